@@ -1,0 +1,1 @@
+//! The two syntactic rewrites that make a stage program read like P4. (being written)

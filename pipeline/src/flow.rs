@@ -1,0 +1,320 @@
+//! A control block flattened into nodes and predicates, and what each node reads and writes.
+//!
+//! Placement, both dependency checks and the engine work on this form: a [`Node`] is one logical table
+//! (match table, keyless action or gateway), a [`Pred`] says on which earlier outcomes it runs. What may
+//! not live here: chip limits.
+
+use crate::entity::{Entity, EntityMap, entities};
+use crate::ir::{
+    Action, ApplyArms, Block, Cond, Field, Header, Home, Intrinsic, Loc, ParserOpKind, PrimitiveKind, Program, StmtKind,
+    Table,
+};
+use sluice_asic::gress::Gress;
+
+entities! {
+    /// A logical table of one gress, numbered in program order.
+    Node = "node";
+    /// A condition under which nodes run.
+    Pred = "pred";
+}
+
+/// What a node is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum NodeKind {
+    /// A gateway: decides between two predicates.
+    Gateway(Cond),
+    /// A match-action table.
+    Table(Table),
+    /// A keyless table that runs one action.
+    Action(Action),
+}
+
+/// A node of the flow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NodeData {
+    /// What it is.
+    pub kind: NodeKind,
+    /// When it runs.
+    pub pred: Pred,
+    /// Where the author wrote it.
+    pub loc: Loc,
+}
+
+/// What a node decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Outcome {
+    /// The gateway's condition holds.
+    Then,
+    /// It does not.
+    Else,
+    /// An entry matched.
+    Hit,
+    /// None matched.
+    Miss,
+    /// This action ran.
+    Ran(Action),
+}
+
+/// A predicate: the parent holds and the node decided so. The root has neither.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PredData {
+    /// The enclosing predicate and the outcome that this one adds; `None` for "always".
+    pub of: Option<(Pred, Node, Outcome)>,
+}
+
+/// The flattened control block of one gress.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Flow {
+    /// Nodes in program order.
+    pub nodes: EntityMap<Node, NodeData>,
+    /// Predicates; the first is "always". A parent stands before its children.
+    pub preds: EntityMap<Pred, PredData>,
+}
+
+/// What a PHV holds: a field, or a header's validity (POV) bit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Var {
+    /// A field.
+    Field(Field),
+    /// The validity of a header.
+    Valid(Header),
+}
+
+/// What a node reads and writes; each list sorted, without repeats.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Effects {
+    /// Read through the input crossbar: keys, gateway conditions, hash inputs, counter indices.
+    pub match_reads: Vec<Var>,
+    /// Read by action ALUs.
+    pub action_reads: Vec<Var>,
+    /// Written by action ALUs.
+    pub writes: Vec<Var>,
+}
+
+impl Flow {
+    /// Flattens the control block of `gress`.
+    #[must_use]
+    pub fn of(program: &Program, gress: Gress) -> Flow {
+        let mut flow = Flow::default();
+        let always = flow.preds.push(PredData { of: None });
+        flow.block(&program.pipe(gress).control, always);
+        flow
+    }
+
+    /// The predicate that always holds.
+    #[must_use]
+    pub fn always(&self) -> Pred {
+        Pred::new(0)
+    }
+
+    fn block(&mut self, block: &Block, pred: Pred) {
+        for stmt in block {
+            match &stmt.kind {
+                StmtKind::Apply(table, arms) => {
+                    let node = self.nodes.push(NodeData { kind: NodeKind::Table(*table), pred, loc: stmt.loc });
+                    self.arms(arms, pred, node);
+                }
+                StmtKind::If(cond, then, otherwise) => {
+                    let kind = NodeKind::Gateway(cond.clone());
+                    let node = self.nodes.push(NodeData { kind, pred, loc: stmt.loc });
+                    self.arm(then, pred, node, Outcome::Then);
+                    self.arm(otherwise, pred, node, Outcome::Else);
+                }
+                StmtKind::Call(action) => {
+                    self.nodes.push(NodeData { kind: NodeKind::Action(*action), pred, loc: stmt.loc });
+                }
+            }
+        }
+    }
+
+    fn arms(&mut self, arms: &ApplyArms, pred: Pred, node: Node) {
+        self.arm(&arms.hit, pred, node, Outcome::Hit);
+        self.arm(&arms.miss, pred, node, Outcome::Miss);
+        for (action, block) in &arms.run {
+            self.arm(block, pred, node, Outcome::Ran(*action));
+        }
+    }
+
+    fn arm(&mut self, block: &Block, parent: Pred, node: Node, outcome: Outcome) {
+        if !block.is_empty() {
+            let pred = self.preds.push(PredData { of: Some((parent, node, outcome)) });
+            self.block(block, pred);
+        }
+    }
+
+    /// The outcomes that must all hold for `pred`, outermost first.
+    #[must_use]
+    pub fn outcomes(&self, pred: Pred) -> Vec<(Node, Outcome)> {
+        let mut list = Vec::new();
+        let mut at = pred;
+        while let Some((parent, node, outcome)) = self.preds[at].of {
+            list.push((node, outcome));
+            at = parent;
+        }
+        list.reverse();
+        list
+    }
+
+    /// True when no packet runs both nodes: somewhere above them one node decided differently.
+    #[must_use]
+    pub fn exclusive(&self, a: Node, b: Node) -> bool {
+        let theirs = self.outcomes(self.nodes[b].pred);
+        self.outcomes(self.nodes[a].pred)
+            .iter()
+            .any(|(node, outcome)| theirs.iter().any(|(n, o)| n == node && contradicts(*outcome, *o)))
+    }
+
+    /// The predicates that `node` decides, with the outcome of each.
+    pub fn decided_by(&self, node: Node) -> impl Iterator<Item = (Pred, Outcome)> + '_ {
+        self.preds.iter().filter_map(move |(p, d)| match d.of {
+            Some((_, n, outcome)) if n == node => Some((p, outcome)),
+            _ => None,
+        })
+    }
+
+    /// The actions that `node` may run.
+    #[must_use]
+    pub fn actions(&self, program: &Program, node: Node) -> Vec<Action> {
+        match &self.nodes[node].kind {
+            NodeKind::Gateway(_) => Vec::new(),
+            NodeKind::Action(a) => vec![*a],
+            NodeKind::Table(t) => table_actions(program, *t),
+        }
+    }
+
+    /// What `node` reads and writes.
+    #[must_use]
+    pub fn effects(&self, program: &Program, node: Node) -> Effects {
+        let mut e = Effects::default();
+        match &self.nodes[node].kind {
+            NodeKind::Gateway(cond) => {
+                let mut vars = Vec::new();
+                let cell = std::cell::RefCell::new(&mut vars);
+                cond.reads(&mut |f| cell.borrow_mut().push(Var::Field(f)), &mut |h| {
+                    cell.borrow_mut().push(Var::Valid(h));
+                });
+                e.match_reads = vars;
+            }
+            NodeKind::Table(t) => table_reads(program, *t, &mut e),
+            NodeKind::Action(_) => {}
+        }
+        for action in self.actions(program, node) {
+            action_effects(program, action, &mut e);
+        }
+        for list in [&mut e.match_reads, &mut e.action_reads, &mut e.writes] {
+            list.sort_unstable();
+            list.dedup();
+        }
+        e
+    }
+}
+
+/// Different actions of one table, hit against miss, then against else.
+fn contradicts(a: Outcome, b: Outcome) -> bool {
+    a != b && !matches!((a, b), (Outcome::Ran(_), Outcome::Hit | Outcome::Miss) | (Outcome::Hit | Outcome::Miss, Outcome::Ran(_)))
+}
+
+/// Every action that a table may run, each once, the default last unless listed.
+#[must_use]
+pub fn table_actions(program: &Program, table: Table) -> Vec<Action> {
+    let data = &program.tables[table];
+    let mut list = data.actions.clone();
+    if !list.contains(&data.default.action) {
+        list.push(data.default.action);
+    }
+    list
+}
+
+fn table_reads(program: &Program, table: Table, e: &mut Effects) {
+    let data = &program.tables[table];
+    e.match_reads.extend(data.keys.iter().map(|k| Var::Field(k.field)));
+    let selector = data.profile.and_then(|p| program.profiles[p].selector.as_ref());
+    if let Some(selector) = selector {
+        for input in &program.hashes[selector.hash].inputs {
+            input.fields(&mut |f| e.match_reads.push(Var::Field(f)));
+        }
+    }
+}
+
+fn action_effects(program: &Program, action: Action, e: &mut Effects) {
+    let data = &program.actions[action];
+    for primitive in &data.body {
+        match &primitive.kind {
+            PrimitiveKind::Set(dst, value) => {
+                value.fields(&mut |f| e.action_reads.push(Var::Field(f)));
+                e.writes.push(Var::Field(*dst));
+            }
+            PrimitiveKind::SetValid(header, _) => e.writes.push(Var::Valid(*header)),
+            PrimitiveKind::Hash(dst, hash) => {
+                for input in &program.hashes[*hash].inputs {
+                    input.fields(&mut |f| e.match_reads.push(Var::Field(f)));
+                }
+                e.writes.push(Var::Field(*dst));
+            }
+            PrimitiveKind::Count(_, index) => index.fields(&mut |f| e.match_reads.push(Var::Field(f))),
+            PrimitiveKind::CountDirect(_) => {}
+            PrimitiveKind::Drop(_) => {
+                e.writes.extend(program.intrinsic(data.gress, Intrinsic::DropCtl).map(Var::Field));
+            }
+        }
+    }
+}
+
+impl Var {
+    /// Name as reports print it: `ipv4.ttl`, `ipv4.$valid`.
+    #[must_use]
+    pub fn name(self, program: &Program) -> String {
+        match self {
+            Var::Field(f) => program.fields[f].name.clone(),
+            Var::Valid(h) => format!("{}.$valid", program.headers[h].name),
+        }
+    }
+}
+
+/// Every field and validity bit of a gress that its parser, control or deparser uses: what needs PHV.
+///
+/// Header fields count as used when their header is extracted, made valid or emitted.
+#[must_use]
+pub fn used_vars(program: &Program, gress: Gress) -> Vec<Var> {
+    let mut vars = Vec::new();
+    let flow = Flow::of(program, gress);
+    for node in flow.nodes.keys() {
+        let e = flow.effects(program, node);
+        vars.extend(e.match_reads.into_iter().chain(e.action_reads).chain(e.writes));
+    }
+    let mut headers: Vec<Header> = program.pipe(gress).deparser.emit.clone();
+    for (_, state) in program.states.iter().filter(|(_, s)| s.gress == gress) {
+        vars.extend(state.select.iter().map(|&f| Var::Field(f)));
+        for op in &state.ops {
+            match &op.kind {
+                ParserOpKind::Extract(h) => headers.push(*h),
+                ParserOpKind::Set(dst, value) => {
+                    vars.push(Var::Field(*dst));
+                    value.fields(&mut |f| vars.push(Var::Field(f)));
+                }
+                ParserOpKind::VerifyChecksum(dst, _) => vars.push(Var::Field(*dst)),
+            }
+        }
+    }
+    // The traffic manager reads these whether or not a statement does.
+    for which in [Intrinsic::UcastEgressPort, Intrinsic::Qid, Intrinsic::DropCtl] {
+        vars.extend(program.intrinsic(gress, which).map(Var::Field));
+    }
+    for v in vars.clone() {
+        match v {
+            Var::Valid(h) => headers.push(h),
+            Var::Field(f) => {
+                if let Home::Header(h) = program.fields[f].home {
+                    headers.push(h);
+                }
+            }
+        }
+    }
+    for h in headers {
+        vars.push(Var::Valid(h));
+        vars.extend(program.headers[h].fields.iter().map(|&f| Var::Field(f)));
+    }
+    vars.sort_unstable();
+    vars.dedup();
+    vars
+}

@@ -1,0 +1,105 @@
+//! Control flow and action bodies. What may not live here: declarations.
+
+use super::{Action, CmpOp, Counter, Expr, Field, Hash, Header, Label, Loc, Table};
+
+/// Statements in program order.
+pub type Block = Vec<Stmt>;
+
+/// One step of a control block.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stmt {
+    /// What it does.
+    pub kind: StmtKind,
+    /// Where the author wrote it.
+    pub loc: Loc,
+}
+
+/// What a control block can do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StmtKind {
+    /// Looks the packet up in a table, runs the action found, then the block of what happened.
+    Apply(Table, ApplyArms),
+    /// A gateway.
+    If(Cond, Block, Block),
+    /// Runs an action without parameters: a keyless table of its own.
+    Call(Action),
+}
+
+/// What follows a table's lookup. `hit`/`miss` and `run` do not both occur.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ApplyArms {
+    /// Runs when an entry matched.
+    pub hit: Block,
+    /// Runs when no entry matched.
+    pub miss: Block,
+    /// Runs when this action ran, by hit or by default (`switch (t.apply().action_run)`).
+    pub run: Vec<(Action, Block)>,
+}
+
+impl ApplyArms {
+    /// True when nothing depends on the lookup's outcome.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.hit.is_empty() && self.miss.is_empty() && self.run.is_empty()
+    }
+}
+
+/// A condition: what a gateway decides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cond {
+    /// Unsigned comparison of two values of equal width.
+    Cmp(CmpOp, Expr, Expr),
+    /// The header is valid.
+    Valid(Header),
+    /// Negation.
+    Not(Box<Cond>),
+    /// Both hold.
+    And(Box<Cond>, Box<Cond>),
+    /// At least one holds.
+    Or(Box<Cond>, Box<Cond>),
+}
+
+impl Cond {
+    /// Calls `field` for every field and `header` for every validity bit the condition reads.
+    pub fn reads(&self, field: &mut impl FnMut(Field), header: &mut impl FnMut(Header)) {
+        match self {
+            Cond::Cmp(_, a, b) => {
+                a.fields(field);
+                b.fields(field);
+            }
+            Cond::Valid(h) => header(*h),
+            Cond::Not(a) => a.reads(field, header),
+            Cond::And(a, b) | Cond::Or(a, b) => {
+                a.reads(field, header);
+                b.reads(field, header);
+            }
+        }
+    }
+}
+
+/// One step of an action: one VLIW instruction, or a request to a unit beside the ALUs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Primitive {
+    /// What it does.
+    pub kind: PrimitiveKind,
+    /// Where the author wrote it.
+    pub loc: Loc,
+}
+
+/// What an action can do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PrimitiveKind {
+    /// Writes a field.
+    Set(Field, Expr),
+    /// Makes a header valid or invalid.
+    SetValid(Header, bool),
+    /// Writes the result of a hash computation; the field's width is the hash's.
+    Hash(Field, Hash),
+    /// Counts the packet at an index of an indirect counter; an index past the end counts nothing.
+    Count(Counter, Expr),
+    /// Counts the packet at the matched entry of the table that runs the action; a miss counts nothing.
+    CountDirect(Counter),
+    /// Sets `drop_ctl`: the packet leaves no copy at this gress' deparser, unless a later primitive of the
+    /// pass names another label, which then is the reason.
+    Drop(Label),
+}

@@ -1,0 +1,382 @@
+//! Declarations: what each entity of a program is. What may not live here: control flow.
+
+use super::{
+    Action, Block, Expr, Field, Hash, Header, Intrinsic, Loc, ParserState, Primitive, Profile, Table,
+};
+use sluice_asic::gress::Gress;
+use sluice_asic::hash::HashAlgorithm;
+use sluice_asic::select::SelectorMode;
+
+/// A parameter value that a program was built with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParamValue {
+    /// Key as in `--set key=value`.
+    pub key: String,
+    /// Value as text.
+    pub value: String,
+    /// Meaning, unit and range.
+    pub doc: String,
+}
+
+/// Where a field lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Home {
+    /// In a header: on the wire while the header is valid.
+    Header(Header),
+    /// In metadata: zero at the start of each pass, gone at its end.
+    Metadata,
+    /// Filled or read by the hardware.
+    Intrinsic(Intrinsic),
+}
+
+/// A field of one gress.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FieldData {
+    /// `header.field`, `struct.field`.
+    pub name: String,
+    /// The gress whose PHV holds it.
+    pub gress: Gress,
+    /// Bits, 1..=128.
+    pub width: u16,
+    /// Where it lives.
+    pub home: Home,
+    /// Meaning.
+    pub doc: String,
+    /// Where the author wrote it.
+    pub loc: Loc,
+}
+
+/// A header instance of one gress; a whole number of bytes on the wire.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeaderData {
+    /// Instance name (`ipv4`).
+    pub name: String,
+    /// The gress that it belongs to.
+    pub gress: Gress,
+    /// Fields in wire order, most significant bit first.
+    pub fields: Vec<Field>,
+    /// Meaning.
+    pub doc: String,
+    /// Where the author wrote it.
+    pub loc: Loc,
+}
+
+/// A state of a parser graph.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StateData {
+    /// State name (`parse_ipv4`).
+    pub name: String,
+    /// The gress whose parser has it.
+    pub gress: Gress,
+    /// What it does, in order.
+    pub ops: Vec<ParserOp>,
+    /// Fields extracted so far (or intrinsic) that choose the next state; empty for none.
+    pub select: Vec<Field>,
+    /// Tried in order; the first arm that matches wins.
+    pub arms: Vec<SelectArm>,
+    /// Taken when no arm matches.
+    pub default: Next,
+    /// Meaning.
+    pub doc: String,
+    /// Where the author wrote it.
+    pub loc: Loc,
+}
+
+/// One step of a parser state.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ParserOp {
+    /// What it does.
+    pub kind: ParserOpKind,
+    /// Where the author wrote it.
+    pub loc: Loc,
+}
+
+/// What a parser state can do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ParserOpKind {
+    /// Copies a header from the packet, makes it valid, moves past it.
+    Extract(Header),
+    /// Writes a metadata field from a constant or from a field of the same width that this state extracts.
+    Set(Field, Expr),
+    /// Sets a 1-bit field to 1 when the ones' complement sum over these fields (in order, each starting on
+    /// a 16-bit boundary of the sum as on the wire) is wrong, else to 0.
+    VerifyChecksum(Field, Vec<Field>),
+}
+
+/// One arm of a select.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SelectArm {
+    /// Value and mask for each select field.
+    pub values: Vec<(u128, u128)>,
+    /// Where to go.
+    pub next: Next,
+}
+
+/// What follows a parser state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Next {
+    /// Another state.
+    State(ParserState),
+    /// Parsing ends well; the rest is payload.
+    #[default]
+    Accept,
+    /// Parsing ends with `parser_err` "no match".
+    Reject,
+}
+
+/// A parameter of an action: its value comes from the table entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParamData {
+    /// Name.
+    pub name: String,
+    /// Bits, 1..=128.
+    pub width: u16,
+}
+
+/// An action.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ActionData {
+    /// Name, unique in the program.
+    pub name: String,
+    /// The gress whose PHV it works on.
+    pub gress: Gress,
+    /// Run-time parameters.
+    pub params: Vec<ParamData>,
+    /// Primitives; none reads a field that an earlier one of the same action writes.
+    pub body: Vec<Primitive>,
+    /// Meaning.
+    pub doc: String,
+    /// Where the author wrote it.
+    pub loc: Loc,
+}
+
+/// An action with its parameter values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ActionCall {
+    /// The action.
+    pub action: Action,
+    /// One value per parameter.
+    pub args: Vec<u128>,
+}
+
+/// How a key field is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum MatchKind {
+    /// Equal in all bits.
+    Exact,
+    /// Equal under a mask; the entry with the lowest priority number wins.
+    Ternary,
+    /// Longest prefix wins; at most one such key in a table.
+    Lpm,
+}
+
+/// A key field of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Key {
+    /// The field compared.
+    pub field: Field,
+    /// How.
+    pub kind: MatchKind,
+}
+
+/// One key column of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum KeyValue {
+    /// All bits equal.
+    Exact(u128),
+    /// Equal where the mask has ones.
+    Ternary {
+        /// Compared value; zero where the mask is zero.
+        value: u128,
+        /// Ones where the bit is compared.
+        mask: u128,
+    },
+    /// Equal in the first bits.
+    Lpm {
+        /// Prefix, zero beyond its length.
+        value: u128,
+        /// Number of leading bits compared.
+        len: u16,
+    },
+}
+
+/// An entry fixed by the program; earlier ones win.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConstEntry {
+    /// One column per key.
+    pub key: Vec<KeyValue>,
+    /// What it does.
+    pub then: ActionCall,
+}
+
+/// A match-action table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TableData {
+    /// Name, unique in the program.
+    pub name: String,
+    /// The gress that applies it.
+    pub gress: Gress,
+    /// Key columns; empty for a table that only has its default action.
+    pub keys: Vec<Key>,
+    /// Actions that entries (or the profile's members) may name.
+    pub actions: Vec<Action>,
+    /// Runs on a miss, until the control plane says otherwise.
+    pub default: ActionCall,
+    /// Entries that it must hold.
+    pub size: u32,
+    /// Entries fixed by the program; a table with any takes none at run time.
+    pub entries: Vec<ConstEntry>,
+    /// Entries name a member or group of this profile instead of an action.
+    pub profile: Option<Profile>,
+    /// Stage that the author asks for.
+    pub pin: Option<u8>,
+    /// Meaning.
+    pub doc: String,
+    /// Where the author wrote it.
+    pub loc: Loc,
+}
+
+/// An action profile.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProfileData {
+    /// Name, unique in the program.
+    pub name: String,
+    /// The gress of the tables that use it.
+    pub gress: Gress,
+    /// Members that it must hold.
+    pub size: u32,
+    /// Present when entries may name a group of members.
+    pub selector: Option<SelectorData>,
+    /// Meaning.
+    pub doc: String,
+    /// Where the author wrote it.
+    pub loc: Loc,
+}
+
+/// Chooses one member of a group by a hash.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SelectorData {
+    /// The arithmetic.
+    pub mode: SelectorMode,
+    /// Its input.
+    pub hash: Hash,
+    /// Groups that it must hold.
+    pub groups: u32,
+    /// Most members of one group.
+    pub max_group_size: u32,
+}
+
+/// What a counter counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CounterKind {
+    /// Packets.
+    Packets,
+    /// Bytes of the frame as it entered the gress, without FCS.
+    Bytes,
+    /// Both.
+    PacketsAndBytes,
+}
+
+/// Where a counter's index comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CounterHome {
+    /// The matched entry of this table.
+    Direct(Table),
+    /// An index given by the action, below this size.
+    Indirect(u32),
+}
+
+/// A counter array.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CounterData {
+    /// Name, unique in the program.
+    pub name: String,
+    /// The gress that counts.
+    pub gress: Gress,
+    /// What it counts.
+    pub kind: CounterKind,
+    /// Direct or indirect.
+    pub home: CounterHome,
+    /// Meaning.
+    pub doc: String,
+    /// Where the author wrote it.
+    pub loc: Loc,
+}
+
+/// A hash computation: algorithm over a list of values, most significant bit first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HashData {
+    /// Name, unique in the program.
+    pub name: String,
+    /// The gress that computes it.
+    pub gress: Gress,
+    /// Algorithm and polynomial.
+    pub algorithm: HashAlgorithm,
+    /// Fields and constants (a constant first item is a seed of the "prepended" style), in order.
+    pub inputs: Vec<Expr>,
+    /// Low bits of the algorithm's output that are kept, 1..=64.
+    pub width: u16,
+    /// XORed into the kept bits, before rotation (facts: asic §11.1).
+    pub seed: u64,
+    /// Rotation to the right within `width`, applied last.
+    pub rotate: u16,
+    /// Meaning.
+    pub doc: String,
+    /// Where the author wrote it.
+    pub loc: Loc,
+}
+
+/// Whether a label means loss or purpose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LabelKind {
+    /// The packet counts as dropped.
+    Drop,
+    /// The packet was consumed on purpose and counts as absorbed.
+    Consume,
+}
+
+/// The named reason of a drop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LabelData {
+    /// Name, unique in the program, snake_case.
+    pub name: String,
+    /// Loss or purpose.
+    pub kind: LabelKind,
+    /// Meaning.
+    pub doc: String,
+    /// Where the author wrote it.
+    pub loc: Loc,
+}
+
+/// Parser, control and deparser of one gress.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PipeData {
+    /// First parser state; `Accept` parses nothing.
+    pub start: Next,
+    /// The control block.
+    pub control: Block,
+    /// The deparser.
+    pub deparser: Deparser,
+}
+
+/// What leaves a pass.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Deparser {
+    /// Computed before emission, in order.
+    pub checksums: Vec<ChecksumUpdate>,
+    /// Headers in wire order; the invalid ones are left out.
+    pub emit: Vec<Header>,
+}
+
+/// A ones' complement checksum computed by the deparser when its header is valid.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChecksumUpdate {
+    /// The header that must be valid.
+    pub header: Header,
+    /// The 16-bit field written.
+    pub field: Field,
+    /// What is summed, in order, as the bits follow each other on the wire.
+    pub inputs: Vec<Field>,
+    /// Where the author wrote it.
+    pub loc: Loc,
+}

@@ -1,0 +1,97 @@
+//! Values that actions, conditions and parsers compute. What may not live here: effects.
+
+use super::{Field, Program};
+use sluice_asic::alu::AluOp;
+
+/// A value of a known width, computed from fields, action parameters and constants.
+///
+/// The verifier restricts trees to what one VLIW instruction, one gateway row or one extractor can do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Expr {
+    /// A constant: value and width in bits (1..=128).
+    Const(u128, u16),
+    /// The value of a field.
+    Field(Field),
+    /// The n-th parameter of the enclosing action: its position and width.
+    Param(u16, u16),
+    /// Bits `hi..=lo` of a value.
+    Slice(Box<Expr>, u16, u16),
+    /// Zero-extended or truncated to this width.
+    Cast(Box<Expr>, u16),
+    /// One ALU operation on two values of equal width.
+    Alu(AluOp, Box<Expr>, Box<Expr>),
+}
+
+impl Expr {
+    /// Width in bits; 0 if the tree is malformed (a slice whose bounds are swapped).
+    #[must_use]
+    pub fn width(&self, program: &Program) -> u16 {
+        match self {
+            Expr::Const(_, w) | Expr::Param(_, w) | Expr::Cast(_, w) => *w,
+            Expr::Field(f) => program.fields.get(*f).map_or(0, |d| d.width),
+            Expr::Slice(_, hi, lo) => (hi + 1).saturating_sub(*lo),
+            Expr::Alu(_, a, _) => a.width(program),
+        }
+    }
+
+    /// Calls `visit` for every field the value reads, in order, repeats included.
+    pub fn fields(&self, visit: &mut impl FnMut(Field)) {
+        match self {
+            Expr::Const(..) | Expr::Param(..) => {}
+            Expr::Field(f) => visit(*f),
+            Expr::Slice(e, ..) | Expr::Cast(e, _) => e.fields(visit),
+            Expr::Alu(_, a, b) => {
+                a.fields(visit);
+                b.fields(visit);
+            }
+        }
+    }
+}
+
+/// How a condition compares two unsigned values.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum CmpOp {
+    /// `==`
+    Eq,
+    /// `!=`
+    Ne,
+    /// `<`
+    Lt,
+    /// `<=`
+    Le,
+    /// `>`
+    Gt,
+    /// `>=`
+    Ge,
+}
+
+impl CmpOp {
+    /// All comparisons.
+    pub const ALL: [CmpOp; 6] = [CmpOp::Eq, CmpOp::Ne, CmpOp::Lt, CmpOp::Le, CmpOp::Gt, CmpOp::Ge];
+
+    /// As in P4.
+    #[must_use]
+    pub const fn symbol(self) -> &'static str {
+        match self {
+            CmpOp::Eq => "==",
+            CmpOp::Ne => "!=",
+            CmpOp::Lt => "<",
+            CmpOp::Le => "<=",
+            CmpOp::Gt => ">",
+            CmpOp::Ge => ">=",
+        }
+    }
+
+    /// Whether the comparison holds for two unsigned values.
+    #[must_use]
+    pub const fn holds(self, a: u128, b: u128) -> bool {
+        match self {
+            CmpOp::Eq => a == b,
+            CmpOp::Ne => a != b,
+            CmpOp::Lt => a < b,
+            CmpOp::Le => a <= b,
+            CmpOp::Gt => a > b,
+            CmpOp::Ge => a >= b,
+        }
+    }
+}

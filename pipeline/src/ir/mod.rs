@@ -1,0 +1,151 @@
+//! The stage program as data: what a Tofino program says, independent of any chip.
+//!
+//! A [`Program`] is immutable and holds no closure or function pointer; its text form parses back to an
+//! equal program. Everything is an entity (a typed index) into a dense map of `Program`; analyses keep
+//! their own side maps. What may not live here: limits of a chip, placement, entries added at run time,
+//! packets.
+//!
+//! Meaning, in one place:
+//! - Every pass starts with all fields zero and all headers invalid, except intrinsic fields, which the
+//!   device fills. A header's fields keep their value when the header is set invalid.
+//! - The parser runs from `PipeData::start`; extraction needs the bytes to be there, otherwise the packet
+//!   has a parser error (facts: asic §10, `parser_err`).
+//! - The control block runs in program order; an action's primitives run in order.
+//! - The deparser updates checksums, then emits the valid headers of `emit` in order, then the bytes that
+//!   the parser did not extract.
+//! - Only bytes cross from ingress to egress. What egress wants from ingress it gets in a header that
+//!   ingress emits in front of the packet (a *bridged header*) and that egress extracts.
+
+mod control;
+mod decl;
+mod expr;
+mod intrinsic;
+mod loc;
+
+pub use control::{ApplyArms, Block, Cond, Primitive, PrimitiveKind, Stmt, StmtKind};
+pub use decl::{
+    ActionCall, ActionData, ChecksumUpdate, ConstEntry, CounterData, CounterHome, CounterKind, Deparser, FieldData,
+    HashData, HeaderData, Home, Key, KeyValue, LabelData, LabelKind, MatchKind, Next, ParamData, ParamValue,
+    ParserOp, ParserOpKind, PipeData, ProfileData, SelectArm, SelectorData, StateData, TableData,
+};
+pub use expr::{CmpOp, Expr};
+pub use intrinsic::{Intrinsic, IntrinsicInfo};
+pub use loc::Loc;
+
+use crate::entity::{EntityMap, entities};
+use sluice_asic::gress::Gress;
+
+entities! {
+    /// A header field, metadata field or intrinsic metadata field of one gress.
+    Field = "field";
+    /// A header instance of one gress.
+    Header = "header";
+    /// A parser state of one gress.
+    ParserState = "state";
+    /// An action: a list of VLIW primitives with run-time parameters.
+    Action = "action";
+    /// A match-action table.
+    Table = "table";
+    /// An action profile: members shared by a table's entries, optionally grouped behind a selector.
+    Profile = "profile";
+    /// A counter array, direct or indirect.
+    Counter = "counter";
+    /// A hash computation.
+    Hash = "hash";
+    /// The named reason of a drop or of a deliberate absorption.
+    Label = "label";
+}
+
+/// A stage program.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Program {
+    /// Name as users type it, kebab-case (`l3-ecmp`).
+    pub name: String,
+    /// What the program does, one sentence.
+    pub doc: String,
+    /// The parameter values that it was built with.
+    pub params: Vec<ParamValue>,
+    /// All fields of both gresses.
+    pub fields: EntityMap<Field, FieldData>,
+    /// All header instances of both gresses.
+    pub headers: EntityMap<Header, HeaderData>,
+    /// All parser states of both gresses.
+    pub states: EntityMap<ParserState, StateData>,
+    /// All actions, those made for inline statements included.
+    pub actions: EntityMap<Action, ActionData>,
+    /// All match-action tables.
+    pub tables: EntityMap<Table, TableData>,
+    /// All action profiles.
+    pub profiles: EntityMap<Profile, ProfileData>,
+    /// All counters.
+    pub counters: EntityMap<Counter, CounterData>,
+    /// All hash computations.
+    pub hashes: EntityMap<Hash, HashData>,
+    /// All drop and consume labels.
+    pub labels: EntityMap<Label, LabelData>,
+    /// Parser, control and deparser of each gress; index with [`Gress::index`].
+    pub pipes: [PipeData; 2],
+}
+
+impl Program {
+    /// Parser, control and deparser of one gress.
+    #[must_use]
+    pub fn pipe(&self, gress: Gress) -> &PipeData {
+        &self.pipes[gress.index()]
+    }
+
+    /// The field with this gress and full name (`ipv4.ttl`).
+    #[must_use]
+    pub fn field_named(&self, gress: Gress, name: &str) -> Option<Field> {
+        self.fields.iter().find(|(_, d)| d.gress == gress && d.name == name).map(|(f, _)| f)
+    }
+
+    /// The table with this name.
+    #[must_use]
+    pub fn table_named(&self, name: &str) -> Option<Table> {
+        self.tables.iter().find(|(_, d)| d.name == name).map(|(t, _)| t)
+    }
+
+    /// The action with this name.
+    #[must_use]
+    pub fn action_named(&self, name: &str) -> Option<Action> {
+        self.actions.iter().find(|(_, d)| d.name == name).map(|(a, _)| a)
+    }
+
+    /// The action profile with this name.
+    #[must_use]
+    pub fn profile_named(&self, name: &str) -> Option<Profile> {
+        self.profiles.iter().find(|(_, d)| d.name == name).map(|(p, _)| p)
+    }
+
+    /// The field of `gress` that stands for the intrinsic `which`, if the program declares it.
+    #[must_use]
+    pub fn intrinsic(&self, gress: Gress, which: Intrinsic) -> Option<Field> {
+        self.fields.iter().find(|(_, d)| d.gress == gress && d.home == Home::Intrinsic(which)).map(|(f, _)| f)
+    }
+
+    /// The counter that counts the entries of `table`, if there is one.
+    #[must_use]
+    pub fn direct_counter(&self, table: Table) -> Option<Counter> {
+        self.counters.iter().find(|(_, d)| d.home == CounterHome::Direct(table)).map(|(c, _)| c)
+    }
+
+    /// Bits of a header on the wire.
+    #[must_use]
+    pub fn header_bits(&self, header: Header) -> u32 {
+        self.headers[header].fields.iter().map(|&f| u32::from(self.fields[f].width)).sum()
+    }
+
+    /// Bit offset of a header field from the header's first bit, most significant first.
+    #[must_use]
+    pub fn field_offset(&self, header: Header, field: Field) -> Option<u32> {
+        let mut at = 0;
+        for &f in &self.headers[header].fields {
+            if f == field {
+                return Some(at);
+            }
+            at += u32::from(self.fields[f].width);
+        }
+        None
+    }
+}

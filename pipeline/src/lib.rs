@@ -1,0 +1,21 @@
+//! Stage programs on the silicon.
+//!
+//! What lives here: the program IR with its builder, text form and verifier; dependency analysis, PHV
+//! allocation and placement; the resource report; the reference interpreter and the fast engine; the
+//! control plane; the sans-IO switch device. What may not: files, threads, clocks of the host, printing,
+//! and any particular stage program.
+
+pub mod build;
+pub mod control;
+pub mod engine;
+pub mod entity;
+pub mod flow;
+pub mod ir;
+pub mod packet;
+pub mod pass;
+pub mod place;
+pub mod reference;
+pub mod report;
+pub mod switch;
+pub mod text;
+pub mod verify;

@@ -1,0 +1,234 @@
+//! Packets as handles into an arena. What may not live here: the meaning of any byte.
+//!
+//! A packet is a *head* of its own, in a fixed-size slot with room in front for headers that programs add,
+//! and a *tail* of bytes that no parser can reach. Slots and tails are recycled, so nothing is allocated
+//! per packet once the arena has grown to the number of packets in flight.
+
+/// A packet in a [`PacketStore`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Packet(u32);
+
+/// Sizes of a packet's head slot.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct HeadLayout {
+    /// Bytes kept free in front of the frame for headers that a pass adds.
+    pub headroom: u16,
+    /// Bytes of the frame that the slot can hold behind the headroom: at least the parse depth.
+    pub capacity: u16,
+}
+
+impl Default for HeadLayout {
+    /// Room for 64 added bytes and 448 parsed ones: 512 bytes a slot.
+    fn default() -> Self {
+        HeadLayout { headroom: 64, capacity: 448 }
+    }
+}
+
+const NO_TAIL: u32 = u32::MAX;
+
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    /// Offset of the first byte in the slot.
+    start: u16,
+    /// End of the head's bytes in the slot.
+    end: u16,
+    /// Index into `tails`.
+    tail: u32,
+    /// Bytes that the capture did not record: they count in the length, read as absent.
+    missing: u32,
+    live: bool,
+}
+
+/// The arena.
+#[derive(Debug)]
+pub struct PacketStore {
+    layout: HeadLayout,
+    stride: usize,
+    heads: Vec<u8>,
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+    tails: Vec<Vec<u8>>,
+    free_tails: Vec<u32>,
+}
+
+impl PacketStore {
+    /// An empty arena.
+    #[must_use]
+    pub fn new(layout: HeadLayout) -> Self {
+        let stride = usize::from(layout.headroom) + usize::from(layout.capacity);
+        PacketStore {
+            layout,
+            stride,
+            heads: Vec::new(),
+            slots: Vec::new(),
+            free: Vec::new(),
+            tails: Vec::new(),
+            free_tails: Vec::new(),
+        }
+    }
+
+    /// Copies a frame in. `missing` bytes followed it on the wire but were not captured.
+    pub fn insert(&mut self, frame: &[u8], missing: u32) -> Packet {
+        let id = self.free.pop().unwrap_or_else(|| self.grow());
+        let (head, tail) = frame.split_at(frame.len().min(usize::from(self.layout.capacity)));
+        let base = id as usize * self.stride;
+        let start = base + usize::from(self.layout.headroom);
+        self.heads[start..start + head.len()].copy_from_slice(head);
+        let tail = if tail.is_empty() { NO_TAIL } else { self.store_tail(tail) };
+        self.slots[id as usize] = Slot {
+            start: self.layout.headroom,
+            end: self.layout.headroom + head.len() as u16,
+            tail,
+            missing,
+            live: true,
+        };
+        Packet(id)
+    }
+
+    fn grow(&mut self) -> u32 {
+        let id = self.slots.len() as u32;
+        self.slots.push(Slot { start: 0, end: 0, tail: NO_TAIL, missing: 0, live: false });
+        self.heads.resize(self.heads.len() + self.stride, 0);
+        id
+    }
+
+    fn store_tail(&mut self, bytes: &[u8]) -> u32 {
+        let id = self.free_tails.pop().unwrap_or_else(|| {
+            self.tails.push(Vec::new());
+            self.tails.len() as u32 - 1
+        });
+        let tail = &mut self.tails[id as usize];
+        tail.clear();
+        tail.extend_from_slice(bytes);
+        id
+    }
+
+    /// Gives the packet's memory back.
+    pub fn remove(&mut self, packet: Packet) {
+        let slot = &mut self.slots[packet.0 as usize];
+        debug_assert!(slot.live, "{packet:?} removed twice");
+        slot.live = false;
+        if slot.tail != NO_TAIL {
+            self.free_tails.push(slot.tail);
+        }
+        self.free.push(packet.0);
+    }
+
+    /// Packets in the arena.
+    #[must_use]
+    pub fn live(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
+    /// Bytes of the packet on the wire, without FCS, those not captured included.
+    #[must_use]
+    pub fn len(&self, packet: Packet) -> u32 {
+        let slot = &self.slots[packet.0 as usize];
+        self.head(packet).len() as u32 + self.tail(packet).len() as u32 + slot.missing
+    }
+
+    /// True when no packet is in the arena.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.live() == 0
+    }
+
+    /// Bytes that follow on the wire but were not captured.
+    #[must_use]
+    pub fn missing(&self, packet: Packet) -> u32 {
+        self.slots[packet.0 as usize].missing
+    }
+
+    /// The part of the frame that parsers can reach.
+    #[must_use]
+    pub fn head(&self, packet: Packet) -> &[u8] {
+        let slot = &self.slots[packet.0 as usize];
+        let base = packet.0 as usize * self.stride;
+        &self.heads[base + usize::from(slot.start)..base + usize::from(slot.end)]
+    }
+
+    /// The rest of the captured frame.
+    #[must_use]
+    pub fn tail(&self, packet: Packet) -> &[u8] {
+        match self.slots[packet.0 as usize].tail {
+            NO_TAIL => &[],
+            tail => &self.tails[tail as usize],
+        }
+    }
+
+    /// The whole head slot with the offset of the first byte and the end: what a deparser rewrites.
+    pub fn slot_mut(&mut self, packet: Packet) -> (&mut [u8], usize, usize) {
+        let slot = self.slots[packet.0 as usize];
+        let base = packet.0 as usize * self.stride;
+        (&mut self.heads[base..base + self.stride], usize::from(slot.start), usize::from(slot.end))
+    }
+
+    /// Moves the first byte of the packet, after a deparser wrote in front of it or took headers away.
+    /// `start` is an offset as returned by [`PacketStore::slot_mut`], at most its end.
+    pub fn set_start(&mut self, packet: Packet, start: usize) {
+        let slot = &mut self.slots[packet.0 as usize];
+        debug_assert!(start <= usize::from(slot.end));
+        slot.start = start as u16;
+    }
+
+    /// Replaces the first `parsed` bytes of the head with `headers`.
+    ///
+    /// Returns false, and changes nothing, when the slot has no room for the growth.
+    pub fn replace_front(&mut self, packet: Packet, parsed: usize, headers: &[u8]) -> bool {
+        let (bytes, start, end) = self.slot_mut(packet);
+        let payload = start + parsed;
+        if payload > end || headers.len() > payload {
+            return false;
+        }
+        let new_start = payload - headers.len();
+        bytes[new_start..payload].copy_from_slice(headers);
+        self.set_start(packet, new_start);
+        true
+    }
+
+    /// The layout that the arena was made with.
+    #[must_use]
+    pub fn layout(&self) -> HeadLayout {
+        self.layout
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_frame_longer_than_the_head_keeps_its_bytes() {
+        let mut store = PacketStore::new(HeadLayout { headroom: 8, capacity: 16 });
+        let frame: Vec<u8> = (0..40).collect();
+        let p = store.insert(&frame, 5);
+        assert_eq!(store.head(p), &frame[..16]);
+        assert_eq!(store.tail(p), &frame[16..]);
+        assert_eq!(store.len(p), 45);
+        store.remove(p);
+        assert!(store.is_empty());
+    }
+
+    #[test]
+    fn headers_grow_into_the_headroom_and_no_further() {
+        let mut store = PacketStore::new(HeadLayout { headroom: 4, capacity: 16 });
+        let p = store.insert(&[1, 2, 3, 4, 5, 6], 0);
+        assert!(store.replace_front(p, 2, &[9, 9, 9, 9]));
+        assert_eq!(store.head(p), &[9, 9, 9, 9, 3, 4, 5, 6]);
+        assert!(!store.replace_front(p, 0, &[7, 7, 7]));
+        assert_eq!(store.head(p), &[9, 9, 9, 9, 3, 4, 5, 6]);
+        assert!(store.replace_front(p, 4, &[]));
+        assert_eq!(store.head(p), &[3, 4, 5, 6]);
+    }
+
+    #[test]
+    fn slots_and_tails_are_reused() {
+        let mut store = PacketStore::new(HeadLayout { headroom: 0, capacity: 4 });
+        let a = store.insert(&[0; 9], 0);
+        store.remove(a);
+        let b = store.insert(&[1; 9], 0);
+        assert_eq!(a, b);
+        assert_eq!(store.tail(b), &[1; 5]);
+        assert_eq!(store.live(), 1);
+    }
+}

@@ -1,0 +1,140 @@
+//! One pass of a packet through one gress: what goes in, what comes out, and who executes it.
+//!
+//! What may not live here: how a pass is executed, and time beyond the stamps that programs can read.
+
+use crate::control::ControlState;
+use crate::entity::EntityMap;
+use crate::ir::{Counter, CounterHome, Label, Profile, Program, Table};
+use crate::packet::{Packet, PacketStore};
+use sluice_asic::gress::Gress;
+
+/// Intrinsic metadata that the device gives to a pass. Stamps are in ns; the executor takes the low bits
+/// that the chip has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PassIn {
+    /// Ingress: the dev_port that the packet came in by. Egress: the one that it leaves by.
+    pub port: u16,
+    /// When the first bit reached the ingress MAC (ingress only).
+    pub mac_tstamp: u64,
+    /// When the PHV enters the gress.
+    pub global_tstamp: u64,
+    /// Egress: depth in cells found at enqueue.
+    pub enq_qdepth: u32,
+    /// Egress: time of enqueue.
+    pub enq_tstamp: u32,
+    /// Egress: depth in cells left at dequeue.
+    pub deq_qdepth: u32,
+    /// Egress: time in the queue.
+    pub deq_timedelta: u32,
+    /// Egress: the queue.
+    pub qid: u8,
+}
+
+/// How a pass ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The packet goes on: ingress to a port and queue, egress to the wire.
+    Forward,
+    /// The program dropped or consumed it.
+    Label(Label),
+    /// The parser gave up; bits as in `parser_err` (facts: asic §10).
+    ParserError(u16),
+    /// Ingress wrote no egress port.
+    NoPort,
+    /// The headers to emit do not fit in the packet's head slot.
+    NoRoom,
+}
+
+/// What comes out of a pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PassOut {
+    /// How it ended.
+    pub verdict: Verdict,
+    /// Ingress: `ucast_egress_port`.
+    pub port: u16,
+    /// Ingress: `qid`.
+    pub qid: u8,
+    /// Parser cycles of the path that the packet took.
+    pub parser_cycles: u16,
+}
+
+impl Default for PassOut {
+    fn default() -> Self {
+        PassOut { verdict: Verdict::Forward, port: 0, qid: 0, parser_cycles: 0 }
+    }
+}
+
+/// A packet on its way through a gress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pass {
+    /// The packet; its bytes are rewritten in place.
+    pub packet: Packet,
+    /// Given by the device.
+    pub input: PassIn,
+    /// Filled by the executor.
+    pub output: PassOut,
+}
+
+impl Pass {
+    /// A pass about to run.
+    #[must_use]
+    pub fn new(packet: Packet, input: PassIn) -> Self {
+        Pass { packet, input, output: PassOut::default() }
+    }
+}
+
+/// One counter cell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    /// Packets counted.
+    pub packets: u64,
+    /// Bytes counted.
+    pub bytes: u64,
+}
+
+/// Everything a program remembers between packets.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct State {
+    /// One array per counter; direct counters are indexed by entry.
+    pub counters: EntityMap<Counter, Vec<Count>>,
+}
+
+impl State {
+    /// All zero, sized for the program.
+    #[must_use]
+    pub fn new(program: &Program) -> State {
+        let counters = program
+            .counters
+            .values()
+            .map(|c| {
+                let size = match c.home {
+                    CounterHome::Direct(table) => program.tables[table].size.max(program.tables[table].entries.len() as u32),
+                    CounterHome::Indirect(size) => size,
+                };
+                vec![Count::default(); size as usize]
+            })
+            .collect();
+        State { counters }
+    }
+}
+
+/// Most passes of one batch: one bit each in a `u64`.
+pub const MAX_BATCH: usize = 64;
+
+/// Executes passes: the reference interpreter and the fast engine.
+pub trait Executor {
+    /// Runs up to [`MAX_BATCH`] passes of one gress in entry order.
+    fn run(&mut self, gress: Gress, batch: &mut [Pass], packets: &mut PacketStore);
+
+    /// The control plane changed this table; `control` is the new state of everything.
+    fn table_changed(&mut self, table: Table, control: &ControlState);
+
+    /// The control plane changed this profile.
+    fn profile_changed(&mut self, profile: Profile, control: &ControlState);
+
+    /// What the program remembers.
+    fn state(&self) -> &State;
+
+    /// What the program remembers, for control-plane writes.
+    fn state_mut(&mut self) -> &mut State;
+}

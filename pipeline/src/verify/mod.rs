@@ -1,0 +1,3 @@
+//! (being written)
+mod diag;
+pub use diag::{Diag, Severity};
