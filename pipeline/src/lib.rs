@@ -5,6 +5,9 @@
 //! control plane; the sans-IO switch device. What may not: files, threads, clocks of the host, printing,
 //! and any particular stage program.
 
+// The macros name this crate from outside; inside it they must find it too.
+extern crate self as sluice_pipeline;
+
 pub mod build;
 pub mod control;
 pub mod engine;

@@ -8,6 +8,14 @@
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Packet(u32);
 
+impl Packet {
+    /// The handle's number: for side tables. Numbers are reused.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// Sizes of a packet's head slot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HeadLayout {
@@ -24,6 +32,17 @@ impl Default for HeadLayout {
     }
 }
 
+/// Absolute offsets of a packet's head in [`PacketStore::heads_mut`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct HeadSpan {
+    /// First byte of the slot: headers may grow down to here.
+    pub room: usize,
+    /// First byte of the packet.
+    pub start: usize,
+    /// End of the head.
+    pub end: usize,
+}
+
 const NO_TAIL: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug)]
@@ -34,8 +53,10 @@ struct Slot {
     end: u16,
     /// Index into `tails`.
     tail: u32,
-    /// Bytes that the capture did not record: they count in the length, read as absent.
+    /// Bytes at the end of the frame that the capture did not record.
     missing: u32,
+    /// How many of the missing bytes stand in the head as zeros, so that parsers can reach them.
+    zeros: u16,
     live: bool,
 }
 
@@ -67,19 +88,24 @@ impl PacketStore {
         }
     }
 
-    /// Copies a frame in. `missing` bytes followed it on the wire but were not captured.
+    /// Copies a frame in. `missing` bytes followed it on the wire but were not captured: programs see them
+    /// as zeros.
     pub fn insert(&mut self, frame: &[u8], missing: u32) -> Packet {
         let id = self.free.pop().unwrap_or_else(|| self.grow());
-        let (head, tail) = frame.split_at(frame.len().min(usize::from(self.layout.capacity)));
-        let base = id as usize * self.stride;
-        let start = base + usize::from(self.layout.headroom);
-        self.heads[start..start + head.len()].copy_from_slice(head);
+        let capacity = usize::from(self.layout.capacity);
+        let (head, tail) = frame.split_at(frame.len().min(capacity));
+        let zeros = (capacity - head.len()).min(missing as usize);
+        let start = id as usize * self.stride + usize::from(self.layout.headroom);
+        let end = start + head.len();
+        self.heads[start..end].copy_from_slice(head);
+        self.heads[end..end + zeros].fill(0);
         let tail = if tail.is_empty() { NO_TAIL } else { self.store_tail(tail) };
         self.slots[id as usize] = Slot {
             start: self.layout.headroom,
-            end: self.layout.headroom + head.len() as u16,
+            end: self.layout.headroom + (head.len() + zeros) as u16,
             tail,
             missing,
+            zeros: zeros as u16,
             live: true,
         };
         Packet(id)
@@ -87,7 +113,7 @@ impl PacketStore {
 
     fn grow(&mut self) -> u32 {
         let id = self.slots.len() as u32;
-        self.slots.push(Slot { start: 0, end: 0, tail: NO_TAIL, missing: 0, live: false });
+        self.slots.push(Slot { start: 0, end: 0, tail: NO_TAIL, missing: 0, zeros: 0, live: false });
         self.heads.resize(self.heads.len() + self.stride, 0);
         id
     }
@@ -124,7 +150,7 @@ impl PacketStore {
     #[must_use]
     pub fn len(&self, packet: Packet) -> u32 {
         let slot = &self.slots[packet.0 as usize];
-        self.head(packet).len() as u32 + self.tail(packet).len() as u32 + slot.missing
+        u32::from(slot.end - slot.start) + self.tail(packet).len() as u32 + slot.missing - u32::from(slot.zeros)
     }
 
     /// True when no packet is in the arena.
@@ -133,18 +159,26 @@ impl PacketStore {
         self.live() == 0
     }
 
-    /// Bytes that follow on the wire but were not captured.
+    /// Bytes at the end of the frame that were not captured.
     #[must_use]
     pub fn missing(&self, packet: Packet) -> u32 {
         self.slots[packet.0 as usize].missing
     }
 
-    /// The part of the frame that parsers can reach.
+    /// The part of the frame that parsers can reach, bytes not captured as zeros.
     #[must_use]
     pub fn head(&self, packet: Packet) -> &[u8] {
         let slot = &self.slots[packet.0 as usize];
         let base = packet.0 as usize * self.stride;
         &self.heads[base + usize::from(slot.start)..base + usize::from(slot.end)]
+    }
+
+    /// What is known of the frame's bytes, as head and tail: what a capture of the packet would record.
+    #[must_use]
+    pub fn captured(&self, packet: Packet) -> (&[u8], &[u8]) {
+        let slot = &self.slots[packet.0 as usize];
+        let head = self.head(packet);
+        (&head[..head.len().saturating_sub(usize::from(slot.zeros))], self.tail(packet))
     }
 
     /// The rest of the captured frame.
@@ -169,6 +203,20 @@ impl PacketStore {
         let slot = &mut self.slots[packet.0 as usize];
         debug_assert!(start <= usize::from(slot.end));
         slot.start = start as u16;
+    }
+
+    /// All head slots, addressed by the absolute offsets of [`PacketStore::span`]: for executors that work
+    /// on many packets at once.
+    pub fn heads_mut(&mut self) -> &mut [u8] {
+        &mut self.heads
+    }
+
+    /// Where a packet's head stands among all head slots.
+    #[must_use]
+    pub fn span(&self, packet: Packet) -> HeadSpan {
+        let slot = &self.slots[packet.0 as usize];
+        let base = packet.0 as usize * self.stride;
+        HeadSpan { room: base, start: base + usize::from(slot.start), end: base + usize::from(slot.end) }
     }
 
     /// Replaces the first `parsed` bytes of the head with `headers`.
@@ -207,6 +255,18 @@ mod tests {
         assert_eq!(store.len(p), 45);
         store.remove(p);
         assert!(store.is_empty());
+    }
+
+    #[test]
+    fn bytes_not_captured_read_as_zero_and_stay_unknown() {
+        let mut store = PacketStore::new(HeadLayout { headroom: 8, capacity: 16 });
+        let p = store.insert(&[1, 2, 3], 40);
+        assert_eq!(store.head(p).len(), 16);
+        assert_eq!(store.len(p), 43);
+        assert_eq!(store.captured(p), (&[1u8, 2, 3][..], &[][..]));
+        assert!(store.replace_front(p, 1, &[7, 8]));
+        assert_eq!(store.len(p), 44);
+        assert_eq!(store.captured(p), (&[7u8, 8, 2, 3][..], &[][..]));
     }
 
     #[test]

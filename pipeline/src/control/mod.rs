@@ -2,7 +2,40 @@
 //!
 //! What lives here: the state that both executors read, the operations that change it and their checks,
 //! the schema of a program and its text forms. What may not: lookups on the packet path.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `state` | what is configured |
+//! | `op`, `check`, `error` | typed operations, their rules, what they say when refused |
+//! | `schema` | what a program lets the control plane configure |
+//! | `value` | numbers, addresses, prefixes and masks as text |
+//! | `script`, `resolve` | a file's operations with their lines; names to handles |
+//! | [`toml`], [`lines`] | the two file formats |
+//! | [`entries`], [`template`] | a state, or the room for one, as a TOML file |
 
+mod check;
+pub mod entries;
+mod error;
+mod index;
+pub mod lines;
+mod names;
+mod op;
+mod resolve;
+mod schema;
+mod script;
 mod state;
+pub mod template;
+pub mod toml;
+mod value;
 
-pub use state::{ControlState, Entry, EntryId, GroupMember, ProfileState, TableState, Then};
+#[cfg(test)]
+pub(crate) mod sample;
+#[cfg(test)]
+mod tests;
+
+pub use error::ControlError;
+pub use op::{Change, ControlOp};
+pub use schema::{ActionSchema, CounterSchema, KeySchema, ParamSchema, ProfileSchema, Schema, TableSchema};
+pub use script::{EntryError, Script, Sourced};
+pub use state::{ControlState, Entry, EntryId, GroupMember, GroupSlots, ProfileState, TableState, Then};
+pub use value::{ValueError, parse_match, parse_value, show_key, show_value};

@@ -3,8 +3,10 @@
 //! Order of entries, the same for every executor: a longer prefix before a shorter one, then a lower
 //! priority number before a higher one, then the older entry before the younger (`seq`).
 
+use super::index::TableIndex;
 use crate::entity::EntityMap;
 use crate::ir::{ActionCall, KeyValue, Profile, Program, Table};
+use sluice_asic::select::{GroupShape, WORD_SLOTS};
 use std::collections::BTreeMap;
 
 /// Slot of an entry in its table: stable while the entry lives, and the index of its direct counter.
@@ -70,20 +72,55 @@ pub struct ProfileState {
     pub groups: BTreeMap<u32, Vec<GroupMember>>,
 }
 
+/// A group laid out in the slots of a selector.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GroupSlots {
+    /// The slots as the selector's arithmetic sees them; `None` for a group without members.
+    pub shape: Option<GroupShape>,
+    /// Member of each slot (word times 120 plus index in the word); `None` where no member is.
+    pub members: Vec<Option<u32>>,
+}
+
+impl ProfileState {
+    /// Lays a group out: its members in order, each as often as its weight says, dealt to the words as the
+    /// driver does. A group that does not exist has no slots.
+    #[must_use]
+    pub fn slots(&self, group: u32) -> GroupSlots {
+        let members = self.groups.get(&group).map_or(&[][..], Vec::as_slice);
+        let list: Vec<GroupMember> =
+            members.iter().flat_map(|m| std::iter::repeat_n(*m, m.weight as usize)).collect();
+        let words = GroupShape::words_for(list.len() as u32);
+        let Ok(mut shape) = GroupShape::balanced(list.len() as u32) else { return GroupSlots::default() };
+        let mut slots = vec![None; (words * WORD_SLOTS) as usize];
+        for (i, m) in list.iter().enumerate() {
+            let slot = GroupShape::balanced_slot(i as u32, words);
+            slots[slot as usize] = Some(m.member);
+            if !m.active && shape.set_active(slot, false).is_err() {
+                return GroupSlots::default();
+            }
+        }
+        GroupSlots { shape: Some(shape), members: slots }
+    }
+}
+
 /// Everything the control plane has configured.
+///
+/// Change it by [`ControlState::apply`](Self::apply), which checks. Slots that are pushed or popped directly
+/// are noticed by the next operation; entries overwritten in place are not found by their new key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ControlState {
     /// Per table.
     pub tables: EntityMap<Table, TableState>,
     /// Per profile.
     pub profiles: EntityMap<Profile, ProfileState>,
+    pub(super) index: EntityMap<Table, TableIndex>,
 }
 
 impl ControlState {
     /// The state of a program before any operation: its constant entries and defaults.
     #[must_use]
     pub fn new(program: &Program) -> ControlState {
-        let tables = program
+        let tables: EntityMap<Table, TableState> = program
             .tables
             .values()
             .map(|t| TableState {
@@ -100,6 +137,7 @@ impl ControlState {
             })
             .collect();
         let profiles = program.profiles.values().map(|_| ProfileState::default()).collect();
-        ControlState { tables, profiles }
+        let index = tables.values().map(|_| TableIndex::default()).collect();
+        ControlState { tables, profiles, index }
     }
 }

@@ -4,7 +4,7 @@ use super::{
     Action, Block, Expr, Field, Hash, Header, Intrinsic, Loc, ParserState, Primitive, Profile, Table,
 };
 use sluice_asic::gress::Gress;
-use sluice_asic::hash::HashAlgorithm;
+use sluice_asic::hash::{HashAlgorithm, HashFunction, HashFunctionError, Seed};
 use sluice_asic::select::SelectorMode;
 
 /// A parameter value that a program was built with.
@@ -324,6 +324,17 @@ pub struct HashData {
     pub doc: String,
     /// Where the author wrote it.
     pub loc: Loc,
+}
+
+impl HashData {
+    /// The function as the chip computes it. Output bits beyond the algorithm's own repeat them.
+    ///
+    /// # Errors
+    /// When width or seed is out of range.
+    pub fn function(&self) -> Result<HashFunction, HashFunctionError> {
+        let function = HashFunction::new(self.algorithm, u32::from(self.width))?;
+        Ok(function.extended().with_seed(Seed::Xor(self.seed))?.rotated_right(u32::from(self.rotate)))
+    }
 }
 
 /// Whether a label means loss or purpose.

@@ -1,1 +1,471 @@
-//! (being written)
+//! The switch device: MACs, pipe entries, both gresses, traffic manager, without any I/O of its own.
+//!
+//! Drain order: give frames with [`Switch::rx`] in the order of their first bits, then let
+//! [`Switch::advance`] run up to a time before which no more frames come; whatever leaves, dies or is
+//! observed goes to the [`Sink`]. [`Switch::next_time`] says when something will happen by itself. The
+//! device owns no loop, file, thread or host clock. What may not live here: how passes are executed.
+//!
+//! *Batches.* A pass changes the world only when it leaves its deparser. So all PHVs that enter one gress of
+//! one pipe within less than that gress' shortest latency are run as one batch, in entry order; results,
+//! state and times do not depend on the size of batches. A control-plane operation is never inside one.
+
+mod config;
+mod egress;
+mod ingress;
+mod observe;
+mod port;
+mod reason;
+mod totals;
+
+pub use config::{Mode, QueueSetup, SwitchConfig, SwitchError};
+pub use observe::{Left, Lost, PassEvent, QueueEvent, Sink};
+pub use reason::{DeviceDrop, Reason};
+pub use totals::{Held, PortTotals, Totals};
+
+use crate::control::{Change, ControlOp, ControlState};
+use crate::ir::{Counter, LabelKind, Program};
+use crate::packet::{HeadLayout, Packet, PacketStore};
+use crate::pass::{Count, Executor, MAX_BATCH, Pass, State};
+use crate::place::Placement;
+use ingress::{Arrival, PendingPass};
+use port::PortState;
+use sluice_asic::clock::Clock;
+use sluice_asic::entry::PipeEntry;
+use sluice_asic::event::{EventClass, EventKey, EventQueue};
+use sluice_asic::gress::Gress;
+use sluice_asic::port::{DevPort, PortMap};
+use sluice_asic::tm::{TmPort, TrafficManager};
+use sluice_asic::units::{Cycles, Duration, Time};
+use std::collections::VecDeque;
+
+/// A frame on its way into the switch.
+#[derive(Clone, Copy, Debug)]
+pub struct RxFrame<'a> {
+    /// The captured bytes, without FCS.
+    pub bytes: &'a [u8],
+    /// Length on the wire, without FCS; at least `bytes.len()`.
+    pub orig_len: u32,
+    /// The caller's name for the packet: comes back with whatever becomes of it.
+    pub tag: u64,
+}
+
+/// What the device knows of a packet besides its bytes.
+#[derive(Clone, Copy, Debug, Default)]
+struct PacketInfo {
+    tag: u64,
+    /// Index of the port that it came in by.
+    port: u16,
+    /// Sequence on that port: with the port, a name that does not depend on batches.
+    seq: u64,
+    /// First bit on the wire.
+    received: Time,
+    /// Bytes when it came in.
+    bytes: u32,
+    qid: u8,
+    queued: Duration,
+}
+
+/// What happens at a time.
+enum Event {
+    /// A packet reaches its queue.
+    Enqueue { packet: Packet, port: u16 },
+    /// A port may send again.
+    Dequeue { port: u16 },
+    /// An operation takes effect.
+    Control(ControlOp),
+}
+
+/// One pipe: its entries and the PHVs that entered and have not been run.
+struct PipeState {
+    entry: [PipeEntry; 2],
+    pending: [VecDeque<PendingPass>; 2],
+    state: State,
+}
+
+/// Constants of the timing model, in cycles.
+#[derive(Clone, Copy, Debug, Default)]
+struct GressTiming {
+    mau: u64,
+    deparser: u64,
+    parser_fixed: u64,
+    /// No pass is faster: the batch window.
+    window: Duration,
+}
+
+/// A switch running one program on all its pipes.
+pub struct Switch<E> {
+    program: Program,
+    config: SwitchConfig,
+    control: ControlState,
+    executor: E,
+    clock: Clock,
+    timing: [GressTiming; 2],
+    tm_enqueue: Duration,
+    tm_dequeue: Duration,
+    mac_tx: Duration,
+    /// Earliest distance from dequeue to the line: how far the scheduler may run ahead of the MAC.
+    lookahead: Duration,
+    ports: Vec<PortState>,
+    /// Index into `ports` for every dev_port.
+    by_dev_port: Vec<Option<u16>>,
+    pipes: Vec<PipeState>,
+    tm: TrafficManager<Packet>,
+    packets: PacketStore,
+    info: Vec<PacketInfo>,
+    arrivals: VecDeque<Arrival>,
+    events: EventQueue<Event>,
+    batch: Vec<Pass>,
+    /// Egress results of a functional batch, in packet order.
+    results: Vec<Option<Pass>>,
+    ops: u64,
+    totals: Totals,
+    now: Time,
+}
+
+impl<E: Executor> Switch<E> {
+    /// A switch at time zero with nothing inside.
+    ///
+    /// # Errors
+    /// When ports, speeds or queues are impossible together.
+    pub fn new(
+        program: &Program,
+        placement: &Placement,
+        ports: &PortMap,
+        control: ControlState,
+        executor: E,
+        config: SwitchConfig,
+    ) -> Result<Self, SwitchError> {
+        let chip = &placement.chip;
+        let clock = chip.mau.clock;
+        let states = port::states(chip, ports, &config)?;
+        let tm = TrafficManager::new(config.tm(chip, &states)).map_err(SwitchError::TrafficManager)?;
+        let timing = [timing(placement, Gress::Ingress), timing(placement, Gress::Egress)];
+        let cycles = |c: u32| clock.span(Cycles(u64::from(c)));
+        let latency = &chip.latency;
+        let pipe = || PipeState {
+            // Egress packets wait in their queues, so the depth of a FIFO does not matter there.
+            entry: [(); 2].map(|()| PipeEntry::new(clock, chip.ports.ports_per_pipe, chip.parser.fifo_packets)),
+            pending: [VecDeque::new(), VecDeque::new()],
+            state: State::new(program),
+        };
+        let mut by_dev_port = vec![None; usize::from(DevPort::COUNT)];
+        for (i, p) in states.iter().enumerate() {
+            by_dev_port[usize::from(p.dev_port)] = Some(i as u16);
+        }
+        Ok(Switch {
+            program: program.clone(),
+            control,
+            executor,
+            clock,
+            lookahead: cycles(latency.tm_dequeue) + timing[1].window + latency.mac_tx,
+            tm_enqueue: cycles(latency.tm_enqueue),
+            tm_dequeue: cycles(latency.tm_dequeue),
+            mac_tx: latency.mac_tx,
+            timing,
+            totals: Totals::new(program, &states),
+            ports: states,
+            by_dev_port,
+            pipes: (0..chip.ports.pipes).map(|_| pipe()).collect(),
+            tm,
+            packets: PacketStore::new(HeadLayout::default()),
+            info: Vec::new(),
+            arrivals: VecDeque::new(),
+            events: EventQueue::new(),
+            batch: Vec::with_capacity(MAX_BATCH),
+            results: Vec::new(),
+            ops: 0,
+            now: Time::ORIGIN,
+            config,
+        })
+    }
+
+    /// Takes a frame whose first bit is on the wire of `port` at `time`.
+    ///
+    /// Frames of one port must not overlap on its wire; [`Switch::rx`] delays those that would, and says by
+    /// how much. Times must not go back behind [`Switch::advance`].
+    ///
+    /// # Errors
+    /// When the switch has no such port.
+    pub fn rx(&mut self, port: DevPort, time: Time, frame: RxFrame<'_>) -> Result<Duration, SwitchError> {
+        let index = self.port_index(port.number()).ok_or(SwitchError::NoSuchPort(port.number()))?;
+        let delay = self.receive(index, time, frame);
+        Ok(delay)
+    }
+
+    /// Has an operation take effect at `time`: packets that enter a gress at that time or later see it.
+    ///
+    /// # Errors
+    /// When the operation does not fit the program or the state at the time of the call.
+    pub fn control(&mut self, time: Time, op: ControlOp) -> Result<(), SwitchError> {
+        let key = EventKey {
+            time: time.max(self.now),
+            device: self.config.device,
+            class: EventClass::ControlPlane,
+            port: 0,
+            seq: self.ops,
+        };
+        self.ops += 1;
+        self.events.push(key, Event::Control(op)).map_err(SwitchError::Past)
+    }
+
+    /// When something will happen without further input.
+    #[must_use]
+    pub fn next_time(&self) -> Option<Time> {
+        let arrival = self.arrivals.front().map(|a| a.parser);
+        let batch = self.next_batch().map(|(t, ..)| t);
+        [arrival, batch, self.events.next_time()].into_iter().flatten().min()
+    }
+
+    /// Runs everything that happens up to and including `until`.
+    ///
+    /// # Errors
+    /// When a scheduled control operation is refused.
+    pub fn advance(&mut self, until: Time, sink: &mut impl Sink) -> Result<(), SwitchError> {
+        if self.config.mode == Mode::Functional {
+            return self.advance_functional(until, sink);
+        }
+        loop {
+            let event = self.events.next_time().unwrap_or(Time::MAX);
+            let (batch, pipe, gress) = self.next_batch().unwrap_or((Time::MAX, 0, Gress::Ingress));
+            let arrival = self.arrivals.front().map_or(Time::MAX, |a| a.parser);
+            let next = arrival.min(batch).min(event);
+            if next > until || next == Time::MAX {
+                self.now = self.now.max(until);
+                return Ok(());
+            }
+            self.now = self.now.max(next);
+            if arrival == next {
+                self.admit_arrivals(batch.min(event).min(until), sink);
+            } else if batch == next {
+                self.run_batch(pipe, gress, Time::MAX, sink);
+            } else if let Some((key, event)) = self.events.pop() {
+                self.handle(key.time, event, sink)?;
+            }
+        }
+    }
+
+    fn handle(&mut self, time: Time, event: Event, sink: &mut impl Sink) -> Result<(), SwitchError> {
+        match event {
+            Event::Enqueue { packet, port } => self.enqueue(time, packet, port, sink),
+            Event::Dequeue { port } => {
+                self.ports[usize::from(port)].waiting = false;
+                self.dequeue(time, port, sink);
+            }
+            Event::Control(op) => {
+                // PHVs that entered before the operation have not all been run: they see the old entries.
+                for pipe in 0..self.pipes.len() {
+                    for gress in Gress::ALL {
+                        while self.front_entry(pipe, gress).is_some_and(|t| t < time) {
+                            self.run_batch(pipe, gress, time, sink);
+                        }
+                    }
+                }
+                self.apply(op)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Applies an operation at once, outside the order of events: for configuration before the run.
+    ///
+    /// # Errors
+    /// When the operation does not fit.
+    pub fn apply(&mut self, op: ControlOp) -> Result<(), SwitchError> {
+        match self.control.apply(&self.program, op).map_err(SwitchError::Control)? {
+            Change::Inserted(table, _) | Change::Modified(table, _) | Change::Default(table) => {
+                self.executor.table_changed(table, &self.control);
+            }
+            Change::Deleted(table, entry) => {
+                self.executor.table_changed(table, &self.control);
+                // The slot's next owner starts at zero.
+                if let Some(counter) = self.program.direct_counter(table) {
+                    self.clear_counter(counter, Some(entry));
+                }
+            }
+            Change::Member(profile, _) | Change::Group(profile, _) => {
+                self.executor.profile_changed(profile, &self.control);
+            }
+            Change::Counter(counter, index) => self.clear_counter(counter, index),
+        }
+        Ok(())
+    }
+
+    fn clear_counter(&mut self, counter: Counter, index: Option<u32>) {
+        for pipe in &mut self.pipes {
+            let cells = &mut pipe.state.counters[counter];
+            match index {
+                Some(i) => cells.get_mut(i as usize).into_iter().for_each(|c| *c = Count::default()),
+                None => cells.fill(Count::default()),
+            }
+        }
+    }
+
+    fn front_entry(&self, pipe: usize, gress: Gress) -> Option<Time> {
+        self.pipes[pipe].pending[gress.index()].front().map(|p| p.entered)
+    }
+
+    /// The batch that must run first: the time by which, and where.
+    fn next_batch(&self) -> Option<(Time, usize, Gress)> {
+        let mut best: Option<(Time, usize, Gress)> = None;
+        for (i, pipe) in self.pipes.iter().enumerate() {
+            for gress in Gress::ALL {
+                let Some(first) = pipe.pending[gress.index()].front() else { continue };
+                let due = first.entered + self.timing[gress.index()].window;
+                if best.is_none_or(|(t, ..)| due < t) {
+                    best = Some((due, i, gress));
+                }
+            }
+        }
+        best
+    }
+
+    /// Runs the passes of one gress that entered within one window and before `before`.
+    fn run_batch(&mut self, pipe: usize, gress: Gress, before: Time, sink: &mut impl Sink) {
+        let g = gress.index();
+        let limit = self.config.max_batch.clamp(1, MAX_BATCH);
+        let queue = &self.pipes[pipe].pending[g];
+        let Some(first) = queue.front() else { return };
+        let end = (first.entered + self.timing[g].window).min(before);
+        self.batch.clear();
+        self.batch.extend(queue.iter().take_while(|p| p.entered < end).take(limit).map(|p| p.pass));
+        self.execute(pipe, gress);
+        for i in 0..self.batch.len() {
+            let pass = self.batch[i];
+            let Some(pending) = self.pipes[pipe].pending[g].pop_front() else { return };
+            let exit = self.exit(gress, &pending, &pass);
+            sink.pass(&self.pass_event(pipe, gress, &pending, &pass, exit));
+            match gress {
+                Gress::Ingress => self.ingress_done(&pass, exit, sink),
+                Gress::Egress => self.egress_done(&pass, pending.port, exit, sink),
+            }
+        }
+    }
+
+    /// Runs `self.batch` on the pipe's own state.
+    fn execute(&mut self, pipe: usize, gress: Gress) {
+        std::mem::swap(self.executor.state_mut(), &mut self.pipes[pipe].state);
+        self.executor.run(gress, &mut self.batch, &mut self.packets);
+        std::mem::swap(self.executor.state_mut(), &mut self.pipes[pipe].state);
+    }
+
+    /// When a pass leaves its deparser.
+    fn exit(&self, gress: Gress, pending: &PendingPass, pass: &Pass) -> Time {
+        let t = &self.timing[gress.index()];
+        let cycles = t.parser_fixed + u64::from(pass.output.parser_cycles) + t.mau + t.deparser;
+        self.clock.time_of(Cycles(pending.cycle.0 + cycles))
+    }
+
+    fn pass_event(&self, pipe: usize, gress: Gress, pending: &PendingPass, pass: &Pass, exit: Time) -> PassEvent {
+        let t = &self.timing[gress.index()];
+        PassEvent {
+            tag: self.info_of(pass.packet).tag,
+            gress,
+            pipe: pipe as u8,
+            entered: pending.entered,
+            cycle: pending.cycle,
+            waited: pending.waited,
+            parser_cycles: t.parser_fixed + u64::from(pass.output.parser_cycles),
+            mau_cycles: t.mau,
+            deparser_cycles: t.deparser,
+            left: exit,
+            output: pass.output,
+        }
+    }
+
+    fn port_index(&self, dev_port: u16) -> Option<u16> {
+        self.by_dev_port.get(usize::from(dev_port)).copied().flatten()
+    }
+
+    fn info_of(&self, packet: Packet) -> PacketInfo {
+        self.info.get(packet.index()).copied().unwrap_or_default()
+    }
+
+    /// A packet ends inside the switch.
+    fn lose(&mut self, packet: Packet, time: Time, reason: Reason, sink: &mut impl Sink) {
+        let info = self.info_of(packet);
+        let absorbed = matches!(reason, Reason::Label(l) if self.program.labels[l].kind == LabelKind::Consume);
+        self.totals.lost(reason, absorbed);
+        let (head, tail) = self.packets.captured(packet);
+        let lost = Lost {
+            tag: info.tag,
+            port: self.ports[usize::from(info.port)].dev_port,
+            received: info.received,
+            time,
+            reason,
+            absorbed,
+            bytes: self.packets.len(packet),
+        };
+        sink.lost(&lost, head, tail);
+        self.packets.remove(packet);
+    }
+
+    /// Everything counted so far.
+    #[must_use]
+    pub fn totals(&self) -> &Totals {
+        &self.totals
+    }
+
+    /// What is still inside, by place.
+    #[must_use]
+    pub fn held(&self) -> Held {
+        let pending = |g: Gress| self.pipes.iter().map(|p| p.pending[g.index()].len() as u64).sum();
+        let queues = self.tm.held();
+        let inside = self.packets.live() as u64;
+        let (ingress, egress): (u64, u64) = (pending(Gress::Ingress), pending(Gress::Egress));
+        let arrivals = self.arrivals.len() as u64;
+        Held { ingress: inside - queues - egress, queues, egress, waiting: arrivals + ingress }
+    }
+
+    /// The queues' counters, with the index of their port.
+    pub fn queues(&self) -> impl Iterator<Item = (u16, u8, &sluice_asic::tm::QueueStats)> {
+        self.tm.queue_stats().map(|(TmPort(p), q, s)| (self.ports[usize::from(p)].dev_port, q.0, s))
+    }
+
+    /// Most cells that the buffer held at once.
+    #[must_use]
+    pub fn max_used_cells(&self) -> u32 {
+        self.tm.max_used_cells().0
+    }
+
+    /// What the program remembers, summed over pipes.
+    #[must_use]
+    pub fn state(&self) -> State {
+        let mut sum = State::new(&self.program);
+        for pipe in &self.pipes {
+            for (into, from) in sum.counters.values_mut().zip(pipe.state.counters.values()) {
+                for (a, b) in into.iter_mut().zip(from) {
+                    a.packets += b.packets;
+                    a.bytes += b.bytes;
+                }
+            }
+        }
+        sum
+    }
+
+    /// The entries in force.
+    #[must_use]
+    pub fn control_state(&self) -> &ControlState {
+        &self.control
+    }
+
+    /// The executor.
+    pub fn executor_mut(&mut self) -> &mut E {
+        &mut self.executor
+    }
+
+    /// `in + created = out + dropped + absorbed + held`.
+    #[must_use]
+    pub fn is_conserved(&self) -> bool {
+        let t = &self.totals;
+        t.received + t.created == t.sent + t.dropped + t.absorbed + self.packets.live() as u64
+    }
+}
+
+fn timing(placement: &Placement, gress: Gress) -> GressTiming {
+    let latency = &placement.chip.latency;
+    let placed = placement.gress(gress);
+    let (mau, deparser) = (u64::from(placed.mau_cycles), u64::from(placed.deparser_cycles));
+    let parser_fixed = u64::from(latency.parser_fixed);
+    let window = placement.chip.mau.clock.span(Cycles(mau + deparser + parser_fixed));
+    GressTiming { mau, deparser, parser_fixed, window }
+}

@@ -1,0 +1,14 @@
+//! The instruction list of the PHV ALUs: mnemonics, classes, chips that have them, and what they compute.
+//!
+//! What lives here: pure functions from operand values to a result value, at any width from one bit to the
+//! 128 bits of the widest field. What may not: which operands an instruction may name (action data, PHV
+//! group, small constants), containers and their inventory, and stateful ALUs.
+//!
+//! Operands are named as the chip names its sources: `a` is source 1, the one that may be action data or a
+//! constant, `b` is source 2, always PHV (facts: asic §2.2 rule 4).
+
+mod eval;
+mod op;
+
+pub use eval::{add_with_carry, funnel_shift, sub_with_carry, width_mask};
+pub use op::{AluClass, AluOp, Availability, UnknownMnemonic};

@@ -1,0 +1,234 @@
+//! Custom chips: a TOML file that names a base and what it changes.
+
+use super::assumptions::with_values;
+use super::nearest::nearest;
+use super::{ChipProblems, ChipSpec};
+use toml::de::{DeTable, DeValue};
+use toml::{Table, Value};
+
+/// Why a chip file was refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ChipFileError {
+    /// The file is not TOML.
+    #[error("{origin}:{line}: not valid TOML: {message}")]
+    Syntax {
+        /// The file, as the caller named it.
+        origin: String,
+        /// The line, from 1.
+        line: usize,
+        /// What the TOML parser says.
+        message: String,
+    },
+    /// `base` is not the name of a shipped chip.
+    #[error("{origin}:{line}: `base` is `{found}`; expected one of {known}", known = ChipSpec::NAMES.join(", "))]
+    UnknownBase {
+        /// The file, as the caller named it.
+        origin: String,
+        /// The line, from 1.
+        line: usize,
+        /// The value found.
+        found: String,
+    },
+    /// The file has keys that no chip has; all of them are listed.
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
+    UnknownKeys(Vec<UnknownKey>),
+    /// A key's value has the wrong type or cannot be read.
+    #[error("{origin}:{line}: `{path}`: {message}")]
+    BadValue {
+        /// The file, as the caller named it.
+        origin: String,
+        /// The line, from 1.
+        line: usize,
+        /// The key's path.
+        path: String,
+        /// What was found and expected.
+        message: String,
+    },
+    /// A file without `base` does not give every key.
+    #[error("{origin}: {message}; give every key, or start from a shipped chip with `base = \"tofino2\"`")]
+    Incomplete {
+        /// The file, as the caller named it.
+        origin: String,
+        /// Which key is missing.
+        message: String,
+    },
+    /// Every value can be read, but together they describe no possible chip.
+    #[error("{origin}: {problems}")]
+    Impossible {
+        /// The file, as the caller named it.
+        origin: String,
+        /// Everything that is wrong.
+        problems: ChipProblems,
+    },
+}
+
+/// A key that no chip has.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{origin}:{line}: unknown key `{path}`{}", .nearest.as_ref().map(|near| format!("; did you mean `{near}`?")).unwrap_or_default())]
+pub struct UnknownKey {
+    /// The file, as the caller named it.
+    pub origin: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// The key's path.
+    pub path: String,
+    /// The known key's path that it resembles most.
+    pub nearest: Option<String>,
+}
+
+/// A value that the file gives, with its place.
+struct Leaf {
+    path: Vec<String>,
+    line: usize,
+}
+
+impl ChipSpec {
+    /// Reads a chip from TOML text: `base = "tofino2"` and what differs from it, or every key without a
+    /// base. Tables merge key by key; arrays are replaced whole. Without `name` the chip is called
+    /// `<base>-custom`. `origin` names the text in messages.
+    ///
+    /// # Errors
+    /// Text that is not TOML, an unknown base, unknown keys (all of them, with the nearest known one),
+    /// values of the wrong type, and values that [`ChipSpec::validate`] refuses.
+    pub fn from_toml(text: &str, origin: &str) -> Result<Self, ChipFileError> {
+        let document = DeTable::parse(text).map_err(|error| syntax(text, origin, &error))?;
+        let base = base_of(document.get_ref(), text, origin)?;
+        let shape = tree_of(base.as_ref().unwrap_or(&Self::tofino2()), origin)?;
+        let mut walk = Walk { text, origin, leaves: Vec::new(), unknown: Vec::new() };
+        walk.table(document.get_ref(), &shape, &mut Vec::new());
+        if !walk.unknown.is_empty() {
+            return Err(ChipFileError::UnknownKeys(walk.unknown));
+        }
+        let given: Table = text.parse().map_err(|error| syntax(text, origin, &error))?;
+        let mut merged = if base.is_some() { shape.clone() } else { Table::new() };
+        for leaf in &walk.leaves {
+            copy(&given, &mut merged, &leaf.path);
+        }
+        let mut spec = match merged.try_into::<Self>() {
+            Ok(spec) => spec,
+            Err(error) => return Err(blame(&walk.leaves, &given, &shape, origin, error.message())),
+        };
+        if let Some(base) = base {
+            finish(&mut spec, &base, &walk.leaves, origin);
+        }
+        let spec = with_values(spec);
+        spec.validate()
+            .map_err(|problems| ChipFileError::Impossible { origin: origin.to_owned(), problems })?;
+        Ok(spec)
+    }
+
+    /// The whole chip as TOML that [`ChipSpec::from_toml`] reads back to an equal chip.
+    ///
+    /// # Errors
+    /// None for a chip that [`ChipSpec::validate`] accepts; the type is the serialiser's.
+    pub fn to_toml(&self) -> Result<String, toml::ser::Error> {
+        toml::to_string(self)
+    }
+}
+
+/// Name and assumptions of a chip that differs from its base.
+fn finish(spec: &mut ChipSpec, base: &ChipSpec, leaves: &[Leaf], origin: &str) {
+    let paths: Vec<String> = leaves.iter().map(|leaf| leaf.path.join(".")).collect();
+    if !paths.iter().any(|path| path == "name") {
+        spec.name = format!("{}-custom", base.name);
+    }
+    if paths.iter().any(|path| path == "assumptions") {
+        return;
+    }
+    for assumption in &mut spec.assumptions {
+        if paths.contains(&assumption.id) {
+            assumption.why = format!("set by {origin}");
+        }
+    }
+}
+
+fn base_of(document: &DeTable<'_>, text: &str, origin: &str) -> Result<Option<ChipSpec>, ChipFileError> {
+    let Some((_, value)) = document.iter().find(|(key, _)| key.get_ref() == "base") else { return Ok(None) };
+    let found = match value.get_ref() {
+        DeValue::String(name) => name.to_string(),
+        other => format!("a {}", other.type_str()),
+    };
+    let line = line_of(text, value.span().start);
+    let unknown = || ChipFileError::UnknownBase { origin: origin.to_owned(), line, found: found.clone() };
+    ChipSpec::from_name(&found).map(Some).ok_or_else(unknown)
+}
+
+/// The walk over a document beside the tree of a known chip.
+struct Walk<'a> {
+    text: &'a str,
+    origin: &'a str,
+    leaves: Vec<Leaf>,
+    unknown: Vec<UnknownKey>,
+}
+
+impl Walk<'_> {
+    fn table(&mut self, given: &DeTable<'_>, known: &Table, path: &mut Vec<String>) {
+        for (key, value) in given {
+            let name = key.get_ref().as_ref();
+            if path.is_empty() && name == "base" {
+                continue;
+            }
+            let line = line_of(self.text, key.span().start);
+            path.push(name.to_owned());
+            match (known.get(name), value.get_ref()) {
+                (None, _) => self.unknown(known, path, line),
+                (Some(Value::Table(known)), DeValue::Table(given)) => self.table(given, known, path),
+                (Some(_), _) => self.leaves.push(Leaf { path: path.clone(), line }),
+            }
+            path.pop();
+        }
+    }
+
+    fn unknown(&mut self, known: &Table, path: &[String], line: usize) {
+        let Some((name, parents)) = path.split_last() else { return };
+        let near = nearest(name, known.keys().map(String::as_str));
+        let full = |key: &str| parents.iter().map(String::as_str).chain([key]).collect::<Vec<_>>().join(".");
+        let (path, nearest) = (full(name), near.map(full));
+        self.unknown.push(UnknownKey { origin: self.origin.to_owned(), line, path, nearest });
+    }
+}
+
+/// Copies the value at `path` from one tree to another, making tables on the way.
+fn copy(from: &Table, to: &mut Table, path: &[String]) {
+    let Some((key, rest)) = path.split_first() else { return };
+    let Some(value) = from.get(key) else { return };
+    match value {
+        Value::Table(inner) if !rest.is_empty() => {
+            let slot = to.entry(key.clone()).or_insert_with(|| Value::Table(Table::new()));
+            if let Value::Table(slot) = slot {
+                copy(inner, slot, rest);
+            }
+        }
+        _ => {
+            to.insert(key.clone(), value.clone());
+        }
+    }
+}
+
+/// Finds the one value that makes a known chip unreadable; if none does, something is missing.
+fn blame(leaves: &[Leaf], given: &Table, shape: &Table, origin: &str, message: &str) -> ChipFileError {
+    for leaf in leaves {
+        let mut trial = shape.clone();
+        copy(given, &mut trial, &leaf.path);
+        if let Err(error) = trial.try_into::<ChipSpec>() {
+            let (path, message) = (leaf.path.join("."), error.message().to_owned());
+            return ChipFileError::BadValue { origin: origin.to_owned(), line: leaf.line, path, message };
+        }
+    }
+    ChipFileError::Incomplete { origin: origin.to_owned(), message: message.to_owned() }
+}
+
+fn tree_of(spec: &ChipSpec, origin: &str) -> Result<Table, ChipFileError> {
+    Table::try_from(spec)
+        .map_err(|error| ChipFileError::Incomplete { origin: origin.to_owned(), message: error.to_string() })
+}
+
+fn syntax(text: &str, origin: &str, error: &toml::de::Error) -> ChipFileError {
+    let line = line_of(text, error.span().map_or(0, |span| span.start));
+    ChipFileError::Syntax { origin: origin.to_owned(), line, message: error.message().to_owned() }
+}
+
+/// The line, from 1, that holds the byte at `offset`.
+fn line_of(text: &str, offset: usize) -> usize {
+    text.bytes().take(offset).filter(|byte| *byte == b'\n').count() + 1
+}

@@ -1,0 +1,64 @@
+//! How many memories a table takes: pure functions of the facts sheet's sizing rules.
+//!
+//! What lives here: numbers of RAMs, TCAMs and words from sizes. What may not: which RAM, which row, which
+//! stage; that is placement's.
+
+mod action;
+mod atcam;
+mod exact;
+mod synth;
+mod ternary;
+
+pub use action::{ActionDataLayout, action_data, action_data_bytes};
+pub use atcam::{ALPM_PARTITIONS, AlpmLayout, AtcamLayout, alpm, atcam};
+pub use exact::{ExactLayout, ExactTable, Ways, exact_layout, exact_layouts, exact_ways};
+pub use synth::{
+    CounterFormat, SelectorGroup, SynthLayout, counter, is_wide_selector, max_register_rams, meter,
+    meter_colour_rams, register, selector, selector_group,
+};
+pub use ternary::{range_lines, tcams, ternary_width, tind_entries_per_word, tind_rams};
+
+/// Why a size has no layout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum GeometryError {
+    /// More bits than the part can hold.
+    #[error("{what} of {found} bits; at most {limit}")]
+    TooWide {
+        /// The part that is too wide.
+        what: &'static str,
+        /// Its bits.
+        found: u64,
+        /// The most it can have.
+        limit: u64,
+    },
+    /// A width that memory words cannot be divided into.
+    #[error(
+        "register elements of {found} bits; expected 1, 8, 16, 32, 64 or 128 (both halves of a pair together)"
+    )]
+    Element {
+        /// The element's bits, both halves of a pair together.
+        found: u64,
+    },
+    /// More than the part can have.
+    #[error("{what}: {found}; at most {limit}")]
+    TooMany {
+        /// What there is too much of.
+        what: &'static str,
+        /// How many there are.
+        found: u64,
+        /// The most there can be.
+        limit: u64,
+    },
+    /// A number of partitions that the partition index cannot address.
+    #[error("{found} partitions; expected 1024, 2048, 4096 or 8192")]
+    Partitions {
+        /// The number found.
+        found: u64,
+    },
+    /// Zero where at least one is needed.
+    #[error("{what} is 0; expected at least 1")]
+    Zero {
+        /// What is zero.
+        what: &'static str,
+    },
+}

@@ -1,0 +1,84 @@
+//! The bit string a hash reads.
+//!
+//! What lives here: concatenation of values, most significant bit first. What may not: padding, which is the
+//! algorithm's business.
+
+/// A string of bits in hash order: position 0 is the most significant bit of the first field.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct BitString {
+    bits: Vec<bool>,
+}
+
+impl BitString {
+    /// An empty string.
+    pub const fn new() -> Self {
+        Self { bits: Vec::new() }
+    }
+
+    /// The bits of `bytes`, first byte first, each from its most significant bit.
+    pub fn from_bytes(bytes: &[u8]) -> Self {
+        let mut string = Self::new();
+        for &byte in bytes {
+            string.push(byte.into(), 8);
+        }
+        string
+    }
+
+    /// Appends the low `width` bits of `value`, most significant first; bits beyond the 128th are zero.
+    pub fn push(&mut self, value: u128, width: u32) {
+        self.bits.extend((0..width).rev().map(|bit| bit < 128 && value >> bit & 1 == 1));
+    }
+
+    /// Empties the string, keeping its memory.
+    pub fn clear(&mut self) {
+        self.bits.clear();
+    }
+
+    /// Number of bits.
+    pub fn len(&self) -> usize {
+        self.bits.len()
+    }
+
+    /// Whether there are no bits.
+    pub fn is_empty(&self) -> bool {
+        self.bits.is_empty()
+    }
+
+    /// The bits in order.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = bool> + ExactSizeIterator + '_ {
+        self.bits.iter().copied()
+    }
+
+    /// A string of `len` zeros, with the bit at `one` set when that position exists.
+    pub(super) fn unit(len: usize, one: Option<usize>) -> Self {
+        Self { bits: (0..len).map(|position| Some(position) == one).collect() }
+    }
+}
+
+impl Extend<bool> for BitString {
+    fn extend<I: IntoIterator<Item = bool>>(&mut self, bits: I) {
+        self.bits.extend(bits);
+    }
+}
+
+impl FromIterator<bool> for BitString {
+    fn from_iter<I: IntoIterator<Item = bool>>(bits: I) -> Self {
+        Self { bits: bits.into_iter().collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_join_most_significant_bit_first() {
+        let mut string = BitString::new();
+        string.push(0b101, 3);
+        string.push(0x1f, 4);
+        assert_eq!(string.len(), 7);
+        assert!(string.iter().eq([true, false, true, true, true, true, true]));
+        assert_eq!(BitString::from_bytes(&[0x80, 0x01]).iter().position(|bit| bit), Some(0));
+        assert_eq!(BitString::from_bytes(&[0x80, 0x01]).iter().rposition(|bit| bit), Some(15));
+    }
+}

@@ -1,0 +1,30 @@
+//! Hash semantics: the algorithms, the bit string they read, and their compilation to GF(2) maps.
+//!
+//! What lives here: the bit-serial definition of every algorithm a program can name, output shaping (width,
+//! extension, seed, rotation), and the table form that hashes PHV words directly. What may not: where hash
+//! bits sit in a stage, which fields a program hashes, and member selection (see [`crate::select`]).
+//!
+//! The chip computes a hash as a GF(2)-linear map of its input bits, XOR a seed, whatever the algorithm's
+//! name (facts: asic §11.1); [`LinearHash`] is that map, [`HashFunction::hash`] the definition it must equal.
+//!
+//! **Input.** Fields are concatenated in the order the program lists them, most significant bit first, into
+//! one [`BitString`]. Its length need not be a multiple of eight. A CRC reads the string extended with zero
+//! bits *in front*, up to a whole byte; an XOR fold appends zero bits *behind* it, up to a whole word;
+//! identity reads it as one big number. These are the rules of the vendor's matrix generator (p4c,
+//! `backends/tofino/bf-utils/dynamic_hash/dynamic_hash.cpp`); the facts sheet has no line on them.
+
+mod algorithm;
+mod bits;
+mod crc;
+mod function;
+mod layout;
+mod linear;
+mod names;
+
+pub use algorithm::{HashAlgorithm, XorWidth};
+pub use bits::BitString;
+pub use crc::{CrcError, CrcParams};
+pub use function::{HashFunction, HashFunctionError, Seed};
+pub use layout::{HashLayout, LayoutError, Piece};
+pub use linear::{HashMatrix, LinearHash};
+pub use names::UnknownHashName;

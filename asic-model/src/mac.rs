@@ -1,0 +1,188 @@
+//! MACs: how long frames occupy the wire and when the parser gets them.
+//!
+//! What lives here: serialisation and arrival times of one port. What may not: frames, queues, pause state.
+//!
+//! Lengths are those of captures: without FCS. The wire adds the FCS, and a preamble before and an
+//! inter-packet gap after each frame; frames below the Ethernet minimum are padded. "First bit" and "last
+//! bit" are those of the frame: the preamble lies before, the gap after them.
+
+use crate::units::{BitRate, Bytes, Duration, Time};
+
+/// Preamble and start-of-frame delimiter.
+pub const PREAMBLE: Bytes = Bytes(8);
+/// Frame check sequence.
+pub const FCS: Bytes = Bytes(4);
+/// Inter-packet gap, the standard's average.
+pub const INTER_PACKET_GAP: Bytes = Bytes(12);
+/// Shortest frame, FCS not included; shorter ones are padded.
+pub const MIN_FRAME: Bytes = Bytes(60);
+
+/// The frame's length on the wire: padded, with its FCS.
+fn framed(len: Bytes) -> Bytes {
+    len.max(MIN_FRAME) + FCS
+}
+
+/// Bytes of line time that a frame of `len` bytes takes: padding, FCS, preamble and gap included.
+pub fn wire_bytes(len: Bytes) -> Bytes {
+    framed(len) + PREAMBLE + INTER_PACKET_GAP
+}
+
+/// A bit rate with its byte time at hand: whole picoseconds per byte for all usual port speeds.
+#[derive(Debug, Clone, Copy)]
+struct Line {
+    rate: BitRate,
+    ps_per_byte: Option<u64>,
+}
+
+impl Line {
+    fn new(rate: BitRate) -> Self {
+        Self { rate, ps_per_byte: rate.ps_per_byte() }
+    }
+
+    fn time_for(self, bytes: Bytes) -> Duration {
+        match self.ps_per_byte {
+            Some(ps) => Duration::from_ps(ps) * bytes.get(),
+            None => self.rate.time_for(bytes),
+        }
+    }
+}
+
+/// When a transmitted frame is on the wire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Transmission {
+    /// The frame's first bit: what a capture's stamp marks.
+    pub first_bit: Time,
+    /// The end of the FCS.
+    pub last_bit: Time,
+    /// The end of the gap: the next frame's preamble can start.
+    pub free_at: Time,
+}
+
+/// The transmit side of a port.
+#[derive(Debug, Clone)]
+pub struct MacTx {
+    line: Line,
+    free_at: Time,
+}
+
+impl MacTx {
+    /// An idle transmitter.
+    pub fn new(rate: BitRate) -> Self {
+        Self { line: Line::new(rate), free_at: Time::ORIGIN }
+    }
+
+    /// The port's bit rate.
+    pub const fn rate(&self) -> BitRate {
+        self.line.rate
+    }
+
+    /// The earliest time at which the next frame's preamble can start.
+    pub const fn free_at(&self) -> Time {
+        self.free_at
+    }
+
+    /// Sends a frame of `len` bytes (without FCS) as soon as the line is free, at `now` or later.
+    pub fn start(&mut self, now: Time, len: Bytes) -> Transmission {
+        let begin = now.max(self.free_at);
+        let frame = framed(len);
+        let first_bit = begin + self.line.time_for(PREAMBLE);
+        let last_bit = begin + self.line.time_for(PREAMBLE + frame);
+        self.free_at = begin + self.line.time_for(PREAMBLE + frame + INTER_PACKET_GAP);
+        Transmission { first_bit, last_bit, free_at: self.free_at }
+    }
+}
+
+/// When a received frame is where.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reception {
+    /// The end of the FCS on the wire.
+    pub last_bit: Time,
+    /// The parser may start.
+    pub parser: Time,
+    /// The earliest first bit of a next frame on the same wire.
+    pub next_first_bit: Time,
+}
+
+/// The receive side of a port.
+///
+/// Reception is cut-through: the ingress buffer holds a frame's head for a fixed time so that it cannot run
+/// dry, then the parser starts; a frame that is complete earlier is not held longer. The hold per speed is
+/// [`crate::chip::PortSpeed::ingress_hold_cycles`], the receive latency
+/// [`crate::chip::LatencySpec::mac_rx`]; both are listed assumptions (facts: asic §7.6).
+#[derive(Debug, Clone)]
+pub struct MacRx {
+    line: Line,
+    hold: Duration,
+    latency: Duration,
+}
+
+impl MacRx {
+    /// A receiver at `rate` that holds a frame's head for `hold` and is `latency` behind the wire.
+    pub fn new(rate: BitRate, hold: Duration, latency: Duration) -> Self {
+        Self { line: Line::new(rate), hold, latency }
+    }
+
+    /// The port's bit rate.
+    pub const fn rate(&self) -> BitRate {
+        self.line.rate
+    }
+
+    /// The times of a frame of `len` bytes (without FCS) whose first bit is on the wire at `first_bit`.
+    pub fn receive(&self, first_bit: Time, len: Bytes) -> Reception {
+        let last_bit = first_bit + self.line.time_for(framed(len));
+        let parser = last_bit.min(first_bit + self.hold) + self.latency;
+        Reception { last_bit, parser, next_first_bit: first_bit + self.line.time_for(wire_bytes(len)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn minimum_frames_leave_at_the_ethernet_rate() {
+        // 84 B of line time at 100 Gb/s: 6720 ps, that is 148.8 million frames per second.
+        let mut mac = MacTx::new(BitRate::from_gbps(100));
+        let first = mac.start(Time::from_ps(1000), Bytes(14));
+        assert_eq!(first.first_bit, Time::from_ps(1000 + 640));
+        assert_eq!(first.last_bit, Time::from_ps(1000 + 640 + 64 * 80));
+        assert_eq!(first.free_at, Time::from_ps(1000 + 6720));
+        let second = mac.start(Time::from_ps(1001), Bytes(60));
+        assert_eq!(second.first_bit, Time::from_ps(1000 + 6720 + 640));
+        assert_eq!(wire_bytes(Bytes(1500)), Bytes(1524));
+    }
+
+    #[test]
+    fn short_frames_are_stored_and_long_ones_cut_through() {
+        let mac = MacRx::new(BitRate::from_gbps(100), Duration::from_nanos(20), Duration::from_nanos(100));
+        let short = mac.receive(Time::ORIGIN, Bytes(60));
+        assert_eq!(short.last_bit, Time::from_ps(64 * 80));
+        assert_eq!(short.parser, Time::from_ps(64 * 80 + 100_000));
+        let long = mac.receive(Time::ORIGIN, Bytes(1500));
+        assert_eq!(long.last_bit, Time::from_ps(1504 * 80));
+        assert_eq!(long.parser, Time::from_ps(20_000 + 100_000));
+        assert_eq!(long.next_first_bit, Time::from_ps(1524 * 80));
+    }
+
+    proptest! {
+        #[test]
+        fn frames_never_overlap(gbps in 1..800_u64, frames in prop::collection::vec((0..200_000_u64, 0..9_300_u64), 1..50)) {
+            let rate = BitRate::from_gbps(gbps);
+            let mut mac = MacTx::new(rate);
+            let receiver = MacRx::new(rate, Duration::ZERO, Duration::ZERO);
+            let mut now = Time::ORIGIN;
+            let mut free_at = Time::ORIGIN;
+            for (gap, len) in frames {
+                now += Duration::from_ps(gap);
+                let sent = mac.start(now, Bytes(len));
+                prop_assert!(sent.first_bit >= now.max(free_at) + rate.time_for(PREAMBLE));
+                prop_assert!(sent.first_bit < sent.last_bit && sent.last_bit < sent.free_at);
+                // The far end agrees on the frame's length to the picosecond of rounding.
+                let last_bit = receiver.receive(sent.first_bit, Bytes(len)).last_bit;
+                prop_assert!(last_bit.as_ps().abs_diff(sent.last_bit.as_ps()) <= 1);
+                free_at = sent.free_at;
+            }
+        }
+    }
+}

@@ -1,0 +1,391 @@
+//! The one map between front panel, dev_ports, MACs, lanes, pipes and queues.
+//!
+//! What lives here: numbering and the static properties of ports. What may not: port state, counters, frames.
+
+use crate::chip::{ChipSpec, PortSpeed};
+use crate::units::{BitRate, Duration};
+use std::fmt;
+use std::str::FromStr;
+
+/// A front-panel port, from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FrontPort(pub u16);
+
+/// A pipe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Pipe(pub u8);
+
+/// A MAC, which is also the traffic manager's port group, within its pipe (facts: asic §8.5).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MacId(pub u8);
+
+/// The dense index of a port over all pipes: `ports per pipe * pipe + local` (facts: asic §9).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TmPort(pub u16);
+
+/// A port as programs see it: 9 bits, `pipe << 7 | local` (facts: asic §9).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DevPort(u16);
+
+impl DevPort {
+    /// The number of dev_port values.
+    pub const COUNT: u16 = 512;
+
+    /// The dev_port of this number, or `None` above 511.
+    pub const fn new(number: u16) -> Option<Self> {
+        if number < Self::COUNT { Some(Self(number)) } else { None }
+    }
+
+    /// The dev_port of a pipe (0 to 3) and local port (0 to 127).
+    pub const fn from_parts(pipe: Pipe, local: u8) -> Option<Self> {
+        if pipe.0 < 4 && local < 128 { Some(Self((pipe.0 as u16) << 7 | local as u16)) } else { None }
+    }
+
+    /// The 9-bit number.
+    pub const fn number(self) -> u16 {
+        self.0
+    }
+
+    /// The pipe.
+    pub const fn pipe(self) -> Pipe {
+        Pipe((self.0 >> 7) as u8)
+    }
+
+    /// The port within its pipe.
+    pub const fn local(self) -> u8 {
+        (self.0 & 127) as u8
+    }
+}
+
+impl fmt::Display for FrontPort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0.to_string())
+    }
+}
+
+impl fmt::Display for DevPort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&format!("dev:{}", self.0))
+    }
+}
+
+impl fmt::Display for Pipe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0.to_string())
+    }
+}
+
+/// A port as a user names it: `3` is front-panel port 3, `dev:137` a dev_port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PortName {
+    /// A front-panel port.
+    Front(FrontPort),
+    /// A dev_port.
+    Dev(DevPort),
+}
+
+impl fmt::Display for PortName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Front(port) => port.fmt(f),
+            Self::Dev(port) => port.fmt(f),
+        }
+    }
+}
+
+impl FromStr for PortName {
+    type Err = PortError;
+    fn from_str(text: &str) -> Result<Self, PortError> {
+        let malformed = || PortError::Name { text: text.to_owned() };
+        let number = |digits: &str| {
+            let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+            if plain { digits.parse::<u16>().map_err(|_| malformed()) } else { Err(malformed()) }
+        };
+        match text.strip_prefix("dev:") {
+            None => number(text).map(|port| Self::Front(FrontPort(port))),
+            Some(digits) => DevPort::new(number(digits)?).map(Self::Dev).ok_or_else(malformed),
+        }
+    }
+}
+
+/// Why a port or a port map is refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PortError {
+    /// The text names no port.
+    #[error(
+        "`{text}` is no port; expected a front-panel port such as `3`, or a dev_port such as `dev:137` (0 to 511)"
+    )]
+    Name {
+        /// The text found.
+        text: String,
+    },
+    /// The chip has no such front-panel port at this port speed.
+    #[error("front-panel port {port}: {chip} at {speed} per port has ports 0 to {last}")]
+    NoFrontPort {
+        /// The port asked for.
+        port: FrontPort,
+        /// The chip's name.
+        chip: String,
+        /// The speed of its front-panel ports.
+        speed: BitRate,
+        /// The last port.
+        last: u16,
+    },
+    /// The dev_port belongs to nothing that the map knows.
+    #[error("{port}: no port of {chip} at {speed} per port; its dev_ports are {valid}")]
+    NoDevPort {
+        /// The port asked for.
+        port: DevPort,
+        /// The chip's name.
+        chip: String,
+        /// The speed of its front-panel ports.
+        speed: BitRate,
+        /// The valid dev_ports, as ranges.
+        valid: String,
+    },
+    /// The chip's MACs cannot be run at this speed.
+    #[error("port speed {speed}: {chip} has ports of {valid}")]
+    Speed {
+        /// The speed asked for.
+        speed: BitRate,
+        /// The chip's name.
+        chip: String,
+        /// The speeds that exist.
+        valid: String,
+    },
+}
+
+/// What a port is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum PortKind {
+    /// A port of the front panel.
+    Front(FrontPort),
+    /// The CPU's Ethernet port.
+    Cpu,
+    /// A recirculation port; all of a pipe share [`crate::chip::PortSpec::recirculation_rate`].
+    Recirculation,
+}
+
+/// A port and where everything that belongs to it lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Port {
+    /// What it is for.
+    pub kind: PortKind,
+    /// Its number in programs.
+    pub dev_port: DevPort,
+    /// Its MAC and port group within the pipe.
+    pub mac: MacId,
+    /// Its first lane in the MAC.
+    pub lane: u8,
+    /// The MAC's lanes that it takes.
+    pub lanes: u8,
+    /// Its bit rate.
+    pub speed: BitRate,
+    /// Its index among the ports of all pipes.
+    pub tm_port: TmPort,
+    /// Its parser within the pipe and gress (facts: asic §6.2).
+    pub parser: u8,
+    /// Its first queue within its port group (facts: asic §8.5).
+    pub queue_base: u16,
+    /// Its queues.
+    pub queues: u16,
+    /// Time for which the ingress buffer holds the head of a frame before parsing starts.
+    pub ingress_hold: Duration,
+}
+
+impl Port {
+    /// The pipe.
+    pub const fn pipe(&self) -> Pipe {
+        self.dev_port.pipe()
+    }
+
+    /// The front-panel port, if it is one.
+    pub const fn front(&self) -> Option<FrontPort> {
+        match self.kind {
+            PortKind::Front(front) => Some(front),
+            PortKind::Cpu | PortKind::Recirculation => None,
+        }
+    }
+}
+
+/// The front-panel port's number, else the dev_port.
+impl fmt::Display for Port {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kind {
+            PortKind::Front(front) => front.fmt(f),
+            PortKind::Cpu | PortKind::Recirculation => self.dev_port.fmt(f),
+        }
+    }
+}
+
+/// All ports of a chip whose front-panel MACs run at one speed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PortMap {
+    chip: String,
+    speed: BitRate,
+    /// Front-panel ports in order, then the CPU's, then recirculation ports.
+    ports: Vec<Port>,
+    front: u16,
+    /// For every dev_port its index in `ports`.
+    by_dev_port: Vec<Option<u16>>,
+}
+
+impl PortMap {
+    /// The ports of a chip that [`ChipSpec::validate`] accepts, its MACs split into as many ports of `speed` as they have lanes for.
+    ///
+    /// # Errors
+    /// [`PortError::Speed`] if the chip's MACs do not run at `speed`.
+    pub fn new(chip: &ChipSpec, speed: BitRate) -> Result<Self, PortError> {
+        let speeds = &chip.ports.speeds;
+        let chosen = speeds.iter().find(|known| known.speed == speed).copied().ok_or_else(|| {
+            let valid: Vec<String> = speeds.iter().map(|known| known.speed.to_string()).collect();
+            PortError::Speed { speed, chip: chip.name.clone(), valid: valid.join(", ") }
+        })?;
+        let mut ports = front_ports(chip, chosen);
+        let front = u16::try_from(ports.len()).unwrap_or(u16::MAX);
+        ports.extend(special(chip, chip.ports.cpu_dev_port, PortKind::Cpu, chip.ports.lane_rate));
+        for dev_port in &chip.ports.recirculation_dev_ports {
+            let rate = chip.ports.recirculation_rate;
+            ports.extend(special(chip, *dev_port, PortKind::Recirculation, rate));
+        }
+        let mut by_dev_port = vec![None; DevPort::COUNT as usize];
+        for (index, port) in (0..=u16::MAX).zip(&ports) {
+            if let Some(slot) = by_dev_port.get_mut(port.dev_port.number() as usize) {
+                *slot = slot.or(Some(index));
+            }
+        }
+        Ok(Self { chip: chip.name.clone(), speed, ports, front, by_dev_port })
+    }
+
+    /// The ports of `chip` at its default speed.
+    ///
+    /// # Errors
+    /// [`PortError::Speed`] if the specification's default speed is not one of its speeds.
+    pub fn default_for(chip: &ChipSpec) -> Result<Self, PortError> {
+        Self::new(chip, chip.ports.default_speed)
+    }
+
+    /// The speed of the front-panel ports.
+    pub const fn speed(&self) -> BitRate {
+        self.speed
+    }
+
+    /// All ports: front panel, CPU, recirculation.
+    pub fn iter(&self) -> impl Iterator<Item = &Port> {
+        self.ports.iter()
+    }
+
+    /// The front-panel ports, in order.
+    pub fn front_ports(&self) -> &[Port] {
+        self.ports.get(..self.front as usize).unwrap_or_default()
+    }
+
+    /// A front-panel port.
+    pub fn front(&self, port: FrontPort) -> Option<&Port> {
+        self.front_ports().get(port.0 as usize)
+    }
+
+    /// The port with this dev_port.
+    pub fn dev(&self, port: DevPort) -> Option<&Port> {
+        let index = self.by_dev_port.get(port.number() as usize).copied().flatten()?;
+        self.ports.get(index as usize)
+    }
+
+    /// The port that a user named.
+    ///
+    /// # Errors
+    /// [`PortError::NoFrontPort`] or [`PortError::NoDevPort`], with the valid ranges.
+    pub fn resolve(&self, name: PortName) -> Result<&Port, PortError> {
+        let (chip, speed) = (|| self.chip.clone(), self.speed);
+        match name {
+            PortName::Front(port) => self.front(port).ok_or_else(|| PortError::NoFrontPort {
+                port,
+                chip: chip(),
+                speed,
+                last: self.front.saturating_sub(1),
+            }),
+            PortName::Dev(port) => self.dev(port).ok_or_else(|| PortError::NoDevPort {
+                port,
+                chip: chip(),
+                speed,
+                valid: self.valid_dev_ports(),
+            }),
+        }
+    }
+
+    /// The CPU's port.
+    pub fn cpu(&self) -> Option<&Port> {
+        self.ports.iter().find(|port| port.kind == PortKind::Cpu)
+    }
+
+    /// The recirculation ports of a pipe.
+    pub fn recirculation(&self, pipe: Pipe) -> impl Iterator<Item = &Port> {
+        self.ports.iter().filter(move |port| port.kind == PortKind::Recirculation && port.pipe() == pipe)
+    }
+
+    /// The dev_ports in use as ranges, for messages.
+    fn valid_dev_ports(&self) -> String {
+        let mut ranges: Vec<(usize, usize)> = Vec::new();
+        for (number, _) in self.by_dev_port.iter().enumerate().filter(|(_, index)| index.is_some()) {
+            match ranges.last_mut() {
+                Some((_, last)) if *last + 1 == number => *last = number,
+                _ => ranges.push((number, number)),
+            }
+        }
+        let text = |(first, last)| if first == last { format!("{first}") } else { format!("{first}-{last}") };
+        ranges.into_iter().map(text).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// Front-panel ports by pipe, then MAC, then lane.
+fn front_ports(chip: &ChipSpec, speed: PortSpeed) -> Vec<Port> {
+    let spec = &chip.ports;
+    let lanes = speed.lanes.max(1);
+    let mut ports = Vec::new();
+    for pipe in 0..spec.pipes {
+        for mac in 0..spec.macs_per_pipe {
+            for split in 0..spec.lanes_per_mac / lanes {
+                let local = spec.first_front_local + mac * spec.lanes_per_mac + split * lanes;
+                let kind = PortKind::Front(FrontPort(u16::try_from(ports.len()).unwrap_or(u16::MAX)));
+                let dev_port = pipe << 7 | local;
+                ports.extend(build(chip, dev_port, kind, speed.speed, lanes));
+            }
+        }
+    }
+    ports
+}
+
+fn special(chip: &ChipSpec, dev_port: u32, kind: PortKind, rate: BitRate) -> Option<Port> {
+    build(chip, dev_port, kind, rate, 1)
+}
+
+fn build(chip: &ChipSpec, dev_port: u32, kind: PortKind, speed: BitRate, lanes: u32) -> Option<Port> {
+    let dev_port = DevPort::new(u16::try_from(dev_port).ok()?)?;
+    let (tm, spec) = (&chip.tm, &chip.ports);
+    let local = u32::from(dev_port.local());
+    let in_group = local.checked_rem(tm.ports_per_group)?;
+    let ports_per_parser = (spec.ports_per_pipe / chip.parser.instances.max(1)).max(1);
+    let tm_port = spec.ports_per_pipe * u32::from(dev_port.pipe().0) + local;
+    Some(Port {
+        kind,
+        dev_port,
+        mac: MacId(u8::try_from(local / tm.ports_per_group).ok()?),
+        lane: u8::try_from(in_group).ok()?,
+        lanes: u8::try_from(lanes).ok()?,
+        speed,
+        tm_port: TmPort(u16::try_from(tm_port).ok()?),
+        parser: u8::try_from(local / ports_per_parser).ok()?,
+        queue_base: u16::try_from(in_group.checked_mul(tm.queues_per_port)?).ok()?,
+        queues: u16::try_from(tm.queues_per_port).ok()?,
+        ingress_hold: hold(chip, speed),
+    })
+}
+
+/// The hold of the fastest listed speed that is not above `rate`, else of the slowest one.
+fn hold(chip: &ChipSpec, rate: BitRate) -> Duration {
+    let speeds = &chip.ports.speeds;
+    let below = speeds.iter().filter(|speed| speed.speed <= rate).max_by_key(|speed| speed.speed);
+    let slowest = speeds.iter().min_by_key(|speed| speed.speed);
+    let cycles = below.or(slowest).map_or(0, |speed| u64::from(speed.ingress_hold_cycles));
+    chip.mau.clock.span(crate::units::Cycles(cycles))
+}

@@ -1,0 +1,332 @@
+//! The traffic manager's queueing half: who may enter a queue, in which order packets leave, what is counted.
+//!
+//! What lives here: per-port queues with tail drop against per-queue limits and the whole buffer, strict
+//! priority and DWRR, depths in cells, watermarks, counters, and the stamp that becomes egress intrinsic
+//! metadata. What may not: packets (a packet is a handle the caller chose), time keeping (the caller says
+//! what time it is), ports' rates, multicast and mirroring.
+//!
+//! Two decisions are one function each, and whatever else is to take part in them belongs there:
+//! whether a packet is admitted (`admission`) and whether a queue may send (`Queue::sendable`).
+//!
+//! Layers, each knowing only those before it: `config` (plain data and its checks), `stats`, `queue`
+//! (packets in order), `scheduler` (which queue next), and this file, which joins them.
+//!
+//! Assumptions (facts: asic §8.1, §8.11, §12 items 5 and 6 leave these open):
+//! - a packet is charged `ceil(bytes / cell)` cells of the byte count the caller gives, at least one;
+//! - `enq_qdepth` is the queue's depth before the packet joins it, `deq_qdepth` the depth after it left;
+//! - a packet leaves depth and buffer when it is dequeued, not when its last bit is sent.
+
+mod config;
+mod queue;
+mod scheduler;
+mod stats;
+
+use thiserror::Error;
+
+use crate::units::{Bytes, Cells, Duration, Time};
+pub use config::{ConfigError, PortQueues, QueueConfig, TmConfig};
+use queue::{Fifo, Packet, Slab};
+use scheduler::Scheduler;
+pub use stats::{Counter, PortBacklog, QueueStats};
+
+/// A port of the traffic manager: an index into [`TmConfig::ports`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TmPort(pub u16);
+
+/// A queue of one port: an index into [`PortQueues::queues`], the `qid` of intrinsic metadata.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct QueueId(pub u8);
+
+/// What the traffic manager notes when a packet enters its queue (facts: asic §8.11). Metadata fields may be
+/// narrower than these values; cutting them is the caller's business.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EnqueueStamp {
+    /// Depth of the queue in cells before this packet.
+    pub enq_qdepth: Cells,
+    /// When it entered.
+    pub enq_tstamp: Time,
+}
+
+/// The whole stamp of a packet that left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DequeueStamp {
+    /// What was noted on entry.
+    pub enqueue: EnqueueStamp,
+    /// Depth of the queue in cells after this packet left.
+    pub deq_qdepth: Cells,
+    /// Time spent in the queue.
+    pub deq_timedelta: Duration,
+}
+
+/// The packet a port sends next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Dequeued<H> {
+    /// The caller's handle.
+    pub handle: H,
+    /// The queue it was in.
+    pub queue: QueueId,
+    /// Its length.
+    pub bytes: Bytes,
+    /// Depths and times for egress intrinsic metadata.
+    pub stamp: DequeueStamp,
+}
+
+/// Why a packet was not enqueued.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum TailDrop {
+    /// The queue's own limit.
+    #[error("queue holds {depth} of {limit}; {need} more do not fit")]
+    QueueTailDrop {
+        /// Its depth.
+        depth: Cells,
+        /// What the packet needs.
+        need: Cells,
+        /// Its limit.
+        limit: Cells,
+    },
+    /// The packet buffer.
+    #[error("packet buffer holds {used} of {size}; {need} more do not fit")]
+    BufferFull {
+        /// Cells in use.
+        used: Cells,
+        /// What the packet needs.
+        need: Cells,
+        /// Its size.
+        size: Cells,
+    },
+    /// The packet was sent to a queue that is not configured.
+    #[error("port {} has no queue {}", port.0, queue.0)]
+    NoSuchQueue {
+        /// The port named.
+        port: TmPort,
+        /// The queue named.
+        queue: QueueId,
+    },
+}
+
+impl TailDrop {
+    /// The drop reason as it is counted and printed.
+    pub const fn reason(&self) -> &'static str {
+        match self {
+            Self::QueueTailDrop { .. } => "queue_tail_drop",
+            Self::BufferFull { .. } => "buffer_full",
+            Self::NoSuchQueue { .. } => "no_such_queue",
+        }
+    }
+}
+
+/// The verdict on a packet that asks to be enqueued.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Admission {
+    /// It enters.
+    Admit,
+    /// It is lost.
+    Drop(TailDrop),
+}
+
+#[derive(Debug, Clone)]
+struct Queue {
+    fifo: Fifo,
+    limit: Cells,
+    stats: QueueStats,
+}
+
+impl Queue {
+    /// The length of the packet at the head, if the queue may send it now.
+    #[inline]
+    fn sendable<H: Copy>(&self, slab: &Slab<H>) -> Option<Bytes> {
+        self.fifo.head(slab).map(|packet| packet.bytes)
+    }
+}
+
+#[derive(Debug, Clone)]
+struct Port {
+    queues: Box<[Queue]>,
+    scheduler: Scheduler,
+    backlog: PortBacklog,
+    max_cells: Cells,
+}
+
+impl Port {
+    fn new(config: &PortQueues, dwrr_quantum: Bytes) -> Self {
+        let queue = |queue: &QueueConfig| Queue {
+            fifo: Fifo::new(),
+            limit: queue.limit_cells,
+            stats: QueueStats::default(),
+        };
+        Self {
+            queues: config.queues.iter().map(queue).collect(),
+            scheduler: Scheduler::new(&config.queues, dwrr_quantum),
+            backlog: PortBacklog::default(),
+            max_cells: Cells::ZERO,
+        }
+    }
+}
+
+/// Queues and schedulers of all ports over one packet buffer.
+///
+/// `H` is the caller's handle to a packet. After warm-up nothing is allocated per packet.
+#[derive(Debug, Clone)]
+pub struct TrafficManager<H> {
+    cell_size: Bytes,
+    buffer_cells: Cells,
+    used_cells: Cells,
+    max_used_cells: Cells,
+    ports: Box<[Port]>,
+    slab: Slab<H>,
+}
+
+impl<H: Copy> TrafficManager<H> {
+    /// An empty traffic manager.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the configuration.
+    pub fn new(config: TmConfig) -> Result<Self, Vec<ConfigError>> {
+        config.validate()?;
+        Ok(Self {
+            cell_size: config.cell_size,
+            buffer_cells: config.buffer_cells,
+            used_cells: Cells::ZERO,
+            max_used_cells: Cells::ZERO,
+            ports: config.ports.iter().map(|port| Port::new(port, config.dwrr_quantum)).collect(),
+            slab: Slab::new(),
+        })
+    }
+
+    /// Puts a packet of `bytes` at the tail of a queue at time `now`, or drops it. Both are counted.
+    ///
+    /// # Errors
+    /// The reason of the drop; the packet is the caller's again.
+    pub fn enqueue(
+        &mut self,
+        port: TmPort,
+        queue: QueueId,
+        handle: H,
+        bytes: Bytes,
+        now: Time,
+    ) -> Result<EnqueueStamp, TailDrop> {
+        let (used, size) = (self.used_cells, self.buffer_cells);
+        let need = cells_of(bytes, self.cell_size);
+        let missing = TailDrop::NoSuchQueue { port, queue };
+        let port = self.ports.get_mut(usize::from(port.0)).ok_or(missing)?;
+        let Queue { fifo, limit, stats } = port.queues.get_mut(usize::from(queue.0)).ok_or(missing)?;
+        if let Admission::Drop(reason) = admission(need, used, size, fifo.cells(), *limit) {
+            stats.count_drop(&reason, bytes);
+            return Err(reason);
+        }
+        let stamp = EnqueueStamp { enq_qdepth: fifo.cells(), enq_tstamp: now };
+        fifo.push(&mut self.slab, Packet { handle, bytes, cells: need, stamp });
+        stats.enqueued.count(bytes);
+        stats.max_cells = stats.max_cells.max(fifo.cells());
+        port.scheduler.set_backlogged(queue, true);
+        port.backlog.add(bytes, need);
+        port.max_cells = port.max_cells.max(port.backlog.cells);
+        self.used_cells += need;
+        self.max_used_cells = self.max_used_cells.max(self.used_cells);
+        Ok(stamp)
+    }
+
+    /// The packet that [`dequeue`](Self::dequeue) would take now: handle, queue, length.
+    pub fn peek(&self, port: TmPort) -> Option<(H, QueueId, Bytes)> {
+        let Port { queues, scheduler, .. } = self.ports.get(usize::from(port.0))?;
+        let turn = scheduler.next(|queue| queues.get(usize::from(queue.0))?.sendable(&self.slab))?;
+        let packet = queues.get(usize::from(turn.queue.0))?.fifo.head(&self.slab)?;
+        Some((packet.handle, turn.queue, packet.bytes))
+    }
+
+    /// Takes the next packet of a port at time `now`, or `None` if no queue of it may send.
+    pub fn dequeue(&mut self, port: TmPort, now: Time) -> Option<Dequeued<H>> {
+        let Port { queues, scheduler, backlog, .. } = self.ports.get_mut(usize::from(port.0))?;
+        let queue = scheduler.take(|queue| queues.get(usize::from(queue.0))?.sendable(&self.slab))?;
+        let Queue { fifo, stats, .. } = queues.get_mut(usize::from(queue.0))?;
+        let Packet { handle, bytes, cells, stamp } = fifo.pop(&mut self.slab)?;
+        scheduler.sent(queue, bytes, fifo.is_empty());
+        stats.dequeued.count(bytes);
+        backlog.remove(bytes, cells);
+        self.used_cells = self.used_cells - cells;
+        let deq_timedelta = now.saturating_since(stamp.enq_tstamp);
+        let stamp = DequeueStamp { enqueue: stamp, deq_qdepth: fifo.cells(), deq_timedelta };
+        Some(Dequeued { handle, queue, bytes, stamp })
+    }
+
+    /// What waits on a port; nothing on a port that is not configured.
+    pub fn backlog(&self, port: TmPort) -> PortBacklog {
+        self.ports.get(usize::from(port.0)).map_or_else(PortBacklog::default, |port| port.backlog)
+    }
+
+    /// Depth of a queue in cells, or `None` if it is not configured.
+    pub fn depth(&self, port: TmPort, queue: QueueId) -> Option<Cells> {
+        let port = self.ports.get(usize::from(port.0))?;
+        port.queues.get(usize::from(queue.0)).map(|queue| queue.fifo.cells())
+    }
+
+    /// Packets inside, on all ports.
+    pub fn held(&self) -> u64 {
+        self.ports.iter().map(|port| port.backlog.packets).sum()
+    }
+
+    /// The packets inside, by port, queue and order of arrival.
+    pub fn held_handles(&self) -> impl Iterator<Item = (TmPort, QueueId, H)> + '_ {
+        self.all_queues().flat_map(move |(port, id, queue)| {
+            queue.fifo.iter(&self.slab).map(move |packet| (port, id, packet.handle))
+        })
+    }
+
+    /// Counters and watermark of every queue, by port and queue.
+    pub fn queue_stats(&self) -> impl Iterator<Item = (TmPort, QueueId, &QueueStats)> + '_ {
+        self.all_queues().map(|(port, id, queue)| (port, id, &queue.stats))
+    }
+
+    /// Most cells that a port's queues held together, or `None` if it is not configured.
+    pub fn port_max_cells(&self, port: TmPort) -> Option<Cells> {
+        self.ports.get(usize::from(port.0)).map(|port| port.max_cells)
+    }
+
+    /// Buffer cells in use.
+    pub const fn used_cells(&self) -> Cells {
+        self.used_cells
+    }
+
+    /// Most buffer cells in use at once.
+    pub const fn max_used_cells(&self) -> Cells {
+        self.max_used_cells
+    }
+
+    /// Starts all watermarks anew from the present depths; counters stay.
+    pub fn reset_watermarks(&mut self) {
+        self.max_used_cells = self.used_cells;
+        for port in &mut self.ports {
+            port.max_cells = port.backlog.cells;
+            for queue in &mut port.queues {
+                queue.stats.max_cells = queue.fifo.cells();
+            }
+        }
+    }
+
+    fn all_queues(&self) -> impl Iterator<Item = (TmPort, QueueId, &Queue)> + '_ {
+        // Validated counts: at most 65,536 ports of at most 128 queues.
+        self.ports.iter().enumerate().flat_map(|(port, state)| {
+            let queues = state.queues.iter().enumerate();
+            queues.map(move |(queue, state)| (TmPort(port as u16), QueueId(queue as u8), state))
+        })
+    }
+}
+
+/// Cells that a packet takes: at least one, so that every queue entry is paid for.
+fn cells_of(bytes: Bytes, cell_size: Bytes) -> Cells {
+    // A packet of more than 2^32 cells fits no buffer; the largest count says so to admission.
+    bytes.cells(cell_size).unwrap_or(Cells(u32::MAX)).max(Cells(1))
+}
+
+/// Whether a packet that needs `need` cells may join a queue of depth `depth` while `used` cells of the
+/// buffer are taken. The buffer is asked first, as ingress admission comes before the queue's
+/// (facts: asic §8.2).
+fn admission(need: Cells, used: Cells, size: Cells, depth: Cells, limit: Cells) -> Admission {
+    if need > size.saturating_sub(used) {
+        return Admission::Drop(TailDrop::BufferFull { used, need, size });
+    }
+    if need > limit.saturating_sub(depth) {
+        return Admission::Drop(TailDrop::QueueTailDrop { depth, need, limit });
+    }
+    Admission::Admit
+}

@@ -1,0 +1,46 @@
+//! Physical quantities as types: time, cycles, bytes, cells, bit rates.
+//!
+//! What lives here: the newtypes, their exact text form and their exact arithmetic. What may not: clocks
+//! (see [`crate::clock`]), limits of a chip, floating point.
+//!
+//! Every quantity prints as text that parses back to the same value, and is (de)serialised as that text.
+//! Parsing is exact or an error: `"1.5ms"` is a duration, `"0.5ps"` is refused.
+
+mod rate;
+mod size;
+mod text;
+mod time;
+
+pub use rate::BitRate;
+pub use size::{Bytes, Cells, Cycles};
+pub(crate) use text::{Unit, parse_scaled, print_decimal};
+pub use text::{UnitError, UnitErrorKind};
+pub use time::{Duration, Time};
+
+/// Text (de)serialisation of a type through its `Display` and `FromStr`.
+macro_rules! serde_as_text {
+    ($type:ty, $expecting:literal) => {
+        impl serde::Serialize for $type {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct Text;
+                impl serde::de::Visitor<'_> for Text {
+                    type Value = $type;
+                    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                        f.write_str($expecting)
+                    }
+                    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<$type, E> {
+                        text.parse().map_err(E::custom)
+                    }
+                }
+                deserializer.deserialize_str(Text)
+            }
+        }
+    };
+}
+pub(crate) use serde_as_text;

@@ -1,0 +1,232 @@
+//! What can be wrong with a capture: where, what was found, what was expected, how to mend it. Peculiarities
+//! that a capture may have and still be read are in the `oddity` module.
+
+use std::fmt;
+
+/// Reading a capture failed. The first error of a reader is its last word: no frame follows.
+#[derive(Debug, thiserror::Error)]
+#[error("{file}: {}: {fault}", Place { record: *record, offset: *offset })]
+pub struct CaptureError {
+    /// Name of the capture, as given to the reader.
+    pub file: Box<str>,
+    /// The packet record being read, from 1; 0 before the first record.
+    pub record: u64,
+    /// Byte offset in the (uncompressed) file of the record, block or header at fault.
+    pub offset: u64,
+    /// What is wrong.
+    pub fault: CaptureFault,
+}
+
+impl CaptureError {
+    /// How to mend it.
+    pub fn help(&self) -> &'static str {
+        self.fault.help()
+    }
+}
+
+/// Prints the place of a fault.
+struct Place {
+    record: u64,
+    offset: u64,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.record {
+            0 => write!(f, "header at byte {}", self.offset),
+            record => write!(f, "record {record} at byte {}", self.offset),
+        }
+    }
+}
+
+/// What is wrong with a capture.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CaptureFault {
+    /// The operating system refused to open or read the file.
+    #[error("cannot read it: {0}")]
+    Io(std::io::Error),
+    /// There is no byte at all.
+    #[error("the file is empty, expected a pcap or pcapng header")]
+    Empty,
+    /// The file ends before its header does, so that no frame can be read.
+    #[error("the file ends inside its header: found {found} bytes, expected at least {expected}")]
+    HeaderCut {
+        /// Bytes present.
+        found: u64,
+        /// Bytes that the header needs.
+        expected: u64,
+    },
+    /// The first four bytes are no magic number of a capture format.
+    #[error("not a capture: it starts with {found:02x?}, expected a pcap or pcapng magic number")]
+    NotACapture {
+        /// The first four bytes.
+        found: [u8; 4],
+    },
+    /// A known relative of pcap, or a compressed file, that is not read here.
+    #[error("found {found}, expected plain pcap or pcapng")]
+    UnsupportedFormat {
+        /// What the magic number says.
+        found: &'static str,
+    },
+    /// The file or section has a version that is not read here.
+    #[error("found {format} version {major}.{minor}, expected {expected}")]
+    Version {
+        /// `pcap` or `pcapng`.
+        format: &'static str,
+        /// Major version found.
+        major: u16,
+        /// Minor version found.
+        minor: u16,
+        /// Versions that are read.
+        expected: &'static str,
+    },
+    /// The frames are not Ethernet.
+    #[error("found link type {number} ({name}), expected 1 (ETHERNET)")]
+    LinkType {
+        /// The number in the registry of link types.
+        number: u32,
+        /// Its name there.
+        name: String,
+    },
+    /// The sub-second part of a stamp is a second or more.
+    #[error("found a stamp with {found} in its sub-second field, expected less than {limit}")]
+    Fraction {
+        /// Value found.
+        found: u32,
+        /// First value that is not legal.
+        limit: u32,
+    },
+    /// A frame claims more bytes than any frame has.
+    #[error("found a captured length of {found} bytes, expected at most {limit}")]
+    FrameLength {
+        /// Length found.
+        found: u32,
+        /// Largest length accepted.
+        limit: u32,
+    },
+    /// An implausible length that also points past the end of the file: damage, not a cut tail.
+    #[error(
+        "found a captured length of {found} bytes with {available} left in the file and a limit of {limit}"
+    )]
+    LengthBeyondEnd {
+        /// Length found.
+        found: u32,
+        /// Bytes left in the file.
+        available: u64,
+        /// The snap length or the original length, whichever the captured length passes.
+        limit: u32,
+    },
+    /// The section header's byte-order magic is neither order of 1a2b3c4d.
+    #[error("found byte-order magic {found:02x?}, expected 1a2b3c4d in either byte order")]
+    ByteOrderMagic {
+        /// Bytes found.
+        found: [u8; 4],
+    },
+    /// A block's length field is illegal.
+    #[error(
+        "found a length of {found} in a block of type {block_type:#x}, expected a multiple of 4 from {least} to {most}"
+    )]
+    BlockLength {
+        /// Block type.
+        block_type: u32,
+        /// Length found.
+        found: u32,
+        /// Least legal length of this block.
+        least: u32,
+        /// Largest length accepted.
+        most: u32,
+    },
+    /// The length at a block's end differs from the one at its start.
+    #[error("found {found} as the length at the block's end, expected {expected} as at its start")]
+    BlockTrailer {
+        /// Length at the end.
+        found: u32,
+        /// Length at the start.
+        expected: u32,
+    },
+    /// A packet does not fit in its block.
+    #[error(
+        "found a captured length of {found} bytes, expected at most the {available} that the block holds"
+    )]
+    CapturedBeyondBlock {
+        /// Length found.
+        found: u32,
+        /// Bytes in the block.
+        available: u32,
+    },
+    /// A packet names an interface that its section has not described.
+    #[error("found interface {found}, expected less than {declared} (the interfaces described so far)")]
+    UnknownInterface {
+        /// Interface named.
+        found: u32,
+        /// Interfaces described in the section.
+        declared: u32,
+    },
+    /// More interfaces than are kept.
+    #[error("found more than {limit} interfaces")]
+    TooManyInterfaces {
+        /// Largest number kept.
+        limit: u32,
+    },
+    /// An option of an interface description runs past its block.
+    #[error("found option {code} of {length} bytes, expected at most the {available} left in the block")]
+    OptionBeyondBlock {
+        /// Option code.
+        code: u16,
+        /// Length found.
+        length: u16,
+        /// Bytes left.
+        available: usize,
+    },
+    /// An option of fixed length has another one.
+    #[error("found {option} of {found} bytes, expected {expected}")]
+    OptionLength {
+        /// Name of the option.
+        option: &'static str,
+        /// Length found.
+        found: usize,
+        /// Length expected.
+        expected: usize,
+    },
+    /// The stamp and the interface's offset together lie before 1970.
+    #[error(
+        "found a stamp of {ticks} ticks with an interface offset of {offset} s, expected a time from 1970 on"
+    )]
+    TimeBeforeEpoch {
+        /// Raw stamp.
+        ticks: u64,
+        /// `if_tsoffset`, in seconds.
+        offset: i64,
+    },
+}
+
+impl CaptureFault {
+    /// How to mend it.
+    pub fn help(&self) -> &'static str {
+        match self {
+            Self::Io(_) => "check the path and that the file may be read",
+            Self::Empty | Self::HeaderCut { .. } => "capture or copy the file again",
+            Self::NotACapture { .. } => "give a pcap or pcapng file; `file NAME` tells what this one is",
+            Self::UnsupportedFormat { .. } => "convert it: unpack it, or use `editcap -F nsecpcap IN OUT`",
+            Self::Version { .. } => "convert it with `editcap -F nsecpcap IN OUT`",
+            Self::LinkType { .. } => "capture on an Ethernet interface, or keep its frames only",
+            Self::UnknownInterface { .. } | Self::TooManyInterfaces { .. } => {
+                "the writer of the file is at fault; rewrite it with `editcap IN OUT`"
+            }
+            Self::TimeBeforeEpoch { .. } => "shift the stamps with `editcap -t SECONDS IN OUT`",
+            Self::OptionBeyondBlock { .. } | Self::OptionLength { .. } => {
+                "the interface description is damaged; rewrite it with `editcap IN OUT`"
+            }
+            Self::Fraction { .. }
+            | Self::FrameLength { .. }
+            | Self::LengthBeyondEnd { .. }
+            | Self::ByteOrderMagic { .. }
+            | Self::BlockLength { .. }
+            | Self::BlockTrailer { .. }
+            | Self::CapturedBeyondBlock { .. } => {
+                "the file is damaged here; keep the records before it with `editcap -r IN OUT 1-N`"
+            }
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! What a capture says about its interfaces: link type, snap length, resolution and offset of the stamps. Turns
+//! raw ticks into [`CaptureTime`]. Classic pcap files count as one interface.
+//!
+//! The options are walked here and not by pcap-file, which refuses legal descriptions: a time zone, text that
+//! is not UTF-8, a list without its end marker; and which does not apply the resolution (facts: ecosystem B2).
+
+use pcap_file::DataLink;
+
+use super::bytes::Order;
+use super::error::CaptureFault;
+use super::time::CaptureTime;
+
+const OPT_END: u16 = 0;
+const IF_NAME: u16 = 2;
+const IF_TSRESOL: u16 = 9;
+const IF_FCSLEN: u16 = 13;
+const IF_TSOFFSET: u16 = 14;
+
+/// Bytes of a name that are kept; bounds the reader's memory.
+const MAX_NAME: usize = 255;
+
+const PS_PER_S: i128 = 1_000_000_000_000;
+
+/// An interface that a capture describes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Interface {
+    /// `if_name`, its first 255 bytes, with anything that is not UTF-8 replaced; empty if not given.
+    pub name: Box<str>,
+    /// Number of the link type in the registry; only 1, Ethernet, is read.
+    pub link_type: u32,
+    /// Largest number of bytes kept of a frame; 0 for no limit.
+    pub snap_len: u32,
+    /// Bytes of frame check sequence that its frames end in; the reader takes them off.
+    pub fcs_len: u32,
+    scale: Scale,
+    /// `if_tsoffset`, in seconds, added to every stamp.
+    offset: i64,
+}
+
+impl Interface {
+    /// The one interface of a classic pcap file, its ticks being `ps_per_tick` picoseconds.
+    pub(super) fn classic(link_type: u32, snap_len: u32, fcs_len: u32, ps_per_tick: u64) -> Self {
+        Self { name: "".into(), link_type, snap_len, fcs_len, scale: Scale::Multiply(ps_per_tick), offset: 0 }
+    }
+
+    /// From the body of an Interface Description Block, which has at least 8 bytes.
+    pub(super) fn described(order: Order, body: &[u8]) -> Result<Self, CaptureFault> {
+        let mut interface = Self {
+            name: "".into(),
+            link_type: u32::from(order.u16(body, 0)),
+            snap_len: order.u32(body, 4),
+            fcs_len: 0,
+            // Microseconds unless said otherwise.
+            scale: Scale::from_tsresol(6),
+            offset: 0,
+        };
+        let mut options = &body[8..];
+        while options.len() >= 4 {
+            let (code, length) = (order.u16(options, 0), order.u16(options, 2));
+            if code == OPT_END {
+                break;
+            }
+            let padded = usize::from(length).next_multiple_of(4);
+            let rest = &options[4..];
+            if padded > rest.len() {
+                return Err(CaptureFault::OptionBeyondBlock { code, length, available: rest.len() });
+            }
+            interface.take_option(order, code, &rest[..usize::from(length)])?;
+            options = &rest[padded..];
+        }
+        Ok(interface)
+    }
+
+    fn take_option(&mut self, order: Order, code: u16, value: &[u8]) -> Result<(), CaptureFault> {
+        let exactly = |option, expected| {
+            let found = value.len();
+            if found == expected {
+                Ok(())
+            } else {
+                Err(CaptureFault::OptionLength { option, found, expected })
+            }
+        };
+        match code {
+            IF_NAME => self.name = String::from_utf8_lossy(&value[..value.len().min(MAX_NAME)]).into(),
+            IF_TSRESOL => {
+                exactly("if_tsresol", 1)?;
+                self.scale = Scale::from_tsresol(value[0]);
+            }
+            IF_FCSLEN => {
+                exactly("if_fcslen", 1)?;
+                // Bits by the specification, bytes by some writers; no link has an FCS of less than a byte.
+                self.fcs_len = u32::from(if value[0] >= 8 { value[0] / 8 } else { value[0] });
+            }
+            IF_TSOFFSET => {
+                exactly("if_tsoffset", 8)?;
+                self.offset = order.u64(value, 0) as i64;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Refuses every link type but Ethernet.
+    #[inline]
+    pub(super) fn check_ethernet(&self) -> Result<(), CaptureFault> {
+        match self.link_type {
+            1 => Ok(()),
+            number => Err(CaptureFault::LinkType { number, name: link_type_name(number) }),
+        }
+    }
+
+    /// The time of a raw stamp, rounded down to a picosecond.
+    #[inline]
+    pub(super) fn time(&self, ticks: u64) -> Result<CaptureTime, CaptureFault> {
+        let ps = self.scale.ps(ticks);
+        if self.offset == 0 {
+            return Ok(CaptureTime::from_ps(ps));
+        }
+        // At most 2^64 s and 2^63 s, in picoseconds: far inside an i128.
+        let shifted = ps as i128 + i128::from(self.offset) * PS_PER_S;
+        u128::try_from(shifted)
+            .map(CaptureTime::from_ps)
+            .map_err(|_| CaptureFault::TimeBeforeEpoch { ticks, offset: self.offset })
+    }
+}
+
+/// The registry's name of a link type.
+fn link_type_name(number: u32) -> String {
+    match DataLink::from(number) {
+        DataLink::Unknown(_) => "not in the registry".into(),
+        known => format!("{known:?}"),
+    }
+}
+
+/// How many picoseconds a tick is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Scale {
+    Multiply(u64),
+    Divide(u128),
+    /// A tick is 2^-n s.
+    Binary(u32),
+}
+
+impl Scale {
+    /// From an `if_tsresol` octet: 10^-n s, or 2^-n s if its top bit is set.
+    fn from_tsresol(octet: u8) -> Self {
+        let exponent = u32::from(octet & 0x7f);
+        if octet & 0x80 != 0 {
+            Self::Binary(exponent)
+        } else if exponent <= 12 {
+            Self::Multiply(10u64.pow(12 - exponent))
+        } else {
+            // Past 10^38 to a picosecond, no 64-bit tick count reaches the first one.
+            Self::Divide(10u128.checked_pow(exponent - 12).unwrap_or(u128::MAX))
+        }
+    }
+
+    #[inline]
+    fn ps(self, ticks: u64) -> u128 {
+        match self {
+            Self::Multiply(factor) => u128::from(ticks) * u128::from(factor),
+            Self::Divide(divisor) => u128::from(ticks) / divisor,
+            Self::Binary(shift) => (u128::from(ticks) * PS_PER_S as u128) >> shift,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimal_resolutions() {
+        assert_eq!(Scale::from_tsresol(0).ps(3), 3_000_000_000_000);
+        assert_eq!(Scale::from_tsresol(6).ps(1_700_000_000_123_456), 1_700_000_000_123_456_000_000);
+        assert_eq!(Scale::from_tsresol(9).ps(u64::MAX), u128::from(u64::MAX) * 1_000);
+        assert_eq!(Scale::from_tsresol(12).ps(7), 7);
+        assert_eq!(Scale::from_tsresol(15).ps(1_999), 1);
+        assert_eq!(Scale::from_tsresol(127).ps(u64::MAX), 0);
+    }
+
+    #[test]
+    fn binary_resolutions_round_down() {
+        assert_eq!(Scale::from_tsresol(0x80).ps(2), 2_000_000_000_000);
+        assert_eq!(Scale::from_tsresol(0x80 | 10).ps(1), 976_562_500);
+        assert_eq!(Scale::from_tsresol(0x80 | 32).ps(1), 232);
+        assert_eq!(Scale::from_tsresol(0xff).ps(u64::MAX), 0);
+    }
+
+    #[test]
+    fn offsets_may_be_negative_but_not_before_the_epoch() {
+        let mut interface = Interface::classic(1, 0, 0, 1_000_000);
+        interface.offset = -2;
+        assert_eq!(interface.time(3_000_000).unwrap(), CaptureTime::from_secs(1));
+        assert!(matches!(interface.time(1), Err(CaptureFault::TimeBeforeEpoch { ticks: 1, offset: -2 })));
+        interface.offset = i64::MAX;
+        assert!(interface.time(u64::MAX).is_ok());
+        interface.offset = i64::MIN;
+        assert!(interface.time(u64::MAX).is_err());
+    }
+
+    #[test]
+    fn link_types_are_named() {
+        assert_eq!(link_type_name(113), "LINUX_SLL");
+        assert_eq!(link_type_name(40_000), "not in the registry");
+    }
+}

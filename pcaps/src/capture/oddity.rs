@@ -1,0 +1,91 @@
+//! Peculiarities that a capture may have and still be read: counted, not refused.
+
+use std::fmt;
+
+/// A peculiarity of a record. The frame is delivered all the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Oddity {
+    /// More bytes were captured than the frame is said to have had; the captured length is taken for both.
+    IncludedBeyondOriginal,
+    /// More bytes were captured than the file's snap length allows.
+    IncludedBeyondSnap,
+    /// The record has no stamp (pcapng Simple Packet Block); the frame takes the stamp of the one before it,
+    /// the epoch if there is none.
+    NoTimestamp,
+    /// The stamp is earlier than that of the record before.
+    TimeBackwards,
+}
+
+impl Oddity {
+    /// All of them, in order.
+    pub const ALL: [Self; 4] =
+        [Self::IncludedBeyondOriginal, Self::IncludedBeyondSnap, Self::NoTimestamp, Self::TimeBackwards];
+}
+
+impl fmt::Display for Oddity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::IncludedBeyondOriginal => "captured length greater than original length",
+            Self::IncludedBeyondSnap => "captured length greater than the snap length",
+            Self::NoTimestamp => "no stamp in the record",
+            Self::TimeBackwards => "stamp earlier than the record before",
+        })
+    }
+}
+
+/// How often an oddity was met, and where first.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Tally {
+    /// Records that have it.
+    pub count: u64,
+    /// First of them, from 1; 0 if none.
+    pub first_record: u64,
+}
+
+/// The oddities met by one reader so far.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Oddities([Tally; Oddity::ALL.len()]);
+
+impl Oddities {
+    /// The tally of one oddity.
+    pub fn tally(&self, oddity: Oddity) -> Tally {
+        self.0[oddity as usize]
+    }
+
+    /// Those that were met, in the order of [`Oddity::ALL`].
+    pub fn iter(&self) -> impl Iterator<Item = (Oddity, Tally)> + '_ {
+        Oddity::ALL
+            .into_iter()
+            .map(|oddity| (oddity, self.tally(oddity)))
+            .filter(|(_, tally)| tally.count > 0)
+    }
+
+    pub(super) fn note(&mut self, oddity: Oddity, record: u64) {
+        let tally = &mut self.0[oddity as usize];
+        if tally.count == 0 {
+            tally.first_record = record;
+        }
+        tally.count += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_record_is_kept() {
+        let mut oddities = Oddities::default();
+        oddities.note(Oddity::TimeBackwards, 4);
+        oddities.note(Oddity::TimeBackwards, 9);
+        let met: Vec<_> = oddities.iter().collect();
+        assert_eq!(met, [(Oddity::TimeBackwards, Tally { count: 2, first_record: 4 })]);
+    }
+
+    #[test]
+    fn all_is_in_the_order_of_the_discriminants() {
+        for (index, oddity) in Oddity::ALL.into_iter().enumerate() {
+            assert_eq!(oddity as usize, index);
+        }
+    }
+}

@@ -1,0 +1,335 @@
+//! [`CaptureReader`]: recognises the format and hands out frames. What a format's bytes mean is decoded in
+//! `classic` and `pcapng`; here is only what both share.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use super::classic::{self, Classic};
+use super::error::{CaptureError, CaptureFault};
+use super::interface::Interface;
+use super::oddity::{Oddities, Oddity};
+use super::pcapng::{self, Pcapng};
+use super::time::CaptureTime;
+use super::window::Window;
+
+/// One captured frame, borrowed from its reader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Frame<'a> {
+    /// The bytes captured, from the destination address on, without frame check sequence; may be empty.
+    pub data: &'a [u8],
+    /// Bytes that the frame had on the wire, without frame check sequence; never less than `data.len()`.
+    pub orig_len: u32,
+    /// When its first bit was on the wire.
+    pub time: CaptureTime,
+    /// Index into [`CaptureReader::interfaces`], counted over all sections of the file.
+    pub interface: u32,
+    /// Number of the packet record, from 1.
+    pub record: u64,
+    /// Byte offset of the record or block in the file.
+    pub offset: u64,
+}
+
+/// The container format of a capture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// Classic pcap with stamps in microseconds.
+    PcapMicros,
+    /// Classic pcap with stamps in nanoseconds.
+    PcapNanos,
+    /// pcapng.
+    Pcapng,
+}
+
+/// Where a capture was cut inside its last record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TruncatedTail {
+    /// Number that the packet record would have had, from 1.
+    pub record: u64,
+    /// Byte offset at which it starts.
+    pub offset: u64,
+    /// Bytes of it that are there.
+    pub found: u64,
+    /// Bytes of it that are known to be needed.
+    pub needed: u64,
+}
+
+/// A packet record, decoded but for its time.
+pub(super) struct Record {
+    /// Start of the data, from the window's position.
+    pub(super) data_at: usize,
+    pub(super) captured: u32,
+    pub(super) original: u32,
+    /// Index into the table of interfaces.
+    pub(super) interface: usize,
+    pub(super) ticks: Option<u64>,
+    /// Bytes of the whole record.
+    pub(super) len: usize,
+}
+
+/// What a decoder finds at the window's position.
+pub(super) enum Step {
+    Record(Record),
+    End,
+    Cut { needed: usize },
+}
+
+enum Decoder {
+    Classic(Classic),
+    Pcapng(Pcapng),
+}
+
+/// Reads the frames of a pcap or pcapng capture, in the order of the file and in bounded memory.
+///
+/// A capture cut inside its last record gives the frames before it, ends, and says so in
+/// [`truncated`](Self::truncated). Anything else that is wrong is an error, which is final: the reader gives no
+/// frame after it. Peculiarities that do not keep a frame from being read are counted in
+/// [`oddities`](Self::oddities).
+///
+/// The time-zone and accuracy fields of a classic header are not applied; no known writer sets them.
+pub struct CaptureReader<'a> {
+    name: Box<str>,
+    format: Format,
+    window: Window<'a>,
+    decoder: Decoder,
+    interfaces: Vec<Interface>,
+    current: Option<Current>,
+    records: u64,
+    last_time: CaptureTime,
+    oddities: Oddities,
+    truncated: Option<TruncatedTail>,
+    finished: bool,
+}
+
+/// The frame at the window's position.
+#[derive(Clone, Copy)]
+struct Current {
+    data_at: usize,
+    data_len: usize,
+    orig_len: u32,
+    interface: u32,
+    time: CaptureTime,
+    len: usize,
+}
+
+impl CaptureReader<'static> {
+    /// Opens the file at `path` and reads its header.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, CaptureError> {
+        let path = path.as_ref();
+        let name = path.display().to_string();
+        match File::open(path) {
+            Ok(file) => Self::from_read(file, name),
+            Err(error) => Err(at(name.into(), 0, 0, CaptureFault::Io(error))),
+        }
+    }
+}
+
+impl<'a> CaptureReader<'a> {
+    /// Reads a capture from any source; `name` is what errors call it. The source needs no buffer of its own.
+    pub fn from_read(source: impl Read + Send + 'a, name: impl Into<String>) -> Result<Self, CaptureError> {
+        Self::over(Window::over_stream(Box::new(source)), name.into().into())
+    }
+
+    /// Reads a capture that is in memory, without copying it; `name` is what errors call it.
+    pub fn from_bytes(bytes: &'a [u8], name: impl Into<String>) -> Result<Self, CaptureError> {
+        Self::over(Window::over_bytes(bytes), name.into().into())
+    }
+
+    fn over(mut window: Window<'a>, name: Box<str>) -> Result<Self, CaptureError> {
+        let mut interfaces = Vec::new();
+        let (format, decoder) = match open_decoder(&mut window, &mut interfaces) {
+            Ok(opened) => opened,
+            Err(fault) => return Err(at(name, 0, window.offset(), fault)),
+        };
+        Ok(Self {
+            name,
+            format,
+            window,
+            decoder,
+            interfaces,
+            current: None,
+            records: 0,
+            last_time: CaptureTime::EPOCH,
+            oddities: Oddities::default(),
+            truncated: None,
+            finished: false,
+        })
+    }
+
+    /// The next frame; `None` at the end, and for ever after the end or an error.
+    #[inline]
+    pub fn next_frame(&mut self) -> Result<Option<Frame<'_>>, CaptureError> {
+        self.advance()?;
+        Ok(self.frame())
+    }
+
+    /// Moves to the next frame; `false` if there is none. [`frame`](Self::frame) then tells it.
+    #[inline]
+    pub fn advance(&mut self) -> Result<bool, CaptureError> {
+        if let Some(last) = self.current.take() {
+            self.window.consume(last.len);
+        }
+        if self.finished {
+            return Ok(false);
+        }
+        match self.step() {
+            Ok(Some(current)) => {
+                self.current = Some(current);
+                Ok(true)
+            }
+            Ok(None) => {
+                self.finished = true;
+                Ok(false)
+            }
+            Err(fault) => {
+                self.finished = true;
+                Err(at(self.name.clone(), self.records + 1, self.window.offset(), fault))
+            }
+        }
+    }
+
+    /// The frame that the reader stands at: none before the first step, past the end and after an error.
+    #[inline]
+    pub fn frame(&self) -> Option<Frame<'_>> {
+        self.current.as_ref().map(|current| Frame {
+            data: &self.window.bytes()[current.data_at..current.data_at + current.data_len],
+            orig_len: current.orig_len,
+            time: current.time,
+            interface: current.interface,
+            record: self.records,
+            offset: self.window.offset(),
+        })
+    }
+
+    /// The name given to the reader.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The container format.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// The interfaces described so far, over all sections.
+    pub fn interfaces(&self) -> &[Interface] {
+        &self.interfaces
+    }
+
+    /// Frames given so far.
+    pub fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// Where the capture was cut inside its last record, once its end was reached.
+    pub fn truncated(&self) -> Option<TruncatedTail> {
+        self.truncated
+    }
+
+    /// Peculiarities met so far.
+    pub fn oddities(&self) -> &Oddities {
+        &self.oddities
+    }
+
+    #[inline]
+    fn step(&mut self) -> Result<Option<Current>, CaptureFault> {
+        let step = match &mut self.decoder {
+            Decoder::Classic(decoder) => decoder.next(&mut self.window)?,
+            Decoder::Pcapng(decoder) => decoder.next(&mut self.window, &mut self.interfaces)?,
+        };
+        match step {
+            Step::Record(record) => self.accept(record).map(Some),
+            Step::End => Ok(None),
+            Step::Cut { needed } => {
+                self.truncated = Some(TruncatedTail {
+                    record: self.records + 1,
+                    offset: self.window.offset(),
+                    found: self.window.bytes().len() as u64,
+                    needed: needed as u64,
+                });
+                Ok(None)
+            }
+        }
+    }
+
+    #[inline]
+    fn accept(&mut self, record: Record) -> Result<Current, CaptureFault> {
+        let interface = &self.interfaces[record.interface];
+        interface.check_ethernet()?;
+        let time = match record.ticks {
+            Some(ticks) => interface.time(ticks)?,
+            None => self.last_time,
+        };
+        let number = self.records + 1;
+        if record.ticks.is_none() {
+            self.oddities.note(Oddity::NoTimestamp, number);
+        }
+        if record.captured > record.original {
+            self.oddities.note(Oddity::IncludedBeyondOriginal, number);
+        }
+        if interface.snap_len != 0 && record.captured > interface.snap_len {
+            self.oddities.note(Oddity::IncludedBeyondSnap, number);
+        }
+        if time < self.last_time {
+            self.oddities.note(Oddity::TimeBackwards, number);
+        }
+        let orig_len = record.original.max(record.captured).saturating_sub(interface.fcs_len);
+        self.last_time = time;
+        self.records = number;
+        Ok(Current {
+            data_at: record.data_at,
+            data_len: record.captured.min(orig_len) as usize,
+            orig_len,
+            interface: record.interface as u32,
+            time,
+            len: record.len,
+        })
+    }
+}
+
+/// Recognises the format by its magic number and decodes the file header.
+fn open_decoder(
+    window: &mut Window<'_>,
+    interfaces: &mut Vec<Interface>,
+) -> Result<(Format, Decoder), CaptureFault> {
+    window.require(classic::FILE_HEADER_LEN).map_err(CaptureFault::Io)?;
+    let &[a, b, c, d, ..] = window.bytes() else {
+        return Err(match window.bytes().len() as u64 {
+            0 => CaptureFault::Empty,
+            found => CaptureFault::HeaderCut { found, expected: classic::FILE_HEADER_LEN as u64 },
+        });
+    };
+    let format = match u32::from_be_bytes([a, b, c, d]) {
+        0xa1b2_c3d4 | 0xd4c3_b2a1 => Format::PcapMicros,
+        0xa1b2_3c4d | 0x4d3c_b2a1 => Format::PcapNanos,
+        pcapng::SECTION_HEADER => Format::Pcapng,
+        _ => return Err(unread_format([a, b, c, d])),
+    };
+    let decoder = match format {
+        Format::Pcapng => Decoder::Pcapng(Pcapng::open(window)?),
+        Format::PcapMicros | Format::PcapNanos => {
+            let (decoder, interface) = Classic::open(window)?;
+            interfaces.push(interface);
+            Decoder::Classic(decoder)
+        }
+    };
+    Ok((format, decoder))
+}
+
+/// Names a format that is not read, if its magic number is known.
+fn unread_format(found: [u8; 4]) -> CaptureFault {
+    let known = match found {
+        [0x1f, 0x8b, ..] => "a gzip-compressed file",
+        [0x28, 0xb5, 0x2f, 0xfd] => "a zstd-compressed file",
+        [0x04, 0x22, 0x4d, 0x18] => "an lz4-compressed file",
+        [0xfd, b'7', b'z', b'X'] => "an xz-compressed file",
+        [0xa1, 0xb2, 0xcd, 0x34] | [0x34, 0xcd, 0xb2, 0xa1] => "pcap with Kuznetzov's packet headers",
+        [b's', b'n', b'o', b'o'] => "a snoop capture",
+        _ => return CaptureFault::NotACapture { found },
+    };
+    CaptureFault::UnsupportedFormat { found: known }
+}
+
+fn at(file: Box<str>, record: u64, offset: u64, fault: CaptureFault) -> CaptureError {
+    CaptureError { file, record, offset, fault }
+}

@@ -1,0 +1,133 @@
+//! A sliding window over the bytes of a capture: a slice as it is, a stream through one buffer that grows with
+//! the data present and never with a length that is merely claimed. No knowledge of any format.
+
+use std::io::{self, Read};
+
+/// First size of a stream's buffer, in bytes; also the size of one read.
+const CHUNK: usize = 256 << 10;
+
+enum Store<'a> {
+    Whole(&'a [u8]),
+    Stream { source: Box<dyn Read + Send + 'a>, buffer: Vec<u8>, ended: bool },
+}
+
+pub(super) struct Window<'a> {
+    store: Store<'a>,
+    /// The window is `store[start..end]`.
+    start: usize,
+    end: usize,
+    /// File offset of the store's first byte.
+    base: u64,
+}
+
+impl<'a> Window<'a> {
+    pub(super) fn over_bytes(bytes: &'a [u8]) -> Self {
+        Self { store: Store::Whole(bytes), start: 0, end: bytes.len(), base: 0 }
+    }
+
+    pub(super) fn over_stream(source: Box<dyn Read + Send + 'a>) -> Self {
+        let store = Store::Stream { source, buffer: vec![0; CHUNK], ended: false };
+        Self { store, start: 0, end: 0, base: 0 }
+    }
+
+    /// The bytes at hand, from the current position on.
+    #[inline]
+    pub(super) fn bytes(&self) -> &[u8] {
+        match &self.store {
+            Store::Whole(bytes) => &bytes[self.start..self.end],
+            Store::Stream { buffer, .. } => &buffer[self.start..self.end],
+        }
+    }
+
+    /// File offset of the current position.
+    #[inline]
+    pub(super) fn offset(&self) -> u64 {
+        self.base + self.start as u64
+    }
+
+    /// Moves past `count` bytes, which are at hand.
+    #[inline]
+    pub(super) fn consume(&mut self, count: usize) {
+        self.start = (self.start + count).min(self.end);
+    }
+
+    /// Sees to it that `count` bytes are at hand; `false` if the input ends before.
+    #[inline]
+    pub(super) fn require(&mut self, count: usize) -> io::Result<bool> {
+        if self.end - self.start >= count { Ok(true) } else { self.fill(count) }
+    }
+
+    #[cold]
+    fn fill(&mut self, count: usize) -> io::Result<bool> {
+        let Store::Stream { source, buffer, ended } = &mut self.store else { return Ok(false) };
+        buffer.copy_within(self.start..self.end, 0);
+        self.base += self.start as u64;
+        self.end -= self.start;
+        self.start = 0;
+        while self.end < count && !*ended {
+            if self.end == buffer.len() {
+                buffer.resize(buffer.len() * 2, 0);
+            }
+            match source.read(&mut buffer[self.end..]) {
+                Ok(0) => *ended = true,
+                Ok(read) => self.end += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(self.end >= count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Hands out one byte at a time, with interruptions.
+    struct Dribble<'a>(&'a [u8], bool);
+
+    impl Read for Dribble<'_> {
+        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+            self.1 = !self.1;
+            if self.1 {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            let count = self.0.len().min(1);
+            out[..count].copy_from_slice(&self.0[..count]);
+            self.0 = &self.0[count..];
+            Ok(count)
+        }
+    }
+
+    #[test]
+    fn a_stream_and_a_slice_give_the_same_windows() {
+        let data: Vec<u8> = (0..=255).collect();
+        let mut stream = Window::over_stream(Box::new(Dribble(&data, false)));
+        let mut slice = Window::over_bytes(&data);
+        for count in [1, 7, 100, 3] {
+            assert!(stream.require(count).unwrap() && slice.require(count).unwrap());
+            assert_eq!(stream.bytes()[..count], slice.bytes()[..count]);
+            assert_eq!(stream.offset(), slice.offset());
+            stream.consume(count);
+            slice.consume(count);
+        }
+        assert!(!stream.require(146).unwrap() && !slice.require(146).unwrap());
+        assert_eq!(stream.bytes(), slice.bytes());
+    }
+
+    #[test]
+    fn a_claimed_length_does_not_take_memory() {
+        let mut window = Window::over_stream(Box::new(&[1u8, 2, 3][..]));
+        assert!(!window.require(1 << 40).unwrap());
+        let Store::Stream { buffer, .. } = &window.store else { panic!("a stream") };
+        assert_eq!(buffer.len(), CHUNK);
+    }
+
+    #[test]
+    fn the_buffer_grows_with_the_data() {
+        let data = vec![9u8; 3 * CHUNK];
+        let mut window = Window::over_stream(Box::new(&data[..]));
+        assert!(window.require(data.len()).unwrap());
+        assert_eq!(window.bytes(), data);
+    }
+}

@@ -1,0 +1,75 @@
+//! [`PcapWriter`]: classic pcap in nanoseconds.
+
+use std::io::Write;
+
+use pcap_file::pcap::PcapHeader;
+use pcap_file::{DataLink, Endianness, TsResolution};
+
+use super::WriteError;
+use super::sink::Sink;
+use crate::capture::{CaptureTime, MAX_FRAME_LEN};
+
+/// Writes Ethernet frames to a little-endian nanosecond pcap. Call [`finish`](Self::finish), or the last
+/// frames are lost.
+pub struct PcapWriter<W: Write> {
+    sink: Sink<W>,
+}
+
+impl<W: Write> PcapWriter<W> {
+    /// Starts a file on `out`, which needs no buffer of its own.
+    pub fn new(out: W) -> Result<Self, WriteError> {
+        let mut sink = Sink::new(out);
+        PcapHeader {
+            snaplen: MAX_FRAME_LEN,
+            datalink: DataLink::ETHERNET,
+            ts_resolution: TsResolution::NanoSecond,
+            endianness: Endianness::Little,
+            ..PcapHeader::default()
+        }
+        .write_to(sink.buffer())?;
+        Ok(Self { sink })
+    }
+
+    /// Writes one frame, given as two pieces, that had `orig_len` bytes on the wire (at least as many as are
+    /// written). The stamp is rounded down to a nanosecond.
+    ///
+    /// # Errors
+    /// A stamp past 2106-02-07, a frame longer than [`MAX_FRAME_LEN`], or the output's own; a refused frame
+    /// leaves no trace in the file.
+    #[inline]
+    pub fn write(
+        &mut self,
+        time: CaptureTime,
+        head: &[u8],
+        tail: &[u8],
+        orig_len: u32,
+    ) -> Result<(), WriteError> {
+        let (packet, captured) = self.sink.start_packet(head, tail)?;
+        let ns = time.as_ns();
+        let (seconds, fraction) = (ns / 1_000_000_000, (ns % 1_000_000_000) as u32);
+        let Ok(seconds) = u32::try_from(seconds) else {
+            return Err(WriteError::Time { packet, found: seconds, limit: u128::from(u32::MAX) });
+        };
+        let mut header = [0; 16];
+        header[..4].copy_from_slice(&seconds.to_le_bytes());
+        header[4..8].copy_from_slice(&fraction.to_le_bytes());
+        header[8..12].copy_from_slice(&captured.to_le_bytes());
+        header[12..].copy_from_slice(&orig_len.max(captured).to_le_bytes());
+        let buffer = self.sink.buffer();
+        buffer.extend_from_slice(&header);
+        buffer.extend_from_slice(head);
+        buffer.extend_from_slice(tail);
+        self.sink.end_packet();
+        Ok(())
+    }
+
+    /// Packets written so far.
+    pub fn packets(&self) -> u64 {
+        self.sink.packets()
+    }
+
+    /// Writes what is buffered, flushes the output and gives it back.
+    pub fn finish(self) -> Result<W, WriteError> {
+        self.sink.finish()
+    }
+}

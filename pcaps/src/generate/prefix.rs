@@ -1,0 +1,123 @@
+//! [`Prefix`]: a block of IPv4 or IPv6 addresses to draw from.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::str::FromStr;
+
+/// An IP prefix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Prefix {
+    network: IpAddr,
+    len: u8,
+}
+
+impl Prefix {
+    /// The prefix of `len` bits that `address` lies in.
+    pub fn new(address: IpAddr, len: u8) -> Result<Self, PrefixError> {
+        let widest = width(address);
+        if len > widest {
+            return Err(PrefixError::Length { found: len, limit: widest });
+        }
+        let whole = Self { network: address, len };
+        Ok(Self { network: whole.address(0), len })
+    }
+
+    /// Its lowest address.
+    pub const fn network(&self) -> IpAddr {
+        self.network
+    }
+
+    /// Number of fixed bits.
+    pub const fn prefix_len(&self) -> u8 {
+        self.len
+    }
+
+    /// The address in it whose free bits are the low bits of `host`.
+    #[inline]
+    pub fn address(&self, host: u128) -> IpAddr {
+        // All ones where the host bits are; no shift by a whole width.
+        let mask = |width: u8| u128::MAX.checked_shr(u32::from(128 - width + self.len)).unwrap_or(0);
+        match self.network {
+            IpAddr::V4(network) => {
+                let mask = mask(32) as u32;
+                Ipv4Addr::from_bits(network.to_bits() & !mask | host as u32 & mask).into()
+            }
+            IpAddr::V6(network) => {
+                let mask = mask(128);
+                Ipv6Addr::from_bits(network.to_bits() & !mask | host & mask).into()
+            }
+        }
+    }
+}
+
+const fn width(address: IpAddr) -> u8 {
+    if address.is_ipv4() { 32 } else { 128 }
+}
+
+/// `ADDRESS/LENGTH`.
+impl fmt::Display for Prefix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.network, self.len)
+    }
+}
+
+impl FromStr for Prefix {
+    type Err = PrefixError;
+
+    fn from_str(text: &str) -> Result<Self, PrefixError> {
+        let malformed = || PrefixError::Text { found: text.to_owned() };
+        let (address, len) = text.split_once('/').ok_or_else(malformed)?;
+        Self::new(address.parse().map_err(|_| malformed())?, len.parse().map_err(|_| malformed())?)
+    }
+}
+
+/// Why something is no prefix.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PrefixError {
+    /// The text has another form.
+    #[error("found `{found}`, expected ADDRESS/LENGTH as 10.1.0.0/16 or 2001:db8::/32")]
+    Text {
+        /// The text.
+        found: String,
+    },
+    /// More bits than the address has.
+    #[error("found a prefix length of {found}, expected at most {limit}")]
+    Length {
+        /// Length found.
+        found: u8,
+        /// Width of the address.
+        limit: u8,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn host_bits_are_cut_and_filled() {
+        let prefix: Prefix = "10.1.2.3/16".parse().unwrap();
+        assert_eq!(prefix.to_string(), "10.1.0.0/16");
+        assert_eq!(prefix.address(0xabcd_ef01), IpAddr::from([10, 1, 0xef, 0x01]));
+        let all: Prefix = "0.0.0.0/0".parse().unwrap();
+        assert_eq!(all.address(u128::MAX), IpAddr::from([255; 4]));
+        let one: Prefix = "10.9.9.9/32".parse().unwrap();
+        assert_eq!(one.address(u128::MAX), IpAddr::from([10, 9, 9, 9]));
+    }
+
+    #[test]
+    fn ipv6_too() {
+        let prefix: Prefix = "2001:db8:1::/48".parse().unwrap();
+        assert_eq!(prefix.address(0x1_0002), "2001:db8:1::1:2".parse::<IpAddr>().unwrap());
+        assert_eq!("::/0".parse::<Prefix>().unwrap().address(u128::MAX), IpAddr::from([0xff; 16]));
+        assert_eq!("::1/128".parse::<Prefix>().unwrap().address(u128::MAX), "::1".parse::<IpAddr>().unwrap());
+    }
+
+    #[test]
+    fn what_is_no_prefix_is_refused() {
+        assert_eq!("10.0.0.0/33".parse::<Prefix>(), Err(PrefixError::Length { found: 33, limit: 32 }));
+        for text in ["10.0.0.0", "10.0.0/8", "x/8", "10.0.0.0/-1"] {
+            assert!(matches!(text.parse::<Prefix>(), Err(PrefixError::Text { .. })), "{text}");
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Several captures as one stream, ordered by time, in the memory of their readers. Ports, speeds and loops are
+//! the business of whoever replays.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::capture::{CaptureError, CaptureReader, CaptureTime, Frame};
+
+/// A k-way merge of captures.
+///
+/// Frames come by time, then by input, then in the order of the file. An input whose own stamps run backwards
+/// keeps the order of its file (and counts [`TimeBackwards`](crate::capture::Oddity::TimeBackwards)), so the
+/// merged stamps run backwards there too. The first error of any input is final, as with a single reader; an
+/// input that is cut inside its last record just ends.
+pub struct Merge<'a> {
+    inputs: Vec<CaptureReader<'a>>,
+    /// The next frame of every input that stands at one, but for `current`.
+    heads: BinaryHeap<Reverse<(CaptureTime, usize)>>,
+    /// The input whose frame was given last.
+    current: Option<usize>,
+    started: bool,
+    failed: bool,
+}
+
+impl<'a> Merge<'a> {
+    /// Merges captures from where each reader stands; their order is the order of the input indices.
+    pub fn new(inputs: Vec<CaptureReader<'a>>) -> Self {
+        let heads = BinaryHeap::with_capacity(inputs.len());
+        Self { inputs, heads, current: None, started: false, failed: false }
+    }
+
+    /// The next frame and the index of its input; `None` at the end, and for ever after the end or an error.
+    pub fn next_frame(&mut self) -> Result<Option<(usize, Frame<'_>)>, CaptureError> {
+        if self.failed {
+            return Ok(None);
+        }
+        if let Err(error) = self.refill() {
+            self.failed = true;
+            return Err(error);
+        }
+        self.current = self.heads.pop().map(|Reverse((_, input))| input);
+        Ok(self.current.and_then(|input| self.inputs[input].frame().map(|frame| (input, frame))))
+    }
+
+    /// The readers, in the order of the input indices: for their names, interfaces, oddities and cut tails.
+    pub fn inputs(&self) -> &[CaptureReader<'a>] {
+        &self.inputs
+    }
+
+    /// Brings the inputs without a head to their next frame: all of them at first, then the one given last.
+    fn refill(&mut self) -> Result<(), CaptureError> {
+        if !self.started {
+            self.started = true;
+            return (0..self.inputs.len()).try_for_each(|input| self.step(input));
+        }
+        self.current.take().map_or(Ok(()), |input| self.step(input))
+    }
+
+    fn step(&mut self, input: usize) -> Result<(), CaptureError> {
+        let reader = &mut self.inputs[input];
+        reader.advance()?;
+        if let Some(frame) = reader.frame() {
+            self.heads.push(Reverse((frame.time, input)));
+        }
+        Ok(())
+    }
+}

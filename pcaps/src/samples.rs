@@ -1,0 +1,11 @@
+//! The sample traces: embedded in the binary, committed as files, made by the generators.
+//!
+//! Each has a constant with its bytes and a function that makes them again; a test keeps the two equal.
+
+mod l3_ecmp;
+
+pub use l3_ecmp::{SampleError, l3_ecmp};
+
+/// The trace under which the default `l3-ecmp` run shows something: a nanosecond pcap of 803 frames in
+/// 200 µs on one 400G port, 2023-11-14 22:13:20 UTC on. See [`l3_ecmp`] for what is in it.
+pub const L3_ECMP: &[u8] = include_bytes!("../samples/l3-ecmp.pcap");

@@ -1,0 +1,24 @@
+//! The one home of header bytes as a host sees them: Ethernet, VLAN, ARP, IPv4, IPv6, TCP, UDP, ICMP.
+//!
+//! Every protocol has one file with the same skeleton: a checked `View` over bytes, whose accessors cannot fail
+//! once the length was checked; a small value (`Header`, `Tag`, `Packet`) with the same fields; `to_bytes`, which
+//! emits the value as it is. Lengths and checksums are composed by [`FrameBuilder`]. The switch's own parser is
+//! a program and does not come through here.
+
+pub mod arp;
+mod checksum;
+mod error;
+pub mod ethernet;
+mod frame;
+pub mod icmp;
+pub mod ipv4;
+pub mod ipv6;
+mod mac;
+pub mod tcp;
+pub mod udp;
+pub mod vlan;
+
+pub use checksum::Checksum;
+pub use error::WireError;
+pub use frame::{FrameBuilder, Payload};
+pub use mac::MacAddr;

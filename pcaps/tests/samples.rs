@@ -1,0 +1,75 @@
+//! The committed traces are what the generators make, and hold what they promise.
+// Helpers of tests may fail the test.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use sluice_pcaps::samples::{L3_ECMP, l3_ecmp};
+use sluice_pcaps::wire::{ethernet, ipv4, ipv6, vlan};
+use support::frames;
+
+/// Run with `SLUICE_WRITE_SAMPLES=1` to write the file anew after a deliberate change.
+#[test]
+fn l3_ecmp_is_what_the_generator_makes() {
+    let made = l3_ecmp().unwrap();
+    if std::env::var_os("SLUICE_WRITE_SAMPLES").is_some() {
+        std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/samples/l3-ecmp.pcap"), &made).unwrap();
+        return;
+    }
+    assert!(made == L3_ECMP, "pcaps/samples/l3-ecmp.pcap is stale; write it with SLUICE_WRITE_SAMPLES=1");
+}
+
+#[test]
+fn l3_ecmp_holds_what_it_promises() {
+    let frames = frames(L3_ECMP);
+    assert_eq!(frames.len(), 320 + 60 + 4 + 4 + 4 + 2 + 6 + 3 + 400);
+    let span = frames[frames.len() - 1].time.ps_since(frames[0].time).unwrap();
+    assert!((190_000_000..200_000_000).contains(&span), "{span}");
+    let (mut flows, mut tagged, mut expiring, mut telnet, mut denied, mut arp, mut incast) =
+        (Vec::new(), 0, 0, 0, 0, 0, 0);
+    for frame in &frames {
+        let link = ethernet::View::new(&frame.data).unwrap();
+        let (ethertype, payload) = match link.ethertype() {
+            ethernet::TYPE_VLAN => {
+                let tag = vlan::View::new(link.payload()).unwrap();
+                assert_eq!(tag.vid(), 100);
+                tagged += 1;
+                (tag.ethertype(), tag.payload())
+            }
+            other => (other, link.payload()),
+        };
+        match ethertype {
+            ethernet::TYPE_IPV4 => {
+                let ip = ipv4::View::new(payload).unwrap();
+                assert!(ip.checksum_ok());
+                // TCP and UDP have their ports at the same place.
+                let ports = (&payload[20..22], &payload[22..24]);
+                expiring += u32::from(ip.ttl() == 1);
+                telnet += u32::from(ports.1 == [0, 23]);
+                denied += u32::from(ip.source().octets()[..3] == [192, 0, 2]);
+                incast += u32::from(ip.destination().octets() == [10, 9, 9, 9]);
+                flows.push((ip.source(), ip.destination(), ip.protocol(), ports));
+            }
+            ethernet::TYPE_IPV6 => expiring += u32::from(ipv6::View::new(payload).unwrap().hop_limit() == 1),
+            ethernet::TYPE_ARP => arp += 1,
+            other => panic!("EtherType {other:#x}"),
+        }
+    }
+    flows.sort_unstable();
+    flows.dedup();
+    assert!(flows.len() > 240, "{}", flows.len());
+    assert!(flows.iter().any(|flow| flow.2 == ipv4::PROTOCOL_TCP));
+    assert!((20..60).contains(&tagged), "{tagged}");
+    assert_eq!((expiring, telnet, denied, arp, incast), (8, 6, 6, 3, 400));
+}
+
+#[test]
+fn l3_ecmp_fits_a_400g_port() {
+    let frames = frames(L3_ECMP);
+    for pair in frames.windows(2) {
+        let gap = pair[1].time.ps_since(pair[0].time).expect("frames in order");
+        let busy = ethernet::wire_len(pair[0].orig_len) * 20;
+        // Stamps are rounded down to a nanosecond.
+        assert!(gap + 1_000 > busy, "frame {} starts {gap} ps after one of {busy} ps", pair[1].record);
+    }
+}

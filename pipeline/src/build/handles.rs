@@ -1,0 +1,46 @@
+//! Handles of declared things. What may not live here: how they are declared or used.
+
+use crate::ir;
+
+macro_rules! handles {
+    ($($(#[$doc:meta])* $name:ident = $entity:ident;)*) => { $(
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub struct $name(pub(super) ir::$entity);
+
+        impl $name {
+            /// The entity in the finished program.
+            #[must_use]
+            pub fn id(self) -> ir::$entity {
+                self.0
+            }
+        }
+    )* };
+}
+
+handles! {
+    /// An action.
+    ActionRef = Action;
+    /// A match-action table.
+    TableRef = Table;
+    /// An action profile.
+    ProfileRef = Profile;
+    /// A counter that actions index.
+    CounterRef = Counter;
+    /// A counter with one cell per entry of the table that it is put on.
+    DirectCounterRef = Counter;
+    /// The named reason of a drop, or the purpose of an absorption.
+    LabelRef = Label;
+}
+
+/// A hash computation with a result of `W` bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct HashRef<const W: u16>(pub(super) ir::Hash);
+
+impl<const W: u16> HashRef<W> {
+    /// The entity in the finished program.
+    #[must_use]
+    pub fn id(self) -> ir::Hash {
+        self.0
+    }
+}

@@ -1,0 +1,100 @@
+//! Intrinsic metadata as structs of handles, as in TNA.
+//!
+//! What lives here: one struct per TNA struct, with the fields that the device really fills or obeys, as
+//! wide as on Tofino 2 (facts: asic §10). What may not: any other metadata. `dprsr.drop_ctl` has no handle:
+//! a drop sets it.
+
+use super::fields::{IntrinsicDeclarer, IntrinsicFields, IntrinsicHandle};
+use super::value::{Bits, Ro};
+use crate::ir::Intrinsic;
+
+macro_rules! intrinsic {
+    ($(
+        $(#[$struct_doc:meta])*
+        $name:ident { $(#[doc = $doc:literal] $field:ident: $handle:ty = $which:ident;)* }
+    )*) => { $(
+        $(#[$struct_doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $name {
+            $(#[doc = $doc] pub $field: $handle,)*
+        }
+
+        $(const _: () = {
+            let info = Intrinsic::$which.info();
+            assert!(info.tofino2 == <$handle as IntrinsicHandle>::WIDTH);
+            assert!(info.writable == <$handle as IntrinsicHandle>::WRITABLE);
+        };)*
+
+        impl IntrinsicFields for $name {
+            fn declare(declarer: &mut IntrinsicDeclarer<'_>) -> Self {
+                $name { $($field: declarer.field(Intrinsic::$which, $doc.trim_ascii())),* }
+            }
+        }
+    )*
+
+        #[cfg(test)]
+        const NAMES: &[(&str, Intrinsic)] = &[$($((stringify!($field), Intrinsic::$which)),*),*];
+    };
+}
+
+intrinsic! {
+    /// `ig`: what the ingress MAC knows of the packet.
+    Ingress {
+        /// The port that the packet came in by
+        ingress_port: Ro<9> = IngressPort;
+        /// When its first bit reached the ingress MAC, ns
+        ingress_mac_tstamp: Ro<48> = IngressMacTstamp;
+    }
+    /// `prsr`: what the parser knows, in either gress.
+    FromParser {
+        /// When the packet's PHV entered this gress, ns
+        global_tstamp: Ro<48> = GlobalTstamp;
+    }
+    /// `prsr`: the parser's errors, in either gress. A program that asks for them sees packets with parser
+    /// errors; any other never does, the parser drops them.
+    ParserErrors {
+        /// Parser error bits, 0 for a good packet
+        parser_err: Ro<16> = ParserErr;
+    }
+    /// `ig_tm`: what ingress tells the traffic manager.
+    ForTm {
+        /// The port to send to; 0x1ff, the value at the start of the pass, sends nowhere
+        ucast_egress_port: Bits<9> = UcastEgressPort;
+        /// The queue of that port
+        qid: Bits<7> = Qid;
+    }
+    /// `eg`: what the traffic manager tells egress.
+    Egress {
+        /// The port that the packet leaves by
+        egress_port: Ro<9> = EgressPort;
+        /// Queue depth in cells that the packet found when it was enqueued
+        enq_qdepth: Ro<19> = EnqQdepth;
+        /// When it was enqueued, ns
+        enq_tstamp: Ro<32> = EnqTstamp;
+        /// Queue depth in cells that it left behind when it was dequeued
+        deq_qdepth: Ro<19> = DeqQdepth;
+        /// Time that it spent in the queue, ns
+        deq_timedelta: Ro<32> = DeqTimedelta;
+        /// The queue that it came from
+        egress_qid: Ro<7> = EgressQid;
+        /// Bytes of the packet as the traffic manager held it, without FCS
+        pkt_length: Ro<16> = PktLength;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_intrinsic_but_drop_ctl_has_a_handle_of_its_name() {
+        let named = NAMES.iter().map(|&(field, which)| {
+            assert_eq!(which.info().name.split('.').nth(1), Some(field));
+            which
+        });
+        let mut named: Vec<Intrinsic> = named.collect();
+        named.push(Intrinsic::DropCtl);
+        named.sort_unstable();
+        assert_eq!(named, Intrinsic::TABLE.map(|row| row.field));
+    }
+}

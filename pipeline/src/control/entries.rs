@@ -1,0 +1,101 @@
+//! A control-plane state as a TOML file that [`toml::parse`](super::toml::parse) reads back. What may not live
+//! here: reading.
+
+use super::check::has_priority;
+use super::{ControlState, Entry, GroupMember, Then, show_key, show_value};
+use crate::ir::{ActionCall, Profile, Program, Table};
+use std::fmt::Write;
+
+/// Everything that has been configured beyond what the program itself says: members, groups, entries in the
+/// order of their insertion, and changed defaults.
+#[must_use]
+pub fn print(program: &Program, control: &ControlState) -> String {
+    let mut out = format!("# entries of {}\n", program.name);
+    for profile in program.profiles.keys() {
+        print_profile(program, control, profile, &mut out);
+    }
+    for (table, _) in program.tables.iter().filter(|(_, d)| d.entries.is_empty()) {
+        let mut entries: Vec<&Entry> = control.tables[table].entries().map(|(_, e)| e).collect();
+        entries.sort_by_key(|e| e.seq);
+        entries.iter().for_each(|e| print_entry(program, table, e, &mut out));
+    }
+    for (table, data) in program.tables.iter().filter(|(t, d)| control.tables[*t].default != d.default) {
+        _ = writeln!(out, "\n[default.{}]", quoted(&data.name));
+        print_call(program, &control.tables[table].default, &mut out);
+    }
+    out
+}
+
+fn print_profile(program: &Program, control: &ControlState, profile: Profile, out: &mut String) {
+    let name = quoted(&program.profiles[profile].name);
+    let state = &control.profiles[profile];
+    for (id, call) in &state.members {
+        _ = writeln!(out, "\n[[profile.{name}.member]]\nid = {id}");
+        print_call(program, call, out);
+    }
+    for (id, members) in &state.groups {
+        let members: Vec<String> = members.iter().map(group_member).collect();
+        _ = writeln!(out, "\n[[profile.{name}.group]]\nid = {id}\nmembers = [{}]", members.join(", "));
+    }
+}
+
+fn group_member(m: &GroupMember) -> String {
+    match (m.weight, m.active) {
+        (1, true) => m.member.to_string(),
+        (weight, true) => format!("{{ member = {}, weight = {weight} }}", m.member),
+        (weight, false) => format!("{{ member = {}, weight = {weight}, active = false }}", m.member),
+    }
+}
+
+fn print_entry(program: &Program, table: Table, entry: &Entry, out: &mut String) {
+    let data = &program.tables[table];
+    let columns = data.keys.iter().zip(&entry.key).map(|(column, value)| {
+        let field = &program.fields[column.field];
+        format!("{} = {}", quoted(&field.name), bare_or_string(&show_key(*value, field.width, &field.name)))
+    });
+    let columns: Vec<String> = columns.collect();
+    _ = writeln!(out, "\n[[table.{}]]\nkey = {{ {} }}", quoted(&data.name), columns.join(", "));
+    match &entry.then {
+        Then::Call(call) => print_call(program, call, out),
+        Then::Member(member) => _ = writeln!(out, "member = {member}"),
+        Then::Group(group) => _ = writeln!(out, "group = {group}"),
+    }
+    if has_priority(data) {
+        _ = writeln!(out, "priority = {}", entry.priority);
+    }
+}
+
+fn print_call(program: &Program, call: &ActionCall, out: &mut String) {
+    let data = &program.actions[call.action];
+    _ = writeln!(out, "action = {}", string(&data.name));
+    if !data.params.is_empty() {
+        let args = data.params.iter().zip(&call.args);
+        let args = args.map(|(p, v)| format!("{} = {}", quoted(&p.name), bare_or_string(&show_value(*v, p.width, &p.name))));
+        _ = writeln!(out, "args = {{ {} }}", args.collect::<Vec<_>>().join(", "));
+    }
+}
+
+/// A TOML key: bare if TOML allows it, else quoted.
+pub(super) fn quoted(name: &str) -> String {
+    let bare = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+    if bare { name.to_owned() } else { string(name) }
+}
+
+/// A TOML basic string.
+pub(super) fn string(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            c if c.is_control() => _ = write!(out, "\\u{:04x}", u32::from(c)),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// Short decimal numbers without quotes, everything else (addresses, prefixes, wide numbers) as a string.
+pub(super) fn bare_or_string(text: &str) -> String {
+    if text.parse::<u32>().is_ok() { text.to_owned() } else { string(text) }
+}

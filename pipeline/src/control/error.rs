@@ -1,0 +1,76 @@
+//! What the control plane says when it refuses an operation: entity, found, expected, remedy.
+
+use super::schema::kind_name;
+use crate::ir::MatchKind;
+use thiserror::Error;
+
+/// Why an operation was refused. Nothing has changed.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[allow(missing_docs, reason = "each variant's message says what its fields are")]
+pub enum ControlError {
+    #[error("the program has no {0}")]
+    NoSuchEntity(String),
+    #[error("table `{table}` has no entry {entry}")]
+    NoSuchEntry { table: String, entry: u32 },
+    #[error("profile `{profile}` has no member {member}; create it first")]
+    NoSuchMember { profile: String, member: u32 },
+    #[error("profile `{profile}` has no group {group}; create it first")]
+    NoSuchGroup { profile: String, group: u32 },
+    #[error("group {group} of profile `{profile}` does not contain member {member}")]
+    NotInGroup { profile: String, group: u32, member: u32 },
+    #[error("table `{table}` is fixed by the program ({entries} const entries) and takes none at run time")]
+    ConstTable { table: String, entries: usize },
+    #[error("table `{table}` has no key, so it takes no entries; set its default action instead")]
+    KeylessTable { table: String },
+    #[error("the key of table `{table}` has {expected} columns ({columns}), not {found}")]
+    KeyArity { table: String, found: usize, expected: usize, columns: String },
+    #[error("key `{field}` of table `{table}` is matched {}, but the value given is {}", kind_name(*.expected), kind_name(*.found))]
+    KeyKind { table: String, field: String, found: MatchKind, expected: MatchKind },
+    #[error("key `{field}` of table `{table}` is {width} bits wide; {value:#x} does not fit")]
+    KeyTooWide { table: String, field: String, value: u128, width: u16 },
+    #[error("key `{field}` of table `{table}` sets bits that its mask ignores: {value} under mask {mask:#x}; write {mended}")]
+    BeyondMask { table: String, field: String, value: String, mask: u128, mended: String },
+    #[error("key `{field}` of table `{table}` sets bits beyond its prefix: {value}/{len}; write {mended}/{len}")]
+    BeyondPrefix { table: String, field: String, value: String, len: u16, mended: String },
+    #[error("key `{field}` of table `{table}` is {width} bits wide; prefix length {len} is too long")]
+    PrefixTooLong { table: String, field: String, len: u16, width: u16 },
+    #[error("table `{table}` has no ternary key, so its entries have no priority; leave out priority {priority}")]
+    PriorityUnused { table: String, priority: u32 },
+    #[error("table `{table}` already has this key{}: entry {entry} ({key}); modify or delete that entry", with_priority(.priority))]
+    Duplicate { table: String, entry: u32, key: String, priority: Option<u32> },
+    #[error("table `{table}` is full: it holds {size} entries")]
+    TableFull { table: String, size: u32 },
+    #[error("table `{table}` takes members or groups of profile `{profile}`, not actions; name a member or a group")]
+    NeedsProfile { table: String, profile: String },
+    #[error("table `{table}` has no action profile, so its entries name an action, not a member or group")]
+    NoProfile { table: String },
+    #[error("profile `{profile}` has no selector, so it has no groups; name a member")]
+    NoSelector { profile: String },
+    #[error("action `{action}` is not one of table `{table}`'s actions: {listed}")]
+    ActionNotListed { table: String, action: String, listed: String },
+    #[error("action `{action}` takes {expected} arguments ({params}), not {found}")]
+    ArgCount { action: String, found: usize, expected: usize, params: String },
+    #[error("argument `{param}` of action `{action}` is {width} bits wide; {value:#x} does not fit")]
+    ArgTooWide { action: String, param: String, value: u128, width: u16 },
+    #[error("profile `{profile}` is full: it holds {size} members")]
+    ProfileFull { profile: String, size: u32 },
+    #[error("profile `{profile}` is full: its selector holds {groups} groups")]
+    GroupsFull { profile: String, groups: u32 },
+    #[error("group {group} of profile `{profile}` would have {slots} slots (the sum of its weights); the limit is {limit}")]
+    GroupTooLarge { profile: String, group: u32, slots: u64, limit: u32 },
+    #[error("member {member} of group {group} of profile `{profile}` has weight 0; the least is 1, or leave it out")]
+    ZeroWeight { profile: String, group: u32, member: u32 },
+    #[error("group {group} of profile `{profile}` names member {member} twice; name it once and add up the weights")]
+    MemberTwice { profile: String, group: u32, member: u32 },
+    #[error("member {member} of profile `{profile}` is used by {user}; change that first")]
+    MemberInUse { profile: String, member: u32, user: String },
+    #[error("group {group} of profile `{profile}` is used by {user}; change that first")]
+    GroupInUse { profile: String, group: u32, user: String },
+    #[error("counter `{counter}` has {size} cells; there is no cell {index}")]
+    CounterIndex { counter: String, index: u32, size: usize },
+}
+
+
+fn with_priority(priority: &Option<u32>) -> String {
+    priority.map_or(String::new(), |p| format!(" at priority {p}"))
+}

@@ -1,0 +1,196 @@
+//! Entries as lines of commands, in the style of software switches' runtime command files.
+//!
+//! ```text
+//! # comments and empty lines are skipped
+//! act_prof_create_member PROFILE ACTION arg..      members are numbered from 0 in the order of the file
+//! act_prof_create_group PROFILE                    and so are groups
+//! act_prof_add_member_to_group PROFILE MEMBER GROUP   again for one more slot (WCMP)
+//! table_add TABLE ACTION key.. => arg.. [priority]
+//! table_indirect_add TABLE key.. => MEMBER [priority]
+//! table_indirect_add_with_group TABLE key.. => GROUP [priority]
+//! table_set_default TABLE ACTION arg..
+//! table_modify TABLE ACTION ENTRY arg..            ENTRY is an entry's number in its table
+//! table_delete TABLE ENTRY
+//! counter_reset COUNTER
+//! ```
+//!
+//! Keys and arguments are spelled as in [`parse_match`](super::parse_match) without spaces inside
+//! (`0x50&&&0xf0`). A table with a ternary key needs a priority; lower wins. What may not live here: checks
+//! that need the present state.
+
+use super::check::has_priority;
+use super::resolve::{Problem, Resolver};
+use super::{ControlOp, EntryError, GroupMember, Script, Sourced, Then};
+use crate::entity::EntityMap;
+use crate::ir::{KeyValue, Profile, Program, TableData};
+
+/// Commands and their usage.
+const COMMANDS: [(&str, &str); 10] = [
+    ("act_prof_add_member_to_group", "PROFILE MEMBER GROUP"),
+    ("act_prof_create_group", "PROFILE"),
+    ("act_prof_create_member", "PROFILE ACTION arg.."),
+    ("counter_reset", "COUNTER"),
+    ("table_add", "TABLE ACTION key.. => arg.. [priority]"),
+    ("table_delete", "TABLE ENTRY"),
+    ("table_indirect_add", "TABLE key.. => MEMBER [priority]"),
+    ("table_indirect_add_with_group", "TABLE key.. => GROUP [priority]"),
+    ("table_modify", "TABLE ACTION ENTRY arg.."),
+    ("table_set_default", "TABLE ACTION arg.."),
+];
+
+/// Reads a file of commands; `origin` names it in errors.
+///
+/// # Errors
+/// Everything that is wrong with the file, in the order of its lines. What depends on the state (duplicates,
+/// room, fitting values) is checked by [`Script::apply`].
+pub fn parse(program: &Program, text: &str, origin: &str) -> Result<Script, Vec<EntryError>> {
+    let mut reader = Reader {
+        resolver: Resolver { program },
+        profiles: EntityMap::filled(program.profiles.len(), |_| Numbered::default()),
+    };
+    let mut script = Script { origin: origin.to_owned(), ops: Vec::new() };
+    let mut errors = Vec::new();
+    for (line, text) in (1..).zip(text.lines()) {
+        let words: Vec<&str> = text.split('#').next().unwrap_or("").split_whitespace().collect();
+        let Some((command, rest)) = words.split_first() else { continue };
+        match reader.command(command, rest) {
+            Ok(op) => script.ops.push(Sourced { line, op }),
+            Err(Problem { text, help }) => errors.push(EntryError { origin: origin.to_owned(), line, text, help }),
+        }
+    }
+    if errors.is_empty() { Ok(script) } else { Err(errors) }
+}
+
+/// Members and groups that the file has created so far.
+#[derive(Default)]
+struct Numbered {
+    members: u32,
+    groups: Vec<Vec<GroupMember>>,
+}
+
+struct Reader<'a> {
+    resolver: Resolver<'a>,
+    profiles: EntityMap<Profile, Numbered>,
+}
+
+impl Reader<'_> {
+    fn command(&mut self, command: &str, words: &[&str]) -> Result<ControlOp, Problem> {
+        match (command, words) {
+            ("table_add", [table, action, rest @ ..]) => self.add(table, action, rest),
+            ("table_indirect_add", [table, rest @ ..]) => self.add_indirect(table, rest, Then::Member),
+            ("table_indirect_add_with_group", [table, rest @ ..]) => self.add_indirect(table, rest, Then::Group),
+            ("table_set_default", [table, action, args @ ..]) => {
+                let table = self.resolver.table(table)?.0;
+                let args: Vec<&str> = args.iter().copied().filter(|a| *a != "=>").collect();
+                let call = self.resolver.call(action, &args, &self.resolver.default_actions(table))?;
+                Ok(ControlOp::SetDefault { table, call })
+            }
+            ("table_modify", [table, action, entry, args @ ..]) => {
+                let (table, data) = self.resolver.table(table)?;
+                let args: Vec<&str> = args.iter().copied().filter(|a| *a != "=>").collect();
+                let then = Then::Call(self.resolver.call(action, &args, &data.actions)?);
+                Ok(ControlOp::ModifyEntry { table, entry: number("entry", entry)?, then })
+            }
+            ("table_delete", [table, entry]) => {
+                Ok(ControlOp::DeleteEntry { table: self.resolver.table(table)?.0, entry: number("entry", entry)? })
+            }
+            ("act_prof_create_member", [profile, action, args @ ..]) => self.create_member(profile, action, args),
+            ("act_prof_create_group", [profile]) => self.create_group(profile),
+            ("act_prof_add_member_to_group", [profile, member, group]) => self.add_to_group(profile, member, group),
+            ("counter_reset", [counter]) => {
+                Ok(ControlOp::ClearCounter { counter: self.resolver.counter(counter)?, index: None })
+            }
+            _ => Err(misused(command)),
+        }
+    }
+
+    fn add(&self, table: &str, action: &str, rest: &[&str]) -> Result<ControlOp, Problem> {
+        let (table, data) = self.resolver.table(table)?;
+        let (key, tail) = self.key(data, rest)?;
+        let params = self.resolver.action(action, &data.actions)?.1.params.len();
+        let (args, priority) = priority(data, tail, params)?;
+        let then = Then::Call(self.resolver.call(action, args, &data.actions)?);
+        Ok(ControlOp::InsertEntry { table, key, priority, then })
+    }
+
+    fn add_indirect(&self, table: &str, rest: &[&str], then: fn(u32) -> Then) -> Result<ControlOp, Problem> {
+        let (table, data) = self.resolver.table(table)?;
+        let (key, tail) = self.key(data, rest)?;
+        let (handle, priority) = priority(data, tail, 1)?;
+        let [handle] = handle else {
+            return Err(Problem::new(format!("expected one member or group number after =>, found {}", handle.len())));
+        };
+        Ok(ControlOp::InsertEntry { table, key, priority, then: then(number("member or group", handle)?) })
+    }
+
+    /// The key columns before `=>`, and the words after it.
+    fn key<'w, 's>(&self, data: &TableData, words: &'w [&'s str]) -> Result<(Vec<KeyValue>, &'w [&'s str]), Problem> {
+        let arrow = words.iter().position(|w| *w == "=>").unwrap_or(words.len());
+        let (columns, tail) = words.split_at(arrow);
+        if columns.len() != data.keys.len() {
+            let names: Vec<&str> = data.keys.iter().map(|k| self.resolver.program.fields[k.field].name.as_str()).collect();
+            return Err(Problem {
+                text: format!("the key of table `{}` has {} columns ({}), not {}", data.name, names.len(), names.join(", "), columns.len()),
+                help: "the key ends at =>, which stands even when nothing follows; write masks without spaces".to_owned(),
+            });
+        }
+        let key = columns.iter().enumerate().map(|(i, text)| self.resolver.key_value(data, i, text));
+        Ok((key.collect::<Result<_, _>>()?, tail.get(1..).unwrap_or_default()))
+    }
+
+    fn create_member(&mut self, profile: &str, action: &str, args: &[&str]) -> Result<ControlOp, Problem> {
+        let profile = self.resolver.profile(profile)?;
+        let member = self.profiles[profile].members;
+        // A member that is refused keeps its number, so that later lines mean what their author meant.
+        self.profiles[profile].members += 1;
+        let call = self.resolver.call(action, args, &self.resolver.profile_actions(profile))?;
+        Ok(ControlOp::SetMember { profile, member, call })
+    }
+
+    fn create_group(&mut self, profile: &str) -> Result<ControlOp, Problem> {
+        let profile = self.resolver.profile(profile)?;
+        let groups = &mut self.profiles[profile].groups;
+        groups.push(Vec::new());
+        Ok(ControlOp::SetGroup { profile, group: groups.len() as u32 - 1, members: Vec::new() })
+    }
+
+    fn add_to_group(&mut self, profile: &str, member: &str, group: &str) -> Result<ControlOp, Problem> {
+        let name = profile;
+        let profile = self.resolver.profile(profile)?;
+        let (member, group) = (number("member", member)?, number("group", group)?);
+        let Some(members) = self.profiles[profile].groups.get_mut(group as usize) else {
+            return Err(Problem::new(format!("no line before this one created group {group} of profile `{name}`")));
+        };
+        match members.iter_mut().find(|m| m.member == member) {
+            Some(m) => m.weight += 1,
+            None => members.push(GroupMember { member, weight: 1, active: true }),
+        }
+        Ok(ControlOp::SetGroup { profile, group, members: members.clone() })
+    }
+}
+
+/// Splits off the priority behind the `args` words, if the table has priorities.
+fn priority<'w, 's>(data: &TableData, words: &'w [&'s str], args: usize) -> Result<(&'w [&'s str], u32), Problem> {
+    if !has_priority(data) {
+        return Ok((words, 0));
+    }
+    match words.split_last() {
+        Some((priority, rest)) if rest.len() == args => Ok((rest, number("priority", priority)?)),
+        _ if words.len() == args => Err(Problem {
+            text: format!("table `{}` has a ternary key, so its entries need a priority, and there is none", data.name),
+            help: "add a number at the end of the line; lower wins".to_owned(),
+        }),
+        _ => Ok((words, 0)),
+    }
+}
+
+fn number(what: &str, text: &str) -> Result<u32, Problem> {
+    text.parse().map_err(|_| Problem::new(format!("`{text}` is not a {what} number; expected 0 to {}", u32::MAX)))
+}
+
+fn misused(command: &str) -> Problem {
+    match COMMANDS.iter().find(|(name, _)| *name == command) {
+        Some((name, usage)) => Problem::new(format!("too few or too many words; expected {name} {usage}")),
+        None => Problem::unknown("command", command, COMMANDS.iter().map(|(name, _)| *name)),
+    }
+}

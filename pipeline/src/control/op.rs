@@ -1,0 +1,240 @@
+//! Typed operations and what they change. What may not live here: the rules (see `check`), names.
+
+use super::check::Checker;
+use super::{ControlError, ControlState, Entry, EntryId, GroupMember, Then};
+use crate::ir::{ActionCall, Counter, KeyValue, Profile, Program, Table};
+use crate::pass::{Count, State};
+
+/// A change that the control plane asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ControlOp {
+    /// Adds an entry to a table.
+    InsertEntry {
+        /// The table.
+        table: Table,
+        /// One column per key.
+        key: Vec<KeyValue>,
+        /// Lower wins; 0 in tables without a ternary key.
+        priority: u32,
+        /// What it does.
+        then: Then,
+    },
+    /// Changes what an entry does; its key, place in the order and counter stay.
+    ModifyEntry {
+        /// The table.
+        table: Table,
+        /// The entry.
+        entry: EntryId,
+        /// What it does from now on.
+        then: Then,
+    },
+    /// Removes an entry.
+    DeleteEntry {
+        /// The table.
+        table: Table,
+        /// The entry.
+        entry: EntryId,
+    },
+    /// Changes what a table does on a miss.
+    SetDefault {
+        /// The table.
+        table: Table,
+        /// What runs.
+        call: ActionCall,
+    },
+    /// Creates a member of a profile or changes what it does.
+    SetMember {
+        /// The profile.
+        profile: Profile,
+        /// Its number.
+        member: u32,
+        /// What it does.
+        call: ActionCall,
+    },
+    /// Removes a member that nothing uses.
+    DeleteMember {
+        /// The profile.
+        profile: Profile,
+        /// Its number.
+        member: u32,
+    },
+    /// Creates a group or replaces its members.
+    SetGroup {
+        /// The profile.
+        profile: Profile,
+        /// Its number.
+        group: u32,
+        /// Members in slot order.
+        members: Vec<GroupMember>,
+    },
+    /// Removes a group that no entry uses.
+    DeleteGroup {
+        /// The profile.
+        profile: Profile,
+        /// Its number.
+        group: u32,
+    },
+    /// Takes a member of one group down or brings it up; its slots stay.
+    SetMemberActive {
+        /// The profile.
+        profile: Profile,
+        /// The group.
+        group: u32,
+        /// The member.
+        member: u32,
+        /// Whether it may be picked.
+        active: bool,
+    },
+    /// Sets a counter to zero.
+    ClearCounter {
+        /// The counter.
+        counter: Counter,
+        /// The cell; `None` for all.
+        index: Option<u32>,
+    },
+}
+
+/// What an operation changed: which executor structures to rebuild.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// A new entry.
+    Inserted(Table, EntryId),
+    /// An entry does something else.
+    Modified(Table, EntryId),
+    /// An entry is gone.
+    Deleted(Table, EntryId),
+    /// A table's default action.
+    Default(Table),
+    /// A member of a profile.
+    Member(Profile, u32),
+    /// A group of a profile.
+    Group(Profile, u32),
+    /// A counter is to be zeroed: one cell or all.
+    Counter(Counter, Option<u32>),
+}
+
+impl Change {
+    /// The table whose lookups changed.
+    #[must_use]
+    pub const fn table(self) -> Option<Table> {
+        match self {
+            Change::Inserted(t, _) | Change::Modified(t, _) | Change::Deleted(t, _) | Change::Default(t) => Some(t),
+            _ => None,
+        }
+    }
+
+    /// The profile whose members or groups changed.
+    #[must_use]
+    pub const fn profile(self) -> Option<Profile> {
+        match self {
+            Change::Member(p, _) | Change::Group(p, _) => Some(p),
+            _ => None,
+        }
+    }
+
+    /// Carries the change over to what the program remembers: a new entry's direct counter starts at zero, a
+    /// cleared counter is zero.
+    pub fn settle(self, program: &Program, state: &mut State) {
+        let (counter, index) = match self {
+            Change::Inserted(table, entry) => (program.direct_counter(table), Some(entry)),
+            Change::Counter(counter, index) => (Some(counter), index),
+            _ => return,
+        };
+        let Some(counter) = counter.filter(|c| state.counters.get(*c).is_some()) else { return };
+        let cells = &mut state.counters[counter];
+        match index {
+            None => cells.fill(Count::default()),
+            Some(index) => {
+                if let Some(cell) = cells.get_mut(index as usize) {
+                    *cell = Count::default();
+                }
+            }
+        }
+    }
+}
+
+impl ControlState {
+    /// Checks an operation against the program and the present state, and carries it out.
+    ///
+    /// # Errors
+    /// When the operation breaks a rule; nothing has changed then. The first broken rule is named.
+    pub fn apply(&mut self, program: &Program, op: ControlOp) -> Result<Change, ControlError> {
+        let check = Checker { program, state: self };
+        match op {
+            ControlOp::InsertEntry { table, key, priority, then } => {
+                check.new_entry(table, &key, priority, &then)?;
+                self.insert(program, table, Entry { key, priority, seq: 0, then })
+            }
+            ControlOp::ModifyEntry { table, entry, then } => {
+                check.old_entry(table, entry)?;
+                check.then(table, &then)?;
+                if let Some(Some(slot)) = self.tables[table].slots.get_mut(entry as usize) {
+                    slot.then = then;
+                }
+                Ok(Change::Modified(table, entry))
+            }
+            ControlOp::DeleteEntry { table, entry } => {
+                check.old_entry(table, entry)?;
+                let index = &mut self.index[table];
+                index.refresh(&self.tables[table]);
+                index.remove(&mut self.tables[table], entry);
+                Ok(Change::Deleted(table, entry))
+            }
+            ControlOp::SetDefault { table, call } => {
+                check.default(table, &call)?;
+                self.tables[table].default = call;
+                Ok(Change::Default(table))
+            }
+            ControlOp::SetMember { profile, member, call } => {
+                check.member(profile, member, &call)?;
+                self.profiles[profile].members.insert(member, call);
+                Ok(Change::Member(profile, member))
+            }
+            ControlOp::DeleteMember { profile, member } => {
+                check.member_unused(profile, member)?;
+                self.profiles[profile].members.remove(&member);
+                Ok(Change::Member(profile, member))
+            }
+            ControlOp::SetGroup { profile, group, members } => {
+                check.group(profile, group, &members)?;
+                self.profiles[profile].groups.insert(group, members);
+                Ok(Change::Group(profile, group))
+            }
+            ControlOp::DeleteGroup { profile, group } => {
+                check.group_unused(profile, group)?;
+                self.profiles[profile].groups.remove(&group);
+                Ok(Change::Group(profile, group))
+            }
+            ControlOp::SetMemberActive { profile, group, member, active } => {
+                check.in_group(profile, group, member)?;
+                let members = self.profiles[profile].groups.get_mut(&group).into_iter().flatten();
+                members.filter(|m| m.member == member).for_each(|m| m.active = active);
+                Ok(Change::Group(profile, group))
+            }
+            ControlOp::ClearCounter { counter, index } => {
+                check.counter(counter, index)?;
+                Ok(Change::Counter(counter, index))
+            }
+        }
+    }
+
+    /// The entry of a table with this key and priority.
+    pub fn find(&mut self, table: Table, key: &[KeyValue], priority: u32) -> Option<EntryId> {
+        let state = self.tables.get(table)?;
+        let index = &mut self.index[table];
+        index.refresh(state);
+        index.find(&(key.to_vec(), priority))
+    }
+
+    fn insert(&mut self, program: &Program, table: Table, entry: Entry) -> Result<Change, ControlError> {
+        if let Some(old) = self.find(table, &entry.key, entry.priority) {
+            return Err(Checker { program, state: self }.duplicate(table, old, &entry));
+        }
+        let size = program.tables[table].size;
+        let index = &mut self.index[table];
+        if index.live() >= size as usize {
+            return Err(ControlError::TableFull { table: program.tables[table].name.clone(), size });
+        }
+        Ok(Change::Inserted(table, index.insert(&mut self.tables[table], entry)))
+    }
+}

@@ -1,0 +1,67 @@
+//! Operations read from a file, each with its line. What may not live here: file formats.
+
+use super::{Change, ControlOp, ControlState};
+use crate::ir::Program;
+use thiserror::Error;
+
+/// An operation and where it was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sourced {
+    /// Line from 1.
+    pub line: u32,
+    /// The operation.
+    pub op: ControlOp,
+}
+
+/// The operations of a file, in the order in which they must be applied.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Script {
+    /// Name of the file, for errors.
+    pub origin: String,
+    /// The operations.
+    pub ops: Vec<Sourced>,
+}
+
+/// Something wrong in a file of entries.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("error: {text}\n  --> {origin}:{line}{}", if .help.is_empty() { String::new() } else { format!("\n  = help: {}", .help) })]
+pub struct EntryError {
+    /// Name of the file.
+    pub origin: String,
+    /// Line from 1.
+    pub line: u32,
+    /// What was found and what was expected, one sentence without a full stop.
+    pub text: String,
+    /// How to mend it; empty if nothing useful can be said.
+    pub help: String,
+}
+
+impl Script {
+    /// Applies all operations, or none.
+    ///
+    /// # Errors
+    /// Every operation that is refused, with its line; `control` is unchanged then.
+    pub fn apply(&self, program: &Program, control: &mut ControlState) -> Result<Vec<Change>, Vec<EntryError>> {
+        let mut next = control.clone();
+        let mut changes = Vec::with_capacity(self.ops.len());
+        let mut errors = Vec::new();
+        for Sourced { line, op } in &self.ops {
+            match next.apply(program, op.clone()) {
+                Ok(change) => changes.push(change),
+                Err(e) => errors.push(EntryError {
+                    origin: self.origin.clone(),
+                    line: *line,
+                    text: e.to_string(),
+                    help: String::new(),
+                }),
+            }
+        }
+        if errors.is_empty() {
+            *control = next;
+            Ok(changes)
+        } else {
+            errors.sort_by_key(|e| e.line);
+            Err(errors)
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! The file that a program's user starts from: every table, profile and action with its documentation and an
+//! example, all commented out. What may not live here: the state of a running program.
+
+use super::entries::{bare_or_string, quoted, string};
+use super::{ActionSchema, KeySchema, ProfileSchema, Schema, TableSchema, show_value};
+use std::fmt::Write;
+
+/// A valid TOML file. Lines that start with `##` explain; the others, without their `# `, are an example that
+/// the program accepts as it stands.
+#[must_use]
+pub fn print(schema: &Schema) -> String {
+    let mut out = format!("## Entries of the program {}. Take the `# ` away from what you need.\n", schema.program);
+    out.push_str("## Values: 17, \"0x11\", \"10.0.0.1\", \"2001:db8::1\", \"02:00:00:00:00:01\";\n");
+    out.push_str("## lpm keys \"10.0.0.0/8\"; ternary keys \"0x50 &&& 0xf0\"; \"*\" matches everything.\n");
+    schema.profiles.iter().for_each(|p| profile(p, &mut out));
+    schema.tables.iter().for_each(|t| table(t, &mut out));
+    if !schema.counters.is_empty() {
+        out.push_str("\n## Counters (read and cleared at run time, nothing to configure)\n");
+        for c in &schema.counters {
+            let of = c.table.as_ref().map_or(String::new(), |t| format!(" of table {t}"));
+            _ = writeln!(out, "##   {}: {}, {} cells{of}{}", c.name, c.kind.replace('_', " "), c.size, doc(&c.doc));
+        }
+    }
+    out
+}
+
+fn profile(p: &ProfileSchema, out: &mut String) {
+    _ = writeln!(out, "\n## Action profile {}: {} members, {} groups{}", p.name, p.size, p.groups, doc(&p.doc));
+    actions(&p.actions, out);
+    let Some(action) = p.actions.first() else { return };
+    _ = writeln!(out, "# [[profile.{}.member]]\n# id = 1", quoted(&p.name));
+    call(action, out);
+    if p.groups > 0 {
+        _ = writeln!(out, "#\n## Weights of a group add up to at most {}.", p.max_group_size);
+        _ = writeln!(out, "# [[profile.{}.group]]\n# id = 1\n# members = [{{ member = 1, weight = 1 }}]", quoted(&p.name));
+    }
+}
+
+fn table(t: &TableSchema, out: &mut String) {
+    _ = writeln!(out, "\n## Table {} ({}): {} entries{}", t.name, t.gress, t.size, doc(&t.doc));
+    for key in &t.keys {
+        _ = writeln!(out, "##   key {}: {}, {} bits{}", key.name, key.kind, key.width, doc(&key.doc));
+    }
+    actions(&t.actions, out);
+    if t.constant {
+        out.push_str("##   The program fixes the entries of this table.\n");
+    } else if !t.keys.is_empty() && !t.actions.is_empty() {
+        example(t, out);
+    }
+    _ = writeln!(out, "##   On a miss: {}. To change it: [default.{}] with action and args.", t.default, quoted(&t.name));
+}
+
+fn example(t: &TableSchema, out: &mut String) {
+    let keys: Vec<String> =
+        t.keys.iter().map(|k| format!("{} = {}", quoted(&k.name), bare_or_string(&key_example(k)))).collect();
+    _ = writeln!(out, "# [[table.{}]]\n# key = {{ {} }}", quoted(&t.name), keys.join(", "));
+    match &t.profile {
+        Some(profile) => _ = writeln!(out, "# member = 1  # of {profile}; or group = 1 if it has groups"),
+        None => call(&t.actions[0], out),
+    }
+    if t.keys.iter().any(|k| k.kind == "ternary") {
+        out.push_str("# priority = 10  # lower wins\n");
+    }
+}
+
+fn actions(list: &[ActionSchema], out: &mut String) {
+    for a in list {
+        let params: Vec<String> = a.params.iter().map(|p| format!("{}: {} bits", p.name, p.width)).collect();
+        _ = writeln!(out, "##   action {}({}){}", a.name, params.join(", "), doc(&a.doc));
+    }
+}
+
+fn call(action: &ActionSchema, out: &mut String) {
+    _ = writeln!(out, "# action = {}", string(&action.name));
+    if !action.params.is_empty() {
+        let args = action.params.iter();
+        let args = args.map(|p| format!("{} = {}", quoted(&p.name), bare_or_string(&value_example(&p.name, p.width))));
+        _ = writeln!(out, "# args = {{ {} }}", args.collect::<Vec<_>>().join(", "));
+    }
+}
+
+fn key_example(key: &KeySchema) -> String {
+    let value = value_example(&key.name, key.width);
+    match key.kind {
+        "lpm" => format!("{value}/{}", key.width),
+        _ => value,
+    }
+}
+
+/// A value that fits and looks like what the field holds.
+fn value_example(name: &str, width: u16) -> String {
+    let value = match width {
+        32 => 0x0a00_0001,
+        48 => 0x0200_0000_0001,
+        128 => 0x2001_0db8 << 96 | 1,
+        _ => 1,
+    };
+    show_value(value, width, name)
+}
+
+/// `, doc` on one line, or nothing.
+fn doc(text: &str) -> String {
+    let flat: Vec<&str> = text.split_whitespace().collect();
+    if flat.is_empty() { String::new() } else { format!(" - {}", flat.join(" ")) }
+}

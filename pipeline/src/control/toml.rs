@@ -1,0 +1,342 @@
+//! Entries as TOML.
+//!
+//! ```toml
+//! [[profile.nexthops.member]]
+//! id = 1
+//! action = "set_nexthop"
+//! args = { port = 4, dmac = "02:00:00:00:00:04" }   # or positional: [4, "02:00:00:00:00:04"]
+//!
+//! [[profile.nexthops.group]]
+//! id = 7
+//! members = [{ member = 1, weight = 3 }, 2]          # 2 is { member = 2, weight = 1 }; active = false: down
+//!
+//! [[table.ipv4_lpm]]
+//! key = { "ipv4.dst" = "10.1.0.0/16" }               # full field name, or its last part: { dst = … }
+//! group = 7                                          # or member = 1, or action = "…" and args
+//! priority = 10                                      # tables with a ternary key only
+//!
+//! [default.ipv4_lpm]
+//! action = "drop"
+//! ```
+//!
+//! Values are spelled as in [`parse_value`](super::parse_value) and [`parse_match`](super::parse_match);
+//! integers need no quotes. A ternary or lpm column that is left out matches everything. Members are applied
+//! before groups, groups before entries, entries before defaults, each in the order of the file. What may not
+//! live here: checks that need the present state.
+
+use super::resolve::{Problem, Resolver, arg_count};
+use super::{ControlOp, EntryError, GroupMember, Script, Sourced, Then};
+use crate::ir::{Action, ActionCall, ActionData, KeyValue, Profile, Program, Table, TableData};
+use ::toml::Spanned;
+use ::toml::de::{DeTable, DeValue};
+
+/// Reads a TOML file; `origin` names it in errors.
+///
+/// # Errors
+/// Everything that is wrong with the file, in the order of its lines. What depends on the state (duplicates,
+/// room, fitting values) is checked by [`Script::apply`].
+pub fn parse(program: &Program, text: &str, origin: &str) -> Result<Script, Vec<EntryError>> {
+    let (document, syntax) = DeTable::parse_recoverable(text);
+    let mut reader = Reader { resolver: Resolver { program }, ops: Vec::new(), problems: Vec::new() };
+    if syntax.is_empty() {
+        reader.document(document.get_ref());
+    }
+    for error in &syntax {
+        let at = error.span().map_or(0, |s| s.start);
+        reader.problems.push((at, Problem::new(format!("this is not TOML: {}", error.message()))));
+    }
+    let starts: Vec<usize> = std::iter::once(0).chain(text.match_indices('\n').map(|(i, _)| i + 1)).collect();
+    let line = |at: usize| starts.partition_point(|s| *s <= at) as u32;
+    if reader.problems.is_empty() {
+        reader.ops.sort_by_key(|(rank, at, _)| (*rank, *at));
+        let ops = reader.ops.into_iter().map(|(_, at, op)| Sourced { line: line(at), op }).collect();
+        return Ok(Script { origin: origin.to_owned(), ops });
+    }
+    reader.problems.sort_by_key(|(at, _)| *at);
+    let error = |(at, Problem { text, help })| EntryError { origin: origin.to_owned(), line: line(at), text, help };
+    Err(reader.problems.into_iter().map(error).collect())
+}
+
+/// Order of application.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Member,
+    Group,
+    Entry,
+    Default,
+}
+
+type Value<'i> = Spanned<DeValue<'i>>;
+
+struct Reader<'a> {
+    resolver: Resolver<'a>,
+    ops: Vec<(Rank, usize, ControlOp)>,
+    problems: Vec<(usize, Problem)>,
+}
+
+impl Reader<'_> {
+    fn fail<T>(&mut self, at: usize, problem: Problem) -> Option<T> {
+        self.problems.push((at, problem));
+        None
+    }
+
+    /// Reports a problem at a place of the file and goes on without the value.
+    fn ok<T>(&mut self, at: usize, result: Result<T, Problem>) -> Option<T> {
+        result.map_or_else(|p| self.fail(at, p), Some)
+    }
+
+    fn expected<T>(&mut self, value: &Value<'_>, what: &str, expected: &str) -> Option<T> {
+        let found = value.get_ref().type_str();
+        self.fail(start(value), Problem::new(format!("{what} is {found}; expected {expected}")))
+    }
+
+    fn table<'v, 'i>(&mut self, value: &'v Value<'i>, what: &str) -> Option<&'v DeTable<'i>> {
+        match value.get_ref() {
+            DeValue::Table(table) => Some(table),
+            _ => self.expected(value, what, "a table"),
+        }
+    }
+
+    /// The tables of an array of tables.
+    fn tables<'v, 'i>(&mut self, value: &'v Value<'i>, what: &str) -> Vec<(usize, &'v DeTable<'i>)> {
+        let DeValue::Array(array) = value.get_ref() else {
+            self.expected::<()>(value, what, &format!("an array of tables, [[{what}]]"));
+            return Vec::new();
+        };
+        array.iter().filter_map(|item| Some((start(item), self.table(item, what)?))).collect()
+    }
+
+    fn text<'v>(&mut self, value: &'v Value<'_>, what: &str) -> Option<&'v str> {
+        match value.get_ref() {
+            DeValue::String(text) => Some(text),
+            _ => self.expected(value, what, "a string"),
+        }
+    }
+
+    /// A value of a key or argument, as text.
+    fn scalar(&mut self, value: &Value<'_>, what: &str) -> Option<String> {
+        match value.get_ref() {
+            DeValue::String(text) => Some(text.to_string()),
+            DeValue::Integer(number) => Some(number.to_string()),
+            DeValue::Boolean(bit) => Some(u8::from(*bit).to_string()),
+            _ => self.expected(value, what, "an integer or a string"),
+        }
+    }
+
+    fn number(&mut self, value: &Value<'_>, what: &str) -> Option<u32> {
+        if let DeValue::Integer(number) = value.get_ref()
+            && let Ok(number) = u32::from_str_radix(number.as_str(), number.radix())
+        {
+            return Some(number);
+        }
+        let found = if let DeValue::Integer(n) = value.get_ref() { n.to_string() } else { value.get_ref().type_str().to_owned() };
+        self.fail(start(value), Problem::new(format!("{what} is {found}; expected an integer from 0 to {}", u32::MAX)))
+    }
+
+    /// The number under a key that must be there.
+    fn required(&mut self, at: usize, table: &DeTable<'_>, key: &str, what: &str) -> Option<u32> {
+        match table.get(key) {
+            Some(value) => self.number(value, &format!("`{key}`")),
+            None => self.fail(at, Problem::new(format!("this {what} has no `{key}`"))),
+        }
+    }
+
+    fn only(&mut self, table: &DeTable<'_>, allowed: &[&str], what: &str) {
+        for key in table.keys().filter(|k| !allowed.contains(&k.get_ref().as_ref())) {
+            let problem = Problem::unknown(what, key.get_ref(), allowed.iter().copied());
+            self.problems.push((key.span().start, problem));
+        }
+    }
+
+    fn document(&mut self, document: &DeTable<'_>) {
+        self.only(document, &["table", "profile", "default"], "section");
+        for (section, read) in [
+            ("profile", Self::profile as fn(&mut Self, usize, &str, &Value<'_>)),
+            ("table", Self::entries),
+            ("default", Self::default_action),
+        ] {
+            let Some(value) = document.get(section) else { continue };
+            let Some(named) = self.table(value, &format!("`{section}`")) else { continue };
+            for (name, value) in named {
+                read(self, name.span().start, name.get_ref(), value);
+            }
+        }
+    }
+
+    fn profile(&mut self, at: usize, name: &str, value: &Value<'_>) {
+        let profile = self.resolver.profile(name);
+        let (Some(profile), Some(body)) = (self.ok(at, profile), self.table(value, &format!("profile.{name}"))) else {
+            return;
+        };
+        self.only(body, &["member", "group"], "profile section");
+        if let Some(members) = body.get("member") {
+            for (at, member) in self.tables(members, &format!("profile.{name}.member")) {
+                self.member(at, profile, member);
+            }
+        }
+        if let Some(groups) = body.get("group") {
+            for (at, group) in self.tables(groups, &format!("profile.{name}.group")) {
+                self.group(at, profile, group);
+            }
+        }
+    }
+
+    fn member(&mut self, at: usize, profile: Profile, body: &DeTable<'_>) {
+        self.only(body, &["id", "action", "args"], "member key");
+        let id = self.required(at, body, "id", "member");
+        let call = self.call(at, body, &self.resolver.profile_actions(profile));
+        if let (Some(member), Some(call)) = (id, call) {
+            self.ops.push((Rank::Member, at, ControlOp::SetMember { profile, member, call }));
+        }
+    }
+
+    fn group(&mut self, at: usize, profile: Profile, body: &DeTable<'_>) {
+        self.only(body, &["id", "members"], "group key");
+        let id = self.required(at, body, "id", "group");
+        let Some(list) = body.get("members") else {
+            self.problems.push((at, Problem::new("this group has no `members`")));
+            return;
+        };
+        let DeValue::Array(list) = list.get_ref() else {
+            self.expected::<()>(list, "`members`", "an array of member numbers or { member, weight, active }");
+            return;
+        };
+        let members: Vec<Option<GroupMember>> = list.iter().map(|m| self.group_member(m)).collect();
+        let members: Option<Vec<GroupMember>> = members.into_iter().collect();
+        if let (Some(group), Some(members)) = (id, members) {
+            self.ops.push((Rank::Group, at, ControlOp::SetGroup { profile, group, members }));
+        }
+    }
+
+    fn group_member(&mut self, value: &Value<'_>) -> Option<GroupMember> {
+        let DeValue::Table(body) = value.get_ref() else {
+            let member = self.number(value, "a group's member")?;
+            return Some(GroupMember { member, weight: 1, active: true });
+        };
+        self.only(body, &["member", "weight", "active"], "group member key");
+        let member = self.required(start(value), body, "member", "group member");
+        let weight = body.get("weight").map_or(Some(1), |w| self.number(w, "`weight`"));
+        let active = match body.get("active").map(|a| (a, a.get_ref())) {
+            None => Some(true),
+            Some((_, DeValue::Boolean(active))) => Some(*active),
+            Some((value, _)) => self.expected(value, "`active`", "true or false"),
+        };
+        Some(GroupMember { member: member?, weight: weight?, active: active? })
+    }
+
+    fn entries(&mut self, at: usize, name: &str, value: &Value<'_>) {
+        let found = self.resolver.table(name);
+        let Some((table, data)) = self.ok(at, found) else { return };
+        for (at, body) in self.tables(value, &format!("table.{name}")) {
+            self.entry(at, table, data, body);
+        }
+    }
+
+    fn entry(&mut self, at: usize, table: Table, data: &TableData, body: &DeTable<'_>) {
+        self.only(body, &["key", "action", "args", "member", "group", "priority"], "entry key");
+        let key = self.key(at, data, body);
+        let priority = body.get("priority").map_or(Some(0), |p| self.number(p, "`priority`"));
+        let then = self.then(at, data, body);
+        if let (Some(key), Some(priority), Some(then)) = (key, priority, then) {
+            self.ops.push((Rank::Entry, at, ControlOp::InsertEntry { table, key, priority, then }));
+        }
+    }
+
+    fn key(&mut self, at: usize, data: &TableData, body: &DeTable<'_>) -> Option<Vec<KeyValue>> {
+        let mut columns: Vec<Option<KeyValue>> = vec![None; data.keys.len()];
+        let before = self.problems.len();
+        if let Some(value) = body.get("key") {
+            for (name, value) in self.table(value, "`key`")? {
+                let column = self.resolver.column(data, name.get_ref());
+                let Some(column) = self.ok(name.span().start, column) else { continue };
+                let Some(text) = self.scalar(value, &format!("key `{}`", name.get_ref())) else { continue };
+                let given = self.resolver.key_value(data, column, &text);
+                let given = self.ok(start(value), given);
+                if columns[column].is_some() {
+                    let problem = Problem::new(format!("key `{}` names a column that is already given", name.get_ref()));
+                    self.problems.push((name.span().start, problem));
+                }
+                columns[column] = given;
+            }
+        }
+        if self.problems.len() > before {
+            return None;
+        }
+        let columns: Vec<Option<KeyValue>> = columns.into_iter().enumerate().map(|(i, given)| given.or_else(|| Resolver::absent_key(data, i))).collect();
+        if let Some(missing) = columns.iter().position(Option::is_none) {
+            let name = &self.resolver.program.fields[data.keys[missing].field].name;
+            return self.fail(at, Problem::new(format!("this entry of table `{}` has no value for key `{name}`, which is matched exactly", data.name)));
+        }
+        Some(columns.into_iter().flatten().collect())
+    }
+
+    fn then(&mut self, at: usize, data: &TableData, body: &DeTable<'_>) -> Option<Then> {
+        let given: Vec<&str> = ["action", "member", "group"].into_iter().filter(|k| body.contains_key(*k)).collect();
+        match given[..] {
+            ["action"] => self.call(at, body, &data.actions).map(Then::Call),
+            [key] => {
+                let number = body.get(key).and_then(|v| self.number(v, &format!("`{key}`")))?;
+                Some(if key == "member" { Then::Member(number) } else { Then::Group(number) })
+            }
+            [] => self.fail(at, Problem::new(format!("this entry of table `{}` says not what it does; expected one of: action, member, group", data.name))),
+            _ => self.fail(at, Problem::new(format!("this entry of table `{}` has {}; expected only one", data.name, given.join(" and ")))),
+        }
+    }
+
+    fn default_action(&mut self, at: usize, name: &str, value: &Value<'_>) {
+        let found = self.resolver.table(name);
+        let Some((table, _)) = self.ok(at, found) else { return };
+        let Some(body) = self.table(value, &format!("default.{name}")) else { return };
+        self.only(body, &["action", "args"], "default key");
+        if let Some(call) = self.call(at, body, &self.resolver.default_actions(table)) {
+            self.ops.push((Rank::Default, at, ControlOp::SetDefault { table, call }));
+        }
+    }
+
+    /// `action` and `args` of an entry, member or default.
+    fn call(&mut self, at: usize, body: &DeTable<'_>, offered: &[Action]) -> Option<ActionCall> {
+        let Some(value) = body.get("action") else {
+            return self.fail(at, Problem::new("there is no `action` here"));
+        };
+        let name = self.text(value, "`action`")?;
+        let found = self.resolver.action(name, offered);
+        let (action, data) = self.ok(start(value), found)?;
+        let args = match body.get("args").map(|a| (a, a.get_ref())) {
+            None if data.params.is_empty() => Vec::new(),
+            None => return self.fail(start(value), arg_count(data, 0)),
+            Some((value, DeValue::Array(list))) if list.len() != data.params.len() => {
+                return self.fail(start(value), arg_count(data, list.len()));
+            }
+            Some((_, DeValue::Array(list))) => {
+                let args: Vec<Option<u128>> = list.iter().enumerate().map(|(i, v)| self.arg(data, i, v)).collect();
+                args.into_iter().collect::<Option<Vec<u128>>>()?
+            }
+            Some((value, DeValue::Table(named))) => self.named_args(start(value), data, named)?,
+            Some((value, _)) => return self.expected(value, "`args`", "a table by name or an array by position"),
+        };
+        Some(ActionCall { action, args })
+    }
+
+    fn named_args(&mut self, at: usize, data: &ActionData, named: &DeTable<'_>) -> Option<Vec<u128>> {
+        let names: Vec<&str> = data.params.iter().map(|p| p.name.as_str()).collect();
+        self.only(named, &names, &format!("argument of action `{}` named", data.name));
+        let args: Vec<Option<u128>> = names
+            .iter()
+            .enumerate()
+            .map(|(i, name)| match named.get(*name) {
+                Some(value) => self.arg(data, i, value),
+                None => self.fail(at, Problem::new(format!("argument `{name}` of action `{}` is missing", data.name))),
+            })
+            .collect();
+        args.into_iter().collect()
+    }
+
+    fn arg(&mut self, data: &ActionData, index: usize, value: &Value<'_>) -> Option<u128> {
+        let text = self.scalar(value, &format!("argument `{}`", data.params[index].name))?;
+        self.ok(start(value), Resolver::arg(data, index, &text))
+    }
+}
+
+fn start(value: &Value<'_>) -> usize {
+    value.span().start
+}

@@ -1,0 +1,72 @@
+//! A batch's PHVs, column by column, and the ways to walk its lanes.
+//!
+//! What may not live here: what the columns mean.
+
+use crate::pass::MAX_BATCH;
+use std::cell::Cell;
+
+/// Index of a column: one container (or shadow of one) of every lane.
+pub(super) type Slot = u16;
+
+/// One container of every lane. Cells, because an operation may read and write columns of one batch.
+pub(super) type Column = [Cell<u32>; MAX_BATCH];
+
+/// The PHVs of a batch.
+pub(super) struct Phv {
+    columns: Vec<Column>,
+}
+
+impl Phv {
+    pub(super) fn new(slots: usize) -> Phv {
+        Phv { columns: (0..slots).map(|_| [const { Cell::new(0) }; MAX_BATCH]).collect() }
+    }
+
+    #[inline(always)]
+    pub(super) fn column(&self, slot: Slot) -> &Column {
+        &self.columns[usize::from(slot)]
+    }
+
+    #[inline(always)]
+    pub(super) fn get(&self, slot: Slot, lane: usize) -> u32 {
+        self.columns[usize::from(slot)][lane].get()
+    }
+
+    /// Every field of the first `lanes` lanes is zero, as at the start of a pass.
+    pub(super) fn clear(&mut self, lanes: usize) {
+        for column in &mut self.columns {
+            for cell in &mut column[..lanes] {
+                *cell = Cell::new(0);
+            }
+        }
+    }
+}
+
+/// Calls `f` for every lane of `mask`, in order.
+#[inline(always)]
+pub(super) fn for_lanes(mask: u64, mut f: impl FnMut(usize)) {
+    if mask & mask.wrapping_add(1) == 0 {
+        // All lanes up to the highest: the common case, and the one that vectorises.
+        for lane in 0..mask.trailing_ones() as usize {
+            f(lane);
+        }
+        return;
+    }
+    let mut rest = mask;
+    while rest != 0 {
+        f(rest.trailing_zeros() as usize);
+        rest &= rest - 1;
+    }
+}
+
+/// The lanes of `mask` for which `f` holds.
+#[inline(always)]
+pub(super) fn lanes_where(mask: u64, mut f: impl FnMut(usize) -> bool) -> u64 {
+    let mut found = 0;
+    for_lanes(mask, |lane| found |= u64::from(f(lane)) << lane);
+    found
+}
+
+/// A mask of the first `lanes` lanes.
+pub(super) const fn first_lanes(lanes: usize) -> u64 {
+    if lanes >= 64 { u64::MAX } else { (1 << lanes) - 1 }
+}

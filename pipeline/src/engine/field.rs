@@ -1,0 +1,153 @@
+//! Fields as bits of columns, and the map from containers to columns.
+//!
+//! A container gets a column only when something reads or writes it between parser and deparser; bytes
+//! that only pass through stay in the packet. What may not live here: operations.
+
+use super::batch::{Phv, Slot};
+use crate::entity::Entity;
+use crate::ir::{Field, Header};
+use crate::place::{PhvAllocation, PovBit};
+use sluice_asic::phv::Container;
+use smallvec::SmallVec;
+use std::collections::BTreeMap;
+
+/// Bits of a field in a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Piece {
+    pub(super) slot: Slot,
+    /// Bit of the column that holds bit `lo` of the field.
+    pub(super) at: u8,
+    /// Lowest bit of the field that is here.
+    pub(super) lo: u8,
+    pub(super) width: u8,
+}
+
+impl Piece {
+    /// Ones in the piece's width, right-aligned.
+    pub(super) const fn mask(self) -> u32 {
+        ones(self.width)
+    }
+}
+
+/// `width` ones (0..=32).
+pub(super) const fn ones(width: u8) -> u32 {
+    if width >= 32 { u32::MAX } else { (1 << width) - 1 }
+}
+
+/// A field of a lane.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct FieldAt {
+    pub(super) pieces: SmallVec<[Piece; 2]>,
+}
+
+impl FieldAt {
+    /// The field's only piece, if it has one.
+    pub(super) fn single(&self) -> Option<Piece> {
+        match self.pieces.as_slice() {
+            [piece] => Some(*piece),
+            _ => None,
+        }
+    }
+
+    pub(super) fn read(&self, phv: &Phv, lane: usize) -> u128 {
+        self.pieces.iter().fold(0, |value, p| {
+            value | u128::from((phv.get(p.slot, lane) >> p.at) & p.mask()) << p.lo
+        })
+    }
+
+    pub(super) fn write(&self, phv: &Phv, lane: usize, value: u128) {
+        for p in &self.pieces {
+            let cell = &phv.column(p.slot)[lane];
+            let bits = ((value >> p.lo) as u32 & p.mask()) << p.at;
+            cell.set(cell.get() & !(p.mask() << p.at) | bits);
+        }
+    }
+}
+
+/// Hands out columns to the containers of one gress.
+pub(super) struct SlotMap<'a> {
+    phv: &'a PhvAllocation,
+    slots: BTreeMap<Container, Slot>,
+    next: Slot,
+    /// While a node with a hazard is lowered: reads of these containers go to their shadow.
+    shadow: BTreeMap<Container, Slot>,
+}
+
+impl<'a> SlotMap<'a> {
+    pub(super) fn new(phv: &'a PhvAllocation) -> Self {
+        SlotMap { phv, slots: BTreeMap::new(), next: 0, shadow: BTreeMap::new() }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        usize::from(self.next)
+    }
+
+    /// The column of a container, made if it has none.
+    pub(super) fn slot(&mut self, container: Container) -> Slot {
+        let next = &mut self.next;
+        *self.slots.entry(container).or_insert_with(|| take(next))
+    }
+
+    /// The column of a container that somebody already uses.
+    pub(super) fn existing(&self, container: Container) -> Option<Slot> {
+        self.slots.get(&container).copied()
+    }
+
+    /// A column of no container.
+    pub(super) fn scratch(&mut self) -> Slot {
+        take(&mut self.next)
+    }
+
+    /// Reads of `shadow`'s containers go to their shadows from now on.
+    pub(super) fn set_shadow(&mut self, shadow: BTreeMap<Container, Slot>) {
+        self.shadow = shadow;
+    }
+
+    /// Where to write a field.
+    pub(super) fn target(&mut self, field: Field) -> FieldAt {
+        self.field(field, false)
+    }
+
+    /// Where to read a field.
+    pub(super) fn source(&mut self, field: Field) -> FieldAt {
+        self.field(field, true)
+    }
+
+    fn field(&mut self, field: Field, read: bool) -> FieldAt {
+        let slices = self.phv.fields.get(field).cloned().unwrap_or_default();
+        let mut pieces = SmallVec::new();
+        for s in slices {
+            let slot = self.slot(s.container);
+            let slot = if read { self.shadow.get(&s.container).copied().unwrap_or(slot) } else { slot };
+            pieces.push(Piece { slot, at: s.at, lo: s.lo as u8, width: s.width as u8 });
+        }
+        FieldAt { pieces }
+    }
+
+    /// Where to write a header's validity bit.
+    pub(super) fn valid_target(&mut self, header: Header) -> Option<(Slot, u8)> {
+        let PovBit { container, bit } = self.pov(header)?;
+        Some((self.slot(container), bit))
+    }
+
+    /// Where to read a header's validity bit.
+    pub(super) fn valid_source(&mut self, header: Header) -> Option<(Slot, u8)> {
+        let PovBit { container, bit } = self.pov(header)?;
+        let slot = self.slot(container);
+        Some((self.shadow.get(&container).copied().unwrap_or(slot), bit))
+    }
+
+    pub(super) fn pov(&self, header: Header) -> Option<PovBit> {
+        if header.index() < self.phv.valid.len() { self.phv.valid[header] } else { None }
+    }
+
+    pub(super) fn allocation(&self) -> &'a PhvAllocation {
+        self.phv
+    }
+}
+
+fn take(next: &mut Slot) -> Slot {
+    let slot = *next;
+    *next += 1;
+    slot
+}

@@ -1,0 +1,60 @@
+//! Hash computations compiled to table loads over columns. What may not live here: selection.
+
+use super::LowerError;
+use super::batch::Phv;
+use super::field::{Piece, SlotMap};
+use crate::ir::{Expr, Hash, Program};
+use sluice_asic::hash::{HashAlgorithm, HashLayout, LinearHash};
+
+/// A hash of a lane's fields.
+#[derive(Debug)]
+pub(super) enum HashPlan {
+    /// The low bits of one column's field: the identity of a field that lies in one container.
+    Copy(Piece, u64),
+    /// Anything else.
+    Linear(Box<LinearHash>),
+}
+
+impl HashPlan {
+    pub(super) fn new(program: &Program, hash: Hash, slots: &mut SlotMap<'_>) -> Result<HashPlan, LowerError> {
+        let data = &program.hashes[hash];
+        let fail = |e: &dyn std::fmt::Display| LowerError::new(format!("hash `{}`: {e}", data.name));
+        let function = data.function().map_err(|e| fail(&e))?;
+        if let (HashAlgorithm::Identity, [Expr::Field(f)], 0, 0) =
+            (data.algorithm, data.inputs.as_slice(), data.seed, data.rotate)
+        {
+            // Wider outputs repeat the input's bits, so only narrower ones are a plain copy.
+            if let Some(piece) = slots.source(*f).single().filter(|p| data.width <= u16::from(p.width)) {
+                return Ok(HashPlan::Copy(piece, (1u64 << data.width) - 1));
+            }
+        }
+        let bits: u32 = data.inputs.iter().map(|e| u32::from(e.width(program))).sum();
+        let mut layout = HashLayout::new();
+        let mut position = 0u16;
+        for input in &data.inputs {
+            let width = input.width(program);
+            match input {
+                Expr::Const(v, w) => {
+                    layout.constant(position, u32::from(*w), *v);
+                }
+                Expr::Field(f) => {
+                    for p in slots.source(*f).pieces {
+                        let first = position + width - u16::from(p.lo) - u16::from(p.width);
+                        layout.field(p.slot, u32::from(p.at), u32::from(p.width), first).map_err(|e| fail(&e))?;
+                    }
+                }
+                _ => return Err(fail(&"inputs are fields and constants")),
+            }
+            position += width;
+        }
+        LinearHash::new(function, bits as usize, &layout).map(|h| HashPlan::Linear(Box::new(h))).map_err(|e| fail(&e))
+    }
+
+    #[inline]
+    pub(super) fn eval(&self, phv: &Phv, lane: usize) -> u64 {
+        match self {
+            HashPlan::Copy(p, mask) => u64::from(phv.get(p.slot, lane) >> p.at) & mask,
+            HashPlan::Linear(hash) => hash.eval_with(|slot| phv.get(slot, lane)),
+        }
+    }
+}

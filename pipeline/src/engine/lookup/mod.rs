@@ -1,0 +1,120 @@
+//! Lookup structures, compiled from the entries of a table: container words in, row number out.
+//!
+//! A key is compared in the containers that hold it, under masks, as the chip does; no key is assembled
+//! from fields on the packet path. Row 0 is the miss. What may not live here: what a row does.
+
+mod exact;
+mod lpm;
+mod ternary;
+
+pub(super) use exact::Exact;
+pub(super) use lpm::{Lpm, Prefix};
+pub(super) use ternary::Ternary;
+
+use super::batch::{Phv, Slot};
+use super::field::{FieldAt, SlotMap};
+use crate::ir::{KeyValue, MatchKind, Program, Table};
+
+/// A container that holds key bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct KeyWord {
+    pub(super) slot: Slot,
+    /// The key bits in it.
+    pub(super) mask: u32,
+}
+
+/// How the key of a table lies in columns.
+#[derive(Clone, Debug)]
+pub(super) struct KeyPlan {
+    /// Key fields in the table's order.
+    pub(super) fields: Vec<(FieldAt, MatchKind, u16)>,
+    /// Words that hold the exact and ternary fields.
+    pub(super) words: Vec<KeyWord>,
+}
+
+impl KeyPlan {
+    pub(super) fn new(program: &Program, table: Table, slots: &mut SlotMap<'_>) -> KeyPlan {
+        let fields: Vec<_> = program.tables[table]
+            .keys
+            .iter()
+            .map(|k| (slots.source(k.field), k.kind, program.fields[k.field].width))
+            .collect();
+        let mut words: Vec<KeyWord> = Vec::new();
+        for (at, kind, _) in &fields {
+            if *kind == MatchKind::Lpm {
+                continue;
+            }
+            for p in &at.pieces {
+                let mask = p.mask() << p.at;
+                match words.iter_mut().find(|w| w.slot == p.slot) {
+                    Some(w) => w.mask |= mask,
+                    None => words.push(KeyWord { slot: p.slot, mask }),
+                }
+            }
+        }
+        KeyPlan { fields, words }
+    }
+
+    /// The longest-prefix field, if the table has one.
+    pub(super) fn lpm(&self) -> Option<(&FieldAt, u16)> {
+        self.fields.iter().find(|(_, kind, _)| *kind == MatchKind::Lpm).map(|(at, _, width)| (at, *width))
+    }
+
+    pub(super) fn has_ternary(&self) -> bool {
+        self.fields.iter().any(|(_, kind, _)| *kind == MatchKind::Ternary)
+    }
+
+    /// An entry's key as `(value, mask)` per word, the longest-prefix field left out.
+    pub(super) fn encode(&self, key: &[KeyValue]) -> Vec<(u32, u32)> {
+        let mut words = vec![(0u32, 0u32); self.words.len()];
+        for ((at, kind, width), column) in self.fields.iter().zip(key) {
+            if *kind == MatchKind::Lpm {
+                continue;
+            }
+            let (value, mask) = value_and_mask(*column, *width);
+            for p in &at.pieces {
+                if let Some(i) = self.words.iter().position(|w| w.slot == p.slot) {
+                    words[i].0 |= ((value >> p.lo) as u32 & p.mask()) << p.at;
+                    words[i].1 |= ((mask >> p.lo) as u32 & p.mask()) << p.at;
+                }
+            }
+        }
+        words
+    }
+}
+
+/// A key column as value and mask over the field's width.
+pub(super) fn value_and_mask(column: KeyValue, width: u16) -> (u128, u128) {
+    let all = sluice_asic::alu::width_mask(u32::from(width));
+    match column {
+        KeyValue::Exact(v) => (v, all),
+        KeyValue::Ternary { value, mask } => (value & mask, mask),
+        KeyValue::Lpm { value, len } => {
+            let mask = all & !all.checked_shr(u32::from(len)).unwrap_or(0);
+            (value & mask, mask)
+        }
+    }
+}
+
+/// The lookup of one table.
+#[derive(Clone, Debug)]
+pub(super) enum Lookup {
+    /// No entries, or no key: every packet misses.
+    Miss,
+    Exact(Exact),
+    Lpm(Lpm),
+    Ternary(Ternary),
+}
+
+impl Lookup {
+    /// The row of every lane in `mask`.
+    #[inline]
+    pub(super) fn find(&self, mask: u64, phv: &Phv, rows: &mut [u32; 64]) {
+        match self {
+            Lookup::Miss => super::batch::for_lanes(mask, |l| rows[l] = 0),
+            Lookup::Exact(t) => t.find(mask, phv, rows),
+            Lookup::Lpm(t) => t.find(mask, phv, rows),
+            Lookup::Ternary(t) => t.find(mask, phv, rows),
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! Lowering: a placed program becomes, per gress, a parser tree, a list of steps in order of stage and
+//! logical id, and a deparser.
+//!
+//! All tables of a stage see the PHV as it entered the stage. Run in order of logical id and in place,
+//! that holds by itself unless a table reads a container that an earlier one of the stage writes; a legal
+//! placement has no such pair. Where one occurs the stage first copies the container to a *shadow* column
+//! for the later table to read, so that an illegal placement computes what the chip would.
+
+use super::LowerError;
+use super::action::{ActionCode, Lowering, Op};
+use super::batch::Slot;
+use super::deparser::{DeparserCode, containers_of};
+use super::field::{FieldAt, SlotMap};
+use super::gateway::Gate;
+use super::hash::HashPlan;
+use super::parser::{ParserBuilder, ParserCode};
+use super::table::EngineTable;
+use crate::flow::{Flow, Node, NodeKind, Outcome, Pred, Var};
+use crate::ir::{Action, Header, Home, Intrinsic, PrimitiveKind, Program};
+use crate::place::{PlacedGress, Placement};
+use sluice_asic::gress::Gress;
+use sluice_asic::phv::Container;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One step of a gress.
+#[derive(Debug)]
+pub(super) enum Step {
+    /// Copies columns to their shadows at the entry of a stage.
+    Snapshot(Vec<(Slot, Slot)>),
+    Gateway { gate: Gate, pred: usize, then: Option<usize>, otherwise: Option<usize> },
+    Table { table: usize, pred: usize, hit: Option<usize>, miss: Option<usize>, ran: Vec<(Action, usize)> },
+    Action { code: ActionCode, action: Action, pred: usize, ran: Vec<(Action, usize)> },
+}
+
+/// A lowered gress.
+pub(super) struct GressCode {
+    pub(super) parser: ParserCode,
+    pub(super) steps: Vec<Step>,
+    pub(super) tables: Vec<EngineTable>,
+    pub(super) hashes: Vec<HashPlan>,
+    pub(super) deparser: DeparserCode,
+    pub(super) preds: usize,
+    pub(super) slots: usize,
+    /// Intrinsic fields that the device fills.
+    pub(super) inputs: Vec<(Intrinsic, FieldAt)>,
+    pub(super) port: Option<FieldAt>,
+    pub(super) qid: Option<FieldAt>,
+    /// The program looks at parser errors itself.
+    pub(super) sees_errors: bool,
+}
+
+/// Lowers one gress.
+pub(super) fn lower(program: &Program, placement: &Placement, gress: Gress) -> Result<GressCode, LowerError> {
+    let placed = placement.gress(gress);
+    let mut slots = SlotMap::new(&placement.phv);
+    let mut hashes = Vec::new();
+    let mut tables = Vec::new();
+    let written = written_containers(program, placed, gress, &slots);
+    let steps = steps(program, placed, &mut slots, &mut hashes, &mut tables)?;
+    let mut parser = ParserBuilder::new(program, gress, &placed.parser.cycles);
+    parser.unroll(&mut Lowering { program, slots: &mut slots, hashes: &mut hashes })?;
+    let deparser = DeparserCode::new(program, gress, &made_headers(program, gress), &written, &mut slots)?;
+    let field = |slots: &mut SlotMap<'_>, which| program.intrinsic(gress, which).map(|f| slots.source(f));
+    let mut inputs = Vec::new();
+    for row in Intrinsic::TABLE.iter().filter(|r| r.exists_in(gress)) {
+        inputs.extend(field(&mut slots, row.field).filter(|at| !at.pieces.is_empty()).map(|at| (row.field, at)));
+    }
+    Ok(GressCode {
+        port: field(&mut slots, Intrinsic::UcastEgressPort),
+        qid: field(&mut slots, Intrinsic::Qid),
+        sees_errors: program.intrinsic(gress, Intrinsic::ParserErr).is_some(),
+        parser: parser.finish(&slots),
+        steps,
+        tables,
+        hashes,
+        deparser,
+        preds: placed.flow.preds.len(),
+        slots: slots.len(),
+        inputs,
+    })
+}
+
+/// Headers that actions of the gress may make valid.
+fn made_headers(program: &Program, gress: Gress) -> BTreeSet<Header> {
+    let actions = program.actions.values().filter(|a| a.gress == gress);
+    actions
+        .flat_map(|a| &a.body)
+        .filter_map(|p| match p.kind {
+            PrimitiveKind::SetValid(h, true) => Some(h),
+            _ => None,
+        })
+        .collect()
+}
+
+/// Containers that the parser or an action of the gress may change after extraction.
+fn written_containers(program: &Program, placed: &PlacedGress, gress: Gress, slots: &SlotMap<'_>) -> BTreeSet<Container> {
+    let mut set = BTreeSet::new();
+    for node in placed.flow.nodes.keys() {
+        for var in placed.flow.effects(program, node).writes {
+            if let Var::Field(f) = var {
+                set.extend(containers_of(f, slots));
+            }
+        }
+    }
+    for state in program.states.values().filter(|s| s.gress == gress) {
+        for op in &state.ops {
+            match &op.kind {
+                crate::ir::ParserOpKind::Set(f, _) | crate::ir::ParserOpKind::VerifyChecksum(f, _) => {
+                    if matches!(program.fields[*f].home, Home::Header(_)) {
+                        set.extend(containers_of(*f, slots));
+                    }
+                }
+                crate::ir::ParserOpKind::Extract(_) => {}
+            }
+        }
+    }
+    set
+}
+
+/// Nodes in order of execution: stage and logical id of the last part.
+fn order(placed: &PlacedGress) -> Vec<(u8, u8, Node)> {
+    let mut list: Vec<(u8, u8, Node)> = placed
+        .nodes
+        .iter()
+        .map(|(node, p)| p.parts.last().map_or((0, 0, node), |part| (part.stage, part.logical_id, node)))
+        .collect();
+    list.sort_unstable();
+    list
+}
+
+fn steps(
+    program: &Program,
+    placed: &PlacedGress,
+    slots: &mut SlotMap<'_>,
+    hashes: &mut Vec<HashPlan>,
+    tables: &mut Vec<EngineTable>,
+) -> Result<Vec<Step>, LowerError> {
+    let mut steps = Vec::new();
+    let order = order(placed);
+    for stage in order.chunk_by(|a, b| a.0 == b.0) {
+        let nodes: Vec<Node> = stage.iter().map(|(_, _, n)| *n).collect();
+        let hazards = hazards(program, &placed.flow, &nodes, slots);
+        let mut shadows = BTreeMap::new();
+        let mut copies = Vec::new();
+        for c in hazards.values().flatten() {
+            shadows.entry(*c).or_insert_with(|| {
+                let shadow = slots.scratch();
+                copies.push((slots.slot(*c), shadow));
+                shadow
+            });
+        }
+        if !copies.is_empty() {
+            steps.push(Step::Snapshot(copies));
+        }
+        for node in nodes {
+            let of_node = hazards.get(&node).map_or(&[][..], Vec::as_slice);
+            slots.set_shadow(of_node.iter().map(|c| (*c, shadows[c])).collect());
+            let step = step(program, &placed.flow, node, slots, hashes, tables);
+            slots.set_shadow(BTreeMap::new());
+            steps.push(step?);
+        }
+    }
+    Ok(steps)
+}
+
+/// For each node of a stage, the containers it reads that an earlier one of the stage writes.
+fn hazards(program: &Program, flow: &Flow, nodes: &[Node], slots: &SlotMap<'_>) -> BTreeMap<Node, Vec<Container>> {
+    let mut found = BTreeMap::new();
+    let mut dirty: Vec<(Node, Container)> = Vec::new();
+    for &node in nodes {
+        let e = flow.effects(program, node);
+        let reads: BTreeSet<Container> =
+            e.match_reads.iter().chain(&e.action_reads).flat_map(|v| var_containers(*v, slots)).collect();
+        let mut list: Vec<Container> = dirty
+            .iter()
+            .filter(|(writer, c)| reads.contains(c) && !flow.exclusive(*writer, node))
+            .filter(|(writer, c)| shares_a_variable(program, flow, *writer, node, *c, slots))
+            .map(|(_, c)| *c)
+            .collect();
+        list.sort_unstable();
+        list.dedup();
+        if !list.is_empty() {
+            found.insert(node, list);
+        }
+        dirty.extend(e.writes.iter().flat_map(|v| var_containers(*v, slots)).map(|c| (node, c)));
+    }
+    found
+}
+
+/// Whether what `writer` writes and `reader` reads in this container has bits in common.
+fn shares_a_variable(
+    program: &Program,
+    flow: &Flow,
+    writer: Node,
+    reader: Node,
+    container: Container,
+    slots: &SlotMap<'_>,
+) -> bool {
+    let reads = flow.effects(program, reader);
+    let mut vars = reads.match_reads.iter().chain(&reads.action_reads);
+    let writes = flow.effects(program, writer).writes;
+    vars.any(|v| writes.contains(v) && var_containers(*v, slots).contains(&container))
+}
+
+fn var_containers(var: Var, slots: &SlotMap<'_>) -> Vec<Container> {
+    match var {
+        Var::Field(f) => containers_of(f, slots).collect(),
+        Var::Valid(h) => slots.pov(h).map(|p| p.container).into_iter().collect(),
+    }
+}
+
+/// Positions of the predicates that a node decides.
+fn decided(flow: &Flow, node: Node, wanted: Outcome) -> Option<usize> {
+    flow.decided_by(node).find(|(_, o)| *o == wanted).map(|(p, _)| index(p))
+}
+
+fn ran(flow: &Flow, node: Node) -> Vec<(Action, usize)> {
+    flow.decided_by(node)
+        .filter_map(|(p, o)| match o {
+            Outcome::Ran(a) => Some((a, index(p))),
+            _ => None,
+        })
+        .collect()
+}
+
+fn index(pred: Pred) -> usize {
+    crate::entity::Entity::index(pred)
+}
+
+fn step(
+    program: &Program,
+    flow: &Flow,
+    node: Node,
+    slots: &mut SlotMap<'_>,
+    hashes: &mut Vec<HashPlan>,
+    tables: &mut Vec<EngineTable>,
+) -> Result<Step, LowerError> {
+    let data = &flow.nodes[node];
+    let pred = index(data.pred);
+    Ok(match &data.kind {
+        NodeKind::Gateway(cond) => Step::Gateway {
+            gate: Gate::new(program, cond, slots),
+            pred,
+            then: decided(flow, node, Outcome::Then),
+            otherwise: decided(flow, node, Outcome::Else),
+        },
+        NodeKind::Table(table) => {
+            let lowered = EngineTable::new(program, *table, slots, |action, slots| {
+                Lowering { program, slots, hashes: &mut *hashes }.action(action)
+            })?;
+            tables.push(lowered);
+            Step::Table {
+                table: tables.len() - 1,
+                pred,
+                hit: decided(flow, node, Outcome::Hit),
+                miss: decided(flow, node, Outcome::Miss),
+                ran: ran(flow, node),
+            }
+        }
+        NodeKind::Action(action) => {
+            let code = Lowering { program, slots, hashes }.action(*action)?;
+            debug_assert!(!code.ops.iter().any(|op| matches!(op, Op::Arg { .. })), "a keyless action has no arguments");
+            Step::Action { code, action: *action, pred, ran: ran(flow, node) }
+        }
+    })
+}

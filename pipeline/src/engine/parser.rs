@@ -1,0 +1,425 @@
+//! The parser graph unrolled into a tree of paths, in which every header has a fixed place.
+//!
+//! Nodes stand before their children; a batch walks the list once, each node with the mask of its lanes.
+//! Bytes that nothing reads or rewrites are not copied into columns. What may not live here: emission.
+
+use super::LowerError;
+use super::action::{ActionCode, Lowering, Op};
+use super::batch::{Phv, Slot, for_lanes, lanes_where};
+use super::field::{FieldAt, SlotMap};
+use crate::entity::EntityMap;
+use crate::ir::{Field, Header, Home, Next, ParserOpKind, ParserState, Program};
+use sluice_asic::gress::Gress;
+use std::collections::BTreeMap;
+
+/// Most nodes that a parser may unroll into.
+const MAX_NODES: usize = 4096;
+/// `parser_err`: no transition matched (facts: asic §10).
+const NO_MATCH: u16 = 0x001;
+/// `parser_err`: the packet ends inside a header.
+const PARTIAL_HEADER: u16 = 0x002;
+
+/// How parsing ended: where every extracted header stands and where the payload begins.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Leaf {
+    pub(super) extracted: BTreeMap<Header, u32>,
+    pub(super) payload: u32,
+    /// `parser_err`; 0 when parsing ended well.
+    pub(super) error: u16,
+    pub(super) cycles: u16,
+}
+
+/// Where to go: a node or a leaf.
+#[derive(Clone, Copy, Debug)]
+enum Target {
+    Node(u32),
+    Leaf(u16),
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    /// Container bytes from the packet.
+    Load { at: u32, bytes: u8, slot: Slot },
+    /// Validity bits and fields set by the state.
+    Do(ActionCode),
+    /// Sets a 1-bit field when the sum over packet bytes is not all ones.
+    VerifyBytes { to: FieldAt, at: u32, len: u32 },
+    /// The same over fields in any order.
+    VerifyFields { to: FieldAt, inputs: Vec<(FieldAt, u16)> },
+}
+
+#[derive(Clone, Debug)]
+enum Select {
+    Always(Target),
+    /// One field in one column.
+    Word { slot: Slot, shift: u8, mask: u32, arms: Vec<(u32, u32, Target)>, default: Target },
+    /// Fields side by side, most significant first.
+    Wide { fields: Vec<(FieldAt, u16)>, arms: Vec<(u128, u128, Target)>, default: Target },
+}
+
+#[derive(Clone, Debug)]
+struct Node {
+    /// The head must have this many bytes.
+    need: u32,
+    /// Where lanes go that have fewer.
+    short: u16,
+    steps: Vec<Step>,
+    select: Select,
+}
+
+/// A lowered parser.
+#[derive(Debug, Default)]
+pub(super) struct ParserCode {
+    nodes: Vec<Node>,
+    start: Option<Target>,
+    pub(super) leaves: Vec<Leaf>,
+    /// Bytes of the longest path.
+    pub(super) depth: u32,
+}
+
+/// Scratch of a run.
+#[derive(Debug, Default)]
+pub(super) struct ParserScratch {
+    masks: Vec<u64>,
+}
+
+/// Builds the tree; loads are added last, when it is known which containers have columns.
+pub(super) struct ParserBuilder<'a> {
+    program: &'a Program,
+    gress: Gress,
+    cycles: &'a EntityMap<ParserState, u16>,
+    code: ParserCode,
+    /// Per node: the header that it extracts and where.
+    extracts: Vec<Option<(Header, u32)>>,
+}
+
+/// A path being unrolled: state, next operation, what came before.
+#[derive(Clone)]
+struct Path {
+    state: ParserState,
+    op: usize,
+    leaf: Leaf,
+}
+
+impl<'a> ParserBuilder<'a> {
+    pub(super) fn new(program: &'a Program, gress: Gress, cycles: &'a EntityMap<ParserState, u16>) -> Self {
+        ParserBuilder { program, gress, cycles, code: ParserCode::default(), extracts: Vec::new() }
+    }
+
+    /// Unrolls everything but the loads.
+    pub(super) fn unroll(&mut self, low: &mut Lowering<'_, '_>) -> Result<(), LowerError> {
+        let start = self.program.pipe(self.gress).start;
+        let target = self.target(start, &Leaf::default(), low)?;
+        self.code.start = Some(target);
+        Ok(())
+    }
+
+    fn leaf(&mut self, leaf: Leaf) -> u16 {
+        self.code.depth = self.code.depth.max(leaf.payload);
+        self.code.leaves.push(leaf);
+        self.code.leaves.len() as u16 - 1
+    }
+
+    fn target(&mut self, next: Next, so_far: &Leaf, low: &mut Lowering<'_, '_>) -> Result<Target, LowerError> {
+        Ok(match next {
+            Next::Accept => Target::Leaf(self.leaf(so_far.clone())),
+            Next::Reject => Target::Leaf(self.leaf(Leaf { error: NO_MATCH, ..so_far.clone() })),
+            Next::State(state) => {
+                let mut leaf = so_far.clone();
+                leaf.cycles += self.cycles.get(state).copied().unwrap_or(1);
+                Target::Node(self.node(Path { state, op: 0, leaf }, low)?)
+            }
+        })
+    }
+
+    /// One node: operations up to and including the first extraction, the rest in a child.
+    fn node(&mut self, mut path: Path, low: &mut Lowering<'_, '_>) -> Result<u32, LowerError> {
+        let id = self.code.nodes.len();
+        if id >= MAX_NODES {
+            return Err(LowerError::new(format!("the {} parser has more than {MAX_NODES} paths", self.gress)));
+        }
+        let short = self.leaf(Leaf { error: PARTIAL_HEADER, ..path.leaf.clone() });
+        let need = path.leaf.payload;
+        self.code.nodes.push(Node { need, short, steps: Vec::new(), select: Select::Always(Target::Leaf(short)) });
+        self.extracts.push(None);
+        let state = &self.program.states[path.state];
+        let mut steps = Vec::new();
+        let mut rest = false;
+        while let Some(op) = state.ops.get(path.op) {
+            match &op.kind {
+                ParserOpKind::Extract(h) => {
+                    // The length check comes first in a node, so an extraction must too.
+                    if self.extracts[id].is_some() || !steps.is_empty() {
+                        rest = true;
+                        break;
+                    }
+                    self.extract(id, *h, &mut path.leaf, &mut steps, low);
+                }
+                ParserOpKind::Set(dst, value) => {
+                    let mut code = ActionCode::default();
+                    low.set(&mut code, *dst, value)?;
+                    steps.push(Step::Do(code));
+                }
+                ParserOpKind::VerifyChecksum(dst, inputs) => {
+                    steps.push(verify(self.program, low.slots, &path.leaf, *dst, inputs));
+                }
+            }
+            path.op += 1;
+        }
+        self.code.nodes[id].need = path.leaf.payload;
+        self.code.nodes[id].steps = steps;
+        let select = if rest {
+            Select::Always(Target::Node(self.node(path, low)?))
+        } else {
+            self.select(&path, low)?
+        };
+        self.code.nodes[id].select = select;
+        Ok(id as u32)
+    }
+
+    fn extract(&mut self, id: usize, h: Header, leaf: &mut Leaf, steps: &mut Vec<Step>, low: &mut Lowering<'_, '_>) {
+        self.extracts[id] = Some((h, leaf.payload));
+        leaf.extracted.insert(h, leaf.payload);
+        leaf.payload += self.program.header_bits(h) / 8;
+        if let Some((slot, bit)) = low.slots.valid_target(h) {
+            let mut code = ActionCode::default();
+            code.ops.push(Op::Const { slot, keep: !(1 << bit), value: 1 << bit });
+            steps.push(Step::Do(code));
+        }
+    }
+
+    fn select(&mut self, path: &Path, low: &mut Lowering<'_, '_>) -> Result<Select, LowerError> {
+        let state = &self.program.states[path.state];
+        let fields: Vec<(FieldAt, u16)> =
+            state.select.iter().map(|&f| (low.slots.source(f), self.program.fields[f].width)).collect();
+        let mut arms = Vec::new();
+        for arm in &state.arms {
+            let (mut value, mut mask) = (0u128, 0u128);
+            for ((v, m), (_, width)) in arm.values.iter().zip(&fields) {
+                value = value << width | v & m;
+                mask = mask << width | m;
+            }
+            arms.push((value, mask, self.target(arm.next, &path.leaf, low)?));
+        }
+        let default = self.target(state.default, &path.leaf, low)?;
+        if arms.is_empty() {
+            return Ok(Select::Always(default));
+        }
+        if let [(at, _)] = fields.as_slice() {
+            if let Some(p) = at.single() {
+                let arms = arms.into_iter().map(|(v, m, t)| (v as u32, m as u32, t)).collect();
+                return Ok(Select::Word { slot: p.slot, shift: p.at, mask: p.mask(), arms, default });
+            }
+        }
+        if fields.iter().map(|(_, w)| u32::from(*w)).sum::<u32>() > 128 {
+            return Err(LowerError::new(format!("state `{}` selects on more than 128 bits", state.name)));
+        }
+        Ok(Select::Wide { fields, arms, default })
+    }
+
+    /// Adds the loads of all containers that have a column by now.
+    pub(super) fn finish(mut self, slots: &SlotMap<'_>) -> ParserCode {
+        for (node, extract) in self.code.nodes.iter_mut().zip(&self.extracts) {
+            let Some((header, at)) = *extract else { continue };
+            let mut loads: Vec<Step> = header_columns(self.program, header, slots)
+                .into_iter()
+                .filter_map(|(offset, bytes, slot)| slot.map(|slot| Step::Load { at: at + offset, bytes, slot }))
+                .collect();
+            loads.append(&mut node.steps);
+            node.steps = loads;
+        }
+        self.code
+    }
+}
+
+/// The containers of a header in wire order: byte offset, bytes, column if there is one.
+pub(super) fn header_columns(program: &Program, header: Header, slots: &SlotMap<'_>) -> Vec<(u32, u8, Option<Slot>)> {
+    let mut list: Vec<(u32, u32, sluice_asic::phv::Container)> = Vec::new();
+    let mut bit = 0u32;
+    for &f in &program.headers[header].fields {
+        for s in slots.allocation().fields.get(f).map_or(&[][..], Vec::as_slice) {
+            match list.last_mut() {
+                Some((_, bits, c)) if *c == s.container => *bits += u32::from(s.width),
+                _ => list.push((bit, u32::from(s.width), s.container)),
+            }
+            bit += u32::from(s.width);
+        }
+    }
+    list.into_iter().map(|(bit, bits, c)| (bit / 8, (bits / 8) as u8, slots.existing(c))).collect()
+}
+
+/// A checksum verification: over packet bytes when the fields are a whole extracted header in order.
+fn verify(
+    program: &Program,
+    slots: &mut SlotMap<'_>,
+    leaf: &Leaf,
+    dst: Field,
+    inputs: &[Field],
+) -> Step {
+    let to = slots.target(dst);
+    if let Some(Home::Header(h)) = inputs.first().map(|&f| program.fields[f].home) {
+        let len = program.header_bits(h) / 8;
+        if program.headers[h].fields == inputs && len % 2 == 0 {
+            if let Some(&at) = leaf.extracted.get(&h) {
+                return Step::VerifyBytes { to, at, len };
+            }
+        }
+    }
+    let inputs = inputs.iter().map(|&f| (slots.source(f), program.fields[f].width)).collect();
+    Step::VerifyFields { to, inputs }
+}
+
+/// Ones' complement sum of big-endian 16-bit words, an odd byte padded with zero, folded to 16 bits.
+#[inline(always)]
+pub(super) fn sum_bytes(bytes: &[u8]) -> u16 {
+    let mut sum = 0u32;
+    let mut words = bytes.chunks_exact(2);
+    for w in &mut words {
+        sum += u32::from(u16::from_be_bytes([w[0], w[1]]));
+    }
+    if let [last] = words.remainder() {
+        sum += u32::from(*last) << 8;
+    }
+    fold16(u64::from(sum))
+}
+
+/// The same over field values laid side by side, most significant bit first.
+pub(super) fn sum_fields(inputs: &[(FieldAt, u16)], phv: &Phv, lane: usize) -> u16 {
+    let (mut sum, mut word, mut filled) = (0u64, 0u32, 0u16);
+    for (at, width) in inputs {
+        let value = at.read(phv, lane);
+        let mut left = *width;
+        while left > 0 {
+            let take = left.min(16 - filled);
+            let bits = (value >> (left - take)) as u32 & ((1u32 << take) - 1);
+            word = word << take | bits;
+            filled += take;
+            left -= take;
+            if filled == 16 {
+                sum += u64::from(word);
+                (word, filled) = (0, 0);
+            }
+        }
+    }
+    if filled > 0 {
+        sum += u64::from(word << (16 - filled));
+    }
+    fold16(sum)
+}
+
+fn fold16(mut sum: u64) -> u16 {
+    while sum >> 16 != 0 {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    sum as u16
+}
+
+/// The lanes' packets in the head arena.
+pub(super) struct Heads<'a> {
+    pub(super) bytes: &'a [u8],
+    /// Absolute offset of each lane's first byte.
+    pub(super) start: &'a [usize; 64],
+    pub(super) len: &'a [u32; 64],
+}
+
+impl ParserCode {
+    /// Parses the lanes of `mask`; writes the leaf of each.
+    pub(super) fn run(
+        &self,
+        mask: u64,
+        heads: &Heads<'_>,
+        phv: &Phv,
+        scratch: &mut ParserScratch,
+        leaf: &mut [u16; 64],
+        mut act: impl FnMut(&ActionCode, u64),
+    ) {
+        scratch.masks.clear();
+        scratch.masks.resize(self.nodes.len(), 0);
+        let masks = &mut scratch.masks;
+        if let Some(start) = self.start {
+            go(start, mask, masks, leaf);
+        }
+        for (i, node) in self.nodes.iter().enumerate() {
+            let mut here = masks[i];
+            if here == 0 {
+                continue;
+            }
+            let short = lanes_where(here, |l| heads.len[l] < node.need);
+            if short != 0 {
+                for_lanes(short, |l| leaf[l] = node.short);
+                here &= !short;
+            }
+            for step in &node.steps {
+                run_step(step, here, heads, phv, &mut act);
+            }
+            node.select.run(here, phv, masks, leaf);
+        }
+    }
+}
+
+#[inline(always)]
+fn go(target: Target, lanes: u64, masks: &mut [u64], leaf: &mut [u16; 64]) {
+    match target {
+        Target::Node(n) => masks[n as usize] |= lanes,
+        Target::Leaf(id) => for_lanes(lanes, |l| leaf[l] = id),
+    }
+}
+
+#[inline]
+fn run_step(step: &Step, mask: u64, heads: &Heads<'_>, phv: &Phv, act: &mut impl FnMut(&ActionCode, u64)) {
+    match step {
+        Step::Load { at, bytes, slot } => {
+            let column = phv.column(*slot);
+            let at = *at as usize;
+            match bytes {
+                1 => for_lanes(mask, |l| column[l].set(u32::from(heads.bytes[heads.start[l] + at]))),
+                2 => for_lanes(mask, |l| {
+                    let b = &heads.bytes[heads.start[l] + at..][..2];
+                    column[l].set(u32::from(u16::from_be_bytes([b[0], b[1]])));
+                }),
+                _ => for_lanes(mask, |l| {
+                    let b = &heads.bytes[heads.start[l] + at..][..4];
+                    column[l].set(u32::from_be_bytes([b[0], b[1], b[2], b[3]]));
+                }),
+            }
+        }
+        Step::Do(code) => act(code, mask),
+        Step::VerifyBytes { to, at, len } => for_lanes(mask, |l| {
+            let first = heads.start[l] + *at as usize;
+            let wrong = sum_bytes(&heads.bytes[first..first + *len as usize]) != 0xffff;
+            to.write(phv, l, u128::from(wrong));
+        }),
+        Step::VerifyFields { to, inputs } => for_lanes(mask, |l| {
+            to.write(phv, l, u128::from(sum_fields(inputs, phv, l) != 0xffff));
+        }),
+    }
+}
+
+impl Select {
+    #[inline]
+    fn run(&self, mask: u64, phv: &Phv, masks: &mut [u64], leaf: &mut [u16; 64]) {
+        match self {
+            Select::Always(target) => go(*target, mask, masks, leaf),
+            Select::Word { slot, shift, mask: bits, arms, default } => {
+                let column = phv.column(*slot);
+                let mut rest = mask;
+                for (value, care, target) in arms {
+                    let taken = lanes_where(rest, |l| column[l].get() >> shift & bits & care == *value);
+                    if taken != 0 {
+                        go(*target, taken, masks, leaf);
+                        rest &= !taken;
+                    }
+                    if rest == 0 {
+                        return;
+                    }
+                }
+                go(*default, rest, masks, leaf);
+            }
+            Select::Wide { fields, arms, default } => for_lanes(mask, |l| {
+                let value = fields.iter().fold(0u128, |v, (at, width)| v << width | at.read(phv, l));
+                let arm = arms.iter().find(|(v, m, _)| value & m == *v);
+                go(arm.map_or(*default, |(_, _, t)| *t), 1 << l, masks, leaf);
+            }),
+        }
+    }
+}

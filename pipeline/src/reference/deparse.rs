@@ -1,0 +1,38 @@
+//! The deparser: checksums, then valid headers. What may not live here: the payload, which stays in place.
+
+use super::checksum::ones_complement_sum;
+use super::trace::Event;
+use super::{Run, Tracer};
+use crate::ir::Header;
+use sluice_asic::hash::BitString;
+
+impl<T: Tracer> Run<'_, T> {
+    /// The bytes of the headers to emit.
+    pub(super) fn deparse(&mut self) -> Vec<u8> {
+        let deparser = &self.program.pipe(self.gress).deparser;
+        for update in deparser.checksums.iter().filter(|u| self.phv.is_valid(u.header)).collect::<Vec<_>>() {
+            let value = !ones_complement_sum(self.program, self.phv, &update.inputs);
+            self.tell(&Event::Checksum { field: update.field, value, loc: update.loc });
+            self.phv.set(self.program, update.field, value.into());
+        }
+        let mut bytes = Vec::new();
+        for &header in &deparser.emit {
+            if self.phv.is_valid(header) {
+                self.tell(&Event::Emitted { header, offset: bytes.len() });
+                self.emit(header, &mut bytes);
+            }
+        }
+        bytes
+    }
+
+    fn emit(&self, header: Header, bytes: &mut Vec<u8>) {
+        let mut bits = BitString::new();
+        for &field in &self.program.headers[header].fields {
+            bits.push(self.phv.field(field), self.program.fields[field].width.into());
+        }
+        let bits: Vec<bool> = bits.iter().collect();
+        bytes.extend(bits.chunks(8).map(|byte| {
+            byte.iter().zip((0..8).rev()).fold(0, |value, (&bit, weight)| value | u8::from(bit) << weight)
+        }));
+    }
+}

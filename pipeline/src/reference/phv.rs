@@ -1,0 +1,77 @@
+//! The values of a pass: fields and validity bits. What may not live here: what changes them.
+
+use crate::entity::EntityMap;
+use crate::ir::{Field, Header, Home, Intrinsic, Program};
+use crate::pass::PassIn;
+use sluice_asic::alu::width_mask;
+use sluice_asic::gress::Gress;
+
+/// Fields and validity bits of a pass.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Phv {
+    fields: EntityMap<Field, u128>,
+    valid: EntityMap<Header, bool>,
+}
+
+impl Phv {
+    /// All zero and invalid.
+    #[must_use]
+    pub fn new(program: &Program) -> Phv {
+        Phv {
+            fields: EntityMap::filled(program.fields.len(), |_| 0),
+            valid: EntityMap::filled(program.headers.len(), |_| false),
+        }
+    }
+
+    /// Value of a field.
+    #[must_use]
+    pub fn field(&self, field: Field) -> u128 {
+        self.fields[field]
+    }
+
+    /// Whether a header is valid.
+    #[must_use]
+    pub fn is_valid(&self, header: Header) -> bool {
+        self.valid[header]
+    }
+
+    /// Writes the low bits of `value` that the field has; returns what it held.
+    pub(super) fn set(&mut self, program: &Program, field: Field, value: u128) -> u128 {
+        let kept = value & width_mask(program.fields[field].width.into());
+        std::mem::replace(&mut self.fields[field], kept)
+    }
+
+    pub(super) fn set_valid(&mut self, header: Header, valid: bool) {
+        self.valid[header] = valid;
+    }
+
+    /// Clears everything and fills in what the device knows.
+    pub(super) fn start(&mut self, program: &Program, gress: Gress, input: &PassIn, bytes: u32) {
+        self.fields.values_mut().for_each(|v| *v = 0);
+        self.valid.values_mut().for_each(|v| *v = false);
+        for (field, data) in program.fields.iter() {
+            if let Home::Intrinsic(which) = data.home
+                && data.gress == gress
+            {
+                self.set(program, field, intrinsic_input(which, input, bytes));
+            }
+        }
+    }
+}
+
+/// Value of an intrinsic field at the start of a pass, before it is cut to the field's width.
+fn intrinsic_input(which: Intrinsic, input: &PassIn, bytes: u32) -> u128 {
+    match which {
+        Intrinsic::IngressPort | Intrinsic::EgressPort => input.port.into(),
+        Intrinsic::IngressMacTstamp => input.mac_tstamp.into(),
+        Intrinsic::GlobalTstamp => input.global_tstamp.into(),
+        Intrinsic::UcastEgressPort => Intrinsic::NO_PORT.into(),
+        Intrinsic::EnqQdepth => input.enq_qdepth.into(),
+        Intrinsic::EnqTstamp => input.enq_tstamp.into(),
+        Intrinsic::DeqQdepth => input.deq_qdepth.into(),
+        Intrinsic::DeqTimedelta => input.deq_timedelta.into(),
+        Intrinsic::EgressQid => input.qid.into(),
+        Intrinsic::PktLength => bytes.into(),
+        Intrinsic::ParserErr | Intrinsic::Qid | Intrinsic::DropCtl => 0,
+    }
+}

@@ -1,0 +1,117 @@
+//! What comes out of the switch: packets, their ends, and events for those who look.
+//!
+//! Everything beside `sent` and `lost` does nothing by default and costs nothing then.
+
+use super::reason::Reason;
+use crate::pass::PassOut;
+use sluice_asic::gress::Gress;
+use sluice_asic::units::{Cells, Cycles, Duration, Time};
+
+/// A packet that left by a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Left {
+    /// The caller's name for it.
+    pub tag: u64,
+    /// dev_port that it came in by.
+    pub ingress_port: u16,
+    /// dev_port that it left by.
+    pub egress_port: u16,
+    /// First bit in.
+    pub received: Time,
+    /// First bit out.
+    pub first_bit: Time,
+    /// End of the FCS out.
+    pub last_bit: Time,
+    /// Time in the queue.
+    pub queued: Duration,
+    /// The queue.
+    pub qid: u8,
+    /// Bytes without FCS, before padding; bytes that were never captured count.
+    pub bytes: u32,
+}
+
+/// A packet that ended inside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lost {
+    /// The caller's name for it.
+    pub tag: u64,
+    /// dev_port that it came in by.
+    pub port: u16,
+    /// First bit in.
+    pub received: Time,
+    /// When it ended.
+    pub time: Time,
+    /// Why.
+    pub reason: Reason,
+    /// The program consumed it on purpose.
+    pub absorbed: bool,
+    /// Bytes at its end.
+    pub bytes: u32,
+}
+
+/// A pass through a gress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PassEvent {
+    /// The caller's name for the packet.
+    pub tag: u64,
+    /// Which gress.
+    pub gress: Gress,
+    /// Which pipe.
+    pub pipe: u8,
+    /// When the PHV entered.
+    pub entered: Time,
+    /// In which cycle.
+    pub cycle: Cycles,
+    /// Cycles that it waited for its slot.
+    pub waited: Cycles,
+    /// Cycles of the parser, for its path.
+    pub parser_cycles: u64,
+    /// Cycles of the stages.
+    pub mau_cycles: u64,
+    /// Cycles of the deparser.
+    pub deparser_cycles: u64,
+    /// When it left the deparser.
+    pub left: Time,
+    /// How it ended.
+    pub output: PassOut,
+}
+
+/// A packet enters or leaves a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueueEvent {
+    /// The caller's name for the packet.
+    pub tag: u64,
+    /// dev_port.
+    pub port: u16,
+    /// Queue.
+    pub qid: u8,
+    /// When.
+    pub time: Time,
+    /// Depth found at enqueue, left at dequeue.
+    pub depth: Cells,
+}
+
+/// Where a switch puts what leaves it.
+pub trait Sink {
+    /// A packet left; its bytes are `head` then `tail`. Calls for one port are in order of time; over all
+    /// ports they are not, but none is earlier than the time that the switch has advanced to.
+    fn sent(&mut self, packet: &Left, head: &[u8], tail: &[u8]);
+
+    /// A packet ended inside; its bytes as they were then.
+    fn lost(&mut self, packet: &Lost, head: &[u8], tail: &[u8]);
+
+    /// A pass was run.
+    fn pass(&mut self, event: &PassEvent) {
+        let _ = event;
+    }
+
+    /// A packet was enqueued.
+    fn enqueued(&mut self, event: &QueueEvent) {
+        let _ = event;
+    }
+
+    /// A packet was dequeued.
+    fn dequeued(&mut self, event: &QueueEvent) {
+        let _ = event;
+    }
+}

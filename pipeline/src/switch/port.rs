@@ -1,0 +1,79 @@
+//! What the device keeps per port. What may not live here: queues; those are the traffic manager's.
+
+use super::config::{SwitchConfig, SwitchError};
+use sluice_asic::chip::ChipSpec;
+use sluice_asic::mac::{MacRx, MacTx};
+use sluice_asic::port::{PortKind, PortMap};
+use sluice_asic::units::Time;
+use std::collections::VecDeque;
+
+/// A port of the running switch.
+pub(super) struct PortState {
+    pub(super) dev_port: u16,
+    pub(super) name: String,
+    pub(super) pipe: u8,
+    /// Number within the pipe.
+    pub(super) local: u8,
+    /// A port with a wire outside the switch.
+    pub(super) external: bool,
+    pub(super) queues: u16,
+    pub(super) rx: MacRx,
+    pub(super) tx: MacTx,
+    /// Earliest first bit of the next frame in.
+    pub(super) rx_free: Time,
+    /// Frames taken so far.
+    pub(super) rx_seq: u64,
+    /// Earliest next dequeue.
+    pub(super) next_dequeue: Time,
+    /// Dequeues so far.
+    pub(super) dequeues: u64,
+    /// A dequeue is scheduled.
+    pub(super) waiting: bool,
+    /// Passes that left the egress deparser: when, and when the line is free after them.
+    pub(super) line: VecDeque<(Time, Time)>,
+    /// When the line is free as far as the scheduler knows.
+    pub(super) line_free: Time,
+}
+
+/// The ports of a port map, with the speeds of the configuration.
+pub(super) fn states(chip: &ChipSpec, ports: &PortMap, config: &SwitchConfig) -> Result<Vec<PortState>, SwitchError> {
+    for (port, _) in &config.port_speeds {
+        if !ports.iter().any(|p| p.dev_port.number() == *port) {
+            return Err(SwitchError::NoSuchPort(*port));
+        }
+    }
+    let mut list = Vec::new();
+    for p in ports.iter() {
+        let dev_port = p.dev_port.number();
+        let speed = config.port_speeds.iter().rev().find(|(port, _)| *port == dev_port).map_or(p.speed, |(_, s)| *s);
+        let fits = |s: &&sluice_asic::chip::PortSpeed| s.lanes <= u32::from(p.lanes);
+        let known = chip.ports.speeds.iter().filter(fits).any(|s| s.speed == speed);
+        if speed != p.speed && !known {
+            let valid: Vec<String> = chip.ports.speeds.iter().filter(fits).map(|s| s.speed.to_string()).collect();
+            return Err(SwitchError::Speed { port: dev_port, speed, valid: valid.join(", ") });
+        }
+        let name = match p.kind {
+            PortKind::Front(front) => front.0.to_string(),
+            PortKind::Cpu => "cpu".to_owned(),
+            PortKind::Recirculation => format!("recirc:{dev_port}"),
+        };
+        list.push(PortState {
+            dev_port,
+            name,
+            pipe: p.pipe().0,
+            local: p.dev_port.local(),
+            external: p.kind != PortKind::Recirculation,
+            queues: p.queues,
+            rx: MacRx::new(speed, p.ingress_hold, chip.latency.mac_rx),
+            tx: MacTx::new(speed),
+            rx_free: Time::ORIGIN,
+            rx_seq: 0,
+            next_dequeue: Time::ORIGIN,
+            dequeues: 0,
+            waiting: false,
+            line: VecDeque::new(),
+            line_free: Time::ORIGIN,
+        });
+    }
+    Ok(list)
+}

@@ -1,0 +1,134 @@
+//! Why packets end inside the switch. Declared once: counters, summaries, captures and explanations take
+//! names and texts from here.
+
+use crate::ir::{Label, Program};
+use crate::pass::Verdict;
+
+/// A reason of the device's own, not the program's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum DeviceDrop {
+    /// No parser transition matched.
+    ParserNoMatch,
+    /// The packet ends inside a header.
+    ParserPartialHeader,
+    /// The program chose no egress port.
+    NoEgressPort,
+    /// The program chose a port that the switch does not have.
+    UnknownEgressPort,
+    /// The parser FIFO of the port was full.
+    IngressOverrun,
+    /// The queue was at its limit.
+    QueueTailDrop,
+    /// The packet buffer was full.
+    BufferFull,
+    /// The program chose a queue that the port does not have.
+    NoSuchQueue,
+    /// The headers to emit do not fit in front of the packet.
+    HeadersTooLong,
+}
+
+impl DeviceDrop {
+    /// Every reason with its name, what it means and what to try.
+    pub const TABLE: [(DeviceDrop, &'static str, &'static str, &'static str); 9] = [
+        (
+            DeviceDrop::ParserNoMatch,
+            "parser_no_match",
+            "no transition of the parser matched the packet and the program does not read parser_err",
+            "give the parser state an accepting default",
+        ),
+        (
+            DeviceDrop::ParserPartialHeader,
+            "parser_partial_header",
+            "the packet ends inside a header that the parser extracts",
+            "look at the frame in the capture; have the program read parser_err to see such packets",
+        ),
+        (
+            DeviceDrop::NoEgressPort,
+            "no_egress_port",
+            "ingress left ucast_egress_port unset and named no reason",
+            "give the table that should choose the port a default action",
+        ),
+        (
+            DeviceDrop::UnknownEgressPort,
+            "unknown_egress_port",
+            "the program chose a dev_port that the switch does not have at this port speed",
+            "compare the port in the entry with the port map of the chip",
+        ),
+        (
+            DeviceDrop::IngressOverrun,
+            "ingress_overrun",
+            "packets came in faster than the pipe takes PHVs, one per clock, and the port's parser FIFO was full",
+            "spread the input over ports of other pipes or use longer frames",
+        ),
+        (
+            DeviceDrop::QueueTailDrop,
+            "queue_tail_drop",
+            "the queue was at its limit",
+            "raise --queue-limit, or send less to that port",
+        ),
+        (DeviceDrop::BufferFull, "buffer_full", "all cells of the packet buffer were in use", "lower the queue limits"),
+        (
+            DeviceDrop::NoSuchQueue,
+            "no_such_queue",
+            "the program chose a queue that the port does not have",
+            "keep qid below the number of queues of the port",
+        ),
+        (
+            DeviceDrop::HeadersTooLong,
+            "headers_too_long",
+            "the deparser emits more headers than there is room in front of the packet",
+            "emit fewer headers at once",
+        ),
+    ];
+
+    /// Name as counted and printed.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        Self::TABLE[self as usize].1
+    }
+}
+
+/// Why a packet ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Reason {
+    /// The program said so.
+    Label(Label),
+    /// The device did it.
+    Device(DeviceDrop),
+}
+
+impl Reason {
+    /// The reason of a verdict that is not "forward".
+    pub(super) fn of(verdict: Verdict) -> Reason {
+        match verdict {
+            Verdict::Label(label) => Reason::Label(label),
+            // 0x002 is "partial header" (facts: asic §10); the emulated parser has no other than 0x001.
+            Verdict::ParserError(bits) if bits & 0x002 != 0 => Reason::Device(DeviceDrop::ParserPartialHeader),
+            Verdict::ParserError(_) => Reason::Device(DeviceDrop::ParserNoMatch),
+            Verdict::NoRoom => Reason::Device(DeviceDrop::HeadersTooLong),
+            Verdict::NoPort | Verdict::Forward => Reason::Device(DeviceDrop::NoEgressPort),
+        }
+    }
+
+    /// Name as counted and printed.
+    #[must_use]
+    pub fn name(self, program: &Program) -> &str {
+        match self {
+            Reason::Label(label) => &program.labels[label].name,
+            Reason::Device(drop) => drop.name(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_stand_at_their_own_index() {
+        for (i, (drop, name, ..)) in DeviceDrop::TABLE.iter().enumerate() {
+            assert_eq!(*drop as usize, i);
+            assert_eq!(drop.name(), *name);
+        }
+    }
+}
