@@ -123,7 +123,8 @@ impl StateRef<'_> {
 
     /// The fields that choose the next state: extracted so far, or intrinsic.
     pub fn select(self, fields: impl SelectFields) -> Self {
-        self.edit(|s| s.select = fields.fields())
+        let fields = fields.fields();
+        self.edit(|s| s.select = fields)
     }
 
     /// Goes to `next` when the select field has this value. Arms are tried in order.
@@ -151,10 +152,12 @@ impl StateRef<'_> {
 
     /// Goes to `next` when no arm matches, or always when there is no select. Without it parsing accepts.
     pub fn otherwise(self, next: impl Into<Next>) -> Self {
-        self.edit(|s| s.default = next.into())
+        let next = next.into();
+        self.edit(|s| s.default = next)
     }
 
     fn arm<const N: usize>(self, values: [(u128, Option<u128>); N], next: impl Into<Next>, loc: Loc) -> Self {
+        let next = next.into();
         let mut draft = self.builder.draft();
         let state = &draft.program.states[self.id];
         if state.select.len() != N {
@@ -170,7 +173,7 @@ impl StateRef<'_> {
         let ones = widths.map(|w| u128::MAX.checked_shr(u32::from(128u16.saturating_sub(w))).unwrap_or(0));
         let values =
             values.iter().zip(ones).map(|(&(value, mask), ones)| (value, mask.unwrap_or(ones))).collect();
-        draft.program.states[self.id].arms.push(SelectArm { values, next: next.into() });
+        draft.program.states[self.id].arms.push(SelectArm { values, next });
         drop(draft);
         self
     }

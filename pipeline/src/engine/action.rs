@@ -8,7 +8,7 @@ use super::batch::{Phv, Slot, for_lanes};
 use super::field::{FieldAt, Piece, SlotMap, ones};
 use super::hash::HashPlan;
 use crate::entity::Entity;
-use crate::ir::{Action, Expr, Field, Label, PrimitiveKind, Program};
+use crate::ir::{Action, CounterKind, Expr, Field, Label, PrimitiveKind, Program};
 use crate::pass::{Count, State};
 use sluice_asic::alu::AluOp;
 
@@ -40,8 +40,8 @@ pub(super) enum Op {
     Alu { op: AluOp, to: Piece, a: Source, b: Source },
     Wide { op: AluOp, width: u16, to: FieldAt, a: WideSource, b: WideSource },
     Hash { plan: usize, to: FieldAt },
-    Count { counter: usize, index: Source },
-    CountDirect { counter: usize },
+    Count { counter: usize, kind: CounterKind, index: Source },
+    CountDirect { counter: usize, kind: CounterKind },
     Drop { label: u32 },
 }
 
@@ -123,9 +123,13 @@ impl Lowering<'_, '_> {
                 }
                 PrimitiveKind::Count(counter, index) => {
                     let index = self.narrow(&mut code, index)?;
-                    code.push(Op::Count { counter: counter.index(), index });
+                    let kind = self.program.counters[*counter].kind;
+                    code.push(Op::Count { counter: counter.index(), kind, index });
                 }
-                PrimitiveKind::CountDirect(counter) => code.push(Op::CountDirect { counter: counter.index() }),
+                PrimitiveKind::CountDirect(counter) => {
+                    let kind = self.program.counters[*counter].kind;
+                    code.push(Op::CountDirect { counter: counter.index(), kind });
+                }
                 PrimitiveKind::Drop(label) => {
                     code.push(Op::Drop { label: label.index() as u32 + 1 });
                     if let Some(f) = self.program.intrinsic(
@@ -354,15 +358,13 @@ pub(super) fn run(code: &ActionCode, mask: u64, phv: &Phv, entry: &EntryOf<'_>, 
                 let plan = &fx.hashes[*plan];
                 for_lanes(mask, |l| to.write(phv, l, u128::from(plan.eval(phv, l))));
             }
-            Op::Count { counter, index } => {
-                let cells = cells(fx.state, *counter);
-                let bytes = fx.bytes;
-                for_lanes(mask, |l| count(cells, value(*index, l, phv, entry), bytes[l]));
+            Op::Count { counter, kind, index } => {
+                let (cells, bytes) = (cells(fx.state, *counter), fx.bytes);
+                for_lanes(mask, |l| count(cells, *kind, value(*index, l, phv, entry), bytes[l]));
             }
-            Op::CountDirect { counter } => {
-                let cells = cells(fx.state, *counter);
-                let bytes = fx.bytes;
-                for_lanes(mask, |l| count(cells, entry.entry[l], bytes[l]));
+            Op::CountDirect { counter, kind } => {
+                let (cells, bytes) = (cells(fx.state, *counter), fx.bytes);
+                for_lanes(mask, |l| count(cells, *kind, entry.entry[l], bytes[l]));
             }
             Op::Drop { label } => for_lanes(mask, |l| fx.labels[l] = *label),
         }
@@ -374,10 +376,10 @@ fn cells(state: &mut State, counter: usize) -> &mut [Count] {
 }
 
 #[inline(always)]
-fn count(cells: &mut [Count], index: u32, bytes: u32) {
+fn count(cells: &mut [Count], kind: CounterKind, index: u32, bytes: u32) {
     if let Some(cell) = cells.get_mut(index as usize) {
-        cell.packets += 1;
-        cell.bytes += u64::from(bytes);
+        cell.packets += u64::from(kind != CounterKind::Bytes);
+        cell.bytes += if kind == CounterKind::Packets { 0 } else { u64::from(bytes) };
     }
 }
 

@@ -3,8 +3,24 @@
 //! What lives here: the passes that make a [`Placement`], its data, and the independent verifier that
 //! re-derives totals, limits and dependencies from coordinates alone. What may not: execution.
 
+mod bits;
 mod data;
+pub mod deps;
+mod mau;
+mod nofit;
+pub mod parser;
+mod passes;
+pub mod phv;
+mod timing;
+mod verify;
+
+#[cfg(test)]
+pub(crate) mod samples;
 
 pub use data::{
     FieldSlice, Owner, Part, PhvAllocation, PlacedGress, PlacedNode, PlacedParser, Placement, PovBit, Unit, UnitUse,
 };
+pub use deps::{Dependency, DependencyGraph, Edge, node_name};
+pub use nofit::{Exhausted, NoFit, Place, Resource};
+pub use passes::{PASSES, PassInfo, place, place_with};
+pub use verify::verify;

@@ -1,1 +1,19 @@
-//! (being written)
+//! The resource report: what a placed program uses, what limits it, how long a packet takes.
+//!
+//! What lives here: the numbers, taken from the units of a placement alone, and their text and JSON forms.
+//! What may not: placement, files, printing.
+
+mod assumptions;
+mod data;
+mod grid;
+mod json;
+mod limits;
+mod text;
+
+#[cfg(test)]
+mod tests;
+
+pub use data::{GressReport, PathReport, Report, StageReport, TableReport, Usage};
+pub use json::{json, json_no_fit};
+pub use limits::Limit;
+pub use text::{text, text_no_fit};

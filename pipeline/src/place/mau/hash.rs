@@ -1,0 +1,162 @@
+//! Hash bits and hash distribution of a stage.
+//!
+//! What lives here: the choice of hash groups and bits (facts: asic §1.2, §3.1, §11.1). A group's bits
+//! belong to one node each; several nodes may use one group. What may not: hash functions.
+
+use super::super::data::Owner;
+use super::pool::{Content, Pool};
+use sluice_asic::chip::{Column, MauSpec};
+
+/// Where the address of a cuckoo way comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct WayHash {
+    /// Hash group.
+    pub(crate) group: u16,
+    /// RAM index slice.
+    slice: u16,
+    /// Select bits.
+    select: Vec<u16>,
+}
+
+/// Index slices and select bits for ways of these sizes (in RAMs, powers of two). Ways beyond the slices of
+/// a group reuse them with select bits of their own; when a group has no more, the next is begun.
+pub(crate) fn ways(pool: &mut Pool, mau: &MauSpec, owner: Owner, sizes: &[u32]) -> Option<Vec<WayHash>> {
+    let mut placed: Vec<WayHash> = Vec::new();
+    while placed.len() < sizes.len() {
+        let rest = &sizes[placed.len()..];
+        let mut best: Vec<WayHash> = Vec::new();
+        for group in 0..mau.hash_groups as u16 {
+            if placed.iter().any(|w| w.group == group) {
+                continue;
+            }
+            let found = ways_in_group(pool, mau, group, rest);
+            if found.len() > best.len() {
+                best = found;
+            }
+        }
+        if best.is_empty() {
+            return None;
+        }
+        placed.extend(best);
+    }
+    for (i, way) in placed.iter().enumerate() {
+        let width = mau.hash_index_bits as u16;
+        let index = way.slice * width..(way.slice + 1) * width;
+        for bit in index.chain(way.select.iter().copied()) {
+            pool.take((Column::HashBit, way.group, bit), owner, Content::Own, &format!("way {i}"));
+        }
+    }
+    Some(placed)
+}
+
+/// As many of the ways as one group has bits for.
+fn ways_in_group(pool: &Pool, mau: &MauSpec, group: u16, sizes: &[u32]) -> Vec<WayHash> {
+    let width = mau.hash_index_bits as u16;
+    let free = |bit: u16| pool.is_free(Column::HashBit, group, bit);
+    let slices: Vec<u16> = (0..mau.hash_index_slices as u16)
+        .filter(|s| (s * width..(s + 1) * width).all(free))
+        .collect();
+    let first = first_select(mau);
+    let mut select = (first..first + mau.hash_select_bits as u16).filter(|&b| free(b));
+    let mut found = Vec::new();
+    for (i, size) in sizes.iter().enumerate() {
+        // Ways on one slice are not independent, so slices are only reused when all of them are had.
+        let reuse = slices.len() as u32 == mau.hash_index_slices;
+        let Some(&slice) = slices.get(if reuse { i % slices.len() } else { i }) else { break };
+        let bits: Vec<u16> = select.by_ref().take(size.max(&1).ilog2() as usize).collect();
+        if bits.len() < size.max(&1).ilog2() as usize {
+            break;
+        }
+        found.push(WayHash { group, slice, select: bits });
+    }
+    found
+}
+
+/// First select bit of a group.
+pub(crate) fn first_select(mau: &MauSpec) -> u16 {
+    (mau.hash_index_slices * mau.hash_index_bits) as u16
+}
+
+/// Select bits of one group at these offsets, for a gateway; returns the group.
+pub(crate) fn gateway(
+    pool: &mut Pool,
+    mau: &MauSpec,
+    owner: Owner,
+    offsets: impl Iterator<Item = u16> + Clone,
+) -> Option<u16> {
+    let first = first_select(mau);
+    let group = (0..mau.hash_groups as u16)
+        .find(|&g| offsets.clone().all(|b| pool.is_free(Column::HashBit, g, first + b)))?;
+    for bit in offsets {
+        pool.take((Column::HashBit, group, first + bit), owner, Content::Own, "condition");
+    }
+    Some(group)
+}
+
+/// `count` bits of one group, wherever they are free, for a selector.
+pub(crate) fn bits(pool: &mut Pool, mau: &MauSpec, owner: Owner, shared: Content, count: u32) -> bool {
+    let all = mau.hash_group_bits() as u16;
+    let free = |pool: &Pool, group| -> Vec<u16> {
+        (0..all).rev().filter(|&b| pool.is_free(Column::HashBit, group, b)).take(count as usize).collect()
+    };
+    let Some((group, chosen)) = (0..mau.hash_groups as u16)
+        .map(|g| (g, free(pool, g)))
+        .find(|(_, bits)| bits.len() == count as usize)
+    else {
+        return false;
+    };
+    for bit in chosen {
+        pool.take((Column::HashBit, group, bit), owner, shared, "selector");
+    }
+    true
+}
+
+/// Hash distribution slices for `count` hash bits, 16 each. A unit is fed by one hash group, its slice `s`
+/// by the group's bits from `16 s`. The error is the column that has nothing left.
+pub(crate) fn distribute(
+    pool: &mut Pool,
+    mau: &MauSpec,
+    owner: Owner,
+    count: u32,
+    dist_bits: u32,
+    purpose: &str,
+) -> Result<(), Column> {
+    let mut left = count;
+    while left > 0 {
+        let take = left.min(dist_bits) as u16;
+        let Some((unit, slice, group)) = free_slice(pool, mau, take, dist_bits as u16) else {
+            let all_taken = slices(mau).all(|(u, s)| !pool.is_free(Column::HashDist, u, s));
+            return Err(if all_taken { Column::HashDist } else { Column::HashBit });
+        };
+        pool.take((Column::HashDist, unit, slice), owner, fed_by(group), purpose);
+        for bit in slice * dist_bits as u16..slice * dist_bits as u16 + take {
+            pool.take((Column::HashBit, group, bit), owner, Content::Own, purpose);
+        }
+        left -= u32::from(take);
+    }
+    Ok(())
+}
+
+fn slices(mau: &MauSpec) -> impl Iterator<Item = (u16, u16)> {
+    let per_unit = mau.hash_dist_slices as u16;
+    (0..mau.hash_dist_units as u16).flat_map(move |u| (0..per_unit).map(move |s| (u, s)))
+}
+
+const fn fed_by(group: u16) -> Content {
+    Content::Bus { xbar: u16::MAX, hash: Some(group) }
+}
+
+fn free_slice(pool: &Pool, mau: &MauSpec, bits: u16, dist_bits: u16) -> Option<(u16, u16, u16)> {
+    for (unit, slice) in slices(mau).filter(|&(u, s)| pool.is_free(Column::HashDist, u, s)) {
+        let fed = (0..mau.hash_dist_slices as u16).find_map(|s| pool.content(Column::HashDist, unit, s));
+        for group in (0..mau.hash_groups as u16).rev() {
+            let first = slice * dist_bits;
+            let fits = first + bits <= mau.hash_group_bits() as u16
+                && (first..first + bits).all(|b| pool.is_free(Column::HashBit, group, b));
+            if fits && fed.is_none_or(|f| f == fed_by(group)) {
+                return Some((unit, slice, group));
+            }
+        }
+    }
+    None
+}

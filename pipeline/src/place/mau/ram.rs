@@ -1,0 +1,271 @@
+//! RAM and TCAM blocks of a stage, with the buses and ALUs that their rows need.
+//!
+//! What lives here: the choice of rows and columns (facts: asic §1.2, §1.3, §3.1, §4.5). Match ways,
+//! ternary indirection and action data start from the left; counters and selectors have to be on the
+//! right, where the map RAMs are. What may not: how many blocks something takes.
+
+use super::super::data::Owner;
+use super::hash::WayHash;
+use super::pool::{Content, Pool};
+use sluice_asic::chip::{ChipSpec, Column, MauSpec};
+
+/// An array of counters or of selector words to place behind one ALU.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Synthetic<'a> {
+    /// [`Column::StatsAlu`] or [`Column::MeterAlu`].
+    pub(crate) alu: Column,
+    /// RAMs with data; one spare bank per ALU comes on top.
+    pub(crate) data_rams: u32,
+    /// Most ALUs that it may be spread over.
+    pub(crate) most_alus: u32,
+    /// Who may share it.
+    pub(crate) content: Content,
+    /// `counter`, `selector`.
+    pub(crate) purpose: &'a str,
+}
+
+/// Places the RAMs of exact-match ways: `width` per way RAM, each on a row that has a search bus with the
+/// word's crossbar group and the way's hash group. The error is the column that has nothing left.
+pub(crate) fn ways(
+    pool: &mut Pool,
+    mau: &MauSpec,
+    owner: Owner,
+    sizes: &[u32],
+    width: u32,
+    hashes: &[WayHash],
+    groups: &[u16],
+) -> Result<(), Column> {
+    let mut first_row = None;
+    for (i, (size, hash)) in sizes.iter().zip(hashes).enumerate() {
+        for _ in 0..*size {
+            for word in 0..width {
+                let xbar = groups.get(word as usize % groups.len().max(1)).copied().unwrap_or(0);
+                let bus = Content::Bus { xbar, hash: Some(hash.group) };
+                let (row, col) = match_ram(pool, mau, owner, bus)?;
+                let purpose = if width == 1 { format!("match way {i}") } else { format!("match way {i} word {word}") };
+                pool.take((Column::Sram, row, col), owner, Content::Own, &purpose);
+                first_row.get_or_insert(row);
+            }
+        }
+    }
+    let buses = mau.result_buses_per_row as u16;
+    let rows = first_row.into_iter().chain(0..mau.sram_rows as u16);
+    match free_bus(pool, Column::ExactResultBus, rows, buses) {
+        Some((row, bus)) => pool.take((Column::ExactResultBus, row, bus), owner, Content::Own, "match result"),
+        None => return Err(Column::ExactResultBus),
+    };
+    Ok(())
+}
+
+/// A free RAM on a row where `owner` has this search bus, or can have it; takes the bus.
+fn match_ram(pool: &mut Pool, mau: &MauSpec, owner: Owner, bus: Content) -> Result<(u16, u16), Column> {
+    let buses = mau.search_buses_per_row as u16;
+    let rows = || 0..mau.sram_rows as u16;
+    let has = |pool: &Pool, row| (0..buses).any(|b| pool.content(Column::ExactSearchBus, row, b) == Some(bus));
+    if let Some(at) = rows().filter(|&r| has(pool, r)).find_map(|r| free_ram(pool, mau, r).map(|c| (r, c))) {
+        let held = (0..buses).find(|&b| pool.content(Column::ExactSearchBus, at.0, b) == Some(bus));
+        if let Some(b) = held {
+            pool.take((Column::ExactSearchBus, at.0, b), owner, bus, &bus_name(bus));
+        }
+        return Ok(at);
+    }
+    let open = rows().filter_map(|r| free_ram(pool, mau, r).map(|c| (r, c))).collect::<Vec<_>>();
+    let with_bus = open.iter().find_map(|&(r, c)| {
+        (0..buses).find(|&b| pool.is_free(Column::ExactSearchBus, r, b)).map(|b| (r, c, b))
+    });
+    match with_bus {
+        Some((row, col, b)) => {
+            pool.take((Column::ExactSearchBus, row, b), owner, bus, &bus_name(bus));
+            Ok((row, col))
+        }
+        None if open.is_empty() => Err(Column::Sram),
+        None => Err(Column::ExactSearchBus),
+    }
+}
+
+/// How the purpose of a search bus reads.
+pub(crate) fn bus_name(bus: Content) -> String {
+    match bus {
+        Content::Bus { xbar, hash: Some(hash) } => format!("xbar {xbar} hash {hash}"),
+        Content::Bus { xbar, hash: None } => format!("xbar {xbar}"),
+        _ => String::new(),
+    }
+}
+
+/// The leftmost free column of a row; of the right-hand ones the last, so that counters find room.
+fn free_ram(pool: &Pool, mau: &MauSpec, row: u16) -> Option<u16> {
+    let left = mau.sram_left_columns as u16;
+    let all = mau.sram_columns() as u16;
+    (0..left).chain((left..all).rev()).find(|&c| pool.is_free(Column::Sram, row, c))
+}
+
+fn free_bus(pool: &Pool, column: Column, rows: impl Iterator<Item = u16>, buses: u16) -> Option<(u16, u16)> {
+    rows.flat_map(|r| (0..buses).map(move |b| (r, b))).find(|&(r, b)| pool.is_free(column, r, b))
+}
+
+/// Places ternary-indirection RAMs; every row that has some needs a result bus.
+pub(crate) fn indirection(pool: &mut Pool, mau: &MauSpec, owner: Owner, count: u32) -> Result<(), Column> {
+    let buses = mau.tind_buses_per_row as u16;
+    let mut bus_of: Option<u16> = None;
+    for _ in 0..count {
+        let here = bus_of.and_then(|row| free_ram(pool, mau, row).map(|col| (row, col)));
+        let (row, col) = match here {
+            Some(at) => at,
+            None => {
+                let open: Vec<_> =
+                    (0..mau.sram_rows as u16).rev().filter_map(|r| free_ram(pool, mau, r).map(|c| (r, c))).collect();
+                if open.is_empty() {
+                    return Err(Column::Sram);
+                }
+                let found = open.iter().find_map(|&(r, c)| {
+                    free_bus(pool, Column::TindResultBus, r..r + 1, buses).map(|(_, b)| (r, c, b))
+                });
+                let Some((row, col, bus)) = found else { return Err(Column::TindResultBus) };
+                pool.take((Column::TindResultBus, row, bus), owner, Content::Own, "indirection result");
+                bus_of = Some(row);
+                (row, col)
+            }
+        };
+        pool.take((Column::Sram, row, col), owner, Content::Own, "indirection");
+    }
+    Ok(())
+}
+
+/// Places action-data RAMs.
+pub(crate) fn action_data(
+    pool: &mut Pool,
+    mau: &MauSpec,
+    owner: Owner,
+    count: u32,
+    content: Content,
+) -> Result<(), Column> {
+    for _ in 0..count {
+        let found = (0..mau.sram_rows as u16).rev().find_map(|r| free_ram(pool, mau, r).map(|c| (r, c)));
+        let Some((row, col)) = found else { return Err(Column::Sram) };
+        pool.take((Column::Sram, row, col), owner, content, "action data");
+    }
+    Ok(())
+}
+
+/// Places counters or selector words with their map RAMs, spare banks and ALUs.
+pub(crate) fn synthetic(pool: &mut Pool, chip: &ChipSpec, owner: Owner, what: Synthetic<'_>) -> Result<(), Column> {
+    let mut why = what.alu;
+    for alus in 1..=what.most_alus {
+        let mark = pool.mark();
+        let mut left = what.data_rams;
+        let done = (0..alus).all(|i| {
+            let share = left.div_ceil(alus - i);
+            left -= share;
+            match one_alu(pool, chip, owner, what, share + 1) {
+                Ok(()) => true,
+                Err(column) => {
+                    why = column;
+                    false
+                }
+            }
+        });
+        if done {
+            return Ok(());
+        }
+        pool.roll_back(mark);
+    }
+    Err(why)
+}
+
+/// One ALU with `rams` RAMs, one of them spare, on rows around its own.
+fn one_alu(
+    pool: &mut Pool,
+    chip: &ChipSpec,
+    owner: Owner,
+    what: Synthetic<'_>,
+    rams: u32,
+) -> Result<(), Column> {
+    let mau = &chip.mau;
+    let homes = if what.alu == Column::MeterAlu { &mau.meter_alu_rows } else { &mau.stats_alu_rows };
+    let mut why = what.alu;
+    for &home in homes {
+        if !pool.is_free(what.alu, home as u16, 0) {
+            continue;
+        }
+        let Some(window) = windows(chip, what.alu, home / 2).into_iter().find(|w| room(pool, mau, w) >= rams) else {
+            why = if home_maps_free(pool, mau) < rams { Column::MapRam } else { Column::Sram };
+            continue;
+        };
+        pool.take((what.alu, home as u16, 0), owner, what.content, what.purpose);
+        let spots: Vec<(u16, u16)> = window.iter().flat_map(|&r| spots(pool, mau, r)).take(rams as usize).collect();
+        for (i, (row, map)) in spots.into_iter().enumerate() {
+            let spare = i + 1 == rams as usize;
+            let purpose = if spare { format!("{} spare bank", what.purpose) } else { what.purpose.to_owned() };
+            let col = mau.sram_left_columns as u16 + map;
+            pool.take((Column::Sram, row, col), owner, what.content, &purpose);
+            pool.take((Column::MapRam, row, map), owner, what.content, &purpose);
+        }
+        return Ok(());
+    }
+    Err(why)
+}
+
+fn home_maps_free(pool: &Pool, mau: &MauSpec) -> u32 {
+    let maps = (0..mau.map_ram_rows as u16).flat_map(|r| (0..mau.map_ram_columns as u16).map(move |c| (r, c)));
+    maps.filter(|&(r, c)| pool.is_free(Column::MapRam, r, c)).count() as u32
+}
+
+/// Rows that an ALU at physical row `home` can use, smallest windows first (facts: asic §1.3, §4.5).
+fn windows(chip: &ChipSpec, alu: Column, home: u32) -> Vec<Vec<u16>> {
+    let mau = &chip.mau;
+    let most = row_limit(chip, alu);
+    let half = mau.sram_rows / 2;
+    let (low, high) = match chip.features.memory_core_split {
+        true if home < half => (0, half),
+        true => (half, mau.sram_rows),
+        false => (0, mau.sram_rows),
+    };
+    let mut list = Vec::new();
+    for size in 1..=most {
+        for first in (home + 1).saturating_sub(size).max(low)..=home {
+            if first + size <= high {
+                let mut rows: Vec<u16> = (first as u16..(first + size) as u16).collect();
+                rows.sort_by_key(|&r| (r.abs_diff(home as u16), r));
+                list.push(rows);
+            }
+        }
+    }
+    list
+}
+
+/// Most rows that the memory behind one ALU may span.
+pub(crate) fn row_limit(chip: &ChipSpec, alu: Column) -> u32 {
+    match (chip.features.memory_core_split, alu) {
+        (false, _) => chip.mau.overflow_rows,
+        (true, Column::MeterAlu) => chip.mau.meter_rows_per_alu,
+        (true, _) => chip.mau.stats_rows_per_alu,
+    }
+}
+
+/// Map RAM columns of a row that are free together with their SRAM.
+fn spots(pool: &Pool, mau: &MauSpec, row: u16) -> Vec<(u16, u16)> {
+    (0..mau.map_ram_columns as u16)
+        .filter(|&c| pool.is_free(Column::MapRam, row, c))
+        .filter(|&c| pool.is_free(Column::Sram, row, mau.sram_left_columns as u16 + c))
+        .map(|c| (row, c))
+        .collect()
+}
+
+fn room(pool: &Pool, mau: &MauSpec, rows: &[u16]) -> u32 {
+    rows.iter().map(|&r| spots(pool, mau, r).len() as u32).sum()
+}
+
+/// Places `groups` chains of `width` TCAM blocks, a chain in consecutive rows of one column.
+pub(crate) fn tcam(pool: &mut Pool, mau: &MauSpec, owner: Owner, groups: u32, width: u32) -> bool {
+    let width = width as u16;
+    for _ in 0..groups {
+        let free = |r: u16, c: u16| (r..r + width).all(|row| pool.is_free(Column::Tcam, row, c));
+        let last = (mau.tcam_rows as u16 + 1).saturating_sub(width);
+        let found = (0..mau.tcam_columns as u16).flat_map(|c| (0..last).map(move |r| (r, c))).find(|&(r, c)| free(r, c));
+        let Some((row, col)) = found else { return false };
+        for word in 0..width {
+            pool.take((Column::Tcam, row + word, col), owner, Content::Own, &format!("key word {word}"));
+        }
+    }
+    true
+}

@@ -1,0 +1,93 @@
+//! How many memories a part of a node takes: the chip's sizing rules applied to a demand. What may not
+//! live here: coordinates.
+
+use super::demand::{CounterDemand, Demand, Lookup};
+use crate::ir::CounterKind;
+use sluice_asic::chip::MauSpec;
+use sluice_asic::geometry::{self, CounterFormat, ExactLayout, ExactTable, GeometryError};
+
+/// The exact-match layout for `entries` entries of a table.
+pub(crate) fn exact(mau: &MauSpec, demand: &Demand, entries: u32) -> Result<ExactLayout, GeometryError> {
+    // A key that the RAM index can hold whole needs no independent ways, unless a miss counts too
+    // (facts: asic §3.1).
+    let identity_hash = demand.key_bits <= mau.hash_index_bits && demand.counters.iter().all(|c| c.size.is_some());
+    let table = ExactTable {
+        key_bits: demand.key_bits,
+        overhead_bits: demand.overhead_bits,
+        entries: u64::from(entries),
+        ghost: true,
+        identity_hash,
+    };
+    let mut layout = geometry::exact_layout(mau, &table)?;
+    // No more entries per word than the ways need: what is addressed by the matched place (action data,
+    // direct counters) would grow with them.
+    let words = u64::from(layout.ways.depth()) * u64::from(mau.sram_depth);
+    layout.pack = layout.pack.min(narrow(u64::from(entries).div_ceil(words.max(1))).max(1));
+    layout.capacity = words * u64::from(layout.pack);
+    Ok(layout)
+}
+
+/// TCAM blocks side by side for the table's key: the estimate, or one more where the sixth byte of a single
+/// block has bits in both nibbles (a block has five bytes and a nibble: facts asic §3.2).
+pub(crate) fn ternary_width(demand: &Demand) -> u32 {
+    const PAIR_BYTES: u32 = 11;
+    let bytes = demand.key.len() as u32;
+    let width = geometry::ternary_width(bytes);
+    let single = bytes.saturating_sub(width / 2 * PAIR_BYTES);
+    let nibbles = demand.key.values().any(|m| m & 0x0f == 0 || m & 0xf0 == 0);
+    if width % 2 == 1 && single > 5 && !nibbles { width + 1 } else { width }
+}
+
+/// The word format of a counter: 32 bits for one count, 28 and 36 for both (facts: asic §5).
+pub(crate) const fn counter_format(kind: CounterKind) -> CounterFormat {
+    match kind {
+        CounterKind::Packets | CounterKind::Bytes => CounterFormat::Single32,
+        CounterKind::PacketsAndBytes => CounterFormat::Both28And36,
+    }
+}
+
+/// RAMs with data of a counter whose table part holds `entries` entries.
+pub(crate) fn counter_rams(mau: &MauSpec, counter: &CounterDemand, entries: u32) -> u32 {
+    let cells = counter.size.unwrap_or(entries.max(1));
+    narrow(geometry::counter(mau, u64::from(cells), counter_format(counter.kind)).data_rams)
+}
+
+/// RAMs of ternary indirection for `entries` entries.
+pub(crate) fn indirection_rams(mau: &MauSpec, demand: &Demand, entries: u32) -> Result<u32, GeometryError> {
+    geometry::tind_rams(mau, u64::from(entries), demand.overhead_bits).map(narrow)
+}
+
+/// RAMs of action data for `entries` entries or members.
+pub(crate) fn action_rams(mau: &MauSpec, demand: &Demand, entries: u32) -> Result<u32, GeometryError> {
+    let entries = demand.profile.as_ref().map_or(entries.max(1), |p| p.members);
+    geometry::action_data(mau, u64::from(entries), demand.data_bytes * 8).map(|layout| narrow(layout.rams))
+}
+
+/// Entries that the finest step of a part holds: what a split is rounded to.
+pub(crate) fn step(mau: &MauSpec, demand: &Demand) -> u32 {
+    match demand.lookup {
+        Lookup::None => 1,
+        Lookup::Ternary => mau.tcam_depth,
+        Lookup::Exact => mau.sram_depth,
+    }
+}
+
+/// Why a table fits no stage however few entries it has; `None` if it may.
+pub(crate) fn impossible(mau: &MauSpec, demand: &Demand) -> Option<GeometryError> {
+    let match_words = match demand.lookup {
+        Lookup::None => None,
+        Lookup::Exact => exact(mau, demand, 1).err(),
+        Lookup::Ternary => indirection_rams(mau, demand, 1).err(),
+    };
+    let widest = (demand.lookup == Lookup::Ternary && ternary_width(demand) > mau.ternary_xbar_groups)
+        .then_some(GeometryError::TooWide {
+            what: "ternary key",
+            found: demand.key.len() as u64 * 8,
+            limit: u64::from(mau.ternary_xbar_bytes()) * 8,
+        });
+    match_words.or(widest).or_else(|| action_rams(mau, demand, 1).err())
+}
+
+pub(crate) fn narrow(value: u64) -> u32 {
+    u32::try_from(value).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,195 @@
+//! Bytes on the input crossbars of a stage.
+//!
+//! What lives here: the choice of crossbar bytes under the lane rule (facts: asic §1.2, §1.3). Bytes that
+//! the stage already has on the crossbar are shared. What may not: what is done with the bytes.
+//!
+//! Lanes count over the whole crossbar: the exact one has groups of 16 bytes, the ternary one pairs of
+//! groups of 11 bytes (five, a mid byte for both, five).
+
+use super::super::bits::{ByteRef, PhvView};
+use super::super::data::Owner;
+use super::pool::{Content, Pool};
+use sluice_asic::chip::{Column, MauSpec};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A place on a crossbar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    column: Column,
+    group: u16,
+    byte: u16,
+    /// Position over the whole crossbar.
+    at: u16,
+    /// Only four bits of the byte reach the TCAM.
+    nibble: bool,
+}
+
+/// Brings bytes to exact crossbar groups, as few as possible and at most `most`; `fixed` bytes stand at
+/// their position in the (then only) group. Returns the groups.
+pub(crate) fn exact(
+    pool: &mut Pool,
+    (mau, view): (&MauSpec, &PhvView<'_>),
+    owner: Owner,
+    bytes: &BTreeSet<ByteRef>,
+    fixed: &[(u16, ByteRef)],
+    most: u32,
+) -> Option<Vec<u16>> {
+    if bytes.is_empty() && fixed.is_empty() {
+        return Some(Vec::new());
+    }
+    let masks = bytes.iter().map(|&b| (b, 0)).collect();
+    let most = if fixed.is_empty() { most } else { 1 };
+    let groups = mau.exact_xbar_groups.min(16);
+    for count in 1..=most.min(groups) {
+        let mut best: Option<(usize, Vec<u16>, Vec<(Place, ByteRef)>)> = None;
+        for subset in 0_u32..1 << groups {
+            if subset.count_ones() != count {
+                continue;
+            }
+            let chosen: Vec<u16> = (0..groups as u16).filter(|g| subset >> g & 1 == 1).collect();
+            let places = chosen.iter().flat_map(|&g| exact_group(mau, g)).collect();
+            let Some(put) = assign(pool, places, &masks, fixed) else { continue };
+            let new = put.iter().filter(|(p, _)| pool.is_free(p.column, p.group, p.byte)).count();
+            if best.as_ref().is_none_or(|(least, ..)| new < *least) {
+                best = Some((new, chosen, put));
+            }
+        }
+        if let Some((_, chosen, put)) = best {
+            take(pool, view, owner, &put);
+            return Some(chosen);
+        }
+    }
+    None
+}
+
+/// Brings the bytes of a key to the groups of `width` TCAM blocks; returns false if they do not fit.
+pub(crate) fn ternary(
+    pool: &mut Pool,
+    (mau, view): (&MauSpec, &PhvView<'_>),
+    owner: Owner,
+    key: &BTreeMap<ByteRef, u8>,
+    width: u32,
+) -> bool {
+    let pairs = (mau.ternary_xbar_groups / 2) as u16;
+    let mut best: Option<(usize, Vec<(Place, ByteRef)>)> = None;
+    for subset in 0_u32..1 << pairs.min(16) {
+        if subset.count_ones() != width / 2 {
+            continue;
+        }
+        let whole: Vec<u16> = (0..pairs).filter(|p| subset >> p & 1 == 1).collect();
+        let singles: Vec<Option<u16>> = if width % 2 == 0 {
+            vec![None]
+        } else {
+            (0..pairs * 2).filter(|g| !whole.contains(&(g / 2))).map(Some).collect()
+        };
+        for single in singles {
+            let mut places: Vec<Place> = whole.iter().flat_map(|&p| ternary_pair(mau, p)).collect();
+            if let Some(group) = single {
+                let half = ternary_pair(mau, group / 2).into_iter();
+                places.extend(half.filter(|p| p.byte == mau.ternary_xbar_group_bytes as u16 || p.group == group).map(
+                    |p| Place { nibble: p.byte == mau.ternary_xbar_group_bytes as u16, ..p },
+                ));
+            }
+            let Some(put) = assign(pool, places, key, &[]) else { continue };
+            let new = put.iter().filter(|(p, _)| pool.is_free(p.column, p.group, p.byte)).count();
+            if best.as_ref().is_none_or(|(least, _)| new < *least) {
+                best = Some((new, put));
+            }
+        }
+    }
+    let Some((_, put)) = best else { return false };
+    take(pool, view, owner, &put);
+    true
+}
+
+fn exact_group(mau: &MauSpec, group: u16) -> Vec<Place> {
+    let bytes = mau.exact_xbar_group_bytes as u16;
+    (0..bytes)
+        .map(|byte| Place { column: Column::ExactXbar, group, byte, at: group * bytes + byte, nibble: false })
+        .collect()
+}
+
+/// The bytes of a pair of ternary groups; the mid byte counts to the even one, after its own bytes.
+fn ternary_pair(mau: &MauSpec, pair: u16) -> Vec<Place> {
+    let bytes = mau.ternary_xbar_group_bytes as u16;
+    let first = pair * (2 * bytes + 1);
+    let place = |group, byte, at| Place { column: Column::TernaryXbar, group, byte, at, nibble: false };
+    let even = (0..=bytes).map(|b| place(pair * 2, b, first + b));
+    let odd = (0..bytes).map(|b| place(pair * 2 + 1, b, first + bytes + 1 + b));
+    even.chain(odd).collect()
+}
+
+/// Gives every byte a place: the one where it already is, or a free one in its lane (bipartite matching).
+fn assign(
+    pool: &Pool,
+    places: Vec<Place>,
+    bytes: &BTreeMap<ByteRef, u8>,
+    fixed: &[(u16, ByteRef)],
+) -> Option<Vec<(Place, ByteRef)>> {
+    let mut put: Vec<(Place, ByteRef)> = Vec::new();
+    for &(at, byte) in fixed {
+        let place = *places.iter().find(|p| p.byte == at)?;
+        if !pool.accepts(place.column, place.group, place.byte, Content::Byte(byte)) {
+            return None;
+        }
+        put.push((place, byte));
+    }
+    let usable = |place: &Place, mask: u8| !place.nibble || mask & 0x0f == 0 || mask & 0xf0 == 0;
+    let mut open: Vec<(ByteRef, u8)> = Vec::new();
+    for (&byte, &mask) in bytes {
+        let there = places
+            .iter()
+            .find(|p| usable(p, mask) && pool.content(p.column, p.group, p.byte) == Some(Content::Byte(byte)));
+        match there {
+            Some(place) => put.push((*place, byte)),
+            None if put.iter().any(|(_, b)| *b == byte) => {}
+            None => open.push((byte, mask)),
+        }
+    }
+    let free: Vec<Place> = places
+        .into_iter()
+        .filter(|p| pool.is_free(p.column, p.group, p.byte) && !put.iter().any(|(q, _)| q == p))
+        .collect();
+    let fits = |byte: usize, place: usize| {
+        let ((b, mask), p) = (open[byte], &free[place]);
+        b.may_stand_at(p.at) && usable(p, mask)
+    };
+    let mut holder: Vec<Option<usize>> = vec![None; free.len()];
+    for byte in 0..open.len() {
+        if !augment(byte, &fits, &mut holder, &mut vec![false; free.len()]) {
+            return None;
+        }
+    }
+    put.extend(holder.iter().zip(&free).filter_map(|(h, p)| h.map(|b| (*p, open[b].0))));
+    Some(put)
+}
+
+/// One step of bipartite matching: a place for `byte`, moving others if that helps.
+fn augment(
+    byte: usize,
+    fits: &impl Fn(usize, usize) -> bool,
+    holder: &mut Vec<Option<usize>>,
+    seen: &mut Vec<bool>,
+) -> bool {
+    for place in 0..holder.len() {
+        if seen[place] || !fits(byte, place) {
+            continue;
+        }
+        seen[place] = true;
+        let movable = match holder[place] {
+            None => true,
+            Some(other) => augment(other, fits, holder, seen),
+        };
+        if movable {
+            holder[place] = Some(byte);
+            return true;
+        }
+    }
+    false
+}
+
+fn take(pool: &mut Pool, view: &PhvView<'_>, owner: Owner, put: &[(Place, ByteRef)]) {
+    for (place, byte) in put {
+        pool.take((place.column, place.group, place.byte), owner, Content::Byte(*byte), &view.byte_name(*byte));
+    }
+}

@@ -1,0 +1,278 @@
+//! The passes of placement, in order, each with a result that prints.
+//!
+//! What lives here: the order, and why it is this one. What may not: the passes themselves.
+
+use super::bits::PhvView;
+use super::data::{PhvAllocation, PlacedGress, PlacedParser, Placement};
+use super::deps::{DependencyGraph, node_name};
+use super::mau::{self, Tables};
+use super::nofit::{Exhausted, NoFit, Place, Resource};
+use super::{parser, phv, timing, verify};
+use crate::flow::Flow;
+use crate::ir::Program;
+use crate::verify::Diag;
+use sluice_asic::chip::{ChipSpec, Column};
+use sluice_asic::gress::Gress;
+use sluice_asic::latency::StageUse;
+use std::fmt::Write;
+
+/// A pass of placement.
+#[derive(Clone, Copy, Debug)]
+pub struct PassInfo {
+    /// Name, by which its result can be asked for.
+    pub name: &'static str,
+    /// What it does and why it stands where it stands.
+    pub doc: &'static str,
+    run: fn(&mut Work<'_>) -> Result<(), Failed>,
+    print: fn(&Work<'_>) -> String,
+}
+
+/// The passes in order.
+pub const PASSES: [PassInfo; 7] = [
+    PassInfo {
+        name: "flow",
+        doc: "flattens both control blocks into nodes; everything after works on nodes",
+        run: flow,
+        print: print_flow,
+    },
+    PassInfo {
+        name: "phv",
+        doc: "gives fields their containers; before dependencies, because sharing a container is one",
+        run: allocate,
+        print: print_phv,
+    },
+    PassInfo {
+        name: "parser",
+        doc: "splits parser states over cycles; needs containers, because extractors have their sizes",
+        run: parsers,
+        print: print_parser,
+    },
+    PassInfo {
+        name: "dependencies",
+        doc: "finds which node waits for which, and the earliest stage of each",
+        run: dependencies,
+        print: print_dependencies,
+    },
+    PassInfo {
+        name: "tables",
+        doc: "gives nodes stages and units; needs containers (crossbar lanes) and dependencies",
+        run: tables,
+        print: print_tables,
+    },
+    PassInfo {
+        name: "timing",
+        doc: "derives stage dependencies and cycles; needs stages",
+        run: timing_pass,
+        print: print_timing,
+    },
+    PassInfo {
+        name: "verify",
+        doc: "checks the finished placement with rules that share no code with the passes above",
+        run: check,
+        print: |_| "no rule is broken\n".to_owned(),
+    },
+];
+
+/// What passes read and write.
+struct Work<'a> {
+    program: &'a Program,
+    chip: &'a ChipSpec,
+    flows: [Flow; 2],
+    phv: PhvAllocation,
+    parsers: [PlacedParser; 2],
+    graph: DependencyGraph,
+    tables: Tables,
+    stages: [Vec<StageUse>; 2],
+    placement: Option<Placement>,
+}
+
+/// Why a pass failed.
+struct Failed {
+    diags: Vec<Diag>,
+    first_exhausted: Option<Exhausted>,
+}
+
+/// Places a program on a chip.
+///
+/// # Errors
+/// When it does not fit, with everything found and the resource that ran out first.
+pub fn place(program: &Program, chip: &ChipSpec) -> Result<Placement, NoFit> {
+    place_with(program, chip, &mut |_, _| {})
+}
+
+/// As [`place`]; calls `dump` with name and printed result after each pass.
+///
+/// # Errors
+/// As [`place`].
+pub fn place_with(
+    program: &Program,
+    chip: &ChipSpec,
+    dump: &mut dyn FnMut(&'static str, String),
+) -> Result<Placement, NoFit> {
+    let mut work = Work {
+        program,
+        chip,
+        flows: Default::default(),
+        phv: PhvAllocation::default(),
+        parsers: Default::default(),
+        graph: DependencyGraph::default(),
+        tables: Tables::default(),
+        stages: Default::default(),
+        placement: None,
+    };
+    let no_fit = |failed: Failed| NoFit {
+        program: program.name.clone(),
+        chip: chip.name.clone(),
+        diags: failed.diags,
+        first_exhausted: failed.first_exhausted,
+    };
+    for pass in &PASSES {
+        (pass.run)(&mut work).map_err(no_fit)?;
+        dump(pass.name, (pass.print)(&work));
+    }
+    let unfinished = Failed { diags: Vec::new(), first_exhausted: None };
+    work.placement.ok_or_else(|| no_fit(unfinished))
+}
+
+fn flow(work: &mut Work<'_>) -> Result<(), Failed> {
+    work.flows = Gress::ALL.map(|g| Flow::of(work.program, g));
+    Ok(())
+}
+
+fn allocate(work: &mut Work<'_>) -> Result<(), Failed> {
+    work.phv = phv::allocate(work.program, work.chip, &work.flows)
+        .map_err(|diags| exhausted(diags, Resource::Phv, Gress::Ingress))?;
+    Ok(())
+}
+
+fn parsers(work: &mut Work<'_>) -> Result<(), Failed> {
+    for gress in Gress::ALL {
+        work.parsers[gress.index()] = parser::place(work.program, work.chip, gress, &work.phv)
+            .map_err(|diags| exhausted(diags, Resource::Parser, gress))?;
+    }
+    Ok(())
+}
+
+fn exhausted(diags: Vec<Diag>, resource: Resource, gress: Gress) -> Failed {
+    let first = Exhausted { resource, place: Place::Gress(gress), contenders: Vec::new() };
+    Failed { diags, first_exhausted: Some(first) }
+}
+
+fn dependencies(work: &mut Work<'_>) -> Result<(), Failed> {
+    work.graph = DependencyGraph::of(work.program, &work.flows, &work.phv);
+    Ok(())
+}
+
+fn tables(work: &mut Work<'_>) -> Result<(), Failed> {
+    work.tables = mau::place(work.program, work.chip, &work.flows, &work.phv, &work.graph)
+        .map_err(|f| Failed { diags: f.diags, first_exhausted: f.first_exhausted })?;
+    Ok(())
+}
+
+fn timing_pass(work: &mut Work<'_>) -> Result<(), Failed> {
+    let view = PhvView::new(work.chip, &work.phv);
+    let gresses = Gress::ALL.map(|gress| {
+        let (flow, nodes) = (&work.flows[gress.index()], &work.tables.nodes[gress.index()]);
+        let stages = timing::stages(work.program, work.chip, &view, (gress, flow), nodes, &work.tables.units);
+        let latency = timing::latency(work.chip, gress, &stages);
+        let placed = PlacedGress {
+            flow: flow.clone(),
+            nodes: nodes.clone(),
+            parser: work.parsers[gress.index()].clone(),
+            dependencies: latency.stages.iter().map(|s| s.dependency).collect(),
+            mau_cycles: u32::try_from(latency.total.0).unwrap_or(u32::MAX),
+            deparser_cycles: work.chip.latency.deparser,
+        };
+        (placed, stages)
+    });
+    let [(ingress, ingress_stages), (egress, egress_stages)] = gresses;
+    work.stages = [ingress_stages, egress_stages];
+    work.placement = Some(Placement {
+        chip: work.chip.clone(),
+        phv: work.phv.clone(),
+        gresses: [ingress, egress],
+        units: work.tables.units.clone(),
+    });
+    Ok(())
+}
+
+fn check(work: &mut Work<'_>) -> Result<(), Failed> {
+    let diags = work.placement.as_ref().map(|p| verify(work.program, p)).unwrap_or_default();
+    if diags.is_empty() { Ok(()) } else { Err(Failed { diags, first_exhausted: None }) }
+}
+
+fn print_flow(work: &Work<'_>) -> String {
+    let mut out = String::new();
+    for gress in Gress::ALL {
+        let flow = &work.flows[gress.index()];
+        for (node, data) in flow.nodes.iter() {
+            let when: Vec<String> =
+                flow.outcomes(data.pred).iter().map(|(n, o)| format!("{n:?} {o:?}")).collect();
+            let _ = writeln!(out, "{gress} {node:?} {} when [{}]", node_name(work.program, flow, node), when.join(", "));
+        }
+    }
+    out
+}
+
+fn print_phv(work: &Work<'_>) -> String {
+    let mut out = String::new();
+    for row in phv::summary(work.program, work.chip, &work.phv).rows {
+        let slices: Vec<String> = row
+            .slices
+            .iter()
+            .map(|s| format!("{}[{}:{}]@{}", s.var.name(work.program), s.lo + s.width.max(1) - 1, s.lo, s.at))
+            .collect();
+        let _ = writeln!(out, "{} {} {}", row.gress, row.name, slices.join(" "));
+    }
+    out
+}
+
+fn print_parser(work: &Work<'_>) -> String {
+    let mut out = String::new();
+    for gress in Gress::ALL {
+        let placed = &work.parsers[gress.index()];
+        let _ = writeln!(out, "{gress}: {} rows", placed.rows);
+        for (state, data) in work.program.states.iter().filter(|(_, d)| d.gress == gress) {
+            let cycles = placed.cycles.get(state).copied().unwrap_or(0);
+            let _ = writeln!(out, "  {} {cycles} cycles", data.name);
+        }
+    }
+    out
+}
+
+fn print_dependencies(work: &Work<'_>) -> String {
+    work.graph.dot(work.program, &work.flows)
+}
+
+fn print_tables(work: &Work<'_>) -> String {
+    let mut out = String::new();
+    for gress in Gress::ALL {
+        let flow = &work.flows[gress.index()];
+        for (node, placed) in work.tables.nodes[gress.index()].iter() {
+            let name = node_name(work.program, flow, node);
+            for p in &placed.parts {
+                let _ = writeln!(out, "{gress} {name} stage {} id {} entries {}", p.stage, p.logical_id, p.entries);
+            }
+        }
+    }
+    for used in &work.tables.units {
+        let flow = &work.flows[used.owner.gress.index()];
+        let (unit, name) = (used.unit, node_name(work.program, flow, used.owner.node));
+        let column: Column = unit.column;
+        let _ = writeln!(out, "stage {} {column} {},{} {name}: {}", unit.stage, unit.row, unit.col, used.purpose);
+    }
+    out
+}
+
+fn print_timing(work: &Work<'_>) -> String {
+    let mut out = String::new();
+    for gress in Gress::ALL {
+        let latency = timing::latency(work.chip, gress, &work.stages[gress.index()]);
+        for (i, s) in latency.stages.iter().enumerate() {
+            let (length, adds) = (s.length.0, s.contribution.0);
+            let _ = writeln!(out, "{gress} stage {i} {:?} length {length} adds {adds}", s.dependency);
+        }
+        let _ = writeln!(out, "{gress} total {}", latency.total.0);
+    }
+    out
+}

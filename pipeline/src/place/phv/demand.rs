@@ -1,0 +1,202 @@
+//! What a program asks of the PHV, field by field.
+//!
+//! What may not live here: containers; and findings that need an allocation (see [`super::verify`]).
+
+use super::moves::{Shape, Source, Write, writes};
+use crate::entity::EntityMap;
+use crate::flow::{Flow, Node, Var, used_vars};
+use crate::ir::{Action, Expr, Field, Header, Home, Loc, ParserOpKind, Program};
+use crate::verify::Diag;
+use sluice_asic::alu::AluOp;
+use sluice_asic::gress::Gress;
+
+/// What a program does with a field.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Demand {
+    /// Needs containers at all.
+    pub(super) used: bool,
+    /// Read through the input crossbar.
+    pub(super) matched: bool,
+    /// Read by an action ALU.
+    pub(super) alu_read: bool,
+    /// Source or destination of a copy between fields.
+    pub(super) moved: bool,
+    /// Its containers hold nothing else.
+    pub(super) own: bool,
+    /// It is one number in one container.
+    pub(super) number: bool,
+    /// The parser copies packet bytes into it besides its header's extraction.
+    pub(super) copied: bool,
+    /// Nodes of its gress that write it, sorted.
+    pub(super) writers: Vec<Node>,
+    /// Actions that write it, and whether from a hash result.
+    pub(super) written_in: Vec<(Action, bool)>,
+    /// Checksum updates that sum it, by their place in the deparser.
+    pub(super) sums: Vec<usize>,
+}
+
+impl Demand {
+    /// Only parser and deparser see it.
+    pub(super) fn passes_through(&self) -> bool {
+        !self.matched && !self.alu_read && self.writers.is_empty()
+    }
+}
+
+/// All demands of a program.
+#[derive(Clone, Debug)]
+pub(super) struct Demands {
+    pub(super) fields: EntityMap<Field, Demand>,
+    /// Headers whose validity bit is needed.
+    pub(super) valid: EntityMap<Header, bool>,
+    /// Writes of both gresses.
+    pub(super) writes: Vec<Write>,
+}
+
+impl Demands {
+    pub(super) fn of(program: &Program, flows: &[Flow; 2]) -> Demands {
+        let mut d = Demands {
+            fields: program.fields.values().map(|_| Demand::default()).collect(),
+            valid: program.headers.values().map(|_| false).collect(),
+            writes: Vec::new(),
+        };
+        for gress in Gress::ALL {
+            for var in used_vars(program, gress) {
+                match var {
+                    Var::Field(f) => d.fields[f].used = true,
+                    Var::Valid(h) => d.valid[h] = true,
+                }
+            }
+            d.control(program, &flows[gress.index()]);
+            d.deparser(program, gress);
+        }
+        d.parser(program);
+        d
+    }
+
+    fn control(&mut self, program: &Program, flow: &Flow) {
+        for node in flow.nodes.keys() {
+            let effects = flow.effects(program, node);
+            let field = |v: &Var| if let Var::Field(f) = v { Some(*f) } else { None };
+            effects.match_reads.iter().filter_map(field).for_each(|f| self.fields[f].matched = true);
+            effects.action_reads.iter().filter_map(field).for_each(|f| self.fields[f].alu_read = true);
+            effects.writes.iter().filter_map(field).for_each(|f| self.fields[f].writers.push(node));
+        }
+        let writes = writes(program, flow);
+        for w in &writes {
+            let hashed = w.moves.iter().any(|m| m.source == Source::Hash);
+            self.fields[w.dst].written_in.push((w.action, hashed));
+            self.shape(w);
+        }
+        self.writes.extend(writes);
+    }
+
+    fn shape(&mut self, w: &Write) {
+        let sources: Vec<Field> = w.sources().map(|(f, ..)| f).collect();
+        let own = matches!(w.shape, Shape::Lanes | Shape::Number(_));
+        let number = matches!(w.shape, Shape::Number(_));
+        let moved = !sources.is_empty() && w.shape != Shape::Merge;
+        for f in sources.into_iter().chain([w.dst]) {
+            let d = &mut self.fields[f];
+            d.own |= own;
+            d.number |= number;
+            d.moved |= moved;
+        }
+    }
+
+    fn deparser(&mut self, program: &Program, gress: Gress) {
+        for (i, update) in program.pipe(gress).deparser.checksums.iter().enumerate() {
+            self.fields[update.field].own = true;
+            self.fields[update.field].number = true;
+            for &f in &update.inputs {
+                self.fields[f].sums.push(i);
+            }
+        }
+    }
+
+    fn parser(&mut self, program: &Program) {
+        for op in program.states.values().flat_map(|s| &s.ops) {
+            if let ParserOpKind::Set(dst, Expr::Field(_)) = &op.kind {
+                self.fields[*dst].copied = true;
+            }
+        }
+    }
+
+    /// What no allocation can mend.
+    pub(super) fn check(&self, program: &Program) -> Vec<Diag> {
+        let mut found = Vec::new();
+        for (f, _) in self.fields.iter().filter(|(_, d)| d.used && d.number) {
+            found.extend(whole_number(program, f));
+        }
+        for w in &self.writes {
+            if let Shape::Number(op) = w.shape {
+                found.extend(padded(program, w, op));
+            }
+        }
+        for op in program.states.values().flat_map(|s| &s.ops) {
+            if let ParserOpKind::Set(dst, Expr::Field(src)) = &op.kind {
+                found.extend(unaligned_copy(program, op.loc, *dst, *src));
+            }
+        }
+        found
+    }
+}
+
+/// A number needs one container that holds nothing else.
+fn whole_number(program: &Program, field: Field) -> Option<Diag> {
+    let data = &program.fields[field];
+    if data.width > 32 {
+        let text = format!(
+            "`{}` of {} bits is an operand of whole-container arithmetic, which has at most 32 bits",
+            data.name, data.width
+        );
+        return Some(Diag::error(data.loc, text).help("compute on a 32-bit part kept in a metadata field of its own"));
+    }
+    let Home::Header(header) = data.home else { return None };
+    let aligned = program.field_offset(header, field).is_some_and(|o| o % 8 == 0);
+    if aligned && matches!(data.width, 8 | 16 | 32) {
+        return None;
+    }
+    let text = format!(
+        "`{}` ({} bits at bit {} of `{}`) is an operand of whole-container arithmetic or a checksum, but cannot have \
+         a container of its own: that takes 8, 16 or 32 bits on a byte boundary",
+        data.name,
+        data.width,
+        program.field_offset(header, field).unwrap_or(0),
+        program.headers[header].name
+    );
+    let help = "copy it to a metadata field, compute there, and copy the result back";
+    Some(Diag::error(data.loc, text).also(program.headers[header].loc, "the header").help(help))
+}
+
+/// Operations whose result depends on the container's upper end need a field that fills the container.
+fn padded(program: &Program, w: &Write, op: AluOp) -> Option<Diag> {
+    let data = &program.fields[w.dst];
+    let sees_top = matches!(
+        op,
+        AluOp::Saddu | AluOp::Sadds | AluOp::Ssubs | AluOp::Mins | AluOp::Maxs | AluOp::Shrs | AluOp::Gteqs
+            | AluOp::Lts | AluOp::Leqs | AluOp::Gts
+    );
+    if !sees_top || matches!(data.width, 8 | 16 | 32) || data.width > 32 {
+        return None;
+    }
+    let text = format!(
+        "`{}` has {} bits, but `{op}` in action `{}` works on 8, 16 or 32 bits",
+        data.name, data.width, program.actions[w.action].name
+    );
+    Some(Diag::error(w.loc, text).also(data.loc, "the field").help("declare the field 8, 16 or 32 bits wide"))
+}
+
+/// Extractors copy whole bytes.
+fn unaligned_copy(program: &Program, at: Loc, dst: Field, src: Field) -> Option<Diag> {
+    let data = &program.fields[src];
+    let Home::Header(header) = data.home else { return None };
+    let offset = program.field_offset(header, src)?;
+    if offset % 8 == 0 && data.width % 8 == 0 {
+        return None;
+    }
+    let text = format!(
+        "the parser copies `{}` ({} bits at bit {offset} of `{}`) to `{}`, but extractors copy whole bytes",
+        data.name, data.width, program.headers[header].name, program.fields[dst].name
+    );
+    Some(Diag::error(at, text).also(data.loc, "the source").help("copy it by an action of the control block"))
+}

@@ -1,0 +1,160 @@
+//! Pieces into containers: first fit.
+//!
+//! Order: pieces that must share a MAU group first, then those that need normal containers, then those that
+//! can do with mocha, then header bytes that only pass through; larger before smaller, then in order of
+//! declaration. A container of a gress group that the gress has already is preferred to a new one. What may
+//! not live here: cuts, and why a piece needs what it needs.
+
+use super::layout::{Layout, Piece};
+use crate::ir::Program;
+use sluice_asic::gress::Gress;
+use sluice_asic::phv::{Container, ContainerInfo, ContainerKind, PhvInventory};
+use std::cmp::Reverse;
+
+/// What a piece may be put into.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Want {
+    /// Kinds, best first.
+    pub(super) kinds: Vec<ContainerKind>,
+    /// Pieces with the same number must be in one MAU group.
+    pub(super) cluster: usize,
+    /// What to try when nothing is left.
+    pub(super) spare: Spare,
+}
+
+/// The second choice of a piece.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Spare {
+    /// None.
+    Nothing,
+    /// A larger container with padding.
+    Larger,
+    /// Two containers of half the size.
+    Halves,
+}
+
+/// The containers of a pipe as they fill.
+#[derive(Clone, Debug)]
+pub(super) struct Bins {
+    slots: Vec<(Container, ContainerInfo)>,
+    taken: Vec<bool>,
+    owner: Vec<Option<Gress>>,
+}
+
+impl Bins {
+    pub(super) fn new(inventory: &PhvInventory) -> Bins {
+        let slots: Vec<_> = inventory.iter().map(|(c, info)| (c, *info)).collect();
+        let mut owner = vec![None; usize::from(inventory.gress_groups())];
+        for (_, s) in &slots {
+            let group = &mut owner[usize::from(s.gress_group)];
+            *group = group.or(s.hard_wired);
+        }
+        Bins { taken: vec![false; slots.len()], slots, owner }
+    }
+
+    /// Takes the first container that suits.
+    pub(super) fn take(&mut self, piece: &Piece, kinds: &[ContainerKind], group: Option<u16>) -> Option<Container> {
+        let at = kinds.iter().find_map(|kind| {
+            [Some(piece.gress), None].into_iter().find_map(|owner| {
+                (0..self.slots.len()).find(|&i| {
+                    let s = &self.slots[i].1;
+                    !self.taken[i]
+                        && s.kind == *kind
+                        && s.size.bits() == u32::from(piece.bits)
+                        && self.owner[usize::from(s.gress_group)] == owner
+                        && group.is_none_or(|g| s.mau_group == Some(g))
+                })
+            })
+        })?;
+        self.taken[at] = true;
+        let (container, info) = self.slots[at];
+        self.owner[usize::from(info.gress_group)] = Some(piece.gress);
+        Some(container)
+    }
+
+    /// Puts all these pieces into one MAU group: the first that has room.
+    fn take_together(&mut self, pieces: &[Piece], wants: &[Want], members: &[usize]) -> Option<Vec<Container>> {
+        let bits = u32::from(pieces[*members.first()?].bits);
+        let sized = self.slots.iter().filter(|(_, s)| s.size.bits() == bits);
+        let mut groups: Vec<u16> = sized.filter_map(|(_, s)| s.mau_group).collect();
+        groups.dedup();
+        groups.into_iter().find_map(|group| {
+            let mut trial = self.clone();
+            let found: Option<Vec<Container>> =
+                members.iter().map(|&p| trial.take(&pieces[p], &wants[p].kinds, Some(group))).collect();
+            if found.is_some() {
+                *self = trial;
+            }
+            found
+        })
+    }
+
+    /// Containers of a size and kind that a gress has or could still have.
+    pub(super) fn reachable(&self, gress: Gress, bits: u8, kind: ContainerKind) -> usize {
+        let reach = |s: &ContainerInfo| {
+            let owner = self.owner[usize::from(s.gress_group)];
+            s.size.bits() == u32::from(bits) && s.kind == kind && owner.is_none_or(|owner| owner == gress)
+        };
+        self.slots.iter().filter(|(_, s)| reach(s)).count()
+    }
+}
+
+/// Places all pieces; a piece without a place has `None`.
+pub(super) fn fit(
+    program: &Program,
+    bins: &mut Bins,
+    layout: &mut Layout,
+    wants: &mut Vec<Want>,
+) -> Vec<Option<Container>> {
+    let mut places = vec![None; layout.pieces.len()];
+    for members in order(&layout.pieces, wants) {
+        if members.len() > 1 {
+            if let Some(found) = bins.take_together(&layout.pieces, wants, &members) {
+                members.iter().zip(found).for_each(|(&p, c)| places[p] = Some(c));
+            }
+            continue;
+        }
+        let mut todo = members;
+        while let Some(p) = todo.pop() {
+            places[p] = bins.take(&layout.pieces[p], &wants[p].kinds, None);
+            if places[p].is_some() {
+                continue;
+            }
+            match wants[p].spare {
+                Spare::Larger if layout.pieces[p].bits < 32 => {
+                    layout.pieces[p].bits *= 2;
+                    todo.push(p);
+                }
+                Spare::Halves => {
+                    if let Some(second) = layout.halve(program, p) {
+                        places.push(None);
+                        wants.push(wants[p].clone());
+                        todo.extend([second, p]);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    places
+}
+
+/// Clusters in the order in which they are placed.
+fn order(pieces: &[Piece], wants: &[Want]) -> Vec<Vec<usize>> {
+    let mut clusters: Vec<Vec<usize>> = vec![Vec::new(); pieces.len()];
+    for (p, want) in wants.iter().enumerate() {
+        clusters[want.cluster].push(p);
+    }
+    clusters.retain(|c| !c.is_empty());
+    clusters.sort_by_key(|c| {
+        let first = c[0];
+        let class = match wants[first].kinds.as_slice() {
+            _ if c.len() > 1 => 0,
+            [_] => 1,
+            [ContainerKind::Normal, ..] => 2,
+            _ => 3,
+        };
+        (class, Reverse(c.len()), Reverse(pieces[first].bits), first)
+    });
+    clusters
+}

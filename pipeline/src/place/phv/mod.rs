@@ -1,0 +1,109 @@
+//! PHV allocation: a container for every field and validity bit that a program uses.
+//!
+//! What lives here: the allocator, queries on its result, an independent verifier of it, and its summary for
+//! reports. What may not: stages, and what crosses a stage's buses.
+//!
+//! The rules (facts: asic §2.1, §2.2, §6.1):
+//! 1. A container belongs to one gress; so do all containers of its gress group (T1: the first group of each
+//!    size is wired to ingress, the second to egress; a tagalong collection is a group).
+//! 2. The bytes of a header are covered in wire order, without gaps, by whole containers that hold nothing
+//!    else; fields that do not end on a byte boundary share a container.
+//! 3. The operands of arithmetic, shifts and comparisons (which work on whole containers) own theirs, at bit
+//!    0: a header field must then have 8, 16 or 32 bits on a byte boundary, a metadata field at most 32 and is
+//!    padded. So do the operands of bitwise functions, unless one is a constant and the other the
+//!    destination, and fields that the deparser writes a checksum to.
+//! 4. An instruction reads only containers of its destination's MAU group, and so of its size: fields copied
+//!    to each other are cut alike. Constants, parameters and hash results come over the action data bus and
+//!    bind nothing.
+//! 5. One action has one instruction per container, with two sources at most, of which one may be the action
+//!    data bus; a partial write from a PHV source takes the destination as its second source. One PHV source
+//!    may be rotated by bits, two only by bytes.
+//! 6. What tables, gateways and hashes read is in normal or mocha containers; what any ALU reads or writes is
+//!    not in tagalong. Mocha (T2) can only be set as a whole from one source.
+//! 7. Bytes that only pass from parser to deparser go to tagalong (T1) or mocha (T2) if there is room.
+//! 8. Metadata fields share a container only if no packet has them written by different nodes. Headers cannot
+//!    avoid such conflicts; the table placer separates the nodes.
+//! 9. An intrinsic field has containers of its own, as the parser and the traffic manager see it.
+//! 10. Validity bits have containers of their own, at most `pov_bits` per gress. Two nodes may write bits of
+//!     one: an instruction sets or clears its bits under a mask, and the table placer keeps such nodes in
+//!     different stages (container conflict).
+//! 11. What the parser copies from packet bytes, beside a header's extraction, has a container of its own and
+//!     starts and ends on a byte boundary.
+//!
+//! Dark containers (T2) are not used: neither parser nor a whole-container rule gives them the value zero that
+//! metadata starts with. There is no liveness overlay: a field keeps its containers for the whole pass.
+//! Gateways that compare two fields want them at equal bits of a byte; that is not considered here.
+
+mod cuts;
+mod demand;
+mod fit;
+mod layout;
+mod moves;
+mod overflow;
+mod pack;
+mod query;
+mod summary;
+mod verify;
+mod wants;
+
+
+pub use summary::{ContainerRow, GroupUsage, PhvSummary, RowSlice, summary};
+pub use verify::verify;
+
+use super::data::{FieldSlice, PhvAllocation, PovBit};
+use crate::entity::EntityMap;
+use crate::flow::Flow;
+use crate::ir::Program;
+use crate::verify::Diag;
+use cuts::Cuts;
+use demand::Demands;
+use fit::Bins;
+use layout::Layout;
+use sluice_asic::chip::ChipSpec;
+use sluice_asic::phv::{Container, PhvInventory};
+
+/// Gives every used field and validity bit of both gresses its containers.
+///
+/// Deterministic: first fit over pieces sorted by constraint, size and order of declaration.
+///
+/// # Errors
+/// One finding per field that no allocation can serve, per copy between containers of different sizes, per
+/// rule that an action breaks by needing too many sources, or per container size that runs out.
+pub fn allocate(program: &Program, chip: &ChipSpec, flows: &[Flow; 2]) -> Result<PhvAllocation, Vec<Diag>> {
+    let demands = Demands::of(program, flows);
+    let cuts = Cuts::settle(program, &demands);
+    let mut layout = Layout::of(program, &demands, &cuts);
+    let mut found = demands.check(program);
+    if found.is_empty() {
+        found = wants::mismatches(program, &demands, &layout);
+    }
+    if !found.is_empty() {
+        return Err(found);
+    }
+    pack::pack(program, chip, flows, &demands, &mut layout);
+    let mut bins = Bins::new(&PhvInventory::new(&chip.phv));
+    let mut wants = wants::wants(program, &demands, &layout);
+    let places = fit::fit(program, &mut bins, &mut layout, &mut wants);
+    let found = overflow::check(program, &bins, &layout, &wants, &places);
+    if !found.is_empty() {
+        return Err(found);
+    }
+    let allocation = fill(&layout, &places);
+    let found = verify(program, chip, flows, &allocation);
+    if found.is_empty() { Ok(allocation) } else { Err(found) }
+}
+
+/// The layout with containers for pieces.
+fn fill(layout: &Layout, places: &[Option<Container>]) -> PhvAllocation {
+    let slices = |segs: &Vec<layout::Seg>| {
+        let slice = |s: &layout::Seg| {
+            places[s.piece].map(|container| FieldSlice { lo: s.lo, width: s.width, container, at: s.at })
+        };
+        segs.iter().filter_map(slice).collect::<Vec<_>>()
+    };
+    let bit = |v: &Option<(usize, u8)>| v.and_then(|(p, bit)| places[p].map(|container| PovBit { container, bit }));
+    PhvAllocation {
+        fields: layout.segs.values().map(slices).collect::<EntityMap<_, _>>(),
+        valid: layout.valid.values().map(bit).collect(),
+    }
+}

@@ -1,0 +1,80 @@
+//! Small metadata fields and validity bits, several to a container.
+//!
+//! What may not live here: header bytes, and containers.
+
+use super::demand::{Demand, Demands};
+use super::layout::{Layout, PieceHome, Seg, container_bits, stands_alone};
+use crate::flow::Flow;
+use crate::ir::{Field, Home, Program};
+use sluice_asic::chip::ChipSpec;
+use sluice_asic::gress::Gress;
+
+/// A container's worth of small fields.
+struct Pack {
+    piece: usize,
+    bits: u8,
+    filled: u8,
+    members: Vec<Field>,
+}
+
+/// Packs what [`Layout::of`] left out, first fit: wide fields first, then in order of declaration.
+pub(super) fn pack(program: &Program, chip: &ChipSpec, flows: &[Flow; 2], demands: &Demands, layout: &mut Layout) {
+    for gress in Gress::ALL {
+        fields(program, demands, &flows[gress.index()], gress, layout);
+        validity(program, chip, demands, gress, layout);
+    }
+}
+
+fn fields(program: &Program, demands: &Demands, flow: &Flow, gress: Gress, layout: &mut Layout) {
+    let small = |f: Field| {
+        let data = &program.fields[f];
+        data.gress == gress
+            && demands.fields[f].used
+            && !matches!(data.home, Home::Header(_))
+            && !stands_alone(program, demands, f)
+    };
+    let mut list: Vec<Field> = program.fields.keys().filter(|f| small(*f)).collect();
+    list.sort_by_key(|f| std::cmp::Reverse(program.fields[*f].width));
+    let mut packs: Vec<Pack> = Vec::new();
+    for f in list {
+        let width = program.fields[f].width as u8;
+        let fits = |p: &Pack| {
+            p.filled + width <= p.bits
+                && p.members.iter().all(|m| compatible(flow, &demands.fields[*m], &demands.fields[f]))
+        };
+        let at = packs.iter().position(fits).unwrap_or_else(|| {
+            let bits = container_bits(width.into());
+            let piece = layout.push(gress, PieceHome::Pack, bits);
+            packs.push(Pack { piece, bits, filled: 0, members: Vec::new() });
+            packs.len() - 1
+        });
+        let pack = &mut packs[at];
+        layout.segs[f].push(Seg { lo: 0, width: width.into(), piece: pack.piece, at: pack.filled });
+        pack.filled += width;
+        pack.members.push(f);
+    }
+}
+
+/// Two fields may share a container if no packet has it written by two nodes, and no action writes one of
+/// them from a hash result and the other too (that would take two words of the action data bus).
+fn compatible(flow: &Flow, a: &Demand, b: &Demand) -> bool {
+    let by_nodes = a.writers.iter().all(|n| b.writers.iter().all(|m| n == m || flow.exclusive(*n, *m)));
+    let by_actions = a.written_in.iter().all(|(x, h)| b.written_in.iter().all(|(y, g)| x != y || !(*h || *g)));
+    by_nodes && by_actions
+}
+
+/// Packs validity bits in order of declaration, into containers that the parser can set any bit of by a
+/// constant: 16-bit ones where 16-bit extractors take any constant, else 8-bit ones (facts: asic §6.1).
+fn validity(program: &Program, chip: &ChipSpec, demands: &Demands, gress: Gress, layout: &mut Layout) {
+    let bits = if chip.parser.constant_bits_16 >= 16 { 16 } else { 8 };
+    let mut open: Option<(usize, u8)> = None;
+    let used = demands.valid.iter().filter(|(h, used)| **used && program.headers[*h].gress == gress);
+    for (header, _) in used {
+        let (piece, at) = match open {
+            Some((piece, at)) if at < bits => (piece, at),
+            _ => (layout.push(gress, PieceHome::Pov, bits), 0),
+        };
+        layout.valid[header] = Some((piece, at));
+        open = Some((piece, at + 1));
+    }
+}

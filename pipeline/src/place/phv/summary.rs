@@ -1,0 +1,138 @@
+//! Numbers of an allocation for reports: use per group, and what each container holds.
+//!
+//! What may not live here: formatting.
+
+use crate::entity::Entity;
+use crate::flow::Var;
+use crate::ir::{Field, Header, Program};
+use crate::place::data::PhvAllocation;
+use sluice_asic::chip::ChipSpec;
+use sluice_asic::gress::Gress;
+use sluice_asic::phv::{Container, ContainerKind, ContainerSize, PhvInventory};
+use std::collections::BTreeMap;
+
+/// Use of the containers of one size and kind in one group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GroupUsage {
+    /// MAU group, or for tagalong the collection from 0.
+    pub group: u16,
+    /// Size.
+    pub size: ContainerSize,
+    /// Kind.
+    pub kind: ContainerKind,
+    /// Containers that there are.
+    pub containers: u32,
+    /// Containers in use, by [`Gress::index`].
+    pub used: [u32; 2],
+    /// Bits of them that hold something, by [`Gress::index`].
+    pub bits: [u32; 2],
+}
+
+impl GroupUsage {
+    /// Bits that there are.
+    #[must_use]
+    pub const fn bits_available(&self) -> u32 {
+        self.containers * self.size.bits()
+    }
+}
+
+/// Bits of one variable in a container.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowSlice {
+    /// The field or validity bit.
+    pub var: Var,
+    /// Lowest bit of the variable that is here.
+    pub lo: u16,
+    /// Number of bits.
+    pub width: u16,
+    /// Bit of the container that holds bit `lo`.
+    pub at: u8,
+}
+
+/// What one container holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ContainerRow {
+    /// The container.
+    pub container: Container,
+    /// Its name (`W12`).
+    pub name: String,
+    /// The gress that uses it.
+    pub gress: Gress,
+    /// Its content, from the most significant bit.
+    pub slices: Vec<RowSlice>,
+}
+
+/// The PHV of a placed program in numbers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PhvSummary {
+    /// By size in order of addresses, then kind, then group.
+    pub groups: Vec<GroupUsage>,
+    /// Containers in use, in order.
+    pub rows: Vec<ContainerRow>,
+    /// Validity bits, by [`Gress::index`].
+    pub pov_bits: [u32; 2],
+    /// Validity bits that a gress can have.
+    pub pov_available: u32,
+}
+
+/// The numbers of an allocation. Containers that the chip does not have are left out.
+#[must_use]
+pub fn summary(program: &Program, chip: &ChipSpec, allocation: &PhvAllocation) -> PhvSummary {
+    let inventory = PhvInventory::new(&chip.phv);
+    let rows = rows(program, &inventory, allocation);
+    let mut groups: BTreeMap<(ContainerSize, ContainerKind, u16), GroupUsage> = BTreeMap::new();
+    let mut collections: Vec<u16> = Vec::new();
+    for (_, info) in inventory.iter().filter(|(_, i)| i.mau_group.is_none()) {
+        if !collections.contains(&info.gress_group) {
+            collections.push(info.gress_group);
+        }
+    }
+    for (container, info) in inventory.iter() {
+        let collection = collections.iter().position(|c| *c == info.gress_group).unwrap_or(0) as u16;
+        let group = info.mau_group.unwrap_or(collection);
+        let usage = groups.entry((info.size, info.kind, group)).or_insert(GroupUsage {
+            group,
+            size: info.size,
+            kind: info.kind,
+            containers: 0,
+            used: [0; 2],
+            bits: [0; 2],
+        });
+        usage.containers += 1;
+        if let Ok(at) = rows.binary_search_by_key(&container, |r| r.container) {
+            let row = &rows[at];
+            usage.used[row.gress.index()] += 1;
+            usage.bits[row.gress.index()] += row.slices.iter().map(|s| u32::from(s.width)).sum::<u32>();
+        }
+    }
+    let mut groups: Vec<GroupUsage> = groups.into_values().collect();
+    groups.sort_by_key(|g| (ContainerSize::ALL.iter().position(|s| *s == g.size), g.kind, g.group));
+    let pov = |gress| {
+        allocation.valid.iter().filter(|(h, b)| b.is_some() && program.headers[*h].gress == gress).count() as u32
+    };
+    PhvSummary { groups, rows, pov_bits: Gress::ALL.map(pov), pov_available: chip.phv.pov_bits }
+}
+
+fn rows(program: &Program, inventory: &PhvInventory, allocation: &PhvAllocation) -> Vec<ContainerRow> {
+    let mut held: BTreeMap<Container, (Gress, Vec<RowSlice>)> = BTreeMap::new();
+    for field in allocation.fields.keys().filter(|f| f.index() < program.fields.len()) {
+        let gress = program.fields[field].gress;
+        for s in allocation.slices(field) {
+            let slice = RowSlice { var: Var::Field(Field::new(field.index())), lo: s.lo, width: s.width, at: s.at };
+            held.entry(s.container).or_insert((gress, Vec::new())).1.push(slice);
+        }
+    }
+    let valid = allocation.valid.iter().filter(|(h, _)| h.index() < program.headers.len());
+    for (header, bit) in valid.filter_map(|(h, b)| b.map(|b| (h, b))) {
+        let slice = RowSlice { var: Var::Valid(Header::new(header.index())), lo: 0, width: 1, at: bit.bit };
+        let gress = program.headers[header].gress;
+        held.entry(bit.container).or_insert((gress, Vec::new())).1.push(slice);
+    }
+    held.into_iter()
+        .filter_map(|(container, (gress, mut slices))| {
+            slices.sort_by_key(|s| std::cmp::Reverse(s.at));
+            let name = inventory.get(container)?.to_string();
+            Some(ContainerRow { container, name, gress, slices })
+        })
+        .collect()
+}

@@ -1,0 +1,131 @@
+//! How each stage depends on the ones before it, and the cycles that follow.
+//!
+//! What lives here: the compiler's rule for stage dependencies (facts: asic §7.2) on containers; the sums
+//! are the chip model's. What may not: parser and deparser.
+
+use super::bits::PhvView;
+use super::data::{Owner, PlacedNode, UnitUse};
+use crate::entity::EntityMap;
+use crate::flow::{Flow, Node, NodeKind};
+use crate::ir::Program;
+use sluice_asic::chip::{ChipSpec, Column};
+use sluice_asic::geometry::is_wide_selector;
+use sluice_asic::gress::Gress;
+use sluice_asic::latency::{
+    GressLatency, StageDependency, StageFeatures, StageUse, egress_latency, gress_latency,
+};
+use sluice_asic::phv::Container;
+use std::collections::BTreeSet;
+
+/// Containers that a node touches.
+struct Touch {
+    node: Node,
+    stages: Vec<u8>,
+    matched: BTreeSet<Container>,
+    computed: BTreeSet<Container>,
+    written: BTreeSet<Container>,
+}
+
+/// Dependencies and features of every stage for one gress.
+pub(crate) fn stages(
+    program: &Program,
+    chip: &ChipSpec,
+    view: &PhvView<'_>,
+    (gress, flow): (Gress, &Flow),
+    nodes: &EntityMap<Node, PlacedNode>,
+    units: &[UnitUse],
+) -> Vec<StageUse> {
+    let touches: Vec<Touch> = flow
+        .nodes
+        .keys()
+        .map(|node| {
+            let e = flow.effects(program, node);
+            let stages = nodes.get(node).map(|p| p.parts.iter().map(|p| p.stage).collect()).unwrap_or_default();
+            let written = view.containers(&e.writes);
+            let computed = view.containers(&e.action_reads).union(&written).copied().collect();
+            Touch { node, stages, matched: view.containers(&e.match_reads), computed, written }
+        })
+        .collect();
+    let mut list: Vec<StageUse> = Vec::new();
+    for stage in 0..chip.mau.stages {
+        let features = features(program, chip, (gress, flow), units, stage as u8);
+        let dependency = dependency(chip, view, flow, &touches, &list, stage);
+        list.push(StageUse { dependency, features });
+    }
+    list
+}
+
+/// Looks back stage by stage to the nearest match-dependent one; the strongest overlap of containers wins.
+fn dependency(
+    chip: &ChipSpec,
+    view: &PhvView<'_>,
+    flow: &Flow,
+    touches: &[Touch],
+    before: &[StageUse],
+    stage: u32,
+) -> StageDependency {
+    let here = || touches.iter().filter(|t| t.stages.contains(&(stage as u8)));
+    let mocha = chip.features.mocha_match_dependency
+        && here().any(|t| t.matched.iter().any(|&c| view.is_mocha(c)));
+    let forced = stage == 0 || stage == chip.latency.forced_match_stage;
+    if mocha || forced {
+        return StageDependency::Match;
+    }
+    let mut worst = StageDependency::Concurrent;
+    for (earlier, used) in before.iter().enumerate().rev() {
+        for a in touches.iter().filter(|t| t.stages.contains(&(earlier as u8))) {
+            for b in here().filter(|b| b.node != a.node && !flow.exclusive(a.node, b.node)) {
+                if !a.written.is_disjoint(&b.matched) {
+                    return StageDependency::Match;
+                }
+                if !a.written.is_disjoint(&b.computed) {
+                    worst = worst.max(StageDependency::Action);
+                }
+            }
+        }
+        if used.dependency == StageDependency::Match {
+            break;
+        }
+    }
+    // Without the concurrent dependency the hardware is set to action (facts: asic §7.2).
+    if worst == StageDependency::Concurrent && !chip.features.concurrent_dependency {
+        return StageDependency::Action;
+    }
+    worst
+}
+
+fn features(
+    program: &Program,
+    chip: &ChipSpec,
+    (gress, flow): (Gress, &Flow),
+    units: &[UnitUse],
+    stage: u8,
+) -> StageFeatures {
+    let uses = |column| {
+        units
+            .iter()
+            .filter(move |u| u.unit.stage == stage && u.unit.column == column && u.owner.gress == gress)
+            .map(|u| u.owner)
+    };
+    let selectors: Vec<Owner> = uses(Column::MeterAlu).collect();
+    let wide = selectors.iter().any(|o| {
+        let NodeKind::Table(table) = &flow.nodes[o.node].kind else { return false };
+        let profile = program.tables[*table].profile;
+        let selector = profile.and_then(|p| program.profiles[p].selector.as_ref());
+        selector.is_some_and(|s| is_wide_selector(&chip.hash, s.max_group_size))
+    });
+    StageFeatures {
+        tcam: uses(Column::Tcam).next().is_some(),
+        wide_selector: wide,
+        selector: !selectors.is_empty(),
+        ..StageFeatures::default()
+    }
+}
+
+/// The cycles of one gress.
+pub(crate) fn latency(chip: &ChipSpec, gress: Gress, stages: &[StageUse]) -> GressLatency {
+    match gress {
+        Gress::Ingress => gress_latency(&chip.latency, stages),
+        Gress::Egress => egress_latency(&chip.latency, stages),
+    }
+}

@@ -1,0 +1,106 @@
+//! Rule 6: instruction words and the action data bus.
+
+use super::Check;
+use crate::flow::Var;
+use crate::ir::{Action, Expr, Intrinsic, PrimitiveKind};
+use crate::place::data::{Owner, Part};
+use sluice_asic::chip::Column;
+use sluice_asic::phv::Container;
+use std::collections::{BTreeMap, BTreeSet};
+
+pub(super) fn check(check: &mut Check<'_>) {
+    for (owner, part) in check.parts() {
+        words(check, owner, part);
+        outputs(check, owner, part);
+    }
+    rows(check);
+}
+
+fn written(check: &Check<'_>, action: Action) -> BTreeSet<Container> {
+    let data = &check.program.actions[action];
+    let drop = || check.program.intrinsic(data.gress, Intrinsic::DropCtl).map(Var::Field);
+    let vars: Vec<Var> = data
+        .body
+        .iter()
+        .filter_map(|p| match &p.kind {
+            PrimitiveKind::Set(f, _) | PrimitiveKind::Hash(f, _) => Some(Var::Field(*f)),
+            PrimitiveKind::SetValid(h, _) => Some(Var::Valid(*h)),
+            PrimitiveKind::Drop(_) => drop(),
+            PrimitiveKind::Count(..) | PrimitiveKind::CountDirect(_) => None,
+        })
+        .collect();
+    check.view.containers(&vars)
+}
+
+fn words(check: &mut Check<'_>, owner: Owner, part: Part) {
+    for action in check.flow(owner.gress).actions(check.program, owner.node) {
+        let name = format!("action {}", check.program.actions[action].name);
+        let found = check.units(owner, part.stage, Column::Vliw).filter(|u| u.purpose == name).count();
+        if found == 0 && !written(check, action).is_empty() {
+            check.report(owner, format!("{name} has no instruction word in stage {}", part.stage));
+        }
+    }
+}
+
+/// Colours of one row: one gress, different containers.
+fn rows(check: &mut Check<'_>) {
+    let mut rows: BTreeMap<(u8, u16), Vec<(Owner, Action)>> = BTreeMap::new();
+    for used in check.placement.units.iter().filter(|u| u.unit.column == Column::Vliw) {
+        let flow = check.flow(used.owner.gress);
+        let named = flow.actions(check.program, used.owner.node).into_iter();
+        let mut named = named.filter(|&a| used.purpose == format!("action {}", check.program.actions[a].name));
+        match named.next() {
+            Some(action) => rows.entry((used.unit.stage, used.unit.row)).or_default().push((used.owner, action)),
+            None => check.report(used.owner, format!("instruction word `{}` is none of its actions", used.purpose)),
+        }
+    }
+    for ((stage, row), words) in rows {
+        for (i, (a, first)) in words.iter().enumerate() {
+            for (b, second) in &words[i + 1..] {
+                if a.gress != b.gress || !written(check, *first).is_disjoint(&written(check, *second)) {
+                    check.report(*b, format!("shares instruction row {row} of stage {stage} with `{}`, which writes the same containers or is of the other gress", check.name(*a)));
+                }
+            }
+        }
+    }
+}
+
+fn outputs(check: &mut Check<'_>, owner: Owner, part: Part) {
+    let stage = part.stage;
+    let bytes: BTreeSet<u16> = check.units(owner, stage, Column::ActionBusBytes).map(|u| u.unit.row).collect();
+    for (column, size) in [(Column::Slots8, 1), (Column::Slots16, 2), (Column::Slots32, 4)] {
+        let slots: Vec<u16> = check.units(owner, stage, column).map(|u| u.unit.row).collect();
+        for slot in &slots {
+            if (slot * size..(slot + 1) * size).any(|b| !bytes.contains(&b)) {
+                check.report(owner, format!("{column} {slot} of stage {stage} does not own its bus bytes"));
+            }
+        }
+        let actions = check.flow(owner.gress).actions(check.program, owner.node);
+        let fed = |a: &Action| fed(check, *a).iter().filter(|&&c| check.view.width(c) == size * 8).count();
+        let needed = actions.iter().map(fed).max().unwrap_or(0);
+        check.at_least(owner, stage, column.id(), slots.len() as u64, needed as u64);
+    }
+}
+
+/// Containers that take a parameter or a hash result.
+fn fed(check: &Check<'_>, action: Action) -> BTreeSet<Container> {
+    let body = &check.program.actions[action].body;
+    let vars: Vec<Var> = body
+        .iter()
+        .filter_map(|p| match &p.kind {
+            PrimitiveKind::Set(f, value) if has_param(value) => Some(Var::Field(*f)),
+            PrimitiveKind::Hash(f, _) => Some(Var::Field(*f)),
+            _ => None,
+        })
+        .collect();
+    check.view.containers(&vars)
+}
+
+fn has_param(value: &Expr) -> bool {
+    match value {
+        Expr::Param(..) => true,
+        Expr::Const(..) | Expr::Field(_) => false,
+        Expr::Slice(e, ..) | Expr::Cast(e, _) => has_param(e),
+        Expr::Alu(_, a, b) => has_param(a) || has_param(b),
+    }
+}

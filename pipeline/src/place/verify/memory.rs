@@ -1,0 +1,235 @@
+//! Rule 4: RAMs and TCAMs against the entries that they must hold.
+
+use super::Check;
+use crate::ir::{CounterHome, CounterKind, Expr, MatchKind, PrimitiveKind, Table};
+use crate::place::data::{Owner, Part};
+use sluice_asic::chip::Column;
+use sluice_asic::geometry::{self, CounterFormat, ExactTable};
+use sluice_asic::select::GroupShape;
+use std::collections::{BTreeMap, BTreeSet};
+
+pub(super) fn check(check: &mut Check<'_>) {
+    for (owner, part) in check.parts() {
+        if let Some(table) = check.table(owner) {
+            let keys = check.program.tables[table].keys.iter().map(|k| k.kind).max();
+            match keys {
+                None => {}
+                Some(MatchKind::Exact) => exact(check, owner, part, table),
+                Some(_) => ternary(check, owner, part, table),
+            }
+            action_data(check, owner, part, table);
+            selector(check, owner, part, table);
+        }
+        counters(check, owner, part);
+    }
+}
+
+/// Bits of parameters of the widest action: what an entry holds at least.
+fn param_bits(check: &Check<'_>, owner: Owner) -> u32 {
+    let used = |a: &crate::ir::Action| {
+        let mut params: BTreeMap<u16, u32> = BTreeMap::new();
+        for p in &check.program.actions[*a].body {
+            if let PrimitiveKind::Set(_, value) = &p.kind {
+                collect_params(value, &mut params);
+            }
+        }
+        params.values().sum::<u32>()
+    };
+    check.flow(owner.gress).actions(check.program, owner.node).iter().map(used).max().unwrap_or(0)
+}
+
+fn collect_params(value: &Expr, params: &mut BTreeMap<u16, u32>) {
+    match value {
+        Expr::Param(n, width) => {
+            params.insert(*n, u32::from(*width));
+        }
+        Expr::Slice(e, ..) | Expr::Cast(e, _) => collect_params(e, params),
+        Expr::Alu(_, a, b) => {
+            collect_params(a, params);
+            collect_params(b, params);
+        }
+        Expr::Const(..) | Expr::Field(_) => {}
+    }
+}
+
+/// Overhead that an entry has at least: its action, and its parameters where no action-data RAM has them.
+fn least_overhead(check: &Check<'_>, owner: Owner, stage: u8, table: Table) -> u32 {
+    let data = &check.program.tables[table];
+    let actions = data.actions.len().max(1) as u32;
+    let code = if actions > check.mau.successor_map_entries { 6 } else { actions.next_power_of_two().ilog2() };
+    let in_ram = check.units_for(owner, stage, Column::Sram, "action data").next().is_some();
+    if in_ram || data.profile.is_some() { code } else { code + param_bits(check, owner) }
+}
+
+fn key_bits(check: &Check<'_>, table: Table) -> u32 {
+    let program = check.program;
+    let fields: BTreeSet<_> = program.tables[table].keys.iter().map(|k| k.field).collect();
+    fields.iter().map(|&f| u32::from(program.fields[f].width)).sum()
+}
+
+/// Ways: RAMs per way and word, from their purposes.
+fn exact(check: &mut Check<'_>, owner: Owner, part: Part, table: Table) {
+    let mut ways: BTreeMap<u32, BTreeMap<u32, u32>> = BTreeMap::new();
+    for used in check.units_for(owner, part.stage, Column::Sram, "match way") {
+        let numbers: Vec<u32> = used.purpose.split(' ').filter_map(|w| w.parse().ok()).collect();
+        let (way, word) = (numbers.first().copied().unwrap_or(0), numbers.get(1).copied().unwrap_or(0));
+        *ways.entry(way).or_default().entry(word).or_default() += 1;
+    }
+    let width = ways.values().map(BTreeMap::len).max().unwrap_or(0) as u32;
+    let sizes: Vec<u32> = ways.values().map(|words| words.values().copied().max().unwrap_or(0)).collect();
+    let even = ways.values().all(|words| {
+        words.len() as u32 == width && words.values().all(|n| words.values().all(|m| m == n))
+    });
+    if !even || sizes.iter().any(|s| !s.is_power_of_two()) {
+        check.report(owner, format!("ways of {sizes:?} RAMs in stage {}; powers of two of equal words needed", part.stage));
+    }
+    let bits = key_bits(check, table);
+    let direct = bits <= check.mau.hash_index_bits;
+    let least_ways = if direct { 1 } else { check.mau.exact_ways };
+    check.at_least(owner, part.stage, "ways", sizes.len() as u64, u64::from(least_ways));
+    let overhead_bits = least_overhead(check, owner, part.stage, table);
+    let wanted = ExactTable { key_bits: bits, overhead_bits, entries: u64::from(part.entries), ghost: true, identity_hash: direct };
+    let pack = geometry::exact_layouts(check.mau, &wanted)
+        .unwrap_or_default()
+        .iter()
+        .filter(|l| l.width <= width)
+        .map(|l| l.pack)
+        .max()
+        .unwrap_or(0);
+    let held = u64::from(sizes.iter().sum::<u32>()) * u64::from(pack) * u64::from(check.mau.sram_depth);
+    check.at_least(owner, part.stage, "entries in match RAMs", held, u64::from(part.entries));
+    hash_bits(check, owner, part, &sizes);
+}
+
+/// An index slice for each of the first four ways of a group, and select bits for every way.
+fn hash_bits(check: &mut Check<'_>, owner: Owner, part: Part, sizes: &[u32]) {
+    let slices = check.mau.hash_index_slices * check.mau.hash_index_bits;
+    let (mut index, mut select) = (0, 0);
+    for used in check.units_for(owner, part.stage, Column::HashBit, "way") {
+        if u32::from(used.unit.col) < slices { index += 1 } else { select += 1 }
+    }
+    let ways = (sizes.len() as u32).min(check.mau.hash_index_slices);
+    check.at_least(owner, part.stage, "index hash bits", index, u64::from(ways * check.mau.hash_index_bits));
+    let needed: u32 = sizes.iter().map(|s| s.checked_ilog2().unwrap_or(0)).sum();
+    check.at_least(owner, part.stage, "select hash bits", select, u64::from(needed));
+}
+
+fn ternary(check: &mut Check<'_>, owner: Owner, part: Part, table: Table) {
+    let mut words: BTreeMap<u16, BTreeSet<(u16, u16)>> = BTreeMap::new();
+    for used in check.units_for(owner, part.stage, Column::Tcam, "key word") {
+        let word = used.purpose.rsplit(' ').next().and_then(|w| w.parse().ok()).unwrap_or(0);
+        words.entry(word).or_default().insert((used.unit.row, used.unit.col));
+    }
+    let first = words.get(&0).cloned().unwrap_or_default();
+    let chained = words.iter().all(|(&word, at)| {
+        at.len() == first.len() && first.iter().all(|&(row, col)| at.contains(&(row + word, col)))
+    });
+    if !chained {
+        check.report(owner, format!("TCAM words in stage {} do not stand in consecutive rows", part.stage));
+    }
+    let bits = u64::from(key_bits(check, table));
+    let widest = words.len() as u64 * u64::from(check.mau.tcam_width);
+    check.at_least(owner, part.stage, "TCAM key bits", widest, bits);
+    let held = first.len() as u64 * u64::from(check.mau.tcam_depth);
+    check.at_least(owner, part.stage, "entries in TCAM", held, u64::from(part.entries));
+    let overhead = least_overhead(check, owner, part.stage, table);
+    let needed = geometry::tind_rams(check.mau, u64::from(part.entries), overhead).unwrap_or(0);
+    let found = check.units_for(owner, part.stage, Column::Sram, "indirection").count() as u64;
+    check.at_least(owner, part.stage, "RAMs of ternary indirection", found, needed);
+}
+
+fn action_data(check: &mut Check<'_>, owner: Owner, part: Part, table: Table) {
+    let bits = param_bits(check, owner);
+    let profile = check.program.tables[table].profile;
+    if profile.is_none() && bits <= check.mau.immediate_bits {
+        return;
+    }
+    let entries = profile.map_or(part.entries.max(1), |p| check.program.profiles[p].size);
+    let needed = geometry::action_data(check.mau, u64::from(entries), bits).map_or(0, |l| l.rams);
+    let found = check.units_for(owner, part.stage, Column::Sram, "action data").count() as u64;
+    check.at_least(owner, part.stage, "RAMs of action data", found, needed);
+}
+
+fn selector(check: &mut Check<'_>, owner: Owner, part: Part, table: Table) {
+    let profile = check.program.tables[table].profile;
+    let Some(selector) = profile.and_then(|p| check.program.profiles[p].selector.as_ref()) else { return };
+    let words = u64::from(GroupShape::words_for(selector.max_group_size.max(1))) * u64::from(selector.groups.max(1));
+    let rams = words.div_ceil(u64::from(check.mau.sram_depth));
+    synthetic(check, owner, part.stage, (Column::MeterAlu, "selector"), rams);
+    let bits = selector.mode.hash_bits(false).unwrap_or(0);
+    let found = check.units_for(owner, part.stage, Column::HashBit, "selector").count() as u64;
+    check.at_least(owner, part.stage, "hash bits of its selector", found, u64::from(bits));
+}
+
+fn counters(check: &mut Check<'_>, owner: Owner, part: Part) {
+    let program = check.program;
+    let mut cells: Vec<(CounterKind, u64)> = Vec::new();
+    let mut seen = BTreeSet::new();
+    let direct = check.table(owner).and_then(|t| program.direct_counter(t));
+    cells.extend(direct.map(|c| (program.counters[c].kind, u64::from(part.entries.max(1)))));
+    for action in check.flow(owner.gress).actions(program, owner.node) {
+        for p in &program.actions[action].body {
+            let PrimitiveKind::Count(c, _) = &p.kind else { continue };
+            let CounterHome::Indirect(size) = program.counters[*c].home else { continue };
+            if seen.insert(*c) {
+                cells.push((program.counters[*c].kind, u64::from(size.max(1))));
+            }
+        }
+    }
+    if cells.is_empty() {
+        return;
+    }
+    let rams = |(kind, cells): &(CounterKind, u64)| {
+        let format = if *kind == CounterKind::PacketsAndBytes { CounterFormat::Both28And36 } else { CounterFormat::Single32 };
+        geometry::counter(check.mau, *cells, format).data_rams
+    };
+    let needed = cells.iter().map(rams).sum();
+    let alus = check.units(owner, part.stage, Column::StatsAlu).count();
+    check.at_least(owner, part.stage, "counter ALUs", alus as u64, cells.len() as u64);
+    synthetic(check, owner, part.stage, (Column::StatsAlu, "counter"), needed);
+}
+
+/// Data RAMs, spare banks and map RAMs behind the ALUs of one kind.
+fn synthetic(check: &mut Check<'_>, owner: Owner, stage: u8, (alu, purpose): (Column, &str), needed: u64) {
+    let homes: Vec<u16> = check.units(owner, stage, alu).map(|u| u.unit.row).collect();
+    let legal = if alu == Column::MeterAlu { &check.mau.meter_alu_rows } else { &check.mau.stats_alu_rows };
+    if homes.is_empty() || homes.iter().any(|h| !legal.contains(&u32::from(*h))) {
+        check.report(owner, format!("{purpose} ALUs in logical rows {homes:?} of stage {stage}; they are in {legal:?}"));
+        return;
+    }
+    let left = check.mau.sram_left_columns as u16;
+    let at = |column| -> BTreeSet<(u16, u16, bool)> {
+        let shift = if column == Column::MapRam { left } else { 0 };
+        let units = check.units_for(owner, stage, column, purpose);
+        units.map(|u| (u.unit.row, u.unit.col + shift, u.purpose.ends_with("spare bank"))).collect()
+    };
+    let (srams, maps) = (at(Column::Sram), at(Column::MapRam));
+    if srams != maps || srams.iter().any(|(_, col, _)| *col < left) {
+        check.report(owner, format!("{purpose} SRAMs and map RAMs of stage {stage} are not partners"));
+    }
+    let spares = srams.iter().filter(|(.., spare)| *spare).count();
+    check.at_least(owner, stage, &format!("{purpose} spare banks"), spares as u64, homes.len() as u64);
+    check.at_least(owner, stage, &format!("{purpose} data RAMs"), (srams.len() - spares) as u64, needed);
+    let reach = reach(check, alu);
+    let half = check.mau.sram_rows as u16 / 2;
+    for (row, ..) in &srams {
+        let near = homes.iter().any(|home| {
+            let home = home / 2;
+            row.abs_diff(home) < reach && (!check.placement.chip.features.memory_core_split || row / half == home / half)
+        });
+        if !near {
+            check.report(owner, format!("{purpose} RAM in row {row} of stage {stage} is out of its ALU's reach"));
+        }
+    }
+}
+
+/// Rows that the memory behind one ALU may span (facts: asic §1.3, §4.5).
+fn reach(check: &Check<'_>, alu: Column) -> u16 {
+    let mau = check.mau;
+    let rows = match (check.placement.chip.features.memory_core_split, alu) {
+        (false, _) => mau.overflow_rows,
+        (true, Column::MeterAlu) => mau.meter_rows_per_alu,
+        (true, _) => mau.stats_rows_per_alu,
+    };
+    rows as u16
+}

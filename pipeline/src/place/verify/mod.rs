@@ -1,0 +1,151 @@
+//! The check of a finished placement, from its coordinates and the program's effects alone.
+//!
+//! What lives here: rules. What may not: anything that the placer uses, except the chip's sizes.
+//!
+//! Rules:
+//! 1. Shape: nodes are those of the program's flow; each has parts, in stages of the chip, in rising order;
+//!    parts together hold the table's size; a pin is kept.
+//! 2. Units: coordinates exist; the list is sorted and names a unit once per owner; an owner has a part in
+//!    the unit's stage.
+//! 3. Sharing: a unit has one owner, except crossbar bytes (same container byte), search buses (same crossbar
+//!    and hash group), the logical id of a gateway and its table, and what belongs to a profile or counter
+//!    that all owners use.
+//! 4. Memories: match words, ternary indirection, action data, counters and selectors have the RAMs that
+//!    their entries need; way sizes are powers of two; TCAM words stand in consecutive rows; counters and
+//!    selectors have a map RAM beside every SRAM, a spare bank per ALU, and reach no further than its rows.
+//! 5. Paths: every byte that a node reads is on a crossbar, in its lane; a condition's bytes are in one group
+//!    and its search bus carries that group; every match row has a search bus, every indirection row a
+//!    result bus; hashes have their bits and distribution slices.
+//! 6. Actions: every action that writes has an instruction word; words of one row are of one gress and write
+//!    different containers; outputs of the action bus own their bytes and are enough.
+//! 7. Order: match, action and output dependencies are stages apart; anti and control dependencies are in
+//!    the same stage with rising logical ids, or apart; nodes with container conflicts never share a stage.
+//! 8. Limits that no coordinate shows: ternary tables per stage.
+//! 9. Timing: a stage depends on the stages before it at least as its nodes do; cycles follow from that.
+//! 10. PHV: see [`super::phv::verify`].
+
+mod actions;
+mod memory;
+mod order;
+mod paths;
+mod shape;
+mod timing;
+mod units;
+
+#[cfg(test)]
+mod tests;
+
+use super::bits::PhvView;
+use super::data::{Owner, Part, PlacedNode, Placement, UnitUse};
+use super::deps::node_name;
+use super::phv;
+use crate::flow::{Flow, NodeKind};
+use crate::ir::{Loc, Program, Table};
+use crate::verify::Diag;
+use sluice_asic::chip::{Column, MauSpec};
+use sluice_asic::gress::Gress;
+
+/// Everything wrong with a placement; nothing if it obeys all rules.
+#[must_use]
+pub fn verify(program: &Program, placement: &Placement) -> Vec<Diag> {
+    let mut check = Check {
+        program,
+        placement,
+        mau: &placement.chip.mau,
+        view: PhvView::new(&placement.chip, &placement.phv),
+        diags: Vec::new(),
+    };
+    // The other rules index by what these establish.
+    shape::check(&mut check);
+    if !check.diags.is_empty() {
+        return check.diags;
+    }
+    order::check(&mut check);
+    units::check(&mut check);
+    if !check.diags.is_empty() {
+        return check.diags;
+    }
+    memory::check(&mut check);
+    paths::check(&mut check);
+    actions::check(&mut check);
+    timing::check(&mut check);
+    let flows = Gress::ALL.map(|g| placement.gress(g).flow.clone());
+    check.diags.extend(phv::verify(program, &placement.chip, &flows, &placement.phv));
+    check.diags
+}
+
+/// What rules read, and where findings go.
+struct Check<'a> {
+    program: &'a Program,
+    placement: &'a Placement,
+    mau: &'a MauSpec,
+    view: PhvView<'a>,
+    diags: Vec<Diag>,
+}
+
+impl<'a> Check<'a> {
+    fn flow(&self, gress: Gress) -> &'a Flow {
+        &self.placement.gress(gress).flow
+    }
+
+    fn owners(&self) -> Vec<Owner> {
+        let nodes = |gress| self.flow(gress).nodes.keys().map(move |node| Owner { gress, node });
+        Gress::ALL.into_iter().flat_map(nodes).collect()
+    }
+
+    fn kind(&self, owner: Owner) -> &'a NodeKind {
+        &self.flow(owner.gress).nodes[owner.node].kind
+    }
+
+    fn table(&self, owner: Owner) -> Option<Table> {
+        match self.kind(owner) {
+            NodeKind::Table(table) => Some(*table),
+            _ => None,
+        }
+    }
+
+    fn placed(&self, owner: Owner) -> &'a PlacedNode {
+        &self.placement.gress(owner.gress).nodes[owner.node]
+    }
+
+    fn parts(&self) -> Vec<(Owner, Part)> {
+        self.owners().into_iter().flat_map(|o| self.placed(o).parts.iter().map(move |p| (o, *p))).collect()
+    }
+
+    fn name(&self, owner: Owner) -> String {
+        node_name(self.program, self.flow(owner.gress), owner.node)
+    }
+
+    fn loc(&self, owner: Owner) -> Loc {
+        self.flow(owner.gress).nodes[owner.node].loc
+    }
+
+    /// Units of a column that a part owns.
+    fn units(&self, owner: Owner, stage: u8, column: Column) -> impl Iterator<Item = &'a UnitUse> + use<'a> {
+        let units = &self.placement.units;
+        units.iter().filter(move |u| u.owner == owner && u.unit.stage == stage && u.unit.column == column)
+    }
+
+    /// Units of a column that a part owns for this purpose (its first words).
+    fn units_for<'p>(
+        &self,
+        owner: Owner,
+        stage: u8,
+        column: Column,
+        purpose: &'p str,
+    ) -> impl Iterator<Item = &'a UnitUse> + use<'a, 'p> {
+        self.units(owner, stage, column).filter(move |u| u.purpose.starts_with(purpose))
+    }
+
+    fn report(&mut self, owner: Owner, text: impl std::fmt::Display) {
+        let diag = Diag::error(self.loc(owner), format!("placement of `{}`: {text}", self.name(owner)));
+        self.diags.push(diag);
+    }
+
+    /// Reports `text` unless `found` is at least `needed`.
+    fn at_least(&mut self, owner: Owner, stage: u8, what: &str, found: u64, needed: u64) {
+        if found < needed {
+            self.report(owner, format!("{found} {what} in stage {stage}; {needed} needed"));
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Rule 5: crossbar bytes, search and result buses, hash bits and distribution slices.
+
+use super::Check;
+use crate::flow::{NodeKind, Var};
+use crate::ir::{Expr, Hash, MatchKind, PrimitiveKind};
+use crate::place::bits::ByteRef;
+use crate::place::data::{Owner, Part};
+use sluice_asic::chip::Column;
+use std::collections::{BTreeMap, BTreeSet};
+
+pub(super) fn check(check: &mut Check<'_>) {
+    for (owner, part) in check.parts() {
+        let effects = check.flow(owner.gress).effects(check.program, owner.node);
+        let mut exact: BTreeSet<ByteRef> = BTreeSet::new();
+        let mut ternary: BTreeSet<ByteRef> = BTreeSet::new();
+        let read = |v: &Var| -> BTreeSet<ByteRef> { check.view.bytes([*v]).into_keys().collect() };
+        let key_is_ternary = check.table(owner).is_some_and(|t| {
+            check.program.tables[t].keys.iter().any(|k| k.kind != MatchKind::Exact)
+        });
+        if let Some(table) = check.table(owner) {
+            let keys = check.program.tables[table].keys.iter().map(|k| Var::Field(k.field));
+            let bytes: BTreeSet<ByteRef> = check.view.bytes(keys).into_keys().collect();
+            if key_is_ternary { ternary = bytes } else { exact = bytes }
+        }
+        // What is matched beside the key goes through hashes, and those only see the exact crossbar.
+        let rest = effects.match_reads.iter().flat_map(read);
+        exact.extend(rest.filter(|b| !ternary.contains(b)).collect::<Vec<_>>());
+        if !matches!(check.kind(owner), NodeKind::Gateway(_)) {
+            present(check, owner, part, Column::ExactXbar, &exact);
+        }
+        present(check, owner, part, Column::TernaryXbar, &ternary);
+        match check.kind(owner) {
+            NodeKind::Gateway(_) => gateway(check, owner, part),
+            _ => buses(check, owner, part),
+        }
+        hashes(check, owner, part);
+    }
+}
+
+/// The bytes of one crossbar that the part owns: name, group, and whether the lane is legal for its name.
+fn bytes_of(check: &Check<'_>, owner: Owner, stage: u8, column: Column) -> BTreeMap<String, (u16, u16)> {
+    check.units(owner, stage, column).map(|u| (u.purpose.clone(), (u.unit.row, u.unit.col))).collect()
+}
+
+/// Position over the whole crossbar, which decides the lane.
+fn position(check: &Check<'_>, column: Column, (group, byte): (u16, u16)) -> u16 {
+    if column == Column::ExactXbar {
+        return group * check.mau.exact_xbar_group_bytes as u16 + byte;
+    }
+    let own = check.mau.ternary_xbar_group_bytes as u16;
+    group / 2 * (2 * own + 1) + if group % 2 == 1 { own + 1 } else { 0 } + byte
+}
+
+fn present(check: &mut Check<'_>, owner: Owner, part: Part, column: Column, bytes: &BTreeSet<ByteRef>) {
+    let own = bytes_of(check, owner, part.stage, column);
+    for byte in bytes {
+        let name = check.view.byte_name(*byte);
+        match own.get(&name) {
+            None => check.report(owner, format!("byte {name} is not on {column} in stage {}", part.stage)),
+            Some(&at) if !byte.may_stand_at(position(check, column, at)) => {
+                check.report(owner, format!("byte {name} is out of its lane on {column} in stage {}", part.stage));
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+fn gateway(check: &mut Check<'_>, owner: Owner, part: Part) {
+    let stage = part.stage;
+    let at: Vec<u16> = check.units(owner, stage, Column::Gateway).map(|u| u.unit.row).collect();
+    let buses: Vec<(u16, String)> =
+        check.units(owner, stage, Column::ExactSearchBus).map(|u| (u.unit.row, u.purpose.clone())).collect();
+    let ([row], [(bus_row, bus)]) = (at.as_slice(), buses.as_slice()) else {
+        check.report(owner, format!("{} gateways and {} search buses in stage {stage}; one each needed", at.len(), buses.len()));
+        return;
+    };
+    if row != bus_row {
+        check.report(owner, format!("gateway in row {row} and search bus in row {bus_row} of stage {stage}"));
+    }
+    let own = bytes_of(check, owner, stage, Column::ExactXbar);
+    let bytes = condition_bytes(check, owner);
+    present(check, owner, part, Column::ExactXbar, &bytes);
+    let groups: BTreeSet<u16> = own.values().map(|(group, _)| *group).collect();
+    let named: Vec<u16> = bus.split(' ').filter_map(|w| w.parse().ok()).collect();
+    if groups.len() > 1 || groups.iter().any(|g| named.first() != Some(g)) {
+        check.report(owner, format!("bytes in crossbar groups {groups:?} of stage {stage}, search bus carries `{bus}`"));
+    }
+    let first = (check.mau.hash_index_slices * check.mau.hash_index_bits) as u16;
+    let hash: Vec<(u16, u16)> = check.units(owner, stage, Column::HashBit).map(|u| (u.unit.row, u.unit.col)).collect();
+    let legal = hash.iter().all(|(group, bit)| *bit >= first && named.get(1) == Some(group));
+    if !legal || hash.len() as u32 > check.mau.gateway_hash_bits {
+        check.report(owner, format!("{} hash bits of stage {stage} do not reach the gateway by `{bus}`", hash.len()));
+    }
+}
+
+/// Bytes of the bits that a condition looks at; all of a field's, unless the condition slices it.
+fn condition_bytes(check: &Check<'_>, owner: Owner) -> BTreeSet<ByteRef> {
+    let NodeKind::Gateway(cond) = check.kind(owner) else { return BTreeSet::new() };
+    let mut bytes = BTreeSet::new();
+    visit(check, cond, &mut bytes);
+    bytes
+}
+
+fn visit(check: &Check<'_>, cond: &crate::ir::Cond, bytes: &mut BTreeSet<ByteRef>) {
+    use crate::ir::Cond;
+    match cond {
+        Cond::Valid(h) => bytes.extend(check.view.bytes([Var::Valid(*h)]).into_keys()),
+        Cond::Not(a) => visit(check, a, bytes),
+        Cond::And(a, b) | Cond::Or(a, b) => {
+            visit(check, a, bytes);
+            visit(check, b, bytes);
+        }
+        // Tests of magnitude may leave out bits that do not decide; equality never does.
+        Cond::Cmp(crate::ir::CmpOp::Eq | crate::ir::CmpOp::Ne, a, b) => {
+            for side in [a, b] {
+                if let Expr::Field(f) = side {
+                    bytes.extend(check.view.bytes([Var::Field(*f)]).into_keys());
+                }
+            }
+        }
+        Cond::Cmp(..) => {}
+    }
+}
+
+/// Search buses under match RAMs, result buses of lookups.
+fn buses(check: &mut Check<'_>, owner: Owner, part: Part) {
+    let stage = part.stage;
+    let rows = |column, purpose| -> BTreeSet<u16> {
+        check.units_for(owner, stage, column, purpose).map(|u| u.unit.row).collect()
+    };
+    let (matched, searched) = (rows(Column::Sram, "match way"), rows(Column::ExactSearchBus, "xbar"));
+    let (indirect, indirected) = (rows(Column::Sram, "indirection"), rows(Column::TindResultBus, ""));
+    if let Some(row) = matched.difference(&searched).next() {
+        check.report(owner, format!("match RAMs in row {row} of stage {stage} have no search bus"));
+    }
+    if let Some(row) = indirect.difference(&indirected).next() {
+        check.report(owner, format!("indirection RAMs in row {row} of stage {stage} have no result bus"));
+    }
+    let results = check.units(owner, stage, Column::ExactResultBus).count() as u64;
+    if check.units(owner, stage, Column::Tcam).next().is_none() {
+        check.at_least(owner, stage, "result buses", results, 1);
+    }
+}
+
+/// Hash results of actions and counter indices: bits and 16-bit slices fed by one group per unit.
+fn hashes(check: &mut Check<'_>, owner: Owner, part: Part) {
+    let program = check.program;
+    let mut used: BTreeSet<Hash> = BTreeSet::new();
+    for action in check.flow(owner.gress).actions(program, owner.node) {
+        for p in &program.actions[action].body {
+            if let PrimitiveKind::Hash(_, hash) = &p.kind {
+                used.insert(*hash);
+            }
+        }
+    }
+    for hash in used {
+        let data = &program.hashes[hash];
+        let bits = check.units_for(owner, part.stage, Column::HashBit, &data.name).count() as u64;
+        check.at_least(owner, part.stage, &format!("bits of hash `{}`", data.name), bits, u64::from(data.width));
+        let slices = check.units_for(owner, part.stage, Column::HashDist, &data.name).count() as u64;
+        let needed = u64::from(data.width).div_ceil(u64::from(check.placement.chip.hash.dist_bits.max(1)));
+        check.at_least(owner, part.stage, &format!("slices of hash `{}`", data.name), slices, needed);
+    }
+}

@@ -1,0 +1,48 @@
+//! Rule 1: nodes, parts, sizes and pins.
+
+use super::Check;
+use crate::entity::Entity;
+use crate::flow::Flow;
+use crate::ir::Loc;
+use crate::verify::Diag;
+use sluice_asic::gress::Gress;
+
+pub(super) fn check(check: &mut Check<'_>) {
+    for gress in Gress::ALL {
+        let placed = check.placement.gress(gress);
+        if placed.flow != Flow::of(check.program, gress) || placed.nodes.len() != placed.flow.nodes.len() {
+            let text = format!("the placed nodes of {gress} are not those of the program");
+            check.diags.push(Diag::error(Loc::default(), text));
+        }
+    }
+    if !check.diags.is_empty() {
+        return;
+    }
+    for owner in check.owners() {
+        let parts = &check.placed(owner).parts;
+        if parts.is_empty() {
+            check.report(owner, "no part");
+        }
+        if parts.windows(2).any(|w| w[0].stage >= w[1].stage) {
+            check.report(owner, "parts are not in rising stages");
+        }
+        for part in parts {
+            if u32::from(part.stage) >= check.mau.stages || u32::from(part.logical_id) >= check.mau.logical_tables {
+                check.report(owner, format!("stage {} or logical id {} does not exist", part.stage, part.logical_id));
+            }
+        }
+        let Some(table) = check.table(owner) else { continue };
+        let data = &check.program.tables[table];
+        let held: u64 = parts.iter().map(|p| u64::from(p.entries)).sum();
+        let size = data.size.max(data.entries.len() as u32);
+        if !data.keys.is_empty() && held < u64::from(size) {
+            check.report(owner, format!("parts hold {held} entries; {size} needed"));
+        }
+        if let (Some(pin), Some(first)) = (data.pin, parts.first())
+            && pin != first.stage
+        {
+            check.report(owner, format!("pinned to stage {pin}, placed in stage {}", first.stage));
+        }
+    }
+    debug_assert!(check.owners().iter().all(|o| o.node.index() < check.flow(o.gress).nodes.len()));
+}

@@ -1,0 +1,314 @@
+//! The numbers of a report. What may not live here: layout.
+
+use super::limits::{self, Limit};
+use crate::flow::{Node, NodeKind};
+use crate::ir::{Expr, Loc, ParamValue, PrimitiveKind, Program};
+use crate::place::phv::{self, PhvSummary};
+use crate::place::{DependencyGraph, Owner, Part, Placement, node_name, parser};
+use sluice_asic::chip::{Assumption, ChipSpec, Column};
+use sluice_asic::gress::Gress;
+use sluice_asic::latency::{PacketLatency, PassLatency, StageDependency};
+use sluice_asic::units::{Cycles, Duration};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Units used of every column, by [`Column::index`].
+pub type Usage = [u32; 20];
+
+/// A stage.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StageReport {
+    /// Stage from 0.
+    pub stage: u8,
+    /// Units used.
+    pub used: Usage,
+    /// How it depends on the stages before it, by [`Gress::index`].
+    pub dependencies: [StageDependency; 2],
+}
+
+/// A path through a parser.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathReport {
+    /// State names, joined by ` > `.
+    pub path: String,
+    /// Bytes extracted.
+    pub bytes: u32,
+    /// Cycles, the parser's fixed ones included.
+    pub cycles: u64,
+}
+
+/// One gress.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GressReport {
+    /// Stages from the first to the last one used.
+    pub stages_used: u32,
+    /// Stages that the longest chain of dependencies needs.
+    pub critical_length: u32,
+    /// One longest chain: node, why it waits, for what.
+    pub critical_path: Vec<String>,
+    /// Cycles of all stages.
+    pub mau_cycles: u32,
+    /// Cycles of the deparser.
+    pub deparser_cycles: u32,
+    /// Paths through the parser.
+    pub paths: Vec<PathReport>,
+    /// Parser rows used.
+    pub parser_rows: u32,
+}
+
+/// A node: a table, a keyless action or a condition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableReport {
+    /// Name; `cond-N` for a condition.
+    pub name: String,
+    /// Gress.
+    pub gress: Gress,
+    /// `exact`, `ternary`, `keyless` or `condition`.
+    pub kind: &'static str,
+    /// Where it is.
+    pub parts: Vec<Part>,
+    /// Earliest stage that dependencies alone allow.
+    pub min_stage: u8,
+    /// Why it is not earlier than it is.
+    pub why: String,
+    /// Entries that it must hold.
+    pub required: u32,
+    /// Entries that its parts hold.
+    pub allocated: u64,
+    /// SRAMs of any purpose; those shared with others count in full.
+    pub srams: u32,
+    /// Map RAMs.
+    pub map_rams: u32,
+    /// TCAM blocks.
+    pub tcams: u32,
+    /// Key bits.
+    pub key_bits: u32,
+    /// Parameter bits of the widest action.
+    pub action_bits: u32,
+    /// Where the author wrote it.
+    pub at: Loc,
+}
+
+/// Everything a report says about a program that fits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// Program.
+    pub program: String,
+    /// Its parameters.
+    pub params: Vec<ParamValue>,
+    /// Chip.
+    pub chip: String,
+    /// Units of one stage, by column.
+    pub available: Usage,
+    /// Units used in all stages, by column.
+    pub totals: Usage,
+    /// Stages of the chip.
+    pub stages: Vec<StageReport>,
+    /// Per gress, by [`Gress::index`].
+    pub gresses: [GressReport; 2],
+    /// From wire to wire without queueing, on the longest parser paths and ports of the default speed.
+    pub total: Duration,
+    /// Nodes, ingress first, in program order.
+    pub tables: Vec<TableReport>,
+    /// What is closest to its limit, worst first.
+    pub limits: Vec<Limit>,
+    /// The PHV.
+    pub phv: PhvSummary,
+    /// Container names of the PHV's groups are printed by size and kind; rows of the parser's TCAM.
+    pub parser_rows_available: u32,
+    /// Values that public sources do not give.
+    pub assumptions: Vec<Assumption>,
+}
+
+impl Report {
+    /// The report of a placed program.
+    #[must_use]
+    pub fn new(program: &Program, placement: &Placement) -> Report {
+        let chip = &placement.chip;
+        let flows = Gress::ALL.map(|g| placement.gress(g).flow.clone());
+        let graph = DependencyGraph::of(program, &flows, &placement.phv);
+        let stages = stages(placement);
+        let mut totals = [0; 20];
+        for stage in &stages {
+            for (total, used) in totals.iter_mut().zip(stage.used) {
+                *total += used;
+            }
+        }
+        let gresses = Gress::ALL.map(|g| gress(program, placement, &graph, g));
+        let total = total(chip, &gresses);
+        let tables = Gress::ALL.into_iter().flat_map(|g| tables(program, placement, g)).collect();
+        Report {
+            program: program.name.clone(),
+            params: program.params.clone(),
+            chip: chip.name.clone(),
+            available: Column::ALL.map(|c| c.available(&chip.mau)),
+            totals,
+            stages,
+            gresses,
+            total,
+            tables,
+            limits: limits::of(program, placement),
+            phv: phv::summary(program, chip, &placement.phv),
+            parser_rows_available: chip.parser.tcam_rows,
+            assumptions: super::assumptions::of(chip),
+        }
+    }
+
+    /// Stages up to the last one that any gress uses.
+    #[must_use]
+    pub fn stages_used(&self) -> u32 {
+        self.gresses.iter().map(|g| g.stages_used).max().unwrap_or(0)
+    }
+}
+
+/// Hundredths of a percent, rounded half up; 0 of 0 is 0.
+#[must_use]
+pub(super) fn hundredths(used: u32, available: u32) -> u64 {
+    let (used, available) = (u64::from(used), u64::from(available));
+    (used * 20_000 + available).checked_div(2 * available).unwrap_or(0)
+}
+
+fn stages(placement: &Placement) -> Vec<StageReport> {
+    let stages = placement.chip.mau.stages as u8;
+    (0..stages)
+        .map(|stage| {
+            let mut used = [0; 20];
+            for column in Column::ALL {
+                used[column.index()] = count(placement, stage, column);
+            }
+            let dependency = |g: Gress| {
+                let list = &placement.gress(g).dependencies;
+                list.get(usize::from(stage)).copied().unwrap_or(StageDependency::Match)
+            };
+            StageReport { stage, used, dependencies: Gress::ALL.map(dependency) }
+        })
+        .collect()
+}
+
+/// Distinct units; of instruction memory, rows (facts: asic §1.4).
+fn count(placement: &Placement, stage: u8, column: Column) -> u32 {
+    let units = placement.units.iter().map(|u| u.unit).filter(|u| u.stage == stage && u.column == column);
+    let colours = column == Column::Vliw;
+    units.map(|u| (u.row, if colours { 0 } else { u.col })).collect::<BTreeSet<_>>().len() as u32
+}
+
+fn gress(program: &Program, placement: &Placement, graph: &DependencyGraph, gress: Gress) -> GressReport {
+    let placed = placement.gress(gress);
+    let spec = &placement.chip.latency;
+    let last = placed.nodes.values().flat_map(|n| &n.parts).map(|p| u32::from(p.stage) + 1).max();
+    let name = |o: Owner| node_name(program, &placed.flow, o.node);
+    let chain = graph.critical_path(gress);
+    let mut critical_path: Vec<String> = chain.first().map(|e| name(e.from)).into_iter().collect();
+    critical_path.extend(chain.iter().map(|e| {
+        let var = e.var.map_or_else(String::new, |v| format!(" through {}", v.name(program)));
+        format!("{} ({}{var})", name(e.to), e.kind.name())
+    }));
+    let paths = parser::paths(program, gress, &placed.parser);
+    GressReport {
+        stages_used: last.unwrap_or(0),
+        critical_length: graph.critical_length(gress),
+        critical_path,
+        mau_cycles: placed.mau_cycles,
+        deparser_cycles: placed.deparser_cycles,
+        paths: paths
+            .iter()
+            .map(|p| PathReport {
+                path: p.states.iter().map(|&s| program.states[s].name.as_str()).collect::<Vec<_>>().join(" > "),
+                bytes: p.bytes,
+                cycles: PassLatency::new(spec, p.cycles, Cycles(0)).parser.0,
+            })
+            .collect(),
+        parser_rows: placed.parser.rows,
+    }
+}
+
+fn total(chip: &ChipSpec, gresses: &[GressReport; 2]) -> Duration {
+    let spec = &chip.latency;
+    let pass = |g: &GressReport| PassLatency {
+        parser: Cycles(g.paths.iter().map(|p| p.cycles).max().unwrap_or(u64::from(spec.parser_fixed))),
+        mau: Cycles(u64::from(g.mau_cycles)),
+        deparser: Cycles(u64::from(g.deparser_cycles)),
+    };
+    let speed = chip.ports.speeds.iter().find(|s| s.speed == chip.ports.default_speed);
+    let hold = Cycles(speed.map_or(0, |s| u64::from(s.ingress_hold_cycles)));
+    let [ingress, egress] = gresses;
+    let packet = PacketLatency {
+        mac_rx: spec.mac_rx + chip.mau.clock.span(hold),
+        ingress: pass(ingress),
+        tm: Cycles(u64::from(spec.tm_enqueue) + u64::from(spec.tm_dequeue)),
+        egress: pass(egress),
+        mac_tx: spec.mac_tx,
+        ..PacketLatency::default()
+    };
+    packet.total(chip.mau.clock)
+}
+
+fn tables(program: &Program, placement: &Placement, gress: Gress) -> Vec<TableReport> {
+    let placed = placement.gress(gress);
+    placed.flow.nodes.keys().map(|node| table(program, placement, Owner { gress, node })).collect()
+}
+
+fn table(program: &Program, placement: &Placement, owner: Owner) -> TableReport {
+    let gress = placement.gress(owner.gress);
+    let node: Node = owner.node;
+    let placed = &gress.nodes[node];
+    let units = |column| {
+        let own = placement.units.iter().filter(|u| u.owner == owner && u.unit.column == column);
+        own.count() as u32
+    };
+    let (kind, required, key_bits) = match &gress.flow.nodes[node].kind {
+        NodeKind::Gateway(_) => ("condition", 0, 0),
+        NodeKind::Action(_) => ("keyless", 0, 0),
+        NodeKind::Table(t) => {
+            let data = &program.tables[*t];
+            let bits = data.keys.iter().map(|k| u32::from(program.fields[k.field].width)).sum();
+            let size = data.size.max(data.entries.len() as u32);
+            match data.keys.iter().map(|k| k.kind).max() {
+                None => ("keyless", 0, 0),
+                Some(crate::ir::MatchKind::Exact) => ("exact", size, bits),
+                Some(_) => ("ternary", size, bits),
+            }
+        }
+    };
+    let actions = gress.flow.actions(program, node);
+    TableReport {
+        name: node_name(program, &gress.flow, node),
+        gress: owner.gress,
+        kind,
+        parts: placed.parts.clone(),
+        min_stage: placed.min_stage,
+        why: placed.why.clone(),
+        required,
+        allocated: placed.parts.iter().map(|p| u64::from(p.entries)).sum(),
+        srams: units(Column::Sram),
+        map_rams: units(Column::MapRam),
+        tcams: units(Column::Tcam),
+        key_bits,
+        action_bits: actions.iter().map(|&a| param_bits(program, a)).max().unwrap_or(0),
+        at: gress.flow.nodes[node].loc,
+    }
+}
+
+/// Bits of the parameters that an action uses.
+fn param_bits(program: &Program, action: crate::ir::Action) -> u32 {
+    let mut params: BTreeMap<u16, u32> = BTreeMap::new();
+    for primitive in &program.actions[action].body {
+        if let PrimitiveKind::Set(_, value) | PrimitiveKind::Count(_, value) = &primitive.kind {
+            collect(value, &mut params);
+        }
+    }
+    params.values().sum()
+}
+
+fn collect(value: &Expr, params: &mut BTreeMap<u16, u32>) {
+    match value {
+        Expr::Param(n, width) => {
+            params.insert(*n, u32::from(*width));
+        }
+        Expr::Slice(e, ..) | Expr::Cast(e, _) => collect(e, params),
+        Expr::Alu(_, a, b) => {
+            collect(a, params);
+            collect(b, params);
+        }
+        Expr::Const(..) | Expr::Field(_) => {}
+    }
+}

@@ -1,0 +1,136 @@
+//! The report as JSON, schema `sluice.report/1`. What may not live here: numbers that the report lacks.
+
+use super::data::{GressReport, Report, StageReport, TableReport, hundredths};
+use crate::ir::{ParamValue, Program};
+use crate::place::NoFit;
+use crate::place::phv::PhvSummary;
+use serde_json::{Map, Value, json};
+use sluice_asic::chip::Column;
+use sluice_asic::gress::Gress;
+
+const SCHEMA: &str = "sluice.report/1";
+
+/// The report of a program that fits.
+#[must_use]
+pub fn json(report: &Report) -> Value {
+    let gress = |g: Gress| &report.gresses[g.index()];
+    let (ingress, egress) = (gress(Gress::Ingress), gress(Gress::Egress));
+    json!({
+        "schema": SCHEMA,
+        "program": report.program,
+        "chip": report.chip,
+        "params": params(&report.params),
+        "fits": true,
+        "reason": null,
+        "stages_used": {
+            "ingress": ingress.stages_used, "egress": egress.stages_used, "total": report.stages_used(),
+        },
+        "latency": {
+            "ingress": latency(ingress),
+            "egress": latency(egress),
+            "total_ns": report.total.as_ps().div_ceil(1000),
+        },
+        "resources": {
+            "columns": Column::ALL.map(Column::id),
+            "totals": totals(report),
+            "stages": report.stages.iter().map(stage).collect::<Vec<_>>(),
+        },
+        "tables": report.tables.iter().map(table).collect::<Vec<_>>(),
+        "phv": phv(&report.phv),
+        "parser": {
+            "ingress": { "rows": ingress.parser_rows, "rows_available": report.parser_rows_available },
+            "egress": { "rows": egress.parser_rows, "rows_available": report.parser_rows_available },
+        },
+        "assumptions": report.assumptions.iter().map(|a| json!({
+            "id": a.id, "text": a.text, "value": a.value, "why": a.why,
+        })).collect::<Vec<_>>(),
+    })
+}
+
+/// The report of a program that does not fit: the same keys, with a reason instead of numbers.
+#[must_use]
+pub fn json_no_fit(program: &Program, no_fit: &NoFit) -> Value {
+    json!({
+        "schema": SCHEMA,
+        "program": program.name,
+        "chip": no_fit.chip,
+        "params": params(&program.params),
+        "fits": false,
+        "reason": no_fit.reason(),
+        "stages_used": null,
+        "latency": null,
+        "resources": null,
+        "tables": [],
+        "phv": null,
+        "parser": null,
+        "assumptions": [],
+    })
+}
+
+fn params(params: &[ParamValue]) -> Value {
+    Value::Object(params.iter().map(|p| (p.key.clone(), Value::from(p.value.clone()))).collect::<Map<_, _>>())
+}
+
+fn latency(gress: &GressReport) -> Value {
+    json!({
+        "mau_cycles": gress.mau_cycles,
+        "parser_cycles": gress.paths.iter().map(|p| json!({ "path": p.path, "cycles": p.cycles })).collect::<Vec<_>>(),
+        "deparser_cycles": gress.deparser_cycles,
+    })
+}
+
+fn totals(report: &Report) -> Vec<Value> {
+    let stages = report.stages.len() as u32;
+    Column::ALL
+        .iter()
+        .map(|c| {
+            let (used, available) = (report.totals[c.index()], report.available[c.index()] * stages);
+            let percent = hundredths(used, available) as f64 / 100.0;
+            json!({ "id": c.id(), "used": used, "available": available, "percent": percent })
+        })
+        .collect()
+}
+
+fn stage(stage: &StageReport) -> Value {
+    let used = Column::ALL.iter().map(|c| (c.id().to_owned(), Value::from(stage.used[c.index()])));
+    json!({ "stage": stage.stage, "used": used.collect::<Map<_, _>>() })
+}
+
+fn table(table: &TableReport) -> Value {
+    json!({
+        "name": table.name,
+        "gress": table.gress.name(),
+        "kind": table.kind,
+        "parts": table.parts.iter().map(|p| json!({
+            "stage": p.stage, "logical_id": p.logical_id, "entries": p.entries,
+        })).collect::<Vec<_>>(),
+        "min_stage": table.min_stage,
+        "why": table.why,
+        "entries_required": table.required,
+        "entries_allocated": table.allocated,
+        "srams": table.srams,
+        "map_rams": table.map_rams,
+        "tcams": table.tcams,
+        "key_bits": table.key_bits,
+        "action_bits": table.action_bits,
+        "file": table.at.file,
+        "line": table.at.line,
+    })
+}
+
+fn phv(phv: &PhvSummary) -> Value {
+    let per_gress = |n: [u32; 2]| json!({ "ingress": n[0], "egress": n[1] });
+    json!({
+        "groups": phv.groups.iter().map(|g| json!({
+            "size": g.size.bits(),
+            "kind": format!("{:?}", g.kind).to_lowercase(),
+            "group": g.group,
+            "containers": g.containers,
+            "used": per_gress(g.used),
+            "bits": per_gress(g.bits),
+            "bits_available": g.bits_available(),
+        })).collect::<Vec<_>>(),
+        "pov_bits": per_gress(phv.pov_bits),
+        "pov_available": phv.pov_available,
+    })
+}

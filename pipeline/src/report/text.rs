@@ -1,0 +1,291 @@
+//! The report as text: stage × resource first, then what limits the program, then the details.
+//!
+//! What lives here: layout. What may not: numbers that the report lacks.
+
+use super::data::{GressReport, Report, TableReport, hundredths};
+use super::grid::Grid;
+use crate::place::{NoFit, Part};
+use sluice_asic::chip::Column;
+use sluice_asic::gress::Gress;
+use sluice_asic::latency::StageDependency;
+use sluice_asic::phv::{ContainerKind, ContainerSize};
+use std::fmt::Write;
+
+/// Headings of the matrix; the legend gives the vendor's names.
+const SHORT: [&str; 20] = [
+    "EXbar", "TXbar", "HBit", "HDist", "GW", "SRAM", "MapR", "TCAM", "VLIW", "Meter", "Stats", "Stash", "ESBus",
+    "ERBus", "TBus", "ADBus", "Slot8", "Slt16", "Slt32", "LTID",
+];
+
+/// Widest line of prose.
+const LINE: usize = 150;
+
+/// The whole report.
+#[must_use]
+pub fn text(report: &Report) -> String {
+    let mut out = String::new();
+    let [ingress, egress] = &report.gresses;
+    let _ = writeln!(
+        out,
+        "{} on {}: fits, {} of {} stages (ingress {}, egress {})",
+        report.program,
+        report.chip,
+        report.stages_used(),
+        report.stages.len(),
+        ingress.stages_used,
+        egress.stages_used,
+    );
+    for p in &report.params {
+        let _ = writeln!(out, "  {} = {}", p.key, p.value);
+    }
+    section(&mut out, "Units used per stage", &counts(report));
+    section(&mut out, "Percent of a stage", &percents(report));
+    section(&mut out, "Legend", &legend());
+    section(&mut out, "What limits this program", &limits(report));
+    section(&mut out, "Tables", &tables(report));
+    section(&mut out, "Why each is where it is", &reasons(report));
+    section(&mut out, "Longest chain of dependencies", &chains(report));
+    section(&mut out, "PHV", &phv(report));
+    section(&mut out, "Parser", &parser(report));
+    section(&mut out, "Latency", &latency(report));
+    section(&mut out, "Assumptions", &assumptions(report));
+    out
+}
+
+/// The report of a program that does not fit.
+#[must_use]
+pub fn text_no_fit(no_fit: &NoFit) -> String {
+    let mut out = format!("{} on {}: does not fit\n\n{}\n", no_fit.program, no_fit.chip, no_fit.reason());
+    if let Some(first) = no_fit.first_exhausted.as_ref().filter(|f| !f.contenders.is_empty()) {
+        let _ = writeln!(out, "\n{} is wanted by: {}", first.resource.id(), first.contenders.join(", "));
+    }
+    for diag in &no_fit.diags {
+        let _ = writeln!(out, "\n{diag}");
+    }
+    out
+}
+
+fn section(out: &mut String, title: &str, body: &str) {
+    let _ = write!(out, "\n{title}\n{body}");
+}
+
+fn dependency(d: StageDependency) -> &'static str {
+    match d {
+        StageDependency::Match => "M",
+        StageDependency::Action => "A",
+        StageDependency::Concurrent => "C",
+    }
+}
+
+fn counts(report: &Report) -> String {
+    let mut grid = Grid::new(["Stage", "Dep"].into_iter().chain(SHORT), &[1]);
+    for stage in &report.stages {
+        let deps = stage.dependencies.map(dependency).join("/");
+        grid.row([stage.stage.to_string(), deps].into_iter().chain(stage.used.map(|n| n.to_string())));
+    }
+    let stages = report.stages.len() as u32;
+    grid.row(["Total".to_owned(), String::new()].into_iter().chain(report.totals.map(|n| n.to_string())));
+    grid.row(["Of".to_owned(), String::new()].into_iter().chain(report.available.map(|n| (n * stages).to_string())));
+    grid.print(true)
+}
+
+fn percent(used: u32, available: u32) -> String {
+    let hundredths = hundredths(used, available);
+    format!("{}.{:02}", hundredths / 100, hundredths % 100)
+}
+
+fn percents(report: &Report) -> String {
+    let mut grid = Grid::new(["Stage"].into_iter().chain(SHORT), &[]);
+    let stages = report.stages.len() as u32;
+    for stage in &report.stages {
+        let cells = stage.used.iter().zip(report.available).map(|(&u, a)| percent(u, a));
+        grid.row([stage.stage.to_string()].into_iter().chain(cells));
+    }
+    let average = report.totals.iter().zip(report.available).map(|(&u, a)| percent(u, a * stages));
+    grid.row(["Avg".to_owned()].into_iter().chain(average));
+    grid.print(true)
+}
+
+fn legend() -> String {
+    let names: Vec<String> =
+        Column::ALL.iter().map(|c| format!("{} {}", SHORT[c.index()], c.vendor_name())).collect();
+    wrap(&names, ", ") + "  Dep: dependency on earlier stages, ingress/egress: Match, Action, Concurrent\n"
+}
+
+fn limits(report: &Report) -> String {
+    let mut out = String::new();
+    for gress in Gress::ALL {
+        let g = &report.gresses[gress.index()];
+        if g.critical_length > 0 {
+            let _ = writeln!(
+                out,
+                "  stages: {gress} needs {} by its dependencies, takes {} of {}",
+                g.critical_length,
+                g.stages_used,
+                report.stages.len()
+            );
+        }
+    }
+    for limit in &report.limits {
+        let mut users: Vec<String> = limit.users.iter().take(4).map(|(name, n)| format!("{name} {n}")).collect();
+        if limit.users.len() > 4 {
+            users.push(format!("{} more", limit.users.len() - 4));
+        }
+        let _ = writeln!(
+            out,
+            "  {}: {} of {} ({}%) in stage {}: {}",
+            limit.column.vendor_name(),
+            limit.used,
+            limit.available,
+            percent(limit.used, limit.available),
+            limit.stage,
+            users.join(", ")
+        );
+    }
+    out
+}
+
+/// `0-8`, `0,2`.
+fn stages_of(parts: &[Part]) -> String {
+    let consecutive = parts.windows(2).all(|w| w[0].stage + 1 == w[1].stage);
+    match parts {
+        [first, .., last] if consecutive => format!("{}-{}", first.stage, last.stage),
+        _ => parts.iter().map(|p| p.stage.to_string()).collect::<Vec<_>>().join(","),
+    }
+}
+
+fn ids_of(parts: &[Part]) -> String {
+    match parts.first() {
+        Some(first) if parts.iter().all(|p| p.logical_id == first.logical_id) => first.logical_id.to_string(),
+        _ => parts.iter().map(|p| p.logical_id.to_string()).collect::<Vec<_>>().join(","),
+    }
+}
+
+fn tables(report: &Report) -> String {
+    let heading = [
+        "  Table", "Gress", "Kind", "Stage", "Id", "Min", "Required", "Allocated", "SRAM", "MapRAM", "TCAM", "Key b",
+        "Action b", "Source",
+    ];
+    let mut grid = Grid::new(heading, &[0, 1, 2, 13]);
+    for t in &report.tables {
+        let dash = |n: u64| if n == 0 { "-".to_owned() } else { n.to_string() };
+        grid.row([
+            format!("  {}", t.name),
+            t.gress.name().to_owned(),
+            t.kind.to_owned(),
+            stages_of(&t.parts),
+            ids_of(&t.parts),
+            min_stage(t),
+            dash(u64::from(t.required)),
+            dash(t.allocated),
+            dash(u64::from(t.srams)),
+            dash(u64::from(t.map_rams)),
+            dash(u64::from(t.tcams)),
+            dash(u64::from(t.key_bits)),
+            dash(u64::from(t.action_bits)),
+            if t.at.is_unknown() { String::new() } else { format!("{}:{}", t.at.file, t.at.line) },
+        ]);
+    }
+    grid.print(false)
+}
+
+/// With a star if the table is later than that.
+fn min_stage(table: &TableReport) -> String {
+    let later = table.parts.first().is_some_and(|p| p.stage > table.min_stage);
+    format!("{}{}", table.min_stage, if later { "*" } else { "" })
+}
+
+fn reasons(report: &Report) -> String {
+    report.tables.iter().map(|t| format!("  {} ({}): {}\n", t.name, stages_of(&t.parts), t.why)).collect()
+}
+
+fn chains(report: &Report) -> String {
+    let mut out = String::new();
+    for gress in Gress::ALL {
+        let g = &report.gresses[gress.index()];
+        if !g.critical_path.is_empty() {
+            let _ = write!(out, "  {gress}, {} stages:\n{}", g.critical_length, wrap(&g.critical_path, " -> "));
+        }
+    }
+    if out.is_empty() { "  no node waits for another\n".to_owned() } else { out }
+}
+
+fn phv(report: &Report) -> String {
+    let mut grid = Grid::new(["  Containers", "Kind", "Ingress", "Egress", "Of", "Percent", "Bits used"], &[0, 1]);
+    for size in [ContainerSize::B8, ContainerSize::B16, ContainerSize::B32] {
+        for kind in [ContainerKind::Normal, ContainerKind::Mocha, ContainerKind::Dark, ContainerKind::Tagalong] {
+            let groups: Vec<_> = report.phv.groups.iter().filter(|g| g.size == size && g.kind == kind).collect();
+            let sum = |f: &dyn Fn(usize) -> u32| (0..groups.len()).map(f).sum::<u32>();
+            let of = sum(&|i| groups[i].containers);
+            if of == 0 {
+                continue;
+            }
+            let (ingress, egress) = (sum(&|i| groups[i].used[0]), sum(&|i| groups[i].used[1]));
+            let bits = sum(&|i| groups[i].bits.iter().sum());
+            grid.row([
+                format!("  {}-bit", size.bits()),
+                format!("{kind:?}").to_lowercase(),
+                ingress.to_string(),
+                egress.to_string(),
+                of.to_string(),
+                percent(ingress + egress, of),
+                bits.to_string(),
+            ]);
+        }
+    }
+    let [ingress, egress] = report.phv.pov_bits;
+    grid.print(false) + &format!("  validity bits: ingress {ingress}, egress {egress} of {} each\n", report.phv.pov_available)
+}
+
+fn parser(report: &Report) -> String {
+    let mut out = String::new();
+    for gress in Gress::ALL {
+        let g = &report.gresses[gress.index()];
+        let _ = writeln!(out, "  {gress}: {} of {} rows", g.parser_rows, report.parser_rows_available);
+        for p in &g.paths {
+            let _ = writeln!(out, "    {} B, {} cycles: {}", p.bytes, p.cycles, p.path);
+        }
+    }
+    out
+}
+
+fn latency(report: &Report) -> String {
+    let mut out = String::new();
+    for gress in Gress::ALL {
+        let g: &GressReport = &report.gresses[gress.index()];
+        let longest = g.paths.iter().map(|p| p.cycles).max().unwrap_or(0);
+        let _ = writeln!(
+            out,
+            "  {gress}: parser up to {longest}, stages {}, deparser {} cycles",
+            g.mau_cycles, g.deparser_cycles
+        );
+    }
+    let _ = writeln!(
+        out,
+        "  wire to wire without queueing, longest parser paths, default port speed: {} ns",
+        report.total.as_ps().div_ceil(1000)
+    );
+    out
+}
+
+fn assumptions(report: &Report) -> String {
+    report.assumptions.iter().map(|a| format!("  {} = {}: {} ({})\n", a.id, a.value, a.text, a.why)).collect()
+}
+
+/// Words in lines of bounded width, indented.
+fn wrap(words: &[String], separator: &str) -> String {
+    let mut out = String::new();
+    let mut line = String::from("  ");
+    for (i, word) in words.iter().enumerate() {
+        let piece = if i + 1 < words.len() { format!("{word}{separator}") } else { word.clone() };
+        if line.len() + piece.len() > LINE && line.trim() != "" {
+            out.push_str(line.trim_end());
+            out.push_str("\n  ");
+            line.clear();
+        }
+        line.push_str(&piece);
+    }
+    out.push_str(line.trim_end());
+    out.push('\n');
+    out
+}
