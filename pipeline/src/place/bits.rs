@@ -106,7 +106,9 @@ pub(crate) fn slices(alloc: &PhvAllocation, var: Var) -> Vec<FieldSlice> {
         Var::Field(field) => alloc.fields.get(field).cloned().unwrap_or_default(),
         Var::Valid(header) => {
             let pov = alloc.valid.get(header).copied().flatten();
-            pov.map(|p| FieldSlice { lo: 0, width: 1, container: p.container, at: p.bit }).into_iter().collect()
+            pov.map(|p| FieldSlice { lo: 0, width: 1, container: p.container, at: p.bit })
+                .into_iter()
+                .collect()
         }
     }
 }

@@ -180,7 +180,11 @@ impl DependencyGraph {
                 Dependency::Anti | Dependency::Control => ", style=dashed",
                 _ => "",
             };
-            let _ = writeln!(out, "  {gress}_{from:?} -> {gress}_{to:?} [label=\"{}{cause}\"{style}];", e.kind.name());
+            let _ = writeln!(
+                out,
+                "  {gress}_{from:?} -> {gress}_{to:?} [label=\"{}{cause}\"{style}];",
+                e.kind.name()
+            );
         }
         out.push_str("}\n");
         out
@@ -217,7 +221,9 @@ fn gress_edges(program: &Program, flow: &Flow, gress: Gress, phv: &PhvAllocation
             } else if let Some(v) = shares_container(phv, &ea.writes, &eb.writes) {
                 add(Dependency::ContainerConflict, Some(v));
             }
-            if let Some(v) = common(&ea.match_reads, &eb.writes).or_else(|| common(&ea.action_reads, &eb.writes)) {
+            if let Some(v) =
+                common(&ea.match_reads, &eb.writes).or_else(|| common(&ea.action_reads, &eb.writes))
+            {
                 add(Dependency::Anti, Some(v));
             }
             if flow.outcomes(flow.nodes[b].pred).iter().any(|(n, _)| *n == a) {
@@ -277,4 +283,58 @@ fn longest_paths(flow: &Flow, edges: &[Edge]) -> (EntityMap<Node, u32>, EntityMa
         }
     }
     (min, tail)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::place::samples;
+
+    fn graph(program: &Program) -> ([Flow; 2], DependencyGraph) {
+        let flows = Gress::ALL.map(|g| Flow::of(program, g));
+        // Without containers there are no conflicts of containers; all else comes from the program.
+        let graph = DependencyGraph::of(program, &flows, &PhvAllocation::default());
+        (flows, graph)
+    }
+
+    fn kinds(program: &Program, from: &str, to: &str) -> Vec<Dependency> {
+        let (flows, graph) = graph(program);
+        let is = |o: Owner, name: &str| node_name(program, &flows[o.gress.index()], o.node) == name;
+        graph.edges.iter().filter(|e| is(e.from, from) && is(e.to, to)).map(|e| e.kind).collect()
+    }
+
+    #[test]
+    fn a_router_has_the_dependencies_of_its_text() {
+        let program = samples::l3(1000);
+        assert_eq!(kinds(&program, "cond-2", "ipv4_lpm"), [Dependency::Control]);
+        assert_eq!(kinds(&program, "ipv4_lpm", "ecmp_group"), [Dependency::Match]);
+        assert_eq!(kinds(&program, "ecmp_group", "nexthops"), [Dependency::Match]);
+        assert_eq!(kinds(&program, "cond-2", "nexthops"), [Dependency::Anti, Dependency::Control], "ttl");
+        assert_eq!(kinds(&program, "port_filter", "expire"), [Dependency::Output], "both drop");
+        assert_eq!(kinds(&program, "nexthops", "expire"), [], "no packet runs both");
+    }
+
+    #[test]
+    fn a_chain_is_as_long_as_its_links() {
+        let program = samples::chain(5);
+        let (_, graph) = graph(&program);
+        assert_eq!(graph.critical_length(Gress::Ingress), 5);
+        assert_eq!(graph.critical_length(Gress::Egress), 0);
+        let path = graph.critical_path(Gress::Ingress);
+        assert_eq!(path.len(), 4);
+        assert!(path.windows(2).all(|w| w[0].to == w[1].from));
+        for (node, min) in graph.min_stage[0].iter() {
+            assert_eq!((*min, graph.tail[0][node]), (node.index() as u32, 4 - node.index() as u32));
+        }
+    }
+
+    #[test]
+    fn dot_names_every_node_and_edge() {
+        let program = samples::l3(1000);
+        let (flows, graph) = graph(&program);
+        let dot = graph.dot(&program, &flows);
+        assert!(dot.starts_with("digraph") && dot.ends_with("}\n"));
+        assert_eq!(dot.matches(" -> ").count(), graph.edges.len());
+        assert!(dot.contains("match meta.nexthop"), "{dot}");
+    }
 }

@@ -5,9 +5,11 @@
 
 mod bits;
 mod data;
+pub mod deparser;
 pub mod deps;
 mod mau;
 mod nofit;
+pub(crate) mod params;
 pub mod parser;
 mod passes;
 pub mod phv;
@@ -18,7 +20,8 @@ mod verify;
 pub(crate) mod samples;
 
 pub use data::{
-    FieldSlice, Owner, Part, PhvAllocation, PlacedGress, PlacedNode, PlacedParser, Placement, PovBit, Unit, UnitUse,
+    FieldSlice, Owner, Part, PhvAllocation, PlacedGress, PlacedNode, PlacedParser, Placement, PovBit, Unit,
+    UnitUse,
 };
 pub use deps::{Dependency, DependencyGraph, Edge, node_name};
 pub use nofit::{Exhausted, NoFit, Place, Resource};

@@ -40,6 +40,8 @@ pub enum Place {
     Stage(u8),
     /// In one gress, over all stages.
     Gress(Gress),
+    /// In the whole pipe, both gresses together.
+    Pipe,
 }
 
 /// The resource that ran out first.
@@ -76,7 +78,10 @@ impl NoFit {
             Some(Exhausted { resource, place, contenders }) => {
                 let who = contenders.first().map_or_else(String::new, |c| format!(" for `{c}`"));
                 match place {
-                    Place::Stage(stage) => format!("{first} (first short of {} in stage {stage}{who})", resource.id()),
+                    Place::Stage(stage) => {
+                        format!("{first} (first short of {} in stage {stage}{who})", resource.id())
+                    }
+                    Place::Pipe => format!("{first} (short of {}{who})", resource.id()),
                     Place::Gress(gress) => format!("{first} (short of {} in {gress}{who})", resource.id()),
                 }
             }

@@ -7,6 +7,7 @@ use super::data::{PhvAllocation, PlacedGress, PlacedParser, Placement};
 use super::deps::{DependencyGraph, node_name};
 use super::mau::{self, Tables};
 use super::nofit::{Exhausted, NoFit, Place, Resource};
+use super::deparser::{self, DeparserCost};
 use super::{parser, phv, timing, verify};
 use crate::flow::Flow;
 use crate::ir::Program;
@@ -28,7 +29,7 @@ pub struct PassInfo {
 }
 
 /// The passes in order.
-pub const PASSES: [PassInfo; 7] = [
+pub const PASSES: [PassInfo; 8] = [
     PassInfo {
         name: "flow",
         doc: "flattens both control blocks into nodes; everything after works on nodes",
@@ -46,6 +47,12 @@ pub const PASSES: [PassInfo; 7] = [
         doc: "splits parser states over cycles; needs containers, because extractors have their sizes",
         run: parsers,
         print: print_parser,
+    },
+    PassInfo {
+        name: "deparser",
+        doc: "checks the field dictionary and its like; needs containers, because entries hold containers",
+        run: deparsers,
+        print: print_deparser,
     },
     PassInfo {
         name: "dependencies",
@@ -80,6 +87,7 @@ struct Work<'a> {
     flows: [Flow; 2],
     phv: PhvAllocation,
     parsers: [PlacedParser; 2],
+    deparsers: [DeparserCost; 2],
     graph: DependencyGraph,
     tables: Tables,
     stages: [Vec<StageUse>; 2],
@@ -115,6 +123,7 @@ pub fn place_with(
         flows: Default::default(),
         phv: PhvAllocation::default(),
         parsers: Default::default(),
+        deparsers: Default::default(),
         graph: DependencyGraph::default(),
         tables: Tables::default(),
         stages: Default::default(),
@@ -141,20 +150,45 @@ fn flow(work: &mut Work<'_>) -> Result<(), Failed> {
 
 fn allocate(work: &mut Work<'_>) -> Result<(), Failed> {
     work.phv = phv::allocate(work.program, work.chip, &work.flows)
-        .map_err(|diags| exhausted(diags, Resource::Phv, Gress::Ingress))?;
+        .map_err(|diags| exhausted(diags, Resource::Phv, Place::Pipe))?;
     Ok(())
 }
 
 fn parsers(work: &mut Work<'_>) -> Result<(), Failed> {
     for gress in Gress::ALL {
         work.parsers[gress.index()] = parser::place(work.program, work.chip, gress, &work.phv)
-            .map_err(|diags| exhausted(diags, Resource::Parser, gress))?;
+            .map_err(|diags| exhausted(diags, Resource::Parser, Place::Gress(gress)))?;
     }
     Ok(())
 }
 
-fn exhausted(diags: Vec<Diag>, resource: Resource, gress: Gress) -> Failed {
-    let first = Exhausted { resource, place: Place::Gress(gress), contenders: Vec::new() };
+fn deparsers(work: &mut Work<'_>) -> Result<(), Failed> {
+    for gress in Gress::ALL {
+        work.deparsers[gress.index()] = deparser::cost(work.program, work.chip, gress, &work.phv)
+            .map_err(|diags| exhausted(diags, Resource::Deparser, Place::Gress(gress)))?;
+    }
+    Ok(())
+}
+
+fn print_deparser(work: &Work<'_>) -> String {
+    let line = |(gress, c): (Gress, &DeparserCost)| {
+        format!(
+            "{gress}: {} of {} dictionary entries, {} of {} validity bits, {} of {} header bytes, {} of {} checksum units\n",
+            c.entries,
+            work.chip.deparser.entries,
+            c.pov_bits,
+            work.chip.deparser.pov_bits,
+            c.header_bytes,
+            work.chip.deparser.max_header_bytes,
+            c.checksum_units,
+            work.chip.deparser.checksum_units,
+        )
+    };
+    Gress::ALL.into_iter().zip(&work.deparsers).map(line).collect()
+}
+
+fn exhausted(diags: Vec<Diag>, resource: Resource, place: Place) -> Failed {
+    let first = Exhausted { resource, place, contenders: Vec::new() };
     Failed { diags, first_exhausted: Some(first) }
 }
 
@@ -208,7 +242,12 @@ fn print_flow(work: &Work<'_>) -> String {
         for (node, data) in flow.nodes.iter() {
             let when: Vec<String> =
                 flow.outcomes(data.pred).iter().map(|(n, o)| format!("{n:?} {o:?}")).collect();
-            let _ = writeln!(out, "{gress} {node:?} {} when [{}]", node_name(work.program, flow, node), when.join(", "));
+            let _ = writeln!(
+                out,
+                "{gress} {node:?} {} when [{}]",
+                node_name(work.program, flow, node),
+                when.join(", ")
+            );
         }
     }
     out
@@ -251,7 +290,11 @@ fn print_tables(work: &Work<'_>) -> String {
         for (node, placed) in work.tables.nodes[gress.index()].iter() {
             let name = node_name(work.program, flow, node);
             for p in &placed.parts {
-                let _ = writeln!(out, "{gress} {name} stage {} id {} entries {}", p.stage, p.logical_id, p.entries);
+                let _ = writeln!(
+                    out,
+                    "{gress} {name} stage {} id {} entries {}",
+                    p.stage, p.logical_id, p.entries
+                );
             }
         }
     }
@@ -259,7 +302,8 @@ fn print_tables(work: &Work<'_>) -> String {
         let flow = &work.flows[used.owner.gress.index()];
         let (unit, name) = (used.unit, node_name(work.program, flow, used.owner.node));
         let column: Column = unit.column;
-        let _ = writeln!(out, "stage {} {column} {},{} {name}: {}", unit.stage, unit.row, unit.col, used.purpose);
+        let _ =
+            writeln!(out, "stage {} {column} {},{} {name}: {}", unit.stage, unit.row, unit.col, used.purpose);
     }
     out
 }

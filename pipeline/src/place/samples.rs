@@ -2,10 +2,10 @@
 
 use crate::entity::Entity;
 use crate::ir::{
-    Action, ActionCall, ActionData, ApplyArms, Cond, Counter, CounterData, CounterHome, CounterKind, Expr, Field,
-    FieldData, Hash, HashData, Header, HeaderData, Home, Intrinsic, Key, Label, LabelData, LabelKind, Loc, MatchKind,
-    Next, ParamData, ParserOp, ParserOpKind, Primitive, PrimitiveKind, Profile, ProfileData, Program, SelectArm,
-    SelectorData, StateData, Stmt, StmtKind, Table, TableData,
+    Action, ActionCall, ActionData, ApplyArms, Cond, Counter, CounterData, CounterHome, CounterKind, Expr,
+    Field, FieldData, Hash, HashData, Header, HeaderData, Home, Intrinsic, Key, Label, LabelData, LabelKind,
+    Loc, MatchKind, Next, ParamData, ParserOp, ParserOpKind, Primitive, PrimitiveKind, Profile, ProfileData,
+    Program, SelectArm, SelectorData, StateData, Stmt, StmtKind, Table, TableData,
 };
 use sluice_asic::alu::AluOp;
 use sluice_asic::gress::Gress;
@@ -32,7 +32,14 @@ impl Sketch {
 
     fn field(&mut self, name: &str, width: u16, home: Home) -> Field {
         let (gress, loc) = (self.gress, self.loc());
-        self.program.fields.push(FieldData { name: name.to_owned(), gress, width, home, doc: String::new(), loc })
+        self.program.fields.push(FieldData {
+            name: name.to_owned(),
+            gress,
+            width,
+            home,
+            doc: String::new(),
+            loc,
+        })
     }
 
     pub(crate) fn meta(&mut self, name: &str, width: u16) -> Field {
@@ -47,9 +54,12 @@ impl Sketch {
     pub(crate) fn header(&mut self, name: &str, fields: &[(&str, u16)]) -> (Header, Vec<Field>) {
         let (gress, loc) = (self.gress, self.loc());
         let header = self.program.headers.next_key();
-        let fields: Vec<Field> =
-            fields.iter().map(|(f, w)| self.field(&format!("{name}.{f}"), *w, Home::Header(header))).collect();
-        let data = HeaderData { name: name.to_owned(), gress, fields: fields.clone(), doc: String::new(), loc };
+        let fields: Vec<Field> = fields
+            .iter()
+            .map(|(f, w)| self.field(&format!("{name}.{f}"), *w, Home::Header(header)))
+            .collect();
+        let data =
+            HeaderData { name: name.to_owned(), gress, fields: fields.clone(), doc: String::new(), loc };
         self.program.headers.push(data);
         (header, fields)
     }
@@ -75,12 +85,26 @@ impl Sketch {
 
     pub(crate) fn action(&mut self, name: &str, params: &[u16], body: Vec<PrimitiveKind>) -> Action {
         let (gress, loc) = (self.gress, self.loc());
-        let params = params.iter().enumerate().map(|(i, &w)| ParamData { name: format!("p{i}"), width: w }).collect();
+        let params =
+            params.iter().enumerate().map(|(i, &w)| ParamData { name: format!("p{i}"), width: w }).collect();
         let body = body.into_iter().map(|kind| Primitive { kind, loc }).collect();
-        self.program.actions.push(ActionData { name: name.to_owned(), gress, params, body, doc: String::new(), loc })
+        self.program.actions.push(ActionData {
+            name: name.to_owned(),
+            gress,
+            params,
+            body,
+            doc: String::new(),
+            loc,
+        })
     }
 
-    pub(crate) fn table(&mut self, name: &str, keys: &[(Field, MatchKind)], actions: &[Action], size: u32) -> Table {
+    pub(crate) fn table(
+        &mut self,
+        name: &str,
+        keys: &[(Field, MatchKind)],
+        actions: &[Action],
+        size: u32,
+    ) -> Table {
         let (gress, loc) = (self.gress, self.loc());
         let default = *actions.last().unwrap();
         let args = vec![0; self.program.actions[default].params.len()];
@@ -101,7 +125,14 @@ impl Sketch {
 
     pub(crate) fn counter(&mut self, name: &str, kind: CounterKind, home: CounterHome) -> Counter {
         let (gress, loc) = (self.gress, self.loc());
-        self.program.counters.push(CounterData { name: name.to_owned(), gress, kind, home, doc: String::new(), loc })
+        self.program.counters.push(CounterData {
+            name: name.to_owned(),
+            gress,
+            kind,
+            home,
+            doc: String::new(),
+            loc,
+        })
     }
 
     pub(crate) fn hash(&mut self, name: &str, inputs: &[Field], width: u16) -> Hash {
@@ -119,15 +150,34 @@ impl Sketch {
         })
     }
 
-    pub(crate) fn profile(&mut self, name: &str, size: u32, hash: Hash, groups: u32, max_group_size: u32) -> Profile {
+    pub(crate) fn profile(
+        &mut self,
+        name: &str,
+        size: u32,
+        hash: Hash,
+        groups: u32,
+        max_group_size: u32,
+    ) -> Profile {
         let (gress, loc) = (self.gress, self.loc());
         let selector = Some(SelectorData { mode: SelectorMode::Resilient, hash, groups, max_group_size });
-        self.program.profiles.push(ProfileData { name: name.to_owned(), gress, size, selector, doc: String::new(), loc })
+        self.program.profiles.push(ProfileData {
+            name: name.to_owned(),
+            gress,
+            size,
+            selector,
+            doc: String::new(),
+            loc,
+        })
     }
 
     pub(crate) fn label(&mut self, name: &str) -> Label {
         let loc = self.loc();
-        self.program.labels.push(LabelData { name: name.to_owned(), kind: LabelKind::Drop, doc: String::new(), loc })
+        self.program.labels.push(LabelData {
+            name: name.to_owned(),
+            kind: LabelKind::Drop,
+            doc: String::new(),
+            loc,
+        })
     }
 
     pub(crate) fn stmt(&mut self, kind: StmtKind) -> Stmt {
@@ -183,7 +233,12 @@ pub(crate) fn l3(routes: u32) -> Program {
     s.intrinsic(Intrinsic::DropCtl);
     let (_, eth) = {
         let (ethernet, f) = s.header("ethernet", &ETHERNET);
-        s.state("parse_ethernet", ethernet, &[f[2]], vec![SelectArm { values: vec![(0x800, 0xffff)], next: to(1) }]);
+        s.state(
+            "parse_ethernet",
+            ethernet,
+            &[f[2]],
+            vec![SelectArm { values: vec![(0x800, 0xffff)], next: to(1) }],
+        );
         (ethernet, f)
     };
     let (ipv4, ip) = s.header("ipv4", &IPV4);
@@ -193,7 +248,8 @@ pub(crate) fn l3(routes: u32) -> Program {
 
     let nop = s.action("nop", &[], vec![]);
     let deny = s.action("deny", &[], vec![PrimitiveKind::Drop(denied)]);
-    let filter = s.table("port_filter", &[(port, MatchKind::Exact), (eth[2], MatchKind::Exact)], &[deny, nop], 1024);
+    let filter =
+        s.table("port_filter", &[(port, MatchKind::Exact), (eth[2], MatchKind::Exact)], &[deny, nop], 1024);
 
     let to_group = s.action("to_group", &[16], vec![set(group, param(0, 16))]);
     let ipv4_lpm = s.table("ipv4_lpm", &[(ip[9], MatchKind::Lpm)], &[to_group, nop], routes);

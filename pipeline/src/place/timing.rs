@@ -40,7 +40,8 @@ pub(crate) fn stages(
         .keys()
         .map(|node| {
             let e = flow.effects(program, node);
-            let stages = nodes.get(node).map(|p| p.parts.iter().map(|p| p.stage).collect()).unwrap_or_default();
+            let stages =
+                nodes.get(node).map(|p| p.parts.iter().map(|p| p.stage).collect()).unwrap_or_default();
             let written = view.containers(&e.writes);
             let computed = view.containers(&e.action_reads).union(&written).copied().collect();
             Touch { node, stages, matched: view.containers(&e.match_reads), computed, written }
@@ -65,8 +66,8 @@ fn dependency(
     stage: u32,
 ) -> StageDependency {
     let here = || touches.iter().filter(|t| t.stages.contains(&(stage as u8)));
-    let mocha = chip.features.mocha_match_dependency
-        && here().any(|t| t.matched.iter().any(|&c| view.is_mocha(c)));
+    let mocha =
+        chip.features.mocha_match_dependency && here().any(|t| t.matched.iter().any(|&c| view.is_mocha(c)));
     let forced = stage == 0 || stage == chip.latency.forced_match_stage;
     if mocha || forced {
         return StageDependency::Match;
@@ -86,10 +87,6 @@ fn dependency(
         if used.dependency == StageDependency::Match {
             break;
         }
-    }
-    // Without the concurrent dependency the hardware is set to action (facts: asic §7.2).
-    if worst == StageDependency::Concurrent && !chip.features.concurrent_dependency {
-        return StageDependency::Action;
     }
     worst
 }

@@ -2,14 +2,15 @@
 
 use super::limits::{self, Limit};
 use crate::flow::{Node, NodeKind};
-use crate::ir::{Expr, Loc, ParamValue, PrimitiveKind, Program};
+use crate::ir::{Loc, ParamValue, Program};
+use crate::place::params::param_bits;
 use crate::place::phv::{self, PhvSummary};
 use crate::place::{DependencyGraph, Owner, Part, Placement, node_name, parser};
 use sluice_asic::chip::{Assumption, ChipSpec, Column};
 use sluice_asic::gress::Gress;
 use sluice_asic::latency::{PacketLatency, PassLatency, StageDependency};
 use sluice_asic::units::{Cycles, Duration};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Units used of every column, by [`Column::index`].
 pub type Usage = [u32; 20];
@@ -113,7 +114,7 @@ pub struct Report {
     pub limits: Vec<Limit>,
     /// The PHV.
     pub phv: PhvSummary,
-    /// Container names of the PHV's groups are printed by size and kind; rows of the parser's TCAM.
+    /// Rows that each gress' parser has.
     pub parser_rows_available: u32,
     /// Values that public sources do not give.
     pub assumptions: Vec<Assumption>,
@@ -210,9 +211,15 @@ fn gress(program: &Program, placement: &Placement, graph: &DependencyGraph, gres
         mau_cycles: placed.mau_cycles,
         deparser_cycles: placed.deparser_cycles,
         paths: paths
+            .list
             .iter()
             .map(|p| PathReport {
-                path: p.states.iter().map(|&s| program.states[s].name.as_str()).collect::<Vec<_>>().join(" > "),
+                path: p
+                    .states
+                    .iter()
+                    .map(|&s| program.states[s].name.as_str())
+                    .collect::<Vec<_>>()
+                    .join(" > "),
                 bytes: p.bytes,
                 cycles: PassLatency::new(spec, p.cycles, Cycles(0)).parser.0,
             })
@@ -285,30 +292,5 @@ fn table(program: &Program, placement: &Placement, owner: Owner) -> TableReport 
         key_bits,
         action_bits: actions.iter().map(|&a| param_bits(program, a)).max().unwrap_or(0),
         at: gress.flow.nodes[node].loc,
-    }
-}
-
-/// Bits of the parameters that an action uses.
-fn param_bits(program: &Program, action: crate::ir::Action) -> u32 {
-    let mut params: BTreeMap<u16, u32> = BTreeMap::new();
-    for primitive in &program.actions[action].body {
-        if let PrimitiveKind::Set(_, value) | PrimitiveKind::Count(_, value) = &primitive.kind {
-            collect(value, &mut params);
-        }
-    }
-    params.values().sum()
-}
-
-fn collect(value: &Expr, params: &mut BTreeMap<u16, u32>) {
-    match value {
-        Expr::Param(n, width) => {
-            params.insert(*n, u32::from(*width));
-        }
-        Expr::Slice(e, ..) | Expr::Cast(e, _) => collect(e, params),
-        Expr::Alu(_, a, b) => {
-            collect(a, params);
-            collect(b, params);
-        }
-        Expr::Const(..) | Expr::Field(_) => {}
     }
 }

@@ -40,7 +40,8 @@ fn peak(program: &Program, placement: &Placement, column: Column) -> Option<Limi
     for used in placement.units.iter().filter(|u| u.unit.column == column) {
         by_stage.entry(used.unit.stage).or_default().insert(key(used.unit));
     }
-    let (stage, units) = by_stage.into_iter().max_by_key(|(stage, units)| (units.len(), std::cmp::Reverse(*stage)))?;
+    let (stage, units) =
+        by_stage.into_iter().max_by_key(|(stage, units)| (units.len(), std::cmp::Reverse(*stage)))?;
     let mut users: BTreeMap<_, BTreeSet<(u16, u16)>> = BTreeMap::new();
     for used in placement.units.iter().filter(|u| u.unit.column == column && u.unit.stage == stage) {
         users.entry(used.owner).or_default().insert(key(used.unit));
@@ -50,5 +51,11 @@ fn peak(program: &Program, placement: &Placement, column: Column) -> Option<Limi
         .map(|(o, units)| (node_name(program, &placement.gress(o.gress).flow, o.node), units.len() as u32))
         .collect();
     users.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    Some(Limit { column, stage, used: units.len() as u32, available: column.available(&placement.chip.mau), users })
+    Some(Limit {
+        column,
+        stage,
+        used: units.len() as u32,
+        available: column.available(&placement.chip.mau),
+        users,
+    })
 }

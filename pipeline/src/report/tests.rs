@@ -5,8 +5,19 @@ use crate::place::{place, samples};
 use sluice_asic::chip::{ChipSpec, Column};
 
 const KEYS: [&str; 13] = [
-    "assumptions", "chip", "fits", "latency", "params", "parser", "phv", "program", "reason", "resources", "schema",
-    "stages_used", "tables",
+    "assumptions",
+    "chip",
+    "fits",
+    "latency",
+    "params",
+    "parser",
+    "phv",
+    "program",
+    "reason",
+    "resources",
+    "schema",
+    "stages_used",
+    "tables",
 ];
 
 fn report(routes: u32, chip: &ChipSpec) -> Report {
@@ -51,7 +62,12 @@ fn json_has_every_key_of_the_contract() {
     assert_eq!(value["resources"]["columns"].as_array().unwrap().len(), 20);
     assert_eq!(value["resources"]["stages"].as_array().unwrap().len(), 20);
     assert_eq!(value["resources"]["stages"][0]["used"]["tcam"], 8);
-    assert!(value["latency"]["ingress"]["parser_cycles"][0]["path"].as_str().unwrap().starts_with("parse_ethernet"));
+    assert!(
+        value["latency"]["ingress"]["parser_cycles"][0]["path"]
+            .as_str()
+            .unwrap()
+            .starts_with("parse_ethernet")
+    );
     assert!(value["latency"]["total_ns"].as_u64().unwrap() > 0);
     for total in value["resources"]["totals"].as_array().unwrap() {
         let (used, available) = (total["used"].as_f64().unwrap(), total["available"].as_f64().unwrap());

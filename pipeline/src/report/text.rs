@@ -13,8 +13,8 @@ use std::fmt::Write;
 
 /// Headings of the matrix; the legend gives the vendor's names.
 const SHORT: [&str; 20] = [
-    "EXbar", "TXbar", "HBit", "HDist", "GW", "SRAM", "MapR", "TCAM", "VLIW", "Meter", "Stats", "Stash", "ESBus",
-    "ERBus", "TBus", "ADBus", "Slot8", "Slt16", "Slt32", "LTID",
+    "EXbar", "TXbar", "HBit", "HDist", "GW", "SRAM", "MapR", "TCAM", "VLIW", "Meter", "Stats", "Stash",
+    "ESBus", "ERBus", "TBus", "ADBus", "Slot8", "Slt16", "Slt32", "LTID",
 ];
 
 /// Widest line of prose.
@@ -85,7 +85,11 @@ fn counts(report: &Report) -> String {
     }
     let stages = report.stages.len() as u32;
     grid.row(["Total".to_owned(), String::new()].into_iter().chain(report.totals.map(|n| n.to_string())));
-    grid.row(["Of".to_owned(), String::new()].into_iter().chain(report.available.map(|n| (n * stages).to_string())));
+    grid.row(
+        ["Of".to_owned(), String::new()]
+            .into_iter()
+            .chain(report.available.map(|n| (n * stages).to_string())),
+    );
     grid.print(true)
 }
 
@@ -127,7 +131,8 @@ fn limits(report: &Report) -> String {
         }
     }
     for limit in &report.limits {
-        let mut users: Vec<String> = limit.users.iter().take(4).map(|(name, n)| format!("{name} {n}")).collect();
+        let mut users: Vec<String> =
+            limit.users.iter().take(4).map(|(name, n)| format!("{name} {n}")).collect();
         if limit.users.len() > 4 {
             users.push(format!("{} more", limit.users.len() - 4));
         }
@@ -163,8 +168,20 @@ fn ids_of(parts: &[Part]) -> String {
 
 fn tables(report: &Report) -> String {
     let heading = [
-        "  Table", "Gress", "Kind", "Stage", "Id", "Min", "Required", "Allocated", "SRAM", "MapRAM", "TCAM", "Key b",
-        "Action b", "Source",
+        "  Table",
+        "Gress",
+        "Kind",
+        "Stage",
+        "Id",
+        "Min",
+        "Required",
+        "Allocated",
+        "SRAM",
+        "MapRAM",
+        "TCAM",
+        "Key b",
+        "Action b",
+        "Source",
     ];
     let mut grid = Grid::new(heading, &[0, 1, 2, 13]);
     for t in &report.tables {
@@ -204,17 +221,22 @@ fn chains(report: &Report) -> String {
     for gress in Gress::ALL {
         let g = &report.gresses[gress.index()];
         if !g.critical_path.is_empty() {
-            let _ = write!(out, "  {gress}, {} stages:\n{}", g.critical_length, wrap(&g.critical_path, " -> "));
+            let _ =
+                write!(out, "  {gress}, {} stages:\n{}", g.critical_length, wrap(&g.critical_path, " -> "));
         }
     }
     if out.is_empty() { "  no node waits for another\n".to_owned() } else { out }
 }
 
 fn phv(report: &Report) -> String {
-    let mut grid = Grid::new(["  Containers", "Kind", "Ingress", "Egress", "Of", "Percent", "Bits used"], &[0, 1]);
+    let mut grid =
+        Grid::new(["  Containers", "Kind", "Ingress", "Egress", "Of", "Percent", "Bits used"], &[0, 1]);
     for size in [ContainerSize::B8, ContainerSize::B16, ContainerSize::B32] {
-        for kind in [ContainerKind::Normal, ContainerKind::Mocha, ContainerKind::Dark, ContainerKind::Tagalong] {
-            let groups: Vec<_> = report.phv.groups.iter().filter(|g| g.size == size && g.kind == kind).collect();
+        for kind in
+            [ContainerKind::Normal, ContainerKind::Mocha, ContainerKind::Dark, ContainerKind::Tagalong]
+        {
+            let groups: Vec<_> =
+                report.phv.groups.iter().filter(|g| g.size == size && g.kind == kind).collect();
             let sum = |f: &dyn Fn(usize) -> u32| (0..groups.len()).map(f).sum::<u32>();
             let of = sum(&|i| groups[i].containers);
             if of == 0 {
@@ -234,7 +256,11 @@ fn phv(report: &Report) -> String {
         }
     }
     let [ingress, egress] = report.phv.pov_bits;
-    grid.print(false) + &format!("  validity bits: ingress {ingress}, egress {egress} of {} each\n", report.phv.pov_available)
+    grid.print(false)
+        + &format!(
+            "  validity bits: ingress {ingress}, egress {egress} of {} each\n",
+            report.phv.pov_available
+        )
 }
 
 fn parser(report: &Report) -> String {

@@ -1,10 +1,9 @@
 //! Nodes that must share a stage, because they share a counter or an action profile (facts: asic §3.8).
 //! What may not live here: the choice of the stage.
 
-use super::super::deps::{DependencyGraph, node_name};
 use super::super::data::Owner;
+use super::super::deps::{DependencyGraph, node_name};
 use super::demand::Demand;
-use crate::entity::Entity;
 use crate::flow::{Flow, NodeKind};
 use crate::ir::{Counter, Profile, Program};
 use crate::verify::Diag;
@@ -36,17 +35,19 @@ pub(crate) fn clusters(
                 continue;
             }
             let flow = &flows[oa.gress.index()];
-            if let (NodeKind::Table(x), NodeKind::Table(y)) = (&flow.nodes[oa.node].kind, &flow.nodes[ob.node].kind)
+            if let (NodeKind::Table(x), NodeKind::Table(y)) =
+                (&flow.nodes[oa.node].kind, &flow.nodes[ob.node].kind)
                 && x == y
             {
                 diags.push(applied_twice(&demands[a], &demands[b]));
             }
-            let Some(what) = shared(&demands[a]).find(|s| shared(&demands[b]).any(|t| t == *s)) else { continue };
+            let Some(what) = shared(&demands[a]).find(|s| shared(&demands[b]).any(|t| t == *s)) else {
+                continue;
+            };
             let (from, to) = (home[b], home[a]);
             home.iter_mut().filter(|h| **h == from).for_each(|h| *h = to);
-            let needs_later = graph
-                .before(ob)
-                .find(|e| e.from == oa && e.kind.distance().is_some_and(|d| d > 0));
+            let needs_later =
+                graph.before(ob).find(|e| e.from == oa && e.kind.distance().is_some_and(|d| d > 0));
             if !flow.exclusive(oa.node, ob.node) || needs_later.is_some() {
                 diags.push(clash(program, flows, what, (oa, ob), (&demands[a], &demands[b])));
             }
@@ -87,7 +88,6 @@ fn clash(
         Shared::Profile(p) => format!("action profile `{}`", program.profiles[p].name),
     };
     let of = |o: Owner| node_name(program, &flows[o.gress.index()], o.node);
-    debug_assert!(oa.node.index() < ob.node.index());
     Diag::error(b.at, format!("`{}` and `{}` share {name}, but a packet may run both", of(oa), of(ob)))
         .also(a.at, "the first use")
         .help("a memory is accessed once per packet: make the uses exclude each other, or give each its own")

@@ -9,7 +9,8 @@ use super::super::deps::node_name;
 use super::gateway::{self, GatewayDemand};
 use crate::flow::{Flow, Node, NodeKind, Outcome, Var, table_actions};
 use crate::ir::{
-    Action, Counter, CounterHome, CounterKind, Expr, Hash, Loc, MatchKind, PrimitiveKind, Profile, Program, Table,
+    Action, Counter, CounterHome, CounterKind, Expr, Hash, Loc, MatchKind, PrimitiveKind, Profile, Program,
+    Table,
 };
 use crate::verify::Diag;
 use sluice_asic::alu::AluClass;
@@ -128,7 +129,9 @@ pub(crate) struct Demand {
 impl Demand {
     /// Whether parts of it may go to several stages: nothing of it is shared by all entries.
     pub(crate) fn splittable(&self) -> bool {
-        self.lookup != Lookup::None && self.profile.is_none() && self.counters.iter().all(|c| c.size.is_none())
+        self.lookup != Lookup::None
+            && self.profile.is_none()
+            && self.counters.iter().all(|c| c.size.is_none())
     }
 
     /// What `node` needs.
@@ -198,7 +201,11 @@ impl Context<'_> {
         demand.profile = data.profile.map(|p| self.profile(p)).transpose()?;
         self.actions(&table_actions(self.program, table), demand);
         if let Some(counter) = self.program.direct_counter(table) {
-            demand.counters.push(CounterDemand { counter, kind: self.program.counters[counter].kind, size: None });
+            demand.counters.push(CounterDemand {
+                counter,
+                kind: self.program.counters[counter].kind,
+                size: None,
+            });
         }
         demand.overhead_bits = self.overhead(table, demand);
         Ok(())
@@ -209,19 +216,32 @@ impl Context<'_> {
         let selector = data.selector.as_ref().map(|s| {
             let words = GroupShape::words_for(s.max_group_size.max(1));
             let Some(bits) = s.mode.hash_bits(false).filter(|_| s.mode.on_chip()) else {
-                return Err(Diag::error(data.loc, format!("profile `{}` selects by plain modulo, which no chip can", data.name))
-                    .help("use the fair or the resilient mode; plain modulo is for the functional model only"));
+                return Err(Diag::error(
+                    data.loc,
+                    format!("profile `{}` selects by plain modulo, which no chip can", data.name),
+                )
+                .help("use the fair or the resilient mode; plain modulo is for the functional model only"));
             };
             if words > self.chip.hash.selector_max_words {
                 let max = self.chip.hash.selector_max_words * self.chip.hash.selector_members_per_word;
-                return Err(Diag::error(data.loc, format!("profile `{}` has groups of {} members; a selector reaches {max}", data.name, s.max_group_size))
-                    .help("lower max_group_size"));
+                return Err(Diag::error(
+                    data.loc,
+                    format!(
+                        "profile `{}` has groups of {} members; a selector reaches {max}",
+                        data.name, s.max_group_size
+                    ),
+                )
+                .help("lower max_group_size"));
             }
             let hash = &self.program.hashes[s.hash];
             Ok(SelectorDemand {
                 bytes: self.input_bytes(&hash.inputs),
                 bits,
-                word_bits: if words > 1 { self.chip.hash.selector_modulus_bits + self.chip.hash.selector_offset_bits } else { 0 },
+                word_bits: if words > 1 {
+                    self.chip.hash.selector_modulus_bits + self.chip.hash.selector_offset_bits
+                } else {
+                    0
+                },
                 words: words.saturating_mul(s.groups.max(1)),
             })
         });
@@ -239,7 +259,8 @@ impl Context<'_> {
             let bytes = self.input_bytes(&data.inputs);
             demand.hashes.push(HashDemand { bytes, bits: u32::from(data.width), name: data.name.clone() });
         }
-        let ram_bytes = |a: &ActionDemand| a.data.keys().map(|&c| u32::from(self.phv.width(c)) / 8).sum::<u32>();
+        let ram_bytes =
+            |a: &ActionDemand| a.data.keys().map(|&c| u32::from(self.phv.width(c)) / 8).sum::<u32>();
         let bytes = demand.actions.iter().map(ram_bytes).max().unwrap_or(0);
         demand.data_bits = demand.actions.iter().map(|a| a.data.values().sum()).max().unwrap_or(0);
         let immediate = bytes * 8 <= self.chip.mau.immediate_bits && demand.profile.is_none();
@@ -333,14 +354,20 @@ impl Context<'_> {
     fn overhead(&self, table: Table, demand: &Demand) -> u32 {
         let data = &self.program.tables[table];
         let actions = data.actions.len() as u32;
-        let code = |count: u32, wide: u32| if count <= self.chip.mau.successor_map_entries { bits_for(count) } else { wide };
-        let mut bits = code(self.successors(demand.owner.node, data.actions.len()), self.chip.mau.next_table_bits);
+        let code = |count: u32, wide: u32| {
+            if count <= self.chip.mau.successor_map_entries { bits_for(count) } else { wide }
+        };
+        let mut bits =
+            code(self.successors(demand.owner.node, data.actions.len()), self.chip.mau.next_table_bits);
         bits += code(actions, 6);
         match &demand.profile {
             Some(p) => {
                 bits += bits_for(p.members);
                 // A group's entry also holds modulus (5 b) and shift (3 b) of its word choice.
-                bits += p.selector.as_ref().map_or(0, |s| bits_for(s.words).saturating_sub(bits_for(p.members)) + 8);
+                bits += p
+                    .selector
+                    .as_ref()
+                    .map_or(0, |s| bits_for(s.words).saturating_sub(bits_for(p.members)) + 8);
             }
             None if demand.data_bytes == 0 => bits += demand.data_bits,
             None => {}

@@ -86,7 +86,8 @@ impl Fit<'_> {
             Lookup::None => Ok(0),
             Lookup::Ternary => Ok(entries.div_ceil(mau.tcam_depth.max(1)).saturating_mul(mau.tcam_depth)),
             Lookup::Exact => {
-                let layout = sizes::exact(mau, demand, entries).map_err(|e| geometry_short(Column::Sram, e))?;
+                let layout =
+                    sizes::exact(mau, demand, entries).map_err(|e| geometry_short(Column::Sram, e))?;
                 let capacity = sizes::narrow(layout.capacity);
                 if capacity < entries {
                     return Err(short(Column::Sram, format!("{entries} entries")));
@@ -109,7 +110,8 @@ impl Fit<'_> {
             Some(taken.ok_or_else(|| short(Column::HashBit, "select bits for a condition"))?)
         };
         let bus = Content::Bus { xbar: group, hash };
-        let units = (0..mau.gateway_rows as u16).flat_map(|r| (0..mau.gateways_per_row as u16).map(move |u| (r, u)));
+        let units =
+            (0..mau.gateway_rows as u16).flat_map(|r| (0..mau.gateways_per_row as u16).map(move |u| (r, u)));
         let free: Vec<(u16, u16)> = units.filter(|&(r, u)| pool.is_free(Column::Gateway, r, u)).collect();
         let buses = mau.search_buses_per_row as u16;
         // A bus that carries the same already comes before a new one.
@@ -131,8 +133,9 @@ impl Fit<'_> {
     /// A table without key is a hash-action table whose result is fixed: a result bus (facts: asic §3.6).
     fn keyless(&self, pool: &mut Pool, demand: &Demand) -> Result<(), Shortage> {
         let mau = &self.chip.mau;
-        let mut buses =
-            (0..mau.sram_rows as u16).rev().flat_map(|r| (0..mau.result_buses_per_row as u16).rev().map(move |b| (r, b)));
+        let mut buses = (0..mau.sram_rows as u16)
+            .rev()
+            .flat_map(|r| (0..mau.result_buses_per_row as u16).rev().map(move |b| (r, b)));
         let Some((row, bus)) = buses.find(|&(r, b)| pool.is_free(Column::ExactResultBus, r, b)) else {
             return Err(short(Column::ExactResultBus, "a result bus"));
         };
@@ -167,7 +170,8 @@ impl Fit<'_> {
         if !ram::tcam(pool, mau, owner, groups, width) {
             return Err(short(Column::Tcam, format!("{} blocks", groups * width)));
         }
-        let rams = sizes::indirection_rams(mau, demand, capacity).map_err(|e| geometry_short(Column::Sram, e))?;
+        let rams =
+            sizes::indirection_rams(mau, demand, capacity).map_err(|e| geometry_short(Column::Sram, e))?;
         ram::indirection(pool, mau, owner, rams)
             .map_err(|column| short(column, format!("{rams} RAMs of ternary indirection")))
     }
@@ -176,13 +180,17 @@ impl Fit<'_> {
         let (mau, owner) = (&self.chip.mau, demand.owner);
         let content = profile_content(profile);
         let Some(selector) = &profile.selector else { return Ok(()) };
-        xbar::exact(pool, (mau, self.view), owner, &selector.bytes, &[], mau.exact_xbar_groups)
-            .ok_or_else(|| short(Column::ExactXbar, format!("{} bytes of selector input", selector.bytes.len())))?;
+        xbar::exact(pool, (mau, self.view), owner, &selector.bytes, &[], mau.exact_xbar_groups).ok_or_else(
+            || short(Column::ExactXbar, format!("{} bytes of selector input", selector.bytes.len())),
+        )?;
         if pool.join(content, owner) {
             return Ok(());
         }
         if !hash::bits(pool, mau, owner, content, selector.bits) {
-            return Err(short(Column::HashBit, format!("{} bits of one group for a selector", selector.bits)));
+            return Err(short(
+                Column::HashBit,
+                format!("{} bits of one group for a selector", selector.bits),
+            ));
         }
         if selector.word_bits > 0 {
             let bits = self.chip.hash.dist_bits;
@@ -203,7 +211,8 @@ impl Fit<'_> {
             }
             let data_rams = sizes::counter_rams(&self.chip.mau, counter, capacity);
             // Large counters are split in two halves (facts: asic §4.5).
-            let what = Synthetic { alu: Column::StatsAlu, data_rams, most_alus: 2, content, purpose: "counter" };
+            let what =
+                Synthetic { alu: Column::StatsAlu, data_rams, most_alus: 2, content, purpose: "counter" };
             ram::synthetic(pool, self.chip, demand.owner, what)
                 .map_err(|column| short(column, format!("a counter of {data_rams} RAMs and spare banks")))?;
         }
@@ -211,11 +220,15 @@ impl Fit<'_> {
     }
 
     fn action_data(&self, pool: &mut Pool, demand: &Demand, capacity: u32) -> Result<(), Shortage> {
-        let content = demand.profile.as_ref().map_or(Content::Own, |p| Content::Shared(p.profile.index() as u32 * 4 + 3));
+        let content = demand
+            .profile
+            .as_ref()
+            .map_or(Content::Own, |p| Content::Shared(p.profile.index() as u32 * 4 + 3));
         if demand.profile.is_some() && pool.join(content, demand.owner) {
             return Ok(());
         }
-        let rams = sizes::action_rams(&self.chip.mau, demand, capacity).map_err(|e| geometry_short(Column::Sram, e))?;
+        let rams = sizes::action_rams(&self.chip.mau, demand, capacity)
+            .map_err(|e| geometry_short(Column::Sram, e))?;
         ram::action_data(pool, &self.chip.mau, demand.owner, rams, content)
             .map_err(|column| short(column, format!("{rams} RAMs of action data")))
     }
@@ -282,10 +295,14 @@ impl Fit<'_> {
                 && (k * bytes..(k + 1) * bytes).all(|b| pool.is_free(Column::ActionBusBytes, b, 0))
         };
         // Bytes from the front, wider outputs from the back, so that they do not fragment each other.
-        let found = if bytes == 1 { (0..outputs).find(|&k| fits(k)) } else { (0..outputs).rev().find(|&k| fits(k)) };
+        let found =
+            if bytes == 1 { (0..outputs).find(|&k| fits(k)) } else { (0..outputs).rev().find(|&k| fits(k)) };
         let Some(k) = found else {
             let all = (0..outputs).all(|k| !pool.is_free(column, k, 0));
-            return Err(short(if all { column } else { Column::ActionBusBytes }, format!("a {size}-bit action slot")));
+            return Err(short(
+                if all { column } else { Column::ActionBusBytes },
+                format!("a {size}-bit action slot"),
+            ));
         };
         pool.take((column, k, 0), owner, Content::Own, "operand");
         for b in k * bytes..(k + 1) * bytes {

@@ -63,19 +63,30 @@ pub(crate) fn demand(
 ) -> Result<GatewayDemand, Diag> {
     let mut tests = Vec::new();
     let (yes, no) = rows(program, cond, &mut tests).map_err(|why| {
-        Diag::error(at, format!("no gateway can decide this condition: {why}"))
-            .help("compute the difference or a flag in an action of an earlier stage and test that, or use a table")
+        Diag::error(at, format!("no gateway can decide this condition: {why}")).help(
+            "compute the difference or a flag in an action of an earlier stage and test that, or use a table",
+        )
     })?;
     let limit = mau.gateway_compare_rows;
     let rows = yes.min(no).max(1);
     if rows > limit {
-        return Err(Diag::error(at, format!("the condition needs {rows} gateway rows; a gateway has {limit}"))
-            .help("split it into nested conditions, or match the fields in a table"));
+        return Err(Diag::error(
+            at,
+            format!("the condition needs {rows} gateway rows; a gateway has {limit}"),
+        )
+        .help("split it into nested conditions, or match the fields in a table"));
     }
-    let mut layout = Layout { mau, phv, demand: GatewayDemand { rows, ..Default::default() }, ranges: BTreeMap::new() };
+    let mut layout =
+        Layout { mau, phv, demand: GatewayDemand { rows, ..Default::default() }, ranges: BTreeMap::new() };
     layout.place(&tests).map_err(|found| {
-        Diag::error(at, format!("the condition needs {found}; a gateway sees {} bytes of one crossbar group and {} hash bits", mau.gateway_bytes, mau.gateway_hash_bits))
-            .help("compare fewer or narrower fields at once, split it into nested conditions, or use a table")
+        Diag::error(
+            at,
+            format!(
+                "the condition needs {found}; a gateway sees {} bytes of one crossbar group and {} hash bits",
+                mau.gateway_bytes, mau.gateway_hash_bits
+            ),
+        )
+        .help("compare fewer or narrower fields at once, split it into nested conditions, or use a table")
     })?;
     Ok(layout.demand)
 }
@@ -164,7 +175,8 @@ fn below(x: Operand, c: u128) -> Test {
 fn below_rows(width: u16, c: u128) -> (u32, u32) {
     let nibble = |i: u16| (c >> (4 * i)) & 0xf;
     let digits = width.div_ceil(4);
-    let full = |i: u16| if i + 1 == digits && width % 4 != 0 { (1 << (width % 4)) - 1 } else { 0xf };
+    let full =
+        |i: u16| if i + 1 == digits && !width.is_multiple_of(4) { (1 << (width % 4)) - 1 } else { 0xf };
     let yes = (0..digits).filter(|&i| nibble(i) > 0).count() as u32;
     let no = (1..digits).filter(|&i| nibble(i) < full(i)).count() as u32 + 1;
     (yes, no)

@@ -53,9 +53,8 @@ pub(crate) fn ways(pool: &mut Pool, mau: &MauSpec, owner: Owner, sizes: &[u32]) 
 fn ways_in_group(pool: &Pool, mau: &MauSpec, group: u16, sizes: &[u32]) -> Vec<WayHash> {
     let width = mau.hash_index_bits as u16;
     let free = |bit: u16| pool.is_free(Column::HashBit, group, bit);
-    let slices: Vec<u16> = (0..mau.hash_index_slices as u16)
-        .filter(|s| (s * width..(s + 1) * width).all(free))
-        .collect();
+    let slices: Vec<u16> =
+        (0..mau.hash_index_slices as u16).filter(|s| (s * width..(s + 1) * width).all(free)).collect();
     let first = first_select(mau);
     let mut select = (first..first + mau.hash_select_bits as u16).filter(|&b| free(b));
     let mut found = Vec::new();

@@ -78,12 +78,21 @@ pub(crate) fn place(
         let fit = Fit { chip, view: &view, instructions: Vec::new() };
         let mut schedule = Schedule::new(&demands, flows, graph, clusters.clone(), fit, splitting);
         let pending = schedule.run(&|v: Var| v.name(program));
-        if pending.is_empty() { Ok(tables(schedule, flows, graph)) } else { Err(failure(&schedule, graph, &pending)) }
+        if pending.is_empty() {
+            Ok(tables(schedule, flows, graph))
+        } else {
+            Err(failure(&schedule, graph, &pending))
+        }
     };
     attempt(Splitting::Sparing).or_else(|first| attempt(Splitting::Greedy).map_err(|_| first))
 }
 
-fn demands(program: &Program, chip: &ChipSpec, flows: &[Flow; 2], view: &PhvView<'_>) -> Result<Vec<Demand>, Vec<Diag>> {
+fn demands(
+    program: &Program,
+    chip: &ChipSpec,
+    flows: &[Flow; 2],
+    view: &PhvView<'_>,
+) -> Result<Vec<Demand>, Vec<Diag>> {
     let mut found = Vec::new();
     let mut diags = Vec::new();
     for gress in Gress::ALL {
@@ -113,11 +122,17 @@ fn check_pins(chip: &ChipSpec, graph: &DependencyGraph, demands: &[Demand]) -> R
         let Some(pin) = d.pin.map(u32::from) else { continue };
         let min = graph.min_stage(d.owner);
         if pin >= chip.mau.stages {
-            let text = format!("table `{}` is pinned to stage {pin}; {} has {}", d.name, chip.name, chip.mau.stages);
+            let text =
+                format!("table `{}` is pinned to stage {pin}; {} has {}", d.name, chip.name, chip.mau.stages);
             diags.push(Diag::error(d.at, text).help(format!("pin it to a stage below {}", chip.mau.stages)));
         } else if pin < min {
-            let text = format!("table `{}` is pinned to stage {pin}; its dependencies allow stage {min} at the earliest", d.name);
-            diags.push(Diag::error(d.at, text).help("remove the pin, or break the chain of dependencies before it"));
+            let text = format!(
+                "table `{}` is pinned to stage {pin}; its dependencies allow stage {min} at the earliest",
+                d.name
+            );
+            diags.push(
+                Diag::error(d.at, text).help("remove the pin, or break the chain of dependencies before it"),
+            );
         }
     }
     if diags.is_empty() { Ok(()) } else { Err(diags) }
@@ -125,7 +140,7 @@ fn check_pins(chip: &ChipSpec, graph: &DependencyGraph, demands: &[Demand]) -> R
 
 fn tables(schedule: Schedule<'_>, flows: &[Flow; 2], graph: &DependencyGraph) -> Tables {
     let mut units: Vec<UnitUse> = schedule.pools.iter().flat_map(|p| p.uses().iter().cloned()).collect();
-    units.sort_by(|a, b| (a.unit, a.owner).cmp(&(b.unit, b.owner)));
+    units.sort_by_key(|u| (u.unit, u.owner));
     let mut placed = schedule.demands.iter().zip(schedule.parts.iter().zip(&schedule.why));
     let nodes = Gress::ALL.map(|gress| {
         let count = flows[gress.index()].nodes.len();
@@ -161,7 +176,11 @@ fn failure(schedule: &Schedule<'_>, graph: &DependencyGraph, pending: &[Vec<usiz
                 "the longest chain of dependencies in {gress} needs {} stages; the chip has {stages}",
                 graph.critical_length(gress)
             );
-            diags.insert(0, Diag::error(crate::ir::Loc::default(), text).help("shorten the chain: compute independent values in parallel"));
+            diags.insert(
+                0,
+                Diag::error(crate::ir::Loc::default(), text)
+                    .help("shorten the chain: compute independent values in parallel"),
+            );
             Some(Exhausted { resource: Resource::Stages, place: Place::Gress(gress), contenders })
         }
         (None, Some(missed)) => {
@@ -171,7 +190,11 @@ fn failure(schedule: &Schedule<'_>, graph: &DependencyGraph, pending: &[Vec<usiz
                 let name = schedule.demands.iter().find(|d| d.owner == owner).map(|d| d.name.clone());
                 contenders.extend(name.filter(|n| !contenders.contains(n)));
             }
-            Some(Exhausted { resource: Resource::Column(column), place: Place::Stage(missed.stage), contenders })
+            Some(Exhausted {
+                resource: Resource::Column(column),
+                place: Place::Stage(missed.stage),
+                contenders,
+            })
         }
         (None, None) => {
             let gress = order.first().map_or(Gress::Ingress, |&i| schedule.demands[i].owner.gress);
@@ -187,11 +210,19 @@ fn no_place(schedule: &Schedule<'_>, i: usize, stages: usize) -> Diag {
     let held: u32 = schedule.parts[i].iter().map(|p| p.entries).sum();
     let missed: Vec<_> = schedule.missed.iter().filter(|m| m.demand == i).collect();
     let what = match missed.last() {
-        Some(m) => format!("no {} left for {} in stage {}", m.shortage.column.vendor_name(), m.shortage.wanted, m.stage),
+        Some(m) => format!(
+            "no {} left for {} in stage {}",
+            m.shortage.column.vendor_name(),
+            m.shortage.wanted,
+            m.stage
+        ),
         None => "what it waits for comes too late".to_owned(),
     };
     let text = if held > 0 {
-        format!("only {held} of the {} entries of `{}` have a place in {stages} stages: {what}", demand.size, demand.name)
+        format!(
+            "only {held} of the {} entries of `{}` have a place in {stages} stages: {what}",
+            demand.size, demand.name
+        )
     } else if let Some(pin) = demand.pin {
         format!("`{}` has no place in stage {pin}, to which it is pinned: {what}", demand.name)
     } else {
@@ -200,7 +231,9 @@ fn no_place(schedule: &Schedule<'_>, i: usize, stages: usize) -> Diag {
     let help = match missed.last() {
         None => "shorten the chain of dependencies before it",
         Some(_) if demand.pin.is_some() => "remove the pin, or pin another table away",
-        Some(_) if demand.size > 0 => "lower its size, narrow its key or its action data, or choose a larger chip",
+        Some(_) if demand.size > 0 => {
+            "lower its size, narrow its key or its action data, or choose a larger chip"
+        }
         Some(_) => "use less of that resource before it, or choose a larger chip",
     };
     Diag::error(demand.at, text).help(help)

@@ -25,9 +25,8 @@ impl StageOrder {
     /// Adds a node, attached to its gateway if that may be.
     pub(crate) fn add(&mut self, i: usize, demands: &[Demand], flows: &[Flow; 2], waits: &[Vec<Wait>]) {
         self.nodes.push(i);
-        let gateway = gateway_before(i, demands, flows).filter(|g| {
-            self.nodes.contains(g) && !self.gateway_of.values().any(|taken| taken == g)
-        });
+        let gateway = gateway_before(i, demands, flows)
+            .filter(|g| self.nodes.contains(g) && !self.gateway_of.values().any(|taken| taken == g));
         if let Some(gateway) = gateway {
             self.gateway_of.insert(i, gateway);
             if self.groups(waits).is_none() {

@@ -42,7 +42,8 @@ pub(crate) fn ways(
                 let xbar = groups.get(word as usize % groups.len().max(1)).copied().unwrap_or(0);
                 let bus = Content::Bus { xbar, hash: Some(hash.group) };
                 let (row, col) = match_ram(pool, mau, owner, bus)?;
-                let purpose = if width == 1 { format!("match way {i}") } else { format!("match way {i} word {word}") };
+                let purpose =
+                    if width == 1 { format!("match way {i}") } else { format!("match way {i} word {word}") };
                 pool.take((Column::Sram, row, col), owner, Content::Own, &purpose);
                 first_row.get_or_insert(row);
             }
@@ -51,7 +52,9 @@ pub(crate) fn ways(
     let buses = mau.result_buses_per_row as u16;
     let rows = first_row.into_iter().chain(0..mau.sram_rows as u16);
     match free_bus(pool, Column::ExactResultBus, rows, buses) {
-        Some((row, bus)) => pool.take((Column::ExactResultBus, row, bus), owner, Content::Own, "match result"),
+        Some((row, bus)) => {
+            pool.take((Column::ExactResultBus, row, bus), owner, Content::Own, "match result")
+        }
         None => return Err(Column::ExactResultBus),
     };
     Ok(())
@@ -61,7 +64,8 @@ pub(crate) fn ways(
 fn match_ram(pool: &mut Pool, mau: &MauSpec, owner: Owner, bus: Content) -> Result<(u16, u16), Column> {
     let buses = mau.search_buses_per_row as u16;
     let rows = || 0..mau.sram_rows as u16;
-    let has = |pool: &Pool, row| (0..buses).any(|b| pool.content(Column::ExactSearchBus, row, b) == Some(bus));
+    let has =
+        |pool: &Pool, row| (0..buses).any(|b| pool.content(Column::ExactSearchBus, row, b) == Some(bus));
     if let Some(at) = rows().filter(|&r| has(pool, r)).find_map(|r| free_ram(pool, mau, r).map(|c| (r, c))) {
         let held = (0..buses).find(|&b| pool.content(Column::ExactSearchBus, at.0, b) == Some(bus));
         if let Some(b) = held {
@@ -112,8 +116,10 @@ pub(crate) fn indirection(pool: &mut Pool, mau: &MauSpec, owner: Owner, count: u
         let (row, col) = match here {
             Some(at) => at,
             None => {
-                let open: Vec<_> =
-                    (0..mau.sram_rows as u16).rev().filter_map(|r| free_ram(pool, mau, r).map(|c| (r, c))).collect();
+                let open: Vec<_> = (0..mau.sram_rows as u16)
+                    .rev()
+                    .filter_map(|r| free_ram(pool, mau, r).map(|c| (r, c)))
+                    .collect();
                 if open.is_empty() {
                     return Err(Column::Sram);
                 }
@@ -148,7 +154,12 @@ pub(crate) fn action_data(
 }
 
 /// Places counters or selector words with their map RAMs, spare banks and ALUs.
-pub(crate) fn synthetic(pool: &mut Pool, chip: &ChipSpec, owner: Owner, what: Synthetic<'_>) -> Result<(), Column> {
+pub(crate) fn synthetic(
+    pool: &mut Pool,
+    chip: &ChipSpec,
+    owner: Owner,
+    what: Synthetic<'_>,
+) -> Result<(), Column> {
     let mut why = what.alu;
     for alus in 1..=what.most_alus {
         let mark = pool.mark();
@@ -187,15 +198,18 @@ fn one_alu(
         if !pool.is_free(what.alu, home as u16, 0) {
             continue;
         }
-        let Some(window) = windows(chip, what.alu, home / 2).into_iter().find(|w| room(pool, mau, w) >= rams) else {
+        let Some(window) = windows(chip, what.alu, home / 2).into_iter().find(|w| room(pool, mau, w) >= rams)
+        else {
             why = if home_maps_free(pool, mau) < rams { Column::MapRam } else { Column::Sram };
             continue;
         };
         pool.take((what.alu, home as u16, 0), owner, what.content, what.purpose);
-        let spots: Vec<(u16, u16)> = window.iter().flat_map(|&r| spots(pool, mau, r)).take(rams as usize).collect();
+        let spots: Vec<(u16, u16)> =
+            window.iter().flat_map(|&r| spots(pool, mau, r)).take(rams as usize).collect();
         for (i, (row, map)) in spots.into_iter().enumerate() {
             let spare = i + 1 == rams as usize;
-            let purpose = if spare { format!("{} spare bank", what.purpose) } else { what.purpose.to_owned() };
+            let purpose =
+                if spare { format!("{} spare bank", what.purpose) } else { what.purpose.to_owned() };
             let col = mau.sram_left_columns as u16 + map;
             pool.take((Column::Sram, row, col), owner, what.content, &purpose);
             pool.take((Column::MapRam, row, map), owner, what.content, &purpose);
@@ -206,7 +220,8 @@ fn one_alu(
 }
 
 fn home_maps_free(pool: &Pool, mau: &MauSpec) -> u32 {
-    let maps = (0..mau.map_ram_rows as u16).flat_map(|r| (0..mau.map_ram_columns as u16).map(move |c| (r, c)));
+    let maps =
+        (0..mau.map_ram_rows as u16).flat_map(|r| (0..mau.map_ram_columns as u16).map(move |c| (r, c)));
     maps.filter(|&(r, c)| pool.is_free(Column::MapRam, r, c)).count() as u32
 }
 
@@ -261,7 +276,9 @@ pub(crate) fn tcam(pool: &mut Pool, mau: &MauSpec, owner: Owner, groups: u32, wi
     for _ in 0..groups {
         let free = |r: u16, c: u16| (r..r + width).all(|row| pool.is_free(Column::Tcam, row, c));
         let last = (mau.tcam_rows as u16 + 1).saturating_sub(width);
-        let found = (0..mau.tcam_columns as u16).flat_map(|c| (0..last).map(move |r| (r, c))).find(|&(r, c)| free(r, c));
+        let found = (0..mau.tcam_columns as u16)
+            .flat_map(|c| (0..last).map(move |r| (r, c)))
+            .find(|&(r, c)| free(r, c));
         let Some((row, col)) = found else { return false };
         for word in 0..width {
             pool.take((Column::Tcam, row + word, col), owner, Content::Own, &format!("key word {word}"));

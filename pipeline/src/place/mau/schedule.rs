@@ -92,8 +92,9 @@ impl<'a> Schedule<'a> {
                 })
                 .collect()
         });
-        let conflicts =
-            demands.iter().map(|d| graph.conflicts(d.owner).filter_map(|(o, e)| Some((index(o)?, e.var))).collect());
+        let conflicts = demands
+            .iter()
+            .map(|d| graph.conflicts(d.owner).filter_map(|(o, e)| Some((index(o)?, e.var))).collect());
         let count = demands.len();
         Schedule {
             waits: waits.collect(),
@@ -156,18 +157,22 @@ impl<'a> Schedule<'a> {
         for &i in cluster {
             let late = self.waits[i].iter().any(|w| {
                 let last = self.parts[w.on].last().filter(|_| self.complete[w.on]);
-                !cluster.contains(&w.on) && last.is_none_or(|p| u32::from(p.stage) + w.distance > u32::from(stage))
+                !cluster.contains(&w.on)
+                    && last.is_none_or(|p| u32::from(p.stage) + w.distance > u32::from(stage))
             });
             let pinned = self.parts[i].is_empty() && self.demands[i].pin.is_some_and(|pin| pin != stage);
             if late || pinned {
                 return false;
             }
-            let clash = self.conflicts[i]
-                .iter()
-                .find(|(other, _)| self.parts[*other].iter().any(|p| p.stage == stage) || cluster.contains(other));
+            let clash = self.conflicts[i].iter().find(|(other, _)| {
+                self.parts[*other].iter().any(|p| p.stage == stage) || cluster.contains(other)
+            });
             if let Some((other, var)) = clash {
                 let var = var.map(var_name).unwrap_or_default();
-                let text = format!("`{}` is there and writes the same container (`{var}`)", self.demands[*other].name);
+                let text = format!(
+                    "`{}` is there and writes the same container (`{var}`)",
+                    self.demands[*other].name
+                );
                 self.blocked[i] = Some((stage, text));
                 return false;
             }
@@ -282,7 +287,12 @@ impl<'a> Schedule<'a> {
         for (id, group) in order.groups(&self.waits).into_iter().flatten().enumerate() {
             for i in group {
                 let (owner, content) = (self.demands[i].owner, Content::Shared(u32::MAX - id as u32));
-                self.pools[usize::from(stage)].take((Column::LogicalTable, id as u16, 0), owner, content, "logical table");
+                self.pools[usize::from(stage)].take(
+                    (Column::LogicalTable, id as u16, 0),
+                    owner,
+                    content,
+                    "logical table",
+                );
                 for part in self.parts[i].iter_mut().filter(|p| p.stage == stage) {
                     part.logical_id = id as u8;
                 }

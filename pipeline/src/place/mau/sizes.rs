@@ -10,7 +10,8 @@ use sluice_asic::geometry::{self, CounterFormat, ExactLayout, ExactTable, Geomet
 pub(crate) fn exact(mau: &MauSpec, demand: &Demand, entries: u32) -> Result<ExactLayout, GeometryError> {
     // A key that the RAM index can hold whole needs no independent ways, unless a miss counts too
     // (facts: asic §3.1).
-    let identity_hash = demand.key_bits <= mau.hash_index_bits && demand.counters.iter().all(|c| c.size.is_some());
+    let identity_hash =
+        demand.key_bits <= mau.hash_index_bits && demand.counters.iter().all(|c| c.size.is_some());
     let table = ExactTable {
         key_bits: demand.key_bits,
         overhead_bits: demand.overhead_bits,

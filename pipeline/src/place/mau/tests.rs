@@ -148,9 +148,8 @@ fn what_runs_out_first_is_named() {
 
 #[test]
 fn sixteen_logical_tables_per_stage() {
-    // Conditions on one field, each around an action that writes its own: nothing else runs out.
+    // Independent actions that write a field each.
     let mut s = Sketch::new("many");
-    let f = s.meta("f", 8);
     let outs: Vec<Field> = (0..20).map(|i| s.meta(&format!("o{i}"), 8)).collect();
     let block = outs
         .iter()
@@ -161,10 +160,10 @@ fn sixteen_logical_tables_per_stage() {
         })
         .collect();
     s.control(block);
-    let _ = f;
     let placement = placed(&s.program, &ChipSpec::tofino2());
     let in_stage = |stage| {
-        let ids = placement.units.iter().filter(|u| u.unit.stage == stage && u.unit.column == Column::LogicalTable);
+        let ids =
+            placement.units.iter().filter(|u| u.unit.stage == stage && u.unit.column == Column::LogicalTable);
         ids.map(|u| u.unit.row).collect::<BTreeSet<_>>().len()
     };
     assert_eq!((in_stage(0), in_stage(1)), (16, 4));
@@ -287,6 +286,31 @@ fn exclusive_users_of_a_counter_share_its_units() {
     assert_eq!((alus.len(), used(&placement, Column::StatsAlu, "")), (2, 1));
     let no = refused(&build(false), &ChipSpec::tofino());
     assert!(no.reason().contains("a packet may run both"), "{}", no.reason());
+}
+
+#[test]
+fn a_selector_that_no_chip_has_is_refused() {
+    let mut program = samples::l3(1000);
+    for profile in program.profiles.values_mut() {
+        profile.selector.as_mut().unwrap().mode = sluice_asic::select::SelectorMode::PlainModulo;
+    }
+    assert!(refused(&program, &ChipSpec::tofino2()).reason().contains("plain modulo"));
+}
+
+#[test]
+fn wide_selectors_cost_a_word_choice_and_cycles() {
+    let chip = ChipSpec::tofino2();
+    let narrow = samples::l3(1000);
+    let mut wide = narrow.clone();
+    for profile in wide.profiles.values_mut() {
+        profile.selector.as_mut().unwrap().max_group_size = 200;
+    }
+    let (narrow, wide) = (placed(&narrow, &chip), placed(&wide, &chip));
+    assert_eq!(used(&narrow, Column::HashDist, "selector word"), 0);
+    assert_eq!(used(&wide, Column::HashDist, "selector word"), 1);
+    assert_eq!(wide.gresses[0].mau_cycles, narrow.gresses[0].mau_cycles + 2);
+    // 512 groups of two words: one RAM and a spare bank either way.
+    assert_eq!(used(&wide, Column::MapRam, "selector"), 2);
 }
 
 #[test]

@@ -24,6 +24,9 @@ struct Place {
     nibble: bool,
 }
 
+/// Bytes with their places.
+type Assigned = Vec<(Place, ByteRef)>;
+
 /// Brings bytes to exact crossbar groups, as few as possible and at most `most`; `fixed` bytes stand at
 /// their position in the (then only) group. Returns the groups.
 pub(crate) fn exact(
@@ -40,8 +43,9 @@ pub(crate) fn exact(
     let masks = bytes.iter().map(|&b| (b, 0)).collect();
     let most = if fixed.is_empty() { most } else { 1 };
     let groups = mau.exact_xbar_groups.min(16);
-    for count in 1..=most.min(groups) {
-        let mut best: Option<(usize, Vec<u16>, Vec<(Place, ByteRef)>)> = None;
+    let least = (bytes.len() as u32).div_ceil(mau.exact_xbar_group_bytes.max(1)).max(1);
+    for count in least..=most.min(groups) {
+        let mut best: Option<(usize, Vec<u16>, Assigned)> = None;
         for subset in 0_u32..1 << groups {
             if subset.count_ones() != count {
                 continue;
@@ -71,13 +75,13 @@ pub(crate) fn ternary(
     width: u32,
 ) -> bool {
     let pairs = (mau.ternary_xbar_groups / 2) as u16;
-    let mut best: Option<(usize, Vec<(Place, ByteRef)>)> = None;
+    let mut best: Option<(usize, Assigned)> = None;
     for subset in 0_u32..1 << pairs.min(16) {
         if subset.count_ones() != width / 2 {
             continue;
         }
         let whole: Vec<u16> = (0..pairs).filter(|p| subset >> p & 1 == 1).collect();
-        let singles: Vec<Option<u16>> = if width % 2 == 0 {
+        let singles: Vec<Option<u16>> = if width.is_multiple_of(2) {
             vec![None]
         } else {
             (0..pairs * 2).filter(|g| !whole.contains(&(g / 2))).map(Some).collect()
@@ -86,9 +90,10 @@ pub(crate) fn ternary(
             let mut places: Vec<Place> = whole.iter().flat_map(|&p| ternary_pair(mau, p)).collect();
             if let Some(group) = single {
                 let half = ternary_pair(mau, group / 2).into_iter();
-                places.extend(half.filter(|p| p.byte == mau.ternary_xbar_group_bytes as u16 || p.group == group).map(
-                    |p| Place { nibble: p.byte == mau.ternary_xbar_group_bytes as u16, ..p },
-                ));
+                places.extend(
+                    half.filter(|p| p.byte == mau.ternary_xbar_group_bytes as u16 || p.group == group)
+                        .map(|p| Place { nibble: p.byte == mau.ternary_xbar_group_bytes as u16, ..p }),
+                );
             }
             let Some(put) = assign(pool, places, key, &[]) else { continue };
             let new = put.iter().filter(|(p, _)| pool.is_free(p.column, p.group, p.byte)).count();
@@ -125,8 +130,8 @@ fn assign(
     places: Vec<Place>,
     bytes: &BTreeMap<ByteRef, u8>,
     fixed: &[(u16, ByteRef)],
-) -> Option<Vec<(Place, ByteRef)>> {
-    let mut put: Vec<(Place, ByteRef)> = Vec::new();
+) -> Option<Assigned> {
+    let mut put = Assigned::new();
     for &(at, byte) in fixed {
         let place = *places.iter().find(|p| p.byte == at)?;
         if !pool.accepts(place.column, place.group, place.byte, Content::Byte(byte)) {
@@ -137,9 +142,9 @@ fn assign(
     let usable = |place: &Place, mask: u8| !place.nibble || mask & 0x0f == 0 || mask & 0xf0 == 0;
     let mut open: Vec<(ByteRef, u8)> = Vec::new();
     for (&byte, &mask) in bytes {
-        let there = places
-            .iter()
-            .find(|p| usable(p, mask) && pool.content(p.column, p.group, p.byte) == Some(Content::Byte(byte)));
+        let there = places.iter().find(|p| {
+            usable(p, mask) && pool.content(p.column, p.group, p.byte) == Some(Content::Byte(byte))
+        });
         match there {
             Some(place) => put.push((*place, byte)),
             None if put.iter().any(|(_, b)| *b == byte) => {}
@@ -190,6 +195,11 @@ fn augment(
 
 fn take(pool: &mut Pool, view: &PhvView<'_>, owner: Owner, put: &[(Place, ByteRef)]) {
     for (place, byte) in put {
-        pool.take((place.column, place.group, place.byte), owner, Content::Byte(*byte), &view.byte_name(*byte));
+        pool.take(
+            (place.column, place.group, place.byte),
+            owner,
+            Content::Byte(*byte),
+            &view.byte_name(*byte),
+        );
     }
 }

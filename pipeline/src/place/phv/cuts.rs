@@ -82,8 +82,11 @@ impl Cuts {
                     continue;
                 }
                 for (from, at, to, to_at) in [(src, lo, w.dst, m.lo), (w.dst, m.lo, src, lo)] {
-                    let inside: Vec<u16> =
-                        self.cut_bits(program, from).into_iter().filter(|c| *c > at && *c < at + m.width).collect();
+                    let inside: Vec<u16> = self
+                        .cut_bits(program, from)
+                        .into_iter()
+                        .filter(|c| *c > at && *c < at + m.width)
+                        .collect();
                     for c in inside {
                         changed |= self.cut(program, demands, to, c - at + to_at);
                     }
@@ -131,8 +134,11 @@ impl Cuts {
         self.raise(program, demands, small, size(big))
             || self.shrink_header(demands, layout, big, size(small))
             || self.lower(big, size(small))
-            || (program.fields[big.0].home == Home::Metadata || matches!(program.fields[big.0].home, Home::Intrinsic(_)))
-                && [range.0, range.1].into_iter().fold(false, |c, bit| self.cut(program, demands, big.0, bit) || c)
+            || (program.fields[big.0].home == Home::Metadata
+                || matches!(program.fields[big.0].home, Home::Intrinsic(_)))
+                && [range.0, range.1]
+                    .into_iter()
+                    .fold(false, |c, bit| self.cut(program, demands, big.0, bit) || c)
     }
 
     /// Puts a metadata field into a larger container than it needs.

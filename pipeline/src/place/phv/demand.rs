@@ -149,7 +149,9 @@ fn whole_number(program: &Program, field: Field) -> Option<Diag> {
             "`{}` of {} bits is an operand of whole-container arithmetic, which has at most 32 bits",
             data.name, data.width
         );
-        return Some(Diag::error(data.loc, text).help("compute on a 32-bit part kept in a metadata field of its own"));
+        return Some(
+            Diag::error(data.loc, text).help("compute on a 32-bit part kept in a metadata field of its own"),
+        );
     }
     let Home::Header(header) = data.home else { return None };
     let aligned = program.field_offset(header, field).is_some_and(|o| o % 8 == 0);
@@ -173,8 +175,16 @@ fn padded(program: &Program, w: &Write, op: AluOp) -> Option<Diag> {
     let data = &program.fields[w.dst];
     let sees_top = matches!(
         op,
-        AluOp::Saddu | AluOp::Sadds | AluOp::Ssubs | AluOp::Mins | AluOp::Maxs | AluOp::Shrs | AluOp::Gteqs
-            | AluOp::Lts | AluOp::Leqs | AluOp::Gts
+        AluOp::Saddu
+            | AluOp::Sadds
+            | AluOp::Ssubs
+            | AluOp::Mins
+            | AluOp::Maxs
+            | AluOp::Shrs
+            | AluOp::Gteqs
+            | AluOp::Lts
+            | AluOp::Leqs
+            | AluOp::Gts
     );
     if !sees_top || matches!(data.width, 8 | 16 | 32) || data.width > 32 {
         return None;

@@ -53,7 +53,12 @@ impl Bins {
     }
 
     /// Takes the first container that suits.
-    pub(super) fn take(&mut self, piece: &Piece, kinds: &[ContainerKind], group: Option<u16>) -> Option<Container> {
+    pub(super) fn take(
+        &mut self,
+        piece: &Piece,
+        kinds: &[ContainerKind],
+        group: Option<u16>,
+    ) -> Option<Container> {
         let at = kinds.iter().find_map(|kind| {
             [Some(piece.gress), None].into_iter().find_map(|owner| {
                 (0..self.slots.len()).find(|&i| {
@@ -73,7 +78,12 @@ impl Bins {
     }
 
     /// Puts all these pieces into one MAU group: the first that has room.
-    fn take_together(&mut self, pieces: &[Piece], wants: &[Want], members: &[usize]) -> Option<Vec<Container>> {
+    fn take_together(
+        &mut self,
+        pieces: &[Piece],
+        wants: &[Want],
+        members: &[usize],
+    ) -> Option<Vec<Container>> {
         let bits = u32::from(pieces[*members.first()?].bits);
         let sized = self.slots.iter().filter(|(_, s)| s.size.bits() == bits);
         let mut groups: Vec<u16> = sized.filter_map(|(_, s)| s.mau_group).collect();

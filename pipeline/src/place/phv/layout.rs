@@ -96,7 +96,9 @@ impl Layout {
 
     /// Splits a header piece in two halves; returns the new piece, or `None` if it has one byte.
     pub(super) fn halve(&mut self, program: &Program, piece: usize) -> Option<usize> {
-        let Piece { gress, home: PieceHome::Header(header, byte), bits: bits @ (16 | 32) } = self.pieces[piece] else {
+        let Piece { gress, home: PieceHome::Header(header, byte), bits: bits @ (16 | 32) } =
+            self.pieces[piece]
+        else {
             return None;
         };
         let half = u32::from(bits) / 2;

@@ -46,7 +46,6 @@ mod summary;
 mod verify;
 mod wants;
 
-
 pub use summary::{ContainerRow, GroupUsage, PhvSummary, RowSlice, summary};
 pub use verify::verify;
 
@@ -101,7 +100,8 @@ fn fill(layout: &Layout, places: &[Option<Container>]) -> PhvAllocation {
         };
         segs.iter().filter_map(slice).collect::<Vec<_>>()
     };
-    let bit = |v: &Option<(usize, u8)>| v.and_then(|(p, bit)| places[p].map(|container| PovBit { container, bit }));
+    let bit =
+        |v: &Option<(usize, u8)>| v.and_then(|(p, bit)| places[p].map(|container| PovBit { container, bit }));
     PhvAllocation {
         fields: layout.segs.values().map(slices).collect::<EntityMap<_, _>>(),
         valid: layout.valid.values().map(bit).collect(),

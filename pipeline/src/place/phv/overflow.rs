@@ -45,7 +45,8 @@ fn report(
         (ContainerKind::Mocha, "mocha"),
         (ContainerKind::Tagalong, "tagalong"),
     ] {
-        let (have, could) = (bins.reachable(gress, bits, kind), needed.iter().filter(|&&p| wants[p].kinds.contains(&kind)));
+        let (have, could) =
+            (bins.reachable(gress, bits, kind), needed.iter().filter(|&&p| wants[p].kinds.contains(&kind)));
         if have > 0 {
             available.push(format!("{have} {word} ({} could use them)", could.count()));
         }

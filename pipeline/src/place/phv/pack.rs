@@ -18,7 +18,13 @@ struct Pack {
 }
 
 /// Packs what [`Layout::of`] left out, first fit: wide fields first, then in order of declaration.
-pub(super) fn pack(program: &Program, chip: &ChipSpec, flows: &[Flow; 2], demands: &Demands, layout: &mut Layout) {
+pub(super) fn pack(
+    program: &Program,
+    chip: &ChipSpec,
+    flows: &[Flow; 2],
+    demands: &Demands,
+    layout: &mut Layout,
+) {
     for gress in Gress::ALL {
         fields(program, demands, &flows[gress.index()], gress, layout);
         validity(program, chip, demands, gress, layout);
@@ -59,7 +65,8 @@ fn fields(program: &Program, demands: &Demands, flow: &Flow, gress: Gress, layou
 /// them from a hash result and the other too (that would take two words of the action data bus).
 fn compatible(flow: &Flow, a: &Demand, b: &Demand) -> bool {
     let by_nodes = a.writers.iter().all(|n| b.writers.iter().all(|m| n == m || flow.exclusive(*n, *m)));
-    let by_actions = a.written_in.iter().all(|(x, h)| b.written_in.iter().all(|(y, g)| x != y || !(*h || *g)));
+    let by_actions =
+        a.written_in.iter().all(|(x, h)| b.written_in.iter().all(|(y, g)| x != y || !(*h || *g)));
     by_nodes && by_actions
 }
 

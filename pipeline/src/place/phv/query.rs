@@ -11,7 +11,9 @@ impl PhvAllocation {
     pub fn containers_of(&self, var: Var) -> impl Iterator<Item = Container> + use<> {
         let mut list = match var {
             Var::Field(f) => self.slices(f).iter().map(|s| s.container).collect(),
-            Var::Valid(h) => self.valid.get(h).copied().flatten().map(|b| b.container).into_iter().collect::<Vec<_>>(),
+            Var::Valid(h) => {
+                self.valid.get(h).copied().flatten().map(|b| b.container).into_iter().collect::<Vec<_>>()
+            }
         };
         let mut seen = Vec::with_capacity(list.len());
         list.retain(|c| {

@@ -108,7 +108,8 @@ pub fn summary(program: &Program, chip: &ChipSpec, allocation: &PhvAllocation) -
     let mut groups: Vec<GroupUsage> = groups.into_values().collect();
     groups.sort_by_key(|g| (ContainerSize::ALL.iter().position(|s| *s == g.size), g.kind, g.group));
     let pov = |gress| {
-        allocation.valid.iter().filter(|(h, b)| b.is_some() && program.headers[*h].gress == gress).count() as u32
+        allocation.valid.iter().filter(|(h, b)| b.is_some() && program.headers[*h].gress == gress).count()
+            as u32
     };
     PhvSummary { groups, rows, pov_bits: Gress::ALL.map(pov), pov_available: chip.phv.pov_bits }
 }
@@ -118,7 +119,8 @@ fn rows(program: &Program, inventory: &PhvInventory, allocation: &PhvAllocation)
     for field in allocation.fields.keys().filter(|f| f.index() < program.fields.len()) {
         let gress = program.fields[field].gress;
         for s in allocation.slices(field) {
-            let slice = RowSlice { var: Var::Field(Field::new(field.index())), lo: s.lo, width: s.width, at: s.at };
+            let slice =
+                RowSlice { var: Var::Field(Field::new(field.index())), lo: s.lo, width: s.width, at: s.at };
             held.entry(s.container).or_insert((gress, Vec::new())).1.push(slice);
         }
     }

@@ -38,7 +38,11 @@ pub(super) fn mismatches(program: &Program, demands: &Demands, layout: &Layout) 
              one; an instruction reads only containers of its destination's size",
             da.name, db.name
         );
-        let loc = demands.writes.iter().find(|w| w.dst == a && w.sources().any(|s| s.0 == b)).map_or(da.loc, |w| w.loc);
+        let loc = demands
+            .writes
+            .iter()
+            .find(|w| w.dst == a && w.sources().any(|s| s.0 == b))
+            .map_or(da.loc, |w| w.loc);
         let diag = Diag::error(loc, text)
             .also(da.loc, format!("`{}`", da.name))
             .also(db.loc, format!("`{}`", db.name))
@@ -87,7 +91,8 @@ fn kinds(demands: &Demands, layout: &Layout, held: &[Vec<(Field, Seg)>], p: usiz
     let moved_whole = match held[p].as_slice() {
         [(f, seg)] => demands.writes.iter().filter(|w| w.dst == *f).all(|w| {
             w.shape == Shape::Copy
-                && w.moves.iter().filter(|m| m.lo < seg.lo + seg.width && seg.lo < m.lo + m.width).count() == 1
+                && w.moves.iter().filter(|m| m.lo < seg.lo + seg.width && seg.lo < m.lo + m.width).count()
+                    == 1
                 && w.moves.iter().any(|m| whole_source(layout, held, *seg, m.lo, m.width, m.source))
         }),
         many => many.iter().all(|(f, _)| demands.fields[*f].writers.is_empty()),

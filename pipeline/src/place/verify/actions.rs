@@ -48,10 +48,14 @@ fn rows(check: &mut Check<'_>) {
     for used in check.placement.units.iter().filter(|u| u.unit.column == Column::Vliw) {
         let flow = check.flow(used.owner.gress);
         let named = flow.actions(check.program, used.owner.node).into_iter();
-        let mut named = named.filter(|&a| used.purpose == format!("action {}", check.program.actions[a].name));
+        let mut named =
+            named.filter(|&a| used.purpose == format!("action {}", check.program.actions[a].name));
         match named.next() {
-            Some(action) => rows.entry((used.unit.stage, used.unit.row)).or_default().push((used.owner, action)),
-            None => check.report(used.owner, format!("instruction word `{}` is none of its actions", used.purpose)),
+            Some(action) => {
+                rows.entry((used.unit.stage, used.unit.row)).or_default().push((used.owner, action))
+            }
+            None => check
+                .report(used.owner, format!("instruction word `{}` is none of its actions", used.purpose)),
         }
     }
     for ((stage, row), words) in rows {
@@ -67,7 +71,8 @@ fn rows(check: &mut Check<'_>) {
 
 fn outputs(check: &mut Check<'_>, owner: Owner, part: Part) {
     let stage = part.stage;
-    let bytes: BTreeSet<u16> = check.units(owner, stage, Column::ActionBusBytes).map(|u| u.unit.row).collect();
+    let bytes: BTreeSet<u16> =
+        check.units(owner, stage, Column::ActionBusBytes).map(|u| u.unit.row).collect();
     for (column, size) in [(Column::Slots8, 1), (Column::Slots16, 2), (Column::Slots32, 4)] {
         let slots: Vec<u16> = check.units(owner, stage, column).map(|u| u.unit.row).collect();
         for slot in &slots {

@@ -1,8 +1,9 @@
 //! Rule 4: RAMs and TCAMs against the entries that they must hold.
 
 use super::Check;
-use crate::ir::{CounterHome, CounterKind, Expr, MatchKind, PrimitiveKind, Table};
+use crate::ir::{CounterHome, CounterKind, MatchKind, PrimitiveKind, Table};
 use crate::place::data::{Owner, Part};
+use crate::place::params::param_bits;
 use sluice_asic::chip::Column;
 use sluice_asic::geometry::{self, CounterFormat, ExactTable};
 use sluice_asic::select::GroupShape;
@@ -25,40 +26,19 @@ pub(super) fn check(check: &mut Check<'_>) {
 }
 
 /// Bits of parameters of the widest action: what an entry holds at least.
-fn param_bits(check: &Check<'_>, owner: Owner) -> u32 {
-    let used = |a: &crate::ir::Action| {
-        let mut params: BTreeMap<u16, u32> = BTreeMap::new();
-        for p in &check.program.actions[*a].body {
-            if let PrimitiveKind::Set(_, value) = &p.kind {
-                collect_params(value, &mut params);
-            }
-        }
-        params.values().sum::<u32>()
-    };
-    check.flow(owner.gress).actions(check.program, owner.node).iter().map(used).max().unwrap_or(0)
-}
-
-fn collect_params(value: &Expr, params: &mut BTreeMap<u16, u32>) {
-    match value {
-        Expr::Param(n, width) => {
-            params.insert(*n, u32::from(*width));
-        }
-        Expr::Slice(e, ..) | Expr::Cast(e, _) => collect_params(e, params),
-        Expr::Alu(_, a, b) => {
-            collect_params(a, params);
-            collect_params(b, params);
-        }
-        Expr::Const(..) | Expr::Field(_) => {}
-    }
+fn widest_params(check: &Check<'_>, owner: Owner) -> u32 {
+    let actions = check.flow(owner.gress).actions(check.program, owner.node);
+    actions.iter().map(|&a| param_bits(check.program, a)).max().unwrap_or(0)
 }
 
 /// Overhead that an entry has at least: its action, and its parameters where no action-data RAM has them.
 fn least_overhead(check: &Check<'_>, owner: Owner, stage: u8, table: Table) -> u32 {
     let data = &check.program.tables[table];
     let actions = data.actions.len().max(1) as u32;
-    let code = if actions > check.mau.successor_map_entries { 6 } else { actions.next_power_of_two().ilog2() };
+    let code =
+        if actions > check.mau.successor_map_entries { 6 } else { actions.next_power_of_two().ilog2() };
     let in_ram = check.units_for(owner, stage, Column::Sram, "action data").next().is_some();
-    if in_ram || data.profile.is_some() { code } else { code + param_bits(check, owner) }
+    if in_ram || data.profile.is_some() { code } else { code + widest_params(check, owner) }
 }
 
 fn key_bits(check: &Check<'_>, table: Table) -> u32 {
@@ -77,18 +57,27 @@ fn exact(check: &mut Check<'_>, owner: Owner, part: Part, table: Table) {
     }
     let width = ways.values().map(BTreeMap::len).max().unwrap_or(0) as u32;
     let sizes: Vec<u32> = ways.values().map(|words| words.values().copied().max().unwrap_or(0)).collect();
-    let even = ways.values().all(|words| {
-        words.len() as u32 == width && words.values().all(|n| words.values().all(|m| m == n))
-    });
+    let even = ways
+        .values()
+        .all(|words| words.len() as u32 == width && words.values().all(|n| words.values().all(|m| m == n)));
     if !even || sizes.iter().any(|s| !s.is_power_of_two()) {
-        check.report(owner, format!("ways of {sizes:?} RAMs in stage {}; powers of two of equal words needed", part.stage));
+        check.report(
+            owner,
+            format!("ways of {sizes:?} RAMs in stage {}; powers of two of equal words needed", part.stage),
+        );
     }
     let bits = key_bits(check, table);
     let direct = bits <= check.mau.hash_index_bits;
     let least_ways = if direct { 1 } else { check.mau.exact_ways };
     check.at_least(owner, part.stage, "ways", sizes.len() as u64, u64::from(least_ways));
     let overhead_bits = least_overhead(check, owner, part.stage, table);
-    let wanted = ExactTable { key_bits: bits, overhead_bits, entries: u64::from(part.entries), ghost: true, identity_hash: direct };
+    let wanted = ExactTable {
+        key_bits: bits,
+        overhead_bits,
+        entries: u64::from(part.entries),
+        ghost: true,
+        identity_hash: direct,
+    };
     let pack = geometry::exact_layouts(check.mau, &wanted)
         .unwrap_or_default()
         .iter()
@@ -139,7 +128,7 @@ fn ternary(check: &mut Check<'_>, owner: Owner, part: Part, table: Table) {
 }
 
 fn action_data(check: &mut Check<'_>, owner: Owner, part: Part, table: Table) {
-    let bits = param_bits(check, owner);
+    let bits = widest_params(check, owner);
     let profile = check.program.tables[table].profile;
     if profile.is_none() && bits <= check.mau.immediate_bits {
         return;
@@ -153,7 +142,8 @@ fn action_data(check: &mut Check<'_>, owner: Owner, part: Part, table: Table) {
 fn selector(check: &mut Check<'_>, owner: Owner, part: Part, table: Table) {
     let profile = check.program.tables[table].profile;
     let Some(selector) = profile.and_then(|p| check.program.profiles[p].selector.as_ref()) else { return };
-    let words = u64::from(GroupShape::words_for(selector.max_group_size.max(1))) * u64::from(selector.groups.max(1));
+    let words =
+        u64::from(GroupShape::words_for(selector.max_group_size.max(1))) * u64::from(selector.groups.max(1));
     let rams = words.div_ceil(u64::from(check.mau.sram_depth));
     synthetic(check, owner, part.stage, (Column::MeterAlu, "selector"), rams);
     let bits = selector.mode.hash_bits(false).unwrap_or(0);
@@ -180,7 +170,11 @@ fn counters(check: &mut Check<'_>, owner: Owner, part: Part) {
         return;
     }
     let rams = |(kind, cells): &(CounterKind, u64)| {
-        let format = if *kind == CounterKind::PacketsAndBytes { CounterFormat::Both28And36 } else { CounterFormat::Single32 };
+        let format = if *kind == CounterKind::PacketsAndBytes {
+            CounterFormat::Both28And36
+        } else {
+            CounterFormat::Single32
+        };
         geometry::counter(check.mau, *cells, format).data_rams
     };
     let needed = cells.iter().map(rams).sum();
@@ -194,7 +188,10 @@ fn synthetic(check: &mut Check<'_>, owner: Owner, stage: u8, (alu, purpose): (Co
     let homes: Vec<u16> = check.units(owner, stage, alu).map(|u| u.unit.row).collect();
     let legal = if alu == Column::MeterAlu { &check.mau.meter_alu_rows } else { &check.mau.stats_alu_rows };
     if homes.is_empty() || homes.iter().any(|h| !legal.contains(&u32::from(*h))) {
-        check.report(owner, format!("{purpose} ALUs in logical rows {homes:?} of stage {stage}; they are in {legal:?}"));
+        check.report(
+            owner,
+            format!("{purpose} ALUs in logical rows {homes:?} of stage {stage}; they are in {legal:?}"),
+        );
         return;
     }
     let left = check.mau.sram_left_columns as u16;
@@ -215,10 +212,14 @@ fn synthetic(check: &mut Check<'_>, owner: Owner, stage: u8, (alu, purpose): (Co
     for (row, ..) in &srams {
         let near = homes.iter().any(|home| {
             let home = home / 2;
-            row.abs_diff(home) < reach && (!check.placement.chip.features.memory_core_split || row / half == home / half)
+            row.abs_diff(home) < reach
+                && (!check.placement.chip.features.memory_core_split || row / half == home / half)
         });
         if !near {
-            check.report(owner, format!("{purpose} RAM in row {row} of stage {stage} is out of its ALU's reach"));
+            check.report(
+                owner,
+                format!("{purpose} RAM in row {row} of stage {stage} is out of its ALU's reach"),
+            );
         }
     }
 }

@@ -122,8 +122,12 @@ impl<'a> Check<'a> {
 
     /// Units of a column that a part owns.
     fn units(&self, owner: Owner, stage: u8, column: Column) -> impl Iterator<Item = &'a UnitUse> + use<'a> {
+        // Rule 2 has seen that units are sorted.
         let units = &self.placement.units;
-        units.iter().filter(move |u| u.owner == owner && u.unit.stage == stage && u.unit.column == column)
+        let first = units.partition_point(|u| (u.unit.stage, u.unit.column) < (stage, column));
+        let of_column =
+            units.iter().skip(first).take_while(move |u| (u.unit.stage, u.unit.column) == (stage, column));
+        of_column.filter(move |u| u.owner == owner)
     }
 
     /// Units of a column that a part owns for this purpose (its first words).

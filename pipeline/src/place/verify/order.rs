@@ -9,7 +9,8 @@ use sluice_asic::gress::Gress;
 pub(super) fn check(check: &mut Check<'_>) {
     for gress in Gress::ALL {
         let nodes: Vec<Node> = check.flow(gress).nodes.keys().collect();
-        let effects: Vec<Effects> = nodes.iter().map(|&n| check.flow(gress).effects(check.program, n)).collect();
+        let effects: Vec<Effects> =
+            nodes.iter().map(|&n| check.flow(gress).effects(check.program, n)).collect();
         for (i, &a) in nodes.iter().enumerate() {
             for (j, &b) in nodes.iter().enumerate().skip(i + 1) {
                 if !check.flow(gress).exclusive(a, b) {
@@ -32,10 +33,19 @@ fn pair(check: &mut Check<'_>, gress: Gress, (a, ea): (Node, &Effects), (b, eb):
     let later = meets(&ea.writes, &eb.match_reads)
         .or_else(|| meets(&ea.writes, &eb.action_reads))
         .or_else(|| meets(&ea.writes, &eb.writes));
-    let dropped = drops(check, oa) && drops(check, ob) && check.program.intrinsic(gress, Intrinsic::DropCtl).is_none();
+    let dropped =
+        drops(check, oa) && drops(check, ob) && check.program.intrinsic(gress, Intrinsic::DropCtl).is_none();
     if (later.is_some() || dropped) && first.stage <= last.stage {
         let what = later.map_or_else(|| "a drop".to_owned(), |v| format!("`{}`", v.name(check.program)));
-        check.report(ob, format!("in stage {}, but `{}` writes {what} in stage {}", first.stage, check.name(oa), last.stage));
+        check.report(
+            ob,
+            format!(
+                "in stage {}, but `{}` writes {what} in stage {}",
+                first.stage,
+                check.name(oa),
+                last.stage
+            ),
+        );
     }
     let controls = check.flow(gress).outcomes(check.flow(gress).nodes[b].pred).iter().any(|(n, _)| *n == a);
     let anti = meets(&ea.match_reads, &eb.writes).or_else(|| meets(&ea.action_reads, &eb.writes)).is_some();
@@ -45,27 +55,42 @@ fn pair(check: &mut Check<'_>, gress: Gress, (a, ea): (Node, &Effects), (b, eb):
         let attached = at_a == at_b && matches!(check.kind(oa), NodeKind::Gateway(_));
         if at_b <= at_a && !attached {
             let why = if controls { "runs on its outcome" } else { "overwrites what it reads" };
-            check.report(ob, format!("at stage {} id {}, not after `{}` at stage {} id {}, and {why}", at_b.0, at_b.1, check.name(oa), at_a.0, at_a.1));
+            check.report(
+                ob,
+                format!(
+                    "at stage {} id {}, not after `{}` at stage {} id {}, and {why}",
+                    at_b.0,
+                    at_b.1,
+                    check.name(oa),
+                    at_a.0,
+                    at_a.1
+                ),
+            );
         }
     }
     let (ca, cb) = (check.view.containers(&ea.writes), check.view.containers(&eb.writes));
     let together = pa.iter().find(|p| pb.iter().any(|q| q.stage == p.stage));
     if let (Some(part), false) = (together, ca.is_disjoint(&cb)) {
-        check.report(ob, format!("writes a container that `{}` writes in the same stage {}", check.name(oa), part.stage));
+        check.report(
+            ob,
+            format!("writes a container that `{}` writes in the same stage {}", check.name(oa), part.stage),
+        );
     }
 }
 
 fn drops(check: &Check<'_>, owner: Owner) -> bool {
     let actions = check.flow(owner.gress).actions(check.program, owner.node);
-    actions.iter().any(|&a| {
-        check.program.actions[a].body.iter().any(|p| matches!(p.kind, PrimitiveKind::Drop(_)))
-    })
+    actions
+        .iter()
+        .any(|&a| check.program.actions[a].body.iter().any(|p| matches!(p.kind, PrimitiveKind::Drop(_))))
 }
 
 fn same_table_twice(check: &mut Check<'_>, gress: Gress, nodes: &[Node]) {
     for (i, &a) in nodes.iter().enumerate() {
         let (oa, table) = (Owner { gress, node: a }, check.table(Owner { gress, node: a }));
-        let again = nodes[i + 1..].iter().find(|&&b| table.is_some() && check.table(Owner { gress, node: b }) == table);
+        let again = nodes[i + 1..]
+            .iter()
+            .find(|&&b| table.is_some() && check.table(Owner { gress, node: b }) == table);
         if again.is_some() {
             check.report(oa, "applied twice");
         }

@@ -14,9 +14,9 @@ pub(super) fn check(check: &mut Check<'_>) {
         let mut exact: BTreeSet<ByteRef> = BTreeSet::new();
         let mut ternary: BTreeSet<ByteRef> = BTreeSet::new();
         let read = |v: &Var| -> BTreeSet<ByteRef> { check.view.bytes([*v]).into_keys().collect() };
-        let key_is_ternary = check.table(owner).is_some_and(|t| {
-            check.program.tables[t].keys.iter().any(|k| k.kind != MatchKind::Exact)
-        });
+        let key_is_ternary = check
+            .table(owner)
+            .is_some_and(|t| check.program.tables[t].keys.iter().any(|k| k.kind != MatchKind::Exact));
         if let Some(table) = check.table(owner) {
             let keys = check.program.tables[table].keys.iter().map(|k| Var::Field(k.field));
             let bytes: BTreeSet<ByteRef> = check.view.bytes(keys).into_keys().collect();
@@ -58,7 +58,10 @@ fn present(check: &mut Check<'_>, owner: Owner, part: Part, column: Column, byte
         match own.get(&name) {
             None => check.report(owner, format!("byte {name} is not on {column} in stage {}", part.stage)),
             Some(&at) if !byte.may_stand_at(position(check, column, at)) => {
-                check.report(owner, format!("byte {name} is out of its lane on {column} in stage {}", part.stage));
+                check.report(
+                    owner,
+                    format!("byte {name} is out of its lane on {column} in stage {}", part.stage),
+                );
             }
             Some(_) => {}
         }
@@ -71,7 +74,14 @@ fn gateway(check: &mut Check<'_>, owner: Owner, part: Part) {
     let buses: Vec<(u16, String)> =
         check.units(owner, stage, Column::ExactSearchBus).map(|u| (u.unit.row, u.purpose.clone())).collect();
     let ([row], [(bus_row, bus)]) = (at.as_slice(), buses.as_slice()) else {
-        check.report(owner, format!("{} gateways and {} search buses in stage {stage}; one each needed", at.len(), buses.len()));
+        check.report(
+            owner,
+            format!(
+                "{} gateways and {} search buses in stage {stage}; one each needed",
+                at.len(),
+                buses.len()
+            ),
+        );
         return;
     };
     if row != bus_row {
@@ -83,13 +93,20 @@ fn gateway(check: &mut Check<'_>, owner: Owner, part: Part) {
     let groups: BTreeSet<u16> = own.values().map(|(group, _)| *group).collect();
     let named: Vec<u16> = bus.split(' ').filter_map(|w| w.parse().ok()).collect();
     if groups.len() > 1 || groups.iter().any(|g| named.first() != Some(g)) {
-        check.report(owner, format!("bytes in crossbar groups {groups:?} of stage {stage}, search bus carries `{bus}`"));
+        check.report(
+            owner,
+            format!("bytes in crossbar groups {groups:?} of stage {stage}, search bus carries `{bus}`"),
+        );
     }
     let first = (check.mau.hash_index_slices * check.mau.hash_index_bits) as u16;
-    let hash: Vec<(u16, u16)> = check.units(owner, stage, Column::HashBit).map(|u| (u.unit.row, u.unit.col)).collect();
+    let hash: Vec<(u16, u16)> =
+        check.units(owner, stage, Column::HashBit).map(|u| (u.unit.row, u.unit.col)).collect();
     let legal = hash.iter().all(|(group, bit)| *bit >= first && named.get(1) == Some(group));
     if !legal || hash.len() as u32 > check.mau.gateway_hash_bits {
-        check.report(owner, format!("{} hash bits of stage {stage} do not reach the gateway by `{bus}`", hash.len()));
+        check.report(
+            owner,
+            format!("{} hash bits of stage {stage} do not reach the gateway by `{bus}`", hash.len()),
+        );
     }
 }
 
@@ -156,7 +173,13 @@ fn hashes(check: &mut Check<'_>, owner: Owner, part: Part) {
     for hash in used {
         let data = &program.hashes[hash];
         let bits = check.units_for(owner, part.stage, Column::HashBit, &data.name).count() as u64;
-        check.at_least(owner, part.stage, &format!("bits of hash `{}`", data.name), bits, u64::from(data.width));
+        check.at_least(
+            owner,
+            part.stage,
+            &format!("bits of hash `{}`", data.name),
+            bits,
+            u64::from(data.width),
+        );
         let slices = check.units_for(owner, part.stage, Column::HashDist, &data.name).count() as u64;
         let needed = u64::from(data.width).div_ceil(u64::from(check.placement.chip.hash.dist_bits.max(1)));
         check.at_least(owner, part.stage, &format!("slices of hash `{}`", data.name), slices, needed);

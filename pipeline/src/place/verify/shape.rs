@@ -1,7 +1,6 @@
 //! Rule 1: nodes, parts, sizes and pins.
 
 use super::Check;
-use crate::entity::Entity;
 use crate::flow::Flow;
 use crate::ir::Loc;
 use crate::verify::Diag;
@@ -27,8 +26,13 @@ pub(super) fn check(check: &mut Check<'_>) {
             check.report(owner, "parts are not in rising stages");
         }
         for part in parts {
-            if u32::from(part.stage) >= check.mau.stages || u32::from(part.logical_id) >= check.mau.logical_tables {
-                check.report(owner, format!("stage {} or logical id {} does not exist", part.stage, part.logical_id));
+            if u32::from(part.stage) >= check.mau.stages
+                || u32::from(part.logical_id) >= check.mau.logical_tables
+            {
+                check.report(
+                    owner,
+                    format!("stage {} or logical id {} does not exist", part.stage, part.logical_id),
+                );
             }
         }
         let Some(table) = check.table(owner) else { continue };
@@ -44,5 +48,4 @@ pub(super) fn check(check: &mut Check<'_>) {
             check.report(owner, format!("pinned to stage {pin}, placed in stage {}", first.stage));
         }
     }
-    debug_assert!(check.owners().iter().all(|o| o.node.index() < check.flow(o.gress).nodes.len()));
 }

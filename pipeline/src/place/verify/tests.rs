@@ -40,7 +40,7 @@ fn shift(placement: &mut Placement, node: Node, by: i8) {
             u.unit.stage = from.saturating_add_signed(by);
         }
     }
-    placement.units.sort_by(|a, b| (a.unit, a.owner).cmp(&(b.unit, b.owner)));
+    placement.units.sort_by_key(|u| (u.unit, u.owner));
 }
 
 fn remove(placement: &mut Placement, wanted: impl Fn(&UnitUse) -> bool) {
@@ -73,14 +73,17 @@ fn logical_ids_swapped() {
     found("runs on its outcome", |program, p| {
         // The condition and its first table get ids of their own, in the wrong order.
         let table = node_of(program, p, "ipv4_lpm");
-        let gateway = p.gresses[0].flow.nodes.iter().find(|(_, d)| matches!(d.kind, NodeKind::Gateway(_))).unwrap().0;
+        let gateway =
+            p.gresses[0].flow.nodes.iter().find(|(_, d)| matches!(d.kind, NodeKind::Gateway(_))).unwrap().0;
         let id = p.gresses[0].nodes[gateway].parts[0].logical_id;
         p.gresses[0].nodes[gateway].parts[0].logical_id = 15;
-        for u in p.units.iter_mut().filter(|u| u.unit.column == Column::LogicalTable && u.owner.node == gateway) {
+        for u in
+            p.units.iter_mut().filter(|u| u.unit.column == Column::LogicalTable && u.owner.node == gateway)
+        {
             u.unit.row = 15;
         }
         assert_eq!(p.gresses[0].nodes[table].parts[0].logical_id, id);
-        p.units.sort_by(|a, b| (a.unit, a.owner).cmp(&(b.unit, b.owner)));
+        p.units.sort_by_key(|u| (u.unit, u.owner));
     });
 }
 
@@ -107,7 +110,8 @@ fn a_spare_bank_dropped() {
         remove(p, |u| u.unit == spare.unit);
         remove(p, |u| {
             u.unit.column == Column::MapRam
-                && (u.unit.stage, u.unit.row, u.unit.col + left) == (spare.unit.stage, spare.unit.row, spare.unit.col)
+                && (u.unit.stage, u.unit.row, u.unit.col + left)
+                    == (spare.unit.stage, spare.unit.row, spare.unit.col)
         });
     });
 }
@@ -120,12 +124,16 @@ fn a_map_ram_missing() {
 #[test]
 fn a_search_bus_used_twice() {
     found("is used by", |_, p| {
-        let mut buses = p.units.iter().enumerate().filter(|(_, u)| u.unit.column == Column::ExactSearchBus && u.unit.stage == 0);
+        let mut buses = p
+            .units
+            .iter()
+            .enumerate()
+            .filter(|(_, u)| u.unit.column == Column::ExactSearchBus && u.unit.stage == 0);
         let (_, first) = buses.next().unwrap();
         let unit = first.unit;
         let other = buses.find(|(_, u)| u.owner != first.owner && u.purpose != first.purpose).unwrap().0;
         p.units[other].unit = unit;
-        p.units.sort_by(|a, b| (a.unit, a.owner).cmp(&(b.unit, b.owner)));
+        p.units.sort_by_key(|u| (u.unit, u.owner));
     });
 }
 
@@ -141,10 +149,14 @@ fn a_search_bus_missing() {
 fn a_ram_owned_twice() {
     found("is used by", |program, p| {
         let n = node_of(program, p, "port_filter");
-        let ram = p.units.iter().find(|u| u.unit.stage == 0 && is(Column::Sram, "indirection")(u)).unwrap().unit;
-        let mine = p.units.iter_mut().find(|u| u.owner.node == n && u.owner.gress == Gress::Ingress && u.unit.column == Column::Sram);
+        let ram =
+            p.units.iter().find(|u| u.unit.stage == 0 && is(Column::Sram, "indirection")(u)).unwrap().unit;
+        let mine = p
+            .units
+            .iter_mut()
+            .find(|u| u.owner.node == n && u.owner.gress == Gress::Ingress && u.unit.column == Column::Sram);
         mine.unwrap().unit = ram;
-        p.units.sort_by(|a, b| (a.unit, a.owner).cmp(&(b.unit, b.owner)));
+        p.units.sort_by_key(|u| (u.unit, u.owner));
     });
 }
 
@@ -153,7 +165,7 @@ fn a_coordinate_outside_the_stage() {
     found("does not exist", |_, p| {
         let ram = p.units.iter_mut().rfind(|u| u.unit.column == Column::Tcam).unwrap();
         ram.unit.row = 12;
-        p.units.sort_by(|a, b| (a.unit, a.owner).cmp(&(b.unit, b.owner)));
+        p.units.sort_by_key(|u| (u.unit, u.owner));
     });
 }
 
@@ -161,7 +173,10 @@ fn a_coordinate_outside_the_stage() {
 fn a_key_byte_out_of_its_lane() {
     found("out of its lane", |program, p| {
         let n = node_of(program, p, "ipv4_lpm");
-        let mut bytes = p.units.iter_mut().filter(|u| u.unit.column == Column::TernaryXbar && u.owner.node == n && u.unit.stage == 0);
+        let mut bytes = p
+            .units
+            .iter_mut()
+            .filter(|u| u.unit.column == Column::TernaryXbar && u.owner.node == n && u.unit.stage == 0);
         let (a, b) = (bytes.next().unwrap(), bytes.next().unwrap());
         std::mem::swap(&mut a.purpose, &mut b.purpose);
     });
@@ -211,7 +226,7 @@ fn a_counter_out_of_reach() {
     found("out of its ALU's reach", |_, p| {
         let alu = p.units.iter_mut().find(|u| u.unit.column == Column::StatsAlu).unwrap();
         alu.unit.row = 13;
-        p.units.sort_by(|a, b| (a.unit, a.owner).cmp(&(b.unit, b.owner)));
+        p.units.sort_by_key(|u| (u.unit, u.owner));
     });
 }
 

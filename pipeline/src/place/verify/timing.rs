@@ -1,17 +1,25 @@
 //! Rule 9: stage dependencies from containers, cycles from stage dependencies.
 
 use super::Check;
+use crate::entity::EntityMap;
+use crate::flow::Node;
 use crate::place::data::Owner;
 use sluice_asic::chip::Column;
 use sluice_asic::gress::Gress;
 use sluice_asic::latency::{StageDependency, StageFeatures, StageUse, egress_latency, gress_latency};
+use sluice_asic::phv::Container;
+use std::collections::BTreeSet;
 
 pub(super) fn check(check: &mut Check<'_>) {
     for gress in Gress::ALL {
         let placed = check.placement.gress(gress);
         let first = Owner { gress, node: crate::entity::Entity::new(0) };
         let found = if placed.dependencies.len() as u32 != check.mau.stages {
-            Some(format!("{gress} has {} stage dependencies; the chip has {} stages", placed.dependencies.len(), check.mau.stages))
+            Some(format!(
+                "{gress} has {} stage dependencies; the chip has {} stages",
+                placed.dependencies.len(),
+                check.mau.stages
+            ))
         } else {
             weak_stage(check, gress).or_else(|| wrong_cycles(check, gress))
         };
@@ -29,21 +37,31 @@ pub(super) fn check(check: &mut Check<'_>) {
 fn weak_stage(check: &Check<'_>, gress: Gress) -> Option<String> {
     let placed = check.placement.gress(gress);
     let flow = &placed.flow;
+    let touched: EntityMap<Node, [BTreeSet<Container>; 3]> = flow
+        .nodes
+        .keys()
+        .map(|n| {
+            let e = flow.effects(check.program, n);
+            [&e.match_reads, &e.action_reads, &e.writes].map(|vars| check.view.containers(vars))
+        })
+        .collect();
     let in_stage = |stage: usize| {
-        flow.nodes.keys().filter(move |&n| placed.nodes[n].parts.iter().any(|p| usize::from(p.stage) == stage))
+        flow.nodes
+            .keys()
+            .filter(move |&n| placed.nodes[n].parts.iter().any(|p| usize::from(p.stage) == stage))
     };
     for stage in 1..placed.dependencies.len() {
         let mut needed = StageDependency::Concurrent;
         let head = (0..stage).rev().find(|&s| placed.dependencies[s] == StageDependency::Match).unwrap_or(0);
         for earlier in head..stage {
             for a in in_stage(earlier) {
-                let written = check.view.containers(&flow.effects(check.program, a).writes);
+                let [.., written] = &touched[a];
                 for b in in_stage(stage).filter(|&b| a != b && !flow.exclusive(a, b)) {
-                    let e = flow.effects(check.program, b);
-                    let touches = |vars: &[_]| !check.view.containers(vars).is_disjoint(&written);
-                    if touches(&e.match_reads) {
+                    let [matched, computed, overwritten] = &touched[b];
+                    let touches = |set: &BTreeSet<Container>| !set.is_disjoint(written);
+                    if touches(matched) {
                         needed = StageDependency::Match;
-                    } else if touches(&e.action_reads) || touches(&e.writes) {
+                    } else if touches(computed) || touches(overwritten) {
                         needed = needed.max(StageDependency::Action);
                     }
                 }

@@ -25,22 +25,28 @@ pub(super) fn check(check: &mut Check<'_>) {
     for group in units.chunk_by(|a, b| a.unit == b.unit).filter(|g| g.len() > 1) {
         if !shareable(check, group) {
             let names: Vec<String> = group.iter().map(|u| check.name(u.owner)).collect();
-            check.report(group[0].owner, format!("{} is used by {} at once", place(group[0].unit), names.join(" and ")));
+            check.report(
+                group[0].owner,
+                format!("{} is used by {} at once", place(group[0].unit), names.join(" and ")),
+            );
         }
     }
     for (owner, part) in check.parts() {
-        let own: Vec<u16> = check.units(owner, part.stage, Column::LogicalTable).map(|u| u.unit.row).collect();
+        let own: Vec<u16> =
+            check.units(owner, part.stage, Column::LogicalTable).map(|u| u.unit.row).collect();
         if own != [u16::from(part.logical_id)] {
-            check.report(owner, format!("logical ids {own:?} in stage {}, its part has {}", part.stage, part.logical_id));
+            check.report(
+                owner,
+                format!("logical ids {own:?} in stage {}, its part has {}", part.stage, part.logical_id),
+            );
         }
     }
     for stage in 0..check.mau.stages as u8 {
         let tcam = |u: &&UnitUse| u.unit.stage == stage && u.unit.column == Column::Tcam;
         let tables: BTreeSet<Owner> = units.iter().filter(tcam).map(|u| u.owner).collect();
-        if tables.len() > check.mau.ternary_tables as usize {
-            if let Some(o) = tables.iter().next_back().copied() {
-                check.report(o, format!("{} ternary tables in stage {stage}; {} possible", tables.len(), check.mau.ternary_tables));
-            }
+        let (found, most) = (tables.len(), check.mau.ternary_tables);
+        if let Some(last) = tables.last().filter(|_| found > most as usize) {
+            check.report(*last, format!("{found} ternary tables in stage {stage}; {most} possible"));
         }
     }
 }

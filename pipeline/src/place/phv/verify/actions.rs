@@ -49,7 +49,9 @@ fn instructions(view: &View, results: &[Result]) -> BTreeMap<Container, Instruct
     for r in results {
         for s in view.allocation.slices(r.field) {
             let size = view.info(s.container).map_or(32, |i| i.size.bits());
-            let i = list.entry(s.container).or_insert_with(|| Instruction { loc: r.loc, ..Instruction::default() });
+            let i = list
+                .entry(s.container)
+                .or_insert_with(|| Instruction { loc: r.loc, ..Instruction::default() });
             i.fields.push(r.field);
             i.computed += usize::from(r.how != How::Copied);
             for b in 0..s.width {
@@ -82,7 +84,12 @@ fn owned(view: &View, action: Action, r: &Result) -> Vec<Diag> {
     if matches!(r.how, How::Copied | How::Masked) {
         return Vec::new();
     }
-    let mut fields: Vec<Field> = r.bits.iter().flatten().filter_map(|b| if let Bit::Phv(f, _) = b { Some(*f) } else { None }).collect();
+    let mut fields: Vec<Field> = r
+        .bits
+        .iter()
+        .flatten()
+        .filter_map(|b| if let Bit::Phv(f, _) = b { Some(*f) } else { None })
+        .collect();
     fields.push(r.field);
     fields.sort_unstable();
     fields.dedup();
@@ -97,7 +104,10 @@ fn owned(view: &View, action: Action, r: &Result) -> Vec<Diag> {
         } else {
             continue;
         };
-        let text = format!("{} is an operand of a whole-container operation in action `{name}`, but {problem}", view.var(var));
+        let text = format!(
+            "{} is an operand of a whole-container operation in action `{name}`, but {problem}",
+            view.var(var)
+        );
         let help = "use a field of 8, 16 or 32 bits on a byte boundary, or compute in a metadata field";
         found.push(view.error(var, text).also(r.loc, "the operation").help(help));
     }
@@ -107,7 +117,8 @@ fn owned(view: &View, action: Action, r: &Result) -> Vec<Diag> {
 /// Sources are in the destination's MAU group.
 fn groups(view: &View, action: Action, container: Container, i: &Instruction) -> Vec<Diag> {
     let group = |c: Container| view.info(c).and_then(|info| info.mau_group);
-    let far: BTreeSet<Container> = i.phv.keys().map(|k| k.0).filter(|c| group(*c) != group(container)).collect();
+    let far: BTreeSet<Container> =
+        i.phv.keys().map(|k| k.0).filter(|c| group(*c) != group(container)).collect();
     let diag = |c: Container| {
         let text = format!(
             "PHV: action `{}` writes {} from {}, which is not in its MAU group",
@@ -155,7 +166,10 @@ fn problem(view: &View, container: Container, i: &Instruction) -> Option<String>
         return Some("its operands are not at the same bits of their containers".to_owned());
     }
     if i.computed == 0 && phv + bus + keeps == 2 && !mergeable(view, container, i) {
-        return Some("its sources cannot be merged: one may be rotated and fill one run of bits, or both by bytes".to_owned());
+        return Some(
+            "its sources cannot be merged: one may be rotated and fill one run of bits, or both by bytes"
+                .to_owned(),
+        );
     }
     moved_whole(view, container, i, partial)
 }
@@ -177,10 +191,15 @@ fn mergeable(view: &View, container: Container, i: &Instruction) -> bool {
         ones(width as u16, mask.trailing_zeros().min(31) as u8)
     };
     let others = |k: usize| sources.iter().enumerate().filter(move |(j, _)| *j != k).map(|(_, s)| *s);
-    let deposit = (0..sources.len()).any(|k| others(k).all(|(r, mask)| r == 0 && mask & run(sources[k].1) == 0));
-    let bytes = |mask: u32| (0..size / 8).fold(0, |m, b| if mask >> (8 * b) & 0xff != 0 { m | 1 << b } else { m });
+    let deposit =
+        (0..sources.len()).any(|k| others(k).all(|(r, mask)| r == 0 && mask & run(sources[k].1) == 0));
+    let bytes =
+        |mask: u32| (0..size / 8).fold(0, |m, b| if mask >> (8 * b) & 0xff != 0 { m | 1 << b } else { m });
     let merge = sources.iter().all(|(r, _)| r % 8 == 0)
-        && sources.iter().enumerate().all(|(k, s)| others(k).all(|(_, mask)| bytes(mask) & bytes(s.1) == 0_u32));
+        && sources
+            .iter()
+            .enumerate()
+            .all(|(k, s)| others(k).all(|(_, mask)| bytes(mask) & bytes(s.1) == 0_u32));
     deposit || merge
 }
 

@@ -117,7 +117,8 @@ fn foreign(view: &View, header: Header) -> Option<Diag> {
         let other = held.iter().find(|h| !own(h))?;
         held.iter().any(own).then(|| {
             let name = &view.program.headers[header].name;
-            let text = format!("{} lies in {} among bytes of header `{name}`", view.var(other.var), view.name(*c));
+            let text =
+                format!("{} lies in {} among bytes of header `{name}`", view.var(other.var), view.name(*c));
             view.error(other.var, text)
         })
     })

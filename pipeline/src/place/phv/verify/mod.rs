@@ -39,7 +39,12 @@ struct View<'a> {
 
 /// Checks an allocation against every rule; empty if it is legal.
 #[must_use]
-pub fn verify(program: &Program, chip: &ChipSpec, flows: &[Flow; 2], allocation: &PhvAllocation) -> Vec<Diag> {
+pub fn verify(
+    program: &Program,
+    chip: &ChipSpec,
+    flows: &[Flow; 2],
+    allocation: &PhvAllocation,
+) -> Vec<Diag> {
     if allocation.fields.len() != program.fields.len() || allocation.valid.len() != program.headers.len() {
         let text = format!(
             "PHV: the allocation is for {} fields and {} headers, the program has {} and {}",
@@ -75,7 +80,12 @@ impl<'a> View<'a> {
         }
         for (h, bit) in allocation.valid.iter() {
             if let Some(b) = bit {
-                held.entry(b.container).or_default().push(Held { var: Var::Valid(h), lo: 0, width: 1, at: b.bit });
+                held.entry(b.container).or_default().push(Held {
+                    var: Var::Valid(h),
+                    lo: 0,
+                    width: 1,
+                    at: b.bit,
+                });
             }
         }
         View { program, chip, flows, allocation, inventory: PhvInventory::new(&chip.phv), held }

@@ -48,7 +48,10 @@ fn gresses(view: &View) -> Vec<Diag> {
                 found.push(view.error(h.var, text).also(view.loc(var), "the other gress"));
             }
             if info.hard_wired.is_some_and(|wired| wired != gress) {
-                found.push(view.error(h.var, format!("{} of {gress} is in {name}, wired to the other gress", view.var(h.var))));
+                found.push(view.error(
+                    h.var,
+                    format!("{} of {gress} is in {name}, wired to the other gress", view.var(h.var)),
+                ));
             }
             owners.insert(container, gress);
         }
@@ -56,7 +59,11 @@ fn gresses(view: &View) -> Vec<Diag> {
     for (&container, gress) in &owners {
         let partner = view.inventory.parser_partner(container).and_then(|p| owners.get(&p).map(|g| (p, g)));
         if let Some((p, _)) = partner.filter(|(p, g)| container < *p && *g != gress) {
-            let text = format!("PHV: {} and {} share a parser container but not a gress", view.name(container), view.name(p));
+            let text = format!(
+                "PHV: {} and {} share a parser container but not a gress",
+                view.name(container),
+                view.name(p)
+            );
             found.push(Diag::error(crate::ir::Loc::default(), text));
         }
     }
@@ -65,7 +72,8 @@ fn gresses(view: &View) -> Vec<Diag> {
 
 /// Metadata fields in one container are not written by two nodes that one packet can run.
 fn written_apart(view: &View, container: Container, held: &[Held]) -> Option<Diag> {
-    let metadata: Vec<Var> = held.iter().map(|h| h.var).filter(|v| view.home(*v) == Some(Home::Metadata)).collect();
+    let metadata: Vec<Var> =
+        held.iter().map(|h| h.var).filter(|v| view.home(*v) == Some(Home::Metadata)).collect();
     for (i, &a) in metadata.iter().enumerate() {
         for &b in &metadata[i + 1..] {
             let flow = &view.flows[view.gress(a).index()];
@@ -73,7 +81,8 @@ fn written_apart(view: &View, container: Container, held: &[Held]) -> Option<Dia
                 flow.nodes.keys().filter(|n| flow.effects(view.program, *n).writes.contains(&v)).collect()
             };
             let (of_a, of_b) = (writers(a), writers(b));
-            let clash = |n: &Node| of_b.iter().find(|m| *m != n && !flow.exclusive(*n, **m)).map(|m| (*n, *m));
+            let clash =
+                |n: &Node| of_b.iter().find(|m| *m != n && !flow.exclusive(*n, **m)).map(|m| (*n, *m));
             if let Some((n, m)) = of_a.iter().find_map(clash) {
                 let text = format!(
                     "{} and {} share {} but one packet can have them written by two tables",
@@ -92,7 +101,8 @@ fn written_apart(view: &View, container: Container, held: &[Held]) -> Option<Dia
 fn alone(view: &View, field: Field, why: &str) -> Option<Diag> {
     let var = Var::Field(field);
     let (container, other) = view.shared(var)?;
-    let text = format!("{} {why}, but shares {} with {}", view.var(var), view.name(container), view.var(other));
+    let text =
+        format!("{} {why}, but shares {} with {}", view.var(var), view.name(container), view.var(other));
     Some(view.error(var, text).also(view.loc(other), "the other"))
 }
 
@@ -116,7 +126,11 @@ fn validity(view: &View) -> Vec<Diag> {
             found.push(view.error(other.var, text));
         }
         if view.info(*container).is_some_and(|i| i.kind != ContainerKind::Normal) {
-            let text = format!("{} is in {}, but validity bits need a normal container", view.var(bit.var), view.name(*container));
+            let text = format!(
+                "{} is in {}, but validity bits need a normal container",
+                view.var(bit.var),
+                view.name(*container)
+            );
             found.push(view.error(bit.var, text));
         }
     }
@@ -133,7 +147,8 @@ fn checksums(view: &View) -> Vec<Diag> {
     updates
         .filter(|u| bad(u.field))
         .map(|u| {
-            let text = format!("checksum {} is not alone in a 16-bit container", view.var(Var::Field(u.field)));
+            let text =
+                format!("checksum {} is not alone in a 16-bit container", view.var(Var::Field(u.field)));
             view.error(Var::Field(u.field), text).also(u.loc, "the update")
         })
         .collect()
@@ -150,7 +165,10 @@ fn copies(view: &View) -> Vec<Diag> {
         };
         let from_header = matches!(view.program.fields[*src].home, Home::Header(_));
         if from_header && !view.allocation.slices(*dst).iter().all(whole) {
-            let text = format!("{} is copied by the parser, but does not fill its containers", view.var(Var::Field(*dst)));
+            let text = format!(
+                "{} is copied by the parser, but does not fill its containers",
+                view.var(Var::Field(*dst))
+            );
             found.push(view.error(Var::Field(*dst), text).also(op.loc, "the copy"));
         }
     }

@@ -91,7 +91,8 @@ fn masked(op: AluOp, field: Field, a: &Expr, b: &Expr) -> bool {
     let dst = Expr::Field(field);
     let is_data = |e: &Expr| matches!(e, Expr::Const(..) | Expr::Param(..));
     let keeps = |f: &dyn Fn(u32, u32) -> u32| [0, 1].iter().any(|d| f(0, *d) & 1 == 0 && f(1, *d) & 1 == 1);
-    *a == dst && is_data(b) && keeps(&|x, d| apply(op, x, d)) || is_data(a) && *b == dst && keeps(&|x, d| apply(op, d, x))
+    *a == dst && is_data(b) && keeps(&|x, d| apply(op, x, d))
+        || is_data(a) && *b == dst && keeps(&|x, d| apply(op, d, x))
 }
 
 fn apply(op: AluOp, a: u32, b: u32) -> u32 {

@@ -1,0 +1,29 @@
+//! Bits of action data that an entry carries. What may not live here: where they are kept.
+
+use crate::ir::{Action, Expr, PrimitiveKind, Program};
+use std::collections::BTreeMap;
+
+/// Bits of the parameters that the action's ALUs use, each parameter once; counter indices not included.
+pub(crate) fn param_bits(program: &Program, action: Action) -> u32 {
+    let mut params: BTreeMap<u16, u32> = BTreeMap::new();
+    for primitive in &program.actions[action].body {
+        if let PrimitiveKind::Set(_, value) = &primitive.kind {
+            collect(value, &mut params);
+        }
+    }
+    params.values().sum()
+}
+
+fn collect(value: &Expr, params: &mut BTreeMap<u16, u32>) {
+    match value {
+        Expr::Param(n, width) => {
+            params.insert(*n, u32::from(*width));
+        }
+        Expr::Slice(e, ..) | Expr::Cast(e, _) => collect(e, params),
+        Expr::Alu(_, a, b) => {
+            collect(a, params);
+            collect(b, params);
+        }
+        Expr::Const(..) | Expr::Field(_) => {}
+    }
+}
