@@ -18,17 +18,29 @@ fn speed(c: &mut Criterion) {
         let Ok(mut engine) = Engine::new(&w.program, &w.placement, &w.control) else { return };
         for size in [64, 7, 1] {
             group.bench_function(format!("engine, batch {size}"), |b| {
-                b.iter_batched_ref(|| Loaded::new(&w.frames), |l| l.run(&mut engine, size), BatchSize::LargeInput);
+                b.iter_batched_ref(
+                    || Loaded::new(&w.frames),
+                    |l| l.run(&mut engine, size),
+                    BatchSize::LargeInput,
+                );
             });
         }
         let mut reference = Reference::new(&w.program, &w.control, Default::default());
         group.bench_function("reference", |b| {
-            b.iter_batched_ref(|| Loaded::new(&w.frames[..100]), |l| l.run(&mut reference, 64), BatchSize::LargeInput);
+            b.iter_batched_ref(
+                || Loaded::new(&w.frames[..100]),
+                |l| l.run(&mut reference, 64),
+                BatchSize::LargeInput,
+            );
         });
         for (name, mode) in [("functional", Mode::Functional), ("timed", Mode::Timed)] {
             group.bench_function(format!("switch, {name}"), |b| {
                 let fresh = || Engine::new(&w.program, &w.placement, &w.control).map(|e| switch(&w, e, mode));
-                b.iter_batched(fresh, |s| s.map(|mut s| drive(&mut s, &w.frames).sent), BatchSize::LargeInput);
+                b.iter_batched(
+                    fresh,
+                    |s| s.map(|mut s| drive(&mut s, &w.frames).sent),
+                    BatchSize::LargeInput,
+                );
             });
         }
     }

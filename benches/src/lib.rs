@@ -61,7 +61,7 @@ impl Workload {
 
 fn route_op(program: &Program, n: u32) -> ControlOp {
     let table = program.table_named("ipv4_route").expect("the route table");
-    let action = program.action_named("ipv4_to_group").expect("its action");
+    let action = program.action_named("ipv4_set_group").expect("its action");
     let prefix = KeyValue::Lpm { value: u128::from(u32::from(route(n))), len: 24 };
     let then = Then::Call(ActionCall { action, args: vec![u128::from(1 + n % 3)] });
     ControlOp::InsertEntry { table, key: vec![KeyValue::Exact(0), prefix], priority: 0, then }

@@ -6,8 +6,8 @@
 
 use crate::entity::{Entity, EntityMap, entities};
 use crate::ir::{
-    Action, ApplyArms, Block, Cond, Field, Header, Home, Intrinsic, Loc, ParserOpKind, PrimitiveKind, Program, StmtKind,
-    Table,
+    Action, ApplyArms, Block, Cond, Field, Header, Home, Intrinsic, Loc, ParserOpKind, PrimitiveKind,
+    Program, StmtKind, Table,
 };
 use sluice_asic::gress::Gress;
 
@@ -111,7 +111,8 @@ impl Flow {
         for stmt in block {
             match &stmt.kind {
                 StmtKind::Apply(table, arms) => {
-                    let node = self.nodes.push(NodeData { kind: NodeKind::Table(*table), pred, loc: stmt.loc });
+                    let node =
+                        self.nodes.push(NodeData { kind: NodeKind::Table(*table), pred, loc: stmt.loc });
                     self.arms(arms, pred, node);
                 }
                 StmtKind::If(cond, then, otherwise) => {
@@ -211,7 +212,11 @@ impl Flow {
 
 /// Different actions of one table, hit against miss, then against else.
 fn contradicts(a: Outcome, b: Outcome) -> bool {
-    a != b && !matches!((a, b), (Outcome::Ran(_), Outcome::Hit | Outcome::Miss) | (Outcome::Hit | Outcome::Miss, Outcome::Ran(_)))
+    a != b
+        && !matches!(
+            (a, b),
+            (Outcome::Ran(_), Outcome::Hit | Outcome::Miss) | (Outcome::Hit | Outcome::Miss, Outcome::Ran(_))
+        )
 }
 
 /// Every action that a table may run, each once, the default last unless listed.

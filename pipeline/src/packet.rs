@@ -150,7 +150,8 @@ impl PacketStore {
     #[must_use]
     pub fn len(&self, packet: Packet) -> u32 {
         let slot = &self.slots[packet.0 as usize];
-        u32::from(slot.end - slot.start) + self.tail(packet).len() as u32 + slot.missing - u32::from(slot.zeros)
+        u32::from(slot.end - slot.start) + self.tail(packet).len() as u32 + slot.missing
+            - u32::from(slot.zeros)
     }
 
     /// True when no packet is in the arena.

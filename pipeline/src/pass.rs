@@ -108,7 +108,9 @@ impl State {
             .values()
             .map(|c| {
                 let size = match c.home {
-                    CounterHome::Direct(table) => program.tables[table].size.max(program.tables[table].entries.len() as u32),
+                    CounterHome::Direct(table) => {
+                        program.tables[table].size.max(program.tables[table].entries.len() as u32)
+                    }
                     CounterHome::Indirect(size) => size,
                 };
                 vec![Count::default(); size as usize]

@@ -1,95 +1,94 @@
-//! The list of programs and what every one of them offers. What may not live here: a particular program.
+//! The shipped programs by name, and what each of them offers.
+//!
+//! What may not live here: the programs themselves.
 
 use crate::l3_ecmp::L3Ecmp;
+use crate::setup::{Setup, SetupError};
 use sluice_asic::port::PortMap;
-use sluice_asic::units::BitRate;
 use sluice_pipeline::build::params::{ParamError, ParamInfo};
-use sluice_pipeline::control::ControlOp;
 use sluice_pipeline::ir::Program;
 use sluice_pipeline::verify::Diag;
+use thiserror::Error;
 
-/// A shipped stage program.
+/// A stage program that users run by name.
 pub trait StageProgram: Sync {
-    /// Name as users type it, kebab-case.
+    /// Name as users type it, kebab-case (`l3-ecmp`).
     fn name(&self) -> &'static str;
 
-    /// What it does, one sentence.
+    /// What it does, one sentence without a full stop.
     fn summary(&self) -> &'static str;
 
-    /// Its parameters with their defaults.
+    /// Its parameters with their defaults, in the order of its documentation.
     fn params(&self) -> Vec<ParamInfo>;
 
-    /// Builds it with some parameters changed.
+    /// The program with these parameter values, given as key and text; later values of a key win.
     ///
     /// # Errors
-    /// When a parameter does not exist or has an impossible value, or when the values make a program that
-    /// breaks a rule.
+    /// When a key or value is refused, or when the values together make no legal program.
     fn build(&self, sets: &[(String, String)]) -> Result<Program, ProgramError>;
 
-    /// Entries and ports under which any capture flows through the program.
+    /// What `program`, built by [`StageProgram::build`], starts with on a device with these ports: entries
+    /// under which any capture flows.
     ///
     /// # Errors
-    /// When the port map has too few ports, or the program was built with too little room for them.
+    /// When the device has no port that the entries need, or `program` is not one of this kind.
     fn default_setup(&self, program: &Program, ports: &PortMap) -> Result<Setup, SetupError>;
 
-    /// The same program in P4_16 (TNA), to compare line by line.
+    /// The text of the equivalent P4_16 program for TNA. It is not compiled; it stands beside the builder
+    /// code for comparison.
     fn p4(&self) -> &'static str;
 }
 
-/// What the control plane does before the first packet.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Setup {
-    /// Operations in order.
-    pub ops: Vec<ControlOp>,
-    /// Ports (dev_port) that run slower than their neighbours.
-    pub port_speeds: Vec<(u16, BitRate)>,
-}
-
-/// Why a program was not built.
-#[derive(Debug, thiserror::Error)]
+/// Why a program could not be built.
+#[derive(Clone, Debug, PartialEq, Error)]
 pub enum ProgramError {
-    /// A parameter that does not exist, or a value that it cannot have.
-    #[error(transparent)]
-    Param(#[from] ParamError),
-    /// The program breaks rules.
-    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
-    Program(Vec<Diag>),
-}
-
-/// Why a program has no default setup here.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SetupError {
-    /// The chip has too few ports at this speed.
-    #[error("the default entries of {program} use front-panel port {port}; the switch has ports 0 to {last}: choose another --port-speed, or give --entries")]
-    TooFewPorts {
+    /// A parameter was refused.
+    #[error("program `{program}`: {source}")]
+    Param {
         /// The program.
         program: &'static str,
-        /// The port wanted.
-        port: u16,
-        /// The last one there is.
-        last: u16,
+        /// The key or value and what is possible.
+        source: ParamError,
     },
-    /// The program lacks a table that the entries name: it was not built by this module.
-    #[error("the default entries of {program} need `{entity}`, which this program does not have")]
-    Missing {
+    /// Two parameters do not go together.
+    #[error("program `{program}`: parameter `{key}` is `{found}`; {expected}")]
+    Conflict {
         /// The program.
         program: &'static str,
-        /// The table, action or profile.
-        entity: String,
+        /// The parameter to change.
+        key: &'static str,
+        /// Its value.
+        found: String,
+        /// What the other parameters allow, and how to mend it.
+        expected: String,
+    },
+    /// The verifier refuses the program.
+    #[error("program `{program}` is not legal with these parameters:{}", list(.diags))]
+    Illegal {
+        /// The program.
+        program: &'static str,
+        /// Everything that is wrong with it.
+        diags: Vec<Diag>,
     },
 }
 
-/// No program has this name.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no program `{name}`; programs: {}", .available.join(", "))]
+fn list(diags: &[Diag]) -> String {
+    diags.iter().map(|diag| format!("\n{diag}")).collect()
+}
+
+/// There is no program of this name.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("there is no program `{found}`; did you mean `{nearest}`? (programs: {})", .available.join(", "))]
 pub struct UnknownProgram {
     /// The name asked for.
-    pub name: String,
-    /// The names that exist.
+    pub found: String,
+    /// The name that takes the fewest edits to reach.
+    pub nearest: String,
+    /// Every name.
     pub available: Vec<&'static str>,
 }
 
-/// Every shipped program, in order of name.
+/// Every shipped program; the first one runs when users name none.
 #[must_use]
 pub fn all() -> &'static [&'static dyn StageProgram] {
     &[&L3Ecmp]
@@ -100,6 +99,38 @@ pub fn all() -> &'static [&'static dyn StageProgram] {
 /// # Errors
 /// When there is none.
 pub fn by_name(name: &str) -> Result<&'static dyn StageProgram, UnknownProgram> {
-    let found = all().iter().copied().find(|p| p.name() == name);
-    found.ok_or_else(|| UnknownProgram { name: name.to_owned(), available: all().iter().map(|p| p.name()).collect() })
+    all().iter().find(|p| p.name() == name).copied().ok_or_else(|| {
+        let available: Vec<&'static str> = all().iter().map(|p| p.name()).collect();
+        // Program names and parameter keys are mistyped alike.
+        let nearest = match ParamError::unknown(name, &available) {
+            ParamError::Unknown { nearest, .. } => nearest.unwrap_or_default(),
+            ParamError::Value { .. } => String::new(),
+        };
+        UnknownProgram { found: name.to_owned(), nearest, available }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_program_is_found_by_its_name() {
+        for program in all() {
+            let found = by_name(program.name()).map(|p| p.name());
+            assert_eq!(found, Ok(program.name()));
+            assert!(!program.summary().is_empty() && !program.summary().ends_with('.'));
+            assert!(program.params().iter().all(|p| !p.doc.is_empty() && !p.expects.is_empty()));
+        }
+        let mut names: Vec<&str> = all().iter().map(|p| p.name()).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), all().len());
+    }
+
+    #[test]
+    fn an_unknown_name_gets_the_nearest_and_the_list() {
+        let error = by_name("l3_ecnp").err().map(|e| e.to_string()).unwrap_or_default();
+        assert_eq!(error, "there is no program `l3_ecnp`; did you mean `l3-ecmp`? (programs: l3-ecmp)");
+    }
 }

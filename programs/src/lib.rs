@@ -1,9 +1,13 @@
-//! The shipped stage programs: one module each, with parameters and default entries.
+//! The stage programs that come with Sluice.
 //!
-//! What may not live here: mutable state, anything that is called per packet, and knowledge of how a
-//! program is executed.
+//! One module per program, each with its parameters, its two gresses, its default entries and the P4 program
+//! that says the same. [`catalog`] finds programs by name, [`setup`] is what a program asks of the device it
+//! starts on. What may not live here: mutable state, and anything that is called per packet: a program's
+//! behaviour is the [`Program`](sluice_pipeline::ir::Program) that it builds, and nothing else.
 
-mod catalog;
+pub mod catalog;
 pub mod l3_ecmp;
+pub mod setup;
 
-pub use catalog::{ProgramError, Setup, SetupError, StageProgram, UnknownProgram, all, by_name};
+pub use catalog::{ProgramError, StageProgram, UnknownProgram, all, by_name};
+pub use setup::{Setup, SetupError};

@@ -15,7 +15,8 @@ use super::{ControlError, ControlState, Entry, EntryId, GroupMember, Then, show_
 use crate::entity::{Entity, EntityMap};
 use crate::flow::table_actions;
 use crate::ir::{
-    Action, ActionCall, Counter, CounterHome, Key, KeyValue, MatchKind, Profile, ProfileData, Program, Table, TableData,
+    Action, ActionCall, Counter, CounterHome, Key, KeyValue, MatchKind, Profile, ProfileData, Program, Table,
+    TableData,
 };
 use sluice_asic::alu::width_mask;
 use std::collections::BTreeSet;
@@ -286,7 +287,9 @@ impl<'a> Checker<'a> {
     pub(super) fn counter(&self, counter: Counter, index: Option<u32>) -> Checked {
         let data = known(&self.program.counters, counter)?;
         let size = match data.home {
-            CounterHome::Direct(table) => self.table(table)?.size.max(self.table(table)?.entries.len() as u32),
+            CounterHome::Direct(table) => {
+                self.table(table)?.size.max(self.table(table)?.entries.len() as u32)
+            }
             CounterHome::Indirect(size) => size,
         };
         match index.filter(|i| *i >= size) {

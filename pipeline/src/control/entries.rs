@@ -70,7 +70,9 @@ fn print_call(program: &Program, call: &ActionCall, out: &mut String) {
     _ = writeln!(out, "action = {}", string(&data.name));
     if !data.params.is_empty() {
         let args = data.params.iter().zip(&call.args);
-        let args = args.map(|(p, v)| format!("{} = {}", quoted(&p.name), bare_or_string(&show_value(*v, p.width, &p.name))));
+        let args = args.map(|(p, v)| {
+            format!("{} = {}", quoted(&p.name), bare_or_string(&show_value(*v, p.width, &p.name)))
+        });
         _ = writeln!(out, "args = {{ {} }}", args.collect::<Vec<_>>().join(", "));
     }
 }

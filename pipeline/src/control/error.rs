@@ -28,19 +28,27 @@ pub enum ControlError {
     KeyKind { table: String, field: String, found: MatchKind, expected: MatchKind },
     #[error("key `{field}` of table `{table}` is {width} bits wide; {value:#x} does not fit")]
     KeyTooWide { table: String, field: String, value: u128, width: u16 },
-    #[error("key `{field}` of table `{table}` sets bits that its mask ignores: {value} under mask {mask:#x}; write {mended}")]
+    #[error(
+        "key `{field}` of table `{table}` sets bits that its mask ignores: {value} under mask {mask:#x}; write {mended}"
+    )]
     BeyondMask { table: String, field: String, value: String, mask: u128, mended: String },
-    #[error("key `{field}` of table `{table}` sets bits beyond its prefix: {value}/{len}; write {mended}/{len}")]
+    #[error(
+        "key `{field}` of table `{table}` sets bits beyond its prefix: {value}/{len}; write {mended}/{len}"
+    )]
     BeyondPrefix { table: String, field: String, value: String, len: u16, mended: String },
     #[error("key `{field}` of table `{table}` is {width} bits wide; prefix length {len} is too long")]
     PrefixTooLong { table: String, field: String, len: u16, width: u16 },
-    #[error("table `{table}` has no ternary key, so its entries have no priority; leave out priority {priority}")]
+    #[error(
+        "table `{table}` has no ternary key, so its entries have no priority; leave out priority {priority}"
+    )]
     PriorityUnused { table: String, priority: u32 },
     #[error("table `{table}` already has this key{}: entry {entry} ({key}); modify or delete that entry", with_priority(.priority))]
     Duplicate { table: String, entry: u32, key: String, priority: Option<u32> },
     #[error("table `{table}` is full: it holds {size} entries")]
     TableFull { table: String, size: u32 },
-    #[error("table `{table}` takes members or groups of profile `{profile}`, not actions; name a member or a group")]
+    #[error(
+        "table `{table}` takes members or groups of profile `{profile}`, not actions; name a member or a group"
+    )]
     NeedsProfile { table: String, profile: String },
     #[error("table `{table}` has no action profile, so its entries name an action, not a member or group")]
     NoProfile { table: String },
@@ -56,11 +64,17 @@ pub enum ControlError {
     ProfileFull { profile: String, size: u32 },
     #[error("profile `{profile}` is full: its selector holds {groups} groups")]
     GroupsFull { profile: String, groups: u32 },
-    #[error("group {group} of profile `{profile}` would have {slots} slots (the sum of its weights); the limit is {limit}")]
+    #[error(
+        "group {group} of profile `{profile}` would have {slots} slots (the sum of its weights); the limit is {limit}"
+    )]
     GroupTooLarge { profile: String, group: u32, slots: u64, limit: u32 },
-    #[error("member {member} of group {group} of profile `{profile}` has weight 0; the least is 1, or leave it out")]
+    #[error(
+        "member {member} of group {group} of profile `{profile}` has weight 0; the least is 1, or leave it out"
+    )]
     ZeroWeight { profile: String, group: u32, member: u32 },
-    #[error("group {group} of profile `{profile}` names member {member} twice; name it once and add up the weights")]
+    #[error(
+        "group {group} of profile `{profile}` names member {member} twice; name it once and add up the weights"
+    )]
     MemberTwice { profile: String, group: u32, member: u32 },
     #[error("member {member} of profile `{profile}` is used by {user}; change that first")]
     MemberInUse { profile: String, member: u32, user: String },
@@ -69,7 +83,6 @@ pub enum ControlError {
     #[error("counter `{counter}` has {size} cells; there is no cell {index}")]
     CounterIndex { counter: String, index: u32, size: usize },
 }
-
 
 fn with_priority(priority: &Option<u32>) -> String {
     priority.map_or(String::new(), |p| format!(" at priority {p}"))

@@ -55,7 +55,9 @@ pub fn parse(program: &Program, text: &str, origin: &str) -> Result<Script, Vec<
         let Some((command, rest)) = words.split_first() else { continue };
         match reader.command(command, rest) {
             Ok(op) => script.ops.push(Sourced { line, op }),
-            Err(Problem { text, help }) => errors.push(EntryError { origin: origin.to_owned(), line, text, help }),
+            Err(Problem { text, help }) => {
+                errors.push(EntryError { origin: origin.to_owned(), line, text, help })
+            }
         }
     }
     if errors.is_empty() { Ok(script) } else { Err(errors) }
@@ -78,7 +80,9 @@ impl Reader<'_> {
         match (command, words) {
             ("table_add", [table, action, rest @ ..]) => self.add(table, action, rest),
             ("table_indirect_add", [table, rest @ ..]) => self.add_indirect(table, rest, Then::Member),
-            ("table_indirect_add_with_group", [table, rest @ ..]) => self.add_indirect(table, rest, Then::Group),
+            ("table_indirect_add_with_group", [table, rest @ ..]) => {
+                self.add_indirect(table, rest, Then::Group)
+            }
             ("table_set_default", [table, action, args @ ..]) => {
                 let table = self.resolver.table(table)?.0;
                 let args: Vec<&str> = args.iter().copied().filter(|a| *a != "=>").collect();
@@ -91,12 +95,17 @@ impl Reader<'_> {
                 let then = Then::Call(self.resolver.call(action, &args, &data.actions)?);
                 Ok(ControlOp::ModifyEntry { table, entry: number("entry", entry)?, then })
             }
-            ("table_delete", [table, entry]) => {
-                Ok(ControlOp::DeleteEntry { table: self.resolver.table(table)?.0, entry: number("entry", entry)? })
+            ("table_delete", [table, entry]) => Ok(ControlOp::DeleteEntry {
+                table: self.resolver.table(table)?.0,
+                entry: number("entry", entry)?,
+            }),
+            ("act_prof_create_member", [profile, action, args @ ..]) => {
+                self.create_member(profile, action, args)
             }
-            ("act_prof_create_member", [profile, action, args @ ..]) => self.create_member(profile, action, args),
             ("act_prof_create_group", [profile]) => self.create_group(profile),
-            ("act_prof_add_member_to_group", [profile, member, group]) => self.add_to_group(profile, member, group),
+            ("act_prof_add_member_to_group", [profile, member, group]) => {
+                self.add_to_group(profile, member, group)
+            }
             ("counter_reset", [counter]) => {
                 Ok(ControlOp::ClearCounter { counter: self.resolver.counter(counter)?, index: None })
             }
@@ -118,20 +127,36 @@ impl Reader<'_> {
         let (key, tail) = self.key(data, rest)?;
         let (handle, priority) = priority(data, tail, 1)?;
         let [handle] = handle else {
-            return Err(Problem::new(format!("expected one member or group number after =>, found {}", handle.len())));
+            return Err(Problem::new(format!(
+                "expected one member or group number after =>, found {}",
+                handle.len()
+            )));
         };
         Ok(ControlOp::InsertEntry { table, key, priority, then: then(number("member or group", handle)?) })
     }
 
     /// The key columns before `=>`, and the words after it.
-    fn key<'w, 's>(&self, data: &TableData, words: &'w [&'s str]) -> Result<(Vec<KeyValue>, &'w [&'s str]), Problem> {
+    fn key<'w, 's>(
+        &self,
+        data: &TableData,
+        words: &'w [&'s str],
+    ) -> Result<(Vec<KeyValue>, &'w [&'s str]), Problem> {
         let arrow = words.iter().position(|w| *w == "=>").unwrap_or(words.len());
         let (columns, tail) = words.split_at(arrow);
         if columns.len() != data.keys.len() {
-            let names: Vec<&str> = data.keys.iter().map(|k| self.resolver.program.fields[k.field].name.as_str()).collect();
+            let names: Vec<&str> =
+                data.keys.iter().map(|k| self.resolver.program.fields[k.field].name.as_str()).collect();
             return Err(Problem {
-                text: format!("the key of table `{}` has {} columns ({}), not {}", data.name, names.len(), names.join(", "), columns.len()),
-                help: "the key ends at =>, which stands even when nothing follows; write masks without spaces".to_owned(),
+                text: format!(
+                    "the key of table `{}` has {} columns ({}), not {}",
+                    data.name,
+                    names.len(),
+                    names.join(", "),
+                    columns.len()
+                ),
+                help:
+                    "the key ends at =>, which stands even when nothing follows; write masks without spaces"
+                        .to_owned(),
             });
         }
         let key = columns.iter().enumerate().map(|(i, text)| self.resolver.key_value(data, i, text));
@@ -159,7 +184,9 @@ impl Reader<'_> {
         let profile = self.resolver.profile(profile)?;
         let (member, group) = (number("member", member)?, number("group", group)?);
         let Some(members) = self.profiles[profile].groups.get_mut(group as usize) else {
-            return Err(Problem::new(format!("no line before this one created group {group} of profile `{name}`")));
+            return Err(Problem::new(format!(
+                "no line before this one created group {group} of profile `{name}`"
+            )));
         };
         match members.iter_mut().find(|m| m.member == member) {
             Some(m) => m.weight += 1,
@@ -170,14 +197,21 @@ impl Reader<'_> {
 }
 
 /// Splits off the priority behind the `args` words, if the table has priorities.
-fn priority<'w, 's>(data: &TableData, words: &'w [&'s str], args: usize) -> Result<(&'w [&'s str], u32), Problem> {
+fn priority<'w, 's>(
+    data: &TableData,
+    words: &'w [&'s str],
+    args: usize,
+) -> Result<(&'w [&'s str], u32), Problem> {
     if !has_priority(data) {
         return Ok((words, 0));
     }
     match words.split_last() {
         Some((priority, rest)) if rest.len() == args => Ok((rest, number("priority", priority)?)),
         _ if words.len() == args => Err(Problem {
-            text: format!("table `{}` has a ternary key, so its entries need a priority, and there is none", data.name),
+            text: format!(
+                "table `{}` has a ternary key, so its entries need a priority, and there is none",
+                data.name
+            ),
             help: "add a number at the end of the line; lower wins".to_owned(),
         }),
         _ => Ok((words, 0)),
@@ -185,7 +219,8 @@ fn priority<'w, 's>(data: &TableData, words: &'w [&'s str], args: usize) -> Resu
 }
 
 fn number(what: &str, text: &str) -> Result<u32, Problem> {
-    text.parse().map_err(|_| Problem::new(format!("`{text}` is not a {what} number; expected 0 to {}", u32::MAX)))
+    text.parse()
+        .map_err(|_| Problem::new(format!("`{text}` is not a {what} number; expected 0 to {}", u32::MAX)))
 }
 
 fn misused(command: &str) -> Problem {

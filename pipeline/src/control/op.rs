@@ -118,7 +118,9 @@ impl Change {
     #[must_use]
     pub const fn table(self) -> Option<Table> {
         match self {
-            Change::Inserted(t, _) | Change::Modified(t, _) | Change::Deleted(t, _) | Change::Default(t) => Some(t),
+            Change::Inserted(t, _) | Change::Modified(t, _) | Change::Deleted(t, _) | Change::Default(t) => {
+                Some(t)
+            }
             _ => None,
         }
     }

@@ -20,7 +20,11 @@ impl Problem {
     }
 
     /// A name that is not among the candidates.
-    pub(super) fn unknown<'a>(what: &str, found: &str, candidates: impl IntoIterator<Item = &'a str>) -> Problem {
+    pub(super) fn unknown<'a>(
+        what: &str,
+        found: &str,
+        candidates: impl IntoIterator<Item = &'a str>,
+    ) -> Problem {
         let list: Vec<&str> = candidates.into_iter().collect();
         let expected = if list.is_empty() { "there are none".to_owned() } else { list.join(", ") };
         let help = nearest(found, list).map_or(String::new(), |n| format!("did you mean `{n}`?"));

@@ -26,7 +26,8 @@ impl Maker {
     pub(crate) fn header(&mut self, gress: Gress, name: &str, fields: &[(&str, u16)]) -> Header {
         let header = self.0.headers.next_key();
         let full = |f: &str| format!("{name}.{f}");
-        let fields = fields.iter().map(|(f, w)| self.field(gress, &full(f), *w, Home::Header(header))).collect();
+        let fields =
+            fields.iter().map(|(f, w)| self.field(gress, &full(f), *w, Home::Header(header))).collect();
         let loc = Loc::default();
         self.0.headers.push(HeaderData { name: name.into(), gress, fields, doc: String::new(), loc })
     }
@@ -45,7 +46,13 @@ impl Maker {
         })
     }
 
-    pub(crate) fn select(&mut self, state: ParserState, on: Field, arms: &[(u128, ParserState)], default: Next) {
+    pub(crate) fn select(
+        &mut self,
+        state: ParserState,
+        on: Field,
+        arms: &[(u128, ParserState)],
+        default: Next,
+    ) {
         let width = self.0.fields[on].width;
         let mask = sluice_asic::alu::width_mask(width.into());
         let data = &mut self.0.states[state];
@@ -59,10 +66,23 @@ impl Maker {
         let params = params.iter().map(|(n, w)| ParamData { name: (*n).into(), width: *w }).collect();
         let body = body.into_iter().map(|kind| Primitive { kind, loc: Loc::default() }).collect();
         let doc = format!("does {name}");
-        self.0.actions.push(ActionData { name: name.into(), gress: Ingress, params, body, doc, loc: Loc::default() })
+        self.0.actions.push(ActionData {
+            name: name.into(),
+            gress: Ingress,
+            params,
+            body,
+            doc,
+            loc: Loc::default(),
+        })
     }
 
-    pub(crate) fn table(&mut self, name: &str, keys: &[(Field, MatchKind)], actions: &[Action], size: u32) -> Table {
+    pub(crate) fn table(
+        &mut self,
+        name: &str,
+        keys: &[(Field, MatchKind)],
+        actions: &[Action],
+        size: u32,
+    ) -> Table {
         let default = ActionCall { action: actions[actions.len() - 1], args: vec![] };
         self.0.tables.push(TableData {
             name: name.into(),
@@ -87,7 +107,14 @@ impl Maker {
     fn counter(&mut self, name: &str, home: CounterHome) -> Counter {
         let kind = CounterKind::PacketsAndBytes;
         let loc = Loc::default();
-        self.0.counters.push(CounterData { name: name.into(), gress: Ingress, kind, home, doc: String::new(), loc })
+        self.0.counters.push(CounterData {
+            name: name.into(),
+            gress: Ingress,
+            kind,
+            home,
+            doc: String::new(),
+            loc,
+        })
     }
 
     fn named(&self, gress: Gress, name: &str) -> Field {
@@ -151,7 +178,8 @@ fn parser(m: &mut Maker, headers: &[Header]) {
     let &[eth, vlan, ipv4, ipv6] = headers else { return };
     let start = m.state(Ingress, "start", vec![ParserOpKind::Extract(eth)]);
     let in_vlan = m.state(Ingress, "parse_vlan", vec![ParserOpKind::Extract(vlan)]);
-    let verify = ParserOpKind::VerifyChecksum(m.named(Ingress, "meta.bad_checksum"), m.0.headers[ipv4].fields.clone());
+    let verify =
+        ParserOpKind::VerifyChecksum(m.named(Ingress, "meta.bad_checksum"), m.0.headers[ipv4].fields.clone());
     let in_ipv4 = m.state(Ingress, "parse_ipv4", vec![ParserOpKind::Extract(ipv4), verify]);
     let in_ipv6 = m.state(Ingress, "parse_ipv6", vec![ParserOpKind::Extract(ipv6)]);
     let (eth_type, vlan_type) = (m.named(Ingress, "eth.type"), m.named(Ingress, "vlan.type"));
@@ -200,7 +228,8 @@ fn control(m: &mut Maker) {
     let forward = m.action("forward", &[("port", 9)], vec![set_port]);
     let nop = m.action("nop", &[], vec![]);
     let ttl = f(m, "ipv4.ttl");
-    let less = Expr::Alu(sluice_asic::alu::AluOp::Sub, Box::new(Expr::Field(ttl)), Box::new(Expr::Const(1, 8)));
+    let less =
+        Expr::Alu(sluice_asic::alu::AluOp::Sub, Box::new(Expr::Field(ttl)), Box::new(Expr::Const(1, 8)));
     let dec_ttl = m.action("dec_ttl", &[], vec![PrimitiveKind::Set(ttl, less)]);
 
     let acl_keys = [(f(m, "ipv4.src"), MatchKind::Ternary), (f(m, "ipv4.proto"), MatchKind::Ternary)];
@@ -226,7 +255,8 @@ fn control(m: &mut Maker) {
         stmt(StmtKind::Apply(acl, not_denied)),
         stmt(StmtKind::Apply(lpm, routed)),
     ];
-    let other = [host, fixed, keyless, plain].map(|t| stmt(StmtKind::Apply(t, ApplyArms::default()))).to_vec();
+    let other =
+        [host, fixed, keyless, plain].map(|t| stmt(StmtKind::Apply(t, ApplyArms::default()))).to_vec();
     m.0.pipes[0].control =
         vec![stmt(StmtKind::Call(count_port)), stmt(StmtKind::If(Cond::Valid(Header::new(2)), ip, other))];
 }
@@ -242,6 +272,9 @@ fn egress(m: &mut Maker) {
     }
     let eth = m.header(Egress, "eth", &ETHERNET);
     let start = m.state(Egress, "start", vec![ParserOpKind::Extract(eth)]);
-    m.0.pipes[1] =
-        PipeData { start: Next::State(start), control: vec![], deparser: Deparser { checksums: vec![], emit: vec![eth] } };
+    m.0.pipes[1] = PipeData {
+        start: Next::State(start),
+        control: vec![],
+        deparser: Deparser { checksums: vec![], emit: vec![eth] },
+    };
 }

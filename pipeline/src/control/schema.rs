@@ -135,7 +135,12 @@ fn table(program: &Program, control: &ControlState, table: Table) -> TableSchema
     let data = &program.tables[table];
     let keys = data.keys.iter().map(|k| {
         let field = &program.fields[k.field];
-        KeySchema { name: field.name.clone(), kind: kind_name(k.kind), width: field.width, doc: field.doc.clone() }
+        KeySchema {
+            name: field.name.clone(),
+            kind: kind_name(k.kind),
+            width: field.width,
+            doc: field.doc.clone(),
+        }
     });
     let takes_entries = data.entries.is_empty() && !data.keys.is_empty();
     let used = control.tables[table].entries().count() as u32;

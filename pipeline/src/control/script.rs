@@ -41,7 +41,11 @@ impl Script {
     ///
     /// # Errors
     /// Every operation that is refused, with its line; `control` is unchanged then.
-    pub fn apply(&self, program: &Program, control: &mut ControlState) -> Result<Vec<Change>, Vec<EntryError>> {
+    pub fn apply(
+        &self,
+        program: &Program,
+        control: &mut ControlState,
+    ) -> Result<Vec<Change>, Vec<EntryError>> {
         let mut next = control.clone();
         let mut changes = Vec::with_capacity(self.ops.len());
         let mut errors = Vec::new();

@@ -9,7 +9,8 @@ use std::fmt::Write;
 /// the program accepts as it stands.
 #[must_use]
 pub fn print(schema: &Schema) -> String {
-    let mut out = format!("## Entries of the program {}. Take the `# ` away from what you need.\n", schema.program);
+    let mut out =
+        format!("## Entries of the program {}. Take the `# ` away from what you need.\n", schema.program);
     out.push_str("## Values: 17, \"0x11\", \"10.0.0.1\", \"2001:db8::1\", \"02:00:00:00:00:01\";\n");
     out.push_str("## lpm keys \"10.0.0.0/8\"; ternary keys \"0x50 &&& 0xf0\"; \"*\" matches everything.\n");
     schema.profiles.iter().for_each(|p| profile(p, &mut out));
@@ -18,21 +19,39 @@ pub fn print(schema: &Schema) -> String {
         out.push_str("\n## Counters (read and cleared at run time, nothing to configure)\n");
         for c in &schema.counters {
             let of = c.table.as_ref().map_or(String::new(), |t| format!(" of table {t}"));
-            _ = writeln!(out, "##   {}: {}, {} cells{of}{}", c.name, c.kind.replace('_', " "), c.size, doc(&c.doc));
+            _ = writeln!(
+                out,
+                "##   {}: {}, {} cells{of}{}",
+                c.name,
+                c.kind.replace('_', " "),
+                c.size,
+                doc(&c.doc)
+            );
         }
     }
     out
 }
 
 fn profile(p: &ProfileSchema, out: &mut String) {
-    _ = writeln!(out, "\n## Action profile {}: {} members, {} groups{}", p.name, p.size, p.groups, doc(&p.doc));
+    _ = writeln!(
+        out,
+        "\n## Action profile {}: {} members, {} groups{}",
+        p.name,
+        p.size,
+        p.groups,
+        doc(&p.doc)
+    );
     actions(&p.actions, out);
     let Some(action) = p.actions.first() else { return };
     _ = writeln!(out, "# [[profile.{}.member]]\n# id = 1", quoted(&p.name));
     call(action, out);
     if p.groups > 0 {
         _ = writeln!(out, "#\n## Weights of a group add up to at most {}.", p.max_group_size);
-        _ = writeln!(out, "# [[profile.{}.group]]\n# id = 1\n# members = [{{ member = 1, weight = 1 }}]", quoted(&p.name));
+        _ = writeln!(
+            out,
+            "# [[profile.{}.group]]\n# id = 1\n# members = [{{ member = 1, weight = 1 }}]",
+            quoted(&p.name)
+        );
     }
 }
 
@@ -47,7 +66,12 @@ fn table(t: &TableSchema, out: &mut String) {
     } else if !t.keys.is_empty() && !t.actions.is_empty() {
         example(t, out);
     }
-    _ = writeln!(out, "##   On a miss: {}. To change it: [default.{}] with action and args.", t.default, quoted(&t.name));
+    _ = writeln!(
+        out,
+        "##   On a miss: {}. To change it: [default.{}] with action and args.",
+        t.default,
+        quoted(&t.name)
+    );
 }
 
 fn example(t: &TableSchema, out: &mut String) {
@@ -74,7 +98,8 @@ fn call(action: &ActionSchema, out: &mut String) {
     _ = writeln!(out, "# action = {}", string(&action.name));
     if !action.params.is_empty() {
         let args = action.params.iter();
-        let args = args.map(|p| format!("{} = {}", quoted(&p.name), bare_or_string(&value_example(&p.name, p.width))));
+        let args = args
+            .map(|p| format!("{} = {}", quoted(&p.name), bare_or_string(&value_example(&p.name, p.width))));
         _ = writeln!(out, "# args = {{ {} }}", args.collect::<Vec<_>>().join(", "));
     }
 }

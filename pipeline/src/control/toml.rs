@@ -53,7 +53,8 @@ pub fn parse(program: &Program, text: &str, origin: &str) -> Result<Script, Vec<
         return Ok(Script { origin: origin.to_owned(), ops });
     }
     reader.problems.sort_by_key(|(at, _)| *at);
-    let error = |(at, Problem { text, help })| EntryError { origin: origin.to_owned(), line: line(at), text, help };
+    let error =
+        |(at, Problem { text, help })| EntryError { origin: origin.to_owned(), line: line(at), text, help };
     Err(reader.problems.into_iter().map(error).collect())
 }
 
@@ -129,8 +130,15 @@ impl Reader<'_> {
         {
             return Some(number);
         }
-        let found = if let DeValue::Integer(n) = value.get_ref() { n.to_string() } else { value.get_ref().type_str().to_owned() };
-        self.fail(start(value), Problem::new(format!("{what} is {found}; expected an integer from 0 to {}", u32::MAX)))
+        let found = if let DeValue::Integer(n) = value.get_ref() {
+            n.to_string()
+        } else {
+            value.get_ref().type_str().to_owned()
+        };
+        self.fail(
+            start(value),
+            Problem::new(format!("{what} is {found}; expected an integer from 0 to {}", u32::MAX)),
+        )
     }
 
     /// The number under a key that must be there.
@@ -165,7 +173,9 @@ impl Reader<'_> {
 
     fn profile(&mut self, at: usize, name: &str, value: &Value<'_>) {
         let profile = self.resolver.profile(name);
-        let (Some(profile), Some(body)) = (self.ok(at, profile), self.table(value, &format!("profile.{name}"))) else {
+        let (Some(profile), Some(body)) =
+            (self.ok(at, profile), self.table(value, &format!("profile.{name}")))
+        else {
             return;
         };
         self.only(body, &["member", "group"], "profile section");
@@ -198,7 +208,11 @@ impl Reader<'_> {
             return;
         };
         let DeValue::Array(list) = list.get_ref() else {
-            self.expected::<()>(list, "`members`", "an array of member numbers or { member, weight, active }");
+            self.expected::<()>(
+                list,
+                "`members`",
+                "an array of member numbers or { member, weight, active }",
+            );
             return;
         };
         let members: Vec<Option<GroupMember>> = list.iter().map(|m| self.group_member(m)).collect();
@@ -253,7 +267,10 @@ impl Reader<'_> {
                 let given = self.resolver.key_value(data, column, &text);
                 let given = self.ok(start(value), given);
                 if columns[column].is_some() {
-                    let problem = Problem::new(format!("key `{}` names a column that is already given", name.get_ref()));
+                    let problem = Problem::new(format!(
+                        "key `{}` names a column that is already given",
+                        name.get_ref()
+                    ));
                     self.problems.push((name.span().start, problem));
                 }
                 columns[column] = given;
@@ -262,24 +279,48 @@ impl Reader<'_> {
         if self.problems.len() > before {
             return None;
         }
-        let columns: Vec<Option<KeyValue>> = columns.into_iter().enumerate().map(|(i, given)| given.or_else(|| Resolver::absent_key(data, i))).collect();
+        let columns: Vec<Option<KeyValue>> = columns
+            .into_iter()
+            .enumerate()
+            .map(|(i, given)| given.or_else(|| Resolver::absent_key(data, i)))
+            .collect();
         if let Some(missing) = columns.iter().position(Option::is_none) {
             let name = &self.resolver.program.fields[data.keys[missing].field].name;
-            return self.fail(at, Problem::new(format!("this entry of table `{}` has no value for key `{name}`, which is matched exactly", data.name)));
+            return self.fail(
+                at,
+                Problem::new(format!(
+                    "this entry of table `{}` has no value for key `{name}`, which is matched exactly",
+                    data.name
+                )),
+            );
         }
         Some(columns.into_iter().flatten().collect())
     }
 
     fn then(&mut self, at: usize, data: &TableData, body: &DeTable<'_>) -> Option<Then> {
-        let given: Vec<&str> = ["action", "member", "group"].into_iter().filter(|k| body.contains_key(*k)).collect();
+        let given: Vec<&str> =
+            ["action", "member", "group"].into_iter().filter(|k| body.contains_key(*k)).collect();
         match given[..] {
             ["action"] => self.call(at, body, &data.actions).map(Then::Call),
             [key] => {
                 let number = body.get(key).and_then(|v| self.number(v, &format!("`{key}`")))?;
                 Some(if key == "member" { Then::Member(number) } else { Then::Group(number) })
             }
-            [] => self.fail(at, Problem::new(format!("this entry of table `{}` says not what it does; expected one of: action, member, group", data.name))),
-            _ => self.fail(at, Problem::new(format!("this entry of table `{}` has {}; expected only one", data.name, given.join(" and ")))),
+            [] => self.fail(
+                at,
+                Problem::new(format!(
+                    "this entry of table `{}` says not what it does; expected one of: action, member, group",
+                    data.name
+                )),
+            ),
+            _ => self.fail(
+                at,
+                Problem::new(format!(
+                    "this entry of table `{}` has {}; expected only one",
+                    data.name,
+                    given.join(" and ")
+                )),
+            ),
         }
     }
 
@@ -308,11 +349,14 @@ impl Reader<'_> {
                 return self.fail(start(value), arg_count(data, list.len()));
             }
             Some((_, DeValue::Array(list))) => {
-                let args: Vec<Option<u128>> = list.iter().enumerate().map(|(i, v)| self.arg(data, i, v)).collect();
+                let args: Vec<Option<u128>> =
+                    list.iter().enumerate().map(|(i, v)| self.arg(data, i, v)).collect();
                 args.into_iter().collect::<Option<Vec<u128>>>()?
             }
             Some((value, DeValue::Table(named))) => self.named_args(start(value), data, named)?,
-            Some((value, _)) => return self.expected(value, "`args`", "a table by name or an array by position"),
+            Some((value, _)) => {
+                return self.expected(value, "`args`", "a table by name or an array by position");
+            }
         };
         Some(ActionCall { action, args })
     }
@@ -325,7 +369,10 @@ impl Reader<'_> {
             .enumerate()
             .map(|(i, name)| match named.get(*name) {
                 Some(value) => self.arg(data, i, value),
-                None => self.fail(at, Problem::new(format!("argument `{name}` of action `{}` is missing", data.name))),
+                None => self.fail(
+                    at,
+                    Problem::new(format!("argument `{name}` of action `{}` is missing", data.name)),
+                ),
             })
             .collect();
         args.into_iter().collect()

@@ -164,7 +164,9 @@ pub fn show_value(value: u128, width: u16, name: &str) -> String {
 
 fn is_ipv4_name(name: &str) -> bool {
     let last = name.rsplit('.').next().unwrap_or(name);
-    matches!(last, "src" | "dst" | "sip" | "dip" | "next_hop" | "nexthop") || last.ends_with("addr") || last.ends_with("ip")
+    matches!(last, "src" | "dst" | "sip" | "dip" | "next_hop" | "nexthop")
+        || last.ends_with("addr")
+        || last.ends_with("ip")
 }
 
 /// A key column as [`parse_match`] reads it.
@@ -174,7 +176,9 @@ pub fn show_key(key: KeyValue, width: u16, name: &str) -> String {
         KeyValue::Exact(value) => show_value(value, width, name),
         KeyValue::Lpm { value, len } => format!("{}/{len}", show_value(value, width, name)),
         KeyValue::Ternary { mask: 0, .. } => "*".to_owned(),
-        KeyValue::Ternary { value, mask } if mask == width_mask(width.into()) => show_value(value, width, name),
+        KeyValue::Ternary { value, mask } if mask == width_mask(width.into()) => {
+            show_value(value, width, name)
+        }
         KeyValue::Ternary { value, mask } => format!("{} &&& {mask:#x}", show_value(value, width, name)),
     }
 }
@@ -212,7 +216,10 @@ mod tests {
             bad("10.0.0", MatchKind::Exact, 32),
             "`10.0.0` is not a value; expected an integer such as 17 or 0x11 or an IPv4 address such as 10.0.0.1"
         );
-        assert_eq!(bad("+5", MatchKind::Exact, 9), "`+5` is not a value; expected an integer such as 17 or 0x11");
+        assert_eq!(
+            bad("+5", MatchKind::Exact, 9),
+            "`+5` is not a value; expected an integer such as 17 or 0x11"
+        );
         assert_eq!(
             bad("10.0.0.1", MatchKind::Exact, 48),
             "`10.0.0.1` is an IPv4 address (32 bits), but the field has 48 bits"

@@ -15,7 +15,11 @@ use sluice_asic::alu::AluOp;
 /// A value right-aligned in 32 bits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Source {
-    Column { slot: Slot, shift: u8, mask: u32 },
+    Column {
+        slot: Slot,
+        shift: u8,
+        mask: u32,
+    },
     Const(u32),
     /// Argument word of the entry.
     Arg(u16),
@@ -24,25 +28,70 @@ pub(super) enum Source {
 /// A value of any width.
 #[derive(Clone, Debug)]
 pub(super) enum WideSource {
-    Field { at: FieldAt, lo: u16, width: u16 },
+    Field {
+        at: FieldAt,
+        lo: u16,
+        width: u16,
+    },
     Const(u128),
     /// Argument words, least significant first.
-    Args { first: u16, words: u16 },
+    Args {
+        first: u16,
+        words: u16,
+    },
 }
 
 /// A container operation. `keep` are the bits of the destination that stay.
 #[derive(Clone, Debug)]
 pub(super) enum Op {
-    Const { slot: Slot, keep: u32, value: u32 },
-    Arg { slot: Slot, keep: u32, word: u16 },
+    Const {
+        slot: Slot,
+        keep: u32,
+        value: u32,
+    },
+    Arg {
+        slot: Slot,
+        keep: u32,
+        word: u16,
+    },
     /// `(src >> right << left) & mask` deposited; one of the shifts is zero.
-    Move { slot: Slot, keep: u32, src: Slot, right: u8, left: u8, mask: u32 },
-    Alu { op: AluOp, to: Piece, a: Source, b: Source },
-    Wide { op: AluOp, width: u16, to: FieldAt, a: WideSource, b: WideSource },
-    Hash { plan: usize, to: FieldAt },
-    Count { counter: usize, kind: CounterKind, index: Source },
-    CountDirect { counter: usize, kind: CounterKind },
-    Drop { label: u32 },
+    Move {
+        slot: Slot,
+        keep: u32,
+        src: Slot,
+        right: u8,
+        left: u8,
+        mask: u32,
+    },
+    Alu {
+        op: AluOp,
+        to: Piece,
+        a: Source,
+        b: Source,
+    },
+    Wide {
+        op: AluOp,
+        width: u16,
+        to: FieldAt,
+        a: WideSource,
+        b: WideSource,
+    },
+    Hash {
+        plan: usize,
+        to: FieldAt,
+    },
+    Count {
+        counter: usize,
+        kind: CounterKind,
+        index: Source,
+    },
+    CountDirect {
+        counter: usize,
+        kind: CounterKind,
+    },
+    Drop {
+        label: u32,
+    },
 }
 
 /// Where a parameter's bits go in an argument word.
@@ -132,10 +181,10 @@ impl Lowering<'_, '_> {
                 }
                 PrimitiveKind::Drop(label) => {
                     code.push(Op::Drop { label: label.index() as u32 + 1 });
-                    if let Some(f) = self.program.intrinsic(
-                        self.program.actions[action].gress,
-                        crate::ir::Intrinsic::DropCtl,
-                    ) {
+                    if let Some(f) = self
+                        .program
+                        .intrinsic(self.program.actions[action].gress, crate::ir::Intrinsic::DropCtl)
+                    {
                         let to = self.slots.target(f);
                         code.deposit_const(&to, 1);
                     }
@@ -153,7 +202,10 @@ impl Lowering<'_, '_> {
             return Ok(());
         }
         let Expr::Alu(op, a, b) = value else {
-            return Err(LowerError::new(format!("`{}` is set from a value that no ALU computes", self.program.fields[dst].name)));
+            return Err(LowerError::new(format!(
+                "`{}` is set from a value that no ALU computes",
+                self.program.fields[dst].name
+            )));
         };
         let width = value.width(self.program);
         if let Some(piece) = to.single() {
@@ -199,8 +251,16 @@ impl Lowering<'_, '_> {
                 let inside = |p: &&Piece| {
                     u16::from(p.lo) <= l.lo && l.lo + l.width <= u16::from(p.lo) + u16::from(p.width)
                 };
-                let p = at.pieces.iter().find(inside).ok_or_else(|| LowerError::new("an operand spans containers"))?;
-                Ok(Source::Column { slot: p.slot, shift: p.at + (l.lo - u16::from(p.lo)) as u8, mask: ones(l.width as u8) })
+                let p = at
+                    .pieces
+                    .iter()
+                    .find(inside)
+                    .ok_or_else(|| LowerError::new("an operand spans containers"))?;
+                Ok(Source::Column {
+                    slot: p.slot,
+                    shift: p.at + (l.lo - u16::from(p.lo)) as u8,
+                    mask: ones(l.width as u8),
+                })
             }
         }
     }

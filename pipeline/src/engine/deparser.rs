@@ -7,8 +7,7 @@ use super::LowerError;
 use super::batch::{Phv, Slot, for_lanes, lanes_where};
 use super::field::{FieldAt, SlotMap};
 use super::parser::{Leaf, header_columns, sum_bytes, sum_fields};
-use crate::entity::Entity;
-use crate::ir::{Field, Header, Home, Program};
+use crate::ir::{Field, Header, Program};
 use crate::packet::{HeadSpan, Packet, PacketStore};
 use sluice_asic::gress::Gress;
 use sluice_asic::phv::Container;
@@ -86,10 +85,15 @@ impl DeparserCode {
         let deparser = &program.pipe(gress).deparser;
         let mut code = DeparserCode::default();
         for update in &deparser.checksums {
-            let rest: Vec<Field> =
-                program.headers[update.header].fields.iter().copied().filter(|f| *f != update.field).collect();
+            let rest: Vec<Field> = program.headers[update.header]
+                .fields
+                .iter()
+                .copied()
+                .filter(|f| *f != update.field)
+                .collect();
             let bit = program.field_offset(update.header, update.field).unwrap_or(0);
-            let whole = rest == update.inputs && bit % 16 == 0 && program.header_bits(update.header) % 16 == 0;
+            let whole =
+                rest == update.inputs && bit % 16 == 0 && program.header_bits(update.header) % 16 == 0;
             let fields = (!whole)
                 .then(|| update.inputs.iter().map(|&f| (slots.source(f), program.fields[f].width)).collect());
             code.checksums.push(Checksum { header: update.header, offset: bit / 8, fields });
@@ -156,7 +160,8 @@ impl DeparserCode {
             self.emits.iter().enumerate().filter(|(i, _)| valid >> i & 1 == 1).map(|(_, e)| e).collect();
         let length: u32 = emitted.iter().map(|e| e.bytes).sum();
         let start = parsed.payload as i32 - length as i32;
-        let mut plan = Plan { leaf, valid, start, moves: Vec::new(), stores: Vec::new(), checksums: Vec::new() };
+        let mut plan =
+            Plan { leaf, valid, start, moves: Vec::new(), stores: Vec::new(), checksums: Vec::new() };
         let mut at = start;
         for e in emitted {
             let was = parsed.extracted.get(&e.header).map(|&o| o as i32);
@@ -214,7 +219,12 @@ impl DeparserCode {
 }
 
 /// Copies moved headers through a scratch buffer: their old and new places may overlap.
-fn move_headers(moves: &[(i32, i32, u32)], heads: &mut [u8], scratch: &mut Vec<u8>, place: impl Fn(i32) -> usize) {
+fn move_headers(
+    moves: &[(i32, i32, u32)],
+    heads: &mut [u8],
+    scratch: &mut Vec<u8>,
+    place: impl Fn(i32) -> usize,
+) {
     scratch.clear();
     for &(from, _, bytes) in moves {
         let from = place(from);
@@ -300,7 +310,7 @@ fn claim_columns(
     }
 }
 
-/// The containers of the fields that `action` bodies write, by field.
+/// The containers that hold a field.
 pub(super) fn containers_of(field: Field, slots: &SlotMap<'_>) -> impl Iterator<Item = Container> + use<> {
     let list: Vec<Container> = slots
         .allocation()
@@ -311,12 +321,4 @@ pub(super) fn containers_of(field: Field, slots: &SlotMap<'_>) -> impl Iterator<
         .map(|s| s.container)
         .collect();
     list.into_iter()
-}
-
-/// The header of a field, if it is a header field.
-pub(super) fn header_of(program: &Program, field: Field) -> Option<Header> {
-    match program.fields.get(field).map(|d| d.home) {
-        Some(Home::Header(h)) if h.index() < program.headers.len() => Some(h),
-        _ => None,
-    }
 }

@@ -50,9 +50,9 @@ impl FieldAt {
     }
 
     pub(super) fn read(&self, phv: &Phv, lane: usize) -> u128 {
-        self.pieces.iter().fold(0, |value, p| {
-            value | u128::from((phv.get(p.slot, lane) >> p.at) & p.mask()) << p.lo
-        })
+        self.pieces
+            .iter()
+            .fold(0, |value, p| value | u128::from((phv.get(p.slot, lane) >> p.at) & p.mask()) << p.lo)
     }
 
     pub(super) fn write(&self, phv: &Phv, lane: usize, value: u128) {

@@ -7,11 +7,24 @@ use crate::ir::{CmpOp, Cond, Expr, Program};
 /// A condition over columns.
 #[derive(Clone, Debug)]
 pub(super) enum Gate {
-    Bit { slot: Slot, bit: u8 },
+    Bit {
+        slot: Slot,
+        bit: u8,
+    },
     /// A field in one column against a constant.
-    Const { slot: Slot, shift: u8, mask: u32, op: CmpOp, value: u32 },
+    Const {
+        slot: Slot,
+        shift: u8,
+        mask: u32,
+        op: CmpOp,
+        value: u32,
+    },
     /// Anything else.
-    Wide { op: CmpOp, a: Side, b: Side },
+    Wide {
+        op: CmpOp,
+        a: Side,
+        b: Side,
+    },
     Never,
     Not(Box<Gate>),
     And(Box<Gate>, Box<Gate>),
@@ -30,7 +43,9 @@ pub(super) struct Side {
 impl Gate {
     pub(super) fn new(program: &Program, cond: &Cond, slots: &mut SlotMap<'_>) -> Gate {
         match cond {
-            Cond::Valid(h) => slots.valid_source(*h).map_or(Gate::Never, |(slot, bit)| Gate::Bit { slot, bit }),
+            Cond::Valid(h) => {
+                slots.valid_source(*h).map_or(Gate::Never, |(slot, bit)| Gate::Bit { slot, bit })
+            }
             Cond::Not(a) => Gate::Not(Box::new(Gate::new(program, a, slots))),
             Cond::And(a, b) => {
                 Gate::And(Box::new(Gate::new(program, a, slots)), Box::new(Gate::new(program, b, slots)))
@@ -41,8 +56,18 @@ impl Gate {
             Cond::Cmp(op, a, b) => {
                 let (a, b) = (side(program, a, slots), side(program, b, slots));
                 match (a.at.single(), b.at.pieces.is_empty()) {
-                    (Some(p), true) if a.lo == 0 && u16::from(p.width) <= a.width && b.constant <= u128::from(u32::MAX) => {
-                        Gate::Const { slot: p.slot, shift: p.at, mask: ones(p.width), op: *op, value: b.constant as u32 }
+                    (Some(p), true)
+                        if a.lo == 0
+                            && u16::from(p.width) <= a.width
+                            && b.constant <= u128::from(u32::MAX) =>
+                    {
+                        Gate::Const {
+                            slot: p.slot,
+                            shift: p.at,
+                            mask: ones(p.width),
+                            op: *op,
+                            value: b.constant as u32,
+                        }
                     }
                     _ => Gate::Wide { op: *op, a, b },
                 }

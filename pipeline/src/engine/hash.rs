@@ -16,7 +16,11 @@ pub(super) enum HashPlan {
 }
 
 impl HashPlan {
-    pub(super) fn new(program: &Program, hash: Hash, slots: &mut SlotMap<'_>) -> Result<HashPlan, LowerError> {
+    pub(super) fn new(
+        program: &Program,
+        hash: Hash,
+        slots: &mut SlotMap<'_>,
+    ) -> Result<HashPlan, LowerError> {
         let data = &program.hashes[hash];
         let fail = |e: &dyn std::fmt::Display| LowerError::new(format!("hash `{}`: {e}", data.name));
         let function = data.function().map_err(|e| fail(&e))?;
@@ -40,14 +44,18 @@ impl HashPlan {
                 Expr::Field(f) => {
                     for p in slots.source(*f).pieces {
                         let first = position + width - u16::from(p.lo) - u16::from(p.width);
-                        layout.field(p.slot, u32::from(p.at), u32::from(p.width), first).map_err(|e| fail(&e))?;
+                        layout
+                            .field(p.slot, u32::from(p.at), u32::from(p.width), first)
+                            .map_err(|e| fail(&e))?;
                     }
                 }
                 _ => return Err(fail(&"inputs are fields and constants")),
             }
             position += width;
         }
-        LinearHash::new(function, bits as usize, &layout).map(|h| HashPlan::Linear(Box::new(h))).map_err(|e| fail(&e))
+        LinearHash::new(function, bits as usize, &layout)
+            .map(|h| HashPlan::Linear(Box::new(h)))
+            .map_err(|e| fail(&e))
     }
 
     #[inline]

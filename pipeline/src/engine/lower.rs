@@ -27,9 +27,25 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) enum Step {
     /// Copies columns to their shadows at the entry of a stage.
     Snapshot(Vec<(Slot, Slot)>),
-    Gateway { gate: Gate, pred: usize, then: Option<usize>, otherwise: Option<usize> },
-    Table { table: usize, pred: usize, hit: Option<usize>, miss: Option<usize>, ran: Vec<(Action, usize)> },
-    Action { code: ActionCode, action: Action, pred: usize, ran: Vec<(Action, usize)> },
+    Gateway {
+        gate: Gate,
+        pred: usize,
+        then: Option<usize>,
+        otherwise: Option<usize>,
+    },
+    Table {
+        table: usize,
+        pred: usize,
+        hit: Option<usize>,
+        miss: Option<usize>,
+        ran: Vec<(Action, usize)>,
+    },
+    Action {
+        code: ActionCode,
+        action: Action,
+        pred: usize,
+        ran: Vec<(Action, usize)>,
+    },
 }
 
 /// A lowered gress.
@@ -63,7 +79,9 @@ pub(super) fn lower(program: &Program, placement: &Placement, gress: Gress) -> R
     let field = |slots: &mut SlotMap<'_>, which| program.intrinsic(gress, which).map(|f| slots.source(f));
     let mut inputs = Vec::new();
     for row in Intrinsic::TABLE.iter().filter(|r| r.exists_in(gress)) {
-        inputs.extend(field(&mut slots, row.field).filter(|at| !at.pieces.is_empty()).map(|at| (row.field, at)));
+        inputs.extend(
+            field(&mut slots, row.field).filter(|at| !at.pieces.is_empty()).map(|at| (row.field, at)),
+        );
     }
     Ok(GressCode {
         port: field(&mut slots, Intrinsic::UcastEgressPort),
@@ -93,7 +111,12 @@ fn made_headers(program: &Program, gress: Gress) -> BTreeSet<Header> {
 }
 
 /// Containers that the parser or an action of the gress may change after extraction.
-fn written_containers(program: &Program, placed: &PlacedGress, gress: Gress, slots: &SlotMap<'_>) -> BTreeSet<Container> {
+fn written_containers(
+    program: &Program,
+    placed: &PlacedGress,
+    gress: Gress,
+    slots: &SlotMap<'_>,
+) -> BTreeSet<Container> {
     let mut set = BTreeSet::new();
     for node in placed.flow.nodes.keys() {
         for var in placed.flow.effects(program, node).writes {
@@ -164,7 +187,12 @@ fn steps(
 }
 
 /// For each node of a stage, the containers it reads that an earlier one of the stage writes.
-fn hazards(program: &Program, flow: &Flow, nodes: &[Node], slots: &SlotMap<'_>) -> BTreeMap<Node, Vec<Container>> {
+fn hazards(
+    program: &Program,
+    flow: &Flow,
+    nodes: &[Node],
+    slots: &SlotMap<'_>,
+) -> BTreeMap<Node, Vec<Container>> {
     let mut found = BTreeMap::new();
     let mut dirty: Vec<(Node, Container)> = Vec::new();
     for &node in nodes {
@@ -259,7 +287,10 @@ fn step(
         }
         NodeKind::Action(action) => {
             let code = Lowering { program, slots, hashes }.action(*action)?;
-            debug_assert!(!code.ops.iter().any(|op| matches!(op, Op::Arg { .. })), "a keyless action has no arguments");
+            debug_assert!(
+                !code.ops.iter().any(|op| matches!(op, Op::Arg { .. })),
+                "a keyless action has no arguments"
+            );
             Step::Action { code, action: *action, pred, ran: ran(flow, node) }
         }
     })

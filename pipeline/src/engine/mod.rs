@@ -63,7 +63,11 @@ impl Engine {
     /// # Errors
     /// When the program has a form that the engine does not run: a parser with thousands of paths, arithmetic
     /// that no container can hold.
-    pub fn new(program: &Program, placement: &Placement, control: &ControlState) -> Result<Engine, LowerError> {
+    pub fn new(
+        program: &Program,
+        placement: &Placement,
+        control: &ControlState,
+    ) -> Result<Engine, LowerError> {
         let mut engine = Engine {
             gresses: [
                 GressEngine::new(lower(program, placement, Gress::Ingress)?),
@@ -133,8 +137,11 @@ impl GressEngine {
         let mut lanes = self.enter(batch, packets);
         self.parse(mask, packets, &mut lanes, state);
         let leaves = &self.code.parser.leaves;
-        let failed =
-            if self.code.sees_errors { 0 } else { lanes_where(mask, |l| leaves[usize::from(lanes.leaf[l])].error != 0) };
+        let failed = if self.code.sees_errors {
+            0
+        } else {
+            lanes_where(mask, |l| leaves[usize::from(lanes.leaf[l])].error != 0)
+        };
         self.control(mask & !failed, &mut lanes, state);
         self.leave(mask, failed, batch, packets, &lanes);
     }
@@ -231,7 +238,14 @@ impl GressEngine {
     }
 
     /// Decides each lane's verdict and rewrites the packets that go on.
-    fn leave(&mut self, mask: u64, failed: u64, batch: &mut [Pass], packets: &mut PacketStore, lanes: &Lanes) {
+    fn leave(
+        &mut self,
+        mask: u64,
+        failed: u64,
+        batch: &mut [Pass],
+        packets: &mut PacketStore,
+        lanes: &Lanes,
+    ) {
         let GressEngine { code, phv, .. } = self;
         let mut on = 0u64;
         for_lanes(mask, |l| {

@@ -52,9 +52,19 @@ enum Step {
 enum Select {
     Always(Target),
     /// One field in one column.
-    Word { slot: Slot, shift: u8, mask: u32, arms: Vec<(u32, u32, Target)>, default: Target },
+    Word {
+        slot: Slot,
+        shift: u8,
+        mask: u32,
+        arms: Vec<(u32, u32, Target)>,
+        default: Target,
+    },
     /// Fields side by side, most significant first.
-    Wide { fields: Vec<(FieldAt, u16)>, arms: Vec<(u128, u128, Target)>, default: Target },
+    Wide {
+        fields: Vec<(FieldAt, u16)>,
+        arms: Vec<(u128, u128, Target)>,
+        default: Target,
+    },
 }
 
 #[derive(Clone, Debug)]
@@ -120,7 +130,12 @@ impl<'a> ParserBuilder<'a> {
         self.code.leaves.len() as u16 - 1
     }
 
-    fn target(&mut self, next: Next, so_far: &Leaf, low: &mut Lowering<'_, '_>) -> Result<Target, LowerError> {
+    fn target(
+        &mut self,
+        next: Next,
+        so_far: &Leaf,
+        low: &mut Lowering<'_, '_>,
+    ) -> Result<Target, LowerError> {
         Ok(match next {
             Next::Accept => Target::Leaf(self.leaf(so_far.clone())),
             Next::Reject => Target::Leaf(self.leaf(Leaf { error: NO_MATCH, ..so_far.clone() })),
@@ -136,11 +151,19 @@ impl<'a> ParserBuilder<'a> {
     fn node(&mut self, mut path: Path, low: &mut Lowering<'_, '_>) -> Result<u32, LowerError> {
         let id = self.code.nodes.len();
         if id >= MAX_NODES {
-            return Err(LowerError::new(format!("the {} parser has more than {MAX_NODES} paths", self.gress)));
+            return Err(LowerError::new(format!(
+                "the {} parser has more than {MAX_NODES} paths",
+                self.gress
+            )));
         }
         let short = self.leaf(Leaf { error: PARTIAL_HEADER, ..path.leaf.clone() });
         let need = path.leaf.payload;
-        self.code.nodes.push(Node { need, short, steps: Vec::new(), select: Select::Always(Target::Leaf(short)) });
+        self.code.nodes.push(Node {
+            need,
+            short,
+            steps: Vec::new(),
+            select: Select::Always(Target::Leaf(short)),
+        });
         self.extracts.push(None);
         let state = &self.program.states[path.state];
         let mut steps = Vec::new();
@@ -168,16 +191,20 @@ impl<'a> ParserBuilder<'a> {
         }
         self.code.nodes[id].need = path.leaf.payload;
         self.code.nodes[id].steps = steps;
-        let select = if rest {
-            Select::Always(Target::Node(self.node(path, low)?))
-        } else {
-            self.select(&path, low)?
-        };
+        let select =
+            if rest { Select::Always(Target::Node(self.node(path, low)?)) } else { self.select(&path, low)? };
         self.code.nodes[id].select = select;
         Ok(id as u32)
     }
 
-    fn extract(&mut self, id: usize, h: Header, leaf: &mut Leaf, steps: &mut Vec<Step>, low: &mut Lowering<'_, '_>) {
+    fn extract(
+        &mut self,
+        id: usize,
+        h: Header,
+        leaf: &mut Leaf,
+        steps: &mut Vec<Step>,
+        low: &mut Lowering<'_, '_>,
+    ) {
         self.extracts[id] = Some((h, leaf.payload));
         leaf.extracted.insert(h, leaf.payload);
         leaf.payload += self.program.header_bits(h) / 8;
@@ -223,7 +250,9 @@ impl<'a> ParserBuilder<'a> {
             let Some((header, at)) = *extract else { continue };
             let mut loads: Vec<Step> = header_columns(self.program, header, slots)
                 .into_iter()
-                .filter_map(|(offset, bytes, slot)| slot.map(|slot| Step::Load { at: at + offset, bytes, slot }))
+                .filter_map(|(offset, bytes, slot)| {
+                    slot.map(|slot| Step::Load { at: at + offset, bytes, slot })
+                })
                 .collect();
             loads.append(&mut node.steps);
             node.steps = loads;
@@ -233,7 +262,11 @@ impl<'a> ParserBuilder<'a> {
 }
 
 /// The containers of a header in wire order: byte offset, bytes, column if there is one.
-pub(super) fn header_columns(program: &Program, header: Header, slots: &SlotMap<'_>) -> Vec<(u32, u8, Option<Slot>)> {
+pub(super) fn header_columns(
+    program: &Program,
+    header: Header,
+    slots: &SlotMap<'_>,
+) -> Vec<(u32, u8, Option<Slot>)> {
     let mut list: Vec<(u32, u32, sluice_asic::phv::Container)> = Vec::new();
     let mut bit = 0u32;
     for &f in &program.headers[header].fields {
@@ -249,13 +282,7 @@ pub(super) fn header_columns(program: &Program, header: Header, slots: &SlotMap<
 }
 
 /// A checksum verification: over packet bytes when the fields are a whole extracted header in order.
-fn verify(
-    program: &Program,
-    slots: &mut SlotMap<'_>,
-    leaf: &Leaf,
-    dst: Field,
-    inputs: &[Field],
-) -> Step {
+fn verify(program: &Program, slots: &mut SlotMap<'_>, leaf: &Leaf, dst: Field, inputs: &[Field]) -> Step {
     let to = slots.target(dst);
     if let Some(Home::Header(h)) = inputs.first().map(|&f| program.fields[f].home) {
         let len = program.header_bits(h) / 8;

@@ -129,7 +129,13 @@ impl EngineTable {
         }
     }
 
-    fn row(&mut self, slot: u32, e: &Entry, control: &ControlState, known: &mut BTreeMap<u32, Option<u32>>) -> u32 {
+    fn row(
+        &mut self,
+        slot: u32,
+        e: &Entry,
+        control: &ControlState,
+        known: &mut BTreeMap<u32, Option<u32>>,
+    ) -> u32 {
         let row = match &e.then {
             Then::Call(call) => self.call(call, slot),
             Then::Member(m) => self.member(*m, slot, control),
@@ -143,7 +149,11 @@ impl EngineTable {
                     }
                 };
                 // A group without members has nothing to choose from: the default action runs.
-                at.map_or(Row { entry: slot, ..self.rows[0] }, |at| Row { action: GROUP, args: at, entry: slot })
+                at.map_or(Row { entry: slot, ..self.rows[0] }, |at| Row {
+                    action: GROUP,
+                    args: at,
+                    entry: slot,
+                })
             }
         };
         self.rows.push(row);
@@ -180,7 +190,12 @@ impl EngineTable {
                 .iter()
                 .map(|(e, row)| {
                     let (value, mask) = self.prefix_of(e, width);
-                    Prefix { exact: plain(&self.key.encode(&e.key)), value, len: mask.count_ones() as u16, row: *row }
+                    Prefix {
+                        exact: plain(&self.key.encode(&e.key)),
+                        value,
+                        len: mask.count_ones() as u16,
+                        row: *row,
+                    }
                 })
                 .collect();
             return Lookup::Lpm(Lpm::new(field, width, &self.key.words, prefixes));

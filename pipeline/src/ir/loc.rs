@@ -38,6 +38,10 @@ impl Loc {
 
 impl std::fmt::Display for Loc {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if self.is_unknown() { f.write_str("(no place)") } else { write!(f, "{}:{}:{}", self.file, self.line, self.col) }
+        if self.is_unknown() {
+            f.write_str("(no place)")
+        } else {
+            write!(f, "{}:{}:{}", self.file, self.line, self.col)
+        }
     }
 }

@@ -24,9 +24,9 @@ mod loc;
 
 pub use control::{ApplyArms, Block, Cond, Primitive, PrimitiveKind, Stmt, StmtKind};
 pub use decl::{
-    ActionCall, ActionData, ChecksumUpdate, ConstEntry, CounterData, CounterHome, CounterKind, Deparser, FieldData,
-    HashData, HeaderData, Home, Key, KeyValue, LabelData, LabelKind, MatchKind, Next, ParamData, ParamValue,
-    ParserOp, ParserOpKind, PipeData, ProfileData, SelectArm, SelectorData, StateData, TableData,
+    ActionCall, ActionData, ChecksumUpdate, ConstEntry, CounterData, CounterHome, CounterKind, Deparser,
+    FieldData, HashData, HeaderData, Home, Key, KeyValue, LabelData, LabelKind, MatchKind, Next, ParamData,
+    ParamValue, ParserOp, ParserOpKind, PipeData, ProfileData, SelectArm, SelectorData, StateData, TableData,
 };
 pub use expr::{CmpOp, Expr};
 pub use intrinsic::{Intrinsic, IntrinsicInfo};

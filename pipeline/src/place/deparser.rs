@@ -87,10 +87,16 @@ mod tests {
         let cost = DeparserCost { entries: 300, pov_bits: 3, header_bytes: 900, checksum_units: 1 };
         let found = over_limits(&ChipSpec::tofino(), Gress::Egress, &cost, Loc::default());
         let texts: Vec<&str> = found.iter().map(|d| d.text.as_str()).collect();
-        assert_eq!(texts, [
-            "the egress deparser needs 300 field dictionary entries; tofino has 192",
-            "the egress deparser needs 900 bytes of headers; tofino has 480",
-        ]);
-        assert!(over_limits(&ChipSpec::tofino2(), Gress::Egress, &DeparserCost::default(), Loc::default()).is_empty());
+        assert_eq!(
+            texts,
+            [
+                "the egress deparser needs 300 field dictionary entries; tofino has 192",
+                "the egress deparser needs 900 bytes of headers; tofino has 480",
+            ]
+        );
+        assert!(
+            over_limits(&ChipSpec::tofino2(), Gress::Egress, &DeparserCost::default(), Loc::default())
+                .is_empty()
+        );
     }
 }

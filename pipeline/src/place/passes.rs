@@ -4,10 +4,10 @@
 
 use super::bits::PhvView;
 use super::data::{PhvAllocation, PlacedGress, PlacedParser, Placement};
+use super::deparser::{self, DeparserCost};
 use super::deps::{DependencyGraph, node_name};
 use super::mau::{self, Tables};
 use super::nofit::{Exhausted, NoFit, Place, Resource};
-use super::deparser::{self, DeparserCost};
 use super::{parser, phv, timing, verify};
 use crate::flow::Flow;
 use crate::ir::Program;

@@ -5,8 +5,8 @@ use super::trace::Event;
 use super::{Run, Tracer};
 use crate::control::EntryId;
 use crate::ir::{
-    ActionCall, Counter, CounterHome, CounterKind, Field, Header, Intrinsic, Label, Loc, Primitive, PrimitiveKind,
-    Table,
+    ActionCall, Counter, CounterHome, CounterKind, Field, Header, Intrinsic, Label, Loc, Primitive,
+    PrimitiveKind, Table,
 };
 
 /// `drop_ctl` bit 0: no unicast copy (facts: asic §10).

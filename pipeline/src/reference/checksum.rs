@@ -14,7 +14,8 @@ pub(super) fn ones_complement_sum(program: &Program, phv: &Phv, fields: &[Field]
     }
     let bits: Vec<bool> = bits.iter().collect();
     bits.chunks(16).fold(0, |sum: u16, word| {
-        let word = word.iter().zip((0..16).rev()).fold(0u16, |w, (&bit, weight)| w | u16::from(bit) << weight);
+        let word =
+            word.iter().zip((0..16).rev()).fold(0u16, |w, (&bit, weight)| w | u16::from(bit) << weight);
         let (sum, carry) = sum.overflowing_add(word);
         sum + u16::from(carry)
     })

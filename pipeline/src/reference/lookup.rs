@@ -41,7 +41,12 @@ impl<'a, T> Run<'a, T> {
     }
 
     /// The entry that wins: longest prefix, then lowest priority number, then oldest.
-    fn best_entry(&self, table: Table, state: &'a TableState, values: &[u128]) -> Option<(EntryId, &'a Entry)> {
+    fn best_entry(
+        &self,
+        table: Table,
+        state: &'a TableState,
+        values: &[u128],
+    ) -> Option<(EntryId, &'a Entry)> {
         let widths: Vec<u16> =
             self.program.tables[table].keys.iter().map(|k| self.program.fields[k.field].width).collect();
         if widths.is_empty() {

@@ -5,7 +5,8 @@ use crate::control::sample::{Maker, router, stmt};
 use crate::control::{ControlOp, GroupMember, Then, toml};
 use crate::entity::Entity;
 use crate::ir::{
-    ActionCall, Counter, Deparser, Expr, HashData, Home, Loc, MatchKind, Next, ParserOpKind, PrimitiveKind, StmtKind,
+    ActionCall, Counter, Deparser, Expr, HashData, Home, Loc, MatchKind, Next, ParserOpKind, PrimitiveKind,
+    StmtKind,
 };
 use crate::packet::HeadLayout;
 use crate::pass::{Count, PassIn};
@@ -124,7 +125,10 @@ fn the_longest_prefix_wins_and_a_member_needs_no_hash() {
     let (out, _) = bench().send(Gress::Ingress, &ipv4([198, 51, 100, 4], [10, 1, 3, 4], 17, 64), 0);
     assert_eq!(out.port, 12);
     let (out, bytes) = bench().send(Gress::Ingress, &ipv4([198, 51, 100, 4], [11, 1, 3, 4], 17, 64), 0);
-    assert_eq!(out, PassOut { verdict: label("no_route"), port: Intrinsic::NO_PORT, qid: 0, parser_cycles: 2 });
+    assert_eq!(
+        out,
+        PassOut { verdict: label("no_route"), port: Intrinsic::NO_PORT, qid: 0, parser_cycles: 2 }
+    );
     assert_eq!(bytes, ipv4([198, 51, 100, 4], [11, 1, 3, 4], 17, 64));
 }
 
@@ -135,7 +139,9 @@ fn members_that_are_down_are_not_picked_and_an_empty_group_runs_the_default() {
     let profile = program.profile_named("nexthops").unwrap();
     let mut send = |active: [bool; 2]| {
         for (member, active) in [1, 2].into_iter().zip(active) {
-            control.apply(&program, ControlOp::SetMemberActive { profile, group: 1, member, active }).unwrap();
+            control
+                .apply(&program, ControlOp::SetMemberActive { profile, group: 1, member, active })
+                .unwrap();
         }
         let mut b = bench();
         b.reference.profile_changed(profile, &control);
@@ -264,7 +270,8 @@ fn intrinsic_inputs_are_cut_to_their_fields() {
 fn parser_cycles_come_from_the_options() {
     let program = router();
     let mut options = Options::default();
-    options.parser_cycles[0] = EntityMap::filled(program.states.len(), |s: ParserState| 10 + s.index() as u16);
+    options.parser_cycles[0] =
+        EntityMap::filled(program.states.len(), |s: ParserState| 10 + s.index() as u16);
     let mut b = bench();
     b.reference = Reference::new(&program, &configured(&program), options);
     let (out, _) = b.send(Gress::Ingress, &ipv4([198, 51, 100, 4], [10, 2, 3, 4], 17, 64), 0);

@@ -58,7 +58,9 @@ fn step(program: &Program, event: &Event<'_>) -> (String, Loc) {
         Event::State { .. } | Event::Extracted { .. } | Event::Verified { .. } | Event::Selected { .. } => {
             parser_step(program, event)
         }
-        Event::ParserError { bits } => (format!("parser error {bits:#06x}: {}", error_names(bits)), Loc::default()),
+        Event::ParserError { bits } => {
+            (format!("parser error {bits:#06x}: {}", error_names(bits)), Loc::default())
+        }
         Event::Applied { table, key, entry, group, member, call, loc } => {
             let data = &program.tables[table];
             let keys = data.keys.iter().zip(key).map(|(k, &v)| field_is(program, k.field, v));
@@ -72,13 +74,17 @@ fn step(program: &Program, event: &Event<'_>) -> (String, Loc) {
             _ = write!(line, ", action {}", call_text(program, call));
             (line, loc)
         }
-        Event::Gateway { cond, holds, loc } => (format!("condition {} is {holds}", cond_text(program, cond)), loc),
+        Event::Gateway { cond, holds, loc } => {
+            (format!("condition {} is {holds}", cond_text(program, cond)), loc)
+        }
         Event::Called { action, loc } => (format!("action '{}'", program.actions[action].name), loc),
         Event::Wrote { field, old, new, loc } => {
             let (name, width) = (&program.fields[field].name, program.fields[field].width);
             (format!("{name}: {} -> {}", show_value(old, width, name), show_value(new, width, name)), loc)
         }
-        Event::Hashed { hash, value, loc } => (format!("hash '{}' = {value:#x}", program.hashes[hash].name), loc),
+        Event::Hashed { hash, value, loc } => {
+            (format!("hash '{}' = {value:#x}", program.hashes[hash].name), loc)
+        }
         Event::Validity { header, valid, loc } => {
             let word = if valid { "valid" } else { "invalid" };
             (format!("header '{}' set {word}", program.headers[header].name), loc)

@@ -1,7 +1,9 @@
 //! What an interpreter tells while it works. What may not live here: how it is shown.
 
 use crate::control::EntryId;
-use crate::ir::{Action, ActionCall, Cond, Counter, Field, Hash, Header, Label, Loc, Next, ParserState, Program, Table};
+use crate::ir::{
+    Action, ActionCall, Cond, Counter, Field, Hash, Header, Label, Loc, Next, ParserState, Program, Table,
+};
 use crate::packet::Packet;
 use crate::pass::{Count, PassOut};
 use sluice_asic::gress::Gress;

@@ -1,6 +1,7 @@
 //! What a report assumes: the chip's values that public sources do not give, and the placer's reading of
 //! rules that they leave open. What may not live here: the values themselves.
 
+use crate::ir::Program;
 use sluice_asic::chip::{Assumption, ChipSpec};
 
 /// Id, text, value, why.
@@ -62,7 +63,7 @@ const PLACER: [(&str, &str, &str, &str); 9] = [
 ];
 
 /// Everything assumed, the chip's list first.
-pub(super) fn of(chip: &ChipSpec) -> Vec<Assumption> {
+pub(super) fn of(program: &Program, chip: &ChipSpec) -> Vec<Assumption> {
     let concerns = |a: &&Assumption| {
         ["latency.", "mau.", "phv.", "parser.", "deparser."].iter().any(|area| a.id.starts_with(area))
     };
@@ -72,5 +73,16 @@ pub(super) fn of(chip: &ChipSpec) -> Vec<Assumption> {
         value: (*value).to_owned(),
         why: (*why).to_owned(),
     });
-    chip.assumptions.iter().filter(concerns).cloned().chain(own).collect()
+    let modulo = program.profiles.values().filter(|p| p.selector.as_ref().is_some_and(|s| !s.mode.on_chip()));
+    let modulo = modulo.map(|p| Assumption {
+        id: format!("selector.{}", p.name),
+        text: format!(
+            "Profile `{}` selects by plain modulo, which no chip has; it is counted as a fair selector.",
+            p.name
+        ),
+        value: "not on the chip".to_owned(),
+        why: "so that the choices of other switches can be reproduced; use fair or resilient for a chip"
+            .to_owned(),
+    });
+    chip.assumptions.iter().filter(concerns).cloned().chain(own).chain(modulo).collect()
 }

@@ -150,7 +150,7 @@ impl Report {
             limits: limits::of(program, placement),
             phv: phv::summary(program, chip, &placement.phv),
             parser_rows_available: chip.parser.tcam_rows,
-            assumptions: super::assumptions::of(chip),
+            assumptions: super::assumptions::of(program, chip),
         }
     }
 

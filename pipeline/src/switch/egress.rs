@@ -19,7 +19,13 @@ impl<E: Executor> Switch<E> {
         match self.tm.enqueue(TmPort(port), QueueId(info.qid), packet, bytes, now) {
             Ok(stamp) => {
                 let dev_port = self.ports[usize::from(port)].dev_port;
-                sink.enqueued(&QueueEvent { tag: info.tag, port: dev_port, qid: info.qid, time: now, depth: stamp.enq_qdepth });
+                sink.enqueued(&QueueEvent {
+                    tag: info.tag,
+                    port: dev_port,
+                    qid: info.qid,
+                    time: now,
+                    depth: stamp.enq_qdepth,
+                });
                 if !self.ports[usize::from(port)].waiting {
                     self.dequeue_when_free(now, port, sink);
                 }
@@ -84,7 +90,13 @@ impl<E: Executor> Switch<E> {
         let (dev_port, pipe) = (p.dev_port, usize::from(p.pipe));
         let info = &mut self.info[out.handle.index()];
         info.queued = out.stamp.deq_timedelta;
-        sink.dequeued(&QueueEvent { tag: info.tag, port: dev_port, qid: out.queue.0, time: now, depth: out.stamp.deq_qdepth });
+        sink.dequeued(&QueueEvent {
+            tag: info.tag,
+            port: dev_port,
+            qid: out.queue.0,
+            time: now,
+            depth: out.stamp.deq_qdepth,
+        });
         let entry = self.pipes[pipe].entry[1].reserve(now + self.tm_dequeue);
         let entered = self.clock.time_of(entry.cycle);
         let input = PassIn {

@@ -43,7 +43,14 @@ impl<E: Executor> Switch<E> {
             Mode::Functional => time,
         };
         let bytes = frame.bytes.len() as u32 + missing;
-        let info = PacketInfo { tag: frame.tag, port, seq: p.rx_seq, received: first_bit, bytes, ..Default::default() };
+        let info = PacketInfo {
+            tag: frame.tag,
+            port,
+            seq: p.rx_seq,
+            received: first_bit,
+            bytes,
+            ..Default::default()
+        };
         p.rx_seq += 1;
         if self.info.len() <= packet.index() {
             self.info.resize(packet.index() + 1, PacketInfo::default());
@@ -86,7 +93,8 @@ impl<E: Executor> Switch<E> {
                         ..PassIn::default()
                     };
                     let pass = Pass::new(a.packet, input);
-                    let pending = PendingPass { entered, cycle: entry.cycle, waited: entry.waited, port: a.port, pass };
+                    let pending =
+                        PendingPass { entered, cycle: entry.cycle, waited: entry.waited, port: a.port, pass };
                     self.pipes[pipe].pending[0].push_back(pending);
                 }
                 Err(_) => self.lose(a.packet, a.parser, Reason::Device(DeviceDrop::IngressOverrun), sink),
@@ -130,11 +138,19 @@ impl<E: Executor> Switch<E> {
     }
 
     /// Runs everything that has arrived, ingress and egress, without time.
-    pub(super) fn advance_functional(&mut self, until: Time, sink: &mut impl Sink) -> Result<(), SwitchError> {
+    pub(super) fn advance_functional(
+        &mut self,
+        until: Time,
+        sink: &mut impl Sink,
+    ) -> Result<(), SwitchError> {
         loop {
             let op = self.events.next_time().filter(|t| *t <= until);
             let before = op.unwrap_or(until);
-            while self.arrivals.front().is_some_and(|a| a.parser < before || op.is_none() && a.parser <= until) {
+            while self
+                .arrivals
+                .front()
+                .is_some_and(|a| a.parser < before || op.is_none() && a.parser <= until)
+            {
                 self.functional_batch(before, op.is_none(), sink);
             }
             self.now = self.now.max(before);

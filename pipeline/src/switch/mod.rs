@@ -144,7 +144,8 @@ impl<E: Executor> Switch<E> {
         let latency = &chip.latency;
         let pipe = || PipeState {
             // Egress packets wait in their queues, so the depth of a FIFO does not matter there.
-            entry: [(); 2].map(|()| PipeEntry::new(clock, chip.ports.ports_per_pipe, chip.parser.fifo_packets)),
+            entry: [(); 2]
+                .map(|()| PipeEntry::new(clock, chip.ports.ports_per_pipe, chip.parser.fifo_packets)),
             pending: [VecDeque::new(), VecDeque::new()],
             state: State::new(program),
         };
@@ -355,7 +356,14 @@ impl<E: Executor> Switch<E> {
         self.clock.time_of(Cycles(pending.cycle.0 + cycles))
     }
 
-    fn pass_event(&self, pipe: usize, gress: Gress, pending: &PendingPass, pass: &Pass, exit: Time) -> PassEvent {
+    fn pass_event(
+        &self,
+        pipe: usize,
+        gress: Gress,
+        pending: &PendingPass,
+        pass: &Pass,
+        exit: Time,
+    ) -> PassEvent {
         let t = &self.timing[gress.index()];
         PassEvent {
             tag: self.info_of(pass.packet).tag,
@@ -383,7 +391,8 @@ impl<E: Executor> Switch<E> {
     /// A packet ends inside the switch.
     fn lose(&mut self, packet: Packet, time: Time, reason: Reason, sink: &mut impl Sink) {
         let info = self.info_of(packet);
-        let absorbed = matches!(reason, Reason::Label(l) if self.program.labels[l].kind == LabelKind::Consume);
+        let absorbed =
+            matches!(reason, Reason::Label(l) if self.program.labels[l].kind == LabelKind::Consume);
         self.totals.lost(reason, absorbed);
         let (head, tail) = self.packets.captured(packet);
         let lost = Lost {

@@ -36,7 +36,11 @@ pub(super) struct PortState {
 }
 
 /// The ports of a port map, with the speeds of the configuration.
-pub(super) fn states(chip: &ChipSpec, ports: &PortMap, config: &SwitchConfig) -> Result<Vec<PortState>, SwitchError> {
+pub(super) fn states(
+    chip: &ChipSpec,
+    ports: &PortMap,
+    config: &SwitchConfig,
+) -> Result<Vec<PortState>, SwitchError> {
     for (port, _) in &config.port_speeds {
         if !ports.iter().any(|p| p.dev_port.number() == *port) {
             return Err(SwitchError::NoSuchPort(*port));
@@ -45,11 +49,13 @@ pub(super) fn states(chip: &ChipSpec, ports: &PortMap, config: &SwitchConfig) ->
     let mut list = Vec::new();
     for p in ports.iter() {
         let dev_port = p.dev_port.number();
-        let speed = config.port_speeds.iter().rev().find(|(port, _)| *port == dev_port).map_or(p.speed, |(_, s)| *s);
+        let speed =
+            config.port_speeds.iter().rev().find(|(port, _)| *port == dev_port).map_or(p.speed, |(_, s)| *s);
         let fits = |s: &&sluice_asic::chip::PortSpeed| s.lanes <= u32::from(p.lanes);
         let known = chip.ports.speeds.iter().filter(fits).any(|s| s.speed == speed);
         if speed != p.speed && !known {
-            let valid: Vec<String> = chip.ports.speeds.iter().filter(fits).map(|s| s.speed.to_string()).collect();
+            let valid: Vec<String> =
+                chip.ports.speeds.iter().filter(fits).map(|s| s.speed.to_string()).collect();
             return Err(SwitchError::Speed { port: dev_port, speed, valid: valid.join(", ") });
         }
         let name = match p.kind {

@@ -66,7 +66,12 @@ impl DeviceDrop {
             "the queue was at its limit",
             "raise --queue-limit, or send less to that port",
         ),
-        (DeviceDrop::BufferFull, "buffer_full", "all cells of the packet buffer were in use", "lower the queue limits"),
+        (
+            DeviceDrop::BufferFull,
+            "buffer_full",
+            "all cells of the packet buffer were in use",
+            "lower the queue limits",
+        ),
         (
             DeviceDrop::NoSuchQueue,
             "no_such_queue",
@@ -103,7 +108,9 @@ impl Reason {
         match verdict {
             Verdict::Label(label) => Reason::Label(label),
             // 0x002 is "partial header" (facts: asic §10); the emulated parser has no other than 0x001.
-            Verdict::ParserError(bits) if bits & 0x002 != 0 => Reason::Device(DeviceDrop::ParserPartialHeader),
+            Verdict::ParserError(bits) if bits & 0x002 != 0 => {
+                Reason::Device(DeviceDrop::ParserPartialHeader)
+            }
             Verdict::ParserError(_) => Reason::Device(DeviceDrop::ParserNoMatch),
             Verdict::NoRoom => Reason::Device(DeviceDrop::HeadersTooLong),
             Verdict::NoPort | Verdict::Forward => Reason::Device(DeviceDrop::NoEgressPort),

@@ -65,7 +65,11 @@ impl Held {
 
 impl Totals {
     pub(super) fn new(program: &Program, ports: &[PortState]) -> Totals {
-        let port = |p: &PortState| PortTotals { dev_port: p.dev_port, name: p.name.clone(), ..PortTotals::default() };
+        let port = |p: &PortState| PortTotals {
+            dev_port: p.dev_port,
+            name: p.name.clone(),
+            ..PortTotals::default()
+        };
         Totals {
             ports: ports.iter().map(port).collect(),
             device: vec![0; DeviceDrop::TABLE.len()],

@@ -1,1 +1,86 @@
-//! (being written)
+//! The text form of a stage program: it prints, it reads like P4, and it parses back to an equal program.
+//!
+//! What lives here: printer, lexer, parser. What may not: any judgement of a program beyond "this is not
+//! the text form"; what a program may mean is the verifier's business.
+//!
+//! The form, by example:
+//!
+//! ```text
+//! /// Routes IPv4.
+//! program l3;
+//!
+//! header ipv4 : ingress {
+//!     bit<8> ttl;                       // the field `ipv4.ttl`
+//! }
+//! intrinsic : ingress {
+//!     bit<9> ig_tm.ucast_egress_port;
+//! }
+//! action forward : ingress (bit<9> port) {
+//!     ig_tm.ucast_egress_port = port;
+//!     ipv4.ttl = add(ipv4.ttl, 8w0xff);
+//! }
+//! parser ingress {
+//!     start = parse_ipv4;
+//!     state parse_ipv4 {
+//!         extract(ipv4);
+//!         transition accept;
+//!     }
+//! }
+//! ```
+//!
+//! - `/// text` documents the declaration that follows; `//` and `/* */` are comments.
+//! - Names are letters, digits, `_`, `.`, `-`, `$`; any other name stands in backticks (`` `odd name` ``).
+//! - `.name` is a field whose name does not start with its header's, or that a parameter hides;
+//!   `egress::name` is an entity of the other gress; `#3` is the entity with index 3 of its kind.
+//! - `@index(3)` before a declaration says its index where it is not the position in the text.
+//! - `16w0x800` is a constant of 16 bits, `v &&& m` a value under a mask, `v / n` a prefix.
+
+mod code;
+mod cursor;
+mod decls;
+mod lex;
+mod print;
+mod print_code;
+mod scan;
+mod scope;
+#[cfg(test)]
+mod strategy;
+#[cfg(test)]
+mod tests;
+
+use crate::ir::Program;
+
+/// Why a text is not a program: what stands at a place and what could stand there.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{line}:{col}: found {found}, expected {expected}{}{help}", if .help.is_empty() { "" } else { "; " })]
+pub struct ParseError {
+    /// Line from 1.
+    pub line: u32,
+    /// Column from 1, in characters.
+    pub col: u32,
+    /// What stands there.
+    pub found: String,
+    /// What could stand there.
+    pub expected: String,
+    /// How to mend it; empty if nothing useful can be said.
+    pub help: String,
+}
+
+/// The text of a program, complete but for the places where its author wrote things.
+///
+/// [`parse`] turns it into an equal program, given that headers and fields agree about which field belongs
+/// to which header (a rule of the verifier).
+#[must_use]
+pub fn print(program: &Program) -> String {
+    print::program(program)
+}
+
+/// The program that a text describes. Its places point into the text, under the file name `<text>`.
+///
+/// # Errors
+/// At the first token that cannot stand where it stands.
+pub fn parse(text: &str) -> Result<Program, ParseError> {
+    let tokens = lex::tokens(text)?;
+    let items = scan::items(&tokens)?;
+    decls::program(&tokens, &items)
+}

@@ -1,58 +1,130 @@
-//! Headers and metadata of `l3-ecmp` beside the common ones. What may not live here: behaviour.
+//! Headers and metadata of `l3-ecmp`, and the ingress parser. What may not live here: what happens to a
+//! packet.
 
-use sluice_pipeline::build::{Bits, Declarer, Fields, Handle, Header};
+use sluice_pipeline::build::net::{Ethernet, Ipv4, Ipv6, Vlan};
+use sluice_pipeline::build::*;
 
-/// The ports that TCP and UDP begin with
+/// EtherType of IPv4.
+const IPV4: u64 = 0x0800;
+/// EtherType of ARP.
+const ARP: u64 = 0x0806;
+/// EtherType of an 802.1Q tag.
+pub(super) const VLAN: u64 = 0x8100;
+/// EtherType of IPv6.
+const IPV6: u64 = 0x86dd;
+/// Protocol numbers whose headers start with the two ports.
+const TCP: u64 = 6;
+const UDP: u64 = 17;
+
+/// What ingress tells egress: the tag that the frame carries where the port wants one
 #[derive(Header, Debug)]
-pub struct L4Ports {
+pub(super) struct Bridge {
+    /// Priority code point
+    pub(super) pcp: Bits<3>,
+    /// Drop eligible indicator
+    pub(super) dei: Bits<1>,
+    /// VLAN that the frame leaves in
+    pub(super) vid: Bits<12>,
+}
+
+/// The first four bytes of a TCP or UDP header
+#[derive(Header, Debug)]
+pub(super) struct L4Ports {
     /// Source port
-    pub src_port: Bits<16>,
+    pub(super) src_port: Bits<16>,
     /// Destination port
-    pub dst_port: Bits<16>,
+    pub(super) dst_port: Bits<16>,
 }
 
-/// What egress wants from ingress, in front of the packet
+/// Per-packet metadata of ingress
 #[derive(Header, Debug)]
-pub struct Bridge {
-    /// Fills the header to whole bytes
-    pub pad: Bits<4>,
-    /// VLAN that the packet leaves in
-    pub vid: Bits<12>,
-}
-
-/// Metadata of ingress
-#[derive(Header, Debug)]
-pub struct Meta {
+pub(super) struct Meta {
+    /// 1 for ARP
+    pub(super) arp: Bits<1>,
     /// 1 when the IPv4 header checksum is wrong
-    pub bad_checksum: Bits<1>,
-    /// 1 when the packet goes to the CPU because of what it is: ARP, IPv4 options
-    pub special: Bits<1>,
-    /// 1 when a table sends the packet to the CPU
-    pub punt: Bits<1>,
-    /// 1 when a route was found
-    pub routed: Bits<1>,
+    pub(super) bad_checksum: Bits<1>,
+    /// 1 when the packet goes to the CPU
+    pub(super) punt: Bits<1>,
+    /// 1 when a route gave a group or a next hop
+    pub(super) routed: Bits<1>,
     /// VLAN that the packet came in by
-    pub vid: Bits<12>,
+    pub(super) vid: Bits<12>,
     /// Routing table
-    pub vrf: Bits<8>,
-    /// Group of next hops; 0 for none
-    pub group: Bits<12>,
-    /// Next hop
-    pub nexthop: Bits<16>,
+    pub(super) vrf: Bits<8>,
+    /// ECMP or WCMP group; 0 for none
+    pub(super) group: Bits<16>,
+    /// Next hop; 0 for none
+    pub(super) nexthop: Bits<16>,
+    /// Ports of an unfragmented TCP or UDP packet, else 0
+    pub(super) src_port: Bits<16>,
+    /// As above
+    pub(super) dst_port: Bits<16>,
 }
 
-/// Hash of the flow, as wide as the program was told
+/// What ingress parses and keeps.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct FlowHash<const W: u16> {
-    /// The value that chooses a member
-    pub value: Bits<W>,
+pub(super) struct Headers {
+    pub(super) bridge: Hdr<Bridge>,
+    pub(super) ethernet: Hdr<Ethernet>,
+    pub(super) vlan: Hdr<Vlan>,
+    pub(super) ipv4: Hdr<Ipv4>,
+    pub(super) ipv4_options: Hdr<Ipv4>,
+    pub(super) ipv6: Hdr<Ipv6>,
+    pub(super) l4: Hdr<L4Ports>,
+    pub(super) m: Meta,
+    pub(super) port: tna::Ingress,
 }
 
-/// By hand: the derive makes no structs with a width of their own.
-impl<const W: u16> Fields for FlowHash<W> {
-    const DOC: &'static str = "Hash of the flow";
+/// Declares the headers and the ingress parser: Ethernet, one 802.1Q tag, IPv4 or IPv6, and the ports.
+#[stage_program]
+pub(super) fn headers(ig: &GressBuilder<'_>) -> Headers {
+    let (bridge, ethernet, vlan) = (ig.header::<Bridge>(), ig.header::<Ethernet>(), ig.header::<Vlan>());
+    let (ipv4, ipv6, l4) = (ig.header::<Ipv4>(), ig.header::<Ipv6>(), ig.header::<L4Ports>());
+    /// Stands in for `ipv4` where options follow: the deparser writes no checksum into it
+    let ipv4_options = ig.header::<Ipv4>();
+    let m = ig.metadata::<Meta>();
+    let port = ig.intrinsic::<tna::Ingress>();
 
-    fn declare(declarer: &mut Declarer<'_>) -> Self {
-        FlowHash { value: Handle::declare(declarer, "value", "The value that chooses a member") }
+    let start = ig.state().extract(ethernet).select(ethernet.ether_type);
+    let parse_vlan = ig.state().extract(vlan).select(vlan.ether_type);
+    /// Nobody reads the packet itself: the CPU gets it as it is
+    let parse_arp = ig.state().set(m.arp, 1);
+    /// Options are not parsed, and fragments beyond the first have no ports; none of a datagram's fragments
+    /// show theirs, so that all of them take one path
+    let parse_ipv4 = ig
+        .state()
+        .extract(ipv4)
+        .verify_checksum(
+            m.bad_checksum,
+            list![
+                ipv4.version,
+                ipv4.ihl,
+                ipv4.dscp,
+                ipv4.ecn,
+                ipv4.total_len,
+                ipv4.identification,
+                ipv4.flags,
+                ipv4.frag_offset,
+                ipv4.ttl,
+                ipv4.protocol,
+                ipv4.checksum,
+                ipv4.src,
+                ipv4.dst,
+            ],
+        )
+        .select(list![ipv4.ihl, ipv4.flags, ipv4.frag_offset, ipv4.protocol]);
+    let parse_ipv6 = ig.state().extract(ipv6).select(ipv6.next_header);
+    let parse_l4 = ig.state().extract(l4).set(m.src_port, l4.src_port).set(m.dst_port, l4.dst_port);
+
+    start.on(VLAN, parse_vlan);
+    for state in [start, parse_vlan] {
+        state.on(IPV4, parse_ipv4).on(IPV6, parse_ipv6).on(ARP, parse_arp);
     }
+    const MORE_FRAGMENTS: u64 = 1;
+    for protocol in [TCP, UDP] {
+        parse_ipv4.on_tuple([(5, 0xf), (0, MORE_FRAGMENTS), (0, 0x1fff), (protocol, 0xff)], parse_l4);
+        parse_ipv6.on(protocol, parse_l4);
+    }
+    ig.start(start);
+    Headers { bridge, ethernet, vlan, ipv4, ipv4_options, ipv6, l4, m, port }
 }

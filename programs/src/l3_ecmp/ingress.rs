@@ -1,340 +1,306 @@
-//! Ingress of `l3-ecmp`: VLAN, ACL, routes, groups, neighbours.
+//! Ingress of `l3-ecmp`: VLAN, filter, route, group, next hop. What may not live here: parsing, hashing,
+//! entries.
 
-use super::headers::{Bridge, FlowHash, L4Ports, Meta};
-use super::params::{Params, SeedStyle};
-use sluice_pipeline::build::net::{Ethernet, Ipv4, Ipv6, Vlan};
+use super::Params;
+use super::hashing::{Hashing, hashing};
+use super::headers::{Headers, Meta, headers};
 use sluice_pipeline::build::*;
-use sluice_pipeline::ir::Expr as AnyExpr;
+use sluice_pipeline::ir::Key;
 
-/// Ports that a dev_port can name.
-const PORTS: u32 = 512;
-
-/// What ingress parses.
-#[derive(Clone, Copy)]
-struct Parsed {
-    bridge: Hdr<Bridge>,
-    ethernet: Hdr<Ethernet>,
-    vlan: Hdr<Vlan>,
-    ipv4: Hdr<Ipv4>,
-    ipv6: Hdr<Ipv6>,
-    l4: Hdr<L4Ports>,
-    m: Meta,
-    ig: tna::Ingress,
-    tm: tna::ForTm,
+/// A filter table and the action after which a packet goes on.
+#[derive(Clone, Copy, Debug)]
+struct Acl {
+    table: TableRef,
+    permit: ActionRef,
 }
 
-/// Ethernet, one VLAN tag, IPv4 or IPv6, ports. What is special is marked here, where it shows.
+/// The tables and actions of the control block.
+#[derive(Clone, Copy, Debug)]
+struct Tables {
+    port_vlan: TableRef,
+    vlan: TableRef,
+    ipv4_acl: Acl,
+    ipv6_acl: Acl,
+    ipv4_route: TableRef,
+    ipv6_route: TableRef,
+    ecmp: TableRef,
+    neighbor: TableRef,
+    l2: TableRef,
+    to_cpu: TableRef,
+    untag: ActionRef,
+    punt: ActionRef,
+    punt_options: ActionRef,
+}
+
+/// Declares all of ingress.
 #[stage_program]
-fn parser(ig: &GressBuilder<'_>) -> Parsed {
-    let (bridge, ethernet, vlan) = (ig.header::<Bridge>(), ig.header::<Ethernet>(), ig.header::<Vlan>());
-    let (ipv4, ipv6, l4) = (ig.header::<Ipv4>(), ig.header::<Ipv6>(), ig.header::<L4Ports>());
-    let m = ig.metadata::<Meta>();
-
-    let start = ig.state().extract(ethernet).select(ethernet.ether_type);
-    let parse_vlan = ig.state().extract(vlan).select(vlan.ether_type);
-    let parse_arp = ig.state().set(m.special, 1);
-    let parse_ipv4 = ig
-        .state()
-        .extract(ipv4)
-        .verify_checksum(m.bad_checksum, list![
-            ipv4.version, ipv4.ihl, ipv4.dscp, ipv4.ecn, ipv4.total_len, ipv4.identification, ipv4.flags,
-            ipv4.frag_offset, ipv4.ttl, ipv4.protocol, ipv4.checksum, ipv4.src, ipv4.dst,
-        ])
-        .select(list![ipv4.ihl, ipv4.frag_offset, ipv4.protocol]);
-    let parse_ipv6 = ig.state().extract(ipv6).select(ipv6.next_header);
-    let parse_ports = ig.state().extract(l4);
-    // The header checksum covers the options, which no state extracts.
-    let ipv4_options = ig.state().set(m.special, 1).set(m.bad_checksum, 0);
-
-    for state in [start, parse_vlan] {
-        state.on(0x0800, parse_ipv4).on(0x86dd, parse_ipv6).on(0x0806, parse_arp);
-    }
-    start.on(0x8100, parse_vlan);
-    parse_ipv4
-        .on_tuple([(5, 0xf), (0, 0x1fff), (6, 0xff)], parse_ports)
-        .on_tuple([(5, 0xf), (0, 0x1fff), (17, 0xff)], parse_ports)
-        .on_tuple([(5, 0xf), (0, 0), (0, 0)], Accept)
-        .otherwise(ipv4_options);
-    parse_ipv6.on(6, parse_ports).on(17, parse_ports);
-    ig.start(start);
-
-    let (ig_md, tm) = (ig.intrinsic::<tna::Ingress>(), ig.intrinsic::<tna::ForTm>());
-    Parsed { bridge, ethernet, vlan, ipv4, ipv6, l4, m, ig: ig_md, tm }
-}
-
-/// The hash inputs named by a parameter, after the seed if that stands in front.
-fn inputs(h: &Parsed, p: &Params, names: &[String], v6: bool) -> Vec<AnyExpr> {
-    let mut list: Vec<AnyExpr> = Vec::new();
-    if p.hash_seed_style == SeedStyle::Prefix {
-        list.push(AnyExpr::Const(u128::from(p.hash_seed), 32));
-    }
-    let field = |name: &str| -> AnyExpr {
-        match (name, v6) {
-            ("src", false) => h.ipv4.src.into(),
-            ("dst", false) => h.ipv4.dst.into(),
-            ("src", true) => h.ipv6.src.into(),
-            ("dst", true) => h.ipv6.dst.into(),
-            ("protocol" | "next_header", false) => h.ipv4.protocol.into(),
-            ("protocol" | "next_header", true) => h.ipv6.next_header.into(),
-            ("ttl" | "hop_limit", false) => h.ipv4.ttl.into(),
-            ("ttl" | "hop_limit", true) => h.ipv6.hop_limit.into(),
-            ("dscp", false) => h.ipv4.dscp.into(),
-            ("dscp", true) => h.ipv6.dscp.into(),
-            ("length", false) => h.ipv4.total_len.into(),
-            ("length", true) => h.ipv6.payload_len.into(),
-            // IPv4 has no flow label: twenty zero bits.
-            ("flow_label", false) => AnyExpr::Const(0, 20),
-            ("flow_label", true) => h.ipv6.flow_label.into(),
-            ("src_port", _) => h.l4.src_port.into(),
-            ("dst_port", _) => h.l4.dst_port.into(),
-            ("ingress_port", _) => h.ig.ingress_port.into(),
-            // The parameter's own check leaves only "vlan".
-            _ => h.vlan.vid.into(),
-        }
-    };
-    list.extend(names.iter().map(|n| field(n)));
-    list
-}
-
-/// Ingress with a hash of `W` bits.
-#[stage_program]
-pub(super) fn ingress<const W: u16>(ig: &GressBuilder<'_>, p: &Params) {
-    let h = parser(ig);
-    let Parsed { bridge, ethernet, vlan, ipv4, ipv6, l4, m, ig: ig_md, tm } = h;
-    let flow = ig.metadata::<FlowHash<W>>();
-
+pub(super) fn ingress(ig: &GressBuilder<'_>, p: &Params) {
+    let h = headers(ig);
+    let Headers { bridge, ethernet, vlan: tag, ipv4, ipv4_options, ipv6, l4, m, port } = h;
+    let hash = hashing(ig, p, h);
+    let t = tables(ig, p, h, hash);
+    let (ipv4_permit, ipv6_permit) = (t.ipv4_acl.permit, t.ipv6_acl.permit);
     let ipv4_checksum = ig.drop_label("The IPv4 header checksum is wrong");
-    let acl_deny = ig.drop_label("A rule of an ACL denies the packet");
-    let no_route = ig.drop_label("No route to the destination");
-    let no_neighbor = ig.drop_label("The next hop is not a known neighbour");
-
-    let seed = if p.hash_seed_style == SeedStyle::Xor { u64::from(p.hash_seed) } else { 0 };
-    let hash = |list: Vec<AnyExpr>, name: &str| {
-        let start = ig.named(name, "").hash::<W>(p.hash_algorithm.0).seed(seed).rotate(p.hash_rotate);
-        list.into_iter().fold(start, |h, input| h.inputs([input])).build()
-    };
-    let ipv4_hash = hash(inputs(&h, p, &p.hash_fields_v4.0, false), "ipv4_hash");
-    let ipv6_hash = hash(inputs(&h, p, &p.hash_fields_v6.0, true), "ipv6_hash");
-    /// The selector takes the hash as it is
-    let member_hash = ig.hash::<W>("identity").inputs(list![flow.value]).build();
-
-    /// Frames in, per ingress port
-    let port_rx = ig.counter(PORTS, CounterKind::PacketsAndBytes);
-    /// Packets per IPv4 route
-    let ipv4_route_count = ig.direct_counter(CounterKind::PacketsAndBytes);
-    /// Packets per IPv6 route
-    let ipv6_route_count = ig.direct_counter(CounterKind::PacketsAndBytes);
-    /// Packets per rule of the IPv4 ACL
-    let ipv4_acl_count = ig.direct_counter(CounterKind::Packets);
-    /// Packets per rule of the IPv6 ACL
-    let ipv6_acl_count = ig.direct_counter(CounterKind::Packets);
-
-    /// Puts untagged frames of a port into a VLAN
-    let set_vid = ig.action(|a, vid: Arg<12>| m.vid = vid);
-    /// Chooses the routing table
-    let set_vrf = ig.action(|a, vrf: Arg<8>| m.vrf = vrf);
-    /// VLAN of untagged frames, per port
-    let port_vlan = ig.table([exact(ig_md.ingress_port)]).actions([set_vid]).default_with(set_vid, [1]).size(PORTS).build();
-    /// VLAN to routing table
-    let vlan_vrf = ig.table([exact(m.vid)]).actions([set_vrf]).default_with(set_vrf, [0]).size(4096).build();
-
-    /// Lets the packet pass
-    let ipv4_permit = ig.action(|a| ipv4_acl_count.count());
-    /// Drops the packet
-    let ipv4_deny = ig.action(|a| {
-        ipv4_acl_count.count();
-        drop(acl_deny);
-    });
-    /// Sends the packet to the CPU
-    let ipv4_trap = ig.action(|a| {
-        ipv4_acl_count.count();
-        m.punt = 1;
-    });
-    /// Passes what no rule names
-    let pass = ig.action(|_a| {});
-    /// ACL of IPv4
-    let ipv4_acl = ig
-        .table([ternary(ipv4.src), ternary(ipv4.dst), ternary(ipv4.protocol), ternary(l4.src_port), ternary(l4.dst_port)])
-        .actions([ipv4_permit, ipv4_deny, ipv4_trap])
-        .default(pass)
-        .counter(ipv4_acl_count)
-        .size(p.acl_rules)
-        .build();
-    /// Lets the packet pass
-    let ipv6_permit = ig.action(|a| ipv6_acl_count.count());
-    /// Drops the packet
-    let ipv6_deny = ig.action(|a| {
-        ipv6_acl_count.count();
-        drop(acl_deny);
-    });
-    /// Sends the packet to the CPU
-    let ipv6_trap = ig.action(|a| {
-        ipv6_acl_count.count();
-        m.punt = 1;
-    });
-    /// ACL of IPv6
-    let ipv6_acl = ig
-        .table([ternary(ipv6.src), ternary(ipv6.dst), ternary(ipv6.next_header), ternary(l4.src_port), ternary(l4.dst_port)])
-        .actions([ipv6_permit, ipv6_deny, ipv6_trap])
-        .default(pass)
-        .counter(ipv6_acl_count)
-        .size(p.acl_rules)
-        .build();
-
-    /// Routes to a group of next hops
-    let ipv4_to_group = ig.action(|a, group: Arg<12>| {
-        ipv4_route_count.count();
-        m.group = group;
-        m.routed = 1;
-    });
-    /// Routes to one next hop
-    let ipv4_to_nexthop = ig.action(|a, nexthop: Arg<16>| {
-        ipv4_route_count.count();
-        m.nexthop = nexthop;
-        m.routed = 1;
-    });
-    /// Routes to the CPU
-    let ipv4_to_cpu = ig.action(|a| {
-        ipv4_route_count.count();
-        m.punt = 1;
-    });
-    /// Drops what has no route
-    let unrouted = ig.action(|a| drop(no_route));
-    /// IPv4 routes
-    let ipv4_route = ig
-        .table([exact(m.vrf), lpm(ipv4.dst)])
-        .actions([ipv4_to_group, ipv4_to_nexthop, ipv4_to_cpu])
-        .default(unrouted)
-        .counter(ipv4_route_count)
-        .size(p.ipv4_routes)
-        .build();
-    /// Routes to a group of next hops
-    let ipv6_to_group = ig.action(|a, group: Arg<12>| {
-        ipv6_route_count.count();
-        m.group = group;
-        m.routed = 1;
-    });
-    /// Routes to one next hop
-    let ipv6_to_nexthop = ig.action(|a, nexthop: Arg<16>| {
-        ipv6_route_count.count();
-        m.nexthop = nexthop;
-        m.routed = 1;
-    });
-    /// Routes to the CPU
-    let ipv6_to_cpu = ig.action(|a| {
-        ipv6_route_count.count();
-        m.punt = 1;
-    });
-    /// IPv6 routes
-    let ipv6_route = ig
-        .table([exact(m.vrf), lpm(ipv6.dst)])
-        .actions([ipv6_to_group, ipv6_to_nexthop, ipv6_to_cpu])
-        .default(unrouted)
-        .counter(ipv6_route_count)
-        .size(p.ipv6_routes)
-        .build();
-
-    /// Chooses the next hop
-    let set_nexthop = ig.action(|a, nexthop: Arg<16>| m.nexthop = nexthop);
-    /// Next hops and the groups of them
-    let nexthop_profile = ig
-        .profile(p.members)
-        .selector(p.selection.0, member_hash, p.groups, p.max_group_size)
-        .build();
-    /// Group to next hop, by the hash of the flow
-    let ecmp = ig
-        .table([exact(m.group)])
-        .actions([set_nexthop])
-        .default(pass)
-        .profile(nexthop_profile)
-        .size(p.groups)
-        .build();
-
-    /// Sends the packet to its neighbour
-    let rewrite = ig.action(|a, port: Arg<9>, dst: Arg<48>, src: Arg<48>, vid: Arg<12>| {
-        tm.ucast_egress_port = port;
-        ethernet.dst = dst;
-        ethernet.src = src;
-        bridge.vid = vid;
-    });
-    /// Drops what has no neighbour
-    let unresolved = ig.action(|a| drop(no_neighbor));
-    /// Next hop to neighbour: port and MAC addresses
-    let neighbor = ig.table([exact(m.nexthop)]).actions([rewrite]).default(unresolved).size(p.nexthops).build();
-    /// Bridges the frame to a port
-    let bridge_to = ig.action(|a, port: Arg<9>| {
-        tm.ucast_egress_port = port;
-        bridge.vid = m.vid;
-    });
-    /// Frames that are not routed: VLAN and station to port
-    let station = ig
-        .table([exact(m.vid), exact(ethernet.dst)])
-        .actions([bridge_to])
-        .default_with(bridge_to, [0])
-        .size(p.l2_entries)
-        .build();
-    /// Sends the packet to the CPU port, in the highest queue
-    let to_cpu = ig.action(|a, port: Arg<9>| {
-        tm.ucast_egress_port = port;
-        tm.qid = 7;
-        bridge.vid = m.vid;
-    });
-    /// Where the CPU is
-    let cpu = ig.table([]).actions([to_cpu]).default_with(to_cpu, [0]).size(1).build();
+    /// Packets and bytes received, by dev_port
+    let ports_in = ig.counter(512, CounterKind::PacketsAndBytes);
 
     ig.control(|c| {
-        port_rx.count(ig_md.ingress_port);
+        ports_in.count(port.ingress_port);
         bridge.set_valid();
-        if vlan.is_valid() {
-            m.vid = vlan.vid;
+        // A tag of VLAN 0 carries a priority only.
+        if tag.is_valid() && tag.vid != 0 {
+            m.vid = tag.vid;
         } else {
-            port_vlan.apply();
+            t.port_vlan.apply();
         }
-        vlan_vrf.apply();
-        if m.special == 1 {
-            m.punt = 1;
-        } else if ipv4.is_valid() {
-            if m.bad_checksum == 1 {
+        if tag.is_valid() {
+            t.untag.call();
+        }
+        t.vlan.apply();
+        if ipv4.is_valid() {
+            hash.ipv4.call();
+            // With options the checksum covers more than was parsed.
+            if ipv4.ihl != 5 {
+                t.punt_options.call();
+            } else if m.bad_checksum {
                 drop(ipv4_checksum);
-            } else if ipv4.ttl <= 1 {
-                m.punt = 1;
             } else {
-                flow.value = ipv4_hash.get();
-                ipv4_acl.apply();
-                ipv4_route.apply();
-                ipv4.ttl -= 1;
+                match t.ipv4_acl.table.apply().action_run() {
+                    ipv4_permit => {
+                        if ipv4.ttl <= 1 {
+                            t.punt.call();
+                        } else {
+                            t.ipv4_route.apply();
+                        }
+                    }
+                    _ => {}
+                }
             }
         } else if ipv6.is_valid() {
-            if ipv6.hop_limit <= 1 {
-                m.punt = 1;
-            } else {
-                flow.value = ipv6_hash.get();
-                ipv6_acl.apply();
-                ipv6_route.apply();
+            hash.ipv6.call();
+            match t.ipv6_acl.table.apply().action_run() {
+                ipv6_permit => {
+                    if ipv6.hop_limit <= 1 {
+                        t.punt.call();
+                    } else {
+                        t.ipv6_route.apply();
+                    }
+                }
+                _ => {}
+            }
+        } else if m.arp {
+            t.punt.call();
+        } else {
+            t.l2.apply();
+        }
+
+        if m.punt {
+            t.to_cpu.apply();
+        } else if m.routed {
+            if m.group != 0 {
+                t.ecmp.apply();
+            }
+            t.neighbor.apply();
+            if ipv4.is_valid() {
+                ipv4.ttl -= 1;
+            } else if ipv6.is_valid() {
                 ipv6.hop_limit -= 1;
             }
-        }
-        if m.group != 0 {
-            ecmp.apply();
-        }
-        if m.punt == 1 {
-            cpu.apply();
-        } else if m.routed == 1 {
-            neighbor.apply();
-        } else {
-            station.apply();
         }
     });
 
     ig.deparser()
-        .checksum(ipv4, ipv4.checksum, list![
-            ipv4.version, ipv4.ihl, ipv4.dscp, ipv4.ecn, ipv4.total_len, ipv4.identification, ipv4.flags,
-            ipv4.frag_offset, ipv4.ttl, ipv4.protocol, ipv4.src, ipv4.dst,
-        ])
+        .checksum(
+            ipv4,
+            ipv4.checksum,
+            list![
+                ipv4.version,
+                ipv4.ihl,
+                ipv4.dscp,
+                ipv4.ecn,
+                ipv4.total_len,
+                ipv4.identification,
+                ipv4.flags,
+                ipv4.frag_offset,
+                ipv4.ttl,
+                ipv4.protocol,
+                ipv4.src,
+                ipv4.dst,
+            ],
+        )
         .emit(bridge)
         .emit(ethernet)
-        .emit(vlan)
         .emit(ipv4)
+        .emit(ipv4_options)
         .emit(ipv6)
         .emit(l4);
+}
+
+#[stage_program]
+fn tables(ig: &GressBuilder<'_>, p: &Params, h: Headers, hash: Hashing) -> Tables {
+    let Headers { bridge, ethernet, vlan: tag, ipv4, ipv6, m, port, .. } = h;
+    let tm = ig.intrinsic::<tna::ForTm>();
+    let acl_deny = ig.drop_label("A filter rule denies the packet");
+    let no_route = ig.drop_label("No route to the destination, or one that says so");
+    let no_neighbor = ig.drop_label("The next hop has no MAC address and port");
+    let no_bridge_port = ig.drop_label("No port for this VLAN and destination MAC, and no default port");
+
+    /// Takes the tag off; egress puts one on where the port wants it
+    let untag = ig.action(|a| {
+        bridge.pcp = tag.pcp;
+        bridge.dei = tag.dei;
+        ethernet.ether_type = tag.ether_type;
+        tag.set_invalid();
+    });
+    let set_vid = ig.action(|a, vid: Arg<12>| m.vid = vid);
+    /// VLAN of frames that name none
+    let port_vlan =
+        ig.table([exact(port.ingress_port)]).actions([set_vid]).default_with(set_vid, [1]).size(512).build();
+    let set_vrf = ig.action(|a, vrf: Arg<8>| m.vrf = vrf);
+    /// VLAN to routing table
+    let vlan = ig.table([exact(m.vid)]).actions([set_vrf]).default_with(set_vrf, [0]).size(4096).build();
+
+    let ports = [ternary(m.src_port), ternary(m.dst_port)];
+    let ipv4_keys = [ternary(ipv4.src), ternary(ipv4.dst), ternary(ipv4.protocol), ports[0], ports[1]];
+    let ipv4_acl = acl(ig, "ipv4", ipv4_keys, p.ipv4_acl_rules, m, acl_deny);
+    let ipv6_keys = [ternary(ipv6.src), ternary(ipv6.dst), ternary(ipv6.next_header), ports[0], ports[1]];
+    let ipv6_acl = acl(ig, "ipv6", ipv6_keys, p.ipv6_acl_rules, m, acl_deny);
+    let ipv4_route = route(ig, "ipv4", [exact(m.vrf), lpm(ipv4.dst)], p.ipv4_routes, m, no_route);
+    let ipv6_route = route(ig, "ipv6", [exact(m.vrf), lpm(ipv6.dst)], p.ipv6_routes, m, no_route);
+
+    let set_nexthop = ig.action(|a, nexthop: Arg<16>| m.nexthop = nexthop);
+    /// Group to the next hop that the flow hash picks; weights are repeated members
+    let ecmp =
+        ig.table([exact(m.group)]).actions([set_nexthop]).size(p.ecmp_groups).profile(hash.members).build();
+
+    let unresolved = ig.action(|a| drop(no_neighbor));
+    /// Addresses the frame to the next hop
+    let rewrite = ig.action(|a, dst_mac: Arg<48>, src_mac: Arg<48>, port: Arg<9>, vid: Arg<12>| {
+        ethernet.dst = dst_mac;
+        ethernet.src = src_mac;
+        tm.ucast_egress_port = port;
+        bridge.vid = vid;
+    });
+    /// Next hop to MAC addresses, port and VLAN
+    let neighbor =
+        ig.table([exact(m.nexthop)]).actions([rewrite]).default(unresolved).size(p.neighbors).build();
+
+    let no_port = ig.action(|a| drop(no_bridge_port));
+    /// Sends the frame out of a port in its own VLAN
+    let forward = ig.action(|a, port: Arg<9>| {
+        tm.ucast_egress_port = port;
+        bridge.vid = m.vid;
+    });
+    /// Bridges what is no IP; the control plane sets the port of unknown addresses
+    let l2 = ig
+        .table([exact(m.vid), exact(ethernet.dst)])
+        .actions([forward])
+        .default(no_port)
+        .size(p.macs)
+        .build();
+
+    let punt = ig.action(|a| m.punt = 1);
+    let send_to_cpu = ig.action(|a, port: Arg<9>| {
+        tm.ucast_egress_port = port;
+        bridge.vid = m.vid;
+    });
+    /// The CPU's port; the control plane sets it
+    let to_cpu = ig.table([]).actions([send_to_cpu]).default_with(send_to_cpu, [2]).build();
+    Tables {
+        port_vlan,
+        vlan,
+        ipv4_acl,
+        ipv6_acl,
+        ipv4_route,
+        ipv6_route,
+        ecmp,
+        neighbor,
+        l2,
+        to_cpu,
+        untag,
+        punt,
+        punt_options: punt_options(ig, h),
+    }
+}
+
+/// An action for IPv4 packets with options. The deparser's checksum covers 20 bytes, so the header moves to
+/// an instance that it leaves alone.
+#[stage_program]
+fn punt_options(ig: &GressBuilder<'_>, h: Headers) -> ActionRef {
+    let Headers { ipv4, ipv4_options: options, m, .. } = h;
+    ig.named("punt_options", "Sends the packet to the CPU as it came").action(|a| {
+        m.punt = 1;
+        ipv4.set_invalid();
+        options.set_valid();
+        options.version = ipv4.version;
+        options.ihl = ipv4.ihl;
+        options.dscp = ipv4.dscp;
+        options.ecn = ipv4.ecn;
+        options.total_len = ipv4.total_len;
+        options.identification = ipv4.identification;
+        options.flags = ipv4.flags;
+        options.frag_offset = ipv4.frag_offset;
+        options.ttl = ipv4.ttl;
+        options.protocol = ipv4.protocol;
+        options.checksum = ipv4.checksum;
+        options.src = ipv4.src;
+        options.dst = ipv4.dst;
+    })
+}
+
+/// The filter of one family: what no rule says is permitted.
+fn acl(ig: &GressBuilder<'_>, family: &str, keys: [Key; 5], rules: u32, m: Meta, deny: LabelRef) -> Acl {
+    let name = |what: &str| format!("{family}_acl{what}");
+    let hits =
+        ig.named(&name("_hits"), "Packets and bytes by rule").direct_counter(CounterKind::PacketsAndBytes);
+    let permit = ig.named(&name("_permit"), "The packet goes on").action(|a| a.run(hits.count()));
+    let deny = ig.named(&name("_deny"), "The packet is dropped").action(|a| {
+        a.run(hits.count());
+        a.run(drop(deny));
+    });
+    let punt = ig.named(&name("_punt"), "The packet goes to the CPU").action(|a| {
+        a.run(hits.count());
+        a.set(m.punt, 1);
+    });
+    let table = ig.named(&name(""), "Filter by addresses, protocol and ports").table(keys);
+    let table = table.actions([permit, deny, punt]).default(permit).size(rules).counter(hits).build();
+    Acl { table, permit }
+}
+
+/// The routes of one family.
+fn route(
+    ig: &GressBuilder<'_>,
+    family: &str,
+    keys: [Key; 2],
+    routes: u32,
+    m: Meta,
+    no_route: LabelRef,
+) -> TableRef {
+    let name = |what: &str| format!("{family}_{what}");
+    let hits = ig
+        .named(&name("route_hits"), "Packets and bytes by route")
+        .direct_counter(CounterKind::PacketsAndBytes);
+    let set_group = ig.named(&name("set_group"), "To a member of a group").action(|a| {
+        let group = a.arg::<16>("group");
+        a.set(m.group, group);
+        a.set(m.routed, 1);
+        a.run(hits.count());
+    });
+    let set_nexthop = ig.named(&name("set_nexthop"), "To one next hop").action(|a| {
+        let nexthop = a.arg::<16>("nexthop");
+        a.set(m.nexthop, nexthop);
+        a.set(m.routed, 1);
+        a.run(hits.count());
+    });
+    let punt = ig.named(&name("route_punt"), "To the CPU: an address of the router itself").action(|a| {
+        a.set(m.punt, 1);
+        a.run(hits.count());
+    });
+    let unreachable = ig.named(&name("no_route"), "To nowhere").action(|a| {
+        a.run(drop(no_route));
+        a.run(hits.count());
+    });
+    let table = ig.named(&name("route"), "Routing table and longest prefix to next hop").table(keys);
+    let table = table.actions([set_group, set_nexthop, punt, unreachable]).default(unreachable);
+    table.size(routes).counter(hits).build()
 }

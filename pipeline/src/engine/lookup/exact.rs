@@ -7,7 +7,11 @@ use crate::engine::batch::for_lanes;
 #[derive(Clone, Debug)]
 pub(in crate::engine) enum Exact {
     /// One word whose values are small: the row stands at the value.
-    Index { word: KeyWord, shift: u8, rows: Vec<u32> },
+    Index {
+        word: KeyWord,
+        shift: u8,
+        rows: Vec<u32>,
+    },
     One(Buckets<1>),
     Two(Buckets<2>),
     Three(Buckets<3>),
@@ -128,7 +132,12 @@ impl ManyWords {
     fn new(words: &[KeyWord], entries: &[(Vec<u32>, u32)]) -> Self {
         let shift = shift_for(entries.len());
         let buckets = 1usize << (64 - shift);
-        let mut t = ManyWords { words: words.to_vec(), keys: vec![0; buckets * words.len()], rows: vec![0; buckets], shift };
+        let mut t = ManyWords {
+            words: words.to_vec(),
+            keys: vec![0; buckets * words.len()],
+            rows: vec![0; buckets],
+            shift,
+        };
         for (key, row) in entries {
             let mut at = bucket(key.iter().fold(0, |h, w| mix(h, *w)), shift);
             while t.rows[at] != 0 {

@@ -33,9 +33,20 @@ pub(in crate::engine) struct Prefix {
 
 impl Lpm {
     /// Builds from prefixes; equal ones do not occur.
-    pub(in crate::engine) fn new(field: &FieldAt, width: u16, words: &[KeyWord], mut prefixes: Vec<Prefix>) -> Lpm {
+    pub(in crate::engine) fn new(
+        field: &FieldAt,
+        width: u16,
+        words: &[KeyWord],
+        mut prefixes: Vec<Prefix>,
+    ) -> Lpm {
         prefixes.sort_by(|a, b| a.exact.cmp(&b.exact).then(a.len.cmp(&b.len)));
-        let mut lpm = Lpm { field: field.clone(), width: u32::from(width), roots: None, root: Vec::new(), nodes: Vec::new() };
+        let mut lpm = Lpm {
+            field: field.clone(),
+            width: u32::from(width),
+            roots: None,
+            root: Vec::new(),
+            nodes: Vec::new(),
+        };
         let mut keys: Vec<(Vec<u32>, u32)> = Vec::new();
         for p in &prefixes {
             if keys.last().is_none_or(|(k, _)| *k != p.exact) {

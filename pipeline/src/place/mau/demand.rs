@@ -16,7 +16,7 @@ use crate::verify::Diag;
 use sluice_asic::alu::AluClass;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::phv::Container;
-use sluice_asic::select::GroupShape;
+use sluice_asic::select::{GroupShape, SelectorMode};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How a node finds its entry.
@@ -215,13 +215,8 @@ impl Context<'_> {
         let data = &self.program.profiles[profile];
         let selector = data.selector.as_ref().map(|s| {
             let words = GroupShape::words_for(s.max_group_size.max(1));
-            let Some(bits) = s.mode.hash_bits(false).filter(|_| s.mode.on_chip()) else {
-                return Err(Diag::error(
-                    data.loc,
-                    format!("profile `{}` selects by plain modulo, which no chip can", data.name),
-                )
-                .help("use the fair or the resilient mode; plain modulo is for the functional model only"));
-            };
+            // Plain modulo is on no chip; it costs what the chip's nearest mode costs, and the report says so.
+            let bits = s.mode.hash_bits(false).or(SelectorMode::Fair.hash_bits(false)).unwrap_or(0);
             if words > self.chip.hash.selector_max_words {
                 let max = self.chip.hash.selector_max_words * self.chip.hash.selector_members_per_word;
                 return Err(Diag::error(

@@ -289,12 +289,16 @@ fn exclusive_users_of_a_counter_share_its_units() {
 }
 
 #[test]
-fn a_selector_that_no_chip_has_is_refused() {
-    let mut program = samples::l3(1000);
-    for profile in program.profiles.values_mut() {
+fn a_selector_that_no_chip_has_costs_what_the_nearest_one_does() {
+    let fair = samples::l3(1000);
+    let mut plain = fair.clone();
+    for profile in plain.profiles.values_mut() {
         profile.selector.as_mut().unwrap().mode = sluice_asic::select::SelectorMode::PlainModulo;
     }
-    assert!(refused(&program, &ChipSpec::tofino2()).reason().contains("plain modulo"));
+    let chip = ChipSpec::tofino2();
+    assert_eq!(placed(&plain, &chip).units, placed(&fair, &chip).units);
+    let report = crate::report::Report::new(&plain, &placed(&plain, &chip));
+    assert!(crate::report::text(&report).contains("plain modulo, which no chip has"));
 }
 
 #[test]

@@ -76,7 +76,10 @@ fn check(program: &Program, chip: &ChipSpec, gress: Gress, placed: &PlacedParser
             "state `{name}` parses up to byte {}; {gress} of {} parses {depth}",
             deep.bytes, chip.name
         );
-        diags.push(Diag::error(last.map(|s| s.loc).unwrap_or_default(), text).help("parse fewer headers on this path"));
+        diags.push(
+            Diag::error(last.map(|s| s.loc).unwrap_or_default(), text)
+                .help("parse fewer headers on this path"),
+        );
     }
     diags
 }
@@ -115,16 +118,24 @@ fn state_cycles(
     }
     let selected: u32 = data.select.iter().map(|&f| u32::from(program.fields[f].width)).sum();
     let match_bits = 16 * spec.match_halves + 8 * spec.match_bytes;
-    [extract_cycles(spec, inventory, &containers), cycles(selected, match_bits), cycles(bytes, spec.max_shift), 1]
-        .into_iter()
-        .max()
-        .unwrap_or(1)
+    [
+        extract_cycles(spec, inventory, &containers),
+        cycles(selected, match_bits),
+        cycles(bytes, spec.max_shift),
+        1,
+    ]
+    .into_iter()
+    .max()
+    .unwrap_or(1)
 }
 
 /// Cycles that the extractors take for these containers.
 fn extract_cycles(spec: &ParserSpec, inventory: &PhvInventory, containers: &BTreeSet<Container>) -> u32 {
     let count = |bits: u32| {
-        containers.iter().filter(|c| inventory.get(**c).is_some_and(|i| u32::from(i.size.bits()) == bits)).count() as u32
+        containers
+            .iter()
+            .filter(|c| inventory.get(**c).is_some_and(|i| u32::from(i.size.bits()) == bits))
+            .count() as u32
     };
     let (b, h, w) = (count(8), count(16), count(32));
     if spec.extract_32 > 0 {

@@ -35,7 +35,13 @@ pub fn paths(program: &Program, gress: Gress, placed: &PlacedParser) -> Paths {
     found
 }
 
-fn walk(program: &Program, placed: &PlacedParser, at: Next, states: &mut Vec<ParserState>, found: &mut Paths) {
+fn walk(
+    program: &Program,
+    placed: &PlacedParser,
+    at: Next,
+    states: &mut Vec<ParserState>,
+    found: &mut Paths,
+) {
     if found.list.len() >= MAX_PATHS {
         found.cut = true;
         return;

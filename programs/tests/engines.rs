@@ -34,7 +34,11 @@ fn world(chip: &ChipSpec, sets: &[(&str, &str)]) -> World {
 }
 
 /// One executor with its own packets: ingress, then egress on the port that ingress chose.
-fn run(executor: &mut dyn Executor, frames: &[Vec<u8>], batch: usize) -> Vec<(PassOut, Option<PassOut>, Vec<u8>)> {
+fn run(
+    executor: &mut dyn Executor,
+    frames: &[Vec<u8>],
+    batch: usize,
+) -> Vec<(PassOut, Option<PassOut>, Vec<u8>)> {
     let mut store = PacketStore::new(HeadLayout::default());
     let mut results = Vec::new();
     for frames in frames.chunks(batch) {
@@ -47,7 +51,9 @@ fn run(executor: &mut dyn Executor, frames: &[Vec<u8>], batch: usize) -> Vec<(Pa
         let mut onward: Vec<Pass> = passes
             .iter()
             .filter(|p| p.output.verdict == Verdict::Forward)
-            .map(|p| Pass::new(p.packet, PassIn { port: p.output.port, qid: p.output.qid, ..PassIn::default() }))
+            .map(|p| {
+                Pass::new(p.packet, PassIn { port: p.output.port, qid: p.output.qid, ..PassIn::default() })
+            })
             .collect();
         executor.run(Gress::Egress, &mut onward, &mut store);
         let mut egress = onward.iter();
@@ -79,7 +85,11 @@ fn agree(w: &World, frames: &[Vec<u8>]) {
         for (i, (e, f)) in expected.iter().zip(&found).enumerate() {
             let strip = |o: &PassOut| PassOut { parser_cycles: 0, ..*o };
             assert_eq!(strip(&e.0), strip(&f.0), "ingress of frame {i}, batch {batch}: {:02x?}", frames[i]);
-            assert_eq!(e.1.as_ref().map(strip), f.1.as_ref().map(strip), "egress of frame {i}, batch {batch}");
+            assert_eq!(
+                e.1.as_ref().map(strip),
+                f.1.as_ref().map(strip),
+                "egress of frame {i}, batch {batch}"
+            );
             assert_eq!(e.2, f.2, "bytes of frame {i}, batch {batch}");
         }
         for (counter, data) in w.program.counters.iter() {

@@ -1,0 +1,186 @@
+//! What users may write on the command line. What may not live here: what it means.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Tofino-style switch emulator: write a data-plane algorithm once, see whether it fits, how it behaves.
+///
+/// Without a command: replays the embedded sample trace through `l3-ecmp` on a Tofino 2.
+#[derive(Debug, Parser)]
+#[command(name = "sluice", version, max_term_width = 100)]
+pub(crate) struct Cli {
+    /// Machine output: JSON alone on stdout, diagnostics on stderr
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// List the stage programs; with a name, its parameters and forms
+    Programs(ProgramsArgs),
+    /// Does it fit: stages, every per-stage resource, PHV, parser, cycles
+    Report(ReportArgs),
+    /// Does it behave: send captures through the emulated switch
+    Replay(Box<ReplayArgs>),
+    /// What a word of the output means: drop reasons, report columns, keys, assumptions
+    Explain(ExplainArgs),
+    /// Entries of a program: the default ones, a template, a check of a file
+    Entries(EntriesArgs),
+}
+
+/// Program, chip and parameters.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Target {
+    /// Chip: tofino, tofino2, or a TOML file that changes one of them
+    #[arg(long, default_value = "tofino2", value_name = "CHIP")]
+    pub(crate) chip: String,
+    /// Program parameter, repeatable; `sluice programs NAME` lists them
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
+    pub(crate) sets: Vec<(String, String)>,
+}
+
+fn key_value(text: &str) -> Result<(String, String), String> {
+    let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE, for example ipv4_routes=4096")?;
+    Ok((key.trim().to_owned(), value.trim().to_owned()))
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ProgramsArgs {
+    /// Program to describe
+    pub(crate) program: Option<String>,
+    /// Print the P4_16 (TNA) equivalent
+    #[arg(long, requires = "program")]
+    pub(crate) p4: bool,
+    /// Print the program as Sluice holds it
+    #[arg(long, requires = "program", conflicts_with = "p4")]
+    pub(crate) ir: bool,
+    #[command(flatten)]
+    pub(crate) target: Target,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// Program to place
+    pub(crate) program: String,
+    #[command(flatten)]
+    pub(crate) target: Target,
+    /// Write report.txt and report.json into this folder
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArgs {
+    /// The word; none lists all words
+    pub(crate) word: Option<String>,
+    /// Chip whose numbers and assumptions are shown
+    #[arg(long, default_value = "tofino2", value_name = "CHIP")]
+    pub(crate) chip: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EntriesArgs {
+    /// Program whose entries
+    pub(crate) program: String,
+    #[command(flatten)]
+    pub(crate) target: Target,
+    /// Print an empty file with every table, key, action and parameter explained
+    #[arg(long, conflicts_with = "check")]
+    pub(crate) template: bool,
+    /// Check a file of entries against the program
+    #[arg(long, value_name = "FILE")]
+    pub(crate) check: Option<PathBuf>,
+}
+
+/// Which executor runs the passes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EngineKind {
+    /// The placed program, lowered
+    #[default]
+    Fast,
+    /// The plain interpreter; same results, much slower
+    Reference,
+}
+
+/// How a port's queues share it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SchedulerKind {
+    /// Queue 7 before 6 before 5 ..
+    #[default]
+    Strict,
+    /// All queues share
+    Dwrr,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReplayArgs {
+    /// Program to run
+    pub(crate) program: String,
+    #[command(flatten)]
+    pub(crate) target: Target,
+    /// Capture to send into a port, repeatable: 0@trace.pcap (front panel) or dev:137@trace.pcapng
+    #[arg(short, long = "input", value_name = "PORT@FILE")]
+    pub(crate) inputs: Vec<String>,
+    /// Folder for out.pcapng, summary.json, report.json, entries.toml and manifest.json
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
+    /// Entries instead of the default ones: .toml, or lines like `table_add`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) entries: Option<PathBuf>,
+    /// Speed of the front-panel ports, for example 100G
+    #[arg(long, value_name = "RATE")]
+    pub(crate) port_speed: Option<String>,
+    /// Pace: original, line-rate, 2.5x, 1.5Mpps or 40Gbps
+    #[arg(long, default_value = "original")]
+    pub(crate) speed: String,
+    /// Send the inputs this many times
+    #[arg(long = "loop", default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) loops: u64,
+    /// Send at most this many packets
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<u64>,
+    /// No time and no queues: the same passes, straight through
+    #[arg(long)]
+    pub(crate) functional: bool,
+    /// Print what happens to each packet: parser states, tables, entries, actions, cycles
+    #[arg(long)]
+    pub(crate) trace: bool,
+    /// Treat a capture that ends inside a record as an error
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Seed of random draws; echoed in the summary (no program of this version draws)
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Simulated time that the switch gets to empty itself after the last packet
+    #[arg(long, default_value = "10ms", value_name = "TIME")]
+    pub(crate) drain: String,
+    /// Data-plane clock at time zero
+    #[arg(long, default_value = "1s", value_name = "TIME")]
+    pub(crate) clock_origin: String,
+    /// Tail-drop limit of each queue in cells
+    #[arg(long, default_value_t = 2048, value_name = "CELLS")]
+    pub(crate) queue_limit: u32,
+    /// How the queues of a port share it
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) scheduler: SchedulerKind,
+    /// Executor of the passes
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) engine: EngineKind,
+    /// Write the packets that died to this pcapng, with the reason as comment
+    #[arg(long, value_name = "FILE")]
+    pub(crate) drops: Option<PathBuf>,
+}
+
+impl Default for ReplayArgs {
+    /// The run of no arguments.
+    fn default() -> Self {
+        #[derive(Parser)]
+        struct Only {
+            #[command(flatten)]
+            replay: ReplayArgs,
+        }
+        Only::parse_from(["sluice", "l3-ecmp"]).replay
+    }
+}

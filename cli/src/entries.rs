@@ -1,0 +1,64 @@
+//! `sluice entries`: what the tables of a program hold. What may not live here: the formats.
+
+use crate::args::EntriesArgs;
+use crate::fail::Failure;
+use crate::resolve;
+use serde_json::{Value, json};
+use sluice_pipeline::control::{ControlState, Schema, entries, template};
+use sluice_pipeline::ir::Program;
+use std::io::Write;
+
+/// Prints default entries or a template, or checks a file.
+pub(crate) fn run(args: &EntriesArgs, as_json: bool) -> Result<(), Failure> {
+    let chip = resolve::chip(&args.target.chip)?;
+    let stage = resolve::stage(&args.program)?;
+    let program = resolve::build(stage, &args.target)?;
+    let ports = resolve::ports(&chip, None)?;
+    let mut out = std::io::stdout().lock();
+    if args.template {
+        let text = template::print(&Schema::of(&program));
+        if as_json {
+            writeln!(out, "{}", schema(&program))?
+        } else {
+            write!(out, "{text}")?
+        }
+        return Ok(());
+    }
+    let (state, _) = resolve::entries(stage, &program, &ports, args.check.as_deref())?;
+    if as_json {
+        writeln!(out, "{}", counts(&program, &state))?;
+    } else if args.check.is_some() {
+        let total: usize = state.tables.values().map(|t| t.entries().count()).sum();
+        writeln!(out, "{total} entries, no mistakes")?;
+    } else {
+        write!(out, "{}", entries::print(&program, &state))?;
+    }
+    Ok(())
+}
+
+fn schema(program: &Program) -> Value {
+    let schema = Schema::of(program);
+    let tables: Vec<Value> = schema
+        .tables
+        .iter()
+        .map(|t| {
+            let keys: Vec<Value> = t.keys.iter().map(|k| json!({ "name": k.name, "width": k.width, "match": format!("{:?}", k.kind).to_lowercase() })).collect();
+            let actions: Vec<Value> = t
+                .actions
+                .iter()
+                .map(|a| json!({ "name": a.name, "params": a.params.iter().map(|p| json!({ "name": p.name, "width": p.width })).collect::<Vec<_>>() }))
+                .collect();
+            json!({ "name": t.name, "size": t.size, "keys": keys, "actions": actions })
+        })
+        .collect();
+    json!({ "schema": "sluice.entries-schema/1", "program": program.name, "tables": tables })
+}
+
+fn counts(program: &Program, state: &ControlState) -> Value {
+    let tables: Vec<Value> = program
+        .tables
+        .iter()
+        .map(|(t, data)| json!({ "table": data.name, "size": data.size, "entries": state.tables[t].entries().count() }))
+        .collect();
+    json!({ "schema": "sluice.entries/1", "program": program.name, "tables": tables, "toml": entries::print(program, state) })
+}

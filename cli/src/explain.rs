@@ -1,0 +1,152 @@
+//! `sluice explain WORD`: what the words of the output mean. Every text comes from where the word is declared.
+
+use crate::args::ExplainArgs;
+use crate::fail::Failure;
+use crate::resolve;
+use serde_json::{Value, json};
+use sluice_asic::chip::{ChipSpec, Column};
+use sluice_pipeline::ir::{Intrinsic, LabelKind};
+use sluice_pipeline::switch::DeviceDrop;
+use std::io::Write;
+
+/// A word with its kind and meaning.
+struct Word {
+    word: String,
+    kind: &'static str,
+    text: String,
+    /// What to try, or where it comes from.
+    more: String,
+}
+
+/// Prints the meaning of a word, or all words.
+pub(crate) fn run(args: &ExplainArgs, as_json: bool) -> Result<(), Failure> {
+    let chip = resolve::chip(&args.chip)?;
+    let words = words(&chip)?;
+    let mut out = std::io::stdout().lock();
+    let Some(wanted) = &args.word else {
+        if as_json {
+            let list: Vec<Value> = words.iter().map(as_value).collect();
+            writeln!(out, "{}", json!({ "schema": "sluice.explain/1", "words": list }))?;
+            return Ok(());
+        }
+        for kind in kinds(&words) {
+            writeln!(out, "{kind}:")?;
+            for w in words.iter().filter(|w| w.kind == kind) {
+                writeln!(out, "  {}", w.word)?;
+            }
+        }
+        return Ok(());
+    };
+    let found: Vec<&Word> = words.iter().filter(|w| w.word == *wanted || w.kind == wanted).collect();
+    if found.is_empty() {
+        return Err(unknown(wanted, &words));
+    }
+    if as_json {
+        let list: Vec<Value> = found.iter().map(|w| as_value(w)).collect();
+        writeln!(out, "{}", json!({ "schema": "sluice.explain/1", "words": list }))?;
+        return Ok(());
+    }
+    for w in found {
+        writeln!(out, "{} ({})\n  {}", w.word, w.kind, w.text)?;
+        if !w.more.is_empty() {
+            writeln!(out, "  {}", w.more)?;
+        }
+    }
+    Ok(())
+}
+
+fn kinds(words: &[Word]) -> Vec<&'static str> {
+    let mut kinds: Vec<&'static str> = Vec::new();
+    for w in words {
+        if !kinds.contains(&w.kind) {
+            kinds.push(w.kind);
+        }
+    }
+    kinds
+}
+
+fn as_value(w: &Word) -> Value {
+    json!({ "word": w.word, "kind": w.kind, "text": w.text, "more": w.more })
+}
+
+fn unknown(wanted: &str, words: &[Word]) -> Failure {
+    let close: Vec<&str> = words
+        .iter()
+        .map(|w| w.word.as_str())
+        .filter(|w| w.contains(wanted) || wanted.contains(w))
+        .take(5)
+        .collect();
+    let help = if close.is_empty() {
+        "`sluice explain` lists all words".to_owned()
+    } else {
+        format!("did you mean {}? `sluice explain` lists all words", close.join(", "))
+    };
+    Failure::with_help(format!("no output of Sluice has the word `{wanted}`"), help)
+}
+
+fn words(chip: &ChipSpec) -> Result<Vec<Word>, Failure> {
+    let mut list = Vec::new();
+    for (_, name, text, help) in DeviceDrop::TABLE {
+        list.push(Word {
+            word: name.into(),
+            kind: "drop reason",
+            text: text.into(),
+            more: format!("try: {help}"),
+        });
+    }
+    for stage in sluice_programs::all() {
+        list.push(Word {
+            word: stage.name().into(),
+            kind: "program",
+            text: stage.summary().into(),
+            more: String::new(),
+        });
+        let program = stage.build(&[]).map_err(Failure::input)?;
+        for label in program.labels.values() {
+            let kind = if label.kind == LabelKind::Drop { "drop reason" } else { "purpose" };
+            let more = format!("named by program {}", stage.name());
+            list.push(Word { word: label.name.clone(), kind, text: label.doc.clone(), more });
+        }
+        for c in program.counters.values() {
+            let more = format!("counts {:?} in program {}", c.kind, stage.name());
+            list.push(Word { word: c.name.clone(), kind: "counter", text: c.doc.clone(), more });
+        }
+    }
+    for column in Column::ALL {
+        let available = column.available(&chip.mau);
+        list.push(Word {
+            word: column.id().into(),
+            kind: "report column",
+            text: format!("{}: units of a stage in use", column.vendor_name()),
+            more: format!("{available} per stage on {}", chip.name),
+        });
+    }
+    for row in Intrinsic::TABLE {
+        let text = format!("{} bits on Tofino, {} on Tofino 2", row.tofino, row.tofino2);
+        list.push(Word { word: row.name.into(), kind: "intrinsic metadata", text, more: String::new() });
+    }
+    for (word, text) in SUMMARY {
+        list.push(Word { word: word.into(), kind: "summary key", text: text.into(), more: String::new() });
+    }
+    for a in &chip.assumptions {
+        let more = format!("{} on {}; why: {}", a.value, chip.name, a.why);
+        list.push(Word { word: a.id.clone(), kind: "assumption", text: a.text.clone(), more });
+    }
+    Ok(list)
+}
+
+/// Keys of summary.json.
+const SUMMARY: [(&str, &str); 12] = [
+    ("packets.in", "frames taken off the wires of the inputs"),
+    ("packets.created", "packets made inside the switch; a multicast to n members creates n-1"),
+    ("packets.out", "frames sent on external ports, the CPU port included"),
+    ("packets.dropped", "packets lost, by reason in `drops`"),
+    ("packets.absorbed", "packets that the program consumed on purpose, by purpose in `absorbed`"),
+    ("packets.held", "packets still inside when the run ended, by place in `held`"),
+    ("recirculated", "passes over a recirculation port; they create no packet"),
+    ("resubmitted", "second ingress passes; they create no packet"),
+    ("latency_ns", "first bit in to first bit out, ns; null without time"),
+    ("ports", "frames and bytes in and out of every external port that saw any"),
+    ("queues", "per queue that saw a packet: enqueued, dropped, most cells held"),
+    ("violations", "stated properties that failed"),
+];

@@ -1,0 +1,80 @@
+//! Why a command ends badly, with the exit code of each case. What may not live here: printing.
+
+use sluice_pipeline::control::EntryError;
+use std::fmt::Display;
+use std::path::Path;
+
+/// A command that did not do what was asked.
+#[derive(Debug, thiserror::Error, miette::Diagnostic)]
+pub(crate) enum Failure {
+    /// Usage or input: exit 2.
+    #[error("{text}")]
+    Input {
+        text: String,
+        #[help]
+        help: Option<String>,
+    },
+    /// The program does not fit, or a stated property failed: exit 1. Already reported.
+    #[error("the stated property does not hold")]
+    Property,
+    /// We contradict ourselves: exit 3.
+    #[error("{0}")]
+    #[diagnostic(help("this is a defect of Sluice, not of your input"))]
+    Inconsistent(String),
+    /// Ctrl-C: exit 130. Files are valid.
+    #[error("interrupted; what was written is complete up to here")]
+    Interrupted,
+    /// The reader of our output went away: quiet success.
+    #[error("broken pipe")]
+    BrokenPipe,
+}
+
+impl Failure {
+    /// Bad input without advice.
+    pub(crate) fn input(text: impl Display) -> Failure {
+        Failure::Input { text: text.to_string(), help: None }
+    }
+
+    /// Bad input with advice.
+    pub(crate) fn with_help(text: impl Display, help: impl Display) -> Failure {
+        let help = help.to_string();
+        Failure::Input { text: text.to_string(), help: (!help.is_empty()).then_some(help) }
+    }
+
+    /// A file that cannot be read or written.
+    pub(crate) fn file(doing: &str, path: &Path, e: &std::io::Error) -> Failure {
+        Failure::input(format!("cannot {doing} {}: {e}", path.display()))
+    }
+
+    /// Everything wrong in a file of entries.
+    pub(crate) fn entries(errors: &[EntryError]) -> Failure {
+        let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        let count = errors.len();
+        Failure::with_help(
+            texts.join("\n"),
+            format!(
+                "{count} mistake(s); `sluice entries PROGRAM --template` prints a file with every table explained"
+            ),
+        )
+    }
+
+    /// Exit code of the contract.
+    pub(crate) const fn code(&self) -> u8 {
+        match self {
+            Failure::BrokenPipe => 0,
+            Failure::Property => 1,
+            Failure::Input { .. } => 2,
+            Failure::Inconsistent(_) => 3,
+            Failure::Interrupted => 130,
+        }
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(e: std::io::Error) -> Self {
+        match e.kind() {
+            std::io::ErrorKind::BrokenPipe => Failure::BrokenPipe,
+            _ => Failure::input(format!("cannot write the output: {e}")),
+        }
+    }
+}

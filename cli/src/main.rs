@@ -1,0 +1,52 @@
+//! The `sluice` binary: parses flags, resolves them, runs, prints. The only crate that prints.
+
+mod args;
+mod entries;
+mod explain;
+mod fail;
+mod files;
+mod programs;
+mod replay;
+mod report;
+mod resolve;
+mod table;
+
+use args::{Cli, Command, ReplayArgs};
+use clap::Parser;
+use fail::Failure;
+use std::io::IsTerminal;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let result = match cli.command {
+        None => replay::run(&ReplayArgs::default(), cli.json),
+        Some(Command::Programs(args)) => programs::run(&args, cli.json),
+        Some(Command::Report(args)) => report::run(&args, cli.json),
+        Some(Command::Replay(args)) => replay::run(&args, cli.json),
+        Some(Command::Explain(args)) => explain::run(&args, cli.json),
+        Some(Command::Entries(args)) => entries::run(&args, cli.json),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            let code = failure.code();
+            if !matches!(failure, Failure::BrokenPipe | Failure::Property) {
+                complain(failure);
+            }
+            ExitCode::from(code)
+        }
+    }
+}
+
+/// One readable diagnostic on stderr; plain when it is not a terminal.
+fn complain(failure: Failure) {
+    if std::io::stderr().is_terminal() {
+        eprintln!("{:?}", miette::Report::new(failure));
+        return;
+    }
+    eprintln!("error: {failure}");
+    if let Some(help) = miette::Diagnostic::help(&failure) {
+        eprintln!("  = help: {help}");
+    }
+}

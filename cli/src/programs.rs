@@ -1,0 +1,50 @@
+//! `sluice programs`. What may not live here: running them.
+
+use crate::args::ProgramsArgs;
+use crate::fail::Failure;
+use crate::resolve;
+use crate::table::table;
+use serde_json::{Value, json};
+use sluice_programs::StageProgram;
+use std::io::Write;
+
+/// Lists programs, or describes one.
+pub(crate) fn run(args: &ProgramsArgs, as_json: bool) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    let Some(name) = &args.program else {
+        let all = sluice_programs::all();
+        if as_json {
+            let list: Vec<Value> = all.iter().map(|p| describe(*p)).collect();
+            writeln!(out, "{}", json!({ "schema": "sluice.programs/1", "programs": list }))?;
+            return Ok(());
+        }
+        let rows = all.iter().map(|p| vec![p.name().to_owned(), p.summary().to_owned()]).collect();
+        writeln!(
+            out,
+            "{}\n\n`sluice programs NAME` shows parameters; --p4 and --ir its other forms.",
+            table(&["PROGRAM", "WHAT IT DOES"], rows)
+        )?;
+        return Ok(());
+    };
+    let stage = resolve::stage(name)?;
+    if args.p4 {
+        write!(out, "{}", stage.p4())?;
+    } else if args.ir {
+        let program = resolve::build(stage, &args.target)?;
+        write!(out, "{}", sluice_pipeline::text::print(&program))?;
+    } else if as_json {
+        writeln!(out, "{}", describe(stage))?;
+    } else {
+        writeln!(out, "{}: {}\n\nParameters (--set key=value):", stage.name(), stage.summary())?;
+        for p in stage.params() {
+            writeln!(out, "  {} = {}\n      {}", p.key, p.value, p.help())?;
+        }
+    }
+    Ok(())
+}
+
+fn describe(stage: &dyn StageProgram) -> Value {
+    let params: Vec<Value> =
+        stage.params().iter().map(|p| json!({ "key": p.key, "default": p.value, "doc": p.help() })).collect();
+    json!({ "name": stage.name(), "summary": stage.summary(), "params": params })
+}

@@ -1,0 +1,129 @@
+//! `summary.json`: every key of the contract, always.
+
+use super::Plan;
+use super::run::Done;
+use serde_json::{Map, Value, json};
+use sluice_pipeline::ir::{CounterHome, LabelKind};
+use sluice_pipeline::switch::{Mode, Reason};
+
+/// The summary of a run.
+pub(crate) fn value(plan: &Plan<'_>, done: &Done<'_>) -> Value {
+    let t = &done.totals;
+    let program = &plan.program;
+    let params: Map<String, Value> =
+        program.params.iter().map(|p| (p.key.clone(), Value::String(p.value.clone()))).collect();
+    let (mut drops, mut absorbed) = (Map::new(), Map::new());
+    for (reason, count) in t.reasons().filter(|(_, n)| *n > 0) {
+        let consumed = matches!(reason, Reason::Label(l) if program.labels[l].kind == LabelKind::Consume);
+        let list = if consumed { &mut absorbed } else { &mut drops };
+        list.insert(reason.name(program).to_owned(), count.into());
+    }
+    let mut held = Map::new();
+    for (place, count) in
+        [("ingress", done.held.ingress), ("queues", done.held.queues), ("egress", done.held.egress)]
+    {
+        if count > 0 {
+            held.insert(place.into(), count.into());
+        }
+    }
+    let warnings = warnings(plan, done);
+    json!({
+        "schema": "sluice.summary/1",
+        "program": program.name,
+        "chip": plan.placement.chip.name,
+        "params": params,
+        "seed": plan.args.seed,
+        "inputs": inputs(done),
+        "packets": {
+            "in": t.received, "created": t.created, "out": t.sent, "dropped": t.dropped,
+            "absorbed": t.absorbed, "held": done.held.total(),
+        },
+        "created": { "mirror": 0, "multicast": 0, "pktgen": 0, "digest": 0, "pfc": 0 },
+        "drops": drops,
+        "absorbed": absorbed,
+        "held": held,
+        "recirculated": 0,
+        "resubmitted": 0,
+        "latency_ns": latency(plan, done),
+        "ports": ports(plan, done),
+        "queues": done.queues,
+        "pools": [done.buffer],
+        "counters": counters(plan, done),
+        "warnings": warnings,
+        "violations": [],
+    })
+}
+
+fn inputs(done: &Done<'_>) -> Vec<Value> {
+    let pairs = done.inputs.sources.iter().zip(&done.results);
+    pairs
+        .map(|(s, r)| {
+            json!({
+                "file": s.name, "port": s.port_text, "dev_port": s.port.number(),
+                "packets": r.packets, "truncated": r.truncated.is_some(),
+            })
+        })
+        .collect()
+}
+
+fn latency(plan: &Plan<'_>, done: &Done<'_>) -> Value {
+    let l = &done.collector.latency;
+    if plan.config.mode == Mode::Functional || l.count == 0 {
+        return Value::Null;
+    }
+    let ns = |ps: u64| ps as f64 / 1000.0;
+    json!({
+        "method": "first bit in to first bit out",
+        "min": ns(l.min), "p50": ns(l.quantile(0.5)), "p99": ns(l.quantile(0.99)), "max": ns(l.max),
+    })
+}
+
+fn ports(plan: &Plan<'_>, done: &Done<'_>) -> Vec<Value> {
+    let busy = done.totals.ports.iter().filter(|p| p.rx_packets + p.tx_packets > 0);
+    busy.map(|p| {
+        let port = plan.ports.iter().find(|q| q.dev_port.number() == p.dev_port);
+        let slower = plan.config.port_speeds.iter().find(|(dev, _)| *dev == p.dev_port).map(|(_, s)| *s);
+        let speed = slower.or(port.map(|q| q.speed)).map_or(0, |s| s.as_bps());
+        json!({
+            "port": p.name, "dev_port": p.dev_port, "speed_bps": speed,
+            "rx_packets": p.rx_packets, "rx_bytes": p.rx_bytes,
+            "tx_packets": p.tx_packets, "tx_bytes": p.tx_bytes,
+        })
+    })
+    .collect()
+}
+
+/// Counter cells that counted something; those of entries by the entry's slot.
+fn counters(plan: &Plan<'_>, done: &Done<'_>) -> Vec<Value> {
+    let mut list = Vec::new();
+    for (counter, data) in plan.program.counters.iter() {
+        for (i, cell) in
+            done.state.counters[counter].iter().enumerate().filter(|(_, c)| c.packets + c.bytes > 0)
+        {
+            let table = match data.home {
+                CounterHome::Direct(t) => Value::String(plan.program.tables[t].name.clone()),
+                CounterHome::Indirect(_) => Value::Null,
+            };
+            list.push(json!({
+                "counter": data.name, "table": table, "index": i, "packets": cell.packets, "bytes": cell.bytes,
+            }));
+        }
+    }
+    list
+}
+
+fn warnings(plan: &Plan<'_>, done: &Done<'_>) -> Vec<String> {
+    let mut list = Vec::new();
+    for r in &done.results {
+        list.extend(r.truncated.clone());
+        list.extend(r.oddities.iter().cloned());
+    }
+    if done.delayed.packets > 0 && plan.config.mode == Mode::Timed && plan.pace != super::pace::Pace::LineRate
+    {
+        list.push(format!(
+            "{} packets came closer together than their port's line allows and were delayed, by {} at most",
+            done.delayed.packets, done.delayed.most
+        ));
+    }
+    list
+}

@@ -1,0 +1,209 @@
+//! The summary for people: the answer first, then where packets died and what to try. Zero rows stay hidden.
+
+use super::Plan;
+use crate::table::table;
+use serde_json::Value;
+use sluice_pipeline::control::show_key;
+use sluice_pipeline::ir::{CounterHome, Program};
+use sluice_pipeline::switch::DeviceDrop;
+use std::fmt::Write;
+
+fn n(v: &Value) -> u64 {
+    v.as_u64().unwrap_or(0)
+}
+
+/// The text of a summary.
+pub(crate) fn summary(plan: &Plan<'_>, s: &Value) -> String {
+    let mut out = String::new();
+    // Writing into a String cannot fail.
+    let _ = write_summary(&mut out, plan, s);
+    out
+}
+
+fn write_summary(out: &mut String, plan: &Plan<'_>, s: &Value) -> std::fmt::Result {
+    let p = &s["packets"];
+    let stages =
+        plan.placement.gresses.iter().flat_map(|g| g.nodes.values()).flat_map(|n| &n.parts).map(|p| p.stage);
+    writeln!(
+        out,
+        "{} on {}: fits in {} of {} stages",
+        plan.program.name,
+        plan.placement.chip.name,
+        stages.max().map_or(0, |s| u32::from(s) + 1),
+        plan.placement.chip.mau.stages
+    )?;
+    for i in s["inputs"].as_array().into_iter().flatten() {
+        writeln!(
+            out,
+            "  {} packets from {} into port {}",
+            n(&i["packets"]),
+            i["file"].as_str().unwrap_or(""),
+            i["port"].as_str().unwrap_or("")
+        )?;
+    }
+    writeln!(
+        out,
+        "\npackets: {} in + {} created = {} out + {} dropped + {} absorbed + {} held",
+        n(&p["in"]),
+        n(&p["created"]),
+        n(&p["out"]),
+        n(&p["dropped"]),
+        n(&p["absorbed"]),
+        n(&p["held"])
+    )?;
+    if let Some(l) = s["latency_ns"].as_object() {
+        let ns = |k: &str| l[k].as_f64().unwrap_or(0.0);
+        writeln!(
+            out,
+            "latency: {:.1} ns least, {:.1} median, {:.1} at 99 %, {:.1} most ({})",
+            ns("min"),
+            ns("p50"),
+            ns("p99"),
+            ns("max"),
+            l["method"].as_str().unwrap_or("")
+        )?;
+    }
+    deaths(out, plan, s)?;
+    ports(out, s)?;
+    counters(out, plan, s)?;
+    queues(out, plan, s)?;
+    for w in s["warnings"].as_array().into_iter().flatten() {
+        writeln!(out, "\nwarning: {}", w.as_str().unwrap_or(""))?;
+    }
+    next(out, plan)
+}
+
+fn deaths(out: &mut String, plan: &Plan<'_>, s: &Value) -> std::fmt::Result {
+    let total = n(&s["packets"]["in"]).max(1) as f64;
+    let drops = s["drops"].as_object().into_iter().flatten().map(|(k, v)| (k, v, "dropped"));
+    let absorbed = s["absorbed"].as_object().into_iter().flatten().map(|(k, v)| (k, v, "absorbed"));
+    let mut first = true;
+    for (reason, count, word) in drops.chain(absorbed) {
+        if first {
+            writeln!(out, "\nwhere packets ended inside:")?;
+            first = false;
+        }
+        let device = DeviceDrop::TABLE.iter().find(|(_, name, ..)| name == reason);
+        let label = plan.program.labels.values().find(|l| l.name == *reason);
+        let meaning = device.map(|d| d.2).or(label.map(|l| l.doc.as_str())).unwrap_or("");
+        writeln!(
+            out,
+            "  {:>6} {word} ({:.1} %)  {reason}: {meaning}",
+            n(count),
+            100.0 * n(count) as f64 / total
+        )?;
+        if let Some((.., help)) = device {
+            writeln!(out, "         try: {help}")?;
+        }
+    }
+    Ok(())
+}
+
+fn ports(out: &mut String, s: &Value) -> std::fmt::Result {
+    let rows: Vec<Vec<String>> = s["ports"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|p| {
+            vec![
+                p["port"].as_str().unwrap_or("").to_owned(),
+                n(&p["dev_port"]).to_string(),
+                format!("{}G", n(&p["speed_bps"]) / 1_000_000_000),
+                n(&p["rx_packets"]).to_string(),
+                n(&p["rx_bytes"]).to_string(),
+                n(&p["tx_packets"]).to_string(),
+                n(&p["tx_bytes"]).to_string(),
+            ]
+        })
+        .collect();
+    writeln!(
+        out,
+        "\n{}",
+        table(&["PORT", "DEV", "SPEED", "RX PKTS", "RX BYTES", "TX PKTS", "TX BYTES"], rows)
+    )
+}
+
+/// The name of a counter's cell: the entry's key, or the index.
+fn cell_name(plan: &Plan<'_>, program: &Program, counter: &str, index: u64) -> String {
+    let home = program.counters.values().find(|c| c.name == counter).map(|c| c.home);
+    let Some(CounterHome::Direct(t)) = home else { return index.to_string() };
+    let data = &program.tables[t];
+    let entry = plan.control.tables[t].slots.get(index as usize).and_then(Option::as_ref);
+    let Some(entry) = entry else { return index.to_string() };
+    let keys = data.keys.iter().zip(&entry.key);
+    let cared = keys.filter(|(_, v)| !matches!(v, sluice_pipeline::ir::KeyValue::Ternary { mask: 0, .. }));
+    let texts: Vec<String> = cared
+        .map(|(k, v)| {
+            let f = &program.fields[k.field];
+            format!("{}={}", f.name, show_key(*v, f.width, &f.name))
+        })
+        .collect();
+    texts.join(" ")
+}
+
+fn counters(out: &mut String, plan: &Plan<'_>, s: &Value) -> std::fmt::Result {
+    let program = &plan.program;
+    let direct = |name: &str| {
+        program.counters.values().any(|c| c.name == name && matches!(c.home, CounterHome::Direct(_)))
+    };
+    let rows: Vec<Vec<String>> = s["counters"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter(|c| direct(c["counter"].as_str().unwrap_or("")))
+        .map(|c| {
+            let name = c["counter"].as_str().unwrap_or("");
+            let table = c["table"].as_str().unwrap_or("");
+            vec![
+                format!("{table}  {}", cell_name(plan, program, name, n(&c["index"]))),
+                n(&c["packets"]).to_string(),
+                n(&c["bytes"]).to_string(),
+            ]
+        })
+        .collect();
+    if rows.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\n{}", table(&["ENTRIES HIT", "PKTS", "BYTES"], rows))
+}
+
+fn queues(out: &mut String, plan: &Plan<'_>, s: &Value) -> std::fmt::Result {
+    let cell = plan.placement.chip.tm.cell.get();
+    let name = |dev: u64| {
+        let port = plan.ports.iter().find(|p| u64::from(p.dev_port.number()) == dev);
+        port.map_or_else(|| format!("dev:{dev}"), ToString::to_string)
+    };
+    let mut busiest: Vec<&Value> = s["queues"].as_array().into_iter().flatten().collect();
+    busiest.sort_by_key(|q| std::cmp::Reverse((n(&q["dropped"]), n(&q["max_cells"]))));
+    let rows: Vec<Vec<String>> = busiest
+        .iter()
+        .take(5)
+        .map(|q| {
+            vec![
+                format!("{} queue {}", name(n(&q["dev_port"])), n(&q["queue"])),
+                n(&q["enqueued"]).to_string(),
+                n(&q["dropped"]).to_string(),
+                n(&q["max_cells"]).to_string(),
+                (n(&q["max_cells"]) * cell).to_string(),
+            ]
+        })
+        .collect();
+    if rows.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\n{}", table(&["FULLEST QUEUES", "ENQUEUED", "DROPPED", "MAX CELLS", "MAX BYTES"], rows))
+}
+
+fn next(out: &mut String, plan: &Plan<'_>) -> std::fmt::Result {
+    writeln!(out, "\nnext:")?;
+    let name = &plan.program.name;
+    writeln!(out, "  sluice replay {name} --trace --limit 3    what happens to each packet, step by step")?;
+    if plan.args.output.is_none() {
+        writeln!(
+            out,
+            "  sluice replay {name} -o out              captures and summary.json, for tshark and scripts"
+        )?;
+    }
+    writeln!(out, "  sluice report {name}                     stages, resources, cycles")?;
+    writeln!(out, "  sluice explain WORD                       what a word above means")
+}

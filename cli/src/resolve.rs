@@ -1,0 +1,90 @@
+//! From words to things: chip, ports, program, placement, entries. What may not live here: running.
+
+use crate::args::Target;
+use crate::fail::Failure;
+use sluice_asic::chip::ChipSpec;
+use sluice_asic::port::PortMap;
+use sluice_asic::units::BitRate;
+use sluice_pipeline::control::{self, ControlState, Script};
+use sluice_pipeline::ir::Program;
+use sluice_pipeline::place::{NoFit, Placement, place};
+use sluice_programs::{Setup, StageProgram};
+use std::path::Path;
+
+/// The chip of this name or file.
+pub(crate) fn chip(name: &str) -> Result<ChipSpec, Failure> {
+    if let Some(chip) = ChipSpec::from_name(name) {
+        return Ok(chip);
+    }
+    let path = Path::new(name);
+    if path.extension().is_none_or(|e| e != "toml") {
+        let names = ChipSpec::NAMES.join(", ");
+        return Err(Failure::with_help(
+            format!("there is no chip `{name}`"),
+            format!("chips are {names}, or a TOML file with `base = \"tofino2\"` and what it changes"),
+        ));
+    }
+    let text = std::fs::read_to_string(path).map_err(|e| Failure::file("read", path, &e))?;
+    ChipSpec::from_toml(&text, name).map_err(Failure::input)
+}
+
+/// The program's catalog entry.
+pub(crate) fn stage(name: &str) -> Result<&'static dyn StageProgram, Failure> {
+    sluice_programs::by_name(name)
+        .map_err(|e| Failure::with_help(e, "`sluice programs` lists them with their parameters"))
+}
+
+/// Builds a program.
+pub(crate) fn build(stage: &dyn StageProgram, target: &Target) -> Result<Program, Failure> {
+    let help = format!("`sluice programs {}` lists the parameters with ranges and defaults", stage.name());
+    stage.build(&target.sets).map_err(|e| Failure::with_help(e, help))
+}
+
+/// Builds and places a program; a program that does not fit is no failure of input.
+pub(crate) fn fit(program: &Program, chip: &ChipSpec) -> Result<Placement, Box<NoFit>> {
+    place(program, chip).map_err(Box::new)
+}
+
+/// The ports of a chip at a speed.
+pub(crate) fn ports(chip: &ChipSpec, speed: Option<&str>) -> Result<PortMap, Failure> {
+    match speed {
+        None => PortMap::default_for(chip).map_err(Failure::input),
+        Some(text) => {
+            let rate: BitRate = text.parse().map_err(Failure::input)?;
+            PortMap::new(chip, rate).map_err(Failure::input)
+        }
+    }
+}
+
+/// Entries of a file, in the format that its name says.
+pub(crate) fn script(program: &Program, path: &Path) -> Result<Script, Failure> {
+    let text = std::fs::read_to_string(path).map_err(|e| Failure::file("read", path, &e))?;
+    let origin = path.display().to_string();
+    let toml = path.extension().is_some_and(|e| e == "toml");
+    let parsed = if toml {
+        control::toml::parse(program, &text, &origin)
+    } else {
+        control::lines::parse(program, &text, &origin)
+    };
+    parsed.map_err(|e| Failure::entries(&e))
+}
+
+/// Default entries applied, or those of a file.
+pub(crate) fn entries(
+    stage: &dyn StageProgram,
+    program: &Program,
+    ports: &PortMap,
+    file: Option<&Path>,
+) -> Result<(ControlState, Setup), Failure> {
+    let mut state = ControlState::new(program);
+    if let Some(path) = file {
+        script(program, path)?.apply(program, &mut state).map_err(|e| Failure::entries(&e))?;
+        return Ok((state, Setup::default()));
+    }
+    let setup = stage.default_setup(program, ports).map_err(Failure::input)?;
+    for op in &setup.ops {
+        let advice = "the default entries need more room: raise the parameter that limits the table";
+        state.apply(program, op.clone()).map_err(|e| Failure::with_help(e, advice))?;
+    }
+    Ok((state, setup))
+}

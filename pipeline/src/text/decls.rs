@@ -1,0 +1,383 @@
+//! Second pass: declarations to a program. What may not live here: statements and values.
+
+use super::ParseError;
+use super::code::Code;
+use super::cursor::{Cursor, Parsed};
+use super::lex::Token;
+use super::print::{COUNTERS, LABELS, MATCHES, MODES};
+use super::scan::{Item, Kind};
+use super::scope::{Scope, Space};
+use crate::entity::{Entity, EntityMap};
+use crate::ir::{
+    ActionData, ConstEntry, CounterData, CounterHome, FieldData, HashData, Header, HeaderData, Home,
+    Intrinsic, Key, KeyValue, LabelData, ParamData, ParamValue, ProfileData, Program, SelectorData,
+    TableData,
+};
+use sluice_asic::gress::Gress;
+use sluice_asic::hash::{CrcParams, HashAlgorithm};
+use std::collections::BTreeMap;
+
+/// The program that these declarations make.
+///
+/// # Errors
+/// At the first token that cannot stand where it stands.
+pub(super) fn program(tokens: &[Token], items: &[Item]) -> Result<Program, ParseError> {
+    let indices = indices(tokens, items)?;
+    let scope = Scope::of_items(items, &indices);
+    let mut p = Program::default();
+    p.headers = headers(items, &indices);
+    p.fields = fields(tokens, items, &indices)?;
+    let code = |item: &Item| Code::new(Cursor::new(tokens, item.body), &scope, item.gress);
+    p.labels = collect(items, &indices, Kind::Label, |i| label(&mut code(i), i))?;
+    p.hashes = collect(items, &indices, Kind::Hash, |i| hash(&mut code(i), i))?;
+    p.counters = collect(items, &indices, Kind::Counter, |i| counter(&mut code(i), i))?;
+    p.profiles = collect(items, &indices, Kind::Profile, |i| profile(&mut code(i), i))?;
+    p.actions = collect(items, &indices, Kind::Action, |i| action(&mut code(i), i))?;
+    p.tables = collect(items, &indices, Kind::Table, |i| table(&mut code(i), i))?;
+    p.states = collect(items, &indices, Kind::State, |i| code(i).state(i, &p.fields))?;
+    for item in items {
+        part(&mut p, item, &mut code(item))?;
+    }
+    Ok(p)
+}
+
+fn gress(item: &Item) -> Gress {
+    item.gress.unwrap_or(Gress::Ingress)
+}
+
+/// The entity index of each item: its position among its kind unless it says otherwise.
+fn indices(tokens: &[Token], items: &[Item]) -> Parsed<Vec<u32>> {
+    let mut taken: BTreeMap<Space, Vec<u32>> = BTreeMap::new();
+    let mut list = Vec::with_capacity(items.len());
+    for item in items {
+        let Some(space) = Space::of(item.kind) else {
+            list.push(0);
+            continue;
+        };
+        let of_kind = taken.entry(space).or_default();
+        let index = item.index.unwrap_or(of_kind.len() as u32);
+        of_kind.push(index);
+        list.push(index);
+    }
+    for (space, mut used) in taken {
+        used.sort_unstable();
+        if let Some(hole) = used.iter().zip(0u32..).position(|(&u, i)| u != i) {
+            let expected =
+                format!("the indices of the {} {}s to be 0 to {}", used.len(), space.word(), used.len() - 1);
+            let of_space = items.iter().zip(&list).filter(|(i, _)| Space::of(i.kind) == Some(space));
+            // The culprit is the last one whose index does not fit or repeats.
+            let wrong = used.get(hole).copied().unwrap_or_default();
+            let at = of_space.filter(|(_, n)| **n == wrong).map(|(i, _)| i.body).last().unwrap_or_default();
+            let error = Cursor::new(tokens, at).error(expected);
+            return Err(ParseError { found: format!("index {wrong}"), ..error });
+        }
+    }
+    Ok(list)
+}
+
+/// The data of all items of a kind in order of their indices.
+fn collect<K: Entity, V>(
+    items: &[Item],
+    indices: &[u32],
+    kind: Kind,
+    mut make: impl FnMut(&Item) -> Parsed<V>,
+) -> Parsed<EntityMap<K, V>> {
+    let mut made = BTreeMap::new();
+    for (item, index) in items.iter().zip(indices).filter(|(i, _)| i.kind == kind) {
+        made.insert(*index, make(item)?);
+    }
+    Ok(made.into_values().collect())
+}
+
+fn headers(items: &[Item], indices: &[u32]) -> EntityMap<Header, HeaderData> {
+    let mut made = BTreeMap::new();
+    for (at, (item, index)) in
+        items.iter().zip(indices).enumerate().filter(|(_, (i, _))| i.kind == Kind::Header)
+    {
+        let own = items.iter().zip(indices).filter(|(i, _)| i.kind == Kind::HeaderField(at));
+        let fields = own.map(|(_, &f)| Entity::new(f as usize)).collect();
+        let (name, doc) = (item.name.clone(), item.doc.clone());
+        made.insert(*index, HeaderData { name, gress: gress(item), fields, doc, loc: item.loc });
+    }
+    made.into_values().collect()
+}
+
+fn fields<K: Entity>(tokens: &[Token], items: &[Item], indices: &[u32]) -> Parsed<EntityMap<K, FieldData>> {
+    let mut made = BTreeMap::new();
+    for (item, index) in items.iter().zip(indices) {
+        let home = match item.kind {
+            Kind::HeaderField(at) => {
+                Home::Header(Header::new(indices.get(at).copied().unwrap_or_default() as usize))
+            }
+            Kind::Metadata => Home::Metadata,
+            Kind::Intrinsic => Home::Intrinsic(intrinsic(&mut Cursor::new(tokens, item.body), item)?),
+            _ => continue,
+        };
+        if item.kind != Kind::Intrinsic {
+            Cursor::new(tokens, item.body).expect(";")?;
+        }
+        let (name, doc) = (item.name.clone(), item.doc.clone());
+        made.insert(
+            *index,
+            FieldData { name, gress: gress(item), width: item.width, home, doc, loc: item.loc },
+        );
+    }
+    Ok(made.into_values().collect())
+}
+
+/// Which intrinsic an item of an intrinsic block is: by its own name, or by the one behind `=`.
+fn intrinsic(c: &mut Cursor<'_>, item: &Item) -> Parsed<Intrinsic> {
+    let known = |name: &str| Intrinsic::TABLE.iter().find(|i| i.name == name).map(|i| i.field);
+    let unknown = |c: &Cursor<'_>, found: &str| {
+        let names: Vec<String> = Intrinsic::TABLE.iter().map(|i| format!("`{}`", i.name)).collect();
+        let error = c.error(format!("one of {}", names.join(", ")));
+        ParseError { found: format!("`{found}`, which is no intrinsic field"), ..error }
+    };
+    let which = if c.eat("=") {
+        let before = c.clone();
+        let name = c.name()?;
+        known(&name).ok_or_else(|| unknown(&before, &name))?
+    } else {
+        known(&item.name).ok_or_else(|| unknown(c, &item.name))?
+    };
+    c.expect(";")?;
+    Ok(which)
+}
+
+fn label(code: &mut Code<'_>, item: &Item) -> Parsed<LabelData> {
+    code.c.expect("=")?;
+    let kind = code.c.one_of(&LABELS)?;
+    code.c.expect(";")?;
+    Ok(LabelData { name: item.name.clone(), kind, doc: item.doc.clone(), loc: item.loc })
+}
+
+/// `{ word = …; … }`: calls `read` after each `word =`; it takes everything up to the `;`.
+fn settings(
+    code: &mut Code<'_>,
+    words: &[&str],
+    mut read: impl FnMut(&mut Code<'_>, &str) -> Parsed<()>,
+) -> Parsed<()> {
+    let words: Vec<(&str, &str)> = words.iter().map(|w| (*w, *w)).collect();
+    let mut seen = Vec::new();
+    code.c.expect("{")?;
+    while !code.c.at("}") {
+        let before = code.c.clone();
+        let word = code.c.one_of(&words)?;
+        if seen.contains(&word) {
+            return Err(before.error("each setting once"));
+        }
+        seen.push(word);
+        code.c.expect("=")?;
+        read(code, word)?;
+        code.c.expect(";")?;
+    }
+    Ok(())
+}
+
+/// The value of a setting that must be there; the cursor is at the end of the block.
+fn required<T>(code: &Code<'_>, value: Option<T>, word: &str) -> Parsed<T> {
+    value.ok_or_else(|| code.c.error(format!("`{word} = …;`")))
+}
+
+fn hash(code: &mut Code<'_>, item: &Item) -> Parsed<HashData> {
+    let (mut algorithm, mut inputs, mut width, mut seed, mut rotate) = (None, None, None, 0, 0);
+    settings(code, &["algorithm", "inputs", "width", "seed", "rotate"], |code, word| {
+        match word {
+            "algorithm" => algorithm = Some(hash_algorithm(&mut code.c)?),
+            "inputs" => {
+                code.c.expect("{")?;
+                inputs = Some(code.list("}", Code::expr)?);
+            }
+            "width" => width = Some(code.c.number("a width in bits")?),
+            "seed" => seed = code.c.number("a seed")?,
+            _ => rotate = code.c.number("a rotation in bits")?,
+        }
+        Ok(())
+    })?;
+    Ok(HashData {
+        name: item.name.clone(),
+        gress: gress(item),
+        algorithm: required(code, algorithm, "algorithm")?,
+        inputs: required(code, inputs, "inputs")?,
+        width: required(code, width, "width")?,
+        seed,
+        rotate,
+        doc: item.doc.clone(),
+        loc: item.loc,
+    })
+}
+
+fn hash_algorithm(c: &mut Cursor<'_>) -> Parsed<HashAlgorithm> {
+    let before = c.clone();
+    let name = c.name()?;
+    if !c.eat("(") {
+        let unknown =
+            |e: sluice_asic::hash::UnknownHashName| before.error_with("a hash algorithm", e.to_string());
+        return HashAlgorithm::from_name(&name).map_err(unknown);
+    }
+    let values: Vec<u64> = c.list(")", |c| c.number("a number"))?;
+    match (name.as_str(), values.as_slice()) {
+        ("random", [seed]) => Ok(HashAlgorithm::Random { seed: *seed }),
+        ("crc", [width, poly, reflect, init, xor_out]) => {
+            let width = u32::try_from(*width).unwrap_or(u32::MAX);
+            let crc = CrcParams::new(width, *poly, *reflect != 0, *init, *xor_out);
+            crc.map(HashAlgorithm::Crc).map_err(|e| before.error_with("a possible CRC", e.to_string()))
+        }
+        _ => Err(before.error("`random(seed)` or `crc(width, polynomial, reflect, init, xor_out)`")),
+    }
+}
+
+fn counter(code: &mut Code<'_>, item: &Item) -> Parsed<CounterData> {
+    let (mut kind, mut home) = (None, None);
+    settings(code, &["kind", "direct", "size"], |code, word| {
+        match word {
+            "kind" => kind = Some(code.c.one_of(&COUNTERS)?),
+            "direct" => home = Some(CounterHome::Direct(code.reference(Space::Table)?)),
+            _ => home = Some(CounterHome::Indirect(code.c.number("a size")?)),
+        }
+        Ok(())
+    })?;
+    let (kind, home) = (required(code, kind, "kind")?, required(code, home, "size")?);
+    Ok(CounterData {
+        name: item.name.clone(),
+        gress: gress(item),
+        kind,
+        home,
+        doc: item.doc.clone(),
+        loc: item.loc,
+    })
+}
+
+fn profile(code: &mut Code<'_>, item: &Item) -> Parsed<ProfileData> {
+    let (mut size, mut selector, mut groups, mut max_group_size) = (None, None, None, None);
+    settings(code, &["size", "selector", "groups", "max_group_size"], |code, word| {
+        match word {
+            "size" => size = Some(code.c.number("a size")?),
+            "groups" => groups = Some(code.c.number("a number of groups")?),
+            "max_group_size" => max_group_size = Some(code.c.number("a number of members")?),
+            _ => {
+                let mode = code.c.one_of(&MODES)?;
+                code.c.expect("(")?;
+                selector = Some((mode, code.reference(Space::Hash)?));
+                code.c.expect(")")?;
+            }
+        }
+        Ok(())
+    })?;
+    let size = required(code, size, "size")?;
+    let selector = match selector {
+        None => None,
+        Some((mode, hash)) => {
+            let groups = required(code, groups, "groups")?;
+            let max_group_size = required(code, max_group_size, "max_group_size")?;
+            Some(SelectorData { mode, hash, groups, max_group_size })
+        }
+    };
+    let (name, doc) = (item.name.clone(), item.doc.clone());
+    Ok(ProfileData { name, gress: gress(item), size, selector, doc, loc: item.loc })
+}
+
+fn action(code: &mut Code<'_>, item: &Item) -> Parsed<ActionData> {
+    code.c.expect("(")?;
+    let params = code.c.list(")", |c| Ok(ParamData { width: c.width()?, name: c.name()? }))?;
+    let (body, params) = code.action_body(params)?;
+    let (name, doc) = (item.name.clone(), item.doc.clone());
+    Ok(ActionData { name, gress: gress(item), params, body, doc, loc: item.loc })
+}
+
+fn table(code: &mut Code<'_>, item: &Item) -> Parsed<TableData> {
+    let (mut keys, mut actions, mut entries) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut default, mut size, mut profile, mut pin) = (None, None, None, None);
+    code.c.expect("{")?;
+    while !code.c.at("}") {
+        let word = code.c.word().unwrap_or_default();
+        if word == "const" {
+            code.c.advance();
+            code.c.expect_word("entries")?;
+            code.c.expect("=")?;
+            entries = code.block(const_entry)?;
+            continue;
+        }
+        let words = ["key", "actions", "default_action", "size", "profile", "pin"].map(|w| (w, w));
+        code.c.one_of(&words)?;
+        code.c.expect("=")?;
+        match word {
+            "key" => keys = code.block(key)?,
+            "actions" => actions = code.block(|code| code.reference(Space::Action))?,
+            "default_action" => default = Some(code.call()?),
+            "size" => size = Some(code.c.number("a size")?),
+            "profile" => profile = Some(code.reference(Space::Profile)?),
+            _ => pin = Some(code.c.number("a stage")?),
+        }
+        if !matches!(word, "key" | "actions") {
+            code.c.expect(";")?;
+        }
+    }
+    Ok(TableData {
+        name: item.name.clone(),
+        gress: gress(item),
+        keys,
+        actions,
+        default: required(code, default, "default_action")?,
+        size: required(code, size, "size")?,
+        entries,
+        profile,
+        pin,
+        doc: item.doc.clone(),
+        loc: item.loc,
+    })
+}
+
+fn key(code: &mut Code<'_>) -> Parsed<Key> {
+    let field = code.reference(Space::Field)?;
+    code.c.expect(":")?;
+    Ok(Key { field, kind: code.c.one_of(&MATCHES)? })
+}
+
+fn const_entry(code: &mut Code<'_>) -> Parsed<ConstEntry> {
+    code.c.expect("(")?;
+    let key = code.list(")", key_value)?;
+    code.c.expect(":")?;
+    Ok(ConstEntry { key, then: code.call()? })
+}
+
+fn key_value(code: &mut Code<'_>) -> Parsed<KeyValue> {
+    if code.c.eat_word("_") {
+        return Ok(KeyValue::Ternary { value: 0, mask: 0 });
+    }
+    let value = code.c.number("a value, `value &&& mask`, `value / length` or `_`")?;
+    if code.c.eat("&&&") {
+        Ok(KeyValue::Ternary { value, mask: code.c.number("a mask")? })
+    } else if code.c.eat("/") {
+        Ok(KeyValue::Lpm { value, len: code.c.number("a prefix length")? })
+    } else {
+        Ok(KeyValue::Exact(value))
+    }
+}
+
+/// The parts of a program that are no entities.
+fn part(p: &mut Program, item: &Item, code: &mut Code<'_>) -> Parsed<()> {
+    let pipe = &mut p.pipes[gress(item).index()];
+    match item.kind {
+        Kind::Program => {
+            code.c.expect(";")?;
+            p.name.clone_from(&item.name);
+            p.doc.clone_from(&item.doc);
+        }
+        Kind::Param => {
+            code.c.expect("=")?;
+            let value = code.c.text()?;
+            code.c.expect(";")?;
+            p.params.push(ParamValue { key: item.name.clone(), value, doc: item.doc.clone() });
+        }
+        Kind::Start => {
+            code.c.expect("=")?;
+            pipe.start = code.next()?;
+            code.c.expect(";")?;
+        }
+        Kind::Control => pipe.control = code.statements()?,
+        Kind::Deparser => pipe.deparser = code.deparser()?,
+        _ => {}
+    }
+    Ok(())
+}

@@ -1,0 +1,155 @@
+//! Statements, conditions, values and parser states to text. What may not live here: declarations.
+
+use super::print::{Printer, int, masked, name};
+use crate::ir::{
+    ApplyArms, Block, Cond, Expr, Next, ParserOpKind, PrimitiveKind, SelectArm, StateData, Stmt, StmtKind,
+};
+use sluice_asic::alu::width_mask;
+
+impl Printer<'_> {
+    pub(super) fn expr(&self, e: &Expr) -> String {
+        match e {
+            Expr::Const(value, width) => format!("{width}w{}", int(*value)),
+            Expr::Field(f) => self.field(*f),
+            Expr::Param(n, width) => self.param(*n, *width),
+            Expr::Slice(e, hi, lo) => format!("{}[{hi}:{lo}]", self.expr(e)),
+            Expr::Cast(e, width) => format!("cast({}, {width})", self.expr(e)),
+            Expr::Alu(op, a, b) => format!("{op}({}, {})", self.expr(a), self.expr(b)),
+        }
+    }
+
+    /// A parameter by name where that says it all, else by position and width.
+    fn param(&self, n: u16, width: u16) -> String {
+        let found = self.params.get(usize::from(n)).filter(|p| p.width == width);
+        match found {
+            Some(p) if self.params.iter().position(|q| q.name == p.name) == Some(usize::from(n)) => {
+                name(&p.name)
+            }
+            _ => format!("${n}<{width}>"),
+        }
+    }
+
+    pub(super) fn primitive(&mut self, kind: &PrimitiveKind) {
+        let text = match kind {
+            PrimitiveKind::Set(f, value) => format!("{} = {}", self.field(*f), self.expr(value)),
+            PrimitiveKind::SetValid(h, true) => format!("set_valid({})", self.header(*h)),
+            PrimitiveKind::SetValid(h, false) => format!("set_invalid({})", self.header(*h)),
+            PrimitiveKind::Hash(f, hash) => format!("{} = hash({})", self.field(*f), self.hash(*hash)),
+            PrimitiveKind::Count(c, index) => format!("count({}, {})", self.counter(*c), self.expr(index)),
+            PrimitiveKind::CountDirect(c) => format!("count({})", self.counter(*c)),
+            PrimitiveKind::Drop(l) => format!("drop({})", self.label(*l)),
+        };
+        self.line(format_args!("{text};"));
+    }
+
+    pub(super) fn state(&mut self, d: &StateData) {
+        for op in &d.ops {
+            let text = match &op.kind {
+                ParserOpKind::Extract(h) => format!("extract({})", self.header(*h)),
+                ParserOpKind::Set(f, value) => format!("{} = {}", self.field(*f), self.expr(value)),
+                ParserOpKind::VerifyChecksum(f, inputs) => {
+                    format!("{} = verify_checksum({{ {} }})", self.field(*f), self.field_list(inputs))
+                }
+            };
+            self.line(format_args!("{text};"));
+        }
+        if d.select.is_empty() && d.arms.is_empty() {
+            return self.line(format_args!("transition {};", self.next(d.default)));
+        }
+        self.open(format_args!("select ({})", self.field_list(&d.select)));
+        for arm in &d.arms {
+            self.arm(d, arm);
+        }
+        self.line(format_args!("default : {};", self.next(d.default)));
+        self.close();
+    }
+
+    fn arm(&mut self, d: &StateData, arm: &SelectArm) {
+        let value = |(i, &(value, mask)): (usize, &(u128, u128))| {
+            let field = d.select.get(i).and_then(|&f| self.p.fields.get(f));
+            masked(value, mask, field.map(|f| width_mask(f.width.into())))
+        };
+        let values: Vec<String> = arm.values.iter().enumerate().map(value).collect();
+        let next: Next = arm.next;
+        self.line(format_args!("({}) : {};", values.join(", "), self.next(next)));
+    }
+
+    pub(super) fn block(&mut self, block: &Block) {
+        for stmt in block {
+            self.stmt(stmt);
+        }
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) {
+        match &stmt.kind {
+            StmtKind::Apply(t, arms) if arms.is_empty() => {
+                self.line(format_args!("apply {};", self.table(*t)))
+            }
+            StmtKind::Apply(t, arms) => {
+                self.open(format_args!("apply {}", self.table(*t)));
+                self.arms(arms);
+                self.close();
+            }
+            StmtKind::If(cond, then, otherwise) => {
+                self.open(format_args!("if ({})", self.cond(cond)));
+                self.block(then);
+                self.otherwise(otherwise);
+                self.close();
+            }
+            StmtKind::Call(a) => self.line(format_args!("call {};", self.action(*a))),
+        }
+    }
+
+    /// The `else` of an open `if`; a lone `if` in it continues the chain.
+    fn otherwise(&mut self, block: &Block) {
+        let mut block = block;
+        while let [Stmt { kind: StmtKind::If(cond, then, otherwise), .. }] = block.as_slice() {
+            self.turn(format_args!("else if ({})", self.cond(cond)));
+            self.block(then);
+            block = otherwise;
+        }
+        if !block.is_empty() {
+            self.turn(format_args!("else"));
+            self.block(block);
+        }
+    }
+
+    fn arms(&mut self, arms: &ApplyArms) {
+        for (word, block) in [("hit", &arms.hit), ("miss", &arms.miss)] {
+            if !block.is_empty() {
+                self.open(format_args!("{word}"));
+                self.block(block);
+                self.close();
+            }
+        }
+        for (action, block) in &arms.run {
+            self.open(format_args!("run {}", self.action(*action)));
+            self.block(block);
+            self.close();
+        }
+    }
+
+    fn cond(&self, cond: &Cond) -> String {
+        match cond {
+            Cond::Cmp(op, a, b) => format!("{} {} {}", self.expr(a), op.symbol(), self.expr(b)),
+            Cond::Valid(h) => format!("valid({})", self.header(*h)),
+            Cond::Not(inner) => match **inner {
+                Cond::Valid(_) | Cond::Not(_) => format!("!{}", self.cond(inner)),
+                _ => format!("!({})", self.cond(inner)),
+            },
+            Cond::And(a, b) => {
+                let left = self.operand(a, matches!(**a, Cond::Or(..)));
+                format!("{left} && {}", self.operand(b, matches!(**b, Cond::And(..) | Cond::Or(..))))
+            }
+            Cond::Or(a, b) => {
+                let left = self.operand(a, matches!(**a, Cond::And(..)));
+                format!("{left} || {}", self.operand(b, matches!(**b, Cond::And(..) | Cond::Or(..))))
+            }
+        }
+    }
+
+    fn operand(&self, cond: &Cond, parens: bool) -> String {
+        let text = self.cond(cond);
+        if parens { format!("({text})") } else { text }
+    }
+}

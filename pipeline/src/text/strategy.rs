@@ -1,0 +1,334 @@
+//! Random small programs for the round trip: every variant of the IR, odd names, odd order. They are
+//! well-formed (headers and fields agree), not legal. Test support only.
+
+use crate::entity::Entity;
+use crate::ir::*;
+use proptest::prelude::*;
+use sluice_asic::alu::AluOp;
+use sluice_asic::gress::Gress;
+use sluice_asic::hash::{CrcParams, HashAlgorithm, XorWidth};
+use sluice_asic::select::SelectorMode;
+
+/// A program made of random choices.
+pub(super) fn programs() -> impl Strategy<Value = Program> {
+    proptest::collection::vec(any::<u64>(), 64..400).prop_map(|data| Draw { data, at: 0, named: 0 }.program())
+}
+
+const STEMS: [&str; 12] = [
+    "ipv4",
+    "m.x",
+    "a-b",
+    "$inline",
+    "accept",
+    "reject",
+    "bit",
+    "odd name",
+    "back`tick",
+    "hash",
+    "_",
+    "x\\y\n",
+];
+const DOCS: [&str; 6] = ["", "One line.", "Two\nlines", "  spaces  ", "back\\slash \\r and \r", "\n"];
+
+struct Draw {
+    data: Vec<u64>,
+    at: usize,
+    named: usize,
+}
+
+impl Draw {
+    fn word(&mut self) -> u64 {
+        self.at += 1;
+        let turn = (self.at / self.data.len()) as u64;
+        self.data[self.at % self.data.len()].wrapping_mul(2 * turn + 1)
+    }
+
+    fn below(&mut self, n: usize) -> usize {
+        (self.word() >> 7) as usize % n.max(1)
+    }
+
+    fn of<T: Copy>(&mut self, list: &[T]) -> T {
+        list[self.below(list.len())]
+    }
+
+    /// Mostly one that exists, sometimes a dangling one.
+    fn entity<K: Entity>(&mut self, len: usize) -> K {
+        if self.below(16) == 0 { K::new(len + self.below(3)) } else { K::new(self.below(len)) }
+    }
+
+    fn value(&mut self) -> u128 {
+        let value = u128::from(self.word()) << 64 | u128::from(self.word());
+        value >> self.of(&[0, 64, 112, 120, 127])
+    }
+
+    /// A new name; sometimes one that was used before.
+    fn name(&mut self) -> String {
+        self.named += self.of(&[1, 1, 1, 1, 0]);
+        let stem = self.of(&STEMS);
+        if self.below(6) == 0 { stem.to_owned() } else { format!("{stem}{}", self.named) }
+    }
+
+    fn doc(&mut self) -> String {
+        self.of(&DOCS).to_owned()
+    }
+
+    fn list<T>(&mut self, most: usize, mut make: impl FnMut(&mut Self) -> T) -> Vec<T> {
+        (0..self.below(most + 1)).map(|_| make(self)).collect()
+    }
+
+    fn program(mut self) -> Program {
+        let mut p = Program { name: self.name(), doc: self.doc(), ..Program::default() };
+        p.params = self.list(2, |d| ParamValue { key: d.name(), value: d.name(), doc: d.doc() });
+        self.fields(&mut p);
+        for _ in 0..2 {
+            let kind = self.of(&[LabelKind::Drop, LabelKind::Consume]);
+            p.labels.push(LabelData { name: self.name(), kind, doc: self.doc(), loc: Loc::default() });
+            let hash = self.hash(&p);
+            p.hashes.push(hash);
+            let counter = self.counter();
+            p.counters.push(counter);
+            let profile = self.profile();
+            p.profiles.push(profile);
+        }
+        for _ in 0..3 {
+            let action = self.action(&p);
+            p.actions.push(action);
+        }
+        for _ in 0..2 {
+            let table = self.table(&p);
+            p.tables.push(table);
+        }
+        for _ in 0..3 {
+            let state = self.state(&p);
+            p.states.push(state);
+        }
+        for gress in Gress::ALL {
+            let control = self.block(&p, 2);
+            let start = self.next();
+            let checksums = self.list(1, |d| ChecksumUpdate {
+                header: d.entity(4),
+                field: d.field(&p),
+                inputs: d.list(2, |d| d.field(&p)),
+                loc: Loc::default(),
+            });
+            let emit = self.list(2, |d| d.entity(4));
+            p.pipes[gress.index()] = PipeData { start, control, deparser: Deparser { checksums, emit } };
+        }
+        p
+    }
+
+    fn fields(&mut self, p: &mut Program) {
+        let loc = Loc::default();
+        let headers: Vec<(Gress, String)> = (0..4).map(|_| (self.of(&Gress::ALL), self.name())).collect();
+        let mut own = vec![Vec::new(); 4];
+        for _ in 0..14 {
+            let (width, doc) = (1 + self.below(128) as u16, self.doc());
+            let (home, gress, name) = match self.below(4) {
+                0 => (Home::Metadata, self.of(&Gress::ALL), self.name()),
+                1 => {
+                    let info = self.of(&Intrinsic::TABLE);
+                    let name = if self.below(4) == 0 { self.name() } else { info.name.to_owned() };
+                    (Home::Intrinsic(info.field), self.of(&Gress::ALL), name)
+                }
+                _ => {
+                    let h = self.below(4);
+                    let next = p.fields.next_key();
+                    let at = self.below(own[h].len() + 1);
+                    own[h].insert(at, next);
+                    let prefix = if self.below(8) == 0 { "" } else { &headers[h].1 };
+                    (Home::Header(Header::new(h)), headers[h].0, format!("{prefix}.{}", self.name()))
+                }
+            };
+            p.fields.push(FieldData { name, gress, width, home, doc, loc });
+        }
+        for ((gress, name), fields) in headers.into_iter().zip(own) {
+            p.headers.push(HeaderData { name, gress, fields, doc: self.doc(), loc });
+        }
+    }
+
+    fn field(&mut self, p: &Program) -> Field {
+        self.entity(p.fields.len())
+    }
+
+    fn expr(&mut self, p: &Program, depth: usize) -> Expr {
+        let choices = if depth == 0 { 3 } else { 6 };
+        match self.below(choices) {
+            0 => Expr::Const(self.value(), self.below(129) as u16),
+            1 => Expr::Field(self.field(p)),
+            2 => Expr::Param(self.below(3) as u16, 1 + self.below(20) as u16),
+            3 => Expr::Slice(Box::new(self.expr(p, depth - 1)), self.below(99) as u16, self.below(50) as u16),
+            4 => Expr::Cast(Box::new(self.expr(p, depth - 1)), self.below(128) as u16),
+            _ => {
+                let op = self.of(AluOp::ALL);
+                Expr::Alu(op, Box::new(self.expr(p, depth - 1)), Box::new(self.expr(p, depth - 1)))
+            }
+        }
+    }
+
+    fn hash(&mut self, p: &Program) -> HashData {
+        let algorithm = match self.below(5) {
+            0 => HashAlgorithm::Identity,
+            1 => HashAlgorithm::Xor(self.of(&[XorWidth::W8, XorWidth::W16, XorWidth::W32])),
+            2 => HashAlgorithm::Random { seed: self.word() >> self.of(&[0, 63]) },
+            3 => HashAlgorithm::from_name("crc_32").unwrap(),
+            _ => {
+                let (poly, init, xor) = (self.word() >> 48 | 1, self.word() >> 48, self.word() >> 48);
+                HashAlgorithm::Crc(CrcParams::new(16, poly, self.below(2) == 0, init, xor).unwrap())
+            }
+        };
+        HashData {
+            name: self.name(),
+            gress: self.of(&Gress::ALL),
+            algorithm,
+            inputs: self.list(3, |d| d.expr(p, 1)),
+            width: self.below(70) as u16,
+            seed: self.word() >> self.of(&[0, 32, 63]),
+            rotate: self.below(3) as u16,
+            doc: self.doc(),
+            loc: Loc::default(),
+        }
+    }
+
+    fn counter(&mut self) -> CounterData {
+        let home = match self.below(2) {
+            0 => CounterHome::Direct(self.entity(2)),
+            _ => CounterHome::Indirect(self.word() as u32),
+        };
+        let kind = self.of(&[CounterKind::Packets, CounterKind::Bytes, CounterKind::PacketsAndBytes]);
+        let gress = self.of(&Gress::ALL);
+        CounterData { name: self.name(), gress, kind, home, doc: self.doc(), loc: Loc::default() }
+    }
+
+    fn profile(&mut self) -> ProfileData {
+        let selector = (self.below(3) > 0).then(|| SelectorData {
+            mode: self.of(&[SelectorMode::Fair, SelectorMode::Resilient, SelectorMode::PlainModulo]),
+            hash: self.entity(2),
+            groups: self.word() as u32,
+            max_group_size: self.word() as u32,
+        });
+        let (size, gress) = (self.word() as u32, self.of(&Gress::ALL));
+        ProfileData { name: self.name(), gress, size, selector, doc: self.doc(), loc: Loc::default() }
+    }
+
+    fn action(&mut self, p: &Program) -> ActionData {
+        let body = self.list(5, |d| {
+            let kind = match d.below(7) {
+                0 => PrimitiveKind::SetValid(d.entity(4), d.below(2) == 0),
+                1 => PrimitiveKind::Hash(d.field(p), d.entity(2)),
+                2 => PrimitiveKind::Count(d.entity(2), d.expr(p, 1)),
+                3 => PrimitiveKind::CountDirect(d.entity(2)),
+                4 => PrimitiveKind::Drop(d.entity(2)),
+                _ => PrimitiveKind::Set(d.field(p), d.expr(p, 3)),
+            };
+            Primitive { kind, loc: Loc::default() }
+        });
+        // Some parameters hide a field.
+        let params = self.list(3, |d| {
+            let name =
+                if d.below(3) == 0 { p.fields[Field::new(d.below(14))].name.clone() } else { d.name() };
+            ParamData { name, width: 1 + d.below(20) as u16 }
+        });
+        let gress = self.of(&Gress::ALL);
+        ActionData { name: self.name(), gress, params, body, doc: self.doc(), loc: Loc::default() }
+    }
+
+    fn call(&mut self) -> ActionCall {
+        ActionCall { action: self.entity(3), args: self.list(2, Self::value) }
+    }
+
+    fn table(&mut self, p: &Program) -> TableData {
+        let keys = self.list(3, |d| Key {
+            field: d.field(p),
+            kind: d.of(&[MatchKind::Exact, MatchKind::Ternary, MatchKind::Lpm]),
+        });
+        let entries = self.list(2, |d| {
+            let key = d.list(3, |d| match d.below(4) {
+                0 => KeyValue::Exact(d.value()),
+                1 => KeyValue::Ternary { value: d.value(), mask: d.value() },
+                2 => KeyValue::Ternary { value: 0, mask: 0 },
+                _ => KeyValue::Lpm { value: d.value(), len: d.below(129) as u16 },
+            });
+            ConstEntry { key, then: d.call() }
+        });
+        TableData {
+            name: self.name(),
+            gress: self.of(&Gress::ALL),
+            keys,
+            actions: self.list(3, |d| d.entity(3)),
+            default: self.call(),
+            size: self.word() as u32,
+            entries,
+            profile: (self.below(2) == 0).then(|| self.entity(2)),
+            pin: (self.below(2) == 0).then(|| self.below(256) as u8),
+            doc: self.doc(),
+            loc: Loc::default(),
+        }
+    }
+
+    fn next(&mut self) -> Next {
+        match self.below(3) {
+            0 => Next::Accept,
+            1 => Next::Reject,
+            _ => Next::State(self.entity(3)),
+        }
+    }
+
+    fn state(&mut self, p: &Program) -> StateData {
+        let ops = self.list(3, |d| {
+            let kind = match d.below(3) {
+                0 => ParserOpKind::Extract(d.entity(4)),
+                1 => ParserOpKind::Set(d.field(p), d.expr(p, 1)),
+                _ => ParserOpKind::VerifyChecksum(d.field(p), d.list(2, |d| d.field(p))),
+            };
+            ParserOp { kind, loc: Loc::default() }
+        });
+        let select: Vec<Field> = self.list(2, |d| d.field(p));
+        let arms = self.list(3, |d| {
+            let full = |i: usize| {
+                let width = select.get(i).and_then(|&f| p.fields.get(f)).map_or(8, |f| u32::from(f.width));
+                u128::MAX >> (128 - width)
+            };
+            let count = d.below(3);
+            let values =
+                (0..count).map(|i| (d.value(), if d.below(2) == 0 { full(i) } else { d.value() })).collect();
+            SelectArm { values, next: d.next() }
+        });
+        let (gress, default) = (self.of(&Gress::ALL), self.next());
+        StateData {
+            name: self.name(),
+            gress,
+            ops,
+            select,
+            arms,
+            default,
+            doc: self.doc(),
+            loc: Loc::default(),
+        }
+    }
+
+    fn block(&mut self, p: &Program, depth: usize) -> Block {
+        self.list(3, |d| {
+            let kind = match d.below(if depth == 0 { 2 } else { 4 }) {
+                0 => StmtKind::Call(d.entity(3)),
+                1 => StmtKind::Apply(d.entity(2), ApplyArms::default()),
+                2 => {
+                    let (hit, miss) = (d.block(p, depth - 1), d.block(p, depth - 1));
+                    let run = d.list(2, |d| (d.entity(3), d.block(p, depth - 1)));
+                    StmtKind::Apply(d.entity(2), ApplyArms { hit, miss, run })
+                }
+                _ => StmtKind::If(d.cond(p, 3), d.block(p, depth - 1), d.block(p, depth - 1)),
+            };
+            Stmt { kind, loc: Loc::default() }
+        })
+    }
+
+    fn cond(&mut self, p: &Program, depth: usize) -> Cond {
+        match self.below(if depth == 0 { 2 } else { 5 }) {
+            0 => Cond::Cmp(self.of(&CmpOp::ALL), self.expr(p, 1), self.expr(p, 1)),
+            1 => Cond::Valid(self.entity(4)),
+            2 => Cond::Not(Box::new(self.cond(p, depth - 1))),
+            3 => Cond::And(Box::new(self.cond(p, depth - 1)), Box::new(self.cond(p, depth - 1))),
+            _ => Cond::Or(Box::new(self.cond(p, depth - 1)), Box::new(self.cond(p, depth - 1))),
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! The shipped programs on the chips.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+use sluice_asic::chip::ChipSpec;
+use sluice_pipeline::place::{NoFit, place};
+use sluice_programs::{all, by_name};
+
+fn chips() -> [ChipSpec; 2] {
+    [ChipSpec::tofino2(), ChipSpec::tofino()]
+}
+
+/// Whether `l3-ecmp` with these parameters fits a chip.
+fn fit(params: &[(&str, &str)], chip: &ChipSpec) -> Result<(), NoFit> {
+    let sets: Vec<(String, String)> = params.iter().map(|&(k, v)| (k.to_owned(), v.to_owned())).collect();
+    place(&by_name("l3-ecmp").unwrap().build(&sets).unwrap(), chip).map(|_| ())
+}
+
+#[test]
+fn every_program_fits_both_chips_with_its_defaults() {
+    for shipped in all() {
+        let program = shipped.build(&[]).unwrap();
+        for chip in chips() {
+            if let Err(no_fit) = place(&program, &chip) {
+                panic!("{} on {}: {no_fit}", shipped.name(), chip.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn hash_parameters_cost_no_chip_the_program() {
+    for chip in chips() {
+        for params in [
+            &[("selection", "resilient")][..],
+            &[("hash_fields_v4", "vlan,ingress_port,ttl"), ("hash_width", "32")],
+            &[("hash_seed_style", "prefix"), ("hash_seed", "7"), ("hash_width", "16"), ("hash_rotate", "8")],
+        ] {
+            if let Err(no_fit) = fit(params, &chip) {
+                panic!("{params:?}: {no_fit}");
+            }
+        }
+    }
+}
+
+#[test]
+fn tcam_limits_the_routes() {
+    let [tofino2, tofino] = chips();
+    assert_eq!(fit(&[("ipv4_routes", "100000")], &tofino2), Ok(()));
+    for (routes, chip) in [("400000", &tofino2), ("100000", &tofino)] {
+        let no_fit = fit(&[("ipv4_routes", routes)], chip).unwrap_err();
+        assert!(no_fit.to_string().to_lowercase().contains("tcam"), "{no_fit}");
+    }
+}
+
+#[test]
+fn plain_modulo_fits_no_chip() {
+    for chip in chips() {
+        let no_fit = fit(&[("selection", "plain-modulo")], &chip).unwrap_err();
+        assert!(no_fit.to_string().contains("plain modulo"), "{no_fit}");
+    }
+}

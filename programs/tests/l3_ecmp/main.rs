@@ -1,0 +1,11 @@
+//! `l3-ecmp` run by the reference interpreter: what becomes of each kind of packet, byte for byte.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+mod device;
+mod filter;
+mod forwarding;
+mod fuzz;
+mod groups;
+mod params;
+mod sample;
+mod vlans;
