@@ -91,7 +91,7 @@ fn frames(packets: u64, routes: u32) -> Vec<(u64, Vec<u8>)> {
     let start = CaptureTime::default();
     let mut list = Vec::new();
     while let Some((time, frame)) = generator.next_frame() {
-        list.push((time.ps_since(start).unwrap_or(0) as u64, frame.to_vec()));
+        list.push((time.ps_since(start).unwrap_or(0), frame.to_vec()));
     }
     list
 }

@@ -3,6 +3,7 @@
 
 use sluice_asic::chip::ChipSpec;
 use sluice_pipeline::place::{NoFit, place};
+use sluice_pipeline::report;
 use sluice_programs::{all, by_name};
 
 fn chips() -> [ChipSpec; 2] {
@@ -53,9 +54,12 @@ fn tcam_limits_the_routes() {
 }
 
 #[test]
-fn plain_modulo_fits_no_chip() {
+fn plain_modulo_is_placed_and_marked_as_not_on_the_chip() {
     for chip in chips() {
-        let no_fit = fit(&[("selection", "plain-modulo")], &chip).unwrap_err();
-        assert!(no_fit.to_string().contains("plain modulo"), "{no_fit}");
+        let sets = [("selection".to_owned(), "plain-modulo".to_owned())];
+        let program = by_name("l3-ecmp").unwrap().build(&sets).unwrap();
+        let placement = place(&program, &chip).unwrap();
+        let text = report::text(&report::Report::new(&program, &placement));
+        assert!(text.contains("selects by plain modulo, which no chip has"), "{text}");
     }
 }

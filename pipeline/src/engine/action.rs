@@ -208,13 +208,13 @@ impl Lowering<'_, '_> {
             )));
         };
         let width = value.width(self.program);
-        if let Some(piece) = to.single() {
-            if width <= 32 && u16::from(piece.width) == width {
-                if let (Ok(a), Ok(b)) = (self.narrow(code, a), self.narrow(code, b)) {
-                    code.push(Op::Alu { op: *op, to: piece, a, b });
-                    return Ok(());
-                }
-            }
+        if let Some(piece) = to.single()
+            && width <= 32
+            && u16::from(piece.width) == width
+            && let (Ok(a), Ok(b)) = (self.narrow(code, a), self.narrow(code, b))
+        {
+            code.push(Op::Alu { op: *op, to: piece, a, b });
+            return Ok(());
         }
         let (a, b) = (self.wide(code, a)?, self.wide(code, b)?);
         code.push(Op::Wide { op: *op, width, to, a, b });
@@ -292,12 +292,11 @@ impl ActionCode {
     fn push(&mut self, op: Op) {
         if let (Some(Op::Const { slot: s0, keep: k0, value: v0 }), Op::Const { slot, keep, value }) =
             (self.ops.last_mut(), &op)
+            && s0 == slot
         {
-            if s0 == slot {
-                *k0 &= keep;
-                *v0 = *v0 & keep | value;
-                return;
-            }
+            *k0 &= keep;
+            *v0 = *v0 & keep | value;
+            return;
         }
         self.ops.push(op);
     }

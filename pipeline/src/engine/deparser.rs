@@ -92,8 +92,9 @@ impl DeparserCode {
                 .filter(|f| *f != update.field)
                 .collect();
             let bit = program.field_offset(update.header, update.field).unwrap_or(0);
-            let whole =
-                rest == update.inputs && bit % 16 == 0 && program.header_bits(update.header) % 16 == 0;
+            let whole = rest == update.inputs
+                && bit.is_multiple_of(16)
+                && program.header_bits(update.header).is_multiple_of(16);
             let fields = (!whole)
                 .then(|| update.inputs.iter().map(|&f| (slots.source(f), program.fields[f].width)).collect());
             code.checksums.push(Checksum { header: update.header, offset: bit / 8, fields });

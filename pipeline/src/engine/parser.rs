@@ -232,11 +232,11 @@ impl<'a> ParserBuilder<'a> {
         if arms.is_empty() {
             return Ok(Select::Always(default));
         }
-        if let [(at, _)] = fields.as_slice() {
-            if let Some(p) = at.single() {
-                let arms = arms.into_iter().map(|(v, m, t)| (v as u32, m as u32, t)).collect();
-                return Ok(Select::Word { slot: p.slot, shift: p.at, mask: p.mask(), arms, default });
-            }
+        if let [(at, _)] = fields.as_slice()
+            && let Some(p) = at.single()
+        {
+            let arms = arms.into_iter().map(|(v, m, t)| (v as u32, m as u32, t)).collect();
+            return Ok(Select::Word { slot: p.slot, shift: p.at, mask: p.mask(), arms, default });
         }
         if fields.iter().map(|(_, w)| u32::from(*w)).sum::<u32>() > 128 {
             return Err(LowerError::new(format!("state `{}` selects on more than 128 bits", state.name)));
@@ -286,10 +286,11 @@ fn verify(program: &Program, slots: &mut SlotMap<'_>, leaf: &Leaf, dst: Field, i
     let to = slots.target(dst);
     if let Some(Home::Header(h)) = inputs.first().map(|&f| program.fields[f].home) {
         let len = program.header_bits(h) / 8;
-        if program.headers[h].fields == inputs && len % 2 == 0 {
-            if let Some(&at) = leaf.extracted.get(&h) {
-                return Step::VerifyBytes { to, at, len };
-            }
+        if program.headers[h].fields == inputs
+            && len.is_multiple_of(2)
+            && let Some(&at) = leaf.extracted.get(&h)
+        {
+            return Step::VerifyBytes { to, at, len };
         }
     }
     let inputs = inputs.iter().map(|&f| (slots.source(f), program.fields[f].width)).collect();

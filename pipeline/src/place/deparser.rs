@@ -44,7 +44,7 @@ pub fn cost(
         for &f in &program.headers[header].fields {
             for c in alloc.containers_of(Var::Field(f)) {
                 if sizes.last().is_none_or(|(last, _)| *last != c) {
-                    sizes.push((c, inventory.get(c).map_or(4, |i| u32::from(i.size.bits()) / 8)));
+                    sizes.push((c, inventory.get(c).map_or(4, |i| i.size.bits() / 8)));
                 }
             }
         }

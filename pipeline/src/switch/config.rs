@@ -102,8 +102,8 @@ pub enum SwitchError {
     TrafficManager(Vec<ConfigError>),
     /// A control-plane operation was refused.
     #[error(transparent)]
-    Control(ControlError),
+    Control(Box<ControlError>),
     /// A control-plane operation would take effect in the past.
     #[error(transparent)]
-    Past(PastEvent),
+    Past(Box<PastEvent>),
 }

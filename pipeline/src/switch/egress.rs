@@ -54,7 +54,8 @@ impl<E: Executor> Switch<E> {
     /// egress pipe is long. Only passes that have left the deparser by `now` are known.
     fn due(&mut self, now: Time, port: u16) -> Time {
         let p = &mut self.ports[usize::from(port)];
-        while let Some((_, free)) = p.line.pop_front_if(|(exit, _)| *exit <= now) {
+        while let Some((_, free)) = p.line.front().copied().filter(|(exit, _)| *exit <= now) {
+            p.line.pop_front();
             p.line_free = free;
         }
         p.next_dequeue.max(p.line_free.saturating_sub(self.lookahead))

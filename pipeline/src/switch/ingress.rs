@@ -43,14 +43,8 @@ impl<E: Executor> Switch<E> {
             Mode::Functional => time,
         };
         let bytes = frame.bytes.len() as u32 + missing;
-        let info = PacketInfo {
-            tag: frame.tag,
-            port,
-            seq: p.rx_seq,
-            received: first_bit,
-            bytes,
-            ..Default::default()
-        };
+        let info =
+            PacketInfo { tag: frame.tag, port, seq: p.rx_seq, received: first_bit, ..Default::default() };
         p.rx_seq += 1;
         if self.info.len() <= packet.index() {
             self.info.resize(packet.index() + 1, PacketInfo::default());

@@ -59,8 +59,6 @@ struct PacketInfo {
     seq: u64,
     /// First bit on the wire.
     received: Time,
-    /// Bytes when it came in.
-    bytes: u32,
     qid: u8,
     queued: Duration,
 }
@@ -206,7 +204,7 @@ impl<E: Executor> Switch<E> {
             seq: self.ops,
         };
         self.ops += 1;
-        self.events.push(key, Event::Control(op)).map_err(SwitchError::Past)
+        self.events.push(key, Event::Control(op)).map_err(|e| SwitchError::Past(Box::new(e)))
     }
 
     /// When something will happen without further input.
@@ -272,7 +270,7 @@ impl<E: Executor> Switch<E> {
     /// # Errors
     /// When the operation does not fit.
     pub fn apply(&mut self, op: ControlOp) -> Result<(), SwitchError> {
-        match self.control.apply(&self.program, op).map_err(SwitchError::Control)? {
+        match self.control.apply(&self.program, op).map_err(|e| SwitchError::Control(Box::new(e)))? {
             Change::Inserted(table, _) | Change::Modified(table, _) | Change::Default(table) => {
                 self.executor.table_changed(table, &self.control);
             }

@@ -14,8 +14,6 @@ pub(super) struct PortState {
     pub(super) pipe: u8,
     /// Number within the pipe.
     pub(super) local: u8,
-    /// A port with a wire outside the switch.
-    pub(super) external: bool,
     pub(super) queues: u16,
     pub(super) rx: MacRx,
     pub(super) tx: MacTx,
@@ -68,7 +66,6 @@ pub(super) fn states(
             name,
             pipe: p.pipe().0,
             local: p.dev_port.local(),
-            external: p.kind != PortKind::Recirculation,
             queues: p.queues,
             rx: MacRx::new(speed, p.ingress_hold, chip.latency.mac_rx),
             tx: MacTx::new(speed),

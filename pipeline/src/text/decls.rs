@@ -24,9 +24,8 @@ use std::collections::BTreeMap;
 pub(super) fn program(tokens: &[Token], items: &[Item]) -> Result<Program, ParseError> {
     let indices = indices(tokens, items)?;
     let scope = Scope::of_items(items, &indices);
-    let mut p = Program::default();
-    p.headers = headers(items, &indices);
-    p.fields = fields(tokens, items, &indices)?;
+    let headers = headers(items, &indices);
+    let mut p = Program { headers, fields: fields(tokens, items, &indices)?, ..Program::default() };
     let code = |item: &Item| Code::new(Cursor::new(tokens, item.body), &scope, item.gress);
     p.labels = collect(items, &indices, Kind::Label, |i| label(&mut code(i), i))?;
     p.hashes = collect(items, &indices, Kind::Hash, |i| hash(&mut code(i), i))?;
@@ -67,7 +66,8 @@ fn indices(tokens: &[Token], items: &[Item]) -> Parsed<Vec<u32>> {
             let of_space = items.iter().zip(&list).filter(|(i, _)| Space::of(i.kind) == Some(space));
             // The culprit is the last one whose index does not fit or repeats.
             let wrong = used.get(hole).copied().unwrap_or_default();
-            let at = of_space.filter(|(_, n)| **n == wrong).map(|(i, _)| i.body).last().unwrap_or_default();
+            let at =
+                of_space.filter(|(_, n)| **n == wrong).map(|(i, _)| i.body).next_back().unwrap_or_default();
             let error = Cursor::new(tokens, at).error(expected);
             return Err(ParseError { found: format!("index {wrong}"), ..error });
         }

@@ -125,7 +125,7 @@ fn a_printed_program_is_its_own_print() {
     assert_eq!(program.tables.len(), 1);
     assert_eq!(program.name, "l3-router");
     let loc = program.tables.values().next().unwrap().loc;
-    assert_eq!((loc.file, loc.line, loc.col), ("<text>", 68, 1));
+    assert_eq!((loc.file, loc.line, loc.col), ("<text>", 65, 1));
 }
 
 #[test]
@@ -152,48 +152,48 @@ fn mistakes_are_named_with_place_and_remedy() {
         (
             "ipv4.ttl > 8w1",
             "ipv4.tll > 8w1",
-            "103:22: found `ipv4.tll`, expected a field of ingress; declare it, or check its spelling",
+            "95:25: found `ipv4.tll`, expected a field of ingress; declare it, or check its spelling",
         ),
         (
             "8w0xff",
             "255",
-            "58:30: found `255`, expected a constant with its width; write it as `16w255`, with the width it is used at",
+            "56:30: found `255`, expected a constant with its width; write it as `16w255`, with the width it is used at",
         ),
         (
             "add(ipv4.ttl",
             "mul(ipv4.ttl",
-            "58:16: found `mul`, expected `cast` or an ALU instruction; unknown ALU instruction `mul`; the mnemonics \
+            "56:16: found `mul`, expected `cast` or an ALU instruction; unknown ALU instruction `mul`; the mnemonics \
              are those of the vendor's assembler, such as `add`, `saddu`, `xor`, `shl`, `set`",
         ),
         (
             "crc(16, 0x8bb7",
             "crc(16, 0x8bb6",
-            "37:17: found `crc`, expected a possible CRC; CRC polynomial 0x8bb6 is \
+            "35:17: found `crc`, expected a possible CRC; CRC polynomial 0x8bb6 is \
              even; its lowest bit (the constant term) must be 1, the top term is left out",
         ),
-        ("emit(ipv4)", "emit(ipv4", "121:14: found `;`, expected `)`"),
-        ("size = 1024;", "", "79:1: found `}`, expected `size = …;`"),
+        ("emit(ipv4)", "emit(ipv4", "110:14: found `;`, expected `)`"),
+        ("size = 1024;", "", "75:1: found `}`, expected `size = …;`"),
         (
             "= ig.ingress_port",
             "= ig.port",
-            "31:21: found `ig.port`, which is no intrinsic field, expected one of \
+            "29:22: found `ig.port`, which is no intrinsic field, expected one of \
             `ig.ingress_port`, `ig.ingress_mac_tstamp`, `prsr.global_tstamp`, `prsr.parser_err`, \
             `ig_tm.ucast_egress_port`, `ig_tm.qid`, `dprsr.drop_ctl`, `eg.egress_port`, `eg.enq_qdepth`, \
             `eg.enq_tstamp`, `eg.deq_qdepth`, `eg.deq_timedelta`, `eg.egress_qid`, `eg.pkt_length`",
         ),
-        ("&& (ipv4", "&& ipv4", "103:36: found `||`, expected `)`; put parentheses where `&&` and `||` meet"),
+        ("&& (ipv4", "&& ipv4", "95:39: found `||`, expected `)`; put parentheses where `&&` and `||` meet"),
         (
             "label no_route = drop",
             "@index(4) label no_route = drop",
-            "34:26: found index 4, expected the indices of \
+            "32:26: found index 4, expected the indices of \
             the 1 labels to be 0 to 0",
         ),
-        ("bit<1> m.bad;", "bit<1> m.bad", "27:1: found `}`, expected `;` or `{`"),
+        ("bit<1> m.bad;", "bit<1> m.bad", "25:1: found `}`, expected `;` or `{`"),
         ("\"1024\"", "\"1024", "5:16: found `\"` without its partner, expected a closing quote"),
         (
             "0x2a",
             "0xzz",
-            "38:16: found `8w0xzz`, expected a number such as `10`, `0x0a` or `16w0x800`, below 2^128",
+            "36:16: found `8w0xzz`, expected a number such as `10`, `0x0a` or `16w0x800`, below 2^128",
         ),
     ] {
         assert_eq!(message(from, to), wanted);
@@ -205,7 +205,7 @@ fn the_other_gress_is_named_in_the_remedy() {
     let egress = format!("{ROUTER}\ncontrol egress {{ if (ipv4.ttl == 8w0) {{ }} }}");
     assert_eq!(
         parse(&egress).unwrap_err().to_string(),
-        "124:22: found `ipv4.ttl`, expected a field of egress; ingress declares it; only bytes cross between gresses"
+        "113:22: found `ipv4.ttl`, expected a field of egress; ingress declares it; only bytes cross between gresses"
     );
 }
 

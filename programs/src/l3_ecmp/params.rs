@@ -76,7 +76,7 @@ pub struct Params {
     pub hash_rotate: u16,
     /// How the hash picks a member: `fair` takes 14 bits modulo the members that are up, `resilient` keeps
     /// the flows of members that stay up in place, `plain-modulo` takes the whole hash modulo the members
-    /// that are up, as software does; no chip has it, so such a program fits none
+    /// that are up, as software does; no chip has it, and the report says so
     #[param(expects = "fair, resilient or plain-modulo")]
     pub selection: Selection,
 }

@@ -9,6 +9,7 @@ use proptest::prelude::*;
 use sluice_asic::chip::{ChipSpec, Column};
 use sluice_asic::gress::Gress;
 use sluice_asic::latency::StageDependency;
+use sluice_asic::select::SelectorMode;
 use std::collections::BTreeSet;
 
 fn chips() -> [ChipSpec; 2] {
@@ -290,11 +291,14 @@ fn exclusive_users_of_a_counter_share_its_units() {
 
 #[test]
 fn a_selector_that_no_chip_has_costs_what_the_nearest_one_does() {
-    let fair = samples::l3(1000);
-    let mut plain = fair.clone();
-    for profile in plain.profiles.values_mut() {
-        profile.selector.as_mut().unwrap().mode = sluice_asic::select::SelectorMode::PlainModulo;
-    }
+    let with_mode = |mode| {
+        let mut program = samples::l3(1000);
+        for profile in program.profiles.values_mut() {
+            profile.selector.as_mut().unwrap().mode = mode;
+        }
+        program
+    };
+    let (fair, plain) = (with_mode(SelectorMode::Fair), with_mode(SelectorMode::PlainModulo));
     let chip = ChipSpec::tofino2();
     assert_eq!(placed(&plain, &chip).units, placed(&fair, &chip).units);
     let report = crate::report::Report::new(&plain, &placed(&plain, &chip));

@@ -132,10 +132,7 @@ fn state_cycles(
 /// Cycles that the extractors take for these containers.
 fn extract_cycles(spec: &ParserSpec, inventory: &PhvInventory, containers: &BTreeSet<Container>) -> u32 {
     let count = |bits: u32| {
-        containers
-            .iter()
-            .filter(|c| inventory.get(**c).is_some_and(|i| u32::from(i.size.bits()) == bits))
-            .count() as u32
+        containers.iter().filter(|c| inventory.get(**c).is_some_and(|i| i.size.bits() == bits)).count() as u32
     };
     let (b, h, w) = (count(8), count(16), count(32));
     if spec.extract_32 > 0 {

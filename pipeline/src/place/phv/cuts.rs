@@ -113,7 +113,7 @@ impl Cuts {
         let Home::Header(header) = data.home else { return self.field_cuts.insert((field, bit)) };
         let end = program.field_offset(header, field).unwrap_or(0) + u32::from(data.width);
         let wire = end - u32::from(bit);
-        wire % 8 == 0 && self.header_cuts.insert((header, wire / 8))
+        wire.is_multiple_of(8) && self.header_cuts.insert((header, wire / 8))
     }
 
     /// One round over all copies; true if a demand changed.
@@ -138,7 +138,11 @@ impl Cuts {
                 || matches!(program.fields[big.0].home, Home::Intrinsic(_)))
                 && [range.0, range.1]
                     .into_iter()
-                    .fold(false, |c, bit| self.cut(program, demands, big.0, bit) || c)
+                    .map(|bit| self.cut(program, demands, big.0, bit))
+                    // Every bit is cut, not only the first that changes something.
+                    .filter(|changed| *changed)
+                    .count()
+                    > 0
     }
 
     /// Puts a metadata field into a larger container than it needs.

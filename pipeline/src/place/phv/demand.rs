@@ -201,7 +201,7 @@ fn unaligned_copy(program: &Program, at: Loc, dst: Field, src: Field) -> Option<
     let data = &program.fields[src];
     let Home::Header(header) = data.home else { return None };
     let offset = program.field_offset(header, src)?;
-    if offset % 8 == 0 && data.width % 8 == 0 {
+    if offset % 8 == 0 && data.width.is_multiple_of(8) {
         return None;
     }
     let text = format!(
