@@ -1,5 +1,7 @@
-//! `l3-ecmp` as a whole: it is a program, it fits, and both engines agree on it.
+//! `l3-ecmp` on both engines: they agree on every packet, and a placement that is not legal shows.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+use proptest::prelude::*;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_asic::port::PortMap;
@@ -7,12 +9,13 @@ use sluice_pcaps::capture::CaptureReader;
 use sluice_pcaps::samples;
 use sluice_pipeline::control::ControlState;
 use sluice_pipeline::engine::Engine;
+use sluice_pipeline::flow::NodeKind;
 use sluice_pipeline::ir::Program;
 use sluice_pipeline::packet::{HeadLayout, PacketStore};
 use sluice_pipeline::pass::{Executor, Pass, PassIn, PassOut, Verdict};
 use sluice_pipeline::place::{self, Placement, place};
 use sluice_pipeline::reference::Reference;
-use sluice_pipeline::report;
+use std::sync::OnceLock;
 
 struct World {
     program: Program,
@@ -107,7 +110,6 @@ fn fits_both_chips_and_the_independent_verifier_agrees() {
         let w = world(&chip, &[]);
         let findings = place::verify(&w.program, &w.placement);
         assert!(findings.is_empty(), "{}: {findings:#?}", chip.name);
-        println!("{}", report::text(&report::Report::new(&w.program, &w.placement)));
     }
 }
 
@@ -117,3 +119,60 @@ fn engine_and_reference_agree_on_the_sample() {
         agree(&world(&chip, &[]), &sample_frames());
     }
 }
+
+/// The placement with one node of ingress moved to another stage.
+fn moved(w: &World, table: &str, stage: u8) -> Placement {
+    let mut placement = w.placement.clone();
+    let gress = &mut placement.gresses[0];
+    let wanted = w.program.table_named(table).unwrap();
+    let node = gress.flow.nodes.iter().find(|(_, d)| d.kind == NodeKind::Table(wanted)).unwrap().0;
+    for part in &mut gress.nodes[node].parts {
+        part.stage = stage;
+    }
+    placement
+}
+
+#[test]
+fn a_corrupted_placement_is_caught_by_the_verifier_and_by_the_engine() {
+    let w = world(&ChipSpec::tofino2(), &[]);
+    let frames = sample_frames();
+    let mut reference = Reference::new(&w.program, &w.control, Default::default());
+    let expected: Vec<Vec<u8>> =
+        run(&mut reference, &frames, 64).into_iter().map(|(.., bytes)| bytes).collect();
+    // The group before the route that chooses it; the next hop before the group; the VLAN's table last.
+    for (table, stage) in [("ecmp", 0), ("neighbor", 0), ("vlan", 19)] {
+        let corrupted = moved(&w, table, stage);
+        assert!(!place::verify(&w.program, &corrupted).is_empty(), "{table} in stage {stage}");
+        let mut engine = Engine::new(&w.program, &corrupted, &w.control).unwrap();
+        let found: Vec<Vec<u8>> =
+            run(&mut engine, &frames, 64).into_iter().map(|(.., bytes)| bytes).collect();
+        if table != "vlan" {
+            assert_ne!(expected, found, "{table} in stage {stage}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// Bytes that are nothing, and frames of the sample with bytes changed and cut off.
+    #[test]
+    fn engines_agree_on_arbitrary_bytes(
+        junk in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..200), 1..40),
+        changes in prop::collection::vec((0..803_usize, 0..120_usize, any::<u8>(), 0..300_usize), 1..60),
+    ) {
+        let sample = sample_frames();
+        let mut frames = junk;
+        for (frame, at, value, cut) in changes {
+            let mut bytes = sample[frame].clone();
+            if let Some(byte) = bytes.get_mut(at) {
+                *byte = value;
+            }
+            bytes.truncate(cut.max(1));
+            frames.push(bytes);
+        }
+        agree(WORLD.get_or_init(|| world(&ChipSpec::tofino2(), &[])), &frames);
+    }
+}
+
+static WORLD: OnceLock<World> = OnceLock::new();

@@ -28,7 +28,6 @@ pub(crate) struct Record {
 
 /// A packet waiting for earlier ones.
 struct Waiting {
-    interface: u32,
     orig_len: u32,
     bytes: Vec<u8>,
 }
@@ -45,8 +44,9 @@ pub(crate) struct Outputs<'a> {
     origin: CaptureTime,
     out: Option<Capture>,
     drops: Option<Capture>,
-    /// Interface of each dev_port.
+    /// Interface of each dev_port that sent something.
     interfaces: BTreeMap<u16, u32>,
+    /// Packets per interface.
     sent: Vec<u64>,
     waiting: BTreeMap<Reverse<(Time, u16, u64)>, Waiting>,
     free: Vec<Vec<u8>>,
@@ -56,41 +56,43 @@ pub(crate) struct Outputs<'a> {
 
 impl<'a> Outputs<'a> {
     pub(crate) fn create(plan: &'a Plan<'a>, origin: CaptureTime) -> Result<Self, Failure> {
-        let external: Vec<_> =
-            plan.ports.iter().filter(|p| p.kind != sluice_asic::port::PortKind::Recirculation).collect();
-        let interfaces: BTreeMap<u16, u32> =
-            external.iter().zip(0..).map(|(p, i)| (p.dev_port.number(), i)).collect();
-        let speed = |p: &sluice_asic::port::Port| {
-            let slower = plan.config.port_speeds.iter().find(|(dev, _)| *dev == p.dev_port.number());
-            slower.map_or(p.speed, |(_, s)| *s).as_bps()
-        };
-        let named: Vec<(String, String, u64)> = external
-            .iter()
-            .map(|p| (p.to_string(), format!("dev_port {}", p.dev_port.number()), speed(p)))
-            .collect();
-        let specs: Vec<InterfaceSpec<'_>> =
-            named.iter().map(|(n, d, s)| InterfaceSpec { name: n, description: d, speed: *s }).collect();
         let out = match &plan.args.output {
-            Some(dir) => Some(Capture::create(&dir.join("out.pcapng"), &specs)?),
+            Some(dir) => Some(Capture::create(&dir.join("out.pcapng"), &[])?),
             None => None,
         };
         let dead =
             [InterfaceSpec { name: "dropped", description: "packets that died in the switch", speed: 0 }];
         let drops = plan.args.drops.as_deref().map(|path| Capture::create(path, &dead)).transpose()?;
-        let sent = vec![0; interfaces.len()];
-        let (waiting, free) = (BTreeMap::new(), Vec::new());
         Ok(Outputs {
             plan,
             origin,
             out,
             drops,
-            interfaces,
-            sent,
-            waiting,
-            free,
+            interfaces: BTreeMap::new(),
+            sent: Vec::new(),
+            waiting: BTreeMap::new(),
+            free: Vec::new(),
             error: None,
             last: Time::ORIGIN,
         })
+    }
+
+    /// The interface of a port, declared when the port first sends something.
+    fn interface(&mut self, dev_port: u16) -> Result<u32, WriteError> {
+        if let Some(known) = self.interfaces.get(&dev_port) {
+            return Ok(*known);
+        }
+        let port = self.plan.ports.iter().find(|p| p.dev_port.number() == dev_port);
+        let slower = self.plan.config.port_speeds.iter().find(|(dev, _)| *dev == dev_port);
+        let speed = slower.map(|(_, s)| *s).or(port.map(|p| p.speed)).map_or(0, |s| s.as_bps());
+        let name = port.map_or_else(|| dev_port.to_string(), ToString::to_string);
+        let description = format!("dev_port {dev_port}");
+        let spec = InterfaceSpec { name: &name, description: &description, speed };
+        let Some(capture) = &mut self.out else { return Ok(0) };
+        let number = capture.writer.add_interface(&spec)?;
+        self.interfaces.insert(dev_port, number);
+        self.sent.push(0);
+        Ok(number)
     }
 
     /// Takes a packet that left; it is written when no earlier one can come.
@@ -98,7 +100,6 @@ impl<'a> Outputs<'a> {
         if self.out.is_none() {
             return;
         }
-        let Some(&interface) = self.interfaces.get(&r.dev_port) else { return };
         let mut bytes = self.free.pop().unwrap_or_default();
         bytes.clear();
         bytes.extend_from_slice(head);
@@ -107,7 +108,7 @@ impl<'a> Outputs<'a> {
             bytes.extend_from_slice(&PAD[bytes.len()..]);
         }
         let orig_len = r.bytes.max(MIN_FRAME.get() as u32);
-        self.waiting.insert(Reverse((r.time, r.dev_port, r.tag)), Waiting { interface, orig_len, bytes });
+        self.waiting.insert(Reverse((r.time, r.dev_port, r.tag)), Waiting { orig_len, bytes });
     }
 
     /// Takes a packet that died.
@@ -136,17 +137,18 @@ impl<'a> Outputs<'a> {
     /// Writes every packet that left before `until`: nothing earlier can come any more.
     pub(crate) fn flush(&mut self, until: Time) -> Result<(), Failure> {
         while let Some(entry) = self.waiting.last_entry() {
-            let Reverse((time, ..)) = *entry.key();
+            let Reverse((time, dev_port, _)) = *entry.key();
             if time > until {
                 break;
             }
             let w = entry.remove();
             let stamp = self.stamp(time);
             self.last = self.last.max(time);
-            self.sent[w.interface as usize] += 1;
+            let interface = self.interface(dev_port).map_err(Failure::input)?;
+            self.sent[interface as usize] += 1;
             if let Some(capture) = &mut self.out {
                 let packet = Packet {
-                    interface: w.interface,
+                    interface,
                     time: stamp,
                     head: &w.bytes,
                     tail: &[],
@@ -184,7 +186,6 @@ impl<'a> Outputs<'a> {
             writer.finish(&[]).map_err(Failure::input)?;
             file.finish()?;
         }
-        let _ = self.plan;
         Ok(())
     }
 }

@@ -118,6 +118,16 @@ impl Builder {
     /// Everything that is wrong with the program, not only the first: mistakes against the builder's own
     /// rules, then the verifier's findings, warnings included when there is an error.
     pub fn finish(self, params: &dyn Params) -> Result<ir::Program, Vec<Diag>> {
+        let program = self.finish_unverified(params)?;
+        let diags = crate::verify::verify(&program);
+        if crate::verify::has_errors(&diags) { Err(diags) } else { Ok(program) }
+    }
+
+    /// As [`Builder::finish`] without the verifier: for tools that change the program before they verify it.
+    ///
+    /// # Errors
+    /// Everything that breaks the builder's own rules.
+    pub fn finish_unverified(self, params: &dyn Params) -> Result<ir::Program, Vec<Diag>> {
         let Draft { mut program, mut diags, homeless, started, .. } = self.draft.into_inner();
         let values = params.list().into_iter();
         program.params = values.map(|p| ParamValue { doc: p.help(), key: p.key, value: p.value }).collect();
@@ -137,8 +147,6 @@ impl Builder {
                 );
             }
         }
-        // VERIFY: switch on with the verifier (a program that the builder refuses would be reported twice):
-        // if diags.is_empty() { diags.extend(crate::verify::verify(&program)); }
         if diags.iter().any(|d| d.severity == Severity::Error) { Err(diags) } else { Ok(program) }
     }
 

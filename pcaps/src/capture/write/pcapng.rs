@@ -103,6 +103,17 @@ impl<W: Write> CaptureWriter<W> {
         Ok(Self { sink, blocks, interfaces: interfaces.len() as u32 })
     }
 
+    /// Declares one more interface, before its first packet, and returns its number.
+    ///
+    /// # Errors
+    /// A name or description longer than 65,535 bytes.
+    pub fn add_interface(&mut self, interface: &InterfaceSpec<'_>) -> Result<u32, WriteError> {
+        self.blocks.write_pcapng_block(description(interface)?)?;
+        self.sink.buffer().append(self.blocks.get_mut());
+        self.interfaces += 1;
+        Ok(self.interfaces - 1)
+    }
+
     /// Writes one packet.
     ///
     /// # Errors
