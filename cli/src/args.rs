@@ -132,6 +132,9 @@ pub(crate) struct ReplayArgs {
     /// Speed of the front-panel ports, for example 100G
     #[arg(long, value_name = "RATE")]
     pub(crate) port_speed: Option<String>,
+    /// Speed of one port, repeatable: 20=100G
+    #[arg(long = "port", value_name = "PORT=RATE")]
+    pub(crate) port_speeds: Vec<String>,
     /// Pace: original, line-rate, 2.5x, 1.5Mpps or 40Gbps
     #[arg(long, default_value = "original")]
     pub(crate) speed: String,

@@ -51,7 +51,7 @@ impl Failure {
         let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
         let count = errors.len();
         Failure::with_help(
-            texts.join("\n"),
+            texts.join("\n").trim_start_matches("error: "),
             format!(
                 "{count} mistake(s); `sluice entries PROGRAM --template` prints a file with every table explained"
             ),

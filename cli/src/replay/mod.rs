@@ -19,7 +19,8 @@ use output::Outputs;
 use pace::Pace;
 use run::Session;
 use sink::Collector;
-use sluice_asic::units::{Cells, Duration};
+use sluice_asic::port::{FrontPort, PortMap, PortName};
+use sluice_asic::units::{BitRate, Cells, Duration};
 use sluice_pipeline::engine::Engine;
 use sluice_pipeline::pass::Executor;
 use sluice_pipeline::reference::{Options, Reference};
@@ -50,9 +51,17 @@ pub(crate) fn run(args: &ReplayArgs, as_json: bool) -> Result<(), Failure> {
     })?;
     let ports = resolve::ports(&chip, args.port_speed.as_deref())?;
     let (control, setup) = resolve::entries(stage, &program, &ports, args.entries.as_deref())?;
-    let speeds =
-        setup.port_speeds.iter().filter_map(|(front, s)| Some((ports.front(*front)?.dev_port.number(), *s)));
-    let config = config(args, speeds.collect())?;
+    let mut speeds = Vec::new();
+    // A slower port of the default entries keeps its speed unless the user sets the speeds.
+    if args.port_speed.is_none() {
+        let of =
+            |(front, speed): &(FrontPort, BitRate)| Some((ports.front(*front)?.dev_port.number(), *speed));
+        speeds.extend(setup.port_speeds.iter().filter_map(of));
+    }
+    for text in &args.port_speeds {
+        speeds.push(port_speed(text, &ports)?);
+    }
+    let config = config(args, speeds)?;
     let pace = args.speed.parse().map_err(Failure::input)?;
     let drain = args.drain.parse().map_err(Failure::input)?;
     let plan = Plan { args, program, placement, ports, control, config, pace, drain };
@@ -76,10 +85,18 @@ pub(crate) fn run(args: &ReplayArgs, as_json: bool) -> Result<(), Failure> {
     }
 }
 
-fn config(
-    args: &ReplayArgs,
-    port_speeds: Vec<(u16, sluice_asic::units::BitRate)>,
-) -> Result<SwitchConfig, Failure> {
+/// `20=100G` or `dev:137=100G`.
+fn port_speed(text: &str, ports: &PortMap) -> Result<(u16, BitRate), Failure> {
+    let usage = "write PORT=RATE, for example 20=100G";
+    let (port, rate) = text
+        .split_once('=')
+        .ok_or_else(|| Failure::with_help(format!("port `{text}` has no speed"), usage))?;
+    let name: PortName = port.parse().map_err(|e| Failure::with_help(e, usage))?;
+    let dev_port = ports.resolve(name).map_err(Failure::input)?.dev_port.number();
+    Ok((dev_port, rate.parse().map_err(Failure::input)?))
+}
+
+fn config(args: &ReplayArgs, port_speeds: Vec<(u16, BitRate)>) -> Result<SwitchConfig, Failure> {
     Ok(SwitchConfig {
         mode: if args.functional { Mode::Functional } else { Mode::Timed },
         clock_origin: args.clock_origin.parse().map_err(Failure::input)?,
@@ -89,8 +106,7 @@ fn config(
             strict: args.scheduler == SchedulerKind::Strict,
             ..QueueSetup::default()
         },
-        // A slower port of the default entries keeps its speed only below that of the others.
-        port_speeds: if args.port_speed.is_some() { Vec::new() } else { port_speeds },
+        port_speeds,
         ..SwitchConfig::default()
     })
 }
