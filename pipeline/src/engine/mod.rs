@@ -23,6 +23,7 @@ use crate::packet::{HeadSpan, Packet, PacketStore};
 use crate::pass::{Executor, MAX_BATCH, Pass, PassIn, PassOut, State, Verdict};
 use crate::place::Placement;
 use action::{Effects, EntryOf, label_of};
+use arrayvec::ArrayVec;
 use batch::{Phv, first_lanes, for_lanes, lanes_where};
 use lower::{GressCode, Step, lower};
 use parser::{Heads, ParserScratch};
@@ -55,6 +56,7 @@ struct GressEngine {
     preds: Vec<u64>,
     parser: ParserScratch,
     found: Found,
+    lanes: Option<Box<Lanes>>,
 }
 
 impl Engine {
@@ -116,9 +118,10 @@ impl Executor for Engine {
     }
 }
 
-/// What is known of the lanes of a batch besides their PHV.
+/// What is known of the lanes of a batch besides their PHV. Kept between batches: only the lanes in use are
+/// written.
 struct Lanes {
-    packets: Vec<(Packet, HeadSpan)>,
+    packets: ArrayVec<(Packet, HeadSpan), MAX_BATCH>,
     start: [usize; 64],
     head: [u32; 64],
     bytes: [u32; 64],
@@ -126,15 +129,31 @@ struct Lanes {
     labels: [u32; 64],
 }
 
+impl Lanes {
+    fn new() -> Lanes {
+        Lanes {
+            packets: ArrayVec::new(),
+            start: [0; 64],
+            head: [0; 64],
+            bytes: [0; 64],
+            leaf: [0; 64],
+            labels: [0; 64],
+        }
+    }
+}
+
 impl GressEngine {
     fn new(code: GressCode) -> GressEngine {
         let (phv, preds) = (Phv::new(code.slots), vec![0; code.preds]);
-        GressEngine { code, phv, preds, parser: ParserScratch::default(), found: Found::default() }
+        let (parser, found) = (ParserScratch::default(), Found::default());
+        GressEngine { code, phv, preds, parser, found, lanes: Some(Box::new(Lanes::new())) }
     }
 
     fn run(&mut self, batch: &mut [Pass], packets: &mut PacketStore, state: &mut State) {
         let mask = first_lanes(batch.len());
-        let mut lanes = self.enter(batch, packets);
+        // Taken out while the batch runs, so that the other parts can be borrowed beside it.
+        let mut lanes = self.lanes.take().unwrap_or_else(|| Box::new(Lanes::new()));
+        self.enter(batch, packets, &mut lanes);
         self.parse(mask, packets, &mut lanes, state);
         let leaves = &self.code.parser.leaves;
         let failed = if self.code.sees_errors {
@@ -144,24 +163,19 @@ impl GressEngine {
         };
         self.control(mask & !failed, &mut lanes, state);
         self.leave(mask, failed, batch, packets, &lanes);
+        self.lanes = Some(lanes);
     }
 
     /// Clears the PHVs and fills intrinsic fields.
-    fn enter(&mut self, batch: &[Pass], packets: &PacketStore) -> Lanes {
-        let mut lanes = Lanes {
-            packets: Vec::with_capacity(batch.len()),
-            start: [0; 64],
-            head: [0; 64],
-            bytes: [0; 64],
-            leaf: [0; 64],
-            labels: [0; 64],
-        };
+    fn enter(&mut self, batch: &[Pass], packets: &PacketStore, lanes: &mut Lanes) {
         self.phv.clear(batch.len());
+        lanes.packets.clear();
         for (l, pass) in batch.iter().enumerate() {
             let span = packets.span(pass.packet);
             lanes.packets.push((pass.packet, span));
             (lanes.start[l], lanes.head[l]) = (span.start, (span.end - span.start) as u32);
             lanes.bytes[l] = packets.len(pass.packet);
+            lanes.labels[l] = 0;
         }
         for (which, at) in &self.code.inputs {
             for (l, pass) in batch.iter().enumerate() {
@@ -171,22 +185,21 @@ impl GressEngine {
                 }
             }
         }
-        lanes
     }
 
     fn parse(&mut self, mask: u64, packets: &mut PacketStore, lanes: &mut Lanes, state: &mut State) {
-        let heads = Heads { bytes: packets.heads_mut(), start: &lanes.start, len: &lanes.head };
+        let Lanes { start, head, bytes, leaf, labels, .. } = lanes;
+        let heads = Heads { bytes: packets.heads_mut(), start, len: head };
         let (phv, hashes, found) = (&self.phv, &self.code.hashes, &self.found);
-        let mut labels = [0; 64];
-        self.code.parser.run(mask, &heads, phv, &mut self.parser, &mut lanes.leaf, |code, lanes_of| {
+        self.code.parser.run(mask, &heads, phv, &mut self.parser, leaf, |code, lanes_of| {
             let entry = EntryOf { args: &[], base: &found.base, entry: &found.entry };
-            let mut fx = Effects { hashes, state: &mut *state, bytes: &lanes.bytes, labels: &mut labels };
+            let mut fx = Effects { hashes, state: &mut *state, bytes, labels };
             action::run(code, lanes_of, phv, &entry, &mut fx);
         });
         let errors = self.code.inputs.iter().find(|(which, _)| *which == Intrinsic::ParserErr);
         if let Some((_, at)) = errors {
             let leaves = &self.code.parser.leaves;
-            for_lanes(mask, |l| at.write(phv, l, u128::from(leaves[usize::from(lanes.leaf[l])].error)));
+            for_lanes(mask, |l| at.write(phv, l, u128::from(leaves[usize::from(leaf[l])].error)));
         }
     }
 
