@@ -3,6 +3,7 @@
 use super::Plan;
 use super::run::Done;
 use serde_json::{Map, Value, json};
+use sluice_asic::units::Duration;
 use sluice_pipeline::ir::{CounterHome, LabelKind};
 use sluice_pipeline::switch::{Mode, Reason};
 
@@ -118,7 +119,10 @@ fn warnings(plan: &Plan<'_>, done: &Done<'_>) -> Vec<String> {
         list.extend(r.truncated.clone());
         list.extend(r.oddities.iter().cloned());
     }
-    if done.delayed.packets > 0 && plan.config.mode == Mode::Timed && plan.pace != super::pace::Pace::LineRate
+    // Stamps have a resolution of 1 ns: less than that is rounding, not traffic.
+    if done.delayed.most >= Duration::from_nanos(1)
+        && plan.config.mode == Mode::Timed
+        && plan.pace != super::pace::Pace::LineRate
     {
         list.push(format!(
             "{} packets came closer together than their port's line allows and were delayed, by {} at most",

@@ -1,5 +1,6 @@
 //! What the control plane says when it refuses an operation: entity, found, expected, remedy.
 
+use super::names::counted;
 use super::schema::kind_name;
 use crate::ir::MatchKind;
 use thiserror::Error;
@@ -22,7 +23,7 @@ pub enum ControlError {
     ConstTable { table: String, entries: usize },
     #[error("table `{table}` has no key, so it takes no entries; set its default action instead")]
     KeylessTable { table: String },
-    #[error("the key of table `{table}` has {expected} columns ({columns}), not {found}")]
+    #[error("the key of table `{table}` has {} ({columns}), not {found}", counted(*.expected, "column"))]
     KeyArity { table: String, found: usize, expected: usize, columns: String },
     #[error("key `{field}` of table `{table}` is matched {}, but the value given is {}", kind_name(*.expected), kind_name(*.found))]
     KeyKind { table: String, field: String, found: MatchKind, expected: MatchKind },
@@ -56,7 +57,7 @@ pub enum ControlError {
     NoSelector { profile: String },
     #[error("action `{action}` is not one of table `{table}`'s actions: {listed}")]
     ActionNotListed { table: String, action: String, listed: String },
-    #[error("action `{action}` takes {expected} arguments ({params}), not {found}")]
+    #[error("action `{action}` takes {} ({params}), not {found}", counted(*.expected, "argument"))]
     ArgCount { action: String, found: usize, expected: usize, params: String },
     #[error("argument `{param}` of action `{action}` is {width} bits wide; {value:#x} does not fit")]
     ArgTooWide { action: String, param: String, value: u128, width: u16 },

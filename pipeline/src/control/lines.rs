@@ -20,7 +20,7 @@
 
 use super::check::has_priority;
 use super::resolve::{Problem, Resolver};
-use super::{ControlOp, EntryError, GroupMember, Script, Sourced, Then};
+use super::{ControlError, ControlOp, EntryError, GroupMember, Script, Sourced, Then};
 use crate::entity::EntityMap;
 use crate::ir::{KeyValue, Profile, Program, TableData};
 
@@ -146,14 +146,14 @@ impl Reader<'_> {
         if columns.len() != data.keys.len() {
             let names: Vec<&str> =
                 data.keys.iter().map(|k| self.resolver.program.fields[k.field].name.as_str()).collect();
+            let error = ControlError::KeyArity {
+                table: data.name.clone(),
+                found: columns.len(),
+                expected: names.len(),
+                columns: names.join(", "),
+            };
             return Err(Problem {
-                text: format!(
-                    "the key of table `{}` has {} columns ({}), not {}",
-                    data.name,
-                    names.len(),
-                    names.join(", "),
-                    columns.len()
-                ),
+                text: error.to_string(),
                 help:
                     "the key ends at =>, which stands even when nothing follows; write masks without spaces"
                         .to_owned(),

@@ -30,6 +30,8 @@ mod value;
 
 #[cfg(test)]
 pub(crate) mod sample;
+#[cfg(test)]
+mod tests;
 
 pub use error::ControlError;
 pub use op::{Change, ControlOp};

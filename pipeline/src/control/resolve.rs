@@ -1,7 +1,7 @@
 //! Names to handles, with the nearest name when there is none. What may not live here: file formats.
 
 use super::names::nearest;
-use super::{ValueError, parse_match, parse_value};
+use super::{ControlError, ValueError, parse_match, parse_value};
 use crate::flow::table_actions;
 use crate::ir::{
     Action, ActionCall, ActionData, Counter, KeyValue, MatchKind, Profile, Program, Table, TableData,
@@ -87,7 +87,15 @@ impl<'a> Resolver<'a> {
                 text: format!("key `{name}` of table `{}` could be {} or {}", data.name, names[i], names[j]),
                 help: "write the full name, quoted".to_owned(),
             }),
-            _ => Err(Problem::unknown(&format!("key of table `{}` named", data.name), name, names)),
+            _ => {
+                let last_parts = names.iter().map(|n| n.rsplit('.').next().unwrap_or(n));
+                let near = nearest(name, names.iter().copied().chain(last_parts));
+                let help = near.map_or(String::new(), |n| format!("did you mean `{n}`?"));
+                Err(Problem {
+                    help,
+                    ..Problem::unknown(&format!("key of table `{}` named", data.name), name, names)
+                })
+            }
         }
     }
 
@@ -127,12 +135,8 @@ impl<'a> Resolver<'a> {
 /// Too few or too many positional arguments.
 pub(super) fn arg_count(data: &ActionData, found: usize) -> Problem {
     let params: Vec<&str> = data.params.iter().map(|p| p.name.as_str()).collect();
-    Problem::new(format!(
-        "action `{}` takes {} arguments ({}), not {found}",
-        data.name,
-        params.len(),
-        params.join(", ")
-    ))
+    let (expected, params) = (params.len(), params.join(", "));
+    Problem::new(ControlError::ArgCount { action: data.name.clone(), found, expected, params }.to_string())
 }
 
 fn in_context(what: &str, name: &str, error: &ValueError) -> Problem {

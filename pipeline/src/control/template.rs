@@ -14,7 +14,7 @@ pub fn print(schema: &Schema) -> String {
     out.push_str("## Values: 17, \"0x11\", \"10.0.0.1\", \"2001:db8::1\", \"02:00:00:00:00:01\";\n");
     out.push_str("## lpm keys \"10.0.0.0/8\"; ternary keys \"0x50 &&& 0xf0\"; \"*\" matches everything.\n");
     schema.profiles.iter().for_each(|p| profile(p, &mut out));
-    schema.tables.iter().for_each(|t| table(t, &mut out));
+    schema.tables.iter().for_each(|t| table(schema, t, &mut out));
     if !schema.counters.is_empty() {
         out.push_str("\n## Counters (read and cleared at run time, nothing to configure)\n");
         for c in &schema.counters {
@@ -55,7 +55,7 @@ fn profile(p: &ProfileSchema, out: &mut String) {
     }
 }
 
-fn table(t: &TableSchema, out: &mut String) {
+fn table(schema: &Schema, t: &TableSchema, out: &mut String) {
     _ = writeln!(out, "\n## Table {} ({}): {} entries{}", t.name, t.gress, t.size, doc(&t.doc));
     for key in &t.keys {
         _ = writeln!(out, "##   key {}: {}, {} bits{}", key.name, key.kind, key.width, doc(&key.doc));
@@ -64,7 +64,7 @@ fn table(t: &TableSchema, out: &mut String) {
     if t.constant {
         out.push_str("##   The program fixes the entries of this table.\n");
     } else if !t.keys.is_empty() && !t.actions.is_empty() {
-        example(t, out);
+        example(schema, t, out);
     }
     _ = writeln!(
         out,
@@ -74,12 +74,16 @@ fn table(t: &TableSchema, out: &mut String) {
     );
 }
 
-fn example(t: &TableSchema, out: &mut String) {
+fn example(schema: &Schema, t: &TableSchema, out: &mut String) {
     let keys: Vec<String> =
         t.keys.iter().map(|k| format!("{} = {}", quoted(&k.name), bare_or_string(&key_example(k)))).collect();
     _ = writeln!(out, "# [[table.{}]]\n# key = {{ {} }}", quoted(&t.name), keys.join(", "));
     match &t.profile {
-        Some(profile) => _ = writeln!(out, "# member = 1  # of {profile}; or group = 1 if it has groups"),
+        Some(name) => {
+            let grouped = schema.profiles.iter().any(|p| p.name == *name && p.groups > 0);
+            let or_group = if grouped { "; or group = 1" } else { "" };
+            _ = writeln!(out, "# member = 1  # of {name}{or_group}");
+        }
         None => call(&t.actions[0], out),
     }
     if t.keys.iter().any(|k| k.kind == "ternary") {

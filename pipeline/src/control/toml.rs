@@ -55,7 +55,10 @@ pub fn parse(program: &Program, text: &str, origin: &str) -> Result<Script, Vec<
     reader.problems.sort_by_key(|(at, _)| *at);
     let error =
         |(at, Problem { text, help })| EntryError { origin: origin.to_owned(), line: line(at), text, help };
-    Err(reader.problems.into_iter().map(error).collect())
+    let mut errors: Vec<EntryError> = reader.problems.into_iter().map(error).collect();
+    // The TOML reader may report one slip twice while it recovers.
+    errors.dedup();
+    Err(errors)
 }
 
 /// Order of application.
@@ -87,7 +90,7 @@ impl Reader<'_> {
     }
 
     fn expected<T>(&mut self, value: &Value<'_>, what: &str, expected: &str) -> Option<T> {
-        let found = value.get_ref().type_str();
+        let found = kind_of(value);
         self.fail(start(value), Problem::new(format!("{what} is {found}; expected {expected}")))
     }
 
@@ -130,11 +133,8 @@ impl Reader<'_> {
         {
             return Some(number);
         }
-        let found = if let DeValue::Integer(n) = value.get_ref() {
-            n.to_string()
-        } else {
-            value.get_ref().type_str().to_owned()
-        };
+        let found =
+            if let DeValue::Integer(n) = value.get_ref() { n.to_string() } else { kind_of(value).to_owned() };
         self.fail(
             start(value),
             Problem::new(format!("{what} is {found}; expected an integer from 0 to {}", u32::MAX)),
@@ -309,7 +309,7 @@ impl Reader<'_> {
             [] => self.fail(
                 at,
                 Problem::new(format!(
-                    "this entry of table `{}` says not what it does; expected one of: action, member, group",
+                    "this entry of table `{}` does not say what it does; expected one of: action, member, group",
                     data.name
                 )),
             ),
@@ -386,4 +386,17 @@ impl Reader<'_> {
 
 fn start(value: &Value<'_>) -> usize {
     value.span().start
+}
+
+/// What a value is, with its article.
+fn kind_of(value: &Value<'_>) -> &'static str {
+    match value.get_ref() {
+        DeValue::String(_) => "a string",
+        DeValue::Integer(_) => "an integer",
+        DeValue::Float(_) => "a float",
+        DeValue::Boolean(_) => "a boolean",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "an array",
+        DeValue::Table(_) => "a table",
+    }
 }

@@ -59,6 +59,8 @@ pub(super) struct GressCode {
     pub(super) slots: usize,
     /// Intrinsic fields that the device fills.
     pub(super) inputs: Vec<(Intrinsic, FieldAt)>,
+    /// Ingress: a packet without a port goes nowhere.
+    pub(super) chooses_port: bool,
     pub(super) port: Option<FieldAt>,
     pub(super) qid: Option<FieldAt>,
     /// The program looks at parser errors itself.
@@ -84,6 +86,7 @@ pub(super) fn lower(program: &Program, placement: &Placement, gress: Gress) -> R
         );
     }
     Ok(GressCode {
+        chooses_port: gress == Gress::Ingress,
         port: field(&mut slots, Intrinsic::UcastEgressPort),
         qid: field(&mut slots, Intrinsic::Qid),
         sees_errors: program.intrinsic(gress, Intrinsic::ParserErr).is_some(),

@@ -268,7 +268,7 @@ impl GressEngine {
                 Verdict::ParserError(leaf.error)
             } else if let Some(label) = label_of(lanes.labels[l]) {
                 Verdict::Label(label)
-            } else if code.port.is_some() && port == Intrinsic::NO_PORT {
+            } else if code.chooses_port && port == Intrinsic::NO_PORT {
                 Verdict::NoPort
             } else {
                 on |= 1 << l;

@@ -1,0 +1,5 @@
+//! The control plane as a whole: every refusal, both file formats, and a naive model.
+
+mod files;
+mod model;
+mod refusals;
