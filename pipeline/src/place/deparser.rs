@@ -1,8 +1,13 @@
 //! What the deparser costs, and its limits (facts: asic §6.4). What may not live here: emission.
+//!
+//! A dictionary entry belongs to one header's validity bit and holds up to 4 bytes (T1: one container, or
+//! smaller neighbours together) or 8 (T2: a chunk, filled byte by byte). The longest head is that of the parse
+//! path whose emitted headers are longest, with every header added that an action can make valid; whether
+//! actions exclude each other is not considered.
 
 use super::data::PhvAllocation;
-use crate::flow::Var;
-use crate::ir::{Loc, Program};
+use crate::entity::EntityMap;
+use crate::ir::{Header, Loc, Next, ParserOpKind, ParserState, PrimitiveKind, Program};
 use crate::verify::Diag;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
@@ -11,12 +16,11 @@ use sluice_asic::phv::PhvInventory;
 /// Units of a gress' deparser in use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeparserCost {
-    /// Field dictionary entries (one per container emitted) or chunks (filled with the containers of one
-    /// header after the other).
+    /// Field dictionary entries or chunks.
     pub entries: u32,
     /// Validity bits read.
     pub pov_bits: u32,
-    /// Bytes emitted when every header is valid.
+    /// Most bytes of headers that one packet can leave with.
     pub header_bytes: u32,
     /// Checksum units.
     pub checksum_units: u32,
@@ -34,31 +38,81 @@ pub fn cost(
 ) -> Result<DeparserCost, Vec<Diag>> {
     let deparser = &program.pipe(gress).deparser;
     let inventory = PhvInventory::new(&chip.phv);
-    let mut cost = DeparserCost {
-        pov_bits: deparser.emit.len() as u32,
-        checksum_units: deparser.checksums.len() as u32,
-        ..DeparserCost::default()
+    let entries = |&h: &Header| {
+        let containers = alloc.header_containers(program, h);
+        entries(chip, containers.iter().map(|(_, c)| inventory.get(*c).map_or(4, |i| i.size.bits() / 8)))
     };
-    for &header in &deparser.emit {
-        let mut sizes = Vec::new();
-        for &f in &program.headers[header].fields {
-            for c in alloc.containers_of(Var::Field(f)) {
-                if sizes.last().is_none_or(|(last, _)| *last != c) {
-                    sizes.push((c, inventory.get(c).map_or(4, |i| i.size.bits() / 8)));
-                }
-            }
-        }
-        cost.header_bytes += program.header_bits(header) / 8;
-        cost.entries += if chip.deparser.chunks_per_group > 0 {
-            // A chunk belongs to one header's validity bit.
-            sizes.iter().map(|(_, b)| b).sum::<u32>().div_ceil(chip.deparser.entry_bytes.max(1))
-        } else {
-            sizes.len() as u32
-        };
-    }
+    let mut headers = deparser.emit.clone();
+    headers.sort_unstable();
+    headers.dedup();
+    let cost = DeparserCost {
+        entries: deparser.emit.iter().map(entries).sum(),
+        pov_bits: headers.len() as u32,
+        header_bytes: longest_head(program, gress),
+        checksum_units: deparser.checksums.len() as u32,
+    };
     let at = deparser.emit.first().map(|&h| program.headers[h].loc).unwrap_or_default();
     let diags = over_limits(chip, gress, &cost, at);
     if diags.is_empty() { Ok(cost) } else { Err(diags) }
+}
+
+/// Dictionary entries for containers of these bytes, one after the other.
+fn entries(chip: &ChipSpec, sizes: impl Iterator<Item = u32>) -> u32 {
+    let size = chip.deparser.entry_bytes.max(1);
+    if chip.deparser.chunks_per_group > 0 {
+        return sizes.sum::<u32>().div_ceil(size);
+    }
+    let (mut entries, mut free) = (0, 0);
+    for bytes in sizes {
+        if bytes > free {
+            entries += 1;
+            free = size;
+        }
+        free = free.saturating_sub(bytes);
+    }
+    entries
+}
+
+/// Most bytes that the deparser emits for one packet.
+fn longest_head(program: &Program, gress: Gress) -> u32 {
+    let mut added: Vec<Header> = Vec::new();
+    for action in program.actions.values().filter(|a| a.gress == gress) {
+        added.extend(action.body.iter().filter_map(|p| match p.kind {
+            PrimitiveKind::SetValid(h, true) => Some(h),
+            _ => None,
+        }));
+    }
+    let emit = &program.pipe(gress).deparser.emit;
+    let bytes = |h: &Header| program.header_bits(*h) / 8;
+    let emitted = |h: Header| emit.iter().filter(|e| **e == h).count() as u32 * bytes(&h);
+    let always: u32 = emit.iter().filter(|h| added.contains(h)).map(bytes).sum();
+    let state_bytes = |s: ParserState| -> u32 {
+        let ops = program.states[s].ops.iter();
+        ops.map(|op| match op.kind {
+            ParserOpKind::Extract(h) if !added.contains(&h) => emitted(h),
+            _ => 0,
+        })
+        .sum()
+    };
+    // As many rounds as the longest path without repetition has states.
+    let mut ahead: EntityMap<ParserState, u32> = program.states.keys().map(|_| 0).collect();
+    let reach = |ahead: &EntityMap<ParserState, u32>, next: Next| match next {
+        Next::State(s) => ahead[s],
+        Next::Accept | Next::Reject => 0,
+    };
+    for _ in 0..program.states.len() {
+        let mut changed = false;
+        for (state, data) in program.states.iter().rev() {
+            let next = data.arms.iter().map(|a| a.next).chain([data.default]);
+            let best = state_bytes(state) + next.map(|n| reach(&ahead, n)).max().unwrap_or(0);
+            changed |= best != ahead[state];
+            ahead[state] = best;
+        }
+        if !changed {
+            break;
+        }
+    }
+    always + reach(&ahead, program.pipe(gress).start)
 }
 
 fn over_limits(chip: &ChipSpec, gress: Gress, cost: &DeparserCost, at: Loc) -> Vec<Diag> {
@@ -81,6 +135,67 @@ fn over_limits(chip: &ChipSpec, gress: Gress, cost: &DeparserCost, at: Loc) -> V
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::flow::Flow;
+    use crate::ir::{ChecksumUpdate, SelectArm};
+    use crate::place::phv::allocate;
+    use crate::place::samples::Sketch;
+
+    fn costs(program: &Program, chip: &ChipSpec) -> Result<DeparserCost, Vec<Diag>> {
+        let flows = Gress::ALL.map(|g| Flow::of(program, g));
+        let allocation = allocate(program, chip, &flows).unwrap();
+        cost(program, chip, Gress::Ingress, &allocation)
+    }
+
+    /// A 4-byte header, then one of 8 or 12 bytes, and a 16-byte header that an action adds.
+    fn fork() -> Program {
+        let mut s = Sketch::new("fork");
+        let (first, f) = s.header("first", &[("kind", 8), ("a", 8), ("b", 16)]);
+        let (short, _) = s.header("short", &[("x", 64)]);
+        let (long, _) = s.header("long", &[("x", 96)]);
+        let (tunnel, _) = s.header("tunnel", &[("x", 128)]);
+        let to = |i: usize| Next::State(crate::entity::Entity::new(i));
+        let arms = [1, 2].map(|i| SelectArm { values: vec![(i as u128, 0xff)], next: to(i) });
+        s.state("start", first, &f[..1], arms.to_vec());
+        s.state("short", short, &[], vec![]);
+        s.state("long", long, &[], vec![]);
+        let add = s.action("add", &[], vec![PrimitiveKind::SetValid(tunnel, true)]);
+        let block = vec![s.stmt(crate::ir::StmtKind::Call(add))];
+        s.control(block);
+        s.program.pipes[0].deparser.emit.insert(0, tunnel);
+        s.program
+    }
+
+    #[test]
+    fn the_longest_path_and_what_is_added_count() {
+        let program = fork();
+        let tofino = costs(&program, &ChipSpec::tofino()).unwrap();
+        // Words: 1 (four bytes together), 2, 3 and 4.
+        assert_eq!(tofino, DeparserCost { entries: 10, pov_bits: 4, header_bytes: 32, checksum_units: 0 });
+        let tofino2 = costs(&program, &ChipSpec::tofino2()).unwrap();
+        assert_eq!(tofino2.entries, 1 + 1 + 2 + 2);
+        assert_eq!(tofino2.header_bytes, 32);
+    }
+
+    #[test]
+    fn small_containers_share_an_entry_and_none_is_split() {
+        let chip = ChipSpec::tofino();
+        for (sizes, expected) in [(&[1, 1, 2][..], 1), (&[2, 4], 2), (&[1, 4, 1, 2, 1], 3), (&[], 0)] {
+            assert_eq!(entries(&chip, sizes.iter().copied()), expected, "{sizes:?}");
+        }
+        assert_eq!(entries(&ChipSpec::tofino2(), [4, 4, 1].into_iter()), 2);
+    }
+
+    #[test]
+    fn checksum_units_run_out() {
+        let mut program = fork();
+        let header = program.headers.keys().next().unwrap();
+        let (field, inputs) = (program.headers[header].fields[2], vec![program.headers[header].fields[0]]);
+        let update = ChecksumUpdate { header, field, inputs, loc: Loc::default() };
+        program.pipes[0].deparser.checksums = vec![update; 7];
+        let found = costs(&program, &ChipSpec::tofino()).unwrap_err();
+        assert_eq!(found[0].text, "the ingress deparser needs 7 checksum units; tofino has 6");
+        assert_eq!(costs(&program, &ChipSpec::tofino2()).unwrap().checksum_units, 7);
+    }
 
     #[test]
     fn limits_name_what_is_short() {

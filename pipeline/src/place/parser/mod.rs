@@ -1,29 +1,45 @@
 //! Hardware parser states: what each state of the program costs, and the paths through them.
 //!
-//! Rules (facts: asic §6.1–§6.3). One matched TCAM row is one cycle. A state takes as many cycles as its
-//! scarcest resource asks for: extractors per container size, 32 match bits, 32 bytes of shift. It takes
-//! one row per arm and one for the default, and one more for every cycle beyond the first. The first state
-//! of a gress also pays for the intrinsic metadata in front of the packet, 32 bytes a cycle. No state reads
-//! beyond the depth of its gress. What may not live here: execution.
+//! Rules (facts: asic §6.1–§6.3):
+//! 1. One matched TCAM row is one cycle. A state of the program takes as many as its containers and its select
+//!    ask for.
+//! 2. A cycle sees 32 bytes from the first that is still needed and fills containers from them: four of each
+//!    size (T1), or twenty 16-bit ones, of which a 32-bit container takes two (T2).
+//! 3. Validity bits and constants take extractors too; on T1 a constant for a 16- or 32-bit container sets few
+//!    neighbouring bits, and more bits take more extractors.
+//! 4. A cycle matches 32 bits (T1: one 16-bit half and two bytes). Wider selects take more cycles, and each of
+//!    these a row per arm; so do bytes of earlier states beyond those that scratch registers (T2) hold.
+//! 5. A state takes a row per arm and a row per cycle for everything else; 256 rows in all. States that no path
+//!    reaches take none.
+//! 6. The first state also pays for the intrinsic metadata in front of the packet: 32 bytes a cycle, and the
+//!    extractors of the intrinsic fields that the program uses. A program without states does not pay.
+//! 7. No path reads beyond the depth of its gress. The padding states that T1 adds to egress paths of less than
+//!    65 bytes are not counted.
+//!
+//! What may not live here: execution.
 
+mod cost;
 mod paths;
+#[cfg(test)]
+mod tests;
 
 pub use paths::{PathCost, Paths, paths};
 
 use super::data::{PhvAllocation, PlacedParser};
 use crate::entity::EntityMap;
-use crate::flow::Var;
 use crate::ir::{Next, ParserOpKind, ParserState, Program};
 use crate::verify::Diag;
-use sluice_asic::chip::{ChipSpec, ParserSpec};
+use cost::{Hardware, StateCost};
+use paths::{state_bytes, successors};
+use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
-use sluice_asic::phv::{Container, PhvInventory};
-use std::collections::BTreeSet;
+use sluice_asic::phv::PhvInventory;
 
 /// Cycles and rows of every state of `gress`.
 ///
 /// # Errors
-/// When there are more rows than the parser has, or a path goes deeper than the parser can.
+/// When there are more rows or checksum units needed than the parser has, a path goes deeper than the parser
+/// can, or states form a loop.
 pub fn place(
     program: &Program,
     chip: &ChipSpec,
@@ -31,119 +47,111 @@ pub fn place(
     alloc: &PhvAllocation,
 ) -> Result<PlacedParser, Vec<Diag>> {
     let inventory = PhvInventory::new(&chip.phv);
-    let spec = &chip.parser;
+    let hardware = Hardware { program, spec: &chip.parser, inventory: &inventory, allocation: alloc };
     let start = program.pipe(gress).start;
+    let order = match order(program, start) {
+        Ok(order) => order,
+        Err(looped) => return Err(vec![loop_found(program, looped)]),
+    };
     let mut rows = 0;
-    let cycles: EntityMap<ParserState, u16> = program
-        .states
-        .iter()
-        .map(|(state, data)| {
-            if data.gress != gress {
-                return 0;
-            }
-            let mut cycles = state_cycles(program, spec, &inventory, alloc, state);
-            if start == Next::State(state) {
-                cycles += intrinsic_bytes(spec, gress).div_ceil(spec.max_shift.max(1));
-            }
-            // A row per arm and one for the default; a split state passes through one more per extra cycle.
-            rows += data.arms.len() as u32 + cycles;
-            cycles as u16
-        })
-        .collect();
-    let placed = PlacedParser { cycles, rows };
-    let diags = check(program, chip, gress, &placed);
-    if diags.is_empty() { Ok(placed) } else { Err(diags) }
+    let cost = |(state, data): (ParserState, &crate::ir::StateData)| {
+        if data.gress != gress {
+            return 0;
+        }
+        let StateCost { mut cycles, rows: mut needed } = hardware.state(state);
+        if start == Next::State(state) {
+            let before = hardware.intrinsic(gress);
+            cycles += before;
+            needed += before;
+        }
+        if order.contains(&state) {
+            rows += needed;
+        }
+        cycles.min(u16::MAX.into()) as u16
+    };
+    let cycles: EntityMap<ParserState, u16> = program.states.iter().map(cost).collect();
+    let diags = check(program, chip, gress, &order, rows);
+    if diags.is_empty() { Ok(PlacedParser { cycles, rows }) } else { Err(diags) }
 }
 
-fn check(program: &Program, chip: &ChipSpec, gress: Gress, placed: &PlacedParser) -> Vec<Diag> {
+/// The states that can be reached, each after all that it goes on to; or a state that is reached from itself.
+fn order(program: &Program, start: Next) -> Result<Vec<ParserState>, ParserState> {
+    let mut done: Vec<ParserState> = Vec::new();
+    let mut open: Vec<(ParserState, Vec<Next>)> = Vec::new();
+    let mut next = Some(start);
+    loop {
+        match next {
+            Some(Next::State(s)) if open.iter().any(|(o, _)| *o == s) => return Err(s),
+            Some(Next::State(s)) if !done.contains(&s) => open.push((s, successors(program, s))),
+            _ => {}
+        }
+        let Some((state, rest)) = open.last_mut() else { return Ok(done) };
+        next = rest.pop();
+        if next.is_none() {
+            done.push(*state);
+            open.pop();
+        }
+    }
+}
+
+fn loop_found(program: &Program, state: ParserState) -> Diag {
+    let data = &program.states[state];
+    Diag::error(data.loc, format!("parser state `{}` can be reached from itself", data.name))
+        .help("write out one state per repetition")
+}
+
+fn check(program: &Program, chip: &ChipSpec, gress: Gress, order: &[ParserState], rows: u32) -> Vec<Diag> {
     let mut diags = Vec::new();
-    let first = program.states.values().find(|s| s.gress == gress).map(|s| s.loc).unwrap_or_default();
-    if placed.rows > chip.parser.tcam_rows {
+    let first = order.last().map(|&s| program.states[s].loc).unwrap_or_default();
+    if rows > chip.parser.tcam_rows {
         let text = format!(
-            "the {gress} parser needs {} TCAM rows; a parser of {} has {}",
-            placed.rows, chip.name, chip.parser.tcam_rows
+            "the {gress} parser needs {rows} TCAM rows; a parser of {} has {}",
+            chip.name, chip.parser.tcam_rows
         );
         diags.push(Diag::error(first, text).help("merge states, or select on fewer values"));
     }
-    let depth = match gress {
-        Gress::Ingress => chip.parser.ingress_depth,
-        Gress::Egress => chip.parser.egress_depth,
-    };
-    if let Some(deep) = paths(program, gress, placed).list.iter().find(|p| p.bytes > depth) {
-        let last = deep.states.last().map(|&s| &program.states[s]);
-        let name = last.map_or("", |s| s.name.as_str());
-        let text = format!(
-            "state `{name}` parses up to byte {}; {gress} of {} parses {depth}",
-            deep.bytes, chip.name
-        );
-        diags.push(
-            Diag::error(last.map(|s| s.loc).unwrap_or_default(), text)
-                .help("parse fewer headers on this path"),
-        );
+    diags.extend(depth(program, chip, gress, order));
+    for &state in order {
+        diags.extend(checksums(program, chip, state));
     }
     diags
 }
 
-/// Bytes that the hardware puts in front of the packet.
-fn intrinsic_bytes(spec: &ParserSpec, gress: Gress) -> u32 {
-    match gress {
-        Gress::Ingress => spec.ingress_intrinsic_bytes + spec.port_metadata_bytes + spec.port_metadata_pad,
-        Gress::Egress => spec.egress_intrinsic_full,
-    }
-}
-
-fn state_cycles(
-    program: &Program,
-    spec: &ParserSpec,
-    inventory: &PhvInventory,
-    alloc: &PhvAllocation,
-    state: ParserState,
-) -> u32 {
-    let data = &program.states[state];
-    let mut containers: BTreeSet<Container> = BTreeSet::new();
-    let mut bytes = 0;
-    for op in &data.ops {
-        match &op.kind {
-            ParserOpKind::Extract(h) => {
-                bytes += program.header_bits(*h) / 8;
-                for &f in &program.headers[*h].fields {
-                    containers.extend(alloc.containers_of(Var::Field(f)));
-                }
-                containers.extend(alloc.containers_of(Var::Valid(*h)));
-            }
-            ParserOpKind::Set(f, _) | ParserOpKind::VerifyChecksum(f, _) => {
-                containers.extend(alloc.containers_of(Var::Field(*f)));
+/// The deepest path is within the parser's reach.
+fn depth(program: &Program, chip: &ChipSpec, gress: Gress, order: &[ParserState]) -> Option<Diag> {
+    let limit = match gress {
+        Gress::Ingress => chip.parser.ingress_depth,
+        Gress::Egress => chip.parser.egress_depth,
+    };
+    // Bytes of the deepest path to the end of each state; predecessors come first.
+    let mut deepest: EntityMap<ParserState, u32> = program.states.keys().map(|_| 0).collect();
+    for &state in order.iter().rev() {
+        deepest[state] += state_bytes(program, state);
+        for next in successors(program, state) {
+            if let Next::State(s) = next {
+                deepest[s] = deepest[s].max(deepest[state]);
             }
         }
     }
-    let selected: u32 = data.select.iter().map(|&f| u32::from(program.fields[f].width)).sum();
-    let match_bits = 16 * spec.match_halves + 8 * spec.match_bytes;
-    [
-        extract_cycles(spec, inventory, &containers),
-        cycles(selected, match_bits),
-        cycles(bytes, spec.max_shift),
-        1,
-    ]
-    .into_iter()
-    .max()
-    .unwrap_or(1)
+    let state = order.iter().rev().copied().find(|s| deepest[*s] > limit)?;
+    let data = &program.states[state];
+    let text = format!(
+        "state `{}` parses up to byte {}; {gress} of {} parses {limit}",
+        data.name, deepest[state], chip.name
+    );
+    Some(Diag::error(data.loc, text).help("parse fewer headers on this path"))
 }
 
-/// Cycles that the extractors take for these containers.
-fn extract_cycles(spec: &ParserSpec, inventory: &PhvInventory, containers: &BTreeSet<Container>) -> u32 {
-    let count = |bits: u32| {
-        containers.iter().filter(|c| inventory.get(**c).is_some_and(|i| i.size.bits() == bits)).count() as u32
-    };
-    let (b, h, w) = (count(8), count(16), count(32));
-    if spec.extract_32 > 0 {
-        let each = [cycles(b, spec.extract_8), cycles(h, spec.extract_16), cycles(w, spec.extract_32)];
-        return each.into_iter().max().unwrap_or(0);
+/// A state verifies no more checksums than there are units.
+fn checksums(program: &Program, chip: &ChipSpec, state: ParserState) -> Option<Diag> {
+    let data = &program.states[state];
+    let count = data.ops.iter().filter(|op| matches!(op.kind, ParserOpKind::VerifyChecksum(..))).count();
+    if count <= chip.parser.checksum_units as usize {
+        return None;
     }
-    // Tofino 2 sees everything as 16-bit containers: a 32-bit one is two, an 8-bit one half of a pair.
-    cycles(b + h + 2 * w, spec.extract_16)
-}
-
-/// `need` over `per_cycle`, rounded up; nothing needed is no cycle.
-fn cycles(need: u32, per_cycle: u32) -> u32 {
-    need.div_ceil(per_cycle.max(1))
+    let text = format!(
+        "state `{}` verifies {count} checksums; a parser of {} has {} units",
+        data.name, chip.name, chip.parser.checksum_units
+    );
+    Some(Diag::error(data.loc, text).help("verify fewer checksums in one state"))
 }

@@ -14,7 +14,7 @@ pub struct PathCost {
     pub states: Vec<ParserState>,
     /// Bytes extracted.
     pub bytes: u32,
-    /// Cycles, without the parser's fixed part.
+    /// Cycles of its states, those for intrinsic metadata included; without the parser's fixed part.
     pub cycles: u32,
 }
 
@@ -27,7 +27,8 @@ pub struct Paths {
     pub cut: bool,
 }
 
-/// Every path from the start to acceptance or rejection, at most 256.
+/// Every path from the start to acceptance or rejection, at most 256. A path ends where it would enter a state
+/// again.
 #[must_use]
 pub fn paths(program: &Program, gress: Gress, placed: &PlacedParser) -> Paths {
     let mut found = Paths::default();
@@ -46,29 +47,46 @@ fn walk(
         found.cut = true;
         return;
     }
-    match at {
+    let nexts = match at {
         Next::State(s) if !states.contains(&s) => {
             states.push(s);
-            let data = &program.states[s];
-            for next in data.arms.iter().map(|a| a.next).chain([data.default]) {
-                walk(program, placed, next, states, found);
-            }
-            states.pop();
+            successors(program, s)
         }
         Next::State(_) | Next::Accept | Next::Reject => {
-            let path = PathCost {
+            found.list.push(PathCost {
                 states: states.clone(),
                 bytes: states.iter().map(|&s| state_bytes(program, s)).sum(),
-                cycles: states.iter().map(|&s| u32::from(placed.cycles[s])).sum(),
-            };
-            if !found.list.contains(&path) {
-                found.list.push(path);
-            }
+                cycles: states.iter().map(|&s| placed.cycles.get(s).map_or(0, |c| u32::from(*c))).sum(),
+            });
+            return;
         }
+    };
+    // All ways to end here are one path.
+    let mut ended = false;
+    for next in nexts {
+        let ends = !matches!(next, Next::State(s) if !states.contains(&s));
+        if !(ends && ended) {
+            walk(program, placed, next, states, found);
+        }
+        ended |= ends;
     }
+    states.pop();
 }
 
-fn state_bytes(program: &Program, state: ParserState) -> u32 {
+/// Where a state goes on, each once, in the order of its arms.
+pub(super) fn successors(program: &Program, state: ParserState) -> Vec<Next> {
+    let data = &program.states[state];
+    let mut list: Vec<Next> = Vec::new();
+    for next in data.arms.iter().map(|a| a.next).chain([data.default]) {
+        if !list.contains(&next) {
+            list.push(next);
+        }
+    }
+    list
+}
+
+/// Bytes that a state moves past.
+pub(super) fn state_bytes(program: &Program, state: ParserState) -> u32 {
     let bits = program.states[state].ops.iter().map(|op| match op.kind {
         ParserOpKind::Extract(h) => program.header_bits(h),
         ParserOpKind::Set(..) | ParserOpKind::VerifyChecksum(..) => 0,

@@ -134,15 +134,16 @@ impl Cuts {
         self.raise(program, demands, small, size(big))
             || self.shrink_header(demands, layout, big, size(small))
             || self.lower(big, size(small))
-            || (program.fields[big.0].home == Home::Metadata
-                || matches!(program.fields[big.0].home, Home::Intrinsic(_)))
-                && [range.0, range.1]
-                    .into_iter()
-                    .map(|bit| self.cut(program, demands, big.0, bit))
-                    // Every bit is cut, not only the first that changes something.
-                    .filter(|changed| *changed)
-                    .count()
-                    > 0
+            || self.cut_both(program, demands, big.0, range)
+    }
+
+    /// Cuts a field outside headers at both ends of a range; true if either is new.
+    fn cut_both(&mut self, program: &Program, demands: &Demands, field: Field, (lo, hi): (u16, u16)) -> bool {
+        if matches!(program.fields[field].home, Home::Header(_)) {
+            return false;
+        }
+        let below = self.cut(program, demands, field, lo);
+        self.cut(program, demands, field, hi) || below
     }
 
     /// Puts a metadata field into a larger container than it needs.

@@ -124,8 +124,8 @@ impl Demands {
     /// What no allocation can mend.
     pub(super) fn check(&self, program: &Program) -> Vec<Diag> {
         let mut found = Vec::new();
-        for (f, _) in self.fields.iter().filter(|(_, d)| d.used && d.number) {
-            found.extend(whole_number(program, f));
+        for (f, d) in self.fields.iter().filter(|(_, d)| d.used && d.own) {
+            found.extend(whole(program, f, d.number));
         }
         for w in &self.writes {
             if let Shape::Number(op) = w.shape {
@@ -141,10 +141,10 @@ impl Demands {
     }
 }
 
-/// A number needs one container that holds nothing else.
-fn whole_number(program: &Program, field: Field) -> Option<Diag> {
+/// A number needs one container that holds nothing else, an operand of a bitwise function one or more.
+fn whole(program: &Program, field: Field, number: bool) -> Option<Diag> {
     let data = &program.fields[field];
-    if data.width > 32 {
+    if number && data.width > 32 {
         let text = format!(
             "`{}` of {} bits is an operand of whole-container arithmetic, which has at most 32 bits",
             data.name, data.width
@@ -155,16 +155,18 @@ fn whole_number(program: &Program, field: Field) -> Option<Diag> {
     }
     let Home::Header(header) = data.home else { return None };
     let aligned = program.field_offset(header, field).is_some_and(|o| o % 8 == 0);
-    if aligned && matches!(data.width, 8 | 16 | 32) {
+    let filled = if number { matches!(data.width, 8 | 16 | 32) } else { data.width.is_multiple_of(8) };
+    if aligned && filled {
         return None;
     }
     let text = format!(
-        "`{}` ({} bits at bit {} of `{}`) is an operand of whole-container arithmetic or a checksum, but cannot have \
-         a container of its own: that takes 8, 16 or 32 bits on a byte boundary",
+        "`{}` ({} bits at bit {} of `{}`) is an operand of a whole-container operation or a checksum, but cannot \
+         have containers of its own: that takes {} bits on a byte boundary",
         data.name,
         data.width,
         program.field_offset(header, field).unwrap_or(0),
-        program.headers[header].name
+        program.headers[header].name,
+        if number { "8, 16 or 32" } else { "a multiple of 8" }
     );
     let help = "copy it to a metadata field, compute there, and copy the result back";
     Some(Diag::error(data.loc, text).also(program.headers[header].loc, "the header").help(help))

@@ -37,7 +37,9 @@ pub(super) enum Spare {
 #[derive(Clone, Debug)]
 pub(super) struct Bins {
     slots: Vec<(Container, ContainerInfo)>,
-    taken: Vec<bool>,
+    /// Containers that the parser sees as one with this one.
+    partners: Vec<Option<Container>>,
+    taken: Vec<Option<Gress>>,
     owner: Vec<Option<Gress>>,
 }
 
@@ -49,7 +51,8 @@ impl Bins {
             let group = &mut owner[usize::from(s.gress_group)];
             *group = group.or(s.hard_wired);
         }
-        Bins { taken: vec![false; slots.len()], slots, owner }
+        let partners = slots.iter().map(|(c, _)| inventory.parser_partner(*c)).collect();
+        Bins { taken: vec![None; slots.len()], slots, partners, owner }
     }
 
     /// Takes the first container that suits.
@@ -63,7 +66,8 @@ impl Bins {
             [Some(piece.gress), None].into_iter().find_map(|owner| {
                 (0..self.slots.len()).find(|&i| {
                     let s = &self.slots[i].1;
-                    !self.taken[i]
+                    self.taken[i].is_none()
+                        && self.partner_allows(i, piece.gress)
                         && s.kind == *kind
                         && s.size.bits() == u32::from(piece.bits)
                         && self.owner[usize::from(s.gress_group)] == owner
@@ -71,10 +75,16 @@ impl Bins {
                 })
             })
         })?;
-        self.taken[at] = true;
+        self.taken[at] = Some(piece.gress);
         let (container, info) = self.slots[at];
         self.owner[usize::from(info.gress_group)] = Some(piece.gress);
         Some(container)
+    }
+
+    /// The container's other half for the parser, if it has one, is free or of the same gress.
+    fn partner_allows(&self, slot: usize, gress: Gress) -> bool {
+        let partner = self.partners[slot].and_then(|p| self.taken.get(p.index()).copied().flatten());
+        partner.is_none_or(|owner| owner == gress)
     }
 
     /// Puts all these pieces into one MAU group: the first that has room.

@@ -62,7 +62,7 @@ impl Layout {
             layout.header(program, demands, cuts, header);
         }
         for (field, _) in program.fields.iter().filter(|(f, _)| stands_alone(program, demands, *f)) {
-            layout.alone(program, cuts, field);
+            layout.alone(program, demands, cuts, field);
         }
         layout
     }
@@ -115,9 +115,11 @@ impl Layout {
         Some(second)
     }
 
-    fn alone(&mut self, program: &Program, cuts: &Cuts, field: Field) {
+    fn alone(&mut self, program: &Program, demands: &Demands, cuts: &Cuts, field: Field) {
         let data = &program.fields[field];
-        for (lo, width) in parts(data.width, cuts.field_cuts(field)).into_iter().rev() {
+        // Extractors fill whole containers, so what the parser copies is not padded.
+        let padded = if demands.fields[field].copied { 0 } else { 32 };
+        for (lo, width) in parts(data.width, padded, cuts.field_cuts(field)).into_iter().rev() {
             let bits = container_bits(width).max(cuts.raised(field, lo));
             let piece = self.push(data.gress, PieceHome::Alone(field), bits);
             self.segs[field].push(Seg { lo, width, piece, at: 0 });
@@ -150,22 +152,22 @@ pub(super) fn stands_alone(program: &Program, demands: &Demands, field: Field) -
         }
 }
 
-/// Cuts a field outside headers at the given bits, and what is longer than a container as wire bytes would be:
-/// 4, 2, then 1 bytes from the most significant end. Lowest part first.
-fn parts(width: u16, cuts: impl Iterator<Item = u16>) -> Vec<(u16, u16)> {
+/// Cuts a field outside headers at the given bits, and the parts of more than `padded` bits as wire bytes would
+/// be: 4, 2, then 1 bytes from the most significant end. Lowest part first.
+fn parts(width: u16, padded: u16, cuts: impl Iterator<Item = u16>) -> Vec<(u16, u16)> {
     let mut list = Vec::new();
     let mut lo = 0;
     for hi in cuts.filter(|c| *c < width).chain([width]) {
         let mut sizes = Vec::new();
         let mut bytes = (hi - lo).div_ceil(8);
+        if hi - lo <= padded {
+            sizes.push(bytes);
+            bytes = 0;
+        }
         while bytes > 0 {
             let n = [4, 2].into_iter().find(|n| *n <= bytes).unwrap_or(1);
             sizes.push(n);
             bytes -= n;
-        }
-        // Three bytes or fewer, and what fits one container, stay together.
-        if hi - lo <= 32 {
-            sizes = vec![4];
         }
         for n in sizes.into_iter().rev() {
             let w = (n * 8).min(hi - lo);
@@ -187,7 +189,7 @@ fn runs(program: &Program, demands: &Demands, cuts: &Cuts, header: Header) -> Ve
     let fields = &program.headers[header].fields;
     for (i, &f) in fields.iter().enumerate() {
         let d = &demands.fields[f];
-        let this = d.passes_through().then_some(d.sums.as_slice());
+        let this = (d.passes_through() && !d.own).then_some(d.sums.as_slice());
         plain = if bit == from * 8 || plain == this { this } else { None };
         bit += u32::from(program.fields[f].width);
         if bit % 8 != 0 && i + 1 < fields.len() {

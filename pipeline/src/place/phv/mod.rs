@@ -46,6 +46,9 @@ mod summary;
 mod verify;
 mod wants;
 
+#[cfg(test)]
+mod tests;
+
 pub use summary::{ContainerRow, GroupUsage, PhvSummary, RowSlice, summary};
 pub use verify::verify;
 

@@ -4,7 +4,7 @@
 
 use crate::entity::Entity;
 use crate::flow::Var;
-use crate::ir::{Field, Header, Program};
+use crate::ir::Program;
 use crate::place::data::PhvAllocation;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
@@ -119,14 +119,13 @@ fn rows(program: &Program, inventory: &PhvInventory, allocation: &PhvAllocation)
     for field in allocation.fields.keys().filter(|f| f.index() < program.fields.len()) {
         let gress = program.fields[field].gress;
         for s in allocation.slices(field) {
-            let slice =
-                RowSlice { var: Var::Field(Field::new(field.index())), lo: s.lo, width: s.width, at: s.at };
+            let slice = RowSlice { var: Var::Field(field), lo: s.lo, width: s.width, at: s.at };
             held.entry(s.container).or_insert((gress, Vec::new())).1.push(slice);
         }
     }
     let valid = allocation.valid.iter().filter(|(h, _)| h.index() < program.headers.len());
     for (header, bit) in valid.filter_map(|(h, b)| b.map(|b| (h, b))) {
-        let slice = RowSlice { var: Var::Valid(Header::new(header.index())), lo: 0, width: 1, at: bit.bit };
+        let slice = RowSlice { var: Var::Valid(header), lo: 0, width: 1, at: bit.bit };
         let gress = program.headers[header].gress;
         held.entry(bit.container).or_insert((gress, Vec::new())).1.push(slice);
     }

@@ -59,7 +59,9 @@ fn instructions(view: &View, results: &[Result]) -> BTreeMap<Container, Instruct
                 i.written |= 1 << to;
                 for source in r.bits.get(usize::from(s.lo + b)).into_iter().flatten() {
                     match *source {
-                        Bit::Data => i.data |= 1 << to,
+                        // A whole-container operation finds the zeros in its operand's padding.
+                        Bit::Zero if r.how != How::Copied => {}
+                        Bit::Data | Bit::Zero => i.data |= 1 << to,
                         Bit::Hash => i.hash |= 1 << to,
                         Bit::Phv(f, bit) => {
                             if let Some((container, from)) = locate(view, f, bit) {
@@ -157,13 +159,13 @@ fn problem(view: &View, container: Container, i: &Instruction) -> Option<String>
     if i.computed > 1 || i.computed == 1 && i.fields.len() > 1 {
         return Some("that takes two instructions, and an action has one per container".to_owned());
     }
+    if i.computed > 0 && i.phv.keys().any(|k| k.1 != 0) {
+        return Some("its operands are not at the same bits of their containers".to_owned());
+    }
     let containers: BTreeSet<Container> = i.phv.keys().map(|k| k.0).collect();
     let phv = if i.computed > 0 { containers.len() } else { i.phv.len() };
     if phv + bus + keeps > limit {
         return Some(format!("that takes {} sources, and an instruction has {limit}", phv + bus + keeps));
-    }
-    if i.computed > 0 && i.phv.keys().any(|k| k.1 != 0) {
-        return Some("its operands are not at the same bits of their containers".to_owned());
     }
     if i.computed == 0 && phv + bus + keeps == 2 && !mergeable(view, container, i) {
         return Some(

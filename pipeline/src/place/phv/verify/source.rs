@@ -12,6 +12,8 @@ pub(super) enum Bit {
     Phv(Field, u16),
     /// A constant or parameter.
     Data,
+    /// The zero that a cast to a larger width puts in front.
+    Zero,
     /// A hash result.
     Hash,
 }
@@ -64,7 +66,7 @@ fn bit(program: &Program, value: &Expr, at: u16) -> Vec<Bit> {
         Expr::Const(..) | Expr::Param(..) => vec![Bit::Data],
         Expr::Field(f) => vec![Bit::Phv(*f, at)],
         Expr::Slice(inner, _, lo) => bit(program, inner, at + lo),
-        Expr::Cast(inner, _) if at >= inner.width(program) => vec![Bit::Data],
+        Expr::Cast(inner, _) if at >= inner.width(program) => vec![Bit::Zero],
         Expr::Cast(inner, _) => bit(program, inner, at),
         Expr::Alu(_, a, b) => [bit(program, a, at), bit(program, b, at)].concat(),
     }

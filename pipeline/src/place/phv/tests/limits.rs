@@ -1,0 +1,146 @@
+//! What cannot be allocated, and what is said about it.
+
+use super::*;
+
+#[test]
+fn arithmetic_on_part_of_a_byte_run_is_refused() {
+    let mut s = Small::new();
+    let (_, ip) = s.header("ip", &[("flags", 3), ("offset", 13)]);
+    s.set(ip[1], alu(AluOp::Add, field(ip[1]), Expr::Const(1, 13)));
+    let program = s.program();
+    for chip in chips() {
+        let found = allocate(&program, &chip, &flows(&program)).unwrap_err();
+        assert_eq!(texts(&found).len(), 1);
+        assert_says(&texts(&found), "`ip.offset` (13 bits at bit 3 of `ip`)");
+        assert!(found[0].help.contains("metadata"));
+    }
+}
+
+#[test]
+fn arithmetic_wider_than_a_container_is_refused() {
+    let mut s = Small::new();
+    let (_, h) = s.header("h", &[("seq", 48)]);
+    s.set(h[0], alu(AluOp::Add, field(h[0]), Expr::Const(1, 48)));
+    assert_says(&refusal(&s.program(), &ChipSpec::tofino2()), "`h.seq` of 48 bits");
+}
+
+#[test]
+fn bitwise_functions_of_wide_fields_are_not_refused() {
+    let mut s = Small::new();
+    let (_, h) = s.header("h", &[("a", 48), ("b", 48)]);
+    s.set(h[0], alu(AluOp::Xor, field(h[0]), field(h[1])));
+    let program = s.program();
+    for chip in chips() {
+        allocated(&program, &chip);
+    }
+}
+
+#[test]
+fn bitwise_functions_of_two_odd_fields_are_refused() {
+    let mut s = Small::new();
+    let (_, h) = s.header("h", &[("a", 4), ("b", 4)]);
+    s.set(h[0], alu(AluOp::Xor, field(h[0]), field(h[1])));
+    assert_says(&refusal(&s.program(), &ChipSpec::tofino()), "a multiple of 8 bits on a byte boundary");
+}
+
+#[test]
+fn saturation_at_an_odd_width_is_refused_and_wrapping_is_not() {
+    for (op, refused) in
+        [(AluOp::Saddu, true), (AluOp::Sadds, true), (AluOp::Add, false), (AluOp::Minu, false)]
+    {
+        let mut s = Small::new();
+        let x = s.sketch.meta("x", 9);
+        s.set(x, alu(op, field(x), Expr::Const(1, 9)));
+        let program = s.program();
+        for chip in chips() {
+            assert_eq!(allocate(&program, &chip, &flows(&program)).is_err(), refused, "{op}");
+        }
+    }
+}
+
+#[test]
+fn operands_of_two_sizes_are_refused() {
+    let mut s = Small::new();
+    let (_, h) = s.header("h", &[("ttl", 8), ("pad", 8), ("len", 16)]);
+    s.set(h[2], alu(AluOp::Add, field(h[2]), Expr::Cast(Box::new(field(h[0])), 16)));
+    let found = refusal(&s.program(), &ChipSpec::tofino());
+    assert_says(
+        &found,
+        "`h.len` is computed from `h.ttl`, but the first needs a 16-bit container and the second a 8-bit",
+    );
+}
+
+#[test]
+fn a_parser_copy_of_bits_is_refused() {
+    let mut s = Small::new();
+    let (_, h) = s.header("h", &[("a", 4), ("b", 4)]);
+    let x = s.sketch.meta("x", 4);
+    let mut program = s.program();
+    also(&mut program, ParserOpKind::Set(x, field(h[1])));
+    assert_says(&refusal(&program, &ChipSpec::tofino2()), "extractors copy whole bytes");
+}
+
+/// Headers of eight 32-bit fields that are all added to.
+fn hungry(headers: usize) -> Program {
+    let mut s = Small::new();
+    let names: Vec<String> = (0..8).map(|i| format!("f{i}")).collect();
+    for i in 0..headers {
+        let fields: Vec<(&str, u16)> = names.iter().map(|n| (n.as_str(), 32)).collect();
+        let (_, f) = s.header(&format!("h{i}"), &fields);
+        for x in f {
+            s.set(x, alu(AluOp::Add, field(x), Expr::Const(1, 32)));
+        }
+    }
+    s.program()
+}
+
+#[test]
+fn overflow_names_counts_and_consumers() {
+    // Tofino has 64 of them, 4 of which are wired to egress; Tofino 2 has 48 that can add.
+    for (chip, fit, reach) in [(ChipSpec::tofino(), 7, "60 normal"), (ChipSpec::tofino2(), 6, "48 normal")] {
+        allocated(&hungry(fit), &chip);
+        let found = refusal(&hungry(fit + 1), &chip);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_says(&found, "PHV: ingress needs");
+        assert_says(&found, "containers of 32 bits");
+        assert_says(&found, reach);
+        assert_says(&found, "header `h0` 8");
+    }
+}
+
+#[test]
+fn pass_through_bytes_fall_back_to_smaller_containers() {
+    // 128 words: more than the chips have for one gress.
+    let names: Vec<String> = (0..64).map(|i| format!("f{i}")).collect();
+    let fields: Vec<(&str, u16)> = names.iter().map(|n| (n.as_str(), 32)).collect();
+    let mut s = Small::new();
+    s.header("a", &fields);
+    s.header("b", &fields);
+    let program = s.program();
+    let chip = ChipSpec::tofino();
+    let allocation = allocated(&program, &chip);
+    let sizes: std::collections::BTreeSet<u32> = program
+        .fields
+        .keys()
+        .flat_map(|f| allocation.slices(f).to_vec())
+        .map(|s| info(&chip, s.container).size.bits())
+        .collect();
+    assert!(sizes.contains(&32) && sizes.contains(&16));
+    assert_eq!(findings(&program, &chip, &allocation), Vec::<String>::new());
+}
+
+#[test]
+fn a_cluster_that_no_group_holds_is_refused_with_a_hint() {
+    // Forty words copied around in a ring must share a group of 16 (Tofino) or 12 (Tofino 2).
+    let mut s = Small::new();
+    let fields: Vec<Field> = (0..40).map(|i| s.sketch.meta(&format!("x{i}"), 32)).collect();
+    for pair in fields.windows(2) {
+        s.set(pair[1], field(pair[0]));
+    }
+    let program = s.program();
+    for chip in chips() {
+        let found = allocate(&program, &chip, &flows(&program)).unwrap_err();
+        assert_says(&texts(&found), "40 of them find no place");
+        assert!(found[0].help.contains("one MAU group"), "{}", found[0].help);
+    }
+}
