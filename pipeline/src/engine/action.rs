@@ -134,7 +134,7 @@ fn leaf(program: &Program, e: &Expr) -> Option<Leaf> {
         Expr::Param(p, w) => Leaf { base: Base::Param(*p), lo: 0, width: *w },
         Expr::Slice(inner, hi, lo) => {
             let l = leaf(program, inner)?;
-            let width = l.width.saturating_sub(*lo).min((hi + 1).saturating_sub(*lo));
+            let width = l.width.saturating_sub(*lo).min(hi.saturating_add(1).saturating_sub(*lo));
             Leaf { lo: l.lo + lo, width, ..l }
         }
         Expr::Cast(inner, w) => {

@@ -121,7 +121,7 @@ fn side(program: &Program, e: &Expr, slots: &mut SlotMap<'_>) -> Side {
         Expr::Field(f) => Side { at: slots.source(*f), constant: 0, lo: 0, width: program.fields[*f].width },
         Expr::Slice(inner, hi, lo) => {
             let s = side(program, inner, slots);
-            let width = s.width.saturating_sub(*lo).min((hi + 1).saturating_sub(*lo));
+            let width = s.width.saturating_sub(*lo).min(hi.saturating_add(1).saturating_sub(*lo));
             Side { lo: s.lo + lo, width, ..s }
         }
         Expr::Cast(inner, w) => {

@@ -29,7 +29,7 @@ impl Expr {
         match self {
             Expr::Const(_, w) | Expr::Param(_, w) | Expr::Cast(_, w) => *w,
             Expr::Field(f) => program.fields.get(*f).map_or(0, |d| d.width),
-            Expr::Slice(_, hi, lo) => (hi + 1).saturating_sub(*lo),
+            Expr::Slice(_, hi, lo) => hi.saturating_add(1).saturating_sub(*lo),
             Expr::Alu(_, a, _) => a.width(program),
         }
     }

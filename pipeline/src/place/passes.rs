@@ -11,7 +11,7 @@ use super::nofit::{Exhausted, NoFit, Place, Resource};
 use super::{parser, phv, timing, verify};
 use crate::flow::Flow;
 use crate::ir::Program;
-use crate::verify::Diag;
+use crate::verify::{Diag, Severity};
 use sluice_asic::chip::{ChipSpec, Column};
 use sluice_asic::gress::Gress;
 use sluice_asic::latency::StageUse;
@@ -29,7 +29,13 @@ pub struct PassInfo {
 }
 
 /// The passes in order.
-pub const PASSES: [PassInfo; 8] = [
+pub const PASSES: [PassInfo; 9] = [
+    PassInfo {
+        name: "chip",
+        doc: "refuses what the chip lacks whatever is placed where; first, because its findings name the program's lines",
+        run: chip_rules,
+        print: |_| "nothing that the chip lacks\n".to_owned(),
+    },
     PassInfo {
         name: "flow",
         doc: "flattens both control blocks into nodes; everything after works on nodes",
@@ -141,6 +147,12 @@ pub fn place_with(
     }
     let unfinished = Failed { diags: Vec::new(), first_exhausted: None };
     work.placement.ok_or_else(|| no_fit(unfinished))
+}
+
+fn chip_rules(work: &mut Work<'_>) -> Result<(), Failed> {
+    let mut diags = crate::verify::for_chip(work.program, work.chip);
+    diags.retain(|d| d.severity == Severity::Error);
+    if diags.is_empty() { Ok(()) } else { Err(Failed { diags, first_exhausted: None }) }
 }
 
 fn flow(work: &mut Work<'_>) -> Result<(), Failed> {

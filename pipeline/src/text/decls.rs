@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 /// # Errors
 /// At the first token that cannot stand where it stands.
 pub(super) fn program(tokens: &[Token], items: &[Item]) -> Result<Program, ParseError> {
-    let indices = indices(tokens, items)?;
+    let indices = indices(items)?;
     let scope = Scope::of_items(items, &indices);
     let headers = headers(items, &indices);
     let mut p = Program { headers, fields: fields(tokens, items, &indices)?, ..Program::default() };
@@ -45,7 +45,7 @@ fn gress(item: &Item) -> Gress {
 }
 
 /// The entity index of each item: its position among its kind unless it says otherwise.
-fn indices(tokens: &[Token], items: &[Item]) -> Parsed<Vec<u32>> {
+fn indices(items: &[Item]) -> Parsed<Vec<u32>> {
     let mut taken: BTreeMap<Space, Vec<u32>> = BTreeMap::new();
     let mut list = Vec::with_capacity(items.len());
     for item in items {
@@ -61,15 +61,18 @@ fn indices(tokens: &[Token], items: &[Item]) -> Parsed<Vec<u32>> {
     for (space, mut used) in taken {
         used.sort_unstable();
         if let Some(hole) = used.iter().zip(0u32..).position(|(&u, i)| u != i) {
-            let expected =
-                format!("the indices of the {} {}s to be 0 to {}", used.len(), space.word(), used.len() - 1);
-            let of_space = items.iter().zip(&list).filter(|(i, _)| Space::of(i.kind) == Some(space));
-            // The culprit is the last one whose index does not fit or repeats.
+            // The culprit is the last one whose index repeats or leaves a hole before it.
             let wrong = used.get(hole).copied().unwrap_or_default();
+            let of_space = items.iter().zip(&list).filter(|(i, _)| Space::of(i.kind) == Some(space));
             let at =
-                of_space.filter(|(_, n)| **n == wrong).map(|(i, _)| i.body).next_back().unwrap_or_default();
-            let error = Cursor::new(tokens, at).error(expected);
-            return Err(ParseError { found: format!("index {wrong}"), ..error });
+                of_space.filter(|(_, n)| **n == wrong).map(|(i, _)| i.loc).next_back().unwrap_or_default();
+            return Err(ParseError {
+                line: at.line,
+                col: at.col,
+                found: format!("{} index {wrong}", space.word()),
+                expected: format!("each index from 0 to {} once", used.len() - 1),
+                help: "leave `@index` out to count in the order of the text".to_owned(),
+            });
         }
     }
     Ok(list)

@@ -54,7 +54,7 @@ impl std::fmt::Display for Tok {
 }
 
 /// Whether a name needs no backticks.
-pub(super) fn is_plain(name: &str) -> bool {
+pub(crate) fn is_plain(name: &str) -> bool {
     let mut chars = name.chars();
     let start = match chars.next() {
         Some('$') => chars.next(),

@@ -44,11 +44,13 @@ mod print_code;
 mod scan;
 mod scope;
 #[cfg(test)]
-mod strategy;
+pub(crate) mod strategy;
 #[cfg(test)]
 mod tests;
 
 use crate::ir::Program;
+
+pub(crate) use lex::is_plain as is_plain_name;
 
 /// Why a text is not a program: what stands at a place and what could stand there.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -11,7 +11,16 @@ use sluice_asic::select::SelectorMode;
 
 /// A program made of random choices.
 pub(super) fn programs() -> impl Strategy<Value = Program> {
-    proptest::collection::vec(any::<u64>(), 64..400).prop_map(|data| Draw { data, at: 0, named: 0 }.program())
+    draws().prop_map(|data| Draw { data, at: 0, named: 0, dangling: true }.program())
+}
+
+/// The same with every reference leading somewhere.
+pub(crate) fn connected_programs() -> impl Strategy<Value = Program> {
+    draws().prop_map(|data| Draw { data, at: 0, named: 0, dangling: false }.program())
+}
+
+fn draws() -> impl Strategy<Value = Vec<u64>> {
+    proptest::collection::vec(any::<u64>(), 64..400)
 }
 
 const STEMS: [&str; 12] = [
@@ -34,6 +43,8 @@ struct Draw {
     data: Vec<u64>,
     at: usize,
     named: usize,
+    /// Whether references may lead nowhere.
+    dangling: bool,
 }
 
 impl Draw {
@@ -53,7 +64,11 @@ impl Draw {
 
     /// Mostly one that exists, sometimes a dangling one.
     fn entity<K: Entity>(&mut self, len: usize) -> K {
-        if self.below(16) == 0 { K::new(len + self.below(3)) } else { K::new(self.below(len)) }
+        if self.dangling && self.below(16) == 0 {
+            K::new(len + self.below(3))
+        } else {
+            K::new(self.below(len))
+        }
     }
 
     fn value(&mut self) -> u128 {

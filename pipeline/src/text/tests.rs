@@ -185,8 +185,8 @@ fn mistakes_are_named_with_place_and_remedy() {
         (
             "label no_route = drop",
             "@index(4) label no_route = drop",
-            "32:26: found index 4, expected the indices of \
-            the 1 labels to be 0 to 0",
+            "32:11: found label index 4, expected each index from 0 to 0 once; leave `@index` out to count in the \
+            order of the text",
         ),
         ("bit<1> m.bad;", "bit<1> m.bad", "25:1: found `}`, expected `;` or `{`"),
         ("\"1024\"", "\"1024", "5:16: found `\"` without its partner, expected a closing quote"),

@@ -1,163 +1,269 @@
-//! Rules of action bodies: what one VLIW instruction can do (facts: asic §2.2). What may not live here:
-//! containers.
+//! Actions: each primitive fits one instruction, and none depends on another of the same action. What may
+//! not live here: who runs an action.
 
-use super::Diag;
-use crate::flow::Var;
-use crate::ir::{ActionData, CounterHome, Expr, Home, Loc, Primitive, PrimitiveKind, Program};
-use sluice_asic::alu::AluClass;
+use super::values::{Source, leaf, operations, width};
+use super::{Diag, Site, fits, is_read_only};
+use crate::flow::{Flow, NodeKind, table_actions};
+use crate::ir::{
+    Action, ActionData, Counter, CounterHome, Expr, Field, Header, Intrinsic, Loc, Primitive, PrimitiveKind,
+    Program,
+};
+use sluice_asic::alu::{AluClass, AluOp};
+use sluice_asic::gress::Gress;
 
-/// Checks all actions.
-pub(super) fn check(program: &Program) -> Vec<Diag> {
-    let mut diags = Vec::new();
-    for data in program.actions.values() {
-        let mut written: Vec<(Var, Loc)> = Vec::new();
-        for step in &data.body {
-            primitive(program, data, step, &mut diags);
-            order(program, data, step, &mut written, &mut diags);
+pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
+    for data in p.actions.values() {
+        for primitive in &data.body {
+            let who = format!("action `{}`", data.name);
+            let site = Site { who: &who, gress: Some(data.gress), loc: primitive.loc };
+            Check { p, data, site, d }.primitive(&primitive.kind);
         }
+        independent(p, data, d);
     }
-    diags
+    direct_counters(p, d);
 }
 
-fn primitive(program: &Program, data: &ActionData, step: &Primitive, diags: &mut Vec<Diag>) {
-    match &step.kind {
-        PrimitiveKind::Set(dst, value) => {
-            let field = &program.fields[*dst];
-            if let Home::Intrinsic(which) = field.home
-                && !which.info().writable
-            {
-                let text = format!("action `{}` writes `{}`, which is read-only", data.name, field.name);
-                diags.push(Diag::error(step.loc, text).help("copy it to a metadata field and change that"));
+struct Check<'c> {
+    p: &'c Program,
+    data: &'c ActionData,
+    site: Site<'c>,
+    d: &'c mut Vec<Diag>,
+}
+
+impl Check<'_> {
+    fn error(&mut self, text: String, help: impl Into<String>) {
+        self.d.push(Diag::error(self.site.loc, text).help(help));
+    }
+
+    fn primitive(&mut self, kind: &PrimitiveKind) {
+        match kind {
+            PrimitiveKind::Set(dst, value) => {
+                self.writable(*dst);
+                let width = width(self.p, value, self.site, &self.data.params, self.d);
+                self.same_width(*dst, width, "a value");
+                self.instruction(value, width);
             }
-            let width = value.width(program);
-            if width != field.width {
-                let text = format!(
-                    "action `{}` sets `{}` of {} bits from a value of {width} bits",
-                    data.name, field.name, field.width
-                );
-                diags.push(Diag::error(step.loc, text).help("cast or slice the value"));
+            PrimitiveKind::Hash(dst, hash) => {
+                self.writable(*dst);
+                let hash = &self.p.hashes[*hash];
+                self.same_width(*dst, Some(hash.width), &format!("hash `{}`", hash.name));
             }
-            instruction(program, data, value, step.loc, diags);
+            PrimitiveKind::Count(c, index) => self.count(*c, index),
+            PrimitiveKind::CountDirect(c) => {
+                let counter = &self.p.counters[*c];
+                if let CounterHome::Indirect(_) = counter.home {
+                    let text = format!("{} counts `{}` without an index", self.site.who, counter.name);
+                    self.error(
+                        text,
+                        "the counter is indirect: give it an index, or make it direct to the table",
+                    );
+                }
+            }
+            PrimitiveKind::SetValid(..) | PrimitiveKind::Drop(_) => {}
         }
-        PrimitiveKind::Hash(dst, hash) => {
-            let (field, hash) = (&program.fields[*dst], &program.hashes[*hash]);
-            if field.width != hash.width {
-                let text =
-                    format!("`{}` has {} bits, hash `{}` {}", field.name, field.width, hash.name, hash.width);
-                diags.push(Diag::error(step.loc, text).help("give the hash the width of the field"));
-            }
-        }
-        PrimitiveKind::Count(counter, index) => {
-            if matches!(program.counters[*counter].home, CounterHome::Direct(_)) {
-                let text = format!("direct counter `{}` is given an index", program.counters[*counter].name);
-                diags.push(Diag::error(step.loc, text).help("a direct counter counts the matched entry"));
-            }
-            leaf(program, data, index, step.loc, diags);
-        }
-        PrimitiveKind::CountDirect(counter) => {
-            let c = &program.counters[*counter];
-            let own = |t| {
-                crate::flow::table_actions(program, t).iter().any(|a| program.actions[*a].name == data.name)
+    }
+
+    fn writable(&mut self, dst: Field) {
+        if is_read_only(self.p, dst) {
+            let name = &self.p.fields[dst].name;
+            let text = format!("{} writes `{name}`, which only the hardware writes", self.site.who);
+            let help = if Intrinsic::named(self.data.gress, name) == Some(Intrinsic::DropCtl) {
+                "use a drop primitive with a label"
+            } else {
+                "copy it to a metadata field and change that"
             };
-            if !matches!(c.home, CounterHome::Direct(t) if own(t)) {
-                let text =
-                    format!("action `{}` counts on `{}`, a counter of another table", data.name, c.name);
-                diags.push(
-                    Diag::error(step.loc, text).help("count only on the counter of the table that runs it"),
-                );
-            }
+            self.error(text, help);
         }
-        PrimitiveKind::SetValid(..) | PrimitiveKind::Drop(_) => {}
     }
-}
 
-/// A leaf, or one operation on two leaves.
-fn instruction(program: &Program, data: &ActionData, value: &Expr, at: Loc, diags: &mut Vec<Diag>) {
-    let Expr::Alu(op, a, b) = value else {
-        leaf(program, data, value, at, diags);
-        return;
-    };
-    leaf(program, data, a, at, diags);
-    leaf(program, data, b, at, diags);
-    let (wa, wb) = (a.width(program), b.width(program));
-    if op.class() == AluClass::Shift {
-        if !matches!(**b, Expr::Const(..)) {
-            let text = format!("action `{}` shifts by an amount that is no constant", data.name);
-            diags.push(Diag::error(at, text).help("use a table that maps the amount to actions"));
+    fn same_width(&mut self, dst: Field, width: Option<u16>, what: &str) {
+        let dst = &self.p.fields[dst];
+        if let Some(width) = width.filter(|w| *w != dst.width) {
+            let text = format!(
+                "{} sets `{}` of {} bits to {what} of {width} bits",
+                self.site.who, dst.name, dst.width
+            );
+            self.error(text, "make both equally wide: cast or slice the value");
         }
-    } else if wa != wb {
-        let text = format!("action `{}`: `{op}` of {wa} and {wb} bits", data.name);
-        diags.push(Diag::error(at, text).help("cast or slice one of them"));
     }
-}
 
-fn leaf(program: &Program, data: &ActionData, e: &Expr, at: Loc, diags: &mut Vec<Diag>) {
-    match e {
-        Expr::Alu(..) => {
-            let text =
-                format!("action `{}` asks one ALU for more than one operation on two operands", data.name);
-            diags.push(Diag::error(at, text).help("compute the inner value in an earlier action"));
+    /// One ALU operation at most, on two leaves.
+    fn instruction(&mut self, value: &Expr, width: Option<u16>) {
+        if leaf(value).is_some() {
+            return;
         }
-        Expr::Slice(inner, hi, lo) => {
-            if hi < lo || *hi >= inner.width(program) {
-                let text =
-                    format!("action `{}` slices [{hi}:{lo}] of {} bits", data.name, inner.width(program));
-                diags.push(Diag::error(at, text).help("slices are [high:low] within the value"));
-            }
-            leaf(program, data, inner, at, diags);
+        let who = self.site.who;
+        let Expr::Alu(op, a, b) = value else {
+            let text = format!("{who} slices or casts the result of an operation");
+            return self.error(
+                text,
+                "one instruction writes the whole result: write it to metadata, slice that later",
+            );
+        };
+        let (Some(from_a), Some(from_b)) = (leaf(a), leaf(b)) else {
+            let text = format!("{who} computes {} operations in one value", operations(value));
+            return self.error(
+                text,
+                "one VLIW instruction does one: split the action and keep the rest in metadata",
+            );
+        };
+        if op.class() == AluClass::Shift {
+            return self.shift(*op, width, b);
         }
-        Expr::Cast(inner, _) => leaf(program, data, inner, at, diags),
-        Expr::Const(v, w) => {
-            if !(1..=128).contains(w) || v & !sluice_asic::alu::width_mask(u32::from(*w)) != 0 {
-                let text = format!("action `{}`: {v:#x} does not fit {w} bits", data.name);
-                diags.push(Diag::error(at, text).help("use a smaller constant or a wider field"));
-            }
-        }
-        Expr::Param(i, w) => {
-            let width = data.params.get(usize::from(*i)).map(|p| p.width);
-            if width != Some(*w) {
-                let text = format!("action `{}` has no parameter {i} of {w} bits", data.name);
-                diags.push(Diag::error(at, text).help("declare the parameter"));
-            }
-        }
-        Expr::Field(_) => {}
-    }
-}
-
-/// All instructions of an action read the PHV before any of them writes it.
-fn order(
-    program: &Program,
-    data: &ActionData,
-    step: &Primitive,
-    written: &mut Vec<(Var, Loc)>,
-    diags: &mut Vec<Diag>,
-) {
-    let mut reads = Vec::new();
-    let write = match &step.kind {
-        PrimitiveKind::Set(dst, value) => {
-            value.fields(&mut |f| reads.push(Var::Field(f)));
-            Some(Var::Field(*dst))
-        }
-        PrimitiveKind::SetValid(h, _) => Some(Var::Valid(*h)),
-        PrimitiveKind::Hash(dst, hash) => {
-            program.hashes[*hash].inputs.iter().for_each(|e| e.fields(&mut |f| reads.push(Var::Field(f))));
-            Some(Var::Field(*dst))
-        }
-        PrimitiveKind::Count(_, index) => {
-            index.fields(&mut |f| reads.push(Var::Field(f)));
-            None
-        }
-        PrimitiveKind::CountDirect(_) | PrimitiveKind::Drop(_) => None,
-    };
-    let clash = |var: &Var| written.iter().find(|(w, _)| w == var).map(|(_, at)| *at);
-    for (var, word) in reads.iter().map(|v| (v, "reads")).chain(write.iter().map(|v| (v, "writes"))) {
-        if let Some(first) = clash(var) {
-            let text = format!("action `{}` {word} `{}` after writing it", data.name, var.name(program));
-            let diag = Diag::error(step.loc, text).also(first, "written here");
-            diags.push(
-                diag.help("all instructions of an action read before any writes: split it into two actions"),
+        if op.operands() == 2 && from_a == Source::Data && from_b == Source::Data {
+            let text = format!("{who} applies `{op}` to two values that are not in the PHV");
+            self.error(
+                text,
+                "an ALU takes one operand from action data: compute the other in the control plane",
             );
         }
     }
-    written.extend(write.map(|v| (v, step.loc)));
+
+    fn shift(&mut self, op: AluOp, width: Option<u16>, by: &Expr) {
+        let who = self.site.who;
+        let Expr::Const(by, _) = by else {
+            let text = format!("{who} shifts (`{op}`) by a value that is not constant");
+            return self.error(text, "the amount is part of the instruction: use one action per amount");
+        };
+        if let Some(width) = width.filter(|w| *by >= u128::from(*w)) {
+            let text =
+                format!("{who} shifts a value of {width} bits by {by} (`{op}`), which leaves nothing of it");
+            self.d.push(
+                Diag::warning(self.site.loc, text).help(format!("shift by 0 to {}", width.saturating_sub(1))),
+            );
+        }
+    }
+
+    fn count(&mut self, c: Counter, index: &Expr) {
+        let (who, counter) = (self.site.who, &self.p.counters[c]);
+        let name = &counter.name;
+        let CounterHome::Indirect(size) = counter.home else {
+            let text = format!("{who} counts `{name}` at an index");
+            return self
+                .error(text, "the counter is direct: its index is the matched entry; leave the index out");
+        };
+        if leaf(index).is_none() {
+            let text = format!("{who} computes the index of counter `{name}`");
+            self.error(text, "compute it in an action before and use the metadata field as index");
+        }
+        let Some(width) = width(self.p, index, self.site, &self.data.params, self.d) else { return };
+        match index {
+            Expr::Const(value, _) if *value >= size.into() => {
+                let text = format!("{who} counts `{name}` at {value}, but it has {size} cells");
+                self.error(text, "an index past the end counts nothing: use a smaller one or more cells");
+            }
+            Expr::Const(..) => {}
+            _ if !fits(u128::from(size.saturating_sub(1)), width) => {
+                let text = format!(
+                    "{who} counts `{name}` by {width} bits, which do not reach all of its {size} cells"
+                );
+                self.d.push(Diag::warning(self.site.loc, text).help("use a wider index or fewer cells"));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What a primitive can touch.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Touched {
+    Field(Field),
+    Valid(Header),
+    DropCtl,
+    Counter(Counter),
+}
+
+impl Touched {
+    fn name(self, p: &Program) -> String {
+        match self {
+            Touched::Field(f) => format!("`{}`", p.fields[f].name),
+            Touched::Valid(h) => format!("the validity of `{}`", p.headers[h].name),
+            Touched::DropCtl => "`drop_ctl`".to_owned(),
+            Touched::Counter(c) => format!("`{}`", p.counters[c].name),
+        }
+    }
+}
+
+fn written(primitive: &Primitive) -> Touched {
+    match &primitive.kind {
+        PrimitiveKind::Set(f, _) | PrimitiveKind::Hash(f, _) => Touched::Field(*f),
+        PrimitiveKind::SetValid(h, _) => Touched::Valid(*h),
+        PrimitiveKind::Count(c, _) | PrimitiveKind::CountDirect(c) => Touched::Counter(*c),
+        PrimitiveKind::Drop(_) => Touched::DropCtl,
+    }
+}
+
+fn fields_read(p: &Program, primitive: &Primitive) -> Vec<Field> {
+    let mut list = Vec::new();
+    match &primitive.kind {
+        PrimitiveKind::Set(_, value) | PrimitiveKind::Count(_, value) => value.fields(&mut |f| list.push(f)),
+        PrimitiveKind::Hash(_, hash) => {
+            for input in &p.hashes[*hash].inputs {
+                input.fields(&mut |f| list.push(f));
+            }
+        }
+        PrimitiveKind::SetValid(..) | PrimitiveKind::CountDirect(_) | PrimitiveKind::Drop(_) => {}
+    }
+    list
+}
+
+/// All primitives of an action run at once.
+fn independent(p: &Program, data: &ActionData, d: &mut Vec<Diag>) {
+    let who = format!("action `{}`", data.name);
+    let help = "the primitives of an action run at once: split it into two actions";
+    let mut before: Vec<(Touched, Loc)> = Vec::new();
+    for primitive in &data.body {
+        let clash = |t: Touched| before.iter().find(|(w, _)| *w == t).map(|(_, loc)| *loc);
+        for f in fields_read(p, primitive) {
+            if let Some(loc) = clash(Touched::Field(f)) {
+                let text = format!("{who} reads `{}` after writing it", p.fields[f].name);
+                d.push(Diag::error(primitive.loc, text).also(loc, "written here").help(help));
+            }
+        }
+        let writes = written(primitive);
+        if let Some(loc) = clash(writes) {
+            let (verb, again) = match writes {
+                Touched::Counter(_) => {
+                    ("counts", "a counter takes one count per packet: remove one, or use two counters")
+                }
+                _ => ("writes", help),
+            };
+            let text = format!("{who} {verb} {} twice", writes.name(p));
+            d.push(Diag::error(primitive.loc, text).also(loc, "the first time").help(again));
+        }
+        before.push((writes, primitive.loc));
+    }
+}
+
+/// A direct counter is counted only by actions that nothing but its own table runs.
+fn direct_counters(p: &Program, d: &mut Vec<Diag>) {
+    for (a, data) in p.actions.iter() {
+        for primitive in &data.body {
+            let PrimitiveKind::CountDirect(c) = primitive.kind else { continue };
+            let CounterHome::Direct(own) = p.counters[c].home else { continue };
+            let other = p.tables.iter().find(|(t, _)| *t != own && table_actions(p, *t).contains(&a));
+            let elsewhere = match other {
+                Some((_, table)) => Some((format!("table `{}` runs it", table.name), table.loc)),
+                None => called(p, a).map(|loc| ("it is called without a table".to_owned(), loc)),
+            };
+            if let Some((reason, loc)) = elsewhere {
+                let (name, table) = (&p.counters[c].name, &p.tables[own].name);
+                let text = format!(
+                    "action `{}` counts `{name}`, the direct counter of table `{table}`, but {reason}",
+                    data.name
+                );
+                let diag = Diag::error(primitive.loc, text).also(loc, "run here");
+                d.push(diag.help("give the other place an action of its own, or make the counter indirect"));
+            }
+        }
+    }
+}
+
+/// Where an action is called without a table.
+fn called(p: &Program, action: Action) -> Option<Loc> {
+    Gress::ALL.into_iter().find_map(|gress| {
+        let flow = Flow::of(p, gress);
+        let node = flow.nodes.values().find(|n| n.kind == NodeKind::Action(action));
+        node.map(|n| n.loc)
+    })
 }

@@ -1,287 +1,143 @@
-//! Rules about single declarations, and that every handle points somewhere. What may not live here: rules
-//! about what happens to a packet.
+//! Declarations: names, widths, and which field belongs where. What may not live here: what entities do.
 
-use super::Diag;
-use crate::entity::EntityMap;
-use crate::ir::{
-    Action, ApplyArms, Block, Cond, CounterHome, Expr, Field, Header, Home, Loc, Next, ParserOpKind,
-    PrimitiveKind, Program, StmtKind, Table,
-};
-use sluice_asic::gress::Gress;
+use super::{Diag, count};
+use crate::ir::{Field, Home, Loc, Program};
+use crate::text::is_plain_name;
 use std::collections::BTreeMap;
 
-/// Checks all declarations.
-pub(super) fn check(program: &Program) -> Vec<Diag> {
-    let mut c = Check { program, diags: Vec::new() };
-    c.names();
-    c.fields();
-    c.states();
-    c.actions();
-    c.tables();
-    for gress in Gress::ALL {
-        let pipe = program.pipe(gress);
-        c.next(pipe.start, gress, Loc::default());
-        c.block(&pipe.control, gress);
-        for &h in &pipe.deparser.emit {
-            c.header(h, gress, Loc::default());
-        }
-        for update in &pipe.deparser.checksums {
-            c.header(update.header, gress, update.loc);
-            update.inputs.iter().chain([&update.field]).for_each(|&f| c.field(f, gress, update.loc));
-        }
-    }
-    c.diags
+pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
+    names(p, d);
+    widths(p, d);
+    headers(p, d);
+    intrinsics(p, d);
 }
 
-struct Check<'a> {
-    program: &'a Program,
-    diags: Vec<Diag>,
+fn names(p: &Program, d: &mut Vec<Diag>) {
+    let mut scope = Scope { d, seen: BTreeMap::new() };
+    macro_rules! each {
+        ($map:ident, $word:literal, $space:expr) => {
+            for data in p.$map.values() {
+                scope.name($word, ($space)(data), &data.name, data.loc);
+            }
+        };
+    }
+    each!(fields, "field", |x: &crate::ir::FieldData| x.gress.name());
+    each!(headers, "header", |x: &crate::ir::HeaderData| x.gress.name());
+    each!(states, "state", |x: &crate::ir::StateData| x.gress.name());
+    each!(actions, "action", |_| "");
+    each!(tables, "table", |_| "");
+    each!(profiles, "profile", |_| "");
+    each!(counters, "counter", |_| "");
+    each!(hashes, "hash", |_| "");
+    each!(labels, "label", |_| "");
+    for action in p.actions.values() {
+        let of = format!("action `{}`", action.name);
+        for param in &action.params {
+            scope.name("parameter", &of, &param.name, action.loc);
+        }
+    }
+    for label in p.labels.values().filter(|l| !is_snake_case(&l.name)) {
+        let text = format!("label `{}` is not in snake_case", label.name);
+        d.push(
+            Diag::error(label.loc, text)
+                .help("it becomes a drop reason: use a-z, 0-9 and `_`, a letter first"),
+        );
+    }
 }
 
-impl Check<'_> {
-    fn error(&mut self, at: Loc, text: String, help: &str) {
-        self.diags.push(Diag::error(at, text).help(help));
-    }
+fn is_snake_case(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_lowercase())
+        && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+}
 
-    fn field(&mut self, field: Field, gress: Gress, at: Loc) {
-        match self.program.fields.get(field) {
-            None => self.error(at, format!("{field:?} is not declared"), "declare it before it is used"),
-            Some(d) if d.gress != gress => {
-                let text = format!("{gress} uses `{}`, which belongs to {}", d.name, d.gress);
-                self.error(
-                    at,
-                    text,
-                    "only bytes cross between gresses: emit a bridged header and extract it",
-                );
-            }
-            Some(_) => {}
+struct Scope<'d> {
+    d: &'d mut Vec<Diag>,
+    seen: BTreeMap<(&'static str, String, String), Loc>,
+}
+
+impl Scope<'_> {
+    fn name(&mut self, word: &'static str, space: &str, name: &str, loc: Loc) {
+        if !is_plain_name(name) {
+            let text = format!("{word} `{name}` has no proper name");
+            let help = "names are letters, digits, `_`, `.`, `-` and `$`, a letter first";
+            self.d.push(Diag::error(loc, text).help(help));
         }
-    }
-
-    fn header(&mut self, header: Header, gress: Gress, at: Loc) {
-        match self.program.headers.get(header) {
-            None => self.error(at, format!("{header:?} is not declared"), "declare it before it is used"),
-            Some(d) if d.gress != gress => {
-                let text = format!("{gress} uses header `{}`, which belongs to {}", d.name, d.gress);
-                self.error(at, text, "declare an instance of the header in each gress");
-            }
-            Some(_) => {}
+        if let Some(first) = self.seen.insert((word, space.to_owned(), name.to_owned()), loc) {
+            let of = if space.is_empty() { String::new() } else { format!(" of {space}") };
+            let text = format!("two {word}s{of} are named `{name}`");
+            self.d.push(Diag::error(loc, text).also(first, "the first one").help("rename one of them"));
         }
     }
+}
 
-    fn expr(&mut self, e: &Expr, gress: Gress, at: Loc) {
-        let mut fields = Vec::new();
-        e.fields(&mut |f| fields.push(f));
-        fields.into_iter().for_each(|f| self.field(f, gress, at));
+fn widths(p: &Program, d: &mut Vec<Diag>) {
+    let fields = p.fields.values().map(|f| (format!("field `{}`", f.name), f.width, f.loc));
+    let params = p.actions.values().flat_map(|a| {
+        a.params.iter().map(|x| (format!("parameter `{}` of action `{}`", x.name, a.name), x.width, a.loc))
+    });
+    for (who, width, loc) in fields.chain(params).filter(|(_, width, _)| !(1..=128).contains(width)) {
+        let help = "1 to 128 bits are possible: split it";
+        d.push(Diag::error(loc, format!("{who} is {width} bits wide")).help(help));
     }
+}
 
-    fn next(&mut self, next: Next, gress: Gress, at: Loc) {
-        if let Next::State(s) = next {
-            match self.program.states.get(s) {
-                None => self.error(at, format!("{s:?} is not declared"), "declare the state"),
-                Some(d) if d.gress != gress => {
-                    let text = format!("the {gress} parser goes to state `{}` of {}", d.name, d.gress);
-                    self.error(at, text, "give each gress states of its own");
-                }
-                Some(_) => {}
+fn headers(p: &Program, d: &mut Vec<Diag>) {
+    let mut listed: BTreeMap<Field, u32> = BTreeMap::new();
+    for (h, data) in p.headers.iter() {
+        for &f in &data.fields {
+            *listed.entry(f).or_default() += 1;
+            let field = &p.fields[f];
+            if field.home != Home::Header(h) {
+                let text =
+                    format!("header `{}` lists field `{}`, which is not its own", data.name, field.name);
+                d.push(Diag::error(data.loc, text).help("declare the field in the header that lists it"));
             }
         }
-    }
-
-    fn names(&mut self) {
-        let p = self.program;
-        let scoped = |gress: Gress, name: &str| format!("{gress} {name}");
-        self.unique("field", p.fields.values().map(|d| (scoped(d.gress, &d.name), d.loc)).collect());
-        self.unique("header", p.headers.values().map(|d| (scoped(d.gress, &d.name), d.loc)).collect());
-        self.unique("parser state", p.states.values().map(|d| (scoped(d.gress, &d.name), d.loc)).collect());
-        self.unique("action", p.actions.values().map(|d| (d.name.clone(), d.loc)).collect());
-        self.unique("table", p.tables.values().map(|d| (d.name.clone(), d.loc)).collect());
-        self.unique("profile", p.profiles.values().map(|d| (d.name.clone(), d.loc)).collect());
-        self.unique("counter", p.counters.values().map(|d| (d.name.clone(), d.loc)).collect());
-        self.unique("hash", p.hashes.values().map(|d| (d.name.clone(), d.loc)).collect());
-        self.unique("label", p.labels.values().map(|d| (d.name.clone(), d.loc)).collect());
-        for label in p.labels.values() {
-            let snake = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
-            if label.name.is_empty() || !label.name.chars().all(snake) {
-                self.error(
-                    label.loc,
-                    format!("label `{}` is not snake_case", label.name),
-                    "labels are drop reasons in reports: use lower-case letters, digits and _",
-                );
-            }
+        let bits = p.header_bits(h);
+        if bits == 0 {
+            let text = format!("header `{}` has no fields", data.name);
+            d.push(Diag::error(data.loc, text).help("a header has at least one byte"));
+        } else if !bits.is_multiple_of(8) {
+            let text = format!("header `{}` has {bits} bits, which are not whole bytes", data.name);
+            d.push(
+                Diag::error(data.loc, text)
+                    .help(format!("add {} of padding", count(8 - bits as usize % 8, "bit"))),
+            );
         }
     }
-
-    fn unique(&mut self, kind: &str, names: Vec<(String, Loc)>) {
-        let mut seen: BTreeMap<String, Loc> = BTreeMap::new();
-        for (name, loc) in names {
-            if let Some(first) = seen.get(&name) {
-                let diag =
-                    Diag::error(loc, format!("{kind} `{name}` is declared twice")).also(*first, "first one");
-                self.diags.push(diag.help("give one of them another name"));
-            } else {
-                seen.insert(name, loc);
-            }
+    for (f, data) in p.fields.iter() {
+        let Home::Header(h) = data.home else { continue };
+        let times = listed.get(&f).copied().unwrap_or(0);
+        if times != 1 {
+            let (name, header) = (&data.name, &p.headers[h].name);
+            let text = format!("field `{name}` stands {times} times in the field lists of headers");
+            d.push(Diag::error(data.loc, text).help(format!("list it once, in header `{header}`")));
         }
     }
+}
 
-    fn fields(&mut self) {
-        for d in self.program.fields.values() {
-            if !(1..=128).contains(&d.width) {
-                let text = format!("field `{}` has {} bits; fields have 1 to 128", d.name, d.width);
-                self.error(d.loc, text, "split it into several fields");
-            }
-            if let Home::Header(h) = d.home {
-                self.header(h, d.gress, d.loc);
-            }
+fn intrinsics(p: &Program, d: &mut Vec<Diag>) {
+    let mut seen = BTreeMap::new();
+    for data in p.fields.values() {
+        let Home::Intrinsic(which) = data.home else { continue };
+        let (info, name, gress) = (which.info(), &data.name, data.gress);
+        if !info.exists_in(gress) {
+            let text = format!("{gress} has no intrinsic field `{}`, declared as `{name}`", info.name);
+            d.push(
+                Diag::error(data.loc, text).help("use it in the other gress and bridge what this one needs"),
+            );
         }
-        for (h, d) in self.program.headers.iter() {
-            d.fields.iter().for_each(|&f| self.field(f, d.gress, d.loc));
-            let known = d.fields.iter().all(|&f| self.program.fields.get(f).is_some());
-            let bits = if known { self.program.header_bits(h) } else { 8 };
-            if bits % 8 != 0 || bits == 0 {
-                let text = format!("header `{}` has {bits} bits; headers have whole bytes", d.name);
-                self.error(d.loc, text, "add a padding field");
-            }
+        if data.width != info.tofino2 {
+            let text =
+                format!("intrinsic field `{name}` is {} bits wide, expected {}", data.width, info.tofino2);
+            d.push(
+                Diag::error(data.loc, text)
+                    .help("declare the widest form among the chips; narrower ones fit in it"),
+            );
         }
-        for d in self.program.hashes.values() {
-            for input in &d.inputs {
-                self.expr(input, d.gress, d.loc);
-                if !matches!(input, Expr::Field(_) | Expr::Const(..)) {
-                    let text = format!("hash `{}` has an input that is neither field nor constant", d.name);
-                    self.error(d.loc, text, "compute the value in an earlier action");
-                }
-            }
-            if let Err(e) = d.function() {
-                self.error(d.loc, format!("hash `{}`: {e}", d.name), "");
-            }
+        if let Some(first) = seen.insert((gress, which), data.loc) {
+            let text = format!("intrinsic field `{}` of {gress} is declared twice", info.name);
+            d.push(Diag::error(data.loc, text).also(first, "the first one").help("use one field for both"));
         }
-    }
-
-    fn states(&mut self) {
-        for d in self.program.states.values() {
-            for op in &d.ops {
-                match &op.kind {
-                    ParserOpKind::Extract(h) => self.header(*h, d.gress, op.loc),
-                    ParserOpKind::Set(f, e) => {
-                        self.field(*f, d.gress, op.loc);
-                        self.expr(e, d.gress, op.loc);
-                    }
-                    ParserOpKind::VerifyChecksum(f, inputs) => {
-                        inputs.iter().chain([f]).for_each(|&f| self.field(f, d.gress, op.loc));
-                    }
-                }
-            }
-            d.select.iter().for_each(|&f| self.field(f, d.gress, d.loc));
-            d.arms.iter().map(|a| a.next).chain([d.default]).for_each(|n| self.next(n, d.gress, d.loc));
-        }
-    }
-
-    fn actions(&mut self) {
-        let p = self.program;
-        for d in p.actions.values() {
-            for step in &d.body {
-                match &step.kind {
-                    PrimitiveKind::Set(f, e) => {
-                        self.field(*f, d.gress, step.loc);
-                        self.expr(e, d.gress, step.loc);
-                    }
-                    PrimitiveKind::SetValid(h, _) => self.header(*h, d.gress, step.loc),
-                    PrimitiveKind::Hash(f, h) => {
-                        self.field(*f, d.gress, step.loc);
-                        self.exists(&p.hashes, *h, step.loc);
-                    }
-                    PrimitiveKind::Count(c, e) => {
-                        self.exists(&p.counters, *c, step.loc);
-                        self.expr(e, d.gress, step.loc);
-                    }
-                    PrimitiveKind::CountDirect(c) => self.exists(&p.counters, *c, step.loc),
-                    PrimitiveKind::Drop(l) => self.exists(&p.labels, *l, step.loc),
-                }
-            }
-        }
-    }
-
-    fn exists<K: crate::entity::Entity, V>(&mut self, map: &EntityMap<K, V>, key: K, at: Loc) {
-        if map.get(key).is_none() {
-            self.error(at, format!("{key:?} is not declared"), "declare it before it is used");
-        }
-    }
-
-    fn action(&mut self, action: Action, gress: Gress, at: Loc) {
-        match self.program.actions.get(action) {
-            None => self.error(at, format!("{action:?} is not declared"), "declare the action"),
-            Some(d) if d.gress != gress => {
-                let text = format!("{gress} runs action `{}`, which belongs to {}", d.name, d.gress);
-                self.error(at, text, "declare an action in each gress");
-            }
-            Some(_) => {}
-        }
-    }
-
-    fn tables(&mut self) {
-        let p = self.program;
-        for d in p.tables.values() {
-            d.keys.iter().for_each(|k| self.field(k.field, d.gress, d.loc));
-            d.actions.iter().chain([&d.default.action]).for_each(|&a| self.action(a, d.gress, d.loc));
-            d.entries.iter().for_each(|e| self.action(e.then.action, d.gress, d.loc));
-            if let Some(profile) = d.profile {
-                self.exists(&p.profiles, profile, d.loc);
-            }
-        }
-        for d in p.profiles.values() {
-            if let Some(s) = &d.selector {
-                self.exists(&p.hashes, s.hash, d.loc);
-            }
-        }
-        for d in p.counters.values() {
-            if let CounterHome::Direct(t) = d.home {
-                self.exists(&p.tables, t, d.loc);
-            }
-        }
-    }
-
-    fn block(&mut self, block: &Block, gress: Gress) {
-        for stmt in block {
-            match &stmt.kind {
-                StmtKind::Apply(t, arms) => {
-                    self.apply(*t, gress, stmt.loc);
-                    self.arms(arms, gress, stmt.loc);
-                }
-                StmtKind::If(cond, then, otherwise) => {
-                    self.cond(cond, gress, stmt.loc);
-                    self.block(then, gress);
-                    self.block(otherwise, gress);
-                }
-                StmtKind::Call(a) => self.action(*a, gress, stmt.loc),
-            }
-        }
-    }
-
-    fn apply(&mut self, table: Table, gress: Gress, at: Loc) {
-        match self.program.tables.get(table) {
-            None => self.error(at, format!("{table:?} is not declared"), "declare the table"),
-            Some(d) if d.gress != gress => {
-                let text = format!("{gress} applies table `{}`, which belongs to {}", d.name, d.gress);
-                self.error(at, text, "declare a table in each gress");
-            }
-            Some(_) => {}
-        }
-    }
-
-    fn arms(&mut self, arms: &ApplyArms, gress: Gress, at: Loc) {
-        self.block(&arms.hit, gress);
-        self.block(&arms.miss, gress);
-        for (action, block) in &arms.run {
-            self.action(*action, gress, at);
-            self.block(block, gress);
-        }
-    }
-
-    fn cond(&mut self, cond: &Cond, gress: Gress, at: Loc) {
-        let (mut fields, mut headers) = (Vec::new(), Vec::new());
-        cond.reads(&mut |f| fields.push(f), &mut |h| headers.push(h));
-        fields.into_iter().for_each(|f| self.field(f, gress, at));
-        headers.into_iter().for_each(|h| self.header(h, gress, at));
     }
 }

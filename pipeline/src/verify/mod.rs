@@ -1,62 +1,164 @@
-//! The verifier: what every program must obey, whatever the chip.
+//! The verifier: whether a program is legal on any chip, and what its author probably did not mean.
 //!
-//! Rules. Findings accumulate; each names the entity, the author's line, what was found and what to do.
-//! Errors:
+//! Every rule is listed here. Findings accumulate; each names the entity, the place, found and expected,
+//! and a remedy. What may not live here: placement, and anything that changes a program.
 //!
-//! - *Entities* (`entities.rs`): every handle points to something declared, of the gress that uses it;
-//!   names are unique in their scope; fields have 1 to 128 bits, headers whole bytes; labels are
-//!   snake_case; hashes have fields and constants as inputs, an output of 1 to 64 bits and a seed that fits.
-//! - *Parser* (`parser.rs`): no cycle; select arms have a value per field that fits it; a header is
-//!   extracted at most once on a path; `set` takes a constant or a field of equal width; the result of a
-//!   checksum verification is one bit.
-//! - *Actions* (`actions.rs`): one VLIW instruction per primitive: a leaf, or one operation on two leaves
-//!   of equal width; constants fit; shift amounts are constants; nothing read-only is written; no primitive
-//!   reads or rewrites what an earlier one of the same action writes; a direct counter belongs to the table
-//!   that runs the action.
-//! - *Tables* (`tables.rs`): actions of the same gress; defaults and constant entries have the action's
-//!   parameters; at most one longest-prefix key, none beside ternary ones; constant entries fit `size`;
-//!   profiles and selectors are consistent; a table is applied in one place; an action with parameters runs
-//!   only from a table.
-//! - *Validity* (`validity.rs`): no field is read where its header can never be valid.
-//! - *Deparser* (`tables.rs`): a checksum update writes a 16-bit field of its header.
+//! **References** (`references`). Every entity that anything names exists; if one does not, nothing else is
+//! checked. An entity is used only in its own gress: only bytes cross.
 //!
-//! Warnings: a field read where its header may be invalid (`validity.rs`); actions and tables that nothing
-//! uses, parser states that nothing reaches, headers that are made valid and never emitted, ingress that
-//! never chooses a port (`papercut.rs`).
+//! **Entities** (`entities`). Names are letters, digits, `_`, `.`, `-`, `$`, and unique: fields, headers and
+//! states per gress, the rest per program, parameters per action. Labels are snake_case. Fields and
+//! parameters are 1 to 128 bits wide. Every header field stands exactly once in the field list of its own
+//! header, and nowhere else; a header has at least one byte and a whole number of them. An intrinsic field
+//! exists in its gress, is declared once and as wide as on Tofino 2.
+//!
+//! **Values** (`values`). Constants and casts are 1 to 128 bits wide and constants fit. Slices lie within
+//! their value. A parameter exists and has the width it is used with. Both operands of an ALU operation are
+//! equally wide, except a shift's amount.
+//!
+//! **Parser** (`parser`). No state is visited twice: loops come later. Each arm of a select has one value and
+//! mask per selected field; values fit their field and lie within their mask; a state with arms selects on
+//! something. Selected and checksummed header fields were extracted on every path to there; metadata cannot
+//! be selected on, and intrinsic fields only if the hardware fills them before the parser runs. No header is
+//! extracted twice on a path. A parser sets metadata only, from a constant or from a field that the same
+//! state extracted before, of the same width. A checksum is verified into a 1-bit metadata field, over
+//! header fields that make whole bytes.
+//!
+//! **Header validity** (`headers`). The possible sets of valid headers are followed from the parser through
+//! the control block, filtered by `is_valid()`; a miss runs the declared default action. Reading a field of
+//! a header that is never valid there is an error, of one that may be invalid a warning. A key of a header that
+//! is never valid is a papercut, of one that may be invalid usual. An action reads the PHV as it was before it.
+//! A statement that no packet reaches is a warning. Beyond 4096 different sets
+//! only "surely valid" and "possibly valid" are kept; headers of a gress beyond the 128th are not followed.
+//! A program that declares `parser_err` sees packets whose parsing stopped anywhere.
+//!
+//! **Actions** (`actions`). Every primitive is one VLIW instruction: its value is a leaf (a field, constant
+//! or parameter, or slices and casts of one) or one ALU operation on two leaves, at least one of them from
+//! the PHV. Value and destination are equally wide; the destination is no intrinsic field that only the
+//! hardware writes. Shifts are by constants. No primitive reads or writes what an earlier one of the same
+//! action wrote. Hash results have the hash's width. A direct counter is counted with its entry, by actions
+//! that only its own table runs; an indirect one by an index, a leaf that can be below its size; an action
+//! counts a counter once.
+//!
+//! **Hashes** (`hashes`). 1 to 64 bits wide; the seed fits; the rotation is below the width; at least one
+//! input; inputs are leaves without parameters.
+//!
+//! **Tables** (`tables`). Room for at least one entry if there are keys, at most one LPM key, no ternary key beside it, no field twice.
+//! Actions are listed once. Defaults and constant entries give one fitting value per parameter; entries have
+//! one value per key, of the key's kind, within its width, mask and prefix length; their action is listed;
+//! they are not more than the size and differ from each other. A table with a profile has keys and no
+//! constant entries; tables that share a profile list the same actions; sizes, groups and group sizes are
+//! positive and a group fits the selector. A table has at most one direct counter.
+//!
+//! **Control** (`control`). A table is applied in one place, in its own gress. `hit`/`miss` and `run` do not
+//! both follow it; `run` names each action once, and only such as the table can run. A called action has no
+//! parameters. A condition compares a field or slice with a constant, or two fields or slices, equally wide.
+//!
+//! **Deparser** (`deparser`). A header is emitted once; one that may be valid in the end but is not emitted
+//! is a warning, unless egress merely extracts it: a bridged header ends there. A checksum update writes a 16-bit field of its header, once, from other fields of that
+//! header, whole bytes of them; a header that has one is emitted.
+//!
+//! **Papercuts** (`papercut`), warnings: unused actions, hashes, labels, profiles and counters; a table never
+//! applied; a parser state never reached; a header emitted but never valid; metadata read but never written;
+//! an ingress that never writes `ucast_egress_port`; a selector hash narrower than its mode reads; a shift
+//! that leaves nothing; an index that cannot reach all of its counter; a select arm that an equal one hides.
+//!
+//! **Chip** (`chip`, by [`for_chip`]): what a chip lacks, without placing anything. ALU operations exist. A
+//! selector's mode is the chip's (a warning). A table's key fits the crossbars of one stage. Constants
+//! written to `qid` fit the chip's queue numbers, and parameters may not (a warning). Ordered comparisons are
+//! of a field with a constant. The deepest parser path, the longest emission, the number of headers, action
+//! data per entry and stage pins are within limits.
 
 mod actions;
+mod chip;
+mod control;
+mod deparser;
 mod diag;
 mod entities;
+mod hashes;
+mod headers;
 mod papercut;
 mod parser;
+mod possible;
+mod references;
 mod tables;
-mod validity;
+#[cfg(test)]
+mod tests;
+mod values;
 
 pub use diag::{Diag, Severity};
 
-use crate::ir::Program;
+use crate::ir::{Home, Loc, Program};
+use sluice_asic::chip::ChipSpec;
+use sluice_asic::gress::Gress;
 
-/// Everything wrong with a program, errors and warnings.
-///
-/// Rules that follow handles run only when all handles point somewhere.
+/// All findings about a program that hold for every chip.
 #[must_use]
 pub fn verify(program: &Program) -> Vec<Diag> {
-    let mut diags = entities::check(program);
-    if has_errors(&diags) {
-        return diags;
+    let mut d = Vec::new();
+    if !references::check(program, &mut d) {
+        return d;
     }
-    diags.extend(parser::check(program));
-    diags.extend(actions::check(program));
-    diags.extend(tables::check(program));
-    if !has_errors(&diags) {
-        diags.extend(validity::check(program));
-        diags.extend(papercut::check(program));
+    entities::check(program, &mut d);
+    hashes::check(program, &mut d);
+    for gress in Gress::ALL {
+        parser::check(program, gress, &mut d);
     }
-    diags
+    actions::check(program, &mut d);
+    tables::check(program, &mut d);
+    control::check(program, &mut d);
+    for gress in Gress::ALL {
+        let after = headers::check(program, gress, &mut d);
+        deparser::check(program, gress, after.as_ref(), &mut d);
+    }
+    papercut::check(program, &mut d);
+    unique(d)
 }
 
-/// Whether a finding forbids to use the program.
+/// All findings about a program on this chip that need no placement. Rules that hold for every chip are
+/// [`verify`]'s and are not repeated; a program that breaks them may have fewer findings here.
+#[must_use]
+pub fn for_chip(program: &Program, chip: &ChipSpec) -> Vec<Diag> {
+    let mut d = Vec::new();
+    if references::check(program, &mut Vec::new()) {
+        chip::check(program, chip, &mut d);
+    }
+    unique(d)
+}
+
+/// Whether any finding forbids using the program.
 #[must_use]
 pub fn has_errors(diags: &[Diag]) -> bool {
     diags.iter().any(|d| d.severity == Severity::Error)
+}
+
+/// An action run from several places is checked in each: the same finding is reported once.
+fn unique(diags: Vec<Diag>) -> Vec<Diag> {
+    let mut seen = std::collections::BTreeSet::new();
+    let key = |d: &Diag| (d.text.clone(), d.at.file, d.at.line, d.at.col);
+    diags.into_iter().filter(|d| seen.insert(key(d))).collect()
+}
+
+/// Where something stands: who does it and in which gress.
+#[derive(Clone, Copy)]
+struct Site<'s> {
+    /// As in "action `forward`".
+    who: &'s str,
+    gress: Option<Gress>,
+    loc: Loc,
+}
+
+/// An intrinsic field that only the hardware writes.
+fn is_read_only(program: &Program, field: crate::ir::Field) -> bool {
+    matches!(program.fields[field].home, Home::Intrinsic(which) if !which.info().writable)
+}
+
+/// A number of things: `1 bit`, `3 bits`.
+fn count(n: usize, thing: &str) -> String {
+    format!("{n} {thing}{}", if n == 1 { "" } else { "s" })
+}
+
+/// Whether a value has no bits above `width`.
+fn fits(value: u128, width: u16) -> bool {
+    value & !sluice_asic::alu::width_mask(width.into()) == 0
 }

@@ -1,93 +1,117 @@
-//! What is legal and probably not meant. What may not live here: errors.
+//! What is legal and probably not meant. What may not live here: anything that forbids a program.
 
-use super::Diag;
-use crate::flow::{Flow, NodeKind, table_actions};
-use crate::ir::{Intrinsic, Next, ParserState, PrimitiveKind, Program};
+use super::{Diag, parser};
+use crate::flow::{Flow, NodeKind, Var};
+use crate::ir::{Expr, Field, Home, Intrinsic, Loc, ParserOpKind, PrimitiveKind, Program};
 use sluice_asic::gress::Gress;
 use std::collections::BTreeSet;
 
-/// Checks the whole program.
-pub(super) fn check(program: &Program) -> Vec<Diag> {
-    let mut diags = Vec::new();
-    let (mut tables, mut actions) = (BTreeSet::new(), BTreeSet::new());
+pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
+    let flows = Gress::ALL.map(|g| Flow::of(p, g));
+    unused(p, &flows, d);
     for gress in Gress::ALL {
-        for node in Flow::of(program, gress).nodes.values() {
-            match node.kind {
-                NodeKind::Table(t) => {
-                    tables.insert(t);
-                    actions.extend(table_actions(program, t));
-                }
-                NodeKind::Action(a) => {
-                    actions.insert(a);
-                }
-                NodeKind::Gateway(_) => {}
-            }
-        }
+        unreached(p, gress, d);
+        unwritten(p, gress, &flows[gress.index()], d);
     }
-    for (t, d) in program.tables.iter().filter(|(t, _)| !tables.contains(t)) {
-        let _ = t;
-        diags.push(
-            Diag::warning(d.loc, format!("table `{}` is never applied", d.name))
-                .help("apply it or remove it"),
-        );
-    }
-    for (a, d) in program.actions.iter().filter(|(a, _)| !actions.contains(a)) {
-        let _ = a;
-        diags.push(
-            Diag::warning(d.loc, format!("action `{}` is never run", d.name))
-                .help("list it in a table or remove it"),
-        );
-    }
-    states(program, &mut diags);
-    headers(program, &mut diags);
-    port(program, &mut diags);
-    diags
-}
-
-fn states(program: &Program, diags: &mut Vec<Diag>) {
-    let mut reached: BTreeSet<ParserState> = BTreeSet::new();
-    let mut todo: Vec<Next> = program.pipes.iter().map(|p| p.start).collect();
-    while let Some(next) = todo.pop() {
-        if let Next::State(s) = next
-            && reached.insert(s)
-        {
-            let data = &program.states[s];
-            todo.extend(data.arms.iter().map(|a| a.next).chain([data.default]));
-        }
-    }
-    for (_, d) in program.states.iter().filter(|(s, _)| !reached.contains(s)) {
-        let text = format!("no path reaches parser state `{}`", d.name);
-        diags.push(Diag::warning(d.loc, text).help("select it somewhere or remove it"));
+    if !p.pipe(Gress::Ingress).control.is_empty() {
+        no_port(p, &flows[Gress::Ingress.index()], d);
     }
 }
 
-fn headers(program: &Program, diags: &mut Vec<Diag>) {
-    for data in program.actions.values() {
-        for step in &data.body {
-            if let PrimitiveKind::SetValid(h, true) = step.kind {
-                let header = &program.headers[h];
-                if !program.pipe(header.gress).deparser.emit.contains(&h) {
-                    let text = format!("header `{}` is made valid and never emitted", header.name);
-                    diags.push(Diag::warning(step.loc, text).help("emit it in the deparser"));
-                }
-            }
-        }
-    }
+/// A table's key field of a header that is never valid where the table is applied.
+pub(super) fn key_of_absent_header(field: &str, table: &str, header: &str, at: Loc) -> Diag {
+    let text = format!("`{field}` is a key of table `{table}` but header `{header}` is never valid here");
+    Diag::warning(at, text).help(format!("apply the table where a parser path has extracted `{header}`"))
 }
 
-fn port(program: &Program, diags: &mut Vec<Diag>) {
-    let Some(field) = program.intrinsic(Gress::Ingress, Intrinsic::UcastEgressPort) else {
-        if !program.pipe(Gress::Ingress).control.is_empty() {
-            let text = "ingress never chooses an egress port: every packet is dropped";
-            diags.push(Diag::warning(Default::default(), text).help("declare and set `ucast_egress_port`"));
-        }
-        return;
+fn unused(p: &Program, flows: &[Flow; 2], d: &mut Vec<Diag>) {
+    let mut warn = |word: &str, name: &str, at: Loc, verb: &str, help: &str| {
+        d.push(Diag::warning(at, format!("{word} `{name}` is never {verb}")).help(help));
     };
-    let sets = |p: &crate::ir::Primitive| matches!(p.kind, PrimitiveKind::Set(f, _) if f == field);
-    if !program.actions.values().any(|a| a.body.iter().any(sets)) {
-        let text = "ingress never chooses an egress port: every packet is dropped";
-        diags.push(
-            Diag::warning(program.fields[field].loc, text).help("set `ucast_egress_port` in an action"),
-        );
+    let nodes = || flows.iter().flat_map(|f| f.nodes.values());
+    for (t, data) in p.tables.iter() {
+        if !nodes().any(|n| n.kind == NodeKind::Table(t)) {
+            warn("table", &data.name, data.loc, "applied", "apply it in the control block or remove it");
+        }
+    }
+    let called: BTreeSet<_> =
+        flows.iter().flat_map(|f| f.nodes.keys().flat_map(|n| f.actions(p, n)).collect::<Vec<_>>()).collect();
+    for (a, data) in p.actions.iter() {
+        // Actions of a table that is never applied are reported with the table.
+        let listed = p.tables.values().any(|t| t.actions.contains(&a) || t.default.action == a);
+        if !called.contains(&a) && !listed {
+            warn("action", &data.name, data.loc, "used", "list it in a table, call it or remove it");
+        }
+    }
+    let primitives = || p.actions.values().flat_map(|a| a.body.iter().map(|x| &x.kind));
+    for (c, data) in p.counters.iter() {
+        let counts = |k: &PrimitiveKind| matches!(k, PrimitiveKind::Count(x, _) | PrimitiveKind::CountDirect(x) if *x == c);
+        if !primitives().any(counts) {
+            warn("counter", &data.name, data.loc, "counted", "count it in an action or remove it");
+        }
+    }
+    for (l, data) in p.labels.iter() {
+        if !primitives().any(|k| *k == PrimitiveKind::Drop(l)) {
+            warn("label", &data.name, data.loc, "used", "drop with it or remove it");
+        }
+    }
+    for (h, data) in p.hashes.iter() {
+        let selects = p.profiles.values().any(|x| x.selector.as_ref().is_some_and(|s| s.hash == h));
+        if !selects && !primitives().any(|k| matches!(k, PrimitiveKind::Hash(_, x) if *x == h)) {
+            warn("hash", &data.name, data.loc, "computed", "compute it in an action or remove it");
+        }
+    }
+    for (x, data) in p.profiles.iter() {
+        if !p.tables.values().any(|t| t.profile == Some(x)) {
+            warn("profile", &data.name, data.loc, "used", "give it to a table or remove it");
+        }
+    }
+}
+
+fn unreached(p: &Program, gress: Gress, d: &mut Vec<Diag>) {
+    let Ok(order) = parser::order(p, gress) else { return };
+    for (_, data) in p.states.iter().filter(|(s, x)| x.gress == gress && !order.contains(s)) {
+        let text = format!("state `{}` of the {gress} parser is never reached", data.name);
+        d.push(Diag::warning(data.loc, text).help("lead an arm of a reached state to it or remove it"));
+    }
+}
+
+/// Metadata that something reads and nothing writes is always zero.
+fn unwritten(p: &Program, gress: Gress, flow: &Flow, d: &mut Vec<Diag>) {
+    let (mut read, mut written): (BTreeSet<Field>, BTreeSet<Field>) = Default::default();
+    for node in flow.nodes.keys() {
+        let e = flow.effects(p, node);
+        read.extend(e.match_reads.iter().chain(&e.action_reads).filter_map(|v| field(*v)));
+        written.extend(e.writes.iter().filter_map(|v| field(*v)));
+    }
+    for op in p.states.values().filter(|s| s.gress == gress).flat_map(|s| &s.ops) {
+        match &op.kind {
+            ParserOpKind::Set(f, Expr::Const(..) | Expr::Field(_)) | ParserOpKind::VerifyChecksum(f, _) => {
+                written.insert(*f);
+            }
+            ParserOpKind::Set(..) | ParserOpKind::Extract(_) => {}
+        }
+    }
+    for f in read.difference(&written) {
+        let data = &p.fields[*f];
+        if data.home == Home::Metadata && data.gress == gress {
+            let text = format!("metadata field `{}` is read but never written: it is always 0", data.name);
+            d.push(
+                Diag::warning(data.loc, text)
+                    .help("write it in the parser or in an action before it is read"),
+            );
+        }
+    }
+}
+
+fn field(var: Var) -> Option<Field> {
+    if let Var::Field(f) = var { Some(f) } else { None }
+}
+
+fn no_port(p: &Program, flow: &Flow, d: &mut Vec<Diag>) {
+    let port = p.intrinsic(Gress::Ingress, Intrinsic::UcastEgressPort).map(Var::Field);
+    if !flow.nodes.keys().any(|n| port.is_some_and(|port| flow.effects(p, n).writes.contains(&port))) {
+        let help = "write it in an action, otherwise every packet is dropped at the end of ingress";
+        d.push(Diag::warning(Loc::default(), "ingress never writes `ucast_egress_port`").help(help));
     }
 }

@@ -1,113 +1,242 @@
-//! Rules of parser graphs. What may not live here: limits of a chip's parser.
+//! Parser graphs: shape, selects, extraction, what states may set. What may not live here: what the control
+//! block makes of it.
 
-use super::Diag;
-use crate::ir::{Expr, Header, Next, ParserOpKind, ParserState, Program, StateData};
-use std::collections::BTreeSet;
+use super::headers::Validity;
+use super::possible::Possible;
+use super::{Diag, Site, count, fits, values};
+use crate::entity::Entity;
+use crate::ir::{
+    Expr, Field, Header, Home, Intrinsic, Loc, Next, ParserOpKind, ParserState, Program, StateData,
+};
+use sluice_asic::gress::Gress;
 
-/// Checks both parsers.
-pub(super) fn check(program: &Program) -> Vec<Diag> {
-    let mut diags = Vec::new();
-    for data in program.states.values() {
-        state(program, data, &mut diags);
+pub(super) fn check(p: &Program, gress: Gress, d: &mut Vec<Diag>) {
+    for data in p.states.values().filter(|s| s.gress == gress) {
+        select(p, data, d);
+        effects(p, data, d);
     }
-    let mut reported = BTreeSet::new();
-    for pipe in &program.pipes {
-        let mut path = Path { program, states: Vec::new(), extracted: Vec::new(), budget: 100_000 };
-        path.walk(pipe.start, &mut diags, &mut reported);
+    match order(p, gress) {
+        Err(cycle) => d.push(loops(p, &cycle)),
+        Ok(order) => paths(p, gress, &order, d),
     }
-    diags
 }
 
-fn state(program: &Program, data: &StateData, diags: &mut Vec<Diag>) {
-    for arm in &data.arms {
+fn successors(data: &StateData) -> impl Iterator<Item = ParserState> + '_ {
+    let all = data.arms.iter().map(|a| a.next).chain([data.default]);
+    all.filter_map(|n| if let Next::State(s) = n { Some(s) } else { None })
+}
+
+/// The states reached from the start, each before its successors; or the states of a loop.
+pub(super) fn order(p: &Program, gress: Gress) -> Result<Vec<ParserState>, Vec<ParserState>> {
+    let Next::State(start) = p.pipe(gress).start else { return Ok(Vec::new()) };
+    let mut done = vec![false; p.states.len()];
+    let mut finished = Vec::new();
+    // States on the path from the start, each with the successors not yet visited.
+    let mut path: Vec<(ParserState, Vec<ParserState>)> = Vec::new();
+    let enter = |s: ParserState| (s, successors(&p.states[s]).collect::<Vec<_>>());
+    path.push(enter(start));
+    while let Some((state, rest)) = path.last_mut() {
+        let state = *state;
+        let Some(next) = rest.pop() else {
+            done[state.index()] = true;
+            finished.push(state);
+            path.pop();
+            continue;
+        };
+        if let Some(at) = path.iter().position(|(s, _)| *s == next) {
+            return Err(path[at..].iter().map(|(s, _)| *s).collect());
+        }
+        if !done[next.index()] {
+            path.push(enter(next));
+        }
+    }
+    finished.reverse();
+    Ok(finished)
+}
+
+fn loops(p: &Program, cycle: &[ParserState]) -> Diag {
+    let names: Vec<String> =
+        cycle.iter().chain(cycle.first()).map(|&s| format!("`{}`", p.states[s].name)).collect();
+    let at = cycle.first().map_or(Loc::default(), |&s| p.states[s].loc);
+    let text = format!("the parser loops: {}", names.join(" -> "));
+    Diag::error(at, text).help("write one state per repetition, each extracting its own header instance")
+}
+
+fn select(p: &Program, data: &StateData, d: &mut Vec<Diag>) {
+    let name = &data.name;
+    if data.select.is_empty() && !data.arms.is_empty() {
+        let text = format!("state `{name}` has {} but selects on nothing", count(data.arms.len(), "arm"));
+        d.push(Diag::error(data.loc, text).help("name the fields to select on, or use the default alone"));
+        return;
+    }
+    for (n, arm) in data.arms.iter().enumerate() {
         if arm.values.len() != data.select.len() {
-            let text = format!(
-                "state `{}` selects on {} fields and has an arm with {} values",
-                data.name,
-                data.select.len(),
-                arm.values.len()
+            let found = count(arm.values.len(), "value");
+            let expected = count(data.select.len(), "selected field");
+            let text = format!("arm {n} of state `{name}` has {found} for {expected}");
+            d.push(
+                Diag::error(data.loc, text)
+                    .help("give one value and mask per field; mask 0 matches anything"),
             );
-            diags.push(Diag::error(data.loc, text).help("give every arm one value per field"));
+            continue;
         }
-        for ((value, mask), &f) in arm.values.iter().zip(&data.select) {
-            let field = &program.fields[f];
-            if (value | mask) & !sluice_asic::alu::width_mask(u32::from(field.width)) != 0 {
+        for (&(value, mask), &f) in arm.values.iter().zip(&data.select) {
+            let (field, width) = (&p.fields[f].name, p.fields[f].width);
+            if !fits(value, width) || !fits(mask, width) {
                 let text = format!(
-                    "state `{}` compares `{}` of {} bits with {value:#x} under {mask:#x}",
-                    data.name, field.name, field.width
+                    "arm {n} of state `{name}` compares `{field}` with {value:#x} under mask {mask:#x}, but it has {width} bits"
                 );
-                diags.push(Diag::error(data.loc, text).help("no packet can match: use a value that fits"));
+                d.push(Diag::error(data.loc, text).help("use a value that the field can have"));
+            } else if value & !mask != 0 {
+                let text = format!(
+                    "arm {n} of state `{name}` wants {value:#x} in `{field}` outside of its mask {mask:#x}"
+                );
+                d.push(
+                    Diag::error(data.loc, text)
+                        .help("it can never match: clear the value's bits where the mask has none"),
+                );
             }
         }
+        if let Some(first) = data.arms[..n].iter().position(|a| a.values == arm.values) {
+            let text = format!("arm {n} of state `{name}` never matches: arm {first} has the same values");
+            d.push(Diag::warning(data.loc, text).help("remove one of the two"));
+        }
     }
+}
+
+/// What a state writes, and from what.
+fn effects(p: &Program, data: &StateData, d: &mut Vec<Diag>) {
+    let who = format!("state `{}`", data.name);
+    let mut extracted: Vec<Header> = Vec::new();
     for op in &data.ops {
+        let site = Site { who: &who, gress: Some(data.gress), loc: op.loc };
         match &op.kind {
-            ParserOpKind::Extract(_) => {}
+            ParserOpKind::Extract(h) => extracted.push(*h),
             ParserOpKind::Set(dst, value) => {
-                let (to, from) = (program.fields[*dst].width, value.width(program));
-                if to != from || !matches!(value, Expr::Const(..) | Expr::Field(_)) {
-                    let text = format!(
-                        "state `{}` sets `{}` of {to} bits from a value of {from} bits",
-                        data.name, program.fields[*dst].name
-                    );
-                    let help = "a parser copies a constant or a field of the same width";
-                    diags.push(Diag::error(op.loc, text).help(help));
-                }
+                metadata(p, *dst, site, d);
+                source(p, *dst, value, &extracted, site, d);
             }
-            ParserOpKind::VerifyChecksum(dst, _) => {
-                let field = &program.fields[*dst];
-                if field.width != 1 {
+            ParserOpKind::VerifyChecksum(dst, inputs) => {
+                metadata(p, *dst, site, d);
+                let (name, width) = (&p.fields[*dst].name, p.fields[*dst].width);
+                if width != 1 {
                     let text = format!(
-                        "a checksum verification writes one bit; `{}` has {}",
-                        field.name, field.width
+                        "{who} verifies a checksum into `{name}`, which has {width} bits instead of 1"
                     );
-                    diags.push(Diag::error(op.loc, text).help("use a field of 1 bit"));
+                    d.push(Diag::error(op.loc, text).help("use a 1-bit metadata field; 1 means wrong"));
+                }
+                let bits: u32 = inputs.iter().map(|&f| u32::from(p.fields[f].width)).sum();
+                if bits == 0 || !bits.is_multiple_of(8) {
+                    let text = format!("{who} verifies a checksum over {bits} bits");
+                    d.push(Diag::error(op.loc, text).help("sum whole bytes: name all fields of the header"));
                 }
             }
         }
     }
 }
 
-/// A path through the graph, with a budget against graphs that explode.
-struct Path<'a> {
-    program: &'a Program,
-    states: Vec<ParserState>,
-    extracted: Vec<Header>,
-    budget: u32,
+fn metadata(p: &Program, dst: Field, site: Site<'_>, d: &mut Vec<Diag>) {
+    if p.fields[dst].home != Home::Metadata {
+        let text = format!("{} writes `{}`, which is not metadata", site.who, p.fields[dst].name);
+        d.push(Diag::error(site.loc, text).help("a parser writes metadata; let an action write the rest"));
+    }
 }
 
-impl Path<'_> {
-    fn walk(&mut self, next: Next, diags: &mut Vec<Diag>, reported: &mut BTreeSet<(u8, usize)>) {
-        let Next::State(s) = next else { return };
-        self.budget = self.budget.saturating_sub(1);
-        if self.budget == 0 {
-            return;
-        }
-        let data = &self.program.states[s];
-        let index = crate::entity::Entity::index;
-        if self.states.contains(&s) {
-            if reported.insert((0, index(s))) {
-                let text = format!("the parser comes back to state `{}`", data.name);
-                diags.push(Diag::error(data.loc, text).help("unroll the loop into states of its own"));
-            }
-            return;
-        }
-        self.states.push(s);
-        let before = self.extracted.len();
+fn source(p: &Program, dst: Field, value: &Expr, extracted: &[Header], site: Site<'_>, d: &mut Vec<Diag>) {
+    let (who, dst) = (site.who, &p.fields[dst]);
+    let Some(width) = values::width(p, value, site, &[], d) else { return };
+    if width != dst.width {
+        let text = format!("{who} sets `{}` of {} bits to a {width}-bit value", dst.name, dst.width);
+        d.push(Diag::error(site.loc, text).help("make both equally wide"));
+    }
+    let legal = match value {
+        Expr::Const(..) => true,
+        Expr::Field(f) => matches!(p.fields[*f].home, Home::Header(h) if extracted.contains(&h)),
+        _ => false,
+    };
+    if !legal {
+        let text = format!(
+            "{who} sets `{}` from something other than a constant or a field that it extracts",
+            dst.name
+        );
+        d.push(
+            Diag::error(site.loc, text)
+                .help("extract the header before it in this state, or let an action do it"),
+        );
+    }
+}
+
+/// What depends on the way that a packet took.
+fn paths(p: &Program, gress: Gress, order: &[ParserState], d: &mut Vec<Diag>) {
+    let validity = Validity::new(p, gress);
+    let flow = validity.parse(order);
+    for &s in order {
+        let data = &p.states[s];
+        let who = format!("state `{}`", data.name);
+        let mut at = flow.before[s].clone();
         for op in &data.ops {
-            if let ParserOpKind::Extract(h) = op.kind {
-                if self.extracted.contains(&h) && reported.insert((1, crate::entity::Entity::index(h))) {
-                    let text =
-                        format!("header `{}` is extracted twice on one path", self.program.headers[h].name);
-                    diags.push(Diag::error(op.loc, text).help("declare a second instance of the header"));
+            let site = Site { who: &who, gress: Some(gress), loc: op.loc };
+            match &op.kind {
+                ParserOpKind::Extract(h) => {
+                    let bit = validity.bit(*h);
+                    if at.may() & bit != 0 {
+                        let text = format!("{who} extracts header `{}` a second time", p.headers[*h].name);
+                        let help = "a path extracts an instance once: declare a second instance for the inner header";
+                        d.push(Diag::error(op.loc, text).help(help));
+                    }
+                    at = at.with(bit, true);
                 }
-                self.extracted.push(h);
+                ParserOpKind::Set(..) => {}
+                ParserOpKind::VerifyChecksum(_, inputs) => {
+                    for &f in inputs {
+                        present(p, &validity, &at, f, "sums", site, d);
+                    }
+                }
             }
         }
-        for next in data.arms.iter().map(|a| a.next).chain([data.default]) {
-            self.walk(next, diags, reported);
+        let site = Site { who: &who, gress: Some(gress), loc: data.loc };
+        for &f in &data.select {
+            present(p, &validity, &at, f, "selects on", site, d);
         }
-        self.extracted.truncate(before);
-        self.states.pop();
     }
+}
+
+/// The field was extracted on every path to here, or the hardware filled it before.
+fn present(
+    p: &Program,
+    v: &Validity<'_>,
+    at: &Possible,
+    f: Field,
+    verb: &str,
+    site: Site<'_>,
+    d: &mut Vec<Diag>,
+) {
+    let (who, data) = (site.who, &p.fields[f]);
+    let name = &data.name;
+    let diag = match data.home {
+        Home::Header(h) => {
+            let Some(other) = at.example_without(v.bit(h)) else { return };
+            let text = format!(
+                "{who} {verb} `{name}`, but header `{}` is not extracted on every path to it",
+                p.headers[h].name
+            );
+            let seen = v.names(other);
+            Diag::error(site.loc, text)
+                .help(format!("a packet parsed as [{seen}] gets here: extract the header before"))
+        }
+        Home::Metadata => Diag::error(site.loc, format!("{who} {verb} metadata field `{name}`"))
+            .help("a parser compares packet bytes: use the header field itself"),
+        Home::Intrinsic(which) if late(which) || verb == "sums" => {
+            Diag::error(site.loc, format!("{who} {verb} `{name}`, which the parser cannot see"))
+                .help("use it in the control block")
+        }
+        Home::Intrinsic(_) => return,
+    };
+    d.push(diag);
+}
+
+/// Intrinsic fields that have no value before the parser has run.
+const fn late(which: Intrinsic) -> bool {
+    which.info().writable
+        || matches!(which, Intrinsic::DropCtl | Intrinsic::ParserErr | Intrinsic::GlobalTstamp)
 }

@@ -1,192 +1,260 @@
-//! Rules of tables, profiles, control flow and deparsers. What may not live here: what actions do.
+//! Tables, their entries and profiles. What may not live here: where tables are applied.
 
-use super::Diag;
-use crate::flow::{Flow, NodeKind};
-use crate::ir::{ActionCall, Cond, Expr, KeyValue, Loc, MatchKind, Program, TableData};
-use sluice_asic::gress::Gress;
+use super::{Diag, count, fits};
+use crate::ir::{ActionCall, CounterHome, KeyValue, Loc, MatchKind, ProfileData, Program, Table, TableData};
+use sluice_asic::alu::width_mask;
+use sluice_asic::select::{MAX_WORDS, WORD_SLOTS};
 use std::collections::BTreeMap;
 
-/// Checks all tables and both control blocks and deparsers.
-pub(super) fn check(program: &Program) -> Vec<Diag> {
-    let mut diags = Vec::new();
-    for data in program.tables.values() {
-        table(program, data, &mut diags);
+pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
+    for (t, data) in p.tables.iter() {
+        keys(p, data, d);
+        actions(p, data, d);
+        entries(p, data, d);
+        profile_use(data, d);
+        direct_counter(p, t, data, d);
     }
-    for data in program.profiles.values() {
-        let Some(s) = &data.selector else { continue };
-        if s.groups == 0 || s.max_group_size == 0 || data.size == 0 {
-            let text = format!("profile `{}` has no room for members or groups", data.name);
-            diags.push(Diag::error(data.loc, text).help("size, groups and group size are at least 1"));
-        }
+    for data in p.profiles.values() {
+        profile(p, data, d);
     }
-    for gress in Gress::ALL {
-        control(program, gress, &mut diags);
-        deparser(program, gress, &mut diags);
-    }
-    diags
+    shared_profiles(p, d);
 }
 
-fn table(program: &Program, data: &TableData, diags: &mut Vec<Diag>) {
-    let mut error = |text: String, help: &str| diags.push(Diag::error(data.loc, text).help(help));
-    let count = |kind| data.keys.iter().filter(|k| k.kind == kind).count();
-    if count(MatchKind::Lpm) > 1 {
-        error(format!("table `{}` has {} longest-prefix keys", data.name, count(MatchKind::Lpm)), "use one");
+fn keys(p: &Program, data: &TableData, d: &mut Vec<Diag>) {
+    let name = &data.name;
+    if data.size == 0 && !data.keys.is_empty() {
+        let text = format!("table `{name}` holds 0 entries");
+        d.push(Diag::error(data.loc, text).help("a table with keys holds at least one"));
     }
-    if count(MatchKind::Lpm) > 0 && count(MatchKind::Ternary) > 0 {
-        let text = format!("table `{}` mixes longest-prefix and ternary keys", data.name);
-        error(text, "make the prefix a ternary key with priorities");
-    }
-    if data.entries.len() as u64 > u64::from(data.size) {
-        let text = format!(
-            "table `{}` has {} constant entries and size {}",
-            data.name,
-            data.entries.len(),
-            data.size
+    let of_kind = |kind: MatchKind| data.keys.iter().filter(|k| k.kind == kind).count();
+    let (lpm, ternary) = (of_kind(MatchKind::Lpm), of_kind(MatchKind::Ternary));
+    if lpm > 1 {
+        let text = format!("table `{name}` has {lpm} lpm keys");
+        d.push(
+            Diag::error(data.loc, text)
+                .help("a table orders entries by one prefix: make the others ternary or exact"),
         );
-        error(text, "raise the size");
     }
-    let mut found = Vec::new();
-    arguments(program, &data.name, "default action", &data.default, data.loc, &mut found);
-    for entry in &data.entries {
-        arguments(program, &data.name, "entry", &entry.then, data.loc, &mut found);
+    if lpm > 0 && ternary > 0 {
+        let text = format!("table `{name}` has an lpm key beside a ternary one");
+        d.push(
+            Diag::error(data.loc, text)
+                .help("make the lpm key ternary and give longer prefixes lower priority numbers"),
+        );
+    }
+    for (n, key) in data.keys.iter().enumerate() {
+        if data.keys[..n].iter().any(|k| k.field == key.field) {
+            let text = format!("table `{name}` has `{}` as a key twice", p.fields[key.field].name);
+            d.push(Diag::error(data.loc, text).help("remove one of them"));
+        }
+    }
+}
+
+fn actions(p: &Program, data: &TableData, d: &mut Vec<Diag>) {
+    let name = &data.name;
+    for (n, &a) in data.actions.iter().enumerate() {
+        if data.actions[..n].contains(&a) {
+            let text = format!("table `{name}` lists action `{}` twice", p.actions[a].name);
+            d.push(Diag::error(data.loc, text).help("remove one of them"));
+        }
+    }
+    if data.actions.is_empty() && !data.keys.is_empty() {
+        let text = format!("table `{name}` has keys but no actions");
+        d.push(Diag::error(data.loc, text).help("list the actions that its entries may name"));
+    }
+    call(p, &data.default, &format!("the default action of table `{name}`"), data.loc, d);
+}
+
+/// One fitting value per parameter.
+fn call(p: &Program, call: &ActionCall, who: &str, loc: Loc, d: &mut Vec<Diag>) {
+    let action = &p.actions[call.action];
+    let (found, expected) = (call.args.len(), action.params.len());
+    if found != expected {
+        let text =
+            format!("{who} gives action `{}` {}, expected {expected}", action.name, count(found, "value"));
+        let names: Vec<&str> = action.params.iter().map(|x| x.name.as_str()).collect();
+        d.push(Diag::error(loc, text).help(format!("its parameters are ({})", names.join(", "))));
+    }
+    for (&value, param) in call.args.iter().zip(&action.params) {
+        if !fits(value, param.width) {
+            let (name, width) = (&param.name, param.width);
+            let text = format!("{who} gives {value:#x} for parameter `{name}` of {width} bits");
+            let most = width_mask(width.into());
+            d.push(Diag::error(loc, text).help(format!("the largest value is {most:#x}")));
+        }
+    }
+}
+
+fn entries(p: &Program, data: &TableData, d: &mut Vec<Diag>) {
+    let name = &data.name;
+    if data.entries.len() > data.size as usize {
+        let text =
+            format!("table `{name}` has {} constant entries for a size of {}", data.entries.len(), data.size);
+        d.push(Diag::error(data.loc, text).help("raise its size"));
+    }
+    let mut seen = BTreeMap::new();
+    for (n, entry) in data.entries.iter().enumerate() {
+        let who = format!("entry {n} of table `{name}`");
+        if !data.actions.contains(&entry.then.action) {
+            let text = format!(
+                "{who} runs action `{}`, which the table does not list",
+                p.actions[entry.then.action].name
+            );
+            d.push(Diag::error(data.loc, text).help("add it to the table's actions"));
+        }
+        call(p, &entry.then, &who, data.loc, d);
         if entry.key.len() != data.keys.len() {
             let text = format!(
-                "an entry of table `{}` has {} key columns; the table has {}",
-                data.name,
-                entry.key.len(),
-                data.keys.len()
+                "{who} has {} for {}",
+                count(entry.key.len(), "value"),
+                count(data.keys.len(), "key")
             );
-            found.push(Diag::error(data.loc, text).help("one column per key"));
+            d.push(Diag::error(data.loc, text).help("give one value per key"));
         }
         for (value, key) in entry.key.iter().zip(&data.keys) {
-            let field = &program.fields[key.field];
-            if let Some(text) = misfit(*value, key.kind, field.width) {
-                let text = format!("an entry of table `{}`: `{}` {text}", data.name, field.name);
-                found.push(Diag::error(data.loc, text).help("write a value that the key can have"));
+            let field = &p.fields[key.field];
+            if let Some((wrong, help)) = column(*value, key.kind, field.width) {
+                d.push(Diag::error(data.loc, format!("{who} {wrong} `{}`", field.name)).help(help));
             }
         }
-        if !data.actions.contains(&entry.then.action) {
-            let name = &program.actions[entry.then.action].name;
-            let text =
-                format!("an entry of table `{}` runs `{name}`, which is none of its actions", data.name);
-            found.push(Diag::error(data.loc, text).help("list the action in the table"));
+        if let Some(first) = seen.insert(entry.key.clone(), n) {
+            let text = format!("{who} never matches: entry {first} has the same key");
+            d.push(Diag::error(data.loc, text).help("remove one of them"));
         }
     }
-    diags.append(&mut found);
 }
 
-/// What is wrong with a key column.
-fn misfit(value: KeyValue, kind: MatchKind, width: u16) -> Option<String> {
-    let fits = |v: u128| v & !sluice_asic::alu::width_mask(u32::from(width)) == 0;
+/// What is wrong with a column, as in "entry 3 … `ipv4.dst`", and the remedy.
+fn column(value: KeyValue, kind: MatchKind, width: u16) -> Option<(String, &'static str)> {
     match (value, kind) {
-        (KeyValue::Exact(v), MatchKind::Exact) if fits(v) => None,
-        (KeyValue::Ternary { value, mask }, MatchKind::Ternary) if fits(value | mask) => None,
-        (KeyValue::Lpm { value, len }, MatchKind::Lpm) if fits(value) && len <= width => None,
-        (KeyValue::Exact(_), MatchKind::Exact)
-        | (KeyValue::Ternary { .. }, MatchKind::Ternary)
-        | (KeyValue::Lpm { .. }, MatchKind::Lpm) => Some(format!("has {width} bits; the value does not fit")),
-        _ => Some("is compared in another way".to_owned()),
+        (KeyValue::Exact(v), MatchKind::Exact) => (!fits(v, width))
+            .then(|| (format!("has {v:#x} for the {width} bits of"), "use a value that fits")),
+        (KeyValue::Ternary { value, mask }, MatchKind::Ternary) => {
+            if !fits(value, width) || !fits(mask, width) {
+                let wrong = format!("has {value:#x} under mask {mask:#x} for the {width} bits of");
+                Some((wrong, "use a value and a mask that fit"))
+            } else if value & !mask != 0 {
+                let wrong = format!("has {value:#x} outside of its mask {mask:#x} for");
+                Some((wrong, "clear the value's bits where the mask has none"))
+            } else {
+                None
+            }
+        }
+        (KeyValue::Lpm { value, len }, MatchKind::Lpm) => {
+            if len > width || !fits(value, width) {
+                Some((
+                    format!("has the prefix {value:#x}/{len} for the {width} bits of"),
+                    "use a prefix that fits",
+                ))
+            } else if value & width_mask(u32::from(width - len)) != 0 {
+                Some((
+                    format!("has the prefix {value:#x}/{len}, longer than its length, for"),
+                    "clear the bits beyond it",
+                ))
+            } else {
+                None
+            }
+        }
+        (_, MatchKind::Exact) => {
+            Some(("has no exact value for the exact key".to_owned(), "give the value alone"))
+        }
+        (_, MatchKind::Ternary) => Some((
+            "has no value and mask for the ternary key".to_owned(),
+            "give a value and a mask; all ones for exact",
+        )),
+        (_, MatchKind::Lpm) => Some((
+            "has no prefix for the lpm key".to_owned(),
+            "give a value and a length; the full width for exact",
+        )),
     }
 }
 
-fn arguments(program: &Program, table: &str, what: &str, call: &ActionCall, at: Loc, diags: &mut Vec<Diag>) {
-    let action = &program.actions[call.action];
-    if action.params.len() != call.args.len() {
-        let text = format!(
-            "the {what} of table `{table}` gives `{}` {} arguments; it has {} parameters",
-            action.name,
-            call.args.len(),
-            action.params.len()
+fn profile_use(data: &TableData, d: &mut Vec<Diag>) {
+    if data.profile.is_none() {
+        return;
+    }
+    let name = &data.name;
+    if data.keys.is_empty() {
+        let text = format!("table `{name}` has a profile but no keys");
+        d.push(Diag::error(data.loc, text).help("only entries name members: give it a key"));
+    }
+    if !data.entries.is_empty() {
+        let text = format!("table `{name}` has a profile and constant entries");
+        d.push(
+            Diag::error(data.loc, text)
+                .help("entries of such a table name members, which exist at run time only"),
         );
-        diags.push(Diag::error(at, text).help("give one value per parameter"));
     }
-    for (param, value) in action.params.iter().zip(&call.args) {
-        if value & !sluice_asic::alu::width_mask(u32::from(param.width)) != 0 {
+}
+
+fn direct_counter(p: &Program, t: Table, data: &TableData, d: &mut Vec<Diag>) {
+    let mut own = p.counters.values().filter(|c| c.home == CounterHome::Direct(t));
+    if let (Some(first), Some(second)) = (own.next(), own.next()) {
+        let text =
+            format!("table `{}` has two direct counters, `{}` and `{}`", data.name, first.name, second.name);
+        let diag = Diag::error(second.loc, text).also(first.loc, "the first one");
+        d.push(diag.help("one counter can count packets and bytes"));
+    }
+}
+
+fn profile(p: &Program, data: &ProfileData, d: &mut Vec<Diag>) {
+    let name = &data.name;
+    let mut zero = |what: &str| {
+        let text = format!("profile `{name}` holds 0 {what}");
+        d.push(Diag::error(data.loc, text).help("hold at least one"));
+    };
+    if data.size == 0 {
+        zero("members");
+    }
+    let Some(s) = &data.selector else { return };
+    if s.groups == 0 {
+        zero("groups");
+    }
+    if s.max_group_size == 0 {
+        zero("members per group");
+    }
+    let most = MAX_WORDS * WORD_SLOTS;
+    if s.max_group_size > most {
+        let text = format!("profile `{name}` has groups of up to {} members", s.max_group_size);
+        d.push(Diag::error(data.loc, text).help(format!("a selector takes at most {most}")));
+    }
+    let several = s.max_group_size > WORD_SLOTS;
+    // No hash has more than 64 bits; the rest of the word choice is then zero.
+    let reads = s.mode.hash_bits(several).map_or(0, |bits| bits.min(64));
+    let hash = &p.hashes[s.hash];
+    if u32::from(hash.width) < reads {
+        let text = format!(
+            "hash `{}` of profile `{name}` gives {} bits, but selection among {} members reads {reads}",
+            hash.name, hash.width, s.max_group_size
+        );
+        d.push(
+            Diag::warning(data.loc, text)
+                .help("the missing bits are zero and spread nothing: widen the hash"),
+        );
+    }
+}
+
+fn shared_profiles(p: &Program, d: &mut Vec<Diag>) {
+    let mut first: BTreeMap<crate::ir::Profile, &TableData> = BTreeMap::new();
+    for data in p.tables.values() {
+        let Some(profile) = data.profile else { continue };
+        let Some(other) = first.get(&profile) else {
+            first.insert(profile, data);
+            continue;
+        };
+        let sorted = |t: &TableData| {
+            let mut list = t.actions.clone();
+            list.sort_unstable();
+            list
+        };
+        if sorted(data) != sorted(other) {
+            let name = &p.profiles[profile].name;
             let text = format!(
-                "the {what} of table `{table}`: `{}` of `{}` has {} bits; {value:#x} does not fit",
-                param.name, action.name, param.width
+                "tables `{}` and `{}` share profile `{name}` but list other actions",
+                other.name, data.name
             );
-            diags.push(Diag::error(at, text).help("write a smaller value"));
-        }
-    }
-}
-
-fn control(program: &Program, gress: Gress, diags: &mut Vec<Diag>) {
-    let flow = Flow::of(program, gress);
-    let mut applied: BTreeMap<_, Loc> = BTreeMap::new();
-    for node in flow.nodes.values() {
-        match &node.kind {
-            NodeKind::Table(t) => {
-                if let Some(first) = applied.insert(*t, node.loc) {
-                    let text = format!("table `{}` is applied in two places", program.tables[*t].name);
-                    let diag = Diag::error(node.loc, text).also(first, "first place");
-                    diags.push(
-                        diag.help(
-                            "a table is looked up once per packet: merge the places, or make two tables",
-                        ),
-                    );
-                }
-            }
-            NodeKind::Action(a) => {
-                let action = &program.actions[*a];
-                if !action.params.is_empty() {
-                    let text =
-                        format!("action `{}` has parameters and is called without a table", action.name);
-                    diags.push(
-                        Diag::error(node.loc, text)
-                            .help("run it from a table, whose entries hold the values"),
-                    );
-                }
-            }
-            NodeKind::Gateway(cond) => condition(program, cond, node.loc, diags),
-        }
-    }
-}
-
-fn condition(program: &Program, cond: &Cond, at: Loc, diags: &mut Vec<Diag>) {
-    match cond {
-        Cond::Valid(_) => {}
-        Cond::Not(a) => condition(program, a, at, diags),
-        Cond::And(a, b) | Cond::Or(a, b) => {
-            condition(program, a, at, diags);
-            condition(program, b, at, diags);
-        }
-        Cond::Cmp(_, a, b) => {
-            let (wa, wb) = (a.width(program), b.width(program));
-            if wa != wb {
-                let text = format!("a condition compares {wa} bits with {wb} bits");
-                diags.push(Diag::error(at, text).help("cast or slice one of them"));
-            }
-            for side in [a, b] {
-                if let Some(word) = no_operand(side) {
-                    let text = format!("a condition compares {word}");
-                    diags.push(Diag::error(at, text).help("compute the value in an earlier action"));
-                }
-            }
-        }
-    }
-}
-
-/// What a gateway cannot compare.
-fn no_operand(e: &Expr) -> Option<&'static str> {
-    match e {
-        Expr::Const(..) | Expr::Field(_) => None,
-        Expr::Slice(inner, ..) | Expr::Cast(inner, _) => no_operand(inner),
-        Expr::Param(..) => Some("an action parameter"),
-        Expr::Alu(..) => Some("the result of an operation"),
-    }
-}
-
-fn deparser(program: &Program, gress: Gress, diags: &mut Vec<Diag>) {
-    for update in &program.pipe(gress).deparser.checksums {
-        let field = &program.fields[update.field];
-        let inside = program.field_offset(update.header, update.field).is_some_and(|bit| bit % 8 == 0);
-        if field.width != 16 || !inside {
-            let text = format!(
-                "the checksum of header `{}` is written to `{}`, which is no 16-bit field of it on a byte boundary",
-                program.headers[update.header].name, field.name
-            );
-            diags.push(Diag::error(update.loc, text).help("name the checksum field of the header"));
+            let diag = Diag::error(data.loc, text).also(other.loc, "the other table");
+            d.push(diag.help("a member can be reached from both: list the same actions"));
         }
     }
 }

@@ -196,7 +196,7 @@ fn operand(program: &Program, expr: &Expr) -> Result<Side, String> {
         Expr::Slice(inner, hi, lo) => match operand(program, inner)? {
             Side::Const(v) => Side::Const(v.checked_shr(u32::from(*lo)).unwrap_or(0)),
             Side::Bits(x) => {
-                let width = (hi + 1).saturating_sub(*lo).min(x.width.saturating_sub(*lo));
+                let width = hi.saturating_add(1).saturating_sub(*lo).min(x.width.saturating_sub(*lo));
                 Side::Bits(Operand { lo: x.lo + lo, width, ..x })
             }
         },

@@ -230,7 +230,7 @@ fn conditions_beyond_a_gateway_are_refused_with_a_remedy() {
         no.reason()
     };
     let fields = |op, a: Field, b: Field| Cond::Cmp(op, Expr::Field(a), Expr::Field(b));
-    assert!(why(&|f| fields(CmpOp::Lt, f[0], f[1])).contains("magnitude of two fields"));
+    assert!(why(&|f| fields(CmpOp::Lt, f[0], f[1])).contains("orders two fields"));
     assert!(why(&|f| cmp(CmpOp::Lt, f[0], 1000, 32)).contains("32 hash bits"));
     let any = |c: &[Cond]| c.iter().cloned().reduce(|a, b| Cond::Or(Box::new(a), Box::new(b))).unwrap();
     let and = |a, b| Cond::And(Box::new(a), Box::new(b));

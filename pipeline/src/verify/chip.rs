@@ -1,0 +1,236 @@
+//! What one chip lacks, as far as no placement is needed to know. What may not live here: rules that hold
+//! for every chip.
+
+use super::headers::{self, Validity};
+use super::values::has_param;
+use super::{Diag, fits, parser};
+use crate::entity::Entity;
+use crate::ir::{
+    ActionData, Block, CmpOp, Cond, Expr, Header, Home, Intrinsic, Loc, MatchKind, Next, ParserOpKind,
+    PrimitiveKind, Program, StmtKind, TableData,
+};
+use sluice_asic::alu::AluClass;
+use sluice_asic::chip::ChipSpec;
+use sluice_asic::gress::Gress;
+
+pub(super) fn check(p: &Program, chip: &ChipSpec, d: &mut Vec<Diag>) {
+    for data in p.actions.values() {
+        operations(p, chip, data, d);
+        queue(p, chip, data, d);
+        action_data(chip, data, d);
+    }
+    for data in p.tables.values() {
+        table(p, chip, data, d);
+    }
+    selectors(p, chip, d);
+    for gress in Gress::ALL {
+        conditions(gress, chip, &p.pipe(gress).control, d);
+        depth(p, chip, gress, d);
+        emission(p, chip, gress, d);
+    }
+}
+
+fn operations(p: &Program, chip: &ChipSpec, data: &ActionData, d: &mut Vec<Diag>) {
+    for primitive in &data.body {
+        let PrimitiveKind::Set(dst, Expr::Alu(op, ..)) = &primitive.kind else { continue };
+        if op.class() == AluClass::Compare && !chip.alu.compare {
+            let (name, dst) = (&data.name, &p.fields[*dst].name);
+            let text =
+                format!("action `{name}` sets `{dst}` by `{op}`, but {} has no comparing ALU", chip.name);
+            d.push(
+                Diag::error(primitive.loc, text)
+                    .help("decide it by an `if` and set the field in its branches"),
+            );
+        }
+    }
+}
+
+/// Programs declare `qid` at its widest; a chip with fewer queues drops the upper bits (facts: asic §10).
+fn queue(p: &Program, chip: &ChipSpec, data: &ActionData, d: &mut Vec<Diag>) {
+    let bits = chip.tm.queues_per_group.next_power_of_two().trailing_zeros() as u16;
+    for primitive in &data.body {
+        let PrimitiveKind::Set(dst, value) = &primitive.kind else { continue };
+        let field = &p.fields[*dst];
+        if field.home != Home::Intrinsic(Intrinsic::Qid) || field.width <= bits {
+            continue;
+        }
+        let (name, chip) = (&data.name, &chip.name);
+        let help = format!("use queues 0 to {}", (1u32 << bits) - 1);
+        match value {
+            Expr::Const(v, _) if !fits(*v, bits) => {
+                let text = format!("action `{name}` sends to queue {v}, but `qid` has {bits} bits on {chip}");
+                d.push(Diag::error(primitive.loc, text).help(help));
+            }
+            Expr::Const(..) => {}
+            _ if has_param(value) => {
+                let text = format!(
+                    "action `{name}` takes the queue from an entry, but `qid` has {bits} bits on {chip}"
+                );
+                d.push(Diag::warning(primitive.loc, text).help(help));
+            }
+            _ => {}
+        }
+    }
+}
+
+fn action_data(chip: &ChipSpec, data: &ActionData, d: &mut Vec<Diag>) {
+    let bits: u32 = data.params.iter().map(|x| u32::from(x.width)).sum();
+    let most = chip.mau.action_data_bits;
+    if bits > most {
+        let text = format!(
+            "action `{}` takes {bits} bits of action data; {} has {most} per entry",
+            data.name, chip.name
+        );
+        d.push(Diag::error(data.loc, text).help("split it over two tables"));
+    }
+}
+
+fn table(p: &Program, chip: &ChipSpec, data: &TableData, d: &mut Vec<Diag>) {
+    let bits: u32 = data.keys.iter().map(|k| u32::from(p.fields[k.field].width)).sum();
+    let exact = data.keys.iter().all(|k| k.kind == MatchKind::Exact);
+    let (crossbar, most) = if exact {
+        ("exact", chip.mau.exact_xbar_bytes())
+    } else {
+        ("ternary", chip.mau.ternary_xbar_bytes())
+    };
+    let (name, chip_name) = (&data.name, &chip.name);
+    if bits.div_ceil(8) > most {
+        let found = bits.div_ceil(8);
+        let text = format!(
+            "the key of table `{name}` has {found} bytes; the {crossbar} crossbar of {chip_name} has {most}"
+        );
+        d.push(
+            Diag::error(data.loc, text).help("hash part of the key in an earlier stage, or split the table"),
+        );
+    }
+    if let Some(pin) = data.pin.filter(|pin| u32::from(*pin) >= chip.mau.stages) {
+        let stages = chip.mau.stages;
+        let text = format!("table `{name}` is pinned to stage {pin}; {chip_name} has {stages} stages");
+        d.push(Diag::error(data.loc, text).help(format!("pin it to 0 to {}", stages.saturating_sub(1))));
+    }
+}
+
+fn selectors(p: &Program, chip: &ChipSpec, d: &mut Vec<Diag>) {
+    for data in p.profiles.values() {
+        if data.selector.as_ref().is_some_and(|s| !s.mode.on_chip()) {
+            let text = format!(
+                "profile `{}` selects by plain modulo, which {} cannot compute",
+                data.name, chip.name
+            );
+            d.push(
+                Diag::warning(data.loc, text)
+                    .help("for comparison only: use `fair` or `resilient` for what the chip does"),
+            );
+        }
+    }
+}
+
+/// A gateway orders a field against constants only (facts: asic §3.6).
+fn conditions(gress: Gress, chip: &ChipSpec, block: &Block, d: &mut Vec<Diag>) {
+    for stmt in block {
+        match &stmt.kind {
+            StmtKind::Call(_) => {}
+            StmtKind::Apply(_, arms) => {
+                let run = arms.run.iter().map(|(_, b)| b);
+                for block in [&arms.hit, &arms.miss].into_iter().chain(run) {
+                    conditions(gress, chip, block, d);
+                }
+            }
+            StmtKind::If(cond, then, otherwise) => {
+                condition(gress, chip, cond, stmt.loc, d);
+                conditions(gress, chip, then, d);
+                conditions(gress, chip, otherwise, d);
+            }
+        }
+    }
+}
+
+fn condition(gress: Gress, chip: &ChipSpec, cond: &Cond, loc: Loc, d: &mut Vec<Diag>) {
+    match cond {
+        Cond::Cmp(op, _, b) => {
+            if !matches!(op, CmpOp::Eq | CmpOp::Ne) && !matches!(b, Expr::Const(..)) {
+                let text = format!(
+                    "a condition of {gress} orders two fields (`{}`); no gateway of {} can",
+                    op.symbol(),
+                    chip.name
+                );
+                d.push(Diag::error(loc, text).help("subtract them in an action before and test the result"));
+            }
+        }
+        Cond::Valid(_) => {}
+        Cond::Not(a) => condition(gress, chip, a, loc, d),
+        Cond::And(a, b) | Cond::Or(a, b) => {
+            condition(gress, chip, a, loc, d);
+            condition(gress, chip, b, loc, d);
+        }
+    }
+}
+
+fn bytes(p: &Program, h: Header) -> u32 {
+    p.header_bits(h).div_ceil(8)
+}
+
+/// The deepest byte that a path extracts.
+fn depth(p: &Program, chip: &ChipSpec, gress: Gress, d: &mut Vec<Diag>) {
+    let Ok(order) = parser::order(p, gress) else { return };
+    let mut before = vec![0u32; p.states.len()];
+    let mut deepest = (0u32, None);
+    for s in order {
+        let data = &p.states[s];
+        let own =
+            data.ops.iter().map(|op| if let ParserOpKind::Extract(h) = op.kind { bytes(p, h) } else { 0 });
+        let after = before[s.index()].saturating_add(own.sum());
+        if after > deepest.0 {
+            deepest = (after, Some(s));
+        }
+        for next in data.arms.iter().map(|a| a.next).chain([data.default]) {
+            if let Next::State(n) = next {
+                before[n.index()] = before[n.index()].max(after);
+            }
+        }
+    }
+    let most = match gress {
+        Gress::Ingress => chip.parser.ingress_depth,
+        Gress::Egress => chip.parser.egress_depth,
+    };
+    if let (found, Some(s)) = deepest
+        && found > most
+    {
+        let (name, chip) = (&p.states[s].name, &chip.name);
+        let text = format!(
+            "the {gress} parser extracts up to byte {found} in state `{name}`; {chip} reaches byte {most}"
+        );
+        d.push(
+            Diag::error(p.states[s].loc, text)
+                .help("extract fewer headers; what is not extracted follows as payload"),
+        );
+    }
+}
+
+fn emission(p: &Program, chip: &ChipSpec, gress: Gress, d: &mut Vec<Diag>) {
+    let headers = p.headers.values().filter(|h| h.gress == gress).count() as u32;
+    if headers > chip.deparser.pov_bits {
+        let most = chip.deparser.pov_bits;
+        let text = format!(
+            "{gress} has {headers} headers; the deparser of {} reads {most} validity bits",
+            chip.name
+        );
+        d.push(Diag::error(Loc::default(), text).help("use fewer header instances"));
+    }
+    let Some(after) = headers::check(p, gress, &mut Vec::new()) else { return };
+    let validity = Validity::new(p, gress);
+    let emit = &p.pipe(gress).deparser.emit;
+    let longest =
+        after.largest(|set| emit.iter().filter(|h| set & validity.bit(**h) != 0).map(|&h| bytes(p, h)).sum());
+    let most = chip.deparser.max_header_bytes;
+    if longest > most {
+        let text = format!(
+            "{gress} emits up to {longest} bytes of headers; the deparser of {} takes {most}",
+            chip.name
+        );
+        d.push(
+            Diag::error(Loc::default(), text)
+                .help("emit fewer headers; what is not extracted follows as payload"),
+        );
+    }
+}

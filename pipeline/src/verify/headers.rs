@@ -1,0 +1,268 @@
+//! Header validity: which headers can be valid where, and reads of those that are not. What may not live
+//! here: other rules about the statements walked through.
+
+use super::possible::Possible;
+use super::{Diag, papercut, parser};
+use crate::entity::EntityMap;
+use crate::ir::{
+    Action, ApplyArms, Block, Cond, Expr, Field, Hash, Header, Home, Intrinsic, Loc, Next, ParserOpKind,
+    ParserState, PrimitiveKind, Program, StmtKind, Table,
+};
+use sluice_asic::gress::Gress;
+
+/// One bit per header of a gress.
+pub(super) struct Validity<'p> {
+    p: &'p Program,
+    gress: Gress,
+    bits: EntityMap<Header, u128>,
+}
+
+/// What a parser can make of packets.
+pub(super) struct Parsed {
+    /// Before the operations of each state.
+    pub(super) before: EntityMap<ParserState, Possible>,
+    /// As the control block begins.
+    pub(super) end: Possible,
+}
+
+impl<'p> Validity<'p> {
+    pub(super) fn new(p: &'p Program, gress: Gress) -> Self {
+        let mut next = 0u32;
+        let mut bits = EntityMap::new();
+        for data in p.headers.values() {
+            let own = data.gress == gress;
+            // Beyond 128 headers there is no bit: nothing is known of them, nothing reported.
+            bits.push(if own { 1u128.checked_shl(next).unwrap_or(0) } else { 0 });
+            next += u32::from(own);
+        }
+        Validity { p, gress, bits }
+    }
+
+    /// The bit of a header; 0 if it is not followed.
+    pub(super) fn bit(&self, h: Header) -> u128 {
+        self.bits[h]
+    }
+
+    /// The headers of a set by name.
+    pub(super) fn names(&self, set: u128) -> String {
+        let inside = self.p.headers.iter().filter(|(h, _)| self.bits[*h] & set != 0);
+        inside.map(|(_, d)| d.name.as_str()).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Follows the states, given in an order in which each stands before its successors.
+    pub(super) fn parse(&self, order: &[ParserState]) -> Parsed {
+        let p = self.p;
+        let sees_errors = p.intrinsic(self.gress, Intrinsic::ParserErr).is_some();
+        let mut flow = Parsed {
+            before: EntityMap::filled(p.states.len(), |_| Possible::never()),
+            end: Possible::never(),
+        };
+        let start = Possible::one(0);
+        flow.go(p.pipe(self.gress).start, &start, sees_errors);
+        for &s in order {
+            let data = &p.states[s];
+            let mut at = flow.before[s].clone();
+            for op in &data.ops {
+                if let ParserOpKind::Extract(h) = op.kind {
+                    if sees_errors {
+                        flow.go(Next::Accept, &at, true);
+                    }
+                    at = at.with(self.bit(h), true);
+                }
+            }
+            for next in data.arms.iter().map(|a| a.next).chain([data.default]) {
+                flow.go(next, &at, sees_errors);
+            }
+        }
+        flow
+    }
+}
+
+impl Parsed {
+    fn go(&mut self, next: Next, at: &Possible, sees_errors: bool) {
+        match next {
+            Next::State(s) => {
+                let before = std::mem::replace(&mut self.before[s], Possible::never());
+                self.before[s] = before.join(at);
+            }
+            Next::Accept => self.end = self.end.clone().join(at),
+            Next::Reject if sees_errors => self.end = self.end.clone().join(at),
+            Next::Reject => {}
+        }
+    }
+}
+
+/// Follows a gress through parser and control; what can be valid at its deparser, unless the parser loops.
+pub(super) fn check(p: &Program, gress: Gress, d: &mut Vec<Diag>) -> Option<Possible> {
+    let order = parser::order(p, gress).ok()?;
+    let validity = Validity::new(p, gress);
+    let parsed = validity.parse(&order);
+    Some(Walk { p, v: &validity, d }.block(&p.pipe(gress).control, parsed.end))
+}
+
+struct Walk<'w> {
+    p: &'w Program,
+    v: &'w Validity<'w>,
+    d: &'w mut Vec<Diag>,
+}
+
+impl Walk<'_> {
+    fn block(&mut self, block: &Block, mut at: Possible) -> Possible {
+        for stmt in block {
+            if at.is_never() {
+                let text = "no packet gets here: the headers that the conditions above want are never valid together";
+                self.d.push(Diag::warning(stmt.loc, text).help("remove the statement or mend the condition"));
+                return at;
+            }
+            at = match &stmt.kind {
+                StmtKind::Call(a) => self.action(*a, at),
+                StmtKind::Apply(t, arms) => self.apply(*t, arms, &at, stmt.loc),
+                StmtKind::If(cond, then, otherwise) => {
+                    self.cond(cond, &at, stmt.loc);
+                    let yes = self.assume(cond, true, &at);
+                    let no = self.assume(cond, false, &at);
+                    self.block(then, yes).join(&self.block(otherwise, no))
+                }
+            };
+        }
+        at
+    }
+
+    fn apply(&mut self, t: Table, arms: &ApplyArms, at: &Possible, loc: Loc) -> Possible {
+        let p = self.p;
+        let data = &p.tables[t];
+        let who = format!("table `{}`", data.name);
+        for key in &data.keys {
+            self.key(key.field, at, &data.name, loc);
+        }
+        if let Some(s) = data.profile.and_then(|x| p.profiles[x].selector.as_ref()) {
+            self.hash(s.hash, at, &who, loc);
+        }
+        let mut hit = Possible::never();
+        let mut ran: Vec<(Action, Possible)> = Vec::new();
+        // A table without keys only misses.
+        for &a in data.actions.iter().filter(|_| !data.keys.is_empty()) {
+            let after = self.action(a, at.clone());
+            hit = hit.join(&after);
+            ran.push((a, after));
+        }
+        let miss = self.action(data.default.action, at.clone());
+        if arms.run.is_empty() {
+            let hit = if hit.is_never() { hit } else { self.block(&arms.hit, hit) };
+            return self.block(&arms.miss, miss).join(&hit);
+        }
+        match ran.iter_mut().find(|(a, _)| *a == data.default.action) {
+            Some((_, after)) => *after = after.clone().join(&miss),
+            None => ran.push((data.default.action, miss)),
+        }
+        let mut end = Possible::never();
+        for (a, after) in ran {
+            let arm = arms.run.iter().find(|(of, _)| *of == a);
+            end = end.join(&arm.map_or_else(|| after.clone(), |(_, block)| self.block(block, after.clone())));
+        }
+        end
+    }
+
+    fn action(&mut self, a: Action, mut at: Possible) -> Possible {
+        let p = self.p;
+        let data = &p.actions[a];
+        let who = format!("action `{}`", data.name);
+        // All primitives read the PHV as it was before the action.
+        let before = at.clone();
+        for primitive in &data.body {
+            match &primitive.kind {
+                PrimitiveKind::Set(_, value) | PrimitiveKind::Count(_, value) => {
+                    self.expr(value, &before, &who, primitive.loc);
+                }
+                PrimitiveKind::Hash(_, hash) => self.hash(*hash, &before, &who, primitive.loc),
+                PrimitiveKind::SetValid(h, valid) => at = at.with(self.v.bit(*h), *valid),
+                PrimitiveKind::CountDirect(_) | PrimitiveKind::Drop(_) => {}
+            }
+        }
+        at
+    }
+
+    /// Reads of a condition; the second part of `&&` and `||` is read only where the first left it open.
+    fn cond(&mut self, cond: &Cond, at: &Possible, loc: Loc) {
+        match cond {
+            Cond::Cmp(_, a, b) => {
+                self.expr(a, at, "a condition", loc);
+                self.expr(b, at, "a condition", loc);
+            }
+            Cond::Valid(_) => {}
+            Cond::Not(a) => self.cond(a, at, loc),
+            Cond::And(a, b) | Cond::Or(a, b) => {
+                self.cond(a, at, loc);
+                let open = self.assume(a, matches!(cond, Cond::And(..)), at);
+                if !open.is_never() {
+                    self.cond(b, &open, loc);
+                }
+            }
+        }
+    }
+
+    fn assume(&self, cond: &Cond, truth: bool, at: &Possible) -> Possible {
+        match cond {
+            Cond::Cmp(..) => at.clone(),
+            Cond::Valid(h) if self.v.bit(*h) == 0 => at.clone(),
+            Cond::Valid(h) => at.assume(self.v.bit(*h), truth),
+            Cond::Not(a) => self.assume(a, !truth, at),
+            Cond::And(a, b) | Cond::Or(a, b) => {
+                let both = matches!(cond, Cond::And(..));
+                // `a || b` is false when both are, as `a && b` is true when both are.
+                let open = self.assume(a, both, at);
+                let through = self.assume(b, truth, &open);
+                if truth == both { through } else { self.assume(a, !both, at).join(&through) }
+            }
+        }
+    }
+
+    fn expr(&mut self, e: &Expr, at: &Possible, who: &str, loc: Loc) {
+        e.fields(&mut |f| self.read(f, at, who, loc));
+    }
+
+    fn hash(&mut self, hash: Hash, at: &Possible, who: &str, loc: Loc) {
+        let data = &self.p.hashes[hash];
+        let who = format!("{who} (hash `{}`)", data.name);
+        for input in &data.inputs {
+            self.expr(input, at, &who, loc);
+        }
+    }
+
+    /// The header of a field, if it is one of this gress that is followed.
+    fn home(&self, f: Field) -> Option<(Header, u128)> {
+        let Home::Header(h) = self.p.fields[f].home else { return None };
+        Some((h, self.v.bit(h))).filter(|(_, bit)| *bit != 0)
+    }
+
+    fn read(&mut self, f: Field, at: &Possible, who: &str, loc: Loc) {
+        let Some((h, bit)) = self.home(f) else { return };
+        let (name, header) = (&self.p.fields[f].name, &self.p.headers[h].name);
+        if at.may() & bit == 0 {
+            let text = format!("`{name}` is read by {who} but header `{header}` is never valid here");
+            let help = format!(
+                "no parser path extracts `{header}` and reaches this, and no action makes it valid before"
+            );
+            self.d.push(Diag::error(loc, text).help(help));
+        } else if at.must() & bit == 0 {
+            let text = format!("`{name}` is read by {who} where header `{header}` may be invalid");
+            self.d.push(Diag::warning(loc, text).help(self.guard(at, bit, header)));
+        }
+    }
+
+    /// A key of a header that may be invalid is usual: a column for the validity, or the zero, tells.
+    fn key(&mut self, f: Field, at: &Possible, table: &str, loc: Loc) {
+        let Some((h, bit)) = self.home(f) else { return };
+        let (name, header) = (&self.p.fields[f].name, &self.p.headers[h].name);
+        if at.may() & bit == 0 {
+            self.d.push(papercut::key_of_absent_header(name, table, header, loc));
+        }
+    }
+
+    fn guard(&self, at: &Possible, bit: u128, header: &str) -> String {
+        let seen = at.example_without(bit).map_or(String::new(), |set| {
+            format!("a packet with valid headers [{}] gets here; ", self.v.names(set))
+        });
+        format!("{seen}guard with `{header}.is_valid()`")
+    }
+}

@@ -1,0 +1,286 @@
+//! Every reference from anything to an entity: does it exist, and is it of the right gress. What may not
+//! live here: what entities are used for.
+
+use super::{Diag, Site};
+use crate::entity::Entity;
+use crate::ir::{
+    Action, ActionCall, Block, Cond, Counter, CounterHome, Expr, Field, Hash, Header, Home, Label, Next,
+    ParserOpKind, ParserState, PrimitiveKind, Profile, Program, StmtKind, Table,
+};
+use sluice_asic::gress::Gress;
+
+/// What is referred to.
+#[derive(Clone, Copy)]
+enum Target {
+    Field(Field),
+    Header(Header),
+    State(ParserState),
+    Action(Action),
+    Table(Table),
+    Profile(Profile),
+    Counter(Counter),
+    Hash(Hash),
+    Label(Label),
+}
+
+impl Target {
+    const fn word(self) -> &'static str {
+        match self {
+            Target::Field(_) => "field",
+            Target::Header(_) => "header",
+            Target::State(_) => "state",
+            Target::Action(_) => "action",
+            Target::Table(_) => "table",
+            Target::Profile(_) => "profile",
+            Target::Counter(_) => "counter",
+            Target::Hash(_) => "hash",
+            Target::Label(_) => "label",
+        }
+    }
+
+    /// Name and gress, or the index and how many there are.
+    fn find(self, p: &Program) -> Result<(&str, Option<Gress>), (usize, usize)> {
+        macro_rules! look {
+            ($map:ident, $key:expr) => {
+                match p.$map.get($key) {
+                    Some(d) => Ok((d.name.as_str(), Some(d.gress))),
+                    None => Err(($key.index(), p.$map.len())),
+                }
+            };
+        }
+        match self {
+            Target::Field(k) => look!(fields, k),
+            Target::Header(k) => look!(headers, k),
+            Target::State(k) => look!(states, k),
+            Target::Action(k) => look!(actions, k),
+            Target::Table(k) => look!(tables, k),
+            Target::Profile(k) => look!(profiles, k),
+            Target::Counter(k) => look!(counters, k),
+            Target::Hash(k) => look!(hashes, k),
+            Target::Label(k) => match p.labels.get(k) {
+                Some(d) => Ok((d.name.as_str(), None)),
+                None => Err((k.index(), p.labels.len())),
+            },
+        }
+    }
+}
+
+/// Reports bad references; true when all entities exist, so that they may be looked up without care.
+pub(super) fn check(p: &Program, d: &mut Vec<Diag>) -> bool {
+    let mut walk = Walk { p, d, dangling: false };
+    walk.declarations();
+    walk.parsers();
+    walk.actions();
+    walk.tables();
+    for gress in Gress::ALL {
+        walk.pipe(gress);
+    }
+    !walk.dangling
+}
+
+struct Walk<'p, 'd> {
+    p: &'p Program,
+    d: &'d mut Vec<Diag>,
+    dangling: bool,
+}
+
+impl Walk<'_, '_> {
+    fn see(&mut self, site: Site<'_>, target: Target) {
+        let (word, who) = (target.word(), site.who);
+        match target.find(self.p) {
+            Err((index, count)) => {
+                self.dangling = true;
+                let text = format!("{who} names {word} {index}, but the program has {count}");
+                self.d.push(Diag::error(site.loc, text).help(format!("add the {word} before it is used")));
+            }
+            Ok((name, Some(theirs))) if site.gress.is_some_and(|ours| ours != theirs) => {
+                let ours = site.gress.map_or("", Gress::name);
+                let text = format!("{who} works in {ours} and cannot use {word} `{name}` of {theirs}");
+                let help = match target {
+                    Target::Field(_) | Target::Header(_) => {
+                        "only bytes cross between the gresses: let ingress emit a bridged header and egress extract it"
+                            .to_owned()
+                    }
+                    _ => format!("declare a {word} of {ours}"),
+                };
+                self.d.push(Diag::error(site.loc, text).help(help));
+            }
+            Ok(_) => {}
+        }
+    }
+
+    fn fields(&mut self, site: Site<'_>, fields: &[Field]) {
+        for &f in fields {
+            self.see(site, Target::Field(f));
+        }
+    }
+
+    fn expr(&mut self, site: Site<'_>, e: &Expr) {
+        e.fields(&mut |f| self.see(site, Target::Field(f)));
+    }
+
+    fn next(&mut self, site: Site<'_>, next: Next) {
+        if let Next::State(s) = next {
+            self.see(site, Target::State(s));
+        }
+    }
+
+    fn declarations(&mut self) {
+        let p = self.p;
+        for data in p.fields.values() {
+            if let Home::Header(h) = data.home {
+                let who = format!("field `{}`", data.name);
+                self.see(Site { who: &who, gress: Some(data.gress), loc: data.loc }, Target::Header(h));
+            }
+        }
+        for data in p.headers.values() {
+            let who = format!("header `{}`", data.name);
+            self.fields(Site { who: &who, gress: Some(data.gress), loc: data.loc }, &data.fields);
+        }
+        for data in p.hashes.values() {
+            let who = format!("hash `{}`", data.name);
+            for e in &data.inputs {
+                self.expr(Site { who: &who, gress: Some(data.gress), loc: data.loc }, e);
+            }
+        }
+        for data in p.counters.values() {
+            if let CounterHome::Direct(t) = data.home {
+                let who = format!("counter `{}`", data.name);
+                self.see(Site { who: &who, gress: Some(data.gress), loc: data.loc }, Target::Table(t));
+            }
+        }
+        for data in p.profiles.values() {
+            if let Some(s) = &data.selector {
+                let who = format!("profile `{}`", data.name);
+                self.see(Site { who: &who, gress: Some(data.gress), loc: data.loc }, Target::Hash(s.hash));
+            }
+        }
+    }
+
+    fn parsers(&mut self) {
+        for data in self.p.states.values() {
+            let who = format!("state `{}`", data.name);
+            let site = Site { who: &who, gress: Some(data.gress), loc: data.loc };
+            for op in &data.ops {
+                let site = Site { loc: op.loc, ..site };
+                match &op.kind {
+                    ParserOpKind::Extract(h) => self.see(site, Target::Header(*h)),
+                    ParserOpKind::Set(f, e) => {
+                        self.see(site, Target::Field(*f));
+                        self.expr(site, e);
+                    }
+                    ParserOpKind::VerifyChecksum(f, inputs) => {
+                        self.see(site, Target::Field(*f));
+                        self.fields(site, inputs);
+                    }
+                }
+            }
+            self.fields(site, &data.select);
+            for arm in &data.arms {
+                self.next(site, arm.next);
+            }
+            self.next(site, data.default);
+        }
+    }
+
+    fn actions(&mut self) {
+        for data in self.p.actions.values() {
+            let who = format!("action `{}`", data.name);
+            for primitive in &data.body {
+                let site = Site { who: &who, gress: Some(data.gress), loc: primitive.loc };
+                match &primitive.kind {
+                    PrimitiveKind::Set(f, e) => {
+                        self.see(site, Target::Field(*f));
+                        self.expr(site, e);
+                    }
+                    PrimitiveKind::SetValid(h, _) => self.see(site, Target::Header(*h)),
+                    PrimitiveKind::Hash(f, h) => {
+                        self.see(site, Target::Field(*f));
+                        self.see(site, Target::Hash(*h));
+                    }
+                    PrimitiveKind::Count(c, e) => {
+                        self.see(site, Target::Counter(*c));
+                        self.expr(site, e);
+                    }
+                    PrimitiveKind::CountDirect(c) => self.see(site, Target::Counter(*c)),
+                    PrimitiveKind::Drop(l) => self.see(site, Target::Label(*l)),
+                }
+            }
+        }
+    }
+
+    fn tables(&mut self) {
+        for data in self.p.tables.values() {
+            let who = format!("table `{}`", data.name);
+            let site = Site { who: &who, gress: Some(data.gress), loc: data.loc };
+            for key in &data.keys {
+                self.see(site, Target::Field(key.field));
+            }
+            let called = |call: &ActionCall| Target::Action(call.action);
+            for target in data.actions.iter().map(|&a| Target::Action(a)).chain([called(&data.default)]) {
+                self.see(site, target);
+            }
+            for entry in &data.entries {
+                self.see(site, called(&entry.then));
+            }
+            if let Some(profile) = data.profile {
+                self.see(site, Target::Profile(profile));
+            }
+        }
+    }
+
+    fn pipe(&mut self, gress: Gress) {
+        let pipe = self.p.pipe(gress);
+        let parts = ["parser", "control", "deparser"].map(|part| format!("{gress} {part}"));
+        let site = |part: usize| Site { who: &parts[part], gress: Some(gress), loc: Default::default() };
+        self.next(site(0), pipe.start);
+        self.block(site(1), &pipe.control);
+        for update in &pipe.deparser.checksums {
+            let site = Site { loc: update.loc, ..site(2) };
+            self.see(site, Target::Header(update.header));
+            self.see(site, Target::Field(update.field));
+            self.fields(site, &update.inputs);
+        }
+        for &h in &pipe.deparser.emit {
+            self.see(site(2), Target::Header(h));
+        }
+    }
+
+    fn block(&mut self, site: Site<'_>, block: &Block) {
+        for stmt in block {
+            let site = Site { loc: stmt.loc, ..site };
+            match &stmt.kind {
+                StmtKind::Call(a) => self.see(site, Target::Action(*a)),
+                StmtKind::Apply(t, arms) => {
+                    self.see(site, Target::Table(*t));
+                    self.block(site, &arms.hit);
+                    self.block(site, &arms.miss);
+                    for (a, block) in &arms.run {
+                        self.see(site, Target::Action(*a));
+                        self.block(site, block);
+                    }
+                }
+                StmtKind::If(cond, then, otherwise) => {
+                    self.cond(site, cond);
+                    self.block(site, then);
+                    self.block(site, otherwise);
+                }
+            }
+        }
+    }
+
+    fn cond(&mut self, site: Site<'_>, cond: &Cond) {
+        match cond {
+            Cond::Cmp(_, a, b) => {
+                self.expr(site, a);
+                self.expr(site, b);
+            }
+            Cond::Valid(h) => self.see(site, Target::Header(*h)),
+            Cond::Not(a) => self.cond(site, a),
+            Cond::And(a, b) | Cond::Or(a, b) => {
+                self.cond(site, a);
+                self.cond(site, b);
+            }
+        }
+    }
+}
