@@ -1,6 +1,7 @@
 //! `measure`: the speed figures as a table, each also as a multiple of the floor of the same run.
 //!
-//! `cargo run --release -p sluice-benches [PACKETS]`
+//! `cargo run --release -p sluice-benches [PACKETS [ROWS [ROUTES]]]`: only rows whose name contains `ROWS`,
+//! only at `ROUTES` routes.
 
 use sluice_benches::{Loaded, Workload, drive, floor, switch};
 use sluice_pipeline::engine::Engine;
@@ -27,34 +28,37 @@ fn row(name: &str, routes: u32, ns: f64, floor: f64) {
 }
 
 fn main() {
-    let packets: u64 = std::env::args().nth(1).and_then(|a| a.parse().ok()).unwrap_or(1_000_000);
+    let mut args = std::env::args().skip(1);
+    let packets: u64 = args.next().and_then(|a| a.parse().ok()).unwrap_or(1_000_000);
+    let wanted = args.next().unwrap_or_default();
+    let only: Option<u32> = args.next().and_then(|a| a.parse().ok());
     println!("{packets} UDP/IPv4 packets, 64-256 B, 10,000 flows, one core, median of 3");
     println!("{:<34} {:>7} {:>10} {:>10} {:>9}", "what", "routes", "ns/packet", "M packets/s", "x floor");
-    for routes in [1, 1000, 100_000] {
-        let w = Workload::new(packets, routes);
-        let mut bytes = w.frames.clone();
-        let base = time(packets, || floor(&mut bytes));
-        row("floor", routes, base, base);
-        for size in [64, 1] {
-            // Packets are rewritten in place, so each run gets fresh ones; copying them in is not timed.
-            let mut times = Vec::new();
-            for _ in 0..3 {
-                let Ok(mut engine) = Engine::new(&w.program, &w.placement, &w.control) else { return };
-                let mut loaded = Loaded::new(&w.frames);
-                let start = Instant::now();
-                black_box(loaded.run(&mut engine, size));
-                times.push(start.elapsed().as_nanos() as f64 / packets as f64);
-            }
-            times.sort_by(f64::total_cmp);
-            row(&format!("engine, batch {size}"), routes, times[1], base);
+    for routes in [1, 1000, 100_000].into_iter().filter(|r| only.is_none_or(|o| o == *r)) {
+        measure(packets, routes, &wanted);
+    }
+}
+
+fn measure(packets: u64, routes: u32, wanted: &str) {
+    let w = Workload::new(packets, routes);
+    let mut bytes = w.frames.clone();
+    let base = time(packets, || floor(&mut bytes));
+    row("floor", routes, base, base);
+    for size in [64, 1] {
+        let name = format!("engine, batch {size}");
+        if name.contains(wanted) {
+            row(&name, routes, engine(&w, packets, size), base);
         }
-        if routes == 1000 {
-            let few = &w.frames[..w.frames.len().min(20_000)];
-            let mut reference = Reference::new(&w.program, &w.control, Default::default());
-            let ns = time(few.len() as u64, || Loaded::new(few).run(&mut reference, 64));
-            row("reference interpreter", routes, ns, base);
-        }
-        for (name, mode) in [("switch, functional", Mode::Functional), ("switch, timed", Mode::Timed)] {
+    }
+    let name = "reference interpreter";
+    if routes == 1000 && name.contains(wanted) {
+        let few = &w.frames[..w.frames.len().min(20_000)];
+        let mut reference = Reference::new(&w.program, &w.control, Default::default());
+        let ns = time(few.len() as u64, || Loaded::new(few).run(&mut reference, 64));
+        row(name, routes, ns, base);
+    }
+    for (name, mode) in [("switch, functional", Mode::Functional), ("switch, timed", Mode::Timed)] {
+        if name.contains(wanted) {
             let ns = time(packets, || {
                 let Ok(engine) = Engine::new(&w.program, &w.placement, &w.control) else { return 0 };
                 drive(&mut switch(&w, engine, mode), &w.frames).sent
@@ -62,4 +66,18 @@ fn main() {
             row(name, routes, ns, base);
         }
     }
+}
+
+/// The engine alone. Packets are rewritten in place, so each run gets fresh ones; copying them in is not timed.
+fn engine(w: &Workload, packets: u64, size: usize) -> f64 {
+    let mut times = Vec::new();
+    for _ in 0..3 {
+        let Ok(mut engine) = Engine::new(&w.program, &w.placement, &w.control) else { return f64::NAN };
+        let mut loaded = Loaded::new(&w.frames);
+        let start = Instant::now();
+        black_box(loaded.run(&mut engine, size));
+        times.push(start.elapsed().as_nanos() as f64 / packets as f64);
+    }
+    times.sort_by(f64::total_cmp);
+    times[1]
 }
