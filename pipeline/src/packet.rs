@@ -43,6 +43,10 @@ pub struct HeadSpan {
     pub end: usize,
 }
 
+/// Bytes that can be read from any packet's first one on without a test of its length: what lies behind a
+/// short head is not the packet's and means nothing.
+pub const WINDOW: usize = 512;
+
 const NO_TAIL: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug)]
@@ -80,7 +84,7 @@ impl PacketStore {
         PacketStore {
             layout,
             stride,
-            heads: Vec::new(),
+            heads: vec![0; WINDOW],
             slots: Vec::new(),
             free: Vec::new(),
             tails: Vec::new(),
@@ -218,6 +222,27 @@ impl PacketStore {
         let slot = &self.slots[packet.0 as usize];
         let base = packet.0 as usize * self.stride;
         HeadSpan { room: base, start: base + usize::from(slot.start), end: base + usize::from(slot.end) }
+    }
+
+    /// The bytes from the packet's first one on, those behind its head included.
+    #[must_use]
+    pub fn window(&self, packet: Packet) -> &[u8; WINDOW] {
+        let slot = &self.slots[packet.0 as usize];
+        let start = packet.0 as usize * self.stride + usize::from(slot.start);
+        // The arena ends with a window's worth of padding.
+        self.heads[start..].first_chunk().unwrap_or(&[0; WINDOW])
+    }
+
+    /// Bytes free in front of the packet, for headers that are added.
+    #[must_use]
+    pub fn room(&self, packet: Packet) -> usize {
+        usize::from(self.slots[packet.0 as usize].start)
+    }
+
+    /// Moves the first byte of the packet by so many bytes: back when headers were added.
+    pub fn move_start(&mut self, packet: Packet, by: i32) {
+        let start = self.slots[packet.0 as usize].start;
+        self.set_start(packet, usize::from(start).saturating_add_signed(by as isize));
     }
 
     /// Replaces the first `parsed` bytes of the head with `headers`.

@@ -4,7 +4,7 @@
 //! them. What may not live here: which action runs.
 
 use super::LowerError;
-use super::batch::{Phv, Slot, for_lanes};
+use super::batch::{Phv, Slot, deposit, for_lanes};
 use super::field::{FieldAt, Piece, SlotMap, ones};
 use super::hash::HashPlan;
 use crate::entity::Entity;
@@ -161,7 +161,8 @@ impl Lowering<'_, '_> {
                 PrimitiveKind::Set(dst, value) => self.set(&mut code, *dst, value)?,
                 PrimitiveKind::SetValid(header, on) => {
                     if let Some((slot, bit)) = self.slots.valid_target(*header) {
-                        code.push(Op::Const { slot, keep: !(1 << bit), value: u32::from(*on) << bit });
+                        let keep = self.slots.kept(slot, !(1 << bit));
+                        code.push(Op::Const { slot, keep, value: u32::from(*on) << bit });
                     }
                 }
                 PrimitiveKind::Hash(dst, hash) => {
@@ -227,7 +228,7 @@ impl Lowering<'_, '_> {
             Base::Param(param) => {
                 for p in &to.pieces {
                     let word = code.arg(param, l, p.lo, p.width, p.at);
-                    code.push(Op::Arg { slot: p.slot, keep: !(p.mask() << p.at), word });
+                    code.push(Op::Arg { slot: p.slot, keep: p.keep, word });
                 }
             }
             Base::Field(f) => {
@@ -288,23 +289,31 @@ fn cut(v: u128, width: u16) -> u128 {
 }
 
 impl ActionCode {
-    /// Appends an operation, merged with the one before when both put constants into one container.
+    /// Appends an operation, merged with the one before when both put constants into one container, or
+    /// neighbouring bits of one container into another.
     fn push(&mut self, op: Op) {
-        if let (Some(Op::Const { slot: s0, keep: k0, value: v0 }), Op::Const { slot, keep, value }) =
-            (self.ops.last_mut(), &op)
-            && s0 == slot
-        {
-            *k0 &= keep;
-            *v0 = *v0 & keep | value;
-            return;
+        match (self.ops.last_mut(), &op) {
+            (Some(Op::Const { slot: s0, keep: k0, value: v0 }), Op::Const { slot, keep, value })
+                if s0 == slot =>
+            {
+                *v0 = *v0 & keep | value;
+                *k0 &= keep;
+            }
+            (
+                Some(Op::Move { slot: s0, keep: k0, src: from0, right: r0, left: l0, mask: m0 }),
+                Op::Move { slot, keep, src, right, left, mask },
+            ) if (&*s0, &*from0, &*r0, &*l0) == (slot, src, right, left) && slot != src => {
+                *m0 = *m0 & keep | mask;
+                *k0 &= keep;
+            }
+            _ => self.ops.push(op),
         }
-        self.ops.push(op);
     }
 
     fn deposit_const(&mut self, to: &FieldAt, value: u128) {
         for p in &to.pieces {
             let bits = ((value >> p.lo) as u32 & p.mask()) << p.at;
-            self.push(Op::Const { slot: p.slot, keep: !(p.mask() << p.at), value: bits });
+            self.push(Op::Const { slot: p.slot, keep: p.keep, value: bits });
         }
     }
 
@@ -340,14 +349,21 @@ impl ActionCode {
                 let to_bit = d.at + (first - l.lo - lo) as u8;
                 let mask = ones((end - first) as u8) << to_bit;
                 let (right, left) = (from_bit.saturating_sub(to_bit), to_bit.saturating_sub(from_bit));
-                self.push(Op::Move { slot: d.slot, keep: !mask, src: s.slot, right, left, mask });
+                // Other bits of the piece itself are kept: they come from other containers.
+                let keep = d.keep | d.mask() << d.at & !mask;
+                self.push(Op::Move { slot: d.slot, keep, src: s.slot, right, left, mask });
                 filled |= mask;
             }
             let rest = d.mask() << d.at & !filled;
             if rest != 0 {
-                self.push(Op::Const { slot: d.slot, keep: !rest, value: 0 });
+                self.push(Op::Const { slot: d.slot, keep: d.keep | d.mask() << d.at & !rest, value: 0 });
             }
         }
+    }
+
+    /// Whether it counts the direct counter of the entry that was found.
+    pub(super) fn counts_entry(&self) -> bool {
+        self.ops.iter().any(|op| matches!(op, Op::CountDirect { .. }))
     }
 
     /// The argument words of an entry with these parameter values, appended to `out`.
@@ -370,8 +386,10 @@ pub(super) struct Effects<'a> {
     pub(super) state: &'a mut State,
     /// Length of each lane's packet.
     pub(super) bytes: &'a [u32; 64],
-    /// Label of each lane plus one; 0 for none.
+    /// Label of each lane in `dropped`, plus one.
     pub(super) labels: &'a mut [u32; 64],
+    /// Lanes that an action gave a label.
+    pub(super) dropped: u64,
 }
 
 /// Argument words and matched entry of each lane.
@@ -391,41 +409,51 @@ impl EntryOf<'_> {
 }
 
 /// Runs an action for the lanes of `mask`.
-pub(super) fn run(code: &ActionCode, mask: u64, phv: &Phv, entry: &EntryOf<'_>, fx: &mut Effects<'_>) {
+pub(super) fn run<const N: usize>(
+    code: &ActionCode,
+    mask: u64,
+    phv: &Phv,
+    entry: &EntryOf<'_>,
+    fx: &mut Effects<'_>,
+) {
     for op in &code.ops {
         match op {
-            Op::Const { slot, keep, value } => {
-                let column = phv.column(*slot);
-                for_lanes(mask, |l| column[l].set(column[l].get() & keep | value));
-            }
+            Op::Const { slot, keep, value } => deposit::<N>(phv.column(*slot), *keep, mask, |_| *value),
             Op::Arg { slot, keep, word } => {
-                let column = phv.column(*slot);
-                for_lanes(mask, |l| column[l].set(column[l].get() & keep | entry.arg(l, *word)));
+                deposit::<N>(phv.column(*slot), *keep, mask, |l| entry.arg(l, *word));
             }
             Op::Move { slot, keep, src, right, left, mask: bits } => {
-                let (to, from) = (phv.column(*slot), phv.column(*src));
-                for_lanes(mask, |l| {
-                    to[l].set(to[l].get() & keep | (from[l].get() >> right << left) & bits);
-                });
+                let from = phv.column(*src);
+                let moved = |l: usize| (from[l].get() >> right << left) & bits;
+                deposit::<N>(phv.column(*slot), *keep, mask, moved);
             }
-            Op::Alu { op, to, a, b } => alu(*op, *to, *a, *b, mask, phv, entry),
-            Op::Wide { op, width, to, a, b } => for_lanes(mask, |l| {
+            Op::Alu { op, to, a, b } => alu::<N>(*op, *to, *a, *b, mask, phv, entry),
+            Op::Wide { op, width, to, a, b } => for_lanes::<N>(mask, |l| {
                 let (a, b) = (wide_value(a, l, phv, entry), wide_value(b, l, phv, entry));
                 to.write(phv, l, op.eval(a, b, u32::from(*width)));
             }),
-            Op::Hash { plan, to } => {
-                let plan = &fx.hashes[*plan];
-                for_lanes(mask, |l| to.write(phv, l, u128::from(plan.eval(phv, l))));
-            }
+            Op::Hash { plan, to } => fx.hashes[*plan].run::<N>(mask, phv, to),
             Op::Count { counter, kind, index } => {
                 let (cells, bytes) = (cells(fx.state, *counter), fx.bytes);
-                for_lanes(mask, |l| count(cells, *kind, value(*index, l, phv, entry), bytes[l]));
+                match *index {
+                    Source::Column { slot, shift, mask: bits } => {
+                        let column = phv.column(slot);
+                        let at = |l: usize| column[l].get() >> shift & bits;
+                        for_lanes::<N>(mask, |l| count(cells, *kind, at(l), bytes[l]));
+                    }
+                    index => for_lanes::<N>(mask, |l| {
+                        count(cells, *kind, value(index, l, phv, entry), bytes[l]);
+                    }),
+                }
             }
             Op::CountDirect { counter, kind } => {
                 let (cells, bytes) = (cells(fx.state, *counter), fx.bytes);
-                for_lanes(mask, |l| count(cells, *kind, entry.entry[l], bytes[l]));
+                for_lanes::<N>(mask, |l| count(cells, *kind, entry.entry[l], bytes[l]));
             }
-            Op::Drop { label } => for_lanes(mask, |l| fx.labels[l] = *label),
+            Op::Drop { label } => {
+                fx.dropped |= mask;
+                for_lanes::<N>(mask, |l| fx.labels[l] = *label);
+            }
         }
     }
 }
@@ -461,18 +489,28 @@ fn wide_value(s: &WideSource, lane: usize, phv: &Phv, entry: &EntryOf<'_>) -> u1
     }
 }
 
-fn alu(op: AluOp, to: Piece, a: Source, b: Source, mask: u64, phv: &Phv, entry: &EntryOf<'_>) {
-    let width = u32::from(to.width);
+fn alu<const N: usize>(
+    op: AluOp,
+    to: Piece,
+    a: Source,
+    b: Source,
+    mask: u64,
+    phv: &Phv,
+    entry: &EntryOf<'_>,
+) {
     // The common operations get loops of their own, without the choice of operation inside.
     match op {
-        AluOp::Add => alu_lanes(to, a, b, mask, phv, entry, u32::wrapping_add),
-        AluOp::Sub => alu_lanes(to, a, b, mask, phv, entry, u32::wrapping_sub),
-        op => alu_lanes(to, a, b, mask, phv, entry, |a, b| op.eval32(a, b, width)),
+        AluOp::Add => alu_lanes::<N>(to, a, b, mask, phv, entry, u32::wrapping_add),
+        AluOp::Sub => alu_lanes::<N>(to, a, b, mask, phv, entry, u32::wrapping_sub),
+        op => {
+            let width = u32::from(to.width);
+            alu_lanes::<N>(to, a, b, mask, phv, entry, |a, b| op.eval32(a, b, width));
+        }
     }
 }
 
 #[inline(always)]
-fn alu_lanes(
+fn alu_lanes<const N: usize>(
     to: Piece,
     a: Source,
     b: Source,
@@ -482,11 +520,14 @@ fn alu_lanes(
     f: impl Fn(u32, u32) -> u32,
 ) {
     let column = phv.column(to.slot);
-    let keep = !(to.mask() << to.at);
-    for_lanes(mask, |l| {
-        let result = f(value(a, l, phv, entry), value(b, l, phv, entry));
-        column[l].set(column[l].get() & keep | (result & to.mask()) << to.at);
-    });
+    let place = |result: u32| (result & to.mask()) << to.at;
+    if let (Source::Column { slot, shift, mask: bits }, Source::Const(b)) = (a, b) {
+        let from = phv.column(slot);
+        deposit::<N>(column, to.keep, mask, |l| place(f(from[l].get() >> shift & bits, b)));
+    } else {
+        let of = |s: Source, l: usize| value(s, l, phv, entry);
+        deposit::<N>(column, to.keep, mask, |l| place(f(of(a, l), of(b, l))));
+    }
 }
 
 /// A label that an action set, from the lane's label word.

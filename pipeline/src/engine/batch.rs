@@ -1,6 +1,8 @@
 //! A batch's PHVs, column by column, and the ways to walk its lanes.
 //!
-//! What may not live here: what the columns mean.
+//! Everything that runs over lanes is compiled twice, for `N` = 1 and for `N` = [`MAX_BATCH`] lanes: an
+//! event-driven device often has a single packet, and a loop over one lane costs more than its body. What
+//! may not live here: what the columns mean.
 
 use crate::pass::MAX_BATCH;
 use std::cell::Cell;
@@ -33,6 +35,12 @@ impl Phv {
 
     /// Every field of the first `lanes` lanes is zero, as at the start of a pass.
     pub(super) fn clear(&mut self, lanes: usize) {
+        const FULL: usize = MAX_BATCH / 2;
+        if lanes >= FULL {
+            // One long fill is cheaper than many short ones.
+            self.columns.as_flattened_mut().fill(Cell::new(0));
+            return;
+        }
         for column in &mut self.columns {
             for cell in &mut column[..lanes] {
                 *cell = Cell::new(0);
@@ -41,29 +49,43 @@ impl Phv {
     }
 }
 
-/// Calls `f` for every lane of `mask`, in order.
+/// Calls `f` for every lane of `mask`, in order. Code for one lane has a mask of 0 or 1.
 #[inline(always)]
-pub(super) fn for_lanes(mask: u64, mut f: impl FnMut(usize)) {
-    if mask & mask.wrapping_add(1) == 0 {
+pub(super) fn for_lanes<const N: usize>(mask: u64, mut f: impl FnMut(usize)) {
+    if N == 1 {
+        if mask != 0 {
+            f(0);
+        }
+    } else if mask & mask.wrapping_add(1) == 0 {
         // All lanes up to the highest: the common case, and the one that vectorises.
-        for lane in 0..mask.trailing_ones() as usize {
+        for lane in 0..(mask.trailing_ones() as usize).min(MAX_BATCH) {
             f(lane);
         }
-        return;
-    }
-    let mut rest = mask;
-    while rest != 0 {
-        f(rest.trailing_zeros() as usize);
-        rest &= rest - 1;
+    } else {
+        let mut rest = mask;
+        while rest != 0 {
+            f(rest.trailing_zeros() as usize % MAX_BATCH);
+            rest &= rest - 1;
+        }
     }
 }
 
 /// The lanes of `mask` for which `f` holds.
 #[inline(always)]
-pub(super) fn lanes_where(mask: u64, mut f: impl FnMut(usize) -> bool) -> u64 {
+pub(super) fn lanes_where<const N: usize>(mask: u64, mut f: impl FnMut(usize) -> bool) -> u64 {
     let mut found = 0;
-    for_lanes(mask, |lane| found |= u64::from(f(lane)) << lane);
+    for_lanes::<N>(mask, |lane| found |= u64::from(f(lane)) << lane);
     found
+}
+
+/// Puts `bits` of each lane of `mask` into a column, beside the bits of `keep`.
+#[inline(always)]
+pub(super) fn deposit<const N: usize>(column: &Column, keep: u32, mask: u64, bits: impl Fn(usize) -> u32) {
+    if keep == 0 {
+        for_lanes::<N>(mask, |l| column[l].set(bits(l)));
+    } else {
+        for_lanes::<N>(mask, |l| column[l].set(column[l].get() & keep | bits(l)));
+    }
 }
 
 /// A mask of the first `lanes` lanes.

@@ -8,7 +8,7 @@ use super::batch::{Phv, Slot, for_lanes, lanes_where};
 use super::field::{FieldAt, SlotMap};
 use super::parser::{Leaf, header_columns, sum_bytes, sum_fields};
 use crate::ir::{Field, Header, Program};
-use crate::packet::{HeadSpan, Packet, PacketStore};
+use crate::packet::{Packet, PacketStore};
 use sluice_asic::gress::Gress;
 use sluice_asic::phv::Container;
 use std::collections::BTreeSet;
@@ -18,7 +18,8 @@ use std::collections::BTreeSet;
 struct Emit {
     header: Header,
     bytes: u32,
-    pov: Option<(Slot, u8)>,
+    /// Its bit in a set of valid headers.
+    valid: Option<u8>,
     /// Offset, size, column and whether the MAU may have rewritten it.
     stores: Vec<(u32, u8, Option<Slot>, bool)>,
 }
@@ -51,10 +52,20 @@ struct ChecksumAt {
     index: usize,
 }
 
+/// Bits of a column with validity bits, and where they stand in a set of valid headers.
+#[derive(Clone, Copy, Debug)]
+struct ValidBits {
+    slot: Slot,
+    mask: u32,
+    right: u8,
+    left: u8,
+}
+
 /// What to do for one leaf and one set of valid headers.
 #[derive(Clone, Debug)]
 struct Plan {
     leaf: u16,
+    /// As gathered by [`ValidBits`].
     valid: u64,
     /// New first byte relative to the old one; negative when the packet grows.
     start: i32,
@@ -68,6 +79,7 @@ struct Plan {
 #[derive(Debug, Default)]
 pub(super) struct DeparserCode {
     emits: Vec<Emit>,
+    valid: Vec<ValidBits>,
     checksums: Vec<Checksum>,
     plans: Vec<Plan>,
     scratch: Vec<u8>,
@@ -102,46 +114,80 @@ impl DeparserCode {
         if deparser.emit.len() > 64 {
             return Err(LowerError::new(format!("the {gress} deparser emits more than 64 headers")));
         }
+        let mut povs = Vec::new();
         for &header in &deparser.emit {
             if made.contains(&header) || rewritten(program, header, written, slots) {
                 claim_columns(program, header, made.contains(&header), written, slots);
             }
-            let pov = slots.valid_target(header);
+            povs.push(slots.valid_target(header));
             let stores = header_columns(program, header, slots)
                 .into_iter()
                 .zip(containers(program, header, slots))
                 .map(|((at, bytes, slot), c)| (at, bytes, slot, written.contains(&c)))
                 .collect();
-            code.emits.push(Emit { header, bytes: program.header_bits(header) / 8, pov, stores });
+            code.emits.push(Emit { header, bytes: program.header_bits(header) / 8, valid: None, stores });
         }
+        code.valid = code.gather(&povs);
         Ok(code)
     }
 
+    /// Gives each emitted header its bit in a set of valid headers: a column's bits stay together while that
+    /// fits in 64, else every header has a bit of its own.
+    fn gather(&mut self, povs: &[Option<(Slot, u8)>]) -> Vec<ValidBits> {
+        let mut columns: Vec<(Slot, u32)> = Vec::new();
+        for (slot, bit) in povs.iter().flatten() {
+            match columns.iter_mut().find(|(s, _)| s == slot) {
+                Some((_, mask)) => *mask |= 1 << bit,
+                None => columns.push((*slot, 1 << bit)),
+            }
+        }
+        if columns.len() > 2 {
+            for (i, emit) in self.emits.iter_mut().enumerate() {
+                emit.valid = povs[i].map(|_| i as u8);
+            }
+            let own = povs.iter().zip(0u8..).filter_map(|(pov, left)| {
+                pov.map(|(slot, bit)| ValidBits { slot, mask: 1 << bit, right: bit, left })
+            });
+            return own.collect();
+        }
+        for (emit, pov) in self.emits.iter_mut().zip(povs) {
+            let column = |slot: &Slot| columns.iter().position(|(s, _)| s == slot).unwrap_or(0) as u8;
+            emit.valid = pov.map(|(slot, bit)| 32 * column(&slot) + bit);
+        }
+        let whole = |(&(slot, mask), i): (&(Slot, u32), u8)| ValidBits { slot, mask, right: 0, left: 32 * i };
+        columns.iter().zip(0u8..).map(whole).collect()
+    }
+
     /// Rewrites the packets of `mask` and returns the lanes that had no room.
-    pub(super) fn run(
+    pub(super) fn run<const N: usize>(
         &mut self,
         mask: u64,
         leaves: &[Leaf],
-        leaf: &[u16; 64],
+        lanes: &DeparserLanes<'_>,
         phv: &Phv,
         packets: &mut PacketStore,
-        lanes: &[(Packet, HeadSpan)],
     ) -> u64 {
-        let mut valid = [0u64; 64];
-        for (i, emit) in self.emits.iter().enumerate() {
-            if let Some((slot, bit)) = emit.pov {
-                let column = phv.column(slot);
-                for_lanes(mask, |l| valid[l] |= u64::from(column[l].get() >> bit & 1) << i);
-            }
+        let mut valid = [0u64; N];
+        for v in &self.valid {
+            let column = phv.column(v.slot);
+            for_lanes::<N>(mask, |l| {
+                valid[l % N] |= u64::from((column[l].get() & v.mask) >> v.right) << v.left;
+            });
         }
         let (mut rest, mut no_room) = (mask, 0);
         while rest != 0 {
-            let first = rest.trailing_zeros() as usize;
-            let (id, bits) = (leaf[first], valid[first]);
-            let group = lanes_where(rest, |l| leaf[l] == id && valid[l] == bits);
+            let first = rest.trailing_zeros() as usize % 64;
+            let (id, bits) = (lanes.leaf[first], valid[first % N]);
+            let mut differ = 0;
+            for_lanes::<N>(rest, |l| differ |= u64::from(lanes.leaf[l] ^ id) | (valid[l % N] ^ bits));
+            let group = if differ == 0 {
+                rest
+            } else {
+                lanes_where::<N>(rest, |l| lanes.leaf[l] == id && valid[l % N] == bits)
+            };
             rest &= !group;
             let plan = self.plan(id, bits, leaves);
-            no_room |= self.run_plan(plan, group, phv, packets, lanes);
+            no_room |= self.run_plan::<N>(plan, group, lanes, phv, packets);
         }
         no_room
     }
@@ -157,8 +203,8 @@ impl DeparserCode {
     }
 
     fn make_plan(&self, leaf: u16, valid: u64, parsed: &Leaf) -> Plan {
-        let emitted: Vec<&Emit> =
-            self.emits.iter().enumerate().filter(|(i, _)| valid >> i & 1 == 1).map(|(_, e)| e).collect();
+        let is_valid = |e: &&Emit| e.valid.is_some_and(|bit| valid >> bit & 1 == 1);
+        let emitted: Vec<&Emit> = self.emits.iter().filter(is_valid).collect();
         let length: u32 = emitted.iter().map(|e| e.bytes).sum();
         let start = parsed.payload as i32 - length as i32;
         let mut plan =
@@ -182,41 +228,51 @@ impl DeparserCode {
         plan
     }
 
-    fn run_plan(
+    fn run_plan<const N: usize>(
         &mut self,
         plan: usize,
         group: u64,
+        lanes: &DeparserLanes<'_>,
         phv: &Phv,
         packets: &mut PacketStore,
-        lanes: &[(Packet, HeadSpan)],
     ) -> u64 {
         let plan = &self.plans[plan];
-        let no_room = lanes_where(group, |l| {
-            let span = lanes[l].1;
-            plan.start < 0 && span.start - span.room < plan.start.unsigned_abs() as usize
-        });
+        let mut no_room = 0;
+        if plan.start < 0 {
+            let grows = plan.start.unsigned_abs() as usize;
+            no_room = lanes_where::<N>(group, |l| packets.room(lanes.packets[l]) < grows);
+        }
         let group = group & !no_room;
         let heads = packets.heads_mut();
-        let place = |l: usize, at: i32| lanes[l].1.start.wrapping_add_signed(at as isize);
+        let place = |l: usize, at: i32| lanes.start[l].wrapping_add_signed(at as isize);
         if !plan.moves.is_empty() {
             let scratch = &mut self.scratch;
-            for_lanes(group, |l| move_headers(&plan.moves, heads, scratch, |at| place(l, at)));
+            for_lanes::<N>(group, |l| move_headers(&plan.moves, heads, scratch, |at| place(l, at)));
         }
         for store in &plan.stores {
-            store.run(group, phv, heads, place);
+            store.run::<N>(group, phv, heads, place);
         }
         for c in &plan.checksums {
             let fields = self.checksums[c.index].fields.as_deref();
-            for_lanes(group, |l| {
+            for_lanes::<N>(group, |l| {
                 let header = place(l, c.header);
                 c.write(&mut heads[header..header + c.bytes as usize], fields, phv, l);
             });
         }
         if plan.start != 0 {
-            for_lanes(group, |l| packets.set_start(lanes[l].0, place(l, plan.start) - lanes[l].1.room));
+            for_lanes::<N>(group, |l| packets.move_start(lanes.packets[l], plan.start));
         }
         no_room
     }
+}
+
+/// What the deparser needs to know of the lanes.
+pub(super) struct DeparserLanes<'a> {
+    /// The leaf that each lane's parsing ended at.
+    pub(super) leaf: &'a [u16; 64],
+    pub(super) packets: &'a [Packet],
+    /// Each packet's first byte among all heads.
+    pub(super) start: &'a [usize; 64],
 }
 
 /// Copies moved headers through a scratch buffer: their old and new places may overlap.
@@ -241,9 +297,15 @@ fn move_headers(
 
 impl Store {
     #[inline(always)]
-    fn run(self, group: u64, phv: &Phv, heads: &mut [u8], place: impl Fn(usize, i32) -> usize) {
+    fn run<const N: usize>(
+        self,
+        group: u64,
+        phv: &Phv,
+        heads: &mut [u8],
+        place: impl Fn(usize, i32) -> usize,
+    ) {
         let Some(slot) = self.slot else {
-            for_lanes(group, |l| {
+            for_lanes::<N>(group, |l| {
                 let at = place(l, self.at);
                 heads[at..at + usize::from(self.bytes)].fill(0);
             });
@@ -251,12 +313,12 @@ impl Store {
         };
         let column = phv.column(slot);
         match self.bytes {
-            1 => for_lanes(group, |l| heads[place(l, self.at)] = column[l].get() as u8),
-            2 => for_lanes(group, |l| {
+            1 => for_lanes::<N>(group, |l| heads[place(l, self.at)] = column[l].get() as u8),
+            2 => for_lanes::<N>(group, |l| {
                 let at = place(l, self.at);
                 heads[at..at + 2].copy_from_slice(&(column[l].get() as u16).to_be_bytes());
             }),
-            _ => for_lanes(group, |l| {
+            _ => for_lanes::<N>(group, |l| {
                 let at = place(l, self.at);
                 heads[at..at + 4].copy_from_slice(&column[l].get().to_be_bytes());
             }),
@@ -272,7 +334,11 @@ impl ChecksumAt {
             Some(fields) => sum_fields(fields, phv, lane),
             None => {
                 header[at..at + 2].fill(0);
-                sum_bytes(header)
+                match <&[u8; 20]>::try_from(&*header) {
+                    // The IPv4 header without options: the length is known, and the sum unrolled.
+                    Ok(header) => sum_bytes(header),
+                    Err(_) => sum_bytes(header),
+                }
             }
         };
         header[at..at + 2].copy_from_slice(&(!sum).to_be_bytes());

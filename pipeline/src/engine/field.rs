@@ -3,7 +3,7 @@
 //! A container gets a column only when something reads or writes it between parser and deparser; bytes
 //! that only pass through stay in the packet. What may not live here: operations.
 
-use super::batch::{Phv, Slot};
+use super::batch::{Phv, Slot, deposit, for_lanes};
 use crate::entity::Entity;
 use crate::ir::{Field, Header};
 use crate::place::{PhvAllocation, PovBit};
@@ -20,6 +20,8 @@ pub(super) struct Piece {
     /// Lowest bit of the field that is here.
     pub(super) lo: u8,
     pub(super) width: u8,
+    /// Bits of the column that a write of the piece must leave: 0 when nothing else is in the container.
+    pub(super) keep: u32,
 }
 
 impl Piece {
@@ -59,7 +61,31 @@ impl FieldAt {
         for p in &self.pieces {
             let cell = &phv.column(p.slot)[lane];
             let bits = ((value >> p.lo) as u32 & p.mask()) << p.at;
-            cell.set(cell.get() & !(p.mask() << p.at) | bits);
+            cell.set(cell.get() & p.keep | bits);
+        }
+    }
+
+    /// Writes a value of at most 64 bits for each lane of `mask`.
+    #[inline(always)]
+    pub(super) fn write_lanes<const N: usize>(&self, mask: u64, phv: &Phv, value: impl Fn(usize) -> u64) {
+        match self.single() {
+            Some(p) => {
+                let bits = p.mask();
+                deposit::<N>(phv.column(p.slot), p.keep, mask, |l| (value(l) as u32 & bits) << p.at);
+            }
+            None => for_lanes::<N>(mask, |l| self.write(phv, l, u128::from(value(l)))),
+        }
+    }
+
+    /// Hands the low 32 bits of the field to `take` for each lane of `mask`.
+    #[inline(always)]
+    pub(super) fn read_lanes<const N: usize>(&self, mask: u64, phv: &Phv, mut take: impl FnMut(usize, u32)) {
+        match self.single() {
+            Some(p) => {
+                let (column, bits) = (phv.column(p.slot), p.mask());
+                for_lanes::<N>(mask, |l| take(l, column[l].get() >> p.at & bits));
+            }
+            None => for_lanes::<N>(mask, |l| take(l, self.read(phv, l) as u32)),
         }
     }
 }
@@ -71,11 +97,28 @@ pub(super) struct SlotMap<'a> {
     next: Slot,
     /// While a node with a hazard is lowered: reads of these containers go to their shadow.
     shadow: BTreeMap<Container, Slot>,
+    /// Bits of each container that hold anything.
+    used: BTreeMap<Container, u32>,
+    /// The same by column.
+    used_of: Vec<u32>,
 }
 
 impl<'a> SlotMap<'a> {
     pub(super) fn new(phv: &'a PhvAllocation) -> Self {
-        SlotMap { phv, slots: BTreeMap::new(), next: 0, shadow: BTreeMap::new() }
+        let mut used: BTreeMap<Container, u32> = BTreeMap::new();
+        for s in phv.fields.values().flatten() {
+            *used.entry(s.container).or_default() |= ones(s.width as u8) << s.at;
+        }
+        for pov in phv.valid.values().flatten() {
+            *used.entry(pov.container).or_default() |= 1 << pov.bit;
+        }
+        let (slots, shadow, used_of) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
+        SlotMap { phv, slots, next: 0, shadow, used, used_of }
+    }
+
+    /// `keep` without the bits of the column that nothing ever sets.
+    pub(super) fn kept(&self, slot: Slot, keep: u32) -> u32 {
+        self.used_of.get(usize::from(slot)).map_or(keep, |used| keep & used)
     }
 
     pub(super) fn len(&self) -> usize {
@@ -84,8 +127,12 @@ impl<'a> SlotMap<'a> {
 
     /// The column of a container, made if it has none.
     pub(super) fn slot(&mut self, container: Container) -> Slot {
-        let next = &mut self.next;
-        *self.slots.entry(container).or_insert_with(|| take(next))
+        let (next, used_of) = (&mut self.next, &mut self.used_of);
+        let used = self.used.get(&container).copied().unwrap_or(0);
+        *self.slots.entry(container).or_insert_with(|| {
+            used_of.push(used);
+            take(next)
+        })
     }
 
     /// The column of a container that somebody already uses.
@@ -95,6 +142,7 @@ impl<'a> SlotMap<'a> {
 
     /// A column of no container.
     pub(super) fn scratch(&mut self) -> Slot {
+        self.used_of.push(u32::MAX);
         take(&mut self.next)
     }
 
@@ -119,7 +167,8 @@ impl<'a> SlotMap<'a> {
         for s in slices {
             let slot = self.slot(s.container);
             let slot = if read { self.shadow.get(&s.container).copied().unwrap_or(slot) } else { slot };
-            pieces.push(Piece { slot, at: s.at, lo: s.lo as u8, width: s.width as u8 });
+            let keep = self.kept(slot, !(ones(s.width as u8) << s.at));
+            pieces.push(Piece { slot, at: s.at, lo: s.lo as u8, width: s.width as u8, keep });
         }
         FieldAt { pieces }
     }

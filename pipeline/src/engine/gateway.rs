@@ -1,6 +1,6 @@
 //! Gateway conditions over lanes. What may not live here: what follows from them.
 
-use super::batch::{Phv, Slot, for_lanes, lanes_where};
+use super::batch::{Phv, Slot, lanes_where};
 use super::field::{FieldAt, SlotMap, ones};
 use crate::ir::{CmpOp, Cond, Expr, Program};
 
@@ -76,33 +76,31 @@ impl Gate {
     }
 
     /// The lanes of `mask` for which the condition holds.
-    pub(super) fn eval(&self, mask: u64, phv: &Phv) -> u64 {
+    pub(super) fn eval<const N: usize>(&self, mask: u64, phv: &Phv) -> u64 {
         match self {
             Gate::Never => 0,
             Gate::Bit { slot, bit } => {
                 let column = phv.column(*slot);
-                let mut found = 0;
-                for_lanes(mask, |l| found |= u64::from(column[l].get() >> bit & 1) << l);
-                found
+                lanes_where::<N>(mask, |l| column[l].get() >> bit & 1 == 1)
             }
             Gate::Const { slot, shift, mask: bits, op, value } => {
                 let column = phv.column(*slot);
                 let read = |l: usize| column[l].get() >> shift & bits;
                 match op {
-                    CmpOp::Eq => lanes_where(mask, |l| read(l) == *value),
-                    CmpOp::Ne => lanes_where(mask, |l| read(l) != *value),
-                    CmpOp::Lt => lanes_where(mask, |l| read(l) < *value),
-                    CmpOp::Le => lanes_where(mask, |l| read(l) <= *value),
-                    CmpOp::Gt => lanes_where(mask, |l| read(l) > *value),
-                    CmpOp::Ge => lanes_where(mask, |l| read(l) >= *value),
+                    CmpOp::Eq => lanes_where::<N>(mask, |l| read(l) == *value),
+                    CmpOp::Ne => lanes_where::<N>(mask, |l| read(l) != *value),
+                    CmpOp::Lt => lanes_where::<N>(mask, |l| read(l) < *value),
+                    CmpOp::Le => lanes_where::<N>(mask, |l| read(l) <= *value),
+                    CmpOp::Gt => lanes_where::<N>(mask, |l| read(l) > *value),
+                    CmpOp::Ge => lanes_where::<N>(mask, |l| read(l) >= *value),
                 }
             }
-            Gate::Wide { op, a, b } => lanes_where(mask, |l| op.holds(a.read(phv, l), b.read(phv, l))),
-            Gate::Not(a) => mask & !a.eval(mask, phv),
-            Gate::And(a, b) => b.eval(a.eval(mask, phv), phv),
+            Gate::Wide { op, a, b } => lanes_where::<N>(mask, |l| op.holds(a.read(phv, l), b.read(phv, l))),
+            Gate::Not(a) => mask & !a.eval::<N>(mask, phv),
+            Gate::And(a, b) => b.eval::<N>(a.eval::<N>(mask, phv), phv),
             Gate::Or(a, b) => {
-                let first = a.eval(mask, phv);
-                first | b.eval(mask & !first, phv)
+                let first = a.eval::<N>(mask, phv);
+                first | b.eval::<N>(mask & !first, phv)
             }
         }
     }

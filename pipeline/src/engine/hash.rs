@@ -2,7 +2,7 @@
 
 use super::LowerError;
 use super::batch::Phv;
-use super::field::{Piece, SlotMap};
+use super::field::{FieldAt, Piece, SlotMap};
 use crate::ir::{Expr, Hash, Program};
 use sluice_asic::hash::{HashAlgorithm, HashLayout, LinearHash};
 
@@ -63,6 +63,20 @@ impl HashPlan {
         match self {
             HashPlan::Copy(p, mask) => u64::from(phv.get(p.slot, lane) >> p.at) & mask,
             HashPlan::Linear(hash) => hash.eval_with(|slot| phv.get(slot, lane)),
+        }
+    }
+
+    /// Writes the hash of each lane of `mask` to a field.
+    pub(super) fn run<const N: usize>(&self, mask: u64, phv: &Phv, to: &FieldAt) {
+        match self {
+            HashPlan::Linear(hash) if mask.count_ones() > 8 => {
+                // Table by table: all lanes at once, those outside the mask for nothing.
+                let lanes = (64 - mask.leading_zeros()) as usize;
+                let mut sums = [0u64; 64];
+                hash.eval_lanes(&mut sums[..lanes], |slot| phv.column(slot));
+                to.write_lanes::<N>(mask, phv, |l| sums[l]);
+            }
+            _ => to.write_lanes::<N>(mask, phv, |l| self.eval(phv, l)),
         }
     }
 }

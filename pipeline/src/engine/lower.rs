@@ -81,16 +81,19 @@ pub(super) fn lower(program: &Program, placement: &Placement, gress: Gress) -> R
     let field = |slots: &mut SlotMap<'_>, which| program.intrinsic(gress, which).map(|f| slots.source(f));
     let mut inputs = Vec::new();
     for row in Intrinsic::TABLE.iter().filter(|r| r.exists_in(gress)) {
-        inputs.extend(
-            field(&mut slots, row.field).filter(|at| !at.pieces.is_empty()).map(|at| (row.field, at)),
-        );
+        // What starts as zero needs no writing.
+        if !matches!(row.field, Intrinsic::Qid | Intrinsic::DropCtl) {
+            inputs.extend(
+                field(&mut slots, row.field).filter(|at| !at.pieces.is_empty()).map(|at| (row.field, at)),
+            );
+        }
     }
     Ok(GressCode {
         chooses_port: gress == Gress::Ingress,
         port: field(&mut slots, Intrinsic::UcastEgressPort),
         qid: field(&mut slots, Intrinsic::Qid),
         sees_errors: program.intrinsic(gress, Intrinsic::ParserErr).is_some(),
-        parser: parser.finish(&slots),
+        parser: parser.finish(&slots)?,
         steps,
         tables,
         hashes,

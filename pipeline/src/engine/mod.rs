@@ -19,14 +19,15 @@ mod table;
 
 use crate::control::ControlState;
 use crate::ir::{Intrinsic, Profile, Program, Table};
-use crate::packet::{HeadSpan, Packet, PacketStore};
+use crate::packet::{Packet, PacketStore};
 use crate::pass::{Executor, MAX_BATCH, Pass, PassIn, PassOut, State, Verdict};
 use crate::place::Placement;
 use action::{Effects, EntryOf, label_of};
 use arrayvec::ArrayVec;
 use batch::{Phv, first_lanes, for_lanes, lanes_where};
+use deparser::DeparserLanes;
 use lower::{GressCode, Step, lower};
-use parser::{Heads, ParserScratch};
+use parser::{Ended, Heads, ParserScratch};
 use sluice_asic::gress::Gress;
 use table::{Found, NO_ENTRY};
 
@@ -94,8 +95,12 @@ impl Engine {
 
 impl Executor for Engine {
     fn run(&mut self, gress: Gress, batch: &mut [Pass], packets: &mut PacketStore) {
+        let engine = &mut self.gresses[gress.index()];
         for batch in batch.chunks_mut(MAX_BATCH) {
-            self.gresses[gress.index()].run(batch, packets, &mut self.state);
+            match batch {
+                [_] => engine.run::<1>(batch, packets, &mut self.state),
+                _ => engine.run::<MAX_BATCH>(batch, packets, &mut self.state),
+            }
         }
     }
 
@@ -121,12 +126,17 @@ impl Executor for Engine {
 /// What is known of the lanes of a batch besides their PHV. Kept between batches: only the lanes in use are
 /// written.
 struct Lanes {
-    packets: ArrayVec<(Packet, HeadSpan), MAX_BATCH>,
+    packets: ArrayVec<Packet, MAX_BATCH>,
+    /// Each packet's first byte among all heads.
     start: [usize; 64],
+    /// Bytes of its head.
     head: [u32; 64],
+    /// Bytes of all of it.
     bytes: [u32; 64],
     leaf: [u16; 64],
     labels: [u32; 64],
+    /// Lanes that have a label.
+    dropped: u64,
 }
 
 impl Lanes {
@@ -138,6 +148,7 @@ impl Lanes {
             bytes: [0; 64],
             leaf: [0; 64],
             labels: [0; 64],
+            dropped: 0,
         }
     }
 }
@@ -149,87 +160,119 @@ impl GressEngine {
         GressEngine { code, phv, preds, parser, found, lanes: Some(Box::new(Lanes::new())) }
     }
 
-    fn run(&mut self, batch: &mut [Pass], packets: &mut PacketStore, state: &mut State) {
+    /// Runs a batch of at most `N` passes.
+    fn run<const N: usize>(&mut self, batch: &mut [Pass], packets: &mut PacketStore, state: &mut State) {
         let mask = first_lanes(batch.len());
         // Taken out while the batch runs, so that the other parts can be borrowed beside it.
         let mut lanes = self.lanes.take().unwrap_or_else(|| Box::new(Lanes::new()));
-        self.enter(batch, packets, &mut lanes);
-        self.parse(mask, packets, &mut lanes, state);
-        let leaves = &self.code.parser.leaves;
-        let failed = if self.code.sees_errors {
-            0
-        } else {
-            lanes_where(mask, |l| leaves[usize::from(lanes.leaf[l])].error != 0)
-        };
-        self.control(mask & !failed, &mut lanes, state);
-        self.leave(mask, failed, batch, packets, &lanes);
+        self.enter::<N>(batch, packets, &mut lanes);
+        let failed = self.parse::<N>(mask, packets, &mut lanes, state);
+        let failed = if self.code.sees_errors { 0 } else { failed };
+        self.control::<N>(mask & !failed, &mut lanes, state);
+        self.leave::<N>(mask, failed, batch, packets, &lanes);
         self.lanes = Some(lanes);
     }
 
     /// Clears the PHVs and fills intrinsic fields.
-    fn enter(&mut self, batch: &[Pass], packets: &PacketStore, lanes: &mut Lanes) {
+    fn enter<const N: usize>(&mut self, batch: &[Pass], packets: &PacketStore, lanes: &mut Lanes) {
+        let mask = first_lanes(batch.len());
         self.phv.clear(batch.len());
         lanes.packets.clear();
-        for (l, pass) in batch.iter().enumerate() {
-            let span = packets.span(pass.packet);
-            lanes.packets.push((pass.packet, span));
+        lanes.dropped = 0;
+        for_lanes::<N>(mask, |l| {
+            let packet = batch[l].packet;
+            let span = packets.span(packet);
+            lanes.packets.push(packet);
             (lanes.start[l], lanes.head[l]) = (span.start, (span.end - span.start) as u32);
-            lanes.bytes[l] = packets.len(pass.packet);
-            lanes.labels[l] = 0;
-        }
+            lanes.bytes[l] = packets.len(packet);
+        });
+        let phv = &self.phv;
         for (which, at) in &self.code.inputs {
-            for (l, pass) in batch.iter().enumerate() {
-                let value = intrinsic_value(*which, &pass.input, lanes.bytes[l]);
-                if value != 0 {
-                    at.write(&self.phv, l, u128::from(value));
+            let bytes = &lanes.bytes;
+            let fill = |value: &dyn Fn(&PassIn) -> u64| {
+                at.write_lanes::<N>(mask, phv, |l| value(&batch[l].input));
+            };
+            match which {
+                Intrinsic::IngressPort | Intrinsic::EgressPort => {
+                    at.write_lanes::<N>(mask, phv, |l| u64::from(batch[l].input.port));
                 }
+                Intrinsic::UcastEgressPort => {
+                    at.write_lanes::<N>(mask, phv, |_| u64::from(Intrinsic::NO_PORT));
+                }
+                Intrinsic::IngressMacTstamp => fill(&|i| i.mac_tstamp),
+                Intrinsic::GlobalTstamp => fill(&|i| i.global_tstamp),
+                Intrinsic::EnqQdepth => fill(&|i| u64::from(i.enq_qdepth)),
+                Intrinsic::EnqTstamp => fill(&|i| u64::from(i.enq_tstamp)),
+                Intrinsic::DeqQdepth => fill(&|i| u64::from(i.deq_qdepth)),
+                Intrinsic::DeqTimedelta => fill(&|i| u64::from(i.deq_timedelta)),
+                Intrinsic::EgressQid => fill(&|i| u64::from(i.qid)),
+                Intrinsic::PktLength => at.write_lanes::<N>(mask, phv, |l| u64::from(bytes[l])),
+                Intrinsic::ParserErr | Intrinsic::Qid | Intrinsic::DropCtl => {}
             }
         }
     }
 
-    fn parse(&mut self, mask: u64, packets: &mut PacketStore, lanes: &mut Lanes, state: &mut State) {
-        let Lanes { start, head, bytes, leaf, labels, .. } = lanes;
-        let heads = Heads { bytes: packets.heads_mut(), start, len: head };
-        let (phv, hashes, found) = (&self.phv, &self.code.hashes, &self.found);
-        self.code.parser.run(mask, &heads, phv, &mut self.parser, leaf, |code, lanes_of| {
-            let entry = EntryOf { args: &[], base: &found.base, entry: &found.entry };
-            let mut fx = Effects { hashes, state: &mut *state, bytes, labels };
-            action::run(code, lanes_of, phv, &entry, &mut fx);
-        });
-        let errors = self.code.inputs.iter().find(|(which, _)| *which == Intrinsic::ParserErr);
-        if let Some((_, at)) = errors {
-            let leaves = &self.code.parser.leaves;
-            for_lanes(mask, |l| at.write(phv, l, u128::from(leaves[usize::from(leaf[l])].error)));
+    /// Parses; returns the lanes whose parsing failed.
+    fn parse<const N: usize>(
+        &mut self,
+        mask: u64,
+        packets: &PacketStore,
+        lanes: &mut Lanes,
+        state: &mut State,
+    ) -> u64 {
+        let Lanes { packets: of_lane, head, bytes, leaf, labels, .. } = lanes;
+        let Some(first) = of_lane.first() else { return 0 };
+        let mut windows = [packets.window(*first); N];
+        for (window, packet) in windows.iter_mut().zip(&*of_lane).skip(1) {
+            *window = packets.window(*packet);
         }
+        let heads = Heads { windows, len: head };
+        let (phv, hashes, found) = (&self.phv, &self.code.hashes, &self.found);
+        let mut ended = Ended { leaf, failed: 0 };
+        let parser = &self.code.parser;
+        parser.run::<N>(mask, &heads, phv, &mut self.parser, &mut ended, |code, lanes_of| {
+            let entry = EntryOf { args: &[], base: &found.base, entry: &found.entry };
+            let mut fx = Effects { hashes, state: &mut *state, bytes, labels, dropped: 0 };
+            action::run::<N>(code, lanes_of, phv, &entry, &mut fx);
+        });
+        let failed = ended.failed;
+        if let Some((_, at)) = self.code.inputs.iter().find(|(which, _)| *which == Intrinsic::ParserErr) {
+            let leaves = &self.code.parser.leaves;
+            at.write_lanes::<N>(mask, phv, |l| u64::from(leaves[usize::from(leaf[l])].error));
+        }
+        failed
     }
 
-    fn control(&mut self, mask: u64, lanes: &mut Lanes, state: &mut State) {
+    fn control<const N: usize>(&mut self, mask: u64, lanes: &mut Lanes, state: &mut State) {
         let GressEngine { code, phv, preds, found, .. } = self;
         preds.fill(0);
         preds[0] = mask;
-        let mut fx = Effects { hashes: &code.hashes, state, bytes: &lanes.bytes, labels: &mut lanes.labels };
+        let Lanes { bytes, labels, .. } = lanes;
+        let mut fx = Effects { hashes: &code.hashes, state, bytes, labels, dropped: 0 };
         for step in &code.steps {
             match step {
                 Step::Snapshot(copies) => {
                     for (from, to) in copies {
                         let (from, to) = (phv.column(*from), phv.column(*to));
-                        for_lanes(mask, |l| to[l].set(from[l].get()));
+                        for_lanes::<N>(mask, |l| to[l].set(from[l].get()));
                     }
                 }
                 Step::Gateway { gate, pred, then, otherwise } => {
                     let here = preds[*pred];
-                    let yes = if here == 0 { 0 } else { gate.eval(here, phv) };
-                    set(preds, *then, yes);
-                    set(preds, *otherwise, here & !yes);
+                    if here != 0 {
+                        let yes = gate.eval::<N>(here, phv);
+                        set(preds, *then, yes);
+                        set(preds, *otherwise, here & !yes);
+                    }
                 }
                 Step::Table { table, pred, hit, miss, ran } => {
                     let here = preds[*pred];
                     if here != 0 {
                         let table = &code.tables[*table];
-                        let hits = table.find(here, phv, found);
+                        let hits = table.find::<N>(here, phv, found);
                         set(preds, *hit, hits);
                         set(preds, *miss, here & !hits);
-                        run_found(table, here, phv, found, &mut fx, |action, lanes_of| {
+                        run_found::<N>(table, here, phv, found, &mut fx, |action, lanes_of| {
                             for (_, p) in ran.iter().filter(|(a, _)| *a == action) {
                                 preds[*p] |= lanes_of;
                             }
@@ -240,7 +283,7 @@ impl GressEngine {
                     let here = preds[*pred];
                     if here != 0 {
                         let entry = EntryOf { args: &[], base: &[0; 64], entry: &[NO_ENTRY; 64] };
-                        action::run(code, here, phv, &entry, &mut fx);
+                        action::run::<N>(code, here, phv, &entry, &mut fx);
                         for (_, p) in ran.iter().filter(|(a, _)| a == action) {
                             preds[*p] = here;
                         }
@@ -248,10 +291,11 @@ impl GressEngine {
                 }
             }
         }
+        lanes.dropped = fx.dropped;
     }
 
     /// Decides each lane's verdict and rewrites the packets that go on.
-    fn leave(
+    fn leave<const N: usize>(
         &mut self,
         mask: u64,
         failed: u64,
@@ -260,25 +304,34 @@ impl GressEngine {
         lanes: &Lanes,
     ) {
         let GressEngine { code, phv, .. } = self;
-        let mut on = 0u64;
-        for_lanes(mask, |l| {
-            let leaf = &code.parser.leaves[usize::from(lanes.leaf[l])];
-            let port = code.port.as_ref().map_or(Intrinsic::NO_PORT, |at| at.read(phv, l) as u16);
-            let verdict = if failed >> l & 1 == 1 {
-                Verdict::ParserError(leaf.error)
-            } else if let Some(label) = label_of(lanes.labels[l]) {
-                Verdict::Label(label)
-            } else if code.chooses_port && port == Intrinsic::NO_PORT {
-                Verdict::NoPort
-            } else {
-                on |= 1 << l;
-                Verdict::Forward
-            };
-            let qid = code.qid.as_ref().map_or(0, |at| at.read(phv, l) as u8);
-            batch[l].output = PassOut { verdict, port, qid, parser_cycles: leaf.cycles };
+        let leaf_of = |l: usize| usize::from(lanes.leaf[l]);
+        for_lanes::<N>(mask, |l| {
+            let (port, parser_cycles) = (Intrinsic::NO_PORT, code.parser.cycles[leaf_of(l)]);
+            batch[l].output = PassOut { verdict: Verdict::Forward, port, qid: 0, parser_cycles };
         });
-        let no_room = code.deparser.run(on, &code.parser.leaves, &lanes.leaf, phv, packets, &lanes.packets);
-        for_lanes(no_room, |l| batch[l].output.verdict = Verdict::NoRoom);
+        if let Some(at) = &code.port {
+            at.read_lanes::<N>(mask, phv, |l, port| batch[l].output.port = port as u16);
+        }
+        if let Some(at) = &code.qid {
+            at.read_lanes::<N>(mask, phv, |l, qid| batch[l].output.qid = qid as u8);
+        }
+        let on = mask & !failed & !lanes.dropped;
+        let nowhere = if code.chooses_port {
+            lanes_where::<N>(on, |l| batch[l].output.port == Intrinsic::NO_PORT)
+        } else {
+            0
+        };
+        for_lanes::<N>(failed, |l| {
+            batch[l].output.verdict = Verdict::ParserError(code.parser.leaves[leaf_of(l)].error);
+        });
+        for_lanes::<N>(lanes.dropped & !failed, |l| {
+            batch[l].output.verdict = label_of(lanes.labels[l]).map_or(Verdict::Forward, Verdict::Label);
+        });
+        for_lanes::<N>(nowhere, |l| batch[l].output.verdict = Verdict::NoPort);
+        let of_lanes = DeparserLanes { leaf: &lanes.leaf, packets: &lanes.packets, start: &lanes.start };
+        let on = on & !nowhere;
+        let no_room = code.deparser.run::<N>(on, &code.parser.leaves, &of_lanes, phv, packets);
+        for_lanes::<N>(no_room, |l| batch[l].output.verdict = Verdict::NoRoom);
     }
 }
 
@@ -291,7 +344,7 @@ fn set(preds: &mut [u64], pred: Option<usize>, lanes: u64) {
 
 /// Runs what a lookup found, one action at a time over all lanes that chose it.
 #[inline]
-fn run_found(
+fn run_found<const N: usize>(
     table: &table::EngineTable,
     mask: u64,
     phv: &Phv,
@@ -302,28 +355,11 @@ fn run_found(
     let entry = EntryOf { args: &table.args, base: &found.base, entry: &found.entry };
     let mut rest = mask;
     while rest != 0 {
-        let action = found.action[rest.trailing_zeros() as usize];
-        let lanes = lanes_where(rest, |l| found.action[l] == action);
+        let action = found.action[rest.trailing_zeros() as usize % MAX_BATCH];
+        let lanes = if found.mixed { lanes_where::<N>(rest, |l| found.action[l] == action) } else { rest };
         rest &= !lanes;
         let (id, code) = &table.actions[action as usize];
-        action::run(code, lanes, phv, &entry, fx);
+        action::run::<N>(code, lanes, phv, &entry, fx);
         ran(*id, lanes);
-    }
-}
-
-/// The device's value of an intrinsic field at the start of a pass.
-fn intrinsic_value(which: Intrinsic, input: &PassIn, bytes: u32) -> u64 {
-    match which {
-        Intrinsic::IngressPort | Intrinsic::EgressPort => u64::from(input.port),
-        Intrinsic::IngressMacTstamp => input.mac_tstamp,
-        Intrinsic::GlobalTstamp => input.global_tstamp,
-        Intrinsic::UcastEgressPort => u64::from(Intrinsic::NO_PORT),
-        Intrinsic::EnqQdepth => u64::from(input.enq_qdepth),
-        Intrinsic::EnqTstamp => u64::from(input.enq_tstamp),
-        Intrinsic::DeqQdepth => u64::from(input.deq_qdepth),
-        Intrinsic::DeqTimedelta => u64::from(input.deq_timedelta),
-        Intrinsic::EgressQid => u64::from(input.qid),
-        Intrinsic::PktLength => u64::from(bytes),
-        Intrinsic::ParserErr | Intrinsic::Qid | Intrinsic::DropCtl => 0,
     }
 }

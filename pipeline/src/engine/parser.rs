@@ -5,10 +5,11 @@
 
 use super::LowerError;
 use super::action::{ActionCode, Lowering, Op};
-use super::batch::{Phv, Slot, for_lanes, lanes_where};
+use super::batch::{Column, Phv, Slot, for_lanes, lanes_where};
 use super::field::{FieldAt, SlotMap};
 use crate::entity::EntityMap;
 use crate::ir::{Field, Header, Home, Next, ParserOpKind, ParserState, Program};
+use crate::packet::WINDOW;
 use sluice_asic::gress::Gress;
 use std::collections::BTreeMap;
 
@@ -59,12 +60,31 @@ enum Select {
         arms: Vec<(u32, u32, Target)>,
         default: Target,
     },
-    /// Fields side by side, most significant first.
-    Wide {
-        fields: Vec<(FieldAt, u16)>,
-        arms: Vec<(u128, u128, Target)>,
+    /// Fields side by side, at most 64 bits of them.
+    Side {
+        pieces: Vec<SidePiece>,
+        arms: Vec<(u64, u64, Target)>,
         default: Target,
     },
+    /// More bits.
+    Wide(WideSelect),
+}
+
+/// A select over up to 128 bits: fields side by side, most significant first.
+#[derive(Clone, Debug)]
+struct WideSelect {
+    fields: Vec<(FieldAt, u16)>,
+    arms: Vec<(u128, u128, Target)>,
+    default: Target,
+}
+
+/// Bits of a column that stand at bit `up` of a select's value.
+#[derive(Clone, Copy, Debug)]
+struct SidePiece {
+    slot: Slot,
+    shift: u8,
+    mask: u32,
+    up: u8,
 }
 
 #[derive(Clone, Debug)]
@@ -83,6 +103,10 @@ pub(super) struct ParserCode {
     nodes: Vec<Node>,
     start: Option<Target>,
     pub(super) leaves: Vec<Leaf>,
+    /// `parser_err` of each leaf.
+    errors: Vec<u16>,
+    /// Parser cycles of each leaf's path.
+    pub(super) cycles: Vec<u16>,
     /// Bytes of the longest path.
     pub(super) depth: u32,
 }
@@ -126,6 +150,8 @@ impl<'a> ParserBuilder<'a> {
 
     fn leaf(&mut self, leaf: Leaf) -> u16 {
         self.code.depth = self.code.depth.max(leaf.payload);
+        self.code.errors.push(leaf.error);
+        self.code.cycles.push(leaf.cycles);
         self.code.leaves.push(leaf);
         self.code.leaves.len() as u16 - 1
     }
@@ -210,7 +236,8 @@ impl<'a> ParserBuilder<'a> {
         leaf.payload += self.program.header_bits(h) / 8;
         if let Some((slot, bit)) = low.slots.valid_target(h) {
             let mut code = ActionCode::default();
-            code.ops.push(Op::Const { slot, keep: !(1 << bit), value: 1 << bit });
+            let keep = low.slots.kept(slot, !(1 << bit));
+            code.ops.push(Op::Const { slot, keep, value: 1 << bit });
             steps.push(Step::Do(code));
         }
     }
@@ -238,14 +265,22 @@ impl<'a> ParserBuilder<'a> {
             let arms = arms.into_iter().map(|(v, m, t)| (v as u32, m as u32, t)).collect();
             return Ok(Select::Word { slot: p.slot, shift: p.at, mask: p.mask(), arms, default });
         }
-        if fields.iter().map(|(_, w)| u32::from(*w)).sum::<u32>() > 128 {
-            return Err(LowerError::new(format!("state `{}` selects on more than 128 bits", state.name)));
+        match fields.iter().map(|(_, w)| u32::from(*w)).sum::<u32>() {
+            0..=64 => {
+                let arms = arms.into_iter().map(|(v, m, t)| (v as u64, m as u64, t)).collect();
+                Ok(Select::Side { pieces: side_by_side(&fields), arms, default })
+            }
+            65..=128 => Ok(Select::Wide(WideSelect { fields, arms, default })),
+            _ => Err(LowerError::new(format!("state `{}` selects on more than 128 bits", state.name))),
         }
-        Ok(Select::Wide { fields, arms, default })
     }
 
     /// Adds the loads of all containers that have a column by now.
-    pub(super) fn finish(mut self, slots: &SlotMap<'_>) -> ParserCode {
+    pub(super) fn finish(mut self, slots: &SlotMap<'_>) -> Result<ParserCode, LowerError> {
+        if self.code.depth as usize > WINDOW {
+            let depth = self.code.depth;
+            return Err(LowerError::new(format!("it parses {depth} bytes, more than {WINDOW}")));
+        }
         for (node, extract) in self.code.nodes.iter_mut().zip(&self.extracts) {
             let Some((header, at)) = *extract else { continue };
             let mut loads: Vec<Step> = header_columns(self.program, header, slots)
@@ -257,8 +292,22 @@ impl<'a> ParserBuilder<'a> {
             loads.append(&mut node.steps);
             node.steps = loads;
         }
-        self.code
+        Ok(self.code)
     }
+}
+
+/// The pieces of a select's fields, the first field most significant.
+fn side_by_side(fields: &[(FieldAt, u16)]) -> Vec<SidePiece> {
+    let mut list = Vec::new();
+    let mut low = 0u16;
+    for (at, width) in fields.iter().rev() {
+        for p in &at.pieces {
+            let up = (low + u16::from(p.lo)) as u8;
+            list.push(SidePiece { slot: p.slot, shift: p.at, mask: p.mask(), up });
+        }
+        low += width;
+    }
+    list
 }
 
 /// The containers of a header in wire order: byte offset, bytes, column if there is one.
@@ -300,15 +349,13 @@ fn verify(program: &Program, slots: &mut SlotMap<'_>, leaf: &Leaf, dst: Field, i
 /// Ones' complement sum of big-endian 16-bit words, an odd byte padded with zero, folded to 16 bits.
 #[inline(always)]
 pub(super) fn sum_bytes(bytes: &[u8]) -> u16 {
-    let mut sum = 0u32;
-    let mut words = bytes.chunks_exact(2);
-    for w in &mut words {
-        sum += u32::from(u16::from_be_bytes([w[0], w[1]]));
-    }
-    if let [last] = words.remainder() {
-        sum += u32::from(*last) << 8;
-    }
-    fold16(u64::from(sum))
+    // 2^16 is 1 modulo 2^16 - 1, so words of any multiple of 16 bits may be summed.
+    let (words, rest) = bytes.as_chunks::<4>();
+    let mut sum: u64 = words.iter().map(|w| u64::from(u32::from_be_bytes(*w))).sum();
+    let mut last = [0u8; 4];
+    last[..rest.len()].copy_from_slice(rest);
+    sum += u64::from(u32::from_be_bytes(last));
+    fold16(sum)
 }
 
 /// The same over field values laid side by side, most significant bit first.
@@ -335,119 +382,214 @@ pub(super) fn sum_fields(inputs: &[(FieldAt, u16)], phv: &Phv, lane: usize) -> u
     fold16(sum)
 }
 
-fn fold16(mut sum: u64) -> u16 {
-    while sum >> 16 != 0 {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    sum as u16
+/// Folds with end-around carry: 64 bits to 33, to 18, to 17, to 16.
+#[inline(always)]
+fn fold16(sum: u64) -> u16 {
+    let sum = (sum & 0xffff_ffff) + (sum >> 32);
+    let sum = (sum & 0xffff) + (sum >> 16 & 0xffff) + (sum >> 32);
+    let sum = (sum & 0xffff) + (sum >> 16);
+    ((sum & 0xffff) + (sum >> 16)) as u16
 }
 
-/// The lanes' packets in the head arena.
-pub(super) struct Heads<'a> {
-    pub(super) bytes: &'a [u8],
-    /// Absolute offset of each lane's first byte.
-    pub(super) start: &'a [usize; 64],
+/// The lanes' packets: the bytes from each one's first on, and how many of them are its head's.
+pub(super) struct Heads<'a, const N: usize> {
+    pub(super) windows: [&'a [u8; WINDOW]; N],
     pub(super) len: &'a [u32; 64],
 }
 
+/// How the parsing of a batch ended.
+pub(super) struct Ended<'a> {
+    /// The leaf of each lane.
+    pub(super) leaf: &'a mut [u16; 64],
+    /// Lanes whose leaf is an error.
+    pub(super) failed: u64,
+}
+
 impl ParserCode {
-    /// Parses the lanes of `mask`; writes the leaf of each.
-    pub(super) fn run(
+    /// Parses the lanes of `mask`.
+    pub(super) fn run<const N: usize>(
         &self,
         mask: u64,
-        heads: &Heads<'_>,
+        heads: &Heads<'_, N>,
         phv: &Phv,
         scratch: &mut ParserScratch,
-        leaf: &mut [u16; 64],
+        ended: &mut Ended<'_>,
         mut act: impl FnMut(&ActionCode, u64),
     ) {
+        let Some(start) = self.start else { return };
+        if N == 1 {
+            // One packet takes one path.
+            let mut target = start;
+            while let Target::Node(n) = target {
+                let node = &self.nodes[n as usize];
+                target = if heads.len[0] < node.need {
+                    Target::Leaf(node.short)
+                } else {
+                    node.steps.iter().for_each(|step| run_step(step, 1, heads, phv, &mut act));
+                    node.select.one(phv)
+                };
+            }
+            self.go::<N>(target, 1, &mut [], ended);
+            return;
+        }
         scratch.masks.clear();
         scratch.masks.resize(self.nodes.len(), 0);
         let masks = &mut scratch.masks;
-        if let Some(start) = self.start {
-            go(start, mask, masks, leaf);
-        }
+        self.go::<N>(start, mask, masks, ended);
         for (i, node) in self.nodes.iter().enumerate() {
             let mut here = masks[i];
             if here == 0 {
                 continue;
             }
-            let short = lanes_where(here, |l| heads.len[l] < node.need);
+            let short = lanes_where::<N>(here, |l| heads.len[l] < node.need);
             if short != 0 {
-                for_lanes(short, |l| leaf[l] = node.short);
+                self.go::<N>(Target::Leaf(node.short), short, masks, ended);
                 here &= !short;
             }
-            for step in &node.steps {
-                run_step(step, here, heads, phv, &mut act);
+            if here != 0 {
+                node.steps.iter().for_each(|step| run_step(step, here, heads, phv, &mut act));
+                node.select.run::<N>(here, phv, |target, lanes| self.go::<N>(target, lanes, masks, ended));
             }
-            node.select.run(here, phv, masks, leaf);
         }
     }
-}
 
-#[inline(always)]
-fn go(target: Target, lanes: u64, masks: &mut [u64], leaf: &mut [u16; 64]) {
-    match target {
-        Target::Node(n) => masks[n as usize] |= lanes,
-        Target::Leaf(id) => for_lanes(lanes, |l| leaf[l] = id),
+    #[inline(always)]
+    fn go<const N: usize>(&self, target: Target, lanes: u64, masks: &mut [u64], ended: &mut Ended<'_>) {
+        match target {
+            Target::Node(n) => masks[n as usize] |= lanes,
+            Target::Leaf(id) => {
+                if self.errors[usize::from(id)] != 0 {
+                    ended.failed |= lanes;
+                }
+                for_lanes::<N>(lanes, |l| ended.leaf[l] = id);
+            }
+        }
     }
 }
 
 #[inline]
-fn run_step(step: &Step, mask: u64, heads: &Heads<'_>, phv: &Phv, act: &mut impl FnMut(&ActionCode, u64)) {
+fn run_step<const N: usize>(
+    step: &Step,
+    mask: u64,
+    heads: &Heads<'_, N>,
+    phv: &Phv,
+    act: &mut impl FnMut(&ActionCode, u64),
+) {
     match step {
-        Step::Load { at, bytes, slot } => {
-            let column = phv.column(*slot);
-            let at = *at as usize;
-            match bytes {
-                1 => for_lanes(mask, |l| column[l].set(u32::from(heads.bytes[heads.start[l] + at]))),
-                2 => for_lanes(mask, |l| {
-                    let b = &heads.bytes[heads.start[l] + at..][..2];
-                    column[l].set(u32::from(u16::from_be_bytes([b[0], b[1]])));
-                }),
-                _ => for_lanes(mask, |l| {
-                    let b = &heads.bytes[heads.start[l] + at..][..4];
-                    column[l].set(u32::from_be_bytes([b[0], b[1], b[2], b[3]]));
-                }),
+        Step::Load { at, bytes, slot } => load(*at as usize, *bytes, phv.column(*slot), mask, heads),
+        Step::Do(code) => act(code, mask),
+        Step::VerifyBytes { to, at, len } => {
+            let (first, end) = (*at as usize, *at as usize + *len as usize);
+            if let (20, Some(_)) = (*len, heads.windows[0].get(first..end)) {
+                // The IPv4 header without options: the length is known, and the sum unrolled.
+                let wrong = |l: usize| {
+                    let header = heads.windows[l % N].get(first..).and_then(|b| b.first_chunk::<20>());
+                    header.is_none_or(|h| sum_bytes(h) != 0xffff)
+                };
+                to.write_lanes::<N>(mask, phv, |l| u64::from(wrong(l)));
+            } else {
+                let wrong = |l: usize| sum_bytes(&heads.windows[l % N][first..end]) != 0xffff;
+                to.write_lanes::<N>(mask, phv, |l| u64::from(wrong(l)));
             }
         }
-        Step::Do(code) => act(code, mask),
-        Step::VerifyBytes { to, at, len } => for_lanes(mask, |l| {
-            let first = heads.start[l] + *at as usize;
-            let wrong = sum_bytes(&heads.bytes[first..first + *len as usize]) != 0xffff;
-            to.write(phv, l, u128::from(wrong));
-        }),
-        Step::VerifyFields { to, inputs } => for_lanes(mask, |l| {
-            to.write(phv, l, u128::from(sum_fields(inputs, phv, l) != 0xffff));
-        }),
+        Step::VerifyFields { to, inputs } => {
+            to.write_lanes::<N>(mask, phv, |l| u64::from(sum_fields(inputs, phv, l) != 0xffff));
+        }
+    }
+}
+
+/// Copies container bytes of each lane's packet to a column.
+#[inline(always)]
+fn load<const N: usize>(at: usize, bytes: u8, column: &Column, mask: u64, heads: &Heads<'_, N>) {
+    // Lowering keeps every load within the window; the test here spares one per lane.
+    if at > WINDOW - 4 {
+        let bytes = usize::from(bytes);
+        for_lanes::<N>(mask, |l| {
+            let of_lane = &heads.windows[l % N][at..at + bytes];
+            column[l].set(of_lane.iter().fold(0, |word, b| word << 8 | u32::from(*b)));
+        });
+        return;
+    }
+    let word = |l: usize| {
+        let w = heads.windows[l % N];
+        u32::from_be_bytes([w[at], w[at + 1], w[at + 2], w[at + 3]])
+    };
+    match bytes {
+        1 => for_lanes::<N>(mask, |l| column[l].set(u32::from(heads.windows[l % N][at]))),
+        2 => for_lanes::<N>(mask, |l| column[l].set(word(l) >> 16)),
+        _ => for_lanes::<N>(mask, |l| column[l].set(word(l))),
     }
 }
 
 impl Select {
+    /// Hands the lanes of each target to `go`.
     #[inline]
-    fn run(&self, mask: u64, phv: &Phv, masks: &mut [u64], leaf: &mut [u16; 64]) {
+    fn run<const N: usize>(&self, mask: u64, phv: &Phv, mut go: impl FnMut(Target, u64)) {
         match self {
-            Select::Always(target) => go(*target, mask, masks, leaf),
+            Select::Always(target) => go(*target, mask),
             Select::Word { slot, shift, mask: bits, arms, default } => {
                 let column = phv.column(*slot);
                 let mut rest = mask;
                 for (value, care, target) in arms {
-                    let taken = lanes_where(rest, |l| column[l].get() >> shift & bits & care == *value);
+                    let care = care & bits;
+                    let taken = lanes_where::<N>(rest, |l| column[l].get() >> shift & care == *value);
                     if taken != 0 {
-                        go(*target, taken, masks, leaf);
+                        go(*target, taken);
                         rest &= !taken;
                     }
                     if rest == 0 {
                         return;
                     }
                 }
-                go(*default, rest, masks, leaf);
+                go(*default, rest);
             }
-            Select::Wide { fields, arms, default } => for_lanes(mask, |l| {
-                let value = fields.iter().fold(0u128, |v, (at, width)| v << width | at.read(phv, l));
-                let arm = arms.iter().find(|(v, m, _)| value & m == *v);
-                go(arm.map_or(*default, |(_, _, t)| *t), 1 << l, masks, leaf);
-            }),
+            Select::Side { pieces, arms, default } => {
+                let mut values = [0u64; N];
+                for p in pieces {
+                    let column = phv.column(p.slot);
+                    for_lanes::<N>(mask, |l| {
+                        values[l % N] |= u64::from(column[l].get() >> p.shift & p.mask) << p.up;
+                    });
+                }
+                let mut rest = mask;
+                for (value, care, target) in arms {
+                    let taken = lanes_where::<N>(rest, |l| values[l % N] & care == *value);
+                    if taken != 0 {
+                        go(*target, taken);
+                        rest &= !taken;
+                    }
+                    if rest == 0 {
+                        return;
+                    }
+                }
+                go(*default, rest);
+            }
+            Select::Wide(wide) => for_lanes::<N>(mask, |l| go(wide.target(phv, l), 1 << l)),
         }
+    }
+
+    /// Where the packet of lane 0 goes.
+    #[inline]
+    fn one(&self, phv: &Phv) -> Target {
+        match self {
+            Select::Always(target) => *target,
+            Select::Word { slot, shift, mask, arms, default } => {
+                let found = phv.get(*slot, 0) >> shift & mask;
+                arms.iter().find(|(v, m, _)| found & m == *v).map_or(*default, |(_, _, t)| *t)
+            }
+            Select::Side { pieces, arms, default } => {
+                let side = |p: &SidePiece| u64::from(phv.get(p.slot, 0) >> p.shift & p.mask) << p.up;
+                let found = pieces.iter().fold(0, |value, p| value | side(p));
+                arms.iter().find(|(v, m, _)| found & m == *v).map_or(*default, |(_, _, t)| *t)
+            }
+            Select::Wide(wide) => wide.target(phv, 0),
+        }
+    }
+}
+
+impl WideSelect {
+    fn target(&self, phv: &Phv, lane: usize) -> Target {
+        let value = self.fields.iter().fold(0u128, |v, (at, width)| v << width | at.read(phv, lane));
+        self.arms.iter().find(|(v, m, _)| value & m == *v).map_or(self.default, |(_, _, t)| *t)
     }
 }

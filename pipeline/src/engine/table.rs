@@ -4,7 +4,7 @@
 
 use super::LowerError;
 use super::action::ActionCode;
-use super::batch::{Phv, for_lanes};
+use super::batch::{Phv, for_lanes, lanes_where};
 use super::field::SlotMap;
 use super::hash::HashPlan;
 use super::lookup::{Exact, KeyPlan, Lookup, Lpm, Prefix, Ternary, value_and_mask};
@@ -52,6 +52,8 @@ pub(super) struct EngineTable {
     rows: Vec<Row>,
     pub(super) args: Vec<u32>,
     groups: Vec<Group>,
+    /// An action counts the entry's direct counter.
+    counts: bool,
 }
 
 /// What a lookup found for each lane.
@@ -61,11 +63,13 @@ pub(super) struct Found {
     pub(super) action: [u32; 64],
     pub(super) base: [u32; 64],
     pub(super) entry: [u32; 64],
+    /// Not all lanes found the same action.
+    pub(super) mixed: bool,
 }
 
 impl Default for Found {
     fn default() -> Self {
-        Found { rows: [0; 64], action: [0; 64], base: [0; 64], entry: [NO_ENTRY; 64] }
+        Found { rows: [0; 64], action: [0; 64], base: [0; 64], entry: [NO_ENTRY; 64], mixed: false }
     }
 }
 
@@ -86,8 +90,10 @@ impl EngineTable {
         for action in table_actions(program, table) {
             actions.push((action, lower(action, slots)?));
         }
+        let counts = actions.iter().any(|(_, code)| code.counts_entry());
         let (rows, args, groups) = (Vec::new(), Vec::new(), Vec::new());
-        Ok(EngineTable { table, key, actions, profile, selector, lookup: Lookup::Miss, rows, args, groups })
+        let lookup = Lookup::Miss;
+        Ok(EngineTable { table, key, actions, profile, selector, lookup, rows, args, groups, counts })
     }
 
     pub(super) fn is(&self, table: Table) -> bool {
@@ -215,18 +221,49 @@ impl EngineTable {
 
     /// Looks up the lanes of `mask`; returns those that hit.
     #[inline]
-    pub(super) fn find(&self, mask: u64, phv: &Phv, found: &mut Found) -> u64 {
-        self.lookup.find(mask, phv, &mut found.rows);
-        let mut hits = 0u64;
-        for_lanes(mask, |l| {
-            let row = &self.rows[found.rows[l] as usize];
-            hits |= u64::from(found.rows[l] != 0) << l;
-            found.entry[l] = row.entry;
-            let row = if row.action == GROUP { self.select(row, phv, l) } else { row };
-            found.action[l] = row.action;
-            found.base[l] = row.args;
-        });
-        hits
+    pub(super) fn find<const N: usize>(&self, mask: u64, phv: &Phv, found: &mut Found) -> u64 {
+        if matches!(self.lookup, Lookup::Miss) {
+            self.all_miss::<N>(mask, found);
+            return 0;
+        }
+        self.lookup.find::<N>(mask, phv, &mut found.rows);
+        let Found { rows, action, base, entry, mixed } = found;
+        let first = self.rows[rows[mask.trailing_zeros() as usize % 64] as usize].action;
+        let mut differ = 0;
+        if self.selector.is_some() {
+            for_lanes::<N>(mask, |l| {
+                let row = &self.rows[rows[l] as usize];
+                entry[l] = row.entry;
+                let row = if row.action == GROUP { self.select(row, phv, l) } else { row };
+                (action[l], base[l]) = (row.action, row.args);
+            });
+            let first = action[mask.trailing_zeros() as usize % 64];
+            for_lanes::<N>(mask, |l| differ |= action[l] ^ first);
+        } else if self.counts {
+            for_lanes::<N>(mask, |l| {
+                let row = &self.rows[rows[l] as usize];
+                (action[l], base[l], entry[l]) = (row.action, row.args, row.entry);
+                differ |= row.action ^ first;
+            });
+        } else {
+            for_lanes::<N>(mask, |l| {
+                let row = &self.rows[rows[l] as usize];
+                (action[l], base[l]) = (row.action, row.args);
+                differ |= row.action ^ first;
+            });
+        }
+        *mixed = differ != 0;
+        lanes_where::<N>(mask, |l| rows[l] != 0)
+    }
+
+    /// A table without a key or without entries: every lane gets the default action.
+    fn all_miss<const N: usize>(&self, mask: u64, found: &mut Found) {
+        let row = self.rows[0];
+        for_lanes::<N>(mask, |l| (found.action[l], found.base[l]) = (row.action, row.args));
+        if self.counts {
+            for_lanes::<N>(mask, |l| found.entry[l] = row.entry);
+        }
+        found.mixed = false;
     }
 
     #[inline]

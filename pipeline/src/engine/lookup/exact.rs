@@ -65,20 +65,20 @@ impl Exact {
     }
 
     #[inline]
-    pub(in crate::engine) fn find(&self, mask: u64, phv: &Phv, rows: &mut [u32; 64]) {
+    pub(in crate::engine) fn find<const N: usize>(&self, mask: u64, phv: &Phv, rows: &mut [u32; 64]) {
         match self {
             Exact::Index { word, shift, rows: table } => {
                 let column = phv.column(word.slot);
-                for_lanes(mask, |l| {
+                for_lanes::<N>(mask, |l| {
                     let value = (column[l].get() & word.mask) >> shift;
                     rows[l] = table.get(value as usize).copied().unwrap_or(0);
                 });
             }
-            Exact::One(t) => for_lanes(mask, |l| rows[l] = t.find(phv, l)),
-            Exact::Two(t) => for_lanes(mask, |l| rows[l] = t.find(phv, l)),
-            Exact::Three(t) => for_lanes(mask, |l| rows[l] = t.find(phv, l)),
-            Exact::Four(t) => for_lanes(mask, |l| rows[l] = t.find(phv, l)),
-            Exact::Many(t) => for_lanes(mask, |l| rows[l] = t.find(phv, l)),
+            Exact::One(t) => t.find::<N>(mask, phv, rows),
+            Exact::Two(t) => t.find::<N>(mask, phv, rows),
+            Exact::Three(t) => t.find::<N>(mask, phv, rows),
+            Exact::Four(t) => t.find::<N>(mask, phv, rows),
+            Exact::Many(t) => for_lanes::<N>(mask, |l| rows[l] = t.find(phv, l)),
         }
     }
 }
@@ -115,16 +115,20 @@ impl<const K: usize> Buckets<K> {
     }
 
     #[inline(always)]
-    fn find(&self, phv: &Phv, lane: usize) -> u32 {
-        let key: [u32; K] = std::array::from_fn(|i| phv.get(self.words[i].slot, lane) & self.words[i].mask);
-        let mut at = bucket(key.iter().fold(0, |h, w| mix(h, *w)), self.shift);
-        loop {
-            let (found, row) = &self.buckets[at & (self.buckets.len() - 1)];
-            if *row == 0 || *found == key {
-                return *row;
-            }
-            at += 1;
-        }
+    fn find<const N: usize>(&self, mask: u64, phv: &Phv, rows: &mut [u32; 64]) {
+        let columns = self.words.map(|w| phv.column(w.slot));
+        let last = self.buckets.len() - 1;
+        for_lanes::<N>(mask, |l| {
+            let key: [u32; K] = std::array::from_fn(|i| columns[i][l].get() & self.words[i].mask);
+            let mut at = bucket(key.iter().fold(0, |h, w| mix(h, *w)), self.shift);
+            rows[l] = loop {
+                let (found, row) = &self.buckets[at & last];
+                if *row == 0 || *found == key {
+                    break *row;
+                }
+                at += 1;
+            };
+        });
     }
 }
 

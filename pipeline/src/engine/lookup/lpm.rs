@@ -89,22 +89,22 @@ impl Lpm {
     }
 
     #[inline]
-    pub(in crate::engine) fn find(&self, mask: u64, phv: &Phv, rows: &mut [u32; 64]) {
+    pub(in crate::engine) fn find<const N: usize>(&self, mask: u64, phv: &Phv, rows: &mut [u32; 64]) {
         let mut roots = [1u32; 64];
         if let Some(exact) = &self.roots {
-            exact.find(mask, phv, &mut roots);
+            exact.find::<N>(mask, phv, &mut roots);
         }
         match self.field.single() {
             // The whole field in one container: no 128-bit arithmetic.
             Some(p) if self.width <= 32 => {
                 let column = phv.column(p.slot);
                 let up = 32 - self.width;
-                for_lanes(mask, |l| {
+                for_lanes::<N>(mask, |l| {
                     let key = (column[l].get() >> p.at & p.mask()) << up;
                     rows[l] = roots[l].checked_sub(1).map_or(0, |root| self.walk32(root as usize, key));
                 });
             }
-            _ => for_lanes(mask, |l| {
+            _ => for_lanes::<N>(mask, |l| {
                 let key = self.field.read(phv, l) << (128 - self.width);
                 rows[l] = roots[l].checked_sub(1).map_or(0, |root| self.walk(root as usize, key));
             }),

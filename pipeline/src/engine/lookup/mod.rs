@@ -109,12 +109,12 @@ pub(super) enum Lookup {
 impl Lookup {
     /// The row of every lane in `mask`.
     #[inline]
-    pub(super) fn find(&self, mask: u64, phv: &Phv, rows: &mut [u32; 64]) {
+    pub(super) fn find<const N: usize>(&self, mask: u64, phv: &Phv, rows: &mut [u32; 64]) {
         match self {
-            Lookup::Miss => super::batch::for_lanes(mask, |l| rows[l] = 0),
-            Lookup::Exact(t) => t.find(mask, phv, rows),
-            Lookup::Lpm(t) => t.find(mask, phv, rows),
-            Lookup::Ternary(t) => t.find(mask, phv, rows),
+            Lookup::Miss => super::batch::for_lanes::<N>(mask, |l| rows[l] = 0),
+            Lookup::Exact(t) => t.find::<N>(mask, phv, rows),
+            Lookup::Lpm(t) => t.find::<N>(mask, phv, rows),
+            Lookup::Ternary(t) => t.find::<N>(mask, phv, rows),
         }
     }
 }
