@@ -32,15 +32,15 @@ impl Default for HeadLayout {
     }
 }
 
-/// Absolute offsets of a packet's head in [`PacketStore::heads_mut`].
+/// Where a packet's head stands among all heads ([`PacketStore::heads_mut`]), and how long everything is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct HeadSpan {
-    /// First byte of the slot: headers may grow down to here.
-    pub room: usize,
     /// First byte of the packet.
     pub start: usize,
-    /// End of the head.
-    pub end: usize,
+    /// Bytes of the head.
+    pub head: u32,
+    /// Bytes of the whole packet, as [`PacketStore::len`].
+    pub bytes: u32,
 }
 
 /// Bytes that can be read from any packet's first one on without a test of its length: what lies behind a
@@ -74,6 +74,13 @@ pub struct PacketStore {
     free: Vec<u32>,
     tails: Vec<Vec<u8>>,
     free_tails: Vec<u32>,
+}
+
+impl Slot {
+    /// Bytes of the packet but for its tail.
+    fn bytes(&self) -> u32 {
+        u32::from(self.end - self.start) + self.missing - u32::from(self.zeros)
+    }
 }
 
 impl PacketStore {
@@ -153,9 +160,7 @@ impl PacketStore {
     /// Bytes of the packet on the wire, without FCS, those not captured included.
     #[must_use]
     pub fn len(&self, packet: Packet) -> u32 {
-        let slot = &self.slots[packet.0 as usize];
-        u32::from(slot.end - slot.start) + self.tail(packet).len() as u32 + slot.missing
-            - u32::from(slot.zeros)
+        self.slots[packet.0 as usize].bytes() + self.tail(packet).len() as u32
     }
 
     /// True when no packet is in the arena.
@@ -218,19 +223,23 @@ impl PacketStore {
 
     /// Where a packet's head stands among all head slots.
     #[must_use]
+    #[inline]
     pub fn span(&self, packet: Packet) -> HeadSpan {
         let slot = &self.slots[packet.0 as usize];
-        let base = packet.0 as usize * self.stride;
-        HeadSpan { room: base, start: base + usize::from(slot.start), end: base + usize::from(slot.end) }
+        let tail = if slot.tail == NO_TAIL { 0 } else { self.tails[slot.tail as usize].len() as u32 };
+        HeadSpan {
+            start: packet.0 as usize * self.stride + usize::from(slot.start),
+            head: u32::from(slot.end - slot.start),
+            bytes: slot.bytes() + tail,
+        }
     }
 
-    /// The bytes from the packet's first one on, those behind its head included.
+    /// The bytes from a [`HeadSpan::start`] on, those behind the head included.
     #[must_use]
-    pub fn window(&self, packet: Packet) -> &[u8; WINDOW] {
-        let slot = &self.slots[packet.0 as usize];
-        let start = packet.0 as usize * self.stride + usize::from(slot.start);
+    #[inline]
+    pub fn window(&self, start: usize) -> &[u8; WINDOW] {
         // The arena ends with a window's worth of padding.
-        self.heads[start..].first_chunk().unwrap_or(&[0; WINDOW])
+        self.heads.get(start..).and_then(<[u8]>::first_chunk).unwrap_or(&[0; WINDOW])
     }
 
     /// Bytes free in front of the packet, for headers that are added.

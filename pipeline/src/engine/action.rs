@@ -41,6 +41,16 @@ pub(super) enum WideSource {
     },
 }
 
+/// An operation on values that are wider than a container.
+#[derive(Clone, Debug)]
+pub(super) struct WideAlu {
+    op: AluOp,
+    width: u16,
+    to: FieldAt,
+    a: WideSource,
+    b: WideSource,
+}
+
 /// A container operation. `keep` are the bits of the destination that stay.
 #[derive(Clone, Debug)]
 pub(super) enum Op {
@@ -69,24 +79,18 @@ pub(super) enum Op {
         a: Source,
         b: Source,
     },
-    Wide {
-        op: AluOp,
-        width: u16,
-        to: FieldAt,
-        a: WideSource,
-        b: WideSource,
-    },
+    Wide(Box<WideAlu>),
     Hash {
-        plan: usize,
-        to: FieldAt,
+        plan: u32,
+        to: Box<FieldAt>,
     },
     Count {
-        counter: usize,
+        counter: u32,
         kind: CounterKind,
         index: Source,
     },
     CountDirect {
-        counter: usize,
+        counter: u32,
         kind: CounterKind,
     },
     Drop {
@@ -169,16 +173,16 @@ impl Lowering<'_, '_> {
                     let plan = HashPlan::new(self.program, *hash, self.slots)?;
                     self.hashes.push(plan);
                     let to = self.slots.target(*dst);
-                    code.push(Op::Hash { plan: self.hashes.len() - 1, to });
+                    code.push(Op::Hash { plan: self.hashes.len() as u32 - 1, to: Box::new(to) });
                 }
                 PrimitiveKind::Count(counter, index) => {
                     let index = self.narrow(&mut code, index)?;
                     let kind = self.program.counters[*counter].kind;
-                    code.push(Op::Count { counter: counter.index(), kind, index });
+                    code.push(Op::Count { counter: counter.index() as u32, kind, index });
                 }
                 PrimitiveKind::CountDirect(counter) => {
                     let kind = self.program.counters[*counter].kind;
-                    code.push(Op::CountDirect { counter: counter.index(), kind });
+                    code.push(Op::CountDirect { counter: counter.index() as u32, kind });
                 }
                 PrimitiveKind::Drop(label) => {
                     code.push(Op::Drop { label: label.index() as u32 + 1 });
@@ -218,7 +222,7 @@ impl Lowering<'_, '_> {
             return Ok(());
         }
         let (a, b) = (self.wide(code, a)?, self.wide(code, b)?);
-        code.push(Op::Wide { op: *op, width, to, a, b });
+        code.push(Op::Wide(Box::new(WideAlu { op: *op, width, to, a, b })));
         Ok(())
     }
 
@@ -361,6 +365,14 @@ impl ActionCode {
         }
     }
 
+    /// The only operation, if it puts a constant into one container.
+    pub(super) fn only_constant(&self) -> Option<(Slot, u32, u32)> {
+        match self.ops.as_slice() {
+            [Op::Const { slot, keep, value }] => Some((*slot, *keep, *value)),
+            _ => None,
+        }
+    }
+
     /// Whether it counts the direct counter of the entry that was found.
     pub(super) fn counts_entry(&self) -> bool {
         self.ops.iter().any(|op| matches!(op, Op::CountDirect { .. }))
@@ -428,11 +440,8 @@ pub(super) fn run<const N: usize>(
                 deposit::<N>(phv.column(*slot), *keep, mask, moved);
             }
             Op::Alu { op, to, a, b } => alu::<N>(*op, *to, *a, *b, mask, phv, entry),
-            Op::Wide { op, width, to, a, b } => for_lanes::<N>(mask, |l| {
-                let (a, b) = (wide_value(a, l, phv, entry), wide_value(b, l, phv, entry));
-                to.write(phv, l, op.eval(a, b, u32::from(*width)));
-            }),
-            Op::Hash { plan, to } => fx.hashes[*plan].run::<N>(mask, phv, to),
+            Op::Wide(wide) => wide.run::<N>(mask, phv, entry),
+            Op::Hash { plan, to } => fx.hashes[*plan as usize].run::<N>(mask, phv, to),
             Op::Count { counter, kind, index } => {
                 let (cells, bytes) = (cells(fx.state, *counter), fx.bytes);
                 match *index {
@@ -458,8 +467,18 @@ pub(super) fn run<const N: usize>(
     }
 }
 
-fn cells(state: &mut State, counter: usize) -> &mut [Count] {
-    &mut state.counters[crate::ir::Counter::new(counter)]
+impl WideAlu {
+    #[inline(never)]
+    fn run<const N: usize>(&self, mask: u64, phv: &Phv, entry: &EntryOf<'_>) {
+        for_lanes::<N>(mask, |l| {
+            let (a, b) = (wide_value(&self.a, l, phv, entry), wide_value(&self.b, l, phv, entry));
+            self.to.write(phv, l, self.op.eval(a, b, u32::from(self.width)));
+        });
+    }
+}
+
+fn cells(state: &mut State, counter: u32) -> &mut [Count] {
+    &mut state.counters[crate::ir::Counter::new(counter as usize)]
 }
 
 #[inline(always)]
@@ -489,6 +508,7 @@ fn wide_value(s: &WideSource, lane: usize, phv: &Phv, entry: &EntryOf<'_>) -> u1
     }
 }
 
+#[inline(never)]
 fn alu<const N: usize>(
     op: AluOp,
     to: Piece,

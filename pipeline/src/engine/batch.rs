@@ -70,12 +70,23 @@ pub(super) fn for_lanes<const N: usize>(mask: u64, mut f: impl FnMut(usize)) {
     }
 }
 
-/// The lanes of `mask` for which `f` holds.
+/// The lanes of `mask` for which `f` holds. `f` may be asked about any lane: what it says of those outside
+/// the mask is thrown away.
 #[inline(always)]
-pub(super) fn lanes_where<const N: usize>(mask: u64, mut f: impl FnMut(usize) -> bool) -> u64 {
-    let mut found = 0;
-    for_lanes::<N>(mask, |lane| found |= u64::from(f(lane)) << lane);
-    found
+pub(super) fn lanes_where<const N: usize>(mask: u64, f: impl Fn(usize) -> bool) -> u64 {
+    if N == 1 {
+        return u64::from(mask != 0 && f(0));
+    }
+    if mask.count_ones() < 16 {
+        let mut found = 0;
+        for_lanes::<N>(mask, |lane| found |= u64::from(f(lane)) << lane);
+        return found;
+    }
+    // A byte per lane vectorises; eight of them make eight bits by one multiplication.
+    let bytes: [u8; MAX_BATCH] = std::array::from_fn(|lane| u8::from(f(lane)));
+    let (eights, _) = bytes.as_chunks::<8>();
+    let pack = |eight: &[u8; 8]| u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+    mask & eights.iter().rev().fold(0, |found, eight| found << 8 | pack(eight))
 }
 
 /// Puts `bits` of each lane of `mask` into a column, beside the bits of `keep`.

@@ -8,7 +8,8 @@ use super::batch::{Phv, Slot, for_lanes, lanes_where};
 use super::field::{FieldAt, SlotMap};
 use super::parser::{Leaf, header_columns, sum_bytes, sum_fields};
 use crate::ir::{Field, Header, Program};
-use crate::packet::{Packet, PacketStore};
+use crate::packet::PacketStore;
+use crate::pass::Pass;
 use sluice_asic::gress::Gress;
 use sluice_asic::phv::Container;
 use std::collections::BTreeSet;
@@ -240,7 +241,7 @@ impl DeparserCode {
         let mut no_room = 0;
         if plan.start < 0 {
             let grows = plan.start.unsigned_abs() as usize;
-            no_room = lanes_where::<N>(group, |l| packets.room(lanes.packets[l]) < grows);
+            for_lanes::<N>(group, |l| no_room |= u64::from(packets.room(lanes.batch[l].packet) < grows) << l);
         }
         let group = group & !no_room;
         let heads = packets.heads_mut();
@@ -260,7 +261,7 @@ impl DeparserCode {
             });
         }
         if plan.start != 0 {
-            for_lanes::<N>(group, |l| packets.move_start(lanes.packets[l], plan.start));
+            for_lanes::<N>(group, |l| packets.move_start(lanes.batch[l].packet, plan.start));
         }
         no_room
     }
@@ -270,7 +271,7 @@ impl DeparserCode {
 pub(super) struct DeparserLanes<'a> {
     /// The leaf that each lane's parsing ended at.
     pub(super) leaf: &'a [u16; 64],
-    pub(super) packets: &'a [Packet],
+    pub(super) batch: &'a [Pass],
     /// Each packet's first byte among all heads.
     pub(super) start: &'a [usize; 64],
 }

@@ -77,15 +77,12 @@ impl FieldAt {
         }
     }
 
-    /// Hands the low 32 bits of the field to `take` for each lane of `mask`.
+    /// The low 32 bits of the field.
     #[inline(always)]
-    pub(super) fn read_lanes<const N: usize>(&self, mask: u64, phv: &Phv, mut take: impl FnMut(usize, u32)) {
-        match self.single() {
-            Some(p) => {
-                let (column, bits) = (phv.column(p.slot), p.mask());
-                for_lanes::<N>(mask, |l| take(l, column[l].get() >> p.at & bits));
-            }
-            None => for_lanes::<N>(mask, |l| take(l, self.read(phv, l) as u32)),
+    pub(super) fn read32(&self, phv: &Phv, lane: usize) -> u32 {
+        match self.pieces.as_slice() {
+            [p] => phv.get(p.slot, lane) >> p.at & p.mask(),
+            _ => self.read(phv, lane) as u32,
         }
     }
 }

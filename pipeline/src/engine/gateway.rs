@@ -76,13 +76,25 @@ impl Gate {
     }
 
     /// The lanes of `mask` for which the condition holds.
+    #[inline(always)]
     pub(super) fn eval<const N: usize>(&self, mask: u64, phv: &Phv) -> u64 {
         match self {
-            Gate::Never => 0,
             Gate::Bit { slot, bit } => {
                 let column = phv.column(*slot);
                 lanes_where::<N>(mask, |l| column[l].get() >> bit & 1 == 1)
             }
+            Gate::Const { slot, shift, mask: bits, op: CmpOp::Eq, value } => {
+                let column = phv.column(*slot);
+                lanes_where::<N>(mask, |l| column[l].get() >> shift & bits == *value)
+            }
+            _ => self.eval_any::<N>(mask, phv),
+        }
+    }
+
+    fn eval_any<const N: usize>(&self, mask: u64, phv: &Phv) -> u64 {
+        match self {
+            Gate::Never => 0,
+            Gate::Bit { .. } => self.eval::<N>(mask, phv),
             Gate::Const { slot, shift, mask: bits, op, value } => {
                 let column = phv.column(*slot);
                 let read = |l: usize| column[l].get() >> shift & bits;

@@ -66,10 +66,12 @@ impl HashPlan {
         }
     }
 
-    /// Writes the hash of each lane of `mask` to a field.
+    /// Writes the hash of each lane of `mask` to a field. Kept out of line: few actions hash, and its loops
+    /// would weigh on all of them.
+    #[inline(never)]
     pub(super) fn run<const N: usize>(&self, mask: u64, phv: &Phv, to: &FieldAt) {
         match self {
-            HashPlan::Linear(hash) if mask.count_ones() > 8 => {
+            HashPlan::Linear(hash) if N > 1 && mask.count_ones() > 8 => {
                 // Table by table: all lanes at once, those outside the mask for nothing.
                 let lanes = (64 - mask.leading_zeros()) as usize;
                 let mut sums = [0u64; 64];

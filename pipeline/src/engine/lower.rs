@@ -29,13 +29,11 @@ pub(super) enum Step {
     Snapshot(Vec<(Slot, Slot)>),
     Gateway {
         gate: Gate,
-        pred: usize,
         then: Option<usize>,
         otherwise: Option<usize>,
     },
     Table {
         table: usize,
-        pred: usize,
         hit: Option<usize>,
         miss: Option<usize>,
         ran: Vec<(Action, usize)>,
@@ -43,7 +41,6 @@ pub(super) enum Step {
     Action {
         code: ActionCode,
         action: Action,
-        pred: usize,
         ran: Vec<(Action, usize)>,
     },
 }
@@ -51,7 +48,8 @@ pub(super) enum Step {
 /// A lowered gress.
 pub(super) struct GressCode {
     pub(super) parser: ParserCode,
-    pub(super) steps: Vec<Step>,
+    /// Steps in order, each with the predicate of the lanes that it is due in.
+    pub(super) steps: Vec<(u16, Step)>,
     pub(super) tables: Vec<EngineTable>,
     pub(super) hashes: Vec<HashPlan>,
     pub(super) deparser: DeparserCode,
@@ -163,7 +161,7 @@ fn steps(
     slots: &mut SlotMap<'_>,
     hashes: &mut Vec<HashPlan>,
     tables: &mut Vec<EngineTable>,
-) -> Result<Vec<Step>, LowerError> {
+) -> Result<Vec<(u16, Step)>, LowerError> {
     let mut steps = Vec::new();
     let order = order(placed);
     for stage in order.chunk_by(|a, b| a.0 == b.0) {
@@ -179,14 +177,15 @@ fn steps(
             });
         }
         if !copies.is_empty() {
-            steps.push(Step::Snapshot(copies));
+            // Predicate 0 holds for every lane.
+            steps.push((0, Step::Snapshot(copies)));
         }
         for node in nodes {
             let of_node = hazards.get(&node).map_or(&[][..], Vec::as_slice);
             slots.set_shadow(of_node.iter().map(|c| (*c, shadows[c])).collect());
             let step = step(program, &placed.flow, node, slots, hashes, tables);
             slots.set_shadow(BTreeMap::new());
-            steps.push(step?);
+            steps.push((index(placed.flow.nodes[node].pred) as u16, step?));
         }
     }
     Ok(steps)
@@ -269,12 +268,9 @@ fn step(
     hashes: &mut Vec<HashPlan>,
     tables: &mut Vec<EngineTable>,
 ) -> Result<Step, LowerError> {
-    let data = &flow.nodes[node];
-    let pred = index(data.pred);
-    Ok(match &data.kind {
+    Ok(match &flow.nodes[node].kind {
         NodeKind::Gateway(cond) => Step::Gateway {
             gate: Gate::new(program, cond, slots),
-            pred,
             then: decided(flow, node, Outcome::Then),
             otherwise: decided(flow, node, Outcome::Else),
         },
@@ -285,7 +281,6 @@ fn step(
             tables.push(lowered);
             Step::Table {
                 table: tables.len() - 1,
-                pred,
                 hit: decided(flow, node, Outcome::Hit),
                 miss: decided(flow, node, Outcome::Miss),
                 ran: ran(flow, node),
@@ -297,7 +292,7 @@ fn step(
                 !code.ops.iter().any(|op| matches!(op, Op::Arg { .. })),
                 "a keyless action has no arguments"
             );
-            Step::Action { code, action: *action, pred, ran: ran(flow, node) }
+            Step::Action { code, action: *action, ran: ran(flow, node) }
         }
     })
 }

@@ -19,13 +19,13 @@ mod table;
 
 use crate::control::ControlState;
 use crate::ir::{Intrinsic, Profile, Program, Table};
-use crate::packet::{Packet, PacketStore};
+use crate::packet::PacketStore;
 use crate::pass::{Executor, MAX_BATCH, Pass, PassIn, PassOut, State, Verdict};
 use crate::place::Placement;
 use action::{Effects, EntryOf, label_of};
-use arrayvec::ArrayVec;
 use batch::{Phv, first_lanes, for_lanes, lanes_where};
 use deparser::DeparserLanes;
+use field::FieldAt;
 use lower::{GressCode, Step, lower};
 use parser::{Ended, Heads, ParserScratch};
 use sluice_asic::gress::Gress;
@@ -126,7 +126,6 @@ impl Executor for Engine {
 /// What is known of the lanes of a batch besides their PHV. Kept between batches: only the lanes in use are
 /// written.
 struct Lanes {
-    packets: ArrayVec<Packet, MAX_BATCH>,
     /// Each packet's first byte among all heads.
     start: [usize; 64],
     /// Bytes of its head.
@@ -141,15 +140,7 @@ struct Lanes {
 
 impl Lanes {
     fn new() -> Lanes {
-        Lanes {
-            packets: ArrayVec::new(),
-            start: [0; 64],
-            head: [0; 64],
-            bytes: [0; 64],
-            leaf: [0; 64],
-            labels: [0; 64],
-            dropped: 0,
-        }
+        Lanes { start: [0; 64], head: [0; 64], bytes: [0; 64], leaf: [0; 64], labels: [0; 64], dropped: 0 }
     }
 }
 
@@ -177,14 +168,10 @@ impl GressEngine {
     fn enter<const N: usize>(&mut self, batch: &[Pass], packets: &PacketStore, lanes: &mut Lanes) {
         let mask = first_lanes(batch.len());
         self.phv.clear(batch.len());
-        lanes.packets.clear();
         lanes.dropped = 0;
         for_lanes::<N>(mask, |l| {
-            let packet = batch[l].packet;
-            let span = packets.span(packet);
-            lanes.packets.push(packet);
-            (lanes.start[l], lanes.head[l]) = (span.start, (span.end - span.start) as u32);
-            lanes.bytes[l] = packets.len(packet);
+            let span = packets.span(batch[l].packet);
+            (lanes.start[l], lanes.head[l], lanes.bytes[l]) = (span.start, span.head, span.bytes);
         });
         let phv = &self.phv;
         for (which, at) in &self.code.inputs {
@@ -220,12 +207,9 @@ impl GressEngine {
         lanes: &mut Lanes,
         state: &mut State,
     ) -> u64 {
-        let Lanes { packets: of_lane, head, bytes, leaf, labels, .. } = lanes;
-        let Some(first) = of_lane.first() else { return 0 };
-        let mut windows = [packets.window(*first); N];
-        for (window, packet) in windows.iter_mut().zip(&*of_lane).skip(1) {
-            *window = packets.window(*packet);
-        }
+        let Lanes { start, head, bytes, leaf, labels, .. } = lanes;
+        let mut windows = [packets.window(start[0]); N];
+        for_lanes::<N>(mask & !1, |l| windows[l % N] = packets.window(start[l]));
         let heads = Heads { windows, len: head };
         let (phv, hashes, found) = (&self.phv, &self.code.hashes, &self.found);
         let mut ended = Ended { leaf, failed: 0 };
@@ -249,7 +233,12 @@ impl GressEngine {
         preds[0] = mask;
         let Lanes { bytes, labels, .. } = lanes;
         let mut fx = Effects { hashes: &code.hashes, state, bytes, labels, dropped: 0 };
-        for step in &code.steps {
+        for (pred, step) in &code.steps {
+            // Tested before the dispatch: most steps are not due for a packet.
+            let here = preds[usize::from(*pred)];
+            if here == 0 {
+                continue;
+            }
             match step {
                 Step::Snapshot(copies) => {
                     for (from, to) in copies {
@@ -257,36 +246,27 @@ impl GressEngine {
                         for_lanes::<N>(mask, |l| to[l].set(from[l].get()));
                     }
                 }
-                Step::Gateway { gate, pred, then, otherwise } => {
-                    let here = preds[*pred];
-                    if here != 0 {
-                        let yes = gate.eval::<N>(here, phv);
-                        set(preds, *then, yes);
-                        set(preds, *otherwise, here & !yes);
-                    }
+                Step::Gateway { gate, then, otherwise } => {
+                    let yes = gate.eval::<N>(here, phv);
+                    set(preds, *then, yes);
+                    set(preds, *otherwise, here & !yes);
                 }
-                Step::Table { table, pred, hit, miss, ran } => {
-                    let here = preds[*pred];
-                    if here != 0 {
-                        let table = &code.tables[*table];
-                        let hits = table.find::<N>(here, phv, found);
-                        set(preds, *hit, hits);
-                        set(preds, *miss, here & !hits);
-                        run_found::<N>(table, here, phv, found, &mut fx, |action, lanes_of| {
-                            for (_, p) in ran.iter().filter(|(a, _)| *a == action) {
-                                preds[*p] |= lanes_of;
-                            }
-                        });
-                    }
-                }
-                Step::Action { code, action, pred, ran } => {
-                    let here = preds[*pred];
-                    if here != 0 {
-                        let entry = EntryOf { args: &[], base: &[0; 64], entry: &[NO_ENTRY; 64] };
-                        action::run::<N>(code, here, phv, &entry, &mut fx);
-                        for (_, p) in ran.iter().filter(|(a, _)| a == action) {
-                            preds[*p] = here;
+                Step::Table { table, hit, miss, ran } => {
+                    let table = &code.tables[*table];
+                    let hits = table.find::<N>(here, phv, found);
+                    set(preds, *hit, hits);
+                    set(preds, *miss, here & !hits);
+                    run_found::<N>(table, here, phv, found, &mut fx, |action, lanes_of| {
+                        for (_, p) in ran.iter().filter(|(a, _)| *a == action) {
+                            preds[*p] |= lanes_of;
                         }
+                    });
+                }
+                Step::Action { code, action, ran } => {
+                    let entry = EntryOf { args: &[], base: &[0; 64], entry: &[NO_ENTRY; 64] };
+                    action::run::<N>(code, here, phv, &entry, &mut fx);
+                    for (_, p) in ran.iter().filter(|(a, _)| a == action) {
+                        preds[*p] = here;
                     }
                 }
             }
@@ -305,22 +285,18 @@ impl GressEngine {
     ) {
         let GressEngine { code, phv, .. } = self;
         let leaf_of = |l: usize| usize::from(lanes.leaf[l]);
-        for_lanes::<N>(mask, |l| {
-            let (port, parser_cycles) = (Intrinsic::NO_PORT, code.parser.cycles[leaf_of(l)]);
-            batch[l].output = PassOut { verdict: Verdict::Forward, port, qid: 0, parser_cycles };
-        });
-        if let Some(at) = &code.port {
-            at.read_lanes::<N>(mask, phv, |l, port| batch[l].output.port = port as u16);
-        }
-        if let Some(at) = &code.qid {
-            at.read_lanes::<N>(mask, phv, |l, qid| batch[l].output.qid = qid as u8);
-        }
-        let on = mask & !failed & !lanes.dropped;
-        let nowhere = if code.chooses_port {
-            lanes_where::<N>(on, |l| batch[l].output.port == Intrinsic::NO_PORT)
-        } else {
-            0
+        let read = |at: &Option<FieldAt>, l: usize, none: u16| {
+            at.as_ref().map_or(none, |at| at.read32(phv, l) as u16)
         };
+        let mut nowhere = 0;
+        for_lanes::<N>(mask, |l| {
+            let parser_cycles = code.parser.cycles[leaf_of(l)];
+            let (port, qid) = (read(&code.port, l, Intrinsic::NO_PORT), read(&code.qid, l, 0) as u8);
+            nowhere |= u64::from(port == Intrinsic::NO_PORT) << l;
+            batch[l].output = PassOut { verdict: Verdict::Forward, port, qid, parser_cycles };
+        });
+        let on = mask & !failed & !lanes.dropped;
+        let nowhere = if code.chooses_port { nowhere & on } else { 0 };
         for_lanes::<N>(failed, |l| {
             batch[l].output.verdict = Verdict::ParserError(code.parser.leaves[leaf_of(l)].error);
         });
@@ -328,7 +304,7 @@ impl GressEngine {
             batch[l].output.verdict = label_of(lanes.labels[l]).map_or(Verdict::Forward, Verdict::Label);
         });
         for_lanes::<N>(nowhere, |l| batch[l].output.verdict = Verdict::NoPort);
-        let of_lanes = DeparserLanes { leaf: &lanes.leaf, packets: &lanes.packets, start: &lanes.start };
+        let of_lanes = DeparserLanes { leaf: &lanes.leaf, batch, start: &lanes.start };
         let on = on & !nowhere;
         let no_room = code.deparser.run::<N>(on, &code.parser.leaves, &of_lanes, phv, packets);
         for_lanes::<N>(no_room, |l| batch[l].output.verdict = Verdict::NoRoom);

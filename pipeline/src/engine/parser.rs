@@ -4,8 +4,8 @@
 //! Bytes that nothing reads or rewrites are not copied into columns. What may not live here: emission.
 
 use super::LowerError;
-use super::action::{ActionCode, Lowering, Op};
-use super::batch::{Column, Phv, Slot, for_lanes, lanes_where};
+use super::action::{ActionCode, Lowering};
+use super::batch::{Column, Phv, Slot, deposit, for_lanes, lanes_where};
 use super::field::{FieldAt, SlotMap};
 use crate::entity::EntityMap;
 use crate::ir::{Field, Header, Home, Next, ParserOpKind, ParserState, Program};
@@ -41,7 +41,9 @@ enum Target {
 enum Step {
     /// Container bytes from the packet.
     Load { at: u32, bytes: u8, slot: Slot },
-    /// Validity bits and fields set by the state.
+    /// A validity bit or a constant field.
+    Set { slot: Slot, keep: u32, value: u32 },
+    /// Fields set by the state.
     Do(ActionCode),
     /// Sets a 1-bit field when the sum over packet bytes is not all ones.
     VerifyBytes { to: FieldAt, at: u32, len: u32 },
@@ -207,7 +209,10 @@ impl<'a> ParserBuilder<'a> {
                 ParserOpKind::Set(dst, value) => {
                     let mut code = ActionCode::default();
                     low.set(&mut code, *dst, value)?;
-                    steps.push(Step::Do(code));
+                    steps.push(match code.only_constant() {
+                        Some((slot, keep, value)) => Step::Set { slot, keep, value },
+                        None => Step::Do(code),
+                    });
                 }
                 ParserOpKind::VerifyChecksum(dst, inputs) => {
                     steps.push(verify(self.program, low.slots, &path.leaf, *dst, inputs));
@@ -235,10 +240,8 @@ impl<'a> ParserBuilder<'a> {
         leaf.extracted.insert(h, leaf.payload);
         leaf.payload += self.program.header_bits(h) / 8;
         if let Some((slot, bit)) = low.slots.valid_target(h) {
-            let mut code = ActionCode::default();
             let keep = low.slots.kept(slot, !(1 << bit));
-            code.ops.push(Op::Const { slot, keep, value: 1 << bit });
-            steps.push(Step::Do(code));
+            steps.push(Step::Set { slot, keep, value: 1 << bit });
         }
     }
 
@@ -477,6 +480,7 @@ fn run_step<const N: usize>(
 ) {
     match step {
         Step::Load { at, bytes, slot } => load(*at as usize, *bytes, phv.column(*slot), mask, heads),
+        Step::Set { slot, keep, value } => deposit::<N>(phv.column(*slot), *keep, mask, |_| *value),
         Step::Do(code) => act(code, mask),
         Step::VerifyBytes { to, at, len } => {
             let (first, end) = (*at as usize, *at as usize + *len as usize);
