@@ -7,6 +7,7 @@ use super::{Event, Mode, Switch};
 use crate::packet::Packet;
 use crate::pass::{Executor, Pass, PassIn, Verdict};
 use sluice_asic::event::{EventClass, EventKey};
+use sluice_asic::gress::Gress;
 use sluice_asic::mac::wire_bytes;
 use sluice_asic::tm::{QueueId, TailDrop, TmPort};
 use sluice_asic::units::{Bytes, Time};
@@ -112,7 +113,7 @@ impl<E: Executor> Switch<E> {
         };
         let pass = Pass::new(out.handle, input);
         let pending = PendingPass { entered, cycle: entry.cycle, waited: entry.waited, port, pass };
-        self.pipes[pipe].pending[1].push_back(pending);
+        self.pipes[pipe].enter(Gress::Egress, self.timing[1].window, pending);
         if self.tm.backlog(TmPort(port)).packets > 0 {
             let due = self.due(now, port);
             self.schedule(due, port);

@@ -89,7 +89,7 @@ impl<E: Executor> Switch<E> {
                     let pass = Pass::new(a.packet, input);
                     let pending =
                         PendingPass { entered, cycle: entry.cycle, waited: entry.waited, port: a.port, pass };
-                    self.pipes[pipe].pending[0].push_back(pending);
+                    self.pipes[pipe].enter(Gress::Ingress, self.timing[0].window, pending);
                 }
                 Err(_) => self.lose(a.packet, a.parser, Reason::Device(DeviceDrop::IngressOverrun), sink),
             }
@@ -149,7 +149,7 @@ impl<E: Executor> Switch<E> {
             }
             self.now = self.now.max(before);
             match op.and_then(|_| self.events.pop()) {
-                Some((_, Event::Control(op))) => self.apply(op)?,
+                Some((_, Event::Control(op))) => self.apply(*op)?,
                 Some(_) | None => return Ok(()),
             }
         }

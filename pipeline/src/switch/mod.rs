@@ -69,15 +69,28 @@ enum Event {
     Enqueue { packet: Packet, port: u16 },
     /// A port may send again.
     Dequeue { port: u16 },
-    /// An operation takes effect.
-    Control(ControlOp),
+    /// An operation takes effect. Boxed: the queue moves events about, and the others are small.
+    Control(Box<ControlOp>),
 }
 
 /// One pipe: its entries and the PHVs that entered and have not been run.
 struct PipeState {
     entry: [PipeEntry; 2],
     pending: [VecDeque<PendingPass>; 2],
+    /// By when the first pending PHV of each gress must run: before anything can follow from it.
+    due: [Time; 2],
     state: State,
+}
+
+impl PipeState {
+    /// A PHV enters a gress.
+    fn enter(&mut self, gress: Gress, window: Duration, pass: PendingPass) {
+        let pending = &mut self.pending[gress.index()];
+        if pending.is_empty() {
+            self.due[gress.index()] = pass.entered + window;
+        }
+        pending.push_back(pass);
+    }
 }
 
 /// Constants of the timing model, in cycles.
@@ -145,6 +158,7 @@ impl<E: Executor> Switch<E> {
             entry: [(); 2]
                 .map(|()| PipeEntry::new(clock, chip.ports.ports_per_pipe, chip.parser.fifo_packets)),
             pending: [VecDeque::new(), VecDeque::new()],
+            due: [Time::MAX; 2],
             state: State::new(program),
         };
         let mut by_dev_port = vec![None; usize::from(DevPort::COUNT)];
@@ -204,7 +218,7 @@ impl<E: Executor> Switch<E> {
             seq: self.ops,
         };
         self.ops += 1;
-        self.events.push(key, Event::Control(op)).map_err(|e| SwitchError::Past(Box::new(e)))
+        self.events.push(key, Event::Control(Box::new(op))).map_err(|e| SwitchError::Past(Box::new(e)))
     }
 
     /// When something will happen without further input.
@@ -259,7 +273,7 @@ impl<E: Executor> Switch<E> {
                         }
                     }
                 }
-                self.apply(op)?;
+                self.apply(*op)?;
             }
         }
         Ok(())
@@ -305,17 +319,16 @@ impl<E: Executor> Switch<E> {
 
     /// The batch that must run first: the time by which, and where.
     fn next_batch(&self) -> Option<(Time, usize, Gress)> {
-        let mut best: Option<(Time, usize, Gress)> = None;
+        let mut best = (Time::MAX, 0, Gress::Ingress);
         for (i, pipe) in self.pipes.iter().enumerate() {
             for gress in Gress::ALL {
-                let Some(first) = pipe.pending[gress.index()].front() else { continue };
-                let due = first.entered + self.timing[gress.index()].window;
-                if best.is_none_or(|(t, ..)| due < t) {
-                    best = Some((due, i, gress));
+                let due = pipe.due[gress.index()];
+                if due < best.0 {
+                    best = (due, i, gress);
                 }
             }
         }
-        best
+        (best.0 < Time::MAX).then_some(best)
     }
 
     /// Runs the passes of one gress that entered within one window and before `before`.
@@ -338,6 +351,9 @@ impl<E: Executor> Switch<E> {
                 Gress::Egress => self.egress_done(&pass, pending.port, exit, sink),
             }
         }
+        let window = self.timing[g].window;
+        let pipe = &mut self.pipes[pipe];
+        pipe.due[g] = pipe.pending[g].front().map_or(Time::MAX, |p| p.entered + window);
     }
 
     /// Runs `self.batch` on the pipe's own state.
