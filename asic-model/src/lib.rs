@@ -17,6 +17,7 @@ pub mod latency;
 pub mod mac;
 pub mod phv;
 pub mod port;
+pub mod salu;
 pub mod select;
 pub mod tm;
 pub mod units;
