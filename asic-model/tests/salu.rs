@@ -52,6 +52,8 @@ fn flowlet_table_of_letflow() {
     assert_eq!(program.validate(&tofino(), 0), Ok(()));
     assert_eq!(program.validate(&tofino2(), 0), Ok(()));
     assert_eq!(program.phv_halves(), [true, true]);
+    // The last eight bytes of a crossbar group on Tofino, the first eight on Tofino 2.
+    assert_eq!((program.phv_bytes(&tofino()), program.phv_bytes(&tofino2())), (0xff00, 0x00ff));
     assert_eq!(register_file_rows(std::slice::from_ref(&program), &tofino()), 1);
     let mut state = State::pair(u64::from(u32::MAX) - 10, 3);
     for (now, candidate, port) in [(100, 7, 3), (600, 8, 3), (1101, 9, 9), (1601, 4, 9), (2102, 5, 5)] {

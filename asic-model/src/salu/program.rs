@@ -9,6 +9,7 @@ use super::lanes::LaneSearch;
 use super::math::MathUnit;
 use super::op::SaluOp;
 use super::predicate::Predicate;
+use crate::chip::SaluSpec;
 
 /// A number that an instruction names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -238,5 +239,15 @@ impl SaluProgram {
             used[1] |= lanes.from_phv;
         }
         used
+    }
+
+    /// The bytes of an exact crossbar group, as bits of a mask, on which the operands must lie: the low one from
+    /// the chip's first operand byte, the high one right behind it (facts: asic §1.3; both as wide as a half).
+    pub fn phv_bytes(&self, spec: &SaluSpec) -> u32 {
+        let size = self.format.half_bits().div_ceil(8);
+        let operand = (1u32 << size) - 1;
+        let [lo, hi] = self.phv_halves();
+        let bytes = if lo { operand } else { 0 } | if hi { operand << size } else { 0 };
+        bytes.checked_shl(spec.operand_start_byte).unwrap_or(0)
     }
 }
