@@ -18,6 +18,7 @@ pub mod latency;
 pub mod mac;
 pub mod meter;
 pub mod phv;
+pub mod pktgen;
 pub mod port;
 pub mod random;
 pub mod salu;
