@@ -14,6 +14,7 @@ pub mod event;
 pub mod geometry;
 pub mod gress;
 pub mod hash;
+pub mod intrinsic;
 pub mod latency;
 pub mod mac;
 pub mod meter;

@@ -77,8 +77,9 @@ impl Bucket {
         let credit = i64::try_from(self.rate.credit(last, now)).unwrap_or(i64::MAX);
         let rest = units & ((1 << self.scale) - 1);
         let step = i64::from(rest > u64::from(random) & ((1 << self.scale) - 1));
-        let charge = (units >> self.scale) as i64 + step;
-        self.level = (self.level.saturating_add(credit).min(self.full) - charge).max(LEVEL_MIN);
+        let charge = i64::try_from(units >> self.scale).unwrap_or(i64::MAX).saturating_add(step);
+        let credited = self.level.saturating_add(credit).min(self.full);
+        self.level = credited.saturating_sub(charge).max(LEVEL_MIN);
     }
 }
 

@@ -16,10 +16,14 @@
 //! by zero, ties of the lane search, the math unit's rounding) follows the behavioural model that the vendor
 //! published with open-p4studio (`tofino-model`, stateful ALU); items that rest on it say "model".
 //!
+//! Not modelled: FIFO and stack access, learning and match buses between SALUs, the random number that Tofino 2's
+//! comparators can take for a PHV operand.
+//!
 //! Known difference: on the chip the math unit and the lane search take two cycles, so that an access to the
 //! same element in the very next cycle shows them the older value. Here every access sees the one before.
 
 mod bit;
+mod clear;
 mod compare;
 mod error;
 mod execute;
@@ -33,6 +37,7 @@ mod register;
 mod rules;
 
 pub use bit::{BitOp, SELECTOR_BITS, SelectorBitOp};
+pub use clear::Clear;
 pub use compare::{Comparator, Compare, Relation, Sense, Term, Ternary};
 pub use error::{SaluError, SaluPart};
 pub use execute::{Operands, Outcome, State};
