@@ -1,22 +1,28 @@
 //! The silicon of a Tofino-style switch, without packets' bytes and without programs.
 //!
 //! What lives here: chip specifications as documented data, units and clocks, the event queue and its
-//! order, PHV and MAU inventories, table geometry, latency formulas, ALU and hash semantics, ports and
-//! MACs, the traffic manager's queues and schedulers. What may not: packet bytes, stage programs, files,
+//! order, PHV and MAU inventories, table geometry, latency formulas, semantics of ALUs, stateful ALUs, meters,
+//! counters and hashes, random streams, ports and MACs, the traffic manager's queues and schedulers. What may not: packet bytes, stage programs, files,
 //! threads, wall clocks.
 
 pub mod alu;
 pub mod chip;
 pub mod clock;
+pub mod counter;
 pub mod entry;
 pub mod event;
 pub mod geometry;
 pub mod gress;
 pub mod hash;
+pub mod intrinsic;
 pub mod latency;
 pub mod mac;
+pub mod meter;
 pub mod phv;
+pub mod pktgen;
 pub mod port;
+pub mod random;
+pub mod salu;
 pub mod select;
 pub mod tm;
 pub mod units;

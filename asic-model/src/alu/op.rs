@@ -54,6 +54,13 @@ impl Availability {
 )]
 pub struct UnknownMnemonic(String);
 
+impl UnknownMnemonic {
+    /// The refusal of this text.
+    pub(crate) fn new(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+}
+
 /// Declares the instructions once: variant, mnemonic, class, number of sources, chips.
 macro_rules! instructions {
     ($($(#[$doc:meta])* $variant:ident = $mnemonic:literal, $class:ident, $sources:literal, $chips:ident;)*) => {
@@ -189,7 +196,7 @@ impl FromStr for AluOp {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let found = Self::ALL.iter().copied().find(|op| op.mnemonic() == text);
-        found.ok_or_else(|| UnknownMnemonic(text.to_owned()))
+        found.ok_or_else(|| UnknownMnemonic::new(text))
     }
 }
 

@@ -26,6 +26,9 @@ pub struct Features {
     pub mtu_truncation: bool,
     /// Deparser requests and received PFC as packet generator triggers (facts: asic §8.10).
     pub deparser_pktgen: bool,
+    /// Gaps of the packet generator counted from the end of a packet or batch, not from its start (driver's
+    /// documentation).
+    pub pktgen_gap_after_packet: bool,
     /// Deflection of mirror copies that would be dropped (facts: asic §8.7).
     pub mirror_deflect_on_drop: bool,
     /// A match on a mocha container makes the stage match-dependent (facts: asic §2.2).

@@ -143,6 +143,11 @@ pub struct TmSpec {
     pub pktgen_apps: u32,
     /// Packet generator buffer per pipe.
     pub pktgen_buffer: Bytes,
+    /// First bytes of a recirculated packet that the packet generator compares (facts: asic §8.10).
+    pub pktgen_match_bytes: u32,
+    /// Trigger events that one packet generator application holds, the one being served included (assumption on
+    /// Tofino).
+    pub pktgen_events: u32,
 }
 
 impl TmSpec {

@@ -322,6 +322,8 @@ fn tm() -> TmSpec {
         multicast_fifo_limit: 0xc0,
         pktgen_apps: 8,
         pktgen_buffer: Bytes(16 << 10),
+        pktgen_match_bytes: 4,
+        pktgen_events: 5,
     }
 }
 
@@ -389,6 +391,7 @@ fn features() -> Features {
         mirror_overrides: false,
         mtu_truncation: false,
         deparser_pktgen: false,
+        pktgen_gap_after_packet: false,
         mirror_deflect_on_drop: false,
         mocha_match_dependency: false,
     }
@@ -397,6 +400,11 @@ fn features() -> Features {
 fn assumptions() -> Vec<Assumption> {
     let mut list = shared();
     list.extend([
+        assumption(
+            "tm.pktgen_events",
+            "Trigger events that one packet generator application holds.",
+            "public for Tofino 2 only, whose five are taken here as well",
+        ),
         assumption(
             "latency.recirculation",
             "Time over a recirculation port, its serialisation not included.",

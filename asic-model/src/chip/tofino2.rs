@@ -321,6 +321,8 @@ fn tm() -> TmSpec {
         multicast_fifo_limit: 0xc0,
         pktgen_apps: 16,
         pktgen_buffer: Bytes(16 << 10),
+        pktgen_match_bytes: 16,
+        pktgen_events: 5,
     }
 }
 
@@ -388,6 +390,7 @@ fn features() -> Features {
         mirror_overrides: true,
         mtu_truncation: true,
         deparser_pktgen: true,
+        pktgen_gap_after_packet: true,
         mirror_deflect_on_drop: true,
         mocha_match_dependency: true,
     }

@@ -3,10 +3,13 @@
 //! What lives here: per-port queues with tail drop against per-queue limits and the whole buffer, strict
 //! priority and DWRR, depths in cells, watermarks, counters, and the stamp that becomes egress intrinsic
 //! metadata. What may not: packets (a packet is a handle the caller chose), time keeping (the caller says
-//! what time it is), ports' rates, multicast and mirroring.
+//! what time it is), ports' rates, the making of multicast and mirror copies.
 //!
 //! Two decisions are one function each, and whatever else is to take part in them belongs there:
 //! whether a packet is admitted (`admission`) and whether a queue may send (`Queue::sendable`).
+//!
+//! Beside that, and used by nothing here: the parameters of mirror sessions (`mirror`) and the flow-control words
+//! that programs send (`afc`).
 //!
 //! Layers, each knowing only those before it: `config` (plain data and its checks), `stats`, `queue`
 //! (packets in order), `scheduler` (which queue next), and this file, which joins them.
@@ -16,7 +19,9 @@
 //! - `enq_qdepth` is the queue's depth before the packet joins it, `deq_qdepth` the depth after it left;
 //! - a packet leaves depth and buffer when it is dequeued, not when its last bit is sent.
 
+mod afc;
 mod config;
+mod mirror;
 mod queue;
 mod scheduler;
 mod stats;
@@ -24,7 +29,9 @@ mod stats;
 use thiserror::Error;
 
 use crate::units::{Bytes, Cells, Duration, Time};
+pub use afc::{AfcEffect, AfcError, AfcMode, AfcWord};
 pub use config::{ConfigError, PortQueues, QueueConfig, TmConfig};
+pub use mirror::{HashIndex, MirrorError, MirrorKind, MirrorMetadata, MirrorOverrides, MirrorSession};
 use queue::{Fifo, Packet, Slab};
 use scheduler::Scheduler;
 pub use stats::{Counter, PortBacklog, QueueStats};

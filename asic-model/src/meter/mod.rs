@@ -1,0 +1,23 @@
+//! What the meter ALU computes beside register actions: three-colour meters, low-pass filters, WRED.
+//!
+//! What lives here: one entry of each, its configuration as the chip encodes it, and one access. What may not:
+//! arrays, which packet asks, drawing random numbers.
+//!
+//! Times are cycles of the MAU clock, which is what the chip counts. Its stamps have 28 bits and a background
+//! sweep touches entries before they wrap (facts: asic §5); here stamps are whole, so no sweep is needed.
+//!
+//! Sources: facts asic §5 for formats and sizes. That sheet marks filter and token arithmetic as not found; it
+//! follows the behavioural model and the driver that the vendor published with open-p4studio (`tofino-model`,
+//! meter and LPF; `bf-drivers`, meter entries). Items that rest on those say "model" or "driver".
+
+mod code;
+mod colour;
+mod lpf;
+mod policer;
+mod wred;
+
+pub use code::{BurstCode, MeterError, RateCode};
+pub use colour::Colour;
+pub use lpf::{Lpf, LpfConfig, LpfError, LpfMode};
+pub use policer::{Meter, MeterRate, MeterSpec};
+pub use wred::{Wred, WredConfig, WredError, WredSpec};

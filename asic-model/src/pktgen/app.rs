@@ -1,0 +1,220 @@
+//! One application: the events that wait for it, the batch that it is in.
+//!
+//! What lives here: its state and steps in time. What may not: other applications.
+
+use super::config::{AppConfig, Trigger};
+use crate::random::RandomStream;
+use crate::units::{Duration, Time};
+use std::collections::VecDeque;
+
+/// What an application was triggered by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Event {
+    /// Its timer.
+    Timer,
+    /// A local port that went down.
+    PortDown(u32),
+    /// The first bytes of a recirculated packet.
+    Matched([u8; 16]),
+    /// A deparser.
+    Requested { key: [u8; 16], offset: u32, length: u32 },
+    /// PFC, with the bytes that follow the header.
+    Pfc([u8; 16]),
+}
+
+/// One packet of an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Shot {
+    pub(super) event: Event,
+    pub(super) batch: u32,
+    pub(super) packet: u32,
+}
+
+/// What an application has done.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct AppCounters {
+    /// Events, those that were lost included.
+    pub triggers: u64,
+    /// Events lost because too many waited.
+    pub lost: u64,
+    /// Batches started.
+    pub batches: u64,
+    /// Packets made.
+    pub packets: u64,
+}
+
+/// The event that is being served.
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    shot: Shot,
+    due: Time,
+    batch_start: Time,
+}
+
+/// An application that is switched on.
+#[derive(Debug, Clone)]
+pub(super) struct App {
+    pub(super) config: AppConfig,
+    pub(super) counters: AppCounters,
+    timer: Option<Time>,
+    run: Option<Run>,
+    waiting: VecDeque<Event>,
+    /// Ports that went down and have not been told of.
+    ports: u128,
+    port: u32,
+    random: RandomStream,
+    most_events: usize,
+    gap_after: bool,
+}
+
+impl App {
+    pub(super) fn new(
+        config: AppConfig,
+        now: Time,
+        random: RandomStream,
+        most_events: usize,
+        gap_after: bool,
+    ) -> Self {
+        let timer = match config.trigger {
+            Trigger::OneShot { after } => Some(now + after),
+            Trigger::Periodic { period } => Some(now + period),
+            _ => None,
+        };
+        Self {
+            config,
+            counters: AppCounters::default(),
+            timer,
+            run: None,
+            waiting: VecDeque::with_capacity(most_events),
+            ports: 0,
+            port: config.source_port,
+            random,
+            most_events,
+            gap_after,
+        }
+    }
+
+    /// When the timer runs out.
+    pub(super) const fn timer(&self) -> Option<Time> {
+        self.timer
+    }
+
+    /// When the next packet is due.
+    pub(super) fn due(&self) -> Option<Time> {
+        self.run.map(|run| run.due)
+    }
+
+    /// What the next packet is sent for.
+    pub(super) fn next(&self) -> Option<Event> {
+        self.run.map(|run| run.shot.event)
+    }
+
+    /// Bytes of the header in front of the next packet.
+    pub(super) fn header_bytes(&self) -> u64 {
+        match self.next() {
+            Some(Event::Pfc(_)) => 22,
+            Some(Event::Matched(_) | Event::Requested { .. }) if self.config.copy_key => 22,
+            _ => 6,
+        }
+    }
+
+    /// The timer has run out.
+    pub(super) fn fire(&mut self) {
+        let Some(now) = self.timer else { return };
+        self.timer = match self.config.trigger {
+            Trigger::Periodic { period } => now.checked_add(period),
+            _ => None,
+        };
+        self.trigger(Event::Timer, now);
+    }
+
+    /// A port went down. Ports are remembered, not queued, so that none is lost.
+    pub(super) fn port_down(&mut self, port: u32, now: Time) {
+        let bit = 1u128.checked_shl(port).unwrap_or(0);
+        let Trigger::PortDown { ports } = self.config.trigger else { return };
+        if ports & bit == 0 {
+            return;
+        }
+        if self.run.is_some() {
+            self.ports |= bit;
+        } else {
+            self.trigger(Event::PortDown(port), now);
+        }
+    }
+
+    /// Something triggered the application.
+    pub(super) fn trigger(&mut self, event: Event, now: Time) {
+        self.counters.triggers += 1;
+        if self.run.is_none() {
+            self.start(event, now);
+        } else if self.waiting.len() + 1 < self.most_events {
+            self.waiting.push_back(event);
+        } else {
+            self.counters.lost += 1;
+        }
+    }
+
+    fn start(&mut self, event: Event, now: Time) {
+        let shot = Shot { event, batch: 0, packet: 0 };
+        self.run = Some(Run { shot, due: now, batch_start: now });
+    }
+
+    /// Sends the due packet from `start` to `end`: the packet, and its source port.
+    pub(super) fn send(&mut self, start: Time, end: Time) -> Option<(Shot, u32)> {
+        let mut run = self.run.take()?;
+        let shot = run.shot;
+        if shot.packet == 0 {
+            run.batch_start = start;
+            self.port = self.config.source_port;
+            self.counters.batches += 1;
+        }
+        self.counters.packets += 1;
+        let port = self.port;
+        self.advance_port();
+        if shot.packet + 1 < self.config.packets {
+            run.shot.packet += 1;
+            let from = if self.gap_after { end } else { start };
+            run.due = (from + self.gap(self.config.packet_gap, self.config.packet_jitter)).max(end);
+            self.run = Some(run);
+        } else if shot.batch + 1 < self.config.batches {
+            run.shot = Shot { batch: shot.batch + 1, packet: 0, ..shot };
+            let from = if self.gap_after { end } else { run.batch_start };
+            run.due = (from + self.gap(self.config.batch_gap, self.config.batch_jitter)).max(end);
+            self.run = Some(run);
+        } else {
+            self.next_event(shot.event, end);
+        }
+        Some((shot, port))
+    }
+
+    /// The event is done; takes up the next one. Of ports, the next higher one that is down, round the pipe.
+    fn next_event(&mut self, done: Event, now: Time) {
+        if let Event::PortDown(port) = done
+            && self.ports != 0
+        {
+            let turn = (port + 1) & 127;
+            let next = (self.ports.rotate_right(turn).trailing_zeros() + turn) & 127;
+            self.ports &= !(1 << next);
+            self.counters.triggers += 1;
+            self.start(Event::PortDown(next), now);
+        } else if let Some(event) = self.waiting.pop_front() {
+            self.start(event, now);
+        }
+    }
+
+    fn advance_port(&mut self) {
+        let Some(wrap) = self.config.source_port_wrap else { return };
+        self.port = if self.port == wrap { self.config.source_port } else { (self.port + 1) & 127 };
+    }
+
+    /// A gap with its jitter, in whole nanoseconds.
+    fn gap(&mut self, gap: Duration, jitter: Duration) -> Duration {
+        let span = 2 * jitter.as_nanos() + 1;
+        if span == 1 {
+            return gap;
+        }
+        // The upper half of a product spreads a draw over the span.
+        let drawn = ((u128::from(self.random.draw(64)) * u128::from(span)) >> 64) as u64;
+        gap + Duration::from_nanos(drawn)
+    }
+}

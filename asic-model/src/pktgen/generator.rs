@@ -1,0 +1,266 @@
+//! The generator of a pipe: its applications take turns at one buffer.
+//!
+//! What lives here: which application sends next. What may not: what a packet holds.
+
+use super::app::{App, AppCounters, Event};
+use super::config::{AppConfig, PktgenError, Trigger};
+use super::header::PktgenHeader;
+use crate::chip::ChipSpec;
+use crate::gress::Gress;
+use crate::random::{RandomStream, StreamId};
+use crate::units::{BitRate, Bytes, Time};
+
+/// Random streams of the generator lie above those of programs' externs.
+const STREAMS: u32 = 1 << 31;
+
+/// A packet that starts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GeneratedPacket {
+    /// Which application made it.
+    pub app: u32,
+    /// When its first bit enters the port.
+    pub start: Time,
+    /// When its last bit has.
+    pub end: Time,
+    /// Local port that it comes in by.
+    pub port: u32,
+    /// The bytes in front of it.
+    pub header: PktgenHeader,
+    /// Where its bytes start in the generator's buffer.
+    pub offset: u32,
+    /// How many they are.
+    pub length: u32,
+}
+
+/// Where an application stands.
+#[derive(Debug, Clone)]
+struct Slot {
+    config: Option<AppConfig>,
+    app: Option<App>,
+    /// What it did before it was switched off.
+    counters: AppCounters,
+}
+
+/// A pipe's packet generator.
+#[derive(Debug, Clone)]
+pub struct PacketGenerator {
+    chip: ChipLimits,
+    seed: u64,
+    switch: u32,
+    pipe: u32,
+    slots: Vec<Slot>,
+    free_at: Time,
+    down: u128,
+}
+
+/// What the generator needs of a chip's description.
+#[derive(Debug, Clone, Copy)]
+struct ChipLimits {
+    app_bits: u32,
+    events: usize,
+    match_bytes: usize,
+    gap_after: bool,
+    rate: BitRate,
+}
+
+impl PacketGenerator {
+    /// The generator of pipe `pipe` of switch `switch`, all applications off.
+    pub fn new(chip: &ChipSpec, seed: u64, switch: u32, pipe: u32) -> Self {
+        let apps = chip.tm.pktgen_apps;
+        let slot = Slot { config: None, app: None, counters: AppCounters::default() };
+        Self {
+            chip: ChipLimits {
+                app_bits: u32::BITS - apps.saturating_sub(1).leading_zeros(),
+                events: chip.tm.pktgen_events.max(1) as usize,
+                match_bytes: chip.tm.pktgen_match_bytes.min(16) as usize,
+                gap_after: chip.features.pktgen_gap_after_packet,
+                rate: chip.ports.recirculation_rate,
+            },
+            seed,
+            switch,
+            pipe,
+            slots: vec![slot; apps as usize],
+            free_at: Time::ORIGIN,
+            down: 0,
+        }
+    }
+
+    /// Sets up an application and leaves it off. `chip` is the one that the generator was made for.
+    ///
+    /// # Errors
+    /// An application that does not exist, a configuration that the chip refuses, a second one for PFC.
+    pub fn configure(
+        &mut self,
+        app: u32,
+        config: AppConfig,
+        chip: &ChipSpec,
+    ) -> Result<(), Vec<PktgenError>> {
+        self.slot(app).map_err(|error| vec![error])?;
+        let mut errors = config.validate(chip).err().unwrap_or_default();
+        if matches!(config.trigger, Trigger::Pfc { .. }) {
+            let is_pfc =
+                |slot: &Slot| matches!(slot.config, Some(AppConfig { trigger: Trigger::Pfc { .. }, .. }));
+            let other = (0..).zip(&self.slots).find(|(number, slot)| *number != app && is_pfc(slot));
+            if let Some((other, _)) = other {
+                errors.push(PktgenError::SecondPfc { found: app, other });
+            }
+        }
+        if !errors.is_empty() {
+            return Err(errors);
+        }
+        self.disable(app).map_err(|error| vec![error])?;
+        self.slot(app).map_err(|error| vec![error])?.config = Some(config);
+        Ok(())
+    }
+
+    /// Switches an application on; its timer starts now. One that is on starts afresh.
+    ///
+    /// # Errors
+    /// An application that does not exist or was not configured.
+    pub fn enable(&mut self, app: u32, now: Time) -> Result<(), PktgenError> {
+        let config = self.slot(app)?.config.ok_or(PktgenError::Unconfigured(app))?;
+        self.disable(app)?;
+        let id =
+            StreamId { switch: self.switch, pipe: self.pipe, gress: Gress::Ingress, instance: STREAMS | app };
+        let random = RandomStream::new(self.seed, id);
+        let (events, gap_after) = (self.chip.events, self.chip.gap_after);
+        let mut started = App::new(config, now, random, events, gap_after);
+        // Ports that are down already count (model).
+        for port in (0..128).filter(|port| self.down >> port & 1 != 0) {
+            started.port_down(port, now);
+        }
+        self.slot(app)?.app = Some(started);
+        Ok(())
+    }
+
+    /// Switches an application off at once; what waits is forgotten.
+    ///
+    /// # Errors
+    /// An application that does not exist.
+    pub fn disable(&mut self, app: u32) -> Result<(), PktgenError> {
+        let slot = self.slot(app)?;
+        if let Some(app) = slot.app.take() {
+            let (sum, more) = (&mut slot.counters, app.counters);
+            sum.triggers += more.triggers;
+            sum.lost += more.lost;
+            sum.batches += more.batches;
+            sum.packets += more.packets;
+        }
+        Ok(())
+    }
+
+    /// What an application has done since the start.
+    pub fn counters(&self, app: u32) -> Option<AppCounters> {
+        let slot = self.slots.get(app as usize)?;
+        let (done, now) = (slot.counters, slot.app.as_ref().map(|app| app.counters).unwrap_or_default());
+        Some(AppCounters {
+            triggers: done.triggers + now.triggers,
+            lost: done.lost + now.lost,
+            batches: done.batches + now.batches,
+            packets: done.packets + now.packets,
+        })
+    }
+
+    /// A local port went down; down again before [`PacketGenerator::port_up`] it triggers nothing.
+    pub fn port_down(&mut self, port: u32, now: Time) {
+        let bit = 1u128.checked_shl(port).unwrap_or(0);
+        if self.down & bit != 0 {
+            return;
+        }
+        self.down |= bit;
+        self.running().for_each(|app| app.port_down(port, now));
+    }
+
+    /// A local port came up.
+    pub fn port_up(&mut self, port: u32) {
+        self.down &= !1u128.checked_shl(port).unwrap_or(0);
+    }
+
+    /// A packet came in by a recirculation port; `bytes` are its first ones.
+    pub fn recirculated(&mut self, bytes: &[u8], now: Time) {
+        let key = first_bytes(bytes, self.chip.match_bytes);
+        for app in self.running() {
+            if matches!(app.config.trigger, Trigger::Recirculation(wanted) if wanted.matches(&key)) {
+                app.trigger(Event::Matched(key), now);
+            }
+        }
+    }
+
+    /// A deparser asked for `length` bytes from `offset` of the buffer, with `bytes` to match.
+    pub fn requested(&mut self, bytes: &[u8], offset: u32, length: u32, now: Time) {
+        let key = first_bytes(bytes, 16);
+        for app in self.running() {
+            if matches!(app.config.trigger, Trigger::Request(wanted) if wanted.matches(&key)) {
+                app.trigger(Event::Requested { key, offset, length }, now);
+            }
+        }
+    }
+
+    /// A priority was paused or resumed.
+    pub fn pfc_changed(&mut self, now: Time) {
+        for app in self.running() {
+            if let Trigger::Pfc { header } = app.config.trigger {
+                app.trigger(Event::Pfc(header), now);
+            }
+        }
+    }
+
+    /// When the next packet starts, or the next timer runs out; nothing happens before.
+    pub fn next_time(&self) -> Option<Time> {
+        let apps = || self.slots.iter().filter_map(|slot| slot.app.as_ref());
+        let timer = apps().filter_map(App::timer).min();
+        let packet = apps().filter_map(App::due).min().map(|due| due.max(self.free_at));
+        timer.into_iter().chain(packet).min()
+    }
+
+    /// The next packet that starts at or before `until`, in order of time; of applications that are due together
+    /// the lowest goes first (assumption). `None` when all that was to happen until then has happened.
+    pub fn poll(&mut self, until: Time) -> Option<GeneratedPacket> {
+        loop {
+            let next = self.next_time().filter(|next| *next <= until)?;
+            let expired = |app: &&mut App| app.timer().is_some_and(|timer| timer <= next);
+            if let Some(app) = self.running().find(expired) {
+                app.fire();
+                continue;
+            }
+            let free_at = self.free_at;
+            let starts = |slot: &Slot| slot.app.as_ref().and_then(App::due).map(|due| due.max(free_at));
+            let app = self.slots.iter().position(|slot| starts(slot) == Some(next))?;
+            return self.send(app, next);
+        }
+    }
+
+    fn send(&mut self, number: usize, start: Time) -> Option<GeneratedPacket> {
+        let (chip, pipe) = (self.chip, self.pipe);
+        let app = self.slots.get_mut(number)?.app.as_mut()?;
+        let config = app.config;
+        let (offset, length) = match app.next()? {
+            Event::Requested { offset, length, .. } => (offset, length),
+            _ => (config.offset, config.length),
+        };
+        let header_bytes = app.header_bytes();
+        let end = start + chip.rate.time_for(Bytes(u64::from(length) + header_bytes));
+        let (shot, port) = app.send(start, end)?;
+        self.free_at = end;
+        let header = PktgenHeader::new(pipe, number as u32, chip.app_bits, &shot, config.copy_key);
+        Some(GeneratedPacket { app: number as u32, start, end, port, header, offset, length })
+    }
+
+    fn running(&mut self) -> impl Iterator<Item = &mut App> {
+        self.slots.iter_mut().filter_map(|slot| slot.app.as_mut())
+    }
+
+    fn slot(&mut self, app: u32) -> Result<&mut Slot, PktgenError> {
+        let limit = self.slots.len() as u32;
+        self.slots.get_mut(app as usize).ok_or(PktgenError::App { found: app, limit })
+    }
+}
+
+/// The first `count` bytes, zeros where there are fewer.
+fn first_bytes(bytes: &[u8], count: usize) -> [u8; 16] {
+    let mut key = [0; 16];
+    for (slot, byte) in key.iter_mut().zip(bytes).take(count) {
+        *slot = *byte;
+    }
+    key
+}

@@ -1,0 +1,183 @@
+//! The search for the smallest or largest lane of a 128-bit word.
+//!
+//! What lives here: its data and result. What may not: which chips have it (facts: asic §4.2: Tofino 2).
+
+/// What is searched for, and how wide lanes are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LaneOp {
+    /// The smallest of sixteen bytes.
+    Min8,
+    /// The largest of sixteen bytes.
+    Max8,
+    /// The smallest of eight 16-bit lanes.
+    Min16,
+    /// The largest of eight 16-bit lanes.
+    Max16,
+}
+
+impl LaneOp {
+    /// Every search.
+    pub const ALL: [Self; 4] = [Self::Min8, Self::Max8, Self::Min16, Self::Max16];
+
+    /// The vendor assembler's mnemonic.
+    pub const fn mnemonic(self) -> &'static str {
+        match self {
+            Self::Min8 => "min8",
+            Self::Max8 => "max8",
+            Self::Min16 => "min16",
+            Self::Max16 => "max16",
+        }
+    }
+
+    /// Bits per lane.
+    pub const fn lane_bits(self) -> u32 {
+        match self {
+            Self::Min8 | Self::Max8 => 8,
+            Self::Min16 | Self::Max16 => 16,
+        }
+    }
+
+    /// Lanes of a word, which are also the bits of the mask.
+    pub const fn lanes(self) -> u32 {
+        128 / self.lane_bits()
+    }
+
+    const fn is_max(self) -> bool {
+        matches!(self, Self::Max8 | Self::Max16)
+    }
+}
+
+/// Which lanes take part; bit 0 stands for the lowest lane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum LaneMask {
+    /// A constant, from the register file.
+    Constant(u16),
+    /// The lowest bits of the PHV operand.
+    Phv,
+}
+
+/// How much the chosen lane changes by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum PostAmount {
+    /// A constant, from the register file.
+    Constant(u8),
+    /// A PHV byte: the lowest one if the mask is a constant, else the one above the mask.
+    Phv,
+}
+
+/// A change of the chosen lane, capped at zero and at the lane's largest value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct LanePost {
+    /// Whether the amount is subtracted.
+    pub subtract: bool,
+    /// The amount.
+    pub amount: PostAmount,
+}
+
+/// A search over the register's word or the PHV operands; no other update can happen in the same action.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct LaneSearch {
+    /// What is searched for.
+    pub op: LaneOp,
+    /// Whether the lanes are those of the PHV operands; a change is then output only, not stored.
+    pub from_phv: bool,
+    /// Which lanes take part.
+    pub mask: LaneMask,
+    /// A change of the chosen lane.
+    pub post: Option<LanePost>,
+}
+
+/// What a search found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Found {
+    /// The chosen lane's number.
+    pub(super) index: u32,
+    /// Its value.
+    pub(super) value: u32,
+    /// Its value after the change.
+    pub(super) changed: u32,
+    /// The register's new word.
+    pub(super) word: u128,
+}
+
+impl LaneSearch {
+    /// Searches; of equal lanes the highest one is chosen, and without any lane index and value are 0 (model).
+    #[inline]
+    pub(super) fn run(&self, word: u128, phv: u128) -> Found {
+        let (lanes, bits) = (self.op.lanes(), self.op.lane_bits());
+        let lane_mask = (1u32 << bits) - 1;
+        let mask = match self.mask {
+            LaneMask::Constant(mask) => u32::from(mask),
+            LaneMask::Phv => phv as u32,
+        } & ((1u32 << lanes) - 1);
+        let source = if self.from_phv { phv } else { word };
+        let lane = |index: u32| (source >> (index * bits)) as u32 & lane_mask;
+        let mut found: Option<(u32, u32)> = None;
+        for index in (0..lanes).filter(|index| mask >> index & 1 != 0) {
+            let value = lane(index);
+            let better = |(_, best): (u32, u32)| if self.op.is_max() { value >= best } else { value <= best };
+            if found.is_none_or(better) {
+                found = Some((index, value));
+            }
+        }
+        let Some((index, value)) = found else { return Found { index: 0, value: 0, changed: 0, word } };
+        let Some(post) = self.post else { return Found { index, value, changed: value, word } };
+        let amount = match (post.amount, self.mask) {
+            (PostAmount::Constant(amount), _) => u32::from(amount),
+            (PostAmount::Phv, LaneMask::Constant(_)) => phv as u32 & 0xff,
+            (PostAmount::Phv, LaneMask::Phv) => (phv >> lanes) as u32 & 0xff,
+        };
+        let changed =
+            if post.subtract { value.saturating_sub(amount) } else { (value + amount).min(lane_mask) };
+        let place = index * bits;
+        let stored = word & !(u128::from(lane_mask) << place) | u128::from(changed) << place;
+        Found { index, value, changed, word: if self.from_phv { word } else { stored } }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WORD: u128 = 0x0f0e_0d0c_0b0a_0908_0706_0504_0302_0102;
+
+    fn search(op: LaneOp, mask: LaneMask, post: Option<LanePost>) -> LaneSearch {
+        LaneSearch { op, from_phv: false, mask, post }
+    }
+
+    #[test]
+    fn smallest_and_largest_of_the_lanes_that_take_part() {
+        let rows = [
+            (LaneOp::Min8, 0xffff, 1, 0x01),
+            // Two lanes hold 2: the higher one wins.
+            (LaneOp::Min8, 0xfffd, 2, 0x02),
+            (LaneOp::Max8, 0xffff, 15, 0x0f),
+            (LaneOp::Max8, 0x00ff, 7, 0x07),
+            (LaneOp::Min16, 0xff, 0, 0x0102),
+            (LaneOp::Max16, 0x0f, 3, 0x0706),
+            (LaneOp::Max16, 0, 0, 0),
+        ];
+        for (op, mask, index, value) in rows {
+            let found = search(op, LaneMask::Constant(mask), None).run(WORD, 0);
+            assert_eq!((found.index, found.value, found.word), (index, value, WORD), "{}", op.mnemonic());
+        }
+    }
+
+    #[test]
+    fn the_chosen_lane_changes_within_its_range() {
+        let post = |subtract, amount| Some(LanePost { subtract, amount });
+        let down = search(LaneOp::Max8, LaneMask::Phv, post(true, PostAmount::Constant(200)));
+        let found = down.run(WORD, 0x0003);
+        assert_eq!((found.index, found.value, found.changed), (0, 2, 0));
+        assert_eq!(found.word, WORD & !0xff);
+        // The amount lies above the sixteen mask bits.
+        let up = search(LaneOp::Max8, LaneMask::Phv, post(false, PostAmount::Phv));
+        assert_eq!(up.run(WORD, 0x00fe_8000).changed, 0xff);
+        let up = LaneSearch {
+            from_phv: true,
+            ..search(LaneOp::Min16, LaneMask::Constant(2), post(false, PostAmount::Phv))
+        };
+        let found = up.run(WORD, 0x0100_0005);
+        assert_eq!((found.index, found.value, found.changed, found.word), (1, 0x0100, 0x0105, WORD));
+    }
+}

@@ -1,0 +1,253 @@
+//! A register action as the SALU has it.
+//!
+//! What lives here: plain data, every field a part of the chip. What may not: rules and results.
+
+use super::bit::BitOp;
+use super::compare::Comparator;
+use super::format::{Format, Half};
+use super::lanes::LaneSearch;
+use super::math::MathUnit;
+use super::op::SaluOp;
+use super::predicate::Predicate;
+use crate::chip::SaluSpec;
+
+/// A number that an instruction names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Constant {
+    /// The number itself. Small ones are part of the instruction, others take a row of the register file.
+    Value(i64),
+    /// A register parameter: the row of the register file that the control plane writes.
+    Param(u8),
+}
+
+impl Constant {
+    /// Register parameters that a register can have: rows of the register file (facts: asic §4.1).
+    pub const PARAMS: usize = 4;
+    /// Zero.
+    pub const ZERO: Self = Self::Value(0);
+
+    /// The number, a parameter taken from `params`; of a parameter that does not exist, 0.
+    #[inline]
+    pub(super) fn resolve(self, params: &[i64; Self::PARAMS]) -> i64 {
+        match self {
+            Self::Value(value) => value,
+            Self::Param(row) => params.get(usize::from(row)).copied().unwrap_or(0),
+        }
+    }
+}
+
+/// First operand of an update ALU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SourceA {
+    /// A half of the element as it was.
+    Memory(Half),
+    /// A number.
+    Constant(Constant),
+}
+
+/// Second operand of an update ALU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SourceB {
+    /// A PHV operand.
+    Phv(Half),
+    /// A number.
+    Constant(Constant),
+    /// The math unit's result for a half of the element. ALU2-lo only.
+    MathMemory(Half),
+    /// The math unit's result for a PHV operand. ALU2-lo only.
+    MathPhv(Half),
+}
+
+/// What one update ALU does (facts: asic §4.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Update {
+    /// When it does it. The results of a half's two ALUs are ORed; if neither acts the half stays.
+    pub when: Predicate,
+    /// The instruction.
+    pub op: SaluOp,
+    /// The first operand; `None` if the instruction has none.
+    pub a: Option<SourceA>,
+    /// The second operand; `None` if the instruction has none.
+    pub b: Option<SourceB>,
+}
+
+impl Update {
+    /// An instruction with both operands.
+    pub const fn binary(when: Predicate, op: SaluOp, a: SourceA, b: SourceB) -> Self {
+        Self { when, op, a: Some(a), b: Some(b) }
+    }
+
+    /// Takes over a PHV operand.
+    pub const fn set_phv(when: Predicate, half: Half) -> Self {
+        Self { when, op: SaluOp::AluB, a: None, b: Some(SourceB::Phv(half)) }
+    }
+
+    /// Takes over a number.
+    pub const fn set_constant(when: Predicate, constant: Constant) -> Self {
+        Self { when, op: SaluOp::AluA, a: Some(SourceA::Constant(constant)), b: None }
+    }
+
+    /// Takes over a half of the element.
+    pub const fn set_memory(when: Predicate, half: Half) -> Self {
+        Self { when, op: SaluOp::AluA, a: Some(SourceA::Memory(half)), b: None }
+    }
+}
+
+/// Operand of the divider.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum DivideSource {
+    /// A half of the element.
+    Memory(Half),
+    /// A PHV operand.
+    Phv(Half),
+    /// A number.
+    Constant(Constant),
+}
+
+/// A division; it takes the place of ALU2-hi (facts: asic §4.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Divide {
+    /// What is divided.
+    pub dividend: DivideSource,
+    /// By what.
+    pub divisor: DivideSource,
+}
+
+/// What an output word shows (facts: asic §4.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum OutputSource {
+    /// A half of the element as it was.
+    Memory(Half),
+    /// A PHV operand.
+    Phv(Half),
+    /// A half as the update ALUs leave it; of a one-bit register the bit that the instruction gives out. The
+    /// high half of a single element is no memory: it is what ALU1-hi and ALU2-hi computed, or 0.
+    Alu(Half),
+    /// A one in this bit when the output's predicate holds.
+    Flag {
+        /// The bit, 0 to 31.
+        shift: u8,
+    },
+    /// A one in the bit whose number is the comparators' outcome, if the predicate holds for it.
+    OneHot,
+    /// The index of the element, as the meter ALU's address.
+    Address,
+    /// The quotient, 16 bits.
+    Quotient,
+    /// The remainder, 16 bits.
+    Remainder,
+    /// The lane that the search chose, before its change.
+    LaneValue,
+    /// The same, after its change.
+    LaneChanged,
+    /// The number of the lane.
+    LaneIndex,
+}
+
+/// One output word of 32 bits. Words 0 and 1 show the low 32 bits of what they show, 2 and 3 the high 32.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Output {
+    /// When it shows it; else 0.
+    pub when: Predicate,
+    /// What.
+    pub source: OutputSource,
+}
+
+impl Output {
+    /// Shows `source` always.
+    pub const fn always(source: OutputSource) -> Self {
+        Self { when: Predicate::ALWAYS, source }
+    }
+}
+
+/// A register action as the SALU has it: what happens to one element in one access.
+///
+/// Exactly one of the three ways to update is used: the four ALUs (`lo`, `hi`, also none of them), `bit` for
+/// one-bit registers, or `lanes`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct SaluProgram {
+    /// The element's format.
+    pub format: Format,
+    /// Comparators by unit.
+    pub comparators: [Option<Comparator>; 4],
+    /// ALU1-lo and ALU2-lo.
+    pub lo: [Option<Update>; 2],
+    /// ALU1-hi and ALU2-hi.
+    pub hi: [Option<Update>; 2],
+    /// The math unit, if ALU2-lo uses it.
+    pub math: Option<MathUnit>,
+    /// A division.
+    pub divide: Option<Divide>,
+    /// The instruction of a one-bit register.
+    pub bit: Option<BitOp>,
+    /// A lane search.
+    pub lanes: Option<LaneSearch>,
+    /// Output words.
+    pub outputs: [Option<Output>; 4],
+}
+
+impl SaluProgram {
+    /// An action that changes and shows nothing.
+    pub const fn new(format: Format) -> Self {
+        Self {
+            format,
+            comparators: [None; 4],
+            lo: [None; 2],
+            hi: [None; 2],
+            math: None,
+            divide: None,
+            bit: None,
+            lanes: None,
+            outputs: [None; 4],
+        }
+    }
+
+    /// Whether the stage pays the divider's latency (facts: asic §7.1).
+    pub const fn divides(&self) -> bool {
+        self.divide.is_some()
+    }
+
+    /// Which PHV operands it needs, low first: bytes of the exact crossbar (facts: asic §1.3).
+    pub fn phv_halves(&self) -> [bool; 2] {
+        let mut used = [false; 2];
+        let mut mark = |half: Half| used[half as usize] = true;
+        for comparator in self.comparators.iter().flatten() {
+            match comparator {
+                Comparator::Compare(compare) => compare.phv.iter().for_each(|term| mark(term.half)),
+                Comparator::Ternary(ternary) => mark(ternary.phv),
+            }
+        }
+        for update in self.lo.iter().chain(&self.hi).flatten() {
+            if let Some(SourceB::Phv(half) | SourceB::MathPhv(half)) = update.b {
+                mark(half);
+            }
+        }
+        for source in self.divide.iter().flat_map(|divide| [divide.dividend, divide.divisor]) {
+            if let DivideSource::Phv(half) = source {
+                mark(half);
+            }
+        }
+        for output in self.outputs.iter().flatten() {
+            if let OutputSource::Phv(half) = output.source {
+                mark(half);
+            }
+        }
+        if let Some(lanes) = self.lanes {
+            use super::lanes::{LaneMask, PostAmount};
+            let post = lanes.post.is_some_and(|post| post.amount == PostAmount::Phv);
+            used[0] |= lanes.from_phv || lanes.mask == LaneMask::Phv || post;
+            used[1] |= lanes.from_phv;
+        }
+        used
+    }
+
+    /// The bytes of an exact crossbar group, as bits of a mask, on which the operands must lie: the low one from
+    /// the chip's first operand byte, the high one right behind it (facts: asic §1.3; both as wide as a half).
+    pub fn phv_bytes(&self, spec: &SaluSpec) -> u32 {
+        let size = self.format.half_bits().div_ceil(8);
+        let operand = (1u32 << size) - 1;
+        let [lo, hi] = self.phv_halves();
+        let bytes = if lo { operand } else { 0 } | if hi { operand << size } else { 0 };
+        bytes.checked_shl(spec.operand_start_byte).unwrap_or(0)
+    }
+}

@@ -1,0 +1,177 @@
+//! The advanced-flow-control word that a deparser hands to the traffic manager (Tofino 2).
+//!
+//! What lives here: its fields and bits (facts: asic §8.5). What may not: queues and their state.
+//!
+//! ```text
+//! 31   30 29   28 25    24 22   21 15    14 0
+//! qfc  pipe    MAC      0       queue    credit
+//! ```
+
+use crate::chip::ChipSpec;
+use crate::port::DevPort;
+use thiserror::Error;
+
+/// What the credit of a queue means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum AfcMode {
+    /// Credit 1 pauses the queue, 0 lets it go on.
+    Xoff,
+    /// A signed number that is added to the queue's credit. Units and the rule for stopping are not public
+    /// (facts: asic §12).
+    Credit,
+}
+
+/// What a word does to its queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum AfcEffect {
+    /// The queue sends nothing more; packets that it has handed out go on their way.
+    Pause,
+    /// The queue may send again.
+    Resume,
+    /// The queue's credit changes by this.
+    Credit(i16),
+}
+
+/// A flow-control message for one queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct AfcWord {
+    /// Set for a message to a queue.
+    pub qfc: bool,
+    /// The queue's pipe, 0 to 3.
+    pub pipe: u8,
+    /// The queue's MAC, which is its port group, 0 to 15.
+    pub mac: u8,
+    /// The queue within the port group, 0 to 127.
+    pub queue: u8,
+    /// The credit, 15 bits.
+    pub credit: u16,
+}
+
+/// A queue that a word cannot name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum AfcError {
+    /// The chip has no such words.
+    #[error("advanced flow control: this chip has none; use Tofino 2")]
+    Missing,
+    /// A queue id beyond the port's queues.
+    #[error("queue {found} of dev_port {port}; with the default mapping a port has {limit}, from 0")]
+    Queue {
+        /// The queue.
+        found: u8,
+        /// Its port.
+        port: u16,
+        /// Queues of a port.
+        limit: u32,
+    },
+}
+
+impl AfcWord {
+    /// The word for queue `qid` of a port with the default mapping of queues to ports.
+    ///
+    /// # Errors
+    /// A chip without the feature, a queue that the port does not have.
+    pub fn for_queue(chip: &ChipSpec, port: DevPort, qid: u8, credit: u16) -> Result<Self, AfcError> {
+        if !chip.features.advanced_flow_control {
+            return Err(AfcError::Missing);
+        }
+        let limit = chip.tm.queues_per_port;
+        if u32::from(qid) >= limit {
+            return Err(AfcError::Queue { found: qid, port: port.number(), limit });
+        }
+        let per_group = chip.tm.ports_per_group.max(1);
+        let local = u32::from(port.local());
+        Ok(Self {
+            qfc: true,
+            pipe: port.pipe().0,
+            mac: (local / per_group) as u8,
+            queue: ((local % per_group) * limit + u32::from(qid)) as u8,
+            credit,
+        })
+    }
+
+    /// The 32 bits; bits of fields beyond their width are dropped.
+    pub const fn encode(self) -> u32 {
+        (self.qfc as u32) << 31
+            | (self.pipe as u32 & 0x3) << 29
+            | (self.mac as u32 & 0xf) << 25
+            | (self.queue as u32 & 0x7f) << 15
+            | self.credit as u32 & 0x7fff
+    }
+
+    /// The fields of 32 bits.
+    pub const fn decode(word: u32) -> Self {
+        Self {
+            qfc: word >> 31 != 0,
+            pipe: (word >> 29 & 0x3) as u8,
+            mac: (word >> 25 & 0xf) as u8,
+            queue: (word >> 15 & 0x7f) as u8,
+            credit: (word & 0x7fff) as u16,
+        }
+    }
+
+    /// The port and the queue id of the default mapping; `None` if there is no such port.
+    pub fn target(self, chip: &ChipSpec) -> Option<(DevPort, u8)> {
+        let per_port = chip.tm.queues_per_port.max(1);
+        let within = u32::from(self.queue) / per_port;
+        let local = u32::from(self.mac) * chip.tm.ports_per_group + within;
+        let exists = within < chip.tm.ports_per_group && local < chip.ports.ports_per_pipe;
+        let port = DevPort::from_parts(crate::port::Pipe(self.pipe), local as u8);
+        port.filter(|_| exists).map(|port| (port, (u32::from(self.queue) % per_port) as u8))
+    }
+
+    /// What the word does to a queue in this mode; nothing if it is no message to a queue.
+    pub const fn effect(self, mode: AfcMode) -> Option<AfcEffect> {
+        match (self.qfc, mode) {
+            (false, _) => None,
+            (true, AfcMode::Xoff) if self.credit & 1 != 0 => Some(AfcEffect::Pause),
+            (true, AfcMode::Xoff) => Some(AfcEffect::Resume),
+            (true, AfcMode::Credit) => Some(AfcEffect::Credit(((self.credit << 1) as i16) >> 1)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_worked_example() {
+        // facts: asic §8.5: dev_port 137, qid 0 is pipe 1, MAC 1, queue 16.
+        let chip = ChipSpec::tofino2();
+        let port = DevPort::new(137).unwrap();
+        let word = AfcWord::for_queue(&chip, port, 0, 1).unwrap();
+        assert_eq!((word.pipe, word.mac, word.queue), (1, 1, 16));
+        assert_eq!(word.encode(), 1 << 31 | 1 << 29 | 1 << 25 | 16 << 15 | 1);
+        assert_eq!(word.target(&chip), Some((port, 0)));
+        assert_eq!(
+            AfcWord::for_queue(&chip, port, 16, 0),
+            Err(AfcError::Queue { found: 16, port: 137, limit: 16 })
+        );
+        assert_eq!(AfcWord::for_queue(&ChipSpec::tofino(), port, 0, 0), Err(AfcError::Missing));
+        let credit = |credit| AfcWord { credit, ..word };
+        assert_eq!(word.effect(AfcMode::Xoff), Some(AfcEffect::Pause));
+        assert_eq!(credit(0).effect(AfcMode::Xoff), Some(AfcEffect::Resume));
+        assert_eq!(credit(0x7fff).effect(AfcMode::Credit), Some(AfcEffect::Credit(-1)));
+        assert_eq!(credit(0x3fff).effect(AfcMode::Credit), Some(AfcEffect::Credit(0x3fff)));
+        assert_eq!(AfcWord { qfc: false, ..word }.effect(AfcMode::Xoff), None);
+        assert_eq!(AfcWord { mac: 9, ..word }.target(&chip), None);
+    }
+
+    proptest! {
+        #[test]
+        fn words_round_trip(word: u32) {
+            // Bits 24 to 22 are padding.
+            prop_assert_eq!(AfcWord::decode(word).encode(), word & !(7 << 22));
+        }
+
+        #[test]
+        fn queues_round_trip(pipe in 0u8..4, local in 0u8..72, qid in 0u8..16, credit in 0u16..1 << 15) {
+            let chip = ChipSpec::tofino2();
+            let port = DevPort::from_parts(crate::port::Pipe(pipe), local).unwrap();
+            let word = AfcWord::for_queue(&chip, port, qid, credit).unwrap();
+            prop_assert_eq!(AfcWord::decode(word.encode()), word);
+            prop_assert_eq!(word.target(&chip), Some((port, qid)));
+        }
+    }
+}
