@@ -4,7 +4,8 @@
 //! sums of rounded periods, knowledge of which part of a chip runs on which clock.
 
 use crate::units::{
-    Cycles, Duration, Time, Unit, UnitError, UnitErrorKind, parse_scaled, print_decimal, serde_as_text,
+    Cycles, Divisor, Duration, Time, Unit, UnitError, UnitErrorKind, parse_scaled, print_decimal,
+    serde_as_text,
 };
 use std::fmt;
 use std::str::FromStr;
@@ -23,21 +24,23 @@ pub struct Clock {
     num: u64,
     den: u64,
     /// The period in picoseconds is `period_num / period_den`, in lowest terms and at least 1.
-    period_num: u64,
-    period_den: u64,
+    period_num: Divisor,
+    period_den: Divisor,
+}
+
+/// A clock whose terms are known to be lowest.
+const fn known(num: u64, den: u64, period_num: u64, period_den: u64) -> Clock {
+    Clock { num, den, period_num: Divisor::new(period_num), period_den: Divisor::new(period_den) }
 }
 
 /// 1 GHz: the reference of Tofino 2's shapers (facts: asic §8.4).
-pub(crate) const CLOCK_1_GHZ: Clock = Clock { num: 1_000_000_000, den: 1, period_num: 1_000, period_den: 1 };
+pub(crate) const CLOCK_1_GHZ: Clock = known(1_000_000_000, 1, 1_000, 1);
 /// 1.22 GHz: Tofino's core clock (facts: asic §7.6).
-pub(crate) const CLOCK_1_22_GHZ: Clock =
-    Clock { num: 1_220_000_000, den: 1, period_num: 50_000, period_den: 61 };
+pub(crate) const CLOCK_1_22_GHZ: Clock = known(1_220_000_000, 1, 50_000, 61);
 /// 1.3125 GHz: Tofino 2's core clock (facts: asic §7.6).
-pub(crate) const CLOCK_1_3125_GHZ: Clock =
-    Clock { num: 1_312_500_000, den: 1, period_num: 16_000, period_den: 21 };
+pub(crate) const CLOCK_1_3125_GHZ: Clock = known(1_312_500_000, 1, 16_000, 21);
 /// 1.5 GHz: Tofino 2's MAU clock (facts: asic §7.6).
-pub(crate) const CLOCK_1_5_GHZ: Clock =
-    Clock { num: 1_500_000_000, den: 1, period_num: 2_000, period_den: 3 };
+pub(crate) const CLOCK_1_5_GHZ: Clock = known(1_500_000_000, 1, 2_000, 3);
 
 /// Why a frequency cannot be a [`Clock`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -89,7 +92,7 @@ impl Clock {
         let common = gcd(top, bottom);
         match (u64::try_from(top / common), u64::try_from(bottom / common), u64::try_from(shared)) {
             (Ok(period_num), Ok(period_den), Ok(shared)) => {
-                Ok(Self { num: num / shared, den: den / shared, period_num, period_den })
+                Ok(known(num / shared, den / shared, period_num, period_den))
             }
             _ => Err(ClockError::TooFine { num, den }),
         }
@@ -110,28 +113,28 @@ impl Clock {
 
     /// The time of edge number `cycle`, rounded down to the picosecond; saturates at [`Time::MAX`].
     pub fn time_of(self, cycle: Cycles) -> Time {
-        if let Some(scaled) = cycle.0.checked_mul(self.period_num) {
-            return Time::from_ps(scaled / self.period_den);
+        if let Some(scaled) = cycle.0.checked_mul(self.period_num.get()) {
+            return Time::from_ps(self.period_den.floor(scaled));
         }
-        let ps = u128::from(cycle.0) * u128::from(self.period_num) / u128::from(self.period_den);
+        let ps = u128::from(cycle.0) * u128::from(self.period_num.get()) / u128::from(self.period_den.get());
         Time::from_ps(u64::try_from(ps).unwrap_or(u64::MAX))
     }
 
     /// The smallest cycle number whose edge is not before `time`.
     pub fn first_edge_at_or_after(self, time: Time) -> Cycles {
         // floor(n * p) >= t is n * p >= t for a whole t, so the rounding of `time_of` needs no correction.
-        if let Some(scaled) = time.as_ps().checked_mul(self.period_den) {
-            return Cycles(scaled.div_ceil(self.period_num));
+        if let Some(scaled) = time.as_ps().checked_mul(self.period_den.get()) {
+            return Cycles(self.period_num.ceil(scaled));
         }
-        let scaled = u128::from(time.as_ps()) * u128::from(self.period_den);
-        narrow(scaled.div_ceil(u128::from(self.period_num)))
+        let scaled = u128::from(time.as_ps()) * u128::from(self.period_den.get());
+        narrow(scaled.div_ceil(u128::from(self.period_num.get())))
     }
 
     /// The largest cycle number whose edge is not after `time`.
     pub fn last_edge_at_or_before(self, time: Time) -> Cycles {
         // floor(n * p) <= t is n * p < t + 1.
-        let scaled = (u128::from(time.as_ps()) + 1) * u128::from(self.period_den);
-        narrow(scaled.div_ceil(u128::from(self.period_num)) - 1)
+        let scaled = (u128::from(time.as_ps()) + 1) * u128::from(self.period_den.get());
+        narrow(scaled.div_ceil(u128::from(self.period_num.get())) - 1)
     }
 
     /// The length of `cycles` cycles counted from edge 0, rounded down.

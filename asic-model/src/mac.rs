@@ -76,6 +76,11 @@ impl MacTx {
         self.line.rate
     }
 
+    /// The line time of a frame of `len` bytes (without FCS), preamble and gap included.
+    pub fn line_time(&self, len: Bytes) -> Duration {
+        self.line.time_for(wire_bytes(len))
+    }
+
     /// The earliest time at which the next frame's preamble can start.
     pub const fn free_at(&self) -> Time {
         self.free_at

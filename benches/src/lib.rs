@@ -177,6 +177,7 @@ pub fn switch<E: Executor>(w: &Workload, executor: E, mode: Mode) -> Switch<E> {
 }
 
 /// Sends all frames through a switch by front-panel port 0.
+#[inline(never)]
 pub fn drive<E: Executor>(switch: &mut Switch<E>, frames: &[(u64, Vec<u8>)]) -> Counting {
     let mut sink = Counting::default();
     let port = DevPort::new(8).expect("a dev_port");

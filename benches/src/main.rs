@@ -44,7 +44,7 @@ fn measure(packets: u64, routes: u32, wanted: &str) {
     let mut bytes = w.frames.clone();
     let base = time(packets, || floor(&mut bytes));
     row("floor", routes, base, base);
-    for size in [64, 1] {
+    for size in [64, 32, 16, 8, 1] {
         let name = format!("engine, batch {size}");
         if name.contains(wanted) {
             row(&name, routes, engine(&w, packets, size), base);

@@ -28,7 +28,7 @@ mod stats;
 
 use thiserror::Error;
 
-use crate::units::{Bytes, Cells, Duration, Time};
+use crate::units::{Bytes, Cells, Divisor, Duration, Time};
 pub use afc::{AfcEffect, AfcError, AfcMode, AfcWord};
 pub use config::{ConfigError, PortQueues, QueueConfig, TmConfig};
 pub use mirror::{HashIndex, MirrorError, MirrorKind, MirrorMetadata, MirrorOverrides, MirrorSession};
@@ -175,7 +175,7 @@ impl Port {
 /// `H` is the caller's handle to a packet. After warm-up nothing is allocated per packet.
 #[derive(Debug, Clone)]
 pub struct TrafficManager<H> {
-    cell_size: Bytes,
+    cell_size: Divisor,
     buffer_cells: Cells,
     used_cells: Cells,
     max_used_cells: Cells,
@@ -191,7 +191,7 @@ impl<H: Copy> TrafficManager<H> {
     pub fn new(config: TmConfig) -> Result<Self, Vec<ConfigError>> {
         config.validate()?;
         Ok(Self {
-            cell_size: config.cell_size,
+            cell_size: Divisor::new(config.cell_size.0),
             buffer_cells: config.buffer_cells,
             used_cells: Cells::ZERO,
             max_used_cells: Cells::ZERO,
@@ -320,9 +320,9 @@ impl<H: Copy> TrafficManager<H> {
 }
 
 /// Cells that a packet takes: at least one, so that every queue entry is paid for.
-fn cells_of(bytes: Bytes, cell_size: Bytes) -> Cells {
+fn cells_of(bytes: Bytes, cell_size: Divisor) -> Cells {
     // A packet of more than 2^32 cells fits no buffer; the largest count says so to admission.
-    bytes.cells(cell_size).unwrap_or(Cells(u32::MAX)).max(Cells(1))
+    Cells(u32::try_from(cell_size.ceil(bytes.0)).unwrap_or(u32::MAX).max(1))
 }
 
 /// Whether a packet that needs `need` cells may join a queue of depth `depth` while `used` cells of the

@@ -108,6 +108,10 @@ impl Scheduler {
 
 impl Level {
     fn next(&self, level: usize, head: impl Fn(QueueId) -> Option<Bytes>) -> Option<Turn> {
+        if let [member] = self.ring.as_slice() {
+            // Alone on its level: no round to keep.
+            return head(member.queue).map(|_| Turn { queue: member.queue, level, position: 0, visits: 0 });
+        }
         let mut best: Option<Turn> = None;
         for position in positions(self.backlogged) {
             let Some(member) = self.ring.get(position) else { continue };
@@ -134,6 +138,9 @@ impl Level {
     /// Grants all visits up to the turn's own and stops there.
     fn advance(&mut self, turn: Turn, head: impl Fn(QueueId) -> Option<Bytes>) {
         let round = self.ring.len() as u64;
+        if round == 1 {
+            return;
+        }
         for position in positions(self.backlogged) {
             let distance = match self.distance(position) {
                 0 => round,

@@ -6,11 +6,13 @@
 //! Every quantity prints as text that parses back to the same value, and is (de)serialised as that text.
 //! Parsing is exact or an error: `"1.5ms"` is a duration, `"0.5ps"` is refused.
 
+mod divisor;
 mod rate;
 mod size;
 mod text;
 mod time;
 
+pub(crate) use divisor::Divisor;
 pub use rate::BitRate;
 pub use size::{Bytes, Cells, Cycles};
 pub(crate) use text::{Unit, parse_scaled, print_decimal};

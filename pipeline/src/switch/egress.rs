@@ -8,7 +8,6 @@ use crate::packet::Packet;
 use crate::pass::{Executor, Pass, PassIn, Verdict};
 use sluice_asic::event::{EventClass, EventKey};
 use sluice_asic::gress::Gress;
-use sluice_asic::mac::wire_bytes;
 use sluice_asic::tm::{QueueId, TailDrop, TmPort};
 use sluice_asic::units::{Bytes, Time};
 
@@ -88,7 +87,7 @@ impl<E: Executor> Switch<E> {
         let Some(out) = self.tm.dequeue(TmPort(port), now) else { return };
         let p = &mut self.ports[usize::from(port)];
         p.dequeues += 1;
-        p.next_dequeue = now + p.tx.rate().time_for(wire_bytes(out.bytes));
+        p.next_dequeue = now + p.tx.line_time(out.bytes);
         let (dev_port, pipe) = (p.dev_port, usize::from(p.pipe));
         let info = &mut self.info[out.handle.index()];
         info.queued = out.stamp.deq_timedelta;
