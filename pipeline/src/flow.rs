@@ -83,7 +83,8 @@ pub enum Var {
 /// What a node reads and writes; each list sorted, without repeats.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Effects {
-    /// Read through the input crossbar: keys, gateway conditions, hash inputs, counter indices.
+    /// Read through the input crossbar: keys, gateway conditions, hash inputs, indices, operands of
+    /// stateful ALUs.
     pub match_reads: Vec<Var>,
     /// Read by action ALUs.
     pub action_reads: Vec<Var>,
@@ -258,6 +259,13 @@ fn action_effects(program: &Program, action: Action, e: &mut Effects) {
             }
             PrimitiveKind::Count(_, index) => index.fields(&mut |f| e.match_reads.push(Var::Field(f))),
             PrimitiveKind::CountDirect(_) => {}
+            PrimitiveKind::Register(access) => {
+                access.index.fields(&mut |f| e.match_reads.push(Var::Field(f)));
+                for operand in program.register_actions[access.action].operands() {
+                    operand.fields(&mut |f| e.match_reads.push(Var::Field(f)));
+                }
+                e.writes.extend(access.outputs.iter().map(|(_, f)| Var::Field(*f)));
+            }
             PrimitiveKind::Drop(_) => {
                 e.writes.extend(program.intrinsic(data.gress, Intrinsic::DropCtl).map(Var::Field));
             }

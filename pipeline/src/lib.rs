@@ -19,6 +19,7 @@ pub mod pass;
 pub mod place;
 pub mod reference;
 pub mod report;
+pub mod salu;
 pub mod switch;
 pub mod text;
 pub mod verify;

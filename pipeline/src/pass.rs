@@ -4,9 +4,10 @@
 
 use crate::control::ControlState;
 use crate::entity::EntityMap;
-use crate::ir::{Counter, CounterHome, Label, Profile, Program, Table};
+use crate::ir::{Counter, CounterHome, Label, Profile, Program, Register, Table};
 use crate::packet::{Packet, PacketStore};
 use sluice_asic::gress::Gress;
+use sluice_asic::salu::State as Element;
 
 /// Intrinsic metadata that the device gives to a pass. Stamps are in ns; the executor takes the low bits
 /// that the chip has.
@@ -97,10 +98,12 @@ pub struct Count {
 pub struct State {
     /// One array per counter; direct counters are indexed by entry.
     pub counters: EntityMap<Counter, Vec<Count>>,
+    /// One array per register.
+    pub registers: EntityMap<Register, Vec<Element>>,
 }
 
 impl State {
-    /// All zero, sized for the program.
+    /// As a pipe starts: counters at zero, registers at their first value.
     #[must_use]
     pub fn new(program: &Program) -> State {
         let counters = program
@@ -116,7 +119,12 @@ impl State {
                 vec![Count::default(); size as usize]
             })
             .collect();
-        State { counters }
+        let registers = program
+            .registers
+            .values()
+            .map(|r| vec![Element::pair(r.init[0], r.init[1]); r.size as usize])
+            .collect();
+        State { counters, registers }
     }
 }
 

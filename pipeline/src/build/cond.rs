@@ -16,6 +16,8 @@ pub struct Cond(pub(super) Decision);
 pub(super) enum Decision {
     Known(bool),
     Packet(ir::Cond),
+    /// On an element of a register: only in register actions.
+    Element(ir::CellCond),
 }
 
 impl Cond {
@@ -86,6 +88,8 @@ pub struct Tested(pub(super) TestKind);
 pub(super) enum TestKind {
     Known(bool),
     Cond(ir::Cond),
+    /// On an element of a register, which a gateway does not see.
+    Element,
     Hit(ir::Table),
     Miss(ir::Table),
 }
@@ -98,6 +102,7 @@ macro_rules! tests_of_conditions {
                 Tested(match self.cond().0 {
                     Decision::Known(known) => TestKind::Known(known),
                     Decision::Packet(cond) => TestKind::Cond(cond),
+                    Decision::Element(_) => TestKind::Element,
                 })
             }
         }
@@ -125,6 +130,10 @@ pub fn and(a: impl Branch, b: impl Branch) -> Cond {
         (Decision::Packet(a), Decision::Packet(b)) => {
             Decision::Packet(ir::Cond::And(Box::new(a), Box::new(b)))
         }
+        (a, b) => match (a.in_register(), b.in_register()) {
+            (Some(a), Some(b)) => Decision::Element(ir::CellCond::And(Box::new(a), Box::new(b))),
+            _ => Decision::Known(false),
+        },
     })
 }
 
@@ -136,6 +145,10 @@ pub fn or(a: impl Branch, b: impl Branch) -> Cond {
         (Decision::Packet(a), Decision::Packet(b)) => {
             Decision::Packet(ir::Cond::Or(Box::new(a), Box::new(b)))
         }
+        (a, b) => match (a.in_register(), b.in_register()) {
+            (Some(a), Some(b)) => Decision::Element(ir::CellCond::Or(Box::new(a), Box::new(b))),
+            _ => Decision::Known(false),
+        },
     })
 }
 
@@ -144,6 +157,7 @@ pub fn not(a: impl Branch) -> Cond {
     Cond(match a.cond().0 {
         Decision::Known(known) => Decision::Known(!known),
         Decision::Packet(cond) => Decision::Packet(ir::Cond::Not(Box::new(cond))),
+        Decision::Element(cond) => Decision::Element(ir::CellCond::Not(Box::new(cond))),
     })
 }
 

@@ -10,6 +10,7 @@ use super::implicit::Group;
 use super::step::{ActionRun, ControlStep, StepKind};
 use super::value::{Place, Rhs};
 use crate::ir::{ActionData, ApplyArms, Block, Loc, PrimitiveKind, Stmt, StmtKind};
+use crate::verify::Diag;
 use sluice_asic::gress::Gress;
 
 /// Records the statements of one gress.
@@ -60,6 +61,12 @@ impl<'b> Control<'b> {
         let kind = match test.test().0 {
             TestKind::Known(true) => {
                 then(self);
+                return Else { control: self, arm: OtherArm::Never };
+            }
+            TestKind::Element => {
+                let text = "a condition of the control block compares an element of a register";
+                let help = "elements are seen by register actions only: let one return the result to a field";
+                self.builder.draft().diags.push(Diag::error(loc, text).help(help));
                 return Else { control: self, arm: OtherArm::Never };
             }
             TestKind::Known(false) => return Else { control: self, arm: OtherArm::Always },

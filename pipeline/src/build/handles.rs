@@ -33,6 +33,35 @@ handles! {
     LabelRef = Label;
 }
 
+/// A register whose elements are `W` bits wide.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RegisterRef<const W: u16>(pub(super) ir::Register);
+
+/// A register whose elements are pairs of `W` bits each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PairRef<const W: u16>(pub(super) ir::Register);
+
+/// A register action.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RegisterActionRef(pub(super) ir::RegisterAction);
+
+macro_rules! register_handles {
+    ($($name:ident$(<$w:ident>)? = $entity:ident;)*) => { $(
+        impl$(<const $w: u16>)? $name$(<$w>)? {
+            /// The entity in the finished program.
+            #[must_use]
+            pub fn id(self) -> ir::$entity {
+                self.0
+            }
+        }
+    )* };
+}
+register_handles! {
+    RegisterRef<W> = Register;
+    PairRef<W> = Register;
+    RegisterActionRef = RegisterAction;
+}
+
 /// A hash computation with a result of `W` bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HashRef<const W: u16>(pub(super) ir::Hash);

@@ -4,7 +4,7 @@
 //! or writes what an earlier one wrote. What may not live here: branches and tables.
 
 use crate::flow::Var;
-use crate::ir::{Counter, Intrinsic, Loc, Primitive, PrimitiveKind, Program};
+use crate::ir::{Counter, Intrinsic, Loc, Primitive, PrimitiveKind, Program, Register};
 use sluice_asic::gress::Gress;
 
 /// The statements of the group under construction.
@@ -14,11 +14,12 @@ pub(super) struct Group {
     body: Vec<Primitive>,
     written: Vec<Var>,
     counters: Vec<Counter>,
+    registers: Vec<Register>,
 }
 
 impl Group {
     pub(super) fn new(gress: Gress) -> Group {
-        Group { gress, body: Vec::new(), written: Vec::new(), counters: Vec::new() }
+        Group { gress, body: Vec::new(), written: Vec::new(), counters: Vec::new(), registers: Vec::new() }
     }
 
     /// Whether this primitive may run at the same time as those of the group.
@@ -26,6 +27,7 @@ impl Group {
         let mut touched = reads(program, kind);
         touched.extend(self.writes(program, kind));
         let again = matches!(kind, PrimitiveKind::Count(counter, _) if self.counters.contains(counter));
+        let again = again || register(program, kind).is_some_and(|r| self.registers.contains(&r));
         !again && !touched.iter().any(|v| self.written.contains(v))
     }
 
@@ -35,6 +37,7 @@ impl Group {
         if let PrimitiveKind::Count(counter, _) = &kind {
             self.counters.push(*counter);
         }
+        self.registers.extend(register(program, &kind));
         self.body.push(Primitive { kind, loc });
     }
 
@@ -48,13 +51,27 @@ impl Group {
         std::mem::replace(self, Group::new(self.gress)).body
     }
 
-    fn writes(&self, program: &Program, kind: &PrimitiveKind) -> Option<Var> {
-        match kind {
+    fn writes(&self, program: &Program, kind: &PrimitiveKind) -> Vec<Var> {
+        let one = match kind {
             PrimitiveKind::Set(field, _) | PrimitiveKind::Hash(field, _) => Some(Var::Field(*field)),
             PrimitiveKind::SetValid(header, _) => Some(Var::Valid(*header)),
             PrimitiveKind::Drop(_) => program.intrinsic(self.gress, Intrinsic::DropCtl).map(Var::Field),
+            PrimitiveKind::Register(access) => {
+                return access.outputs.iter().map(|(_, f)| Var::Field(*f)).collect();
+            }
             PrimitiveKind::Count(..) | PrimitiveKind::CountDirect(_) => None,
+        };
+        one.into_iter().collect()
+    }
+}
+
+/// The register that a primitive accesses.
+fn register(program: &Program, kind: &PrimitiveKind) -> Option<Register> {
+    match kind {
+        PrimitiveKind::Register(access) => {
+            program.register_actions.get(access.action).map(|code| code.register)
         }
+        _ => None,
     }
 }
 
@@ -67,6 +84,13 @@ fn reads(program: &Program, kind: &PrimitiveKind) -> Vec<Var> {
         PrimitiveKind::Hash(_, hash) => {
             let inputs = program.hashes.get(*hash).map_or(&[][..], |h| &h.inputs);
             inputs.iter().for_each(|input| input.fields(&mut |f| list.push(Var::Field(f))));
+        }
+        PrimitiveKind::Register(access) => {
+            access.index.fields(&mut |f| list.push(Var::Field(f)));
+            let code = program.register_actions.get(access.action);
+            for operand in code.map(|c| c.operands()).unwrap_or_default() {
+                operand.fields(&mut |f| list.push(Var::Field(f)));
+            }
         }
         PrimitiveKind::SetValid(..) | PrimitiveKind::CountDirect(_) | PrimitiveKind::Drop(_) => {}
     }

@@ -109,6 +109,40 @@
 //! | <code>\|a, port: Arg<9>\| ..</code> | `let port = a.arg::<9>("port");` in the closure |
 //! | `a && b`, `!a` | `and(a, b)` or `a & b`, `not(a)` or `!a` |
 //!
+//! # Registers
+//!
+//! A register keeps state between packets; a register action is what one packet does to one element. In the
+//! closure `r.value` is the element (`r.lo` and `r.hi` of a pair) and `r.out` what the access gives back.
+//! Statements run in order: `r.out = r.value` before a write returns the old value, after it the new one.
+//!
+//! ```
+//! # use sluice_pipeline::build::{*, net::Ipv4};
+//! # use sluice_pipeline::ir;
+//! # #[derive(Header)]
+//! # pub struct Meta { pub now: Bits<32>, pub slot: Bits<16>, pub candidate: Bits<32>, pub member: Bits<32> }
+//! #[stage_program]
+//! fn flowlets(ig: &GressBuilder<'_>, gap: u64) {
+//!     let m = ig.metadata::<Meta>();
+//!     /// Time of the flowlet's last packet, and the member in use
+//!     let flowlet = ig.register_pair::<32>(65536);
+//!     /// Keeps the member while the flow is busy; after a gap takes the candidate
+//!     let touch = ig.register_action(flowlet, |r| {
+//!         if m.now - r.lo > gap {
+//!             r.hi = m.candidate;
+//!         }
+//!         r.lo = m.now;
+//!         r.out = r.hi;
+//!     });
+//!     ig.control(|c| m.member = touch.execute(m.slot));
+//! }
+//! # let b = Builder::new("flowlets", "Keeps flowlets together");
+//! # flowlets(&b.ingress(), 100);
+//! ```
+//!
+//! Comparisons of elements and fields are unsigned; [`signed`] and [`serial`] say otherwise. A comparison with a sum
+//! or difference is serial by itself, because sums wrap at the element's width: `m.now - r.lo > gap` holds until
+//! the clock has gone half a turn.
+//!
 //! # Inline statements
 //!
 //! Statements of a control block that stand in no action become keyless actions named after gress and line
@@ -188,6 +222,8 @@ pub mod net;
 pub mod params;
 mod parser;
 mod profile;
+mod register;
+mod register_value;
 mod step;
 mod table;
 pub mod tna;
@@ -202,10 +238,15 @@ pub use deparser::Deparser;
 pub use draft::Builder;
 pub use fields::{Declarer, Fields, Handle, Hdr, IntrinsicDeclarer, IntrinsicFields, IntrinsicHandle};
 pub use gress::GressBuilder;
-pub use handles::{ActionRef, CounterRef, DirectCounterRef, HashRef, LabelRef, ProfileRef, TableRef};
+pub use handles::{
+    ActionRef, CounterRef, DirectCounterRef, HashRef, LabelRef, PairRef, ProfileRef, RegisterActionRef,
+    RegisterRef, TableRef,
+};
 pub use hash::{Algorithm, HashBuilder};
 pub use parser::{SelectFields, StateRef};
 pub use profile::ProfileBuilder;
+pub use register::{Access, CellElse, PairAct, Register, RegisterSize, SingleAct, size};
+pub use register_value::{Cell as CellPlace, CellRhs, ElementHalf, ElementValue, Output, serial, signed};
 pub use sluice_asic::hash::HashAlgorithm;
 pub use sluice_asic::select::SelectorMode;
 pub use sluice_pipeline_macros::{Header, stage_program};

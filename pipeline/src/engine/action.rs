@@ -7,9 +7,11 @@ use super::LowerError;
 use super::batch::{Phv, Slot, deposit, for_lanes};
 use super::field::{FieldAt, Piece, SlotMap, ones};
 use super::hash::HashPlan;
-use crate::entity::Entity;
-use crate::ir::{Action, CounterKind, Expr, Field, Label, PrimitiveKind, Program};
+use super::register::{AccessPlan, Notes, Operand};
+use crate::entity::{Entity, EntityMap};
+use crate::ir::{Action, CounterKind, Expr, Field, Label, PrimitiveKind, Program, Register, RegisterAccess};
 use crate::pass::{Count, State};
+use crate::salu::Mapped;
 use sluice_asic::alu::AluOp;
 
 /// A value right-aligned in 32 bits.
@@ -93,6 +95,10 @@ pub(super) enum Op {
         counter: u32,
         kind: CounterKind,
     },
+    /// An access to a register: position of its plan.
+    Register {
+        plan: u32,
+    },
     Drop {
         label: u32,
     },
@@ -154,6 +160,16 @@ pub(super) struct Lowering<'a, 'p> {
     pub(super) program: &'a Program,
     pub(super) slots: &'a mut SlotMap<'p>,
     pub(super) hashes: &'a mut Vec<HashPlan>,
+    pub(super) registers: &'a mut Registers,
+}
+
+/// Registers as lowered so far.
+#[derive(Default)]
+pub(super) struct Registers {
+    /// How the chip does each register's actions.
+    pub(super) mapped: EntityMap<Register, Mapped>,
+    /// Every access, in order of lowering.
+    pub(super) plans: Vec<AccessPlan>,
 }
 
 impl Lowering<'_, '_> {
@@ -184,6 +200,7 @@ impl Lowering<'_, '_> {
                     let kind = self.program.counters[*counter].kind;
                     code.push(Op::CountDirect { counter: counter.index() as u32, kind });
                 }
+                PrimitiveKind::Register(access) => self.register(&mut code, access)?,
                 PrimitiveKind::Drop(label) => {
                     code.push(Op::Drop { label: label.index() as u32 + 1 });
                     if let Some(f) = self
@@ -197,6 +214,30 @@ impl Lowering<'_, '_> {
             }
         }
         Ok(code)
+    }
+
+    /// An access to a register, with the operands that the action itself uses.
+    fn register(&mut self, code: &mut ActionCode, access: &RegisterAccess) -> Result<(), LowerError> {
+        let register = self.program.register_actions[access.action].register;
+        let mapped = &self.registers.mapped[register];
+        let Some(salu) = mapped.program(access.action).cloned() else {
+            return Err(LowerError::new("a register action is not mapped"));
+        };
+        let sources = mapped.operands.clone();
+        let mut operands = [None, None];
+        for ((slot, used), e) in operands.iter_mut().zip(salu.phv_halves()).zip(&sources) {
+            if used {
+                *slot = Some(match self.narrow(code, e) {
+                    Ok(source) => Operand::Narrow(source),
+                    Err(_) => Operand::Wide(self.wide(code, e)?),
+                });
+            }
+        }
+        let index = self.narrow(code, &access.index)?;
+        let outputs = access.outputs.iter().map(|(word, f)| (*word, self.slots.target(*f))).collect();
+        code.push(Op::Register { plan: self.registers.plans.len() as u32 });
+        self.registers.plans.push(AccessPlan { register, salu, index, operands, outputs, note: None });
+        Ok(())
     }
 
     /// `dst = value`.
@@ -395,6 +436,9 @@ fn arg_word(param: u16, l: Leaf, lo: u8, width: u8, at: u8) -> ArgWord {
 /// What running an action touches besides the PHV.
 pub(super) struct Effects<'a> {
     pub(super) hashes: &'a [HashPlan],
+    pub(super) accesses: &'a [AccessPlan],
+    /// Accesses that wait for the end of the stage, per register that needs it.
+    pub(super) notes: &'a mut [Notes],
     pub(super) state: &'a mut State,
     /// Length of each lane's packet.
     pub(super) bytes: &'a [u32; 64],
@@ -459,6 +503,10 @@ pub(super) fn run<const N: usize>(
                 let (cells, bytes) = (cells(fx.state, *counter), fx.bytes);
                 for_lanes::<N>(mask, |l| count(cells, *kind, entry.entry[l], bytes[l]));
             }
+            Op::Register { plan } => {
+                let access = &fx.accesses[*plan as usize];
+                access.run::<N>(*plan, mask, phv, entry, fx.state, fx.notes);
+            }
             Op::Drop { label } => {
                 fx.dropped |= mask;
                 for_lanes::<N>(mask, |l| fx.labels[l] = *label);
@@ -490,7 +538,7 @@ fn count(cells: &mut [Count], kind: CounterKind, index: u32, bytes: u32) {
 }
 
 #[inline(always)]
-fn value(s: Source, lane: usize, phv: &Phv, entry: &EntryOf<'_>) -> u32 {
+pub(super) fn value(s: Source, lane: usize, phv: &Phv, entry: &EntryOf<'_>) -> u32 {
     match s {
         Source::Column { slot, shift, mask } => phv.get(slot, lane) >> shift & mask,
         Source::Const(v) => v,
@@ -498,7 +546,7 @@ fn value(s: Source, lane: usize, phv: &Phv, entry: &EntryOf<'_>) -> u32 {
     }
 }
 
-fn wide_value(s: &WideSource, lane: usize, phv: &Phv, entry: &EntryOf<'_>) -> u128 {
+pub(super) fn wide_value(s: &WideSource, lane: usize, phv: &Phv, entry: &EntryOf<'_>) -> u128 {
     match s {
         WideSource::Field { at, lo, width } => cut(at.read(phv, lane) >> lo, *width),
         WideSource::Const(v) => *v,

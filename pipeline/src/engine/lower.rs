@@ -7,17 +7,22 @@
 //! for the later table to read, so that an illegal placement computes what the chip would.
 
 use super::LowerError;
-use super::action::{ActionCode, Lowering, Op};
+use super::action::{ActionCode, Lowering, Op, Registers};
 use super::batch::Slot;
 use super::deparser::{DeparserCode, containers_of};
 use super::field::{FieldAt, SlotMap};
 use super::gateway::Gate;
 use super::hash::HashPlan;
 use super::parser::{ParserBuilder, ParserCode};
+use super::register::{AccessPlan, noted};
 use super::table::EngineTable;
+use crate::entity::EntityMap;
 use crate::flow::{Flow, Node, NodeKind, Outcome, Pred, Var};
-use crate::ir::{Action, Header, Home, Intrinsic, PrimitiveKind, Program};
+use crate::ir::{Action, Header, Home, Intrinsic, PrimitiveKind, Program, Register};
 use crate::place::{PlacedGress, Placement};
+use crate::salu::{self, Mapped};
+use crate::verify::Diag;
+use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_asic::phv::Container;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,6 +32,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) enum Step {
     /// Copies columns to their shadows at the entry of a stage.
     Snapshot(Vec<(Slot, Slot)>),
+    /// Does the accesses noted for these registers.
+    Settle(Vec<usize>),
     Gateway {
         gate: Gate,
         then: Option<usize>,
@@ -52,6 +59,9 @@ pub(super) struct GressCode {
     pub(super) steps: Vec<(u16, Step)>,
     pub(super) tables: Vec<EngineTable>,
     pub(super) hashes: Vec<HashPlan>,
+    pub(super) accesses: Vec<AccessPlan>,
+    /// Registers whose accesses are noted first.
+    pub(super) noted: usize,
     pub(super) deparser: DeparserCode,
     pub(super) preds: usize,
     pub(super) slots: usize,
@@ -72,9 +82,16 @@ pub(super) fn lower(program: &Program, placement: &Placement, gress: Gress) -> R
     let mut hashes = Vec::new();
     let mut tables = Vec::new();
     let written = written_containers(program, placed, gress, &slots);
-    let steps = steps(program, placed, &mut slots, &mut hashes, &mut tables)?;
+    let mut registers = Registers { mapped: mapped(program, &placement.chip)?, plans: Vec::new() };
+    let mut steps = steps(program, placed, &mut slots, (&mut hashes, &mut registers), &mut tables)?;
+    let noted = settle(program, placed, &mut registers.plans, &mut steps);
     let mut parser = ParserBuilder::new(program, gress, &placed.parser.cycles);
-    parser.unroll(&mut Lowering { program, slots: &mut slots, hashes: &mut hashes })?;
+    parser.unroll(&mut Lowering {
+        program,
+        slots: &mut slots,
+        hashes: &mut hashes,
+        registers: &mut registers,
+    })?;
     let deparser = DeparserCode::new(program, gress, &made_headers(program, gress), &written, &mut slots)?;
     let field = |slots: &mut SlotMap<'_>, which| program.intrinsic(gress, which).map(|f| slots.source(f));
     let mut inputs = Vec::new();
@@ -95,6 +112,8 @@ pub(super) fn lower(program: &Program, placement: &Placement, gress: Gress) -> R
         steps,
         tables,
         hashes,
+        accesses: registers.plans,
+        noted,
         deparser,
         preds: placed.flow.preds.len(),
         slots: slots.len(),
@@ -155,11 +174,55 @@ fn order(placed: &PlacedGress) -> Vec<(u8, u8, Node)> {
     list
 }
 
+/// How the chip does the actions of every register.
+fn mapped(program: &Program, chip: &ChipSpec) -> Result<EntityMap<Register, Mapped>, LowerError> {
+    let refuse =
+        |diags: Vec<Diag>| LowerError::new(diags.first().map_or_else(String::new, |d| d.text.clone()));
+    program.registers.keys().map(|r| salu::map(program, r, chip).map_err(refuse)).collect()
+}
+
+/// Lets accesses to registers with several users be noted first, and puts the step that does them behind the
+/// last user. Returns the number of such registers.
+fn settle(
+    program: &Program,
+    placed: &PlacedGress,
+    plans: &mut [AccessPlan],
+    steps: &mut Vec<(u16, Step)>,
+) -> usize {
+    let noted = noted(plans);
+    for plan in plans {
+        plan.note = noted.binary_search(&plan.register).ok();
+    }
+    let order = order(placed);
+    for (n, register) in noted.iter().enumerate() {
+        let uses = |node: Node| {
+            let actions = placed.flow.actions(program, node);
+            let mut body = actions.iter().flat_map(|&a| &program.actions[a].body);
+            body.any(|p| match &p.kind {
+                PrimitiveKind::Register(access) => {
+                    program.register_actions[access.action].register == *register
+                }
+                _ => false,
+            })
+        };
+        // Steps besides nodes are snapshots and earlier settlements: count nodes only.
+        let Some(last) = order.iter().rposition(|(.., node)| uses(*node)) else { continue };
+        let nodes = steps.iter().enumerate();
+        let mut nodes = nodes.filter(|(_, (_, s))| !matches!(s, Step::Snapshot(_) | Step::Settle(_)));
+        let at = nodes.nth(last).map_or(steps.len(), |(i, _)| i + 1);
+        match steps.get_mut(at) {
+            Some((_, Step::Settle(list))) => list.push(n),
+            _ => steps.insert(at, (0, Step::Settle(vec![n]))),
+        }
+    }
+    noted.len()
+}
+
 fn steps(
     program: &Program,
     placed: &PlacedGress,
     slots: &mut SlotMap<'_>,
-    hashes: &mut Vec<HashPlan>,
+    (hashes, registers): (&mut Vec<HashPlan>, &mut Registers),
     tables: &mut Vec<EngineTable>,
 ) -> Result<Vec<(u16, Step)>, LowerError> {
     let mut steps = Vec::new();
@@ -183,7 +246,7 @@ fn steps(
         for node in nodes {
             let of_node = hazards.get(&node).map_or(&[][..], Vec::as_slice);
             slots.set_shadow(of_node.iter().map(|c| (*c, shadows[c])).collect());
-            let step = step(program, &placed.flow, node, slots, hashes, tables);
+            let step = step(program, &placed.flow, node, slots, (&mut *hashes, &mut *registers), tables);
             slots.set_shadow(BTreeMap::new());
             steps.push((index(placed.flow.nodes[node].pred) as u16, step?));
         }
@@ -265,7 +328,7 @@ fn step(
     flow: &Flow,
     node: Node,
     slots: &mut SlotMap<'_>,
-    hashes: &mut Vec<HashPlan>,
+    (hashes, registers): (&mut Vec<HashPlan>, &mut Registers),
     tables: &mut Vec<EngineTable>,
 ) -> Result<Step, LowerError> {
     Ok(match &flow.nodes[node].kind {
@@ -276,7 +339,7 @@ fn step(
         },
         NodeKind::Table(table) => {
             let lowered = EngineTable::new(program, *table, slots, |action, slots| {
-                Lowering { program, slots, hashes: &mut *hashes }.action(action)
+                Lowering { program, slots, hashes: &mut *hashes, registers: &mut *registers }.action(action)
             })?;
             tables.push(lowered);
             Step::Table {
@@ -287,7 +350,7 @@ fn step(
             }
         }
         NodeKind::Action(action) => {
-            let code = Lowering { program, slots, hashes }.action(*action)?;
+            let code = Lowering { program, slots, hashes, registers }.action(*action)?;
             debug_assert!(
                 !code.ops.iter().any(|op| matches!(op, Op::Arg { .. })),
                 "a keyless action has no arguments"

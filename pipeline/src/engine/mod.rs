@@ -15,6 +15,7 @@ mod hash;
 mod lookup;
 mod lower;
 mod parser;
+mod register;
 mod table;
 
 use crate::control::ControlState;
@@ -28,6 +29,7 @@ use deparser::DeparserLanes;
 use field::FieldAt;
 use lower::{GressCode, Step, lower};
 use parser::{Ended, Heads, ParserScratch};
+use register::{Notes, settle};
 use sluice_asic::gress::Gress;
 use table::{Found, NO_ENTRY};
 
@@ -57,6 +59,7 @@ struct GressEngine {
     preds: Vec<u64>,
     parser: ParserScratch,
     found: Found,
+    notes: Vec<Notes>,
     lanes: Option<Box<Lanes>>,
 }
 
@@ -148,7 +151,8 @@ impl GressEngine {
     fn new(code: GressCode) -> GressEngine {
         let (phv, preds) = (Phv::new(code.slots), vec![0; code.preds]);
         let (parser, found) = (ParserScratch::default(), Found::default());
-        GressEngine { code, phv, preds, parser, found, lanes: Some(Box::new(Lanes::new())) }
+        let notes = (0..code.noted).map(|_| Notes::new()).collect();
+        GressEngine { code, phv, preds, parser, found, notes, lanes: Some(Box::new(Lanes::new())) }
     }
 
     /// Runs a batch of at most `N` passes.
@@ -216,7 +220,9 @@ impl GressEngine {
         let parser = &self.code.parser;
         parser.run::<N>(mask, &heads, phv, &mut self.parser, &mut ended, |code, lanes_of| {
             let entry = EntryOf { args: &[], base: &found.base, entry: &found.entry };
-            let mut fx = Effects { hashes, state: &mut *state, bytes, labels, dropped: 0 };
+            // Parsers do not access registers.
+            let (accesses, notes) = (&[][..], &mut [][..]);
+            let mut fx = Effects { hashes, accesses, notes, state: &mut *state, bytes, labels, dropped: 0 };
             action::run::<N>(code, lanes_of, phv, &entry, &mut fx);
         });
         let failed = ended.failed;
@@ -228,11 +234,12 @@ impl GressEngine {
     }
 
     fn control<const N: usize>(&mut self, mask: u64, lanes: &mut Lanes, state: &mut State) {
-        let GressEngine { code, phv, preds, found, .. } = self;
+        let GressEngine { code, phv, preds, found, notes, .. } = self;
         preds.fill(0);
         preds[0] = mask;
         let Lanes { bytes, labels, .. } = lanes;
-        let mut fx = Effects { hashes: &code.hashes, state, bytes, labels, dropped: 0 };
+        let (hashes, accesses) = (&code.hashes, &code.accesses);
+        let mut fx = Effects { hashes, accesses, notes, state, bytes, labels, dropped: 0 };
         for (pred, step) in &code.steps {
             // Tested before the dispatch: most steps are not due for a packet.
             let here = preds[usize::from(*pred)];
@@ -244,6 +251,11 @@ impl GressEngine {
                     for (from, to) in copies {
                         let (from, to) = (phv.column(*from), phv.column(*to));
                         for_lanes::<N>(mask, |l| to[l].set(from[l].get()));
+                    }
+                }
+                Step::Settle(registers) => {
+                    for &n in registers {
+                        settle::<N>(&mut fx.notes[n], fx.accesses, phv, fx.state);
                     }
                 }
                 Step::Gateway { gate, then, otherwise } => {

@@ -1,6 +1,6 @@
 //! Control flow and action bodies. What may not live here: declarations.
 
-use super::{Action, CmpOp, Counter, Expr, Field, Hash, Header, Label, Loc, Table};
+use super::{Action, CmpOp, Counter, Expr, Field, Hash, Header, Label, Loc, RegisterAction, Table};
 
 /// Statements in program order.
 pub type Block = Vec<Stmt>;
@@ -99,7 +99,20 @@ pub enum PrimitiveKind {
     Count(Counter, Expr),
     /// Counts the packet at the matched entry of the table that runs the action; a miss counts nothing.
     CountDirect(Counter),
+    /// Accesses an element of a register.
+    Register(RegisterAccess),
     /// Sets `drop_ctl`: the packet leaves no copy at this gress' deparser, unless a later primitive of the
     /// pass names another label, which then is the reason.
     Drop(Label),
+}
+
+/// One access to a register. An index past the end accesses nothing, and its output words are 0.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RegisterAccess {
+    /// What happens to the element.
+    pub action: RegisterAction,
+    /// Which element.
+    pub index: Expr,
+    /// Fields that take the low bits of an output word, each with the word's number.
+    pub outputs: Vec<(u8, Field)>,
 }

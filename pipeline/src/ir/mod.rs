@@ -21,8 +21,9 @@ mod decl;
 mod expr;
 mod intrinsic;
 mod loc;
+mod register;
 
-pub use control::{ApplyArms, Block, Cond, Primitive, PrimitiveKind, Stmt, StmtKind};
+pub use control::{ApplyArms, Block, Cond, Primitive, PrimitiveKind, RegisterAccess, Stmt, StmtKind};
 pub use decl::{
     ActionCall, ActionData, ChecksumUpdate, ConstEntry, CounterData, CounterHome, CounterKind, Deparser,
     FieldData, HashData, HeaderData, Home, Key, KeyValue, LabelData, LabelKind, MatchKind, Next, ParamData,
@@ -31,6 +32,7 @@ pub use decl::{
 pub use expr::{CmpOp, Expr};
 pub use intrinsic::{Intrinsic, IntrinsicInfo};
 pub use loc::Loc;
+pub use register::{CellCond, CellStmt, CellStmtKind, CellValue, RegisterActionData, RegisterData};
 
 use crate::entity::{EntityMap, entities};
 use sluice_asic::gress::Gress;
@@ -52,6 +54,10 @@ entities! {
     Counter = "counter";
     /// A hash computation.
     Hash = "hash";
+    /// A register: an array that packets change.
+    Register = "register";
+    /// What one access to a register does.
+    RegisterAction = "register_action";
     /// The named reason of a drop or of a deliberate absorption.
     Label = "label";
 }
@@ -81,6 +87,10 @@ pub struct Program {
     pub counters: EntityMap<Counter, CounterData>,
     /// All hash computations.
     pub hashes: EntityMap<Hash, HashData>,
+    /// All registers.
+    pub registers: EntityMap<Register, RegisterData>,
+    /// All register actions.
+    pub register_actions: EntityMap<RegisterAction, RegisterActionData>,
     /// All drop and consume labels.
     pub labels: EntityMap<Label, LabelData>,
     /// Parser, control and deparser of each gress; index with [`Gress::index`].
@@ -128,6 +138,20 @@ impl Program {
     #[must_use]
     pub fn direct_counter(&self, table: Table) -> Option<Counter> {
         self.counters.iter().find(|(_, d)| d.home == CounterHome::Direct(table)).map(|(c, _)| c)
+    }
+
+    /// The register with this name.
+    #[must_use]
+    pub fn register_named(&self, name: &str) -> Option<Register> {
+        self.registers.iter().find(|(_, d)| d.name == name).map(|(r, _)| r)
+    }
+
+    /// The actions of a register, in order of declaration.
+    pub fn actions_of(
+        &self,
+        register: Register,
+    ) -> impl Iterator<Item = (RegisterAction, &RegisterActionData)> {
+        self.register_actions.iter().filter(move |(_, d)| d.register == register)
     }
 
     /// Bits of a header on the wire.

@@ -104,7 +104,11 @@ fn features(
             .filter(move |u| u.unit.stage == stage && u.unit.column == column && u.owner.gress == gress)
             .map(|u| u.owner)
     };
-    let selectors: Vec<Owner> = uses(Column::MeterAlu).collect();
+    let alus = |purpose: &'static str| {
+        let used = units.iter().filter(move |u| u.unit.stage == stage && u.unit.column == Column::MeterAlu);
+        used.filter(move |u| u.owner.gress == gress && u.purpose.starts_with(purpose)).map(|u| u.owner)
+    };
+    let selectors: Vec<Owner> = alus("selector").collect();
     let wide = selectors.iter().any(|o| {
         let NodeKind::Table(table) = &flow.nodes[o.node].kind else { return false };
         let profile = program.tables[*table].profile;
@@ -115,6 +119,7 @@ fn features(
         tcam: uses(Column::Tcam).next().is_some(),
         wide_selector: wide,
         selector: !selectors.is_empty(),
+        stateful: alus("register").next().is_some(),
         ..StageFeatures::default()
     }
 }

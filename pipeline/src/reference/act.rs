@@ -46,6 +46,7 @@ impl<T: Tracer> Run<'_, T> {
                     self.count(*counter, id.into(), loc);
                 }
             }
+            PrimitiveKind::Register(access) => self.access(access, args, loc),
             PrimitiveKind::Drop(label) => self.drop_packet(*label, loc),
         }
     }

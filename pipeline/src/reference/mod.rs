@@ -23,6 +23,7 @@ mod eval;
 mod lookup;
 mod parse;
 mod phv;
+mod register;
 mod text;
 mod trace;
 

@@ -5,6 +5,7 @@ use crate::control::show_value;
 use crate::ir::{ActionCall, Cond, Expr, Field, Intrinsic, Loc, Next, Program};
 use crate::pass::{PassOut, Verdict};
 use sluice_asic::gress::Gress;
+use sluice_asic::salu::State as Element;
 use std::fmt::Write;
 
 /// Writes one line per step, with names instead of numbers, and the program's source line where known.
@@ -92,6 +93,16 @@ fn step(program: &Program, event: &Event<'_>) -> (String, Loc) {
         Event::Counted { counter, index, now, loc } => {
             let name = &program.counters[counter].name;
             (format!("counter '{name}'[{index}]: {} packets, {} bytes", now.packets, now.bytes), loc)
+        }
+        Event::Accessed { action, index, before, after, outputs, loc } => {
+            let code = &program.register_actions[action];
+            let name = &program.registers[code.register].name;
+            let pair = program.registers[code.register].format.has_hi();
+            let show = |e: Element| {
+                if pair { format!("({:#x}, {:#x})", e.lo, e.hi) } else { format!("{:#x}", e.lo) }
+            };
+            let (before, after, out) = (show(before), show(after), outputs[0]);
+            (format!("register '{name}'[{index}] by '{}': {before} -> {after}, out {out:#x}", code.name), loc)
         }
         Event::Dropped { label, loc } => (format!("drop with label '{}'", program.labels[label].name), loc),
         Event::Checksum { field, value, loc } => {

@@ -2,11 +2,13 @@
 
 use crate::control::EntryId;
 use crate::ir::{
-    Action, ActionCall, Cond, Counter, Field, Hash, Header, Label, Loc, Next, ParserState, Program, Table,
+    Action, ActionCall, Cond, Counter, Field, Hash, Header, Label, Loc, Next, ParserState, Program,
+    RegisterAction, Table,
 };
 use crate::packet::Packet;
 use crate::pass::{Count, PassOut};
 use sluice_asic::gress::Gress;
+use sluice_asic::salu::State as Element;
 
 /// One step of a pass.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -131,6 +133,21 @@ pub enum Event<'a> {
         index: u128,
         /// What the cell holds now.
         now: Count,
+        /// Where the program says so.
+        loc: Loc,
+    },
+    /// A register's element was accessed.
+    Accessed {
+        /// What was done to it.
+        action: RegisterAction,
+        /// The element.
+        index: u128,
+        /// What it held.
+        before: Element,
+        /// What it holds now.
+        after: Element,
+        /// The output words.
+        outputs: [u32; 4],
         /// Where the program says so.
         loc: Loc,
     },

@@ -19,7 +19,7 @@ const MAX_DEPTH: u32 = 128;
 pub(super) struct Code<'t> {
     pub(super) c: Cursor<'t>,
     scope: &'t Scope,
-    gress: Option<Gress>,
+    pub(super) gress: Option<Gress>,
     params: Vec<ParamData>,
     depth: u32,
 }
@@ -58,7 +58,7 @@ impl<'t> Code<'t> {
     }
 
     /// Runs `parse` one level deeper.
-    fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+    pub(super) fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth == MAX_DEPTH {
             return Err(self.c.error(format!("at most {MAX_DEPTH} levels of nesting")));
         }
@@ -191,7 +191,7 @@ impl<'t> Code<'t> {
         Ok(Expr::Alu(op, a, b))
     }
 
-    fn field(&mut self) -> Parsed<Field> {
+    pub(super) fn field(&mut self) -> Parsed<Field> {
         self.reference(Space::Field)
     }
 
@@ -219,9 +219,18 @@ impl<'t> Code<'t> {
 
     fn primitive(&mut self) -> Parsed<PrimitiveKind> {
         let before = self.c.clone();
+        if self.c.word() == Some("execute") && self.c.then("(") {
+            return self.access(Vec::new());
+        }
         let Some(word) = self.callee() else {
             let field = self.field()?;
+            if self.c.at(",") || self.c.at(":") {
+                return self.outputs(field);
+            }
             self.c.expect("=")?;
+            if self.c.word() == Some("execute") && self.c.then("(") {
+                return self.access(vec![(0, field)]);
+            }
             if self.c.word() == Some("hash") && self.c.then("(") {
                 self.callee();
                 let hash = self.reference(Space::Hash)?;
@@ -243,9 +252,9 @@ impl<'t> Code<'t> {
                 }
             }
             _ => {
-                return Err(
-                    before.error("an assignment, `set_valid(…)`, `set_invalid(…)`, `count(…)` or `drop(…)`")
-                );
+                return Err(before.error(
+                    "an assignment, `set_valid(…)`, `set_invalid(…)`, `count(…)`, `execute(…)` or `drop(…)`",
+                ));
             }
         };
         self.c.expect(")")?;

@@ -5,6 +5,7 @@ use super::code::Code;
 use super::cursor::{Cursor, Parsed};
 use super::lex::Token;
 use super::print::{COUNTERS, LABELS, MATCHES, MODES};
+use super::registers;
 use super::scan::{Item, Kind};
 use super::scope::{Scope, Space};
 use crate::entity::{Entity, EntityMap};
@@ -30,6 +31,10 @@ pub(super) fn program(tokens: &[Token], items: &[Item]) -> Result<Program, Parse
     p.labels = collect(items, &indices, Kind::Label, |i| label(&mut code(i), i))?;
     p.hashes = collect(items, &indices, Kind::Hash, |i| hash(&mut code(i), i))?;
     p.counters = collect(items, &indices, Kind::Counter, |i| counter(&mut code(i), i))?;
+    p.registers = collect(items, &indices, Kind::Register, |i| registers::register(&mut code(i), i))?;
+    p.register_actions = collect(items, &indices, Kind::RegisterAction, |i| {
+        registers::register_action(&mut code(i), i, &p.registers)
+    })?;
     p.profiles = collect(items, &indices, Kind::Profile, |i| profile(&mut code(i), i))?;
     p.actions = collect(items, &indices, Kind::Action, |i| action(&mut code(i), i))?;
     p.tables = collect(items, &indices, Kind::Table, |i| table(&mut code(i), i))?;
@@ -40,7 +45,7 @@ pub(super) fn program(tokens: &[Token], items: &[Item]) -> Result<Program, Parse
     Ok(p)
 }
 
-fn gress(item: &Item) -> Gress {
+pub(super) fn gress(item: &Item) -> Gress {
     item.gress.unwrap_or(Gress::Ingress)
 }
 
@@ -155,7 +160,7 @@ fn label(code: &mut Code<'_>, item: &Item) -> Parsed<LabelData> {
 }
 
 /// `{ word = …; … }`: calls `read` after each `word =`; it takes everything up to the `;`.
-fn settings(
+pub(super) fn settings(
     code: &mut Code<'_>,
     words: &[&str],
     mut read: impl FnMut(&mut Code<'_>, &str) -> Parsed<()>,
@@ -178,7 +183,7 @@ fn settings(
 }
 
 /// The value of a setting that must be there; the cursor is at the end of the block.
-fn required<T>(code: &Code<'_>, value: Option<T>, word: &str) -> Parsed<T> {
+pub(super) fn required<T>(code: &Code<'_>, value: Option<T>, word: &str) -> Parsed<T> {
     value.ok_or_else(|| code.c.error(format!("`{word} = …;`")))
 }
 

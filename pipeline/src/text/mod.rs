@@ -15,9 +15,18 @@
 //! intrinsic : ingress {
 //!     bit<9> ig_tm.ucast_egress_port;
 //! }
+//! register seen : ingress {
+//!     element = "32";                   // "32x2" for a pair
+//!     size = 1024;
+//! }
+//! register_action count (seen) {
+//!     if (@lo < 9) { @lo = add(@lo, 1); }
+//!     @out0 = @lo;
+//! }
 //! action forward : ingress (bit<9> port) {
 //!     ig_tm.ucast_egress_port = port;
 //!     ipv4.ttl = add(ipv4.ttl, 8w0xff);
+//!     m.seen = execute(count, m.slot);  // `m.a, m.b:2 = ..` where a word is not the first
 //! }
 //! parser ingress {
 //!     start = parse_ipv4;
@@ -41,6 +50,7 @@ mod decls;
 mod lex;
 mod print;
 mod print_code;
+mod registers;
 mod scan;
 mod scope;
 #[cfg(test)]

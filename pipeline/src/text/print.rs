@@ -61,6 +61,7 @@ pub(super) fn program(p: &Program) -> String {
     w.labels();
     w.hashes();
     w.counters();
+    w.registers();
     w.profiles();
     w.actions();
     w.tables();
@@ -112,7 +113,7 @@ impl<'p> Printer<'p> {
     }
 
     /// A declaration's doc, after a blank line outside of blocks.
-    fn doc(&mut self, doc: &str) {
+    pub(super) fn doc(&mut self, doc: &str) {
         if self.depth == 0 && !self.out.is_empty() {
             self.out.push('\n');
         }
@@ -175,6 +176,15 @@ impl<'p> Printer<'p> {
 
     pub(super) fn label(&self, l: crate::ir::Label) -> String {
         self.entity(Space::Label, l.index(), self.p.labels.get(l).map(|d| (d.name.as_str(), None)))
+    }
+
+    pub(super) fn register(&self, r: crate::ir::Register) -> String {
+        self.entity(Space::Register, r.index(), self.p.registers.get(r).map(|d| (d.name.as_str(), None)))
+    }
+
+    pub(super) fn register_action(&self, a: crate::ir::RegisterAction) -> String {
+        let data = self.p.register_actions.get(a).map(|d| (d.name.as_str(), None));
+        self.entity(Space::RegisterAction, a.index(), data)
     }
 
     fn profile(&self, p: crate::ir::Profile) -> String {

@@ -37,6 +37,7 @@ impl Printer<'_> {
             PrimitiveKind::Hash(f, hash) => format!("{} = hash({})", self.field(*f), self.hash(*hash)),
             PrimitiveKind::Count(c, index) => format!("count({}, {})", self.counter(*c), self.expr(index)),
             PrimitiveKind::CountDirect(c) => format!("count({})", self.counter(*c)),
+            PrimitiveKind::Register(access) => self.access(access),
             PrimitiveKind::Drop(l) => format!("drop({})", self.label(*l)),
         };
         self.line(format_args!("{text};"));

@@ -19,6 +19,8 @@ pub(super) enum Kind {
     Intrinsic,
     Label,
     Hash,
+    Register,
+    RegisterAction,
     Counter,
     Profile,
     Action,
@@ -46,13 +48,15 @@ pub(super) struct Item {
     pub(super) body: usize,
 }
 
-const NAMED: [(&str, Kind); 9] = [
+const NAMED: [(&str, Kind); 11] = [
     ("program", Kind::Program),
     ("param", Kind::Param),
     ("header", Kind::Header),
     ("label", Kind::Label),
     ("hash", Kind::Hash),
     ("counter", Kind::Counter),
+    ("register", Kind::Register),
+    ("register_action", Kind::RegisterAction),
     ("profile", Kind::Profile),
     ("action", Kind::Action),
     ("table", Kind::Table),
@@ -108,7 +112,7 @@ impl Scan<'_> {
             }
             _ => Err(self.c.error(
                 "`program`, `param`, `header`, `metadata`, `intrinsic`, `label`, `hash`, `counter`, `profile`, \
-                 `action`, `table`, `parser`, `control` or `deparser`",
+                 `register`, `register_action`, `action`, `table`, `parser`, `control` or `deparser`",
             )),
         }
     }
@@ -127,7 +131,7 @@ impl Scan<'_> {
 
     fn named(&mut self, mut item: Item) -> Parsed<()> {
         item.name = self.c.name()?;
-        if !matches!(item.kind, Kind::Program | Kind::Param | Kind::Label) {
+        if !matches!(item.kind, Kind::Program | Kind::Param | Kind::Label | Kind::RegisterAction) {
             self.c.expect(":")?;
             item.gress = Some(self.c.gress()?);
         }

@@ -17,6 +17,8 @@ pub(super) enum Space {
     Profile,
     Counter,
     Hash,
+    Register,
+    RegisterAction,
     Label,
 }
 
@@ -36,6 +38,8 @@ impl Space {
             Space::Profile => "profile",
             Space::Counter => "counter",
             Space::Hash => "hash",
+            Space::Register => "register",
+            Space::RegisterAction => "register action",
             Space::Label => "label",
         }
     }
@@ -51,6 +55,8 @@ impl Space {
             Kind::Profile => Space::Profile,
             Kind::Counter => Space::Counter,
             Kind::Hash => Space::Hash,
+            Kind::Register => Space::Register,
+            Kind::RegisterAction => Space::RegisterAction,
             Kind::Label => Space::Label,
             Kind::Program | Kind::Param | Kind::Start | Kind::Control | Kind::Deparser => return None,
         })
@@ -82,6 +88,8 @@ impl Scope {
         add!(profiles, Space::Profile, |_| None);
         add!(counters, Space::Counter, |_| None);
         add!(hashes, Space::Hash, |_| None);
+        add!(registers, Space::Register, |_| None);
+        add!(register_actions, Space::RegisterAction, |_| None);
         add!(labels, Space::Label, |_| None);
         s
     }

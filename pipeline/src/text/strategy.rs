@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use sluice_asic::alu::AluOp;
 use sluice_asic::gress::Gress;
 use sluice_asic::hash::{CrcParams, HashAlgorithm, XorWidth};
+use sluice_asic::salu::{Half, SaluOp, Sense};
 use sluice_asic::select::SelectorMode;
 
 /// A program made of random choices.
@@ -102,8 +103,14 @@ impl Draw {
             p.hashes.push(hash);
             let counter = self.counter();
             p.counters.push(counter);
+            let register = self.register();
+            p.registers.push(register);
             let profile = self.profile();
             p.profiles.push(profile);
+        }
+        for _ in 0..2 {
+            let action = self.register_action(&p);
+            p.register_actions.push(action);
         }
         for _ in 0..3 {
             let action = self.action(&p);
@@ -214,6 +221,64 @@ impl Draw {
         CounterData { name: self.name(), gress, kind, home, doc: self.doc(), loc: Loc::default() }
     }
 
+    fn register(&mut self) -> RegisterData {
+        let format = self.of(&["1", "8", "32", "64", "128", "8x2", "32x2"]).parse().unwrap();
+        RegisterData {
+            name: self.name(),
+            gress: self.of(&Gress::ALL),
+            format,
+            size: self.word() as u32,
+            init: [self.word() >> self.of(&[0, 60, 63]), self.word() >> self.of(&[0, 32, 63])],
+            doc: self.doc(),
+            loc: Loc::default(),
+        }
+    }
+
+    fn register_action(&mut self, p: &Program) -> RegisterActionData {
+        let (name, register, body, doc) = (self.name(), self.entity(2), self.cell_block(p, 2), self.doc());
+        RegisterActionData { name, register, body, doc, loc: Loc::default() }
+    }
+
+    fn cell_block(&mut self, p: &Program, depth: usize) -> Vec<CellStmt> {
+        self.list(3, |d| {
+            let kind = match d.below(if depth == 0 { 2 } else { 3 }) {
+                0 => CellStmtKind::Write(d.of(&[Half::Lo, Half::Hi]), d.cell_value(p, 2)),
+                1 => CellStmtKind::Output(d.below(4) as u8, d.cell_value(p, 2)),
+                _ => {
+                    let cond = d.cell_cond(p, 2);
+                    CellStmtKind::If(cond, d.cell_block(p, depth - 1), d.cell_block(p, depth - 1))
+                }
+            };
+            CellStmt { kind, loc: Loc::default() }
+        })
+    }
+
+    fn cell_value(&mut self, p: &Program, depth: usize) -> CellValue {
+        match self.below(if depth == 0 { 3 } else { 4 }) {
+            0 => CellValue::Const(self.word() >> self.of(&[0, 32, 60])),
+            1 => CellValue::Half(self.of(&[Half::Lo, Half::Hi])),
+            2 => CellValue::Phv(self.expr(p, 2)),
+            _ => {
+                let op = self.of(SaluOp::ALL);
+                let (a, b) = (self.cell_value(p, depth - 1), self.cell_value(p, depth - 1));
+                CellValue::Op(op, Box::new(a), Box::new(b))
+            }
+        }
+    }
+
+    fn cell_cond(&mut self, p: &Program, depth: usize) -> CellCond {
+        let nested = |d: &mut Self| Box::new(d.cell_cond(p, depth - 1));
+        match self.below(if depth == 0 { 1 } else { 4 }) {
+            0 => {
+                let (op, sense) = (self.of(&CmpOp::ALL), self.of(&Sense::ALL));
+                CellCond::Cmp(op, sense, self.cell_value(p, 1), self.cell_value(p, 1))
+            }
+            1 => CellCond::Not(nested(self)),
+            2 => CellCond::And(nested(self), nested(self)),
+            _ => CellCond::Or(nested(self), nested(self)),
+        }
+    }
+
     fn profile(&mut self) -> ProfileData {
         let selector = (self.below(3) > 0).then(|| SelectorData {
             mode: self.of(&[SelectorMode::Fair, SelectorMode::Resilient, SelectorMode::PlainModulo]),
@@ -227,12 +292,17 @@ impl Draw {
 
     fn action(&mut self, p: &Program) -> ActionData {
         let body = self.list(5, |d| {
-            let kind = match d.below(7) {
+            let kind = match d.below(8) {
                 0 => PrimitiveKind::SetValid(d.entity(4), d.below(2) == 0),
                 1 => PrimitiveKind::Hash(d.field(p), d.entity(2)),
                 2 => PrimitiveKind::Count(d.entity(2), d.expr(p, 1)),
                 3 => PrimitiveKind::CountDirect(d.entity(2)),
                 4 => PrimitiveKind::Drop(d.entity(2)),
+                5 => PrimitiveKind::Register(RegisterAccess {
+                    action: d.entity(2),
+                    index: d.expr(p, 1),
+                    outputs: d.list(2, |d| (d.below(4) as u8, d.field(p))),
+                }),
                 _ => PrimitiveKind::Set(d.field(p), d.expr(p, 3)),
             };
             Primitive { kind, loc: Loc::default() }

@@ -2,11 +2,11 @@
 //! not live here: who runs an action.
 
 use super::values::{Source, leaf, operations, width};
-use super::{Diag, Site, fits, is_read_only};
+use super::{Diag, Site, fits, is_read_only, registers};
 use crate::flow::{Flow, NodeKind, table_actions};
 use crate::ir::{
     Action, ActionData, Counter, CounterHome, Expr, Field, Header, Intrinsic, Loc, Primitive, PrimitiveKind,
-    Program,
+    Program, Register, RegisterAccess,
 };
 use sluice_asic::alu::{AluClass, AluOp};
 use sluice_asic::gress::Gress;
@@ -59,6 +59,7 @@ impl Check<'_> {
                     );
                 }
             }
+            PrimitiveKind::Register(access) => self.register(access),
             PrimitiveKind::SetValid(..) | PrimitiveKind::Drop(_) => {}
         }
     }
@@ -134,6 +135,60 @@ impl Check<'_> {
         }
     }
 
+    fn register(&mut self, access: &RegisterAccess) {
+        let p = self.p;
+        let code = &p.register_actions[access.action];
+        let data = &p.registers[code.register];
+        let (who, name) = (self.site.who, &data.name);
+        for (word, dst) in &access.outputs {
+            self.writable(*dst);
+            let field = &p.fields[*dst];
+            if *word > 3 {
+                let text =
+                    format!("{who} takes output word {word} of `{}`; there are words 0 to 3", code.name);
+                self.error(text, "use a lower word");
+            } else if !registers::outputs(code, *word) {
+                let text =
+                    format!("{who} takes output word {word} of `{}`, which never writes it", code.name);
+                self.error(text, "write it in the register action, or take another word");
+            }
+            if field.width > 32 {
+                let text = format!(
+                    "{who} sets `{}` of {} bits to an output word of 32 bits",
+                    field.name, field.width
+                );
+                self.error(text, "use a field of at most 32 bits, or one field per output word");
+            }
+        }
+        if leaf(&access.index).is_none() {
+            let text = format!("{who} computes the index of register `{name}`");
+            return self.error(text, "compute it in an action before and use the metadata field as index");
+        }
+        let Some(width) = width(p, &access.index, self.site, &self.data.params, self.d) else { return };
+        match &access.index {
+            Expr::Const(value, _) if *value >= data.size.into() => {
+                let text = format!("{who} accesses `{name}` at {value}, but it has {} elements", data.size);
+                self.error(
+                    text,
+                    "an index past the end accesses nothing: use a smaller one or more elements",
+                );
+            }
+            Expr::Const(..) => {}
+            _ if width > 32 => {
+                let text = format!("{who} accesses `{name}` by {width} bits; an address has at most 32");
+                self.error(text, "slice the index");
+            }
+            _ if !fits(u128::from(data.size.saturating_sub(1)), width) => {
+                let text = format!(
+                    "{who} accesses `{name}` by {width} bits, which do not reach all of its {} elements",
+                    data.size
+                );
+                self.d.push(Diag::warning(self.site.loc, text).help("use a wider index or fewer elements"));
+            }
+            _ => {}
+        }
+    }
+
     fn count(&mut self, c: Counter, index: &Expr) {
         let (who, counter) = (self.site.who, &self.p.counters[c]);
         let name = &counter.name;
@@ -171,6 +226,7 @@ enum Touched {
     Valid(Header),
     DropCtl,
     Counter(Counter),
+    Register(Register),
 }
 
 impl Touched {
@@ -180,17 +236,24 @@ impl Touched {
             Touched::Valid(h) => format!("the validity of `{}`", p.headers[h].name),
             Touched::DropCtl => "`drop_ctl`".to_owned(),
             Touched::Counter(c) => format!("`{}`", p.counters[c].name),
+            Touched::Register(r) => format!("register `{}`", p.registers[r].name),
         }
     }
 }
 
-fn written(primitive: &Primitive) -> Touched {
-    match &primitive.kind {
+fn written(p: &Program, primitive: &Primitive) -> Vec<Touched> {
+    let one = match &primitive.kind {
         PrimitiveKind::Set(f, _) | PrimitiveKind::Hash(f, _) => Touched::Field(*f),
         PrimitiveKind::SetValid(h, _) => Touched::Valid(*h),
         PrimitiveKind::Count(c, _) | PrimitiveKind::CountDirect(c) => Touched::Counter(*c),
+        PrimitiveKind::Register(access) => {
+            let register = Touched::Register(p.register_actions[access.action].register);
+            let fields = access.outputs.iter().map(|(_, f)| Touched::Field(*f));
+            return std::iter::once(register).chain(fields).collect();
+        }
         PrimitiveKind::Drop(_) => Touched::DropCtl,
-    }
+    };
+    vec![one]
 }
 
 fn fields_read(p: &Program, primitive: &Primitive) -> Vec<Field> {
@@ -200,6 +263,12 @@ fn fields_read(p: &Program, primitive: &Primitive) -> Vec<Field> {
         PrimitiveKind::Hash(_, hash) => {
             for input in &p.hashes[*hash].inputs {
                 input.fields(&mut |f| list.push(f));
+            }
+        }
+        PrimitiveKind::Register(access) => {
+            access.index.fields(&mut |f| list.push(f));
+            for operand in p.register_actions[access.action].operands() {
+                operand.fields(&mut |f| list.push(f));
             }
         }
         PrimitiveKind::SetValid(..) | PrimitiveKind::CountDirect(_) | PrimitiveKind::Drop(_) => {}
@@ -220,18 +289,21 @@ fn independent(p: &Program, data: &ActionData, d: &mut Vec<Diag>) {
                 d.push(Diag::error(primitive.loc, text).also(loc, "written here").help(help));
             }
         }
-        let writes = written(primitive);
-        if let Some(loc) = clash(writes) {
-            let (verb, again) = match writes {
-                Touched::Counter(_) => {
-                    ("counts", "a counter takes one count per packet: remove one, or use two counters")
-                }
-                _ => ("writes", help),
-            };
-            let text = format!("{who} {verb} {} twice", writes.name(p));
-            d.push(Diag::error(primitive.loc, text).also(loc, "the first time").help(again));
+        for writes in written(p, primitive) {
+            let clash = |t: Touched| before.iter().find(|(w, _)| *w == t).map(|(_, loc)| *loc);
+            if let Some(loc) = clash(writes) {
+                let (verb, again) = match writes {
+                    Touched::Counter(_) => {
+                        ("counts", "a counter takes one count per packet: remove one, or use two counters")
+                    }
+                    Touched::Register(_) => ("accesses", registers::ONE_ACCESS),
+                    _ => ("writes", help),
+                };
+                let text = format!("{who} {verb} {} twice", writes.name(p));
+                d.push(Diag::error(primitive.loc, text).also(loc, "the first time").help(again));
+            }
+            before.push((writes, primitive.loc));
         }
-        before.push((writes, primitive.loc));
     }
 }
 

@@ -22,6 +22,9 @@ pub(super) fn check(p: &Program, chip: &ChipSpec, d: &mut Vec<Diag>) {
     for data in p.tables.values() {
         table(p, chip, data, d);
     }
+    for register in p.registers.keys() {
+        d.extend(crate::salu::map(p, register, chip).err().unwrap_or_default());
+    }
     selectors(p, chip, d);
     for gress in Gress::ALL {
         conditions(gress, chip, &p.pipe(gress).control, d);

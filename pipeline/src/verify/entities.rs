@@ -29,6 +29,8 @@ fn names(p: &Program, d: &mut Vec<Diag>) {
     each!(profiles, "profile", |_| "");
     each!(counters, "counter", |_| "");
     each!(hashes, "hash", |_| "");
+    each!(registers, "register", |_| "");
+    each!(register_actions, "register action", |_| "");
     each!(labels, "label", |_| "");
     for action in p.actions.values() {
         let of = format!("action `{}`", action.name);

@@ -176,6 +176,12 @@ impl Walk<'_> {
                 }
                 PrimitiveKind::Hash(_, hash) => self.hash(*hash, &before, &who, primitive.loc),
                 PrimitiveKind::SetValid(h, valid) => at = at.with(self.v.bit(*h), *valid),
+                PrimitiveKind::Register(access) => {
+                    self.expr(&access.index, &before, &who, primitive.loc);
+                    for operand in self.p.register_actions[access.action].operands() {
+                        self.expr(operand, &before, &who, primitive.loc);
+                    }
+                }
                 PrimitiveKind::CountDirect(_) | PrimitiveKind::Drop(_) => {}
             }
         }

@@ -43,6 +43,12 @@
 //! **Hashes** (`hashes`). 1 to 64 bits wide; the seed fits; the rotation is below the width; at least one
 //! input; inputs are leaves without parameters.
 //!
+//! **Registers** (`registers`). A register has elements, and a first value that fits them. A register action
+//! names only halves that the element has and output words 0 to 3; constants fit a half; packet values are fields
+//! or slices and casts of one, at most as wide as a half; halves of more than 32 bits are copied, not computed
+//! on or compared. An access has an index, a leaf that can be below the size; it takes output words that the
+//! action writes, into fields of at most 32 bits. A register is accessed at most once on any path of a pass.
+//!
 //! **Tables** (`tables`). Room for at least one entry if there are keys, at most one LPM key, no ternary key beside it, no field twice.
 //! Actions are listed once. Defaults and constant entries give one fitting value per parameter; entries have
 //! one value per key, of the key's kind, within its width, mask and prefix length; their action is listed;
@@ -58,7 +64,7 @@
 //! is a warning, unless egress merely extracts it: a bridged header ends there. A checksum update writes a 16-bit field of its header, once, from other fields of that
 //! header, whole bytes of them; a header that has one is emitted.
 //!
-//! **Papercuts** (`papercut`), warnings: unused actions, hashes, labels, profiles and counters; a table never
+//! **Papercuts** (`papercut`), warnings: unused actions, hashes, labels, profiles, counters, registers and register actions; a table never
 //! applied; a parser state never reached; a header emitted but never valid; metadata read but never written;
 //! an ingress that never writes `ucast_egress_port`; a selector hash narrower than its mode reads; a shift
 //! that leaves nothing; an index that cannot reach all of its counter; a select arm that an equal one hides.
@@ -67,7 +73,8 @@
 //! selector's mode is the chip's (a warning). A table's key fits the crossbars of one stage. Constants
 //! written to `qid` fit the chip's queue numbers, and parameters may not (a warning). Ordered comparisons are
 //! of a field with a constant. The deepest parser path, the longest emission, the number of headers, action
-//! data per entry and stage pins are within limits.
+//! data per entry and stage pins are within limits. The actions of a register map onto one stateful ALU
+//! ([`crate::salu`]).
 
 mod actions;
 mod chip;
@@ -81,6 +88,7 @@ mod papercut;
 mod parser;
 mod possible;
 mod references;
+mod registers;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -104,6 +112,7 @@ pub fn verify(program: &Program) -> Vec<Diag> {
     for gress in Gress::ALL {
         parser::check(program, gress, &mut d);
     }
+    registers::check(program, &mut d);
     actions::check(program, &mut d);
     tables::check(program, &mut d);
     control::check(program, &mut d);

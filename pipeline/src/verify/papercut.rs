@@ -50,6 +50,16 @@ fn unused(p: &Program, flows: &[Flow; 2], d: &mut Vec<Diag>) {
             warn("counter", &data.name, data.loc, "counted", "count it in an action or remove it");
         }
     }
+    for (r, data) in p.registers.iter() {
+        if p.actions_of(r).next().is_none() {
+            warn("register", &data.name, data.loc, "accessed", "give it a register action or remove it");
+        }
+    }
+    for (a, data) in p.register_actions.iter() {
+        if !primitives().any(|k| matches!(k, PrimitiveKind::Register(x) if x.action == a)) {
+            warn("register action", &data.name, data.loc, "executed", "execute it in an action or remove it");
+        }
+    }
     for (l, data) in p.labels.iter() {
         if !primitives().any(|k| *k == PrimitiveKind::Drop(l)) {
             warn("label", &data.name, data.loc, "used", "drop with it or remove it");

@@ -5,7 +5,7 @@ use super::{Diag, Site};
 use crate::entity::Entity;
 use crate::ir::{
     Action, ActionCall, Block, Cond, Counter, CounterHome, Expr, Field, Hash, Header, Home, Label, Next,
-    ParserOpKind, ParserState, PrimitiveKind, Profile, Program, StmtKind, Table,
+    ParserOpKind, ParserState, PrimitiveKind, Profile, Program, Register, RegisterAction, StmtKind, Table,
 };
 use sluice_asic::gress::Gress;
 
@@ -20,6 +20,8 @@ enum Target {
     Profile(Profile),
     Counter(Counter),
     Hash(Hash),
+    Register(Register),
+    RegisterAction(RegisterAction),
     Label(Label),
 }
 
@@ -34,6 +36,8 @@ impl Target {
             Target::Profile(_) => "profile",
             Target::Counter(_) => "counter",
             Target::Hash(_) => "hash",
+            Target::Register(_) => "register",
+            Target::RegisterAction(_) => "register action",
             Target::Label(_) => "label",
         }
     }
@@ -57,6 +61,11 @@ impl Target {
             Target::Profile(k) => look!(profiles, k),
             Target::Counter(k) => look!(counters, k),
             Target::Hash(k) => look!(hashes, k),
+            Target::Register(k) => look!(registers, k),
+            Target::RegisterAction(k) => match p.register_actions.get(k) {
+                Some(d) => Ok((d.name.as_str(), p.registers.get(d.register).map(|r| r.gress))),
+                None => Err((k.index(), p.register_actions.len())),
+            },
             Target::Label(k) => match p.labels.get(k) {
                 Some(d) => Ok((d.name.as_str(), None)),
                 None => Err((k.index(), p.labels.len())),
@@ -69,6 +78,7 @@ impl Target {
 pub(super) fn check(p: &Program, d: &mut Vec<Diag>) -> bool {
     let mut walk = Walk { p, d, dangling: false };
     walk.declarations();
+    walk.register_actions();
     walk.parsers();
     walk.actions();
     walk.tables();
@@ -157,6 +167,18 @@ impl Walk<'_, '_> {
         }
     }
 
+    fn register_actions(&mut self) {
+        for data in self.p.register_actions.values() {
+            let who = format!("register action `{}`", data.name);
+            let site = Site { who: &who, gress: None, loc: data.loc };
+            self.see(site, Target::Register(data.register));
+            let gress = self.p.registers.get(data.register).map(|r| r.gress);
+            for operand in data.operands() {
+                self.expr(Site { gress, ..site }, operand);
+            }
+        }
+    }
+
     fn parsers(&mut self) {
         for data in self.p.states.values() {
             let who = format!("state `{}`", data.name);
@@ -203,6 +225,13 @@ impl Walk<'_, '_> {
                         self.expr(site, e);
                     }
                     PrimitiveKind::CountDirect(c) => self.see(site, Target::Counter(*c)),
+                    PrimitiveKind::Register(access) => {
+                        self.see(site, Target::RegisterAction(access.action));
+                        self.expr(site, &access.index);
+                        for (_, f) in &access.outputs {
+                            self.see(site, Target::Field(*f));
+                        }
+                    }
                     PrimitiveKind::Drop(l) => self.see(site, Target::Label(*l)),
                 }
             }

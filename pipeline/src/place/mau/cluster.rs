@@ -1,17 +1,18 @@
-//! Nodes that must share a stage, because they share a counter or an action profile (facts: asic §3.8).
+//! Nodes that must share a stage, because they share a counter, a register or an action profile (facts: asic §3.8).
 //! What may not live here: the choice of the stage.
 
 use super::super::data::Owner;
 use super::super::deps::{DependencyGraph, node_name};
 use super::demand::Demand;
 use crate::flow::{Flow, NodeKind};
-use crate::ir::{Counter, Profile, Program};
+use crate::ir::{Counter, Profile, Program, Register};
 use crate::verify::Diag;
 
 /// Something that only one stage can hold.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shared {
     Counter(Counter),
+    Register(Register),
     Profile(Profile),
 }
 
@@ -67,7 +68,8 @@ pub(crate) fn clusters(
 
 fn shared(demand: &Demand) -> impl Iterator<Item = Shared> {
     let counters = demand.counters.iter().filter(|c| c.size.is_some()).map(|c| Shared::Counter(c.counter));
-    counters.chain(demand.profile.as_ref().map(|p| Shared::Profile(p.profile)))
+    let registers = demand.registers.iter().map(|r| Shared::Register(r.register));
+    counters.chain(registers).chain(demand.profile.as_ref().map(|p| Shared::Profile(p.profile)))
 }
 
 fn applied_twice(a: &Demand, b: &Demand) -> Diag {
@@ -85,6 +87,7 @@ fn clash(
 ) -> Diag {
     let name = match what {
         Shared::Counter(c) => format!("counter `{}`", program.counters[c].name),
+        Shared::Register(r) => format!("register `{}`", program.registers[r].name),
         Shared::Profile(p) => format!("action profile `{}`", program.profiles[p].name),
     };
     let of = |o: Owner| node_name(program, &flows[o.gress.index()], o.node);

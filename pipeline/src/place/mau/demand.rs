@@ -10,12 +10,14 @@ use super::gateway::{self, GatewayDemand};
 use crate::flow::{Flow, Node, NodeKind, Outcome, Var, table_actions};
 use crate::ir::{
     Action, Counter, CounterHome, CounterKind, Expr, Hash, Loc, MatchKind, PrimitiveKind, Profile, Program,
-    Table,
+    Register, RegisterAccess, Table,
 };
+use crate::salu;
 use crate::verify::Diag;
 use sluice_asic::alu::AluClass;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::phv::Container;
+use sluice_asic::salu::Format;
 use sluice_asic::select::{GroupShape, SelectorMode};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,7 +41,7 @@ pub(crate) struct ActionDemand {
     pub(crate) writes: BTreeSet<Container>,
     /// Containers that take an operand from the entry, with the operand's bits.
     pub(crate) data: BTreeMap<Container, u32>,
-    /// Containers that take a hash result.
+    /// Containers that take a result of a hash or of a stateful ALU.
     pub(crate) hashed: BTreeSet<Container>,
 }
 
@@ -63,6 +65,23 @@ pub(crate) struct CounterDemand {
     pub(crate) kind: CounterKind,
     /// Cells; `None` if there is one per entry.
     pub(crate) size: Option<u32>,
+}
+
+/// A register that the node accesses.
+#[derive(Clone, Debug)]
+pub(crate) struct RegisterDemand {
+    /// The register.
+    pub(crate) register: Register,
+    /// Its name.
+    pub(crate) name: String,
+    /// Elements.
+    pub(crate) size: u32,
+    /// Their format.
+    pub(crate) format: Format,
+    /// Bytes of the packet values that its stateful ALU reads.
+    pub(crate) bytes: BTreeSet<ByteRef>,
+    /// Indices accessed by.
+    indices: Vec<Expr>,
 }
 
 /// The selector of a profile.
@@ -120,6 +139,8 @@ pub(crate) struct Demand {
     pub(crate) hashes: Vec<HashDemand>,
     /// Counters.
     pub(crate) counters: Vec<CounterDemand>,
+    /// Registers.
+    pub(crate) registers: Vec<RegisterDemand>,
     /// Action profile.
     pub(crate) profile: Option<ProfileDemand>,
     /// Stage that the author asks for.
@@ -131,6 +152,7 @@ impl Demand {
     pub(crate) fn splittable(&self) -> bool {
         self.lookup != Lookup::None
             && self.profile.is_none()
+            && self.registers.is_empty()
             && self.counters.iter().all(|c| c.size.is_none())
     }
 
@@ -161,6 +183,7 @@ impl Demand {
             actions: Vec::new(),
             hashes: Vec::new(),
             counters: Vec::new(),
+            registers: Vec::new(),
             profile: None,
             pin: None,
         };
@@ -283,6 +306,13 @@ impl Context<'_> {
                 }
                 PrimitiveKind::Count(counter, index) => self.count(*counter, index, demand),
                 PrimitiveKind::CountDirect(_) => {}
+                PrimitiveKind::Register(access) => {
+                    let outputs: Vec<Var> = access.outputs.iter().map(|(_, f)| Var::Field(*f)).collect();
+                    let containers = self.phv.containers(&outputs);
+                    need.hashed.extend(&containers);
+                    need.writes.extend(containers);
+                    self.access(access, demand);
+                }
                 PrimitiveKind::Drop(_) => {
                     let gress = self.program.actions[action].gress;
                     let drop = self.program.intrinsic(gress, crate::ir::Intrinsic::DropCtl).map(Var::Field);
@@ -304,6 +334,37 @@ impl Context<'_> {
         let bytes = self.input_bytes(std::slice::from_ref(index));
         if !bytes.is_empty() {
             let bits = u32::from(index.width(self.program)).min(bits_for(size).max(1));
+            demand.hashes.push(HashDemand { bytes, bits, name: data.name.clone() });
+        }
+    }
+
+    /// A register stands once per node; every other index from the packet goes through hash distribution.
+    fn access(&self, access: &RegisterAccess, demand: &mut Demand) {
+        let register = self.program.register_actions[access.action].register;
+        let data = &self.program.registers[register];
+        let place = demand.registers.iter().position(|r| r.register == register);
+        let place = place.unwrap_or_else(|| {
+            let operands: Vec<Expr> = salu::map(self.program, register, self.chip)
+                .map(|mapped| mapped.operands)
+                .unwrap_or_default();
+            demand.registers.push(RegisterDemand {
+                register,
+                name: data.name.clone(),
+                size: data.size.max(1),
+                format: data.format,
+                bytes: self.input_bytes(&operands),
+                indices: Vec::new(),
+            });
+            demand.registers.len() - 1
+        });
+        let Some(need) = demand.registers.get_mut(place) else { return };
+        if need.indices.contains(&access.index) {
+            return;
+        }
+        need.indices.push(access.index.clone());
+        let bytes = self.input_bytes(std::slice::from_ref(&access.index));
+        if !bytes.is_empty() {
+            let bits = u32::from(access.index.width(self.program)).min(bits_for(data.size).max(1));
             demand.hashes.push(HashDemand { bytes, bits, name: data.name.clone() });
         }
     }
@@ -376,17 +437,26 @@ impl Context<'_> {
         (ran + usize::from(ran < actions)) as u32
     }
 
-    /// Counter indices kept in the entry, and one enable bit per counter that not every action counts in.
+    /// Indices of counters and registers kept in the entry, and one enable bit for each that not every action
+    /// uses.
     fn counter_pointers(&self, actions: &[Action]) -> u32 {
-        let mut pointers: BTreeMap<Counter, (u32, usize)> = BTreeMap::new();
+        let mut pointers: BTreeMap<(Option<Counter>, Option<Register>), (u32, usize)> = BTreeMap::new();
         for &action in actions {
             for primitive in &self.program.actions[action].body {
-                let (counter, bits) = match &primitive.kind {
-                    PrimitiveKind::Count(c, Expr::Param(_, width)) => (*c, u32::from(*width)),
-                    PrimitiveKind::Count(c, _) | PrimitiveKind::CountDirect(c) => (*c, 0),
+                let (array, index) = match &primitive.kind {
+                    PrimitiveKind::Count(c, index) => ((Some(*c), None), Some(index)),
+                    PrimitiveKind::CountDirect(c) => ((Some(*c), None), None),
+                    PrimitiveKind::Register(access) => {
+                        let register = self.program.register_actions[access.action].register;
+                        ((None, Some(register)), Some(&access.index))
+                    }
                     _ => continue,
                 };
-                let slot = pointers.entry(counter).or_insert((0, 0));
+                let bits = match index {
+                    Some(Expr::Param(_, width)) => u32::from(*width),
+                    _ => 0,
+                };
+                let slot = pointers.entry(array).or_insert((0, 0));
                 *slot = (slot.0.max(bits), slot.1 + 1);
             }
         }

@@ -11,7 +11,7 @@ use super::ram::{self, Synthetic};
 use super::{hash, sizes, xbar};
 use crate::entity::Entity;
 use sluice_asic::chip::{ChipSpec, Column};
-use sluice_asic::geometry::GeometryError;
+use sluice_asic::geometry::{self, GeometryError};
 use sluice_asic::phv::Container;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,6 +27,9 @@ pub(crate) struct Shortage {
 fn short(column: Column, wanted: impl Into<String>) -> Shortage {
     Shortage { column, wanted: wanted.into() }
 }
+
+/// First content number of registers; counters and profiles are numbered from 0.
+const REGISTERS: u32 = 1 << 30;
 
 /// What fitting works on.
 pub(crate) struct Fit<'a> {
@@ -56,11 +59,12 @@ impl Fit<'_> {
             return Ok(0);
         }
         let capacity = self.capacity(demand, entries)?;
-        // Counters and selectors first: only they are bound to the right-hand columns.
+        // Counters, registers and selectors first: only they are bound to the right-hand columns.
         if let Some(profile) = &demand.profile {
             self.selector(pool, demand, profile)?;
         }
         self.counters(pool, demand, capacity)?;
+        self.registers(pool, demand)?;
         match demand.lookup {
             Lookup::None => self.keyless(pool, demand)?,
             Lookup::Exact => self.exact(pool, demand, entries)?,
@@ -215,6 +219,33 @@ impl Fit<'_> {
                 Synthetic { alu: Column::StatsAlu, data_rams, most_alus: 2, content, purpose: "counter" };
             ram::synthetic(pool, self.chip, demand.owner, what)
                 .map_err(|column| short(column, format!("a counter of {data_rams} RAMs and spare banks")))?;
+        }
+        Ok(())
+    }
+
+    fn registers(&self, pool: &mut Pool, demand: &Demand) -> Result<(), Shortage> {
+        let mau = &self.chip.mau;
+        for register in &demand.registers {
+            // The operands of a stateful ALU come from one group.
+            xbar::exact(pool, (mau, self.view), demand.owner, &register.bytes, &[], 1).ok_or_else(|| {
+                short(
+                    Column::ExactXbar,
+                    format!("{} bytes of one group for a register", register.bytes.len()),
+                )
+            })?;
+            let content = Content::Shared(REGISTERS + register.register.index() as u32);
+            if pool.join(content, demand.owner) {
+                continue;
+            }
+            let need = geometry::register_demand(self.chip, register.size.into(), register.format)
+                .map_err(|e| geometry_short(Column::MapRam, e))?;
+            let data_rams = sizes::narrow(need.data_rams);
+            let purpose = format!("register `{}`", register.name);
+            let what =
+                Synthetic { alu: Column::MeterAlu, data_rams, most_alus: 1, content, purpose: &purpose };
+            ram::synthetic(pool, self.chip, demand.owner, what).map_err(|column| {
+                short(column, format!("a register of {data_rams} RAMs and a spare bank"))
+            })?;
         }
         Ok(())
     }

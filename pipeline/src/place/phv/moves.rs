@@ -14,7 +14,7 @@ pub(super) enum Source {
     Field(Field, u16),
     /// The action data bus: a constant or an action parameter.
     Data,
-    /// The action data bus: a hash result.
+    /// The action data bus: a result of a hash or of a stateful ALU.
     Hash,
 }
 
@@ -72,6 +72,19 @@ pub(super) fn writes(program: &Program, flow: &Flow) -> Vec<Write> {
                 PrimitiveKind::Hash(dst, _) => {
                     let m = Move { lo: 0, width: program.fields[*dst].width, source: Source::Hash };
                     (*dst, Shape::Copy, vec![m])
+                }
+                PrimitiveKind::Register(access) => {
+                    for (_, dst) in &access.outputs {
+                        let m = Move { lo: 0, width: program.fields[*dst].width, source: Source::Hash };
+                        list.push(Write {
+                            action,
+                            loc: primitive.loc,
+                            dst: *dst,
+                            shape: Shape::Copy,
+                            moves: vec![m],
+                        });
+                    }
+                    continue;
                 }
                 _ => continue,
             };

@@ -2,7 +2,7 @@
 
 use super::Check;
 use crate::flow::Var;
-use crate::ir::{Action, Expr, Intrinsic, PrimitiveKind};
+use crate::ir::{Action, Expr, Intrinsic, PrimitiveKind, RegisterAccess};
 use crate::place::data::{Owner, Part};
 use sluice_asic::chip::Column;
 use sluice_asic::phv::Container;
@@ -22,11 +22,12 @@ fn written(check: &Check<'_>, action: Action) -> BTreeSet<Container> {
     let vars: Vec<Var> = data
         .body
         .iter()
-        .filter_map(|p| match &p.kind {
-            PrimitiveKind::Set(f, _) | PrimitiveKind::Hash(f, _) => Some(Var::Field(*f)),
-            PrimitiveKind::SetValid(h, _) => Some(Var::Valid(*h)),
-            PrimitiveKind::Drop(_) => drop(),
-            PrimitiveKind::Count(..) | PrimitiveKind::CountDirect(_) => None,
+        .flat_map(|p| match &p.kind {
+            PrimitiveKind::Set(f, _) | PrimitiveKind::Hash(f, _) => vec![Var::Field(*f)],
+            PrimitiveKind::SetValid(h, _) => vec![Var::Valid(*h)],
+            PrimitiveKind::Register(access) => taken(access),
+            PrimitiveKind::Drop(_) => drop().into_iter().collect(),
+            PrimitiveKind::Count(..) | PrimitiveKind::CountDirect(_) => Vec::new(),
         })
         .collect();
     check.view.containers(&vars)
@@ -87,15 +88,21 @@ fn outputs(check: &mut Check<'_>, owner: Owner, part: Part) {
     }
 }
 
-/// Containers that take a parameter or a hash result.
+/// The fields that take a register's output words.
+fn taken(access: &RegisterAccess) -> Vec<Var> {
+    access.outputs.iter().map(|(_, f)| Var::Field(*f)).collect()
+}
+
+/// Containers that take a parameter, or a result of a hash or of a stateful ALU.
 fn fed(check: &Check<'_>, action: Action) -> BTreeSet<Container> {
     let body = &check.program.actions[action].body;
     let vars: Vec<Var> = body
         .iter()
-        .filter_map(|p| match &p.kind {
-            PrimitiveKind::Set(f, value) if has_param(value) => Some(Var::Field(*f)),
-            PrimitiveKind::Hash(f, _) => Some(Var::Field(*f)),
-            _ => None,
+        .flat_map(|p| match &p.kind {
+            PrimitiveKind::Set(f, value) if has_param(value) => vec![Var::Field(*f)],
+            PrimitiveKind::Hash(f, _) => vec![Var::Field(*f)],
+            PrimitiveKind::Register(access) => taken(access),
+            _ => Vec::new(),
         })
         .collect();
     check.view.containers(&vars)

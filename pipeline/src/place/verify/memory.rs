@@ -22,6 +22,7 @@ pub(super) fn check(check: &mut Check<'_>) {
             selector(check, owner, part, table);
         }
         counters(check, owner, part);
+        registers(check, owner, part);
     }
 }
 
@@ -183,9 +184,37 @@ fn counters(check: &mut Check<'_>, owner: Owner, part: Part) {
     synthetic(check, owner, part.stage, (Column::StatsAlu, "counter"), needed);
 }
 
+/// One stateful ALU per register, the RAMs of its elements behind it.
+fn registers(check: &mut Check<'_>, owner: Owner, part: Part) {
+    let program = check.program;
+    let mut used = BTreeSet::new();
+    for action in check.flow(owner.gress).actions(program, owner.node) {
+        for p in &program.actions[action].body {
+            if let PrimitiveKind::Register(access) = &p.kind {
+                used.insert(program.register_actions[access.action].register);
+            }
+        }
+    }
+    for register in used {
+        let data = &program.registers[register];
+        let purpose = format!("register `{}`", data.name);
+        let per_word = u64::from(check.mau.sram_width / data.format.element_bits().max(1)).max(1);
+        let per_ram = per_word * u64::from(check.mau.sram_depth);
+        let needed = u64::from(data.size.max(1)).div_ceil(per_ram);
+        let alus = check.units_for(owner, part.stage, Column::MeterAlu, &purpose).count();
+        if alus != 1 {
+            check.report(
+                owner,
+                format!("{alus} stateful ALUs of {purpose} in stage {}; one needed", part.stage),
+            );
+        }
+        synthetic(check, owner, part.stage, (Column::MeterAlu, &purpose), needed);
+    }
+}
+
 /// Data RAMs, spare banks and map RAMs behind the ALUs of one kind.
 fn synthetic(check: &mut Check<'_>, owner: Owner, stage: u8, (alu, purpose): (Column, &str), needed: u64) {
-    let homes: Vec<u16> = check.units(owner, stage, alu).map(|u| u.unit.row).collect();
+    let homes: Vec<u16> = check.units_for(owner, stage, alu, purpose).map(|u| u.unit.row).collect();
     let legal = if alu == Column::MeterAlu { &check.mau.meter_alu_rows } else { &check.mau.stats_alu_rows };
     if homes.is_empty() || homes.iter().any(|h| !legal.contains(&u32::from(*h))) {
         check.report(

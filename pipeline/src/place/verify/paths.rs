@@ -159,6 +159,25 @@ fn buses(check: &mut Check<'_>, owner: Owner, part: Part) {
     }
 }
 
+/// Registers addressed from the packet, with the bits of an address.
+fn addresses(check: &Check<'_>, owner: Owner) -> Vec<(String, u64)> {
+    let program = check.program;
+    let mut list = Vec::new();
+    for action in check.flow(owner.gress).actions(program, owner.node) {
+        for p in &program.actions[action].body {
+            let PrimitiveKind::Register(access) = &p.kind else { continue };
+            let mut from_packet = false;
+            access.index.fields(&mut |_| from_packet = true);
+            let data = &program.registers[program.register_actions[access.action].register];
+            let whole = u64::from(u32::BITS - data.size.saturating_sub(1).leading_zeros());
+            if from_packet {
+                list.push((data.name.clone(), whole.min(access.index.width(program).into())));
+            }
+        }
+    }
+    list
+}
+
 /// Hash results of actions and counter indices: bits and 16-bit slices fed by one group per unit.
 fn hashes(check: &mut Check<'_>, owner: Owner, part: Part) {
     let program = check.program;
@@ -169,6 +188,10 @@ fn hashes(check: &mut Check<'_>, owner: Owner, part: Part) {
                 used.insert(*hash);
             }
         }
+    }
+    for (name, bits) in addresses(check, owner) {
+        let found = check.units_for(owner, part.stage, Column::HashBit, &name).count() as u64;
+        check.at_least(owner, part.stage, &format!("address bits of register `{name}`"), found, bits);
     }
     for hash in used {
         let data = &program.hashes[hash];

@@ -82,6 +82,12 @@ fn wrong_cycles(check: &Check<'_>, gress: Gress) -> Option<String> {
         let mut of_stage = placement.units.iter().filter(|u| usize::from(u.unit.stage) == stage);
         of_stage.any(|u| u.unit.column == column && u.owner.gress == gress)
     };
+    let meter_alu = |stage: usize, purpose: &str| {
+        let mut of_stage = placement.units.iter().filter(|u| usize::from(u.unit.stage) == stage);
+        of_stage.any(|u| {
+            u.unit.column == Column::MeterAlu && u.owner.gress == gress && u.purpose.starts_with(purpose)
+        })
+    };
     let wide = |stage: usize| {
         let selectors = placement.units.iter().filter(|u| {
             usize::from(u.unit.stage) == stage && u.unit.column == Column::MeterAlu && u.owner.gress == gress
@@ -97,7 +103,8 @@ fn wrong_cycles(check: &Check<'_>, gress: Gress) -> Option<String> {
             dependency: placed.dependencies[s],
             features: StageFeatures {
                 tcam: owns(s, Column::Tcam),
-                selector: owns(s, Column::MeterAlu),
+                selector: meter_alu(s, "selector"),
+                stateful: meter_alu(s, "register"),
                 wide_selector: wide(s),
                 ..StageFeatures::default()
             },

@@ -3,7 +3,7 @@
 use super::Check;
 use crate::entity::Entity;
 use crate::flow::NodeKind;
-use crate::ir::{Counter, CounterHome, PrimitiveKind, Profile};
+use crate::ir::{Counter, CounterHome, PrimitiveKind, Profile, Register};
 use crate::place::data::{Owner, Unit, UnitUse};
 use crate::verify::Diag;
 use sluice_asic::chip::{Column, MauSpec};
@@ -125,7 +125,7 @@ fn attached(check: &Check<'_>, group: &[UnitUse]) -> bool {
     decides(a.owner, b.owner) || decides(b.owner, a.owner)
 }
 
-/// All owners use one profile or one indirect counter.
+/// All owners use one profile, one indirect counter or one register.
 fn common_memory(check: &Check<'_>, group: &[UnitUse]) -> bool {
     let all: Vec<BTreeSet<Memory>> = group.iter().map(|u| memories(check, u.owner)).collect();
     let one_gress = group.windows(2).all(|w| w[0].owner.gress == w[1].owner.gress);
@@ -136,6 +136,7 @@ fn common_memory(check: &Check<'_>, group: &[UnitUse]) -> bool {
 enum Memory {
     Profile(Profile),
     Counter(Counter),
+    Register(Register),
 }
 
 fn memories(check: &Check<'_>, owner: Owner) -> BTreeSet<Memory> {
@@ -148,6 +149,9 @@ fn memories(check: &Check<'_>, owner: Owner) -> BTreeSet<Memory> {
                 && matches!(program.counters[*c].home, CounterHome::Indirect(_))
             {
                 set.insert(Memory::Counter(*c));
+            }
+            if let PrimitiveKind::Register(access) = &p.kind {
+                set.insert(Memory::Register(program.register_actions[access.action].register));
             }
         }
     }

@@ -14,7 +14,7 @@ pub(super) enum Bit {
     Data,
     /// The zero that a cast to a larger width puts in front.
     Zero,
-    /// A hash result.
+    /// A result of a hash or of a stateful ALU.
     Hash,
 }
 
@@ -52,6 +52,14 @@ pub(super) fn results(program: &Program, action: Action) -> Vec<Result> {
             PrimitiveKind::Hash(field, _) => {
                 let bits = vec![vec![Bit::Hash]; program.fields[*field].width.into()];
                 Result { field: *field, loc: p.loc, how: How::Copied, bits }
+            }
+            PrimitiveKind::Register(access) => {
+                for (_, field) in &access.outputs {
+                    let bits = vec![vec![Bit::Hash]; program.fields[*field].width.into()];
+                    list.retain(|r| r.field != *field);
+                    list.push(Result { field: *field, loc: p.loc, how: How::Copied, bits });
+                }
+                continue;
             }
             _ => continue,
         };

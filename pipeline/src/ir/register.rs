@@ -1,0 +1,156 @@
+//! Registers and what one access does to an element. What may not live here: how a chip's stateful ALU does
+//! it, array contents.
+//!
+//! The statements of a register action run in order, as in P4: a value read after a write is the new one.
+//! Every value is as wide as a half of the element; narrower PHV operands get zeros in front, sums wrap.
+
+use super::{CmpOp, Expr, Loc, Register};
+use sluice_asic::gress::Gress;
+use sluice_asic::salu::{Format, Half, SaluOp, Sense};
+
+/// A register: an array of elements that packets read and change, one element per packet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RegisterData {
+    /// Name, unique in the program.
+    pub name: String,
+    /// The gress whose packets access it.
+    pub gress: Gress,
+    /// Width of the elements, and whether they are pairs.
+    pub format: Format,
+    /// Elements.
+    pub size: u32,
+    /// What every element holds at first: low half (or all of a single element) and high half.
+    pub init: [u64; 2],
+    /// Meaning.
+    pub doc: String,
+    /// Where the author wrote it.
+    pub loc: Loc,
+}
+
+/// A register action: what one access does.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RegisterActionData {
+    /// Name, unique in the program.
+    pub name: String,
+    /// The register that it works on.
+    pub register: Register,
+    /// What happens to the element, in order.
+    pub body: Vec<CellStmt>,
+    /// Meaning.
+    pub doc: String,
+    /// Where the author wrote it.
+    pub loc: Loc,
+}
+
+/// One step of a register action.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CellStmt {
+    /// What it does.
+    pub kind: CellStmtKind,
+    /// Where the author wrote it.
+    pub loc: Loc,
+}
+
+/// What a register action can do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CellStmtKind {
+    /// Writes a half of the element.
+    Write(Half, CellValue),
+    /// Writes an output word (0 to 3) of 32 bits. Words 0 and 1 take the low 32 bits of the value, 2 and 3 the
+    /// bits above. A word that is never written is 0.
+    Output(u8, CellValue),
+    /// Decides.
+    If(CellCond, Vec<CellStmt>, Vec<CellStmt>),
+}
+
+/// A value in a register action, as wide as a half of the element.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CellValue {
+    /// A constant.
+    Const(u64),
+    /// What the half holds at this point.
+    Half(Half),
+    /// A value from the packet: a field, or slices and casts of one.
+    Phv(Expr),
+    /// An instruction of an update ALU; computed on at most 32 bits.
+    Op(SaluOp, Box<CellValue>, Box<CellValue>),
+}
+
+/// A condition in a register action.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CellCond {
+    /// A comparison. [`Sense::Serial`] compares as sequence numbers do: the difference, cut to the width of a
+    /// half, is read as two's complement and held against zero.
+    Cmp(CmpOp, Sense, CellValue, CellValue),
+    /// Negation.
+    Not(Box<CellCond>),
+    /// Both hold.
+    And(Box<CellCond>, Box<CellCond>),
+    /// At least one holds.
+    Or(Box<CellCond>, Box<CellCond>),
+}
+
+impl CellValue {
+    /// Calls `visit` for every value from the packet, in order, repeats included.
+    pub fn operands<'v>(&'v self, visit: &mut impl FnMut(&'v Expr)) {
+        match self {
+            CellValue::Const(_) | CellValue::Half(_) => {}
+            CellValue::Phv(e) => visit(e),
+            CellValue::Op(_, a, b) => {
+                a.operands(visit);
+                b.operands(visit);
+            }
+        }
+    }
+}
+
+impl CellCond {
+    /// Calls `visit` for every value that is compared, in order.
+    pub fn values<'c>(&'c self, visit: &mut impl FnMut(&'c CellValue)) {
+        match self {
+            CellCond::Cmp(_, _, a, b) => {
+                visit(a);
+                visit(b);
+            }
+            CellCond::Not(a) => a.values(visit),
+            CellCond::And(a, b) | CellCond::Or(a, b) => {
+                a.values(visit);
+                b.values(visit);
+            }
+        }
+    }
+}
+
+impl RegisterActionData {
+    /// Calls `visit` for every statement, in order, those inside of others included.
+    pub fn statements<'a>(&'a self, visit: &mut impl FnMut(&'a CellStmt)) {
+        fn walk<'a>(body: &'a [CellStmt], visit: &mut impl FnMut(&'a CellStmt)) {
+            for stmt in body {
+                visit(stmt);
+                if let CellStmtKind::If(_, then, otherwise) = &stmt.kind {
+                    walk(then, visit);
+                    walk(otherwise, visit);
+                }
+            }
+        }
+        walk(&self.body, visit);
+    }
+
+    /// The different values from the packet, in order of their first use.
+    #[must_use]
+    pub fn operands(&self) -> Vec<&Expr> {
+        let mut list: Vec<&Expr> = Vec::new();
+        self.statements(&mut |stmt| {
+            let mut add = |e| {
+                if !list.contains(&e) {
+                    list.push(e);
+                }
+            };
+            match &stmt.kind {
+                CellStmtKind::Write(_, value) | CellStmtKind::Output(_, value) => value.operands(&mut add),
+                CellStmtKind::If(cond, ..) => cond.values(&mut |v| v.operands(&mut add)),
+            }
+        });
+        list
+    }
+}

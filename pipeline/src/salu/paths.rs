@@ -1,0 +1,230 @@
+//! A register action run once for every combination of its comparisons' results, on symbols.
+//!
+//! What may not live here: ALUs, outputs, limits of a chip.
+
+use super::compare::{Test, test};
+use crate::ir::{CellCond, CellStmt, CellStmtKind, CellValue, Expr, Loc, RegisterActionData};
+use crate::verify::Diag;
+use sluice_asic::salu::{Comparator, Format, Half, SaluOp};
+
+/// Comparisons beyond which a body is not followed: more than any chip has.
+const MOST_COMPARISONS: usize = 8;
+
+/// A value in terms of what an access starts with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Sym {
+    /// A number within a half's width.
+    Const(u64),
+    /// A half of the element as it was.
+    Memory(Half),
+    /// An operand from the packet, by position among the register's.
+    Phv(usize),
+    /// An instruction on two of these.
+    Op(SaluOp, Box<Sym>, Box<Sym>),
+}
+
+/// Why a register action does not map; `loc` where known.
+#[derive(Clone, Debug)]
+pub(super) struct Fault {
+    text: String,
+    help: String,
+    loc: Option<Loc>,
+    also: Vec<(Loc, String)>,
+}
+
+impl Fault {
+    pub(super) fn new(text: impl Into<String>, help: impl Into<String>) -> Fault {
+        Fault { text: text.into(), help: help.into(), loc: None, also: Vec::new() }
+    }
+
+    /// At this place, unless it already has one.
+    pub(super) fn at(mut self, loc: Loc) -> Fault {
+        self.loc.get_or_insert(loc);
+        self
+    }
+
+    /// With another place.
+    pub(super) fn also(mut self, loc: Loc, note: impl Into<String>) -> Fault {
+        self.also.push((loc, note.into()));
+        self
+    }
+
+    pub(super) fn diag(self, who: &str, loc: Loc) -> Diag {
+        let mut diag = Diag::error(self.loc.unwrap_or(loc), format!("{who} {}", self.text)).help(self.help);
+        diag.also = self.also;
+        diag
+    }
+}
+
+/// What the access has computed up to some statement.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Env {
+    /// The halves of the element.
+    pub(super) halves: [Sym; 2],
+    /// The output words.
+    pub(super) outputs: [Sym; 4],
+    /// Where each half and word was last written.
+    pub(super) at: [Loc; 6],
+}
+
+/// One way through the body: which comparisons were asked, their results, and what came out.
+#[derive(Clone, Debug)]
+pub(super) struct Path {
+    asked: u16,
+    holds: u16,
+    pub(super) end: Env,
+}
+
+/// All ways through a body.
+pub(super) struct Paths {
+    /// The comparisons, each with the place that asks first.
+    pub(super) comparators: Vec<(Comparator, Loc)>,
+    paths: Vec<Path>,
+}
+
+impl Paths {
+    /// Runs the body; `operands` are the register's values from the packet.
+    pub(super) fn of(code: &RegisterActionData, format: Format, operands: &[Expr]) -> Result<Paths, Fault> {
+        let mut walk = Walk { format, operands, comparators: Vec::new(), paths: Vec::new() };
+        let zero = Sym::Const(0);
+        let start = Env {
+            halves: [
+                Sym::Memory(Half::Lo),
+                if format.has_hi() { Sym::Memory(Half::Hi) } else { zero.clone() },
+            ],
+            outputs: [zero.clone(), zero.clone(), zero.clone(), zero],
+            at: [code.loc; 6],
+        };
+        let todo: Vec<&CellStmt> = code.body.iter().rev().collect();
+        walk.go(todo, Path { asked: 0, holds: 0, end: start })?;
+        Ok(Paths { comparators: walk.comparators, paths: walk.paths })
+    }
+
+    /// What comes out for an outcome of the comparators.
+    pub(super) fn end(&self, outcome: u16) -> Option<&Env> {
+        self.paths.iter().find(|p| outcome & p.asked == p.holds).map(|p| &p.end)
+    }
+}
+
+struct Walk<'a> {
+    format: Format,
+    operands: &'a [Expr],
+    comparators: Vec<(Comparator, Loc)>,
+    paths: Vec<Path>,
+}
+
+impl<'a> Walk<'a> {
+    /// Runs the statements of `todo` from its end.
+    fn go(&mut self, mut todo: Vec<&'a CellStmt>, mut path: Path) -> Result<(), Fault> {
+        while let Some(stmt) = todo.pop() {
+            let fault = |f: Fault| f.at(stmt.loc);
+            match &stmt.kind {
+                CellStmtKind::Write(half, value) => {
+                    let half = *half as usize;
+                    path.end.halves[half] = self.value(value, &path.end).map_err(fault)?;
+                    path.end.at[half] = stmt.loc;
+                }
+                CellStmtKind::Output(word, value) => {
+                    let word = usize::from(*word & 3);
+                    path.end.outputs[word] = self.value(value, &path.end).map_err(fault)?;
+                    path.end.at[2 + word] = stmt.loc;
+                }
+                CellStmtKind::If(cond, then, otherwise) => {
+                    match self.holds(cond, &path, stmt.loc).map_err(fault)? {
+                        Ok(holds) => todo.extend(if holds { then } else { otherwise }.iter().rev()),
+                        Err(unit) => {
+                            todo.push(stmt);
+                            let bit = 1 << unit;
+                            for result in [bit, 0] {
+                                let mut fork = path.clone();
+                                fork.asked |= bit;
+                                fork.holds |= result;
+                                self.go(todo.clone(), fork)?;
+                            }
+                            return Ok(());
+                        }
+                    }
+                }
+            }
+        }
+        self.paths.push(path);
+        Ok(())
+    }
+
+    /// Whether the condition holds on the path, or the comparator whose result decides and is not known yet.
+    fn holds(&mut self, cond: &CellCond, path: &Path, loc: Loc) -> Result<Result<bool, usize>, Fault> {
+        match cond {
+            CellCond::Cmp(op, sense, a, b) => {
+                let (a, b) = (self.value(a, &path.end)?, self.value(b, &path.end)?);
+                match test(*op, *sense, &a, &b, self.format)? {
+                    Test::Known(known) => Ok(Ok(known)),
+                    Test::Asked(comparator, as_is) => {
+                        let unit = self.unit(comparator, loc)?;
+                        let known = path.asked >> unit & 1 != 0;
+                        let holds = path.holds >> unit & 1 != 0;
+                        Ok(if known { Ok(holds == as_is) } else { Err(unit) })
+                    }
+                }
+            }
+            CellCond::Not(a) => Ok(self.holds(a, path, loc)?.map(|holds| !holds)),
+            CellCond::And(a, b) => match self.holds(a, path, loc)? {
+                Ok(true) => self.holds(b, path, loc),
+                decided => Ok(decided),
+            },
+            CellCond::Or(a, b) => match self.holds(a, path, loc)? {
+                Ok(false) => self.holds(b, path, loc),
+                decided => Ok(decided),
+            },
+        }
+    }
+
+    fn unit(&mut self, comparator: Comparator, loc: Loc) -> Result<usize, Fault> {
+        if let Some(unit) = self.comparators.iter().position(|(c, _)| *c == comparator) {
+            return Ok(unit);
+        }
+        if self.comparators.len() == MOST_COMPARISONS {
+            let text = format!("needs more than {MOST_COMPARISONS} comparisons");
+            return Err(Fault::new(text, "decide in stages before and pass the result as a packet value"));
+        }
+        self.comparators.push((comparator, loc));
+        Ok(self.comparators.len() - 1)
+    }
+
+    fn value(&self, value: &CellValue, env: &Env) -> Result<Sym, Fault> {
+        Ok(match value {
+            CellValue::Const(value) => Sym::Const(value & self.format.half_mask()),
+            CellValue::Half(half) => env.halves[*half as usize].clone(),
+            CellValue::Phv(e) => match self.operands.iter().position(|o| o == e) {
+                Some(n) => Sym::Phv(n),
+                None => return Err(Fault::new("uses an unknown packet value", "use a field")),
+            },
+            CellValue::Op(op, a, b) => {
+                let a = if op.uses_a() { self.value(a, env)? } else { Sym::Const(0) };
+                let b = if op.uses_b() { self.value(b, env)? } else { Sym::Const(0) };
+                simplify(*op, a, b, self.format)
+            }
+        })
+    }
+}
+
+/// An instruction with numbers computed, differences to numbers as sums, and sums of sums with numbers joined.
+fn simplify(op: SaluOp, a: Sym, b: Sym, format: Format) -> Sym {
+    let mask = u64::from(format.math_mask());
+    match (op, a, b) {
+        (SaluOp::AluA, a, _) => a,
+        (SaluOp::AluB, _, b) => b,
+        (op, Sym::Const(a), Sym::Const(b)) => {
+            Sym::Const(u64::from(op.eval(a as u32, b as u32, format.math_bits())))
+        }
+        (SaluOp::Sub, a, Sym::Const(b)) => {
+            simplify(SaluOp::Add, a, Sym::Const(b.wrapping_neg() & mask), format)
+        }
+        (SaluOp::Add, Sym::Const(a), b) => simplify(SaluOp::Add, b, Sym::Const(a), format),
+        (SaluOp::Add, a, Sym::Const(0)) => a,
+        (SaluOp::Add, Sym::Op(SaluOp::Add, a, c), Sym::Const(b)) if matches!(*c, Sym::Const(_)) => {
+            let c = simplify(SaluOp::Add, *c, Sym::Const(b), format);
+            simplify(SaluOp::Add, *a, c, format)
+        }
+        (op, a, b) => Sym::Op(op, Box::new(a), Box::new(b)),
+    }
+}
