@@ -126,6 +126,8 @@ pub struct Switch<E> {
     arrivals: VecDeque<Arrival>,
     events: EventQueue<Event>,
     batch: Vec<Pass>,
+    /// Pipe, port and egress pass of a functional batch's packets, in packet order.
+    onward: Vec<(usize, u16, Pass)>,
     /// Egress results of a functional batch, in packet order.
     results: Vec<Option<Pass>>,
     ops: u64,
@@ -185,6 +187,7 @@ impl<E: Executor> Switch<E> {
             arrivals: VecDeque::new(),
             events: EventQueue::new(),
             batch: Vec::with_capacity(MAX_BATCH),
+            onward: Vec::new(),
             results: Vec::new(),
             ops: 0,
             now: Time::ORIGIN,
