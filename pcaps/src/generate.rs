@@ -1,15 +1,44 @@
 //! Seeded traffic, frame by frame: the same configuration gives the same bytes for ever.
 //!
 //! Generators compose [`wire`](crate::wire) headers, draw from their own seed only and stamp by exact
-//! arithmetic. Nothing here writes files or knows what a switch does with a frame; the distributions are our
-//! own, so that no dependency's update changes a trace.
+//! arithmetic. Nothing here reads or writes files or knows what a switch does with a frame; texts of files come as
+//! strings. The distributions are our own and in integers, so that no dependency's update and no machine changes
+//! a trace.
 
+mod arrivals;
+mod cdf;
+mod compose;
+mod error;
 mod flows;
+mod line;
 mod pace;
+mod pauses;
 mod prefix;
+mod quantity;
 mod random;
+mod sizes;
+mod traffic;
+mod tuples;
 
+pub use arrivals::{Arrival, ArrivalTimes, Arrivals, Incast, Periods};
+pub use cdf::Cdf;
+pub use compose::{ArpKind, Envelope, Kind, Overlay, RoceMessages, RoceOperation};
+pub use error::{FileError, GenerateError};
 pub use flows::{FlowFrames, FlowMix, MixError};
+pub use line::Line;
 pub use pace::{Pace, Schedule};
+pub use pauses::{PauseFrames, Pauses};
 pub use prefix::{Prefix, PrefixError};
-pub use random::Draw;
+pub use quantity::{parse_ps, parse_range};
+pub use random::{Draw, EXPONENTIAL_BITS};
+pub use sizes::{MAX_LEN, MIN_LEN, Sizes};
+pub use traffic::{MAX_FLOWS, Traffic, TrafficFrames};
+pub use tuples::{Tuple, Tuples};
+
+use crate::capture::CaptureTime;
+
+/// A generator: frames in order of time.
+pub trait FrameSource {
+    /// The next frame, without FCS, and when its first bit is on the wire; `None` after the last.
+    fn next_frame(&mut self) -> Option<(CaptureTime, &[u8])>;
+}
