@@ -9,10 +9,14 @@ mod arrivals;
 mod cdf;
 mod compose;
 mod error;
+mod flow_list;
 mod flows;
+mod frame_list;
+mod keys;
 mod line;
 mod pace;
 mod pauses;
+mod place;
 mod prefix;
 mod quantity;
 mod random;
@@ -24,7 +28,9 @@ pub use arrivals::{Arrival, ArrivalTimes, Arrivals, Incast, Periods};
 pub use cdf::Cdf;
 pub use compose::{ArpKind, Envelope, Kind, Overlay, RoceMessages, RoceOperation};
 pub use error::{FileError, GenerateError};
+pub use flow_list::{FlowList, ListDefaults, ListFrames};
 pub use flows::{FlowFrames, FlowMix, MixError};
+pub use frame_list::{FrameList, TrainFrames};
 pub use line::Line;
 pub use pace::{Pace, Schedule};
 pub use pauses::{PauseFrames, Pauses};
@@ -41,4 +47,11 @@ use crate::capture::CaptureTime;
 pub trait FrameSource {
     /// The next frame, without FCS, and when its first bit is on the wire; `None` after the last.
     fn next_frame(&mut self) -> Option<(CaptureTime, &[u8])>;
+}
+
+/// The instant `ps` after `start`, or the last one there is.
+#[inline]
+fn later(start: CaptureTime, ps: u128) -> CaptureTime {
+    let exact = u64::try_from(ps).ok().and_then(|ps| start.checked_add_ps(ps));
+    exact.unwrap_or_else(|| CaptureTime::from_ps(start.as_ps().saturating_add(ps)))
 }

@@ -162,7 +162,7 @@ impl Periods {
     fn next(self, mean: u64, draw: &mut Draw) -> u128 {
         match self {
             Self::Fixed => mean.into(),
-            Self::Exponential => u128::from(mean) * u128::from(draw.exponential()) >> EXPONENTIAL_BITS,
+            Self::Exponential => (u128::from(mean) * u128::from(draw.exponential())) >> EXPONENTIAL_BITS,
         }
     }
 }

@@ -318,7 +318,7 @@ impl RoceMessages {
         // Where the flow begins: the low bits of any mixture do.
         let start = mix(flow ^ 0x5053_4e00) as u32;
         let reth = |number: u32| Extension::Reth {
-            address: (flow + 1) << 36 | u64::from(number) * u64::from(self.message) & 0xf_ffff_ffff,
+            address: (flow + 1) << 36 | (u64::from(number) * u64::from(self.message)) & 0xf_ffff_ffff,
             key: qp,
             length: self.message,
         };

@@ -1,6 +1,6 @@
 //! [`Pauses`]: PAUSE and PFC frames.
 
-use super::{ArrivalTimes, Arrivals, FrameSource, GenerateError};
+use super::{ArrivalTimes, Arrivals, FrameSource, GenerateError, later};
 use crate::capture::CaptureTime;
 use crate::wire::pause::{self, Packet};
 use crate::wire::{FrameBuilder, MacAddr, Payload, ethernet};
@@ -69,7 +69,7 @@ impl FrameSource for PauseFrames {
         let frame = &self.frames[self.made % 2];
         self.made += 1;
         self.times.sent(frame.len() as u32);
-        Some((CaptureTime::from_ps(self.start.as_ps().saturating_add(ps)), frame))
+        Some((later(self.start, ps), frame))
     }
 }
 

@@ -56,7 +56,7 @@ impl Draw {
             // The least of so many numbers, times ln 2: the part of the density that the first case leaves out.
             let more = MINIMISE.iter().take_while(|&&limit| fraction >= limit).count();
             let least = (0..more + 2).fold(u64::MAX, |least, _| least.min(self.bits()));
-            ((whole << 64 | u128::from(least)) >> 8) * u128::from(LN_2) >> 56
+            (((whole << 64 | u128::from(least)) >> 8) * u128::from(LN_2)) >> 56
         };
         (sum >> (64 - EXPONENTIAL_BITS)) as u64
     }
@@ -79,7 +79,7 @@ const MINIMISE: [u64; 16] = {
     let (mut sums, mut index) = ([u64::MAX; 16], 0);
     let (mut power, mut sum) = (LN_2 as u128, LN_2 as u128);
     while index < sums.len() - 1 {
-        power = (power * LN_2 as u128 >> 64) / (index as u128 + 2);
+        power = ((power * LN_2 as u128) >> 64) / (index as u128 + 2);
         sum += power;
         sums[index] = sum as u64;
         index += 1;

@@ -2,7 +2,7 @@
 
 use super::compose::{Composer, Flow};
 use super::tuples::TupleMap;
-use super::{ArrivalTimes, Arrivals, Draw, Envelope, FrameSource, GenerateError, Kind, Sizes, Tuples};
+use super::{ArrivalTimes, Arrivals, Draw, Envelope, FrameSource, GenerateError, Kind, Sizes, Tuples, later};
 use crate::capture::CaptureTime;
 
 /// Most flows; the progress of stateful ones takes 64 MiB.
@@ -120,6 +120,6 @@ impl FrameSource for TrafficFrames {
             *place = progress;
         }
         self.times.sent(self.frame.len() as u32);
-        Some((CaptureTime::from_ps(self.start.as_ps().saturating_add(arrival.ps)), &self.frame))
+        Some((later(self.start, arrival.ps), &self.frame))
     }
 }
