@@ -55,9 +55,6 @@ pub(crate) struct OutputArgs {
     /// Let the frames follow each other on one link of this rate: none starts before the one before has left
     #[arg(long, value_name = "RATE")]
     pub(crate) link: Option<String>,
-    /// Seed of everything drawn
-    #[arg(long, default_value_t = 1)]
-    pub(crate) seed: u64,
 }
 
 /// Containers and resolutions.
@@ -80,6 +77,9 @@ pub(crate) struct ArrivalArgs {
     /// Rate: 40G or 40Gbps (on the wire: preamble, FCS and gap count), 1.5Mpps, or a spacing as 6.72ns
     #[arg(long, value_name = "RATE", default_value = "10Gbps")]
     pub(crate) rate: String,
+    /// Seed of everything drawn
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
     /// Process by which frames arrive
     #[arg(long, value_enum, default_value_t)]
     pub(crate) arrivals: Process,

@@ -14,14 +14,13 @@ use std::io::Write;
 /// Generates and prints the summary.
 pub(crate) fn run(args: &GenArgs, as_json: bool) -> Result<(), Failure> {
     let job = source::job(&args.what)?;
-    let out = job.out;
-    let plan = write::Plan::new(out, job.kind, job.packets)?;
+    let plan = write::Plan::new(job.out, job.kind, job.packets)?;
     if as_json && plan.to_stdout {
         let text = "--json and -o - both want stdout";
         return Err(Failure::with_help(text, "write the capture to a file, or leave --json out"));
     }
     let (tally, interrupted) = write::run(&plan, job.source)?;
-    let summary = summary::value(&plan, out, &tally);
+    let summary = summary::value(&plan, job.seed, &tally);
     if as_json {
         write!(std::io::stdout().lock(), "{}", pretty(&summary))?;
     } else if plan.to_stdout {

@@ -21,6 +21,8 @@ const DEFAULT_PACKETS: u64 = 1_000;
 pub(super) struct Job<'a> {
     pub(super) kind: &'static str,
     pub(super) out: &'a OutputArgs,
+    /// What was drawn from, if anything is drawn.
+    pub(super) seed: Option<u64>,
     /// Frames to be made, if that is known.
     pub(super) packets: Option<u64>,
     pub(super) source: Box<dyn FrameSource>,
@@ -130,13 +132,13 @@ fn traffic<'a>(
         sizes: size.map_or(Ok(Sizes::Range(60..=60)), sizes)?,
         arrivals,
         start: start(out)?,
-        seed: out.seed,
+        seed: arrival.seed,
         envelope,
         tuples,
     }
     .frames()
     .map_err(bad)?;
-    Ok(Job { kind: name, out, packets, source: Box::new(source) })
+    Ok(Job { kind: name, out, seed: Some(arrival.seed), packets, source: Box::new(source) })
 }
 
 /// `64..1518`, or a distribution from a file.
@@ -289,11 +291,11 @@ fn pfc(args: &PfcArgs) -> Result<Job<'_>, Failure> {
         source_mac: args.smac,
         arrivals: arrivals(&args.arrival)?,
         start: start(&args.out)?,
-        seed: args.out.seed,
+        seed: args.arrival.seed,
     }
     .frames()
     .map_err(bad)?;
-    Ok(Job { kind: "pfc", out: &args.out, packets, source: Box::new(source) })
+    Ok(Job { kind: "pfc", out: &args.out, seed: Some(args.arrival.seed), packets, source: Box::new(source) })
 }
 
 fn flows(args: &FlowsArgs) -> Result<Job<'_>, Failure> {
@@ -308,7 +310,7 @@ fn flows(args: &FlowsArgs) -> Result<Job<'_>, Failure> {
         .map_err(|e| Failure::with_help(e, help))?;
     let frames = list.frames(start(&args.out)?);
     let packets = args.out.packets.map(|limit| limit.min(frames.total())).or(Some(frames.total()));
-    Ok(Job { kind: "flows", out: &args.out, packets, source: Box::new(frames) })
+    Ok(Job { kind: "flows", out: &args.out, seed: None, packets, source: Box::new(frames) })
 }
 
 fn frames(args: &FramesArgs) -> Result<Job<'_>, Failure> {
@@ -318,5 +320,5 @@ fn frames(args: &FramesArgs) -> Result<Job<'_>, Failure> {
         .map_err(|e| Failure::with_help(e, "docs/gen.md describes the keys of [[frame]]"))?;
     let frames = list.frames(start(&args.out)?);
     let packets = args.out.packets.map(|limit| limit.min(frames.total())).or(Some(frames.total()));
-    Ok(Job { kind: "frames", out: &args.out, packets, source: Box::new(frames) })
+    Ok(Job { kind: "frames", out: &args.out, seed: None, packets, source: Box::new(frames) })
 }

@@ -1,18 +1,17 @@
 //! What was generated, for machines and for people.
 
-use super::args::OutputArgs;
 use super::write::{Plan, Tally};
 use serde_json::{Value, json};
 use sluice_asic::units::{BitRate, Duration};
 use sluice_pcaps::capture::write::TraceFormat;
 
 /// The machine's summary.
-pub(super) fn value(plan: &Plan, out: &OutputArgs, tally: &Tally) -> Value {
+pub(super) fn value(plan: &Plan, seed: Option<u64>, tally: &Tally) -> Value {
     let span = span(tally);
     json!({
         "schema": "sluice.gen/1",
         "kind": plan.kind,
-        "seed": out.seed,
+        "seed": seed,
         "file": plan.path.display().to_string(),
         "format": name(plan.format),
         "packets": tally.packets,

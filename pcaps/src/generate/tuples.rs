@@ -145,8 +145,12 @@ impl TupleMap {
     fn at(&self, source: Prefix, destination: Prefix, index: u128) -> Tuple {
         let mut rest = index;
         let mut digit = |base: u128| {
-            let digit = rest % base;
-            rest /= base;
+            // A division of 64 bits is several times cheaper and covers most spaces.
+            let (quotient, digit) = match (u64::try_from(rest), u64::try_from(base)) {
+                (Ok(rest), Ok(base)) => ((rest / base).into(), (rest % base).into()),
+                _ => (rest / base, rest % base),
+            };
+            rest = quotient;
             digit
         };
         let mut port = |range: &RangeInclusive<u16>| {
