@@ -201,6 +201,20 @@ fn flows_from_a_file() {
 }
 
 #[test]
+fn a_workload_by_sizes_and_load() {
+    let dir = folder();
+    let cdf = write(&dir, "c.txt", "0 0\n10000 50\n100000 100\n");
+    let path = dir.path().join("w.pcapng");
+    let summary = generate(&path, &format!("workload {} --flows 2000 --load 40 --seed 3", cdf.display()));
+    // A mean of 30 kB per flow at 40 Gb/s: 2000 flows take 12 ms.
+    let span = summary["span_ps"].as_u64().unwrap();
+    assert!((11_000_000_000..13_000_000_000).contains(&span), "{span}");
+    assert_eq!(generate(&path, &format!("workload {} --packets 9", cdf.display()))["packets"], 9);
+    let text = refused(&format!("workload {} --load 101", cdf.display()));
+    assert!(text.contains("load: found 101, expected 1 to 100"), "{text}");
+}
+
+#[test]
 fn frames_from_a_file_at_their_picosecond() {
     let dir = folder();
     let list = write(

@@ -20,9 +20,11 @@ mod place;
 mod prefix;
 mod quantity;
 mod random;
+mod run;
 mod sizes;
 mod traffic;
 mod tuples;
+mod workload;
 
 pub use arrivals::{Arrival, ArrivalTimes, Arrivals, Incast, Periods};
 pub use cdf::Cdf;
@@ -37,9 +39,11 @@ pub use pauses::{PauseFrames, Pauses};
 pub use prefix::{Prefix, PrefixError};
 pub use quantity::{parse_ps, parse_range};
 pub use random::{Draw, EXPONENTIAL_BITS};
+pub use run::Protocol;
 pub use sizes::{MAX_LEN, MIN_LEN, Sizes};
 pub use traffic::{MAX_FLOWS, Traffic, TrafficFrames};
 pub use tuples::{Tuple, Tuples};
+pub use workload::{Workload, WorkloadFrames};
 
 use crate::capture::CaptureTime;
 

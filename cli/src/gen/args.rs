@@ -29,6 +29,8 @@ pub(crate) enum What {
     Pfc(PfcArgs),
     /// The flows of a CSV file
     Flows(FlowsArgs),
+    /// Flows that begin at random, with sizes from a distribution, up to a load
+    Workload(WorkloadArgs),
     /// The frames of a TOML file, each at its picosecond
     Frames(FramesArgs),
 }
@@ -154,7 +156,7 @@ pub(crate) struct LinkArgs {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Flows")]
 pub(crate) struct FlowArgs {
-    /// Flows, each with a five-tuple of its own [default: 1, or the senders of an incast]
+    /// Flows, each with a five-tuple of its own [default: 1, or the senders of an incast; 100 of a workload]
     #[arg(long, value_name = "K", value_parser = count)]
     pub(crate) flows: Option<u64>,
     /// Where flows come from, repeatable or with commas [default: 10.0.0.0/16 and 2001:db8::/48]
@@ -193,7 +195,7 @@ pub(crate) struct UdpArgs {
     #[command(flatten)]
     pub(crate) out: OutputArgs,
     /// Frame lengths without FCS: 64, 64..1518, with weights 64:7,594:4,1518:1, or cdf:FILE
-    #[arg(long, value_name = "SIZE", default_value = "64..256")]
+    #[arg(long, value_name = "SIZE", default_value = "64..256", help_heading = "Flows")]
     pub(crate) size: String,
     #[command(flatten)]
     pub(crate) flow: FlowArgs,
@@ -214,13 +216,13 @@ pub(crate) struct RoceArgs {
     #[command(flatten)]
     pub(crate) out: OutputArgs,
     /// Operation
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, help_heading = "Messages")]
     pub(crate) op: RoceOp,
     /// Most payload bytes of a packet: 256, 512, 1024, 2048 or 4096
-    #[arg(long, value_name = "BYTES", default_value_t = 1024)]
+    #[arg(long, value_name = "BYTES", default_value_t = 1024, help_heading = "Messages")]
     pub(crate) mtu: u32,
     /// Bytes of a message; it takes as many packets as it needs
-    #[arg(long, value_name = "BYTES", default_value_t = 4096)]
+    #[arg(long, value_name = "BYTES", default_value_t = 4096, help_heading = "Messages")]
     pub(crate) message: u32,
     #[command(flatten)]
     pub(crate) flow: FlowArgs,
@@ -292,7 +294,7 @@ pub(crate) struct ArpArgs {
     #[command(flatten)]
     pub(crate) out: OutputArgs,
     /// Operation
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, help_heading = "ARP")]
     pub(crate) op: ArpOp,
     #[command(flatten)]
     pub(crate) flow: FlowArgs,
@@ -320,19 +322,25 @@ pub(crate) struct PfcArgs {
     #[command(flatten)]
     pub(crate) out: OutputArgs,
     /// Classes to pause [default: 3]
-    #[arg(long, value_name = "0..7", value_delimiter = ',', conflicts_with = "pause")]
+    #[arg(
+        long,
+        value_name = "0..7",
+        value_delimiter = ',',
+        conflicts_with = "pause",
+        help_heading = "Pauses"
+    )]
     pub(crate) classes: Vec<u8>,
     /// How long, in quanta of 512 bit times; 0 ends a pause
-    #[arg(long, value_name = "0..65535", default_value_t = 65_535)]
+    #[arg(long, value_name = "0..65535", default_value_t = 65_535, help_heading = "Pauses")]
     pub(crate) quanta: u16,
     /// Every second frame ends the pause
-    #[arg(long)]
+    #[arg(long, help_heading = "Pauses")]
     pub(crate) resume: bool,
     /// PAUSE of the whole link instead of PFC
-    #[arg(long)]
+    #[arg(long, help_heading = "Pauses")]
     pub(crate) pause: bool,
     /// Source MAC address
-    #[arg(long, value_name = "MAC", default_value = "02:00:00:00:01:00")]
+    #[arg(long, value_name = "MAC", default_value = "02:00:00:00:01:00", help_heading = "Pauses")]
     pub(crate) smac: MacAddr,
     #[command(flatten)]
     pub(crate) arrival: ArrivalArgs,
@@ -346,11 +354,44 @@ pub(crate) struct FlowsArgs {
     #[command(flatten)]
     pub(crate) out: OutputArgs,
     /// Rate of a flow whose line gives none
-    #[arg(long, value_name = "RATE", default_value = "10Gbps")]
+    #[arg(long, value_name = "RATE", default_value = "10Gbps", help_heading = "Defaults")]
     pub(crate) rate: String,
     /// Frame length of a flow whose line gives none; of RoCEv2, the payload's
-    #[arg(long, value_name = "BYTES", default_value_t = 1024)]
+    #[arg(long, value_name = "BYTES", default_value_t = 1024, help_heading = "Defaults")]
     pub(crate) size: u32,
+    #[command(flatten)]
+    pub(crate) link: LinkArgs,
+}
+
+/// Flags of `gen workload`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct WorkloadArgs {
+    /// File with the distribution of flow sizes: lines of bytes and cumulative percent
+    pub(crate) cdf: PathBuf,
+    #[command(flatten)]
+    pub(crate) out: OutputArgs,
+    /// Load: payload bytes in percent of --rate
+    #[arg(long, value_name = "1..100", default_value_t = 50, help_heading = "Workload")]
+    pub(crate) load: u32,
+    /// Bit rate that the load is a share of
+    #[arg(long, value_name = "RATE", default_value = "100Gbps", help_heading = "Workload")]
+    pub(crate) rate: String,
+    /// Rate at which a flow sends [default: --rate]
+    #[arg(long, value_name = "RATE", help_heading = "Workload")]
+    pub(crate) flow_rate: Option<String>,
+    /// What carries the bytes: udp, tcp, or one RoCEv2 WRITE per flow
+    #[arg(long, value_name = "PROTO", default_value = "roce", value_parser = ["udp", "tcp", "roce"], help_heading = "Workload")]
+    pub(crate) proto: String,
+    /// Frame length without FCS; of RoCEv2, most payload bytes of a packet
+    #[arg(long, value_name = "BYTES", default_value_t = 1024, help_heading = "Workload")]
+    pub(crate) size: u32,
+    /// Seed of everything drawn
+    #[arg(long, default_value_t = 1, help_heading = "Workload")]
+    pub(crate) seed: u64,
+    #[command(flatten)]
+    pub(crate) flow: FlowArgs,
+    #[command(flatten)]
+    pub(crate) ip: IpArgs,
     #[command(flatten)]
     pub(crate) link: LinkArgs,
 }

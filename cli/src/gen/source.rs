@@ -2,20 +2,22 @@
 
 use super::args::{
     ArpOp, ArrivalArgs, FlowArgs, FlowsArgs, FramesArgs, IpArgs, LinkArgs, OutputArgs, PeriodKind, PfcArgs,
-    Process, RoceOp, UdpArgs, VxlanArgs, What,
+    Process, RoceOp, UdpArgs, VxlanArgs, What, WorkloadArgs,
 };
 use crate::fail::Failure;
 use sluice_pcaps::capture::CaptureTime;
 use sluice_pcaps::generate::{
     ArpKind, Arrivals, Cdf, Envelope, FlowList, FrameList, FrameSource, GenerateError, Incast, Kind,
-    ListDefaults, Overlay, Pace, Pauses, Periods, Prefix, RoceMessages, RoceOperation, Sizes, Traffic,
-    Tuples, parse_ps, parse_range,
+    ListDefaults, Overlay, Pace, Pauses, Periods, Prefix, Protocol, RoceMessages, RoceOperation, Sizes,
+    Traffic, Tuples, Workload, parse_ps, parse_range,
 };
 use sluice_pcaps::wire::{pause, vlan};
 use std::path::Path;
 
 /// Frames made when neither a number nor a time is given.
 const DEFAULT_PACKETS: u64 = 1_000;
+/// Flows of a workload whose number is not given.
+const DEFAULT_FLOWS: u64 = 100;
 
 /// A generator, and what is needed to write what it makes.
 pub(super) struct Job<'a> {
@@ -63,6 +65,7 @@ pub(super) fn job(what: &What) -> Result<Job<'_>, Failure> {
         }
         What::Pfc(args) => pfc(args),
         What::Flows(args) => flows(args),
+        What::Workload(args) => workload(args),
         What::Frames(args) => frames(args),
     }
 }
@@ -146,9 +149,13 @@ fn sizes(text: &str) -> Result<Sizes, Failure> {
     let Some(path) = text.strip_prefix("cdf:") else {
         return Sizes::parse(text).map_err(bad);
     };
-    let content = read(Path::new(path))?;
+    cdf(Path::new(path)).map(Sizes::Cdf)
+}
+
+fn cdf(path: &Path) -> Result<Cdf, Failure> {
+    let content = read(path)?;
     let help = "lines of `SIZE SHARE`, shares rising from 0 to 100 percent (or to 1)";
-    Cdf::parse(path, &content).map(Sizes::Cdf).map_err(|e| Failure::with_help(e, help))
+    Cdf::parse(&path.display().to_string(), &content).map_err(|e| Failure::with_help(e, help))
 }
 
 fn read(path: &Path) -> Result<String, Failure> {
@@ -311,6 +318,33 @@ fn flows(args: &FlowsArgs) -> Result<Job<'_>, Failure> {
     let frames = list.frames(start(&args.out)?);
     let packets = args.out.packets.map(|limit| limit.min(frames.total())).or(Some(frames.total()));
     Ok(Job { kind: "flows", out: &args.out, seed: None, packets, source: Box::new(frames) })
+}
+
+fn workload(args: &WorkloadArgs) -> Result<Job<'_>, Failure> {
+    let protocol: Protocol = args.proto.parse().map_err(bad)?;
+    let pace: Pace = args.rate.parse().map_err(bad)?;
+    let Pace::BackToBack { bits_per_second: rate } = pace else {
+        return Err(Failure::with_help("--rate is no bit rate", "write it as 100G or 2.5Gbps"));
+    };
+    let flows = u32::try_from(args.flow.flows.unwrap_or(DEFAULT_FLOWS)).unwrap_or(u32::MAX);
+    let ecn = if protocol == Protocol::Roce { 2 } else { 0 };
+    let source = Workload {
+        flows,
+        sizes: cdf(&args.cdf)?,
+        protocol,
+        frame: args.size,
+        rate,
+        load: args.load,
+        pace: args.flow_rate.as_deref().map_or(Ok(pace), str::parse).map_err(bad)?,
+        start: start(&args.out)?,
+        seed: args.seed,
+        envelope: envelope(&args.link, Some(&args.ip), 0, ecn),
+        tuples: tuples(&args.flow, Some(&args.ip), Some("20480..20543"), Process::Poisson)?,
+    }
+    .frames()
+    .map_err(bad)?;
+    let (packets, seed) = (args.out.packets, Some(args.seed));
+    Ok(Job { kind: "workload", out: &args.out, seed, packets, source: Box::new(source) })
 }
 
 fn frames(args: &FramesArgs) -> Result<Job<'_>, Failure> {

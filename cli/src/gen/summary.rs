@@ -49,8 +49,9 @@ pub(super) fn text(plan: &Plan, tally: &Tally) -> String {
         text += &format!("  {} frames waited for the link, {most} at most\n", tally.delayed);
     }
     if tally.rounded > 0 {
-        text += &format!("  {} stamps are rounded down to {} ps", tally.rounded, plan.format.resolution_ps());
-        text += "; --format pcapng-ps keeps them\n";
+        let unit = Duration::from_ps(plan.format.resolution_ps());
+        text +=
+            &format!("  {} stamps rounded down to {unit}; --format pcapng-ps keeps them\n", tally.rounded);
     }
     text
 }

@@ -305,7 +305,7 @@ fn queue_pair(flow: u64) -> u32 {
 
 impl RoceMessages {
     /// Packets of one message, at least 1.
-    const fn packets(self) -> u32 {
+    pub(super) const fn packets(self) -> u32 {
         let packets = self.message.div_ceil(self.mtu);
         if packets == 0 { 1 } else { packets }
     }

@@ -21,14 +21,11 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::net::IpAddr;
 
-use super::compose::{Composer, Flow};
-use super::pace::Elapsed;
+use super::compose::Composer;
 use super::place::Source;
+use super::run::{Amount, ECT_0, FlowRun, Pacing, Protocol};
 use super::tuples::Tuple;
-use super::{
-    Envelope, FileError, FrameSource, Kind, MAX_LEN, MIN_LEN, Pace, RoceMessages, RoceOperation, later,
-    parse_ps,
-};
+use super::{Envelope, FileError, FrameSource, MAX_LEN, MIN_LEN, Pace, later, parse_ps};
 use crate::capture::CaptureTime;
 use crate::wire::{roce, vlan};
 
@@ -64,20 +61,7 @@ pub struct ListDefaults {
 /// Flows, each with its time, length and pace.
 #[derive(Debug, Clone)]
 pub struct FlowList {
-    flows: Vec<Listed>,
-}
-
-#[derive(Debug, Clone)]
-struct Listed {
-    tuple: Tuple,
-    kind: Kind,
-    envelope: Envelope,
-    pace: Pace,
-    start: u64,
-    size: u32,
-    /// Frames, and the length of the last one.
-    frames: u64,
-    last_len: u32,
+    flows: Vec<FlowRun>,
 }
 
 impl FlowList {
@@ -127,22 +111,9 @@ impl FlowList {
 
     /// The frames of all flows, in order of time; of one instant, in the order of the file.
     pub fn frames(self, start: CaptureTime) -> ListFrames {
-        let next = self.flows.iter().zip(0..).filter(|(flow, _)| flow.frames > 0);
-        let next = next.map(|(flow, index)| Reverse((u128::from(flow.start), index))).collect();
-        let states = self.flows.iter().map(|flow| {
-            let mut line = Elapsed::new(flow.pace.ps_per_unit(), 0);
-            line.at_least(flow.start.into());
-            State { line, progress: 0, left: flow.frames }
-        });
-        ListFrames {
-            states: states.collect(),
-            total: self.flows.iter().fold(0, |sum, flow| sum.saturating_add(flow.frames)),
-            flows: self.flows,
-            next,
-            start,
-            composer: Composer::default(),
-            frame: Vec::new(),
-        }
+        let next = self.flows.iter().zip(0..).map(|(flow, index)| Reverse((flow.due(), index))).collect();
+        let total = self.flows.iter().fold(0u64, |sum, flow| sum.saturating_add(flow.left()));
+        ListFrames { flows: self.flows, next, total, start, composer: Composer::default(), frame: Vec::new() }
     }
 }
 
@@ -256,7 +227,7 @@ impl<'a> Row<'a> {
         defaults: &ListDefaults,
         number: u64,
         composer: &mut Composer,
-    ) -> Result<Listed, FileError> {
+    ) -> Result<FlowRun, FileError> {
         let mut tuple = self.tuple()?;
         let (mut pace, mut start) = (defaults.pace, 0);
         if let Some((byte, rate)) = self.cell("rate") {
@@ -266,94 +237,53 @@ impl<'a> Row<'a> {
             start = parse_ps("start", time).map_err(|e| self.source.error(byte, e))?;
         }
         let mut envelope = self.envelope(&defaults.envelope)?;
-        let amount = self.amount()?;
+        let (packets, bytes) = self.amount()?;
         let (byte, proto) = self.cell("proto").unwrap_or((self.byte, "udp"));
-        let kind = match proto {
-            "udp" => Kind::Udp,
-            "tcp" => Kind::Tcp,
-            "roce" => {
-                tuple.destination_port = roce::PORT;
-                if self.cell("ecn").is_none() && envelope.ecn == 0 {
-                    envelope.ecn = 2;
-                }
-                return self.message(defaults, tuple, envelope, pace, start, amount);
-            }
-            found => {
-                return Err(self
-                    .source
-                    .error(byte, format!("proto: found `{found}`, expected udp, tcp or roce")));
-            }
+        let Ok(protocol) = proto.parse() else {
+            return Err(self
+                .source
+                .error(byte, format!("proto: found `{proto}`, expected udp, tcp or roce")));
         };
-        let size =
-            self.number("size", MIN_LEN.into(), MAX_LEN.into())?.map_or(defaults.size, |size| size as u32);
-        let (frames, last_len) = match amount {
-            (Some(packets), _) => (packets, size),
-            (None, bytes) => {
-                let bytes = bytes.unwrap_or(1);
-                let mut headers = Vec::new();
-                let flow = Flow { number, tuple, progress: 0 };
-                composer
-                    .write(&envelope, &kind, flow, 0, &mut headers)
-                    .map_err(|e| self.source.error(self.byte, e))?;
-                let per_frame = u64::from(size).saturating_sub(headers.len() as u64).max(1);
-                let frames = bytes.div_ceil(per_frame);
-                (frames, headers.len() as u32 + (bytes - (frames - 1) * per_frame) as u32)
-            }
+        let (least, most) = match protocol {
+            Protocol::Roce => (0, u32::MAX),
+            Protocol::Udp | Protocol::Tcp => (MIN_LEN, MAX_LEN),
         };
-        Ok(Listed { tuple, kind, envelope, pace, start, size, frames, last_len })
-    }
-
-    /// A flow of RoCEv2: one message.
-    fn message(
-        &self,
-        defaults: &ListDefaults,
-        tuple: Tuple,
-        envelope: Envelope,
-        pace: Pace,
-        start: u64,
-        amount: (Option<u64>, Option<u64>),
-    ) -> Result<Listed, FileError> {
-        let mtu = self.number("size", 0, u32::MAX.into())?.map_or(defaults.size, |size| size as u32);
+        let size = self.number("size", least.into(), most.into())?.map_or(defaults.size, |size| size as u32);
+        if protocol == Protocol::Roce {
+            tuple.destination_port = roce::PORT;
+            if self.cell("ecn").is_none() && envelope.ecn == 0 {
+                envelope.ecn = ECT_0;
+            }
+        }
+        let amount = match (packets, bytes) {
+            (Some(packets), _) => Amount::Packets(packets),
+            (None, bytes) => Amount::Bytes(bytes.unwrap_or(0)),
+        };
         let byte = self.cell("size").map_or(self.byte, |(byte, _)| byte);
-        if ![256, 512, 1024, 2048, 4096].contains(&mtu) {
-            let what =
-                format!("size: found {mtu}, expected 256, 512, 1024, 2048 or 4096 payload bytes for roce");
-            return Err(self.source.error(byte, what));
-        }
-        let bytes = match amount {
-            (Some(packets), _) => packets.saturating_mul(mtu.into()),
-            (None, bytes) => bytes.unwrap_or(0),
-        };
-        if bytes > 1 << 31 {
-            let what =
-                format!("found a message of {bytes} bytes, expected at most 2147483648; split the flow");
-            return Err(self.source.error(self.byte, what));
-        }
-        let frames = bytes.div_ceil(mtu.into());
-        let messages = RoceMessages { operation: RoceOperation::Write, mtu, message: bytes as u32 };
-        let kind = Kind::Roce(messages);
-        Ok(Listed { tuple, kind, envelope, pace, start, size: 0, frames, last_len: 0 })
+        FlowRun::new(
+            number,
+            tuple,
+            protocol,
+            envelope,
+            Pacing { pace, start: start.into() },
+            size,
+            amount,
+            composer,
+        )
+        .map_err(|e| self.source.error(byte, e))
     }
 }
 
 /// The frames of a [`FlowList`].
 #[derive(Debug, Clone)]
 pub struct ListFrames {
-    flows: Vec<Listed>,
-    states: Vec<State>,
+    flows: Vec<FlowRun>,
     /// Every flow that has frames left, by the start of its next one.
     next: BinaryHeap<Reverse<(u128, u32)>>,
     total: u64,
     start: CaptureTime,
     composer: Composer,
     frame: Vec<u8>,
-}
-
-#[derive(Debug, Clone)]
-struct State {
-    line: Elapsed,
-    progress: u32,
-    left: u64,
 }
 
 impl ListFrames {
@@ -366,15 +296,10 @@ impl ListFrames {
 impl FrameSource for ListFrames {
     fn next_frame(&mut self) -> Option<(CaptureTime, &[u8])> {
         let Reverse((ps, index)) = self.next.pop()?;
-        let (flow, state) = (&self.flows[index as usize], &mut self.states[index as usize]);
-        state.left -= 1;
-        let len = if state.left == 0 { flow.last_len } else { flow.size };
-        let now = Flow { number: index.into(), tuple: flow.tuple, progress: state.progress };
-        // Cannot fail: lengths and families were checked.
-        state.progress = self.composer.write(&flow.envelope, &flow.kind, now, len, &mut self.frame).ok()?;
-        state.line.advance(flow.pace.units(self.frame.len() as u32));
-        if state.left > 0 {
-            self.next.push(Reverse((state.line.ps(), index)));
+        let flow = &mut self.flows[index as usize];
+        flow.write(&mut self.composer, &mut self.frame)?;
+        if flow.left() > 0 {
+            self.next.push(Reverse((flow.due(), index)));
         }
         Some((later(self.start, ps), &self.frame))
     }
@@ -457,7 +382,10 @@ mod tests {
         );
         place(&of("10.0.0.1,10.0.0.2,udp,1,,, fast,"), "f.csv:2:28: rate: found `fast`, expected a bit rate");
         place(&of("10.0.0.1,10.0.0.2,udp,1,,,,59"), "f.csv:2:28: size: found `59`, expected 60 to 65535");
-        place(&of("10.0.0.1,10.0.0.2,roce,1,,,,1000"), "f.csv:2:29: size: found 1000, expected 256, 512");
-        place(&of("10.0.0.1,10.0.0.2,roce,,3000000000,,,"), "f.csv:2:1: found a message of 3000000000");
+        place(&of("10.0.0.1,10.0.0.2,roce,1,,,,1000"), "f.csv:2:29: mtu: found `1000`, expected 256, 512");
+        place(
+            &of("10.0.0.1,10.0.0.2,roce,,3000000000,,,"),
+            "f.csv:2:1: message: found 3000000000, expected 0 to 2147483648",
+        );
     }
 }

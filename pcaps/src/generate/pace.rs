@@ -70,10 +70,10 @@ impl Elapsed {
         Self { ps: 0, rest: 0, numerator, denominator }
     }
 
-    /// Lets `steps` pass; less than 2^64 if the time does not pass 2^127 ps.
+    /// Lets `steps` pass. Steps times numerator stay below 2^127.
     #[inline]
-    pub(super) fn advance(&mut self, steps: u64) {
-        let sum = u128::from(steps) * self.numerator + self.rest;
+    pub(super) fn advance(&mut self, steps: impl Into<u128>) {
+        let sum = steps.into() * self.numerator + self.rest;
         // A division of 64 bits is several times cheaper and covers most cases.
         if let (Ok(sum), Ok(denominator)) = (u64::try_from(sum), u64::try_from(self.denominator)) {
             self.ps += u128::from(sum / denominator);
