@@ -290,6 +290,10 @@ fn mistakes_say_what_was_found_and_expected() {
         let text = refused(words);
         assert!(text.contains(expected), "{words}\n  expected {expected}\n  found {text}");
     }
+    let dir = folder();
+    let out = sluice(&["gen", "udp", "--format", "pcap", "-o", dir.path().to_str().unwrap()]);
+    assert_eq!(out.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&out.stderr).contains("is there already and is no file"));
     let out = sluice(&["gen", "udp", "-o", "trace.bin"]);
     assert_eq!(out.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&out.stderr).contains("name it .pcapng or .pcap"));

@@ -59,6 +59,14 @@ impl Plan {
             let help = "redirect it, for example: sluice gen udp -o - | tshark -r -";
             return Err(Failure::with_help("stdout is a terminal; a capture would garble it", help));
         }
+        // The finished file takes the place of what has its name: of a device it must not.
+        if !to_stdout && out.output.metadata().is_ok_and(|found| !found.is_file()) {
+            let text = format!("{} is there already and is no file", out.output.display());
+            return Err(Failure::with_help(
+                text,
+                "choose another name, or write to stdout with -o - and redirect it",
+            ));
+        }
         let duration = out.duration.as_deref().map(|text| parse_ps("duration", text)).transpose();
         let line = match out.link.as_deref().map(str::parse).transpose().map_err(Failure::input)? {
             None => None,
