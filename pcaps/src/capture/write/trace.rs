@@ -108,10 +108,11 @@ impl<W: Write> TraceWriter<W> {
             Inner::Pcap(writer) => writer.write(time, frame, &[], orig_len),
             Inner::PcapngPs { sink, origin } => {
                 let (packet, captured) = sink.start_packet(frame, &[])?;
+                let seconds = |time: CaptureTime| time.as_ps() / PS_PER_S;
                 let ticks = time.ps_since(*origin).ok_or(WriteError::Time {
                     packet,
-                    found: time.as_ps() / PS_PER_S,
-                    limit: origin.as_ps() / PS_PER_S + u128::from(u64::MAX) / PS_PER_S,
+                    found: seconds(time) as _,
+                    limit: (seconds(*origin) + u128::from(u64::MAX) / PS_PER_S) as _,
                 })?;
                 enhanced_packet(sink.buffer(), ticks, captured, frame);
                 sink.end_packet();
@@ -122,7 +123,7 @@ impl<W: Write> TraceWriter<W> {
                 let us = time.as_ns() / 1_000;
                 let (seconds, fraction) = (us / 1_000_000, (us % 1_000_000) as u32);
                 let Ok(seconds) = u32::try_from(seconds) else {
-                    return Err(WriteError::Time { packet, found: seconds, limit: u32::MAX.into() });
+                    return Err(WriteError::Time { packet, found: seconds as _, limit: u32::MAX.into() });
                 };
                 let buffer = sink.buffer();
                 for word in [seconds, fraction, captured, captured] {
