@@ -24,6 +24,8 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Does it behave: send captures through the emulated switch
     Replay(Box<ReplayArgs>),
+    /// Make traffic: seeded captures of UDP, TCP, RoCEv2, CNP, VXLAN, ARP, PFC, of flows or frames from a file
+    Gen(Box<crate::r#gen::GenArgs>),
     /// What a word of the output means: drop reasons, report columns, keys, assumptions
     Explain(ExplainArgs),
     /// Entries of a program: the default ones, a template, a check of a file
