@@ -25,7 +25,7 @@ use progress::Progress;
 use run::{Done, Session};
 use serde_json::Value;
 use sink::Collector;
-use sluice_asic::port::{FrontPort, PortMap, PortName};
+use sluice_asic::port::{DevPort, FrontPort, PortKind, PortMap, PortName};
 use sluice_asic::units::{BitRate, Cells, Duration};
 use sluice_pcaps::replay::{Pace, Rewrite, Schedule};
 use sluice_pipeline::engine::Engine;
@@ -60,10 +60,14 @@ impl Plan<'_> {
         slower.or(port.map(|p| p.speed)).unwrap_or(BitRate::from_bps(0))
     }
 
-    /// The front-panel number of a dev_port, or what else it is called.
+    /// What the summary calls a dev_port: its front-panel number, `cpu` or `recirc:N`.
     pub(crate) fn port_name(&self, dev_port: u16) -> String {
-        let port = self.ports.iter().find(|p| p.dev_port.number() == dev_port);
-        port.map_or_else(|| format!("dev:{dev_port}"), ToString::to_string)
+        match self.ports.iter().find(|p| p.dev_port.number() == dev_port).map(|p| p.kind) {
+            Some(PortKind::Front(front)) => front.0.to_string(),
+            Some(PortKind::Cpu) => "cpu".to_owned(),
+            Some(PortKind::Recirculation) => format!("recirc:{dev_port}"),
+            None => format!("dev:{dev_port}"),
+        }
     }
 }
 
@@ -183,7 +187,7 @@ fn finish<E: Executor>(
     let switch = switch(plan, executor)?;
     // Frames take time on the wire only where there is time, or where the pace is the line's.
     let takes_time = plan.config.mode == Mode::Timed || pace == Pace::LineRate;
-    let line = |port: sluice_asic::port::DevPort| {
+    let line = |port: DevPort| {
         if takes_time { plan.speed_of(port.number()) } else { BitRate::from_bps(0) }
     };
     let feed = inputs.feed(schedule, line).map_err(|e| bad(&e))?;
