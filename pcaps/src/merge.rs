@@ -42,6 +42,18 @@ impl<'a> Merge<'a> {
         Ok(self.current.and_then(|input| self.inputs[input].frame().map(|frame| (input, frame))))
     }
 
+    /// The stamp of the frame that comes next, without moving to it; `None` at the end.
+    pub fn next_time(&mut self) -> Result<Option<CaptureTime>, CaptureError> {
+        if self.failed {
+            return Ok(None);
+        }
+        if let Err(error) = self.refill() {
+            self.failed = true;
+            return Err(error);
+        }
+        Ok(self.heads.peek().map(|Reverse((time, _))| *time))
+    }
+
     /// The readers, in the order of the input indices: for their names, interfaces, oddities and cut tails.
     pub fn inputs(&self) -> &[CaptureReader<'a>] {
         &self.inputs

@@ -45,10 +45,9 @@ impl<W: Write> PcapWriter<W> {
         orig_len: u32,
     ) -> Result<(), WriteError> {
         let (packet, captured) = self.sink.start_packet(head, tail)?;
-        let ns = time.as_ns();
-        let (seconds, fraction) = (ns / 1_000_000_000, (ns % 1_000_000_000) as u32);
+        let (seconds, fraction) = time.as_secs_and_ns();
         let Ok(seconds) = u32::try_from(seconds) else {
-            return Err(WriteError::Time { packet, found: seconds, limit: u128::from(u32::MAX) });
+            return Err(WriteError::Time { packet, found: seconds, limit: u64::from(u32::MAX) });
         };
         let mut header = [0; 16];
         header[..4].copy_from_slice(&seconds.to_le_bytes());
