@@ -47,6 +47,11 @@ pub(super) fn shared() -> Vec<Assumption> {
             "half of the receive time: encoding does not wait for a whole block",
         ),
         assumption(
+            "latency.tx_ahead",
+            "Line time by which a scheduler may be ahead of its line beyond the egress pipe's latency.",
+            "not public; enough to keep a line busy while entries are rounded to cycles and pipes are shared",
+        ),
+        assumption(
             "parser.fifo_packets",
             "Packets that wait for one port's parser before the port overruns.",
             "not public; 64 packets of 256 B are 16 KB per port, a small burst at line rate",

@@ -29,6 +29,8 @@ pub(super) struct PendingPass {
     pub(super) waited: Cycles,
     /// Egress: index of the port that it leaves by.
     pub(super) port: u16,
+    /// Egress: line time booked for it.
+    pub(super) booked: Duration,
     pub(super) pass: Pass,
 }
 
@@ -87,8 +89,9 @@ impl<E: Executor> Switch<E> {
                         ..PassIn::default()
                     };
                     let pass = Pass::new(a.packet, input);
-                    let pending =
-                        PendingPass { entered, cycle: entry.cycle, waited: entry.waited, port: a.port, pass };
+                    let booked = Duration::ZERO;
+                    let (cycle, waited) = (entry.cycle, entry.waited);
+                    let pending = PendingPass { entered, cycle, waited, port: a.port, booked, pass };
                     self.pipes[pipe].enter(Gress::Ingress, self.timing[0].window, pending);
                 }
                 Err(_) => self.lose(a.packet, a.parser, Reason::Device(DeviceDrop::IngressOverrun), sink),
@@ -212,7 +215,7 @@ impl<E: Executor> Switch<E> {
             let Some(pass) = results.get(i).copied().flatten() else { continue };
             sink.pass(&self.functional_event(*pipe, Gress::Egress, &pass));
             let received = self.info_of(pass.packet).received;
-            self.egress_done(&pass, *port, received, sink);
+            self.egress_done(&pass, *port, Duration::ZERO, received, sink);
         }
         self.results = results;
         self.results.clear();
@@ -229,7 +232,8 @@ impl<E: Executor> Switch<E> {
 
     fn functional_event(&self, pipe: usize, gress: Gress, pass: &Pass) -> super::PassEvent {
         let at = self.info_of(pass.packet).received;
-        let pending = PendingPass { entered: at, cycle: Cycles(0), waited: Cycles(0), port: 0, pass: *pass };
+        let (cycle, waited, booked) = (Cycles(0), Cycles(0), Duration::ZERO);
+        let pending = PendingPass { entered: at, cycle, waited, port: 0, booked, pass: *pass };
         self.pass_event(pipe, gress, &pending, pass, at)
     }
 }

@@ -69,6 +69,8 @@ enum Event {
     Enqueue { packet: Packet, port: u16 },
     /// A port may send again.
     Dequeue { port: u16 },
+    /// Booked line time came back to a port.
+    Credit { port: u16 },
     /// An operation takes effect. Boxed: the queue moves events about, and the others are small.
     Control(Box<ControlOp>),
 }
@@ -114,8 +116,9 @@ pub struct Switch<E> {
     tm_enqueue: Duration,
     tm_dequeue: Duration,
     mac_tx: Duration,
-    /// Earliest distance from dequeue to the line: how far the scheduler may run ahead of the MAC.
+    /// Shortest way from dequeue to the line.
     lookahead: Duration,
+    tx_ahead: Duration,
     ports: Vec<PortState>,
     /// Index into `ports` for every dev_port.
     by_dev_port: Vec<Option<u16>>,
@@ -176,6 +179,7 @@ impl<E: Executor> Switch<E> {
             tm_enqueue: cycles(latency.tm_enqueue),
             tm_dequeue: cycles(latency.tm_dequeue),
             mac_tx: latency.mac_tx,
+            tx_ahead: latency.tx_ahead,
             timing,
             totals: Totals::new(program, &states),
             ports: states,
@@ -263,10 +267,8 @@ impl<E: Executor> Switch<E> {
     fn handle(&mut self, time: Time, event: Event, sink: &mut impl Sink) -> Result<(), SwitchError> {
         match event {
             Event::Enqueue { packet, port } => self.enqueue(time, packet, port, sink),
-            Event::Dequeue { port } => {
-                self.ports[usize::from(port)].waiting = false;
-                self.dequeue(time, port, sink);
-            }
+            Event::Dequeue { port } => self.scheduled(time, port, sink),
+            Event::Credit { port } => self.credit(time, port),
             Event::Control(op) => {
                 // PHVs that entered before the operation have not all been run: they see the old entries.
                 for pipe in 0..self.pipes.len() {
@@ -351,7 +353,7 @@ impl<E: Executor> Switch<E> {
             sink.pass(&self.pass_event(pipe, gress, &pending, &pass, exit));
             match gress {
                 Gress::Ingress => self.ingress_done(&pass, exit, sink),
-                Gress::Egress => self.egress_done(&pass, pending.port, exit, sink),
+                Gress::Egress => self.egress_done(&pass, pending.port, pending.booked, exit, sink),
             }
         }
         let window = self.timing[g].window;

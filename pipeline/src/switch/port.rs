@@ -4,7 +4,7 @@ use super::config::{SwitchConfig, SwitchError};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::mac::{MacRx, MacTx};
 use sluice_asic::port::{PortKind, PortMap};
-use sluice_asic::units::Time;
+use sluice_asic::units::{Duration, Time};
 use std::collections::VecDeque;
 
 /// A port of the running switch.
@@ -21,16 +21,31 @@ pub(super) struct PortState {
     pub(super) rx_free: Time,
     /// Frames taken so far.
     pub(super) rx_seq: u64,
-    /// Earliest next dequeue.
-    pub(super) next_dequeue: Time,
-    /// Dequeues so far.
-    pub(super) dequeues: u64,
-    /// A dequeue is scheduled.
-    pub(super) waiting: bool,
-    /// Passes that left the egress deparser: when, and when the line is free after them.
-    pub(super) line: VecDeque<(Time, Time)>,
+    /// Line time booked by the packets dequeued so far: when the line would be free if packets reached it
+    /// without the egress pipe's latency.
+    pub(super) booked: Time,
+    /// Dequeues and their like scheduled so far.
+    pub(super) schedules: u64,
+    /// When the next dequeue is scheduled.
+    pub(super) scheduled: Option<Time>,
+    /// Passes that left the egress deparser: when; line time booked for the packet; line time it took, none
+    /// if it was dropped; when the line is free after it.
+    pub(super) settled: VecDeque<Settled>,
     /// When the line is free as far as the scheduler knows.
     pub(super) line_free: Time,
+}
+
+/// What became of a packet that the scheduler sent into the egress pipe.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Settled {
+    /// When it left the deparser: nobody knows before.
+    pub(super) exit: Time,
+    /// Line time booked for it.
+    pub(super) booked: Duration,
+    /// Line time that it took; none if egress dropped it.
+    pub(super) took: Duration,
+    /// When the line is free after it.
+    pub(super) free_at: Time,
 }
 
 /// The ports of a port map, with the speeds of the configuration.
@@ -71,10 +86,10 @@ pub(super) fn states(
             tx: MacTx::new(speed),
             rx_free: Time::ORIGIN,
             rx_seq: 0,
-            next_dequeue: Time::ORIGIN,
-            dequeues: 0,
-            waiting: false,
-            line: VecDeque::new(),
+            booked: Time::ORIGIN,
+            schedules: 0,
+            scheduled: None,
+            settled: VecDeque::new(),
             line_free: Time::ORIGIN,
         });
     }
