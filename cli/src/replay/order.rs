@@ -84,7 +84,7 @@ mod tests {
     fn packets_come_by_time_then_port_with_their_bytes() {
         let mut order = Order::default();
         let mut seen = Vec::new();
-        let mut add = |order: &mut Order, port: u16, ps: u64, len: u8| {
+        let add = |order: &mut Order, port: u16, ps: u64, len: u8| {
             let bytes = vec![ps as u8; usize::from(len)];
             let (a, b) = bytes.split_at(bytes.len() / 3);
             let time = Time::from_ps(ps);
