@@ -25,9 +25,9 @@ pub use reader::{CaptureReader, Format, Frame, TruncatedTail};
 pub use time::CaptureTime;
 pub use unpack::Packing;
 
-/// Largest frame that the reader accepts, in bytes: four times libpcap's largest snap length, so that
-/// offloaded super-frames pass and a damaged length field does not.
-pub const MAX_FRAME_LEN: u32 = 1 << 20;
+/// Largest frame that is read and written, in bytes: libpcap's largest snap length, which other tools also hold to.
+/// Offloaded super-frames pass and a damaged length field does not. An original length above it is not believed.
+pub const MAX_FRAME_LEN: u32 = 256 << 10;
 
 /// Largest pcapng block that the reader accepts, in bytes; bounds its memory.
 pub const MAX_BLOCK_LEN: u32 = 16 << 20;

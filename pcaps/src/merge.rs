@@ -43,7 +43,14 @@ impl<'a> Merge<'a> {
     }
 
     /// The stamp of the frame that comes next, without moving to it; `None` at the end.
+    #[inline]
     pub fn next_time(&mut self) -> Result<Option<CaptureTime>, CaptureError> {
+        Ok(self.peek()?.map(|(time, _)| time))
+    }
+
+    /// The stamp of the frame that comes next and its input, at whose reader it can be seen; `None` at the end.
+    #[inline]
+    pub fn peek(&mut self) -> Result<Option<(CaptureTime, usize)>, CaptureError> {
         if self.failed {
             return Ok(None);
         }
@@ -51,7 +58,7 @@ impl<'a> Merge<'a> {
             self.failed = true;
             return Err(error);
         }
-        Ok(self.first().map(|(time, _)| time))
+        Ok(self.first())
     }
 
     /// The readers, in the order of the input indices: for their names, interfaces, oddities and cut tails.

@@ -117,7 +117,7 @@ impl Clock {
         let bytes = wire_len(len);
         match self.pace {
             Pace::Packets(rate) => self.due.add(PS_PER_S, rate.max(1)),
-            // At most 2^20 bytes: the product is far inside a u64.
+            // At most 2^18 bytes: the product is far inside a u64.
             Pace::Bits(rate) => self.due.add(bytes * 8 * PS_PER_S, rate.max(1)),
             Pace::Original | Pace::Times(_) | Pace::LineRate => {}
         }
