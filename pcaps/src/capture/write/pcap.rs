@@ -37,8 +37,8 @@ impl<W: Write> PcapWriter<W> {
     /// written). The stamp is rounded down to a nanosecond.
     ///
     /// # Errors
-    /// A stamp past 2106-02-07, a frame longer than [`MAX_FRAME_LEN`](crate::capture::MAX_FRAME_LEN), or the output's own; a refused frame
-    /// leaves no trace in the file.
+    /// A stamp past 2106-02-07, a frame longer than [`MAX_FRAME_LEN`](crate::capture::MAX_FRAME_LEN), or the
+    /// output's own; a refused frame leaves no trace in the file.
     #[inline]
     pub fn write(
         &mut self,
