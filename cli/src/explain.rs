@@ -136,7 +136,7 @@ fn words(chip: &ChipSpec) -> Result<Vec<Word>, Failure> {
 }
 
 /// Keys of summary.json.
-const SUMMARY: [(&str, &str); 12] = [
+const SUMMARY: [(&str, &str); 13] = [
     ("packets.in", "frames taken off the wires of the inputs"),
     ("packets.created", "packets made inside the switch; a multicast to n members creates n-1"),
     ("packets.out", "frames sent on external ports, the CPU port included"),
@@ -148,5 +148,9 @@ const SUMMARY: [(&str, &str); 12] = [
     ("latency_ns", "first bit in to first bit out, ns; null without time"),
     ("ports", "frames and bytes in and out of every external port that saw any"),
     ("queues", "per queue that saw a packet: enqueued, dropped, most cells held"),
+    (
+        "ndr",
+        "with --find-ndr: the highest rate without loss in bit/s on the wire and packets/s, with its trials",
+    ),
     ("violations", "stated properties that failed"),
 ];

@@ -157,3 +157,24 @@ fn a_cut_tail_is_told_after_every_turn() {
     let report = twice.reports()[0];
     assert_eq!((report.packets, report.truncated.map(|t| t.record)), (2, Some(2)));
 }
+
+#[test]
+fn a_frame_months_later_is_refused_unless_the_pace_is_faster() {
+    // Seven months between two records.
+    let mut bytes = capture(&[0]);
+    bytes.extend(LITTLE.pcap_record(100 + 7 * 2_592_000, 0, &[9; 60], 60));
+    let captures = [bytes];
+    let mut late = feed(&captures, &[(&[0], G400)], Schedule::default());
+    assert!(late.next_frame().unwrap().is_some());
+    let error = late.next_frame().unwrap_err();
+    assert_eq!((error.record, error.offset, &*error.file), (2, 100, "input 0"));
+    assert!(error.to_string().contains("would be sent 18144000 s after"), "{error}");
+    for schedule in [
+        Schedule { pace: Pace::Times(10_000), ..Schedule::default() },
+        Schedule { pace: Pace::LineRate, ..Schedule::default() },
+    ] {
+        assert_eq!(sent(&mut feed(&captures, &[(&[0], G400)], schedule)).len(), 2);
+    }
+    let short = Schedule { duration: 1_000, ..Schedule::default() };
+    assert_eq!(sent(&mut feed(&captures, &[(&[0], G400)], short)).len(), 1);
+}

@@ -1,5 +1,5 @@
-//! `--find-ndr`: the highest rate without loss, by trials on fresh switches. What may not live here: the bisection
-//! itself, and the replay of one trial.
+//! `--find-ndr`: the highest rate without loss, by trials on fresh switches. What may not live here: the
+//! bisection itself, and the replay of one trial.
 
 use super::inputs::{Inputs, bad};
 use super::output::Outputs;

@@ -47,8 +47,8 @@ impl Order {
         lane.packets.push_back(packet);
     }
 
-    /// Takes the earliest packet, if it is not later than `until`, and gives it to `write` with its port and its
-    /// bytes in two pieces.
+    /// Takes the earliest packet, if it is not later than `until`, and gives it to `write` with its port and
+    /// its bytes in two pieces.
     pub(crate) fn pop<R>(
         &mut self,
         until: Time,

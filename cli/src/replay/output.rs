@@ -6,10 +6,10 @@ use crate::fail::Failure;
 use crate::files::{Folder, Pending};
 use sluice_asic::mac::MIN_FRAME;
 use sluice_asic::units::Time;
-use sluice_pcaps::capture::CaptureTime;
 use sluice_pcaps::capture::write::{
     CaptureWriter, Direction, InterfaceSpec, InterfaceStatistics, Packet, WriteError,
 };
+use sluice_pcaps::capture::{CaptureTime, MAX_FRAME_LEN};
 use sluice_pipeline::switch::{Left, Lost, Mode};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -171,6 +171,13 @@ fn note(first: &mut Option<WriteError>, result: Result<(), WriteError>) {
     }
 }
 
+/// The pieces of a frame, as far as captures hold them: headers may have made it longer than one may be.
+fn held<'b>(head: &'b [u8], tail: &'b [u8]) -> (&'b [u8], &'b [u8]) {
+    let room = MAX_FRAME_LEN as usize;
+    let head = &head[..head.len().min(room)];
+    (head, &tail[..tail.len().min(room - head.len())])
+}
+
 fn stamp(origin: CaptureTime, time: Time) -> CaptureTime {
     origin.checked_add_ps(time.as_ps()).unwrap_or(origin)
 }
@@ -208,6 +215,7 @@ impl Sent {
             None => self.declare(plan, port)?,
         };
         self.last = self.last.max(w.time);
+        let (head, tail) = held(head, tail);
         let comments: &[&str] = &[w.comment.as_deref().unwrap_or_default()];
         self.capture.writer.write(&Packet {
             interface,
@@ -264,11 +272,12 @@ impl Dead {
             let (interface, w, bytes) = entry.remove();
             self.counts[interface as usize] += 1;
             self.last = self.last.max(w.time);
+            let (head, tail) = held(&bytes, &[]);
             self.capture.writer.write(&Packet {
                 interface,
                 time: stamp(origin, w.time),
-                head: &bytes,
-                tail: &[],
+                head,
+                tail,
                 orig_len: w.orig_len,
                 direction: None,
                 comments: &[w.comment.as_deref().unwrap_or_default()],

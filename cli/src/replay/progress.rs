@@ -53,8 +53,11 @@ impl Progress {
         }
         let seconds = self.started.elapsed().as_secs_f64().max(1e-9);
         let ratio = now.as_ps() as f64 / 1e12 / seconds;
+        let eta = share
+            .filter(|s| *s > 0.0)
+            .map_or(String::new(), |s| format!(", ETA {:.0} s", seconds * (1.0 - s) / s));
         bar.set_message(format!(
-            "{}{} packets, {:.2} M/s, simulated {}, {ratio:.2e} of real time",
+            "{}{} packets, {:.2} M/s, simulated {}, {ratio:.2e} of real time{eta}",
             self.what,
             feed.sent(),
             feed.sent() as f64 / seconds / 1e6,
@@ -88,7 +91,7 @@ impl Progress {
 
 fn new_bar(bounded: bool) -> ProgressBar {
     let (bar, template) = match bounded {
-        true => (ProgressBar::new(STEPS), "{elapsed_precise} {bar:20} {percent:>3}% {msg}, ETA {eta}"),
+        true => (ProgressBar::new(STEPS), "{elapsed_precise} {bar:20} {percent:>3}% {msg}"),
         false => (ProgressBar::new_spinner(), "{elapsed_precise} {msg}"),
     };
     if let Ok(style) = ProgressStyle::with_template(template) {

@@ -116,7 +116,7 @@ impl<'a, E: Executor> Session<'a, E> {
         self.last = time;
         self.collector
             .origins
-            .note(tag, Origin { input: s.input, record: frame.record, offset: frame.offset });
+            .note(tag, Origin { input: s.input as u32, record: frame.record, offset: frame.offset });
         let rx = RxFrame { bytes, orig_len: frame.orig_len, tag };
         let port = self.inputs.ports[s.port];
         let more = self.switch.rx(port, time, rx).map_err(|e| Stop::Failure(Failure::input(e)))?;

@@ -41,7 +41,7 @@ impl Latency {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Origin {
     /// Number of the input.
-    pub(crate) input: usize,
+    pub(crate) input: u32,
     /// Record in its file, from 1, and where that begins.
     pub(crate) record: u64,
     pub(crate) offset: u64,
@@ -53,7 +53,7 @@ pub(crate) struct Origins {
 }
 
 impl Origins {
-    const SIZE: usize = 4096;
+    const SIZE: usize = 1024;
 
     fn new() -> Origins {
         Origins { ring: vec![(u64::MAX, Origin::default()); Origins::SIZE] }
@@ -135,7 +135,7 @@ impl Sink for Collector<'_> {
         }
         self.note_unparsed(p);
         if self.outputs.wants_lost() {
-            let origin = self.origins.find(p.tag).map(|o| (self.names[o.input], o));
+            let origin = self.origins.find(p.tag).map(|o| (self.names[o.input as usize], o));
             let comment = comment::lost(self.plan, p, reason, origin, head);
             self.outputs.lost(p, comment, head, tail);
         }

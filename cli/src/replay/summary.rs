@@ -161,7 +161,7 @@ fn unparsed(done: &Done<'_>) -> Vec<String> {
             _ => "match no transition of the parser",
         };
         let first = u.first.map_or(String::new(), |o| {
-            let name = done.inputs.sources.get(o.input).map_or("", |s| s.name.as_str());
+            let name = done.inputs.sources.get(o.input as usize).map_or("", |s| s.name.as_str());
             format!(
                 "; the first is record {} at byte {} of {name}, {} bytes long",
                 o.record, o.offset, u.bytes

@@ -206,6 +206,16 @@ pub enum CaptureFault {
         /// `if_tsoffset`, in seconds.
         offset: i64,
     },
+    /// The frame would be sent later than a run can be long.
+    #[error(
+        "would be sent {found} s after the first frame, expected at most {limit} s of simulated time (106 days)"
+    )]
+    BeyondRun {
+        /// Whole seconds from the beginning of the run, at least.
+        found: u64,
+        /// Whole seconds that a run can take.
+        limit: u64,
+    },
 }
 
 impl From<io::Error> for CaptureFault {
@@ -234,6 +244,10 @@ impl CaptureFault {
                 "the writer of the file is at fault; rewrite it with `editcap IN OUT`"
             }
             Self::TimeOutOfRange { .. } => "shift the stamps with `editcap -t SECONDS IN OUT`",
+            Self::BeyondRun { .. } => {
+                "send at a faster pace, or at a rate instead of by stamps; or take the frame out with `editcap IN OUT \
+                 RECORD`"
+            }
             Self::OptionBeyondBlock { .. } | Self::OptionLength { .. } => {
                 "the interface description is damaged; rewrite it with `editcap IN OUT`"
             }

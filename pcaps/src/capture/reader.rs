@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use super::MAX_FRAME_LEN;
 use super::classic::{self, Classic};
 use super::error::{CaptureError, CaptureFault};
 use super::interface::Interface;
@@ -19,7 +20,8 @@ use super::window::Window;
 pub struct Frame<'a> {
     /// The bytes captured, from the destination address on, without frame check sequence; may be empty.
     pub data: &'a [u8],
-    /// Bytes that the frame had on the wire, without frame check sequence; never less than `data.len()`.
+    /// Bytes that the frame had on the wire, without frame check sequence; never less than `data.len()` nor more
+    /// than [`MAX_FRAME_LEN`].
     pub orig_len: u32,
     /// When its first bit was on the wire.
     pub time: CaptureTime,
@@ -292,7 +294,13 @@ impl<'a> CaptureReader<'a> {
         if time < self.last_time {
             self.oddities.note(Oddity::TimeBackwards, number);
         }
-        let orig_len = record.original.max(record.captured).saturating_sub(interface.fcs_len);
+        let original = if record.original > MAX_FRAME_LEN {
+            self.oddities.note(Oddity::ImplausibleOriginal, number);
+            record.captured
+        } else {
+            record.original.max(record.captured)
+        };
+        let orig_len = original.saturating_sub(interface.fcs_len);
         self.last_time = time;
         self.records = number;
         Ok(Current {

@@ -46,12 +46,33 @@ impl Exact {
     }
 }
 
+/// How long the line takes.
+#[derive(Debug, Clone, Copy)]
+enum Line {
+    /// No time.
+    Instant,
+    /// Whole picoseconds per byte, as at all usual speeds.
+    PsPerByte(u64),
+    /// Bit/s; the time of a frame is rounded up.
+    Rate(u64),
+}
+
+impl Line {
+    /// At a rate in bit/s; 0 takes no time.
+    const fn new(rate: u64) -> Self {
+        match rate {
+            0 => Self::Instant,
+            rate if (8 * PS_PER_S).is_multiple_of(rate) => Self::PsPerByte(8 * PS_PER_S / rate),
+            rate => Self::Rate(rate),
+        }
+    }
+}
+
 /// The time of one port's line.
 #[derive(Debug, Clone)]
 pub(super) struct Clock {
     pace: Pace,
-    /// Line rate in bit/s; 0 if the line takes no time.
-    line: u64,
+    line: Line,
     /// Start of the present turn, for paces that follow stamps.
     base: u64,
     /// When a rate wants the next frame.
@@ -71,7 +92,7 @@ pub(super) struct Slot {
 
 impl Clock {
     pub(super) fn new(pace: Pace, line: u64) -> Self {
-        Self { pace, line, base: 0, due: Exact::default(), last: 0, free: 0 }
+        Self { pace, line: Line::new(line), base: 0, due: Exact::default(), last: 0, free: 0 }
     }
 
     /// When the next frame is sent, which was captured `offset` ps after the first one of all.
@@ -93,16 +114,19 @@ impl Clock {
     #[inline]
     pub(super) fn sent(&mut self, slot: Slot, len: u32) {
         self.last = slot.time - slot.delay;
-        let bits = wire_len(len) * 8;
+        let bytes = wire_len(len);
         match self.pace {
             Pace::Packets(rate) => self.due.add(PS_PER_S, rate.max(1)),
-            // At most 2^20 bytes: the product is far inside a u64.
-            Pace::Bits(rate) => self.due.add(bits * PS_PER_S, rate.max(1)),
+            // At most 2^18 bytes: the product is far inside a u64.
+            Pace::Bits(rate) => self.due.add(bytes * 8 * PS_PER_S, rate.max(1)),
             Pace::Original | Pace::Times(_) | Pace::LineRate => {}
         }
-        if self.line != 0 {
-            self.free = slot.time.saturating_add((bits * PS_PER_S).div_ceil(self.line));
-        }
+        let takes = match self.line {
+            Line::Instant => return,
+            Line::PsPerByte(ps) => bytes * ps,
+            Line::Rate(rate) => (bytes * 8 * PS_PER_S).div_ceil(rate),
+        };
+        self.free = slot.time.saturating_add(takes);
     }
 
     /// When what was sent is off the line.

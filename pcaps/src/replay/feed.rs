@@ -1,8 +1,13 @@
 //! [`Feed`]: the frames of a run in the order in which they are sent, over all ports and turns.
 
 use super::clock::{Clock, Pace, Slot};
-use crate::capture::{CaptureError, CaptureReader, CaptureTime, Frame, Oddities, TruncatedTail};
+use crate::capture::{
+    CaptureError, CaptureFault, CaptureReader, CaptureTime, Frame, Oddities, TruncatedTail,
+};
 use crate::merge::Merge;
+
+/// Latest time of a frame, in ps: half of the range, so that a device may add to it.
+const LONGEST_RUN: u64 = u64::MAX / 2;
 
 /// What is sent, and how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,6 +74,22 @@ struct Lane<'a> {
     turn: u64,
     /// When its next frame goes out; `None` at the end of its captures.
     next: Option<Slot>,
+}
+
+impl Lane<'_> {
+    /// That the next frame would be sent too late.
+    #[cold]
+    fn beyond_run(&mut self, time: u64) -> Result<CaptureError, CaptureError> {
+        let fault = CaptureFault::BeyondRun {
+            found: time / 1_000_000_000_000,
+            limit: LONGEST_RUN / 1_000_000_000_000,
+        };
+        let input = self.merge.peek()?.map_or(0, |(_, input)| input);
+        let reader = self.merge.inputs().get(input);
+        let (file, frame) = reader.map_or(("", None), |r| (r.name(), r.frame()));
+        let (record, offset) = frame.map_or((0, 0), |f| (f.record, f.offset));
+        Ok(CaptureError { file: file.into(), record, offset, fault })
+    }
 }
 
 /// Opens input number `n` from its beginning.
@@ -222,8 +243,17 @@ impl<'a> Feed<'a> {
             stamp = self.lanes[index].merge.next_time()?;
         }
         let lane = &mut self.lanes[index];
+        let Some(stamp) = stamp else {
+            lane.next = None;
+            return Ok(());
+        };
         // A stamp before the first one of its capture counts as the first.
-        lane.next = stamp.map(|stamp| lane.clock.slot(stamp.ps_since(self.origin).unwrap_or(0)));
+        let later = if stamp < self.origin { 0 } else { u64::MAX };
+        let slot = lane.clock.slot(stamp.ps_since(self.origin).unwrap_or(later));
+        if slot.time > LONGEST_RUN && slot.time <= self.schedule.duration {
+            return Err(lane.beyond_run(slot.time)?);
+        }
+        lane.next = Some(slot);
         Ok(())
     }
 

@@ -7,7 +7,10 @@ use pcap_file::{DataLink, Endianness, TsResolution};
 
 use super::WriteError;
 use super::sink::Sink;
-use crate::capture::{CaptureTime, MAX_FRAME_LEN};
+use crate::capture::CaptureTime;
+
+/// Snap length in the file header: more than any frame has, as no frame was cut by one.
+const SNAP_LEN: u32 = 1 << 20;
 
 /// Writes Ethernet frames to a little-endian nanosecond pcap. Call [`finish`](Self::finish), or the last
 /// frames are lost.
@@ -20,7 +23,7 @@ impl<W: Write> PcapWriter<W> {
     pub fn new(out: W) -> Result<Self, WriteError> {
         let mut sink = Sink::new(out);
         PcapHeader {
-            snaplen: MAX_FRAME_LEN,
+            snaplen: SNAP_LEN,
             datalink: DataLink::ETHERNET,
             ts_resolution: TsResolution::NanoSecond,
             endianness: Endianness::Little,
@@ -34,8 +37,8 @@ impl<W: Write> PcapWriter<W> {
     /// written). The stamp is rounded down to a nanosecond.
     ///
     /// # Errors
-    /// A stamp past 2106-02-07, a frame longer than [`MAX_FRAME_LEN`], or the output's own; a refused frame
-    /// leaves no trace in the file.
+    /// A stamp past 2106-02-07, a frame longer than [`MAX_FRAME_LEN`](crate::capture::MAX_FRAME_LEN), or the
+    /// output's own; a refused frame leaves no trace in the file.
     #[inline]
     pub fn write(
         &mut self,
