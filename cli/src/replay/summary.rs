@@ -44,7 +44,7 @@ pub(crate) fn value(plan: &Plan<'_>, done: &Done<'_>) -> Value {
         "drops": drops,
         "absorbed": absorbed,
         "held": held,
-        "recirculated": 0,
+        "recirculated": t.recirculated,
         "resubmitted": 0,
         "latency_ns": latency(plan, done),
         "ports": ports(plan, done),

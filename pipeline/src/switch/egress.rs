@@ -161,14 +161,21 @@ impl<E: Executor> Switch<E> {
         let p = &mut self.ports[usize::from(port)];
         let (first_bit, last_bit) = match self.config.mode {
             Mode::Timed => {
-                let sent = p.tx.start(exit + self.mac_tx, Bytes(u64::from(bytes)));
-                let took = p.tx.line_time(Bytes(u64::from(bytes)));
+                // All recirculation ports of a pipe share one line.
+                let pipe = &mut self.pipes[usize::from(p.pipe)];
+                let tx = if p.recirculates { &mut pipe.recirculation } else { &mut p.tx };
+                let sent = tx.start(exit + self.mac_tx, Bytes(u64::from(bytes)));
+                let took = tx.line_time(Bytes(u64::from(bytes)));
                 self.settle(port, Settled { exit, booked, took, free_at: sent.free_at });
                 (sent.first_bit, sent.last_bit)
             }
             Mode::Functional => (exit, exit),
         };
         let p = &self.ports[usize::from(port)];
+        if p.recirculates {
+            self.recirculate(packet, port, first_bit, sink);
+            return;
+        }
         let dev_port = p.dev_port;
         self.totals.sent(usize::from(port), bytes);
         let (head, tail) = self.packets.captured(packet);

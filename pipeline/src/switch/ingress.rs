@@ -16,9 +16,9 @@ use sluice_asic::units::{Bytes, Cycles, Duration, Time};
 pub(super) struct Arrival {
     /// When it reaches the parser.
     pub(super) parser: Time,
-    port: u16,
-    seq: u64,
-    packet: Packet,
+    pub(super) port: u16,
+    pub(super) seq: u64,
+    pub(super) packet: Packet,
 }
 
 /// A PHV that entered a gress and has not been run.
@@ -45,8 +45,14 @@ impl<E: Executor> Switch<E> {
             Mode::Functional => time,
         };
         let bytes = frame.bytes.len() as u32 + missing;
-        let info =
-            PacketInfo { tag: frame.tag, port, seq: p.rx_seq, received: first_bit, ..Default::default() };
+        let info = PacketInfo {
+            tag: frame.tag,
+            port,
+            seq: p.rx_seq,
+            received: first_bit,
+            arrived: first_bit,
+            ..PacketInfo::default()
+        };
         p.rx_seq += 1;
         if self.info.len() <= packet.index() {
             self.info.resize(packet.index() + 1, PacketInfo::default());
@@ -64,7 +70,7 @@ impl<E: Executor> Switch<E> {
     }
 
     /// Keeps arrivals in order: the hold of the frame's head makes short frames overtake long ones.
-    fn arrive(&mut self, arrival: Arrival) {
+    pub(super) fn arrive(&mut self, arrival: Arrival) {
         let key = |a: &Arrival| (a.parser, a.port, a.seq);
         let mut at = self.arrivals.len();
         while at > 0 && key(&self.arrivals[at - 1]) > key(&arrival) {
@@ -84,7 +90,7 @@ impl<E: Executor> Switch<E> {
                     let entered = self.clock.time_of(entry.cycle);
                     let input = PassIn {
                         port: dev_port,
-                        mac_tstamp: self.stamp(self.info_of(a.packet).received),
+                        mac_tstamp: self.stamp(self.info_of(a.packet).arrived),
                         global_tstamp: self.stamp(entered),
                         ..PassIn::default()
                     };

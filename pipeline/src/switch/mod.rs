@@ -5,6 +5,9 @@
 //! observed goes to the [`Sink`]. [`Switch::next_time`] says when something will happen by itself. The
 //! device owns no loop, file, thread or host clock. What may not live here: how passes are executed.
 //!
+//! *Recirculation.* What leaves by a recirculation port comes in by it again: a port like any other, with its
+//! rate, its queues and its slots in the pipe, whose wire leads back.
+//!
 //! *Batches.* A pass changes the world only when it leaves its deparser. So all PHVs that enter one gress of
 //! one pipe within less than that gress' shortest latency are run as one batch, in entry order; results,
 //! state and times do not depend on the size of batches. A control-plane operation is never inside one.
@@ -15,6 +18,7 @@ mod ingress;
 mod observe;
 mod port;
 mod reason;
+mod recirculate;
 mod totals;
 
 pub use config::{Mode, QueueSetup, SwitchConfig, SwitchError};
@@ -33,6 +37,7 @@ use sluice_asic::clock::Clock;
 use sluice_asic::entry::PipeEntry;
 use sluice_asic::event::{EventClass, EventKey, EventQueue};
 use sluice_asic::gress::Gress;
+use sluice_asic::mac::MacTx;
 use sluice_asic::port::{DevPort, PortMap};
 use sluice_asic::tm::{TmPort, TrafficManager};
 use sluice_asic::units::{Cycles, Duration, Time};
@@ -59,6 +64,10 @@ struct PacketInfo {
     seq: u64,
     /// First bit on the wire.
     received: Time,
+    /// First bit at the port that it last came in by: the same, or a recirculation port's.
+    arrived: Time,
+    /// Trips over a recirculation port so far.
+    laps: u32,
     qid: u8,
     queued: Duration,
 }
@@ -81,6 +90,8 @@ struct PipeState {
     pending: [VecDeque<PendingPass>; 2],
     /// By when the first pending PHV of each gress must run: before anything can follow from it.
     due: [Time; 2],
+    /// The line of its recirculation ports.
+    recirculation: MacTx,
     state: State,
 }
 
@@ -119,6 +130,7 @@ pub struct Switch<E> {
     /// Shortest way from dequeue to the line.
     lookahead: Duration,
     tx_ahead: Duration,
+    recirculation: Duration,
     ports: Vec<PortState>,
     /// Index into `ports` for every dev_port.
     by_dev_port: Vec<Option<u16>>,
@@ -164,6 +176,7 @@ impl<E: Executor> Switch<E> {
                 .map(|()| PipeEntry::new(clock, chip.ports.ports_per_pipe, chip.parser.fifo_packets)),
             pending: [VecDeque::new(), VecDeque::new()],
             due: [Time::MAX; 2],
+            recirculation: MacTx::new(chip.ports.recirculation_rate),
             state: State::new(program),
         };
         let mut by_dev_port = vec![None; usize::from(DevPort::COUNT)];
@@ -180,6 +193,7 @@ impl<E: Executor> Switch<E> {
             tm_dequeue: cycles(latency.tm_dequeue),
             mac_tx: latency.mac_tx,
             tx_ahead: latency.tx_ahead,
+            recirculation: latency.recirculation,
             timing,
             totals: Totals::new(program, &states),
             ports: states,

@@ -11,6 +11,8 @@ use std::collections::VecDeque;
 pub(super) struct PortState {
     pub(super) dev_port: u16,
     pub(super) name: String,
+    /// Its wire leads back into the pipe.
+    pub(super) recirculates: bool,
     pub(super) pipe: u8,
     /// Number within the pipe.
     pub(super) local: u8,
@@ -79,6 +81,7 @@ pub(super) fn states(
         list.push(PortState {
             dev_port,
             name,
+            recirculates: p.kind == PortKind::Recirculation,
             pipe: p.pipe().0,
             local: p.dev_port.local(),
             queues: p.queues,

@@ -25,11 +25,13 @@ pub enum DeviceDrop {
     NoSuchQueue,
     /// The headers to emit do not fit in front of the packet.
     HeadersTooLong,
+    /// The packet went round too often (functional mode only).
+    RecirculationLimit,
 }
 
 impl DeviceDrop {
     /// Every reason with its name, what it means and what to try.
-    pub const TABLE: [(DeviceDrop, &'static str, &'static str, &'static str); 9] = [
+    pub const TABLE: [(DeviceDrop, &'static str, &'static str, &'static str); 10] = [
         (
             DeviceDrop::ParserNoMatch,
             "parser_no_match",
@@ -83,6 +85,12 @@ impl DeviceDrop {
             "headers_too_long",
             "the deparser emits more headers than there is room in front of the packet",
             "emit fewer headers at once",
+        ),
+        (
+            DeviceDrop::RecirculationLimit,
+            "recirculation_limit",
+            "without time, the packet went over a recirculation port 4096 times and did not come out",
+            "give the program a way to let go of the packet, or run it with time",
         ),
     ];
 

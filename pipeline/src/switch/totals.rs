@@ -31,6 +31,8 @@ pub struct Totals {
     pub created: u64,
     /// Frames sent by external ports.
     pub sent: u64,
+    /// Trips over recirculation ports; they create nothing and are not sent.
+    pub recirculated: u64,
     /// Packets lost.
     pub dropped: u64,
     /// Packets consumed on purpose.
@@ -88,6 +90,16 @@ impl Totals {
         self.sent += 1;
         self.ports[port].tx_packets += 1;
         self.ports[port].tx_bytes += u64::from(bytes);
+    }
+
+    /// A packet leaves by a recirculation port and comes in by it again.
+    pub(super) fn recirculated(&mut self, port: usize, bytes: u32) {
+        self.recirculated += 1;
+        let port = &mut self.ports[port];
+        port.tx_packets += 1;
+        port.tx_bytes += u64::from(bytes);
+        port.rx_packets += 1;
+        port.rx_bytes += u64::from(bytes);
     }
 
     pub(super) fn lost(&mut self, reason: Reason, absorbed: bool) {

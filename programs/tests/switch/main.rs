@@ -7,6 +7,7 @@ mod control;
 mod entry;
 mod order;
 mod queues;
+mod rounds;
 mod steer;
 mod timing;
 mod world;

@@ -64,7 +64,7 @@ fn seen(world: &World, config: SwitchConfig, frames: &[Frame], step: usize, fast
     }
 }
 
-fn invariant(world: &World, config: &SwitchConfig, frames: &[Frame]) -> Result<(), TestCaseError> {
+pub(crate) fn invariant(world: &World, config: &SwitchConfig, frames: &[Frame]) -> Result<(), TestCaseError> {
     let with = |max_batch| SwitchConfig { max_batch, ..config.clone() };
     let expected = seen(world, with(64), frames, usize::MAX, true);
     for (max_batch, step, fast) in [(1, 1, true), (7, 3, true), (64, 1, true), (64, 10, false), (1, 5, false)]

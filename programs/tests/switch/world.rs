@@ -92,11 +92,11 @@ impl Seen {
     /// Packet, kind, time: no two things of a run have the same.
     fn key(&self) -> (u64, u8, Time) {
         match self {
-            Seen::Pass(e) => (e.tag, 0, e.entered),
-            Seen::Enqueued(e) => (e.tag, 1, e.time),
-            Seen::Dequeued(e) => (e.tag, 2, e.time),
-            Seen::Sent(e, _) => (e.tag, 3, e.first_bit),
-            Seen::Lost(e, _) => (e.tag, 4, e.time),
+            Seen::Pass(e) => (e.tag, e.gress as u8, e.entered),
+            Seen::Enqueued(e) => (e.tag, 2, e.time),
+            Seen::Dequeued(e) => (e.tag, 3, e.time),
+            Seen::Sent(e, _) => (e.tag, 4, e.first_bit),
+            Seen::Lost(e, _) => (e.tag, 5, e.time),
         }
     }
 }
