@@ -143,6 +143,10 @@ pub(crate) struct ReplayArgs {
     /// Entries instead of the default ones: .toml, or lines like `table_add`
     #[arg(long, value_name = "FILE")]
     pub(crate) entries: Option<PathBuf>,
+    /// Changes of entries during the run: lines such as `@1.5ms table_delete ipv4_route 3`, the time being
+    /// that from the first packet
+    #[arg(long, value_name = "FILE")]
+    pub(crate) changes: Option<PathBuf>,
     /// Speed of the front-panel ports, for example 100G
     #[arg(long, value_name = "RATE")]
     pub(crate) port_speed: Option<String>,

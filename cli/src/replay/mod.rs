@@ -26,7 +26,7 @@ use run::{Done, Session};
 use serde_json::Value;
 use sink::Collector;
 use sluice_asic::port::{DevPort, FrontPort, PortKind, PortMap, PortName};
-use sluice_asic::units::{BitRate, Cells, Duration};
+use sluice_asic::units::{BitRate, Cells, Duration, Time};
 use sluice_pcaps::replay::{Pace, Rewrite, Schedule};
 use sluice_pipeline::engine::Engine;
 use sluice_pipeline::pass::Executor;
@@ -44,6 +44,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) placement: sluice_pipeline::place::Placement,
     pub(crate) ports: sluice_asic::port::PortMap,
     pub(crate) control: sluice_pipeline::control::ControlState,
+    /// Operations during the run.
+    pub(crate) changes: Vec<(Duration, sluice_pipeline::control::ControlOp)>,
     pub(crate) config: SwitchConfig,
     pub(crate) schedule: Schedule,
     pub(crate) rewrite: Option<Rewrite>,
@@ -101,7 +103,12 @@ pub(crate) fn run(args: &ReplayArgs, as_json: bool) -> Result<(), Failure> {
         inputs.check_passes("--loop")?;
     }
     let rewrite = pace::rewrite(args);
-    let plan = Plan { args, program, placement, ports, control, config, schedule, rewrite, drain, stop };
+    let changes = match &args.changes {
+        Some(path) => resolve::changes(&program, &control, path)?,
+        None => Vec::new(),
+    };
+    let plan =
+        Plan { args, program, placement, ports, control, changes, config, schedule, rewrite, drain, stop };
     let cycles = [0, 1].map(|g: usize| plan.placement.gresses[g].parser.cycles.clone());
     let options = Options { parser_cycles: cycles };
     match (args.trace, args.engine) {
@@ -159,8 +166,12 @@ fn config(args: &ReplayArgs, port_speeds: Vec<(u16, BitRate)>) -> Result<SwitchC
 /// The switch of the plan, at time zero.
 fn switch<E: Executor>(plan: &Plan<'_>, executor: E) -> Result<Switch<E>, Failure> {
     let (control, config) = (plan.control.clone(), plan.config.clone());
-    Switch::new(&plan.program, &plan.placement, &plan.ports, control, executor, config)
-        .map_err(Failure::input)
+    let made = Switch::new(&plan.program, &plan.placement, &plan.ports, control, executor, config);
+    let mut switch = made.map_err(Failure::input)?;
+    for (at, op) in &plan.changes {
+        switch.control(Time::ORIGIN + *at, op.clone()).map_err(Failure::input)?;
+    }
+    Ok(switch)
 }
 
 /// Searches a rate first, if asked to.

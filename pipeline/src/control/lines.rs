@@ -14,6 +14,13 @@
 //! counter_reset COUNTER
 //! ```
 //!
+//! A file of *changes* has the same commands, each behind the time at which it takes effect:
+//!
+//! ```text
+//! @1.5ms table_delete ipv4_route 3
+//! @2ms   table_set_default ipv4_route ipv4_drop
+//! ```
+//!
 //! Keys and arguments are spelled as in [`parse_match`](super::parse_match) without spaces inside
 //! (`0x50&&&0xf0`). A table with a ternary key needs a priority; lower wins. What may not live here: checks
 //! that need the present state.
@@ -23,6 +30,7 @@ use super::resolve::{Problem, Resolver};
 use super::{ControlError, ControlOp, EntryError, GroupMember, Script, Sourced, Then};
 use crate::entity::EntityMap;
 use crate::ir::{KeyValue, Profile, Program, TableData};
+use sluice_asic::units::{Duration, UnitError};
 
 /// Commands and their usage.
 const COMMANDS: [(&str, &str); 10] = [
@@ -44,6 +52,35 @@ const COMMANDS: [(&str, &str); 10] = [
 /// Everything that is wrong with the file, in the order of its lines. What depends on the state (duplicates,
 /// room, fitting values) is checked by [`Script::apply`].
 pub fn parse(program: &Program, text: &str, origin: &str) -> Result<Script, Vec<EntryError>> {
+    read(program, text, origin, |words| Ok((Duration::ZERO, words)))
+}
+
+/// Reads a file of changes: commands with the time from the start of the run at which each takes effect. The
+/// script is in the order of times; members and groups are numbered in the order of the file.
+///
+/// # Errors
+/// As [`parse`]; [`Script::check`] says whether the changes fit the entries that they will find.
+pub fn parse_changes(program: &Program, text: &str, origin: &str) -> Result<Script, Vec<EntryError>> {
+    let mut script = read(program, text, origin, |words| {
+        let help = "start each line with the time from the start of the run, as in `@1.5ms table_delete ..`";
+        let (first, rest) = words.split_first().unwrap_or((&"", &[]));
+        let Some(time) = first.strip_prefix('@') else {
+            return Err(Problem { text: format!("`{first}` is no time"), help: help.to_owned() });
+        };
+        let refused = |e: UnitError| Problem { text: e.to_string(), help: help.to_owned() };
+        time.parse().map(|at| (at, rest)).map_err(refused)
+    })?;
+    script.ops.sort_by_key(|sourced| sourced.at);
+    Ok(script)
+}
+
+/// Reads commands; `time` takes the time off the words of a line.
+fn read(
+    program: &Program,
+    text: &str,
+    origin: &str,
+    time: impl for<'w> Fn(&'w [&'w str]) -> Result<(Duration, &'w [&'w str]), Problem>,
+) -> Result<Script, Vec<EntryError>> {
     let mut reader = Reader {
         resolver: Resolver { program },
         profiles: EntityMap::filled(program.profiles.len(), |_| Numbered::default()),
@@ -52,9 +89,15 @@ pub fn parse(program: &Program, text: &str, origin: &str) -> Result<Script, Vec<
     let mut errors = Vec::new();
     for (line, text) in (1..).zip(text.lines()) {
         let words: Vec<&str> = text.split('#').next().unwrap_or("").split_whitespace().collect();
-        let Some((command, rest)) = words.split_first() else { continue };
-        match reader.command(command, rest) {
-            Ok(op) => script.ops.push(Sourced { line, op }),
+        if words.is_empty() {
+            continue;
+        }
+        let sourced = time(&words).and_then(|(at, words)| {
+            let (command, rest) = words.split_first().unwrap_or((&"", &[]));
+            reader.command(command, rest).map(|op| Sourced { line, op, at })
+        });
+        match sourced {
+            Ok(sourced) => script.ops.push(sourced),
             Err(Problem { text, help }) => {
                 errors.push(EntryError { origin: origin.to_owned(), line, text, help })
             }

@@ -29,6 +29,7 @@ use super::{ControlOp, EntryError, GroupMember, Script, Sourced, Then};
 use crate::ir::{Action, ActionCall, ActionData, KeyValue, Profile, Program, Table, TableData};
 use ::toml::Spanned;
 use ::toml::de::{DeTable, DeValue};
+use sluice_asic::units::Duration;
 
 /// Reads a TOML file; `origin` names it in errors.
 ///
@@ -49,7 +50,11 @@ pub fn parse(program: &Program, text: &str, origin: &str) -> Result<Script, Vec<
     let line = |at: usize| starts.partition_point(|s| *s <= at) as u32;
     if reader.problems.is_empty() {
         reader.ops.sort_by_key(|(rank, at, _)| (*rank, *at));
-        let ops = reader.ops.into_iter().map(|(_, at, op)| Sourced { line: line(at), op }).collect();
+        let ops = reader
+            .ops
+            .into_iter()
+            .map(|(_, at, op)| Sourced { line: line(at), op, at: Duration::ZERO })
+            .collect();
         return Ok(Script { origin: origin.to_owned(), ops });
     }
     reader.problems.sort_by_key(|(at, _)| *at);
