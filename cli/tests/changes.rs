@@ -24,7 +24,8 @@ fn a_route_that_goes_away_stops_the_packets_behind_it() {
         json(&args)
     };
     assert_eq!(
-        with("# later\n\n@5500ns table_set_default ipv4_route ipv4_route_punt # a default\n", &[])["packets"]["out"],
+        with("# later\n\n@5500ns table_set_default ipv4_route ipv4_route_punt # a default\n", &[])["packets"]
+            ["out"],
         20
     );
     for extra in [&[][..], &["--engine", "reference"], &["--functional"]] {

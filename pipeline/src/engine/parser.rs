@@ -533,19 +533,8 @@ impl Select {
             Select::Always(target) => go(*target, mask),
             Select::Word { slot, shift, mask: bits, arms, default } => {
                 let column = phv.column(*slot);
-                let mut rest = mask;
-                for (value, care, target) in arms {
-                    let care = care & bits;
-                    let taken = lanes_where::<N>(rest, |l| column[l].get() >> shift & care == *value);
-                    if taken != 0 {
-                        go(*target, taken);
-                        rest &= !taken;
-                    }
-                    if rest == 0 {
-                        return;
-                    }
-                }
-                go(*default, rest);
+                let found = |l: usize| column[l].get() >> shift & bits;
+                by_arms(mask, arms, *default, |rest, v, m| lanes_where::<N>(rest, |l| found(l) & m == v), go);
             }
             Select::Side { pieces, arms, default } => {
                 let mut values = [0u64; N];
@@ -555,18 +544,8 @@ impl Select {
                         values[l % N] |= u64::from(column[l].get() >> p.shift & p.mask) << p.up;
                     });
                 }
-                let mut rest = mask;
-                for (value, care, target) in arms {
-                    let taken = lanes_where::<N>(rest, |l| values[l % N] & care == *value);
-                    if taken != 0 {
-                        go(*target, taken);
-                        rest &= !taken;
-                    }
-                    if rest == 0 {
-                        return;
-                    }
-                }
-                go(*default, rest);
+                let found = |l: usize| values[l % N];
+                by_arms(mask, arms, *default, |rest, v, m| lanes_where::<N>(rest, |l| found(l) & m == v), go);
             }
             Select::Wide(wide) => for_lanes::<N>(mask, |l| go(wide.target(phv, l), 1 << l)),
         }
@@ -589,6 +568,29 @@ impl Select {
             Select::Wide(wide) => wide.target(phv, 0),
         }
     }
+}
+
+/// Hands `go` the lanes that take each arm, the first that matches; `takes` says which of some lanes match.
+#[inline(always)]
+fn by_arms<V: Copy>(
+    mask: u64,
+    arms: &[(V, V, Target)],
+    default: Target,
+    takes: impl Fn(u64, V, V) -> u64,
+    mut go: impl FnMut(Target, u64),
+) {
+    let mut rest = mask;
+    for &(value, care, target) in arms {
+        let taken = takes(rest, value, care);
+        if taken != 0 {
+            go(target, taken);
+            rest &= !taken;
+        }
+        if rest == 0 {
+            return;
+        }
+    }
+    go(default, rest);
 }
 
 impl WideSelect {

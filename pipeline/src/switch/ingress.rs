@@ -123,7 +123,8 @@ impl<E: Executor> Switch<E> {
             seq: info.seq,
         };
         // Never refused: the batch rule has every exit lie behind the last event.
-        let pushed = self.events.push(key, Event::Enqueue { packet: pass.packet, port });
+        let lane = usize::from(self.ports[usize::from(info.port)].pipe);
+        let pushed = self.events.push_in_lane(lane, key, Event::Enqueue { packet: pass.packet, port });
         debug_assert!(pushed.is_ok(), "{pushed:?}");
     }
 

@@ -203,7 +203,8 @@ impl<E: Executor> Switch<E> {
             packets: PacketStore::new(HeadLayout::default()),
             info: Vec::new(),
             arrivals: VecDeque::new(),
-            events: EventQueue::new(),
+            // A lane for each pipe: what leaves its ingress reaches the queues nearly in order.
+            events: EventQueue::with_lanes(chip.ports.pipes as usize),
             batch: Vec::with_capacity(MAX_BATCH),
             onward: Vec::new(),
             results: Vec::new(),
