@@ -5,6 +5,7 @@
 use etherparse::{NetSlice, PacketBuilder, SlicedPacket, TransportSlice, VlanId};
 use proptest::prelude::*;
 use sluice_pcaps::replay::Rewrite;
+use sluice_pcaps::wire::{FrameBuilder, MacAddr, ipv4, ipv6, roce, udp};
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// Source and destination, if every check sum of the frame is right.
@@ -150,5 +151,41 @@ fn cut_frames_change_as_far_as_they_go() {
         let mut frame = whole[..len].to_vec();
         Rewrite::Source.apply(&mut frame, 1);
         assert_eq!(frame != whole[..len], len >= 34, "{len}");
+    }
+}
+
+/// The invariant CRC of a frame without tags, as stored and as it should be.
+fn icrc(frame: &[u8]) -> (u32, u32) {
+    let (covered, stored) = frame.split_last_chunk::<4>().unwrap();
+    (u32::from_le_bytes(*stored), roce::icrc(&covered[14..]).unwrap())
+}
+
+#[test]
+fn the_invariant_crc_of_rocev2_stays_right_or_wrong() {
+    let headers = roce::Headers::cnp(0x123);
+    let (src, dst): (Ipv6Addr, Ipv6Addr) = ("2001:db8::1".parse().unwrap(), "2001:db8::2".parse().unwrap());
+    for v6 in [false, true] {
+        let mut builder = FrameBuilder::new(MacAddr([2; 6]), MacAddr([4; 6]));
+        builder = match v6 {
+            false => builder.ipv4(ipv4::Header::new([10, 0, 0, 1].into(), [10, 0, 1, 1].into())),
+            true => builder.ipv6(ipv6::Header::new(src, dst)),
+        };
+        let mut original = Vec::new();
+        builder.roce(udp::Header::new(700, roce::PORT), headers).build_len(80, &mut original).unwrap();
+        assert_eq!(icrc(&original).0, icrc(&original).1);
+        let mut moved = original.clone();
+        Rewrite::Both.apply(&mut moved, 9);
+        let (found, right) = icrc(&moved);
+        assert_eq!(found, right, "IPv6 {v6}");
+        assert_ne!(found, icrc(&original).0);
+        if v6 {
+            // The datagram's check sum covers the CRC.
+            sound(&moved);
+        }
+        let mut wrong = original.clone();
+        *wrong.last_mut().unwrap() ^= 1;
+        let stored = icrc(&wrong).0;
+        Rewrite::Both.apply(&mut wrong, 9);
+        assert_eq!(icrc(&wrong).0, stored, "a wrong one stays as it is");
     }
 }

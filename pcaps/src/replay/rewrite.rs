@@ -1,7 +1,7 @@
 //! [`Rewrite`]: other IP addresses in every turn, so that a capture's flows become new flows. Check sums stay
-//! right, wrong ones stay wrong: they are updated by the difference (RFC 1624).
+//! right, wrong ones stay wrong: they are updated by the difference (RFC 1624). So does RoCEv2's invariant CRC.
 
-use crate::wire::{ethernet, ipv4, ipv6};
+use crate::wire::{ethernet, ipv4, ipv6, roce, udp};
 
 /// Tags that may stand in front of the ethertype: 802.1Q, 802.1ad and its predecessor.
 const TAGS: [u16; 3] = [ethernet::TYPE_VLAN, 0x88a8, 0x9100];
@@ -9,7 +9,7 @@ const TAGS: [u16; 3] = [ethernet::TYPE_VLAN, 0x88a8, 0x9100];
 /// Which addresses of a frame change from turn to turn.
 ///
 /// The addresses move by the number of the turn, modulo 2^32; of an IPv6 address its last 32 bits. Multicast,
-/// broadcast and unspecified addresses stay. What is inside a tunnel, ARP and the ICRC of RoCEv2 stay too.
+/// broadcast and unspecified addresses stay. What is inside a tunnel and ARP stay too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rewrite {
     /// The source address moves up.
@@ -27,7 +27,11 @@ impl Rewrite {
             return;
         }
         if let Some(packet) = Packet::find(frame) {
+            let icrc = Icrc::find(frame, &packet);
             self.shift(frame, &packet, turn);
+            if let Some(icrc) = icrc {
+                icrc.renew(frame, &packet);
+            }
         }
     }
 
@@ -52,8 +56,42 @@ impl Rewrite {
     }
 }
 
+/// An invariant CRC that was right.
+struct Icrc {
+    at: usize,
+}
+
+impl Icrc {
+    /// The one of a RoCEv2 datagram that is there whole.
+    fn find(frame: &[u8], packet: &Packet) -> Option<Self> {
+        // A datagram's check sum is at its byte 6.
+        let start = packet.transport_sum.filter(|sum| sum.optional)?.at - 6;
+        let header = frame.get(start..start + udp::HEADER_LEN)?;
+        let len = usize::from(be16(&header[4..]));
+        if be16(&header[2..]) != roce::PORT || !len.is_multiple_of(4) {
+            return None;
+        }
+        let at = (start + len).checked_sub(roce::ICRC_LEN)?;
+        let found = frame.get(at..start + len)?;
+        let right = roce::icrc(frame.get(packet.start..at)?).ok()?;
+        (found == right.to_le_bytes()).then_some(Self { at })
+    }
+
+    /// Writes it anew, and mends the datagram's check sum over it.
+    fn renew(&self, frame: &mut [u8], packet: &Packet) {
+        let Some(Ok(icrc)) = frame.get(packet.start..self.at).map(roce::icrc) else { return };
+        let old = be32(&frame[self.at..]);
+        let new = u32::from_be_bytes(icrc.to_le_bytes());
+        frame[self.at..self.at + roce::ICRC_LEN].copy_from_slice(&new.to_be_bytes());
+        if let Some(sum) = packet.transport_sum {
+            sum.mend(frame, old, new);
+        }
+    }
+}
+
 /// Where the parts of an IP packet are, as offsets in its frame.
 struct Packet {
+    start: usize,
     /// The last 32 bits of the addresses.
     source: usize,
     destination: usize,
@@ -95,6 +133,7 @@ impl Packet {
         let first = be16(&header[6..]) & 0x1fff == 0;
         let moves = |address: &[u8]| !matches!(address[0], 224..) && address != [0; 4];
         Some(Self {
+            start: at,
             source: at + 12,
             destination: at + 16,
             source_moves: moves(&header[12..16]),
@@ -112,6 +151,7 @@ impl Packet {
         }
         let moves = |address: &[u8]| address[0] != 0xff && address != [0; 16];
         Some(Self {
+            start: at,
             source: at + 20,
             destination: at + 36,
             source_moves: moves(&header[8..24]),
@@ -132,18 +172,23 @@ impl Packet {
         let old = be32(&frame[at..]);
         frame[at..at + 4].copy_from_slice(&new.to_be_bytes());
         let sums = [self.header_sum.map(|at| Sum { at, optional: false }), self.transport_sum];
-        for sum in sums.into_iter().flatten() {
-            let Some(field) = frame.get_mut(sum.at..sum.at + 2) else { continue };
-            let before = be16(field);
-            if sum.optional && before == 0 {
-                continue;
-            }
-            let after = match updated(before, old, new) {
-                0 if sum.optional => 0xffff,
-                after => after,
-            };
-            field.copy_from_slice(&after.to_be_bytes());
+        sums.into_iter().flatten().for_each(|sum| sum.mend(frame, old, new));
+    }
+}
+
+impl Sum {
+    /// The sum after 32 bits under it went from `old` to `new`.
+    fn mend(self, frame: &mut [u8], old: u32, new: u32) {
+        let Some(field) = frame.get_mut(self.at..self.at + 2) else { return };
+        let before = be16(field);
+        if self.optional && before == 0 {
+            return;
         }
+        let after = match updated(before, old, new) {
+            0 if self.optional => 0xffff,
+            after => after,
+        };
+        field.copy_from_slice(&after.to_be_bytes());
     }
 }
 
