@@ -5,8 +5,9 @@
 
 use super::LowerError;
 use super::batch::{Phv, Slot, for_lanes, lanes_where};
+use super::checksum::{sum_bytes, sum_fields};
 use super::field::{FieldAt, SlotMap};
-use super::parser::{Leaf, header_columns, sum_bytes, sum_fields};
+use super::parser::{Leaf, header_columns};
 use crate::ir::{Field, Header, Program};
 use crate::packet::PacketStore;
 use crate::pass::Pass;

@@ -8,6 +8,7 @@
 
 mod action;
 mod batch;
+mod checksum;
 mod deparser;
 mod field;
 mod gateway;
