@@ -1,6 +1,5 @@
 //! What the control plane says when it refuses an operation: entity, found, expected, remedy.
 
-use super::names::counted;
 use super::schema::kind_name;
 use crate::ir::MatchKind;
 use thiserror::Error;
@@ -87,4 +86,9 @@ pub enum ControlError {
 
 fn with_priority(priority: &Option<u32>) -> String {
     priority.map_or(String::new(), |p| format!(" at priority {p}"))
+}
+
+/// `1 argument`, `2 arguments`.
+fn counted(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }

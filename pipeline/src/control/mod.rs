@@ -18,7 +18,6 @@ pub mod entries;
 mod error;
 mod index;
 pub mod lines;
-mod names;
 mod op;
 mod resolve;
 mod schema;
