@@ -48,6 +48,8 @@ pub struct LatencySpec {
     pub mac_rx: Duration,
     /// Time from the egress deparser to the wire (assumption).
     pub mac_tx: Duration,
+    /// Cycles from the ingress deparser back to the ingress parser for a resubmitted packet (assumption).
+    pub resubmit: u32,
     /// Time from the egress deparser to the ingress buffer over a recirculation port (assumption).
     pub recirculation: Duration,
 }

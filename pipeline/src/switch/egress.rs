@@ -109,6 +109,10 @@ impl<E: Executor> Switch<E> {
             deq_qdepth: out.stamp.deq_qdepth.0,
             deq_timedelta: out.stamp.deq_timedelta.as_nanos() as u32,
             qid: out.queue.0,
+            rid: self.info_of(out.handle).rid,
+            rid_first: self.info_of(out.handle).rid_first,
+            cos: self.info_of(out.handle).cos,
+            resubmitted: false,
         };
         let pass = Pass::new(out.handle, input);
         let pending = PendingPass { entered, cycle: entry.cycle, waited: entry.waited, port, pass };
@@ -126,6 +130,10 @@ impl<E: Executor> Switch<E> {
             self.lose(packet, exit, Reason::of(pass.output.verdict), sink);
             return;
         }
+        if self.ports[usize::from(port)].recirculation {
+            self.recirculate(packet, port, exit, sink);
+            return;
+        }
         let info = self.info_of(packet);
         let bytes = self.packets.len(packet);
         let p = &mut self.ports[usize::from(port)];
@@ -139,10 +147,11 @@ impl<E: Executor> Switch<E> {
         };
         let dev_port = p.dev_port;
         self.totals.sent(usize::from(port), bytes);
+        self.ended(&info);
         let (head, tail) = self.packets.captured(packet);
         let left = Left {
             tag: info.tag,
-            ingress_port: self.ports[usize::from(info.port)].dev_port,
+            ingress_port: self.ports[usize::from(info.origin)].dev_port,
             egress_port: dev_port,
             received: info.received,
             first_bit,

@@ -10,29 +10,38 @@
 //! state and times do not depend on the size of batches. A control-plane operation is never inside one.
 
 mod config;
+mod copies;
 mod egress;
+mod functional;
 mod ingress;
+mod laps;
 mod observe;
 mod port;
 mod reason;
+mod replicate;
 mod totals;
 
 pub use config::{Mode, QueueSetup, SwitchConfig, SwitchError};
-pub use observe::{Left, Lost, PassEvent, QueueEvent, Sink};
+pub use laps::{FUNCTIONAL_LAPS, TIMER_LAPS};
+pub use observe::{Digest, Left, Lost, PassEvent, QueueEvent, Sink};
 pub use reason::{DeviceDrop, Reason};
-pub use totals::{Held, PortTotals, Totals};
+pub use replicate::{DeviceOp, MulticastNode, ReplicationError};
+pub use totals::{Created, Held, PortTotals, Totals};
 
 use crate::control::{Change, ControlOp, ControlState};
 use crate::ir::{Counter, LabelKind, Program};
 use crate::packet::{HeadLayout, Packet, PacketStore};
-use crate::pass::{Count, Executor, MAX_BATCH, Pass, State};
+use crate::pass::{Count, Executor, MAX_BATCH, Made, Pass, State};
 use crate::place::Placement;
+use copies::Place;
 use ingress::{Arrival, PendingPass};
 use port::PortState;
+use replicate::Replication;
 use sluice_asic::clock::Clock;
 use sluice_asic::entry::PipeEntry;
 use sluice_asic::event::{EventClass, EventKey, EventQueue};
 use sluice_asic::gress::Gress;
+use sluice_asic::mac::MacTx;
 use sluice_asic::port::{DevPort, PortMap};
 use sluice_asic::tm::{TmPort, TrafficManager};
 use sluice_asic::units::{Cycles, Duration, Time};
@@ -53,14 +62,32 @@ pub struct RxFrame<'a> {
 #[derive(Clone, Copy, Debug, Default)]
 struct PacketInfo {
     tag: u64,
-    /// Index of the port that it came in by.
+    /// Index of the port that it came in by last.
     port: u16,
-    /// Sequence on that port: with the port, a name that does not depend on batches.
+    /// Index of the port by which it, or what it is a copy of, came in from outside.
+    origin: u16,
+    /// Where its number in `seq` is from: the index of a port, or one of the places that make packets.
+    source: u32,
+    /// Number among what came from `source`: with it, a name that does not depend on batches.
     seq: u64,
-    /// First bit on the wire.
+    /// First bit on the wire, from outside.
     received: Time,
+    /// First bit at `port`.
+    mac: Time,
     qid: u8,
+    cos: u8,
     queued: Duration,
+    /// Replication id, and whether it is the first copy of its node.
+    rid: u16,
+    rid_first: bool,
+    /// The next ingress pass follows a resubmit.
+    resubmitted: bool,
+    /// Sent to the members of groups, or lost for lack of them.
+    replicated: bool,
+    /// Made inside.
+    made: bool,
+    /// Times that it went around.
+    laps: u32,
 }
 
 /// What happens at a time.
@@ -71,6 +98,8 @@ enum Event {
     Dequeue { port: u16 },
     /// An operation takes effect. Boxed: the queue moves events about, and the others are small.
     Control(Box<ControlOp>),
+    /// So does one on the replication engine.
+    Device(Box<DeviceOp>),
 }
 
 /// One pipe: its entries and the PHVs that entered and have not been run.
@@ -79,6 +108,10 @@ struct PipeState {
     pending: [VecDeque<PendingPass>; 2],
     /// By when the first pending PHV of each gress must run: before anything can follow from it.
     due: [Time; 2],
+    /// The line that all recirculation ports share.
+    recirculation: MacTx,
+    /// Packets that each gress made.
+    copies: [u64; 2],
     state: State,
 }
 
@@ -114,6 +147,8 @@ pub struct Switch<E> {
     tm_enqueue: Duration,
     tm_dequeue: Duration,
     mac_tx: Duration,
+    /// From the ingress deparser back to the parser.
+    resubmit: Duration,
     /// Earliest distance from dequeue to the line: how far the scheduler may run ahead of the MAC.
     lookahead: Duration,
     ports: Vec<PortState>,
@@ -125,6 +160,17 @@ pub struct Switch<E> {
     info: Vec<PacketInfo>,
     arrivals: VecDeque<Arrival>,
     events: EventQueue<Event>,
+    replication: Replication,
+    /// What the batch being handled made.
+    made: Vec<Made>,
+    /// Packets inside but for timers.
+    outside: u64,
+    /// Whether every packet goes through ingress, one queue and egress, once; unknown after changes.
+    straight: Option<bool>,
+    /// Functional mode: passes still due of a packet and of what was made of it; egress passes have a port.
+    work: VecDeque<(Packet, Option<u16>)>,
+    /// Scratch of multicast.
+    members: Vec<replicate::Member>,
     batch: Vec<Pass>,
     /// Egress results of a functional batch, in packet order.
     results: Vec<Option<Pass>>,
@@ -159,6 +205,8 @@ impl<E: Executor> Switch<E> {
                 .map(|()| PipeEntry::new(clock, chip.ports.ports_per_pipe, chip.parser.fifo_packets)),
             pending: [VecDeque::new(), VecDeque::new()],
             due: [Time::MAX; 2],
+            recirculation: MacTx::new(chip.ports.recirculation_rate),
+            copies: [0; 2],
             state: State::new(program),
         };
         let mut by_dev_port = vec![None; usize::from(DevPort::COUNT)];
@@ -174,6 +222,13 @@ impl<E: Executor> Switch<E> {
             tm_enqueue: cycles(latency.tm_enqueue),
             tm_dequeue: cycles(latency.tm_dequeue),
             mac_tx: latency.mac_tx,
+            resubmit: cycles(latency.resubmit),
+            replication: Replication::new(chip),
+            made: Vec::new(),
+            outside: 0,
+            straight: None,
+            work: VecDeque::new(),
+            members: Vec::new(),
             timing,
             totals: Totals::new(program, &states),
             ports: states,
@@ -265,18 +320,26 @@ impl<E: Executor> Switch<E> {
                 self.dequeue(time, port, sink);
             }
             Event::Control(op) => {
-                // PHVs that entered before the operation have not all been run: they see the old entries.
-                for pipe in 0..self.pipes.len() {
-                    for gress in Gress::ALL {
-                        while self.front_entry(pipe, gress).is_some_and(|t| t < time) {
-                            self.run_batch(pipe, gress, time, sink);
-                        }
-                    }
-                }
+                self.run_before(time, sink);
                 self.apply(*op)?;
+            }
+            Event::Device(op) => {
+                self.run_before(time, sink);
+                self.apply_device(*op)?;
             }
         }
         Ok(())
+    }
+
+    /// PHVs that entered before an operation have not all been run: they see what was there before it.
+    fn run_before(&mut self, time: Time, sink: &mut impl Sink) {
+        for pipe in 0..self.pipes.len() {
+            for gress in Gress::ALL {
+                while self.front_entry(pipe, gress).is_some_and(|t| t < time) {
+                    self.run_batch(pipe, gress, time, sink);
+                }
+            }
+        }
     }
 
     /// Applies an operation at once, outside the order of events: for configuration before the run.
@@ -284,6 +347,7 @@ impl<E: Executor> Switch<E> {
     /// # Errors
     /// When the operation does not fit.
     pub fn apply(&mut self, op: ControlOp) -> Result<(), SwitchError> {
+        self.straight = None;
         match self.control.apply(&self.program, op).map_err(|e| SwitchError::Control(Box::new(e)))? {
             Change::Inserted(table, _) | Change::Modified(table, _) | Change::Default(table) => {
                 self.executor.table_changed(table, &self.control);
@@ -341,11 +405,15 @@ impl<E: Executor> Switch<E> {
         self.batch.clear();
         self.batch.extend(queue.iter().take_while(|p| p.entered < end).take(limit).map(|p| p.pass));
         self.execute(pipe, gress);
+        let mut made = 0;
         for i in 0..self.batch.len() {
             let pass = self.batch[i];
             let Some(pending) = self.pipes[pipe].pending[g].pop_front() else { return };
             let exit = self.exit(gress, &pending, &pass);
             sink.pass(&self.pass_event(pipe, gress, &pending, &pass, exit));
+            if made < self.made.len() {
+                made = self.made_by(made, i, Place { pipe, gress, time: exit }, sink);
+            }
             match gress {
                 Gress::Ingress => self.ingress_done(&pass, exit, sink),
                 Gress::Egress => self.egress_done(&pass, pending.port, exit, sink),
@@ -361,6 +429,7 @@ impl<E: Executor> Switch<E> {
         std::mem::swap(self.executor.state_mut(), &mut self.pipes[pipe].state);
         self.executor.run(gress, &mut self.batch, &mut self.packets);
         std::mem::swap(self.executor.state_mut(), &mut self.pipes[pipe].state);
+        std::mem::swap(self.executor.made(), &mut self.made);
     }
 
     /// When a pass leaves its deparser.
@@ -408,10 +477,11 @@ impl<E: Executor> Switch<E> {
         let absorbed =
             matches!(reason, Reason::Label(l) if self.program.labels[l].kind == LabelKind::Consume);
         self.totals.lost(reason, absorbed);
+        self.ended(&info);
         let (head, tail) = self.packets.captured(packet);
         let lost = Lost {
             tag: info.tag,
-            port: self.ports[usize::from(info.port)].dev_port,
+            port: self.ports[usize::from(info.origin)].dev_port,
             received: info.received,
             time,
             reason,
