@@ -37,6 +37,11 @@ pub(super) fn shared() -> Vec<Assumption> {
             "not public; with the other constants a recirculation lap comes to the one public anchor of about 1 us",
         ),
         assumption(
+            "latency.resubmit",
+            "Cycles from the ingress deparser back to the ingress parser.",
+            "not public; the packet still lies in the ingress buffer, so the way is shorter than the one into the TM",
+        ),
+        assumption(
             "latency.mac_rx",
             "Time from a bit on the wire to the ingress buffer.",
             "a receiver that corrects errors waits for a whole 5440-bit block (54 ns at 100 Gb/s), then decodes it",

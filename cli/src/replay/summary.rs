@@ -20,6 +20,9 @@ pub(crate) fn value(plan: &Plan<'_>, done: &Done<'_>) -> Value {
         let list = if consumed { &mut absorbed } else { &mut drops };
         list.insert(reason.name(program).to_owned(), count.into());
     }
+    if t.made.digest > 0 {
+        absorbed.insert("digest".into(), t.made.digest.into());
+    }
     let mut held = Map::new();
     for (place, count) in
         [("ingress", done.held.ingress), ("queues", done.held.queues), ("egress", done.held.egress)]
@@ -40,12 +43,14 @@ pub(crate) fn value(plan: &Plan<'_>, done: &Done<'_>) -> Value {
             "in": t.received, "created": t.created, "out": t.sent, "dropped": t.dropped,
             "absorbed": t.absorbed, "held": done.held.total(),
         },
-        "created": { "mirror": 0, "multicast": 0, "pktgen": 0, "digest": 0, "pfc": 0 },
+        "created": {
+            "mirror": t.made.mirror, "multicast": t.made.multicast, "pktgen": 0, "digest": t.made.digest, "pfc": 0,
+        },
         "drops": drops,
         "absorbed": absorbed,
         "held": held,
         "recirculated": t.recirculated,
-        "resubmitted": 0,
+        "resubmitted": t.resubmitted,
         "latency_ns": latency(plan, done),
         "ports": ports(plan, done),
         "queues": done.queues,

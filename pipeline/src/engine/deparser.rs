@@ -365,7 +365,7 @@ fn rewritten(program: &Program, header: Header, written: &BTreeSet<Container>, s
 
 /// Gives columns to the containers that must be stored: the rewritten ones, or all of a header that the
 /// program can make.
-fn claim_columns(
+pub(super) fn claim_columns(
     program: &Program,
     header: Header,
     made: bool,

@@ -129,6 +129,10 @@ impl<E: Executor> Switch<E> {
             deq_qdepth: out.stamp.deq_qdepth.0,
             deq_timedelta: out.stamp.deq_timedelta.as_nanos() as u32,
             qid: out.queue.0,
+            rid: self.info_of(out.handle).rid,
+            rid_first: self.info_of(out.handle).rid_first,
+            cos: self.info_of(out.handle).cos,
+            resubmitted: false,
         };
         let pass = Pass::new(out.handle, input);
         let pending = PendingPass { entered, cycle: entry.cycle, waited: entry.waited, port, booked, pass };
@@ -156,32 +160,30 @@ impl<E: Executor> Switch<E> {
             self.lose(packet, exit, Reason::of(pass.output.verdict), sink);
             return;
         }
+        if self.ports[usize::from(port)].recirculation {
+            self.recirculate(packet, port, booked, exit, sink);
+            return;
+        }
         let info = self.info_of(packet);
         let bytes = self.packets.len(packet);
         let p = &mut self.ports[usize::from(port)];
         let (first_bit, last_bit) = match self.config.mode {
             Mode::Timed => {
-                // All recirculation ports of a pipe share one line.
-                let pipe = &mut self.pipes[usize::from(p.pipe)];
-                let tx = if p.recirculates { &mut pipe.recirculation } else { &mut p.tx };
-                let sent = tx.start(exit + self.mac_tx, Bytes(u64::from(bytes)));
-                let took = tx.line_time(Bytes(u64::from(bytes)));
+                let sent = p.tx.start(exit + self.mac_tx, Bytes(u64::from(bytes)));
+                let took = p.tx.line_time(Bytes(u64::from(bytes)));
                 self.settle(port, Settled { exit, booked, took, free_at: sent.free_at });
                 (sent.first_bit, sent.last_bit)
             }
             Mode::Functional => (exit, exit),
         };
         let p = &self.ports[usize::from(port)];
-        if p.recirculates {
-            self.recirculate(packet, port, first_bit, sink);
-            return;
-        }
         let dev_port = p.dev_port;
         self.totals.sent(usize::from(port), bytes);
+        self.ended(&info);
         let (head, tail) = self.packets.captured(packet);
         let left = Left {
             tag: info.tag,
-            ingress_port: self.ports[usize::from(info.port)].dev_port,
+            ingress_port: self.ports[usize::from(info.origin)].dev_port,
             egress_port: dev_port,
             received: info.received,
             first_bit,
@@ -196,7 +198,7 @@ impl<E: Executor> Switch<E> {
 
     /// Notes what a packet took of the line time booked for it. Where much comes back the scheduler is told at
     /// once; the little that headers make it finds when it looks next.
-    fn settle(&mut self, port: u16, settled: Settled) {
+    pub(super) fn settle(&mut self, port: u16, settled: Settled) {
         if self.config.mode == Mode::Functional {
             return;
         }

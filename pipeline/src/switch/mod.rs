@@ -5,34 +5,38 @@
 //! observed goes to the [`Sink`]. [`Switch::next_time`] says when something will happen by itself. The
 //! device owns no loop, file, thread or host clock. What may not live here: how passes are executed.
 //!
-//! *Recirculation.* What leaves by a recirculation port comes in by it again: a port like any other, with its
-//! rate, its queues and its slots in the pipe, whose wire leads back.
-//!
 //! *Batches.* A pass changes the world only when it leaves its deparser. So all PHVs that enter one gress of
 //! one pipe within less than that gress' shortest latency are run as one batch, in entry order; results,
 //! state and times do not depend on the size of batches. A control-plane operation is never inside one.
 
 mod config;
+mod copies;
 mod egress;
+mod functional;
 mod ingress;
+mod laps;
 mod observe;
 mod port;
 mod reason;
-mod recirculate;
+mod replicate;
 mod totals;
 
 pub use config::{Mode, QueueSetup, SwitchConfig, SwitchError};
-pub use observe::{Left, Lost, PassEvent, QueueEvent, Sink};
+pub use laps::{FUNCTIONAL_LAPS, TIMER_LAPS};
+pub use observe::{Digest, Left, Lost, PassEvent, QueueEvent, Sink};
 pub use reason::{DeviceDrop, Reason};
-pub use totals::{Held, PortTotals, Totals};
+pub use replicate::{DeviceOp, MulticastNode, ReplicationError};
+pub use totals::{Created, Held, PortTotals, Totals};
 
 use crate::control::{Change, ControlOp, ControlState};
 use crate::ir::{Counter, LabelKind, Program};
 use crate::packet::{HeadLayout, Packet, PacketStore};
-use crate::pass::{Count, Executor, MAX_BATCH, Pass, State};
+use crate::pass::{Count, Executor, MAX_BATCH, Made, Pass, State};
 use crate::place::Placement;
+use copies::Place;
 use ingress::{Arrival, PendingPass};
 use port::PortState;
+use replicate::Replication;
 use sluice_asic::clock::Clock;
 use sluice_asic::entry::PipeEntry;
 use sluice_asic::event::{EventClass, EventKey, EventQueue};
@@ -58,18 +62,32 @@ pub struct RxFrame<'a> {
 #[derive(Clone, Copy, Debug, Default)]
 struct PacketInfo {
     tag: u64,
-    /// Index of the port that it came in by.
+    /// Index of the port that it came in by last.
     port: u16,
-    /// Sequence on that port: with the port, a name that does not depend on batches.
+    /// Index of the port by which it, or what it is a copy of, came in from outside.
+    origin: u16,
+    /// Where its number in `seq` is from: the index of a port, or one of the places that make packets.
+    source: u32,
+    /// Number among what came from `source`: with it, a name that does not depend on batches.
     seq: u64,
-    /// First bit on the wire.
+    /// First bit on the wire, from outside.
     received: Time,
-    /// First bit at the port that it last came in by: the same, or a recirculation port's.
-    arrived: Time,
-    /// Trips over a recirculation port so far.
-    laps: u32,
+    /// First bit at `port`.
+    mac: Time,
     qid: u8,
+    cos: u8,
     queued: Duration,
+    /// Replication id, and whether it is the first copy of its node.
+    rid: u16,
+    rid_first: bool,
+    /// The next ingress pass follows a resubmit.
+    resubmitted: bool,
+    /// Sent to the members of groups, or lost for lack of them.
+    replicated: bool,
+    /// Made inside.
+    made: bool,
+    /// Times that it went around.
+    laps: u32,
 }
 
 /// What happens at a time.
@@ -82,6 +100,8 @@ enum Event {
     Credit { port: u16 },
     /// An operation takes effect. Boxed: the queue moves events about, and the others are small.
     Control(Box<ControlOp>),
+    /// So does one on the replication engine.
+    Device(Box<DeviceOp>),
 }
 
 /// One pipe: its entries and the PHVs that entered and have not been run.
@@ -90,8 +110,10 @@ struct PipeState {
     pending: [VecDeque<PendingPass>; 2],
     /// By when the first pending PHV of each gress must run: before anything can follow from it.
     due: [Time; 2],
-    /// The line of its recirculation ports.
+    /// The line that all recirculation ports share.
     recirculation: MacTx,
+    /// Packets that each gress made.
+    copies: [u64; 2],
     state: State,
 }
 
@@ -127,10 +149,11 @@ pub struct Switch<E> {
     tm_enqueue: Duration,
     tm_dequeue: Duration,
     mac_tx: Duration,
+    /// From the ingress deparser back to the parser.
+    resubmit: Duration,
     /// Shortest way from dequeue to the line.
     lookahead: Duration,
     tx_ahead: Duration,
-    recirculation: Duration,
     ports: Vec<PortState>,
     /// Index into `ports` for every dev_port.
     by_dev_port: Vec<Option<u16>>,
@@ -140,9 +163,18 @@ pub struct Switch<E> {
     info: Vec<PacketInfo>,
     arrivals: VecDeque<Arrival>,
     events: EventQueue<Event>,
+    replication: Replication,
+    /// What the batch being handled made.
+    made: Vec<Made>,
+    /// Packets inside but for timers.
+    outside: u64,
+    /// Whether every packet goes through ingress, one queue and egress, once; unknown after changes.
+    straight: Option<bool>,
+    /// Functional mode: passes still due of a packet and of what was made of it; egress passes have a port.
+    work: VecDeque<(Packet, Option<u16>)>,
+    /// Scratch of multicast.
+    members: Vec<replicate::Member>,
     batch: Vec<Pass>,
-    /// Pipe, port and egress pass of a functional batch's packets, in packet order.
-    onward: Vec<(usize, u16, Pass)>,
     /// Egress results of a functional batch, in packet order.
     results: Vec<Option<Pass>>,
     ops: u64,
@@ -177,6 +209,7 @@ impl<E: Executor> Switch<E> {
             pending: [VecDeque::new(), VecDeque::new()],
             due: [Time::MAX; 2],
             recirculation: MacTx::new(chip.ports.recirculation_rate),
+            copies: [0; 2],
             state: State::new(program),
         };
         let mut by_dev_port = vec![None; usize::from(DevPort::COUNT)];
@@ -193,7 +226,13 @@ impl<E: Executor> Switch<E> {
             tm_dequeue: cycles(latency.tm_dequeue),
             mac_tx: latency.mac_tx,
             tx_ahead: latency.tx_ahead,
-            recirculation: latency.recirculation,
+            resubmit: cycles(latency.resubmit),
+            replication: Replication::new(chip),
+            made: Vec::new(),
+            outside: 0,
+            straight: None,
+            work: VecDeque::new(),
+            members: Vec::new(),
             timing,
             totals: Totals::new(program, &states),
             ports: states,
@@ -206,7 +245,6 @@ impl<E: Executor> Switch<E> {
             // A lane for each pipe: what leaves its ingress reaches the queues nearly in order.
             events: EventQueue::with_lanes(chip.ports.pipes as usize),
             batch: Vec::with_capacity(MAX_BATCH),
-            onward: Vec::new(),
             results: Vec::new(),
             ops: 0,
             now: Time::ORIGIN,
@@ -285,18 +323,26 @@ impl<E: Executor> Switch<E> {
             Event::Dequeue { port } => self.scheduled(time, port, sink),
             Event::Credit { port } => self.credit(time, port),
             Event::Control(op) => {
-                // PHVs that entered before the operation have not all been run: they see the old entries.
-                for pipe in 0..self.pipes.len() {
-                    for gress in Gress::ALL {
-                        while self.front_entry(pipe, gress).is_some_and(|t| t < time) {
-                            self.run_batch(pipe, gress, time, sink);
-                        }
-                    }
-                }
+                self.run_before(time, sink);
                 self.apply(*op)?;
+            }
+            Event::Device(op) => {
+                self.run_before(time, sink);
+                self.apply_device(*op)?;
             }
         }
         Ok(())
+    }
+
+    /// PHVs that entered before an operation have not all been run: they see what was there before it.
+    fn run_before(&mut self, time: Time, sink: &mut impl Sink) {
+        for pipe in 0..self.pipes.len() {
+            for gress in Gress::ALL {
+                while self.front_entry(pipe, gress).is_some_and(|t| t < time) {
+                    self.run_batch(pipe, gress, time, sink);
+                }
+            }
+        }
     }
 
     /// Applies an operation at once, outside the order of events: for configuration before the run.
@@ -304,6 +350,7 @@ impl<E: Executor> Switch<E> {
     /// # Errors
     /// When the operation does not fit.
     pub fn apply(&mut self, op: ControlOp) -> Result<(), SwitchError> {
+        self.straight = None;
         match self.control.apply(&self.program, op).map_err(|e| SwitchError::Control(Box::new(e)))? {
             Change::Inserted(table, _) | Change::Modified(table, _) | Change::Default(table) => {
                 self.executor.table_changed(table, &self.control);
@@ -361,11 +408,15 @@ impl<E: Executor> Switch<E> {
         self.batch.clear();
         self.batch.extend(queue.iter().take_while(|p| p.entered < end).take(limit).map(|p| p.pass));
         self.execute(pipe, gress);
+        let mut made = 0;
         for i in 0..self.batch.len() {
             let pass = self.batch[i];
             let Some(pending) = self.pipes[pipe].pending[g].pop_front() else { return };
             let exit = self.exit(gress, &pending, &pass);
             sink.pass(&self.pass_event(pipe, gress, &pending, &pass, exit));
+            if made < self.made.len() {
+                made = self.made_by(made, i, Place { pipe, gress, time: exit }, sink);
+            }
             match gress {
                 Gress::Ingress => self.ingress_done(&pass, exit, sink),
                 Gress::Egress => self.egress_done(&pass, pending.port, pending.booked, exit, sink),
@@ -381,6 +432,7 @@ impl<E: Executor> Switch<E> {
         std::mem::swap(self.executor.state_mut(), &mut self.pipes[pipe].state);
         self.executor.run(gress, &mut self.batch, &mut self.packets);
         std::mem::swap(self.executor.state_mut(), &mut self.pipes[pipe].state);
+        std::mem::swap(self.executor.made(), &mut self.made);
     }
 
     /// When a pass leaves its deparser.
@@ -428,10 +480,11 @@ impl<E: Executor> Switch<E> {
         let absorbed =
             matches!(reason, Reason::Label(l) if self.program.labels[l].kind == LabelKind::Consume);
         self.totals.lost(reason, absorbed);
+        self.ended(&info);
         let (head, tail) = self.packets.captured(packet);
         let lost = Lost {
             tag: info.tag,
-            port: self.ports[usize::from(info.port)].dev_port,
+            port: self.ports[usize::from(info.origin)].dev_port,
             received: info.received,
             time,
             reason,

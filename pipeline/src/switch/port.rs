@@ -11,12 +11,12 @@ use std::collections::VecDeque;
 pub(super) struct PortState {
     pub(super) dev_port: u16,
     pub(super) name: String,
-    /// Its wire leads back into the pipe.
-    pub(super) recirculates: bool,
     pub(super) pipe: u8,
     /// Number within the pipe.
     pub(super) local: u8,
     pub(super) queues: u16,
+    /// What leaves by it comes in by it.
+    pub(super) recirculation: bool,
     pub(super) rx: MacRx,
     pub(super) tx: MacTx,
     /// Earliest first bit of the next frame in.
@@ -78,14 +78,18 @@ pub(super) fn states(
             PortKind::Cpu => "cpu".to_owned(),
             PortKind::Recirculation => format!("recirc:{dev_port}"),
         };
+        let way = match p.kind {
+            PortKind::Recirculation => chip.latency.recirculation,
+            PortKind::Front(_) | PortKind::Cpu => chip.latency.mac_rx,
+        };
         list.push(PortState {
             dev_port,
             name,
-            recirculates: p.kind == PortKind::Recirculation,
             pipe: p.pipe().0,
             local: p.dev_port.local(),
             queues: p.queues,
-            rx: MacRx::new(speed, p.ingress_hold, chip.latency.mac_rx),
+            recirculation: p.kind == PortKind::Recirculation,
+            rx: MacRx::new(speed, p.ingress_hold, way),
             tx: MacTx::new(speed),
             rx_free: Time::ORIGIN,
             rx_seq: 0,

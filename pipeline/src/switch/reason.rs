@@ -25,13 +25,17 @@ pub enum DeviceDrop {
     NoSuchQueue,
     /// The headers to emit do not fit in front of the packet.
     HeadersTooLong,
-    /// The packet went round too often (functional mode only).
-    RecirculationLimit,
+    /// The multicast groups of the packet have no member for it.
+    NoMulticastMember,
+    /// The mirror session of the copy is not set up for it.
+    MirrorSessionOff,
+    /// Without time: the packet has gone around too often.
+    TooManyLaps,
 }
 
 impl DeviceDrop {
     /// Every reason with its name, what it means and what to try.
-    pub const TABLE: [(DeviceDrop, &'static str, &'static str, &'static str); 10] = [
+    pub const TABLE: [(DeviceDrop, &'static str, &'static str, &'static str); 12] = [
         (
             DeviceDrop::ParserNoMatch,
             "parser_no_match",
@@ -87,10 +91,22 @@ impl DeviceDrop {
             "emit fewer headers at once",
         ),
         (
-            DeviceDrop::RecirculationLimit,
-            "recirculation_limit",
-            "without time, the packet went over a recirculation port 4096 times and did not come out",
-            "give the program a way to let go of the packet, or run it with time",
+            DeviceDrop::NoMulticastMember,
+            "no_multicast_member",
+            "no group that the program named has a member that exclusion ids left over, and there is no unicast port",
+            "set the group up, or look at the exclusion ids",
+        ),
+        (
+            DeviceDrop::MirrorSessionOff,
+            "mirror_session_off",
+            "the program mirrored to a session that is not set up for copies of this direction",
+            "set the session up, or look at the session that the program names",
+        ),
+        (
+            DeviceDrop::TooManyLaps,
+            "too_many_laps",
+            "in functional mode a packet passed recirculation ports or resubmits more often than allowed",
+            "run it with time, where laps have no end; or look for the condition that should end the loop",
         ),
     ];
 
@@ -121,7 +137,9 @@ impl Reason {
             }
             Verdict::ParserError(_) => Reason::Device(DeviceDrop::ParserNoMatch),
             Verdict::NoRoom => Reason::Device(DeviceDrop::HeadersTooLong),
-            Verdict::NoPort | Verdict::Forward => Reason::Device(DeviceDrop::NoEgressPort),
+            Verdict::NoPort | Verdict::Forward | Verdict::Resubmit => {
+                Reason::Device(DeviceDrop::NoEgressPort)
+            }
         }
     }
 
