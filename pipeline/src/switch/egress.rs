@@ -10,7 +10,7 @@ use super::ingress::PendingPass;
 use super::observe::{Left, QueueEvent, Sink};
 use super::port::Settled;
 use super::reason::{DeviceDrop, Reason};
-use super::{Event, Mode, Switch};
+use super::{Event, Mode, PacketInfo, Switch};
 use crate::packet::Packet;
 use crate::pass::{Executor, Pass, PassIn, Verdict};
 use sluice_asic::event::{EventClass, EventKey};
@@ -111,6 +111,7 @@ impl<E: Executor> Switch<E> {
         let (dev_port, pipe) = (p.dev_port, usize::from(p.pipe));
         let info = &mut self.info[out.handle.index()];
         info.queued = out.stamp.deq_timedelta;
+        let PacketInfo { rid, rid_first, cos, .. } = *info;
         sink.dequeued(&QueueEvent {
             tag: info.tag,
             port: dev_port,
@@ -129,9 +130,9 @@ impl<E: Executor> Switch<E> {
             deq_qdepth: out.stamp.deq_qdepth.0,
             deq_timedelta: out.stamp.deq_timedelta.as_nanos() as u32,
             qid: out.queue.0,
-            rid: self.info_of(out.handle).rid,
-            rid_first: self.info_of(out.handle).rid_first,
-            cos: self.info_of(out.handle).cos,
+            rid,
+            rid_first,
+            cos,
             resubmitted: false,
         };
         let pass = Pass::new(out.handle, input);

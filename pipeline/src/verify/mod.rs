@@ -73,7 +73,8 @@
 //! written to `qid` fit the chip's queue numbers, and parameters may not (a warning). Ordered comparisons are
 //! of a field with a constant. The deepest parser path, the longest emission, the number of headers, action
 //! data per entry and stage pins are within limits. The chip has every intrinsic field that is declared, constants
-//! written to a type field fit it there, and the headers of requests are not longer than they may be.
+//! written to a type field fit it there, and the headers of requests are not longer than they may be. An egress
+//! that mirrors on Tofino 2 says of what (a warning).
 
 mod actions;
 mod chip;

@@ -114,6 +114,20 @@ pub(super) fn for_chip(p: &Program, chip: &ChipSpec, d: &mut Vec<Diag>) {
             length(p, chip, gress, request, d);
         }
     }
+    let egress = p.pipe(Gress::Egress).deparser.requests.iter();
+    let mirror = egress.filter(|r| matches!(r.kind, RequestKind::Mirror(_))).map(|r| r.loc).next();
+    if let Some(loc) =
+        mirror.filter(|_| !tna && p.intrinsic(Gress::Egress, Intrinsic::MirrorIoSelect).is_none())
+    {
+        let text = format!(
+            "egress mirrors packets as they leave, which {} does only if `mirror_io_select` is 1",
+            chip.name
+        );
+        d.push(
+            Diag::warning(loc, text)
+                .help("declare the field and set it: 1 copies what leaves, 0 what came in"),
+        );
+    }
 }
 
 fn length(p: &Program, chip: &ChipSpec, gress: Gress, request: &Request, d: &mut Vec<Diag>) {

@@ -250,3 +250,33 @@ fn impossible_sessions_and_groups_are_refused() {
         assert_eq!(error.to_string(), text);
     }
 }
+
+/// Each packet is mirrored once; the copy goes around by a recirculation port for ever.
+const TIMER: &str = r#"program timer;
+header h : ingress { bit<8> kind; bit<8> value; }
+header em : ingress { bit<8> kind; bit<8> value; }
+metadata : ingress { bit<10> m.session; }
+intrinsic : ingress { bit<9> ig_tm.ucast_egress_port; bit<4> dprsr.mirror_type; bit<1> dprsr.mirror_io_select; }
+action start : ingress () {
+    dprsr.mirror_type = 4w1; m.session = 10w2; em.kind = 8w7; em.value = h.value; ig_tm.ucast_egress_port = 9w16;
+    dprsr.mirror_io_select = 1w1; h.value = 8w0x55;
+}
+action around : ingress () { ig_tm.ucast_egress_port = 9w6; h.value = add(h.value, 8w1); }
+parser ingress { start = parse_h; state parse_h { extract(h); transition accept; } }
+control ingress { if (h.kind == 8w7) { call around; } else { call start; } }
+deparser ingress { mirror(1, m.session, em); emit(h); }
+"#;
+
+#[test]
+fn a_run_does_not_wait_for_timers() {
+    let w = World::new(&ChipSpec::tofino2(), TIMER).with(session(2, 6, 64));
+    let story = w.run(&[frame(8, 0, &bytes(1, 100))]);
+    assert!(!story.busy, "the timer still goes around, nothing else is inside");
+    assert_eq!((story.totals.sent, story.totals.created, story.held), (1, 1, 1));
+    // It counts as a timer from its eighth lap on, its making included; the packet left long before.
+    assert_eq!(story.totals.recirculated, 7);
+    // Its making counts as a lap, too. It is a copy of what left: `value` behind the mirror header is edited.
+    let story = w.run_functional(&[frame(8, 0, &bytes(1, 100))]);
+    assert_eq!(story.lost[0].1[..4], [7, 0x21 + 63, 1, 0x55]);
+    assert_eq!(story.lost[0].1.len(), 64);
+}

@@ -5,3 +5,4 @@
 mod copies;
 mod device;
 mod laps;
+mod multicast;
