@@ -98,9 +98,10 @@ impl<E: Executor> Switch<E> {
             self.batch.push(Pass::new(a.packet, input));
         }
         self.execute(pipe, Gress::Ingress);
-        let done = std::mem::take(&mut self.batch);
-        let mut next: Vec<(usize, u16, Pass)> = Vec::with_capacity(done.len());
-        for pass in &done {
+        let mut next = std::mem::take(&mut self.onward);
+        next.clear();
+        for i in 0..self.batch.len() {
+            let pass = &{ self.batch[i] };
             let received = self.info_of(pass.packet).received;
             sink.pass(&self.functional_event(pipe, Gress::Ingress, pass));
             if let Some(port) = self.forwarded(pass, received, sink) {
@@ -117,8 +118,8 @@ impl<E: Executor> Switch<E> {
                 next.push((usize::from(p.pipe), port, Pass::new(pass.packet, input)));
             }
         }
-        self.batch = done;
         self.functional_egress(&next, sink);
+        self.onward = next;
     }
 
     /// Egress passes in packet order, grouped into runs of one pipe: the order of what leaves is kept.

@@ -175,6 +175,8 @@ pub struct Switch<E> {
     /// Scratch of multicast.
     members: Vec<replicate::Member>,
     batch: Vec<Pass>,
+    /// Pipe, port and egress pass of a functional batch's packets, in packet order.
+    onward: Vec<(usize, u16, Pass)>,
     /// Egress results of a functional batch, in packet order.
     results: Vec<Option<Pass>>,
     ops: u64,
@@ -245,6 +247,7 @@ impl<E: Executor> Switch<E> {
             // A lane for each pipe: what leaves its ingress reaches the queues nearly in order.
             events: EventQueue::with_lanes(chip.ports.pipes as usize),
             batch: Vec::with_capacity(MAX_BATCH),
+            onward: Vec::new(),
             results: Vec::new(),
             ops: 0,
             now: Time::ORIGIN,

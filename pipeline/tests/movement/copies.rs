@@ -128,7 +128,7 @@ fn an_ingress_copy_is_of_what_came_in() {
         let of_copy = [&[0xab, 0xcd][..], &bytes(1, 600)].concat();
         let mut found = story.out();
         found.sort_unstable();
-        let mut expected = vec![(out, edited(1, 600)), (copy, of_copy)];
+        let mut expected = [(out, edited(1, 600)), (copy, of_copy)];
         expected.sort_unstable();
         assert_eq!(found, expected.iter().map(|(p, b)| (*p, &**b)).collect::<Vec<_>>());
         assert_eq!((story.totals.created, story.totals.made.mirror, story.totals.sent), (1, 1, 2));
