@@ -1,5 +1,6 @@
 //! What the control plane says when it refuses an operation: entity, found, expected, remedy.
 
+use super::ReplicationError;
 use super::schema::kind_name;
 use crate::ir::MatchKind;
 use thiserror::Error;
@@ -10,6 +11,8 @@ use thiserror::Error;
 pub enum ControlError {
     #[error("the program has no {0}")]
     NoSuchEntity(String),
+    #[error(transparent)]
+    Replication(#[from] ReplicationError),
     #[error("table `{table}` has no entry {entry}")]
     NoSuchEntry { table: String, entry: u32 },
     #[error("profile `{profile}` has no member {member}; create it first")]

@@ -12,6 +12,7 @@
 //! table_modify TABLE ACTION ENTRY arg..            ENTRY is an entry's number in its table
 //! table_delete TABLE ENTRY
 //! counter_reset COUNTER
+//! mirroring_add SESSION PORT                       a dev_port; the rest of a session takes the TOML form
 //! ```
 //!
 //! A file of *changes* has the same commands, each behind the time at which it takes effect:
@@ -30,14 +31,17 @@ use super::resolve::{Problem, Resolver};
 use super::{ControlError, ControlOp, EntryError, GroupMember, Script, Sourced, Then};
 use crate::entity::EntityMap;
 use crate::ir::{KeyValue, Profile, Program, TableData};
+use sluice_asic::port::DevPort;
+use sluice_asic::tm::MirrorSession;
 use sluice_asic::units::{Duration, UnitError};
 
 /// Commands and their usage.
-const COMMANDS: [(&str, &str); 10] = [
+const COMMANDS: [(&str, &str); 11] = [
     ("act_prof_add_member_to_group", "PROFILE MEMBER GROUP"),
     ("act_prof_create_group", "PROFILE"),
     ("act_prof_create_member", "PROFILE ACTION arg.."),
     ("counter_reset", "COUNTER"),
+    ("mirroring_add", "SESSION PORT"),
     ("table_add", "TABLE ACTION key.. => arg.. [priority]"),
     ("table_delete", "TABLE ENTRY"),
     ("table_indirect_add", "TABLE key.. => MEMBER [priority]"),
@@ -152,6 +156,7 @@ impl Reader<'_> {
             ("counter_reset", [counter]) => {
                 Ok(ControlOp::ClearCounter { counter: self.resolver.counter(counter)?, index: None })
             }
+            ("mirroring_add", [session, port]) => mirror(session, port),
             _ => Err(misused(command)),
         }
     }
@@ -264,6 +269,18 @@ fn priority<'w, 's>(
 fn number(what: &str, text: &str) -> Result<u32, Problem> {
     text.parse()
         .map_err(|_| Problem::new(format!("`{text}` is not a {what} number; expected 0 to {}", u32::MAX)))
+}
+
+fn mirror(session: &str, port: &str) -> Result<ControlOp, Problem> {
+    let small = |what, text| {
+        let number = number(what, text)?;
+        let most = u16::MAX;
+        u16::try_from(number).map_err(|_| Problem::new(format!("{what} {number}; at most {most}")))
+    };
+    let id = small("mirror session", session)?;
+    let unknown = || Problem::new(format!("`{port}` is no dev_port; expected 0 to {}", DevPort::COUNT - 1));
+    let port = DevPort::new(small("dev_port", port)?).ok_or_else(unknown)?;
+    Ok(ControlOp::SetMirrorSession { id, session: Some(MirrorSession::to_port(port)) })
 }
 
 fn misused(command: &str) -> Problem {

@@ -17,12 +17,28 @@
 //!
 //! [default.ipv4_lpm]
 //! action = "drop"
+//!
+//! [[mirror]]                                         # a mirror session
+//! session = 3
+//! port = 136                                         # dev_port; or groups = [5], or both
+//! queue = 1                                          # of that port; cos, ingress = false, egress = false
+//! max_length = 128                                   # bytes of the copy, its mirror header included
+//!
+//! [[multicast]]
+//! group = 5
+//! nodes = [{ rid = 1, ports = [16, 24], level1_exclusion = 9 }, { rid = 2, ports = [32] }]
+//!
+//! [[exclusion]]                                      # a level-2 exclusion id
+//! id = 7
+//! ports = [24, 32]
 //! ```
 //!
 //! Values are spelled as in [`parse_value`](super::parse_value) and [`parse_match`](super::parse_match);
 //! integers need no quotes. A ternary or lpm column that is left out matches everything. Members are applied
 //! before groups, groups before entries, entries before defaults, each in the order of the file. What may not
 //! live here: checks that need the present state.
+
+mod replication;
 
 use super::resolve::{Problem, Resolver, arg_count};
 use super::{ControlOp, EntryError, GroupMember, Script, Sourced, Then};
@@ -69,6 +85,7 @@ pub fn parse(program: &Program, text: &str, origin: &str) -> Result<Script, Vec<
 /// Order of application.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
+    Replication,
     Member,
     Group,
     Entry,
@@ -162,7 +179,15 @@ impl Reader<'_> {
     }
 
     fn document(&mut self, document: &DeTable<'_>) {
-        self.only(document, &["table", "profile", "default"], "section");
+        let sections = ["table", "profile", "default", "mirror", "multicast", "exclusion"];
+        self.only(document, &sections, "section");
+        for (section, read) in [
+            ("mirror", Self::mirrors as fn(&mut Self, &Value<'_>)),
+            ("multicast", Self::multicast),
+            ("exclusion", Self::exclusions),
+        ] {
+            document.get(section).into_iter().for_each(|value| read(self, value));
+        }
         for (section, read) in [
             ("profile", Self::profile as fn(&mut Self, usize, &str, &Value<'_>)),
             ("table", Self::entries),

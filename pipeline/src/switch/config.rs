@@ -1,7 +1,6 @@
 //! Configuration of the device and what makes one impossible. What may not live here: behaviour.
 
 use super::port::PortState;
-use super::replicate::ReplicationError;
 use crate::control::ControlError;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::event::PastEvent;
@@ -104,9 +103,6 @@ pub enum SwitchError {
     /// A control-plane operation was refused.
     #[error(transparent)]
     Control(Box<ControlError>),
-    /// A mirror session or multicast group was refused.
-    #[error(transparent)]
-    Replication(Box<ReplicationError>),
     /// A control-plane operation would take effect in the past.
     #[error(transparent)]
     Past(Box<PastEvent>),

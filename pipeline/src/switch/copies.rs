@@ -77,7 +77,7 @@ impl<E: Executor> Switch<E> {
         let info = self.offspring(&parent, at);
         self.born(copy, info);
         self.totals.count_made(|m| &mut m.mirror);
-        let Some(session) = self.replication.session(session, at.gress) else {
+        let Some(session) = self.replicator.session(session, at.gress) else {
             self.lose(copy, at.time, Reason::Device(DeviceDrop::MirrorSessionOff), sink);
             return;
         };
@@ -123,7 +123,7 @@ impl<E: Executor> Switch<E> {
     ) {
         let mut members = std::mem::take(&mut self.members);
         members.clear();
-        self.replication.members(&request, &mut members);
+        self.replicator.members(&request, &mut members);
         let parent = self.info_of(packet);
         let mine = if unicast.is_some() { None } else { members.first().copied() };
         for member in &members[usize::from(mine.is_some())..] {
@@ -131,7 +131,7 @@ impl<E: Executor> Switch<E> {
             let info = self.offspring(&parent, at);
             self.born(copy, PacketInfo { rid: member.rid, rid_first: member.first, ..info });
             self.totals.count_made(|m| &mut m.multicast);
-            self.enqueue_after(copy, member.port, at.time);
+            self.queue_up(copy, member.port, at.time);
         }
         self.members = members;
         match (unicast, mine) {
@@ -139,7 +139,7 @@ impl<E: Executor> Switch<E> {
             (None, Some(Member { port, rid, first })) => {
                 let info = &mut self.info[packet.index()];
                 (info.rid, info.rid_first) = (rid, first);
-                self.enqueue_after(packet, port, at.time);
+                self.queue_up(packet, port, at.time);
             }
             (None, None) => {
                 self.lose(packet, at.time, Reason::Device(DeviceDrop::NoMulticastMember), sink);
@@ -149,7 +149,7 @@ impl<E: Executor> Switch<E> {
 
     fn send(&mut self, packet: Packet, dev_port: Option<u16>, time: Time, sink: &mut impl Sink) {
         match dev_port.and_then(|p| self.port_index(p)) {
-            Some(port) => self.enqueue_after(packet, port, time),
+            Some(port) => self.queue_up(packet, port, time),
             None => self.lose(packet, time, Reason::Device(DeviceDrop::UnknownEgressPort), sink),
         }
     }

@@ -36,7 +36,6 @@ impl<E: Executor> Switch<E> {
             self.now = self.now.max(before);
             match op.and_then(|_| self.events.pop()) {
                 Some((_, Event::Control(op))) => self.apply(*op)?,
-                Some((_, Event::Device(op))) => self.apply_device(*op)?,
                 Some(_) | None => return Ok(()),
             }
         }

@@ -133,11 +133,11 @@ impl<E: Executor> Switch<E> {
         let Some(port) = self.forwarded(pass, exit, sink) else { return };
         let info = &mut self.info[pass.packet.index()];
         (info.qid, info.cos) = (pass.output.qid, pass.output.cos);
-        self.enqueue_after(pass.packet, port, exit);
+        self.queue_up(pass.packet, port, exit);
     }
 
     /// Sends a packet that left a deparser at `exit` to a queue of the port.
-    pub(super) fn enqueue_after(&mut self, packet: Packet, port: u16, exit: Time) {
+    pub(super) fn queue_up(&mut self, packet: Packet, port: u16, exit: Time) {
         if self.config.mode == Mode::Functional {
             self.work.push_back((packet, Some(port)));
             return;

@@ -25,10 +25,9 @@ pub use config::{Mode, QueueSetup, SwitchConfig, SwitchError};
 pub use laps::{FUNCTIONAL_LAPS, TIMER_LAPS};
 pub use observe::{Digest, Left, Lost, PassEvent, QueueEvent, Sink};
 pub use reason::{DeviceDrop, Reason};
-pub use replicate::{DeviceOp, MulticastNode, ReplicationError};
 pub use totals::{Created, Held, PortTotals, Totals};
 
-use crate::control::{Change, ControlOp, ControlState};
+use crate::control::{Change, ControlError, ControlOp, ControlState};
 use crate::ir::{Counter, LabelKind, Program};
 use crate::packet::{HeadLayout, Packet, PacketStore};
 use crate::pass::{Count, Executor, MAX_BATCH, Made, Pass, State};
@@ -36,7 +35,8 @@ use crate::place::Placement;
 use copies::Place;
 use ingress::{Arrival, PendingPass};
 use port::PortState;
-use replicate::Replication;
+use replicate::Replicator;
+use sluice_asic::chip::ChipSpec;
 use sluice_asic::clock::Clock;
 use sluice_asic::entry::PipeEntry;
 use sluice_asic::event::{EventClass, EventKey, EventQueue};
@@ -100,8 +100,6 @@ enum Event {
     Credit { port: u16 },
     /// An operation takes effect. Boxed: the queue moves events about, and the others are small.
     Control(Box<ControlOp>),
-    /// So does one on the replication engine.
-    Device(Box<DeviceOp>),
 }
 
 /// One pipe: its entries and the PHVs that entered and have not been run.
@@ -163,7 +161,8 @@ pub struct Switch<E> {
     info: Vec<PacketInfo>,
     arrivals: VecDeque<Arrival>,
     events: EventQueue<Event>,
-    replication: Replication,
+    replicator: Replicator,
+    chip: ChipSpec,
     /// What the batch being handled made.
     made: Vec<Made>,
     /// Packets inside but for timers.
@@ -220,7 +219,6 @@ impl<E: Executor> Switch<E> {
         }
         Ok(Switch {
             program: program.clone(),
-            control,
             executor,
             clock,
             lookahead: cycles(latency.tm_dequeue) + timing[1].window + latency.mac_tx,
@@ -229,8 +227,10 @@ impl<E: Executor> Switch<E> {
             mac_tx: latency.mac_tx,
             tx_ahead: latency.tx_ahead,
             resubmit: cycles(latency.resubmit),
-            replication: Replication::new(chip),
+            chip: chip.clone(),
+            replicator: replicator(&control, chip, &by_dev_port)?,
             made: Vec::new(),
+            control,
             outside: 0,
             straight: None,
             work: VecDeque::new(),
@@ -329,10 +329,6 @@ impl<E: Executor> Switch<E> {
                 self.run_before(time, sink);
                 self.apply(*op)?;
             }
-            Event::Device(op) => {
-                self.run_before(time, sink);
-                self.apply_device(*op)?;
-            }
         }
         Ok(())
     }
@@ -354,6 +350,14 @@ impl<E: Executor> Switch<E> {
     /// When the operation does not fit.
     pub fn apply(&mut self, op: ControlOp) -> Result<(), SwitchError> {
         self.straight = None;
+        let copies = matches!(
+            op,
+            ControlOp::SetMirrorSession { .. }
+                | ControlOp::SetMulticastGroup { .. }
+                | ControlOp::SetExclusionPorts { .. }
+        );
+        // What chip and ports do not allow must not stay.
+        let before = copies.then(|| self.control.replication.clone());
         match self.control.apply(&self.program, op).map_err(|e| SwitchError::Control(Box::new(e)))? {
             Change::Inserted(table, _) | Change::Modified(table, _) | Change::Default(table) => {
                 self.executor.table_changed(table, &self.control);
@@ -369,6 +373,13 @@ impl<E: Executor> Switch<E> {
                 self.executor.profile_changed(profile, &self.control);
             }
             Change::Counter(counter, index) => self.clear_counter(counter, index),
+            Change::Replication => match replicator(&self.control, &self.chip, &self.by_dev_port) {
+                Ok(new) => self.replicator = new,
+                Err(e) => {
+                    self.control.replication = before.unwrap_or_default();
+                    return Err(e);
+                }
+            },
         }
         Ok(())
     }
@@ -558,6 +569,17 @@ impl<E: Executor> Switch<E> {
         let t = &self.totals;
         t.received + t.created == t.sent + t.dropped + t.absorbed + self.packets.live() as u64
     }
+}
+
+/// The sessions and groups of a control state, as far as chip and ports allow them.
+fn replicator(
+    control: &ControlState,
+    chip: &ChipSpec,
+    by_dev_port: &[Option<u16>],
+) -> Result<Replicator, SwitchError> {
+    let index = |port: u16| by_dev_port.get(usize::from(port)).copied().flatten();
+    let refused = |e| SwitchError::Control(Box::new(ControlError::Replication(e)));
+    Replicator::new(&control.replication, chip, index).map_err(refused)
 }
 
 fn timing(placement: &Placement, gress: Gress) -> GressTiming {

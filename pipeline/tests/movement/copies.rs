@@ -6,7 +6,8 @@ use sluice_asic::gress::Gress;
 use sluice_asic::port::DevPort;
 use sluice_asic::tm::MirrorSession;
 use sluice_asic::units::{Cycles, Time};
-use sluice_pipeline::switch::{DeviceOp, SwitchError};
+use sluice_pipeline::control::ControlOp;
+use sluice_pipeline::switch::SwitchError;
 
 /// Packets are bridged with source 1; copies of ingress have source 2, of egress source 3. Egress sends
 /// bridged packets without their bridge, and copies whole. What `h.kind` has in its bits: 1 mirrors at
@@ -90,10 +91,10 @@ fn ports(chip: &ChipSpec) -> [u16; 3] {
     if chip.name == "tofino" { [4, 128, 8] } else { [16, 136, 24] }
 }
 
-fn session(id: u16, port: u16, max_length: u16) -> DeviceOp {
+fn session(id: u16, port: u16, max_length: u16) -> ControlOp {
     let port = DevPort::new(port).unwrap();
     let session = MirrorSession { max_length, qid: 1, cos: 6, ..MirrorSession::to_port(port) };
-    DeviceOp::MirrorSession { id, session: Some(session) }
+    ControlOp::SetMirrorSession { id, session: Some(session) }
 }
 
 fn set_up(chip: &ChipSpec) -> World {
@@ -184,7 +185,7 @@ fn sessions_change_at_a_time() {
     let chip = ChipSpec::tofino2();
     let mut w = world(&chip);
     w.later.push((Time::from_nanos(2000), session(3, ports(&chip)[1], u16::MAX)));
-    w.later.push((Time::from_nanos(4000), DeviceOp::MirrorSession { id: 3, session: None }));
+    w.later.push((Time::from_nanos(4000), ControlOp::SetMirrorSession { id: 3, session: None }));
     let frames: Vec<_> = (0..6).map(|i| frame(8, 1000 * i, &bytes(1, 60))).collect();
     let story = w.run(&frames);
     let copies = story.sent.iter().filter(|(l, _)| l.egress_port == ports(&chip)[1]).map(|(l, _)| l.tag);
@@ -240,13 +241,13 @@ fn impossible_sessions_and_groups_are_refused() {
             "mirror session 3 names dev_port 300, which the switch does not have; compare it with the port map",
         ),
         (
-            DeviceOp::MulticastGroup { id: 0, nodes: Vec::new() },
+            ControlOp::SetMulticastGroup { id: 0, nodes: Vec::new() },
             "multicast group 0 cannot be set up: packets name it for \"no group\"; number groups from 1",
         ),
-        (DeviceOp::ExclusionPorts { id: 512, ports: vec![] }, "level-2 exclusion id 512; at most 511"),
+        (ControlOp::SetExclusionPorts { id: 512, ports: vec![] }, "level-2 exclusion id 512; at most 511"),
     ];
     for (op, text) in ops {
-        let error: SwitchError = world(&chip).switch().apply_device(op).unwrap_err();
+        let error: SwitchError = world(&chip).switch().apply(op).unwrap_err();
         assert_eq!(error.to_string(), text);
     }
 }

@@ -11,7 +11,7 @@ use sluice_pipeline::pass::{Count, Executor};
 use sluice_pipeline::place::{Placement, place, verify as verify_placement};
 use sluice_pipeline::reference::{Options, Reference};
 use sluice_pipeline::switch::{
-    DeviceOp, Digest, Left, Lost, Mode, PassEvent, RxFrame, Sink, Switch, SwitchConfig, Totals,
+    Digest, Left, Lost, Mode, PassEvent, RxFrame, Sink, Switch, SwitchConfig, Totals,
 };
 use sluice_pipeline::{text, verify};
 
@@ -21,9 +21,8 @@ pub(crate) struct World {
     pub(crate) placement: Placement,
     pub(crate) ports: PortMap,
     pub(crate) control: Vec<ControlOp>,
-    pub(crate) device: Vec<DeviceOp>,
-    /// Device operations during the run.
-    pub(crate) later: Vec<(Time, DeviceOp)>,
+    /// Operations during the run.
+    pub(crate) later: Vec<(Time, ControlOp)>,
 }
 
 /// A frame on the wire.
@@ -102,11 +101,11 @@ impl World {
         let placement = place(&program, chip).unwrap_or_else(|e| panic!("{}\n{e:?}", e.reason()));
         assert_eq!(verify_placement(&program, &placement), []);
         let ports = PortMap::default_for(chip).unwrap();
-        World { program, placement, ports, control: Vec::new(), device: Vec::new(), later: Vec::new() }
+        World { program, placement, ports, control: Vec::new(), later: Vec::new() }
     }
 
-    pub(crate) fn with(mut self, op: DeviceOp) -> World {
-        self.device.push(op);
+    pub(crate) fn with(mut self, op: ControlOp) -> World {
+        self.control.push(op);
         self
     }
 
@@ -134,11 +133,8 @@ impl World {
         let mut switch =
             Switch::new(&self.program, &self.placement, &self.ports, self.control(), executor, config)
                 .unwrap();
-        for op in &self.device {
-            switch.apply_device(op.clone()).unwrap();
-        }
         for (time, op) in &self.later {
-            switch.configure(*time, op.clone()).unwrap();
+            switch.control(*time, op.clone()).unwrap();
         }
         let mut story = Story::default();
         for (i, f) in frames.iter().enumerate() {

@@ -5,7 +5,7 @@ use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_asic::port::DevPort;
 use sluice_asic::tm::MirrorSession;
-use sluice_pipeline::switch::{DeviceOp, MulticastNode};
+use sluice_pipeline::control::{ControlOp, MulticastNode};
 
 /// The packet names both groups, exclusion ids, its own rid, and whether it has a unicast port (`uni` is 1).
 /// Egress writes the copy's rid over `group_a` and `egress_rid_first` over `uni`.
@@ -50,12 +50,12 @@ fn node(rid: u16, level1_exclusion: Option<u16>, ports: &[u16]) -> MulticastNode
 }
 
 fn world() -> World {
-    let group = |id, nodes: Vec<MulticastNode>| DeviceOp::MulticastGroup { id, nodes };
+    let group = |id, nodes: Vec<MulticastNode>| ControlOp::SetMulticastGroup { id, nodes };
     World::new(&ChipSpec::tofino2(), GROUPS)
         .with(group(5, vec![node(1, None, &[16, 24]), node(2, Some(9), &[16])]))
         .with(group(6, vec![node(3, None, &[32])]))
         .with(group(7, vec![node(4, Some(9), &[40])]))
-        .with(DeviceOp::ExclusionPorts { id: 7, ports: vec![24, 32] })
+        .with(ControlOp::SetExclusionPorts { id: 7, ports: vec![24, 32] })
 }
 
 /// Groups, level-1 exclusion, rid, level-2 exclusion, unicast.
@@ -118,8 +118,8 @@ fn exclusion_ids_prune() {
 
 #[test]
 fn storms_do_not_depend_on_batches_and_are_the_same_without_time() {
-    let w =
-        world().with(DeviceOp::MulticastGroup { id: 8, nodes: vec![node(8, None, &[136, 144, 264, 16])] });
+    let w = world()
+        .with(ControlOp::SetMulticastGroup { id: 8, nodes: vec![node(8, None, &[136, 144, 264, 16])] });
     let frames: Vec<_> = (0..70u16)
         .map(|i| {
             let b = packet(
@@ -156,11 +156,11 @@ fn a_mirror_session_can_go_to_a_group() {
         .replace("ig_tm.rid = h.rid;", "ig_tm.rid = h.rid; dprsr.mirror_type = 4w1; m.session = 10w1;")
         .replace("deparser ingress {", "deparser ingress { mirror(1, m.session);");
     let mut w = World::new(&ChipSpec::tofino2(), &text);
-    w.device = world().device;
+    w.control = world().control;
     let port = DevPort::new(48).unwrap();
     let session =
         MirrorSession { groups: [Some(5), None], level1_exclusion: 9, ..MirrorSession::to_port(port) };
-    let w = w.with(DeviceOp::MirrorSession { id: 1, session: Some(session) });
+    let w = w.with(ControlOp::SetMirrorSession { id: 1, session: Some(session) });
     let story = w.run(&[frame(8, 0, &packet(6, 0, 0, 0, 0, 0))]);
     assert_eq!(copies(&story), [(16, 1, true), (24, 1, false), (32, 3, true), (48, 0, false)]);
     assert_eq!((story.totals.made.mirror, story.totals.made.multicast), (1, 2));
