@@ -109,7 +109,7 @@ impl<E: Executor> Switch<E> {
 /// Whether the program can resubmit, copy or multicast packets, or make digests of them.
 fn makes_anything(program: &Program) -> bool {
     let asks = |gress| !program.pipe(gress).deparser.requests.is_empty();
-    let groups = [Intrinsic::McastGrpA, Intrinsic::McastGrpB];
+    let groups = [Intrinsic::McastGrpA, Intrinsic::McastGrpB, Intrinsic::CopyToCpu];
     Gress::ALL.into_iter().any(asks)
         || groups.into_iter().any(|which| program.intrinsic(Gress::Ingress, which).is_some())
 }

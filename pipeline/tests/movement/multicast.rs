@@ -165,3 +165,35 @@ fn a_mirror_session_can_go_to_a_group() {
     assert_eq!(copies(&story), [(16, 1, true), (24, 1, false), (32, 3, true), (48, 0, false)]);
     assert_eq!((story.totals.made.mirror, story.totals.made.multicast), (1, 2));
 }
+
+#[test]
+fn copies_to_the_cpu_are_members_too() {
+    let text = GROUPS
+        .replace(
+            "intrinsic : ingress {",
+            "intrinsic : ingress { bit<1> ig_tm.copy_to_cpu; bit<3> ig_tm.icos_for_copy_to_cpu;",
+        )
+        .replace(
+            "action seven : ingress () {",
+            "action seven : ingress () { ig_tm.copy_to_cpu = 1w1; ig_tm.icos_for_copy_to_cpu = 3w4;",
+        )
+        .replace("intrinsic : egress {", "intrinsic : egress { bit<3> eg.egress_cos;")
+        .replace("    call show;\n", "    call show;\n    if (eg.egress_cos == 3w4) { call first; }\n");
+    let mut w = World::new(&ChipSpec::tofino2(), &text);
+    w.control = world().control;
+    let cpu = ChipSpec::tofino2().ports.cpu_dev_port as u16;
+    // Alone, beside a group, beside a unicast port; a program without a port loses nothing then.
+    for (uni, group, copies_of, made) in [
+        (0, 0, vec![(cpu, 0, true)], 0),
+        (0, 6, vec![(cpu, 0, true), (32, 3, true)], 1),
+        (1, 0, vec![(cpu, 0, true), (8, 0, false)], 1),
+    ] {
+        for story in [
+            w.run(&[frame(8, 0, &packet(group, 0, 0, 0, 7, uni))]),
+            w.run_functional(&[frame(8, 0, &packet(group, 0, 0, 0, 7, uni))]),
+        ] {
+            assert_eq!(copies(&story), copies_of);
+            assert_eq!((story.totals.made.multicast, story.totals.dropped), (made, 0));
+        }
+    }
+}
