@@ -6,7 +6,7 @@
 use super::observe::{Digest, Sink};
 use super::reason::{DeviceDrop, Reason};
 use super::replicate::Member;
-use super::{PacketInfo, Switch};
+use super::{FUNCTIONAL_LAPS, Mode, PacketInfo, Switch};
 use crate::packet::Packet;
 use crate::pass::{Executor, MadeKind, McastRequest, Pass};
 use sluice_asic::gress::Gress;
@@ -79,6 +79,10 @@ impl<E: Executor> Switch<E> {
         let info = self.offspring(&parent, at);
         self.born(copy, info);
         self.totals.count_made(|m| &mut m.mirror);
+        if self.config.mode == Mode::Functional && info.laps > FUNCTIONAL_LAPS {
+            self.lose(copy, at.time, Reason::Device(DeviceDrop::TooManyLaps), sink);
+            return;
+        }
         let Some(session) = session else {
             self.lose(copy, at.time, Reason::Device(DeviceDrop::MirrorSessionOff), sink);
             return;

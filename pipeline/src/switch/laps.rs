@@ -20,8 +20,11 @@ use sluice_asic::units::{Bytes, Time};
 /// Laps after which a packet that was made inside counts as a timer.
 pub const TIMER_LAPS: u32 = 8;
 
-/// Laps that a packet may make in functional mode, what it is a copy of included.
+/// Laps that a packet may make in functional mode, what it is a copy of included; being made counts as one.
 pub const FUNCTIONAL_LAPS: u32 = 64;
+
+/// Passes that a packet from outside and all that is made of it may take in functional mode.
+pub const FUNCTIONAL_PASSES: u32 = 4096;
 
 impl PacketInfo {
     /// Nothing waits for it.

@@ -97,7 +97,7 @@ fn session(id: u16, port: u16, max_length: u16) -> ControlOp {
     ControlOp::SetMirrorSession { id, session: Some(session) }
 }
 
-fn set_up(chip: &ChipSpec) -> World {
+pub(crate) fn set_up(chip: &ChipSpec) -> World {
     let [_, i, e] = ports(chip);
     world(chip).with(session(3, i, u16::MAX)).with(session(4, e, u16::MAX))
 }
@@ -324,4 +324,27 @@ fn packets_replace_what_their_session_lets_them() {
     assert_eq!((copies(multicast, 0), copies(multicast, 1)), (vec![(24, 1)], vec![(24, 1), (32, 1)]));
     let port = MirrorOverrides { port: true, multicast: true, ..none };
     assert_eq!(copies(port, 0), [(136, 3)]);
+}
+
+/// Every egress packet is copied, copies too.
+const CHAIN: &str = r#"program chain;
+metadata : egress { bit<10> e.session; }
+intrinsic : ingress { bit<9> ig_tm.ucast_egress_port; }
+intrinsic : egress { bit<4> dprsr.mirror_type; }
+action forward : ingress () { ig_tm.ucast_egress_port = 9w16; }
+action copy : egress () { dprsr.mirror_type = 4w1; e.session = 10w2; }
+control ingress { call forward; }
+control egress { call copy; }
+deparser egress { mirror(1, e.session); }
+"#;
+
+#[test]
+fn copies_of_copies_end_without_time_and_go_on_with_it() {
+    let w = World::new(&ChipSpec::tofino(), CHAIN).with(session(2, 8, u16::MAX));
+    let story = w.run_functional(&[frame(4, 0, &bytes(0, 60)), frame(4, 50, &bytes(0, 60))]);
+    assert_eq!((story.totals.sent, story.totals.created, story.totals.dropped), (130, 130, 2));
+    assert_eq!(story.lost[0].0.reason.name(&w.program), "too_many_laps");
+    // With time, copies of a copy are timers in the end: nothing waits for them.
+    let story = w.run(&[frame(4, 0, &bytes(0, 60))]);
+    assert!(story.totals.created >= 8 && !story.busy, "{:?}", story.totals);
 }

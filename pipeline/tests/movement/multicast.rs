@@ -49,7 +49,7 @@ fn node(rid: u16, level1_exclusion: Option<u16>, ports: &[u16]) -> MulticastNode
     MulticastNode { rid, level1_exclusion, ports: ports.to_vec() }
 }
 
-fn world() -> World {
+pub(crate) fn world() -> World {
     let group = |id, nodes: Vec<MulticastNode>| ControlOp::SetMulticastGroup { id, nodes };
     World::new(&ChipSpec::tofino2(), GROUPS)
         .with(group(5, vec![node(1, None, &[16, 24]), node(2, Some(9), &[16])]))
