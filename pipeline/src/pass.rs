@@ -7,6 +7,7 @@ use crate::entity::EntityMap;
 use crate::ir::{Counter, CounterHome, Label, Profile, Program, Table};
 use crate::packet::{Packet, PacketStore};
 use sluice_asic::gress::Gress;
+use sluice_asic::tm::MirrorMetadata;
 
 /// Intrinsic metadata that the device gives to a pass. Stamps are in ns; the executor takes the low bits
 /// that the chip has.
@@ -113,6 +114,8 @@ pub enum MadeKind {
         session: u16,
         /// Bytes of the mirror header.
         header: u16,
+        /// What replaces parameters of the session, if that lets packets override them.
+        packet: MirrorMetadata,
         /// The copy.
         copy: Packet,
     },
@@ -123,7 +126,7 @@ pub enum MadeKind {
         /// Its bytes, as a packet.
         data: Packet,
     },
-    /// Multicast: the packet goes to groups.
+    /// Multicast: the packet goes to groups, or to the CPU.
     Multicast(McastRequest),
 }
 
@@ -147,6 +150,8 @@ pub struct McastRequest {
     pub level2_exclusion: u16,
     /// `rid`.
     pub rid: u16,
+    /// `copy_to_cpu`: the class of service of that copy.
+    pub cpu: Option<u8>,
 }
 
 /// One counter cell.

@@ -111,6 +111,25 @@ intrinsic! {
         /// 1 in the first copy that a node made
         egress_rid_first: Ro<1> = EgressRidFirst;
     }
+    /// `dprsr`: what a copy takes from the packet, where its mirror session lets packets override it. Tofino 2
+    /// only.
+    MirrorOverride {
+        /// Port of the copy
+        mirror_egress_port: Bits<9> = MirrorEgressPort;
+        /// Its queue, with the port
+        mirror_qid: Bits<7> = MirrorQid;
+        /// Its class of service
+        mirror_ingress_cos: Bits<3> = MirrorIngressCos;
+        /// Whether it goes to the session's multicast groups
+        mirror_multicast_ctrl: Bits<1> = MirrorMulticastCtrl;
+    }
+    /// `ig_tm`: copies to the CPU.
+    CopyToCpu {
+        /// 1 sends a copy to the CPU port as well
+        copy_to_cpu: Bits<1> = CopyToCpu;
+        /// Class of service of that copy
+        icos_for_copy_to_cpu: Bits<3> = IcosForCopyToCpu;
+    }
     /// `ig_tm`: the class of service.
     Cos {
         /// Ingress class of service

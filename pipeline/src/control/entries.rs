@@ -36,6 +36,12 @@ fn print_replication(state: &Replication, out: &mut String) {
         if !groups.is_empty() {
             _ = writeln!(out, "groups = [{}]", groups.join(", "));
         }
+        let o = s.overrides;
+        let words = [("port", o.port), ("cos", o.cos), ("multicast", o.multicast)];
+        let words: Vec<&str> = words.iter().filter(|(_, on)| *on).map(|(word, _)| *word).collect();
+        if !words.is_empty() {
+            _ = writeln!(out, "overrides = [\"{}\"]", words.join("\", \""));
+        }
         for (key, _) in [("ingress", s.ingress), ("egress", s.egress)].iter().filter(|(_, on)| !on) {
             _ = writeln!(out, "{key} = false");
         }

@@ -23,6 +23,7 @@
 //! port = 136                                         # dev_port; or groups = [5], or both
 //! queue = 1                                          # of that port; cos, ingress = false, egress = false
 //! max_length = 128                                   # bytes of the copy, its mirror header included
+//! overrides = ["port"]                               # what packets replace: port (and queue), cos, multicast
 //!
 //! [[multicast]]
 //! group = 5

@@ -11,6 +11,8 @@ use crate::packet::PacketStore;
 use crate::pass::{Made, MadeKind, McastRequest, Pass, put_in_front};
 use sluice_asic::gress::Gress;
 use sluice_asic::phv::Container;
+use sluice_asic::port::DevPort;
+use sluice_asic::tm::MirrorMetadata;
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
 
@@ -37,6 +39,16 @@ struct McastAt {
     level1_exclusion: Option<FieldAt>,
     level2_exclusion: Option<FieldAt>,
     rid: Option<FieldAt>,
+    cpu: [Option<FieldAt>; 2],
+}
+
+/// The fields of a [`MirrorMetadata`].
+#[derive(Debug)]
+struct OverrideAt {
+    port: Option<FieldAt>,
+    qid: Option<FieldAt>,
+    cos: Option<FieldAt>,
+    multicast: Option<FieldAt>,
 }
 
 /// The lowered requests of a gress.
@@ -47,6 +59,7 @@ pub(super) struct RequestCode {
     /// Whether copies are of what leaves: by this field, else as the gress does.
     io_select: Option<FieldAt>,
     leaving: bool,
+    overrides: OverrideAt,
 }
 
 /// What the lanes of a batch ask for.
@@ -102,14 +115,22 @@ impl RequestCode {
         }
         let mut field = |which| program.intrinsic(gress, which).map(|f| slots.source(f));
         let groups = [field(Intrinsic::McastGrpA), field(Intrinsic::McastGrpB)];
-        let mcast = groups.iter().any(Option::is_some).then(|| McastAt {
+        let cpu = [field(Intrinsic::CopyToCpu), field(Intrinsic::IcosForCopyToCpu)];
+        let mcast = (groups.iter().any(Option::is_some) || cpu[0].is_some()).then(|| McastAt {
+            cpu,
             groups,
             level1_exclusion: field(Intrinsic::Level1ExclusionId),
             level2_exclusion: field(Intrinsic::Level2ExclusionId),
             rid: field(Intrinsic::Rid),
         });
         let io_select = field(Intrinsic::MirrorIoSelect);
-        Ok(RequestCode { list, mcast, io_select, leaving: gress == Gress::Egress })
+        let overrides = OverrideAt {
+            port: field(Intrinsic::MirrorEgressPort),
+            qid: field(Intrinsic::MirrorQid),
+            cos: field(Intrinsic::MirrorIngressCos),
+            multicast: field(Intrinsic::MirrorMulticastCtrl),
+        };
+        Ok(RequestCode { list, mcast, io_select, leaving: gress == Gress::Egress, overrides })
     }
 
     /// What the lanes of `mask` ask for.
@@ -137,7 +158,7 @@ impl RequestCode {
             }
             asked.lanes.push(lanes);
         }
-        for at in self.mcast.iter().flat_map(|m| m.groups.iter().flatten()) {
+        for at in self.mcast.iter().flat_map(|m| m.groups.iter().flatten().chain(&m.cpu[0])) {
             asked.multicast |= lanes_where::<N>(mask, |l| at.read32(phv, l) != 0);
         }
         asked
@@ -157,7 +178,7 @@ impl RequestCode {
                 RequestKind::Resubmit => lanes & run.resubmit,
                 RequestKind::Digest => lanes,
             };
-            for_lanes::<N>(lanes, |l| request.make(l, run, packets, made));
+            for_lanes::<N>(lanes, |l| request.make(l, run, &self.overrides, packets, made));
         }
     }
 
@@ -173,7 +194,9 @@ impl RequestCode {
     ) {
         for (request, &lanes) in self.list.iter().zip(&asked.lanes) {
             if let RequestKind::Mirror(_) = request.kind {
-                for_lanes::<N>(lanes & asked.leaving & deparsed, |l| request.make(l, run, packets, made));
+                for_lanes::<N>(lanes & asked.leaving & deparsed, |l| {
+                    request.make(l, run, &self.overrides, packets, made)
+                });
             }
         }
         let Some(at) = &self.mcast else { return };
@@ -184,6 +207,7 @@ impl RequestCode {
                 level1_exclusion: read(&at.level1_exclusion, l),
                 level2_exclusion: read(&at.level2_exclusion, l),
                 rid: read(&at.rid, l),
+                cpu: (read(&at.cpu[0], l) == 1).then(|| read(&at.cpu[1], l) as u8),
             };
             made.push(Made { pass: run.first + l as u32, kind: MadeKind::Multicast(request) });
         });
@@ -200,8 +224,28 @@ pub(super) struct Lanes<'a> {
     pub(super) resubmit: u64,
 }
 
+impl OverrideAt {
+    fn of(&self, lane: usize, phv: &Phv) -> MirrorMetadata {
+        let read = |at: &Option<FieldAt>| at.as_ref().map_or(0, |at| at.read32(phv, lane));
+        MirrorMetadata {
+            cos: read(&self.cos) as u8,
+            multicast: read(&self.multicast) == 1,
+            port: self.port.as_ref().and_then(|at| DevPort::new(at.read32(phv, lane) as u16)),
+            qid: read(&self.qid) as u8,
+            ..MirrorMetadata::default()
+        }
+    }
+}
+
 impl RequestAt {
-    fn make(&self, lane: usize, run: &Lanes<'_>, packets: &mut PacketStore, made: &mut Vec<Made>) {
+    fn make(
+        &self,
+        lane: usize,
+        run: &Lanes<'_>,
+        overrides: &OverrideAt,
+        packets: &mut PacketStore,
+        made: &mut Vec<Made>,
+    ) {
         let header = self.header(lane, run.phv);
         let (pass, packet) = (run.first + lane as u32, run.batch[lane].packet);
         let kind = match self.kind {
@@ -213,7 +257,8 @@ impl RequestAt {
                 let copy = packets.duplicate(packet);
                 put_in_front(packets, copy, &header);
                 let session = self.session.read32(run.phv, lane) as u16;
-                MadeKind::Mirror { session, header: self.bytes as u16, copy }
+                let packet = overrides.of(lane, run.phv);
+                MadeKind::Mirror { session, header: self.bytes as u16, packet, copy }
             }
         };
         made.push(Made { pass, kind });

@@ -65,6 +65,18 @@ pub enum Intrinsic {
     IngressCos,
     /// The class of service that the packet had at ingress.
     EgressCos,
+    /// 1 sends a copy to the CPU port as well.
+    CopyToCpu,
+    /// Class of service of that copy.
+    IcosForCopyToCpu,
+    /// Port of the copy, where the mirror session lets packets override it. Tofino 2, as the next three.
+    MirrorEgressPort,
+    /// Its queue, with the port.
+    MirrorQid,
+    /// Its class of service.
+    MirrorIngressCos,
+    /// Whether it goes to the session's multicast groups.
+    MirrorMulticastCtrl,
 }
 
 /// What is known of an intrinsic field.
@@ -113,7 +125,7 @@ impl Intrinsic {
     pub const NO_PORT: u16 = 0x1ff;
 
     /// Every intrinsic field, in the order of the enum.
-    pub const TABLE: [IntrinsicInfo; 28] = [
+    pub const TABLE: [IntrinsicInfo; 34] = [
         row(Intrinsic::IngressPort, "ig.ingress_port", IG, (9, 9), false),
         row(Intrinsic::IngressMacTstamp, "ig.ingress_mac_tstamp", IG, (48, 48), false),
         row(Intrinsic::GlobalTstamp, "prsr.global_tstamp", BOTH, (48, 48), false),
@@ -142,6 +154,12 @@ impl Intrinsic {
         row(Intrinsic::EgressRidFirst, "eg.egress_rid_first", EG, (1, 1), false),
         row(Intrinsic::IngressCos, "ig_tm.ingress_cos", IG, (3, 3), true),
         row(Intrinsic::EgressCos, "eg.egress_cos", EG, (3, 3), false),
+        row(Intrinsic::CopyToCpu, "ig_tm.copy_to_cpu", IG, (1, 1), true),
+        row(Intrinsic::IcosForCopyToCpu, "ig_tm.icos_for_copy_to_cpu", IG, (3, 3), true),
+        row(Intrinsic::MirrorEgressPort, "dprsr.mirror_egress_port", BOTH, (0, 9), true),
+        row(Intrinsic::MirrorQid, "dprsr.mirror_qid", BOTH, (0, 7), true),
+        row(Intrinsic::MirrorIngressCos, "dprsr.mirror_ingress_cos", BOTH, (0, 3), true),
+        row(Intrinsic::MirrorMulticastCtrl, "dprsr.mirror_multicast_ctrl", BOTH, (0, 1), true),
     ];
 
     /// The row of this field.

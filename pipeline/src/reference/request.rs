@@ -6,6 +6,8 @@ use crate::ir::{Header, Intrinsic, Request, RequestKind};
 use crate::packet::{Packet, PacketStore};
 use crate::pass::{Made, MadeKind, McastRequest, Pass, Verdict, put_in_front};
 use sluice_asic::gress::Gress;
+use sluice_asic::port::DevPort;
+use sluice_asic::tm::MirrorMetadata;
 
 /// What a pass asks for.
 pub(super) struct Asked {
@@ -50,8 +52,10 @@ impl<T: Tracer> Run<'_, T> {
     fn multicast(&self) -> Option<McastRequest> {
         let value = |which| self.intrinsic(which).unwrap_or(0);
         let groups = [value(Intrinsic::McastGrpA), value(Intrinsic::McastGrpB)];
-        (groups != [0, 0]).then(|| McastRequest {
+        let cpu = (value(Intrinsic::CopyToCpu) == 1).then(|| value(Intrinsic::IcosForCopyToCpu) as u8);
+        (groups != [0, 0] || cpu.is_some()).then(|| McastRequest {
             groups,
+            cpu,
             level1_exclusion: value(Intrinsic::Level1ExclusionId),
             level2_exclusion: value(Intrinsic::Level2ExclusionId),
             rid: value(Intrinsic::Rid),
@@ -118,7 +122,15 @@ impl<T: Tracer> Run<'_, T> {
         self.tell(&Event::Requested { request, data: header });
         let copy = packets.duplicate(packet);
         put_in_front(packets, copy, header);
-        let kind = MadeKind::Mirror { session, header: header.len() as u16, copy };
+        let value = |which| self.intrinsic(which).unwrap_or(0);
+        let metadata = MirrorMetadata {
+            cos: value(Intrinsic::MirrorIngressCos) as u8,
+            multicast: value(Intrinsic::MirrorMulticastCtrl) == 1,
+            port: self.intrinsic(Intrinsic::MirrorEgressPort).and_then(DevPort::new),
+            qid: value(Intrinsic::MirrorQid) as u8,
+            ..MirrorMetadata::default()
+        };
+        let kind = MadeKind::Mirror { session, header: header.len() as u16, packet: metadata, copy };
         self.made.push(Made { pass: self.number, kind });
     }
 }

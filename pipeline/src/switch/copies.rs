@@ -6,7 +6,7 @@
 use super::observe::{Digest, Sink};
 use super::reason::{DeviceDrop, Reason};
 use super::replicate::Member;
-use super::{PacketInfo, Switch};
+use super::{FUNCTIONAL_LAPS, Mode, PacketInfo, Switch};
 use crate::packet::Packet;
 use crate::pass::{Executor, MadeKind, McastRequest, Pass};
 use sluice_asic::gress::Gress;
@@ -32,8 +32,9 @@ impl<E: Executor> Switch<E> {
         while let Some(made) = self.made.get(next).copied().filter(|m| m.pass as usize == pass) {
             next += 1;
             match made.kind {
-                MadeKind::Mirror { session, header, copy } => {
-                    self.mirror(&parent, (session, header, copy), at, sink);
+                MadeKind::Mirror { session, header, packet, copy } => {
+                    let session = self.replicator.session(session, at.gress).map(|s| s.resolve(&packet));
+                    self.mirror(&parent, session, (header, copy), at, sink);
                 }
                 MadeKind::Digest { kind, data } => self.digest(&parent, kind, data, at, sink),
                 MadeKind::Multicast(request) => self.multicast(&parent, request, at, sink),
@@ -69,7 +70,8 @@ impl<E: Executor> Switch<E> {
     fn mirror(
         &mut self,
         parent: &Pass,
-        (session, header, copy): (u16, u16, Packet),
+        session: Option<MirrorSession>,
+        (header, copy): (u16, Packet),
         at: Place,
         sink: &mut impl Sink,
     ) {
@@ -77,7 +79,11 @@ impl<E: Executor> Switch<E> {
         let info = self.offspring(&parent, at);
         self.born(copy, info);
         self.totals.count_made(|m| &mut m.mirror);
-        let Some(session) = self.replicator.session(session, at.gress) else {
+        if self.config.mode == Mode::Functional && info.laps > FUNCTIONAL_LAPS {
+            self.lose(copy, at.time, Reason::Device(DeviceDrop::TooManyLaps), sink);
+            return;
+        }
+        let Some(session) = session else {
             self.lose(copy, at.time, Reason::Device(DeviceDrop::MirrorSessionOff), sink);
             return;
         };
@@ -89,7 +95,7 @@ impl<E: Executor> Switch<E> {
         let info = &mut self.info[copy.index()];
         (info.qid, info.cos) = (session.qid, session.cos);
         let groups = session.groups.map(Option::unwrap_or_default);
-        if groups == [0, 0] {
+        if groups == [0, 0] && session.cpu_cos.is_none() {
             return self.send(copy, session.port.map(|p| p.number()), at.time, sink);
         }
         self.replicate(copy, session.port.map(|p| p.number()), request_of(&session, groups), at, sink);
@@ -124,27 +130,35 @@ impl<E: Executor> Switch<E> {
         let mut members = std::mem::take(&mut self.members);
         members.clear();
         self.replicator.members(&request, &mut members);
+        // Last, so that what is sent to groups is the packet itself.
+        members.extend(request.cpu.and_then(|cos| self.cpu_member(cos)));
         let parent = self.info_of(packet);
         let mine = if unicast.is_some() { None } else { members.first().copied() };
         for member in &members[usize::from(mine.is_some())..] {
             let copy = self.packets.duplicate(packet);
             let info = self.offspring(&parent, at);
-            self.born(copy, PacketInfo { rid: member.rid, rid_first: member.first, ..info });
+            let cos = member.cos.unwrap_or(info.cos);
+            self.born(copy, PacketInfo { rid: member.rid, rid_first: member.first, cos, ..info });
             self.totals.count_made(|m| &mut m.multicast);
             self.queue_up(copy, member.port, at.time);
         }
         self.members = members;
         match (unicast, mine) {
             (Some(_), _) => self.send(packet, unicast, at.time, sink),
-            (None, Some(Member { port, rid, first })) => {
+            (None, Some(Member { port, rid, first, cos })) => {
                 let info = &mut self.info[packet.index()];
-                (info.rid, info.rid_first) = (rid, first);
+                (info.rid, info.rid_first, info.cos) = (rid, first, cos.unwrap_or(info.cos));
                 self.queue_up(packet, port, at.time);
             }
             (None, None) => {
                 self.lose(packet, at.time, Reason::Device(DeviceDrop::NoMulticastMember), sink);
             }
         }
+    }
+
+    fn cpu_member(&self, cos: u8) -> Option<Member> {
+        let port = self.port_index(u16::try_from(self.chip.ports.cpu_dev_port).ok()?)?;
+        Some(Member { port, rid: 0, first: false, cos: Some(cos) })
     }
 
     fn send(&mut self, packet: Packet, dev_port: Option<u16>, time: Time, sink: &mut impl Sink) {
@@ -161,5 +175,6 @@ fn request_of(session: &MirrorSession, groups: [u16; 2]) -> McastRequest {
         level1_exclusion: session.level1_exclusion,
         level2_exclusion: session.level2_exclusion,
         rid: session.rid,
+        cpu: session.cpu_cos,
     }
 }

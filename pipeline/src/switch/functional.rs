@@ -5,7 +5,9 @@
 
 use super::copies::Place;
 use super::ingress::{Arrival, PendingPass};
+use super::laps::FUNCTIONAL_PASSES;
 use super::observe::Sink;
+use super::reason::{DeviceDrop, Reason};
 use super::{Event, Switch, SwitchError};
 use crate::pass::{Executor, MAX_BATCH, Pass, PassIn};
 use sluice_asic::gress::Gress;
@@ -45,8 +47,14 @@ impl<E: Executor> Switch<E> {
     fn functional_packet(&mut self, sink: &mut impl Sink) {
         let Some(a) = self.arrivals.pop_front() else { return };
         self.work.push_back((a.packet, None));
+        let mut passes = 0;
         while let Some((packet, port)) = self.work.pop_front() {
             let info = self.info_of(packet);
+            passes += 1;
+            if passes > FUNCTIONAL_PASSES {
+                self.lose(packet, info.received, Reason::Device(DeviceDrop::TooManyLaps), sink);
+                continue;
+            }
             let (time, stamp) = (info.received, self.stamp(a.parser));
             let (gress, p) = match port {
                 None => (Gress::Ingress, &self.ports[usize::from(info.port)]),

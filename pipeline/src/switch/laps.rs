@@ -21,8 +21,11 @@ use sluice_asic::units::{Bytes, Duration, Time};
 /// Laps after which a packet that was made inside counts as a timer.
 pub const TIMER_LAPS: u32 = 8;
 
-/// Laps that a packet may make in functional mode, what it is a copy of included.
+/// Laps that a packet may make in functional mode, what it is a copy of included; being made counts as one.
 pub const FUNCTIONAL_LAPS: u32 = 64;
+
+/// Passes that a packet from outside and all that is made of it may take in functional mode.
+pub const FUNCTIONAL_PASSES: u32 = 4096;
 
 impl PacketInfo {
     /// Nothing waits for it.
@@ -120,7 +123,7 @@ impl<E: Executor> Switch<E> {
 /// Whether the program can resubmit, copy or multicast packets, or make digests of them.
 fn makes_anything(program: &Program) -> bool {
     let asks = |gress| !program.pipe(gress).deparser.requests.is_empty();
-    let groups = [Intrinsic::McastGrpA, Intrinsic::McastGrpB];
+    let groups = [Intrinsic::McastGrpA, Intrinsic::McastGrpB, Intrinsic::CopyToCpu];
     Gress::ALL.into_iter().any(asks)
         || groups.into_iter().any(|which| program.intrinsic(Gress::Ingress, which).is_some())
 }

@@ -22,7 +22,7 @@ mod replicate;
 mod totals;
 
 pub use config::{Mode, QueueSetup, SwitchConfig, SwitchError};
-pub use laps::{FUNCTIONAL_LAPS, TIMER_LAPS};
+pub use laps::{FUNCTIONAL_LAPS, FUNCTIONAL_PASSES, TIMER_LAPS};
 pub use observe::{Digest, Left, Lost, PassEvent, QueueEvent, Sink};
 pub use reason::{DeviceDrop, Reason};
 pub use totals::{Created, Held, PortTotals, Totals};

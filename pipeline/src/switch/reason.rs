@@ -105,7 +105,7 @@ impl DeviceDrop {
         (
             DeviceDrop::TooManyLaps,
             "too_many_laps",
-            "in functional mode a packet passed recirculation ports or resubmits more often than allowed",
+            "in functional mode a packet went around, or copies were made of copies, more often than allowed",
             "run it with time, where laps have no end; or look for the condition that should end the loop",
         ),
     ];

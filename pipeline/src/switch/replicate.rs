@@ -21,6 +21,8 @@ pub(super) struct Member {
     pub(super) rid: u16,
     /// The first copy of its node.
     pub(super) first: bool,
+    /// Class of service, if it is not the packet's own.
+    pub(super) cos: Option<u8>,
 }
 
 /// A node with indices of ports.
@@ -92,7 +94,7 @@ impl Replicator {
             let left_out = if node.rid == request.rid { left_out } else { &[] };
             let mut first = true;
             for &port in node.ports.iter().filter(|p| !left_out.contains(p)) {
-                members.push(Member { port, rid: node.rid, first });
+                members.push(Member { port, rid: node.rid, first, cos: None });
                 first = false;
             }
         }

@@ -4,7 +4,7 @@ use crate::device::{World, frame};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_asic::port::DevPort;
-use sluice_asic::tm::MirrorSession;
+use sluice_asic::tm::{MirrorOverrides, MirrorSession};
 use sluice_asic::units::{Cycles, Time};
 use sluice_pipeline::control::ControlOp;
 use sluice_pipeline::switch::SwitchError;
@@ -97,7 +97,7 @@ fn session(id: u16, port: u16, max_length: u16) -> ControlOp {
     ControlOp::SetMirrorSession { id, session: Some(session) }
 }
 
-fn set_up(chip: &ChipSpec) -> World {
+pub(crate) fn set_up(chip: &ChipSpec) -> World {
     let [_, i, e] = ports(chip);
     world(chip).with(session(3, i, u16::MAX)).with(session(4, e, u16::MAX))
 }
@@ -280,4 +280,71 @@ fn a_run_does_not_wait_for_timers() {
     let story = w.run_functional(&[frame(8, 0, &bytes(1, 100))]);
     assert_eq!(story.lost[0].1[..4], [7, 0x21 + 63, 1, 0x55]);
     assert_eq!(story.lost[0].1.len(), 64);
+}
+
+/// The packet says where its copy goes.
+const OVERRIDES: &str = r#"program overrides;
+header h : ingress { bit<8> kind; bit<8> value; bit<16> port; }
+metadata : ingress { bit<10> m.session; }
+intrinsic : ingress {
+    bit<9> ig_tm.ucast_egress_port; bit<4> dprsr.mirror_type; bit<9> dprsr.mirror_egress_port;
+    bit<7> dprsr.mirror_qid; bit<3> dprsr.mirror_ingress_cos; bit<1> dprsr.mirror_multicast_ctrl;
+}
+action copy : ingress () {
+    dprsr.mirror_type = 4w9; m.session = 10w2; ig_tm.ucast_egress_port = 9w16;
+    dprsr.mirror_egress_port = 9w136; dprsr.mirror_qid = 7w3; dprsr.mirror_ingress_cos = 3w2;
+}
+action groups : ingress () { dprsr.mirror_multicast_ctrl = 1w1; }
+parser ingress { start = parse_h; state parse_h { extract(h); transition accept; } }
+control ingress { call copy; if (h.kind == 8w1) { call groups; } }
+deparser ingress { mirror(9, m.session); emit(h); }
+"#;
+
+#[test]
+fn packets_replace_what_their_session_lets_them() {
+    let port = DevPort::new(24).unwrap();
+    let plain = MirrorSession { qid: 1, groups: [Some(5), None], ..MirrorSession::to_port(port) };
+    let with = |overrides| {
+        let nodes = vec![sluice_pipeline::control::MulticastNode { ports: vec![32], ..Default::default() }];
+        let session = Some(MirrorSession { overrides, ..plain });
+        World::new(&ChipSpec::tofino2(), OVERRIDES)
+            .with(ControlOp::SetMirrorSession { id: 2, session })
+            .with(ControlOp::SetMulticastGroup { id: 5, nodes })
+    };
+    let copies = |overrides: MirrorOverrides, kind: u8| {
+        let story = with(overrides).run(&[frame(8, 0, &bytes(kind, 60))]);
+        let mut list: Vec<(u16, u8)> = story.sent.iter().map(|(l, _)| (l.egress_port, l.qid)).collect();
+        list.retain(|(port, _)| *port != 16);
+        list.sort_unstable();
+        list
+    };
+    let none = MirrorOverrides::default();
+    assert_eq!(copies(none, 0), [(24, 1), (32, 1)]);
+    let multicast = MirrorOverrides { multicast: true, ..none };
+    assert_eq!((copies(multicast, 0), copies(multicast, 1)), (vec![(24, 1)], vec![(24, 1), (32, 1)]));
+    let port = MirrorOverrides { port: true, multicast: true, ..none };
+    assert_eq!(copies(port, 0), [(136, 3)]);
+}
+
+/// Every egress packet is copied, copies too.
+const CHAIN: &str = r#"program chain;
+metadata : egress { bit<10> e.session; }
+intrinsic : ingress { bit<9> ig_tm.ucast_egress_port; }
+intrinsic : egress { bit<4> dprsr.mirror_type; }
+action forward : ingress () { ig_tm.ucast_egress_port = 9w16; }
+action copy : egress () { dprsr.mirror_type = 4w1; e.session = 10w2; }
+control ingress { call forward; }
+control egress { call copy; }
+deparser egress { mirror(1, e.session); }
+"#;
+
+#[test]
+fn copies_of_copies_end_without_time_and_go_on_with_it() {
+    let w = World::new(&ChipSpec::tofino(), CHAIN).with(session(2, 8, u16::MAX));
+    let story = w.run_functional(&[frame(4, 0, &bytes(0, 60)), frame(4, 50, &bytes(0, 60))]);
+    assert_eq!((story.totals.sent, story.totals.created, story.totals.dropped), (130, 130, 2));
+    assert_eq!(story.lost[0].0.reason.name(&w.program), "too_many_laps");
+    // With time, copies of a copy are timers in the end: nothing waits for them.
+    let story = w.run(&[frame(4, 0, &bytes(0, 60))]);
+    assert!(story.totals.created >= 8 && !story.busy, "{:?}", story.totals);
 }

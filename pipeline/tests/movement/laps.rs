@@ -62,7 +62,7 @@ deparser ingress {
 }
 "#;
 
-fn world(chip: &ChipSpec) -> World {
+pub(crate) fn world(chip: &ChipSpec) -> World {
     let ports = if chip.name == "tofino" { ("68", "69") } else { ("6", "7") };
     World::new(chip, &LAPS.replace("RECIRC", ports.0).replace("OTHER", ports.1))
 }

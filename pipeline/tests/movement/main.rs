@@ -2,7 +2,9 @@
 //! are the same through both engines and at every batch size.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+mod built;
 mod copies;
 mod device;
 mod laps;
 mod multicast;
+mod random;

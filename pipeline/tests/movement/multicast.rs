@@ -49,7 +49,7 @@ fn node(rid: u16, level1_exclusion: Option<u16>, ports: &[u16]) -> MulticastNode
     MulticastNode { rid, level1_exclusion, ports: ports.to_vec() }
 }
 
-fn world() -> World {
+pub(crate) fn world() -> World {
     let group = |id, nodes: Vec<MulticastNode>| ControlOp::SetMulticastGroup { id, nodes };
     World::new(&ChipSpec::tofino2(), GROUPS)
         .with(group(5, vec![node(1, None, &[16, 24]), node(2, Some(9), &[16])]))
@@ -164,4 +164,36 @@ fn a_mirror_session_can_go_to_a_group() {
     let story = w.run(&[frame(8, 0, &packet(6, 0, 0, 0, 0, 0))]);
     assert_eq!(copies(&story), [(16, 1, true), (24, 1, false), (32, 3, true), (48, 0, false)]);
     assert_eq!((story.totals.made.mirror, story.totals.made.multicast), (1, 2));
+}
+
+#[test]
+fn copies_to_the_cpu_are_members_too() {
+    let text = GROUPS
+        .replace(
+            "intrinsic : ingress {",
+            "intrinsic : ingress { bit<1> ig_tm.copy_to_cpu; bit<3> ig_tm.icos_for_copy_to_cpu;",
+        )
+        .replace(
+            "action seven : ingress () {",
+            "action seven : ingress () { ig_tm.copy_to_cpu = 1w1; ig_tm.icos_for_copy_to_cpu = 3w4;",
+        )
+        .replace("intrinsic : egress {", "intrinsic : egress { bit<3> eg.egress_cos;")
+        .replace("    call show;\n", "    call show;\n    if (eg.egress_cos == 3w4) { call first; }\n");
+    let mut w = World::new(&ChipSpec::tofino2(), &text);
+    w.control = world().control;
+    let cpu = ChipSpec::tofino2().ports.cpu_dev_port as u16;
+    // Alone, beside a group, beside a unicast port; a program without a port loses nothing then.
+    for (uni, group, copies_of, made) in [
+        (0, 0, vec![(cpu, 0, true)], 0),
+        (0, 6, vec![(cpu, 0, true), (32, 3, true)], 1),
+        (1, 0, vec![(cpu, 0, true), (8, 0, false)], 1),
+    ] {
+        for story in [
+            w.run(&[frame(8, 0, &packet(group, 0, 0, 0, 7, uni))]),
+            w.run_functional(&[frame(8, 0, &packet(group, 0, 0, 0, 7, uni))]),
+        ] {
+            assert_eq!(copies(&story), copies_of);
+            assert_eq!((story.totals.made.multicast, story.totals.dropped), (made, 0));
+        }
+    }
 }

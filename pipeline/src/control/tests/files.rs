@@ -332,6 +332,7 @@ egress = false
 [[mirror]]
 session = 4
 groups = [5, 6]
+overrides = ["port", "cos"]
 
 [[multicast]]
 group = 5

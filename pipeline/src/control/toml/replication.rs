@@ -5,13 +5,14 @@ use crate::control::resolve::Problem;
 use crate::control::{ControlOp, MulticastNode};
 use ::toml::de::{DeTable, DeValue};
 use sluice_asic::port::DevPort;
-use sluice_asic::tm::MirrorSession;
+use sluice_asic::tm::{MirrorOverrides, MirrorSession};
 
 impl Reader<'_> {
     /// `[[mirror]]`
     pub(super) fn mirrors(&mut self, value: &Value<'_>) {
         for (at, body) in self.tables(value, "mirror") {
-            let keys = ["session", "port", "queue", "cos", "max_length", "groups", "ingress", "egress"];
+            let keys =
+                ["session", "port", "queue", "cos", "max_length", "groups", "ingress", "egress", "overrides"];
             self.only(body, &keys, "mirror key");
             let id = self.required_at_most(at, body, "session", "mirror session", u16::MAX);
             if let (Some(id), Some(session)) = (id, self.mirror(body)) {
@@ -56,7 +57,29 @@ impl Reader<'_> {
                 Some((value, _)) => return self.expected(value, &format!("`{key}`"), "true or false"),
             }
         }
+        if let Some(value) = body.get("overrides") {
+            session.overrides = self.overrides(value)?;
+        }
         Some(session)
+    }
+
+    fn overrides(&mut self, value: &Value<'_>) -> Option<MirrorOverrides> {
+        let DeValue::Array(list) = value.get_ref() else {
+            return self.expected(value, "`overrides`", "an array of words");
+        };
+        let mut overrides = MirrorOverrides::default();
+        for word in list.iter() {
+            match self.text(word, "an override")? {
+                "port" => overrides.port = true,
+                "cos" => overrides.cos = true,
+                "multicast" => overrides.multicast = true,
+                other => {
+                    let problem = Problem::unknown("override", other, ["port", "cos", "multicast"]);
+                    return self.fail(start(word), problem);
+                }
+            }
+        }
+        Some(overrides)
     }
 
     /// `[[multicast]]`
