@@ -7,7 +7,12 @@
 //!
 //! *Batches.* A pass changes the world only when it leaves its deparser. So all PHVs that enter one gress of
 //! one pipe within less than that gress' shortest latency are run as one batch, in entry order; results,
-//! state and times do not depend on the size of batches. A control-plane operation is never inside one.
+//! state and times do not depend on the size of batches. A control-plane operation is never inside one. Every
+//! way back to a gress (resubmit, recirculation, copies) begins at a deparser and takes time beside, so that
+//! latency is shorter than any loop.
+//!
+//! *Conservation.* What came in and what was made inside is out, dropped, absorbed or held
+//! ([`Switch::is_conserved`]); resubmit and recirculation make nothing.
 
 mod config;
 mod copies;

@@ -348,3 +348,20 @@ fn copies_of_copies_end_without_time_and_go_on_with_it() {
     let story = w.run(&[frame(4, 0, &bytes(0, 60))]);
     assert!(story.totals.created >= 8 && !story.busy, "{:?}", story.totals);
 }
+
+#[test]
+fn egress_copies_what_came_in_if_it_says_so() {
+    let chip = ChipSpec::tofino2();
+    let text = MIRRORS
+        .replace("OUT", "16")
+        .replace("bit<3> eg.egress_cos;", "bit<3> eg.egress_cos; bit<1> dprsr.mirror_io_select;");
+    let w = World::new(&chip, &text).with(session(4, 24, u16::MAX));
+    let story = w.run(&[frame(8, 0, &bytes(4, 300))]);
+    // With its bridge, as ingress left it: `em` in front was taken for a bridge and is gone.
+    let mut incoming = [&[1, 4][..], &bytes(4, 300)].concat();
+    incoming[3] = 0x99;
+    let copy = story.sent.iter().find(|(l, _)| l.egress_port == 24).unwrap();
+    assert_eq!(copy.1, incoming);
+    let packet = story.sent.iter().find(|(l, _)| l.egress_port == 16).unwrap();
+    assert_eq!(packet.1, edited(4, 300));
+}
