@@ -18,6 +18,7 @@ pub mod intrinsic;
 pub mod latency;
 pub mod mac;
 pub mod meter;
+pub mod names;
 pub mod phv;
 pub mod pktgen;
 pub mod port;

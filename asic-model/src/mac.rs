@@ -132,10 +132,16 @@ impl MacRx {
         self.line.rate
     }
 
+    /// When the parser may start on a frame of `len` bytes (without FCS) whose first bit is at the ingress buffer
+    /// at `first_bit`: over a recirculation port there is no wire before it.
+    pub fn parser_of(&self, first_bit: Time, len: Bytes) -> Time {
+        (first_bit + self.line.time_for(framed(len))).min(first_bit + self.hold)
+    }
+
     /// The times of a frame of `len` bytes (without FCS) whose first bit is on the wire at `first_bit`.
     pub fn receive(&self, first_bit: Time, len: Bytes) -> Reception {
         let last_bit = first_bit + self.line.time_for(framed(len));
-        let parser = last_bit.min(first_bit + self.hold) + self.latency;
+        let parser = self.parser_of(first_bit, len) + self.latency;
         Reception { last_bit, parser, next_first_bit: first_bit + self.line.time_for(wire_bytes(len)) }
     }
 }

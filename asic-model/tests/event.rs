@@ -22,9 +22,10 @@ fn key() -> impl Strategy<Value = EventKey> {
 }
 
 fn drain(keys: impl IntoIterator<Item = EventKey>) -> Vec<EventKey> {
-    let mut queue = EventQueue::new();
-    for key in keys {
-        queue.push(key, key).unwrap();
+    // A third of the events each in the heap and in two lanes: that must not show.
+    let mut queue = EventQueue::with_lanes(2);
+    for (n, key) in keys.into_iter().enumerate() {
+        queue.push_in_lane(n % 3, key, key).unwrap();
     }
     std::iter::from_fn(|| queue.pop())
         .map(|(key, event)| {
@@ -47,20 +48,20 @@ proptest! {
     }
 
     #[test]
-    fn pushes_and_pops_interleaved_follow_a_sorted_list(steps in prop::collection::vec((key(), any::<bool>()), 0..120)) {
-        let mut queue = EventQueue::new();
+    fn pushes_and_pops_interleaved_follow_a_sorted_list(steps in prop::collection::vec((key(), any::<bool>(), 0..4_usize), 0..120)) {
+        let mut queue = EventQueue::with_lanes(3);
         let mut oracle = BTreeSet::new();
         let mut last = None;
-        for (key, pop) in steps {
+        for (key, pop, lane) in steps {
             if pop {
                 let expected = oracle.pop_first();
                 prop_assert_eq!(queue.pop().map(|(key, ())| key), expected);
                 last = expected.or(last);
             } else if last.is_some_and(|last| key <= last) {
-                let refused = queue.push(key, ()).unwrap_err();
+                let refused = queue.push_in_lane(lane, key, ()).unwrap_err();
                 prop_assert_eq!((refused.pushed, Some(refused.last)), (key, last));
             } else if oracle.insert(key) {
-                prop_assert!(queue.push(key, ()).is_ok());
+                prop_assert!(queue.push_in_lane(lane, key, ()).is_ok());
             }
             prop_assert_eq!(queue.len(), oracle.len());
             prop_assert_eq!(queue.next_time(), oracle.first().map(|key| key.time));

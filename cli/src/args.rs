@@ -24,6 +24,8 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Does it behave: send captures through the emulated switch
     Replay(Box<ReplayArgs>),
+    /// Make traffic: seeded captures of UDP, TCP, RoCEv2, CNP, VXLAN, ARP, PFC, of flows or frames from a file
+    Gen(Box<crate::r#gen::GenArgs>),
     /// What a word of the output means: drop reasons, report columns, keys, assumptions
     Explain(ExplainArgs),
     /// Entries of a program: the default ones, a template, a check of a file
@@ -114,13 +116,25 @@ pub(crate) enum SchedulerKind {
     Dwrr,
 }
 
+/// Which addresses change from loop to loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Addresses {
+    /// Source addresses move up
+    Src,
+    /// Destination addresses move up
+    Dst,
+    /// The lower one up, the higher one down
+    Both,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct ReplayArgs {
     /// Program to run
     pub(crate) program: String,
     #[command(flatten)]
     pub(crate) target: Target,
-    /// Capture to send into a port, repeatable: 0@trace.pcap (front panel) or dev:137@trace.pcapng
+    /// Capture to send into a port, repeatable: 0@trace.pcap (front panel), dev:137@trace.pcapng.gz, 0@- (stdin);
+    /// pcap or pcapng, plain, gzip or zstd; several are merged by time
     #[arg(short, long = "input", value_name = "PORT@FILE")]
     pub(crate) inputs: Vec<String>,
     /// Folder for out.pcapng, summary.json, report.json, entries.toml and manifest.json
@@ -129,21 +143,59 @@ pub(crate) struct ReplayArgs {
     /// Entries instead of the default ones: .toml, or lines like `table_add`
     #[arg(long, value_name = "FILE")]
     pub(crate) entries: Option<PathBuf>,
+    /// Changes of entries during the run: lines such as `@1.5ms table_delete ipv4_route 3`, the time being
+    /// that from the first packet
+    #[arg(long, value_name = "FILE")]
+    pub(crate) changes: Option<PathBuf>,
     /// Speed of the front-panel ports, for example 100G
     #[arg(long, value_name = "RATE")]
     pub(crate) port_speed: Option<String>,
     /// Speed of one port, repeatable: 20=100G
     #[arg(long = "port", value_name = "PORT=RATE")]
     pub(crate) port_speeds: Vec<String>,
-    /// Pace: original, line-rate, 2.5x, 1.5Mpps or 40Gbps
-    #[arg(long, default_value = "original")]
+    /// Pace of each input port: original, top or line-rate, 2.5x, 1.5Mpps, 40Gbps (bits on the wire: with
+    /// padding, FCS, preamble and gap)
+    #[arg(long, default_value = "original", group = "pace")]
     pub(crate) speed: String,
-    /// Send the inputs this many times
-    #[arg(long = "loop", default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    /// tcpreplay's name of --speed Nx
+    #[arg(long, value_name = "N", group = "pace", conflicts_with = "speed")]
+    pub(crate) multiplier: Option<String>,
+    /// tcpreplay's name of --speed Npps
+    #[arg(long, value_name = "N", group = "pace", conflicts_with = "speed")]
+    pub(crate) pps: Option<String>,
+    /// tcpreplay's name of --speed NMbps
+    #[arg(long, value_name = "N", group = "pace", conflicts_with = "speed")]
+    pub(crate) mbps: Option<String>,
+    /// tcpreplay's name of --speed top
+    #[arg(long, group = "pace", conflicts_with = "speed")]
+    pub(crate) topspeed: bool,
+    /// Send the inputs this many times; 0: until --limit or --duration ends it
+    #[arg(long = "loop", default_value_t = 1, value_name = "N")]
     pub(crate) loops: u64,
-    /// Send at most this many packets
+    /// Send at most this many packets, over all ports
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<u64>,
+    /// Send no packet later than this, in simulated time: 5us, 1.5s
+    #[arg(long, value_name = "TIME")]
+    pub(crate) duration: Option<String>,
+    /// Move IP addresses by one in each loop, so that every loop has flows of its own: src, dst or both
+    /// (tcpreplay's way: the lower address up, the higher one down); check sums stay right
+    #[arg(
+        long,
+        visible_alias = "loop-rewrite",
+        value_enum,
+        value_name = "WHICH",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "both"
+    )]
+    pub(crate) unique_ip: Option<Addresses>,
+    /// Search the highest rate without loss, then replay at it: all input ports at the same rate on the wire
+    #[arg(long, conflicts_with_all = ["functional", "trace", "pace"])]
+    pub(crate) find_ndr: bool,
+    /// How far below the lowest rate with loss the answer of --find-ndr may be [default: 1/1000 of the line]
+    #[arg(long, value_name = "RATE", requires = "find_ndr")]
+    pub(crate) ndr_resolution: Option<String>,
     /// No time and no queues: the same passes, straight through
     #[arg(long)]
     pub(crate) functional: bool,
@@ -171,9 +223,13 @@ pub(crate) struct ReplayArgs {
     /// Executor of the passes
     #[arg(long, value_enum, default_value_t)]
     pub(crate) engine: EngineKind,
-    /// Write the packets that died to this pcapng, with the reason as comment
+    /// Write the packets that died to this pcapng, with reason and place as comment; dropped and absorbed ones
+    /// are on interfaces of their own
     #[arg(long, value_name = "FILE")]
     pub(crate) drops: Option<PathBuf>,
+    /// Comment each packet of out.pcapng: fate, path, latency, time in the queue, ECN
+    #[arg(long, requires = "output")]
+    pub(crate) comments: bool,
 }
 
 impl Default for ReplayArgs {

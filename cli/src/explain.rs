@@ -136,9 +136,12 @@ fn words(chip: &ChipSpec) -> Result<Vec<Word>, Failure> {
 }
 
 /// Keys of summary.json.
-const SUMMARY: [(&str, &str); 12] = [
+const SUMMARY: [(&str, &str); 16] = [
     ("packets.in", "frames taken off the wires of the inputs"),
     ("packets.created", "packets made inside the switch; a multicast to n members creates n-1"),
+    ("created.mirror", "copies made for mirror sessions"),
+    ("created.multicast", "copies of multicast packets beyond the packet itself, those for the CPU included"),
+    ("created.digest", "digests made for the control plane; each is absorbed by it"),
     ("packets.out", "frames sent on external ports, the CPU port included"),
     ("packets.dropped", "packets lost, by reason in `drops`"),
     ("packets.absorbed", "packets that the program consumed on purpose, by purpose in `absorbed`"),
@@ -148,5 +151,9 @@ const SUMMARY: [(&str, &str); 12] = [
     ("latency_ns", "first bit in to first bit out, ns; null without time"),
     ("ports", "frames and bytes in and out of every external port that saw any"),
     ("queues", "per queue that saw a packet: enqueued, dropped, most cells held"),
+    (
+        "ndr",
+        "with --find-ndr: the highest rate without loss in bit/s on the wire and packets/s, with its trials",
+    ),
     ("violations", "stated properties that failed"),
 ];

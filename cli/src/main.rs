@@ -5,6 +5,7 @@ mod entries;
 mod explain;
 mod fail;
 mod files;
+mod r#gen;
 mod programs;
 mod replay;
 mod report;
@@ -24,6 +25,7 @@ fn main() -> ExitCode {
         Some(Command::Programs(args)) => programs::run(&args, cli.json),
         Some(Command::Report(args)) => report::run(&args, cli.json),
         Some(Command::Replay(args)) => replay::run(&args, cli.json),
+        Some(Command::Gen(args)) => r#gen::run(&args, cli.json),
         Some(Command::Explain(args)) => explain::run(&args, cli.json),
         Some(Command::Entries(args)) => entries::run(&args, cli.json),
     };

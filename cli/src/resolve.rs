@@ -4,8 +4,8 @@ use crate::args::Target;
 use crate::fail::Failure;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::PortMap;
-use sluice_asic::units::BitRate;
-use sluice_pipeline::control::{self, ControlState, Script};
+use sluice_asic::units::{BitRate, Duration};
+use sluice_pipeline::control::{self, ControlOp, ControlState, Script};
 use sluice_pipeline::ir::Program;
 use sluice_pipeline::place::{NoFit, Placement, place};
 use sluice_programs::{Setup, StageProgram};
@@ -67,6 +67,19 @@ pub(crate) fn script(program: &Program, path: &Path) -> Result<Script, Failure> 
         control::lines::parse(program, &text, &origin)
     };
     parsed.map_err(|e| Failure::entries(&e))
+}
+
+/// Changes of a file, with the times at which they take effect; they must fit the entries that they find.
+pub(crate) fn changes(
+    program: &Program,
+    control: &ControlState,
+    path: &Path,
+) -> Result<Vec<(Duration, ControlOp)>, Failure> {
+    let text = std::fs::read_to_string(path).map_err(|e| Failure::file("read", path, &e))?;
+    let origin = path.display().to_string();
+    let script = control::lines::parse_changes(program, &text, &origin).map_err(|e| Failure::entries(&e))?;
+    script.check(program, control).map_err(|e| Failure::entries(&e))?;
+    Ok(script.ops.into_iter().map(|sourced| (sourced.at, sourced.op)).collect())
 }
 
 /// Default entries applied, or those of a file.

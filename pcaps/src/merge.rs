@@ -1,9 +1,6 @@
 //! Several captures as one stream, ordered by time, in the memory of their readers. Ports, speeds and loops are
 //! the business of whoever replays.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
 use crate::capture::{CaptureError, CaptureReader, CaptureTime, Frame};
 
 /// A k-way merge of captures.
@@ -14,8 +11,9 @@ use crate::capture::{CaptureError, CaptureReader, CaptureTime, Frame};
 /// input that is cut inside its last record just ends.
 pub struct Merge<'a> {
     inputs: Vec<CaptureReader<'a>>,
-    /// The next frame of every input that stands at one, but for `current`.
-    heads: BinaryHeap<Reverse<(CaptureTime, usize)>>,
+    /// The stamp of the next frame of every input that stands at one, but for `current`. Inputs are few: a scan
+    /// is cheaper than a heap.
+    heads: Vec<Option<CaptureTime>>,
     /// The input whose frame was given last.
     current: Option<usize>,
     started: bool,
@@ -25,7 +23,7 @@ pub struct Merge<'a> {
 impl<'a> Merge<'a> {
     /// Merges captures from where each reader stands; their order is the order of the input indices.
     pub fn new(inputs: Vec<CaptureReader<'a>>) -> Self {
-        let heads = BinaryHeap::with_capacity(inputs.len());
+        let heads = vec![None; inputs.len()];
         Self { inputs, heads, current: None, started: false, failed: false }
     }
 
@@ -38,8 +36,29 @@ impl<'a> Merge<'a> {
             self.failed = true;
             return Err(error);
         }
-        self.current = self.heads.pop().map(|Reverse((_, input))| input);
-        Ok(self.current.and_then(|input| self.inputs[input].frame().map(|frame| (input, frame))))
+        self.current = self.first().map(|(_, input)| input);
+        let Some(input) = self.current else { return Ok(None) };
+        self.heads[input] = None;
+        Ok(self.inputs[input].frame().map(|frame| (input, frame)))
+    }
+
+    /// The stamp of the frame that comes next, without moving to it; `None` at the end.
+    #[inline]
+    pub fn next_time(&mut self) -> Result<Option<CaptureTime>, CaptureError> {
+        Ok(self.peek()?.map(|(time, _)| time))
+    }
+
+    /// The stamp of the frame that comes next and its input, at whose reader it can be seen; `None` at the end.
+    #[inline]
+    pub fn peek(&mut self) -> Result<Option<(CaptureTime, usize)>, CaptureError> {
+        if self.failed {
+            return Ok(None);
+        }
+        if let Err(error) = self.refill() {
+            self.failed = true;
+            return Err(error);
+        }
+        Ok(self.first())
     }
 
     /// The readers, in the order of the input indices: for their names, interfaces, oddities and cut tails.
@@ -47,7 +66,22 @@ impl<'a> Merge<'a> {
         &self.inputs
     }
 
+    /// The earliest head, of several the one of the first input.
+    #[inline]
+    fn first(&self) -> Option<(CaptureTime, usize)> {
+        let mut best: Option<(CaptureTime, usize)> = None;
+        for (input, head) in self.heads.iter().enumerate() {
+            if let Some(time) = *head
+                && best.is_none_or(|(earliest, _)| time < earliest)
+            {
+                best = Some((time, input));
+            }
+        }
+        best
+    }
+
     /// Brings the inputs without a head to their next frame: all of them at first, then the one given last.
+    #[inline]
     fn refill(&mut self) -> Result<(), CaptureError> {
         if !self.started {
             self.started = true;
@@ -56,12 +90,11 @@ impl<'a> Merge<'a> {
         self.current.take().map_or(Ok(()), |input| self.step(input))
     }
 
+    #[inline]
     fn step(&mut self, input: usize) -> Result<(), CaptureError> {
         let reader = &mut self.inputs[input];
         reader.advance()?;
-        if let Some(frame) = reader.frame() {
-            self.heads.push(Reverse((frame.time, input)));
-        }
+        self.heads[input] = reader.frame().map(|frame| frame.time);
         Ok(())
     }
 }

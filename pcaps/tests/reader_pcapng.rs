@@ -199,5 +199,5 @@ fn damaged_descriptions_are_refused() {
     section[8] = 0;
     assert!(matches!(fault(&section), CaptureFault::ByteOrderMagic { .. }));
     let early = [start(LITTLE, &[LITTLE.option(14, &[0xff; 8])]), LITTLE.enhanced(0, 1, b"a", 1)].concat();
-    assert!(matches!(fault(&early), CaptureFault::TimeBeforeEpoch { ticks: 1, offset: -1 }));
+    assert!(matches!(fault(&early), CaptureFault::TimeOutOfRange { ticks: 1, offset: -1 }));
 }

@@ -7,7 +7,7 @@
 use crate::entity::{Entity, EntityMap, entities};
 use crate::ir::{
     Action, ApplyArms, Block, Cond, Field, Header, Home, Intrinsic, Loc, ParserOpKind, PrimitiveKind,
-    Program, StmtKind, Table,
+    Program, RequestKind, StmtKind, Table,
 };
 use sluice_asic::gress::Gress;
 
@@ -309,13 +309,17 @@ pub fn used_vars(program: &Program, gress: Gress) -> Vec<Var> {
             }
         }
     }
-    // The traffic manager reads these whether or not a statement does.
-    for which in [Intrinsic::UcastEgressPort, Intrinsic::Qid, Intrinsic::DropCtl] {
-        vars.extend(program.intrinsic(gress, which).map(Var::Field));
+    // Deparser and traffic manager read these whether or not a statement does.
+    for row in Intrinsic::TABLE.iter().filter(|r| r.writable || r.field == Intrinsic::DropCtl) {
+        vars.extend(program.intrinsic(gress, row.field).map(Var::Field));
     }
+    let mut explicit = headers.clone();
     for v in vars.clone() {
         match v {
-            Var::Valid(h) => headers.push(h),
+            Var::Valid(h) => {
+                headers.push(h);
+                explicit.push(h);
+            }
             Var::Field(f) => {
                 if let Home::Header(h) = program.fields[f].home {
                     headers.push(h);
@@ -323,8 +327,21 @@ pub fn used_vars(program: &Program, gress: Gress) -> Vec<Var> {
             }
         }
     }
+    // A type field decides about the header of a request, so it needs no validity bit for that.
+    for request in &program.pipe(gress).deparser.requests {
+        if let RequestKind::Mirror(session) = request.kind {
+            vars.push(Var::Field(session));
+        }
+        let fields = request.header.map(|h| &program.headers[h].fields);
+        vars.extend(fields.into_iter().flatten().map(|&f| Var::Field(f)));
+    }
+    let data_only = |h: &Header| {
+        program.pipe(gress).deparser.requests.iter().any(|r| r.header == Some(*h)) && !explicit.contains(h)
+    };
     for h in headers {
-        vars.push(Var::Valid(h));
+        if !data_only(&h) {
+            vars.push(Var::Valid(h));
+        }
         vars.extend(program.headers[h].fields.iter().map(|&f| Var::Field(f)));
     }
     vars.sort_unstable();

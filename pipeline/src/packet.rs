@@ -57,6 +57,9 @@ struct Slot {
     end: u16,
     /// Index into `tails`.
     tail: u32,
+    /// First byte of it, and the byte after the last, that belong to the packet.
+    tail_from: u32,
+    tail_to: u32,
     /// Bytes at the end of the frame that the capture did not record.
     missing: u32,
     /// How many of the missing bytes stand in the head as zeros, so that parsers can reach them.
@@ -72,8 +75,16 @@ pub struct PacketStore {
     heads: Vec<u8>,
     slots: Vec<Slot>,
     free: Vec<u32>,
-    tails: Vec<Vec<u8>>,
+    tails: Vec<Tail>,
     free_tails: Vec<u32>,
+}
+
+/// Bytes that no parser reaches, shared by the copies of a packet.
+#[derive(Debug, Default)]
+struct Tail {
+    bytes: Vec<u8>,
+    /// Packets that have it.
+    users: u32,
 }
 
 impl Slot {
@@ -110,8 +121,11 @@ impl PacketStore {
         let end = start + head.len();
         self.heads[start..end].copy_from_slice(head);
         self.heads[end..end + zeros].fill(0);
+        let tail_to = tail.len() as u32;
         let tail = if tail.is_empty() { NO_TAIL } else { self.store_tail(tail) };
         self.slots[id as usize] = Slot {
+            tail_from: 0,
+            tail_to,
             start: self.layout.headroom,
             end: self.layout.headroom + (head.len() + zeros) as u16,
             tail,
@@ -124,19 +138,29 @@ impl PacketStore {
 
     fn grow(&mut self) -> u32 {
         let id = self.slots.len() as u32;
-        self.slots.push(Slot { start: 0, end: 0, tail: NO_TAIL, missing: 0, zeros: 0, live: false });
+        self.slots.push(Slot {
+            start: 0,
+            end: 0,
+            tail: NO_TAIL,
+            tail_from: 0,
+            tail_to: 0,
+            missing: 0,
+            zeros: 0,
+            live: false,
+        });
         self.heads.resize(self.heads.len() + self.stride, 0);
         id
     }
 
     fn store_tail(&mut self, bytes: &[u8]) -> u32 {
         let id = self.free_tails.pop().unwrap_or_else(|| {
-            self.tails.push(Vec::new());
+            self.tails.push(Tail::default());
             self.tails.len() as u32 - 1
         });
         let tail = &mut self.tails[id as usize];
-        tail.clear();
-        tail.extend_from_slice(bytes);
+        tail.bytes.clear();
+        tail.bytes.extend_from_slice(bytes);
+        tail.users = 1;
         id
     }
 
@@ -145,10 +169,17 @@ impl PacketStore {
         let slot = &mut self.slots[packet.0 as usize];
         debug_assert!(slot.live, "{packet:?} removed twice");
         slot.live = false;
-        if slot.tail != NO_TAIL {
-            self.free_tails.push(slot.tail);
-        }
+        let tail = slot.tail;
         self.free.push(packet.0);
+        self.release_tail(tail);
+    }
+
+    fn release_tail(&mut self, tail: u32) {
+        let Some(shared) = self.tails.get_mut(tail as usize) else { return };
+        shared.users -= 1;
+        if shared.users == 0 {
+            self.free_tails.push(tail);
+        }
     }
 
     /// Packets in the arena.
@@ -194,9 +225,10 @@ impl PacketStore {
     /// The rest of the captured frame.
     #[must_use]
     pub fn tail(&self, packet: Packet) -> &[u8] {
-        match self.slots[packet.0 as usize].tail {
+        let slot = &self.slots[packet.0 as usize];
+        match slot.tail {
             NO_TAIL => &[],
-            tail => &self.tails[tail as usize],
+            tail => &self.tails[tail as usize].bytes[slot.tail_from as usize..slot.tail_to as usize],
         }
     }
 
@@ -226,11 +258,10 @@ impl PacketStore {
     #[inline]
     pub fn span(&self, packet: Packet) -> HeadSpan {
         let slot = &self.slots[packet.0 as usize];
-        let tail = if slot.tail == NO_TAIL { 0 } else { self.tails[slot.tail as usize].len() as u32 };
         HeadSpan {
             start: packet.0 as usize * self.stride + usize::from(slot.start),
             head: u32::from(slot.end - slot.start),
-            bytes: slot.bytes() + tail,
+            bytes: slot.bytes() + slot.tail_to - slot.tail_from,
         }
     }
 
@@ -267,6 +298,77 @@ impl PacketStore {
         bytes[new_start..payload].copy_from_slice(headers);
         self.set_start(packet, new_start);
         true
+    }
+
+    /// A second packet with the same bytes; what no parser reaches is shared.
+    pub fn duplicate(&mut self, packet: Packet) -> Packet {
+        let id = self.free.pop().unwrap_or_else(|| self.grow());
+        let (slot, from) = (self.slots[packet.0 as usize], packet.0 as usize * self.stride);
+        let used = from + usize::from(slot.start)..from + usize::from(slot.end);
+        self.heads.copy_within(used, id as usize * self.stride + usize::from(slot.start));
+        self.slots[id as usize] = slot;
+        if let Some(tail) = self.tails.get_mut(slot.tail as usize) {
+            tail.users += 1;
+        }
+        Packet(id)
+    }
+
+    /// Cuts the packet to at most `len` bytes.
+    pub fn truncate(&mut self, packet: Packet, len: u32) {
+        let mut over = self.len(packet).saturating_sub(len);
+        let slot = &mut self.slots[packet.0 as usize];
+        // Bytes that were not captured come last, and of them those that stand nowhere.
+        let nowhere = over.min(slot.missing - u32::from(slot.zeros));
+        slot.missing -= nowhere;
+        over -= nowhere;
+        let zeros = over.min(slot.zeros.into());
+        slot.missing -= zeros;
+        slot.zeros -= zeros as u16;
+        slot.end -= zeros as u16;
+        over -= zeros;
+        let tail = over.min(slot.tail_to - slot.tail_from);
+        slot.tail_to -= tail;
+        over -= tail;
+        slot.end -= over as u16;
+    }
+
+    /// Puts the packet's first byte back behind the headroom and fills the head: what a packet needs that
+    /// enters a parser again after headers were added or taken away.
+    pub fn settle(&mut self, packet: Packet) {
+        let slot = self.slots[packet.0 as usize];
+        let (start, end) = (usize::from(slot.start), usize::from(slot.end));
+        let (base, home) = (packet.0 as usize * self.stride, usize::from(self.layout.headroom));
+        if start == home {
+            return;
+        }
+        let (len, capacity) = (end - start, usize::from(self.layout.capacity));
+        if len <= capacity {
+            self.heads.copy_within(base + start..base + end, base + home);
+            let mut end = home + len;
+            if let Some(tail) = self.tails.get(slot.tail as usize) {
+                let rest = &tail.bytes[slot.tail_from as usize..slot.tail_to as usize];
+                let rest = &rest[..rest.len().min(capacity - len)];
+                self.heads[base + end..base + end + rest.len()].copy_from_slice(rest);
+                end += rest.len();
+            }
+            let taken = (end - home - len) as u32;
+            let unseen = slot.missing - u32::from(slot.zeros);
+            let zeros = (home + capacity - end).min(unseen as usize);
+            self.heads[base + end..base + end + zeros].fill(0);
+            let slot = &mut self.slots[packet.0 as usize];
+            (slot.start, slot.end) = (home as u16, (end + zeros) as u16);
+            slot.tail_from += taken;
+            slot.zeros += zeros as u16;
+            return;
+        }
+        // The end of the head becomes tail: as if the packet came in now.
+        let (head, tail) = self.captured(packet);
+        let bytes = [head, tail].concat();
+        let missing = slot.missing;
+        self.release_tail(slot.tail);
+        let free = std::mem::replace(&mut self.free, vec![packet.0]);
+        self.insert(&bytes, missing);
+        self.free = free;
     }
 
     /// The layout that the arena was made with.
@@ -314,6 +416,47 @@ mod tests {
         assert_eq!(store.head(p), &[9, 9, 9, 9, 3, 4, 5, 6]);
         assert!(store.replace_front(p, 4, &[]));
         assert_eq!(store.head(p), &[3, 4, 5, 6]);
+    }
+
+    #[test]
+    fn copies_share_the_tail_and_are_cut_alone() {
+        let mut store = PacketStore::new(HeadLayout { headroom: 4, capacity: 8 });
+        let frame: Vec<u8> = (0..20).collect();
+        let all = |s: &PacketStore, p| [s.captured(p).0, s.captured(p).1].concat();
+        let a = store.insert(&frame, 5);
+        let b = store.duplicate(a);
+        store.truncate(b, 12);
+        assert_eq!((all(&store, b), store.len(b)), (frame[..12].to_vec(), 12));
+        store.truncate(b, 3);
+        assert_eq!((all(&store, b), store.len(b)), (frame[..3].to_vec(), 3));
+        store.remove(a);
+        let c = store.insert(&[9; 20], 0);
+        let d = store.duplicate(c);
+        store.remove(c);
+        assert_eq!(all(&store, d), [9; 20]);
+        let short = store.insert(&[1, 2], 10);
+        store.truncate(short, 4);
+        assert_eq!((all(&store, short), store.head(short).len(), store.len(short)), (vec![1, 2], 4, 4));
+    }
+
+    #[test]
+    fn a_settled_packet_has_its_head_and_headroom_again() {
+        for (missing, parsed, added) in [(0, 6, 0), (0, 0, 4), (3, 7, 1), (3, 1, 3), (0, 3, 3)] {
+            for len in [7usize, 8, 9, 30] {
+                let mut store = PacketStore::new(HeadLayout { headroom: 4, capacity: 8 });
+                let frame: Vec<u8> = (1..=len as u8).collect();
+                let p = store.insert(&frame, missing);
+                assert!(store.replace_front(p, parsed, &vec![200; added]));
+                let expected = [vec![200; added], frame[parsed..].to_vec()].concat();
+                store.settle(p);
+                assert_eq!([store.captured(p).0, store.captured(p).1].concat(), expected);
+                assert_eq!(store.len(p) as usize, expected.len() + missing as usize);
+                assert_eq!(store.room(p), 4);
+                assert_eq!(store.head(p).len(), 8.min(expected.len() + missing as usize));
+                let again = store.insert(&[7; 3], 0);
+                assert_ne!(again, p);
+            }
+        }
     }
 
     #[test]

@@ -8,6 +8,7 @@ use crate::ir::{Counter, CounterHome, Label, Profile, Program, Register, Table};
 use crate::packet::{Packet, PacketStore};
 use sluice_asic::gress::Gress;
 use sluice_asic::salu::State as Element;
+use sluice_asic::tm::MirrorMetadata;
 
 /// Intrinsic metadata that the device gives to a pass. Stamps are in ns; the executor takes the low bits
 /// that the chip has.
@@ -29,6 +30,14 @@ pub struct PassIn {
     pub deq_timedelta: u32,
     /// Egress: the queue.
     pub qid: u8,
+    /// Ingress: this is the pass that follows a resubmit.
+    pub resubmitted: bool,
+    /// Egress: replication id of the multicast node that made the copy, 0 for other packets.
+    pub rid: u16,
+    /// Egress: the first copy of its node.
+    pub rid_first: bool,
+    /// Egress: class of service that the packet had at ingress.
+    pub cos: u8,
 }
 
 /// How a pass ended.
@@ -40,8 +49,10 @@ pub enum Verdict {
     Label(Label),
     /// The parser gave up; bits as in `parser_err` (facts: asic §10).
     ParserError(u16),
-    /// Ingress wrote no egress port.
+    /// Ingress wrote neither an egress port nor a multicast group.
     NoPort,
+    /// Ingress once more, with the bytes that the packet came with behind the resubmitted header.
+    Resubmit,
     /// The headers to emit do not fit in the packet's head slot.
     NoRoom,
 }
@@ -55,13 +66,15 @@ pub struct PassOut {
     pub port: u16,
     /// Ingress: `qid`.
     pub qid: u8,
+    /// Ingress: `ingress_cos`.
+    pub cos: u8,
     /// Parser cycles of the path that the packet took.
     pub parser_cycles: u16,
 }
 
 impl Default for PassOut {
     fn default() -> Self {
-        PassOut { verdict: Verdict::Forward, port: 0, qid: 0, parser_cycles: 0 }
+        PassOut { verdict: Verdict::Forward, port: 0, qid: 0, cos: 0, parser_cycles: 0 }
     }
 }
 
@@ -82,6 +95,64 @@ impl Pass {
     pub fn new(packet: Packet, input: PassIn) -> Self {
         Pass { packet, input, output: PassOut::default() }
     }
+}
+
+/// What a deparser made beside the packet of a pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Made {
+    /// The pass: its position in the batch.
+    pub pass: u32,
+    /// What it is.
+    pub kind: MadeKind,
+}
+
+/// What deparsers make beside packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MadeKind {
+    /// A copy for a mirror session, with its mirror header in front and not yet truncated.
+    Mirror {
+        /// The session.
+        session: u16,
+        /// Bytes of the mirror header.
+        header: u16,
+        /// What replaces parameters of the session, if that lets packets override them.
+        packet: MirrorMetadata,
+        /// The copy.
+        copy: Packet,
+    },
+    /// A digest for the control plane.
+    Digest {
+        /// `digest_type`.
+        kind: u8,
+        /// Its bytes, as a packet.
+        data: Packet,
+    },
+    /// Multicast: the packet goes to groups, or to the CPU.
+    Multicast(McastRequest),
+}
+
+/// Puts the header of a request in front of a packet. A packet without room gets its headroom back first,
+/// which is larger than any such header.
+pub(crate) fn put_in_front(packets: &mut PacketStore, packet: Packet, header: &[u8]) {
+    if !packets.replace_front(packet, 0, header) {
+        packets.settle(packet);
+        packets.replace_front(packet, 0, header);
+    }
+}
+
+/// What a packet asks of the replication engine (facts: asic §8.9, §10).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct McastRequest {
+    /// `mcast_grp_a` and `mcast_grp_b`; 0 is no group.
+    pub groups: [u16; 2],
+    /// `level1_exclusion_id`.
+    pub level1_exclusion: u16,
+    /// `level2_exclusion_id`.
+    pub level2_exclusion: u16,
+    /// `rid`.
+    pub rid: u16,
+    /// `copy_to_cpu`: the class of service of that copy.
+    pub cpu: Option<u8>,
 }
 
 /// One counter cell.
@@ -135,6 +206,10 @@ pub const MAX_BATCH: usize = 64;
 pub trait Executor {
     /// Runs up to [`MAX_BATCH`] passes of one gress in entry order.
     fn run(&mut self, gress: Gress, batch: &mut [Pass], packets: &mut PacketStore);
+
+    /// What the last batch made beside its packets, ascending by pass; of one pass in the order of the
+    /// requests, but copies of what leaves behind all others, and multicast last. The caller takes it; the next batch begins with an empty list.
+    fn made(&mut self) -> &mut Vec<Made>;
 
     /// The control plane changed this table; `control` is the new state of everything.
     fn table_changed(&mut self, table: Table, control: &ControlState);

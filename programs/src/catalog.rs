@@ -4,6 +4,7 @@
 
 use crate::l3_ecmp::L3Ecmp;
 use crate::setup::{Setup, SetupError};
+use sluice_asic::names::nearest;
 use sluice_asic::port::PortMap;
 use sluice_pipeline::build::params::{ParamError, ParamInfo};
 use sluice_pipeline::ir::Program;
@@ -78,12 +79,12 @@ fn list(diags: &[Diag]) -> String {
 
 /// There is no program of this name.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("there is no program `{found}`; did you mean `{nearest}`? (programs: {})", .available.join(", "))]
+#[error("there is no program `{found}`{} (programs: {})", .nearest.map_or(String::new(), |n| format!("; did you mean `{n}`?")), .available.join(", "))]
 pub struct UnknownProgram {
     /// The name asked for.
     pub found: String,
-    /// The name that takes the fewest edits to reach.
-    pub nearest: String,
+    /// The name that was probably meant.
+    pub nearest: Option<&'static str>,
     /// Every name.
     pub available: Vec<&'static str>,
 }
@@ -101,11 +102,7 @@ pub fn all() -> &'static [&'static dyn StageProgram] {
 pub fn by_name(name: &str) -> Result<&'static dyn StageProgram, UnknownProgram> {
     all().iter().find(|p| p.name() == name).copied().ok_or_else(|| {
         let available: Vec<&'static str> = all().iter().map(|p| p.name()).collect();
-        // Program names and parameter keys are mistyped alike.
-        let nearest = match ParamError::unknown(name, &available) {
-            ParamError::Unknown { nearest, .. } => nearest.unwrap_or_default(),
-            ParamError::Value { .. } => String::new(),
-        };
+        let nearest = nearest(name, available.iter().copied());
         UnknownProgram { found: name.to_owned(), nearest, available }
     })
 }

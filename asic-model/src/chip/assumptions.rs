@@ -37,6 +37,11 @@ pub(super) fn shared() -> Vec<Assumption> {
             "not public; with the other constants a recirculation lap comes to the one public anchor of about 1 us",
         ),
         assumption(
+            "latency.resubmit",
+            "Cycles from the ingress deparser back to the ingress parser.",
+            "not public; the packet still lies in the ingress buffer, so the way is shorter than the one into the TM",
+        ),
+        assumption(
             "latency.mac_rx",
             "Time from a bit on the wire to the ingress buffer.",
             "a receiver that corrects errors waits for a whole 5440-bit block (54 ns at 100 Gb/s), then decodes it",
@@ -45,6 +50,11 @@ pub(super) fn shared() -> Vec<Assumption> {
             "latency.mac_tx",
             "Time from the egress deparser to the wire.",
             "half of the receive time: encoding does not wait for a whole block",
+        ),
+        assumption(
+            "latency.tx_ahead",
+            "Line time by which a scheduler may be ahead of its line beyond the egress pipe's latency.",
+            "not public; enough to keep a line busy while entries are rounded to cycles and pipes are shared",
         ),
         assumption(
             "parser.fifo_packets",

@@ -1,8 +1,8 @@
 //! Custom chips: a TOML file that names a base and what it changes.
 
 use super::assumptions::with_values;
-use super::nearest::nearest;
 use super::{ChipProblems, ChipSpec};
+use crate::names::nearest;
 use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 

@@ -48,6 +48,11 @@ pub struct LatencySpec {
     pub mac_rx: Duration,
     /// Time from the egress deparser to the wire (assumption).
     pub mac_tx: Duration,
+    /// Line time by which a port's scheduler may be ahead of its line, beyond the egress pipe's own latency:
+    /// what the MAC's transmit FIFO evens out (assumption).
+    pub tx_ahead: Duration,
+    /// Cycles from the ingress deparser back to the ingress parser for a resubmitted packet (assumption).
+    pub resubmit: u32,
     /// Time from the egress deparser to the ingress buffer over a recirculation port (assumption).
     pub recirculation: Duration,
 }

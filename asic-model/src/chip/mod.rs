@@ -11,7 +11,6 @@ mod features;
 mod hash;
 mod latency;
 mod mau;
-pub(crate) mod nearest;
 mod parde;
 mod phv;
 mod ports;

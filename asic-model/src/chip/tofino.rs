@@ -253,6 +253,8 @@ fn latency() -> LatencySpec {
         tm_dequeue: 60,
         mac_rx: Duration::from_nanos(100),
         mac_tx: Duration::from_nanos(50),
+        tx_ahead: Duration::from_nanos(40),
+        resubmit: 20,
         recirculation: Duration::from_nanos(50),
     }
 }

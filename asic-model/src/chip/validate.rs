@@ -60,6 +60,7 @@ const NONZERO: &[&str] = &[
     "salu.instructions",
     "latency.base",
     "latency.action_contribution",
+    "latency.resubmit",
     "tm.port_groups",
     "tm.ports_per_group",
     "tm.queues_per_group",

@@ -6,7 +6,7 @@
 use thiserror::Error;
 
 use super::{CrcParams, HashAlgorithm, XorWidth};
-use crate::chip::nearest::nearest;
+use crate::names::nearest;
 
 const ALL_8: u64 = 0xff;
 const ALL_16: u64 = 0xffff;

@@ -1,61 +1,97 @@
-//! Captures and the ports they go into. What may not live here: pace.
+//! Captures and the ports they go into. What may not live here: when they are sent.
 
+use super::stdin::Stdin;
 use crate::fail::Failure;
 use sluice_asic::port::{DevPort, PortMap, PortName};
-use sluice_pcaps::capture::{CaptureError, CaptureReader, CaptureTime};
-use sluice_pcaps::merge::Merge;
+use sluice_asic::units::BitRate;
+use sluice_pcaps::capture::{CaptureError, CaptureReader};
+use sluice_pcaps::replay::{Feed, Port, Schedule};
 use sluice_pcaps::samples;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// Where an input's bytes come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Place {
+    /// The embedded sample.
+    Sample,
+    Stdin,
+    File(String),
+}
 
 /// One input as the user named it.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
     pub(crate) port: DevPort,
     pub(crate) port_text: String,
-    /// `None` for the embedded sample.
-    path: Option<String>,
+    place: Place,
     /// File name without folders.
     pub(crate) name: String,
-}
-
-/// What is known of an input after the run.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct InputResult {
-    pub(crate) packets: u64,
-    pub(crate) truncated: Option<String>,
-    pub(crate) oddities: Vec<String>,
 }
 
 /// All inputs.
 pub(crate) struct Inputs {
     pub(crate) sources: Vec<Source>,
-    origin: CaptureTime,
+    /// The ports that they go into, in the order of their first input.
+    pub(crate) ports: Vec<DevPort>,
+    stop: Arc<AtomicBool>,
 }
 
 impl Inputs {
-    /// Parses and opens the inputs once, to see that they are captures and when they begin.
-    pub(crate) fn open(texts: &[String], ports: &PortMap) -> Result<Inputs, Failure> {
+    /// Takes the inputs' names apart; `stop` ends standard input early.
+    pub(crate) fn parse(texts: &[String], ports: &PortMap, stop: Arc<AtomicBool>) -> Result<Inputs, Failure> {
         let sources = match texts {
             [] => vec![sample(ports)?],
             texts => texts.iter().map(|t| source(t, ports)).collect::<Result<_, _>>()?,
         };
-        let mut first = Vec::new();
-        for s in &sources {
-            let mut reader = reader(s)?;
-            first.extend(reader.next_frame().map_err(|e| bad(&e))?.map(|f| f.time));
+        if sources.iter().filter(|s| s.place == Place::Stdin).count() > 1 {
+            return Err(Failure::with_help("two inputs are standard input", "give one of them as a file"));
         }
-        let origin = first.into_iter().min().unwrap_or_default();
-        Ok(Inputs { sources, origin })
+        let mut ports: Vec<DevPort> = Vec::new();
+        for s in &sources {
+            if !ports.contains(&s.port) {
+                ports.push(s.port);
+            }
+        }
+        Ok(Inputs { sources, ports, stop })
     }
 
-    /// Time zero: the earliest stamp.
-    pub(crate) fn origin(&self) -> CaptureTime {
-        self.origin
+    /// Refuses standard input where the captures are read more than once.
+    pub(crate) fn check_passes(&self, what: &str) -> Result<(), Failure> {
+        if self.sources.iter().all(|s| s.place != Place::Stdin) {
+            return Ok(());
+        }
+        Err(Failure::with_help(
+            format!("{what} reads its inputs more than once, and standard input is read once only"),
+            "save it to a file first",
+        ))
     }
 
-    /// A fresh reading of all inputs, merged by time.
-    pub(crate) fn merge(&self) -> Result<Merge<'static>, Failure> {
-        Ok(Merge::new(self.sources.iter().map(reader).collect::<Result<_, _>>()?))
+    /// A reading of all inputs from their beginnings. `speed` tells a port's line rate; frames take no time on
+    /// lines of rate 0.
+    pub(crate) fn feed(
+        &self,
+        schedule: Schedule,
+        speed: impl Fn(DevPort) -> BitRate,
+    ) -> Result<Feed<'static>, CaptureError> {
+        let port = |port: &DevPort| Port {
+            inputs: (0..self.sources.len()).filter(|i| self.sources[*i].port == *port).collect(),
+            line: speed(*port).as_bps(),
+        };
+        let (sources, stop) = (self.sources.clone(), Arc::clone(&self.stop));
+        let open = move |input: usize| reader(&sources[input], &stop);
+        Feed::new(self.ports.iter().map(port).collect(), schedule, Box::new(open))
+    }
+
+    /// Bytes of all inputs, if they are files.
+    pub(crate) fn bytes(&self) -> Option<u64> {
+        let size = |s: &Source| match &s.place {
+            Place::Sample => Some(samples::L3_ECMP.len() as u64),
+            Place::Stdin => None,
+            Place::File(path) => std::fs::metadata(path).ok().filter(|m| m.is_file()).map(|m| m.len()),
+        };
+        self.sources.iter().map(size).sum()
     }
 }
 
@@ -64,26 +100,33 @@ pub(crate) fn bad(e: &CaptureError) -> Failure {
     Failure::with_help(e, e.help())
 }
 
-fn reader(s: &Source) -> Result<CaptureReader<'static>, Failure> {
-    match &s.path {
-        None => CaptureReader::from_bytes(samples::L3_ECMP, s.name.clone()).map_err(|e| bad(&e)),
-        Some(path) => CaptureReader::open(path).map_err(|e| bad(&e)),
+fn reader(s: &Source, stop: &Arc<AtomicBool>) -> Result<CaptureReader<'static>, CaptureError> {
+    match &s.place {
+        Place::Sample => CaptureReader::from_bytes(samples::L3_ECMP, s.name.clone()),
+        Place::Stdin => CaptureReader::from_read(Stdin::new(Arc::clone(stop)), s.name.clone()),
+        Place::File(path) => CaptureReader::open(path),
     }
 }
 
 fn sample(ports: &PortMap) -> Result<Source, Failure> {
     let name = PortName::Front(sluice_asic::port::FrontPort(0));
     let port = ports.resolve(name).map_err(Failure::input)?.dev_port;
-    Ok(Source { port, port_text: "0".into(), path: None, name: "l3-ecmp.pcap (embedded sample)".into() })
+    let name = "l3-ecmp.pcap (embedded sample)".into();
+    Ok(Source { port, port_text: "0".into(), place: Place::Sample, name })
 }
 
 fn source(text: &str, ports: &PortMap) -> Result<Source, Failure> {
-    let usage = "write PORT@FILE: 0@trace.pcap for front-panel port 0, dev:137@trace.pcap for a dev_port";
+    let usage = "write PORT@FILE: 0@trace.pcap for front-panel port 0, dev:137@trace.pcap for a dev_port, 0@- for \
+                 standard input";
     let (port, path) = text
         .split_once('@')
         .ok_or_else(|| Failure::with_help(format!("input `{text}` names no port"), usage))?;
     let name: PortName = port.parse().map_err(|e| Failure::with_help(e, usage))?;
     let dev = ports.resolve(name).map_err(Failure::input)?.dev_port;
+    let port_text = port.to_owned();
+    if path == "-" {
+        return Ok(Source { port: dev, port_text, place: Place::Stdin, name: "standard input".into() });
+    }
     let file = Path::new(path).file_name().map_or(path.to_owned(), |n| n.to_string_lossy().into_owned());
-    Ok(Source { port: dev, port_text: port.to_owned(), path: Some(path.to_owned()), name: file })
+    Ok(Source { port: dev, port_text, place: Place::File(path.to_owned()), name: file })
 }

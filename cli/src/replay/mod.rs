@@ -1,11 +1,16 @@
 //! `sluice replay`: does it behave. Resolves the arguments, drives the switch, puts the results where they
 //! belong. What may not live here: the switch.
 
+mod comment;
 mod inputs;
+mod ndr;
+mod order;
 mod output;
 mod pace;
+mod progress;
 mod run;
 mod sink;
+mod stdin;
 mod summary;
 mod text;
 mod trace;
@@ -14,19 +19,23 @@ use crate::args::{EngineKind, ReplayArgs, SchedulerKind};
 use crate::fail::Failure;
 use crate::files::{Folder, pretty};
 use crate::resolve;
-use inputs::Inputs;
-use output::Outputs;
-use pace::Pace;
-use run::Session;
+use inputs::{Inputs, bad};
+use output::{Outputs, PortCounts};
+use progress::Progress;
+use run::{Done, Session};
+use serde_json::Value;
 use sink::Collector;
-use sluice_asic::port::{FrontPort, PortMap, PortName};
-use sluice_asic::units::{BitRate, Cells, Duration};
+use sluice_asic::port::{DevPort, FrontPort, PortKind, PortMap, PortName};
+use sluice_asic::units::{BitRate, Cells, Duration, Time};
+use sluice_pcaps::replay::{Pace, Rewrite, Schedule};
 use sluice_pipeline::engine::Engine;
 use sluice_pipeline::pass::Executor;
 use sluice_pipeline::reference::{Options, Reference};
 use sluice_pipeline::report::{self, Report};
 use sluice_pipeline::switch::{Mode, QueueSetup, Switch, SwitchConfig};
 use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Everything that a run needs, resolved.
 pub(crate) struct Plan<'a> {
@@ -35,9 +44,33 @@ pub(crate) struct Plan<'a> {
     pub(crate) placement: sluice_pipeline::place::Placement,
     pub(crate) ports: sluice_asic::port::PortMap,
     pub(crate) control: sluice_pipeline::control::ControlState,
+    /// Operations during the run.
+    pub(crate) changes: Vec<(Duration, sluice_pipeline::control::ControlOp)>,
     pub(crate) config: SwitchConfig,
-    pub(crate) pace: Pace,
+    pub(crate) schedule: Schedule,
+    pub(crate) rewrite: Option<Rewrite>,
     pub(crate) drain: Duration,
+    /// Set by Ctrl-C.
+    pub(crate) stop: Arc<AtomicBool>,
+}
+
+impl Plan<'_> {
+    /// The speed that a dev_port runs at; 0 if there is no such port.
+    pub(crate) fn speed_of(&self, dev_port: u16) -> BitRate {
+        let slower = self.config.port_speeds.iter().find(|(dev, _)| *dev == dev_port).map(|(_, s)| *s);
+        let port = self.ports.iter().find(|p| p.dev_port.number() == dev_port);
+        slower.or(port.map(|p| p.speed)).unwrap_or(BitRate::from_bps(0))
+    }
+
+    /// What the summary calls a dev_port: its front-panel number, `cpu` or `recirc:N`.
+    pub(crate) fn port_name(&self, dev_port: u16) -> String {
+        match self.ports.iter().find(|p| p.dev_port.number() == dev_port).map(|p| p.kind) {
+            Some(PortKind::Front(front)) => front.0.to_string(),
+            Some(PortKind::Cpu) => "cpu".to_owned(),
+            Some(PortKind::Recirculation) => format!("recirc:{dev_port}"),
+            None => format!("dev:{dev_port}"),
+        }
+    }
 }
 
 /// Runs a replay and prints its summary.
@@ -45,6 +78,7 @@ pub(crate) fn run(args: &ReplayArgs, as_json: bool) -> Result<(), Failure> {
     let chip = resolve::chip(&args.target.chip)?;
     let stage = resolve::stage(&args.program)?;
     let program = resolve::build(stage, &args.target)?;
+    let schedule = pace::schedule(args)?;
     let placement = resolve::fit(&program, &chip).map_err(|no_fit| {
         eprintln!("{}", report::text_no_fit(&no_fit));
         Failure::Property
@@ -62,27 +96,45 @@ pub(crate) fn run(args: &ReplayArgs, as_json: bool) -> Result<(), Failure> {
         speeds.push(port_speed(text, &ports)?);
     }
     let config = config(args, speeds)?;
-    let pace = args.speed.parse().map_err(Failure::input)?;
     let drain = args.drain.parse().map_err(Failure::input)?;
-    let plan = Plan { args, program, placement, ports, control, config, pace, drain };
-    let inputs = Inputs::open(&args.inputs, &plan.ports)?;
+    let stop = interrupt_flag();
+    let inputs = Inputs::parse(&args.inputs, &ports, Arc::clone(&stop))?;
+    if schedule.turns != 1 {
+        inputs.check_passes("--loop")?;
+    }
+    let rewrite = pace::rewrite(args);
+    let changes = match &args.changes {
+        Some(path) => resolve::changes(&program, &control, path)?,
+        None => Vec::new(),
+    };
+    let plan =
+        Plan { args, program, placement, ports, control, changes, config, schedule, rewrite, drain, stop };
     let cycles = [0, 1].map(|g: usize| plan.placement.gresses[g].parser.cycles.clone());
     let options = Options { parser_cycles: cycles };
     match (args.trace, args.engine) {
         (true, _) => {
             let (tracer, text) = trace::tracer();
             let reference = Reference::traced(&plan.program, &plan.control, options, tracer);
-            finish(&plan, inputs, reference, Some(text), as_json)
+            finish(&plan, &inputs, reference, Some(text), None, as_json)
         }
         (false, EngineKind::Reference) => {
-            finish(&plan, inputs, Reference::new(&plan.program, &plan.control, options), None, as_json)
+            let make = || Ok(Reference::new(&plan.program, &plan.control, options.clone()));
+            search_and_finish(&plan, &inputs, &make, as_json)
         }
         (false, EngineKind::Fast) => {
-            let engine =
-                Engine::new(&plan.program, &plan.placement, &plan.control).map_err(Failure::input)?;
-            finish(&plan, inputs, engine, None, as_json)
+            let make = || Engine::new(&plan.program, &plan.placement, &plan.control).map_err(Failure::input);
+            search_and_finish(&plan, &inputs, &make, as_json)
         }
     }
+}
+
+/// A flag that Ctrl-C sets.
+fn interrupt_flag() -> Arc<AtomicBool> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&stop);
+    // A second handler cannot be set in one process; then Ctrl-C ends the run the hard way.
+    let _ = ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed));
+    stop
 }
 
 /// `20=100G` or `dev:137=100G`.
@@ -111,63 +163,114 @@ fn config(args: &ReplayArgs, port_speeds: Vec<(u16, BitRate)>) -> Result<SwitchC
     })
 }
 
-fn finish<E: Executor>(
+/// The switch of the plan, at time zero.
+fn switch<E: Executor>(plan: &Plan<'_>, executor: E) -> Result<Switch<E>, Failure> {
+    let (control, config) = (plan.control.clone(), plan.config.clone());
+    let made = Switch::new(&plan.program, &plan.placement, &plan.ports, control, executor, config);
+    let mut switch = made.map_err(Failure::input)?;
+    for (at, op) in &plan.changes {
+        switch.control(Time::ORIGIN + *at, op.clone()).map_err(Failure::input)?;
+    }
+    Ok(switch)
+}
+
+/// Searches a rate first, if asked to.
+fn search_and_finish<E: Executor>(
     plan: &Plan<'_>,
-    inputs: Inputs,
-    executor: E,
-    trace: Option<trace::TraceText>,
+    inputs: &Inputs,
+    make: &dyn Fn() -> Result<E, Failure>,
     as_json: bool,
 ) -> Result<(), Failure> {
-    let switch = Switch::new(
-        &plan.program,
-        &plan.placement,
-        &plan.ports,
-        plan.control.clone(),
-        executor,
-        plan.config.clone(),
-    )
-    .map_err(Failure::input)?;
-    let outputs = Outputs::create(plan, inputs.origin())?;
-    let collector = Collector::new(plan, outputs, trace);
-    let mut session = Session::new(plan, inputs, switch, collector);
-    let interrupted = session.run()?;
-    let done = session.finish();
-    let summary = summary::value(plan, &done);
-    let Collector { outputs, trace, .. } = done.collector;
-    if let Some(dir) = &plan.args.output {
-        let mut folder = Folder::default();
-        outputs.finish(&mut folder)?;
-        folder.text(
-            dir,
-            "summary.json",
-            "sluice.summary/1",
-            "counts, latency, ports, queues",
-            &pretty(&summary),
-        )?;
-        let report = report::json(&Report::new(&plan.program, &plan.placement));
-        folder.text(dir, "report.json", "sluice.report/1", "the program on the chip", &pretty(&report))?;
-        let entries = sluice_pipeline::control::entries::print(&plan.program, &plan.control);
-        folder.text(dir, "entries.toml", "sluice.entries", "entries at the start of the run", &entries)?;
-        if let Some(trace) = &trace {
-            folder.text(dir, "trace.txt", "text", "what happened to each packet", &trace.written)?;
+    let found = plan.args.find_ndr.then(|| ndr::find(plan, inputs, make)).transpose()?;
+    finish(plan, inputs, make()?, None, found, as_json)
+}
+
+fn finish<E: Executor>(
+    plan: &Plan<'_>,
+    inputs: &Inputs,
+    executor: E,
+    trace: Option<trace::TraceText>,
+    found: Option<ndr::Found>,
+    as_json: bool,
+) -> Result<(), Failure> {
+    let pace = found.as_ref().map_or(plan.schedule.pace, |f| Pace::Bits(f.rate()));
+    let schedule = Schedule { pace, ..plan.schedule };
+    let switch = switch(plan, executor)?;
+    // Frames take time on the wire only where there is time, or where the pace is the line's.
+    let takes_time = plan.config.mode == Mode::Timed || pace == Pace::LineRate;
+    let line = |port: DevPort| {
+        if takes_time { plan.speed_of(port.number()) } else { BitRate::from_bps(0) }
+    };
+    let feed = inputs.feed(schedule, line).map_err(|e| bad(&e))?;
+    let outputs = Outputs::create(plan, feed.origin())?;
+    let names = inputs.sources.iter().map(|s| s.name.as_str()).collect();
+    let collector = Collector::new(plan, names, outputs, trace);
+    let progress = Progress::new("", schedule, inputs);
+    let done = Session::new(plan, inputs, switch, collector, progress).run(feed)?;
+    let interrupted = plan.stop.load(Ordering::Relaxed);
+    done.check_inputs(plan.args.strict, interrupted)?;
+    let mut summary = summary::value(plan, &done);
+    if let Some(found) = &found {
+        summary["ndr"] = found.json();
+        if let Some(warnings) = summary["warnings"].as_array_mut() {
+            warnings.extend(found.warnings().into_iter().map(Value::String));
         }
-        folder.finish(dir)?;
-    } else {
-        outputs.finish(&mut Folder::default())?;
     }
+    let (conserved, wall) = (done.conserved, done.wall.clone());
+    let trace = write_files(plan, done, &summary)?;
     let mut out = std::io::stdout().lock();
     if as_json {
-        let mut summary = summary;
-        summary["wall"] = done.wall.clone();
+        summary["wall"] = wall;
         write!(out, "{}", pretty(&summary))?;
     } else {
         if let Some(trace) = &trace {
             write!(out, "{}", trace.written)?;
         }
+        if let Some(found) = &found {
+            write!(out, "{}", found.text())?;
+        }
         write!(out, "{}", text::summary(plan, &summary))?;
     }
-    if !done.conserved {
+    if !conserved {
         return Err(Failure::Inconsistent("packets in and packets out do not add up".into()));
     }
     if interrupted { Err(Failure::Interrupted) } else { Ok(()) }
+}
+
+/// Completes the captures and the output folder; gives the trace back.
+fn write_files(
+    plan: &Plan<'_>,
+    done: Done<'_>,
+    summary: &Value,
+) -> Result<Option<trace::TraceText>, Failure> {
+    let counts = port_counts(&done);
+    let Collector { outputs, trace, .. } = done.collector;
+    let mut folder = Folder::default();
+    outputs.finish(&mut folder, &counts)?;
+    let Some(dir) = &plan.args.output else { return Ok(trace) };
+    let what = "counts, latency, ports, queues";
+    folder.text(dir, "summary.json", "sluice.summary/1", what, &pretty(summary))?;
+    let report = report::json(&Report::new(&plan.program, &plan.placement));
+    folder.text(dir, "report.json", "sluice.report/1", "the program on the chip", &pretty(&report))?;
+    let entries = sluice_pipeline::control::entries::print(&plan.program, &plan.control);
+    folder.text(dir, "entries.toml", "sluice.entries", "entries at the start of the run", &entries)?;
+    if let Some(trace) = &trace {
+        folder.text(dir, "trace.txt", "text", "what happened to each packet", &trace.written)?;
+    }
+    folder.finish(dir)?;
+    Ok(trace)
+}
+
+/// What the ports received and lost in their queues.
+fn port_counts(done: &Done<'_>) -> Vec<PortCounts> {
+    let dropped = |dev_port: u16| {
+        let of = |q: &&Value| q["dev_port"].as_u64() == Some(dev_port.into());
+        done.queues.iter().filter(of).filter_map(|q| q["dropped"].as_u64()).sum()
+    };
+    let counts = |p: &sluice_pipeline::switch::PortTotals| PortCounts {
+        dev_port: p.dev_port,
+        received: p.rx_packets,
+        dropped: dropped(p.dev_port),
+    };
+    done.totals.ports.iter().map(counts).collect()
 }

@@ -1,52 +1,78 @@
-//! When packets are sent: as captured, or at a pace of the user's. Exact in picoseconds.
+//! What the flags say of when packets are sent. What may not live here: the sending.
 
-use sluice_asic::mac::wire_bytes;
-use sluice_asic::units::{BitRate, Bytes, Time};
-use std::str::FromStr;
-
-/// A pace.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Pace {
-    /// As captured.
-    Original,
-    /// So many times faster, in thousandths.
-    Times(u64),
-    /// As fast as the port's line takes them.
-    LineRate,
-    /// Packets per second.
-    Packets(u64),
-    /// Bits per second on the wire, preamble and gap included.
-    Bits(BitRate),
-}
+use crate::args::{Addresses, ReplayArgs};
+use crate::fail::Failure;
+use sluice_asic::units::{BitRate, Duration};
+use sluice_pcaps::replay::{Pace, Rewrite, Schedule};
 
 /// Text that is no pace.
 #[derive(Debug, thiserror::Error)]
-#[error("`{0}` is no pace; write original, line-rate, 2.5x, 1.5Mpps or 40Gbps")]
+#[error("`{0}` is no pace; write original, top, line-rate, 2.5x, 1.5Mpps or 40Gbps")]
 pub(crate) struct BadPace(String);
 
-impl FromStr for Pace {
-    type Err = BadPace;
-    fn from_str(text: &str) -> Result<Self, BadPace> {
-        let bad = || BadPace(text.to_owned());
-        match text {
-            "original" => return Ok(Pace::Original),
-            "line-rate" => return Ok(Pace::LineRate),
-            _ => {}
-        }
-        let some = |n: u64| Some(n).filter(|n| *n > 0).ok_or_else(bad);
-        if let Some(times) = text.strip_suffix('x') {
-            return some(decimal(times, 1000).ok_or_else(bad)?).map(Pace::Times);
-        }
-        for (suffix, scale) in [("Gpps", 1_000_000_000), ("Mpps", 1_000_000), ("kpps", 1000), ("pps", 1)] {
-            if let Some(number) = text.strip_suffix(suffix) {
-                return some(decimal(number, scale).ok_or_else(bad)?).map(Pace::Packets);
-            }
-        }
-        text.parse().map(Pace::Bits).map_err(|_| bad()).and_then(|p| match p {
-            Pace::Bits(r) if r.as_bps() == 0 => Err(bad()),
-            p => Ok(p),
-        })
+/// The schedule that the flags ask for.
+pub(crate) fn schedule(args: &ReplayArgs) -> Result<Schedule, Failure> {
+    if args.loops == 0 && args.limit.is_none() && args.duration.is_none() {
+        return Err(Failure::with_help(
+            "--loop 0 sends the inputs for ever",
+            "say when it ends with --limit N or --duration TIME",
+        ));
     }
+    let duration = match &args.duration {
+        None => u64::MAX,
+        Some(text) => text.parse::<Duration>().map_err(Failure::input)?.as_ps(),
+    };
+    Ok(Schedule {
+        pace: pace(args).map_err(Failure::input)?,
+        turns: args.loops,
+        limit: args.limit.unwrap_or(u64::MAX),
+        duration,
+    })
+}
+
+/// The addresses that change from loop to loop.
+pub(crate) fn rewrite(args: &ReplayArgs) -> Option<Rewrite> {
+    args.unique_ip.map(|which| match which {
+        Addresses::Src => Rewrite::Source,
+        Addresses::Dst => Rewrite::Destination,
+        Addresses::Both => Rewrite::Both,
+    })
+}
+
+fn pace(args: &ReplayArgs) -> Result<Pace, BadPace> {
+    let number =
+        |text: &str, scale| decimal(text, scale).filter(|n| *n > 0).ok_or_else(|| BadPace(text.to_owned()));
+    if args.topspeed {
+        return Ok(Pace::LineRate);
+    }
+    if let Some(times) = &args.multiplier {
+        return number(times, 1_000).map(Pace::Times);
+    }
+    if let Some(rate) = &args.pps {
+        return number(rate, 1).map(Pace::Packets);
+    }
+    if let Some(rate) = &args.mbps {
+        return number(rate, 1_000_000).map(Pace::Bits);
+    }
+    parse(&args.speed).ok_or_else(|| BadPace(args.speed.clone()))
+}
+
+fn parse(text: &str) -> Option<Pace> {
+    match text {
+        "original" => return Some(Pace::Original),
+        "line-rate" | "top" => return Some(Pace::LineRate),
+        _ => {}
+    }
+    let some = |n: u64| Some(n).filter(|n| *n > 0);
+    if let Some(times) = text.strip_suffix('x') {
+        return decimal(times, 1_000).and_then(some).map(Pace::Times);
+    }
+    for (suffix, scale) in [("Gpps", 1_000_000_000), ("Mpps", 1_000_000), ("kpps", 1_000), ("pps", 1)] {
+        if let Some(number) = text.strip_suffix(suffix) {
+            return decimal(number, scale).and_then(some).map(Pace::Packets);
+        }
+    }
+    some(text.parse::<BitRate>().ok()?.as_bps()).map(Pace::Bits)
 }
 
 /// A decimal number times `scale`, exact or nothing.
@@ -59,79 +85,27 @@ fn decimal(text: &str, scale: u64) -> Option<u64> {
     (total % tens == 0).then_some(total / tens)
 }
 
-/// Turns captured times into sending times.
-#[derive(Debug)]
-pub(crate) struct Clock {
-    pace: Pace,
-    packets: u64,
-    wire: u64,
-    /// Where the present loop begins.
-    base: u64,
-    last: u64,
-}
-
-impl Clock {
-    pub(crate) fn new(pace: Pace) -> Clock {
-        Clock { pace, packets: 0, wire: 0, base: 0, last: 0 }
-    }
-
-    /// The next loop begins after the last packet of this one.
-    pub(crate) fn next_loop(&mut self) {
-        self.base = self.last;
-    }
-
-    /// When a packet is sent that was captured `offset` ps after time zero and has `len` bytes.
-    pub(crate) fn time(&mut self, offset: u64, len: u32) -> Time {
-        let at = match self.pace {
-            Pace::Original => self.base.saturating_add(offset),
-            Pace::Times(milli) => {
-                let scaled = u128::from(offset) * 1000 / u128::from(milli);
-                self.base.saturating_add(u64::try_from(scaled).unwrap_or(u64::MAX))
-            }
-            // The receiving MAC delays each frame until its line is free.
-            Pace::LineRate => 0,
-            Pace::Packets(rate) => per(u128::from(self.packets), u128::from(rate)),
-            Pace::Bits(rate) => per(u128::from(self.wire) * 8, u128::from(rate.as_bps())),
-        };
-        self.packets += 1;
-        self.wire += wire_bytes(Bytes(u64::from(len))).get();
-        self.last = self.last.max(at);
-        Time::from_ps(at.max(if self.pace == Pace::LineRate { 0 } else { self.base }))
-    }
-}
-
-/// `count` events at `rate` per second, in ps.
-fn per(count: u128, rate: u128) -> u64 {
-    u64::try_from(count * 1_000_000_000_000 / rate).unwrap_or(u64::MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn paces_parse_exactly() {
-        assert_eq!("2.5x".parse::<Pace>().unwrap(), Pace::Times(2500));
-        assert_eq!("1.5Mpps".parse::<Pace>().unwrap(), Pace::Packets(1_500_000));
-        assert_eq!("40Gbps".parse::<Pace>().unwrap(), Pace::Bits(BitRate::from_gbps(40)));
-        for bad in ["fast", "0x", "-1x", "x", "0pps", "1.0001pps"] {
-            assert!(bad.parse::<Pace>().is_err(), "{bad}");
+        for (text, pace) in [
+            ("original", Pace::Original),
+            ("top", Pace::LineRate),
+            ("line-rate", Pace::LineRate),
+            ("2.5x", Pace::Times(2_500)),
+            ("0.001x", Pace::Times(1)),
+            ("1.5Mpps", Pace::Packets(1_500_000)),
+            ("7pps", Pace::Packets(7)),
+            ("40Gbps", Pace::Bits(40_000_000_000)),
+            ("12.5G", Pace::Bits(12_500_000_000)),
+        ] {
+            assert_eq!(parse(text), Some(pace), "{text}");
         }
-    }
-
-    #[test]
-    fn times_are_exact() {
-        let mut clock = Clock::new(Pace::Packets(3));
-        let times: Vec<u64> = (0..4).map(|_| clock.time(0, 60).as_ps()).collect();
-        assert_eq!(times, [0, 333_333_333_333, 666_666_666_666, 1_000_000_000_000]);
-        let mut clock = Clock::new(Pace::Times(2500));
-        assert_eq!(clock.time(1000, 60).as_ps(), 400);
-        let mut clock = Clock::new(Pace::Original);
-        clock.time(500, 60);
-        clock.next_loop();
-        assert_eq!(clock.time(0, 60).as_ps(), 500);
-        let mut clock = Clock::new(Pace::Bits(BitRate::from_gbps(100)));
-        clock.time(0, 60);
-        assert_eq!(clock.time(0, 60).as_ps(), 84 * 80);
+        for bad in ["fast", "0x", "-1x", "x", "0pps", "1.0001pps", "0Gbps", "0.0001x", ""] {
+            assert!(parse(bad).is_none(), "{bad}");
+        }
     }
 }

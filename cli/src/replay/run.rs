@@ -1,148 +1,134 @@
-//! The loop: reads packets, gives them to the switch in order of time, lets it run, drains it.
+//! The loop: takes packets from the feed, gives them to the switch in order of time, lets it run, drains it.
 
 use super::Plan;
-use super::inputs::{InputResult, Inputs, bad};
-use super::pace::Clock;
-use super::sink::Collector;
+use super::inputs::{Inputs, bad};
+use super::progress::Progress;
+use super::sink::{Collector, Origin};
 use crate::fail::Failure;
-use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 use sluice_asic::units::{Duration, Time};
+use sluice_pcaps::capture::{CaptureError, TruncatedTail};
+use sluice_pcaps::replay::{Feed, InputReport};
+use sluice_pcaps::wire::ethernet::wire_len;
 use sluice_pipeline::pass::{Executor, State};
 use sluice_pipeline::switch::{Held, RxFrame, Switch, Totals};
-use std::io::IsTerminal;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::sync::atomic::Ordering;
+
+/// Packets between two times that the switch is let run.
+const STRIDE: u64 = 64;
 
 /// A replay under way.
 pub(crate) struct Session<'a, E> {
     plan: &'a Plan<'a>,
-    inputs: Inputs,
-    results: Vec<InputResult>,
+    inputs: &'a Inputs,
     switch: Switch<E>,
     collector: Collector<'a>,
-    stop: Arc<AtomicBool>,
-    sent: u64,
+    /// Bytes of a packet whose addresses change.
+    scratch: Vec<u8>,
     last: Time,
-    delayed: Delays,
-    started: Instant,
-    progress: Option<ProgressBar>,
+    ports: Vec<PortLoad>,
+    progress: Progress,
 }
 
-/// How far packets had to wait for the wire of their port.
+/// What went into one port.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Delays {
+pub(crate) struct PortLoad {
     pub(crate) packets: u64,
+    /// Bytes on the wire, with padding, FCS, preamble and gap.
+    pub(crate) wire_bytes: u64,
+    /// Packets that waited for the wire.
+    pub(crate) delayed: u64,
+    /// Longest wait, and that of the last packet.
     pub(crate) most: Duration,
+    pub(crate) at_end: Duration,
 }
 
 /// A finished replay.
 pub(crate) struct Done<'a> {
-    pub(crate) inputs: Inputs,
-    pub(crate) results: Vec<InputResult>,
+    pub(crate) inputs: &'a Inputs,
+    pub(crate) reports: Vec<InputReport>,
     pub(crate) collector: Collector<'a>,
     pub(crate) totals: Totals,
     pub(crate) held: Held,
     pub(crate) state: State,
     pub(crate) queues: Vec<Value>,
     pub(crate) buffer: Value,
-    pub(crate) delayed: Delays,
+    pub(crate) ports: Vec<PortLoad>,
     pub(crate) conserved: bool,
+    /// The packet at which a capture turned out to be damaged: what came before it was replayed.
+    pub(crate) damage: Option<CaptureError>,
+    /// When the last packet came in.
+    pub(crate) last: Time,
     pub(crate) wall: Value,
 }
 
 impl<'a, E: Executor> Session<'a, E> {
     pub(crate) fn new(
         plan: &'a Plan<'a>,
-        inputs: Inputs,
+        inputs: &'a Inputs,
         switch: Switch<E>,
         collector: Collector<'a>,
+        progress: Progress,
     ) -> Self {
-        let stop = Arc::new(AtomicBool::new(false));
-        let flag = Arc::clone(&stop);
-        // A second handler cannot be set in one process; then Ctrl-C ends the run the hard way.
-        let _ = ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed));
-        let results = vec![InputResult::default(); inputs.sources.len()];
-        Session {
-            plan,
-            inputs,
-            results,
-            switch,
-            collector,
-            stop,
-            sent: 0,
-            last: Time::ORIGIN,
-            delayed: Delays::default(),
-            started: Instant::now(),
-            progress: None,
-        }
+        let ports = vec![PortLoad::default(); inputs.ports.len()];
+        Session { plan, inputs, switch, collector, scratch: Vec::new(), last: Time::ORIGIN, ports, progress }
     }
 
-    /// Runs to the end; true if interrupted.
-    pub(crate) fn run(&mut self) -> Result<bool, Failure> {
-        let mut clock = Clock::new(self.plan.pace);
-        for _ in 0..self.plan.args.loops {
-            if self.feed(&mut clock)? {
-                break;
+    /// Runs to the end of the feed, or until the user interrupts, and takes the results out.
+    pub(crate) fn run(mut self, mut feed: Feed<'_>) -> Result<Done<'a>, Failure> {
+        let mut damage = None;
+        while !self.plan.stop.load(Ordering::Relaxed) {
+            match self.send_next(&mut feed) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(Stop::Damage(e)) => {
+                    damage = Some(e);
+                    break;
+                }
+                Err(Stop::Failure(e)) => return Err(e),
             }
-            clock.next_loop();
+            if feed.sent().is_multiple_of(STRIDE) {
+                self.advance(self.last)?;
+                self.progress.tick(self.last, &feed);
+            }
         }
         self.drain()?;
-        if let Some(bar) = &self.progress {
-            bar.finish_and_clear();
-        }
-        Ok(self.stop.load(Ordering::Relaxed))
+        self.progress.clear();
+        Ok(self.finish(&mut feed, damage))
     }
 
-    /// Sends the inputs once; true when the limit is reached or the user interrupts.
-    fn feed(&mut self, clock: &mut Clock) -> Result<bool, Failure> {
-        let origin = self.inputs.origin();
-        let mut merge = self.inputs.merge()?;
-        let limit = self.plan.args.limit.unwrap_or(u64::MAX);
-        while self.sent < limit && !self.stop.load(Ordering::Relaxed) {
-            let Some((input, frame)) = merge.next_frame().map_err(|e| bad(&e))? else { break };
-            // A stamp before the first one of its capture counts as the first.
-            let offset = frame.time.ps_since(origin).unwrap_or(0);
-            let time = clock.time(offset, frame.orig_len).max(self.last);
-            self.last = time;
-            let rx = RxFrame { bytes: frame.data, orig_len: frame.orig_len, tag: self.sent };
-            let delay = self.switch.rx(self.inputs.sources[input].port, time, rx).map_err(Failure::input)?;
-            if !delay.is_zero() {
-                self.delayed.packets += 1;
-                self.delayed.most = self.delayed.most.max(delay);
+    /// Sends the next packet; `false` if there is none.
+    #[inline]
+    fn send_next(&mut self, feed: &mut Feed<'_>) -> Result<bool, Stop> {
+        let tag = feed.sent();
+        let Some(s) = feed.next_frame().map_err(Stop::Damage)? else { return Ok(false) };
+        let frame = s.frame;
+        let bytes = match self.plan.rewrite {
+            Some(rewrite) if s.turn > 0 => {
+                self.scratch.clear();
+                self.scratch.extend_from_slice(frame.data);
+                rewrite.apply(&mut self.scratch, s.turn as u32);
+                &self.scratch[..]
             }
-            self.results[input].packets += 1;
-            self.sent += 1;
-            if self.sent.is_multiple_of(64) {
-                self.advance(time)?;
-                self.tick(time);
-            }
+            _ => frame.data,
+        };
+        let time = Time::from_ps(s.time);
+        self.last = time;
+        self.collector
+            .origins
+            .note(tag, Origin { input: s.input as u32, record: frame.record, offset: frame.offset });
+        let rx = RxFrame { bytes, orig_len: frame.orig_len, tag };
+        let port = self.inputs.ports[s.port];
+        let more = self.switch.rx(port, time, rx).map_err(|e| Stop::Failure(Failure::input(e)))?;
+        let load = &mut self.ports[s.port];
+        load.packets += 1;
+        load.wire_bytes += wire_len(frame.orig_len);
+        load.at_end = Duration::from_ps(s.delay) + more;
+        if !load.at_end.is_zero() {
+            load.delayed += 1;
+            load.most = load.most.max(load.at_end);
         }
-        for (result, reader) in self.results.iter_mut().zip(merge.inputs()) {
-            result.oddities = reader
-                .oddities()
-                .iter()
-                .map(|(o, t)| {
-                    format!("{}: {o}: {} records, first is record {}", reader.name(), t.count, t.first_record)
-                })
-                .collect();
-            let cut = reader.truncated().map(|t| {
-                format!(
-                    "{}: ends inside record {} at byte {}: {} of at least {} bytes are there",
-                    reader.name(),
-                    t.record,
-                    t.offset,
-                    t.found,
-                    t.needed
-                )
-            });
-            if let (true, Some(text)) = (self.plan.args.strict, &cut) {
-                return Err(Failure::with_help(text, "without --strict the records before it are replayed"));
-            }
-            result.truncated = result.truncated.take().or(cut);
-        }
-        Ok(self.sent >= limit || self.stop.load(Ordering::Relaxed))
+        Ok(true)
     }
 
     fn advance(&mut self, until: Time) -> Result<(), Failure> {
@@ -150,46 +136,23 @@ impl<'a, E: Executor> Session<'a, E> {
         self.collector.outputs.flush(until)
     }
 
-    /// Lets the switch empty itself, for as long as the drain allows.
+    /// Lets the switch empty itself but for timers, for as long as the drain allows.
     fn drain(&mut self) -> Result<(), Failure> {
         let end = self.last + self.plan.drain;
-        while let Some(next) = self.switch.next_time().filter(|t| *t <= end) {
+        while self.switch.is_busy()
+            && let Some(next) = self.switch.next_time().filter(|t| *t <= end)
+        {
             // Delayed frames may lie behind the drain's end only if the line was oversubscribed; they go on.
             self.advance(next)?;
-            if self.stop.load(Ordering::Relaxed) {
+            if self.plan.stop.load(Ordering::Relaxed) {
                 break;
             }
         }
         self.collector.outputs.flush(Time::MAX)
     }
 
-    /// Progress on a terminal, once the run takes longer than a second.
-    fn tick(&mut self, now: Time) {
-        if self.progress.is_none() {
-            if self.started.elapsed().as_millis() < 1000 || !std::io::stderr().is_terminal() {
-                return;
-            }
-            let bar = match self.plan.args.limit {
-                Some(limit) => ProgressBar::new(limit),
-                None => ProgressBar::new_spinner(),
-            };
-            if let Ok(style) =
-                ProgressStyle::with_template("{elapsed_precise} {pos} packets {per_sec} {msg} ETA {eta}")
-            {
-                bar.set_style(style);
-            }
-            self.progress = Some(bar);
-        }
-        if let Some(bar) = &self.progress {
-            bar.set_position(self.sent);
-            let ratio = now.as_ps() as f64 / 1e12 / self.started.elapsed().as_secs_f64().max(1e-9);
-            bar.set_message(format!("simulated {} ({ratio:.2e} of real time)", now.since_origin()));
-        }
-    }
-
-    /// Takes the results out.
-    pub(crate) fn finish(self) -> Done<'a> {
-        let seconds = self.started.elapsed().as_secs_f64();
+    fn finish(self, feed: &mut Feed<'_>, damage: Option<CaptureError>) -> Done<'a> {
+        let seconds = self.progress.seconds();
         let queues = self
             .switch
             .queues()
@@ -204,6 +167,7 @@ impl<'a, E: Executor> Session<'a, E> {
             })
             .collect();
         let cells = self.plan.placement.chip.tm.cells.0;
+        let rate = feed.sent() as f64 / seconds.max(1e-9);
         Done {
             queues,
             buffer: json!({ "pool": "buffer", "cells": cells, "max_cells": self.switch.max_used_cells() }),
@@ -211,11 +175,69 @@ impl<'a, E: Executor> Session<'a, E> {
             held: self.switch.held(),
             state: self.switch.state(),
             conserved: self.switch.is_conserved(),
-            wall: json!({ "seconds": seconds, "packets_per_second": self.sent as f64 / seconds.max(1e-9) }),
+            wall: json!({ "seconds": seconds, "packets_per_second": rate }),
+            reports: feed.reports().to_vec(),
             inputs: self.inputs,
-            results: self.results,
             collector: self.collector,
-            delayed: self.delayed,
+            ports: self.ports,
+            damage,
+            last: self.last,
         }
     }
+}
+
+/// Why no next packet was sent.
+enum Stop {
+    Damage(CaptureError),
+    Failure(Failure),
+}
+
+impl Done<'_> {
+    /// Refuses what the contract calls bad input: damage, and with `--strict` a cut tail.
+    pub(crate) fn check_inputs(&self, strict: bool, interrupted: bool) -> Result<(), Failure> {
+        if let Some(e) = &self.damage {
+            let t = &self.totals;
+            let used = match t.received {
+                0 => "no packet came before it".to_owned(),
+                n => format!(
+                    "the {n} packets before it were replayed: {} out, {} dropped, {} absorbed, {} held; no file is \
+                     kept",
+                    t.sent,
+                    t.dropped,
+                    t.absorbed,
+                    self.held.total()
+                ),
+            };
+            let Failure::Input { text, help } = bad(e) else { return Err(bad(e)) };
+            return Err(Failure::Input { text: format!("{text}\n  = note: {used}"), help });
+        }
+        match self.cut_tails().next() {
+            Some(text) if strict && !interrupted => {
+                Err(Failure::with_help(text, "without --strict the records before it are replayed"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The captures that end inside a record.
+    pub(crate) fn cut_tails(&self) -> impl Iterator<Item = String> + '_ {
+        let pairs = self.inputs.sources.iter().zip(&self.reports);
+        pairs.filter_map(|(s, r)| r.truncated.map(|t| tail(&s.name, t)))
+    }
+
+    /// Peculiarities of the captures.
+    pub(crate) fn oddities(&self) -> impl Iterator<Item = String> + '_ {
+        self.inputs.sources.iter().zip(&self.reports).flat_map(|(s, r)| {
+            r.oddities.iter().map(|(oddity, t)| {
+                format!("{}: {oddity}: {} records, first is record {}", s.name, t.count, t.first_record)
+            })
+        })
+    }
+}
+
+fn tail(name: &str, t: TruncatedTail) -> String {
+    format!(
+        "{name}: ends inside record {} at byte {}: {} of at least {} bytes are there",
+        t.record, t.offset, t.found, t.needed
+    )
 }

@@ -1,10 +1,11 @@
 //! What leaves the switch: counted, timed, written. What may not live here: formats.
 
 use super::Plan;
-use super::output::{Outputs, Record};
+use super::comment;
+use super::output::Outputs;
 use super::trace::TraceText;
 use hdrhistogram::Histogram;
-use sluice_pipeline::switch::{Left, Lost, Mode, PassEvent, QueueEvent, Sink};
+use sluice_pipeline::switch::{DeviceDrop, Left, Lost, Mode, PassEvent, QueueEvent, Reason, Sink};
 
 /// Latencies from first bit in to first bit out.
 pub(crate) struct Latency {
@@ -36,17 +37,80 @@ impl Latency {
     }
 }
 
+/// Where a packet came from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Origin {
+    /// Number of the input.
+    pub(crate) input: u32,
+    /// Record in its file, from 1, and where that begins.
+    pub(crate) record: u64,
+    pub(crate) offset: u64,
+}
+
+/// Origins of the packets sent last: enough for those that die at the parser, in bounded memory.
+pub(crate) struct Origins {
+    ring: Vec<(u64, Origin)>,
+}
+
+impl Origins {
+    const SIZE: usize = 1024;
+
+    fn new() -> Origins {
+        Origins { ring: vec![(u64::MAX, Origin::default()); Origins::SIZE] }
+    }
+
+    #[inline]
+    pub(crate) fn note(&mut self, tag: u64, origin: Origin) {
+        self.ring[tag as usize % Origins::SIZE] = (tag, origin);
+    }
+
+    pub(crate) fn find(&self, tag: u64) -> Option<Origin> {
+        let (of, origin) = self.ring[tag as usize % Origins::SIZE];
+        (of == tag).then_some(origin)
+    }
+}
+
+/// Packets that the parser could not read, and where the first of them came from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Unparsed {
+    pub(crate) reason: DeviceDrop,
+    pub(crate) first: Option<Origin>,
+    pub(crate) bytes: u32,
+}
+
 /// The sink of a replay.
 pub(crate) struct Collector<'a> {
     plan: &'a Plan<'a>,
+    /// Names of the inputs.
+    names: Vec<&'a str>,
     pub(crate) outputs: Outputs<'a>,
     pub(crate) trace: Option<TraceText>,
     pub(crate) latency: Latency,
+    pub(crate) origins: Origins,
+    /// The first packet of each kind that the parser could not read.
+    pub(crate) unparsed: Vec<Unparsed>,
 }
 
 impl<'a> Collector<'a> {
-    pub(crate) fn new(plan: &'a Plan<'a>, outputs: Outputs<'a>, trace: Option<TraceText>) -> Self {
-        Collector { plan, outputs, trace, latency: Latency::new() }
+    pub(crate) fn new(
+        plan: &'a Plan<'a>,
+        names: Vec<&'a str>,
+        outputs: Outputs<'a>,
+        trace: Option<TraceText>,
+    ) -> Self {
+        let (latency, origins) = (Latency::new(), Origins::new());
+        Collector { plan, names, outputs, trace, latency, origins, unparsed: Vec::new() }
+    }
+
+    #[cold]
+    fn note_unparsed(&mut self, p: &Lost) {
+        let Reason::Device(reason @ (DeviceDrop::ParserPartialHeader | DeviceDrop::ParserNoMatch)) = p.reason
+        else {
+            return;
+        };
+        if self.unparsed.iter().all(|u| u.reason != reason) {
+            self.unparsed.push(Unparsed { reason, first: self.origins.find(p.tag), bytes: p.bytes });
+        }
     }
 }
 
@@ -58,11 +122,10 @@ impl Sink for Collector<'_> {
         if let Some(trace) = &mut self.trace {
             trace.sent(p);
         }
-        self.outputs.sent(
-            Record { time: p.first_bit, dev_port: p.egress_port, tag: p.tag, bytes: p.bytes },
-            head,
-            tail,
-        );
+        if self.outputs.wants_sent() {
+            let comment = self.plan.args.comments.then(|| comment::sent(self.plan, p, head));
+            self.outputs.sent(p, comment, head, tail);
+        }
     }
 
     fn lost(&mut self, p: &Lost, head: &[u8], tail: &[u8]) {
@@ -70,7 +133,12 @@ impl Sink for Collector<'_> {
         if let Some(trace) = &mut self.trace {
             trace.lost(p, reason);
         }
-        self.outputs.lost(p, reason, head, tail);
+        self.note_unparsed(p);
+        if self.outputs.wants_lost() {
+            let origin = self.origins.find(p.tag).map(|o| (self.names[o.input as usize], o));
+            let comment = comment::lost(self.plan, p, reason, origin, head);
+            self.outputs.lost(p, comment, head, tail);
+        }
     }
 
     fn pass(&mut self, event: &PassEvent) {

@@ -3,9 +3,10 @@
 use super::Plan;
 use super::run::Done;
 use serde_json::{Map, Value, json};
-use sluice_asic::units::Duration;
+use sluice_asic::units::{BitRate, Duration};
+use sluice_pcaps::replay::Pace;
 use sluice_pipeline::ir::{CounterHome, LabelKind};
-use sluice_pipeline::switch::{Mode, Reason};
+use sluice_pipeline::switch::{DeviceDrop, Mode, Reason};
 
 /// The summary of a run.
 pub(crate) fn value(plan: &Plan<'_>, done: &Done<'_>) -> Value {
@@ -18,6 +19,9 @@ pub(crate) fn value(plan: &Plan<'_>, done: &Done<'_>) -> Value {
         let consumed = matches!(reason, Reason::Label(l) if program.labels[l].kind == LabelKind::Consume);
         let list = if consumed { &mut absorbed } else { &mut drops };
         list.insert(reason.name(program).to_owned(), count.into());
+    }
+    if t.made.digest > 0 {
+        absorbed.insert("digest".into(), t.made.digest.into());
     }
     let mut held = Map::new();
     for (place, count) in
@@ -39,12 +43,14 @@ pub(crate) fn value(plan: &Plan<'_>, done: &Done<'_>) -> Value {
             "in": t.received, "created": t.created, "out": t.sent, "dropped": t.dropped,
             "absorbed": t.absorbed, "held": done.held.total(),
         },
-        "created": { "mirror": 0, "multicast": 0, "pktgen": 0, "digest": 0, "pfc": 0 },
+        "created": {
+            "mirror": t.made.mirror, "multicast": t.made.multicast, "pktgen": 0, "digest": t.made.digest, "pfc": 0,
+        },
         "drops": drops,
         "absorbed": absorbed,
         "held": held,
-        "recirculated": 0,
-        "resubmitted": 0,
+        "recirculated": t.recirculated,
+        "resubmitted": t.resubmitted,
         "latency_ns": latency(plan, done),
         "ports": ports(plan, done),
         "queues": done.queues,
@@ -56,7 +62,7 @@ pub(crate) fn value(plan: &Plan<'_>, done: &Done<'_>) -> Value {
 }
 
 fn inputs(done: &Done<'_>) -> Vec<Value> {
-    let pairs = done.inputs.sources.iter().zip(&done.results);
+    let pairs = done.inputs.sources.iter().zip(&done.reports);
     pairs
         .map(|(s, r)| {
             json!({
@@ -82,11 +88,8 @@ fn latency(plan: &Plan<'_>, done: &Done<'_>) -> Value {
 fn ports(plan: &Plan<'_>, done: &Done<'_>) -> Vec<Value> {
     let busy = done.totals.ports.iter().filter(|p| p.rx_packets + p.tx_packets > 0);
     busy.map(|p| {
-        let port = plan.ports.iter().find(|q| q.dev_port.number() == p.dev_port);
-        let slower = plan.config.port_speeds.iter().find(|(dev, _)| *dev == p.dev_port).map(|(_, s)| *s);
-        let speed = slower.or(port.map(|q| q.speed)).map_or(0, |s| s.as_bps());
         json!({
-            "port": p.name, "dev_port": p.dev_port, "speed_bps": speed,
+            "port": p.name, "dev_port": p.dev_port, "speed_bps": plan.speed_of(p.dev_port).as_bps(),
             "rx_packets": p.rx_packets, "rx_bytes": p.rx_bytes,
             "tx_packets": p.tx_packets, "tx_bytes": p.tx_bytes,
         })
@@ -114,20 +117,62 @@ fn counters(plan: &Plan<'_>, done: &Done<'_>) -> Vec<Value> {
 }
 
 fn warnings(plan: &Plan<'_>, done: &Done<'_>) -> Vec<String> {
-    let mut list = Vec::new();
-    for r in &done.results {
-        list.extend(r.truncated.clone());
-        list.extend(r.oddities.iter().cloned());
-    }
-    // Stamps have a resolution of 1 ns: less than that is rounding, not traffic.
-    if done.delayed.most >= Duration::from_nanos(1)
-        && plan.config.mode == Mode::Timed
-        && plan.pace != super::pace::Pace::LineRate
-    {
-        list.push(format!(
-            "{} packets came closer together than their port's line allows and were delayed, by {} at most",
-            done.delayed.packets, done.delayed.most
-        ));
+    let mut list: Vec<String> = done.cut_tails().chain(done.oddities()).collect();
+    list.extend(unparsed(done));
+    if plan.config.mode == Mode::Timed && plan.schedule.pace != Pace::LineRate {
+        list.extend(delays(plan, done));
     }
     list
+}
+
+/// Inputs whose frames came closer together than their port's line allows.
+fn delays(plan: &Plan<'_>, done: &Done<'_>) -> Vec<String> {
+    let mut list = Vec::new();
+    for (port, load) in done.inputs.ports.iter().zip(&done.ports) {
+        // Stamps have a resolution of 1 ns: less than that is rounding, not traffic.
+        if load.most < Duration::from_nanos(1) {
+            continue;
+        }
+        let line = plan.speed_of(port.number());
+        let mut text = format!(
+            "port {}: {} of {} packets came closer together than its {line} line allows and were delayed, by {} at \
+             most and {} at the end",
+            plan.port_name(port.number()),
+            load.delayed,
+            load.packets,
+            load.most,
+            load.at_end,
+        );
+        let span = done.last.since_origin().saturating_sub(load.at_end).as_ps();
+        let bits = u128::from(load.wire_bytes) * 8 * 1_000_000_000_000;
+        if let Some(offered) = bits.checked_div(span.into()).and_then(|b| u64::try_from(b).ok())
+            && offered > line.as_bps()
+        {
+            text.push_str(&format!("; the whole trace offers {}", BitRate::from_bps(offered)));
+        }
+        list.push(text);
+    }
+    list
+}
+
+/// Packets that the parser could not read, with the place of the first in its capture.
+fn unparsed(done: &Done<'_>) -> Vec<String> {
+    let count = |reason: DeviceDrop| {
+        done.totals.reasons().find(|(r, _)| *r == Reason::Device(reason)).map_or(0, |(_, n)| n)
+    };
+    let text = |u: &super::sink::Unparsed| {
+        let what = match u.reason {
+            DeviceDrop::ParserPartialHeader => "end inside a header that the parser extracts",
+            _ => "match no transition of the parser",
+        };
+        let first = u.first.map_or(String::new(), |o| {
+            let name = done.inputs.sources.get(o.input as usize).map_or("", |s| s.name.as_str());
+            format!(
+                "; the first is record {} at byte {} of {name}, {} bytes long",
+                o.record, o.offset, u.bytes
+            )
+        });
+        format!("{} packets {what} ({}){first}", count(u.reason), u.reason.name())
+    };
+    done.collector.unparsed.iter().map(text).collect()
 }

@@ -44,8 +44,8 @@ impl Classic {
         let word = u32::from(header.datalink);
         // The FCS length is counted in units of 16 bits.
         let fcs_len = if word & FCS_LEN_PRESENT != 0 { (word >> 28) * 2 } else { 0 };
-        let ps_per_tick = if nanoseconds { 1_000 } else { 1_000_000 };
-        let interface = Interface::classic(word & LINK_TYPE_MASK, header.snaplen, fcs_len, ps_per_tick);
+        let tsresol = if nanoseconds { 9 } else { 6 };
+        let interface = Interface::classic(word & LINK_TYPE_MASK, header.snaplen, fcs_len, tsresol);
         interface.check_ethernet()?;
         window.consume(FILE_HEADER_LEN);
         let order = match header.endianness {
@@ -58,7 +58,7 @@ impl Classic {
     /// The record at the window's position, which stays where it is.
     #[inline]
     pub(super) fn next(&self, window: &mut Window<'_>) -> Result<Step, CaptureFault> {
-        if !window.require(RECORD_HEADER_LEN).map_err(CaptureFault::Io)? {
+        if !window.require(RECORD_HEADER_LEN)? {
             return Ok(if window.bytes().is_empty() {
                 Step::End
             } else {
@@ -78,7 +78,7 @@ impl Classic {
             return Err(CaptureFault::FrameLength { found: captured, limit: MAX_FRAME_LEN });
         }
         let len = RECORD_HEADER_LEN + captured as usize;
-        if !window.require(len).map_err(CaptureFault::Io)? {
+        if !window.require(len)? {
             return self.beyond_end(captured, original, (window.bytes().len() - RECORD_HEADER_LEN) as u64);
         }
         let ticks = u64::from(seconds) * u64::from(ticks_per_second) + u64::from(fraction);

@@ -2,6 +2,9 @@
 //! that a capture may have and still be read are in the `oddity` module.
 
 use std::fmt;
+use std::io;
+
+use super::unpack::Damaged;
 
 /// Reading a capture failed. The first error of a reader is its last word: no frame follows.
 #[derive(Debug, thiserror::Error)]
@@ -45,7 +48,10 @@ impl fmt::Display for Place {
 pub enum CaptureFault {
     /// The operating system refused to open or read the file.
     #[error("cannot read it: {0}")]
-    Io(std::io::Error),
+    Io(io::Error),
+    /// Compressed data is damaged.
+    #[error("cannot unpack its {0}")]
+    Unpack(String),
     /// There is no byte at all.
     #[error("the file is empty, expected a pcap or pcapng header")]
     Empty,
@@ -63,8 +69,8 @@ pub enum CaptureFault {
         /// The first four bytes.
         found: [u8; 4],
     },
-    /// A known relative of pcap, or a compressed file, that is not read here.
-    #[error("found {found}, expected plain pcap or pcapng")]
+    /// A known relative of pcap, or a file compressed in another way, that is not read here.
+    #[error("found {found}, expected pcap or pcapng, plain or compressed with gzip or zstd")]
     UnsupportedFormat {
         /// What the magic number says.
         found: &'static str,
@@ -189,16 +195,36 @@ pub enum CaptureFault {
         /// Length expected.
         expected: usize,
     },
-    /// The stamp and the interface's offset together lie before 1970.
+    /// The stamp and the interface's offset together lie before 1970, or past what a stamp can tell.
     #[error(
-        "found a stamp of {ticks} ticks with an interface offset of {offset} s, expected a time from 1970 on"
+        "found a stamp of {ticks} ticks with an interface offset of {offset} s, expected a time from 1970 on \
+         and within 2^64 s"
     )]
-    TimeBeforeEpoch {
+    TimeOutOfRange {
         /// Raw stamp.
         ticks: u64,
         /// `if_tsoffset`, in seconds.
         offset: i64,
     },
+    /// The frame would be sent later than a run can be long.
+    #[error(
+        "would be sent {found} s after the first frame, expected at most {limit} s of simulated time (106 days)"
+    )]
+    BeyondRun {
+        /// Whole seconds from the beginning of the run, at least.
+        found: u64,
+        /// Whole seconds that a run can take.
+        limit: u64,
+    },
+}
+
+impl From<io::Error> for CaptureFault {
+    fn from(error: io::Error) -> Self {
+        match error.get_ref().and_then(|inner| inner.downcast_ref::<Damaged>()) {
+            Some(damaged) => Self::Unpack(damaged.to_string()),
+            None => Self::Io(error),
+        }
+    }
 }
 
 impl CaptureFault {
@@ -206,6 +232,9 @@ impl CaptureFault {
     pub fn help(&self) -> &'static str {
         match self {
             Self::Io(_) => "check the path and that the file may be read",
+            Self::Unpack(_) => {
+                "copy the file again; `gzip -dc` or `zstd -dc` saves what comes before the damage"
+            }
             Self::Empty | Self::HeaderCut { .. } => "capture or copy the file again",
             Self::NotACapture { .. } => "give a pcap or pcapng file; `file NAME` tells what this one is",
             Self::UnsupportedFormat { .. } => "convert it: unpack it, or use `editcap -F nsecpcap IN OUT`",
@@ -214,7 +243,11 @@ impl CaptureFault {
             Self::UnknownInterface { .. } | Self::TooManyInterfaces { .. } => {
                 "the writer of the file is at fault; rewrite it with `editcap IN OUT`"
             }
-            Self::TimeBeforeEpoch { .. } => "shift the stamps with `editcap -t SECONDS IN OUT`",
+            Self::TimeOutOfRange { .. } => "shift the stamps with `editcap -t SECONDS IN OUT`",
+            Self::BeyondRun { .. } => {
+                "send at a faster pace, or at a rate instead of by stamps; or take the frame out with `editcap IN OUT \
+                 RECORD`"
+            }
             Self::OptionBeyondBlock { .. } | Self::OptionLength { .. } => {
                 "the interface description is damaged; rewrite it with `editcap IN OUT`"
             }

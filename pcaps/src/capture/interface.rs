@@ -19,7 +19,7 @@ const IF_TSOFFSET: u16 = 14;
 /// Bytes of a name that are kept; bounds the reader's memory.
 const MAX_NAME: usize = 255;
 
-const PS_PER_S: i128 = 1_000_000_000_000;
+const PS_PER_S: u64 = 1_000_000_000_000;
 
 /// An interface that a capture describes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,9 +38,10 @@ pub struct Interface {
 }
 
 impl Interface {
-    /// The one interface of a classic pcap file, its ticks being `ps_per_tick` picoseconds.
-    pub(super) fn classic(link_type: u32, snap_len: u32, fcs_len: u32, ps_per_tick: u64) -> Self {
-        Self { name: "".into(), link_type, snap_len, fcs_len, scale: Scale::Multiply(ps_per_tick), offset: 0 }
+    /// The one interface of a classic pcap file, its ticks being `tsresol` as in `if_tsresol`.
+    pub(super) fn classic(link_type: u32, snap_len: u32, fcs_len: u32, tsresol: u8) -> Self {
+        let scale = Scale::from_tsresol(tsresol);
+        Self { name: "".into(), link_type, snap_len, fcs_len, scale, offset: 0 }
     }
 
     /// From the body of an Interface Description Block, which has at least 8 bytes.
@@ -112,15 +113,11 @@ impl Interface {
     /// The time of a raw stamp, rounded down to a picosecond.
     #[inline]
     pub(super) fn time(&self, ticks: u64) -> Result<CaptureTime, CaptureFault> {
-        let ps = self.scale.ps(ticks);
+        let time = self.scale.time(ticks);
         if self.offset == 0 {
-            return Ok(CaptureTime::from_ps(ps));
+            return Ok(time);
         }
-        // At most 2^64 s and 2^63 s, in picoseconds: far inside an i128.
-        let shifted = ps as i128 + i128::from(self.offset) * PS_PER_S;
-        u128::try_from(shifted)
-            .map(CaptureTime::from_ps)
-            .map_err(|_| CaptureFault::TimeBeforeEpoch { ticks, offset: self.offset })
+        time.checked_add_secs(self.offset).ok_or(CaptureFault::TimeOutOfRange { ticks, offset: self.offset })
     }
 }
 
@@ -132,35 +129,48 @@ fn link_type_name(number: u32) -> String {
     }
 }
 
-/// How many picoseconds a tick is.
+/// How long a tick is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Scale {
-    Multiply(u64),
-    Divide(u128),
+    /// A tick is 10^-n s, n at most 12.
+    Decimal { per_second: u64, ps_per_tick: u64 },
+    /// A tick is shorter than a picosecond: so many of them are one.
+    Fine(u128),
     /// A tick is 2^-n s.
     Binary(u32),
 }
 
 impl Scale {
     /// From an `if_tsresol` octet: 10^-n s, or 2^-n s if its top bit is set.
-    fn from_tsresol(octet: u8) -> Self {
-        let exponent = u32::from(octet & 0x7f);
+    const fn from_tsresol(octet: u8) -> Self {
+        let exponent = (octet & 0x7f) as u32;
         if octet & 0x80 != 0 {
-            Self::Binary(exponent)
-        } else if exponent <= 12 {
-            Self::Multiply(10u64.pow(12 - exponent))
-        } else {
-            // Past 10^38 to a picosecond, no 64-bit tick count reaches the first one.
-            Self::Divide(10u128.checked_pow(exponent - 12).unwrap_or(u128::MAX))
+            return Self::Binary(exponent);
+        }
+        if exponent <= 12 {
+            let per_second = 10u64.pow(exponent);
+            return Self::Decimal { per_second, ps_per_tick: PS_PER_S / per_second };
+        }
+        // Past 10^38 to a picosecond, no 64-bit tick count reaches the first one.
+        match 10u128.checked_pow(exponent - 12) {
+            Some(ticks) => Self::Fine(ticks),
+            None => Self::Fine(u128::MAX),
         }
     }
 
     #[inline]
-    fn ps(self, ticks: u64) -> u128 {
+    fn time(self, ticks: u64) -> CaptureTime {
         match self {
-            Self::Multiply(factor) => u128::from(ticks) * u128::from(factor),
-            Self::Divide(divisor) => u128::from(ticks) / divisor,
-            Self::Binary(shift) => (u128::from(ticks) * PS_PER_S as u128) >> shift,
+            // Both usual resolutions by constants, which need no division.
+            Self::Decimal { per_second: 1_000_000_000, .. } => CaptureTime::from_ns(ticks),
+            Self::Decimal { per_second: 1_000_000, .. } => {
+                CaptureTime::from_parts(ticks / 1_000_000, ticks % 1_000_000 * 1_000_000)
+            }
+            Self::Decimal { per_second, ps_per_tick } => {
+                CaptureTime::from_parts(ticks / per_second, ticks % per_second * ps_per_tick)
+            }
+            Self::Fine(ticks_per_ps) => CaptureTime::from_ps(u128::from(ticks) / ticks_per_ps),
+            Self::Binary(shift) => CaptureTime::from_ps((u128::from(ticks) * u128::from(PS_PER_S)) >> shift),
         }
     }
 }
@@ -171,32 +181,34 @@ mod tests {
 
     #[test]
     fn decimal_resolutions() {
-        assert_eq!(Scale::from_tsresol(0).ps(3), 3_000_000_000_000);
-        assert_eq!(Scale::from_tsresol(6).ps(1_700_000_000_123_456), 1_700_000_000_123_456_000_000);
-        assert_eq!(Scale::from_tsresol(9).ps(u64::MAX), u128::from(u64::MAX) * 1_000);
-        assert_eq!(Scale::from_tsresol(12).ps(7), 7);
-        assert_eq!(Scale::from_tsresol(15).ps(1_999), 1);
-        assert_eq!(Scale::from_tsresol(127).ps(u64::MAX), 0);
+        assert_eq!(Scale::from_tsresol(0).time(3).as_ps(), 3_000_000_000_000);
+        assert_eq!(Scale::from_tsresol(6).time(1_700_000_000_123_456).as_ps(), 1_700_000_000_123_456_000_000);
+        assert_eq!(Scale::from_tsresol(9).time(u64::MAX).as_ps(), u128::from(u64::MAX) * 1_000);
+        assert_eq!(Scale::from_tsresol(12).time(7).as_ps(), 7);
+        assert_eq!(Scale::from_tsresol(15).time(1_999).as_ps(), 1);
+        assert_eq!(Scale::from_tsresol(127).time(u64::MAX).as_ps(), 0);
     }
 
     #[test]
     fn binary_resolutions_round_down() {
-        assert_eq!(Scale::from_tsresol(0x80).ps(2), 2_000_000_000_000);
-        assert_eq!(Scale::from_tsresol(0x80 | 10).ps(1), 976_562_500);
-        assert_eq!(Scale::from_tsresol(0x80 | 32).ps(1), 232);
-        assert_eq!(Scale::from_tsresol(0xff).ps(u64::MAX), 0);
+        assert_eq!(Scale::from_tsresol(0x80).time(2).as_ps(), 2_000_000_000_000);
+        assert_eq!(Scale::from_tsresol(0x80 | 10).time(1).as_ps(), 976_562_500);
+        assert_eq!(Scale::from_tsresol(0x80 | 32).time(1).as_ps(), 232);
+        assert_eq!(Scale::from_tsresol(0xff).time(u64::MAX).as_ps(), 0);
     }
 
     #[test]
     fn offsets_may_be_negative_but_not_before_the_epoch() {
-        let mut interface = Interface::classic(1, 0, 0, 1_000_000);
+        let mut interface = Interface::classic(1, 0, 0, 6);
         interface.offset = -2;
         assert_eq!(interface.time(3_000_000).unwrap(), CaptureTime::from_secs(1));
-        assert!(matches!(interface.time(1), Err(CaptureFault::TimeBeforeEpoch { ticks: 1, offset: -2 })));
+        assert!(matches!(interface.time(1), Err(CaptureFault::TimeOutOfRange { ticks: 1, offset: -2 })));
         interface.offset = i64::MAX;
         assert!(interface.time(u64::MAX).is_ok());
-        interface.offset = i64::MIN;
+        interface.scale = Scale::from_tsresol(0);
         assert!(interface.time(u64::MAX).is_err());
+        interface.offset = i64::MIN;
+        assert!(interface.time(1).is_err());
     }
 
     #[test]

@@ -9,6 +9,8 @@ pub enum Oddity {
     IncludedBeyondOriginal,
     /// More bytes were captured than the file's snap length allows.
     IncludedBeyondSnap,
+    /// The frame is said to have had more bytes than any frame has; the captured length is taken for both.
+    ImplausibleOriginal,
     /// The record has no stamp (pcapng Simple Packet Block); the frame takes the stamp of the one before it,
     /// the epoch if there is none.
     NoTimestamp,
@@ -18,8 +20,13 @@ pub enum Oddity {
 
 impl Oddity {
     /// All of them, in order.
-    pub const ALL: [Self; 4] =
-        [Self::IncludedBeyondOriginal, Self::IncludedBeyondSnap, Self::NoTimestamp, Self::TimeBackwards];
+    pub const ALL: [Self; 5] = [
+        Self::IncludedBeyondOriginal,
+        Self::IncludedBeyondSnap,
+        Self::ImplausibleOriginal,
+        Self::NoTimestamp,
+        Self::TimeBackwards,
+    ];
 }
 
 impl fmt::Display for Oddity {
@@ -27,6 +34,7 @@ impl fmt::Display for Oddity {
         f.write_str(match self {
             Self::IncludedBeyondOriginal => "captured length greater than original length",
             Self::IncludedBeyondSnap => "captured length greater than the snap length",
+            Self::ImplausibleOriginal => "original length beyond any frame's, not believed",
             Self::NoTimestamp => "no stamp in the record",
             Self::TimeBackwards => "stamp earlier than the record before",
         })

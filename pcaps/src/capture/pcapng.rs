@@ -37,7 +37,7 @@ impl Pcapng {
     pub(super) fn open(window: &mut Window<'_>) -> Result<Self, CaptureFault> {
         let mut reader = Self { order: Order::Little, first_interface: 0 };
         let len = match reader.block_len(window, SECTION_HEADER)? {
-            Some(len) if window.require(len).map_err(CaptureFault::Io)? => len,
+            Some(len) if window.require(len)? => len,
             short => {
                 let expected = short.unwrap_or(FRAMING_LEN as usize + 16) as u64;
                 return Err(CaptureFault::HeaderCut { found: window.bytes().len() as u64, expected });
@@ -56,7 +56,7 @@ impl Pcapng {
         interfaces: &mut Vec<Interface>,
     ) -> Result<Step, CaptureFault> {
         loop {
-            if !window.require(HEAD_LEN).map_err(CaptureFault::Io)? {
+            if !window.require(HEAD_LEN)? {
                 return Ok(if window.bytes().is_empty() {
                     Step::End
                 } else {
@@ -67,7 +67,7 @@ impl Pcapng {
             let Some(len) = self.block_len(window, block_type)? else {
                 return Ok(Step::Cut { needed: FRAMING_LEN as usize });
             };
-            if !window.require(len).map_err(CaptureFault::Io)? {
+            if !window.require(len)? {
                 self.check_cut(window.bytes(), block_type, len)?;
                 return Ok(Step::Cut { needed: len });
             }
@@ -98,7 +98,7 @@ impl Pcapng {
     #[inline]
     fn block_len(&mut self, window: &mut Window<'_>, block_type: u32) -> Result<Option<usize>, CaptureFault> {
         if block_type == SECTION_HEADER {
-            if !window.require(FRAMING_LEN as usize).map_err(CaptureFault::Io)? {
+            if !window.require(FRAMING_LEN as usize)? {
                 return Ok(None);
             }
             let bytes = window.bytes();

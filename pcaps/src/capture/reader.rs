@@ -5,12 +5,14 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use super::MAX_FRAME_LEN;
 use super::classic::{self, Classic};
 use super::error::{CaptureError, CaptureFault};
 use super::interface::Interface;
 use super::oddity::{Oddities, Oddity};
 use super::pcapng::{self, Pcapng};
 use super::time::CaptureTime;
+use super::unpack::Packing;
 use super::window::Window;
 
 /// One captured frame, borrowed from its reader.
@@ -18,7 +20,8 @@ use super::window::Window;
 pub struct Frame<'a> {
     /// The bytes captured, from the destination address on, without frame check sequence; may be empty.
     pub data: &'a [u8],
-    /// Bytes that the frame had on the wire, without frame check sequence; never less than `data.len()`.
+    /// Bytes that the frame had on the wire, without frame check sequence; never less than `data.len()` nor more
+    /// than [`MAX_FRAME_LEN`].
     pub orig_len: u32,
     /// When its first bit was on the wire.
     pub time: CaptureTime,
@@ -26,7 +29,7 @@ pub struct Frame<'a> {
     pub interface: u32,
     /// Number of the packet record, from 1.
     pub record: u64,
-    /// Byte offset of the record or block in the file.
+    /// Byte offset of the record or block in the file; in the unpacked one if it is compressed.
     pub offset: u64,
 }
 
@@ -41,7 +44,7 @@ pub enum Format {
     Pcapng,
 }
 
-/// Where a capture was cut inside its last record.
+/// Where a capture was cut inside its last record, or inside its compressed data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TruncatedTail {
     /// Number that the packet record would have had, from 1.
@@ -50,7 +53,7 @@ pub struct TruncatedTail {
     pub offset: u64,
     /// Bytes of it that are there.
     pub found: u64,
-    /// Bytes of it that are known to be needed.
+    /// Bytes of it that are known to be needed; one if compressed data ends between two records.
     pub needed: u64,
 }
 
@@ -79,7 +82,8 @@ enum Decoder {
     Pcapng(Pcapng),
 }
 
-/// Reads the frames of a pcap or pcapng capture, in the order of the file and in bounded memory.
+/// Reads the frames of a pcap or pcapng capture, in the order of the file and in bounded memory. A capture that
+/// is compressed with gzip or zstd is unpacked on the way.
 ///
 /// A capture cut inside its last record gives the frames before it, ends, and says so in
 /// [`truncated`](Self::truncated). Anything else that is wrong is an error, which is final: the reader gives no
@@ -90,6 +94,7 @@ enum Decoder {
 pub struct CaptureReader<'a> {
     name: Box<str>,
     format: Format,
+    packing: Option<Packing>,
     window: Window<'a>,
     decoder: Decoder,
     interfaces: Vec<Interface>,
@@ -127,7 +132,7 @@ impl CaptureReader<'static> {
 impl<'a> CaptureReader<'a> {
     /// Reads a capture from any source; `name` is what errors call it. The source needs no buffer of its own.
     pub fn from_read(source: impl Read + Send + 'a, name: impl Into<String>) -> Result<Self, CaptureError> {
-        Self::over(Window::over_stream(Box::new(source)), name.into().into())
+        Self::over(Window::over_stream(source), name.into().into())
     }
 
     /// Reads a capture that is in memory, without copying it; `name` is what errors call it.
@@ -135,7 +140,11 @@ impl<'a> CaptureReader<'a> {
         Self::over(Window::over_bytes(bytes), name.into().into())
     }
 
-    fn over(mut window: Window<'a>, name: Box<str>) -> Result<Self, CaptureError> {
+    fn over(window: Window<'a>, name: Box<str>) -> Result<Self, CaptureError> {
+        let (mut window, packing) = match unpack(window) {
+            Ok(unpacked) => unpacked,
+            Err(fault) => return Err(at(name, 0, 0, fault)),
+        };
         let mut interfaces = Vec::new();
         let (format, decoder) = match open_decoder(&mut window, &mut interfaces) {
             Ok(opened) => opened,
@@ -144,6 +153,7 @@ impl<'a> CaptureReader<'a> {
         Ok(Self {
             name,
             format,
+            packing,
             window,
             decoder,
             interfaces,
@@ -211,6 +221,16 @@ impl<'a> CaptureReader<'a> {
         self.format
     }
 
+    /// How the capture is compressed.
+    pub fn packing(&self) -> Option<Packing> {
+        self.packing
+    }
+
+    /// Bytes taken from the source so far, before any unpacking: for progress. The reader reads ahead.
+    pub fn source_bytes(&self) -> u64 {
+        self.window.taken()
+    }
+
     /// The interfaces described so far, over all sections.
     pub fn interfaces(&self) -> &[Interface] {
         &self.interfaces
@@ -239,8 +259,9 @@ impl<'a> CaptureReader<'a> {
         };
         match step {
             Step::Record(record) => self.accept(record).map(Some),
-            Step::End => Ok(None),
-            Step::Cut { needed } => {
+            Step::End if !self.window.cut() => Ok(None),
+            Step::End | Step::Cut { .. } => {
+                let needed = if let Step::Cut { needed } = step { needed } else { 1 };
                 self.truncated = Some(TruncatedTail {
                     record: self.records + 1,
                     offset: self.window.offset(),
@@ -273,7 +294,13 @@ impl<'a> CaptureReader<'a> {
         if time < self.last_time {
             self.oddities.note(Oddity::TimeBackwards, number);
         }
-        let orig_len = record.original.max(record.captured).saturating_sub(interface.fcs_len);
+        let original = if record.original > MAX_FRAME_LEN {
+            self.oddities.note(Oddity::ImplausibleOriginal, number);
+            record.captured
+        } else {
+            record.original.max(record.captured)
+        };
+        let orig_len = original.saturating_sub(interface.fcs_len);
         self.last_time = time;
         self.records = number;
         Ok(Current {
@@ -287,12 +314,22 @@ impl<'a> CaptureReader<'a> {
     }
 }
 
+/// Unpacks a capture that is compressed.
+fn unpack(mut window: Window<'_>) -> Result<(Window<'_>, Option<Packing>), CaptureFault> {
+    window.require(4)?;
+    let packing = window.bytes().first_chunk().and_then(|start| Packing::of(*start));
+    match packing {
+        Some(packing) => Ok((window.unpacked(packing)?, Some(packing))),
+        None => Ok((window, None)),
+    }
+}
+
 /// Recognises the format by its magic number and decodes the file header.
 fn open_decoder(
     window: &mut Window<'_>,
     interfaces: &mut Vec<Interface>,
 ) -> Result<(Format, Decoder), CaptureFault> {
-    window.require(classic::FILE_HEADER_LEN).map_err(CaptureFault::Io)?;
+    window.require(classic::FILE_HEADER_LEN)?;
     let &[a, b, c, d, ..] = window.bytes() else {
         return Err(match window.bytes().len() as u64 {
             0 => CaptureFault::Empty,
@@ -319,8 +356,7 @@ fn open_decoder(
 /// Names a format that is not read, if its magic number is known.
 fn unread_format(found: [u8; 4]) -> CaptureFault {
     let known = match found {
-        [0x1f, 0x8b, ..] => "a gzip-compressed file",
-        [0x28, 0xb5, 0x2f, 0xfd] => "a zstd-compressed file",
+        [0x1f, 0x8b, ..] | [0x28, 0xb5, 0x2f, 0xfd] => "a file that was compressed twice",
         [0x04, 0x22, 0x4d, 0x18] => "an lz4-compressed file",
         [0xfd, b'7', b'z', b'X'] => "an xz-compressed file",
         [0xa1, 0xb2, 0xcd, 0x34] | [0x34, 0xcd, 0xb2, 0xa1] => "pcap with Kuznetzov's packet headers",

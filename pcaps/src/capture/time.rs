@@ -2,60 +2,101 @@
 
 use std::fmt;
 
-const PS_PER_NS: u128 = 1_000;
-const PS_PER_S: u128 = 1_000_000_000_000;
+const PS_PER_NS: u64 = 1_000;
+const NS_PER_S: u64 = 1_000_000_000;
+const PS_PER_S: u64 = 1_000_000_000_000;
 
 /// A frame's stamp, in picoseconds since 1970-01-01 00:00:00 UTC.
 ///
-/// It marks the first bit of the frame on the wire. The range covers every stamp that pcap and pcapng can
-/// express from the epoch on; finer stamps are rounded down to a picosecond.
+/// It marks the first bit of the frame on the wire. The range is 2^64 seconds; finer stamps are rounded down to
+/// a picosecond.
+// Whole seconds apart: nothing on the way of a packet then divides 128-bit numbers.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct CaptureTime(u128);
+pub struct CaptureTime {
+    seconds: u64,
+    /// Less than a second.
+    ps: u64,
+}
 
 impl CaptureTime {
     /// The Unix epoch.
-    pub const EPOCH: Self = Self(0);
+    pub const EPOCH: Self = Self { seconds: 0, ps: 0 };
 
-    /// A stamp from picoseconds since the epoch.
+    /// The last stamp of the range.
+    pub const MAX: Self = Self { seconds: u64::MAX, ps: PS_PER_S - 1 };
+
+    /// A stamp from picoseconds since the epoch; the last one of the range if there are too many.
     pub const fn from_ps(ps: u128) -> Self {
-        Self(ps)
+        let seconds = ps / PS_PER_S as u128;
+        if seconds > u64::MAX as u128 {
+            return Self::MAX;
+        }
+        Self { seconds: seconds as u64, ps: (ps % PS_PER_S as u128) as u64 }
     }
 
     /// A stamp from nanoseconds since the epoch.
     pub const fn from_ns(ns: u64) -> Self {
-        Self(ns as u128 * PS_PER_NS)
+        Self { seconds: ns / NS_PER_S, ps: ns % NS_PER_S * PS_PER_NS }
     }
 
     /// A stamp from whole seconds since the epoch.
     pub const fn from_secs(seconds: u64) -> Self {
-        Self(seconds as u128 * PS_PER_S)
+        Self { seconds, ps: 0 }
+    }
+
+    /// A stamp from seconds and less than a second of picoseconds.
+    pub(super) const fn from_parts(seconds: u64, ps: u64) -> Self {
+        debug_assert!(ps < PS_PER_S);
+        Self { seconds, ps }
     }
 
     /// Picoseconds since the epoch.
     pub const fn as_ps(self) -> u128 {
-        self.0
+        self.seconds as u128 * PS_PER_S as u128 + self.ps as u128
     }
 
     /// Nanoseconds since the epoch, rounded down.
     pub const fn as_ns(self) -> u128 {
-        self.0 / PS_PER_NS
+        self.seconds as u128 * NS_PER_S as u128 + (self.ps / PS_PER_NS) as u128
+    }
+
+    /// Whole seconds since the epoch and the nanoseconds above them, rounded down.
+    pub const fn as_secs_and_ns(self) -> (u64, u32) {
+        (self.seconds, (self.ps / PS_PER_NS) as u32)
     }
 
     /// Picoseconds from `earlier` to `self`; `None` if `earlier` is later or the span passes `u64` (213 days).
+    #[inline]
     pub fn ps_since(self, earlier: Self) -> Option<u64> {
-        self.0.checked_sub(earlier.0).and_then(|ps| u64::try_from(ps).ok())
+        let seconds = self.seconds.checked_sub(earlier.seconds)?.checked_mul(PS_PER_S)?;
+        if self.ps >= earlier.ps {
+            seconds.checked_add(self.ps - earlier.ps)
+        } else {
+            seconds.checked_sub(earlier.ps - self.ps)
+        }
     }
 
     /// The stamp `ps` picoseconds later; `None` past the end of the range.
+    #[inline]
     pub fn checked_add_ps(self, ps: u64) -> Option<Self> {
-        self.0.checked_add(u128::from(ps)).map(Self)
+        let (mut seconds, mut rest) = (ps / PS_PER_S, self.ps + ps % PS_PER_S);
+        if rest >= PS_PER_S {
+            seconds += 1;
+            rest -= PS_PER_S;
+        }
+        Some(Self { seconds: self.seconds.checked_add(seconds)?, ps: rest })
+    }
+
+    /// The stamp `seconds` later, or earlier if negative; `None` outside the range.
+    pub(super) fn checked_add_secs(self, seconds: i64) -> Option<Self> {
+        self.seconds.checked_add_signed(seconds).map(|seconds| Self { seconds, ..self })
     }
 }
 
 /// Seconds with twelve decimals, as Wireshark prints an epoch time.
 impl fmt::Display for CaptureTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{:012}", self.0 / PS_PER_S, self.0 % PS_PER_S)
+        write!(f, "{}.{:012}", self.seconds, self.ps)
     }
 }
 
@@ -76,6 +117,11 @@ mod tests {
         assert_eq!(late.ps_since(early), Some(30_480));
         assert_eq!(early.ps_since(late), None);
         assert_eq!(early.ps_since(CaptureTime::EPOCH), None);
+        let carried = CaptureTime::from_ps(1_999_999_999_999).checked_add_ps(2).unwrap();
+        assert_eq!(carried.as_ps(), 2_000_000_000_001);
+        assert_eq!(carried.ps_since(CaptureTime::from_ps(1_999_999_999_999)), Some(2));
+        assert_eq!(CaptureTime::from_secs(u64::MAX).checked_add_ps(1_000_000_000_000), None);
+        assert_eq!(CaptureTime::from_ps(u128::MAX), CaptureTime::MAX);
     }
 
     #[test]

@@ -2,6 +2,10 @@
 //! the data present and never with a length that is merely claimed. No knowledge of any format.
 
 use std::io::{self, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::unpack::{Packing, Unpack};
 
 /// First size of a stream's buffer, in bytes; also the size of one read.
 const CHUNK: usize = 256 << 10;
@@ -11,6 +15,20 @@ enum Store<'a> {
     Stream { source: Box<dyn Read + Send + 'a>, buffer: Vec<u8>, ended: bool },
 }
 
+/// Counts what passes.
+struct Counted<R> {
+    inner: R,
+    bytes: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(out)?;
+        self.bytes.fetch_add(count as u64, Ordering::Relaxed);
+        Ok(count)
+    }
+}
+
 pub(super) struct Window<'a> {
     store: Store<'a>,
     /// The window is `store[start..end]`.
@@ -18,16 +36,50 @@ pub(super) struct Window<'a> {
     end: usize,
     /// File offset of the store's first byte.
     base: u64,
+    /// Bytes taken from the source, as they came.
+    taken: Arc<AtomicU64>,
+    /// Compressed data ended before its own end.
+    cut: bool,
 }
 
 impl<'a> Window<'a> {
     pub(super) fn over_bytes(bytes: &'a [u8]) -> Self {
-        Self { store: Store::Whole(bytes), start: 0, end: bytes.len(), base: 0 }
+        let taken = Arc::new(AtomicU64::new(bytes.len() as u64));
+        Self { store: Store::Whole(bytes), start: 0, end: bytes.len(), base: 0, taken, cut: false }
     }
 
-    pub(super) fn over_stream(source: Box<dyn Read + Send + 'a>) -> Self {
+    pub(super) fn over_stream(source: impl Read + Send + 'a) -> Self {
+        let taken = Arc::new(AtomicU64::new(0));
+        let source = Counted { inner: source, bytes: Arc::clone(&taken) };
+        Self { taken, ..Self::streaming(Box::new(source)) }
+    }
+
+    fn streaming(source: Box<dyn Read + Send + 'a>) -> Self {
         let store = Store::Stream { source, buffer: vec![0; CHUNK], ended: false };
-        Self { store, start: 0, end: 0, base: 0 }
+        Self { store, start: 0, end: 0, base: 0, taken: Arc::default(), cut: false }
+    }
+
+    /// The same input from its beginning, at which it still stands, unpacked.
+    pub(super) fn unpacked(self, packing: Packing) -> io::Result<Self> {
+        let window = match self.store {
+            Store::Whole(bytes) => Self::streaming(Box::new(Unpack::new(packing, bytes)?)),
+            Store::Stream { source, mut buffer, .. } => {
+                buffer.truncate(self.end);
+                let whole = io::Cursor::new(buffer).chain(source);
+                Self::streaming(Box::new(Unpack::new(packing, whole)?))
+            }
+        };
+        Ok(Self { taken: self.taken, ..window })
+    }
+
+    /// Bytes taken from the source so far, before any unpacking.
+    pub(super) fn taken(&self) -> u64 {
+        self.taken.load(Ordering::Relaxed)
+    }
+
+    /// Whether compressed data ended before its own end.
+    pub(super) fn cut(&self) -> bool {
+        self.cut
     }
 
     /// The bytes at hand, from the current position on.
@@ -72,6 +124,10 @@ impl<'a> Window<'a> {
                 Ok(0) => *ended = true,
                 Ok(read) => self.end += read,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                    *ended = true;
+                    self.cut = true;
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -102,7 +158,7 @@ mod tests {
     #[test]
     fn a_stream_and_a_slice_give_the_same_windows() {
         let data: Vec<u8> = (0..=255).collect();
-        let mut stream = Window::over_stream(Box::new(Dribble(&data, false)));
+        let mut stream = Window::over_stream(Dribble(&data, false));
         let mut slice = Window::over_bytes(&data);
         for count in [1, 7, 100, 3] {
             assert!(stream.require(count).unwrap() && slice.require(count).unwrap());
@@ -113,11 +169,12 @@ mod tests {
         }
         assert!(!stream.require(146).unwrap() && !slice.require(146).unwrap());
         assert_eq!(stream.bytes(), slice.bytes());
+        assert_eq!((stream.taken(), slice.taken()), (256, 256));
     }
 
     #[test]
     fn a_claimed_length_does_not_take_memory() {
-        let mut window = Window::over_stream(Box::new(&[1u8, 2, 3][..]));
+        let mut window = Window::over_stream(&[1u8, 2, 3][..]);
         assert!(!window.require(1 << 40).unwrap());
         let Store::Stream { buffer, .. } = &window.store else { panic!("a stream") };
         assert_eq!(buffer.len(), CHUNK);
@@ -126,7 +183,7 @@ mod tests {
     #[test]
     fn the_buffer_grows_with_the_data() {
         let data = vec![9u8; 3 * CHUNK];
-        let mut window = Window::over_stream(Box::new(&data[..]));
+        let mut window = Window::over_stream(&data[..]);
         assert!(window.require(data.len()).unwrap());
         assert_eq!(window.bytes(), data);
     }

@@ -8,7 +8,9 @@ mod options;
 mod pcap;
 mod pcapng;
 mod sink;
+mod trace;
 
 pub use error::WriteError;
 pub use pcap::PcapWriter;
 pub use pcapng::{CaptureWriter, Direction, InterfaceSpec, InterfaceStatistics, Packet};
+pub use trace::{TraceFormat, TraceWriter};

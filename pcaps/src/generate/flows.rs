@@ -1,11 +1,10 @@
 //! [`FlowMix`]: independent UDP and TCP flows towards a list of prefixes.
 
-use std::net::IpAddr;
 use std::ops::RangeInclusive;
 
-use super::{Draw, Pace, Prefix, Schedule};
+use super::{Draw, Envelope, FrameSource, Pace, Prefix, Schedule};
 use crate::capture::CaptureTime;
-use crate::wire::{FrameBuilder, MacAddr, ipv4, ipv6, tcp, udp, vlan};
+use crate::wire::{FrameBuilder, MacAddr, ipv6, tcp, udp, vlan};
 
 /// Least frame length that may be asked for, in bytes without FCS.
 const MIN_LEN: u32 = 60;
@@ -18,8 +17,8 @@ const MAX_FLOWS: u32 = 1 << 24;
 /// The stream of [`Draw`] that packets draw from; flow number n draws from stream n.
 const PACKET_STREAM: u64 = u64::MAX;
 
-/// Traffic of many flows. Each has a five-tuple (and a flow label over IPv6) of its own; its first packet comes
-/// in the flow's turn, then every packet belongs to a flow drawn at random.
+/// Traffic of many flows of UDP and TCP. Each draws a five-tuple (and a flow label over IPv6), so that two may
+/// coincide, which flows of [`Traffic`](super::Traffic) never do. Its first packet comes in the flow's turn, then every packet belongs to a flow drawn at random.
 ///
 /// Flow `n` goes to the prefix `n` modulo the number of destinations of its family, so that as many flows as
 /// prefixes reach every prefix.
@@ -133,8 +132,12 @@ impl FlowMix {
             ("vlan_percent", self.vlan_percent.into(), 0, 100),
             ("vlan_id", self.vlan_id.into(), 0, vlan::MAX_VID.into()),
         ];
-        if let Pace::BackToBack { bits_per_second } = self.pace {
-            fields.push(("pace.bits_per_second", bits_per_second, 1, u64::MAX));
+        match self.pace {
+            Pace::Spacing { .. } => {}
+            Pace::Packets { per_second } => fields.push(("pace.per_second", per_second, 1, u64::MAX)),
+            Pace::BackToBack { bits_per_second } => {
+                fields.push(("pace.bits_per_second", bits_per_second, 1, u64::MAX));
+            }
         }
         for (field, found, least, most) in fields {
             if !(least..=most).contains(&found) {
@@ -187,23 +190,12 @@ impl FlowFrames {
         let is_tagged = draw.percent(mix.vlan_percent);
         let (source, prefixes) = if is_v6 { (mix.source_v6, &self.v6) } else { (mix.source_v4, &self.v4) };
         let destination = prefixes[(flow % prefixes.len() as u64) as usize];
-        let mut builder = FrameBuilder::new(mix.destination_mac, mix.source_mac);
-        if is_tagged {
-            builder = builder.vlan(vlan::Tag { vid: mix.vlan_id, ..vlan::Tag::default() });
-        }
-        match (source.address(draw.bits().into()), destination.address(draw.bits().into())) {
-            (IpAddr::V4(source), IpAddr::V4(destination)) => {
-                let identification = self.made as u16;
-                builder =
-                    builder.ipv4(ipv4::Header { identification, ..ipv4::Header::new(source, destination) });
-            }
-            (IpAddr::V6(source), IpAddr::V6(destination)) => {
-                let flow_label = draw.bits() as u32 & ipv6::MAX_FLOW_LABEL;
-                builder = builder.ipv6(ipv6::Header { flow_label, ..ipv6::Header::new(source, destination) });
-            }
-            // The families were checked against each other.
-            (IpAddr::V4(_), IpAddr::V6(_)) | (IpAddr::V6(_), IpAddr::V4(_)) => {}
-        }
+        let tag = is_tagged.then(|| vlan::Tag { vid: mix.vlan_id, ..vlan::Tag::default() });
+        let envelope = Envelope { tag, ..Envelope::new(mix.destination_mac, mix.source_mac) };
+        let (source, destination) =
+            (source.address(draw.bits().into()), destination.address(draw.bits().into()));
+        let flow_label = if is_v6 { draw.bits() as u32 & ipv6::MAX_FLOW_LABEL } else { 0 };
+        let builder = envelope.ip(source, destination, flow_label, self.made as u16);
         // From the dynamic ports to ports that no protocol analyser takes for a service.
         let (from, to) = (draw.between(49_152, 65_535) as u16, draw.between(20_480, 20_543) as u16);
         if is_tcp {
@@ -215,10 +207,16 @@ impl FlowFrames {
     }
 }
 
+impl FrameSource for FlowFrames {
+    fn next_frame(&mut self) -> Option<(CaptureTime, &[u8])> {
+        Self::next_frame(self)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::ethernet;
+    use crate::wire::{ethernet, ipv4};
 
     fn mix() -> FlowMix {
         FlowMix {

@@ -1,7 +1,9 @@
-//! When frames start: by a fixed spacing or back to back at a rate.
+//! When frames start: by a fixed spacing, at a number of frames per second, or back to back at a bit rate.
 
 use crate::capture::CaptureTime;
 use crate::wire::ethernet;
+
+const PS_PER_S: u64 = 1_000_000_000_000;
 
 /// How frames follow each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,6 +13,11 @@ pub enum Pace {
         /// Picoseconds from start to start; 0 starts all at once.
         ps: u64,
     },
+    /// So many frames start in every second, whatever their length.
+    Packets {
+        /// Frames per second, at least 1.
+        per_second: u64,
+    },
     /// Each frame starts when the one before has left a link of this rate: with padding to 60 B, 4 B of FCS and
     /// 20 B of preamble and gap.
     BackToBack {
@@ -19,32 +26,97 @@ pub enum Pace {
     },
 }
 
+impl Pace {
+    /// What a frame of `len` bytes without FCS counts for: one, or its bytes on the wire.
+    #[inline]
+    pub(super) const fn units(self, len: u32) -> u64 {
+        match self {
+            Self::Spacing { .. } | Self::Packets { .. } => 1,
+            Self::BackToBack { .. } => ethernet::wire_len(len),
+        }
+    }
+
+    /// Picoseconds per unit, as a fraction.
+    pub(super) const fn ps_per_unit(self) -> (u64, u64) {
+        match self {
+            Self::Spacing { ps } => (ps, 1),
+            Self::Packets { per_second } => (PS_PER_S, if per_second == 0 { 1 } else { per_second }),
+            Self::BackToBack { bits_per_second } => {
+                (8 * PS_PER_S, if bits_per_second == 0 { 1 } else { bits_per_second })
+            }
+        }
+    }
+
+    /// The time from this frame's start to the next one's, rounded down to a picosecond.
+    pub(super) fn gap(self, len: u32) -> u128 {
+        let (ps, per) = self.ps_per_unit();
+        u128::from(self.units(len)) * u128::from(ps) / u128::from(per)
+    }
+}
+
+/// A sum of fractions of a picosecond that loses nothing.
+#[derive(Debug, Clone)]
+pub(super) struct Elapsed {
+    ps: u128,
+    rest: u128,
+    numerator: u128,
+    denominator: u128,
+}
+
+impl Elapsed {
+    /// No time yet, in steps of `numerator / denominator` picoseconds; the denominator is not 0.
+    pub(super) fn new((numerator, denominator): (u64, u64), scale: u32) -> Self {
+        let (numerator, denominator) = (numerator.into(), u128::from(denominator) << scale);
+        Self { ps: 0, rest: 0, numerator, denominator }
+    }
+
+    /// Lets `steps` pass. Steps times numerator stay below 2^127.
+    #[inline]
+    pub(super) fn advance(&mut self, steps: impl Into<u128>) {
+        let sum = steps.into() * self.numerator + self.rest;
+        // A division of 64 bits is several times cheaper and covers most cases.
+        if let (Ok(sum), Ok(denominator)) = (u64::try_from(sum), u64::try_from(self.denominator)) {
+            self.ps += u128::from(sum / denominator);
+            self.rest = u128::from(sum % denominator);
+        } else {
+            self.ps += sum / self.denominator;
+            self.rest = sum % self.denominator;
+        }
+    }
+
+    /// Moves on to `ps`, if that is later.
+    pub(super) fn at_least(&mut self, ps: u128) {
+        if ps > self.ps {
+            (self.ps, self.rest) = (ps, 0);
+        }
+    }
+
+    /// Whole picoseconds, rounded down.
+    #[inline]
+    pub(super) const fn ps(&self) -> u128 {
+        self.ps
+    }
+}
+
 /// The start times of a sequence of frames; exact, no rounding adds up.
 #[derive(Debug, Clone)]
 pub struct Schedule {
     start: CaptureTime,
     pace: Pace,
-    frames: u64,
-    wire_bytes: u64,
+    elapsed: Elapsed,
 }
 
 impl Schedule {
     /// A sequence whose first frame starts at `start`.
-    pub const fn new(start: CaptureTime, pace: Pace) -> Self {
-        Self { start, pace, frames: 0, wire_bytes: 0 }
+    pub fn new(start: CaptureTime, pace: Pace) -> Self {
+        Self { start, pace, elapsed: Elapsed::new(pace.ps_per_unit(), 0) }
     }
 
     /// When the next frame starts, which has `len` bytes without FCS. Rounded down to a picosecond.
     #[inline]
     pub fn next(&mut self, len: u32) -> CaptureTime {
-        let elapsed = match self.pace {
-            Pace::Spacing { ps } => u128::from(self.frames) * u128::from(ps),
-            Pace::BackToBack { bits_per_second } => {
-                u128::from(self.wire_bytes) * 8_000_000_000_000 / u128::from(bits_per_second.max(1))
-            }
-        };
-        self.frames += 1;
-        self.wire_bytes += ethernet::wire_len(len);
+        let elapsed = self.elapsed.ps();
+        self.elapsed.advance(self.pace.units(len));
         CaptureTime::from_ps(self.start.as_ps().saturating_add(elapsed))
     }
 }
@@ -58,6 +130,13 @@ mod tests {
         let mut schedule = Schedule::new(CaptureTime::from_ns(5), Pace::Spacing { ps: 333 });
         let times: Vec<u128> = [60, 9000, 60].map(|len| schedule.next(len).as_ps()).into();
         assert_eq!(times, [5_000, 5_333, 5_666]);
+    }
+
+    #[test]
+    fn a_third_of_a_second_does_not_drift() {
+        let mut schedule = Schedule::new(CaptureTime::EPOCH, Pace::Packets { per_second: 3 });
+        let times: Vec<u128> = (0..4).map(|_| schedule.next(60).as_ps()).collect();
+        assert_eq!(times, [0, 333_333_333_333, 666_666_666_666, 1_000_000_000_000]);
     }
 
     #[test]

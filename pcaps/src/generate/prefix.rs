@@ -32,6 +32,11 @@ impl Prefix {
         self.len
     }
 
+    /// Number of free bits.
+    pub const fn host_bits(&self) -> u8 {
+        width(self.network) - self.len
+    }
+
     /// The address in it whose free bits are the low bits of `host`.
     #[inline]
     pub fn address(&self, host: u128) -> IpAddr {
@@ -61,12 +66,16 @@ impl fmt::Display for Prefix {
     }
 }
 
+/// `ADDRESS/LENGTH`, or an address alone.
 impl FromStr for Prefix {
     type Err = PrefixError;
 
     fn from_str(text: &str) -> Result<Self, PrefixError> {
         let malformed = || PrefixError::Text { found: text.to_owned() };
-        let (address, len) = text.split_once('/').ok_or_else(malformed)?;
+        let Some((address, len)) = text.split_once('/') else {
+            let address: IpAddr = text.parse().map_err(|_| malformed())?;
+            return Self::new(address, width(address));
+        };
         Self::new(address.parse().map_err(|_| malformed())?, len.parse().map_err(|_| malformed())?)
     }
 }
@@ -75,7 +84,7 @@ impl FromStr for Prefix {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PrefixError {
     /// The text has another form.
-    #[error("found `{found}`, expected ADDRESS/LENGTH as 10.1.0.0/16 or 2001:db8::/32")]
+    #[error("found `{found}`, expected an address or ADDRESS/LENGTH, as 10.1.0.0/16 or 2001:db8::/32")]
     Text {
         /// The text.
         found: String,
@@ -116,7 +125,9 @@ mod tests {
     #[test]
     fn what_is_no_prefix_is_refused() {
         assert_eq!("10.0.0.0/33".parse::<Prefix>(), Err(PrefixError::Length { found: 33, limit: 32 }));
-        for text in ["10.0.0.0", "10.0.0/8", "x/8", "10.0.0.0/-1"] {
+        assert_eq!("10.0.0.7".parse::<Prefix>().unwrap().to_string(), "10.0.0.7/32");
+        assert_eq!("::1".parse::<Prefix>().unwrap().to_string(), "::1/128");
+        for text in ["10.0.0", "10.0.0/8", "x/8", "10.0.0.0/-1"] {
             assert!(matches!(text.parse::<Prefix>(), Err(PrefixError::Text { .. })), "{text}");
         }
     }

@@ -1,7 +1,7 @@
 //! Ethernet II (IEEE 802.3): header, frame check sequence, and what the wire adds to a frame.
 
 use super::error::split;
-use super::{MacAddr, WireError};
+use super::{Crc32, MacAddr, WireError};
 
 /// Bytes of the header.
 pub const HEADER_LEN: usize = 14;
@@ -20,6 +20,10 @@ pub const TYPE_ARP: u16 = 0x0806;
 pub const TYPE_VLAN: u16 = 0x8100;
 /// EtherType of IPv6.
 pub const TYPE_IPV6: u16 = 0x86dd;
+/// EtherType of a service VLAN tag (802.1ad), the outer one of two.
+pub const TYPE_SERVICE_VLAN: u16 = 0x88a8;
+/// EtherType of MAC control frames: pause and PFC.
+pub const TYPE_MAC_CONTROL: u16 = 0x8808;
 
 /// A checked view of a frame.
 #[derive(Debug, Clone, Copy)]
@@ -92,25 +96,8 @@ pub const fn wire_len(len: u32) -> u64 {
 
 /// The frame check sequence of a frame: CRC-32 (IEEE 802.3 §3.2.9). Its little-endian bytes follow the frame.
 pub fn fcs(frame: &[u8]) -> u32 {
-    !frame.iter().fold(!0, |crc, &byte| CRC_TABLE[usize::from(crc as u8 ^ byte)] ^ (crc >> 8))
+    Crc32::new().with(frame).finish()
 }
-
-/// Remainders of all bytes by the reflected polynomial 04c11db7.
-static CRC_TABLE: [u32; 256] = {
-    let mut table = [0; 256];
-    let mut index = 0;
-    while index < 256 {
-        let mut crc = index as u32;
-        let mut bit = 0;
-        while bit < 8 {
-            crc = if crc & 1 != 0 { (crc >> 1) ^ 0xedb8_8320 } else { crc >> 1 };
-            bit += 1;
-        }
-        table[index] = crc;
-        index += 1;
-    }
-    table
-};
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,10 @@
 //! [`FrameBuilder`]: composes headers into a frame and works out what depends on the whole of it: EtherTypes,
 //! protocol numbers, lengths and checksums.
 
-use super::{Checksum, MacAddr, WireError, arp, ethernet, icmp, ipv4, ipv6, tcp, udp, vlan};
+mod transport;
+
+use super::{Checksum, MacAddr, WireError, arp, ethernet, icmp, ipv4, ipv6, roce, tcp, udp, vlan, vxlan};
+use transport::Transport;
 
 /// What a frame carries after its headers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,6 +15,23 @@ pub enum Payload<'a> {
     Zeros(usize),
 }
 
+impl Payload<'_> {
+    const fn byte_len(&self) -> usize {
+        match self {
+            Self::Bytes(bytes) => bytes.len(),
+            Self::Zeros(count) => *count,
+        }
+    }
+
+    /// The bytes that can change a one's-complement sum.
+    const fn summed(&self) -> &[u8] {
+        match self {
+            Self::Bytes(bytes) => bytes,
+            Self::Zeros(_) => &[],
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy)]
 enum Network {
     Raw { ethertype: u16 },
@@ -20,18 +40,11 @@ enum Network {
     Ipv6(ipv6::Header),
 }
 
-#[derive(Debug, Clone, Copy)]
-enum Transport {
-    None,
-    Udp(udp::Header),
-    Tcp(tcp::Header),
-    Icmp(icmp::Header),
-}
-
 /// Builds Ethernet frames, without frame check sequence.
 ///
 /// Length, checksum and protocol fields of the headers given are worked out anew; everything else is emitted as
-/// given. A transport needs IPv4 or IPv6 below it; without one, the protocol number given is kept.
+/// given. A transport needs IPv4 or IPv6 below it; without one, the protocol number given is kept. Over IPv4,
+/// VXLAN and RoCEv2 say that they have no UDP checksum, as RFC 7348 §4.1 wants and as RDMA adapters do.
 ///
 /// ```
 /// use sluice_pcaps::wire::{FrameBuilder, MacAddr, Payload, ipv4, udp};
@@ -47,6 +60,7 @@ enum Transport {
 pub struct FrameBuilder {
     destination: MacAddr,
     source: MacAddr,
+    service_tag: Option<vlan::Tag>,
     tag: Option<vlan::Tag>,
     network: Network,
     transport: Transport,
@@ -56,13 +70,20 @@ impl FrameBuilder {
     /// An untagged frame of EtherType 0 between two stations.
     pub const fn new(destination: MacAddr, source: MacAddr) -> Self {
         let network = Network::Raw { ethertype: 0 };
-        Self { destination, source, tag: None, network, transport: Transport::None }
+        Self { destination, source, service_tag: None, tag: None, network, transport: Transport::None }
     }
 
     /// Adds a VLAN tag, whose EtherType is worked out.
     #[must_use]
     pub const fn vlan(mut self, tag: vlan::Tag) -> Self {
         self.tag = Some(tag);
+        self
+    }
+
+    /// Adds a service VLAN tag (802.1ad) in front of the other one, if there is one; its EtherType is worked out.
+    #[must_use]
+    pub const fn service_vlan(mut self, tag: vlan::Tag) -> Self {
+        self.service_tag = Some(tag);
         self
     }
 
@@ -115,30 +136,44 @@ impl FrameBuilder {
         self
     }
 
-    /// Bytes of all headers.
+    /// Adds a UDP and a VXLAN header; the payload is the frame inside.
+    #[must_use]
+    pub const fn vxlan(mut self, outer: udp::Header, header: vxlan::Header) -> Self {
+        self.transport = Transport::Vxlan(outer, header);
+        self
+    }
+
+    /// Adds a UDP header and those of RoCEv2. Padding to a multiple of four and the invariant CRC follow the
+    /// payload.
+    #[must_use]
+    pub const fn roce(mut self, outer: udp::Header, headers: roce::Headers) -> Self {
+        self.transport = Transport::Roce(outer, headers);
+        self
+    }
+
+    /// Bytes of all headers; the invariant CRC of RoCEv2 is not one.
     pub const fn header_len(&self) -> usize {
-        let tag = if self.tag.is_some() { vlan::TAG_LEN } else { 0 };
+        let tag = vlan::TAG_LEN * (self.tag.is_some() as usize + self.service_tag.is_some() as usize);
         let network = match self.network {
             Network::Raw { .. } => 0,
             Network::Arp(_) => arp::PACKET_LEN,
             Network::Ipv4(_) => ipv4::HEADER_LEN,
             Network::Ipv6(_) => ipv6::HEADER_LEN,
         };
-        ethernet::HEADER_LEN + tag + network + self.transport_len()
+        ethernet::HEADER_LEN + tag + network + self.transport.header_len()
     }
 
     /// Writes the frame into `out`, whose contents are replaced.
     ///
     /// # Errors
     /// A payload too long for the length fields, or a transport without IP; `out` then has unspecified contents.
+    #[inline]
     pub fn build(&self, payload: Payload<'_>, out: &mut Vec<u8>) -> Result<(), WireError> {
         out.clear();
         self.link(out);
-        let payload_len = match payload {
-            Payload::Bytes(bytes) => bytes.len(),
-            Payload::Zeros(count) => count,
-        };
-        let ip_payload = self.transport_len() + payload_len;
+        let ip_start = out.len();
+        let payload_len = payload.byte_len();
+        let ip_payload = self.transport.header_len() + payload_len + self.transport.trailer_len(payload_len);
         match self.network {
             Network::Raw { .. } => self.refuse_transport("Ethernet")?,
             Network::Arp(packet) => {
@@ -147,37 +182,44 @@ impl FrameBuilder {
             }
             Network::Ipv4(mut header) => {
                 header.total_len = fit("IPv4", ip_payload + ipv4::HEADER_LEN)?;
-                header.protocol = self.protocol(ipv4::PROTOCOL_ICMP).unwrap_or(header.protocol);
+                header.protocol = self.transport.protocol(ipv4::PROTOCOL_ICMP).unwrap_or(header.protocol);
                 out.extend_from_slice(&header.with_checksum().to_bytes());
                 let len = fit("IPv4 payload", ip_payload)?;
                 let pseudo = Checksum::pseudo_ipv4(header.source, header.destination, header.protocol, len);
-                let icmp = Checksum::new();
-                self.transport(pseudo, icmp, len, payload, out);
+                self.transport.write(pseudo, false, len, payload, out);
             }
             Network::Ipv6(mut header) => {
                 header.payload_len = fit("IPv6 payload", ip_payload)?;
-                header.next_header = self.protocol(ipv6::NEXT_ICMPV6).unwrap_or(header.next_header);
+                header.next_header = self.transport.protocol(ipv6::NEXT_ICMPV6).unwrap_or(header.next_header);
                 out.extend_from_slice(&header.to_bytes());
                 let len = header.payload_len;
                 let pseudo =
                     Checksum::pseudo_ipv6(header.source, header.destination, header.next_header, len.into());
-                self.transport(pseudo, pseudo, len, payload, out);
+                self.transport.write(pseudo, true, len, payload, out);
             }
         }
         match payload {
             Payload::Bytes(bytes) => out.extend_from_slice(bytes),
             Payload::Zeros(count) => out.resize(out.len() + count, 0),
         }
+        if let Transport::Roce(..) = self.transport {
+            self.finish_roce(ip_start, payload, out)?;
+        }
         Ok(())
     }
 
     /// Writes the frame with so many zero bytes of payload that it has `len` bytes, or the headers alone if those
-    /// have more.
+    /// have more. A RoCEv2 packet is up to three bytes shorter, so that it needs no padding.
     ///
     /// # Errors
     /// As [`build`](Self::build).
+    #[inline]
     pub fn build_len(&self, len: usize, out: &mut Vec<u8>) -> Result<(), WireError> {
-        self.build(Payload::Zeros(len.saturating_sub(self.header_len())), out)
+        let zeros = match self.transport {
+            Transport::Roce(..) => len.saturating_sub(self.header_len() + roce::ICRC_LEN) & !3,
+            _ => len.saturating_sub(self.header_len()),
+        };
+        self.build(Payload::Zeros(zeros), out)
     }
 
     fn link(&self, out: &mut Vec<u8>) {
@@ -187,64 +229,19 @@ impl FrameBuilder {
             Network::Ipv4(_) => ethernet::TYPE_IPV4,
             Network::Ipv6(_) => ethernet::TYPE_IPV6,
         };
-        let ethertype = if self.tag.is_some() { ethernet::TYPE_VLAN } else { inner };
+        let behind_service = if self.tag.is_some() { ethernet::TYPE_VLAN } else { inner };
+        let ethertype = if self.service_tag.is_some() { ethernet::TYPE_SERVICE_VLAN } else { behind_service };
         let header = ethernet::Header { destination: self.destination, source: self.source, ethertype };
         out.extend_from_slice(&header.to_bytes());
-        if let Some(tag) = self.tag {
-            out.extend_from_slice(&vlan::Tag { ethertype: inner, ..tag }.to_bytes());
-        }
-    }
-
-    /// Writes the transport header: `pseudo` starts the sum of TCP and UDP, `icmp` that of ICMP.
-    fn transport(&self, pseudo: Checksum, icmp: Checksum, len: u16, payload: Payload<'_>, out: &mut Vec<u8>) {
-        let over = |sum: Checksum, header: &[u8]| {
-            let bytes = if let Payload::Bytes(bytes) = payload { bytes } else { &[] };
-            sum.with(header).with(bytes).finish()
-        };
-        match self.transport {
-            Transport::None => {}
-            Transport::Udp(mut header) => {
-                (header.length, header.checksum) = (len, 0);
-                // 0 would say that there is no checksum.
-                header.checksum = match over(pseudo, &header.to_bytes()) {
-                    0 => 0xffff,
-                    sum => sum,
-                };
-                out.extend_from_slice(&header.to_bytes());
+        for (tag, ethertype) in [(self.service_tag, behind_service), (self.tag, inner)] {
+            if let Some(tag) = tag {
+                out.extend_from_slice(&vlan::Tag { ethertype, ..tag }.to_bytes());
             }
-            Transport::Tcp(mut header) => {
-                header.checksum = 0;
-                header.checksum = over(pseudo, &header.to_bytes());
-                out.extend_from_slice(&header.to_bytes());
-            }
-            Transport::Icmp(mut header) => {
-                header.checksum = 0;
-                header.checksum = over(icmp, &header.to_bytes());
-                out.extend_from_slice(&header.to_bytes());
-            }
-        }
-    }
-
-    const fn transport_len(&self) -> usize {
-        match self.transport {
-            Transport::None => 0,
-            Transport::Udp(_) => udp::HEADER_LEN,
-            Transport::Tcp(_) => tcp::HEADER_LEN,
-            Transport::Icmp(_) => icmp::HEADER_LEN,
-        }
-    }
-
-    const fn protocol(&self, icmp: u8) -> Option<u8> {
-        match self.transport {
-            Transport::None => None,
-            Transport::Udp(_) => Some(ipv4::PROTOCOL_UDP),
-            Transport::Tcp(_) => Some(ipv4::PROTOCOL_TCP),
-            Transport::Icmp(_) => Some(icmp),
         }
     }
 
     fn refuse_transport(&self, protocol: &'static str) -> Result<(), WireError> {
-        match self.protocol(ipv4::PROTOCOL_ICMP) {
+        match self.transport.protocol(ipv4::PROTOCOL_ICMP) {
             None => Ok(()),
             Some(found) => {
                 let (field, found, expected) = ("transport protocol", found.into(), "none without IP");

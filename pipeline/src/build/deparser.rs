@@ -3,7 +3,7 @@
 use super::fields::Hdr;
 use super::gress::GressBuilder;
 use super::value::Bits;
-use crate::ir::{ChecksumUpdate, Field, Loc};
+use crate::ir::{self, ChecksumUpdate, Field, Loc, Request, RequestKind};
 
 impl<'b> GressBuilder<'b> {
     /// Adds to what leaves this gress: checksums, then headers in wire order, then the bytes that the parser
@@ -20,7 +20,53 @@ pub struct Deparser<'b> {
     gress: GressBuilder<'b>,
 }
 
+/// The header of a request: a header, or `()` for none.
+pub trait RequestData {
+    /// The header in the program.
+    fn header(self) -> Option<ir::Header>;
+}
+
+impl RequestData for () {
+    fn header(self) -> Option<ir::Header> {
+        None
+    }
+}
+
+impl<T> RequestData for Hdr<T> {
+    fn header(self) -> Option<ir::Header> {
+        Some(self.id())
+    }
+}
+
 impl Deparser<'_> {
+    /// Sends the packet, as it came in, through ingress once more when `resubmit_type` is `selector` (1 to 7).
+    /// The data stand in front of it: the parser extracts them if `resubmit_flag` is 1. At most 8 bytes on
+    /// Tofino, 16 on Tofino 2 (facts: asic §6.4). A resubmitted packet cannot be resubmitted again.
+    #[track_caller]
+    pub fn resubmit(self, selector: u8, data: impl RequestData) -> Self {
+        self.request(RequestKind::Resubmit, selector, data, Loc::caller())
+    }
+
+    /// Makes a copy for the mirror session in `session` when `mirror_type` is `selector` (1 to 7, on Tofino 2
+    /// to 15). The data stand in front of it: with the session's number at most 32 bytes on Tofino, 48 on
+    /// Tofino 2. A dropped packet is copied as well.
+    #[track_caller]
+    pub fn mirror(self, selector: u8, session: Bits<10>, data: impl RequestData) -> Self {
+        self.request(RequestKind::Mirror(session.0), selector, data, Loc::caller())
+    }
+
+    /// Sends the data to the control plane when `digest_type` is `selector` (1 to 7). At most 48 bytes.
+    #[track_caller]
+    pub fn digest<T>(self, selector: u8, data: Hdr<T>) -> Self {
+        self.request(RequestKind::Digest, selector, data, Loc::caller())
+    }
+
+    fn request(self, kind: RequestKind, selector: u8, data: impl RequestData, loc: Loc) -> Self {
+        let request = Request { kind, selector, header: data.header(), loc };
+        self.gress.builder.draft().program.pipes[self.gress.gress.index()].deparser.requests.push(request);
+        self
+    }
+
     /// Writes the ones' complement checksum over `inputs` to `field` whenever `header` is valid.
     #[track_caller]
     pub fn checksum<T, const N: usize>(self, header: Hdr<T>, field: Bits<16>, inputs: [Field; N]) -> Self {

@@ -234,7 +234,7 @@ pub use crate::ir::Next::{Accept, Reject};
 pub use action::{Act, ActElse, BuildTime};
 pub use cond::{Branch, ComparesWith, Cond, Test, Tested, and, eq, ge, gt, le, lt, ne, not, or};
 pub use control::{Control, Else, Switch};
-pub use deparser::Deparser;
+pub use deparser::{Deparser, RequestData};
 pub use draft::Builder;
 pub use fields::{Declarer, Fields, Handle, Hdr, IntrinsicDeclarer, IntrinsicFields, IntrinsicHandle};
 pub use gress::GressBuilder;

@@ -2,6 +2,7 @@
 //!
 //! What lives here: the trait behind `#[derive(Params)]`, and its errors. What may not: files and flags.
 
+use sluice_asic::names::nearest;
 use std::fmt::Display;
 use std::str::FromStr;
 use thiserror::Error;
@@ -90,7 +91,7 @@ pub enum ParamError {
     Unknown {
         /// The key asked for.
         key: String,
-        /// The key that takes the fewest edits to reach, if there is any.
+        /// The key that takes the fewest edits to reach, if one is near.
         nearest: Option<String>,
         /// Every key.
         known: Vec<String>,
@@ -112,7 +113,8 @@ pub enum ParamError {
 fn known_keys(nearest: &Option<String>, known: &[String]) -> String {
     match nearest {
         Some(nearest) => format!("nearest is `{nearest}` (parameters: {})", known.join(", ")),
-        None => "this program has no parameters".to_owned(),
+        None if known.is_empty() => "this program has no parameters".to_owned(),
+        None => format!("parameters: {}", known.join(", ")),
     }
 }
 
@@ -124,7 +126,7 @@ impl ParamError {
     /// The error for a key that is not among `known`; `#[derive(Params)]` writes this call.
     #[must_use]
     pub fn unknown(key: &str, known: &[&str]) -> ParamError {
-        let nearest = known.iter().min_by_key(|k| edits(k, key)).map(|&k| k.to_owned());
+        let nearest = nearest(key, known.iter().copied()).map(str::to_owned);
         ParamError::Unknown {
             key: key.to_owned(),
             nearest,
@@ -158,21 +160,6 @@ pub fn assign<T: FromStr<Err: Display>>(
     Ok(())
 }
 
-/// Levenshtein distance: insertions, deletions and replacements of one character.
-fn edits(from: &str, to: &str) -> usize {
-    let to: Vec<char> = to.chars().collect();
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (i, a) in from.chars().enumerate() {
-        let mut next = vec![i + 1];
-        for (j, &b) in to.iter().enumerate() {
-            let replaced = row[j] + usize::from(a != b);
-            next.push(replaced.min(row[j + 1] + 1).min(next[j] + 1));
-        }
-        row = next;
-    }
-    row[to.len()]
-}
-
 // The trait and its derive have one name, as serde's have.
 pub use sluice_pipeline_macros::Params;
 
@@ -181,11 +168,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn edits_count_single_character_changes() {
-        assert_eq!(edits("", "abc"), 3);
-        assert_eq!(edits("routes", "route"), 1);
-        assert_eq!(edits("gap", "map"), 1);
-        assert_eq!(edits("flowlets", "folwlets"), 2);
+    fn only_near_keys_are_offered() {
+        let said = |key| ParamError::unknown(key, &["routes", "gap"]).to_string();
+        assert_eq!(
+            said("rotues"),
+            "unknown parameter `rotues`; nearest is `routes` (parameters: routes, gap)"
+        );
+        assert_eq!(said("flowlets"), "unknown parameter `flowlets`; parameters: routes, gap");
     }
 
     #[test]

@@ -2,12 +2,12 @@
 //! here: reading.
 
 use super::check::has_priority;
-use super::{ControlState, Entry, GroupMember, Then, show_key, show_value};
+use super::{ControlState, Entry, GroupMember, Replication, Then, show_key, show_value};
 use crate::ir::{ActionCall, Profile, Program, Table};
 use std::fmt::Write;
 
 /// Everything that has been configured beyond what the program itself says: members, groups, entries in the
-/// order of their insertion, and changed defaults.
+/// order of their insertion, changed defaults, mirror sessions and multicast groups.
 #[must_use]
 pub fn print(program: &Program, control: &ControlState) -> String {
     let mut out = format!("# entries of {}\n", program.name);
@@ -23,7 +23,42 @@ pub fn print(program: &Program, control: &ControlState) -> String {
         _ = writeln!(out, "\n[default.{}]", quoted(&data.name));
         print_call(program, &control.tables[table].default, &mut out);
     }
+    print_replication(&control.replication, &mut out);
     out
+}
+
+fn print_replication(state: &Replication, out: &mut String) {
+    for (id, s) in &state.sessions {
+        _ = writeln!(out, "\n[[mirror]]\nsession = {id}");
+        s.port.inspect(|p| _ = writeln!(out, "port = {}", p.number()));
+        _ = writeln!(out, "queue = {}\ncos = {}\nmax_length = {}", s.qid, s.cos, s.max_length);
+        let groups: Vec<String> = s.groups.iter().flatten().map(ToString::to_string).collect();
+        if !groups.is_empty() {
+            _ = writeln!(out, "groups = [{}]", groups.join(", "));
+        }
+        let o = s.overrides;
+        let words = [("port", o.port), ("cos", o.cos), ("multicast", o.multicast)];
+        let words: Vec<&str> = words.iter().filter(|(_, on)| *on).map(|(word, _)| *word).collect();
+        if !words.is_empty() {
+            _ = writeln!(out, "overrides = [\"{}\"]", words.join("\", \""));
+        }
+        for (key, _) in [("ingress", s.ingress), ("egress", s.egress)].iter().filter(|(_, on)| !on) {
+            _ = writeln!(out, "{key} = false");
+        }
+    }
+    let ports = |list: &[u16]| list.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    for (id, nodes) in &state.groups {
+        _ = writeln!(out, "\n[[multicast]]\ngroup = {id}\nnodes = [");
+        for node in nodes {
+            let exclusion = node.level1_exclusion.map(|x| format!(", level1_exclusion = {x}"));
+            let (rid, list) = (node.rid, ports(&node.ports));
+            _ = writeln!(out, "  {{ rid = {rid}, ports = [{list}]{} }},", exclusion.unwrap_or_default());
+        }
+        _ = writeln!(out, "]");
+    }
+    for (id, list) in &state.exclusions {
+        _ = writeln!(out, "\n[[exclusion]]\nid = {id}\nports = [{}]", ports(list));
+    }
 }
 
 fn print_profile(program: &Program, control: &ControlState, profile: Profile, out: &mut String) {

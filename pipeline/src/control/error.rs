@@ -1,6 +1,6 @@
 //! What the control plane says when it refuses an operation: entity, found, expected, remedy.
 
-use super::names::counted;
+use super::ReplicationError;
 use super::schema::kind_name;
 use crate::ir::MatchKind;
 use thiserror::Error;
@@ -11,6 +11,8 @@ use thiserror::Error;
 pub enum ControlError {
     #[error("the program has no {0}")]
     NoSuchEntity(String),
+    #[error(transparent)]
+    Replication(#[from] ReplicationError),
     #[error("table `{table}` has no entry {entry}")]
     NoSuchEntry { table: String, entry: u32 },
     #[error("profile `{profile}` has no member {member}; create it first")]
@@ -87,4 +89,9 @@ pub enum ControlError {
 
 fn with_priority(priority: &Option<u32>) -> String {
     priority.map_or(String::new(), |p| format!(" at priority {p}"))
+}
+
+/// `1 argument`, `2 arguments`.
+fn counted(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }

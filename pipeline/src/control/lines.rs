@@ -12,6 +12,14 @@
 //! table_modify TABLE ACTION ENTRY arg..            ENTRY is an entry's number in its table
 //! table_delete TABLE ENTRY
 //! counter_reset COUNTER
+//! mirroring_add SESSION PORT                       a dev_port; the rest of a session takes the TOML form
+//! ```
+//!
+//! A file of *changes* has the same commands, each behind the time at which it takes effect:
+//!
+//! ```text
+//! @1.5ms table_delete ipv4_route 3
+//! @2ms   table_set_default ipv4_route ipv4_drop
 //! ```
 //!
 //! Keys and arguments are spelled as in [`parse_match`](super::parse_match) without spaces inside
@@ -23,13 +31,17 @@ use super::resolve::{Problem, Resolver};
 use super::{ControlError, ControlOp, EntryError, GroupMember, Script, Sourced, Then};
 use crate::entity::EntityMap;
 use crate::ir::{KeyValue, Profile, Program, TableData};
+use sluice_asic::port::DevPort;
+use sluice_asic::tm::MirrorSession;
+use sluice_asic::units::{Duration, UnitError};
 
 /// Commands and their usage.
-const COMMANDS: [(&str, &str); 10] = [
+const COMMANDS: [(&str, &str); 11] = [
     ("act_prof_add_member_to_group", "PROFILE MEMBER GROUP"),
     ("act_prof_create_group", "PROFILE"),
     ("act_prof_create_member", "PROFILE ACTION arg.."),
     ("counter_reset", "COUNTER"),
+    ("mirroring_add", "SESSION PORT"),
     ("table_add", "TABLE ACTION key.. => arg.. [priority]"),
     ("table_delete", "TABLE ENTRY"),
     ("table_indirect_add", "TABLE key.. => MEMBER [priority]"),
@@ -44,6 +56,35 @@ const COMMANDS: [(&str, &str); 10] = [
 /// Everything that is wrong with the file, in the order of its lines. What depends on the state (duplicates,
 /// room, fitting values) is checked by [`Script::apply`].
 pub fn parse(program: &Program, text: &str, origin: &str) -> Result<Script, Vec<EntryError>> {
+    read(program, text, origin, |words| Ok((Duration::ZERO, words)))
+}
+
+/// Reads a file of changes: commands with the time from the start of the run at which each takes effect. The
+/// script is in the order of times; members and groups are numbered in the order of the file.
+///
+/// # Errors
+/// As [`parse`]; [`Script::check`] says whether the changes fit the entries that they will find.
+pub fn parse_changes(program: &Program, text: &str, origin: &str) -> Result<Script, Vec<EntryError>> {
+    let mut script = read(program, text, origin, |words| {
+        let help = "start each line with the time from the start of the run, as in `@1.5ms table_delete ..`";
+        let (first, rest) = words.split_first().unwrap_or((&"", &[]));
+        let Some(time) = first.strip_prefix('@') else {
+            return Err(Problem { text: format!("`{first}` is no time"), help: help.to_owned() });
+        };
+        let refused = |e: UnitError| Problem { text: e.to_string(), help: help.to_owned() };
+        time.parse().map(|at| (at, rest)).map_err(refused)
+    })?;
+    script.ops.sort_by_key(|sourced| sourced.at);
+    Ok(script)
+}
+
+/// Reads commands; `time` takes the time off the words of a line.
+fn read(
+    program: &Program,
+    text: &str,
+    origin: &str,
+    time: impl for<'w> Fn(&'w [&'w str]) -> Result<(Duration, &'w [&'w str]), Problem>,
+) -> Result<Script, Vec<EntryError>> {
     let mut reader = Reader {
         resolver: Resolver { program },
         profiles: EntityMap::filled(program.profiles.len(), |_| Numbered::default()),
@@ -52,9 +93,15 @@ pub fn parse(program: &Program, text: &str, origin: &str) -> Result<Script, Vec<
     let mut errors = Vec::new();
     for (line, text) in (1..).zip(text.lines()) {
         let words: Vec<&str> = text.split('#').next().unwrap_or("").split_whitespace().collect();
-        let Some((command, rest)) = words.split_first() else { continue };
-        match reader.command(command, rest) {
-            Ok(op) => script.ops.push(Sourced { line, op }),
+        if words.is_empty() {
+            continue;
+        }
+        let sourced = time(&words).and_then(|(at, words)| {
+            let (command, rest) = words.split_first().unwrap_or((&"", &[]));
+            reader.command(command, rest).map(|op| Sourced { line, op, at })
+        });
+        match sourced {
+            Ok(sourced) => script.ops.push(sourced),
             Err(Problem { text, help }) => {
                 errors.push(EntryError { origin: origin.to_owned(), line, text, help })
             }
@@ -109,6 +156,7 @@ impl Reader<'_> {
             ("counter_reset", [counter]) => {
                 Ok(ControlOp::ClearCounter { counter: self.resolver.counter(counter)?, index: None })
             }
+            ("mirroring_add", [session, port]) => mirror(session, port),
             _ => Err(misused(command)),
         }
     }
@@ -221,6 +269,18 @@ fn priority<'w, 's>(
 fn number(what: &str, text: &str) -> Result<u32, Problem> {
     text.parse()
         .map_err(|_| Problem::new(format!("`{text}` is not a {what} number; expected 0 to {}", u32::MAX)))
+}
+
+fn mirror(session: &str, port: &str) -> Result<ControlOp, Problem> {
+    let small = |what, text| {
+        let number = number(what, text)?;
+        let most = u16::MAX;
+        u16::try_from(number).map_err(|_| Problem::new(format!("{what} {number}; at most {most}")))
+    };
+    let id = small("mirror session", session)?;
+    let unknown = || Problem::new(format!("`{port}` is no dev_port; expected 0 to {}", DevPort::COUNT - 1));
+    let port = DevPort::new(small("dev_port", port)?).ok_or_else(unknown)?;
+    Ok(ControlOp::SetMirrorSession { id, session: Some(MirrorSession::to_port(port)) })
 }
 
 fn misused(command: &str) -> Problem {

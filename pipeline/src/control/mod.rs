@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `state` | what is configured |
 //! | `op`, `check`, `error` | typed operations, their rules, what they say when refused |
+//! | `replication` | mirror sessions and multicast groups |
 //! | `schema` | what a program lets the control plane configure |
 //! | `value` | numbers, addresses, prefixes and masks as text |
 //! | `script`, `resolve` | a file's operations with their lines; names to handles |
@@ -18,8 +19,8 @@ pub mod entries;
 mod error;
 mod index;
 pub mod lines;
-mod names;
 mod op;
+mod replication;
 mod resolve;
 mod schema;
 mod script;
@@ -35,6 +36,7 @@ mod tests;
 
 pub use error::ControlError;
 pub use op::{Change, ControlOp};
+pub use replication::{MulticastNode, Replication, ReplicationError};
 pub use schema::{ActionSchema, CounterSchema, KeySchema, ParamSchema, ProfileSchema, Schema, TableSchema};
 pub use script::{EntryError, Script, Sourced};
 pub use state::{ControlState, Entry, EntryId, GroupMember, GroupSlots, ProfileState, TableState, Then};

@@ -1,9 +1,10 @@
 //! Typed operations and what they change. What may not live here: the rules (see `check`), names.
 
 use super::check::Checker;
-use super::{ControlError, ControlState, Entry, EntryId, GroupMember, Then};
+use super::{ControlError, ControlState, Entry, EntryId, GroupMember, MulticastNode, Then};
 use crate::ir::{ActionCall, Counter, KeyValue, Profile, Program, Table};
 use crate::pass::{Count, State};
+use sluice_asic::tm::MirrorSession;
 
 /// A change that the control plane asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,6 +93,27 @@ pub enum ControlOp {
         /// The cell; `None` for all.
         index: Option<u32>,
     },
+    /// Sets a mirror session, or takes it away.
+    SetMirrorSession {
+        /// Its number.
+        id: u16,
+        /// What it does.
+        session: Option<MirrorSession>,
+    },
+    /// Sets the nodes of a multicast group; none takes it away.
+    SetMulticastGroup {
+        /// Its number, from 1 on.
+        id: u16,
+        /// Its nodes, in the order in which copies are made.
+        nodes: Vec<MulticastNode>,
+    },
+    /// Sets the ports that a level-2 exclusion id leaves out.
+    SetExclusionPorts {
+        /// The id, 0..=511.
+        id: u16,
+        /// dev_ports.
+        ports: Vec<u16>,
+    },
 }
 
 /// What an operation changed: which executor structures to rebuild.
@@ -111,6 +133,8 @@ pub enum Change {
     Group(Profile, u32),
     /// A counter is to be zeroed: one cell or all.
     Counter(Counter, Option<u32>),
+    /// Mirror sessions or multicast groups.
+    Replication,
 }
 
 impl Change {
@@ -216,6 +240,18 @@ impl ControlState {
             ControlOp::ClearCounter { counter, index } => {
                 check.counter(counter, index)?;
                 Ok(Change::Counter(counter, index))
+            }
+            ControlOp::SetMirrorSession { id, session } => {
+                self.replication.set_session(id, session);
+                Ok(Change::Replication)
+            }
+            ControlOp::SetMulticastGroup { id, nodes } => {
+                self.replication.set_group(id, nodes)?;
+                Ok(Change::Replication)
+            }
+            ControlOp::SetExclusionPorts { id, ports } => {
+                self.replication.set_exclusion(id, ports)?;
+                Ok(Change::Replication)
             }
         }
     }

@@ -1,11 +1,11 @@
 //! Names to handles, with the nearest name when there is none. What may not live here: file formats.
 
-use super::names::nearest;
 use super::{ControlError, ValueError, parse_match, parse_value};
 use crate::flow::table_actions;
 use crate::ir::{
     Action, ActionCall, ActionData, Counter, KeyValue, MatchKind, Profile, Program, Table, TableData,
 };
+use sluice_asic::names::nearest;
 
 /// Something wrong, before its line is known.
 #[derive(Debug)]

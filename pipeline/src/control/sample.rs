@@ -168,7 +168,7 @@ pub(crate) fn router() -> Program {
     let checksum = m.named(Ingress, "ipv4.checksum");
     let inputs = ipv4_fields.into_iter().filter(|f| *f != checksum).collect();
     let update = ChecksumUpdate { header: emit[2], field: checksum, inputs, loc: Loc::default() };
-    m.0.pipes[0].deparser = Deparser { checksums: vec![update], emit };
+    m.0.pipes[0].deparser = Deparser { checksums: vec![update], emit, ..Deparser::default() };
     control(&mut m);
     egress(&mut m);
     m.0
@@ -275,6 +275,6 @@ fn egress(m: &mut Maker) {
     m.0.pipes[1] = PipeData {
         start: Next::State(start),
         control: vec![],
-        deparser: Deparser { checksums: vec![], emit: vec![eth] },
+        deparser: Deparser { emit: vec![eth], ..Deparser::default() },
     };
 }

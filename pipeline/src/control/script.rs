@@ -2,6 +2,7 @@
 
 use super::{Change, ControlOp, ControlState};
 use crate::ir::Program;
+use sluice_asic::units::Duration;
 use thiserror::Error;
 
 /// An operation and where it was written.
@@ -11,6 +12,8 @@ pub struct Sourced {
     pub line: u32,
     /// The operation.
     pub op: ControlOp,
+    /// When it takes effect, from the start of the run; zero for what is there from the start.
+    pub at: Duration,
 }
 
 /// The operations of a file, in the order in which they must be applied.
@@ -37,6 +40,14 @@ pub struct EntryError {
 }
 
 impl Script {
+    /// Whether the operations, one after the other, could be applied to this state, which stays as it is.
+    ///
+    /// # Errors
+    /// As [`Script::apply`].
+    pub fn check(&self, program: &Program, control: &ControlState) -> Result<(), Vec<EntryError>> {
+        self.apply(program, &mut control.clone()).map(|_| ())
+    }
+
     /// Applies all operations, or none.
     ///
     /// # Errors
@@ -49,7 +60,7 @@ impl Script {
         let mut next = control.clone();
         let mut changes = Vec::with_capacity(self.ops.len());
         let mut errors = Vec::new();
-        for Sourced { line, op } in &self.ops {
+        for Sourced { line, op, .. } in &self.ops {
             match next.apply(program, op.clone()) {
                 Ok(change) => changes.push(change),
                 Err(e) => errors.push(EntryError {

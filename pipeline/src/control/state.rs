@@ -4,6 +4,7 @@
 //! priority number before a higher one, then the older entry before the younger (`seq`).
 
 use super::index::TableIndex;
+use super::replication::Replication;
 use crate::entity::EntityMap;
 use crate::ir::{ActionCall, KeyValue, Profile, Program, Table};
 use sluice_asic::select::{GroupShape, WORD_SLOTS};
@@ -113,6 +114,8 @@ pub struct ControlState {
     pub tables: EntityMap<Table, TableState>,
     /// Per profile.
     pub profiles: EntityMap<Profile, ProfileState>,
+    /// Mirror sessions and multicast groups.
+    pub replication: Replication,
     pub(super) index: EntityMap<Table, TableIndex>,
 }
 
@@ -138,6 +141,6 @@ impl ControlState {
             .collect();
         let profiles = program.profiles.values().map(|_| ProfileState::default()).collect();
         let index = tables.values().map(|_| TableIndex::default()).collect();
-        ControlState { tables, profiles, index }
+        ControlState { tables, profiles, replication: Replication::default(), index }
     }
 }

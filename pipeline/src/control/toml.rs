@@ -17,6 +17,21 @@
 //!
 //! [default.ipv4_lpm]
 //! action = "drop"
+//!
+//! [[mirror]]                                         # a mirror session
+//! session = 3
+//! port = 136                                         # dev_port; or groups = [5], or both
+//! queue = 1                                          # of that port; cos, ingress = false, egress = false
+//! max_length = 128                                   # bytes of the copy, its mirror header included
+//! overrides = ["port"]                               # what packets replace: port (and queue), cos, multicast
+//!
+//! [[multicast]]
+//! group = 5
+//! nodes = [{ rid = 1, ports = [16, 24], level1_exclusion = 9 }, { rid = 2, ports = [32] }]
+//!
+//! [[exclusion]]                                      # a level-2 exclusion id
+//! id = 7
+//! ports = [24, 32]
 //! ```
 //!
 //! Values are spelled as in [`parse_value`](super::parse_value) and [`parse_match`](super::parse_match);
@@ -24,11 +39,14 @@
 //! before groups, groups before entries, entries before defaults, each in the order of the file. What may not
 //! live here: checks that need the present state.
 
+mod replication;
+
 use super::resolve::{Problem, Resolver, arg_count};
 use super::{ControlOp, EntryError, GroupMember, Script, Sourced, Then};
 use crate::ir::{Action, ActionCall, ActionData, KeyValue, Profile, Program, Table, TableData};
 use ::toml::Spanned;
 use ::toml::de::{DeTable, DeValue};
+use sluice_asic::units::Duration;
 
 /// Reads a TOML file; `origin` names it in errors.
 ///
@@ -49,7 +67,11 @@ pub fn parse(program: &Program, text: &str, origin: &str) -> Result<Script, Vec<
     let line = |at: usize| starts.partition_point(|s| *s <= at) as u32;
     if reader.problems.is_empty() {
         reader.ops.sort_by_key(|(rank, at, _)| (*rank, *at));
-        let ops = reader.ops.into_iter().map(|(_, at, op)| Sourced { line: line(at), op }).collect();
+        let ops = reader
+            .ops
+            .into_iter()
+            .map(|(_, at, op)| Sourced { line: line(at), op, at: Duration::ZERO })
+            .collect();
         return Ok(Script { origin: origin.to_owned(), ops });
     }
     reader.problems.sort_by_key(|(at, _)| *at);
@@ -64,6 +86,7 @@ pub fn parse(program: &Program, text: &str, origin: &str) -> Result<Script, Vec<
 /// Order of application.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
+    Replication,
     Member,
     Group,
     Entry,
@@ -157,7 +180,15 @@ impl Reader<'_> {
     }
 
     fn document(&mut self, document: &DeTable<'_>) {
-        self.only(document, &["table", "profile", "default"], "section");
+        let sections = ["table", "profile", "default", "mirror", "multicast", "exclusion"];
+        self.only(document, &sections, "section");
+        for (section, read) in [
+            ("mirror", Self::mirrors as fn(&mut Self, &Value<'_>)),
+            ("multicast", Self::multicast),
+            ("exclusion", Self::exclusions),
+        ] {
+            document.get(section).into_iter().for_each(|value| read(self, value));
+        }
         for (section, read) in [
             ("profile", Self::profile as fn(&mut Self, usize, &str, &Value<'_>)),
             ("table", Self::entries),

@@ -77,16 +77,27 @@ pub(super) fn lanes_where<const N: usize>(mask: u64, f: impl Fn(usize) -> bool) 
     if N == 1 {
         return u64::from(mask != 0 && f(0));
     }
-    if mask.count_ones() < 16 {
+    if mask.count_ones() < 8 {
         let mut found = 0;
         for_lanes::<N>(mask, |lane| found |= u64::from(f(lane)) << lane);
         return found;
     }
     // A byte per lane vectorises; eight of them make eight bits by one multiplication.
-    let bytes: [u8; MAX_BATCH] = std::array::from_fn(|lane| u8::from(f(lane)));
-    let (eights, _) = bytes.as_chunks::<8>();
-    let pack = |eight: &[u8; 8]| u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
-    mask & eights.iter().rev().fold(0, |found, eight| found << 8 | pack(eight))
+    let pack = |eight: [u8; 8]| u64::from_le_bytes(eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+    let lanes = MAX_BATCH - mask.leading_zeros() as usize;
+    let mut found = 0;
+    if lanes > MAX_BATCH / 2 {
+        let bytes: [u8; MAX_BATCH] = std::array::from_fn(|lane| u8::from(f(lane)));
+        for eight in bytes.as_chunks::<8>().0.iter().rev() {
+            found = found << 8 | pack(*eight);
+        }
+    } else {
+        for first in (0..lanes).step_by(8) {
+            let eight = std::array::from_fn(|i| u8::from(f((first + i) % MAX_BATCH)));
+            found |= pack(eight) << first;
+        }
+    }
+    mask & found
 }
 
 /// Puts `bits` of each lane of `mask` into a column, beside the bits of `keep`.

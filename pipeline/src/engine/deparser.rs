@@ -5,8 +5,9 @@
 
 use super::LowerError;
 use super::batch::{Phv, Slot, for_lanes, lanes_where};
+use super::checksum::{sum_bytes, sum_fields};
 use super::field::{FieldAt, SlotMap};
-use super::parser::{Leaf, header_columns, sum_bytes, sum_fields};
+use super::parser::{Leaf, header_columns};
 use crate::ir::{Field, Header, Program};
 use crate::packet::PacketStore;
 use crate::pass::Pass;
@@ -364,7 +365,7 @@ fn rewritten(program: &Program, header: Header, written: &BTreeSet<Container>, s
 
 /// Gives columns to the containers that must be stored: the rewritten ones, or all of a header that the
 /// program can make.
-fn claim_columns(
+pub(super) fn claim_columns(
     program: &Program,
     header: Header,
     made: bool,

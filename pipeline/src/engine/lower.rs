@@ -15,6 +15,7 @@ use super::gateway::Gate;
 use super::hash::HashPlan;
 use super::parser::{ParserBuilder, ParserCode};
 use super::register::{AccessPlan, noted};
+use super::request::RequestCode;
 use super::table::EngineTable;
 use crate::entity::EntityMap;
 use crate::flow::{Flow, Node, NodeKind, Outcome, Pred, Var};
@@ -71,6 +72,9 @@ pub(super) struct GressCode {
     pub(super) chooses_port: bool,
     pub(super) port: Option<FieldAt>,
     pub(super) qid: Option<FieldAt>,
+    pub(super) cos: Option<FieldAt>,
+    /// What the deparser makes beside packets.
+    pub(super) requests: RequestCode,
     /// The program looks at parser errors itself.
     pub(super) sees_errors: bool,
 }
@@ -93,11 +97,12 @@ pub(super) fn lower(program: &Program, placement: &Placement, gress: Gress) -> R
         registers: &mut registers,
     })?;
     let deparser = DeparserCode::new(program, gress, &made_headers(program, gress), &written, &mut slots)?;
+    let requests = RequestCode::new(program, gress, &written, &mut slots)?;
     let field = |slots: &mut SlotMap<'_>, which| program.intrinsic(gress, which).map(|f| slots.source(f));
     let mut inputs = Vec::new();
     for row in Intrinsic::TABLE.iter().filter(|r| r.exists_in(gress)) {
         // What starts as zero needs no writing.
-        if !matches!(row.field, Intrinsic::Qid | Intrinsic::DropCtl) {
+        if !row.starts_zero() {
             inputs.extend(
                 field(&mut slots, row.field).filter(|at| !at.pieces.is_empty()).map(|at| (row.field, at)),
             );
@@ -107,6 +112,8 @@ pub(super) fn lower(program: &Program, placement: &Placement, gress: Gress) -> R
         chooses_port: gress == Gress::Ingress,
         port: field(&mut slots, Intrinsic::UcastEgressPort),
         qid: field(&mut slots, Intrinsic::Qid),
+        cos: field(&mut slots, Intrinsic::IngressCos),
+        requests,
         sees_errors: program.intrinsic(gress, Intrinsic::ParserErr).is_some(),
         parser: parser.finish(&slots)?,
         steps,

@@ -8,6 +8,7 @@
 
 mod action;
 mod batch;
+mod checksum;
 mod deparser;
 mod field;
 mod gateway;
@@ -16,12 +17,13 @@ mod lookup;
 mod lower;
 mod parser;
 mod register;
+mod request;
 mod table;
 
 use crate::control::ControlState;
 use crate::ir::{Intrinsic, Profile, Program, Table};
 use crate::packet::PacketStore;
-use crate::pass::{Executor, MAX_BATCH, Pass, PassIn, PassOut, State, Verdict};
+use crate::pass::{Executor, MAX_BATCH, Made, Pass, PassIn, PassOut, State, Verdict};
 use crate::place::Placement;
 use action::{Effects, EntryOf, label_of};
 use batch::{Phv, first_lanes, for_lanes, lanes_where};
@@ -30,6 +32,7 @@ use field::FieldAt;
 use lower::{GressCode, Step, lower};
 use parser::{Ended, Heads, ParserScratch};
 use register::{Notes, settle};
+use request::Lanes as RequestLanes;
 use sluice_asic::gress::Gress;
 use table::{Found, NO_ENTRY};
 
@@ -50,6 +53,7 @@ impl LowerError {
 pub struct Engine {
     gresses: [GressEngine; 2],
     state: State,
+    made: Vec<Made>,
 }
 
 /// Code and scratch memory of one gress.
@@ -61,6 +65,8 @@ struct GressEngine {
     found: Found,
     notes: Vec<Notes>,
     lanes: Option<Box<Lanes>>,
+    /// Position in the caller's batch of the first lane.
+    first: u32,
 }
 
 impl Engine {
@@ -80,6 +86,7 @@ impl Engine {
                 GressEngine::new(lower(program, placement, Gress::Egress)?),
             ],
             state: State::new(program),
+            made: Vec::new(),
         };
         for gress in &mut engine.gresses {
             for table in &mut gress.code.tables {
@@ -99,12 +106,18 @@ impl Engine {
 impl Executor for Engine {
     fn run(&mut self, gress: Gress, batch: &mut [Pass], packets: &mut PacketStore) {
         let engine = &mut self.gresses[gress.index()];
-        for batch in batch.chunks_mut(MAX_BATCH) {
+        self.made.clear();
+        for (i, batch) in batch.chunks_mut(MAX_BATCH).enumerate() {
+            engine.first = (i * MAX_BATCH) as u32;
             match batch {
-                [_] => engine.run::<1>(batch, packets, &mut self.state),
-                _ => engine.run::<MAX_BATCH>(batch, packets, &mut self.state),
+                [_] => engine.run::<1>(batch, packets, &mut self.state, &mut self.made),
+                _ => engine.run::<MAX_BATCH>(batch, packets, &mut self.state, &mut self.made),
             }
         }
+    }
+
+    fn made(&mut self) -> &mut Vec<Made> {
+        &mut self.made
     }
 
     fn table_changed(&mut self, table: Table, control: &ControlState) {
@@ -152,11 +165,18 @@ impl GressEngine {
         let (phv, preds) = (Phv::new(code.slots), vec![0; code.preds]);
         let (parser, found) = (ParserScratch::default(), Found::default());
         let notes = (0..code.noted).map(|_| Notes::new()).collect();
-        GressEngine { code, phv, preds, parser, found, notes, lanes: Some(Box::new(Lanes::new())) }
+        let lanes = Some(Box::new(Lanes::new()));
+        GressEngine { code, phv, preds, parser, found, notes, lanes, first: 0 }
     }
 
     /// Runs a batch of at most `N` passes.
-    fn run<const N: usize>(&mut self, batch: &mut [Pass], packets: &mut PacketStore, state: &mut State) {
+    fn run<const N: usize>(
+        &mut self,
+        batch: &mut [Pass],
+        packets: &mut PacketStore,
+        state: &mut State,
+        made: &mut Vec<Made>,
+    ) {
         let mask = first_lanes(batch.len());
         // Taken out while the batch runs, so that the other parts can be borrowed beside it.
         let mut lanes = self.lanes.take().unwrap_or_else(|| Box::new(Lanes::new()));
@@ -164,7 +184,7 @@ impl GressEngine {
         let failed = self.parse::<N>(mask, packets, &mut lanes, state);
         let failed = if self.code.sees_errors { 0 } else { failed };
         self.control::<N>(mask & !failed, &mut lanes, state);
-        self.leave::<N>(mask, failed, batch, packets, &lanes);
+        self.leave::<N>(mask, failed, batch, packets, &lanes, made);
         self.lanes = Some(lanes);
     }
 
@@ -198,7 +218,12 @@ impl GressEngine {
                 Intrinsic::DeqTimedelta => fill(&|i| u64::from(i.deq_timedelta)),
                 Intrinsic::EgressQid => fill(&|i| u64::from(i.qid)),
                 Intrinsic::PktLength => at.write_lanes::<N>(mask, phv, |l| u64::from(bytes[l])),
-                Intrinsic::ParserErr | Intrinsic::Qid | Intrinsic::DropCtl => {}
+                Intrinsic::ResubmitFlag => fill(&|i| u64::from(i.resubmitted)),
+                Intrinsic::EgressRid => fill(&|i| u64::from(i.rid)),
+                Intrinsic::EgressRidFirst => fill(&|i| u64::from(i.rid_first)),
+                Intrinsic::EgressCos => fill(&|i| u64::from(i.cos)),
+                // Written after parsing, or zero at first.
+                _ => {}
             }
         }
     }
@@ -294,21 +319,26 @@ impl GressEngine {
         batch: &mut [Pass],
         packets: &mut PacketStore,
         lanes: &Lanes,
+        made: &mut Vec<Made>,
     ) {
-        let GressEngine { code, phv, .. } = self;
+        let GressEngine { code, phv, first, .. } = self;
         let leaf_of = |l: usize| usize::from(lanes.leaf[l]);
         let read = |at: &Option<FieldAt>, l: usize, none: u16| {
             at.as_ref().map_or(none, |at| at.read32(phv, l) as u16)
         };
+        let asked = code.requests.asked::<N>(mask & !failed, batch, phv);
         let mut nowhere = 0;
         for_lanes::<N>(mask, |l| {
             let parser_cycles = code.parser.cycles[leaf_of(l)];
             let (port, qid) = (read(&code.port, l, Intrinsic::NO_PORT), read(&code.qid, l, 0) as u8);
+            let cos = read(&code.cos, l, 0) as u8;
             nowhere |= u64::from(port == Intrinsic::NO_PORT) << l;
-            batch[l].output = PassOut { verdict: Verdict::Forward, port, qid, parser_cycles };
+            batch[l].output = PassOut { verdict: Verdict::Forward, port, qid, cos, parser_cycles };
         });
         let on = mask & !failed & !lanes.dropped;
-        let nowhere = if code.chooses_port { nowhere & on } else { 0 };
+        let again = asked.resubmit & on;
+        let on = on & !again;
+        let nowhere = if code.chooses_port { nowhere & on & !asked.multicast } else { 0 };
         for_lanes::<N>(failed, |l| {
             batch[l].output.verdict = Verdict::ParserError(code.parser.leaves[leaf_of(l)].error);
         });
@@ -316,10 +346,24 @@ impl GressEngine {
             batch[l].output.verdict = label_of(lanes.labels[l]).map_or(Verdict::Forward, Verdict::Label);
         });
         for_lanes::<N>(nowhere, |l| batch[l].output.verdict = Verdict::NoPort);
-        let of_lanes = DeparserLanes { leaf: &lanes.leaf, batch, start: &lanes.start };
+        for_lanes::<N>(again, |l| batch[l].output.verdict = Verdict::Resubmit);
         let on = on & !nowhere;
-        let no_room = code.deparser.run::<N>(on, &code.parser.leaves, &of_lanes, phv, packets);
-        for_lanes::<N>(no_room, |l| batch[l].output.verdict = Verdict::NoRoom);
+        let from = made.len();
+        if asked.any() {
+            let run = RequestLanes { first: *first, batch, phv, resubmit: again };
+            code.requests.make::<N>(&asked, &run, packets, made);
+        }
+        // A copy of what leaves is taken from the packet, be it dropped or not.
+        let deparsed = on | asked.leaving & !again;
+        let of_lanes = DeparserLanes { leaf: &lanes.leaf, batch, start: &lanes.start };
+        let no_room = code.deparser.run::<N>(deparsed, &code.parser.leaves, &of_lanes, phv, packets);
+        for_lanes::<N>(no_room & on, |l| batch[l].output.verdict = Verdict::NoRoom);
+        if asked.any() {
+            let run = RequestLanes { first: *first, batch, phv, resubmit: again };
+            let left = (deparsed & !no_room, on & !no_room);
+            code.requests.finish::<N>(&asked, left, &run, packets, made);
+            made[from..].sort_by_key(|m| m.pass);
+        }
     }
 }
 

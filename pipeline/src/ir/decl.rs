@@ -377,6 +377,55 @@ pub struct Deparser {
     pub checksums: Vec<ChecksumUpdate>,
     /// Headers in wire order; the invalid ones are left out.
     pub emit: Vec<Header>,
+    /// What is made beside the packet, in order.
+    pub requests: Vec<Request>,
+}
+
+/// Something that a deparser makes beside the packet when the type field of its kind says so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// What it makes.
+    pub kind: RequestKind,
+    /// The value of [`RequestKind::type_field`] that asks for it, from 1 on: 0 asks for nothing.
+    pub selector: u8,
+    /// The header whose bytes it carries, valid or not: they stand in front of the resubmitted packet or of
+    /// the copy, or are the digest.
+    pub header: Option<Header>,
+    /// Where the author wrote it.
+    pub loc: Loc,
+}
+
+/// What a deparser can make beside the packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RequestKind {
+    /// Sends the packet, as it came in, through ingress once more. In that pass it asks in vain.
+    Resubmit,
+    /// Makes a copy for the mirror session that the field says.
+    Mirror(Field),
+    /// Tells the control plane.
+    Digest,
+}
+
+impl RequestKind {
+    /// The intrinsic field that selects among the requests of this kind.
+    #[must_use]
+    pub const fn type_field(self) -> Intrinsic {
+        match self {
+            RequestKind::Resubmit => Intrinsic::ResubmitType,
+            RequestKind::Mirror(_) => Intrinsic::MirrorType,
+            RequestKind::Digest => Intrinsic::DigestType,
+        }
+    }
+
+    /// The word of the text form.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            RequestKind::Resubmit => "resubmit",
+            RequestKind::Mirror(_) => "mirror",
+            RequestKind::Digest => "digest",
+        }
+    }
 }
 
 /// A ones' complement checksum computed by the deparser when its header is valid.

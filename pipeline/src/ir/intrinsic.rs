@@ -36,6 +36,47 @@ pub enum Intrinsic {
     EgressQid,
     /// Bytes of the packet as the traffic manager held it, without FCS.
     PktLength,
+    /// 1 in the ingress pass that follows a resubmit.
+    ResubmitFlag,
+    /// Which resubmit the ingress deparser makes; 0, the value at the start of the pass, makes none.
+    ResubmitType,
+    /// Which mirror copy the deparser makes; 0 makes none.
+    MirrorType,
+    /// Whether the copy is of the packet as it leaves (1) or as it came (0). Tofino 2; a program that does
+    /// not declare it mirrors as Tofino does: at ingress what came in, at egress what leaves.
+    MirrorIoSelect,
+    /// Which digest the ingress deparser makes; 0 makes none.
+    DigestType,
+    /// First multicast group; 0 is none.
+    McastGrpA,
+    /// Second multicast group; 0 is none.
+    McastGrpB,
+    /// Copies are not made by multicast nodes with this level-1 exclusion id.
+    Level1ExclusionId,
+    /// Where the copy's replication id is `rid`, copies do not leave by the ports of this level-2 exclusion id.
+    Level2ExclusionId,
+    /// Replication id that the level-2 exclusion looks for.
+    Rid,
+    /// Replication id of the multicast node that made the copy; 0 for any other packet.
+    EgressRid,
+    /// 1 in the first copy that a multicast node made.
+    EgressRidFirst,
+    /// Ingress class of service.
+    IngressCos,
+    /// The class of service that the packet had at ingress.
+    EgressCos,
+    /// 1 sends a copy to the CPU port as well.
+    CopyToCpu,
+    /// Class of service of that copy.
+    IcosForCopyToCpu,
+    /// Port of the copy, where the mirror session lets packets override it. Tofino 2, as the next three.
+    MirrorEgressPort,
+    /// Its queue, with the port.
+    MirrorQid,
+    /// Its class of service.
+    MirrorIngressCos,
+    /// Whether it goes to the session's multicast groups.
+    MirrorMulticastCtrl,
 }
 
 /// What is known of an intrinsic field.
@@ -84,7 +125,7 @@ impl Intrinsic {
     pub const NO_PORT: u16 = 0x1ff;
 
     /// Every intrinsic field, in the order of the enum.
-    pub const TABLE: [IntrinsicInfo; 14] = [
+    pub const TABLE: [IntrinsicInfo; 34] = [
         row(Intrinsic::IngressPort, "ig.ingress_port", IG, (9, 9), false),
         row(Intrinsic::IngressMacTstamp, "ig.ingress_mac_tstamp", IG, (48, 48), false),
         row(Intrinsic::GlobalTstamp, "prsr.global_tstamp", BOTH, (48, 48), false),
@@ -99,6 +140,26 @@ impl Intrinsic {
         row(Intrinsic::DeqTimedelta, "eg.deq_timedelta", EG, (18, 32), false),
         row(Intrinsic::EgressQid, "eg.egress_qid", EG, (5, 7), false),
         row(Intrinsic::PktLength, "eg.pkt_length", EG, (16, 16), false),
+        row(Intrinsic::ResubmitFlag, "ig.resubmit_flag", IG, (1, 1), false),
+        row(Intrinsic::ResubmitType, "dprsr.resubmit_type", IG, (3, 3), true),
+        row(Intrinsic::MirrorType, "dprsr.mirror_type", BOTH, (3, 4), true),
+        row(Intrinsic::MirrorIoSelect, "dprsr.mirror_io_select", BOTH, (0, 1), true),
+        row(Intrinsic::DigestType, "dprsr.digest_type", IG, (3, 3), true),
+        row(Intrinsic::McastGrpA, "ig_tm.mcast_grp_a", IG, (16, 16), true),
+        row(Intrinsic::McastGrpB, "ig_tm.mcast_grp_b", IG, (16, 16), true),
+        row(Intrinsic::Level1ExclusionId, "ig_tm.level1_exclusion_id", IG, (16, 16), true),
+        row(Intrinsic::Level2ExclusionId, "ig_tm.level2_exclusion_id", IG, (9, 9), true),
+        row(Intrinsic::Rid, "ig_tm.rid", IG, (16, 16), true),
+        row(Intrinsic::EgressRid, "eg.egress_rid", EG, (16, 16), false),
+        row(Intrinsic::EgressRidFirst, "eg.egress_rid_first", EG, (1, 1), false),
+        row(Intrinsic::IngressCos, "ig_tm.ingress_cos", IG, (3, 3), true),
+        row(Intrinsic::EgressCos, "eg.egress_cos", EG, (3, 3), false),
+        row(Intrinsic::CopyToCpu, "ig_tm.copy_to_cpu", IG, (1, 1), true),
+        row(Intrinsic::IcosForCopyToCpu, "ig_tm.icos_for_copy_to_cpu", IG, (3, 3), true),
+        row(Intrinsic::MirrorEgressPort, "dprsr.mirror_egress_port", BOTH, (0, 9), true),
+        row(Intrinsic::MirrorQid, "dprsr.mirror_qid", BOTH, (0, 7), true),
+        row(Intrinsic::MirrorIngressCos, "dprsr.mirror_ingress_cos", BOTH, (0, 3), true),
+        row(Intrinsic::MirrorMulticastCtrl, "dprsr.mirror_multicast_ctrl", BOTH, (0, 1), true),
     ];
 
     /// The row of this field.
@@ -115,6 +176,13 @@ impl Intrinsic {
 }
 
 impl IntrinsicInfo {
+    /// Whether the field is zero at the start of every pass.
+    #[must_use]
+    pub const fn starts_zero(&self) -> bool {
+        self.writable && !matches!(self.field, Intrinsic::UcastEgressPort)
+            || matches!(self.field, Intrinsic::DropCtl)
+    }
+
     /// Whether this gress has the field.
     #[must_use]
     pub const fn exists_in(&self, gress: Gress) -> bool {

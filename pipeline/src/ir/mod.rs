@@ -13,6 +13,8 @@
 //! - The control block runs in program order; an action's primitives run in order.
 //! - The deparser updates checksums, then emits the valid headers of `emit` in order, then the bytes that
 //!   the parser did not extract.
+//! - Beside the packet a deparser makes what its type fields ask for ([`Request`]): a resubmit, for which the
+//!   packet keeps the bytes that it came with, mirror copies, also of packets that are dropped, and digests.
 //! - Only bytes cross from ingress to egress. What egress wants from ingress it gets in a header that
 //!   ingress emits in front of the packet (a *bridged header*) and that egress extracts.
 
@@ -27,7 +29,8 @@ pub use control::{ApplyArms, Block, Cond, Primitive, PrimitiveKind, RegisterAcce
 pub use decl::{
     ActionCall, ActionData, ChecksumUpdate, ConstEntry, CounterData, CounterHome, CounterKind, Deparser,
     FieldData, HashData, HeaderData, Home, Key, KeyValue, LabelData, LabelKind, MatchKind, Next, ParamData,
-    ParamValue, ParserOp, ParserOpKind, PipeData, ProfileData, SelectArm, SelectorData, StateData, TableData,
+    ParamValue, ParserOp, ParserOpKind, PipeData, ProfileData, Request, RequestKind, SelectArm, SelectorData,
+    StateData, TableData,
 };
 pub use expr::{CmpOp, Expr};
 pub use intrinsic::{Intrinsic, IntrinsicInfo};

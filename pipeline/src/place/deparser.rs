@@ -7,7 +7,7 @@
 
 use super::data::PhvAllocation;
 use crate::entity::EntityMap;
-use crate::ir::{Header, Loc, Next, ParserOpKind, ParserState, PrimitiveKind, Program};
+use crate::ir::{Header, Loc, Next, ParserOpKind, ParserState, PrimitiveKind, Program, RequestKind};
 use crate::verify::Diag;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
@@ -24,6 +24,20 @@ pub struct DeparserCost {
     pub header_bytes: u32,
     /// Checksum units.
     pub checksum_units: u32,
+    /// Bytes of the longest headers of requests.
+    pub requests: RequestCost,
+}
+
+/// Bytes of the longest header of each kind of request; their containers are among the PHV's, their limits
+/// among the rules of the chip.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RequestCost {
+    /// Resubmitted.
+    pub resubmit: u32,
+    /// In front of a mirror copy.
+    pub mirror: u32,
+    /// Digests.
+    pub digest: u32,
 }
 
 /// The cost of the deparser of `gress`.
@@ -50,10 +64,24 @@ pub fn cost(
         pov_bits: headers.len() as u32,
         header_bytes: longest_head(program, gress),
         checksum_units: deparser.checksums.len() as u32,
+        requests: requests(program, gress),
     };
     let at = deparser.emit.first().map(|&h| program.headers[h].loc).unwrap_or_default();
     let diags = over_limits(chip, gress, &cost, at);
     if diags.is_empty() { Ok(cost) } else { Err(diags) }
+}
+
+fn requests(program: &Program, gress: Gress) -> RequestCost {
+    let mut cost = RequestCost::default();
+    for request in &program.pipe(gress).deparser.requests {
+        let longest = match request.kind {
+            RequestKind::Resubmit => &mut cost.resubmit,
+            RequestKind::Mirror(_) => &mut cost.mirror,
+            RequestKind::Digest => &mut cost.digest,
+        };
+        *longest = request.header.map_or(0, |h| program.header_bits(h) / 8).max(*longest);
+    }
+    cost
 }
 
 /// Dictionary entries for containers of these bytes, one after the other.
@@ -170,7 +198,8 @@ mod tests {
         let program = fork();
         let tofino = costs(&program, &ChipSpec::tofino()).unwrap();
         // Words: 1 (four bytes together), 2, 3 and 4.
-        assert_eq!(tofino, DeparserCost { entries: 10, pov_bits: 4, header_bytes: 32, checksum_units: 0 });
+        let expected = DeparserCost { entries: 10, pov_bits: 4, header_bytes: 32, ..DeparserCost::default() };
+        assert_eq!(tofino, expected);
         let tofino2 = costs(&program, &ChipSpec::tofino2()).unwrap();
         assert_eq!(tofino2.entries, 1 + 1 + 2 + 2);
         assert_eq!(tofino2.header_bytes, 32);
@@ -199,7 +228,13 @@ mod tests {
 
     #[test]
     fn limits_name_what_is_short() {
-        let cost = DeparserCost { entries: 300, pov_bits: 3, header_bytes: 900, checksum_units: 1 };
+        let cost = DeparserCost {
+            entries: 300,
+            pov_bits: 3,
+            header_bytes: 900,
+            checksum_units: 1,
+            ..DeparserCost::default()
+        };
         let found = over_limits(&ChipSpec::tofino(), Gress::Egress, &cost, Loc::default());
         let texts: Vec<&str> = found.iter().map(|d| d.text.as_str()).collect();
         assert_eq!(

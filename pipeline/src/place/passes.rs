@@ -185,7 +185,8 @@ fn deparsers(work: &mut Work<'_>) -> Result<(), Failed> {
 fn print_deparser(work: &Work<'_>) -> String {
     let line = |(gress, c): (Gress, &DeparserCost)| {
         format!(
-            "{gress}: {} of {} dictionary entries, {} of {} validity bits, {} of {} header bytes, {} of {} checksum units\n",
+            "{gress}: {} of {} dictionary entries, {} of {} validity bits, {} of {} header bytes, {} of {} checksum units, \
+             {} of {} resubmitted bytes, {} of {} mirrored, {} of {} in digests\n",
             c.entries,
             work.chip.deparser.entries,
             c.pov_bits,
@@ -194,6 +195,12 @@ fn print_deparser(work: &Work<'_>) -> String {
             work.chip.deparser.max_header_bytes,
             c.checksum_units,
             work.chip.deparser.checksum_units,
+            c.requests.resubmit,
+            work.chip.deparser.resubmit_bytes,
+            c.requests.mirror,
+            work.chip.deparser.mirror_bytes,
+            c.requests.digest,
+            work.chip.deparser.digest_bytes,
         )
     };
     Gress::ALL.into_iter().zip(&work.deparsers).map(line).collect()

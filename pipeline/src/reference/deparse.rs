@@ -25,7 +25,7 @@ impl<T: Tracer> Run<'_, T> {
         bytes
     }
 
-    fn emit(&self, header: Header, bytes: &mut Vec<u8>) {
+    pub(super) fn emit(&self, header: Header, bytes: &mut Vec<u8>) {
         let mut bits = BitString::new();
         for &field in &self.program.headers[header].fields {
             bits.push(self.phv.field(field), self.program.fields[field].width.into());

@@ -13,7 +13,9 @@
 //! - *Fuel.* A parser that enters more than [`PARSER_FUEL`] states has run into its hardware timeout.
 //! - *Groups without an active member* in the chosen selector word leave nothing to run: the entry counts as
 //!   hit, and the table's default action runs.
-//! - *A packet that does not go on* keeps the bytes it came with; its deparser does not run.
+//! - *A packet that does not go on* keeps the bytes it came with; its deparser does not run, unless a mirror
+//!   copy of what leaves was asked for: then it is deparsed as if it went on.
+//! - *Requests* carry the values that header fields have before the deparser updates checksums.
 
 mod act;
 mod apply;
@@ -24,6 +26,7 @@ mod lookup;
 mod parse;
 mod phv;
 mod register;
+mod request;
 mod text;
 mod trace;
 
@@ -39,7 +42,8 @@ use crate::control::ControlState;
 use crate::entity::EntityMap;
 use crate::ir::{Intrinsic, Label, ParserState, Profile, Program, Table};
 use crate::packet::PacketStore;
-use crate::pass::{Executor, Pass, PassOut, State, Verdict};
+use crate::pass::{Executor, Made, Pass, PassOut, State, Verdict};
+use request::Asked;
 use sluice_asic::gress::Gress;
 
 /// What the reference interpreter cannot know from the program.
@@ -59,6 +63,7 @@ pub struct Reference<T = NoTrace> {
     control: ControlState,
     options: Options,
     state: State,
+    made: Vec<Made>,
     phv: Phv,
     tracer: T,
 }
@@ -80,6 +85,7 @@ impl<T: Tracer> Reference<T> {
             control: control.clone(),
             options,
             state: State::new(program),
+            made: Vec::new(),
             phv: Phv::new(program),
             tracer,
         }
@@ -102,7 +108,7 @@ impl<T: Tracer> Reference<T> {
         &mut self.tracer
     }
 
-    fn pass(&mut self, gress: Gress, pass: &Pass, packets: &mut PacketStore) -> PassOut {
+    fn pass(&mut self, gress: Gress, number: u32, pass: &Pass, packets: &mut PacketStore) -> PassOut {
         let bytes = packets.len(pass.packet);
         self.phv.start(&self.program, gress, &pass.input, bytes);
         let start = Event::PassStart { gress, packet: pass.packet, port: pass.input.port, bytes };
@@ -117,6 +123,8 @@ impl<T: Tracer> Reference<T> {
             state: &mut self.state,
             tracer: &mut self.tracer,
             label: None,
+            number,
+            made: &mut self.made,
         };
         let out = run.pass(pass, packets);
         self.tracer.event(&self.program, &Event::PassEnd { output: out });
@@ -126,9 +134,14 @@ impl<T: Tracer> Reference<T> {
 
 impl<T: Tracer> Executor for Reference<T> {
     fn run(&mut self, gress: Gress, batch: &mut [Pass], packets: &mut PacketStore) {
-        for pass in batch {
-            pass.output = self.pass(gress, pass, packets);
+        self.made.clear();
+        for (pass, number) in batch.iter_mut().zip(0..) {
+            pass.output = self.pass(gress, number, pass, packets);
         }
+    }
+
+    fn made(&mut self) -> &mut Vec<Made> {
+        &mut self.made
     }
 
     fn table_changed(&mut self, table: Table, control: &ControlState) {
@@ -161,6 +174,9 @@ struct Run<'a, T> {
     tracer: &'a mut T,
     /// The last drop label named.
     label: Option<Label>,
+    /// Position of the pass in its batch.
+    number: u32,
+    made: &'a mut Vec<Made>,
 }
 
 impl<T: Tracer> Run<'_, T> {
@@ -179,6 +195,7 @@ impl<T: Tracer> Run<'_, T> {
             verdict,
             port: run.intrinsic(Intrinsic::UcastEgressPort).unwrap_or(Intrinsic::NO_PORT),
             qid: run.intrinsic(Intrinsic::Qid).unwrap_or(0) as u8,
+            cos: run.intrinsic(Intrinsic::IngressCos).unwrap_or(0) as u8,
             parser_cycles: parsed.cycles,
         };
         if parsed.error != 0 {
@@ -189,15 +206,38 @@ impl<T: Tracer> Run<'_, T> {
             }
         }
         self.block(&self.program.pipe(self.gress).control);
-        if let Some(label) = self.label {
-            return out(self, Verdict::Label(label));
+        let asked = self.asked(pass);
+        let verdict = self.verdict(&asked);
+        self.make(&asked, verdict, pass.packet, packets);
+        let forward = out(self, verdict);
+        if verdict != Verdict::Forward && !asked.copies_what_leaves() {
+            return forward;
         }
-        let forward = out(self, Verdict::Forward);
-        if self.gress == Gress::Ingress && forward.port == Intrinsic::NO_PORT {
-            return PassOut { verdict: Verdict::NoPort, ..forward };
+        if verdict == Verdict::Resubmit {
+            return forward;
         }
         let headers = self.deparse();
-        let fits = packets.replace_front(pass.packet, parsed.bytes, &headers);
-        if fits { forward } else { PassOut { verdict: Verdict::NoRoom, ..forward } }
+        if !packets.replace_front(pass.packet, parsed.bytes, &headers) {
+            let no_room = if verdict == Verdict::Forward { Verdict::NoRoom } else { verdict };
+            return PassOut { verdict: no_room, ..forward };
+        }
+        self.finish(&asked, verdict, pass.packet, packets);
+        forward
+    }
+
+    /// What becomes of the packet, unless its deparser fails.
+    fn verdict(&self, asked: &Asked) -> Verdict {
+        let port = self.intrinsic(Intrinsic::UcastEgressPort).unwrap_or(Intrinsic::NO_PORT);
+        match self.label {
+            Some(label) => Verdict::Label(label),
+            None if asked.resubmit => Verdict::Resubmit,
+            None if self.gress == Gress::Ingress
+                && port == Intrinsic::NO_PORT
+                && asked.multicast.is_none() =>
+            {
+                Verdict::NoPort
+            }
+            None => Verdict::Forward,
+        }
     }
 }

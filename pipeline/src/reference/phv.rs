@@ -72,6 +72,11 @@ fn intrinsic_input(which: Intrinsic, input: &PassIn, bytes: u32) -> u128 {
         Intrinsic::DeqTimedelta => input.deq_timedelta.into(),
         Intrinsic::EgressQid => input.qid.into(),
         Intrinsic::PktLength => bytes.into(),
-        Intrinsic::ParserErr | Intrinsic::Qid | Intrinsic::DropCtl => 0,
+        Intrinsic::ResubmitFlag => input.resubmitted.into(),
+        Intrinsic::EgressRid => input.rid.into(),
+        Intrinsic::EgressRidFirst => input.rid_first.into(),
+        Intrinsic::EgressCos => input.cos.into(),
+        // Written after parsing, or zero at first.
+        _ => 0,
     }
 }

@@ -102,7 +102,7 @@ fn label(name: &str) -> Verdict {
 }
 
 fn forward(port: u16, parser_cycles: u16) -> PassOut {
-    PassOut { verdict: Verdict::Forward, port, qid: 0, parser_cycles }
+    PassOut { verdict: Verdict::Forward, port, qid: 0, cos: 0, parser_cycles }
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn the_longest_prefix_wins_and_a_member_needs_no_hash() {
     let (out, bytes) = bench().send(Gress::Ingress, &ipv4([198, 51, 100, 4], [11, 1, 3, 4], 17, 64), 0);
     assert_eq!(
         out,
-        PassOut { verdict: label("no_route"), port: Intrinsic::NO_PORT, qid: 0, parser_cycles: 2 }
+        PassOut { verdict: label("no_route"), port: Intrinsic::NO_PORT, qid: 0, cos: 0, parser_cycles: 2 }
     );
     assert_eq!(bytes, ipv4([198, 51, 100, 4], [11, 1, 3, 4], 17, 64));
 }
@@ -313,7 +313,7 @@ fn hashes_match_the_published_vectors() {
         let compute = m.action("compute", &[], vec![PrimitiveKind::Hash(result, hash)]);
         m.0.pipes[0].start = Next::State(start);
         m.0.pipes[0].control = vec![stmt(StmtKind::Call(compute))];
-        m.0.pipes[0].deparser = Deparser { checksums: vec![], emit: vec![key] };
+        m.0.pipes[0].deparser = Deparser { emit: vec![key], ..Deparser::default() };
         let mut b = Bench::with(&m.0, &ControlState::new(&m.0), NoTrace);
         b.send(Gress::Ingress, &[10, 0, 0, 1, 10, 0, 1, 1, 0x30, 0x39, 0, 80], 0);
         assert_eq!(b.reference.phv().field(result), expected, "rotated by {rotate}");

@@ -44,6 +44,7 @@ impl TextTracer {
                 format!("forward to port {} queue {}", output.port, output.qid)
             }
             Verdict::Forward => "forward".to_owned(),
+            Verdict::Resubmit => "resubmit".to_owned(),
             Verdict::Label(label) => format!("drop: {}", program.labels[label].name),
             Verdict::ParserError(bits) => format!("drop: parser error {bits:#06x}"),
             Verdict::NoPort => format!("drop: no egress port was set ({:#x})", Intrinsic::NO_PORT),
@@ -110,6 +111,11 @@ fn step(program: &Program, event: &Event<'_>) -> (String, Loc) {
         }
         Event::Emitted { header, offset } => {
             (format!("deparsing header '{}' at byte {offset}", program.headers[header].name), Loc::default())
+        }
+        Event::Requested { request, data } => {
+            let bytes: String = data.iter().map(|b| format!("{b:02x}")).collect();
+            let with = if bytes.is_empty() { String::new() } else { format!(" with {bytes}") };
+            (format!("{} {}{with}", request.kind.word(), request.selector), request.loc)
         }
         Event::PassStart { .. } | Event::PassEnd { .. } => (String::new(), Loc::default()),
     }

@@ -3,7 +3,7 @@
 use crate::control::EntryId;
 use crate::ir::{
     Action, ActionCall, Cond, Counter, Field, Hash, Header, Label, Loc, Next, ParserState, Program,
-    RegisterAction, Table,
+    RegisterAction, Request, Table,
 };
 use crate::packet::Packet;
 use crate::pass::{Count, PassOut};
@@ -173,6 +173,13 @@ pub enum Event<'a> {
         header: Header,
         /// Byte of the outgoing packet that it starts at.
         offset: usize,
+    },
+    /// The deparser makes something beside the packet.
+    Requested {
+        /// What.
+        request: &'a Request,
+        /// The bytes of its header.
+        data: &'a [u8],
     },
     /// The pass is over.
     PassEnd {

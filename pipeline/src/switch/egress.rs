@@ -1,15 +1,22 @@
 //! From the traffic manager to the wire: queues, scheduling against the line, what follows an egress pass.
+//!
+//! *Pacing.* A packet taken from its queue books its line time on its port. The scheduler takes the next one
+//! when what is booked is no more than `tx_ahead` ahead of the present; so it neither floods the egress pipe
+//! nor lets rounding to cycles open gaps on the line. When a packet leaves the egress deparser its booking is
+//! settled: what it did not use (it was dropped, or a header came off) is given back, and the line's true
+//! state is known.
 
 use super::ingress::PendingPass;
 use super::observe::{Left, QueueEvent, Sink};
+use super::port::Settled;
 use super::reason::{DeviceDrop, Reason};
-use super::{Event, Mode, Switch};
+use super::{Event, Mode, PacketInfo, Switch};
 use crate::packet::Packet;
 use crate::pass::{Executor, Pass, PassIn, Verdict};
 use sluice_asic::event::{EventClass, EventKey};
 use sluice_asic::gress::Gress;
 use sluice_asic::tm::{QueueId, TailDrop, TmPort};
-use sluice_asic::units::{Bytes, Time};
+use sluice_asic::units::{Bytes, Duration, Time};
 
 impl<E: Executor> Switch<E> {
     /// A packet reaches its queue.
@@ -26,8 +33,8 @@ impl<E: Executor> Switch<E> {
                     time: now,
                     depth: stamp.enq_qdepth,
                 });
-                if !self.ports[usize::from(port)].waiting {
-                    self.dequeue_when_free(now, port, sink);
+                if self.ports[usize::from(port)].scheduled.is_none() {
+                    self.dequeue(now, port, sink);
                 }
             }
             Err(drop) => {
@@ -41,56 +48,70 @@ impl<E: Executor> Switch<E> {
         }
     }
 
-    fn dequeue_when_free(&mut self, now: Time, port: u16, sink: &mut impl Sink) {
-        let due = self.due(now, port);
-        if due <= now {
+    /// When the port may dequeue next, as far as is known by `now`.
+    fn due(&mut self, now: Time, port: u16) -> Time {
+        let p = &mut self.ports[usize::from(port)];
+        while let Some(s) = p.settled.front().copied().filter(|s| s.exit <= now) {
+            p.settled.pop_front();
+            p.booked = p.booked.saturating_sub(s.booked) + s.took;
+            p.line_free = p.line_free.max(s.free_at);
+        }
+        let line = p.line_free.saturating_sub(self.lookahead);
+        p.booked.max(line).saturating_sub(self.tx_ahead)
+    }
+
+    /// Schedules the port's next dequeue; an earlier one takes the place of a later one.
+    fn schedule(&mut self, due: Time, port: u16) {
+        let p = &mut self.ports[usize::from(port)];
+        if p.scheduled.is_some_and(|t| t <= due) {
+            return;
+        }
+        p.scheduled = Some(due);
+        self.push(due, port, Event::Dequeue { port });
+    }
+
+    fn push(&mut self, time: Time, port: u16, event: Event) {
+        let p = &mut self.ports[usize::from(port)];
+        let (device, class) = (self.config.device, EventClass::BufferRelease);
+        let key = EventKey { time, device, class, port: u32::from(port), seq: p.schedules };
+        p.schedules += 1;
+        // Never refused: the time is not before that of the event being handled.
+        let pushed = self.events.push(key, event);
+        debug_assert!(pushed.is_ok(), "{pushed:?}");
+    }
+
+    /// A scheduled dequeue; one that an earlier one replaced is nothing.
+    pub(super) fn scheduled(&mut self, now: Time, port: u16, sink: &mut impl Sink) {
+        let p = &mut self.ports[usize::from(port)];
+        if p.scheduled == Some(now) {
+            p.scheduled = None;
             self.dequeue(now, port, sink);
-        } else {
+        }
+    }
+
+    /// Line time came back that had been booked: the next packet may be due earlier.
+    pub(super) fn credit(&mut self, now: Time, port: u16) {
+        if self.ports[usize::from(port)].scheduled.is_some() {
+            let due = self.due(now, port).max(now);
             self.schedule(due, port);
         }
     }
 
-    /// When the port may dequeue next: neither faster than its line, nor further ahead of the line than the
-    /// egress pipe is long. Only passes that have left the deparser by `now` are known.
-    fn due(&mut self, now: Time, port: u16) -> Time {
-        let p = &mut self.ports[usize::from(port)];
-        while let Some((_, free)) = p.line.front().copied().filter(|(exit, _)| *exit <= now) {
-            p.line.pop_front();
-            p.line_free = free;
-        }
-        p.next_dequeue.max(p.line_free.saturating_sub(self.lookahead))
-    }
-
-    fn schedule(&mut self, due: Time, port: u16) {
-        let p = &mut self.ports[usize::from(port)];
-        p.waiting = true;
-        let key = EventKey {
-            time: due,
-            device: self.config.device,
-            class: EventClass::BufferRelease,
-            port: u32::from(port),
-            seq: p.dequeues,
-        };
-        // Never refused: `due` lies behind the event being handled.
-        let pushed = self.events.push(key, Event::Dequeue { port });
-        debug_assert!(pushed.is_ok(), "{pushed:?}");
-    }
-
-    /// Sends the next packet of a port into its egress pipe.
-    pub(super) fn dequeue(&mut self, now: Time, port: u16, sink: &mut impl Sink) {
+    /// Sends the next packet of a port into its egress pipe, or schedules that.
+    fn dequeue(&mut self, now: Time, port: u16, sink: &mut impl Sink) {
         let due = self.due(now, port);
         if due > now {
-            self.ports[usize::from(port)].dequeues += 1;
             self.schedule(due, port);
             return;
         }
         let Some(out) = self.tm.dequeue(TmPort(port), now) else { return };
         let p = &mut self.ports[usize::from(port)];
-        p.dequeues += 1;
-        p.next_dequeue = now + p.tx.line_time(out.bytes);
+        let booked = p.tx.line_time(out.bytes);
+        p.booked = p.booked.max(now) + booked;
         let (dev_port, pipe) = (p.dev_port, usize::from(p.pipe));
         let info = &mut self.info[out.handle.index()];
         info.queued = out.stamp.deq_timedelta;
+        let PacketInfo { rid, rid_first, cos, .. } = *info;
         sink.dequeued(&QueueEvent {
             tag: info.tag,
             port: dev_port,
@@ -109,21 +130,39 @@ impl<E: Executor> Switch<E> {
             deq_qdepth: out.stamp.deq_qdepth.0,
             deq_timedelta: out.stamp.deq_timedelta.as_nanos() as u32,
             qid: out.queue.0,
+            rid,
+            rid_first,
+            cos,
+            resubmitted: false,
         };
         let pass = Pass::new(out.handle, input);
-        let pending = PendingPass { entered, cycle: entry.cycle, waited: entry.waited, port, pass };
+        let pending = PendingPass { entered, cycle: entry.cycle, waited: entry.waited, port, booked, pass };
         self.pipes[pipe].enter(Gress::Egress, self.timing[1].window, pending);
         if self.tm.backlog(TmPort(port)).packets > 0 {
-            let due = self.due(now, port);
+            let due = self.due(now, port).max(now);
             self.schedule(due, port);
         }
     }
 
-    /// What follows an egress pass: the packet is sent, or its end is accounted for.
-    pub(super) fn egress_done(&mut self, pass: &Pass, port: u16, exit: Time, sink: &mut impl Sink) {
+    /// What follows an egress pass, for which `booked` of line time was set aside: the packet is sent, or its
+    /// end is accounted for.
+    pub(super) fn egress_done(
+        &mut self,
+        pass: &Pass,
+        port: u16,
+        booked: Duration,
+        exit: Time,
+        sink: &mut impl Sink,
+    ) {
         let packet = pass.packet;
         if pass.output.verdict != Verdict::Forward {
+            let free_at = self.ports[usize::from(port)].tx.free_at();
+            self.settle(port, Settled { exit, booked, took: Duration::ZERO, free_at });
             self.lose(packet, exit, Reason::of(pass.output.verdict), sink);
+            return;
+        }
+        if self.ports[usize::from(port)].recirculation {
+            self.recirculate(packet, port, booked, exit, sink);
             return;
         }
         let info = self.info_of(packet);
@@ -132,17 +171,20 @@ impl<E: Executor> Switch<E> {
         let (first_bit, last_bit) = match self.config.mode {
             Mode::Timed => {
                 let sent = p.tx.start(exit + self.mac_tx, Bytes(u64::from(bytes)));
-                p.line.push_back((exit, sent.free_at));
+                let took = p.tx.line_time(Bytes(u64::from(bytes)));
+                self.settle(port, Settled { exit, booked, took, free_at: sent.free_at });
                 (sent.first_bit, sent.last_bit)
             }
             Mode::Functional => (exit, exit),
         };
+        let p = &self.ports[usize::from(port)];
         let dev_port = p.dev_port;
         self.totals.sent(usize::from(port), bytes);
+        self.ended(&info);
         let (head, tail) = self.packets.captured(packet);
         let left = Left {
             tag: info.tag,
-            ingress_port: self.ports[usize::from(info.port)].dev_port,
+            ingress_port: self.ports[usize::from(info.origin)].dev_port,
             egress_port: dev_port,
             received: info.received,
             first_bit,
@@ -153,5 +195,17 @@ impl<E: Executor> Switch<E> {
         };
         sink.sent(&left, head, tail);
         self.packets.remove(packet);
+    }
+
+    /// Notes what a packet took of the line time booked for it. Where much comes back the scheduler is told at
+    /// once; the little that headers make it finds when it looks next.
+    pub(super) fn settle(&mut self, port: u16, settled: Settled) {
+        if self.config.mode == Mode::Functional {
+            return;
+        }
+        self.ports[usize::from(port)].settled.push_back(settled);
+        if settled.booked > settled.took + self.tx_ahead {
+            self.push(settled.exit, port, Event::Credit { port });
+        }
     }
 }

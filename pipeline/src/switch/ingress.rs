@@ -1,12 +1,10 @@
 //! From the wire to the traffic manager: reception, entry arbitration, what follows an ingress pass.
-//!
-//! Also the functional mode, in which an ingress pass is followed by the egress pass at once.
 
 use super::observe::Sink;
 use super::reason::{DeviceDrop, Reason};
-use super::{Event, Mode, PacketInfo, RxFrame, Switch, SwitchError};
+use super::{Event, Mode, PacketInfo, RxFrame, Switch};
 use crate::packet::Packet;
-use crate::pass::{Executor, MAX_BATCH, Pass, PassIn, Verdict};
+use crate::pass::{Executor, Pass, PassIn, Verdict};
 use sluice_asic::event::{EventClass, EventKey};
 use sluice_asic::gress::Gress;
 use sluice_asic::units::{Bytes, Cycles, Duration, Time};
@@ -16,9 +14,9 @@ use sluice_asic::units::{Bytes, Cycles, Duration, Time};
 pub(super) struct Arrival {
     /// When it reaches the parser.
     pub(super) parser: Time,
-    port: u16,
-    seq: u64,
-    packet: Packet,
+    pub(super) port: u16,
+    pub(super) seq: u64,
+    pub(super) packet: Packet,
 }
 
 /// A PHV that entered a gress and has not been run.
@@ -29,6 +27,8 @@ pub(super) struct PendingPass {
     pub(super) waited: Cycles,
     /// Egress: index of the port that it leaves by.
     pub(super) port: u16,
+    /// Egress: line time booked for it.
+    pub(super) booked: Duration,
     pub(super) pass: Pass,
 }
 
@@ -43,13 +43,17 @@ impl<E: Executor> Switch<E> {
             Mode::Functional => time,
         };
         let bytes = frame.bytes.len() as u32 + missing;
-        let info =
-            PacketInfo { tag: frame.tag, port, seq: p.rx_seq, received: first_bit, ..Default::default() };
+        let info = PacketInfo {
+            tag: frame.tag,
+            port,
+            origin: port,
+            source: port.into(),
+            seq: p.rx_seq,
+            received: first_bit,
+            mac: first_bit,
+            ..Default::default()
+        };
         p.rx_seq += 1;
-        if self.info.len() <= packet.index() {
-            self.info.resize(packet.index() + 1, PacketInfo::default());
-        }
-        self.info[packet.index()] = info;
         let reception = p.rx.receive(first_bit, Bytes(u64::from(bytes)));
         p.rx_free = reception.next_first_bit;
         self.totals.received(usize::from(port), bytes);
@@ -57,12 +61,21 @@ impl<E: Executor> Switch<E> {
             Mode::Timed => reception.parser,
             Mode::Functional => first_bit,
         };
+        self.outside += 1;
+        self.note(packet, info);
         self.arrive(Arrival { parser, port, seq: info.seq, packet });
         first_bit.saturating_since(time)
     }
 
+    pub(super) fn note(&mut self, packet: Packet, info: PacketInfo) {
+        if self.info.len() <= packet.index() {
+            self.info.resize(packet.index() + 1, PacketInfo::default());
+        }
+        self.info[packet.index()] = info;
+    }
+
     /// Keeps arrivals in order: the hold of the frame's head makes short frames overtake long ones.
-    fn arrive(&mut self, arrival: Arrival) {
+    pub(super) fn arrive(&mut self, arrival: Arrival) {
         let key = |a: &Arrival| (a.parser, a.port, a.seq);
         let mut at = self.arrivals.len();
         while at > 0 && key(&self.arrivals[at - 1]) > key(&arrival) {
@@ -72,7 +85,10 @@ impl<E: Executor> Switch<E> {
     }
 
     /// Gives the arrivals up to `until` their slots in the ingress pipes.
+    ///
+    /// None behind the time at which a batch must run: what follows from it may come in before.
     pub(super) fn admit_arrivals(&mut self, until: Time, sink: &mut impl Sink) {
+        let mut until = until;
         while let Some(a) = self.arrivals.front().copied().filter(|a| a.parser <= until) {
             self.arrivals.pop_front();
             let port = &self.ports[usize::from(a.port)];
@@ -80,16 +96,20 @@ impl<E: Executor> Switch<E> {
             match self.pipes[pipe].entry[0].admit(local, a.parser) {
                 Ok(entry) => {
                     let entered = self.clock.time_of(entry.cycle);
+                    let info = self.info_of(a.packet);
                     let input = PassIn {
                         port: dev_port,
-                        mac_tstamp: self.stamp(self.info_of(a.packet).received),
+                        mac_tstamp: self.stamp(info.mac),
                         global_tstamp: self.stamp(entered),
+                        resubmitted: info.resubmitted,
                         ..PassIn::default()
                     };
                     let pass = Pass::new(a.packet, input);
-                    let pending =
-                        PendingPass { entered, cycle: entry.cycle, waited: entry.waited, port: a.port, pass };
+                    let booked = Duration::ZERO;
+                    let (cycle, waited) = (entry.cycle, entry.waited);
+                    let pending = PendingPass { entered, cycle, waited, port: a.port, booked, pass };
                     self.pipes[pipe].enter(Gress::Ingress, self.timing[0].window, pending);
+                    until = until.min(self.pipes[pipe].due[0]);
                 }
                 Err(_) => self.lose(a.packet, a.parser, Reason::Device(DeviceDrop::IngressOverrun), sink),
             }
@@ -103,23 +123,41 @@ impl<E: Executor> Switch<E> {
 
     /// What follows an ingress pass.
     pub(super) fn ingress_done(&mut self, pass: &Pass, exit: Time, sink: &mut impl Sink) {
+        if pass.output.verdict == Verdict::Resubmit {
+            self.resubmit(pass.packet, exit, sink);
+            return;
+        }
+        if self.info[pass.packet.index()].replicated {
+            return;
+        }
         let Some(port) = self.forwarded(pass, exit, sink) else { return };
         let info = &mut self.info[pass.packet.index()];
-        info.qid = pass.output.qid;
+        (info.qid, info.cos) = (pass.output.qid, pass.output.cos);
+        self.queue_up(pass.packet, port, exit);
+    }
+
+    /// Sends a packet that left a deparser at `exit` to a queue of the port.
+    pub(super) fn queue_up(&mut self, packet: Packet, port: u16, exit: Time) {
+        if self.config.mode == Mode::Functional {
+            self.work.push_back((packet, Some(port)));
+            return;
+        }
+        let info = self.info_of(packet);
         let key = EventKey {
             time: exit + self.tm_enqueue,
             device: self.config.device,
             class: EventClass::PacketEntry,
-            port: u32::from(info.port),
+            port: info.source,
             seq: info.seq,
         };
         // Never refused: the batch rule has every exit lie behind the last event.
-        let pushed = self.events.push(key, Event::Enqueue { packet: pass.packet, port });
+        let lane = usize::from(self.ports[usize::from(info.port)].pipe);
+        let pushed = self.events.push_in_lane(lane, key, Event::Enqueue { packet, port });
         debug_assert!(pushed.is_ok(), "{pushed:?}");
     }
 
     /// The port that the packet goes on to; otherwise accounts for its end.
-    fn forwarded(&mut self, pass: &Pass, time: Time, sink: &mut impl Sink) -> Option<u16> {
+    pub(super) fn forwarded(&mut self, pass: &Pass, time: Time, sink: &mut impl Sink) -> Option<u16> {
         let reason = match pass.output.verdict {
             Verdict::Forward => match self.port_index(pass.output.port) {
                 Some(port) => return Some(port),
@@ -129,106 +167,5 @@ impl<E: Executor> Switch<E> {
         };
         self.lose(pass.packet, time, reason, sink);
         None
-    }
-
-    /// Runs everything that has arrived, ingress and egress, without time.
-    pub(super) fn advance_functional(
-        &mut self,
-        until: Time,
-        sink: &mut impl Sink,
-    ) -> Result<(), SwitchError> {
-        loop {
-            let op = self.events.next_time().filter(|t| *t <= until);
-            let before = op.unwrap_or(until);
-            while self
-                .arrivals
-                .front()
-                .is_some_and(|a| a.parser < before || op.is_none() && a.parser <= until)
-            {
-                self.functional_batch(before, op.is_none(), sink);
-            }
-            self.now = self.now.max(before);
-            match op.and_then(|_| self.events.pop()) {
-                Some((_, Event::Control(op))) => self.apply(*op)?,
-                Some(_) | None => return Ok(()),
-            }
-        }
-    }
-
-    /// One batch of packets that came in by one pipe.
-    fn functional_batch(&mut self, until: Time, inclusive: bool, sink: &mut impl Sink) {
-        let limit = self.config.max_batch.clamp(1, MAX_BATCH);
-        let pipe_of = |s: &Self, a: &Arrival| usize::from(s.ports[usize::from(a.port)].pipe);
-        let Some(pipe) = self.arrivals.front().map(|a| pipe_of(self, a)) else { return };
-        self.batch.clear();
-        while let Some(a) = self.arrivals.front().copied() {
-            let due = a.parser < until || inclusive && a.parser == until;
-            if !due || pipe_of(self, &a) != pipe || self.batch.len() == limit {
-                break;
-            }
-            self.arrivals.pop_front();
-            let stamp = self.stamp(a.parser);
-            let port = self.ports[usize::from(a.port)].dev_port;
-            let input = PassIn { port, mac_tstamp: stamp, global_tstamp: stamp, ..PassIn::default() };
-            self.batch.push(Pass::new(a.packet, input));
-        }
-        self.execute(pipe, Gress::Ingress);
-        let done = std::mem::take(&mut self.batch);
-        let mut next: Vec<(usize, u16, Pass)> = Vec::with_capacity(done.len());
-        for pass in &done {
-            let received = self.info_of(pass.packet).received;
-            sink.pass(&self.functional_event(pipe, Gress::Ingress, pass));
-            if let Some(port) = self.forwarded(pass, received, sink) {
-                let p = &self.ports[usize::from(port)];
-                let stamp = self.stamp(received);
-                let input = PassIn {
-                    port: p.dev_port,
-                    global_tstamp: stamp,
-                    enq_tstamp: stamp as u32,
-                    qid: pass.output.qid,
-                    ..PassIn::default()
-                };
-                self.info[pass.packet.index()].qid = pass.output.qid;
-                next.push((usize::from(p.pipe), port, Pass::new(pass.packet, input)));
-            }
-        }
-        self.batch = done;
-        self.functional_egress(&next, sink);
-    }
-
-    /// Egress passes in packet order, grouped into runs of one pipe: the order of what leaves is kept.
-    fn functional_egress(&mut self, next: &[(usize, u16, Pass)], sink: &mut impl Sink) {
-        for pipe in 0..self.pipes.len() {
-            self.batch.clear();
-            self.batch.extend(next.iter().filter(|(p, ..)| *p == pipe).map(|(.., pass)| *pass));
-            if !self.batch.is_empty() {
-                self.execute(pipe, Gress::Egress);
-                self.functional_results(pipe, next);
-            }
-        }
-        let results = std::mem::take(&mut self.results);
-        for (i, (pipe, port, _)) in next.iter().enumerate() {
-            let Some(pass) = results.get(i).copied().flatten() else { continue };
-            sink.pass(&self.functional_event(*pipe, Gress::Egress, &pass));
-            let received = self.info_of(pass.packet).received;
-            self.egress_done(&pass, *port, received, sink);
-        }
-        self.results = results;
-        self.results.clear();
-    }
-
-    /// Puts the batch's results back in packet order.
-    fn functional_results(&mut self, pipe: usize, next: &[(usize, u16, Pass)]) {
-        self.results.resize(next.len(), None);
-        let slots = next.iter().enumerate().filter(|(_, (p, ..))| *p == pipe).map(|(i, _)| i);
-        for (slot, pass) in slots.zip(&self.batch) {
-            self.results[slot] = Some(*pass);
-        }
-    }
-
-    fn functional_event(&self, pipe: usize, gress: Gress, pass: &Pass) -> super::PassEvent {
-        let at = self.info_of(pass.packet).received;
-        let pending = PendingPass { entered: at, cycle: Cycles(0), waited: Cycles(0), port: 0, pass: *pass };
-        self.pass_event(pipe, gress, &pending, pass, at)
     }
 }

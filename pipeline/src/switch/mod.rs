@@ -7,32 +7,46 @@
 //!
 //! *Batches.* A pass changes the world only when it leaves its deparser. So all PHVs that enter one gress of
 //! one pipe within less than that gress' shortest latency are run as one batch, in entry order; results,
-//! state and times do not depend on the size of batches. A control-plane operation is never inside one.
+//! state and times do not depend on the size of batches. A control-plane operation is never inside one. Every
+//! way back to a gress (resubmit, recirculation, copies) begins at a deparser and takes time beside, so that
+//! latency is shorter than any loop.
+//!
+//! *Conservation.* What came in and what was made inside is out, dropped, absorbed or held
+//! ([`Switch::is_conserved`]); resubmit and recirculation make nothing.
 
 mod config;
+mod copies;
 mod egress;
+mod functional;
 mod ingress;
+mod laps;
 mod observe;
 mod port;
 mod reason;
+mod replicate;
 mod totals;
 
 pub use config::{Mode, QueueSetup, SwitchConfig, SwitchError};
-pub use observe::{Left, Lost, PassEvent, QueueEvent, Sink};
+pub use laps::{FUNCTIONAL_LAPS, FUNCTIONAL_PASSES, TIMER_LAPS};
+pub use observe::{Digest, Left, Lost, PassEvent, QueueEvent, Sink};
 pub use reason::{DeviceDrop, Reason};
-pub use totals::{Held, PortTotals, Totals};
+pub use totals::{Created, Held, PortTotals, Totals};
 
-use crate::control::{Change, ControlOp, ControlState};
+use crate::control::{Change, ControlError, ControlOp, ControlState};
 use crate::ir::{Counter, LabelKind, Program};
 use crate::packet::{HeadLayout, Packet, PacketStore};
-use crate::pass::{Count, Executor, MAX_BATCH, Pass, State};
+use crate::pass::{Count, Executor, MAX_BATCH, Made, Pass, State};
 use crate::place::Placement;
+use copies::Place;
 use ingress::{Arrival, PendingPass};
 use port::PortState;
+use replicate::Replicator;
+use sluice_asic::chip::ChipSpec;
 use sluice_asic::clock::Clock;
 use sluice_asic::entry::PipeEntry;
 use sluice_asic::event::{EventClass, EventKey, EventQueue};
 use sluice_asic::gress::Gress;
+use sluice_asic::mac::MacTx;
 use sluice_asic::port::{DevPort, PortMap};
 use sluice_asic::tm::{TmPort, TrafficManager};
 use sluice_asic::units::{Cycles, Duration, Time};
@@ -53,14 +67,32 @@ pub struct RxFrame<'a> {
 #[derive(Clone, Copy, Debug, Default)]
 struct PacketInfo {
     tag: u64,
-    /// Index of the port that it came in by.
+    /// Index of the port that it came in by last.
     port: u16,
-    /// Sequence on that port: with the port, a name that does not depend on batches.
+    /// Index of the port by which it, or what it is a copy of, came in from outside.
+    origin: u16,
+    /// Where its number in `seq` is from: the index of a port, or one of the places that make packets.
+    source: u32,
+    /// Number among what came from `source`: with it, a name that does not depend on batches.
     seq: u64,
-    /// First bit on the wire.
+    /// First bit on the wire, from outside.
     received: Time,
+    /// First bit at `port`.
+    mac: Time,
     qid: u8,
+    cos: u8,
     queued: Duration,
+    /// Replication id, and whether it is the first copy of its node.
+    rid: u16,
+    rid_first: bool,
+    /// The next ingress pass follows a resubmit.
+    resubmitted: bool,
+    /// Sent to the members of groups, or lost for lack of them.
+    replicated: bool,
+    /// Made inside.
+    made: bool,
+    /// Times that it went around.
+    laps: u32,
 }
 
 /// What happens at a time.
@@ -69,6 +101,8 @@ enum Event {
     Enqueue { packet: Packet, port: u16 },
     /// A port may send again.
     Dequeue { port: u16 },
+    /// Booked line time came back to a port.
+    Credit { port: u16 },
     /// An operation takes effect. Boxed: the queue moves events about, and the others are small.
     Control(Box<ControlOp>),
 }
@@ -79,6 +113,10 @@ struct PipeState {
     pending: [VecDeque<PendingPass>; 2],
     /// By when the first pending PHV of each gress must run: before anything can follow from it.
     due: [Time; 2],
+    /// The line that all recirculation ports share.
+    recirculation: MacTx,
+    /// Packets that each gress made.
+    copies: [u64; 2],
     state: State,
 }
 
@@ -114,8 +152,11 @@ pub struct Switch<E> {
     tm_enqueue: Duration,
     tm_dequeue: Duration,
     mac_tx: Duration,
-    /// Earliest distance from dequeue to the line: how far the scheduler may run ahead of the MAC.
+    /// From the ingress deparser back to the parser.
+    resubmit: Duration,
+    /// Shortest way from dequeue to the line.
     lookahead: Duration,
+    tx_ahead: Duration,
     ports: Vec<PortState>,
     /// Index into `ports` for every dev_port.
     by_dev_port: Vec<Option<u16>>,
@@ -125,7 +166,21 @@ pub struct Switch<E> {
     info: Vec<PacketInfo>,
     arrivals: VecDeque<Arrival>,
     events: EventQueue<Event>,
+    replicator: Replicator,
+    chip: ChipSpec,
+    /// What the batch being handled made.
+    made: Vec<Made>,
+    /// Packets inside but for timers.
+    outside: u64,
+    /// Whether every packet goes through ingress, one queue and egress, once; unknown after changes.
+    straight: Option<bool>,
+    /// Functional mode: passes still due of a packet and of what was made of it; egress passes have a port.
+    work: VecDeque<(Packet, Option<u16>)>,
+    /// Scratch of multicast.
+    members: Vec<replicate::Member>,
     batch: Vec<Pass>,
+    /// Pipe, port and egress pass of a functional batch's packets, in packet order.
+    onward: Vec<(usize, u16, Pass)>,
     /// Egress results of a functional batch, in packet order.
     results: Vec<Option<Pass>>,
     ops: u64,
@@ -159,6 +214,8 @@ impl<E: Executor> Switch<E> {
                 .map(|()| PipeEntry::new(clock, chip.ports.ports_per_pipe, chip.parser.fifo_packets)),
             pending: [VecDeque::new(), VecDeque::new()],
             due: [Time::MAX; 2],
+            recirculation: MacTx::new(chip.ports.recirculation_rate),
+            copies: [0; 2],
             state: State::new(program),
         };
         let mut by_dev_port = vec![None; usize::from(DevPort::COUNT)];
@@ -167,13 +224,22 @@ impl<E: Executor> Switch<E> {
         }
         Ok(Switch {
             program: program.clone(),
-            control,
             executor,
             clock,
             lookahead: cycles(latency.tm_dequeue) + timing[1].window + latency.mac_tx,
             tm_enqueue: cycles(latency.tm_enqueue),
             tm_dequeue: cycles(latency.tm_dequeue),
             mac_tx: latency.mac_tx,
+            tx_ahead: latency.tx_ahead,
+            resubmit: cycles(latency.resubmit),
+            chip: chip.clone(),
+            replicator: replicator(&control, chip, &by_dev_port)?,
+            made: Vec::new(),
+            control,
+            outside: 0,
+            straight: None,
+            work: VecDeque::new(),
+            members: Vec::new(),
             timing,
             totals: Totals::new(program, &states),
             ports: states,
@@ -183,8 +249,10 @@ impl<E: Executor> Switch<E> {
             packets: PacketStore::new(HeadLayout::default()),
             info: Vec::new(),
             arrivals: VecDeque::new(),
-            events: EventQueue::new(),
+            // A lane for each pipe: what leaves its ingress reaches the queues nearly in order.
+            events: EventQueue::with_lanes(chip.ports.pipes as usize),
             batch: Vec::with_capacity(MAX_BATCH),
+            onward: Vec::new(),
             results: Vec::new(),
             ops: 0,
             now: Time::ORIGIN,
@@ -260,23 +328,25 @@ impl<E: Executor> Switch<E> {
     fn handle(&mut self, time: Time, event: Event, sink: &mut impl Sink) -> Result<(), SwitchError> {
         match event {
             Event::Enqueue { packet, port } => self.enqueue(time, packet, port, sink),
-            Event::Dequeue { port } => {
-                self.ports[usize::from(port)].waiting = false;
-                self.dequeue(time, port, sink);
-            }
+            Event::Dequeue { port } => self.scheduled(time, port, sink),
+            Event::Credit { port } => self.credit(time, port),
             Event::Control(op) => {
-                // PHVs that entered before the operation have not all been run: they see the old entries.
-                for pipe in 0..self.pipes.len() {
-                    for gress in Gress::ALL {
-                        while self.front_entry(pipe, gress).is_some_and(|t| t < time) {
-                            self.run_batch(pipe, gress, time, sink);
-                        }
-                    }
-                }
+                self.run_before(time, sink);
                 self.apply(*op)?;
             }
         }
         Ok(())
+    }
+
+    /// PHVs that entered before an operation have not all been run: they see what was there before it.
+    fn run_before(&mut self, time: Time, sink: &mut impl Sink) {
+        for pipe in 0..self.pipes.len() {
+            for gress in Gress::ALL {
+                while self.front_entry(pipe, gress).is_some_and(|t| t < time) {
+                    self.run_batch(pipe, gress, time, sink);
+                }
+            }
+        }
     }
 
     /// Applies an operation at once, outside the order of events: for configuration before the run.
@@ -284,6 +354,15 @@ impl<E: Executor> Switch<E> {
     /// # Errors
     /// When the operation does not fit.
     pub fn apply(&mut self, op: ControlOp) -> Result<(), SwitchError> {
+        self.straight = None;
+        let copies = matches!(
+            op,
+            ControlOp::SetMirrorSession { .. }
+                | ControlOp::SetMulticastGroup { .. }
+                | ControlOp::SetExclusionPorts { .. }
+        );
+        // What chip and ports do not allow must not stay.
+        let before = copies.then(|| self.control.replication.clone());
         match self.control.apply(&self.program, op).map_err(|e| SwitchError::Control(Box::new(e)))? {
             Change::Inserted(table, _) | Change::Modified(table, _) | Change::Default(table) => {
                 self.executor.table_changed(table, &self.control);
@@ -299,6 +378,13 @@ impl<E: Executor> Switch<E> {
                 self.executor.profile_changed(profile, &self.control);
             }
             Change::Counter(counter, index) => self.clear_counter(counter, index),
+            Change::Replication => match replicator(&self.control, &self.chip, &self.by_dev_port) {
+                Ok(new) => self.replicator = new,
+                Err(e) => {
+                    self.control.replication = before.unwrap_or_default();
+                    return Err(e);
+                }
+            },
         }
         Ok(())
     }
@@ -341,14 +427,18 @@ impl<E: Executor> Switch<E> {
         self.batch.clear();
         self.batch.extend(queue.iter().take_while(|p| p.entered < end).take(limit).map(|p| p.pass));
         self.execute(pipe, gress);
+        let mut made = 0;
         for i in 0..self.batch.len() {
             let pass = self.batch[i];
             let Some(pending) = self.pipes[pipe].pending[g].pop_front() else { return };
             let exit = self.exit(gress, &pending, &pass);
             sink.pass(&self.pass_event(pipe, gress, &pending, &pass, exit));
+            if made < self.made.len() {
+                made = self.made_by(made, i, Place { pipe, gress, time: exit }, sink);
+            }
             match gress {
                 Gress::Ingress => self.ingress_done(&pass, exit, sink),
-                Gress::Egress => self.egress_done(&pass, pending.port, exit, sink),
+                Gress::Egress => self.egress_done(&pass, pending.port, pending.booked, exit, sink),
             }
         }
         let window = self.timing[g].window;
@@ -361,6 +451,7 @@ impl<E: Executor> Switch<E> {
         std::mem::swap(self.executor.state_mut(), &mut self.pipes[pipe].state);
         self.executor.run(gress, &mut self.batch, &mut self.packets);
         std::mem::swap(self.executor.state_mut(), &mut self.pipes[pipe].state);
+        std::mem::swap(self.executor.made(), &mut self.made);
     }
 
     /// When a pass leaves its deparser.
@@ -408,10 +499,11 @@ impl<E: Executor> Switch<E> {
         let absorbed =
             matches!(reason, Reason::Label(l) if self.program.labels[l].kind == LabelKind::Consume);
         self.totals.lost(reason, absorbed);
+        self.ended(&info);
         let (head, tail) = self.packets.captured(packet);
         let lost = Lost {
             tag: info.tag,
-            port: self.ports[usize::from(info.port)].dev_port,
+            port: self.ports[usize::from(info.origin)].dev_port,
             received: info.received,
             time,
             reason,
@@ -482,6 +574,17 @@ impl<E: Executor> Switch<E> {
         let t = &self.totals;
         t.received + t.created == t.sent + t.dropped + t.absorbed + self.packets.live() as u64
     }
+}
+
+/// The sessions and groups of a control state, as far as chip and ports allow them.
+fn replicator(
+    control: &ControlState,
+    chip: &ChipSpec,
+    by_dev_port: &[Option<u16>],
+) -> Result<Replicator, SwitchError> {
+    let index = |port: u16| by_dev_port.get(usize::from(port)).copied().flatten();
+    let refused = |e| SwitchError::Control(Box::new(ControlError::Replication(e)));
+    Replicator::new(&control.replication, chip, index).map_err(refused)
 }
 
 fn timing(placement: &Placement, gress: Gress) -> GressTiming {

@@ -91,6 +91,19 @@ pub struct QueueEvent {
     pub depth: Cells,
 }
 
+/// A digest on its way to the control plane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Digest {
+    /// The caller's name for the packet that it is of.
+    pub tag: u64,
+    /// Which pipe.
+    pub pipe: u8,
+    /// `digest_type`.
+    pub kind: u8,
+    /// When it left the deparser.
+    pub time: Time,
+}
+
 /// Where a switch puts what leaves it.
 pub trait Sink {
     /// A packet left; its bytes are `head` then `tail`. Calls for one port are in order of time; over all
@@ -103,6 +116,11 @@ pub trait Sink {
     /// A pass was run.
     fn pass(&mut self, event: &PassEvent) {
         let _ = event;
+    }
+
+    /// The program tells the control plane something.
+    fn digest(&mut self, digest: &Digest, data: &[u8]) {
+        let _ = (digest, data);
     }
 
     /// A packet was enqueued.

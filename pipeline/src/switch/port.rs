@@ -4,7 +4,7 @@ use super::config::{SwitchConfig, SwitchError};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::mac::{MacRx, MacTx};
 use sluice_asic::port::{PortKind, PortMap};
-use sluice_asic::units::Time;
+use sluice_asic::units::{Duration, Time};
 use std::collections::VecDeque;
 
 /// A port of the running switch.
@@ -15,22 +15,39 @@ pub(super) struct PortState {
     /// Number within the pipe.
     pub(super) local: u8,
     pub(super) queues: u16,
+    /// What leaves by it comes in by it.
+    pub(super) recirculation: bool,
     pub(super) rx: MacRx,
     pub(super) tx: MacTx,
     /// Earliest first bit of the next frame in.
     pub(super) rx_free: Time,
     /// Frames taken so far.
     pub(super) rx_seq: u64,
-    /// Earliest next dequeue.
-    pub(super) next_dequeue: Time,
-    /// Dequeues so far.
-    pub(super) dequeues: u64,
-    /// A dequeue is scheduled.
-    pub(super) waiting: bool,
-    /// Passes that left the egress deparser: when, and when the line is free after them.
-    pub(super) line: VecDeque<(Time, Time)>,
+    /// Line time booked by the packets dequeued so far: when the line would be free if packets reached it
+    /// without the egress pipe's latency.
+    pub(super) booked: Time,
+    /// Dequeues and their like scheduled so far.
+    pub(super) schedules: u64,
+    /// When the next dequeue is scheduled.
+    pub(super) scheduled: Option<Time>,
+    /// Passes that left the egress deparser: when; line time booked for the packet; line time it took, none
+    /// if it was dropped; when the line is free after it.
+    pub(super) settled: VecDeque<Settled>,
     /// When the line is free as far as the scheduler knows.
     pub(super) line_free: Time,
+}
+
+/// What became of a packet that the scheduler sent into the egress pipe.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Settled {
+    /// When it left the deparser: nobody knows before.
+    pub(super) exit: Time,
+    /// Line time booked for it.
+    pub(super) booked: Duration,
+    /// Line time that it took; none if egress dropped it.
+    pub(super) took: Duration,
+    /// When the line is free after it.
+    pub(super) free_at: Time,
 }
 
 /// The ports of a port map, with the speeds of the configuration.
@@ -61,20 +78,25 @@ pub(super) fn states(
             PortKind::Cpu => "cpu".to_owned(),
             PortKind::Recirculation => format!("recirc:{dev_port}"),
         };
+        let way = match p.kind {
+            PortKind::Recirculation => chip.latency.recirculation,
+            PortKind::Front(_) | PortKind::Cpu => chip.latency.mac_rx,
+        };
         list.push(PortState {
             dev_port,
             name,
             pipe: p.pipe().0,
             local: p.dev_port.local(),
             queues: p.queues,
-            rx: MacRx::new(speed, p.ingress_hold, chip.latency.mac_rx),
+            recirculation: p.kind == PortKind::Recirculation,
+            rx: MacRx::new(speed, p.ingress_hold, way),
             tx: MacTx::new(speed),
             rx_free: Time::ORIGIN,
             rx_seq: 0,
-            next_dequeue: Time::ORIGIN,
-            dequeues: 0,
-            waiting: false,
-            line: VecDeque::new(),
+            booked: Time::ORIGIN,
+            schedules: 0,
+            scheduled: None,
+            settled: VecDeque::new(),
             line_free: Time::ORIGIN,
         });
     }

@@ -25,11 +25,17 @@ pub enum DeviceDrop {
     NoSuchQueue,
     /// The headers to emit do not fit in front of the packet.
     HeadersTooLong,
+    /// The multicast groups of the packet have no member for it.
+    NoMulticastMember,
+    /// The mirror session of the copy is not set up for it.
+    MirrorSessionOff,
+    /// Without time: the packet has gone around too often.
+    TooManyLaps,
 }
 
 impl DeviceDrop {
     /// Every reason with its name, what it means and what to try.
-    pub const TABLE: [(DeviceDrop, &'static str, &'static str, &'static str); 9] = [
+    pub const TABLE: [(DeviceDrop, &'static str, &'static str, &'static str); 12] = [
         (
             DeviceDrop::ParserNoMatch,
             "parser_no_match",
@@ -84,6 +90,24 @@ impl DeviceDrop {
             "the deparser emits more headers than there is room in front of the packet",
             "emit fewer headers at once",
         ),
+        (
+            DeviceDrop::NoMulticastMember,
+            "no_multicast_member",
+            "no group that the program named has a member that exclusion ids left over, and there is no unicast port",
+            "set the group up, or look at the exclusion ids",
+        ),
+        (
+            DeviceDrop::MirrorSessionOff,
+            "mirror_session_off",
+            "the program mirrored to a session that is not set up for copies of this direction",
+            "set the session up, or look at the session that the program names",
+        ),
+        (
+            DeviceDrop::TooManyLaps,
+            "too_many_laps",
+            "in functional mode a packet went around, or copies were made of copies, more often than allowed",
+            "run it with time, where laps have no end; or look for the condition that should end the loop",
+        ),
     ];
 
     /// Name as counted and printed.
@@ -113,7 +137,9 @@ impl Reason {
             }
             Verdict::ParserError(_) => Reason::Device(DeviceDrop::ParserNoMatch),
             Verdict::NoRoom => Reason::Device(DeviceDrop::HeadersTooLong),
-            Verdict::NoPort | Verdict::Forward => Reason::Device(DeviceDrop::NoEgressPort),
+            Verdict::NoPort | Verdict::Forward | Verdict::Resubmit => {
+                Reason::Device(DeviceDrop::NoEgressPort)
+            }
         }
     }
 

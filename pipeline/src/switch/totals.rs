@@ -27,8 +27,14 @@ pub struct PortTotals {
 pub struct Totals {
     /// Frames taken off wires.
     pub received: u64,
-    /// Packets made inside: mirror and multicast copies, generated packets.
+    /// Packets made inside: the sum of [`Totals::made`].
     pub created: u64,
+    /// Packets made inside, by what made them.
+    pub made: Created,
+    /// Passes over a recirculation port; they create nothing.
+    pub recirculated: u64,
+    /// Second ingress passes; they create nothing.
+    pub resubmitted: u64,
     /// Frames sent by external ports.
     pub sent: u64,
     /// Packets lost.
@@ -40,6 +46,17 @@ pub struct Totals {
     /// Ends by reason: the device's own, then the program's labels.
     device: Vec<u64>,
     labels: Vec<u64>,
+}
+
+/// Packets made inside.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Created {
+    /// Copies for mirror sessions.
+    pub mirror: u64,
+    /// Copies beyond the first of multicast packets, and all of those that are sent to a unicast port too.
+    pub multicast: u64,
+    /// Digests; each ends as absorbed, by the control plane.
+    pub digest: u64,
 }
 
 /// Packets inside, by place.
@@ -88,6 +105,24 @@ impl Totals {
         self.sent += 1;
         self.ports[port].tx_packets += 1;
         self.ports[port].tx_bytes += u64::from(bytes);
+    }
+
+    pub(super) fn recirculated(&mut self, port: usize, bytes: u32) {
+        self.recirculated += 1;
+        let p = &mut self.ports[port];
+        p.tx_packets += 1;
+        p.tx_bytes += u64::from(bytes);
+        p.rx_packets += 1;
+        p.rx_bytes += u64::from(bytes);
+    }
+
+    pub(super) fn absorbed_digest(&mut self) {
+        self.absorbed += 1;
+    }
+
+    pub(super) fn count_made(&mut self, by: impl FnOnce(&mut Created) -> &mut u64) {
+        *by(&mut self.made) += 1;
+        self.created += 1;
     }
 
     pub(super) fn lost(&mut self, reason: Reason, absorbed: bool) {

@@ -6,8 +6,9 @@ use super::scan::Item;
 use super::scope::{Scope, Space};
 use crate::entity::{Entity, EntityMap};
 use crate::ir::{
-    ActionCall, ApplyArms, Block, ChecksumUpdate, CmpOp, Cond, Deparser, Expr, Field, FieldData, Next,
-    ParamData, ParserOp, ParserOpKind, Primitive, PrimitiveKind, SelectArm, StateData, Stmt, StmtKind,
+    ActionCall, ApplyArms, Block, ChecksumUpdate, CmpOp, Cond, Deparser, Expr, Field, FieldData, Loc, Next,
+    ParamData, ParserOp, ParserOpKind, Primitive, PrimitiveKind, Request, RequestKind, SelectArm, StateData,
+    Stmt, StmtKind,
 };
 use sluice_asic::alu::{AluOp, width_mask};
 use sluice_asic::gress::Gress;
@@ -453,6 +454,27 @@ impl<'t> Code<'t> {
         Ok(Cond::Cmp(op, a, self.expr()?))
     }
 
+    /// `resubmit(1, header` and its like, up to the closing parenthesis.
+    fn request(&mut self, loc: Loc) -> Parsed<Request> {
+        let words = ["resubmit", "mirror", "digest"].map(|w| (w, w));
+        let word = self
+            .c
+            .one_of(&words)
+            .map_err(|_| self.c.error("`emit`, `resubmit`, `mirror`, `digest`, a checksum or `}`"))?;
+        self.c.expect("(")?;
+        let selector = self.c.number("the value of the type field that asks for it")?;
+        let kind = match word {
+            "mirror" => {
+                self.c.expect(",")?;
+                RequestKind::Mirror(self.field()?)
+            }
+            "digest" => RequestKind::Digest,
+            _ => RequestKind::Resubmit,
+        };
+        let header = if self.c.eat(",") { Some(self.reference(Space::Header)?) } else { None };
+        Ok(Request { kind, selector, header, loc })
+    }
+
     pub(super) fn deparser(&mut self) -> Parsed<Deparser> {
         let mut deparser = Deparser::default();
         self.c.expect("{")?;
@@ -461,6 +483,8 @@ impl<'t> Code<'t> {
             if self.c.word() == Some("emit") && self.c.then("(") {
                 self.callee();
                 deparser.emit.push(self.reference(Space::Header)?);
+            } else if self.c.then("(") {
+                deparser.requests.push(self.request(loc)?);
             } else {
                 let field = self.field()?;
                 self.c.expect("=")?;

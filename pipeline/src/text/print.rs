@@ -5,7 +5,7 @@ use super::scope::{Scope, Space};
 use crate::entity::Entity;
 use crate::ir::{
     ActionCall, CounterHome, CounterKind, Field, FieldData, Header, Home, KeyValue, LabelKind, MatchKind,
-    Next, ParamData, Program, Table,
+    Next, ParamData, Program, RequestKind, Table,
 };
 use sluice_asic::gress::Gress;
 use sluice_asic::hash::HashAlgorithm;
@@ -419,7 +419,7 @@ impl<'p> Printer<'p> {
 
     fn deparser(&mut self, gress: Gress) {
         let d = &self.p.pipe(gress).deparser;
-        if d.checksums.is_empty() && d.emit.is_empty() {
+        if d.checksums.is_empty() && d.emit.is_empty() && d.requests.is_empty() {
             return;
         }
         self.gress = Some(gress);
@@ -429,6 +429,18 @@ impl<'p> Printer<'p> {
             let (field, header, inputs) =
                 (self.field(c.field), self.header(c.header), self.field_list(&c.inputs));
             self.line(format_args!("{field} = checksum({header}, {{ {inputs} }});"));
+        }
+        for r in &d.requests {
+            let session = match r.kind {
+                RequestKind::Mirror(f) => Some(self.field(f)),
+                RequestKind::Resubmit | RequestKind::Digest => None,
+            };
+            let parts: Vec<String> =
+                [Some(r.selector.to_string()), session, r.header.map(|h| self.header(h))]
+                    .into_iter()
+                    .flatten()
+                    .collect();
+            self.line(format_args!("{}({});", r.kind.word(), parts.join(", ")));
         }
         for &h in &d.emit {
             self.line(format_args!("emit({});", self.header(h)));

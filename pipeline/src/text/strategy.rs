@@ -134,7 +134,14 @@ impl Draw {
                 loc: Loc::default(),
             });
             let emit = self.list(2, |d| d.entity(4));
-            p.pipes[gress.index()] = PipeData { start, control, deparser: Deparser { checksums, emit } };
+            let requests = self.list(2, |d| {
+                let session = d.field(&p);
+                let kind = d.of(&[RequestKind::Resubmit, RequestKind::Mirror(session), RequestKind::Digest]);
+                let header = if d.below(2) == 0 { Some(d.entity(4)) } else { None };
+                Request { kind, selector: d.below(16) as u8, header, loc: Loc::default() }
+            });
+            let deparser = Deparser { checksums, emit, requests };
+            p.pipes[gress.index()] = PipeData { start, control, deparser };
         }
         p
     }

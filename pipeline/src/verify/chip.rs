@@ -26,6 +26,7 @@ pub(super) fn check(p: &Program, chip: &ChipSpec, d: &mut Vec<Diag>) {
         d.extend(crate::salu::map(p, register, chip).err().unwrap_or_default());
     }
     selectors(p, chip, d);
+    super::requests::for_chip(p, chip, d);
     for gress in Gress::ALL {
         conditions(gress, chip, &p.pipe(gress).control, d);
         depth(p, chip, gress, d);

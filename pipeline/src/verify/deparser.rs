@@ -77,7 +77,9 @@ fn emission(p: &Program, gress: Gress, after: &Possible, d: &mut Vec<Diag>) {
         }
         // What egress extracts and does not emit was bridged: its bytes have done their work.
         let bridged = gress == Gress::Egress && !made_valid(p, h);
-        if after.may() & bit != 0 && !emit.contains(&h) && !bridged {
+        // What a resubmit puts in front has done its work when it is parsed.
+        let resubmitted = p.pipe(gress).deparser.requests.iter().any(|r| r.header == Some(h));
+        if after.may() & bit != 0 && !emit.contains(&h) && !bridged && !resubmitted {
             let text = format!("header `{name}` may be valid after {gress} but is not emitted");
             d.push(
                 Diag::warning(data.loc, text)

@@ -64,6 +64,11 @@
 //! is a warning, unless egress merely extracts it: a bridged header ends there. A checksum update writes a 16-bit field of its header, once, from other fields of that
 //! header, whole bytes of them; a header that has one is emitted.
 //!
+//! **Requests** (`requests`). Resubmits and digests are ingress'. A request's value of the type field is at
+//! least 1, fits the field and is asked for once per kind; the gress declares the type field. A session is 10 bits wide. A digest
+//! has a header. A header that ends in front of a resubmitted packet is one that the parser extracts, which it can
+//! only decide by `resubmit_flag` (a warning).
+//!
 //! **Papercuts** (`papercut`), warnings: unused actions, hashes, labels, profiles, counters, registers and register actions; a table never
 //! applied; a parser state never reached; a header emitted but never valid; metadata read but never written;
 //! an ingress that never writes `ucast_egress_port`; a selector hash narrower than its mode reads; a shift
@@ -74,7 +79,9 @@
 //! written to `qid` fit the chip's queue numbers, and parameters may not (a warning). Ordered comparisons are
 //! of a field with a constant. The deepest parser path, the longest emission, the number of headers, action
 //! data per entry and stage pins are within limits. The actions of a register map onto one stateful ALU
-//! ([`crate::salu`]).
+//! ([`crate::salu`]). The chip has every intrinsic field that is declared, constants
+//! written to a type field fit it there, and the headers of requests are not longer than they may be. An egress
+//! that mirrors on Tofino 2 says of what (a warning).
 
 mod actions;
 mod chip;
@@ -89,6 +96,7 @@ mod parser;
 mod possible;
 mod references;
 mod registers;
+mod requests;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -119,6 +127,7 @@ pub fn verify(program: &Program) -> Vec<Diag> {
     for gress in Gress::ALL {
         let after = headers::check(program, gress, &mut d);
         deparser::check(program, gress, after.as_ref(), &mut d);
+        requests::check(program, gress, &mut d);
     }
     papercut::check(program, &mut d);
     unique(d)

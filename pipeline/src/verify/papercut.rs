@@ -120,7 +120,10 @@ fn field(var: Var) -> Option<Field> {
 
 fn no_port(p: &Program, flow: &Flow, d: &mut Vec<Diag>) {
     let port = p.intrinsic(Gress::Ingress, Intrinsic::UcastEgressPort).map(Var::Field);
-    if !flow.nodes.keys().any(|n| port.is_some_and(|port| flow.effects(p, n).writes.contains(&port))) {
+    let group = |which| p.intrinsic(Gress::Ingress, which).map(Var::Field);
+    let ways = [port, group(Intrinsic::McastGrpA), group(Intrinsic::McastGrpB), group(Intrinsic::CopyToCpu)];
+    let written = |n| flow.effects(p, n).writes.iter().any(|v| ways.contains(&Some(*v)));
+    if !flow.nodes.keys().any(written) {
         let help = "write it in an action, otherwise every packet is dropped at the end of ingress";
         d.push(Diag::warning(Loc::default(), "ingress never writes `ucast_egress_port`").help(help));
     }

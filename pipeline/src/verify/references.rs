@@ -5,7 +5,8 @@ use super::{Diag, Site};
 use crate::entity::Entity;
 use crate::ir::{
     Action, ActionCall, Block, Cond, Counter, CounterHome, Expr, Field, Hash, Header, Home, Label, Next,
-    ParserOpKind, ParserState, PrimitiveKind, Profile, Program, Register, RegisterAction, StmtKind, Table,
+    ParserOpKind, ParserState, PrimitiveKind, Profile, Program, Register, RegisterAction, RequestKind,
+    StmtKind, Table,
 };
 use sluice_asic::gress::Gress;
 
@@ -272,6 +273,13 @@ impl Walk<'_, '_> {
         }
         for &h in &pipe.deparser.emit {
             self.see(site(2), Target::Header(h));
+        }
+        for request in &pipe.deparser.requests {
+            let site = Site { loc: request.loc, ..site(2) };
+            if let RequestKind::Mirror(session) = request.kind {
+                self.see(site, Target::Field(session));
+            }
+            request.header.into_iter().for_each(|h| self.see(site, Target::Header(h)));
         }
     }
 

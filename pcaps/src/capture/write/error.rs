@@ -15,9 +15,9 @@ pub enum WriteError {
         /// Number of the packet.
         packet: u64,
         /// The stamp's whole seconds.
-        found: u128,
+        found: u64,
         /// Last whole second that the format can express.
-        limit: u128,
+        limit: u64,
     },
     /// The frame is longer than the reader would accept.
     #[error("packet {packet}: found {found} bytes, expected at most {limit}; truncate the frame")]

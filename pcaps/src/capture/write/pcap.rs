@@ -7,7 +7,10 @@ use pcap_file::{DataLink, Endianness, TsResolution};
 
 use super::WriteError;
 use super::sink::Sink;
-use crate::capture::{CaptureTime, MAX_FRAME_LEN};
+use crate::capture::CaptureTime;
+
+/// Snap length in the file header: more than any frame has, as no frame was cut by one.
+const SNAP_LEN: u32 = 1 << 20;
 
 /// Writes Ethernet frames to a little-endian nanosecond pcap. Call [`finish`](Self::finish), or the last
 /// frames are lost.
@@ -20,7 +23,7 @@ impl<W: Write> PcapWriter<W> {
     pub fn new(out: W) -> Result<Self, WriteError> {
         let mut sink = Sink::new(out);
         PcapHeader {
-            snaplen: MAX_FRAME_LEN,
+            snaplen: SNAP_LEN,
             datalink: DataLink::ETHERNET,
             ts_resolution: TsResolution::NanoSecond,
             endianness: Endianness::Little,
@@ -34,8 +37,8 @@ impl<W: Write> PcapWriter<W> {
     /// written). The stamp is rounded down to a nanosecond.
     ///
     /// # Errors
-    /// A stamp past 2106-02-07, a frame longer than [`MAX_FRAME_LEN`], or the output's own; a refused frame
-    /// leaves no trace in the file.
+    /// A stamp past 2106-02-07, a frame longer than [`MAX_FRAME_LEN`](crate::capture::MAX_FRAME_LEN), or the
+    /// output's own; a refused frame leaves no trace in the file.
     #[inline]
     pub fn write(
         &mut self,
@@ -45,10 +48,9 @@ impl<W: Write> PcapWriter<W> {
         orig_len: u32,
     ) -> Result<(), WriteError> {
         let (packet, captured) = self.sink.start_packet(head, tail)?;
-        let ns = time.as_ns();
-        let (seconds, fraction) = (ns / 1_000_000_000, (ns % 1_000_000_000) as u32);
+        let (seconds, fraction) = time.as_secs_and_ns();
         let Ok(seconds) = u32::try_from(seconds) else {
-            return Err(WriteError::Time { packet, found: seconds, limit: u128::from(u32::MAX) });
+            return Err(WriteError::Time { packet, found: seconds, limit: u64::from(u32::MAX) });
         };
         let mut header = [0; 16];
         header[..4].copy_from_slice(&seconds.to_le_bytes());

@@ -186,12 +186,10 @@ impl Direction {
 /// A stamp in nanoseconds, rounded down.
 #[inline]
 fn ticks(packet: u64, time: CaptureTime) -> Result<u64, WriteError> {
-    let ns = time.as_ns();
-    u64::try_from(ns).map_err(|_| WriteError::Time {
-        packet,
-        found: ns / 1_000_000_000,
-        limit: u128::from(u64::MAX / 1_000_000_000),
-    })
+    const LIMIT: u64 = u64::MAX / 1_000_000_000;
+    let (seconds, ns) = time.as_secs_and_ns();
+    let ticks = seconds.checked_mul(1_000_000_000).and_then(|s| s.checked_add(u64::from(ns)));
+    ticks.ok_or(WriteError::Time { packet, found: seconds, limit: LIMIT })
 }
 
 fn description(spec: &InterfaceSpec<'_>) -> Result<InterfaceDescriptionBlock<'static>, WriteError> {

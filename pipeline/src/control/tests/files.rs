@@ -319,3 +319,65 @@ proptest! {
         let _ = lines::parse(&program, &text, "x");
     }
 }
+
+const REPLICATION: &str = r#"
+[[mirror]]
+session = 3
+port = 136
+queue = 2
+cos = 6
+max_length = 128
+egress = false
+
+[[mirror]]
+session = 4
+groups = [5, 6]
+overrides = ["port", "cos"]
+
+[[multicast]]
+group = 5
+nodes = [{ rid = 1, ports = [16, 24], level1_exclusion = 9 }, { ports = [32] }]
+
+[[exclusion]]
+id = 7
+ports = [24]
+"#;
+
+#[test]
+fn sessions_and_groups_print_and_parse_back() {
+    let program = router();
+    let state = loaded(toml::parse, REPLICATION);
+    let session = state.replication.sessions[&3];
+    assert_eq!((session.port.unwrap().number(), session.qid, session.max_length), (136, 2, 128));
+    assert!(session.ingress && !session.egress);
+    assert_eq!(state.replication.sessions[&4].groups, [Some(5), Some(6)]);
+    assert_eq!(state.replication.groups[&5][0].level1_exclusion, Some(9));
+    assert_eq!(state.replication.groups[&5][1].ports, [32]);
+    assert_eq!(loaded(toml::parse, &entries::print(&program, &state)), state);
+    let by_line = loaded(lines::parse, "mirroring_add 9 24");
+    assert_eq!(by_line.replication.sessions[&9].port.unwrap().number(), 24);
+}
+
+#[test]
+fn mistakes_in_sessions_and_groups_are_named() {
+    let text = r#"
+[[mirror]]
+session = 70000
+port = 600
+[[mirror]]
+sesion = 1
+groups = [1, 2, 3]
+[[multicast]]
+group = 0
+nodes = [{ rid = 1, ports = [16, 16] }]
+[[multicast]]
+group = 1
+nodes = [{ rid = 1 }]
+"#;
+    insta::assert_snapshot!(wrong(toml::parse, text));
+    insta::assert_snapshot!(wrong(
+        toml::parse,
+        "[[multicast]]\ngroup = 0\nnodes = [{ ports = [16] }]\n[[multicast]]\ngroup = 3\nnodes = [{ ports = [16, 16] }]\n[[exclusion]]\nid = 600\nports = []"
+    ));
+    insta::assert_snapshot!(wrong(lines::parse, "mirroring_add 3\nmirroring_add 3 900\nmirroring_add x 4"));
+}

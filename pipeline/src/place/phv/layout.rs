@@ -58,7 +58,9 @@ impl Layout {
             segs: program.fields.values().map(|_| Vec::new()).collect(),
             valid: program.headers.values().map(|_| None).collect(),
         };
-        for (header, _) in demands.valid.iter().filter(|(_, used)| **used) {
+        // Headers of requests are used without a validity bit.
+        let used = |h: &Header| program.headers[*h].fields.iter().any(|f| demands.fields[*f].used);
+        for header in program.headers.keys().filter(used) {
             layout.header(program, demands, cuts, header);
         }
         for (field, _) in program.fields.iter().filter(|(f, _)| stands_alone(program, demands, *f)) {

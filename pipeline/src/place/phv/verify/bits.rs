@@ -26,7 +26,9 @@ pub(super) fn check(view: &View) -> Vec<Diag> {
             let text = format!("header `{}` has {what}", view.program.headers[header].name);
             found.push(view.error(Var::Valid(header), text));
         }
-        if found.is_empty() && needed {
+        let sent =
+            view.program.pipes.iter().flat_map(|p| &p.deparser.requests).any(|r| r.header == Some(header));
+        if found.is_empty() && (needed || sent) {
             found.extend(wire_order(view, header));
         }
     }

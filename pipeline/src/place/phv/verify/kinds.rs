@@ -4,6 +4,7 @@
 
 use super::View;
 use crate::flow::{Flow, Var};
+use crate::ir::RequestKind;
 use crate::verify::Diag;
 use sluice_asic::gress::Gress;
 use sluice_asic::phv::{AluClass, Container, ContainerInfo};
@@ -44,6 +45,11 @@ fn uses(view: &View) -> BTreeMap<(Var, Use), ()> {
     for header in view.program.headers.keys().filter(|h| view.allocation.valid[*h].is_some()) {
         uses.insert((Var::Valid(header), Use::Parsed), ());
         uses.extend(view.program.headers[header].fields.iter().map(|f| ((Var::Field(*f), Use::Parsed), ())));
+    }
+    for request in view.program.pipes.iter().flat_map(|p| &p.deparser.requests) {
+        let fields = request.header.map(|h| &view.program.headers[h].fields).into_iter().flatten().copied();
+        let session = if let RequestKind::Mirror(f) = request.kind { Some(f) } else { None };
+        uses.extend(fields.chain(session).map(|f| ((Var::Field(f), Use::Parsed), ())));
     }
     for op in view.program.states.values().flat_map(|s| &s.ops) {
         use crate::ir::ParserOpKind::{Extract, Set, VerifyChecksum};

@@ -1,0 +1,419 @@
+//! What users may write behind `sluice gen`. What may not live here: what it means.
+
+use clap::{Args, Subcommand, ValueEnum};
+use sluice_pcaps::wire::MacAddr;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(crate) struct GenArgs {
+    #[command(subcommand)]
+    pub(crate) what: What,
+}
+
+/// What to generate.
+#[derive(Debug, Subcommand)]
+pub(crate) enum What {
+    /// UDP datagrams of many flows
+    Udp(UdpArgs),
+    /// TCP segments of many flows, sequence numbers going on
+    Tcp(UdpArgs),
+    /// RoCEv2 messages over reliable connections, invariant CRC included
+    Roce(RoceArgs),
+    /// RoCEv2 congestion notification packets
+    Cnp(CnpArgs),
+    /// UDP inside VXLAN
+    Vxlan(VxlanArgs),
+    /// ARP requests, replies or announcements
+    Arp(ArpArgs),
+    /// PFC (802.1Qbb) or PAUSE (802.3x) frames
+    Pfc(PfcArgs),
+    /// The flows of a CSV file
+    Flows(FlowsArgs),
+    /// Flows that begin at random, with sizes from a distribution, up to a load
+    Workload(WorkloadArgs),
+    /// The frames of a TOML file, each at its picosecond
+    Frames(FramesArgs),
+}
+
+/// Where the frames go.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct OutputArgs {
+    /// Capture to write; - for stdout
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// Format of the capture; else by the file's extension, pcapng on stdout
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<Format>,
+    /// At most so many frames: 1000, 10k, 2M [default: 1000, or no limit under --duration or for a file]
+    #[arg(long, value_name = "N", value_parser = count)]
+    pub(crate) packets: Option<u64>,
+    /// Only frames that start within so long, for example 10ms
+    #[arg(long, value_name = "TIME")]
+    pub(crate) duration: Option<String>,
+    /// Stamp at which the trace begins, since 1970
+    #[arg(long, value_name = "TIME", default_value = "1700000000s")]
+    pub(crate) start: String,
+    /// Let the frames follow each other on one link of this rate: none starts before the one before has left
+    #[arg(long, value_name = "RATE")]
+    pub(crate) link: Option<String>,
+}
+
+/// Containers and resolutions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// pcapng, nanoseconds
+    Pcapng,
+    /// pcapng, picoseconds; Wireshark 4.0 shows wrong fractions of a second
+    PcapngPs,
+    /// Classic pcap, nanoseconds
+    Pcap,
+    /// Classic pcap, microseconds
+    PcapUs,
+}
+
+/// When frames come.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Arrivals")]
+pub(crate) struct ArrivalArgs {
+    /// Rate: 40G or 40Gbps (on the wire: preamble, FCS and gap count), 1.5Mpps, or a spacing as 6.72ns
+    #[arg(long, value_name = "RATE", default_value = "10Gbps")]
+    pub(crate) rate: String,
+    /// Seed of everything drawn
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Process by which frames arrive
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) arrivals: Process,
+    /// onoff: length of a burst; --rate is the rate within it [default: 100us]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) on: Option<String>,
+    /// onoff: length of the silence between bursts [default: 100us]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) off: Option<String>,
+    /// onoff: whether the lengths are fixed or means [default: fixed]
+    #[arg(long, value_enum)]
+    pub(crate) periods: Option<PeriodKind>,
+    /// incast: senders that start together, each at --rate; one flow each [default: 16]
+    #[arg(long, value_name = "N")]
+    pub(crate) senders: Option<u32>,
+    /// incast: frames of each sender in a burst [default: 8]
+    #[arg(long, value_name = "N")]
+    pub(crate) burst: Option<u32>,
+    /// incast: from the start of a burst to the start of the next one [default: 100us]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) every: Option<String>,
+    /// incast: senders start up to so late [default: 0ps]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) jitter: Option<String>,
+}
+
+/// Arrival processes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Process {
+    /// Evenly, at the rate
+    #[default]
+    Constant,
+    /// Exponential gaps around the rate
+    Poisson,
+    /// Bursts at the rate, and silence
+    Onoff,
+    /// Bursts of many senders at the same instant
+    Incast,
+}
+
+/// Lengths of bursts and silences.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PeriodKind {
+    /// As given
+    Fixed,
+    /// Drawn around what is given
+    Exponential,
+}
+
+/// Ethernet.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Ethernet")]
+pub(crate) struct LinkArgs {
+    /// Destination MAC address: the router's
+    #[arg(long, value_name = "MAC", default_value = "02:00:00:00:00:01")]
+    pub(crate) dmac: MacAddr,
+    /// Source MAC address
+    #[arg(long, value_name = "MAC", default_value = "02:00:00:00:01:00")]
+    pub(crate) smac: MacAddr,
+    /// VLAN tag of this identifier
+    #[arg(long, value_name = "VID")]
+    pub(crate) vlan: Option<u16>,
+    /// Service tag (802.1ad) of this identifier in front of the VLAN tag
+    #[arg(long, value_name = "VID", requires = "vlan")]
+    pub(crate) qinq: Option<u16>,
+    /// Priority code point of the tags
+    #[arg(long, value_name = "0..7", requires = "vlan", default_value_t = 0)]
+    pub(crate) pcp: u8,
+}
+
+/// Flows and their addresses.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Flows")]
+pub(crate) struct FlowArgs {
+    /// Flows, each with a five-tuple of its own [default: 1, or the senders of an incast; 100 of a workload]
+    #[arg(long, value_name = "K", value_parser = count)]
+    pub(crate) flows: Option<u64>,
+    /// Where flows come from, repeatable or with commas [default: 10.0.0.0/16 and 2001:db8::/48]
+    #[arg(long, value_name = "PREFIX", value_delimiter = ',')]
+    pub(crate) src: Vec<String>,
+    /// Where flows go, repeatable or with commas; taken in turn [default: 10.1.0.0/16 and 2001:db8:1::/48, one host
+    /// of them for incast]
+    #[arg(long, value_name = "PREFIX", value_delimiter = ',')]
+    pub(crate) dst: Vec<String>,
+}
+
+/// What IP headers say.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "IP")]
+pub(crate) struct IpArgs {
+    /// Share of flows over IPv6; --ipv6 alone means all [default: 0, or all if --dst has IPv6 only]
+    #[arg(long, value_name = "PERCENT", num_args = 0..=1, default_missing_value = "100")]
+    pub(crate) ipv6: Option<u8>,
+    /// Source ports: 5000 or 5000..5099
+    #[arg(long, value_name = "PORTS", default_value = "49152..65535")]
+    pub(crate) sport: String,
+    /// Differentiated services code point [default: 0; of CNPs 48]
+    #[arg(long, value_name = "0..63")]
+    pub(crate) dscp: Option<u8>,
+    /// Congestion notification [default: 0; of RoCEv2 2]
+    #[arg(long, value_name = "0..3")]
+    pub(crate) ecn: Option<u8>,
+    /// Time to live or hop limit
+    #[arg(long, value_name = "N", default_value_t = 64)]
+    pub(crate) ttl: u8,
+}
+
+/// Flags of `gen udp` and `gen tcp`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct UdpArgs {
+    #[command(flatten)]
+    pub(crate) out: OutputArgs,
+    /// Frame lengths without FCS: 64, 64..1518, with weights 64:7,594:4,1518:1, or cdf:FILE
+    #[arg(long, value_name = "SIZE", default_value = "64..256", help_heading = "Flows")]
+    pub(crate) size: String,
+    #[command(flatten)]
+    pub(crate) flow: FlowArgs,
+    #[command(flatten)]
+    pub(crate) ip: IpArgs,
+    /// Destination ports: 4791 or 20480..20543
+    #[arg(long, value_name = "PORTS", default_value = "20480..20543", help_heading = "IP")]
+    pub(crate) dport: String,
+    #[command(flatten)]
+    pub(crate) link: LinkArgs,
+    #[command(flatten)]
+    pub(crate) arrival: ArrivalArgs,
+}
+
+/// Flags of `gen roce`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct RoceArgs {
+    #[command(flatten)]
+    pub(crate) out: OutputArgs,
+    /// Operation
+    #[arg(long, value_enum, default_value_t, help_heading = "Messages")]
+    pub(crate) op: RoceOp,
+    /// Most payload bytes of a packet: 256, 512, 1024, 2048 or 4096
+    #[arg(long, value_name = "BYTES", default_value_t = 1024, help_heading = "Messages")]
+    pub(crate) mtu: u32,
+    /// Bytes of a message; it takes as many packets as it needs
+    #[arg(long, value_name = "BYTES", default_value_t = 4096, help_heading = "Messages")]
+    pub(crate) message: u32,
+    #[command(flatten)]
+    pub(crate) flow: FlowArgs,
+    #[command(flatten)]
+    pub(crate) ip: IpArgs,
+    #[command(flatten)]
+    pub(crate) link: LinkArgs,
+    #[command(flatten)]
+    pub(crate) arrival: ArrivalArgs,
+}
+
+/// RoCEv2 operations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RoceOp {
+    /// RDMA WRITE
+    #[default]
+    Write,
+    /// SEND
+    Send,
+    /// RDMA READ requests
+    Read,
+    /// Acknowledgements
+    Ack,
+}
+
+/// Flags of `gen cnp`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct CnpArgs {
+    #[command(flatten)]
+    pub(crate) out: OutputArgs,
+    #[command(flatten)]
+    pub(crate) flow: FlowArgs,
+    #[command(flatten)]
+    pub(crate) ip: IpArgs,
+    #[command(flatten)]
+    pub(crate) link: LinkArgs,
+    #[command(flatten)]
+    pub(crate) arrival: ArrivalArgs,
+}
+
+/// Flags of `gen vxlan`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct VxlanArgs {
+    #[command(flatten)]
+    pub(crate) traffic: UdpArgs,
+    /// First network identifier
+    #[arg(long, value_name = "VNI", default_value_t = 5000, help_heading = "Tunnel")]
+    pub(crate) vni: u32,
+    /// Network identifiers, taken by the flows in turn
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Tunnel")]
+    pub(crate) vnis: u32,
+    /// Outer source addresses
+    #[arg(long, value_name = "PREFIX", default_value = "10.255.0.1", help_heading = "Tunnel")]
+    pub(crate) tunnel_src: String,
+    /// Outer destination addresses
+    #[arg(long, value_name = "PREFIX", default_value = "10.1.255.0/24", help_heading = "Tunnel")]
+    pub(crate) tunnel_dst: String,
+    /// Destination MAC address inside
+    #[arg(long, value_name = "MAC", default_value = "02:00:00:00:02:02", help_heading = "Tunnel")]
+    pub(crate) inner_dmac: MacAddr,
+    /// Source MAC address inside
+    #[arg(long, value_name = "MAC", default_value = "02:00:00:00:02:01", help_heading = "Tunnel")]
+    pub(crate) inner_smac: MacAddr,
+}
+
+/// Flags of `gen arp`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ArpArgs {
+    #[command(flatten)]
+    pub(crate) out: OutputArgs,
+    /// Operation
+    #[arg(long, value_enum, default_value_t, help_heading = "ARP")]
+    pub(crate) op: ArpOp,
+    #[command(flatten)]
+    pub(crate) flow: FlowArgs,
+    #[command(flatten)]
+    pub(crate) link: LinkArgs,
+    #[command(flatten)]
+    pub(crate) arrival: ArrivalArgs,
+}
+
+/// ARP operations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ArpOp {
+    /// Broadcast requests for the destination's address
+    #[default]
+    Request,
+    /// Replies to --dmac
+    Reply,
+    /// Broadcast announcements of the source's own address
+    Gratuitous,
+}
+
+/// Flags of `gen pfc`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct PfcArgs {
+    #[command(flatten)]
+    pub(crate) out: OutputArgs,
+    /// Classes to pause [default: 3]
+    #[arg(
+        long,
+        value_name = "0..7",
+        value_delimiter = ',',
+        conflicts_with = "pause",
+        help_heading = "Pauses"
+    )]
+    pub(crate) classes: Vec<u8>,
+    /// How long, in quanta of 512 bit times; 0 ends a pause
+    #[arg(long, value_name = "0..65535", default_value_t = 65_535, help_heading = "Pauses")]
+    pub(crate) quanta: u16,
+    /// Every second frame ends the pause
+    #[arg(long, help_heading = "Pauses")]
+    pub(crate) resume: bool,
+    /// PAUSE of the whole link instead of PFC
+    #[arg(long, help_heading = "Pauses")]
+    pub(crate) pause: bool,
+    /// Source MAC address
+    #[arg(long, value_name = "MAC", default_value = "02:00:00:00:01:00", help_heading = "Pauses")]
+    pub(crate) smac: MacAddr,
+    #[command(flatten)]
+    pub(crate) arrival: ArrivalArgs,
+}
+
+/// Flags of `gen flows`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct FlowsArgs {
+    /// CSV file; its first line names the columns (docs/gen.md lists them)
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) out: OutputArgs,
+    /// Rate of a flow whose line gives none
+    #[arg(long, value_name = "RATE", default_value = "10Gbps", help_heading = "Defaults")]
+    pub(crate) rate: String,
+    /// Frame length of a flow whose line gives none; of RoCEv2, the payload's
+    #[arg(long, value_name = "BYTES", default_value_t = 1024, help_heading = "Defaults")]
+    pub(crate) size: u32,
+    #[command(flatten)]
+    pub(crate) link: LinkArgs,
+}
+
+/// Flags of `gen workload`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct WorkloadArgs {
+    /// File with the distribution of flow sizes: lines of bytes and cumulative percent
+    pub(crate) cdf: PathBuf,
+    #[command(flatten)]
+    pub(crate) out: OutputArgs,
+    /// Load: payload bytes in percent of --rate
+    #[arg(long, value_name = "1..100", default_value_t = 50, help_heading = "Workload")]
+    pub(crate) load: u32,
+    /// Bit rate that the load is a share of
+    #[arg(long, value_name = "RATE", default_value = "100Gbps", help_heading = "Workload")]
+    pub(crate) rate: String,
+    /// Rate at which a flow sends [default: --rate]
+    #[arg(long, value_name = "RATE", help_heading = "Workload")]
+    pub(crate) flow_rate: Option<String>,
+    /// What carries the bytes: udp, tcp, or one RoCEv2 WRITE per flow
+    #[arg(long, value_name = "PROTO", default_value = "roce", value_parser = ["udp", "tcp", "roce"], help_heading = "Workload")]
+    pub(crate) proto: String,
+    /// Frame length without FCS; of RoCEv2, most payload bytes of a packet
+    #[arg(long, value_name = "BYTES", default_value_t = 1024, help_heading = "Workload")]
+    pub(crate) size: u32,
+    /// Seed of everything drawn
+    #[arg(long, default_value_t = 1, help_heading = "Workload")]
+    pub(crate) seed: u64,
+    #[command(flatten)]
+    pub(crate) flow: FlowArgs,
+    #[command(flatten)]
+    pub(crate) ip: IpArgs,
+    #[command(flatten)]
+    pub(crate) link: LinkArgs,
+}
+
+/// Flags of `gen frames`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct FramesArgs {
+    /// TOML file with a `[[frame]]` for each frame or train of frames (docs/gen.md describes it)
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) out: OutputArgs,
+    #[command(flatten)]
+    pub(crate) link: LinkArgs,
+}
+
+/// `1000`, `10k`, `2M` or `1G`.
+fn count(text: &str) -> Result<u64, String> {
+    let scales = [("k", 1_000), ("M", 1_000_000), ("G", 1_000_000_000)];
+    let (digits, scale) = scales
+        .iter()
+        .find_map(|(suffix, scale)| Some((text.strip_suffix(suffix)?, *scale)))
+        .unwrap_or((text, 1u64));
+    let number: Option<u64> = digits.parse().ok();
+    number.and_then(|n| n.checked_mul(scale)).ok_or_else(|| "expected a number as 1000, 10k or 2M".to_owned())
+}

@@ -1,0 +1,32 @@
+//! `sluice gen`: seeded traffic into a capture. Resolves the arguments, runs the generator, says what was
+//! written. What may not live here: how frames look, and formats.
+
+mod args;
+mod source;
+mod summary;
+mod write;
+
+use crate::fail::Failure;
+use crate::files::pretty;
+pub(crate) use args::GenArgs;
+use std::io::Write;
+
+/// Generates and prints the summary.
+pub(crate) fn run(args: &GenArgs, as_json: bool) -> Result<(), Failure> {
+    let job = source::job(&args.what)?;
+    let plan = write::Plan::new(job.out, job.kind, job.packets)?;
+    if as_json && plan.to_stdout {
+        let text = "--json and -o - both want stdout";
+        return Err(Failure::with_help(text, "write the capture to a file, or leave --json out"));
+    }
+    let (tally, interrupted) = write::run(&plan, job.source)?;
+    let summary = summary::value(&plan, job.seed, &tally);
+    if as_json {
+        write!(std::io::stdout().lock(), "{}", pretty(&summary))?;
+    } else if plan.to_stdout {
+        eprint!("{}", summary::text(&plan, &tally));
+    } else {
+        write!(std::io::stdout().lock(), "{}", summary::text(&plan, &tally))?;
+    }
+    if interrupted { Err(Failure::Interrupted) } else { Ok(()) }
+}

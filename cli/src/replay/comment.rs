@@ -1,0 +1,84 @@
+//! Comments of packets in captures: `key=value` words, so that `frame.comment contains "ecn=CE"` finds them.
+
+use super::Plan;
+use super::sink::Origin;
+use sluice_pcaps::wire::{ethernet, ipv4, ipv6, vlan};
+use sluice_pipeline::switch::{Left, Lost, Mode};
+use std::fmt::Write;
+
+/// Of a packet that left.
+pub(crate) fn sent(plan: &Plan<'_>, p: &Left, head: &[u8]) -> String {
+    let (from, to) = (plan.port_name(p.ingress_port), plan.port_name(p.egress_port));
+    let mut text = format!("fate=out packet={} path={from}>{to}.q{}", p.tag, p.qid);
+    if plan.config.mode == Mode::Timed {
+        let latency = p.first_bit.saturating_since(p.received);
+        // Writing into a String cannot fail.
+        let _ = write!(text, " latency={latency} queued={}", p.queued);
+    }
+    add_ecn(&mut text, head);
+    text
+}
+
+/// Of a packet that ended inside.
+pub(crate) fn lost(
+    plan: &Plan<'_>,
+    p: &Lost,
+    reason: &str,
+    origin: Option<(&str, Origin)>,
+    head: &[u8],
+) -> String {
+    let fate = if p.absorbed { "absorbed" } else { "dropped" };
+    let mut text = format!("fate={fate} reason={reason} packet={} path={}", p.tag, plan.port_name(p.port));
+    if let Some((file, o)) = origin {
+        let _ = write!(text, " record={} of={file}", o.record);
+    }
+    add_ecn(&mut text, head);
+    text
+}
+
+fn add_ecn(text: &mut String, head: &[u8]) {
+    if let Some(ecn) = ecn(head) {
+        let word = ["Not-ECT", "ECT(1)", "ECT(0)", "CE"][usize::from(ecn & 3)];
+        let _ = write!(text, " ecn={word}");
+    }
+}
+
+/// The ECN field of the outermost IP header, behind up to two tags.
+fn ecn(frame: &[u8]) -> Option<u8> {
+    let eth = ethernet::View::new(frame).ok()?;
+    let (mut kind, mut payload) = (eth.ethertype(), eth.payload());
+    for _ in 0..2 {
+        if matches!(kind, ethernet::TYPE_VLAN | 0x88a8) {
+            let tag = vlan::View::new(payload).ok()?;
+            (kind, payload) = (tag.ethertype(), tag.payload());
+        }
+    }
+    match kind {
+        ethernet::TYPE_IPV4 => ipv4::View::new(payload).ok().map(|ip| ip.ecn()),
+        ethernet::TYPE_IPV6 => ipv6::View::new(payload).ok().map(|ip| ip.ecn()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ecn_behind_tags_and_nowhere() {
+        let ip = [0x45, 0x03, 0, 20, 0, 0, 0, 0, 9, 17, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2];
+        let frame = |types: &[u16]| {
+            let mut bytes = vec![2; 12];
+            for (i, t) in types.iter().enumerate() {
+                bytes.extend(if i > 0 { vec![0, 7] } else { vec![] });
+                bytes.extend(t.to_be_bytes());
+            }
+            [bytes, ip.to_vec()].concat()
+        };
+        assert_eq!(ecn(&frame(&[0x0800])), Some(3));
+        assert_eq!(ecn(&frame(&[0x8100, 0x0800])), Some(3));
+        assert_eq!(ecn(&frame(&[0x88a8, 0x8100, 0x0800])), Some(3));
+        assert_eq!(ecn(&frame(&[0x0806])), None);
+        assert_eq!(ecn(&[1; 20]), None);
+    }
+}

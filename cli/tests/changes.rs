@@ -1,0 +1,58 @@
+//! Entries that change during the run, through the binary.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+mod support;
+
+use std::fs;
+use support::{folder, json, pcap, refused, text, udp};
+
+/// One packet each microsecond; at 5.5 us the routes go away, when the passes of the first six have begun.
+#[test]
+fn a_route_that_goes_away_stops_the_packets_behind_it() {
+    let dir = folder("changes");
+    let (trace, changes) = (dir.path().join("in.pcap"), dir.path().join("changes.txt"));
+    let frames: Vec<(u32, Vec<u8>)> = (0..20).map(|n| (n * 1_000, udp(n, 100))).collect();
+    fs::write(&trace, pcap(&frames)).unwrap();
+    let input = format!("0@{}", text(&trace));
+    let all = json(&["replay", "l3-ecmp", "-i", &input, "--json"]);
+    assert_eq!(all["packets"]["out"], 20);
+    // The default action alone changes nothing while the entry stands.
+    let with = |lines: &str, extra: &[&str]| {
+        fs::write(&changes, lines).unwrap();
+        let mut args = vec!["replay", "l3-ecmp", "-i", &input, "--json", "--changes", text(&changes)];
+        args.extend(extra);
+        json(&args)
+    };
+    assert_eq!(
+        with("# later\n\n@5500ns table_set_default ipv4_route ipv4_route_punt # a default\n", &[])["packets"]
+            ["out"],
+        20
+    );
+    for extra in [&[][..], &["--engine", "reference"], &["--functional"]] {
+        let gone: String = (0..5).map(|n| format!("@5500ns table_delete ipv4_route {n}\n")).collect();
+        let found = with(&gone, extra);
+        assert_eq!(found["packets"]["out"], 6, "those of 0 to 5 us, {extra:?}");
+        assert_eq!(found["drops"]["no_route"], 14, "{extra:?}");
+    }
+}
+
+#[test]
+fn mistakes_are_found_before_the_run() {
+    let dir = folder("changes");
+    let changes = dir.path().join("changes.txt");
+    let run = |lines: &str| {
+        fs::write(&changes, lines).unwrap();
+        refused(&["replay", "l3-ecmp", "--changes", text(&changes)])
+    };
+    let (code, said) =
+        run("table_delete ipv4_route 0\n@5x table_delete ipv4_route 0\n@1ms table_delete ipv4_rote 0\n");
+    assert_eq!(code, 2);
+    for part in
+        ["`table_delete` is no time", "changes.txt:1", "5x", "changes.txt:2", "did you mean `ipv4_route`"]
+    {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    let (code, said) = run("@1ms table_delete ipv4_route 0\n@2ms table_delete ipv4_route 0\n");
+    assert_eq!(code, 2);
+    assert!(said.contains("changes.txt:2") && !said.contains("changes.txt:1"), "{said}");
+}

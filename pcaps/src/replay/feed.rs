@@ -1,0 +1,305 @@
+//! [`Feed`]: the frames of a run in the order in which they are sent, over all ports and turns.
+
+use super::clock::{Clock, Pace, Slot};
+use crate::capture::{
+    CaptureError, CaptureFault, CaptureReader, CaptureTime, Frame, Oddities, TruncatedTail,
+};
+use crate::merge::Merge;
+
+/// Latest time of a frame, in ps: half of the range, so that a device may add to it.
+const LONGEST_RUN: u64 = u64::MAX / 2;
+
+/// What is sent, and how long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Schedule {
+    /// How fast.
+    pub pace: Pace,
+    /// How often the captures are sent; 0 for ever.
+    pub turns: u64,
+    /// Most frames over all ports.
+    pub limit: u64,
+    /// No frame starts later than this, in ps since the first one.
+    pub duration: u64,
+}
+
+impl Default for Schedule {
+    /// The captures once, as captured.
+    fn default() -> Self {
+        Self { pace: Pace::Original, turns: 1, limit: u64::MAX, duration: u64::MAX }
+    }
+}
+
+/// A port that captures go into.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Port {
+    /// The captures, by their number among all inputs.
+    pub inputs: Vec<usize>,
+    /// Rate of its line in bit/s, which delays frames that come too close together; 0 if frames take no time.
+    pub line: u64,
+}
+
+/// A frame to send now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sending<'f> {
+    /// Index into the ports.
+    pub port: usize,
+    /// Number of the capture among all inputs.
+    pub input: usize,
+    /// Which turn of the captures, from 0.
+    pub turn: u64,
+    /// First bit, in ps since the beginning of the run.
+    pub time: u64,
+    /// How much later than its pace wanted, because the line was not free; in ps.
+    pub delay: u64,
+    /// The frame.
+    pub frame: Frame<'f>,
+}
+
+/// What became of one input; peculiarities are those of the first turn.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct InputReport {
+    /// Frames sent.
+    pub packets: u64,
+    /// Where the capture was cut.
+    pub truncated: Option<TruncatedTail>,
+    /// Peculiarities of its records.
+    pub oddities: Oddities,
+}
+
+/// One port's captures and clock.
+struct Lane<'a> {
+    port: Port,
+    merge: Merge<'a>,
+    clock: Clock,
+    turn: u64,
+    /// When its next frame goes out; `None` at the end of its captures.
+    next: Option<Slot>,
+}
+
+impl Lane<'_> {
+    /// That the next frame would be sent too late.
+    #[cold]
+    fn beyond_run(&mut self, time: u64) -> Result<CaptureError, CaptureError> {
+        let fault = CaptureFault::BeyondRun {
+            found: time / 1_000_000_000_000,
+            limit: LONGEST_RUN / 1_000_000_000_000,
+        };
+        let input = self.merge.peek()?.map_or(0, |(_, input)| input);
+        let reader = self.merge.inputs().get(input);
+        let (file, frame) = reader.map_or(("", None), |r| (r.name(), r.frame()));
+        let (record, offset) = frame.map_or((0, 0), |f| (f.record, f.offset));
+        Ok(CaptureError { file: file.into(), record, offset, fault })
+    }
+}
+
+/// Opens input number `n` from its beginning.
+pub type Opener<'a> = Box<dyn FnMut(usize) -> Result<CaptureReader<'a>, CaptureError> + 'a>;
+
+/// Sends captures: a lending iterator in the memory of their readers.
+///
+/// Frames come by sending time, then by port. On a port they keep the order of its captures merged by stamp.
+/// Time zero is the earliest first stamp of all inputs. With a pace that follows stamps all ports begin a turn
+/// together, when the last frame of the turn before is off its line; at a rate each port takes its turns by
+/// itself, without a pause.
+///
+/// The first error of a capture is final: the frames before it have been given, none follows.
+pub struct Feed<'a> {
+    open: Opener<'a>,
+    lanes: Vec<Lane<'a>>,
+    schedule: Schedule,
+    origin: CaptureTime,
+    sent: u64,
+    /// The lane whose frame was given last.
+    current: Option<usize>,
+    reports: Vec<InputReport>,
+    ended: bool,
+}
+
+impl<'a> Feed<'a> {
+    /// Opens all inputs and looks at their first stamps.
+    pub fn new(ports: Vec<Port>, schedule: Schedule, mut open: Opener<'a>) -> Result<Self, CaptureError> {
+        let inputs = ports.iter().flat_map(|port| &port.inputs).max().map_or(0, |most| most + 1);
+        let mut lanes = Vec::with_capacity(ports.len());
+        let mut origin: Option<CaptureTime> = None;
+        for port in ports {
+            let mut merge = merge_of(&port, &mut open)?;
+            if let Some(first) = merge.next_time()? {
+                origin = Some(origin.map_or(first, |earliest| earliest.min(first)));
+            }
+            let clock = Clock::new(schedule.pace, port.line);
+            lanes.push(Lane { port, merge, clock, turn: 0, next: None });
+        }
+        let mut feed = Self {
+            open,
+            lanes,
+            schedule,
+            origin: origin.unwrap_or_default(),
+            sent: 0,
+            current: None,
+            reports: vec![InputReport::default(); inputs],
+            ended: schedule.limit == 0,
+        };
+        for lane in 0..feed.lanes.len() {
+            feed.prepare(lane)?;
+        }
+        Ok(feed)
+    }
+
+    /// The earliest first stamp of all inputs: time zero.
+    pub fn origin(&self) -> CaptureTime {
+        self.origin
+    }
+
+    /// The next frame to send; `None` at the end, and for ever after the end or an error.
+    #[inline]
+    pub fn next_frame(&mut self) -> Result<Option<Sending<'_>>, CaptureError> {
+        if self.ended {
+            return Ok(None);
+        }
+        match self.choose() {
+            Ok(Some(lane)) => Ok(self.give(lane)),
+            Ok(None) => {
+                self.ended = true;
+                Ok(None)
+            }
+            Err(error) => {
+                self.ended = true;
+                Err(error)
+            }
+        }
+    }
+
+    /// Frames given so far.
+    pub fn sent(&self) -> u64 {
+        self.sent
+    }
+
+    /// Bytes taken from the sources in the present turn, and how many turns lie behind: for progress.
+    pub fn progress(&self) -> (u64, u64) {
+        let readers = self.lanes.iter().flat_map(|lane| lane.merge.inputs());
+        (self.lanes.iter().map(|l| l.turn).min().unwrap_or(0), readers.map(CaptureReader::source_bytes).sum())
+    }
+
+    /// What became of the inputs so far, in the order of their numbers.
+    pub fn reports(&mut self) -> &[InputReport] {
+        for lane in &self.lanes {
+            note(&mut self.reports, lane);
+        }
+        &self.reports
+    }
+
+    /// The lane whose frame comes next. Within the schedule.
+    #[inline]
+    fn choose(&mut self) -> Result<Option<usize>, CaptureError> {
+        if self.sent >= self.schedule.limit {
+            return Ok(None);
+        }
+        if let Some(last) = self.current.take() {
+            self.prepare(last)?;
+        }
+        let first = match self.first() {
+            Some(first) => Some(first),
+            None if self.next_turn()? => self.first(),
+            None => None,
+        };
+        Ok(first.filter(|(time, _)| *time <= self.schedule.duration).map(|(_, lane)| lane))
+    }
+
+    /// The lane with the earliest frame, and its time.
+    #[inline]
+    fn first(&self) -> Option<(u64, usize)> {
+        let mut best: Option<(u64, usize)> = None;
+        for (index, lane) in self.lanes.iter().enumerate() {
+            if let Some(slot) = lane.next
+                && best.is_none_or(|(earliest, _)| slot.time < earliest)
+            {
+                best = Some((slot.time, index));
+            }
+        }
+        best
+    }
+
+    #[inline]
+    fn give(&mut self, index: usize) -> Option<Sending<'_>> {
+        let lane = &mut self.lanes[index];
+        let slot = lane.next.take()?;
+        // The merge stands at this frame since its stamp was looked at: there is no error to meet here.
+        let (input, frame) = lane.merge.next_frame().ok().flatten()?;
+        lane.clock.sent(slot, frame.orig_len);
+        let input = lane.port.inputs[input];
+        self.sent += 1;
+        self.reports[input].packets += 1;
+        self.current = Some(index);
+        let Slot { time, delay } = slot;
+        Some(Sending { port: index, input, turn: lane.turn, time, delay, frame })
+    }
+
+    /// Finds the time of a lane's next frame; at a rate the lane goes on with its next turn by itself.
+    #[inline]
+    fn prepare(&mut self, index: usize) -> Result<(), CaptureError> {
+        let mut stamp = self.lanes[index].merge.next_time()?;
+        if stamp.is_none() && !self.schedule.pace.follows_stamps() && self.more_turns(index) {
+            self.reopen(index)?;
+            stamp = self.lanes[index].merge.next_time()?;
+        }
+        let lane = &mut self.lanes[index];
+        let Some(stamp) = stamp else {
+            lane.next = None;
+            return Ok(());
+        };
+        // A stamp before the first one of its capture counts as the first.
+        let later = if stamp < self.origin { 0 } else { u64::MAX };
+        let slot = lane.clock.slot(stamp.ps_since(self.origin).unwrap_or(later));
+        if slot.time > LONGEST_RUN && slot.time <= self.schedule.duration {
+            return Err(lane.beyond_run(slot.time)?);
+        }
+        lane.next = Some(slot);
+        Ok(())
+    }
+
+    /// Begins the next turn of all ports together; `false` after the last one.
+    #[cold]
+    fn next_turn(&mut self) -> Result<bool, CaptureError> {
+        let again = self.schedule.pace.follows_stamps() && (0..self.lanes.len()).any(|l| self.more_turns(l));
+        // Captures without a frame would be opened for ever.
+        if !again || self.sent == 0 {
+            return Ok(false);
+        }
+        let base = self.lanes.iter().map(|lane| lane.clock.end()).max().unwrap_or(0);
+        for lane in 0..self.lanes.len() {
+            self.reopen(lane)?;
+            self.lanes[lane].clock.restart(base);
+            self.prepare(lane)?;
+        }
+        Ok(true)
+    }
+
+    fn more_turns(&self, lane: usize) -> bool {
+        let done = self.lanes[lane].turn + 1;
+        self.schedule.turns == 0 || done < self.schedule.turns
+    }
+
+    #[cold]
+    fn reopen(&mut self, index: usize) -> Result<(), CaptureError> {
+        note(&mut self.reports, &self.lanes[index]);
+        let lane = &mut self.lanes[index];
+        lane.merge = merge_of(&lane.port, &mut self.open)?;
+        lane.turn += 1;
+        Ok(())
+    }
+}
+
+fn merge_of<'a>(port: &Port, open: &mut Opener<'a>) -> Result<Merge<'a>, CaptureError> {
+    Ok(Merge::new(port.inputs.iter().map(|input| open(*input)).collect::<Result<_, _>>()?))
+}
+
+/// Takes over what the readers of a lane's first turn met.
+fn note(reports: &mut [InputReport], lane: &Lane<'_>) {
+    if lane.turn > 0 {
+        return;
+    }
+    for (input, reader) in lane.port.inputs.iter().zip(lane.merge.inputs()) {
+        reports[*input].truncated = reader.truncated();
+        reports[*input].oddities = *reader.oddities();
+    }
+}

@@ -1,0 +1,211 @@
+//! The parser graph unrolled into a tree of paths, in which every header has a fixed place.
+//!
+//! Nodes stand before their children; a batch walks the list once, each node with the mask of its lanes.
+//! Bytes that nothing reads or rewrites are not copied into columns. What lives here: nodes and their run. What
+//! may not: emission.
+
+mod select;
+mod unroll;
+
+pub(super) use unroll::{ParserBuilder, header_columns};
+
+use super::action::ActionCode;
+use super::batch::{Column, Phv, Slot, deposit, for_lanes, lanes_where};
+use super::checksum::{sum_bytes, sum_fields};
+use super::field::FieldAt;
+use crate::ir::Header;
+use crate::packet::WINDOW;
+use select::Select;
+use std::collections::BTreeMap;
+
+/// How parsing ended: where every extracted header stands and where the payload begins.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Leaf {
+    pub(super) extracted: BTreeMap<Header, u32>,
+    pub(super) payload: u32,
+    /// `parser_err`; 0 when parsing ended well.
+    pub(super) error: u16,
+    pub(super) cycles: u16,
+}
+
+/// Where to go: a node or a leaf.
+#[derive(Clone, Copy, Debug)]
+enum Target {
+    Node(u32),
+    Leaf(u16),
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    /// Container bytes from the packet.
+    Load { at: u32, bytes: u8, slot: Slot },
+    /// A validity bit or a constant field.
+    Set { slot: Slot, keep: u32, value: u32 },
+    /// Fields set by the state.
+    Do(ActionCode),
+    /// Sets a 1-bit field when the sum over packet bytes is not all ones.
+    VerifyBytes { to: FieldAt, at: u32, len: u32 },
+    /// The same over fields in any order.
+    VerifyFields { to: FieldAt, inputs: Vec<(FieldAt, u16)> },
+}
+
+#[derive(Clone, Debug)]
+struct Node {
+    /// The head must have this many bytes.
+    need: u32,
+    /// Where lanes go that have fewer.
+    short: u16,
+    steps: Vec<Step>,
+    select: Select,
+}
+
+/// A lowered parser.
+#[derive(Debug, Default)]
+pub(super) struct ParserCode {
+    nodes: Vec<Node>,
+    start: Option<Target>,
+    pub(super) leaves: Vec<Leaf>,
+    /// `parser_err` of each leaf.
+    errors: Vec<u16>,
+    /// Parser cycles of each leaf's path.
+    pub(super) cycles: Vec<u16>,
+    /// Bytes of the longest path.
+    pub(super) depth: u32,
+}
+
+/// Scratch of a run.
+#[derive(Debug, Default)]
+pub(super) struct ParserScratch {
+    masks: Vec<u64>,
+}
+
+/// The lanes' packets: the bytes from each one's first on, and how many of them are its head's.
+pub(super) struct Heads<'a, const N: usize> {
+    pub(super) windows: [&'a [u8; WINDOW]; N],
+    pub(super) len: &'a [u32; 64],
+}
+
+/// How the parsing of a batch ended.
+pub(super) struct Ended<'a> {
+    /// The leaf of each lane.
+    pub(super) leaf: &'a mut [u16; 64],
+    /// Lanes whose leaf is an error.
+    pub(super) failed: u64,
+}
+
+impl ParserCode {
+    /// Parses the lanes of `mask`.
+    pub(super) fn run<const N: usize>(
+        &self,
+        mask: u64,
+        heads: &Heads<'_, N>,
+        phv: &Phv,
+        scratch: &mut ParserScratch,
+        ended: &mut Ended<'_>,
+        mut act: impl FnMut(&ActionCode, u64),
+    ) {
+        let Some(start) = self.start else { return };
+        if N == 1 {
+            // One packet takes one path.
+            let mut target = start;
+            while let Target::Node(n) = target {
+                let node = &self.nodes[n as usize];
+                target = if heads.len[0] < node.need {
+                    Target::Leaf(node.short)
+                } else {
+                    node.steps.iter().for_each(|step| run_step(step, 1, heads, phv, &mut act));
+                    node.select.one(phv)
+                };
+            }
+            self.go::<N>(target, 1, &mut [], ended);
+            return;
+        }
+        scratch.masks.clear();
+        scratch.masks.resize(self.nodes.len(), 0);
+        let masks = &mut scratch.masks;
+        self.go::<N>(start, mask, masks, ended);
+        for (i, node) in self.nodes.iter().enumerate() {
+            let mut here = masks[i];
+            if here == 0 {
+                continue;
+            }
+            let short = lanes_where::<N>(here, |l| heads.len[l] < node.need);
+            if short != 0 {
+                self.go::<N>(Target::Leaf(node.short), short, masks, ended);
+                here &= !short;
+            }
+            if here != 0 {
+                node.steps.iter().for_each(|step| run_step(step, here, heads, phv, &mut act));
+                node.select.run::<N>(here, phv, |target, lanes| self.go::<N>(target, lanes, masks, ended));
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn go<const N: usize>(&self, target: Target, lanes: u64, masks: &mut [u64], ended: &mut Ended<'_>) {
+        match target {
+            Target::Node(n) => masks[n as usize] |= lanes,
+            Target::Leaf(id) => {
+                if self.errors[usize::from(id)] != 0 {
+                    ended.failed |= lanes;
+                }
+                for_lanes::<N>(lanes, |l| ended.leaf[l] = id);
+            }
+        }
+    }
+}
+
+#[inline]
+fn run_step<const N: usize>(
+    step: &Step,
+    mask: u64,
+    heads: &Heads<'_, N>,
+    phv: &Phv,
+    act: &mut impl FnMut(&ActionCode, u64),
+) {
+    match step {
+        Step::Load { at, bytes, slot } => load(*at as usize, *bytes, phv.column(*slot), mask, heads),
+        Step::Set { slot, keep, value } => deposit::<N>(phv.column(*slot), *keep, mask, |_| *value),
+        Step::Do(code) => act(code, mask),
+        Step::VerifyBytes { to, at, len } => {
+            let (first, end) = (*at as usize, *at as usize + *len as usize);
+            if let (20, Some(_)) = (*len, heads.windows[0].get(first..end)) {
+                // The IPv4 header without options: the length is known, and the sum unrolled.
+                let wrong = |l: usize| {
+                    let header = heads.windows[l % N].get(first..).and_then(|b| b.first_chunk::<20>());
+                    header.is_none_or(|h| sum_bytes(h) != 0xffff)
+                };
+                to.write_lanes::<N>(mask, phv, |l| u64::from(wrong(l)));
+            } else {
+                let wrong = |l: usize| sum_bytes(&heads.windows[l % N][first..end]) != 0xffff;
+                to.write_lanes::<N>(mask, phv, |l| u64::from(wrong(l)));
+            }
+        }
+        Step::VerifyFields { to, inputs } => {
+            to.write_lanes::<N>(mask, phv, |l| u64::from(sum_fields(inputs, phv, l) != 0xffff));
+        }
+    }
+}
+
+/// Copies container bytes of each lane's packet to a column.
+#[inline(always)]
+fn load<const N: usize>(at: usize, bytes: u8, column: &Column, mask: u64, heads: &Heads<'_, N>) {
+    // Lowering keeps every load within the window; the test here spares one per lane.
+    if at > WINDOW - 4 {
+        let bytes = usize::from(bytes);
+        for_lanes::<N>(mask, |l| {
+            let of_lane = &heads.windows[l % N][at..at + bytes];
+            column[l].set(of_lane.iter().fold(0, |word, b| word << 8 | u32::from(*b)));
+        });
+        return;
+    }
+    let word = |l: usize| {
+        let w = heads.windows[l % N];
+        u32::from_be_bytes([w[at], w[at + 1], w[at + 2], w[at + 3]])
+    };
+    match bytes {
+        1 => for_lanes::<N>(mask, |l| column[l].set(u32::from(heads.windows[l % N][at]))),
+        2 => for_lanes::<N>(mask, |l| column[l].set(word(l) >> 16)),
+        _ => for_lanes::<N>(mask, |l| column[l].set(word(l))),
+    }
+}

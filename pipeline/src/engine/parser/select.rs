@@ -1,0 +1,133 @@
+//! Selects: which way each lane goes. What may not live here: what the ways are.
+
+use super::Target;
+use crate::engine::batch::{Phv, Slot, for_lanes, lanes_where};
+use crate::engine::field::FieldAt;
+
+/// What follows a node.
+#[derive(Clone, Debug)]
+pub(super) enum Select {
+    Always(Target),
+    /// One field in one column.
+    Word {
+        slot: Slot,
+        shift: u8,
+        mask: u32,
+        arms: Vec<(u32, u32, Target)>,
+        default: Target,
+    },
+    /// Fields side by side, at most 64 bits of them.
+    Side {
+        pieces: Vec<SidePiece>,
+        arms: Vec<(u64, u64, Target)>,
+        default: Target,
+    },
+    /// More bits.
+    Wide(WideSelect),
+}
+
+/// A select over up to 128 bits: fields side by side, most significant first.
+#[derive(Clone, Debug)]
+pub(super) struct WideSelect {
+    pub(super) fields: Vec<(FieldAt, u16)>,
+    pub(super) arms: Vec<(u128, u128, Target)>,
+    pub(super) default: Target,
+}
+
+/// Bits of a column that stand at bit `up` of a select's value.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SidePiece {
+    slot: Slot,
+    shift: u8,
+    mask: u32,
+    up: u8,
+}
+
+/// The pieces of a select's fields, the first field most significant.
+pub(super) fn side_by_side(fields: &[(FieldAt, u16)]) -> Vec<SidePiece> {
+    let mut list = Vec::new();
+    let mut low = 0u16;
+    for (at, width) in fields.iter().rev() {
+        for p in &at.pieces {
+            let up = (low + u16::from(p.lo)) as u8;
+            list.push(SidePiece { slot: p.slot, shift: p.at, mask: p.mask(), up });
+        }
+        low += width;
+    }
+    list
+}
+
+impl Select {
+    /// Hands the lanes of each target to `go`.
+    #[inline]
+    pub(super) fn run<const N: usize>(&self, mask: u64, phv: &Phv, mut go: impl FnMut(Target, u64)) {
+        match self {
+            Select::Always(target) => go(*target, mask),
+            Select::Word { slot, shift, mask: bits, arms, default } => {
+                let column = phv.column(*slot);
+                let found = |l: usize| column[l].get() >> shift & bits;
+                by_arms(mask, arms, *default, |rest, v, m| lanes_where::<N>(rest, |l| found(l) & m == v), go);
+            }
+            Select::Side { pieces, arms, default } => {
+                let mut values = [0u64; N];
+                for p in pieces {
+                    let column = phv.column(p.slot);
+                    for_lanes::<N>(mask, |l| {
+                        values[l % N] |= u64::from(column[l].get() >> p.shift & p.mask) << p.up;
+                    });
+                }
+                let found = |l: usize| values[l % N];
+                by_arms(mask, arms, *default, |rest, v, m| lanes_where::<N>(rest, |l| found(l) & m == v), go);
+            }
+            Select::Wide(wide) => for_lanes::<N>(mask, |l| go(wide.target(phv, l), 1 << l)),
+        }
+    }
+
+    /// Where the packet of lane 0 goes.
+    #[inline]
+    pub(super) fn one(&self, phv: &Phv) -> Target {
+        match self {
+            Select::Always(target) => *target,
+            Select::Word { slot, shift, mask, arms, default } => {
+                let found = phv.get(*slot, 0) >> shift & mask;
+                arms.iter().find(|(v, m, _)| found & m == *v).map_or(*default, |(_, _, t)| *t)
+            }
+            Select::Side { pieces, arms, default } => {
+                let side = |p: &SidePiece| u64::from(phv.get(p.slot, 0) >> p.shift & p.mask) << p.up;
+                let found = pieces.iter().fold(0, |value, p| value | side(p));
+                arms.iter().find(|(v, m, _)| found & m == *v).map_or(*default, |(_, _, t)| *t)
+            }
+            Select::Wide(wide) => wide.target(phv, 0),
+        }
+    }
+}
+
+/// Hands `go` the lanes that take each arm, the first that matches; `takes` says which of some lanes match.
+#[inline(always)]
+fn by_arms<V: Copy>(
+    mask: u64,
+    arms: &[(V, V, Target)],
+    default: Target,
+    takes: impl Fn(u64, V, V) -> u64,
+    mut go: impl FnMut(Target, u64),
+) {
+    let mut rest = mask;
+    for &(value, care, target) in arms {
+        let taken = takes(rest, value, care);
+        if taken != 0 {
+            go(target, taken);
+            rest &= !taken;
+        }
+        if rest == 0 {
+            return;
+        }
+    }
+    go(default, rest);
+}
+
+impl WideSelect {
+    fn target(&self, phv: &Phv, lane: usize) -> Target {
+        let value = self.fields.iter().fold(0u128, |v, (at, width)| v << width | at.read(phv, lane));
+        self.arms.iter().find(|(v, m, _)| value & m == *v).map_or(self.default, |(_, _, t)| *t)
+    }
+}

@@ -1,0 +1,174 @@
+//! The functional mode: the same passes without time. An ingress pass is followed by the egress pass at once.
+//!
+//! A program whose packets all go straight through runs in batches. Any other runs packet by packet: all
+//! passes of a packet and of what is made of it come before the next packet.
+
+use super::copies::Place;
+use super::ingress::{Arrival, PendingPass};
+use super::laps::FUNCTIONAL_PASSES;
+use super::observe::Sink;
+use super::reason::{DeviceDrop, Reason};
+use super::{Event, Switch, SwitchError};
+use crate::pass::{Executor, MAX_BATCH, Pass, PassIn};
+use sluice_asic::gress::Gress;
+use sluice_asic::units::{Cycles, Duration, Time};
+
+impl<E: Executor> Switch<E> {
+    /// Runs everything that has arrived, ingress and egress, without time.
+    pub(super) fn advance_functional(
+        &mut self,
+        until: Time,
+        sink: &mut impl Sink,
+    ) -> Result<(), SwitchError> {
+        loop {
+            let straight = self.is_straight();
+            let op = self.events.next_time().filter(|t| *t <= until);
+            let before = op.unwrap_or(until);
+            while self
+                .arrivals
+                .front()
+                .is_some_and(|a| a.parser < before || op.is_none() && a.parser <= until)
+            {
+                if straight {
+                    self.functional_batch(before, op.is_none(), sink);
+                } else {
+                    self.functional_packet(sink);
+                }
+            }
+            self.now = self.now.max(before);
+            match op.and_then(|_| self.events.pop()) {
+                Some((_, Event::Control(op))) => self.apply(*op)?,
+                Some(_) | None => return Ok(()),
+            }
+        }
+    }
+
+    /// All passes of the next packet and of what is made of it, breadth first.
+    fn functional_packet(&mut self, sink: &mut impl Sink) {
+        let Some(a) = self.arrivals.pop_front() else { return };
+        self.work.push_back((a.packet, None));
+        let mut passes = 0;
+        while let Some((packet, port)) = self.work.pop_front() {
+            let info = self.info_of(packet);
+            passes += 1;
+            if passes > FUNCTIONAL_PASSES {
+                self.lose(packet, info.received, Reason::Device(DeviceDrop::TooManyLaps), sink);
+                continue;
+            }
+            let (time, stamp) = (info.received, self.stamp(a.parser));
+            let (gress, p) = match port {
+                None => (Gress::Ingress, &self.ports[usize::from(info.port)]),
+                Some(port) => (Gress::Egress, &self.ports[usize::from(port)]),
+            };
+            let (pipe, dev_port) = (usize::from(p.pipe), p.dev_port);
+            let input = match gress {
+                Gress::Ingress => {
+                    PassIn { mac_tstamp: stamp, resubmitted: info.resubmitted, ..PassIn::default() }
+                }
+                Gress::Egress => PassIn {
+                    enq_tstamp: stamp as u32,
+                    qid: info.qid,
+                    rid: info.rid,
+                    rid_first: info.rid_first,
+                    cos: info.cos,
+                    ..PassIn::default()
+                },
+            };
+            self.batch.clear();
+            self.batch.push(Pass::new(packet, PassIn { port: dev_port, global_tstamp: stamp, ..input }));
+            self.execute(pipe, gress);
+            let pass = self.batch[0];
+            sink.pass(&self.functional_event(pipe, gress, &pass));
+            self.made_by(0, 0, Place { pipe, gress, time }, sink);
+            match port {
+                None => self.ingress_done(&pass, time, sink),
+                Some(port) => self.egress_done(&pass, port, Duration::ZERO, time, sink),
+            }
+        }
+    }
+
+    /// One batch of packets that came in by one pipe.
+    fn functional_batch(&mut self, until: Time, inclusive: bool, sink: &mut impl Sink) {
+        let limit = self.config.max_batch.clamp(1, MAX_BATCH);
+        let pipe_of = |s: &Self, a: &Arrival| usize::from(s.ports[usize::from(a.port)].pipe);
+        let Some(pipe) = self.arrivals.front().map(|a| pipe_of(self, a)) else { return };
+        self.batch.clear();
+        while let Some(a) = self.arrivals.front().copied() {
+            let due = a.parser < until || inclusive && a.parser == until;
+            if !due || pipe_of(self, &a) != pipe || self.batch.len() == limit {
+                break;
+            }
+            self.arrivals.pop_front();
+            let stamp = self.stamp(a.parser);
+            let port = self.ports[usize::from(a.port)].dev_port;
+            let input = PassIn { port, mac_tstamp: stamp, global_tstamp: stamp, ..PassIn::default() };
+            self.batch.push(Pass::new(a.packet, input));
+        }
+        self.execute(pipe, Gress::Ingress);
+        let mut next = std::mem::take(&mut self.onward);
+        next.clear();
+        for i in 0..self.batch.len() {
+            let pass = &{ self.batch[i] };
+            let received = self.info_of(pass.packet).received;
+            sink.pass(&self.functional_event(pipe, Gress::Ingress, pass));
+            if let Some(port) = self.forwarded(pass, received, sink) {
+                let p = &self.ports[usize::from(port)];
+                let stamp = self.stamp(received);
+                let input = PassIn {
+                    port: p.dev_port,
+                    global_tstamp: stamp,
+                    enq_tstamp: stamp as u32,
+                    qid: pass.output.qid,
+                    ..PassIn::default()
+                };
+                self.info[pass.packet.index()].qid = pass.output.qid;
+                next.push((usize::from(p.pipe), port, Pass::new(pass.packet, input)));
+            }
+        }
+        self.functional_egress(&next, sink);
+        self.onward = next;
+    }
+
+    /// Egress passes in packet order, grouped into runs of one pipe: the order of what leaves is kept.
+    fn functional_egress(&mut self, next: &[(usize, u16, Pass)], sink: &mut impl Sink) {
+        for pipe in 0..self.pipes.len() {
+            self.batch.clear();
+            self.batch.extend(next.iter().filter(|(p, ..)| *p == pipe).map(|(.., pass)| *pass));
+            if !self.batch.is_empty() {
+                self.execute(pipe, Gress::Egress);
+                self.functional_results(pipe, next);
+            }
+        }
+        let results = std::mem::take(&mut self.results);
+        for (i, (pipe, port, _)) in next.iter().enumerate() {
+            let Some(pass) = results.get(i).copied().flatten() else { continue };
+            sink.pass(&self.functional_event(*pipe, Gress::Egress, &pass));
+            let received = self.info_of(pass.packet).received;
+            self.egress_done(&pass, *port, Duration::ZERO, received, sink);
+        }
+        self.results = results;
+        self.results.clear();
+    }
+
+    /// Puts the batch's results back in packet order.
+    fn functional_results(&mut self, pipe: usize, next: &[(usize, u16, Pass)]) {
+        self.results.resize(next.len(), None);
+        let slots = next.iter().enumerate().filter(|(_, (p, ..))| *p == pipe).map(|(i, _)| i);
+        for (slot, pass) in slots.zip(&self.batch) {
+            self.results[slot] = Some(*pass);
+        }
+    }
+
+    fn functional_event(&self, pipe: usize, gress: Gress, pass: &Pass) -> super::PassEvent {
+        let at = self.info_of(pass.packet).received;
+        let pending = PendingPass {
+            entered: at,
+            cycle: Cycles(0),
+            waited: Cycles(0),
+            port: 0,
+            booked: Duration::ZERO,
+            pass: *pass,
+        };
+        self.pass_event(pipe, gress, &pending, pass, at)
+    }
+}

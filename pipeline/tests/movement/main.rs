@@ -1,0 +1,10 @@
+//! Packets that move in other ways than in, queue, out: each by a small program whose output bytes and times
+//! are the same through both engines and at every batch size.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+mod built;
+mod copies;
+mod device;
+mod laps;
+mod multicast;
+mod random;

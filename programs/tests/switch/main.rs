@@ -1,0 +1,13 @@
+//! The switch device under programs: what becomes of packets, when, and that neither the size of batches nor
+//! the steps of the caller nor the executor has a say in it.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+mod conservation;
+mod control;
+mod entry;
+mod order;
+mod queues;
+mod rounds;
+mod steer;
+mod timing;
+mod world;
