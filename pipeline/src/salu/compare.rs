@@ -52,7 +52,8 @@ fn add(sum: &mut Sum, sym: &Sym, sign: i32, sense: Sense, format: Format) -> Res
     match sym {
         Sym::Const(value) => {
             let value = if sense == Sense::Signed { signed(*value, format) } else { *value as i64 };
-            sum.constant += i64::from(sign) * value;
+            // Halves that are too wide to compare are refused elsewhere; here they only must not overflow.
+            sum.constant = sum.constant.wrapping_add(i64::from(sign).wrapping_mul(value));
         }
         Sym::Memory(half) => sum.memory[*half as usize] += sign,
         Sym::Phv(n) => {
