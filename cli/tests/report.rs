@@ -51,7 +51,8 @@ fn a_comparison_takes_what_is_not_named_from_the_first() {
 #[test]
 fn a_sweep_finds_the_largest_value_that_fits() {
     let dir = folder("sweep");
-    let args = ["report", "l3-ecmp", "--sweep", "ipv4_routes=180200..180240", "--json", "-o", text(dir.path())];
+    let args =
+        ["report", "l3-ecmp", "--sweep", "ipv4_routes=180200..180240", "--json", "-o", text(dir.path())];
     let out = sluice(&args);
     let sweep: Value = serde_json::from_slice(&out.stdout).unwrap();
     let points = sweep["points"].as_array().unwrap();
@@ -79,4 +80,26 @@ fn mistakes_in_words_are_named() {
         let (code, stderr) = refused(args);
         assert!(code == 2 && stderr.contains(word), "{args:?}: {stderr}");
     }
+}
+
+#[test]
+fn a_program_that_does_not_fit_gets_remedies_that_help() {
+    let small = ["--set", "ecmp_groups=64", "--set", "neighbors=64", "--set", "macs=64"];
+    let args =
+        [&["report", "l3-ecmp", "--chip", "tofino", "--set", "ipv4_routes=100000", "--json"], &small[..]]
+            .concat();
+    let out = sluice(&args);
+    assert_eq!(out.status.code(), Some(1));
+    let report: Value = serde_json::from_slice(&out.stdout).unwrap();
+    let remedies = report["remedies"].as_array().unwrap();
+    let routes = remedies.iter().find(|r| r["set"] == "ipv4_routes").unwrap();
+    let to = routes["to"].as_u64().unwrap();
+    let fits = |value: u64| {
+        let set = format!("ipv4_routes={value}");
+        sluice(&[&["report", "l3-ecmp", "--chip", "tofino", "--set", &set], &small[..]].concat())
+            .status
+            .success()
+    };
+    assert!(fits(to) && !fits(to + 1), "{to}");
+    assert!(remedies.iter().any(|r| r["chip"] == "tofino2"));
 }

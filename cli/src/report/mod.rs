@@ -2,6 +2,7 @@
 
 mod compare;
 mod plot;
+mod remedies;
 mod sweep;
 
 use crate::args::ReportArgs;
@@ -26,7 +27,10 @@ pub(crate) fn run(args: &ReportArgs, as_json: bool) -> Result<(), Failure> {
     match resolve::fit(&program, &chip) {
         Ok(placement) => fits(args, &Report::new(&program, &placement), as_json),
         Err(no_fit) => {
-            let (text, value) = (report::text_no_fit(&no_fit), report::json_no_fit(&program, &no_fit));
+            let remedies = remedies::find(args, &program, &chip)?;
+            let text = report::text_no_fit(&no_fit) + &remedies::text(&remedies);
+            let mut value = report::json_no_fit(&program, &no_fit);
+            value["remedies"] = remedies::json(&remedies);
             let mut folder = Folder::default();
             if let Some(dir) = &args.output {
                 for_both(&mut folder, dir, &text, &value)?;

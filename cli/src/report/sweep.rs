@@ -39,7 +39,7 @@ fn range(text: &str) -> Result<Range, Failure> {
 }
 
 /// Places a program with one parameter at one value.
-fn point(args: &ReportArgs, chip: &ChipSpec, key: &str, value: u64) -> Result<Point, Failure> {
+pub(super) fn point(args: &ReportArgs, chip: &ChipSpec, key: &str, value: u64) -> Result<Point, Failure> {
     let mut sets = args.target.sets.clone();
     sets.retain(|(k, _)| k != key);
     sets.push((key.to_owned(), value.to_string()));

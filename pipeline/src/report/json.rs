@@ -24,6 +24,7 @@ pub fn json(report: &Report) -> Value {
         "params": params(&report.params),
         "fits": true,
         "reason": null,
+        "remedies": [],
         "stages_used": {
             "ingress": ingress.stages_used, "egress": egress.stages_used, "total": report.stages_used(),
         },
@@ -70,6 +71,7 @@ pub fn json_no_fit(program: &Program, no_fit: &NoFit) -> Value {
         "params": params(&program.params),
         "fits": false,
         "reason": no_fit.reason(),
+        "remedies": [],
         "stages_used": null,
         "latency": null,
         "resources": null,

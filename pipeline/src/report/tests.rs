@@ -4,7 +4,7 @@ use super::{Report, compare, html, json, json_no_fit, resources_log, table_summa
 use crate::place::{place, samples};
 use sluice_asic::chip::{ChipSpec, Column};
 
-const KEYS: [&str; 16] = [
+const KEYS: [&str; 17] = [
     "assumptions",
     "chip",
     "containers",
@@ -16,6 +16,7 @@ const KEYS: [&str; 16] = [
     "phv",
     "program",
     "reason",
+    "remedies",
     "resources",
     "schema",
     "stages_used",
