@@ -3,11 +3,12 @@
 //! - handles point at something the program has; entries, members and groups named exist;
 //! - a table with const entries, or without a key, takes no entries;
 //! - a key has one column per key field, of the field's match kind and width, with no bit set that the mask
-//!   or prefix does not compare; only tables with a ternary key have priorities;
+//!   or prefix does not compare; only tables with a ternary or range key have priorities;
 //! - entries of a table with a profile name a member or (with a selector) a group, others an action of the
 //!   table; members and defaults likewise name an action of every table concerned, the program's own default
 //!   action included for defaults; arguments fit their parameters;
-//! - no two entries have the same key (and priority); tables, profiles and groups stay within their sizes;
+//! - no two entries have the same key (and priority); tables, profiles and groups stay within their sizes, and
+//!   the ranges of a table within its TCAM rows;
 //! - a group names a member once, with weight at least 1;
 //! - what something else uses is not deleted.
 
@@ -83,6 +84,7 @@ impl<'a> Checker<'a> {
             KeyValue::Exact(_) => MatchKind::Exact,
             KeyValue::Ternary { .. } => MatchKind::Ternary,
             KeyValue::Lpm { .. } => MatchKind::Lpm,
+            KeyValue::Range { .. } => MatchKind::Range,
         };
         if found != column.kind {
             return Err(ControlError::KeyKind { table, field: name, found, expected: column.kind });
@@ -95,6 +97,10 @@ impl<'a> Checker<'a> {
                 return Err(ControlError::PrefixTooLong { table, field: name, len, width });
             }
             KeyValue::Lpm { value, len } => (value, all & !width_mask((width - len).into())),
+            KeyValue::Range { lo, hi } if lo > hi => {
+                return Err(ControlError::EmptyRange { table, field: name, lo, hi });
+            }
+            KeyValue::Range { hi, .. } => (hi, all),
         };
         if let Some(&value) = [value, mask].iter().find(|&&v| v > all) {
             return Err(ControlError::KeyTooWide { table, field: name, value, width });
@@ -303,7 +309,12 @@ impl<'a> Checker<'a> {
 
 /// Whether entries of the table have a priority.
 pub(super) fn has_priority(data: &TableData) -> bool {
-    data.keys.iter().any(|k| k.kind == MatchKind::Ternary)
+    data.keys.iter().any(|k| matches!(k.kind, MatchKind::Ternary | MatchKind::Range))
+}
+
+/// The kind of key for which entries have a priority, as errors name it.
+pub(super) fn ordered_kind(data: &TableData) -> &'static str {
+    if data.keys.iter().any(|k| k.kind == MatchKind::Ternary) { "ternary" } else { "range" }
 }
 
 /// `ipv4.dst = 10.0.0.0/8, …`

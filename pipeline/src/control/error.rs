@@ -42,7 +42,15 @@ pub enum ControlError {
     #[error("key `{field}` of table `{table}` is {width} bits wide; prefix length {len} is too long")]
     PrefixTooLong { table: String, field: String, len: u16, width: u16 },
     #[error(
-        "table `{table}` has no ternary key, so its entries have no priority; leave out priority {priority}"
+        "key `{field}` of table `{table}` has the range {lo:#x}..{hi:#x}, which holds no value; the lower bound comes first"
+    )]
+    EmptyRange { table: String, field: String, lo: u128, hi: u128 },
+    #[error(
+        "table `{table}` has {room} TCAM rows for its ranges, {taken} are taken, and this entry takes {rows}; choose ranges with bounds at multiples of 16, or raise the table's size"
+    )]
+    RangeRows { table: String, room: u64, taken: u64, rows: u64 },
+    #[error(
+        "table `{table}` has no ternary or range key, so its entries have no priority; leave out priority {priority}"
     )]
     PriorityUnused { table: String, priority: u32 },
     #[error("table `{table}` already has this key{}: entry {entry} ({key}); modify or delete that entry", with_priority(.priority))]

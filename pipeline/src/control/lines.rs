@@ -23,10 +23,10 @@
 //! ```
 //!
 //! Keys and arguments are spelled as in [`parse_match`](super::parse_match) without spaces inside
-//! (`0x50&&&0xf0`). A table with a ternary key needs a priority; lower wins. What may not live here: checks
+//! (`0x50&&&0xf0`). A table with a ternary or range key needs a priority; lower wins. What may not live here: checks
 //! that need the present state.
 
-use super::check::has_priority;
+use super::check::{has_priority, ordered_kind};
 use super::resolve::{Problem, Resolver};
 use super::{ControlError, ControlOp, EntryError, GroupMember, Script, Sourced, Then};
 use crate::entity::EntityMap;
@@ -257,8 +257,9 @@ fn priority<'w, 's>(
         Some((priority, rest)) if rest.len() == args => Ok((rest, number("priority", priority)?)),
         _ if words.len() == args => Err(Problem {
             text: format!(
-                "table `{}` has a ternary key, so its entries need a priority, and there is none",
-                data.name
+                "table `{}` has a {} key, so its entries need a priority, and there is none",
+                data.name,
+                ordered_kind(data)
             ),
             help: "add a number at the end of the line; lower wins".to_owned(),
         }),

@@ -4,6 +4,7 @@ use super::check::Checker;
 use super::{ControlError, ControlState, Entry, EntryId, GroupMember, MulticastNode, Then};
 use crate::ir::{ActionCall, Counter, KeyValue, Profile, Program, Table};
 use crate::pass::{Count, State};
+use crate::rows;
 use sluice_asic::tm::MirrorSession;
 
 /// A change that the control plane asks for.
@@ -15,7 +16,7 @@ pub enum ControlOp {
         table: Table,
         /// One column per key.
         key: Vec<KeyValue>,
-        /// Lower wins; 0 in tables without a ternary key.
+        /// Lower wins; 0 in tables without a ternary or range key.
         priority: u32,
         /// What it does.
         then: Then,
@@ -203,7 +204,10 @@ impl ControlState {
                 check.old_entry(table, entry)?;
                 let index = &mut self.index[table];
                 index.refresh(&self.tables[table]);
-                index.remove(&mut self.tables[table], entry);
+                let gone = index.remove(&mut self.tables[table], entry);
+                if let Some(gone) = gone.filter(|_| rows::has_ranges(&program.tables[table])) {
+                    index.free_rows(rows::of_entry(program, &program.tables[table], &gone));
+                }
                 Ok(Change::Deleted(table, entry))
             }
             ControlOp::SetDefault { table, call } => {
@@ -272,6 +276,15 @@ impl ControlState {
         let index = &mut self.index[table];
         if index.live() >= size as usize {
             return Err(ControlError::TableFull { table: program.tables[table].name.clone(), size });
+        }
+        let data = &program.tables[table];
+        if rows::has_ranges(data) {
+            let (room, needed) = (rows::room(program, data), rows::of_entry(program, data, &entry.key));
+            let taken = index.rows(program, data, &self.tables[table]);
+            if taken.saturating_add(needed) > room {
+                return Err(ControlError::RangeRows { table: data.name.clone(), room, taken, rows: needed });
+            }
+            index.add_rows(needed);
         }
         Ok(Change::Inserted(table, index.insert(&mut self.tables[table], entry)))
     }

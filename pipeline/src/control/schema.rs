@@ -48,7 +48,7 @@ pub struct TableSchema {
 pub struct KeySchema {
     /// Full field name.
     pub name: String,
-    /// `exact`, `ternary` or `lpm`.
+    /// `exact`, `ternary`, `lpm` or `range`.
     pub kind: &'static str,
     /// Bits.
     pub width: u16,
@@ -204,5 +204,6 @@ pub(super) fn kind_name(kind: MatchKind) -> &'static str {
         MatchKind::Exact => "exact",
         MatchKind::Ternary => "ternary",
         MatchKind::Lpm => "lpm",
+        MatchKind::Range => "range",
     }
 }

@@ -3,6 +3,7 @@
 
 use super::entries::{bare_or_string, quoted, string};
 use super::{ActionSchema, KeySchema, ProfileSchema, Schema, TableSchema, show_value};
+use sluice_asic::alu::width_mask;
 use std::fmt::Write;
 
 /// A valid TOML file. Lines that start with `##` explain; the others, without their `# `, are an example that
@@ -86,7 +87,7 @@ fn example(schema: &Schema, t: &TableSchema, out: &mut String) {
         }
         None => call(&t.actions[0], out),
     }
-    if t.keys.iter().any(|k| k.kind == "ternary") {
+    if t.keys.iter().any(|k| matches!(k.kind, "ternary" | "range")) {
         out.push_str("# priority = 10  # lower wins\n");
     }
 }
@@ -112,6 +113,7 @@ fn key_example(key: &KeySchema) -> String {
     let value = value_example(&key.name, key.width);
     match key.kind {
         "lpm" => format!("{value}/{}", key.width),
+        "range" => format!("{value}..{}", show_value(width_mask(key.width.into()), key.width, &key.name)),
         _ => value,
     }
 }

@@ -13,7 +13,7 @@
 //! [[table.ipv4_lpm]]
 //! key = { "ipv4.dst" = "10.1.0.0/16" }               # full field name, or its last part: { dst = … }
 //! group = 7                                          # or member = 1, or action = "…" and args
-//! priority = 10                                      # tables with a ternary key only
+//! priority = 10                                      # tables with a ternary or range key only
 //!
 //! [default.ipv4_lpm]
 //! action = "drop"
@@ -35,7 +35,7 @@
 //! ```
 //!
 //! Values are spelled as in [`parse_value`](super::parse_value) and [`parse_match`](super::parse_match);
-//! integers need no quotes. A ternary or lpm column that is left out matches everything. Members are applied
+//! integers need no quotes. A ternary, lpm or range column that is left out matches everything. Members are applied
 //! before groups, groups before entries, entries before defaults, each in the order of the file. What may not
 //! live here: checks that need the present state.
 
@@ -313,7 +313,7 @@ impl Reader<'_> {
         let columns: Vec<Option<KeyValue>> = columns
             .into_iter()
             .enumerate()
-            .map(|(i, given)| given.or_else(|| Resolver::absent_key(data, i)))
+            .map(|(i, given)| given.or_else(|| self.resolver.absent_key(data, i)))
             .collect();
         if let Some(missing) = columns.iter().position(Option::is_none) {
             let name = &self.resolver.program.fields[data.keys[missing].field].name;

@@ -419,11 +419,16 @@ impl ActionCode {
         self.ops.iter().any(|op| matches!(op, Op::CountDirect { .. }))
     }
 
-    /// The argument words of an entry with these parameter values, appended to `out`.
-    pub(super) fn encode_args(&self, values: &[u128], out: &mut Vec<u32>) {
-        for w in &self.args {
+    /// Argument words of an entry.
+    pub(super) fn arg_words(&self) -> usize {
+        self.args.len()
+    }
+
+    /// Writes the argument words of an entry with these parameter values.
+    pub(super) fn encode_args(&self, values: &[u128], out: &mut [u32]) {
+        for (w, out) in self.args.iter().zip(out) {
             let value = values.get(usize::from(w.param)).copied().unwrap_or(0);
-            out.push(((value >> w.lo) as u32 & ones(w.width)) << w.at);
+            *out = ((value >> w.lo) as u32 & ones(w.width)) << w.at;
         }
     }
 }

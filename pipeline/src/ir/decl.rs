@@ -168,6 +168,8 @@ pub enum MatchKind {
     Ternary,
     /// Longest prefix wins; at most one such key in a table.
     Lpm,
+    /// Between two bounds, both included; the entry with the lowest priority number wins.
+    Range,
 }
 
 /// A key field of a table.
@@ -197,6 +199,13 @@ pub enum KeyValue {
         value: u128,
         /// Number of leading bits compared.
         len: u16,
+    },
+    /// Neither below the one nor above the other bound.
+    Range {
+        /// Lowest value that matches.
+        lo: u128,
+        /// Highest value that matches.
+        hi: u128,
     },
 }
 

@@ -73,8 +73,10 @@ pub struct TableReport {
     pub why: String,
     /// Entries that it must hold.
     pub required: u32,
-    /// Entries that its parts hold.
+    /// Entries that its parts hold; with range keys, TCAM rows.
     pub allocated: u64,
+    /// TCAM rows that it must have: more than entries when keys are compared by range.
+    pub rows: u64,
     /// SRAMs of any purpose; those shared with others count in full.
     pub srams: u32,
     /// Map RAMs.
@@ -276,8 +278,15 @@ fn table(program: &Program, placement: &Placement, owner: Owner) -> TableReport 
             }
         }
     };
+    let rows = match &gress.flow.nodes[node].kind {
+        NodeKind::Table(t) if crate::rows::has_ranges(&program.tables[*t]) => {
+            crate::rows::planned(program, &program.tables[*t])
+        }
+        _ => u64::from(required),
+    };
     let actions = gress.flow.actions(program, node);
     TableReport {
+        rows,
         name: node_name(program, &gress.flow, node),
         gress: owner.gress,
         kind,

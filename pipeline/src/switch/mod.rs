@@ -32,7 +32,7 @@ pub use observe::{Digest, Left, Lost, PassEvent, QueueEvent, Sink};
 pub use reason::{DeviceDrop, Reason};
 pub use totals::{Created, Held, PortTotals, Totals};
 
-use crate::control::{Change, ControlError, ControlOp, ControlState};
+use crate::control::{Change, ControlError, ControlOp, ControlState, Entry};
 use crate::ir::{Counter, LabelKind, Program};
 use crate::packet::{HeadLayout, Packet, PacketStore};
 use crate::pass::{Count, Executor, MAX_BATCH, Made, Pass, State};
@@ -363,19 +363,24 @@ impl<E: Executor> Switch<E> {
         );
         // What chip and ports do not allow must not stay.
         let before = copies.then(|| self.control.replication.clone());
+        let was = self.named_entry(&op);
         match self.control.apply(&self.program, op).map_err(|e| SwitchError::Control(Box::new(e)))? {
-            Change::Inserted(table, _) | Change::Modified(table, _) | Change::Default(table) => {
-                self.executor.table_changed(table, &self.control);
+            Change::Inserted(table, entry) | Change::Modified(table, entry) => {
+                self.executor.entry_changed(table, entry, was.as_ref(), &self.control);
             }
+            Change::Default(table) => self.executor.default_changed(table, &self.control),
             Change::Deleted(table, entry) => {
-                self.executor.table_changed(table, &self.control);
+                self.executor.entry_changed(table, entry, was.as_ref(), &self.control);
                 // The slot's next owner starts at zero.
                 if let Some(counter) = self.program.direct_counter(table) {
                     self.clear_counter(counter, Some(entry));
                 }
             }
-            Change::Member(profile, _) | Change::Group(profile, _) => {
-                self.executor.profile_changed(profile, &self.control);
+            Change::Member(profile, member) => {
+                self.executor.member_changed(profile, member, &self.control);
+            }
+            Change::Group(profile, group) => {
+                self.executor.group_changed(profile, group, &self.control);
             }
             Change::Counter(counter, index) => self.clear_counter(counter, index),
             Change::Replication => match replicator(&self.control, &self.chip, &self.by_dev_port) {
@@ -387,6 +392,15 @@ impl<E: Executor> Switch<E> {
             },
         }
         Ok(())
+    }
+
+    /// The entry that an operation changes or takes out, as it is before.
+    fn named_entry(&self, op: &ControlOp) -> Option<Entry> {
+        let (ControlOp::ModifyEntry { table, entry, .. } | ControlOp::DeleteEntry { table, entry }) = op
+        else {
+            return None;
+        };
+        self.control.tables.get(*table)?.slots.get(*entry as usize)?.clone()
     }
 
     fn clear_counter(&mut self, counter: Counter, index: Option<u32>) {

@@ -353,11 +353,13 @@ fn key_value(code: &mut Code<'_>) -> Parsed<KeyValue> {
     if code.c.eat_word("_") {
         return Ok(KeyValue::Ternary { value: 0, mask: 0 });
     }
-    let value = code.c.number("a value, `value &&& mask`, `value / length` or `_`")?;
+    let value = code.c.number("a value, `value &&& mask`, `value / length`, `low .. high` or `_`")?;
     if code.c.eat("&&&") {
         Ok(KeyValue::Ternary { value, mask: code.c.number("a mask")? })
     } else if code.c.eat("/") {
         Ok(KeyValue::Lpm { value, len: code.c.number("a prefix length")? })
+    } else if code.c.eat("..") {
+        Ok(KeyValue::Range { lo: value, hi: code.c.number("the highest value")? })
     } else {
         Ok(KeyValue::Exact(value))
     }

@@ -25,8 +25,12 @@ pub(super) const COUNTERS: [(&str, CounterKind); 3] = [
     ("packets_and_bytes", CounterKind::PacketsAndBytes),
 ];
 /// The words of match kinds.
-pub(super) const MATCHES: [(&str, MatchKind); 3] =
-    [("exact", MatchKind::Exact), ("ternary", MatchKind::Ternary), ("lpm", MatchKind::Lpm)];
+pub(super) const MATCHES: [(&str, MatchKind); 4] = [
+    ("exact", MatchKind::Exact),
+    ("ternary", MatchKind::Ternary),
+    ("lpm", MatchKind::Lpm),
+    ("range", MatchKind::Range),
+];
 /// The words of label kinds.
 pub(super) const LABELS: [(&str, LabelKind); 2] =
     [("drop", LabelKind::Drop), ("consume", LabelKind::Consume)];
@@ -459,6 +463,7 @@ fn column(value: KeyValue) -> String {
         KeyValue::Exact(v) => int(v),
         KeyValue::Ternary { value, mask } => masked(value, mask, None),
         KeyValue::Lpm { value, len } => format!("{} / {len}", int(value)),
+        KeyValue::Range { lo, hi } => format!("{} .. {}", int(lo), int(hi)),
     }
 }
 

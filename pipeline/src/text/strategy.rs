@@ -331,13 +331,14 @@ impl Draw {
     fn table(&mut self, p: &Program) -> TableData {
         let keys = self.list(3, |d| Key {
             field: d.field(p),
-            kind: d.of(&[MatchKind::Exact, MatchKind::Ternary, MatchKind::Lpm]),
+            kind: d.of(&[MatchKind::Exact, MatchKind::Ternary, MatchKind::Lpm, MatchKind::Range]),
         });
         let entries = self.list(2, |d| {
-            let key = d.list(3, |d| match d.below(4) {
+            let key = d.list(3, |d| match d.below(5) {
                 0 => KeyValue::Exact(d.value()),
                 1 => KeyValue::Ternary { value: d.value(), mask: d.value() },
                 2 => KeyValue::Ternary { value: 0, mask: 0 },
+                3 => KeyValue::Range { lo: d.value(), hi: d.value() },
                 _ => KeyValue::Lpm { value: d.value(), len: d.below(129) as u16 },
             });
             ConstEntry { key, then: d.call() }

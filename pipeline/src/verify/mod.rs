@@ -49,7 +49,8 @@
 //! on or compared. An access has an index, a leaf that can be below the size; it takes output words that the
 //! action writes, into fields of at most 32 bits. A register is accessed at most once on any path of a pass.
 //!
-//! **Tables** (`tables`). Room for at least one entry if there are keys, at most one LPM key, no ternary key beside it, no field twice.
+//! **Tables** (`tables`). Room for at least one entry if there are keys, at most one LPM key, no ternary or range key beside it, no field twice.
+//! A range key has at most 20 bits, and its bounds hold a value.
 //! Actions are listed once. Defaults and constant entries give one fitting value per parameter; entries have
 //! one value per key, of the key's kind, within its width, mask and prefix length; their action is listed;
 //! they are not more than the size and differ from each other. A table with a profile has keys and no

@@ -3,6 +3,7 @@
 use super::{Diag, count, fits};
 use crate::ir::{ActionCall, CounterHome, KeyValue, Loc, MatchKind, ProfileData, Program, Table, TableData};
 use sluice_asic::alu::width_mask;
+use sluice_asic::geometry::MAX_RANGE_BITS;
 use sluice_asic::select::{MAX_WORDS, WORD_SLOTS};
 use std::collections::BTreeMap;
 
@@ -41,6 +42,24 @@ fn keys(p: &Program, data: &TableData, d: &mut Vec<Diag>) {
             Diag::error(data.loc, text)
                 .help("make the lpm key ternary and give longer prefixes lower priority numbers"),
         );
+    }
+    if lpm > 0 && of_kind(MatchKind::Range) > 0 {
+        let text = format!("table `{name}` has an lpm key beside a range");
+        d.push(
+            Diag::error(data.loc, text)
+                .help("make the lpm key ternary and give longer prefixes lower priority numbers"),
+        );
+    }
+    for key in data.keys.iter().filter(|k| k.kind == MatchKind::Range) {
+        let field = &p.fields[key.field];
+        if u32::from(field.width) > MAX_RANGE_BITS {
+            let text =
+                format!("table `{name}` compares the {} bits of `{}` by range", field.width, field.name);
+            let help = format!(
+                "a range takes at most {MAX_RANGE_BITS} bits: slice the field, or match it ternary by prefixes"
+            );
+            d.push(Diag::error(data.loc, text).help(help));
+        }
     }
     for (n, key) in data.keys.iter().enumerate() {
         if data.keys[..n].iter().any(|k| k.field == key.field) {
@@ -155,6 +174,17 @@ fn column(value: KeyValue, kind: MatchKind, width: u16) -> Option<(String, &'sta
                 None
             }
         }
+        (KeyValue::Range { lo, hi }, MatchKind::Range) => {
+            if !fits(hi, width) {
+                let wrong = format!("has the range {lo:#x} .. {hi:#x} for the {width} bits of");
+                Some((wrong, "use bounds that fit"))
+            } else if lo > hi {
+                let wrong = format!("has the range {lo:#x} .. {hi:#x}, which holds no value, for");
+                Some((wrong, "put the lower bound first"))
+            } else {
+                None
+            }
+        }
         (_, MatchKind::Exact) => {
             Some(("has no exact value for the exact key".to_owned(), "give the value alone"))
         }
@@ -166,6 +196,9 @@ fn column(value: KeyValue, kind: MatchKind, width: u16) -> Option<(String, &'sta
             "has no prefix for the lpm key".to_owned(),
             "give a value and a length; the full width for exact",
         )),
+        (_, MatchKind::Range) => {
+            Some(("has no bounds for the range key".to_owned(), "give a lowest and a highest value"))
+        }
     }
 }
 

@@ -7,11 +7,13 @@ use super::super::bits::{ByteRef, PhvView, bits_for};
 use super::super::data::Owner;
 use super::super::deps::node_name;
 use super::gateway::{self, GatewayDemand};
+use super::sizes;
 use crate::flow::{Flow, Node, NodeKind, Outcome, Var, table_actions};
 use crate::ir::{
     Action, Counter, CounterHome, CounterKind, Expr, Hash, Loc, MatchKind, PrimitiveKind, Profile, Program,
     Register, RegisterAccess, Table,
 };
+use crate::rows;
 use crate::salu;
 use crate::verify::Diag;
 use sluice_asic::alu::AluClass;
@@ -121,9 +123,11 @@ pub(crate) struct Demand {
     pub(crate) lookup: Lookup,
     /// Key bytes with the bits compared; for gateways empty.
     pub(crate) key: BTreeMap<ByteRef, u8>,
+    /// Those of the key bytes that are compared by range.
+    pub(crate) ranged: BTreeMap<ByteRef, u8>,
     /// Key bits.
     pub(crate) key_bits: u32,
-    /// Entries that it must hold.
+    /// Entries that it must hold; with range keys, TCAM rows.
     pub(crate) size: u32,
     /// Bits beside the key in a match or ternary-indirection word, immediate data included.
     pub(crate) overhead_bits: u32,
@@ -156,6 +160,22 @@ impl Demand {
             && self.counters.iter().all(|c| c.size.is_none())
     }
 
+    /// Bytes that the key takes in TCAM, with their bits: each nibble that is compared by range takes a byte of
+    /// its own (facts: asic §3.2).
+    pub(crate) fn ternary_bytes(&self) -> Vec<(ByteRef, u8)> {
+        let mut bytes: Vec<(ByteRef, u8)> = Vec::new();
+        for (&byte, &mask) in &self.key {
+            match self.ranged.get(&byte) {
+                None => bytes.push((byte, mask)),
+                // A set of values fills a whole TCAM byte.
+                Some(_) => {
+                    bytes.extend([0x0f, 0xf0].into_iter().filter(|n| mask & n != 0).map(|_| (byte, 0xff)))
+                }
+            }
+        }
+        bytes
+    }
+
     /// What `node` needs.
     ///
     /// # Errors
@@ -174,6 +194,7 @@ impl Demand {
             at: data.loc,
             lookup: Lookup::None,
             key: BTreeMap::new(),
+            ranged: BTreeMap::new(),
             key_bits: 0,
             size: 0,
             overhead_bits: 0,
@@ -214,12 +235,14 @@ impl Context<'_> {
         demand.lookup = match data.keys.iter().map(|k| k.kind).max() {
             None => Lookup::None,
             Some(MatchKind::Exact) => Lookup::Exact,
-            Some(MatchKind::Ternary | MatchKind::Lpm) => Lookup::Ternary,
+            Some(MatchKind::Ternary | MatchKind::Lpm | MatchKind::Range) => Lookup::Ternary,
         };
         demand.key = self.phv.bytes(data.keys.iter().map(|k| Var::Field(k.field)));
+        let ranged = data.keys.iter().filter(|k| k.kind == MatchKind::Range);
+        demand.ranged = self.phv.bytes(ranged.map(|k| Var::Field(k.field)));
         demand.key_bits = demand.key.values().map(|mask| mask.count_ones()).sum();
         if demand.lookup != Lookup::None {
-            demand.size = data.size.max(data.entries.len() as u32).max(1);
+            demand.size = sizes::narrow(rows::planned(self.program, data));
         }
         demand.profile = data.profile.map(|p| self.profile(p)).transpose()?;
         self.actions(&table_actions(self.program, table), demand);

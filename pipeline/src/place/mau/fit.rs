@@ -167,8 +167,9 @@ impl Fit<'_> {
             return Err(short(Column::Tcam, format!("more than {} ternary tables", mau.ternary_tables)));
         }
         let width = sizes::ternary_width(demand);
-        if !xbar::ternary(pool, (mau, self.view), owner, &demand.key, width) {
-            return Err(short(Column::TernaryXbar, format!("{} key bytes", demand.key.len())));
+        let key = demand.ternary_bytes();
+        if !xbar::ternary(pool, (mau, self.view), owner, &key, width) {
+            return Err(short(Column::TernaryXbar, format!("{} key bytes", key.len())));
         }
         let groups = capacity / mau.tcam_depth.max(1);
         if !ram::tcam(pool, mau, owner, groups, width) {

@@ -48,6 +48,13 @@ fn key_bits(check: &Check<'_>, table: Table) -> u32 {
     fields.iter().map(|&f| u32::from(program.fields[f].width)).sum()
 }
 
+/// Bits that ranges take beyond their fields' own: as many again.
+fn range_bits(check: &Check<'_>, table: Table) -> u64 {
+    let program = check.program;
+    let ranges = program.tables[table].keys.iter().filter(|k| k.kind == MatchKind::Range);
+    ranges.map(|k| u64::from(program.fields[k.field].width)).sum()
+}
+
 /// Ways: RAMs per way and word, from their purposes.
 fn exact(check: &mut Check<'_>, owner: Owner, part: Part, table: Table) {
     let mut ways: BTreeMap<u32, BTreeMap<u32, u32>> = BTreeMap::new();
@@ -117,7 +124,11 @@ fn ternary(check: &mut Check<'_>, owner: Owner, part: Part, table: Table) {
     if !chained {
         check.report(owner, format!("TCAM words in stage {} do not stand in consecutive rows", part.stage));
     }
-    let bits = u64::from(key_bits(check, table));
+    // A nibble compared by range stands as the set of its values, in a byte.
+    let bits = u64::from(key_bits(check, table)) + range_bits(check, table);
+    let copies = range_bits(check, table).div_ceil(4);
+    let bytes = check.units(owner, part.stage, Column::TernaryXbar).count() as u64;
+    check.at_least(owner, part.stage, "crossbar bytes of ranges", bytes, copies);
     let widest = words.len() as u64 * u64::from(check.mau.tcam_width);
     check.at_least(owner, part.stage, "TCAM key bits", widest, bits);
     let held = first.len() as u64 * u64::from(check.mau.tcam_depth);

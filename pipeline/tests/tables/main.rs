@@ -1,0 +1,8 @@
+//! Tables and actions through both engines: what programs of each construct write into packets on both chips, and
+//! that entries changed one by one leave what a table built anew has.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
+
+mod bench;
+mod incremental;
+mod range;
