@@ -95,6 +95,19 @@ pub enum ControlError {
     CounterIndex { counter: String, index: u32, size: usize },
 }
 
+impl ControlError {
+    /// Whether the operation names an entry, member or group that is not there.
+    pub(super) const fn is_missing(&self) -> bool {
+        matches!(
+            self,
+            ControlError::NoSuchEntry { .. }
+                | ControlError::NoSuchMember { .. }
+                | ControlError::NoSuchGroup { .. }
+                | ControlError::NotInGroup { .. }
+        )
+    }
+}
+
 fn with_priority(priority: &Option<u32>) -> String {
     priority.map_or(String::new(), |p| format!(" at priority {p}"))
 }

@@ -28,7 +28,7 @@
 
 use super::check::{has_priority, ordered_kind};
 use super::resolve::{Problem, Resolver};
-use super::{ControlError, ControlOp, EntryError, GroupMember, Script, Sourced, Then};
+use super::{Change, ControlError, ControlOp, ControlState, EntryError, GroupMember, Script, Sourced, Then};
 use crate::entity::EntityMap;
 use crate::ir::{KeyValue, Profile, Program, TableData};
 use sluice_asic::port::DevPort;
@@ -56,7 +56,30 @@ const COMMANDS: [(&str, &str); 11] = [
 /// Everything that is wrong with the file, in the order of its lines. What depends on the state (duplicates,
 /// room, fitting values) is checked by [`Script::apply`].
 pub fn parse(program: &Program, text: &str, origin: &str) -> Result<Script, Vec<EntryError>> {
-    read(program, text, origin, |words| Ok((Duration::ZERO, words)))
+    complete(read(program, text, origin, at_once))
+}
+
+/// Reads a file of commands and applies all of it, or nothing.
+///
+/// # Errors
+/// Everything that is wrong with the file, in the order of its lines: what cannot be read, and what the rest is
+/// refused for.
+pub fn load(
+    program: &Program,
+    text: &str,
+    origin: &str,
+    control: &mut ControlState,
+) -> Result<Vec<Change>, Vec<EntryError>> {
+    let (script, errors) = read(program, text, origin, at_once);
+    script.apply_beside(program, control, errors)
+}
+
+fn at_once<'w>(words: &'w [&'w str]) -> Result<(Duration, &'w [&'w str]), Problem> {
+    Ok((Duration::ZERO, words))
+}
+
+fn complete((script, errors): (Script, Vec<EntryError>)) -> Result<Script, Vec<EntryError>> {
+    if errors.is_empty() { Ok(script) } else { Err(errors) }
 }
 
 /// Reads a file of changes: commands with the time from the start of the run at which each takes effect. The
@@ -65,7 +88,7 @@ pub fn parse(program: &Program, text: &str, origin: &str) -> Result<Script, Vec<
 /// # Errors
 /// As [`parse`]; [`Script::check`] says whether the changes fit the entries that they will find.
 pub fn parse_changes(program: &Program, text: &str, origin: &str) -> Result<Script, Vec<EntryError>> {
-    let mut script = read(program, text, origin, |words| {
+    let (mut script, errors) = read(program, text, origin, |words| {
         let help = "start each line with the time from the start of the run, as in `@1.5ms table_delete ..`";
         let (first, rest) = words.split_first().unwrap_or((&"", &[]));
         let Some(time) = first.strip_prefix('@') else {
@@ -73,9 +96,9 @@ pub fn parse_changes(program: &Program, text: &str, origin: &str) -> Result<Scri
         };
         let refused = |e: UnitError| Problem { text: e.to_string(), help: help.to_owned() };
         time.parse().map(|at| (at, rest)).map_err(refused)
-    })?;
+    });
     script.ops.sort_by_key(|sourced| sourced.at);
-    Ok(script)
+    complete((script, errors))
 }
 
 /// Reads commands; `time` takes the time off the words of a line.
@@ -84,7 +107,7 @@ fn read(
     text: &str,
     origin: &str,
     time: impl for<'w> Fn(&'w [&'w str]) -> Result<(Duration, &'w [&'w str]), Problem>,
-) -> Result<Script, Vec<EntryError>> {
+) -> (Script, Vec<EntryError>) {
     let mut reader = Reader {
         resolver: Resolver { program },
         profiles: EntityMap::filled(program.profiles.len(), |_| Numbered::default()),
@@ -107,7 +130,7 @@ fn read(
             }
         }
     }
-    if errors.is_empty() { Ok(script) } else { Err(errors) }
+    (script, errors)
 }
 
 /// Members and groups that the file has created so far.

@@ -42,7 +42,7 @@
 mod replication;
 
 use super::resolve::{Problem, Resolver, arg_count};
-use super::{ControlOp, EntryError, GroupMember, Script, Sourced, Then};
+use super::{Change, ControlOp, ControlState, EntryError, GroupMember, Script, Sourced, Then};
 use crate::ir::{Action, ActionCall, ActionData, KeyValue, Profile, Program, Table, TableData};
 use ::toml::Spanned;
 use ::toml::de::{DeTable, DeValue};
@@ -54,6 +54,27 @@ use sluice_asic::units::Duration;
 /// Everything that is wrong with the file, in the order of its lines. What depends on the state (duplicates,
 /// room, fitting values) is checked by [`Script::apply`].
 pub fn parse(program: &Program, text: &str, origin: &str) -> Result<Script, Vec<EntryError>> {
+    let (script, errors) = read(program, text, origin);
+    if errors.is_empty() { Ok(script) } else { Err(errors) }
+}
+
+/// Reads a TOML file and applies all of it, or nothing.
+///
+/// # Errors
+/// Everything that is wrong with the file, in the order of its lines: what cannot be read, and what the rest is
+/// refused for.
+pub fn load(
+    program: &Program,
+    text: &str,
+    origin: &str,
+    control: &mut ControlState,
+) -> Result<Vec<Change>, Vec<EntryError>> {
+    let (script, errors) = read(program, text, origin);
+    script.apply_beside(program, control, errors)
+}
+
+/// What can be read, in the order of application, and what is wrong with the rest.
+fn read(program: &Program, text: &str, origin: &str) -> (Script, Vec<EntryError>) {
     let (document, syntax) = DeTable::parse_recoverable(text);
     let mut reader = Reader { resolver: Resolver { program }, ops: Vec::new(), problems: Vec::new() };
     if syntax.is_empty() {
@@ -65,22 +86,16 @@ pub fn parse(program: &Program, text: &str, origin: &str) -> Result<Script, Vec<
     }
     let starts: Vec<usize> = std::iter::once(0).chain(text.match_indices('\n').map(|(i, _)| i + 1)).collect();
     let line = |at: usize| starts.partition_point(|s| *s <= at) as u32;
-    if reader.problems.is_empty() {
-        reader.ops.sort_by_key(|(rank, at, _)| (*rank, *at));
-        let ops = reader
-            .ops
-            .into_iter()
-            .map(|(_, at, op)| Sourced { line: line(at), op, at: Duration::ZERO })
-            .collect();
-        return Ok(Script { origin: origin.to_owned(), ops });
-    }
+    reader.ops.sort_by_key(|(rank, at, _)| (*rank, *at));
+    let ops =
+        reader.ops.into_iter().map(|(_, at, op)| Sourced { line: line(at), op, at: Duration::ZERO }).collect();
     reader.problems.sort_by_key(|(at, _)| *at);
     let error =
         |(at, Problem { text, help })| EntryError { origin: origin.to_owned(), line: line(at), text, help };
     let mut errors: Vec<EntryError> = reader.problems.into_iter().map(error).collect();
     // The TOML reader may report one slip twice while it recovers.
     errors.dedup();
-    Err(errors)
+    (Script { origin: origin.to_owned(), ops }, errors)
 }
 
 /// Order of application.
