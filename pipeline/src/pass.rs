@@ -171,6 +171,8 @@ pub struct State {
     pub counters: EntityMap<Counter, Vec<Count>>,
     /// One array per register.
     pub registers: EntityMap<Register, Vec<Element>>,
+    /// Sweeps since the last hit per entry of a table that ages; nothing for other tables.
+    pub ages: EntityMap<Table, Vec<u8>>,
 }
 
 impl State {
@@ -195,7 +197,9 @@ impl State {
             .values()
             .map(|r| vec![Element::pair(r.init[0], r.init[1]); r.size as usize])
             .collect();
-        State { counters, registers }
+        let ages =
+            program.tables.values().map(|t| vec![0; if t.idle.is_some() { t.size as usize } else { 0 }]);
+        State { counters, registers, ages: ages.collect() }
     }
 }
 

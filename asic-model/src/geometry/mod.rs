@@ -17,8 +17,8 @@ pub use exact::{ExactLayout, ExactTable, Ways, exact_layout, exact_layouts, exac
 pub use range::{MAX_RANGE_BITS, RANGE_DIGIT_BITS, RangeRow, range_digits, range_rows};
 pub use stateful::{StatefulDemand, counter_demand, meter_demand, rams_per_alu, register_demand};
 pub use synth::{
-    CounterFormat, SelectorGroup, SynthLayout, counter, is_wide_selector, max_register_rams, meter,
-    meter_colour_rams, register, selector, selector_group,
+    CounterFormat, SelectorGroup, SynthLayout, counter, idle_map_rams, is_wide_selector, max_register_rams,
+    meter, meter_colour_rams, register, selector, selector_group,
 };
 pub use ternary::{range_lines, tcams, ternary_width, tind_entries_per_word, tind_rams};
 

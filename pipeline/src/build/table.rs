@@ -4,7 +4,10 @@ use super::draft::{Builder, Name};
 use super::gress::GressBuilder;
 use super::handles::{ActionRef, DirectCounterRef, ProfileRef, TableRef};
 use super::value::Constant;
-use crate::ir::{self, ActionCall, ConstEntry, CounterHome, Field, Key, KeyValue, Loc, MatchKind, TableData};
+use crate::ir::{
+    self, ActionCall, Algorithmic, ConstEntry, CounterHome, Field, IdleTimeout, Key, KeyValue, Loc,
+    MatchKind, TableData,
+};
 use crate::verify::Diag;
 
 /// A key column whose value must be equal in all bits.
@@ -43,6 +46,8 @@ impl<'b> GressBuilder<'b> {
             profile: None,
             counter: None,
             pin: None,
+            idle: None,
+            algorithmic: None,
             loc,
         }
     }
@@ -62,6 +67,8 @@ pub struct TableBuilder<'b, const K: usize> {
     profile: Option<ir::Profile>,
     counter: Option<DirectCounterRef>,
     pin: Option<u8>,
+    idle: Option<IdleTimeout>,
+    algorithmic: Option<Algorithmic>,
     loc: Loc,
 }
 
@@ -93,6 +100,24 @@ impl<const K: usize> TableBuilder<'_, K> {
     /// Asks for the stage that the table starts in.
     pub fn stage(mut self, stage: u8) -> Self {
         self.pin = Some(stage);
+        self
+    }
+
+    /// Ages entries: [`IdleTimeout::notify`] or [`IdleTimeout::poll`].
+    pub fn idle(mut self, idle: IdleTimeout) -> Self {
+        self.idle = Some(idle);
+        self
+    }
+
+    /// Keeps the prefixes in this many partitions of SRAM behind a TCAM, instead of in TCAM.
+    pub fn alpm(mut self, partitions: u32) -> Self {
+        self.algorithmic = Some(Algorithmic::Alpm { partitions, subtrees: 2 });
+        self
+    }
+
+    /// Keeps the entries in SRAM instead of TCAM: `partition`, an exact key below `partitions`, says where.
+    pub fn atcam(mut self, partition: impl Into<Field>, partitions: u32) -> Self {
+        self.algorithmic = Some(Algorithmic::Atcam { partition: partition.into(), partitions });
         self
     }
 
@@ -140,6 +165,8 @@ impl<const K: usize> TableBuilder<'_, K> {
             entries,
             profile: self.profile,
             pin: self.pin,
+            idle: self.idle,
+            algorithmic: self.algorithmic,
             doc: self.name.doc,
             loc,
         });

@@ -10,16 +10,18 @@
 //! - no two entries have the same key (and priority); tables, profiles and groups stay within their sizes, and
 //!   the ranges of a table within its TCAM rows;
 //! - a group names a member once, with weight at least 1;
+//! - only entries of a table that notifies have a time to live, which its bits count;
 //! - what something else uses is not deleted.
 
 use super::{ControlError, ControlState, Entry, EntryId, GroupMember, Then, show_key, show_value};
 use crate::entity::{Entity, EntityMap};
 use crate::flow::table_actions;
 use crate::ir::{
-    Action, ActionCall, Counter, CounterHome, Key, KeyValue, MatchKind, Profile, ProfileData, Program, Table,
-    TableData,
+    Action, ActionCall, Counter, CounterHome, IdleMode, Key, KeyValue, MatchKind, Profile, ProfileData,
+    Program, Table, TableData,
 };
 use sluice_asic::alu::width_mask;
+use sluice_asic::units::Duration;
 use std::collections::BTreeSet;
 
 type Checked = Result<(), ControlError>;
@@ -113,6 +115,23 @@ impl<'a> Checker<'a> {
                 }
                 _ => ControlError::BeyondMask { table, field: name, value: text, mask, mended },
             });
+        }
+        Ok(())
+    }
+
+    /// A time to live that the table's bits count.
+    pub(super) fn ttl(&self, table: Table, ttl: Option<Duration>) -> Checked {
+        let data = self.table(table)?;
+        let name = || data.name.clone();
+        let Some(idle) = data.idle else { return Err(ControlError::NoAgeing { table: name() }) };
+        let Some(ttl) = ttl else { return Ok(()) };
+        if idle.mode == IdleMode::Poll {
+            return Err(ControlError::TtlPolled { table: name() });
+        }
+        let (sweeps, most) = (idle.sweeps(ttl), idle.most());
+        if sweeps > most.into() {
+            let longest = idle.interval * u64::from(most);
+            return Err(ControlError::TtlTooLong { table: name(), ttl, sweeps, bits: idle.bits, longest });
         }
         Ok(())
     }

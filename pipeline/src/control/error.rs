@@ -3,6 +3,7 @@
 use super::ReplicationError;
 use super::schema::kind_name;
 use crate::ir::MatchKind;
+use sluice_asic::units::Duration;
 use thiserror::Error;
 
 /// Why an operation was refused. Nothing has changed.
@@ -91,6 +92,16 @@ pub enum ControlError {
     MemberInUse { profile: String, member: u32, user: String },
     #[error("group {group} of profile `{profile}` is used by {user}; change that first")]
     GroupInUse { profile: String, group: u32, user: String },
+    #[error("table `{table}` does not age its entries, so they have no time to live")]
+    NoAgeing { table: String },
+    #[error(
+        "table `{table}` is polled for idle entries, so they have no time to live; ask for their age instead"
+    )]
+    TtlPolled { table: String },
+    #[error(
+        "a time to live of {ttl} is {sweeps} sweeps of table `{table}`, and its {bits} bits count up to {longest}; choose a shorter one"
+    )]
+    TtlTooLong { table: String, ttl: Duration, sweeps: u64, bits: u8, longest: Duration },
     #[error("counter `{counter}` has {size} cells; there is no cell {index}")]
     CounterIndex { counter: String, index: u32, size: usize },
 }

@@ -11,6 +11,7 @@
 //! table_set_default TABLE ACTION arg..
 //! table_modify TABLE ACTION ENTRY arg..            ENTRY is an entry's number in its table
 //! table_delete TABLE ENTRY
+//! table_set_timeout TABLE ENTRY TIME               time to live without a hit, as in 50ms; 0ms: for ever
 //! counter_reset COUNTER
 //! mirroring_add SESSION PORT                       a dev_port; the rest of a session takes the TOML form
 //! ```
@@ -36,7 +37,7 @@ use sluice_asic::tm::MirrorSession;
 use sluice_asic::units::{Duration, UnitError};
 
 /// Commands and their usage.
-const COMMANDS: [(&str, &str); 11] = [
+const COMMANDS: [(&str, &str); 12] = [
     ("act_prof_add_member_to_group", "PROFILE MEMBER GROUP"),
     ("act_prof_create_group", "PROFILE"),
     ("act_prof_create_member", "PROFILE ACTION arg.."),
@@ -48,6 +49,7 @@ const COMMANDS: [(&str, &str); 11] = [
     ("table_indirect_add_with_group", "TABLE key.. => GROUP [priority]"),
     ("table_modify", "TABLE ACTION ENTRY arg.."),
     ("table_set_default", "TABLE ACTION arg.."),
+    ("table_set_timeout", "TABLE ENTRY TIME"),
 ];
 
 /// Reads a file of commands; `origin` names it in errors.
@@ -169,6 +171,11 @@ impl Reader<'_> {
                 table: self.resolver.table(table)?.0,
                 entry: number("entry", entry)?,
             }),
+            ("table_set_timeout", [table, entry, ttl]) => {
+                let (table, entry) = (self.resolver.table(table)?.0, number("entry", entry)?);
+                let ttl: Duration = ttl.parse().map_err(|e: UnitError| Problem::new(e.to_string()))?;
+                Ok(ControlOp::SetEntryTtl { table, entry, ttl: Some(ttl) })
+            }
             ("act_prof_create_member", [profile, action, args @ ..]) => {
                 self.create_member(profile, action, args)
             }

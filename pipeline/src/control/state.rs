@@ -9,6 +9,7 @@ use crate::entity::EntityMap;
 use crate::ir::{ActionCall, KeyValue, Profile, Program, Table};
 use sluice_asic::alu::width_mask;
 use sluice_asic::select::{GroupShape, WORD_SLOTS};
+use sluice_asic::units::Duration;
 use std::collections::BTreeMap;
 
 /// Slot of an entry in its table: stable while the entry lives, and the index of its direct counter.
@@ -36,6 +37,8 @@ pub struct Entry {
     pub seq: u64,
     /// What it does.
     pub then: Then,
+    /// Time to live without a hit; `None` for that of its table.
+    pub ttl: Option<Duration>,
 }
 
 /// The entries of one table.
@@ -138,7 +141,7 @@ impl ControlState {
                     .enumerate()
                     .map(|(i, e)| {
                         let then = Then::Call(e.then.clone());
-                        Some(Entry { key: e.key.clone(), priority: i as u32, seq: i as u64, then })
+                        Some(Entry { key: e.key.clone(), priority: i as u32, seq: i as u64, then, ttl: None })
                     })
                     .collect(),
                 default: t.default.clone(),

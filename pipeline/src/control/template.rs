@@ -61,6 +61,9 @@ fn table(schema: &Schema, t: &TableSchema, out: &mut String) {
     for key in &t.keys {
         _ = writeln!(out, "##   key {}: {}, {} bits{}", key.name, key.kind, key.width, doc(&key.doc));
     }
+    if let Some(idle) = &t.idle {
+        _ = writeln!(out, "##   Entries age: {idle} without a hit.");
+    }
     actions(&t.actions, out);
     if t.constant {
         out.push_str("##   The program fixes the entries of this table.\n");
@@ -89,6 +92,9 @@ fn example(schema: &Schema, t: &TableSchema, out: &mut String) {
     }
     if t.keys.iter().any(|k| matches!(k.kind, "ternary" | "range")) {
         out.push_str("# priority = 10  # lower wins\n");
+    }
+    if t.idle.as_ref().is_some_and(|i| i.starts_with("notify")) {
+        out.push_str("# ttl = \"50ms\"  # time to live of this entry\n");
     }
 }
 

@@ -14,6 +14,7 @@
 //! key = { "ipv4.dst" = "10.1.0.0/16" }               # full field name, or its last part: { dst = … }
 //! group = 7                                          # or member = 1, or action = "…" and args
 //! priority = 10                                      # tables with a ternary or range key only
+//! ttl = "50ms"                                       # tables that notify of idle entries only; "0ms": for ever
 //!
 //! [default.ipv4_lpm]
 //! action = "drop"
@@ -46,7 +47,7 @@ use super::{Change, ControlOp, ControlState, EntryError, GroupMember, Script, So
 use crate::ir::{Action, ActionCall, ActionData, KeyValue, Profile, Program, Table, TableData};
 use ::toml::Spanned;
 use ::toml::de::{DeTable, DeValue};
-use sluice_asic::units::Duration;
+use sluice_asic::units::{Duration, UnitError};
 
 /// Reads a TOML file; `origin` names it in errors.
 ///
@@ -87,8 +88,11 @@ fn read(program: &Program, text: &str, origin: &str) -> (Script, Vec<EntryError>
     let starts: Vec<usize> = std::iter::once(0).chain(text.match_indices('\n').map(|(i, _)| i + 1)).collect();
     let line = |at: usize| starts.partition_point(|s| *s <= at) as u32;
     reader.ops.sort_by_key(|(rank, at, _)| (*rank, *at));
-    let ops =
-        reader.ops.into_iter().map(|(_, at, op)| Sourced { line: line(at), op, at: Duration::ZERO }).collect();
+    let ops = reader
+        .ops
+        .into_iter()
+        .map(|(_, at, op)| Sourced { line: line(at), op, at: Duration::ZERO })
+        .collect();
     reader.problems.sort_by_key(|(at, _)| *at);
     let error =
         |(at, Problem { text, help })| EntryError { origin: origin.to_owned(), line: line(at), text, help };
@@ -177,6 +181,13 @@ impl Reader<'_> {
             start(value),
             Problem::new(format!("{what} is {found}; expected an integer from 0 to {}", u32::MAX)),
         )
+    }
+
+    /// A time such as "10ms".
+    fn duration(&mut self, value: &Value<'_>) -> Option<Duration> {
+        let text = self.text(value, "`ttl`")?;
+        let read = text.parse().map_err(|e: UnitError| Problem::new(format!("`ttl`: {e}")));
+        self.ok(start(value), read)
     }
 
     /// The number under a key that must be there.
@@ -293,13 +304,18 @@ impl Reader<'_> {
     }
 
     fn entry(&mut self, at: usize, table: Table, data: &TableData, body: &DeTable<'_>) {
-        self.only(body, &["key", "action", "args", "member", "group", "priority"], "entry key");
+        self.only(body, &["key", "action", "args", "member", "group", "priority", "ttl"], "entry key");
         let key = self.key(at, data, body);
         let priority = body.get("priority").map_or(Some(0), |p| self.number(p, "`priority`"));
         let then = self.then(at, data, body);
-        if let (Some(key), Some(priority), Some(then)) = (key, priority, then) {
-            self.ops.push((Rank::Entry, at, ControlOp::InsertEntry { table, key, priority, then }));
-        }
+        let ttl = body.get("ttl").map(|value| self.duration(value));
+        let (Some(key), Some(priority), Some(then)) = (key, priority, then) else { return };
+        let op = match ttl {
+            None => ControlOp::InsertEntry { table, key, priority, then },
+            Some(Some(ttl)) => ControlOp::InsertAgeing { table, key, priority, then, ttl },
+            Some(None) => return,
+        };
+        self.ops.push((Rank::Entry, at, op));
     }
 
     fn key(&mut self, at: usize, data: &TableData, body: &DeTable<'_>) -> Option<Vec<KeyValue>> {

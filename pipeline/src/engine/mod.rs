@@ -312,6 +312,7 @@ impl GressEngine {
                 Step::Table { table, hit, miss, ran } => {
                     let table = &code.tables[*table];
                     let hits = table.find::<N>(here, phv, found);
+                    table.refresh::<N>(hits, found, fx.state);
                     set(preds, *hit, hits);
                     set(preds, *miss, here & !hits);
                     run_found::<N>(table, here, phv, found, &mut fx, |action, lanes_of| {

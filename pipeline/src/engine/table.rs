@@ -11,6 +11,7 @@ use super::lookup::{Exact, KeyPlan, Lookup, Lpm, Prefix, Ternary, value_and_mask
 use crate::control::{ControlState, Entry, Then};
 use crate::flow::table_actions;
 use crate::ir::{Action, ActionCall, MatchKind, Profile, Program, Table};
+use crate::pass::State;
 use sluice_asic::select::{FastMod, GroupShape, Selector};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -62,8 +63,10 @@ pub(super) struct EngineTable {
     group_at: BTreeMap<u32, u32>,
     /// Slots of the entries that name each member.
     by_member: BTreeMap<u32, BTreeSet<u32>>,
-    /// An action counts the entry's direct counter.
+    /// An action counts the entry's direct counter, or hits keep entries young.
     counts: bool,
+    /// Hits keep entries young.
+    ages: bool,
 }
 
 /// What a lookup found for each lane.
@@ -100,7 +103,8 @@ impl EngineTable {
         for action in table_actions(program, table) {
             actions.push((action, lower(action, slots)?));
         }
-        let counts = actions.iter().any(|(_, code)| code.counts_entry());
+        let ages = program.tables[table].idle.is_some();
+        let counts = ages || actions.iter().any(|(_, code)| code.counts_entry());
         Ok(EngineTable {
             table,
             key,
@@ -115,6 +119,7 @@ impl EngineTable {
             group_at: BTreeMap::new(),
             by_member: BTreeMap::new(),
             counts,
+            ages,
         })
     }
 
@@ -401,6 +406,19 @@ impl EngineTable {
         }
         *mixed = differ != 0;
         lanes_where::<N>(mask, |l| rows[l] != 0)
+    }
+
+    /// Tells the state which entries the lanes of `hits` found.
+    #[inline]
+    pub(super) fn refresh<const N: usize>(&self, hits: u64, found: &Found, state: &mut State) {
+        if self.ages {
+            let ages = &mut state.ages[self.table];
+            for_lanes::<N>(hits, |l| {
+                if let Some(age) = ages.get_mut(found.entry[l] as usize) {
+                    *age = 0;
+                }
+            });
+        }
     }
 
     /// A table without a key or without entries: every lane gets the default action.

@@ -1,7 +1,8 @@
 //! Declarations: what each entity of a program is. What may not live here: control flow.
 
 use super::{
-    Action, Block, Expr, Field, Hash, Header, Intrinsic, Loc, ParserState, Primitive, Profile, Table,
+    Action, Algorithmic, Block, Expr, Field, Hash, Header, IdleTimeout, Intrinsic, Loc, ParserState,
+    Primitive, Profile, Table,
 };
 use sluice_asic::gress::Gress;
 use sluice_asic::hash::{HashAlgorithm, HashFunction, HashFunctionError, Seed};
@@ -239,6 +240,10 @@ pub struct TableData {
     pub profile: Option<Profile>,
     /// Stage that the author asks for.
     pub pin: Option<u8>,
+    /// How its entries age.
+    pub idle: Option<IdleTimeout>,
+    /// A memory other than the one that its keys call for.
+    pub algorithmic: Option<Algorithmic>,
     /// Meaning.
     pub doc: String,
     /// Where the author wrote it.

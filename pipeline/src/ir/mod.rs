@@ -23,6 +23,7 @@ mod decl;
 mod expr;
 mod intrinsic;
 mod loc;
+mod memory;
 mod register;
 
 pub use control::{ApplyArms, Block, Cond, Primitive, PrimitiveKind, RegisterAccess, Stmt, StmtKind};
@@ -35,6 +36,7 @@ pub use decl::{
 pub use expr::{CmpOp, Expr};
 pub use intrinsic::{Intrinsic, IntrinsicInfo};
 pub use loc::Loc;
+pub use memory::{Algorithmic, IdleMode, IdleTimeout};
 pub use register::{CellCond, CellStmt, CellStmtKind, CellValue, RegisterActionData, RegisterData};
 
 use crate::entity::{EntityMap, entities};

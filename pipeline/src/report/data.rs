@@ -2,7 +2,7 @@
 
 use super::limits::{self, Limit};
 use crate::flow::{Node, NodeKind};
-use crate::ir::{Loc, ParamValue, Program};
+use crate::ir::{IdleMode, Loc, ParamValue, Program};
 use crate::place::params::param_bits;
 use crate::place::phv::{self, PhvSummary};
 use crate::place::{DependencyGraph, Owner, Part, Placement, node_name, parser};
@@ -87,6 +87,8 @@ pub struct TableReport {
     pub key_bits: u32,
     /// Parameter bits of the widest action.
     pub action_bits: u32,
+    /// How its entries age, as in `notify 3 bits every 10ms`.
+    pub idle: Option<String>,
     /// Where the author wrote it.
     pub at: Loc,
 }
@@ -300,6 +302,14 @@ fn table(program: &Program, placement: &Placement, owner: Owner) -> TableReport 
         tcams: units(Column::Tcam),
         key_bits,
         action_bits: actions.iter().map(|&a| param_bits(program, a)).max().unwrap_or(0),
+        idle: idle(program, &gress.flow.nodes[node].kind),
         at: gress.flow.nodes[node].loc,
     }
+}
+
+fn idle(program: &Program, kind: &NodeKind) -> Option<String> {
+    let NodeKind::Table(table) = kind else { return None };
+    let idle = program.tables[*table].idle?;
+    let mode = if idle.mode == IdleMode::Notify { "notify" } else { "poll" };
+    Some(format!("{mode} {} bits every {}", idle.bits, idle.interval))
 }

@@ -114,6 +114,7 @@ fn table(table: &TableReport) -> Value {
         "tcams": table.tcams,
         "key_bits": table.key_bits,
         "action_bits": table.action_bits,
+        "idle_timeout": table.idle,
         "file": table.at.file,
         "line": table.at.line,
     })

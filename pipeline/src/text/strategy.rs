@@ -9,6 +9,7 @@ use sluice_asic::gress::Gress;
 use sluice_asic::hash::{CrcParams, HashAlgorithm, XorWidth};
 use sluice_asic::salu::{Half, SaluOp, Sense};
 use sluice_asic::select::SelectorMode;
+use sluice_asic::units::Duration;
 
 /// A program made of random choices.
 pub(super) fn programs() -> impl Strategy<Value = Program> {
@@ -353,6 +354,17 @@ impl Draw {
             entries,
             profile: (self.below(2) == 0).then(|| self.entity(2)),
             pin: (self.below(2) == 0).then(|| self.below(256) as u8),
+            idle: (self.below(2) == 0).then(|| IdleTimeout {
+                mode: self.of(&[IdleMode::Notify, IdleMode::Poll]),
+                bits: self.of(&IdleTimeout::BITS),
+                interval: Duration::from_ps(self.word() >> 20),
+                ttl: Duration::from_ps(self.word() >> self.of(&[4, 63])),
+            }),
+            algorithmic: match self.below(3) {
+                0 => Some(Algorithmic::Alpm { partitions: self.word() as u32, subtrees: self.word() as u32 }),
+                1 => Some(Algorithmic::Atcam { partition: self.field(p), partitions: self.word() as u32 }),
+                _ => None,
+            },
             doc: self.doc(),
             loc: Loc::default(),
         }

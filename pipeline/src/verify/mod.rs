@@ -55,7 +55,8 @@
 //! one value per key, of the key's kind, within its width, mask and prefix length; their action is listed;
 //! they are not more than the size and differ from each other. A table with a profile has keys and no
 //! constant entries; tables that share a profile list the same actions; sizes, groups and group sizes are
-//! positive and a group fits the selector. A table has at most one direct counter.
+//! positive and a group fits the selector. A table has at most one direct counter. One
+//! that ages takes entries at run time, with 1, 2, 3 or 6 bits each, which count its time to live.
 //!
 //! **Control** (`control`). A table is applied in one place, in its own gress. `hit`/`miss` and `run` do not
 //! both follow it; `run` names each action once, and only such as the table can run. A called action has no

@@ -1,10 +1,14 @@
 //! Tables, their entries and profiles. What may not live here: where tables are applied.
 
 use super::{Diag, count, fits};
-use crate::ir::{ActionCall, CounterHome, KeyValue, Loc, MatchKind, ProfileData, Program, Table, TableData};
+use crate::ir::{
+    ActionCall, CounterHome, IdleMode, IdleTimeout, KeyValue, Loc, MatchKind, ProfileData, Program, Table,
+    TableData,
+};
 use sluice_asic::alu::width_mask;
 use sluice_asic::geometry::MAX_RANGE_BITS;
 use sluice_asic::select::{MAX_WORDS, WORD_SLOTS};
+use sluice_asic::units::Duration;
 use std::collections::BTreeMap;
 
 pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
@@ -14,6 +18,7 @@ pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
         entries(p, data, d);
         profile_use(data, d);
         direct_counter(p, t, data, d);
+        idle(data, d);
     }
     for data in p.profiles.values() {
         profile(p, data, d);
@@ -199,6 +204,39 @@ fn column(value: KeyValue, kind: MatchKind, width: u16) -> Option<(String, &'sta
         (_, MatchKind::Range) => {
             Some(("has no bounds for the range key".to_owned(), "give a lowest and a highest value"))
         }
+    }
+}
+
+/// Ageing: of entries that come and go, with bits that there are, and a time to live that they count.
+fn idle(data: &TableData, d: &mut Vec<Diag>) {
+    let Some(idle) = data.idle else { return };
+    let name = &data.name;
+    let mut error = |text: String, help: String| d.push(Diag::error(data.loc, text).help(help));
+    if data.keys.is_empty() || !data.entries.is_empty() {
+        error(
+            format!("table `{name}` ages entries, but takes none at run time"),
+            "remove its idle timeout".to_owned(),
+        );
+    }
+    if !IdleTimeout::BITS.contains(&idle.bits) {
+        error(
+            format!("table `{name}` ages entries with {} bits each", idle.bits),
+            "an entry has 1, 2, 3 or 6 bits".to_owned(),
+        );
+    } else if idle.interval == Duration::ZERO {
+        error(
+            format!("table `{name}` ages entries by sweeps without an interval"),
+            "say how much time is between two sweeps".to_owned(),
+        );
+    } else if idle.mode == IdleMode::Notify && idle.sweeps(idle.ttl) > idle.most().into() {
+        let (ttl, sweeps, most) = (idle.ttl, idle.sweeps(idle.ttl), idle.interval * u64::from(idle.most()));
+        error(
+            format!(
+                "table `{name}` has a time to live of {ttl}, {sweeps} sweeps, which {} bits do not count",
+                idle.bits
+            ),
+            format!("use more bits, rarer sweeps, or at most {most}"),
+        );
     }
 }
 

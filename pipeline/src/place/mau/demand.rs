@@ -147,6 +147,8 @@ pub(crate) struct Demand {
     pub(crate) registers: Vec<RegisterDemand>,
     /// Action profile.
     pub(crate) profile: Option<ProfileDemand>,
+    /// Bits per entry in map RAM for its age.
+    pub(crate) idle_bits: Option<u32>,
     /// Stage that the author asks for.
     pub(crate) pin: Option<u8>,
 }
@@ -206,6 +208,7 @@ impl Demand {
             counters: Vec::new(),
             registers: Vec::new(),
             profile: None,
+            idle_bits: None,
             pin: None,
         };
         let context = Context { program, chip, phv, flow };
@@ -232,6 +235,7 @@ impl Context<'_> {
     fn table(&self, table: Table, demand: &mut Demand) -> Result<(), Diag> {
         let data = &self.program.tables[table];
         demand.pin = data.pin;
+        demand.idle_bits = data.idle.map(|idle| idle.bits.into());
         demand.lookup = match data.keys.iter().map(|k| k.kind).max() {
             None => Lookup::None,
             Some(MatchKind::Exact) => Lookup::Exact,

@@ -71,6 +71,11 @@ impl Fit<'_> {
             Lookup::Ternary => self.ternary(pool, demand, capacity)?,
         }
         self.action_data(pool, demand, capacity)?;
+        if let Some(bits) = demand.idle_bits {
+            let rams = sizes::narrow(geometry::idle_map_rams(&self.chip.mau, capacity.into(), bits));
+            ram::idle(pool, &self.chip.mau, demand.owner, rams)
+                .map_err(|column| short(column, format!("{rams} map RAMs of ages")))?;
+        }
         for h in &demand.hashes {
             let most = self.chip.mau.exact_xbar_groups;
             xbar::exact(pool, (&self.chip.mau, self.view), demand.owner, &h.bytes, &[], most)

@@ -20,6 +20,7 @@ pub(super) fn check(check: &mut Check<'_>) {
             }
             action_data(check, owner, part, table);
             selector(check, owner, part, table);
+            ages(check, owner, part, table);
         }
         counters(check, owner, part);
         registers(check, owner, part);
@@ -149,6 +150,13 @@ fn action_data(check: &mut Check<'_>, owner: Owner, part: Part, table: Table) {
     let needed = geometry::action_data(check.mau, u64::from(entries), bits).map_or(0, |l| l.rams);
     let found = check.units_for(owner, part.stage, Column::Sram, "action data").count() as u64;
     check.at_least(owner, part.stage, "RAMs of action data", found, needed);
+}
+
+fn ages(check: &mut Check<'_>, owner: Owner, part: Part, table: Table) {
+    let Some(idle) = check.program.tables[table].idle else { return };
+    let needed = geometry::idle_map_rams(check.mau, part.entries.into(), idle.bits.into());
+    let found = check.units_for(owner, part.stage, Column::MapRam, "ages").count() as u64;
+    check.at_least(owner, part.stage, "map RAMs of ages", found, needed);
 }
 
 fn selector(check: &mut Check<'_>, owner: Owner, part: Part, table: Table) {
