@@ -112,7 +112,11 @@ fn trace(program: &Program, value: &Expr) -> Vec<Move> {
             }
             moves
         }
-        Expr::Alu(_, a, b) => trace(program, a).into_iter().chain(trace(program, b)).collect(),
+        Expr::Alu(op, a, b) => {
+            let (from_a, from_b) = op.reads();
+            let of = |read: bool, e: &Expr| if read { trace(program, e) } else { Vec::new() };
+            of(from_a, a).into_iter().chain(of(from_b, b)).collect()
+        }
     }
 }
 

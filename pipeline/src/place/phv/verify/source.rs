@@ -76,7 +76,11 @@ fn bit(program: &Program, value: &Expr, at: u16) -> Vec<Bit> {
         Expr::Slice(inner, _, lo) => bit(program, inner, at + lo),
         Expr::Cast(inner, _) if at >= inner.width(program) => vec![Bit::Zero],
         Expr::Cast(inner, _) => bit(program, inner, at),
-        Expr::Alu(_, a, b) => [bit(program, a, at), bit(program, b, at)].concat(),
+        Expr::Alu(op, a, b) => {
+            let (from_a, from_b) = op.reads();
+            let of = |read: bool, e: &Expr| if read { bit(program, e, at) } else { Vec::new() };
+            [of(from_a, a), of(from_b, b)].concat()
+        }
     }
 }
 
