@@ -52,7 +52,8 @@ fn add(sum: &mut Sum, sym: &Sym, sign: i32, sense: Sense, format: Format) -> Res
     match sym {
         Sym::Const(value) => {
             let value = if sense == Sense::Signed { signed(*value, format) } else { *value as i64 };
-            sum.constant += i64::from(sign) * value;
+            // Beyond 64 bits no comparator holds it, whatever it is.
+            sum.constant = sum.constant.saturating_add(i64::from(sign).saturating_mul(value));
         }
         Sym::Memory(half) => sum.memory[*half as usize] += sign,
         Sym::Phv(n) => {

@@ -300,7 +300,8 @@ impl Draw {
 
     fn action(&mut self, p: &Program) -> ActionData {
         let body = self.list(5, |d| {
-            let kind = match d.below(8) {
+            let kind = match d.below(9) {
+                6 => PrimitiveKind::SetMasked(d.field(p), d.expr(p, 1), d.expr(p, 1)),
                 0 => PrimitiveKind::SetValid(d.entity(4), d.below(2) == 0),
                 1 => PrimitiveKind::Hash(d.field(p), d.entity(2)),
                 2 => PrimitiveKind::Count(d.entity(2), d.expr(p, 1)),

@@ -35,7 +35,8 @@
 //! **Actions** (`actions`). Every primitive is one VLIW instruction: its value is a leaf (a field, constant
 //! or parameter, or slices and casts of one) or one ALU operation on two leaves, at least one of them from
 //! the PHV. Value and destination are equally wide; the destination is no intrinsic field that only the
-//! hardware writes. Shifts are by constants. No primitive reads or writes what an earlier one of the same
+//! hardware writes. Shifts are by constants. What is set under a
+//! mask, and the mask, are action data, the mask as wide as the field or a parameter of one bit. No primitive reads or writes what an earlier one of the same
 //! action wrote. Hash results have the hash's width. A direct counter is counted with its entry, by actions
 //! that only its own table runs; an indirect one by an index, a leaf that can be below its size; an action
 //! counts a counter once.

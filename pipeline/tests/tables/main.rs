@@ -7,4 +7,5 @@ mod alu;
 mod bench;
 mod idle;
 mod incremental;
+mod masked;
 mod range;

@@ -45,6 +45,8 @@ pub(crate) struct ActionDemand {
     pub(crate) data: BTreeMap<Container, u32>,
     /// Containers that take a result of a hash or of a stateful ALU.
     pub(crate) hashed: BTreeSet<Container>,
+    /// Containers that take a mask beside their operand.
+    pub(crate) masked: BTreeSet<Container>,
 }
 
 /// A hash computation for actions or for the index of a counter.
@@ -304,8 +306,9 @@ impl Context<'_> {
             let bytes = self.input_bytes(&data.inputs);
             demand.hashes.push(HashDemand { bytes, bits: u32::from(data.width), name: data.name.clone() });
         }
-        let ram_bytes =
-            |a: &ActionDemand| a.data.keys().map(|&c| u32::from(self.phv.width(c)) / 8).sum::<u32>();
+        let ram_bytes = |a: &ActionDemand| {
+            a.data.keys().chain(&a.masked).map(|&c| u32::from(self.phv.width(c)) / 8).sum::<u32>()
+        };
         let bytes = demand.actions.iter().map(ram_bytes).max().unwrap_or(0);
         demand.data_bits = demand.actions.iter().map(|a| a.data.values().sum()).max().unwrap_or(0);
         let immediate = bytes * 8 <= self.chip.mau.immediate_bits && demand.profile.is_none();
@@ -344,6 +347,13 @@ impl Context<'_> {
                     let gress = self.program.actions[action].gress;
                     let drop = self.program.intrinsic(gress, crate::ir::Intrinsic::DropCtl).map(Var::Field);
                     need.writes.extend(drop.iter().flat_map(|&v| self.phv.containers(&[v])));
+                }
+                PrimitiveKind::SetMasked(field, ..) => {
+                    for s in self.phv.slices(Var::Field(*field)) {
+                        need.writes.insert(s.container);
+                        need.masked.insert(s.container);
+                        *need.data.entry(s.container).or_insert(0) += 2 * u32::from(s.width);
+                    }
                 }
             }
         }

@@ -304,7 +304,8 @@ impl Fit<'_> {
         for action in &demand.actions {
             let fed: BTreeSet<Container> = action.data.keys().chain(&action.hashed).copied().collect();
             for size in [8, 16, 32] {
-                let count = fed.iter().filter(|&&c| self.view.width(c) == size).count();
+                let words = fed.iter().chain(&action.masked);
+                let count = words.filter(|&&c| self.view.width(c) == size).count();
                 let slot = most.entry(size).or_default();
                 *slot = (*slot).max(count);
             }

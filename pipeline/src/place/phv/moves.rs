@@ -73,6 +73,11 @@ pub(super) fn writes(program: &Program, flow: &Flow) -> Vec<Write> {
                     let m = Move { lo: 0, width: program.fields[*dst].width, source: Source::Hash };
                     (*dst, Shape::Copy, vec![m])
                 }
+                PrimitiveKind::SetMasked(dst, ..) => {
+                    let width = program.fields[*dst].width;
+                    let part = |source| Move { lo: 0, width, source };
+                    (*dst, Shape::Merge, vec![part(Source::Field(*dst, 0)), part(Source::Data)])
+                }
                 PrimitiveKind::Register(access) => {
                     for (_, dst) in &access.outputs {
                         let m = Move { lo: 0, width: program.fields[*dst].width, source: Source::Hash };

@@ -53,6 +53,11 @@ pub(super) fn results(program: &Program, action: Action) -> Vec<Result> {
                 let bits = vec![vec![Bit::Hash]; program.fields[*field].width.into()];
                 Result { field: *field, loc: p.loc, how: How::Copied, bits }
             }
+            PrimitiveKind::SetMasked(field, ..) => {
+                let bits =
+                    (0..program.fields[*field].width).map(|b| vec![Bit::Phv(*field, b), Bit::Data]).collect();
+                Result { field: *field, loc: p.loc, how: How::Masked, bits }
+            }
             PrimitiveKind::Register(access) => {
                 for (_, field) in &access.outputs {
                     let bits = vec![vec![Bit::Hash]; program.fields[*field].width.into()];
