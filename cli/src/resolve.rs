@@ -5,7 +5,7 @@ use crate::fail::Failure;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::PortMap;
 use sluice_asic::units::{BitRate, Duration};
-use sluice_pipeline::control::{self, ControlOp, ControlState, Script};
+use sluice_pipeline::control::{self, ControlOp, ControlState};
 use sluice_pipeline::ir::Program;
 use sluice_pipeline::place::{NoFit, Placement, place};
 use sluice_programs::{Setup, StageProgram};
@@ -56,17 +56,13 @@ pub(crate) fn ports(chip: &ChipSpec, speed: Option<&str>) -> Result<PortMap, Fai
     }
 }
 
-/// Entries of a file, in the format that its name says.
-pub(crate) fn script(program: &Program, path: &Path) -> Result<Script, Failure> {
+/// Adds the entries of a file, in the format that its name says.
+pub(crate) fn load(program: &Program, path: &Path, state: &mut ControlState) -> Result<(), Failure> {
     let text = std::fs::read_to_string(path).map_err(|e| Failure::file("read", path, &e))?;
     let origin = path.display().to_string();
     let toml = path.extension().is_some_and(|e| e == "toml");
-    let parsed = if toml {
-        control::toml::parse(program, &text, &origin)
-    } else {
-        control::lines::parse(program, &text, &origin)
-    };
-    parsed.map_err(|e| Failure::entries(&e))
+    let load = if toml { control::toml::load } else { control::lines::load };
+    load(program, &text, &origin, state).map(|_| ()).map_err(|e| Failure::entries(&e))
 }
 
 /// Changes of a file, with the times at which they take effect; they must fit the entries that they find.
@@ -91,7 +87,7 @@ pub(crate) fn entries(
 ) -> Result<(ControlState, Setup), Failure> {
     let mut state = ControlState::new(program);
     if let Some(path) = file {
-        script(program, path)?.apply(program, &mut state).map_err(|e| Failure::entries(&e))?;
+        load(program, path, &mut state)?;
         return Ok((state, Setup::default()));
     }
     let setup = stage.default_setup(program, ports).map_err(Failure::input)?;

@@ -269,6 +269,11 @@ fn action_effects(program: &Program, action: Action, e: &mut Effects) {
             PrimitiveKind::Drop(_) => {
                 e.writes.extend(program.intrinsic(data.gress, Intrinsic::DropCtl).map(Var::Field));
             }
+            // The bits that stay are the field's own.
+            PrimitiveKind::SetMasked(dst, ..) => {
+                e.action_reads.push(Var::Field(*dst));
+                e.writes.push(Var::Field(*dst));
+            }
         }
     }
 }

@@ -19,6 +19,7 @@ pub mod pass;
 pub mod place;
 pub mod reference;
 pub mod report;
+mod rows;
 pub mod salu;
 pub mod switch;
 pub mod text;

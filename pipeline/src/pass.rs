@@ -2,7 +2,7 @@
 //!
 //! What may not live here: how a pass is executed, and time beyond the stamps that programs can read.
 
-use crate::control::ControlState;
+use crate::control::{ControlState, Entry, EntryId};
 use crate::entity::EntityMap;
 use crate::ir::{Counter, CounterHome, Label, Profile, Program, Register, Table};
 use crate::packet::{Packet, PacketStore};
@@ -171,6 +171,8 @@ pub struct State {
     pub counters: EntityMap<Counter, Vec<Count>>,
     /// One array per register.
     pub registers: EntityMap<Register, Vec<Element>>,
+    /// Sweeps since the last hit per entry of a table that ages; nothing for other tables.
+    pub ages: EntityMap<Table, Vec<u8>>,
 }
 
 impl State {
@@ -195,7 +197,9 @@ impl State {
             .values()
             .map(|r| vec![Element::pair(r.init[0], r.init[1]); r.size as usize])
             .collect();
-        State { counters, registers }
+        let ages =
+            program.tables.values().map(|t| vec![0; if t.idle.is_some() { t.size as usize } else { 0 }]);
+        State { counters, registers, ages: ages.collect() }
     }
 }
 
@@ -216,6 +220,30 @@ pub trait Executor {
 
     /// The control plane changed this profile.
     fn profile_changed(&mut self, profile: Profile, control: &ControlState);
+
+    /// The control plane added, changed or took out one entry; `was` is the entry as it was before, `None` if it
+    /// is new. Everything else about the table is as it was.
+    fn entry_changed(&mut self, table: Table, entry: EntryId, was: Option<&Entry>, control: &ControlState) {
+        let _ = (entry, was);
+        self.table_changed(table, control);
+    }
+
+    /// The control plane changed only the default action of this table.
+    fn default_changed(&mut self, table: Table, control: &ControlState) {
+        self.table_changed(table, control);
+    }
+
+    /// The control plane changed one member of this profile.
+    fn member_changed(&mut self, profile: Profile, member: u32, control: &ControlState) {
+        let _ = member;
+        self.profile_changed(profile, control);
+    }
+
+    /// The control plane changed one group of this profile.
+    fn group_changed(&mut self, profile: Profile, group: u32, control: &ControlState) {
+        let _ = group;
+        self.profile_changed(profile, control);
+    }
 
     /// What the program remembers.
     fn state(&self) -> &State;

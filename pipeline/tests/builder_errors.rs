@@ -45,7 +45,7 @@ fn every_mistake_is_reported_with_its_place() {
     assert_eq!(found[2], "table `t` has no size");
     assert_eq!(
         found[3],
-        "an entry of table `u` does not fit key `header.ttl` (8 bits): `_` needs a ternary or lpm key, this one is exact"
+        "an entry of table `u` does not fit key `header.ttl` (8 bits): `_` needs a ternary, lpm or range key, this one is exact"
     );
     assert!(found[4].ends_with("0x100 is larger than 0xff"), "{}", found[4]);
     assert!(found[5].starts_with("unknown hash algorithm `crc_61`"), "{}", found[5]);

@@ -225,6 +225,7 @@ mod tests {
             let depends_on_a = (0..16).any(|b| (0..16).any(|a| op.eval(a, b, 4) != op.eval(a ^ 5, b, 4)));
             let depends_on_b = (0..16).any(|a| (0..16).any(|b| op.eval(a, b, 4) != op.eval(a, b ^ 5, 4)));
             assert_eq!(op.operands(), u8::from(depends_on_a) + u8::from(depends_on_b), "{op}");
+            assert_eq!(op.reads(), (depends_on_a, depends_on_b), "{op}");
         }
     }
 

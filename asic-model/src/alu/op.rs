@@ -185,6 +185,18 @@ instructions! {
     Neq = "neq", Compare, 2, TOFINO2;
 }
 
+impl AluOp {
+    /// Whether the result depends on the first and on the second operand. [`AluOp::operands`] is how many do.
+    pub const fn reads(self) -> (bool, bool) {
+        match self {
+            Self::Setz | Self::Sethi => (false, false),
+            Self::Nota | Self::AluA | Self::Set => (true, false),
+            Self::Notb | Self::AluB => (false, true),
+            _ => (true, true),
+        }
+    }
+}
+
 impl fmt::Display for AluOp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.mnemonic())

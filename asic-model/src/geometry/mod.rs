@@ -6,6 +6,7 @@
 mod action;
 mod atcam;
 mod exact;
+mod range;
 mod stateful;
 mod synth;
 mod ternary;
@@ -13,10 +14,11 @@ mod ternary;
 pub use action::{ActionDataLayout, action_data, action_data_bytes};
 pub use atcam::{ALPM_PARTITIONS, AlpmLayout, AtcamLayout, alpm, atcam};
 pub use exact::{ExactLayout, ExactTable, Ways, exact_layout, exact_layouts, exact_ways};
+pub use range::{MAX_RANGE_BITS, RANGE_DIGIT_BITS, RangeRow, range_digits, range_rows};
 pub use stateful::{StatefulDemand, counter_demand, meter_demand, rams_per_alu, register_demand};
 pub use synth::{
-    CounterFormat, SelectorGroup, SynthLayout, counter, is_wide_selector, max_register_rams, meter,
-    meter_colour_rams, register, selector, selector_group,
+    CounterFormat, SelectorGroup, SynthLayout, counter, idle_map_rams, is_wide_selector, max_register_rams,
+    meter, meter_colour_rams, register, selector, selector_group,
 };
 pub use ternary::{range_lines, tcams, ternary_width, tind_entries_per_word, tind_rams};
 

@@ -108,6 +108,20 @@ pub fn meter_colour_rams(mau: &MauSpec, entries: u64) -> u64 {
     entries.div_ceil(4 * u64::from(mau.map_ram_depth.max(1)))
 }
 
+/// Map RAMs that hold the ages of `entries` entries of 1, 2, 3 or 6 bits.
+///
+/// Assumption (facts: asic §1.2 has idletime map RAMs, not their words): the 11-bit word holds 8, 4, 2 or 1 ages, a
+/// power of two so that an address is a shift.
+pub fn idle_map_rams(mau: &MauSpec, entries: u64, bits: u32) -> u64 {
+    let per_word = match bits {
+        0 | 1 => 8,
+        2 => 4,
+        3 => 2,
+        _ => 1,
+    };
+    entries.div_ceil(per_word * u64::from(mau.map_ram_depth.max(1)))
+}
+
 /// How a selector group's RAM words are addressed: `((hash mod modulus) << shift) | offset`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SelectorGroup {

@@ -55,6 +55,11 @@ impl Selector {
         self
     }
 
+    /// Whether it picks among the members of one word, all active, by a plain modulo of 14 hash bits.
+    pub const fn is_plain_fair(self) -> bool {
+        matches!(self.mode, SelectorMode::Fair) && !self.scramble
+    }
+
     /// The mode.
     pub const fn mode(self) -> SelectorMode {
         self.mode

@@ -5,7 +5,7 @@ use super::comment;
 use super::output::Outputs;
 use super::trace::TraceText;
 use hdrhistogram::Histogram;
-use sluice_pipeline::switch::{DeviceDrop, Left, Lost, Mode, PassEvent, QueueEvent, Reason, Sink};
+use sluice_pipeline::switch::{DeviceDrop, IdleEntry, Left, Lost, Mode, PassEvent, QueueEvent, Reason, Sink};
 
 /// Latencies from first bit in to first bit out.
 pub(crate) struct Latency {
@@ -144,6 +144,13 @@ impl Sink for Collector<'_> {
     fn pass(&mut self, event: &PassEvent) {
         if let Some(trace) = &mut self.trace {
             trace.pass(event);
+        }
+    }
+
+    fn idle(&mut self, entry: &IdleEntry) {
+        if let Some(trace) = &mut self.trace {
+            let state = &self.plan.program.tables[entry.table];
+            trace.idle(&state.name, entry);
         }
     }
 

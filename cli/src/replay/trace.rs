@@ -2,7 +2,7 @@
 
 use sluice_pipeline::ir::Program;
 use sluice_pipeline::reference::{Event, TextTracer, Tracer};
-use sluice_pipeline::switch::{Left, Lost, PassEvent, QueueEvent};
+use sluice_pipeline::switch::{IdleEntry, Left, Lost, PassEvent, QueueEvent};
 use std::cell::RefCell;
 use std::fmt::Write;
 use std::rc::Rc;
@@ -67,6 +67,10 @@ impl TraceText {
             e.qid,
             e.depth
         ));
+    }
+
+    pub(crate) fn idle(&mut self, table: &str, e: &IdleEntry) {
+        self.line(format_args!("table {table}: entry {} idle at {}", e.entry, e.time.since_origin()));
     }
 
     pub(crate) fn sent(&mut self, p: &Left) {

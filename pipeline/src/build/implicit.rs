@@ -53,7 +53,9 @@ impl Group {
 
     fn writes(&self, program: &Program, kind: &PrimitiveKind) -> Vec<Var> {
         let one = match kind {
-            PrimitiveKind::Set(field, _) | PrimitiveKind::Hash(field, _) => Some(Var::Field(*field)),
+            PrimitiveKind::Set(field, _)
+            | PrimitiveKind::Hash(field, _)
+            | PrimitiveKind::SetMasked(field, ..) => Some(Var::Field(*field)),
             PrimitiveKind::SetValid(header, _) => Some(Var::Valid(*header)),
             PrimitiveKind::Drop(_) => program.intrinsic(self.gress, Intrinsic::DropCtl).map(Var::Field),
             PrimitiveKind::Register(access) => {
@@ -92,6 +94,7 @@ fn reads(program: &Program, kind: &PrimitiveKind) -> Vec<Var> {
                 operand.fields(&mut |f| list.push(Var::Field(f)));
             }
         }
+        PrimitiveKind::SetMasked(field, ..) => list.push(Var::Field(*field)),
         PrimitiveKind::SetValid(..) | PrimitiveKind::CountDirect(_) | PrimitiveKind::Drop(_) => {}
     }
     list

@@ -253,5 +253,5 @@ pub use sluice_pipeline_macros::{Header, stage_program};
 pub use step::{
     ActionRun, ActionStep, Applied, Called, ControlStep, DirectCount, Hashed, Hit, Miss, Recorded, Step, drop,
 };
-pub use table::{Cell, Row, TableBuilder, entries, exact, lpm, ternary};
+pub use table::{Cell, Row, TableBuilder, entries, exact, lpm, range, ternary};
 pub use value::{Arg, Bits, Constant, Expr, Index, Place, Rhs, Ro, Val, Wide, constant, list};

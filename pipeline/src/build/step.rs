@@ -6,7 +6,7 @@
 use super::cond::Cond;
 use super::fields::Hdr;
 use super::handles::{ActionRef, CounterRef, DirectCounterRef, HashRef, LabelRef, TableRef};
-use super::value::{Index, Rhs};
+use super::value::{Arg, Bits, Index, Rhs, Val};
 use crate::ir::{self, PrimitiveKind};
 
 /// A step that a control block can take.
@@ -65,6 +65,19 @@ impl ActionStep for Step {
 /// a consume label; the last one of a pass counts.
 pub fn drop(label: LabelRef) -> Step {
     Step(PrimitiveKind::Drop(label.0))
+}
+
+impl<const W: u16> Bits<W> {
+    /// Writes the bits where `mask` has ones. Both are constants or parameters of the action: the instruction takes
+    /// them as a pair from the action data bus.
+    pub fn set_masked(self, value: impl Val<W>, mask: impl Val<W>) -> Step {
+        Step(PrimitiveKind::SetMasked(self.0, value.ir(), mask.ir()))
+    }
+
+    /// Writes the field if the entry's `flag` is 1, and leaves it otherwise.
+    pub fn set_if(self, flag: Arg<1>, value: impl Val<W>) -> Step {
+        Step(PrimitiveKind::SetMasked(self.0, value.ir(), flag.ir()))
+    }
 }
 
 impl<T> Hdr<T> {

@@ -4,7 +4,10 @@ use super::draft::{Builder, Name};
 use super::gress::GressBuilder;
 use super::handles::{ActionRef, DirectCounterRef, ProfileRef, TableRef};
 use super::value::Constant;
-use crate::ir::{self, ActionCall, ConstEntry, CounterHome, Field, Key, KeyValue, Loc, MatchKind, TableData};
+use crate::ir::{
+    self, ActionCall, Algorithmic, ConstEntry, CounterHome, Field, IdleTimeout, Key, KeyValue, Loc,
+    MatchKind, TableData,
+};
 use crate::verify::Diag;
 
 /// A key column whose value must be equal in all bits.
@@ -20,6 +23,11 @@ pub fn ternary(field: impl Into<Field>) -> Key {
 /// A key column of which the longest matching prefix wins; at most one per table.
 pub fn lpm(field: impl Into<Field>) -> Key {
     Key { field: field.into(), kind: MatchKind::Lpm }
+}
+
+/// A key column compared with a lowest and a highest value; at most 20 bits (facts: asic §3.2).
+pub fn range(field: impl Into<Field>) -> Key {
+    Key { field: field.into(), kind: MatchKind::Range }
 }
 
 impl<'b> GressBuilder<'b> {
@@ -38,6 +46,8 @@ impl<'b> GressBuilder<'b> {
             profile: None,
             counter: None,
             pin: None,
+            idle: None,
+            algorithmic: None,
             loc,
         }
     }
@@ -57,6 +67,8 @@ pub struct TableBuilder<'b, const K: usize> {
     profile: Option<ir::Profile>,
     counter: Option<DirectCounterRef>,
     pin: Option<u8>,
+    idle: Option<IdleTimeout>,
+    algorithmic: Option<Algorithmic>,
     loc: Loc,
 }
 
@@ -88,6 +100,24 @@ impl<const K: usize> TableBuilder<'_, K> {
     /// Asks for the stage that the table starts in.
     pub fn stage(mut self, stage: u8) -> Self {
         self.pin = Some(stage);
+        self
+    }
+
+    /// Ages entries: [`IdleTimeout::notify`] or [`IdleTimeout::poll`].
+    pub fn idle(mut self, idle: IdleTimeout) -> Self {
+        self.idle = Some(idle);
+        self
+    }
+
+    /// Keeps the prefixes in this many partitions of SRAM behind a TCAM, instead of in TCAM.
+    pub fn alpm(mut self, partitions: u32) -> Self {
+        self.algorithmic = Some(Algorithmic::Alpm { partitions, subtrees: 2 });
+        self
+    }
+
+    /// Keeps the entries in SRAM instead of TCAM: `partition`, an exact key below `partitions`, says where.
+    pub fn atcam(mut self, partition: impl Into<Field>, partitions: u32) -> Self {
+        self.algorithmic = Some(Algorithmic::Atcam { partition: partition.into(), partitions });
         self
     }
 
@@ -135,6 +165,8 @@ impl<const K: usize> TableBuilder<'_, K> {
             entries,
             profile: self.profile,
             pin: self.pin,
+            idle: self.idle,
+            algorithmic: self.algorithmic,
             doc: self.name.doc,
             loc,
         });
@@ -177,6 +209,8 @@ pub enum Cell {
     Masked(u128, u128),
     /// `value / length`: equal in the first bits.
     Prefix(u128, u16),
+    /// `low .. high`: not below the one nor above the other.
+    Between(u128, u128),
 }
 
 /// A constant entry of a table with `K` key columns.
@@ -215,11 +249,13 @@ impl<const K: usize> Row<K> {
 
 fn lower_cell(cell: Cell, kind: MatchKind, width: u16) -> Result<KeyValue, String> {
     let ones = u128::MAX.checked_shr(u32::from(128u16.saturating_sub(width))).unwrap_or(0);
-    let (Cell::Value(wide) | Cell::Masked(wide, _) | Cell::Prefix(wide, _)) = cell else {
+    let (Cell::Value(wide) | Cell::Masked(wide, _) | Cell::Prefix(wide, _) | Cell::Between(_, wide)) = cell
+    else {
         return match kind {
-            MatchKind::Exact => Err("`_` needs a ternary or lpm key, this one is exact".to_owned()),
+            MatchKind::Exact => Err("`_` needs a ternary, lpm or range key, this one is exact".to_owned()),
             MatchKind::Ternary => Ok(KeyValue::Ternary { value: 0, mask: 0 }),
             MatchKind::Lpm => Ok(KeyValue::Lpm { value: 0, len: 0 }),
+            MatchKind::Range => Ok(KeyValue::Range { lo: 0, hi: ones }),
         };
     };
     if wide > ones {
@@ -242,6 +278,12 @@ fn lower_cell(cell: Cell, kind: MatchKind, width: u16) -> Result<KeyValue, Strin
             let mask = ones & !ones.checked_shr(len.into()).unwrap_or(0);
             Ok(KeyValue::Lpm { value: value & mask, len })
         }
+        (Cell::Value(value), MatchKind::Range) => Ok(KeyValue::Range { lo: value, hi: value }),
+        (Cell::Between(lo, hi), MatchKind::Range) if lo > hi => {
+            Err(format!("{lo:#x} .. {hi:#x} holds no value"))
+        }
+        (Cell::Between(lo, hi), MatchKind::Range) => Ok(KeyValue::Range { lo, hi }),
+        (Cell::Between(..), _) => Err("`low .. high` needs a range key".to_owned()),
         (Cell::Masked(..), _) => Err("`value &&& mask` needs a ternary key".to_owned()),
         _ => Err("`value / length` needs an lpm key".to_owned()),
     }
@@ -251,10 +293,10 @@ fn lower_cell(cell: Cell, kind: MatchKind, width: u16) -> Result<KeyValue, Strin
 #[macro_export]
 macro_rules! __entries {
     ($(
-        ($($value:tt $(&&& $mask:tt)? $(/ $len:tt)?),* $(,)?) => $action:ident $(($($arg:expr),* $(,)?))?
+        ($($value:tt $(&&& $mask:tt)? $(/ $len:tt)? $(.. $high:tt)?),* $(,)?) => $action:ident $(($($arg:expr),* $(,)?))?
     ),* $(,)?) => {
         [$($crate::build::Row::new(
-            [$($crate::__cell!($value $(&&& $mask)? $(/ $len)?)),*],
+            [$($crate::__cell!($value $(&&& $mask)? $(/ $len)? $(.. $high)?)),*],
             $action,
             ::std::vec![$($($crate::build::Constant::value($arg)),*)?],
         )),*]
@@ -279,6 +321,12 @@ macro_rules! __cell {
     ($value:tt / $len:tt) => {
         $crate::build::Cell::Prefix($crate::build::Constant::value($value), $len)
     };
+    ($value:tt .. $high:tt) => {
+        $crate::build::Cell::Between(
+            $crate::build::Constant::value($value),
+            $crate::build::Constant::value($high),
+        )
+    };
 }
 
 /// Constant entries for [`TableBuilder::entries`]: one line per entry, a column per key.
@@ -295,8 +343,8 @@ macro_rules! __cell {
 /// # let _ = rows;
 /// ```
 ///
-/// A column is `value`, `value &&& mask` (ternary), `value / length` (lpm) or `_` (not in exact columns); a
-/// value is a literal, a name, or an expression in parentheses.
+/// A column is `value`, `value &&& mask` (ternary), `value / length` (lpm), `low .. high` (range, both included) or
+/// `_` (not in exact columns); a value is a literal, a name, or an expression in parentheses.
 #[doc(inline)]
 pub use crate::__entries as entries;
 
@@ -319,6 +367,10 @@ mod tests {
         assert_eq!(lower_cell(net, Lpm, 32), Ok(KeyValue::Lpm { value: 0x0a00_0000, len: 8 }));
         assert_eq!(lower_cell(Cell::Prefix(u128::MAX, 0), Lpm, 128), Ok(KeyValue::Lpm { value: 0, len: 0 }));
         assert_eq!(lower_cell(Cell::Prefix(1, 128), Lpm, 128), Ok(KeyValue::Lpm { value: 1, len: 128 }));
+        let range = |lo, hi| Ok(KeyValue::Range { lo, hi });
+        assert_eq!(lower_cell(Cell::Between(2, 5), MatchKind::Range, 3), range(2, 5));
+        assert_eq!(lower_cell(Cell::Value(2), MatchKind::Range, 3), range(2, 2));
+        assert_eq!(lower_cell(Cell::Any, MatchKind::Range, 3), range(0, 7));
     }
 
     #[test]
@@ -332,6 +384,10 @@ mod tests {
             (Cell::Masked(1, 8), Ternary),
             (Cell::Prefix(1, 1), Ternary),
             (Cell::Prefix(1, 4), Lpm),
+            (Cell::Between(1, 2), Exact),
+            (Cell::Between(2, 1), MatchKind::Range),
+            (Cell::Between(2, 8), MatchKind::Range),
+            (Cell::Masked(2, 2), MatchKind::Range),
         ] {
             assert!(lower_cell(cell, kind, 3).is_err(), "{cell:?} in a {kind:?} column");
         }

@@ -3,22 +3,25 @@
 //! - handles point at something the program has; entries, members and groups named exist;
 //! - a table with const entries, or without a key, takes no entries;
 //! - a key has one column per key field, of the field's match kind and width, with no bit set that the mask
-//!   or prefix does not compare; only tables with a ternary key have priorities;
+//!   or prefix does not compare; only tables with a ternary or range key have priorities;
 //! - entries of a table with a profile name a member or (with a selector) a group, others an action of the
 //!   table; members and defaults likewise name an action of every table concerned, the program's own default
 //!   action included for defaults; arguments fit their parameters;
-//! - no two entries have the same key (and priority); tables, profiles and groups stay within their sizes;
+//! - no two entries have the same key (and priority); tables, profiles and groups stay within their sizes, and
+//!   the ranges of a table within its TCAM rows;
 //! - a group names a member once, with weight at least 1;
+//! - only entries of a table that notifies have a time to live, which its bits count;
 //! - what something else uses is not deleted.
 
 use super::{ControlError, ControlState, Entry, EntryId, GroupMember, Then, show_key, show_value};
 use crate::entity::{Entity, EntityMap};
 use crate::flow::table_actions;
 use crate::ir::{
-    Action, ActionCall, Counter, CounterHome, Key, KeyValue, MatchKind, Profile, ProfileData, Program, Table,
-    TableData,
+    Action, ActionCall, Counter, CounterHome, IdleMode, Key, KeyValue, MatchKind, Profile, ProfileData,
+    Program, Table, TableData,
 };
 use sluice_asic::alu::width_mask;
+use sluice_asic::units::Duration;
 use std::collections::BTreeSet;
 
 type Checked = Result<(), ControlError>;
@@ -83,6 +86,7 @@ impl<'a> Checker<'a> {
             KeyValue::Exact(_) => MatchKind::Exact,
             KeyValue::Ternary { .. } => MatchKind::Ternary,
             KeyValue::Lpm { .. } => MatchKind::Lpm,
+            KeyValue::Range { .. } => MatchKind::Range,
         };
         if found != column.kind {
             return Err(ControlError::KeyKind { table, field: name, found, expected: column.kind });
@@ -95,6 +99,10 @@ impl<'a> Checker<'a> {
                 return Err(ControlError::PrefixTooLong { table, field: name, len, width });
             }
             KeyValue::Lpm { value, len } => (value, all & !width_mask((width - len).into())),
+            KeyValue::Range { lo, hi } if lo > hi => {
+                return Err(ControlError::EmptyRange { table, field: name, lo, hi });
+            }
+            KeyValue::Range { hi, .. } => (hi, all),
         };
         if let Some(&value) = [value, mask].iter().find(|&&v| v > all) {
             return Err(ControlError::KeyTooWide { table, field: name, value, width });
@@ -107,6 +115,23 @@ impl<'a> Checker<'a> {
                 }
                 _ => ControlError::BeyondMask { table, field: name, value: text, mask, mended },
             });
+        }
+        Ok(())
+    }
+
+    /// A time to live that the table's bits count.
+    pub(super) fn ttl(&self, table: Table, ttl: Option<Duration>) -> Checked {
+        let data = self.table(table)?;
+        let name = || data.name.clone();
+        let Some(idle) = data.idle else { return Err(ControlError::NoAgeing { table: name() }) };
+        let Some(ttl) = ttl else { return Ok(()) };
+        if idle.mode == IdleMode::Poll {
+            return Err(ControlError::TtlPolled { table: name() });
+        }
+        let (sweeps, most) = (idle.sweeps(ttl), idle.most());
+        if sweeps > most.into() {
+            let longest = idle.interval * u64::from(most);
+            return Err(ControlError::TtlTooLong { table: name(), ttl, sweeps, bits: idle.bits, longest });
         }
         Ok(())
     }
@@ -303,7 +328,12 @@ impl<'a> Checker<'a> {
 
 /// Whether entries of the table have a priority.
 pub(super) fn has_priority(data: &TableData) -> bool {
-    data.keys.iter().any(|k| k.kind == MatchKind::Ternary)
+    data.keys.iter().any(|k| matches!(k.kind, MatchKind::Ternary | MatchKind::Range))
+}
+
+/// The kind of key for which entries have a priority, as errors name it.
+pub(super) fn ordered_kind(data: &TableData) -> &'static str {
+    if data.keys.iter().any(|k| k.kind == MatchKind::Ternary) { "ternary" } else { "range" }
 }
 
 /// `ipv4.dst = 10.0.0.0/8, …`

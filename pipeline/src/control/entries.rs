@@ -98,6 +98,9 @@ fn print_entry(program: &Program, table: Table, entry: &Entry, out: &mut String)
     if has_priority(data) {
         _ = writeln!(out, "priority = {}", entry.priority);
     }
+    if let Some(ttl) = entry.ttl {
+        _ = writeln!(out, "ttl = \"{ttl}\"");
+    }
 }
 
 fn print_call(program: &Program, call: &ActionCall, out: &mut String) {

@@ -3,6 +3,7 @@
 use super::ReplicationError;
 use super::schema::kind_name;
 use crate::ir::MatchKind;
+use sluice_asic::units::Duration;
 use thiserror::Error;
 
 /// Why an operation was refused. Nothing has changed.
@@ -42,7 +43,15 @@ pub enum ControlError {
     #[error("key `{field}` of table `{table}` is {width} bits wide; prefix length {len} is too long")]
     PrefixTooLong { table: String, field: String, len: u16, width: u16 },
     #[error(
-        "table `{table}` has no ternary key, so its entries have no priority; leave out priority {priority}"
+        "key `{field}` of table `{table}` has the range {lo:#x}..{hi:#x}, which holds no value; the lower bound comes first"
+    )]
+    EmptyRange { table: String, field: String, lo: u128, hi: u128 },
+    #[error(
+        "table `{table}` has {room} TCAM rows for its ranges, {taken} are taken, and this entry takes {rows}; choose ranges with bounds at multiples of 16, or raise the table's size"
+    )]
+    RangeRows { table: String, room: u64, taken: u64, rows: u64 },
+    #[error(
+        "table `{table}` has no ternary or range key, so its entries have no priority; leave out priority {priority}"
     )]
     PriorityUnused { table: String, priority: u32 },
     #[error("table `{table}` already has this key{}: entry {entry} ({key}); modify or delete that entry", with_priority(.priority))]
@@ -83,8 +92,31 @@ pub enum ControlError {
     MemberInUse { profile: String, member: u32, user: String },
     #[error("group {group} of profile `{profile}` is used by {user}; change that first")]
     GroupInUse { profile: String, group: u32, user: String },
+    #[error("table `{table}` does not age its entries, so they have no time to live")]
+    NoAgeing { table: String },
+    #[error(
+        "table `{table}` is polled for idle entries, so they have no time to live; ask for their age instead"
+    )]
+    TtlPolled { table: String },
+    #[error(
+        "a time to live of {ttl} is {sweeps} sweeps of table `{table}`, and its {bits} bits count up to {longest}; choose a shorter one"
+    )]
+    TtlTooLong { table: String, ttl: Duration, sweeps: u64, bits: u8, longest: Duration },
     #[error("counter `{counter}` has {size} cells; there is no cell {index}")]
     CounterIndex { counter: String, index: u32, size: usize },
+}
+
+impl ControlError {
+    /// Whether the operation names an entry, member or group that is not there.
+    pub(super) const fn is_missing(&self) -> bool {
+        matches!(
+            self,
+            ControlError::NoSuchEntry { .. }
+                | ControlError::NoSuchMember { .. }
+                | ControlError::NoSuchGroup { .. }
+                | ControlError::NotInGroup { .. }
+        )
+    }
 }
 
 fn with_priority(priority: &Option<u32>) -> String {

@@ -1,7 +1,8 @@
 //! A side index over a table's entries: by key, and which slots are free. Never part of a state's meaning.
 
 use super::{Entry, EntryId, TableState};
-use crate::ir::KeyValue;
+use crate::ir::{KeyValue, Program, TableData};
+use crate::rows;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
@@ -12,6 +13,8 @@ pub(super) struct TableIndex {
     free: BTreeSet<EntryId>,
     next_seq: u64,
     slots: usize,
+    /// TCAM rows taken, in tables with range keys; counted when first asked for.
+    rows: Option<u64>,
 }
 
 /// Two states are equal whatever their indexes have seen.
@@ -32,7 +35,7 @@ impl std::fmt::Debug for TableIndex {
 impl TableIndex {
     /// Indexes the table anew if its slots were added to or removed without the index.
     pub(super) fn refresh(&mut self, table: &TableState) {
-        if self.slots == table.slots.len() {
+        if self.is_fresh(table) {
             return;
         }
         *self = TableIndex { slots: table.slots.len(), ..TableIndex::default() };
@@ -42,6 +45,11 @@ impl TableIndex {
             self.free.remove(&id);
             self.next_seq = self.next_seq.max(entry.seq + 1);
         }
+    }
+
+    /// Whether the table has as many slots as the index knows of.
+    pub(super) fn is_fresh(&self, table: &TableState) -> bool {
+        self.slots == table.slots.len()
     }
 
     /// The entry with this key and priority.
@@ -68,11 +76,26 @@ impl TableIndex {
         id
     }
 
-    /// Empties a slot.
-    pub(super) fn remove(&mut self, table: &mut TableState, id: EntryId) {
-        if let Some(entry) = table.slots.get_mut(id as usize).and_then(Option::take) {
-            self.by_key.remove(&(entry.key, entry.priority));
-            self.free.insert(id);
-        }
+    /// Empties a slot; returns the key of the entry that was there.
+    pub(super) fn remove(&mut self, table: &mut TableState, id: EntryId) -> Option<Vec<KeyValue>> {
+        let entry = table.slots.get_mut(id as usize).and_then(Option::take)?;
+        let named = (entry.key, entry.priority);
+        self.by_key.remove(&named);
+        self.free.insert(id);
+        Some(named.0)
+    }
+
+    /// TCAM rows that the entries of a table with range keys take.
+    pub(super) fn rows(&mut self, program: &Program, data: &TableData, table: &TableState) -> u64 {
+        let count = || table.entries().map(|(_, e)| rows::of_entry(program, data, &e.key)).sum();
+        *self.rows.get_or_insert_with(count)
+    }
+
+    pub(super) fn add_rows(&mut self, rows: u64) {
+        self.rows = self.rows.map(|taken| taken + rows);
+    }
+
+    pub(super) fn free_rows(&mut self, rows: u64) {
+        self.rows = self.rows.map(|taken| taken.saturating_sub(rows));
     }
 }

@@ -11,6 +11,7 @@
 //! table_set_default TABLE ACTION arg..
 //! table_modify TABLE ACTION ENTRY arg..            ENTRY is an entry's number in its table
 //! table_delete TABLE ENTRY
+//! table_set_timeout TABLE ENTRY TIME               time to live without a hit, as in 50ms; 0ms: for ever
 //! counter_reset COUNTER
 //! mirroring_add SESSION PORT                       a dev_port; the rest of a session takes the TOML form
 //! ```
@@ -23,12 +24,12 @@
 //! ```
 //!
 //! Keys and arguments are spelled as in [`parse_match`](super::parse_match) without spaces inside
-//! (`0x50&&&0xf0`). A table with a ternary key needs a priority; lower wins. What may not live here: checks
+//! (`0x50&&&0xf0`). A table with a ternary or range key needs a priority; lower wins. What may not live here: checks
 //! that need the present state.
 
-use super::check::has_priority;
+use super::check::{has_priority, ordered_kind};
 use super::resolve::{Problem, Resolver};
-use super::{ControlError, ControlOp, EntryError, GroupMember, Script, Sourced, Then};
+use super::{Change, ControlError, ControlOp, ControlState, EntryError, GroupMember, Script, Sourced, Then};
 use crate::entity::EntityMap;
 use crate::ir::{KeyValue, Profile, Program, TableData};
 use sluice_asic::port::DevPort;
@@ -36,7 +37,7 @@ use sluice_asic::tm::MirrorSession;
 use sluice_asic::units::{Duration, UnitError};
 
 /// Commands and their usage.
-const COMMANDS: [(&str, &str); 11] = [
+const COMMANDS: [(&str, &str); 12] = [
     ("act_prof_add_member_to_group", "PROFILE MEMBER GROUP"),
     ("act_prof_create_group", "PROFILE"),
     ("act_prof_create_member", "PROFILE ACTION arg.."),
@@ -48,6 +49,7 @@ const COMMANDS: [(&str, &str); 11] = [
     ("table_indirect_add_with_group", "TABLE key.. => GROUP [priority]"),
     ("table_modify", "TABLE ACTION ENTRY arg.."),
     ("table_set_default", "TABLE ACTION arg.."),
+    ("table_set_timeout", "TABLE ENTRY TIME"),
 ];
 
 /// Reads a file of commands; `origin` names it in errors.
@@ -56,7 +58,30 @@ const COMMANDS: [(&str, &str); 11] = [
 /// Everything that is wrong with the file, in the order of its lines. What depends on the state (duplicates,
 /// room, fitting values) is checked by [`Script::apply`].
 pub fn parse(program: &Program, text: &str, origin: &str) -> Result<Script, Vec<EntryError>> {
-    read(program, text, origin, |words| Ok((Duration::ZERO, words)))
+    complete(read(program, text, origin, at_once))
+}
+
+/// Reads a file of commands and applies all of it, or nothing.
+///
+/// # Errors
+/// Everything that is wrong with the file, in the order of its lines: what cannot be read, and what the rest is
+/// refused for.
+pub fn load(
+    program: &Program,
+    text: &str,
+    origin: &str,
+    control: &mut ControlState,
+) -> Result<Vec<Change>, Vec<EntryError>> {
+    let (script, errors) = read(program, text, origin, at_once);
+    script.apply_beside(program, control, errors)
+}
+
+fn at_once<'w>(words: &'w [&'w str]) -> Result<(Duration, &'w [&'w str]), Problem> {
+    Ok((Duration::ZERO, words))
+}
+
+fn complete((script, errors): (Script, Vec<EntryError>)) -> Result<Script, Vec<EntryError>> {
+    if errors.is_empty() { Ok(script) } else { Err(errors) }
 }
 
 /// Reads a file of changes: commands with the time from the start of the run at which each takes effect. The
@@ -65,7 +90,7 @@ pub fn parse(program: &Program, text: &str, origin: &str) -> Result<Script, Vec<
 /// # Errors
 /// As [`parse`]; [`Script::check`] says whether the changes fit the entries that they will find.
 pub fn parse_changes(program: &Program, text: &str, origin: &str) -> Result<Script, Vec<EntryError>> {
-    let mut script = read(program, text, origin, |words| {
+    let (mut script, errors) = read(program, text, origin, |words| {
         let help = "start each line with the time from the start of the run, as in `@1.5ms table_delete ..`";
         let (first, rest) = words.split_first().unwrap_or((&"", &[]));
         let Some(time) = first.strip_prefix('@') else {
@@ -73,9 +98,9 @@ pub fn parse_changes(program: &Program, text: &str, origin: &str) -> Result<Scri
         };
         let refused = |e: UnitError| Problem { text: e.to_string(), help: help.to_owned() };
         time.parse().map(|at| (at, rest)).map_err(refused)
-    })?;
+    });
     script.ops.sort_by_key(|sourced| sourced.at);
-    Ok(script)
+    complete((script, errors))
 }
 
 /// Reads commands; `time` takes the time off the words of a line.
@@ -84,7 +109,7 @@ fn read(
     text: &str,
     origin: &str,
     time: impl for<'w> Fn(&'w [&'w str]) -> Result<(Duration, &'w [&'w str]), Problem>,
-) -> Result<Script, Vec<EntryError>> {
+) -> (Script, Vec<EntryError>) {
     let mut reader = Reader {
         resolver: Resolver { program },
         profiles: EntityMap::filled(program.profiles.len(), |_| Numbered::default()),
@@ -107,7 +132,7 @@ fn read(
             }
         }
     }
-    if errors.is_empty() { Ok(script) } else { Err(errors) }
+    (script, errors)
 }
 
 /// Members and groups that the file has created so far.
@@ -146,6 +171,11 @@ impl Reader<'_> {
                 table: self.resolver.table(table)?.0,
                 entry: number("entry", entry)?,
             }),
+            ("table_set_timeout", [table, entry, ttl]) => {
+                let (table, entry) = (self.resolver.table(table)?.0, number("entry", entry)?);
+                let ttl: Duration = ttl.parse().map_err(|e: UnitError| Problem::new(e.to_string()))?;
+                Ok(ControlOp::SetEntryTtl { table, entry, ttl: Some(ttl) })
+            }
             ("act_prof_create_member", [profile, action, args @ ..]) => {
                 self.create_member(profile, action, args)
             }
@@ -257,8 +287,9 @@ fn priority<'w, 's>(
         Some((priority, rest)) if rest.len() == args => Ok((rest, number("priority", priority)?)),
         _ if words.len() == args => Err(Problem {
             text: format!(
-                "table `{}` has a ternary key, so its entries need a priority, and there is none",
-                data.name
+                "table `{}` has a {} key, so its entries need a priority, and there is none",
+                data.name,
+                ordered_kind(data)
             ),
             help: "add a number at the end of the line; lower wins".to_owned(),
         }),

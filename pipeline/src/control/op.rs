@@ -4,7 +4,9 @@ use super::check::Checker;
 use super::{ControlError, ControlState, Entry, EntryId, GroupMember, MulticastNode, Then};
 use crate::ir::{ActionCall, Counter, KeyValue, Profile, Program, Table};
 use crate::pass::{Count, State};
+use crate::rows;
 use sluice_asic::tm::MirrorSession;
+use sluice_asic::units::Duration;
 
 /// A change that the control plane asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +17,7 @@ pub enum ControlOp {
         table: Table,
         /// One column per key.
         key: Vec<KeyValue>,
-        /// Lower wins; 0 in tables without a ternary key.
+        /// Lower wins; 0 in tables without a ternary or range key.
         priority: u32,
         /// What it does.
         then: Then,
@@ -93,6 +95,28 @@ pub enum ControlOp {
         /// The cell; `None` for all.
         index: Option<u32>,
     },
+    /// Adds an entry with a time to live of its own, to a table that ages.
+    InsertAgeing {
+        /// The table.
+        table: Table,
+        /// One column per key.
+        key: Vec<KeyValue>,
+        /// Lower wins; 0 in tables without a ternary or range key.
+        priority: u32,
+        /// What it does.
+        then: Then,
+        /// Time without a hit; zero for ever.
+        ttl: Duration,
+    },
+    /// Gives an entry a time to live, from now on.
+    SetEntryTtl {
+        /// The table.
+        table: Table,
+        /// The entry.
+        entry: EntryId,
+        /// Time without a hit; zero for ever; `None` for that of the table.
+        ttl: Option<Duration>,
+    },
     /// Sets a mirror session, or takes it away.
     SetMirrorSession {
         /// Its number.
@@ -162,7 +186,13 @@ impl Change {
     /// cleared counter is zero.
     pub fn settle(self, program: &Program, state: &mut State) {
         let (counter, index) = match self {
-            Change::Inserted(table, entry) => (program.direct_counter(table), Some(entry)),
+            Change::Inserted(table, entry) => {
+                let age = state.ages.get(table).and_then(|a| a.get(entry as usize)).is_some();
+                if age {
+                    state.ages[table][entry as usize] = 0;
+                }
+                (program.direct_counter(table), Some(entry))
+            }
             Change::Counter(counter, index) => (Some(counter), index),
             _ => return,
         };
@@ -189,7 +219,7 @@ impl ControlState {
         match op {
             ControlOp::InsertEntry { table, key, priority, then } => {
                 check.new_entry(table, &key, priority, &then)?;
-                self.insert(program, table, Entry { key, priority, seq: 0, then })
+                self.insert(program, table, Entry { key, priority, seq: 0, then, ttl: None })
             }
             ControlOp::ModifyEntry { table, entry, then } => {
                 check.old_entry(table, entry)?;
@@ -203,7 +233,10 @@ impl ControlState {
                 check.old_entry(table, entry)?;
                 let index = &mut self.index[table];
                 index.refresh(&self.tables[table]);
-                index.remove(&mut self.tables[table], entry);
+                let gone = index.remove(&mut self.tables[table], entry);
+                if let Some(gone) = gone.filter(|_| rows::has_ranges(&program.tables[table])) {
+                    index.free_rows(rows::of_entry(program, &program.tables[table], &gone));
+                }
                 Ok(Change::Deleted(table, entry))
             }
             ControlOp::SetDefault { table, call } => {
@@ -241,6 +274,19 @@ impl ControlState {
                 check.counter(counter, index)?;
                 Ok(Change::Counter(counter, index))
             }
+            ControlOp::InsertAgeing { table, key, priority, then, ttl } => {
+                check.new_entry(table, &key, priority, &then)?;
+                check.ttl(table, Some(ttl))?;
+                self.insert(program, table, Entry { key, priority, seq: 0, then, ttl: Some(ttl) })
+            }
+            ControlOp::SetEntryTtl { table, entry, ttl } => {
+                check.old_entry(table, entry)?;
+                check.ttl(table, ttl)?;
+                if let Some(Some(slot)) = self.tables[table].slots.get_mut(entry as usize) {
+                    slot.ttl = ttl;
+                }
+                Ok(Change::Modified(table, entry))
+            }
             ControlOp::SetMirrorSession { id, session } => {
                 self.replication.set_session(id, session);
                 Ok(Change::Replication)
@@ -272,6 +318,15 @@ impl ControlState {
         let index = &mut self.index[table];
         if index.live() >= size as usize {
             return Err(ControlError::TableFull { table: program.tables[table].name.clone(), size });
+        }
+        let data = &program.tables[table];
+        if rows::has_ranges(data) {
+            let (room, needed) = (rows::room(program, data), rows::of_entry(program, data, &entry.key));
+            let taken = index.rows(program, data, &self.tables[table]);
+            if taken.saturating_add(needed) > room {
+                return Err(ControlError::RangeRows { table: data.name.clone(), room, taken, rows: needed });
+            }
+            index.add_rows(needed);
         }
         Ok(Change::Inserted(table, index.insert(&mut self.tables[table], entry)))
     }

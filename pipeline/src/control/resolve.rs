@@ -5,6 +5,7 @@ use crate::flow::table_actions;
 use crate::ir::{
     Action, ActionCall, ActionData, Counter, KeyValue, MatchKind, Profile, Program, Table, TableData,
 };
+use sluice_asic::alu::width_mask;
 use sluice_asic::names::nearest;
 
 /// Something wrong, before its line is known.
@@ -107,11 +108,13 @@ impl<'a> Resolver<'a> {
     }
 
     /// What a column compares when the author names no value; `None` if one must be named.
-    pub(super) fn absent_key(data: &TableData, column: usize) -> Option<KeyValue> {
+    pub(super) fn absent_key(self, data: &TableData, column: usize) -> Option<KeyValue> {
+        let width = self.program.fields[data.keys[column].field].width;
         match data.keys[column].kind {
             MatchKind::Exact => None,
             MatchKind::Ternary => Some(KeyValue::Ternary { value: 0, mask: 0 }),
             MatchKind::Lpm => Some(KeyValue::Lpm { value: 0, len: 0 }),
+            MatchKind::Range => Some(KeyValue::Range { lo: 0, hi: width_mask(width.into()) }),
         }
     }
 

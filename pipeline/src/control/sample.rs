@@ -94,6 +94,8 @@ impl Maker {
             entries: vec![],
             profile: None,
             pin: None,
+            idle: None,
+            algorithmic: None,
             doc: format!("table\nfor {name}"),
             loc: Loc::default(),
         })

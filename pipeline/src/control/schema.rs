@@ -1,7 +1,7 @@
 //! What a program lets the control plane configure. What may not live here: text forms.
 
 use super::ControlState;
-use crate::ir::{Action, CounterHome, CounterKind, MatchKind, Program, Table};
+use crate::ir::{Action, CounterHome, CounterKind, IdleMode, MatchKind, Program, Table};
 use serde::Serialize;
 use sluice_asic::gress::Gress;
 
@@ -37,6 +37,8 @@ pub struct TableSchema {
     pub profile: Option<String>,
     /// Whether the program fixes its entries.
     pub constant: bool,
+    /// `notify` or `poll` if its entries age, with the table's own time to live.
+    pub idle: Option<String>,
     /// Entries that it can hold.
     pub size: u32,
     /// Entries that it can still take; 0 when it takes none at run time.
@@ -48,7 +50,7 @@ pub struct TableSchema {
 pub struct KeySchema {
     /// Full field name.
     pub name: String,
-    /// `exact`, `ternary` or `lpm`.
+    /// `exact`, `ternary`, `lpm` or `range`.
     pub kind: &'static str,
     /// Bits.
     pub width: u16,
@@ -153,6 +155,10 @@ fn table(program: &Program, control: &ControlState, table: Table) -> TableSchema
         default: program.actions[control.tables[table].default.action].name.clone(),
         profile: data.profile.map(|p| program.profiles[p].name.clone()),
         constant: !data.entries.is_empty(),
+        idle: data.idle.map(|idle| match idle.mode {
+            IdleMode::Notify => format!("notify after {}", idle.ttl),
+            IdleMode::Poll => format!("poll every {}", idle.interval),
+        }),
         size: data.size,
         free: if takes_entries { data.size.saturating_sub(used) } else { 0 },
     }
@@ -204,5 +210,6 @@ pub(super) fn kind_name(kind: MatchKind) -> &'static str {
         MatchKind::Exact => "exact",
         MatchKind::Ternary => "ternary",
         MatchKind::Lpm => "lpm",
+        MatchKind::Range => "range",
     }
 }

@@ -57,12 +57,25 @@ impl Script {
         program: &Program,
         control: &mut ControlState,
     ) -> Result<Vec<Change>, Vec<EntryError>> {
+        self.apply_beside(program, control, Vec::new())
+    }
+
+    /// Applies all operations, or none if any is refused or if the file's reader had found `errors`: those come
+    /// together with what the operations that could be read are refused for.
+    pub(super) fn apply_beside(
+        &self,
+        program: &Program,
+        control: &mut ControlState,
+        mut errors: Vec<EntryError>,
+    ) -> Result<Vec<Change>, Vec<EntryError>> {
         let mut next = control.clone();
         let mut changes = Vec::with_capacity(self.ops.len());
-        let mut errors = Vec::new();
+        let unread = !errors.is_empty();
         for Sourced { line, op, .. } in &self.ops {
             match next.apply(program, op.clone()) {
                 Ok(change) => changes.push(change),
+                // What is missing may have been in a line that could not be read.
+                Err(e) if unread && e.is_missing() => {}
                 Err(e) => errors.push(EntryError {
                     origin: self.origin.clone(),
                     line: *line,

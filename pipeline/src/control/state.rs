@@ -7,7 +7,9 @@ use super::index::TableIndex;
 use super::replication::Replication;
 use crate::entity::EntityMap;
 use crate::ir::{ActionCall, KeyValue, Profile, Program, Table};
+use sluice_asic::alu::width_mask;
 use sluice_asic::select::{GroupShape, WORD_SLOTS};
+use sluice_asic::units::Duration;
 use std::collections::BTreeMap;
 
 /// Slot of an entry in its table: stable while the entry lives, and the index of its direct counter.
@@ -35,6 +37,8 @@ pub struct Entry {
     pub seq: u64,
     /// What it does.
     pub then: Then,
+    /// Time to live without a hit; `None` for that of its table.
+    pub ttl: Option<Duration>,
 }
 
 /// The entries of one table.
@@ -104,6 +108,10 @@ impl ProfileState {
     }
 }
 
+/// Slots were changed beside the index over a table's keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct StaleIndex;
+
 /// Everything the control plane has configured.
 ///
 /// Change it by [`ControlState::apply`](Self::apply), which checks. Slots that are pushed or popped directly
@@ -133,7 +141,7 @@ impl ControlState {
                     .enumerate()
                     .map(|(i, e)| {
                         let then = Then::Call(e.then.clone());
-                        Some(Entry { key: e.key.clone(), priority: i as u32, seq: i as u64, then })
+                        Some(Entry { key: e.key.clone(), priority: i as u32, seq: i as u64, then, ttl: None })
                     })
                     .collect(),
                 default: t.default.clone(),
@@ -142,5 +150,38 @@ impl ControlState {
         let profiles = program.profiles.values().map(|_| ProfileState::default()).collect();
         let index = tables.values().map(|_| TableIndex::default()).collect();
         ControlState { tables, profiles, replication: Replication::default(), index }
+    }
+
+    /// The longest shorter prefix that covers an entry's and is equal to it in all other columns: its length and
+    /// slot. `width` are the bits of the prefix' field.
+    ///
+    /// # Errors
+    /// When slots were changed beside the index.
+    pub(crate) fn covering(
+        &self,
+        table: Table,
+        key: &[KeyValue],
+        width: u16,
+    ) -> Result<Option<(u16, EntryId)>, StaleIndex> {
+        let index = &self.index[table];
+        if !index.is_fresh(&self.tables[table]) {
+            return Err(StaleIndex);
+        }
+        let mut named = (key.to_vec(), 0);
+        let prefix =
+            |k: &KeyValue| if let KeyValue::Lpm { value, len } = *k { Some((value, len)) } else { None };
+        let Some((column, (value, len))) =
+            key.iter().map(prefix).enumerate().find_map(|(i, p)| Some((i, p?)))
+        else {
+            return Ok(None);
+        };
+        for len in (0..len).rev() {
+            let kept = !width_mask(width.saturating_sub(len).into());
+            named.0[column] = KeyValue::Lpm { value: value & kept, len };
+            if let Some(slot) = index.find(&named) {
+                return Ok(Some((len, slot)));
+            }
+        }
+        Ok(None)
     }
 }

@@ -3,6 +3,7 @@
 
 use super::entries::{bare_or_string, quoted, string};
 use super::{ActionSchema, KeySchema, ProfileSchema, Schema, TableSchema, show_value};
+use sluice_asic::alu::width_mask;
 use std::fmt::Write;
 
 /// A valid TOML file. Lines that start with `##` explain; the others, without their `# `, are an example that
@@ -60,6 +61,9 @@ fn table(schema: &Schema, t: &TableSchema, out: &mut String) {
     for key in &t.keys {
         _ = writeln!(out, "##   key {}: {}, {} bits{}", key.name, key.kind, key.width, doc(&key.doc));
     }
+    if let Some(idle) = &t.idle {
+        _ = writeln!(out, "##   Entries age: {idle} without a hit.");
+    }
     actions(&t.actions, out);
     if t.constant {
         out.push_str("##   The program fixes the entries of this table.\n");
@@ -86,8 +90,11 @@ fn example(schema: &Schema, t: &TableSchema, out: &mut String) {
         }
         None => call(&t.actions[0], out),
     }
-    if t.keys.iter().any(|k| k.kind == "ternary") {
+    if t.keys.iter().any(|k| matches!(k.kind, "ternary" | "range")) {
         out.push_str("# priority = 10  # lower wins\n");
+    }
+    if t.idle.as_ref().is_some_and(|i| i.starts_with("notify")) {
+        out.push_str("# ttl = \"50ms\"  # time to live of this entry\n");
     }
 }
 
@@ -112,6 +119,7 @@ fn key_example(key: &KeySchema) -> String {
     let value = value_example(&key.name, key.width);
     match key.kind {
         "lpm" => format!("{value}/{}", key.width),
+        "range" => format!("{value}..{}", show_value(width_mask(key.width.into()), key.width, &key.name)),
         _ => value,
     }
 }

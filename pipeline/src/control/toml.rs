@@ -13,7 +13,8 @@
 //! [[table.ipv4_lpm]]
 //! key = { "ipv4.dst" = "10.1.0.0/16" }               # full field name, or its last part: { dst = … }
 //! group = 7                                          # or member = 1, or action = "…" and args
-//! priority = 10                                      # tables with a ternary key only
+//! priority = 10                                      # tables with a ternary or range key only
+//! ttl = "50ms"                                       # tables that notify of idle entries only; "0ms": for ever
 //!
 //! [default.ipv4_lpm]
 //! action = "drop"
@@ -35,18 +36,18 @@
 //! ```
 //!
 //! Values are spelled as in [`parse_value`](super::parse_value) and [`parse_match`](super::parse_match);
-//! integers need no quotes. A ternary or lpm column that is left out matches everything. Members are applied
+//! integers need no quotes. A ternary, lpm or range column that is left out matches everything. Members are applied
 //! before groups, groups before entries, entries before defaults, each in the order of the file. What may not
 //! live here: checks that need the present state.
 
 mod replication;
 
 use super::resolve::{Problem, Resolver, arg_count};
-use super::{ControlOp, EntryError, GroupMember, Script, Sourced, Then};
+use super::{Change, ControlOp, ControlState, EntryError, GroupMember, Script, Sourced, Then};
 use crate::ir::{Action, ActionCall, ActionData, KeyValue, Profile, Program, Table, TableData};
 use ::toml::Spanned;
 use ::toml::de::{DeTable, DeValue};
-use sluice_asic::units::Duration;
+use sluice_asic::units::{Duration, UnitError};
 
 /// Reads a TOML file; `origin` names it in errors.
 ///
@@ -54,6 +55,27 @@ use sluice_asic::units::Duration;
 /// Everything that is wrong with the file, in the order of its lines. What depends on the state (duplicates,
 /// room, fitting values) is checked by [`Script::apply`].
 pub fn parse(program: &Program, text: &str, origin: &str) -> Result<Script, Vec<EntryError>> {
+    let (script, errors) = read(program, text, origin);
+    if errors.is_empty() { Ok(script) } else { Err(errors) }
+}
+
+/// Reads a TOML file and applies all of it, or nothing.
+///
+/// # Errors
+/// Everything that is wrong with the file, in the order of its lines: what cannot be read, and what the rest is
+/// refused for.
+pub fn load(
+    program: &Program,
+    text: &str,
+    origin: &str,
+    control: &mut ControlState,
+) -> Result<Vec<Change>, Vec<EntryError>> {
+    let (script, errors) = read(program, text, origin);
+    script.apply_beside(program, control, errors)
+}
+
+/// What can be read, in the order of application, and what is wrong with the rest.
+fn read(program: &Program, text: &str, origin: &str) -> (Script, Vec<EntryError>) {
     let (document, syntax) = DeTable::parse_recoverable(text);
     let mut reader = Reader { resolver: Resolver { program }, ops: Vec::new(), problems: Vec::new() };
     if syntax.is_empty() {
@@ -65,22 +87,19 @@ pub fn parse(program: &Program, text: &str, origin: &str) -> Result<Script, Vec<
     }
     let starts: Vec<usize> = std::iter::once(0).chain(text.match_indices('\n').map(|(i, _)| i + 1)).collect();
     let line = |at: usize| starts.partition_point(|s| *s <= at) as u32;
-    if reader.problems.is_empty() {
-        reader.ops.sort_by_key(|(rank, at, _)| (*rank, *at));
-        let ops = reader
-            .ops
-            .into_iter()
-            .map(|(_, at, op)| Sourced { line: line(at), op, at: Duration::ZERO })
-            .collect();
-        return Ok(Script { origin: origin.to_owned(), ops });
-    }
+    reader.ops.sort_by_key(|(rank, at, _)| (*rank, *at));
+    let ops = reader
+        .ops
+        .into_iter()
+        .map(|(_, at, op)| Sourced { line: line(at), op, at: Duration::ZERO })
+        .collect();
     reader.problems.sort_by_key(|(at, _)| *at);
     let error =
         |(at, Problem { text, help })| EntryError { origin: origin.to_owned(), line: line(at), text, help };
     let mut errors: Vec<EntryError> = reader.problems.into_iter().map(error).collect();
     // The TOML reader may report one slip twice while it recovers.
     errors.dedup();
-    Err(errors)
+    (Script { origin: origin.to_owned(), ops }, errors)
 }
 
 /// Order of application.
@@ -162,6 +181,13 @@ impl Reader<'_> {
             start(value),
             Problem::new(format!("{what} is {found}; expected an integer from 0 to {}", u32::MAX)),
         )
+    }
+
+    /// A time such as "10ms".
+    fn duration(&mut self, value: &Value<'_>) -> Option<Duration> {
+        let text = self.text(value, "`ttl`")?;
+        let read = text.parse().map_err(|e: UnitError| Problem::new(format!("`ttl`: {e}")));
+        self.ok(start(value), read)
     }
 
     /// The number under a key that must be there.
@@ -278,13 +304,18 @@ impl Reader<'_> {
     }
 
     fn entry(&mut self, at: usize, table: Table, data: &TableData, body: &DeTable<'_>) {
-        self.only(body, &["key", "action", "args", "member", "group", "priority"], "entry key");
+        self.only(body, &["key", "action", "args", "member", "group", "priority", "ttl"], "entry key");
         let key = self.key(at, data, body);
         let priority = body.get("priority").map_or(Some(0), |p| self.number(p, "`priority`"));
         let then = self.then(at, data, body);
-        if let (Some(key), Some(priority), Some(then)) = (key, priority, then) {
-            self.ops.push((Rank::Entry, at, ControlOp::InsertEntry { table, key, priority, then }));
-        }
+        let ttl = body.get("ttl").map(|value| self.duration(value));
+        let (Some(key), Some(priority), Some(then)) = (key, priority, then) else { return };
+        let op = match ttl {
+            None => ControlOp::InsertEntry { table, key, priority, then },
+            Some(Some(ttl)) => ControlOp::InsertAgeing { table, key, priority, then, ttl },
+            Some(None) => return,
+        };
+        self.ops.push((Rank::Entry, at, op));
     }
 
     fn key(&mut self, at: usize, data: &TableData, body: &DeTable<'_>) -> Option<Vec<KeyValue>> {
@@ -313,7 +344,7 @@ impl Reader<'_> {
         let columns: Vec<Option<KeyValue>> = columns
             .into_iter()
             .enumerate()
-            .map(|(i, given)| given.or_else(|| Resolver::absent_key(data, i)))
+            .map(|(i, given)| given.or_else(|| self.resolver.absent_key(data, i)))
             .collect();
         if let Some(missing) = columns.iter().position(Option::is_none) {
             let name = &self.resolver.program.fields[data.keys[missing].field].name;

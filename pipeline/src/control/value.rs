@@ -2,7 +2,7 @@
 //!
 //! A value is an integer (`17`, `0x11`, `0b1_0001`), an IPv4 address (32-bit fields), an IPv6 address
 //! (128-bit) or a MAC address (48-bit). An lpm key is `value/len`, a ternary key `value &&& mask` or
-//! `value/len`; a value alone compares all bits, `*` none. What may not live here: checks against a table.
+//! `value/len`, a range key `low..high` with both included; a value alone compares all bits, `*` none. What may not live here: checks against a table.
 
 use crate::ir::{KeyValue, MatchKind};
 use sluice_asic::alu::width_mask;
@@ -51,6 +51,14 @@ pub enum ValueError {
     MaskOnPrefix {
         /// The text.
         text: String,
+    },
+    /// A range on a key of another kind, or a mask or prefix on a range key.
+    #[error("`{text}` does not suit a key that is matched {}", super::schema::kind_name(*.kind))]
+    RangeKind {
+        /// The text.
+        text: String,
+        /// How the key is matched.
+        kind: MatchKind,
     },
 }
 
@@ -109,6 +117,9 @@ fn mac(text: &str) -> Option<u64> {
 /// When the text is no value, or not one of this kind of match.
 pub fn parse_match(text: &str, kind: MatchKind, width: u16) -> Result<KeyValue, ValueError> {
     let text = text.trim();
+    if kind == MatchKind::Range || text.contains("..") {
+        return parse_range(text, kind, width);
+    }
     let (value, mask_or_len) = if text == "*" {
         (0, Some(Ok(0)))
     } else if let Some((value, mask)) = text.split_once("&&&") {
@@ -138,7 +149,20 @@ pub fn parse_match(text: &str, kind: MatchKind, width: u16) -> Result<KeyValue, 
         (MatchKind::Ternary, Some(Ok(len))) => {
             Ok(KeyValue::Ternary { value, mask: all & !width_mask((width - len).into()) })
         }
+        (MatchKind::Range, _) => Err(ValueError::RangeKind { text: text.to_owned(), kind }),
     }
+}
+
+/// `low..high`, a value alone, or `*`.
+fn parse_range(text: &str, kind: MatchKind, width: u16) -> Result<KeyValue, ValueError> {
+    if kind != MatchKind::Range || text.contains("&&&") || text.contains('/') {
+        return Err(ValueError::RangeKind { text: text.to_owned(), kind });
+    }
+    if text == "*" {
+        return Ok(KeyValue::Range { lo: 0, hi: width_mask(width.into()) });
+    }
+    let (lo, hi) = text.split_once("..").unwrap_or((text, text));
+    Ok(KeyValue::Range { lo: parse_value(lo, width)?, hi: parse_value(hi, width)? })
 }
 
 /// A value as people write it: 48-bit values as MAC, 128-bit ones as IPv6, 32-bit ones whose name speaks of
@@ -180,6 +204,11 @@ pub fn show_key(key: KeyValue, width: u16, name: &str) -> String {
             show_value(value, width, name)
         }
         KeyValue::Ternary { value, mask } => format!("{} &&& {mask:#x}", show_value(value, width, name)),
+        KeyValue::Range { lo: 0, hi } if hi == width_mask(width.into()) => "*".to_owned(),
+        KeyValue::Range { lo, hi } if lo == hi => show_value(lo, width, name),
+        KeyValue::Range { lo, hi } => {
+            format!("{}..{}", show_value(lo, width, name), show_value(hi, width, name))
+        }
     }
 }
 
@@ -207,6 +236,10 @@ mod tests {
         assert_eq!(parse_match("0x50&&&0xf0", MatchKind::Ternary, 8), Ok(masked));
         assert_eq!(parse_match("0x50/4", MatchKind::Ternary, 8), Ok(masked));
         assert_eq!(parse_match("*", MatchKind::Ternary, 8), Ok(KeyValue::Ternary { value: 0, mask: 0 }));
+        let range = |lo, hi| Ok(KeyValue::Range { lo, hi });
+        assert_eq!(parse_match("1024 .. 0xffff", MatchKind::Range, 16), range(1024, 0xffff));
+        assert_eq!(parse_match("53", MatchKind::Range, 16), range(53, 53));
+        assert_eq!(parse_match("*", MatchKind::Range, 16), range(0, 0xffff));
     }
 
     #[test]
@@ -240,18 +273,21 @@ mod tests {
             bad("5 &&& 8", MatchKind::Lpm, 16),
             "`5 &&& 8` has a mask, but the key is matched lpm; expected value/length"
         );
+        assert_eq!(bad("5..8", MatchKind::Exact, 16), "`5..8` does not suit a key that is matched exact");
+        assert_eq!(bad("5/8", MatchKind::Range, 16), "`5/8` does not suit a key that is matched range");
     }
 
     proptest! {
         #[test]
-        fn shown_keys_parse_back(value: u128, mask: u128, width in 1u16..=128, len in 0u16..=128, kind in 0..3) {
+        fn shown_keys_parse_back(value: u128, mask: u128, width in 1u16..=128, len in 0u16..=128, kind in 0..4) {
             let all = width_mask(width.into());
             let len = len.min(width);
             let prefix = all & !width_mask((width - len).into());
             let (kind, key) = match kind {
                 0 => (MatchKind::Exact, KeyValue::Exact(value & all)),
                 1 => (MatchKind::Ternary, KeyValue::Ternary { value: value & mask & all, mask: mask & all }),
-                _ => (MatchKind::Lpm, KeyValue::Lpm { value: value & prefix, len }),
+                2 => (MatchKind::Lpm, KeyValue::Lpm { value: value & prefix, len }),
+                _ => (MatchKind::Range, KeyValue::Range { lo: value & mask & all, hi: value & all }),
             };
             for name in ["ipv4.dst", "meta.x"] {
                 prop_assert_eq!(parse_match(&show_key(key, width, name), kind, width), Ok(key));
@@ -260,7 +296,7 @@ mod tests {
 
         #[test]
         fn no_text_panics(text in ".{0,20}", width in 1u16..=128) {
-            for kind in [MatchKind::Exact, MatchKind::Ternary, MatchKind::Lpm] {
+            for kind in [MatchKind::Exact, MatchKind::Ternary, MatchKind::Lpm, MatchKind::Range] {
                 let _ = parse_match(&text, kind, width);
             }
         }

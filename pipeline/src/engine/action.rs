@@ -102,6 +102,23 @@ pub(super) enum Op {
     Drop {
         label: u32,
     },
+    /// The bits of `bits` that the mask has are set to the value's; both stand where they go.
+    Masked {
+        slot: Slot,
+        bits: u32,
+        value: Word,
+        mask: Word,
+    },
+}
+
+/// A word of action data, in place.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Word {
+    Const(u32),
+    /// Argument word of the entry.
+    Arg(u16),
+    /// All bits, or none: an argument word of one bit.
+    Flag(u16),
 }
 
 /// Where a parameter's bits go in an argument word.
@@ -212,9 +229,42 @@ impl Lowering<'_, '_> {
                         code.deposit_const(&to, 1);
                     }
                 }
+                PrimitiveKind::SetMasked(dst, value, mask) => {
+                    self.set_masked(&mut code, *dst, value, mask)?
+                }
             }
         }
         Ok(code)
+    }
+
+    /// Value and mask as words of action data, piece by piece.
+    fn set_masked(
+        &mut self,
+        code: &mut ActionCode,
+        dst: Field,
+        value: &Expr,
+        mask: &Expr,
+    ) -> Result<(), LowerError> {
+        let to = self.slots.target(dst);
+        let data = |e| leaf(self.program, e).filter(|l| !matches!(l.base, Base::Field(_)));
+        let (Some(value), Some(mask_leaf)) = (data(value), data(mask)) else {
+            return Err(LowerError::new("a set under a mask takes action data only"));
+        };
+        let flag = matches!(mask, Expr::Param(_, 1));
+        for p in &to.pieces {
+            let mut word = |l: Leaf| match l.base {
+                Base::Const(v) => Word::Const(((cut(v >> l.lo, l.width) >> p.lo) as u32 & p.mask()) << p.at),
+                Base::Param(param) => Word::Arg(code.arg(param, l, p.lo, p.width, p.at)),
+                Base::Field(_) => Word::Const(0),
+            };
+            let value = word(value);
+            let mask = match mask_leaf.base {
+                Base::Param(param) if flag => Word::Flag(code.arg(param, mask_leaf, 0, 1, 0)),
+                _ => word(mask_leaf),
+            };
+            code.push(Op::Masked { slot: p.slot, bits: p.mask() << p.at, value, mask });
+        }
+        Ok(())
     }
 
     /// An access to a register, with the operands that the action itself uses.
@@ -433,11 +483,16 @@ impl ActionCode {
         self.ops.iter().any(|op| matches!(op, Op::CountDirect { .. }))
     }
 
-    /// The argument words of an entry with these parameter values, appended to `out`.
-    pub(super) fn encode_args(&self, values: &[u128], out: &mut Vec<u32>) {
-        for w in &self.args {
+    /// Argument words of an entry.
+    pub(super) fn arg_words(&self) -> usize {
+        self.args.len()
+    }
+
+    /// Writes the argument words of an entry with these parameter values.
+    pub(super) fn encode_args(&self, values: &[u128], out: &mut [u32]) {
+        for (w, out) in self.args.iter().zip(out) {
             let value = values.get(usize::from(w.param)).copied().unwrap_or(0);
-            out.push(((value >> w.lo) as u32 & ones(w.width)) << w.at);
+            *out = ((value >> w.lo) as u32 & ones(w.width)) << w.at;
         }
     }
 }
@@ -521,12 +576,35 @@ pub(super) fn run<const N: usize>(
                 let access = &fx.accesses[*plan as usize];
                 access.run::<N>(*plan, mask, phv, entry, fx.state, fx.notes);
             }
+            Op::Masked { slot, bits, value, mask: under } => {
+                masked::<N>(phv.column(*slot), *bits, (*value, *under), mask, entry);
+            }
             Op::Drop { label } => {
                 fx.dropped |= mask;
                 for_lanes::<N>(mask, |l| fx.labels[l] = *label);
             }
         }
     }
+}
+
+/// A set under a mask. Out of line: few actions have one.
+#[inline(never)]
+fn masked<const N: usize>(
+    column: &[std::cell::Cell<u32>; 64],
+    bits: u32,
+    (value, under): (Word, Word),
+    mask: u64,
+    entry: &EntryOf<'_>,
+) {
+    let read = |word: Word, lane: usize| match word {
+        Word::Const(v) => v,
+        Word::Arg(n) => entry.arg(lane, n),
+        Word::Flag(n) => 0_u32.wrapping_sub(entry.arg(lane, n) & 1),
+    };
+    for_lanes::<N>(mask, |l| {
+        let under = read(under, l) & bits;
+        column[l].set(column[l].get() & !under | read(value, l) & under);
+    });
 }
 
 impl WideAlu {

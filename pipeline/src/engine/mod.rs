@@ -20,7 +20,7 @@ mod register;
 mod request;
 mod table;
 
-use crate::control::ControlState;
+use crate::control::{ControlState, Entry, EntryId};
 use crate::ir::{Intrinsic, Profile, Program, Table};
 use crate::packet::PacketStore;
 use crate::pass::{Executor, MAX_BATCH, Made, Pass, PassIn, PassOut, State, Verdict};
@@ -34,7 +34,7 @@ use parser::{Ended, Heads, ParserScratch};
 use register::{Notes, settle};
 use request::Lanes as RequestLanes;
 use sluice_asic::gress::Gress;
-use table::{Found, NO_ENTRY};
+use table::{EngineTable, Found, NO_ENTRY};
 
 /// A program that the engine cannot run although it was placed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -103,6 +103,13 @@ impl Engine {
     }
 }
 
+impl Engine {
+    /// The tables that are wanted.
+    fn tables(&mut self, wanted: impl Fn(&EngineTable) -> bool) -> impl Iterator<Item = &mut EngineTable> {
+        self.gresses.iter_mut().flat_map(|g| &mut g.code.tables).filter(move |t| wanted(t))
+    }
+}
+
 impl Executor for Engine {
     fn run(&mut self, gress: Gress, batch: &mut [Pass], packets: &mut PacketStore) {
         let engine = &mut self.gresses[gress.index()];
@@ -121,13 +128,27 @@ impl Executor for Engine {
     }
 
     fn table_changed(&mut self, table: Table, control: &ControlState) {
-        let tables = self.gresses.iter_mut().flat_map(|g| &mut g.code.tables);
-        tables.filter(|t| t.is(table)).for_each(|t| t.compile(control));
+        self.tables(|t| t.is(table)).for_each(|t| t.compile(control));
     }
 
     fn profile_changed(&mut self, profile: Profile, control: &ControlState) {
-        let tables = self.gresses.iter_mut().flat_map(|g| &mut g.code.tables);
-        tables.filter(|t| t.uses(profile)).for_each(|t| t.compile(control));
+        self.tables(|t| t.uses(profile)).for_each(|t| t.compile(control));
+    }
+
+    fn entry_changed(&mut self, table: Table, entry: EntryId, was: Option<&Entry>, control: &ControlState) {
+        self.tables(|t| t.is(table)).for_each(|t| t.entry_changed(entry, was, control));
+    }
+
+    fn default_changed(&mut self, table: Table, control: &ControlState) {
+        self.tables(|t| t.is(table)).for_each(|t| t.default_changed(control));
+    }
+
+    fn member_changed(&mut self, profile: Profile, member: u32, control: &ControlState) {
+        self.tables(|t| t.uses(profile)).for_each(|t| t.member_changed(member, control));
+    }
+
+    fn group_changed(&mut self, profile: Profile, group: u32, control: &ControlState) {
+        self.tables(|t| t.uses(profile)).for_each(|t| t.group_changed(group, control));
     }
 
     fn state(&self) -> &State {
@@ -291,6 +312,7 @@ impl GressEngine {
                 Step::Table { table, hit, miss, ran } => {
                     let table = &code.tables[*table];
                     let hits = table.find::<N>(here, phv, found);
+                    table.refresh::<N>(hits, found, fx.state);
                     set(preds, *hit, hits);
                     set(preds, *miss, here & !hits);
                     run_found::<N>(table, here, phv, found, &mut fx, |action, lanes_of| {

@@ -11,8 +11,9 @@ use super::lookup::{Exact, KeyPlan, Lookup, Lpm, Prefix, Ternary, value_and_mask
 use crate::control::{ControlState, Entry, Then};
 use crate::flow::table_actions;
 use crate::ir::{Action, ActionCall, MatchKind, Profile, Program, Table};
-use sluice_asic::select::{FastMod, GroupShape, Selector, SelectorMode};
-use std::collections::BTreeMap;
+use crate::pass::State;
+use sluice_asic::select::{FastMod, GroupShape, Selector};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A row that stands for a group, not an action.
 const GROUP: u32 = u32::MAX;
@@ -31,10 +32,13 @@ struct Row {
 }
 
 /// Members of a group by slot.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Group {
-    shape: GroupShape,
-    rows: Vec<u32>,
+    /// `None` without members.
+    shape: Option<GroupShape>,
+    rows: Vec<Row>,
+    /// One row per member: what holds argument words.
+    own: Vec<Row>,
     /// One word, all active: the choice is one modulo.
     fast: Option<FastMod>,
 }
@@ -49,11 +53,20 @@ pub(super) struct EngineTable {
     profile: Option<Profile>,
     selector: Option<(Selector, HashPlan)>,
     lookup: Lookup,
+    /// What a miss finds, then one row per slot.
     rows: Vec<Row>,
     pub(super) args: Vec<u32>,
+    /// First words of free runs of argument words, by their length.
+    free_args: Vec<Vec<u32>>,
     groups: Vec<Group>,
-    /// An action counts the entry's direct counter.
+    /// Place of each group that an entry has named.
+    group_at: BTreeMap<u32, u32>,
+    /// Slots of the entries that name each member.
+    by_member: BTreeMap<u32, BTreeSet<u32>>,
+    /// An action counts the entry's direct counter, or hits keep entries young.
     counts: bool,
+    /// Hits keep entries young.
+    ages: bool,
 }
 
 /// What a lookup found for each lane.
@@ -90,10 +103,24 @@ impl EngineTable {
         for action in table_actions(program, table) {
             actions.push((action, lower(action, slots)?));
         }
-        let counts = actions.iter().any(|(_, code)| code.counts_entry());
-        let (rows, args, groups) = (Vec::new(), Vec::new(), Vec::new());
-        let lookup = Lookup::Miss;
-        Ok(EngineTable { table, key, actions, profile, selector, lookup, rows, args, groups, counts })
+        let ages = program.tables[table].idle.is_some();
+        let counts = ages || actions.iter().any(|(_, code)| code.counts_entry());
+        Ok(EngineTable {
+            table,
+            key,
+            actions,
+            profile,
+            selector,
+            lookup: Lookup::Miss,
+            rows: Vec::new(),
+            args: Vec::new(),
+            free_args: Vec::new(),
+            groups: Vec::new(),
+            group_at: BTreeMap::new(),
+            by_member: BTreeMap::new(),
+            counts,
+            ages,
+        })
     }
 
     pub(super) fn is(&self, table: Table) -> bool {
@@ -108,115 +135,240 @@ impl EngineTable {
     pub(super) fn compile(&mut self, control: &ControlState) {
         self.rows.clear();
         self.args.clear();
+        self.free_args.clear();
         self.groups.clear();
+        self.group_at.clear();
+        self.by_member.clear();
         let state = &control.tables[self.table];
         let miss = self.call(&state.default, NO_ENTRY);
-        self.rows.push(miss);
+        self.rows.resize(state.slots.len() + 1, miss);
+        for (slot, e) in state.entries() {
+            self.rows[slot as usize + 1] = self.row(slot, e, control);
+        }
         let mut order: Vec<(u32, &Entry)> = state.entries().collect();
         order.sort_by_key(|(_, e)| (e.priority, e.seq));
-        let mut known = BTreeMap::new();
-        let entries: Vec<(&Entry, u32)> =
-            order.into_iter().map(|(slot, e)| (e, self.row(slot, e, control, &mut known))).collect();
-        self.lookup = self.build(&entries);
+        self.lookup = self.build(&order);
+    }
+
+    /// Carries over what happened to one entry: `was` is the entry as it was before, if there was one. Costs no
+    /// more the more entries there are, but for what the lookup structures say of themselves.
+    pub(super) fn entry_changed(&mut self, slot: u32, was: Option<&Entry>, control: &ControlState) {
+        let now = control.tables[self.table].slots.get(slot as usize).and_then(Option::as_ref);
+        if self.rows.is_empty() {
+            return self.compile(control);
+        }
+        let at = slot as usize + 1;
+        if at >= self.rows.len() {
+            self.rows.resize(at + 1, self.rows[0]);
+        }
+        if let Some(was) = was {
+            self.forget(slot, was);
+        }
+        if let Some(now) = now {
+            self.rows[at] = self.row(slot, now, control);
+        }
+        let stays =
+            was.zip(now).is_some_and(|(a, b)| (&a.key, a.priority, a.seq) == (&b.key, b.priority, b.seq));
+        let known = stays
+            || was.is_none_or(|was| self.take_out(was, control))
+                && now.is_none_or(|now| self.put_in(now, slot));
+        if !known {
+            self.compile(control);
+        }
+    }
+
+    /// The default action is another one.
+    pub(super) fn default_changed(&mut self, control: &ControlState) {
+        if self.rows.is_empty() || self.profile.is_some() {
+            // Entries and groups that lead to no member run the default, too.
+            return self.compile(control);
+        }
+        self.free(self.rows[0]);
+        self.rows[0] = self.call(&control.tables[self.table].default, NO_ENTRY);
+    }
+
+    /// A group has other members, or others of them are active.
+    pub(super) fn group_changed(&mut self, group: u32, control: &ControlState) {
+        if let Some(&at) = self.group_at.get(&group) {
+            self.fill_group(at, group, control);
+        }
+    }
+
+    /// A member does something else.
+    pub(super) fn member_changed(&mut self, member: u32, control: &ControlState) {
+        for slot in self.by_member.get(&member).cloned().unwrap_or_default() {
+            let row = self.rows[slot as usize + 1];
+            self.free(row);
+            self.rows[slot as usize + 1] = self.member(member, slot, control);
+        }
+        let Some(profile) = self.profile else { return };
+        let groups = &control.profiles[profile].groups;
+        let users = groups.iter().filter(|(_, list)| list.iter().any(|m| m.member == member));
+        users.for_each(|(group, _)| self.group_changed(*group, control));
+    }
+
+    /// Gives back what an entry's row holds.
+    fn forget(&mut self, slot: u32, was: &Entry) {
+        let row = self.rows[slot as usize + 1];
+        self.free(row);
+        self.rows[slot as usize + 1] = self.rows[0];
+        if let Then::Member(member) = was.then
+            && let Some(users) = self.by_member.get_mut(&member)
+        {
+            users.remove(&slot);
+        }
     }
 
     fn call(&mut self, call: &ActionCall, entry: u32) -> Row {
         // The control plane refuses actions that the table does not have.
         let action = self.actions.iter().position(|(a, _)| *a == call.action).unwrap_or(0);
-        let args = self.args.len() as u32;
-        self.actions[action].1.encode_args(&call.args, &mut self.args);
+        let code = &self.actions[action].1;
+        let words = code.arg_words();
+        let args = match self.free_args.get_mut(words).and_then(Vec::pop) {
+            Some(args) => args,
+            None => {
+                self.args.resize(self.args.len() + words, 0);
+                (self.args.len() - words) as u32
+            }
+        };
+        code.encode_args(&call.args, &mut self.args[args as usize..args as usize + words]);
         Row { action: action as u32, args, entry }
     }
 
-    fn member(&mut self, member: u32, entry: u32, control: &ControlState) -> Row {
-        match self.profile.and_then(|p| control.profiles[p].members.get(&member)) {
-            Some(call) => self.call(call, entry),
-            None => Row { entry, ..self.rows[0] },
+    /// Gives a row's argument words back.
+    fn free(&mut self, row: Row) {
+        let Some((_, code)) = self.actions.get(row.action as usize) else { return };
+        let words = code.arg_words();
+        if self.free_args.len() <= words {
+            self.free_args.resize(words + 1, Vec::new());
+        }
+        if words > 0 {
+            self.free_args[words].push(row.args);
         }
     }
 
-    fn row(
-        &mut self,
-        slot: u32,
-        e: &Entry,
-        control: &ControlState,
-        known: &mut BTreeMap<u32, Option<u32>>,
-    ) -> u32 {
-        let row = match &e.then {
+    /// The row of a member; without one the default action runs.
+    fn member(&mut self, member: u32, entry: u32, control: &ControlState) -> Row {
+        let call = self.profile.and_then(|p| control.profiles[p].members.get(&member));
+        self.call(call.unwrap_or(&control.tables[self.table].default), entry)
+    }
+
+    fn row(&mut self, slot: u32, e: &Entry, control: &ControlState) -> Row {
+        match &e.then {
             Then::Call(call) => self.call(call, slot),
-            Then::Member(m) => self.member(*m, slot, control),
+            Then::Member(m) => {
+                self.by_member.entry(*m).or_default().insert(slot);
+                self.member(*m, slot, control)
+            }
             Then::Group(g) => {
-                let at = match known.get(g) {
+                let at = match self.group_at.get(g) {
                     Some(at) => *at,
                     None => {
-                        let at = self.group(*g, control);
-                        known.insert(*g, at);
+                        let at = self.groups.len() as u32;
+                        self.groups.push(Group::default());
+                        self.group_at.insert(*g, at);
+                        self.fill_group(at, *g, control);
                         at
                     }
                 };
-                // A group without members has nothing to choose from: the default action runs.
-                at.map_or(Row { entry: slot, ..self.rows[0] }, |at| Row {
-                    action: GROUP,
-                    args: at,
-                    entry: slot,
-                })
-            }
-        };
-        self.rows.push(row);
-        self.rows.len() as u32 - 1
-    }
-
-    /// Compiles a group; `None` when it has no members.
-    fn group(&mut self, group: u32, control: &ControlState) -> Option<u32> {
-        let (_, mode) = self.profile.zip(self.selector.as_ref().map(|(s, _)| s.mode()))?;
-        let slots = control.profiles[self.profile?].slots(group);
-        let members = slots.members.clone();
-        let mut rows = vec![0; members.len()];
-        for (at, member) in members.iter().enumerate() {
-            if let Some(m) = member {
-                let row = self.member(*m, NO_ENTRY, control);
-                self.rows.push(row);
-                rows[at] = self.rows.len() as u32 - 1;
+                Row { action: GROUP, args: at, entry: slot }
             }
         }
-        let shape = slots.shape?;
-        let one_word = shape.words().len() == 1 && shape.words()[0].live() == shape.words()[0].used();
-        let fast = (mode == SelectorMode::Fair && one_word).then(|| FastMod::new(shape.live()));
-        self.groups.push(Group { shape, rows, fast });
-        Some(self.groups.len() as u32 - 1)
     }
 
-    fn build(&self, entries: &[(&Entry, u32)]) -> Lookup {
+    /// Compiles a group at its place. One without members has nothing to choose from: the default action runs.
+    fn fill_group(&mut self, at: u32, group: u32, control: &ControlState) {
+        for row in std::mem::take(&mut self.groups[at as usize].own) {
+            self.free(row);
+        }
+        let fair = self.selector.as_ref().is_some_and(|(s, _)| s.is_plain_fair());
+        let slots = self.profile.map(|p| control.profiles[p].slots(group)).unwrap_or_default();
+        let mut of_member: BTreeMap<u32, Row> = BTreeMap::new();
+        let mut rows = Vec::with_capacity(slots.members.len());
+        for member in &slots.members {
+            rows.push(match member {
+                Some(m) => match of_member.get(m) {
+                    Some(row) => *row,
+                    None => {
+                        let row = self.member(*m, NO_ENTRY, control);
+                        of_member.insert(*m, row);
+                        row
+                    }
+                },
+                None => self.rows.first().copied().unwrap_or(Row { action: 0, args: 0, entry: NO_ENTRY }),
+            });
+        }
+        let one_word = |s: &GroupShape| s.words().len() == 1 && s.words()[0].live() == s.words()[0].used();
+        let fast = slots.shape.as_ref().filter(|s| fair && one_word(s)).map(|s| FastMod::new(s.live()));
+        self.groups[at as usize] =
+            Group { shape: slots.shape, rows, own: of_member.into_values().collect(), fast };
+    }
+
+    fn build(&self, entries: &[(u32, &Entry)]) -> Lookup {
         if entries.is_empty() || self.key.fields.is_empty() {
             return Lookup::Miss;
         }
-        let plain = |key: &[(u32, u32)]| key.iter().map(|(v, _)| *v).collect::<Vec<_>>();
         if let Some((field, width)) = self.key.lpm() {
-            let prefixes = entries
-                .iter()
-                .map(|(e, row)| {
-                    let (value, mask) = self.prefix_of(e, width);
-                    Prefix {
-                        exact: plain(&self.key.encode(&e.key)),
-                        value,
-                        len: mask.count_ones() as u16,
-                        row: *row,
-                    }
-                })
-                .collect();
+            let prefixes = entries.iter().map(|(slot, e)| self.prefix(e, width, slot + 1)).collect();
             return Lookup::Lpm(Lpm::new(field, width, &self.key.words, prefixes));
         }
-        let keys = entries.iter().map(|(e, row)| (self.key.encode(&e.key), *row));
         if self.key.has_ternary() {
-            return Lookup::Ternary(Ternary::new(&self.key.words, &keys.collect::<Vec<_>>()));
+            let lines: Vec<_> = entries
+                .iter()
+                .flat_map(|(slot, e)| {
+                    self.key.lines(&e.key).into_iter().map(move |line| (line, (e.priority, e.seq), slot + 1))
+                })
+                .collect();
+            return Lookup::Ternary(Ternary::new(&self.key.words, &lines));
         }
-        let keys: Vec<_> = keys.map(|(k, row)| (plain(&k), row)).collect();
+        let keys: Vec<_> = entries.iter().map(|(slot, e)| (self.plain(e), slot + 1)).collect();
         Lookup::Exact(Exact::new(&self.key.words, &keys))
     }
 
-    fn prefix_of(&self, e: &Entry, width: u16) -> (u128, u128) {
+    /// Adds an entry to the lookup; false if that must be built anew.
+    fn put_in(&mut self, e: &Entry, slot: u32) -> bool {
+        let row = slot + 1;
+        let prefix = self.key.lpm().map(|(_, width)| self.prefix(e, width, row));
+        let plain = self.plain(e);
+        match &mut self.lookup {
+            Lookup::Miss => {
+                self.lookup = self.build(&[(slot, e)]);
+                true
+            }
+            Lookup::Exact(t) => t.insert(&plain, row),
+            Lookup::Lpm(t) => prefix.is_some_and(|p| t.insert(&p)),
+            Lookup::Ternary(t) => t.insert(&self.key.lines(&e.key), (e.priority, e.seq), row),
+        }
+    }
+
+    /// Takes an entry out of the lookup; false if that must be built anew.
+    fn take_out(&mut self, e: &Entry, control: &ControlState) -> bool {
+        let width = self.key.lpm().map_or(0, |(_, width)| width);
+        let prefix = self.key.lpm().map(|(_, width)| self.prefix(e, width, 0));
+        let plain = self.plain(e);
+        match &mut self.lookup {
+            Lookup::Miss => false,
+            Lookup::Exact(t) => t.remove(&plain).is_some(),
+            Lookup::Lpm(t) => match (prefix, control.covering(self.table, &e.key, width)) {
+                (Some(p), Ok(cover)) => t.remove(&p, cover.map(|(len, slot)| (len, slot + 1))),
+                _ => false,
+            },
+            Lookup::Ternary(t) => {
+                t.remove((e.priority, e.seq));
+                !t.is_empty()
+            }
+        }
+    }
+
+    /// The key's words but for a longest-prefix column.
+    fn plain(&self, e: &Entry) -> Vec<u32> {
+        self.key.encode(&e.key).iter().map(|(value, _)| *value).collect()
+    }
+
+    fn prefix(&self, e: &Entry, width: u16, row: u32) -> Prefix {
         let column = self.key.fields.iter().zip(&e.key).find(|((_, kind, _), _)| *kind == MatchKind::Lpm);
-        column.map_or((0, 0), |(_, column)| value_and_mask(*column, width))
+        let (value, mask) = column.map_or((0, 0), |(_, column)| value_and_mask(*column, width));
+        Prefix { exact: self.plain(e), value, len: mask.count_ones() as u16, row }
     }
 
     /// Looks up the lanes of `mask`; returns those that hit.
@@ -256,6 +408,19 @@ impl EngineTable {
         lanes_where::<N>(mask, |l| rows[l] != 0)
     }
 
+    /// Tells the state which entries the lanes of `hits` found.
+    #[inline]
+    pub(super) fn refresh<const N: usize>(&self, hits: u64, found: &Found, state: &mut State) {
+        if self.ages {
+            let ages = &mut state.ages[self.table];
+            for_lanes::<N>(hits, |l| {
+                if let Some(age) = ages.get_mut(found.entry[l] as usize) {
+                    *age = 0;
+                }
+            });
+        }
+    }
+
     /// A table without a key or without entries: every lane gets the default action.
     fn all_miss<const N: usize>(&self, mask: u64, found: &mut Found) {
         let row = self.rows[0];
@@ -267,15 +432,14 @@ impl EngineTable {
     }
 
     #[inline]
-    fn select(&self, row: &Row, phv: &Phv, lane: usize) -> &Row {
+    fn select<'s>(&'s self, row: &Row, phv: &Phv, lane: usize) -> &'s Row {
         let group = &self.groups[row.args as usize];
         let Some((selector, hash)) = &self.selector else { return &self.rows[0] };
         let hash = hash.eval(phv, lane);
         let slot = match group.fast {
             Some(modulus) => Some(modulus.rem(hash as u32 & 0x3fff)),
-            None => selector.pick(u128::from(hash), &group.shape),
+            None => group.shape.as_ref().and_then(|shape| selector.pick(u128::from(hash), shape)),
         };
-        let row = slot.and_then(|s| group.rows.get(s as usize)).copied().unwrap_or(0);
-        &self.rows[row as usize]
+        slot.and_then(|s| group.rows.get(s as usize)).unwrap_or(&self.rows[0])
     }
 }

@@ -104,6 +104,9 @@ pub enum PrimitiveKind {
     /// Sets `drop_ctl`: the packet leaves no copy at this gress' deparser, unless a later primitive of the
     /// pass names another label, which then is the reason.
     Drop(Label),
+    /// Writes the bits of a field where a mask has ones (`bitmasked-set`): field, value, mask. Both are constants or
+    /// parameters; a mask of one bit stands for all bits of the field, so that an entry says whether to set it.
+    SetMasked(Field, Expr, Expr),
 }
 
 /// One access to a register. An index past the end accesses nothing, and its output words are 0.

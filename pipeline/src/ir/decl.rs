@@ -1,7 +1,8 @@
 //! Declarations: what each entity of a program is. What may not live here: control flow.
 
 use super::{
-    Action, Block, Expr, Field, Hash, Header, Intrinsic, Loc, ParserState, Primitive, Profile, Table,
+    Action, Algorithmic, Block, Expr, Field, Hash, Header, IdleTimeout, Intrinsic, Loc, ParserState,
+    Primitive, Profile, Table,
 };
 use sluice_asic::gress::Gress;
 use sluice_asic::hash::{HashAlgorithm, HashFunction, HashFunctionError, Seed};
@@ -168,6 +169,8 @@ pub enum MatchKind {
     Ternary,
     /// Longest prefix wins; at most one such key in a table.
     Lpm,
+    /// Between two bounds, both included; the entry with the lowest priority number wins.
+    Range,
 }
 
 /// A key field of a table.
@@ -197,6 +200,13 @@ pub enum KeyValue {
         value: u128,
         /// Number of leading bits compared.
         len: u16,
+    },
+    /// Neither below the one nor above the other bound.
+    Range {
+        /// Lowest value that matches.
+        lo: u128,
+        /// Highest value that matches.
+        hi: u128,
     },
 }
 
@@ -230,6 +240,10 @@ pub struct TableData {
     pub profile: Option<Profile>,
     /// Stage that the author asks for.
     pub pin: Option<u8>,
+    /// How its entries age.
+    pub idle: Option<IdleTimeout>,
+    /// A memory other than the one that its keys call for.
+    pub algorithmic: Option<Algorithmic>,
     /// Meaning.
     pub doc: String,
     /// Where the author wrote it.

@@ -24,6 +24,7 @@ mod declare;
 mod expr;
 mod intrinsic;
 mod loc;
+mod memory;
 mod register;
 
 pub use control::{ApplyArms, Block, Cond, Primitive, PrimitiveKind, RegisterAccess, Stmt, StmtKind};
@@ -36,6 +37,7 @@ pub use decl::{
 pub use expr::{CmpOp, Expr};
 pub use intrinsic::{Intrinsic, IntrinsicInfo};
 pub use loc::Loc;
+pub use memory::{Algorithmic, IdleMode, IdleTimeout};
 pub use register::{CellCond, CellStmt, CellStmtKind, CellValue, RegisterActionData, RegisterData};
 
 use crate::entity::{EntityMap, entities};

@@ -50,7 +50,7 @@ pub struct Part {
     pub stage: u8,
     /// Logical table id in the stage, 0..16; order of predication within the stage.
     pub logical_id: u8,
-    /// Entries that this part can hold; 0 for gateways and keyless tables.
+    /// Entries that this part can hold; TCAM rows of a table with range keys; 0 for gateways and keyless tables.
     pub entries: u32,
 }
 

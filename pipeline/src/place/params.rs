@@ -7,8 +7,13 @@ use std::collections::BTreeMap;
 pub(crate) fn param_bits(program: &Program, action: Action) -> u32 {
     let mut params: BTreeMap<u16, u32> = BTreeMap::new();
     for primitive in &program.actions[action].body {
-        if let PrimitiveKind::Set(_, value) = &primitive.kind {
-            collect(value, &mut params);
+        match &primitive.kind {
+            PrimitiveKind::Set(_, value) => collect(value, &mut params),
+            PrimitiveKind::SetMasked(_, value, mask) => {
+                collect(value, &mut params);
+                collect(mask, &mut params);
+            }
+            _ => {}
         }
     }
     params.values().sum()

@@ -118,6 +118,8 @@ impl Sketch {
             entries: Vec::new(),
             profile: None,
             pin: None,
+            idle: None,
+            algorithmic: None,
             doc: String::new(),
             loc,
         })

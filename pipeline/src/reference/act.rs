@@ -5,9 +5,10 @@ use super::trace::Event;
 use super::{Run, Tracer};
 use crate::control::EntryId;
 use crate::ir::{
-    ActionCall, Counter, CounterHome, CounterKind, Field, Header, Intrinsic, Label, Loc, Primitive,
+    ActionCall, Counter, CounterHome, CounterKind, Expr, Field, Header, Intrinsic, Label, Loc, Primitive,
     PrimitiveKind, Table,
 };
+use sluice_asic::alu::width_mask;
 
 /// `drop_ctl` bit 0: no unicast copy (facts: asic §10).
 const DROP_CTL_NO_COPY: u128 = 1;
@@ -48,6 +49,14 @@ impl<T: Tracer> Run<'_, T> {
             }
             PrimitiveKind::Register(access) => self.access(access, args, loc),
             PrimitiveKind::Drop(label) => self.drop_packet(*label, loc),
+            PrimitiveKind::SetMasked(field, value, mask) => {
+                let all = width_mask(self.program.fields[*field].width.into());
+                let flag = matches!(mask, Expr::Param(_, 1));
+                let (value, mask) = (env.value(value), env.value(mask));
+                let mask = if flag { mask * all } else { mask };
+                let new = self.phv.field(*field) & !mask | value & mask;
+                self.write(*field, new, loc);
+            }
         }
     }
 

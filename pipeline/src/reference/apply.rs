@@ -38,6 +38,9 @@ impl<'a, T: Tracer> Run<'a, T> {
             call: found.call,
             loc,
         });
+        if let Some(age) = found.entry.and_then(|id| self.state.ages[table].get_mut(id as usize)) {
+            *age = 0;
+        }
         self.act(found.call, found.entry.map(|id| (table, id)));
         self.block(if found.entry.is_some() { &arms.hit } else { &arms.miss });
         for (_, block) in arms.run.iter().filter(|(action, _)| *action == found.call.action) {

@@ -78,6 +78,7 @@ fn matches(key: &KeyValue, found: u128, width: u16) -> bool {
             let mask = width_mask(width.into()) & !width_mask(width.saturating_sub(len).into());
             value & mask == found & mask
         }
+        KeyValue::Range { lo, hi } => lo <= found && found <= hi,
     }
 }
 

@@ -38,7 +38,7 @@ pub use phv::Phv;
 pub use text::TextTracer;
 pub use trace::{Event, NoTrace, Tracer};
 
-use crate::control::ControlState;
+use crate::control::{ControlState, Entry, EntryId};
 use crate::entity::EntityMap;
 use crate::ir::{Intrinsic, Label, ParserState, Profile, Program, Table};
 use crate::packet::PacketStore;
@@ -150,6 +150,20 @@ impl<T: Tracer> Executor for Reference<T> {
 
     fn profile_changed(&mut self, profile: Profile, control: &ControlState) {
         self.control.profiles[profile].clone_from(&control.profiles[profile]);
+    }
+
+    fn entry_changed(&mut self, table: Table, entry: EntryId, _: Option<&Entry>, control: &ControlState) {
+        let (into, from) = (&mut self.control.tables[table].slots, &control.tables[table].slots);
+        if into.len() < from.len() {
+            into.resize(from.len(), None);
+        }
+        if let (Some(into), Some(from)) = (into.get_mut(entry as usize), from.get(entry as usize)) {
+            into.clone_from(from);
+        }
+    }
+
+    fn default_changed(&mut self, table: Table, control: &ControlState) {
+        self.control.tables[table].default.clone_from(&control.tables[table].default);
     }
 
     fn state(&self) -> &State {

@@ -2,6 +2,7 @@
 //! rules that they leave open. What may not live here: the values themselves.
 
 use crate::ir::Program;
+use crate::rows::has_ranges;
 use sluice_asic::chip::{Assumption, ChipSpec};
 
 /// Id, text, value, why.
@@ -84,5 +85,32 @@ pub(super) fn of(program: &Program, chip: &ChipSpec) -> Vec<Assumption> {
         why: "so that the choices of other switches can be reproduced; use fair or resilient for a chip"
             .to_owned(),
     });
-    chip.assumptions.iter().filter(concerns).cloned().chain(own).chain(modulo).collect()
+    let tables = tables(program).into_iter();
+    chip.assumptions.iter().filter(concerns).cloned().chain(own).chain(modulo).chain(tables).collect()
+}
+
+/// What is assumed of the memories that the program's tables use.
+fn tables(program: &Program) -> Vec<Assumption> {
+    let mut list = Vec::new();
+    let mut add = |id: &str, text: &str, value: &str, why: &str| {
+        let [id, text, value, why] = [id, text, value, why].map(str::to_owned);
+        list.push(Assumption { id, text, value, why });
+    };
+    if program.tables.values().any(has_ranges) {
+        add(
+            "place.range_bits",
+            "A field is compared by range if it has at most five nibbles; each takes a TCAM byte.",
+            "20 bits",
+            "a range takes 2n - 1 rows and the compiler plans no more than 8 (facts: asic §3.2)",
+        );
+    }
+    if program.tables.values().any(|t| t.idle.is_some()) {
+        add(
+            "place.idle_words",
+            "A map RAM word holds 8, 4, 2 or 1 ages of 1, 2, 3 or 6 bits; idletime buses do not limit placement.",
+            "8 / 4 / 2 / 1",
+            "map RAMs of 11 bits hold the ages and 20 buses carry them (facts: asic §1.2); the words are not public",
+        );
+    }
+    list
 }

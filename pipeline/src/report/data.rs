@@ -3,7 +3,7 @@
 use super::detail::Detail;
 use super::limits::{self, Limit};
 use crate::flow::{Node, NodeKind};
-use crate::ir::{Loc, ParamValue, Program};
+use crate::ir::{IdleMode, Loc, ParamValue, Program};
 use crate::place::params::param_bits;
 use crate::place::phv::{self, PhvSummary};
 use crate::place::{DependencyGraph, Owner, Part, Placement, node_name, parser};
@@ -76,8 +76,10 @@ pub struct TableReport {
     pub why: String,
     /// Entries that it must hold.
     pub required: u32,
-    /// Entries that its parts hold.
+    /// Entries that its parts hold; with range keys, TCAM rows.
     pub allocated: u64,
+    /// TCAM rows that it must have: more than entries when keys are compared by range.
+    pub rows: u64,
     /// SRAMs of any purpose; those shared with others count in full.
     pub srams: u32,
     /// Map RAMs.
@@ -88,6 +90,8 @@ pub struct TableReport {
     pub key_bits: u32,
     /// Parameter bits of the widest action.
     pub action_bits: u32,
+    /// How its entries age, as in `notify 3 bits every 10ms`.
+    pub idle: Option<String>,
     /// Where the author wrote it.
     pub at: Loc,
 }
@@ -287,8 +291,15 @@ fn table(program: &Program, placement: &Placement, graph: &DependencyGraph, owne
             }
         }
     };
+    let rows = match &gress.flow.nodes[node].kind {
+        NodeKind::Table(t) if crate::rows::has_ranges(&program.tables[*t]) => {
+            crate::rows::planned(program, &program.tables[*t])
+        }
+        _ => u64::from(required),
+    };
     let actions = gress.flow.actions(program, node);
     TableReport {
+        rows,
         name: node_name(program, &gress.flow, node),
         gress: owner.gress,
         kind,
@@ -303,6 +314,14 @@ fn table(program: &Program, placement: &Placement, graph: &DependencyGraph, owne
         tcams: units(Column::Tcam),
         key_bits,
         action_bits: actions.iter().map(|&a| param_bits(program, a)).max().unwrap_or(0),
+        idle: idle(program, &gress.flow.nodes[node].kind),
         at: gress.flow.nodes[node].loc,
     }
+}
+
+fn idle(program: &Program, kind: &NodeKind) -> Option<String> {
+    let NodeKind::Table(table) = kind else { return None };
+    let idle = program.tables[*table].idle?;
+    let mode = if idle.mode == IdleMode::Notify { "notify" } else { "poll" };
+    Some(format!("{mode} {} bits every {}", idle.bits, idle.interval))
 }

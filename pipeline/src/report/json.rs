@@ -147,11 +147,13 @@ fn table(table: &TableReport) -> Value {
         "why": table.why,
         "entries_required": table.required,
         "entries_allocated": table.allocated,
+        "rows_required": table.rows,
         "srams": table.srams,
         "map_rams": table.map_rams,
         "tcams": table.tcams,
         "key_bits": table.key_bits,
         "action_bits": table.action_bits,
+        "idle_timeout": table.idle,
         "file": table.at.file,
         "line": table.at.line,
     })

@@ -23,6 +23,9 @@ impl<E: Executor> Switch<E> {
         loop {
             let straight = self.is_straight();
             let op = self.events.next_time().filter(|t| *t <= until);
+            let sweep = Some(self.sweeps.next).filter(|t| *t <= until && *t < Time::MAX && until < Time::MAX);
+            let sweep = sweep.filter(|t| op.is_none_or(|op| *t <= op));
+            let op = if sweep.is_some() { sweep } else { op };
             let before = op.unwrap_or(until);
             while self
                 .arrivals
@@ -36,6 +39,10 @@ impl<E: Executor> Switch<E> {
                 }
             }
             self.now = self.now.max(before);
+            if sweep.is_some() {
+                self.sweep(sink);
+                continue;
+            }
             match op.and_then(|_| self.events.pop()) {
                 Some((_, Event::Control(op))) => self.apply(*op)?,
                 Some(_) | None => return Ok(()),

@@ -18,6 +18,7 @@ mod config;
 mod copies;
 mod egress;
 mod functional;
+mod idle;
 mod ingress;
 mod laps;
 mod observe;
@@ -27,17 +28,19 @@ mod replicate;
 mod totals;
 
 pub use config::{Mode, QueueSetup, SwitchConfig, SwitchError};
+pub use idle::IdleEntry;
 pub use laps::{FUNCTIONAL_LAPS, FUNCTIONAL_PASSES, TIMER_LAPS};
 pub use observe::{Digest, Left, Lost, PassEvent, QueueEvent, Sink};
 pub use reason::{DeviceDrop, Reason};
 pub use totals::{Created, Held, PortTotals, Totals};
 
-use crate::control::{Change, ControlError, ControlOp, ControlState};
+use crate::control::{Change, ControlError, ControlOp, ControlState, Entry};
 use crate::ir::{Counter, LabelKind, Program};
 use crate::packet::{HeadLayout, Packet, PacketStore};
 use crate::pass::{Count, Executor, MAX_BATCH, Made, Pass, State};
 use crate::place::Placement;
 use copies::Place;
+use idle::Sweeps;
 use ingress::{Arrival, PendingPass};
 use port::PortState;
 use replicate::Replicator;
@@ -186,6 +189,7 @@ pub struct Switch<E> {
     ops: u64,
     totals: Totals,
     now: Time,
+    sweeps: Sweeps,
 }
 
 impl<E: Executor> Switch<E> {
@@ -256,6 +260,7 @@ impl<E: Executor> Switch<E> {
             results: Vec::new(),
             ops: 0,
             now: Time::ORIGIN,
+            sweeps: Sweeps::new(program),
             config,
         })
     }
@@ -310,13 +315,20 @@ impl<E: Executor> Switch<E> {
             let (batch, pipe, gress) = self.next_batch().unwrap_or((Time::MAX, 0, Gress::Ingress));
             let arrival = self.arrivals.front().map_or(Time::MAX, |a| a.parser);
             let next = arrival.min(batch).min(event);
+            // Without anything else to happen, sweeps go on up to a time that was named.
+            let sweep = self.sweeps.next;
+            if sweep <= next.min(until) && sweep < Time::MAX && (next < Time::MAX || until < Time::MAX) {
+                self.now = self.now.max(sweep);
+                self.sweep(sink);
+                continue;
+            }
             if next > until || next == Time::MAX {
                 self.now = self.now.max(until);
                 return Ok(());
             }
             self.now = self.now.max(next);
             if arrival == next {
-                self.admit_arrivals(batch.min(event).min(until), sink);
+                self.admit_arrivals(batch.min(event).min(until).min(sweep), sink);
             } else if batch == next {
                 self.run_batch(pipe, gress, Time::MAX, sink);
             } else if let Some((key, event)) = self.events.pop() {
@@ -363,19 +375,28 @@ impl<E: Executor> Switch<E> {
         );
         // What chip and ports do not allow must not stay.
         let before = copies.then(|| self.control.replication.clone());
+        let was = self.named_entry(&op);
         match self.control.apply(&self.program, op).map_err(|e| SwitchError::Control(Box::new(e)))? {
-            Change::Inserted(table, _) | Change::Modified(table, _) | Change::Default(table) => {
-                self.executor.table_changed(table, &self.control);
+            Change::Inserted(table, entry) | Change::Modified(table, entry) => {
+                self.executor.entry_changed(table, entry, was.as_ref(), &self.control);
+                // A new entry is young, and one that was changed is in use.
+                for pipe in &mut self.pipes {
+                    pipe.state.ages[table].get_mut(entry as usize).into_iter().for_each(|age| *age = 0);
+                }
             }
+            Change::Default(table) => self.executor.default_changed(table, &self.control),
             Change::Deleted(table, entry) => {
-                self.executor.table_changed(table, &self.control);
+                self.executor.entry_changed(table, entry, was.as_ref(), &self.control);
                 // The slot's next owner starts at zero.
                 if let Some(counter) = self.program.direct_counter(table) {
                     self.clear_counter(counter, Some(entry));
                 }
             }
-            Change::Member(profile, _) | Change::Group(profile, _) => {
-                self.executor.profile_changed(profile, &self.control);
+            Change::Member(profile, member) => {
+                self.executor.member_changed(profile, member, &self.control);
+            }
+            Change::Group(profile, group) => {
+                self.executor.group_changed(profile, group, &self.control);
             }
             Change::Counter(counter, index) => self.clear_counter(counter, index),
             Change::Replication => match replicator(&self.control, &self.chip, &self.by_dev_port) {
@@ -387,6 +408,17 @@ impl<E: Executor> Switch<E> {
             },
         }
         Ok(())
+    }
+
+    /// The entry that an operation changes or takes out, as it is before.
+    fn named_entry(&self, op: &ControlOp) -> Option<Entry> {
+        let (ControlOp::ModifyEntry { table, entry, .. }
+        | ControlOp::DeleteEntry { table, entry }
+        | ControlOp::SetEntryTtl { table, entry, .. }) = op
+        else {
+            return None;
+        };
+        self.control.tables.get(*table)?.slots.get(*entry as usize)?.clone()
     }
 
     fn clear_counter(&mut self, counter: Counter, index: Option<u32>) {

@@ -2,6 +2,7 @@
 //!
 //! Everything beside `sent` and `lost` does nothing by default and costs nothing then.
 
+use super::idle::IdleEntry;
 use super::reason::Reason;
 use crate::pass::PassOut;
 use sluice_asic::gress::Gress;
@@ -121,6 +122,11 @@ pub trait Sink {
     /// The program tells the control plane something.
     fn digest(&mut self, digest: &Digest, data: &[u8]) {
         let _ = (digest, data);
+    }
+
+    /// A sweep found that an entry has reached its time to live.
+    fn idle(&mut self, entry: &IdleEntry) {
+        let _ = entry;
     }
 
     /// A packet was enqueued.

@@ -244,6 +244,13 @@ impl<'t> Code<'t> {
             "set_valid" => PrimitiveKind::SetValid(self.reference(Space::Header)?, true),
             "set_invalid" => PrimitiveKind::SetValid(self.reference(Space::Header)?, false),
             "drop" => PrimitiveKind::Drop(self.reference(Space::Label)?),
+            "set_masked" => {
+                let field = self.field()?;
+                self.c.expect(",")?;
+                let value = self.expr()?;
+                self.c.expect(",")?;
+                PrimitiveKind::SetMasked(field, value, self.expr()?)
+            }
             "count" => {
                 let counter = self.reference(Space::Counter)?;
                 if self.c.eat(",") {

@@ -4,18 +4,19 @@ use super::ParseError;
 use super::code::Code;
 use super::cursor::{Cursor, Parsed};
 use super::lex::Token;
-use super::print::{COUNTERS, LABELS, MATCHES, MODES};
+use super::print::{COUNTERS, IDLE_MODES, LABELS, MATCHES, MODES};
 use super::registers;
 use super::scan::{Item, Kind};
 use super::scope::{Scope, Space};
 use crate::entity::{Entity, EntityMap};
 use crate::ir::{
-    ActionData, ConstEntry, CounterData, CounterHome, FieldData, HashData, Header, HeaderData, Home,
-    Intrinsic, Key, KeyValue, LabelData, ParamData, ParamValue, ProfileData, Program, SelectorData,
-    TableData,
+    ActionData, Algorithmic, ConstEntry, CounterData, CounterHome, FieldData, HashData, Header, HeaderData,
+    Home, IdleTimeout, Intrinsic, Key, KeyValue, LabelData, ParamData, ParamValue, ProfileData, Program,
+    SelectorData, TableData,
 };
 use sluice_asic::gress::Gress;
 use sluice_asic::hash::{CrcParams, HashAlgorithm};
+use sluice_asic::units::Duration;
 use std::collections::BTreeMap;
 
 /// The program that these declarations make.
@@ -296,6 +297,7 @@ fn action(code: &mut Code<'_>, item: &Item) -> Parsed<ActionData> {
 fn table(code: &mut Code<'_>, item: &Item) -> Parsed<TableData> {
     let (mut keys, mut actions, mut entries) = (Vec::new(), Vec::new(), Vec::new());
     let (mut default, mut size, mut profile, mut pin) = (None, None, None, None);
+    let (mut idle, mut algorithmic) = (None, None);
     code.c.expect("{")?;
     while !code.c.at("}") {
         let word = code.c.word().unwrap_or_default();
@@ -306,7 +308,8 @@ fn table(code: &mut Code<'_>, item: &Item) -> Parsed<TableData> {
             entries = code.block(const_entry)?;
             continue;
         }
-        let words = ["key", "actions", "default_action", "size", "profile", "pin"].map(|w| (w, w));
+        let words = ["key", "actions", "default_action", "size", "profile", "pin", "idle", "alpm", "atcam"];
+        let words = words.map(|w| (w, w));
         code.c.one_of(&words)?;
         code.c.expect("=")?;
         match word {
@@ -315,6 +318,8 @@ fn table(code: &mut Code<'_>, item: &Item) -> Parsed<TableData> {
             "default_action" => default = Some(code.call()?),
             "size" => size = Some(code.c.number("a size")?),
             "profile" => profile = Some(code.reference(Space::Profile)?),
+            "idle" => idle = Some(idle_timeout(code)?),
+            "alpm" | "atcam" => algorithmic = Some(memory(code, word)?),
             _ => pin = Some(code.c.number("a stage")?),
         }
         if !matches!(word, "key" | "actions") {
@@ -331,9 +336,44 @@ fn table(code: &mut Code<'_>, item: &Item) -> Parsed<TableData> {
         entries,
         profile,
         pin,
+        idle,
+        algorithmic,
         doc: item.doc.clone(),
         loc: item.loc,
     })
+}
+
+/// `notify(bits, "interval", "ttl")`
+fn idle_timeout(code: &mut Code<'_>) -> Parsed<IdleTimeout> {
+    let mode = code.c.one_of(&IDLE_MODES)?;
+    code.c.expect("(")?;
+    let bits = code.c.number("bits per entry")?;
+    let mut duration = || {
+        code.c.expect(",")?;
+        let before = code.c.clone();
+        code.c.text()?.parse::<Duration>().map_err(|e| before.error_with("a duration", e.to_string()))
+    };
+    let (interval, ttl) = (duration()?, duration()?);
+    code.c.expect(")")?;
+    Ok(IdleTimeout { mode, bits, interval, ttl })
+}
+
+/// `partitions(number, subtrees)` of an ALPM, `field(number)` of an ATCAM.
+fn memory(code: &mut Code<'_>, word: &str) -> Parsed<Algorithmic> {
+    if word == "alpm" {
+        code.c.expect_word("partitions")?;
+        code.c.expect("(")?;
+        let partitions = code.c.number("a number of partitions")?;
+        code.c.expect(",")?;
+        let subtrees = code.c.number("a number of subtrees per partition")?;
+        code.c.expect(")")?;
+        return Ok(Algorithmic::Alpm { partitions, subtrees });
+    }
+    let partition = code.field()?;
+    code.c.expect("(")?;
+    let partitions = code.c.number("a number of partitions")?;
+    code.c.expect(")")?;
+    Ok(Algorithmic::Atcam { partition, partitions })
 }
 
 fn key(code: &mut Code<'_>) -> Parsed<Key> {
@@ -353,11 +393,13 @@ fn key_value(code: &mut Code<'_>) -> Parsed<KeyValue> {
     if code.c.eat_word("_") {
         return Ok(KeyValue::Ternary { value: 0, mask: 0 });
     }
-    let value = code.c.number("a value, `value &&& mask`, `value / length` or `_`")?;
+    let value = code.c.number("a value, `value &&& mask`, `value / length`, `low .. high` or `_`")?;
     if code.c.eat("&&&") {
         Ok(KeyValue::Ternary { value, mask: code.c.number("a mask")? })
     } else if code.c.eat("/") {
         Ok(KeyValue::Lpm { value, len: code.c.number("a prefix length")? })
+    } else if code.c.eat("..") {
+        Ok(KeyValue::Range { lo: value, hi: code.c.number("the highest value")? })
     } else {
         Ok(KeyValue::Exact(value))
     }

@@ -32,9 +32,9 @@ pub(super) struct Token {
 }
 
 /// Longer before shorter.
-const PUNCTUATION: [&str; 24] = [
+const PUNCTUATION: [&str; 25] = [
     "&&&", "&&", "||", "==", "!=", "<=", ">=", "::", "{", "}", "(", ")", "[", "]", ";", ":", ",", "=", "<",
-    ">", "!", "/", ".", "@",
+    ">", "!", "/", "..", ".", "@",
 ];
 
 impl std::fmt::Display for Tok {

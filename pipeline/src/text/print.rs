@@ -4,8 +4,8 @@ use super::lex::{escape_doc, is_plain, quote};
 use super::scope::{Scope, Space};
 use crate::entity::Entity;
 use crate::ir::{
-    ActionCall, CounterHome, CounterKind, Field, FieldData, Header, Home, KeyValue, LabelKind, MatchKind,
-    Next, ParamData, Program, RequestKind, Table,
+    ActionCall, Algorithmic, CounterHome, CounterKind, Field, FieldData, Header, Home, IdleMode, KeyValue,
+    LabelKind, MatchKind, Next, ParamData, Program, RequestKind, Table,
 };
 use sluice_asic::gress::Gress;
 use sluice_asic::hash::HashAlgorithm;
@@ -25,8 +25,14 @@ pub(super) const COUNTERS: [(&str, CounterKind); 3] = [
     ("packets_and_bytes", CounterKind::PacketsAndBytes),
 ];
 /// The words of match kinds.
-pub(super) const MATCHES: [(&str, MatchKind); 3] =
-    [("exact", MatchKind::Exact), ("ternary", MatchKind::Ternary), ("lpm", MatchKind::Lpm)];
+pub(super) const MATCHES: [(&str, MatchKind); 4] = [
+    ("exact", MatchKind::Exact),
+    ("ternary", MatchKind::Ternary),
+    ("lpm", MatchKind::Lpm),
+    ("range", MatchKind::Range),
+];
+/// The words of idle modes.
+pub(super) const IDLE_MODES: [(&str, IdleMode); 2] = [("notify", IdleMode::Notify), ("poll", IdleMode::Poll)];
 /// The words of label kinds.
 pub(super) const LABELS: [(&str, LabelKind); 2] =
     [("drop", LabelKind::Drop), ("consume", LabelKind::Consume)];
@@ -371,6 +377,19 @@ impl<'p> Printer<'p> {
             if let Some(pin) = d.pin {
                 self.line(format_args!("pin = {pin};"));
             }
+            if let Some(idle) = &d.idle {
+                let (mode, bits) = (word(&IDLE_MODES, &idle.mode), idle.bits);
+                self.line(format_args!("idle = {mode}({bits}, \"{}\", \"{}\");", idle.interval, idle.ttl));
+            }
+            match d.algorithmic {
+                Some(Algorithmic::Alpm { partitions, subtrees }) => {
+                    self.line(format_args!("alpm = partitions({partitions}, {subtrees});"));
+                }
+                Some(Algorithmic::Atcam { partition, partitions }) => {
+                    self.line(format_args!("atcam = {}({partitions});", self.field(partition)));
+                }
+                None => {}
+            }
             if !d.entries.is_empty() {
                 self.open(format_args!("const entries ="));
                 for e in &d.entries {
@@ -459,6 +478,7 @@ fn column(value: KeyValue) -> String {
         KeyValue::Exact(v) => int(v),
         KeyValue::Ternary { value, mask } => masked(value, mask, None),
         KeyValue::Lpm { value, len } => format!("{} / {len}", int(value)),
+        KeyValue::Range { lo, hi } => format!("{} .. {}", int(lo), int(hi)),
     }
 }
 

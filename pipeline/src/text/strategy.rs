@@ -9,6 +9,7 @@ use sluice_asic::gress::Gress;
 use sluice_asic::hash::{CrcParams, HashAlgorithm, XorWidth};
 use sluice_asic::salu::{Half, SaluOp, Sense};
 use sluice_asic::select::SelectorMode;
+use sluice_asic::units::Duration;
 
 /// A program made of random choices.
 pub(super) fn programs() -> impl Strategy<Value = Program> {
@@ -299,7 +300,8 @@ impl Draw {
 
     fn action(&mut self, p: &Program) -> ActionData {
         let body = self.list(5, |d| {
-            let kind = match d.below(8) {
+            let kind = match d.below(9) {
+                6 => PrimitiveKind::SetMasked(d.field(p), d.expr(p, 1), d.expr(p, 1)),
                 0 => PrimitiveKind::SetValid(d.entity(4), d.below(2) == 0),
                 1 => PrimitiveKind::Hash(d.field(p), d.entity(2)),
                 2 => PrimitiveKind::Count(d.entity(2), d.expr(p, 1)),
@@ -331,13 +333,14 @@ impl Draw {
     fn table(&mut self, p: &Program) -> TableData {
         let keys = self.list(3, |d| Key {
             field: d.field(p),
-            kind: d.of(&[MatchKind::Exact, MatchKind::Ternary, MatchKind::Lpm]),
+            kind: d.of(&[MatchKind::Exact, MatchKind::Ternary, MatchKind::Lpm, MatchKind::Range]),
         });
         let entries = self.list(2, |d| {
-            let key = d.list(3, |d| match d.below(4) {
+            let key = d.list(3, |d| match d.below(5) {
                 0 => KeyValue::Exact(d.value()),
                 1 => KeyValue::Ternary { value: d.value(), mask: d.value() },
                 2 => KeyValue::Ternary { value: 0, mask: 0 },
+                3 => KeyValue::Range { lo: d.value(), hi: d.value() },
                 _ => KeyValue::Lpm { value: d.value(), len: d.below(129) as u16 },
             });
             ConstEntry { key, then: d.call() }
@@ -352,6 +355,17 @@ impl Draw {
             entries,
             profile: (self.below(2) == 0).then(|| self.entity(2)),
             pin: (self.below(2) == 0).then(|| self.below(256) as u8),
+            idle: (self.below(2) == 0).then(|| IdleTimeout {
+                mode: self.of(&[IdleMode::Notify, IdleMode::Poll]),
+                bits: self.of(&IdleTimeout::BITS),
+                interval: Duration::from_ps(self.word() >> 20),
+                ttl: Duration::from_ps(self.word() >> self.of(&[4, 63])),
+            }),
+            algorithmic: match self.below(3) {
+                0 => Some(Algorithmic::Alpm { partitions: self.word() as u32, subtrees: self.word() as u32 }),
+                1 => Some(Algorithmic::Atcam { partition: self.field(p), partitions: self.word() as u32 }),
+                _ => None,
+            },
             doc: self.doc(),
             loc: Loc::default(),
         }

@@ -61,6 +61,29 @@ impl Check<'_> {
             }
             PrimitiveKind::Register(access) => self.register(access),
             PrimitiveKind::SetValid(..) | PrimitiveKind::Drop(_) => {}
+            PrimitiveKind::SetMasked(dst, value, mask) => self.masked(*dst, value, mask),
+        }
+    }
+
+    /// Value and mask are a pair of words of the action data bus.
+    fn masked(&mut self, dst: Field, value: &Expr, mask: &Expr) {
+        self.writable(dst);
+        for e in [value, mask] {
+            if leaf(e) != Some(Source::Data) {
+                let (who, name) = (self.site.who, &self.p.fields[dst].name);
+                let text = format!("{who} sets `{name}` under a mask from a value that is not action data");
+                self.error(
+                    text,
+                    "value and mask are constants or parameters: copy a field by another action",
+                );
+            }
+        }
+        let value = width(self.p, value, self.site, &self.data.params, self.d);
+        self.same_width(dst, value, "a value");
+        let flag = matches!(mask, Expr::Param(_, 1));
+        let mask = width(self.p, mask, self.site, &self.data.params, self.d);
+        if !flag {
+            self.same_width(dst, mask, "a mask");
         }
     }
 
@@ -243,7 +266,9 @@ impl Touched {
 
 fn written(p: &Program, primitive: &Primitive) -> Vec<Touched> {
     let one = match &primitive.kind {
-        PrimitiveKind::Set(f, _) | PrimitiveKind::Hash(f, _) => Touched::Field(*f),
+        PrimitiveKind::Set(f, _) | PrimitiveKind::Hash(f, _) | PrimitiveKind::SetMasked(f, ..) => {
+            Touched::Field(*f)
+        }
         PrimitiveKind::SetValid(h, _) => Touched::Valid(*h),
         PrimitiveKind::Count(c, _) | PrimitiveKind::CountDirect(c) => Touched::Counter(*c),
         PrimitiveKind::Register(access) => {
@@ -271,6 +296,7 @@ fn fields_read(p: &Program, primitive: &Primitive) -> Vec<Field> {
                 operand.fields(&mut |f| list.push(f));
             }
         }
+        PrimitiveKind::SetMasked(f, ..) => list.push(*f),
         PrimitiveKind::SetValid(..) | PrimitiveKind::CountDirect(_) | PrimitiveKind::Drop(_) => {}
     }
     list

@@ -182,7 +182,7 @@ impl Walk<'_> {
                         self.expr(operand, &before, &who, primitive.loc);
                     }
                 }
-                PrimitiveKind::CountDirect(_) | PrimitiveKind::Drop(_) => {}
+                PrimitiveKind::CountDirect(_) | PrimitiveKind::Drop(_) | PrimitiveKind::SetMasked(..) => {}
             }
         }
         at

@@ -35,7 +35,8 @@
 //! **Actions** (`actions`). Every primitive is one VLIW instruction: its value is a leaf (a field, constant
 //! or parameter, or slices and casts of one) or one ALU operation on two leaves, at least one of them from
 //! the PHV. Value and destination are equally wide; the destination is no intrinsic field that only the
-//! hardware writes. Shifts are by constants. No primitive reads or writes what an earlier one of the same
+//! hardware writes. Shifts are by constants. What is set under a
+//! mask, and the mask, are action data, the mask as wide as the field or a parameter of one bit. No primitive reads or writes what an earlier one of the same
 //! action wrote. Hash results have the hash's width. A direct counter is counted with its entry, by actions
 //! that only its own table runs; an indirect one by an index, a leaf that can be below its size; an action
 //! counts a counter once.
@@ -49,12 +50,14 @@
 //! on or compared. An access has an index, a leaf that can be below the size; it takes output words that the
 //! action writes, into fields of at most 32 bits. A register is accessed at most once on any path of a pass.
 //!
-//! **Tables** (`tables`). Room for at least one entry if there are keys, at most one LPM key, no ternary key beside it, no field twice.
+//! **Tables** (`tables`). Room for at least one entry if there are keys, at most one LPM key, no ternary or range key beside it, no field twice.
+//! A range key has at most 20 bits, and its bounds hold a value.
 //! Actions are listed once. Defaults and constant entries give one fitting value per parameter; entries have
 //! one value per key, of the key's kind, within its width, mask and prefix length; their action is listed;
 //! they are not more than the size and differ from each other. A table with a profile has keys and no
 //! constant entries; tables that share a profile list the same actions; sizes, groups and group sizes are
-//! positive and a group fits the selector. A table has at most one direct counter.
+//! positive and a group fits the selector. A table has at most one direct counter. One
+//! that ages takes entries at run time, with 1, 2, 3 or 6 bits each, which count its time to live.
 //!
 //! **Control** (`control`). A table is applied in one place, in its own gress. `hit`/`miss` and `run` do not
 //! both follow it; `run` names each action once, and only such as the table can run. A called action has no

@@ -234,6 +234,11 @@ impl Walk<'_, '_> {
                         }
                     }
                     PrimitiveKind::Drop(l) => self.see(site, Target::Label(*l)),
+                    PrimitiveKind::SetMasked(f, value, mask) => {
+                        self.see(site, Target::Field(*f));
+                        self.expr(site, value);
+                        self.expr(site, mask);
+                    }
                 }
             }
         }

@@ -1,9 +1,14 @@
 //! Tables, their entries and profiles. What may not live here: where tables are applied.
 
 use super::{Diag, count, fits};
-use crate::ir::{ActionCall, CounterHome, KeyValue, Loc, MatchKind, ProfileData, Program, Table, TableData};
+use crate::ir::{
+    ActionCall, CounterHome, IdleMode, IdleTimeout, KeyValue, Loc, MatchKind, ProfileData, Program, Table,
+    TableData,
+};
 use sluice_asic::alu::width_mask;
+use sluice_asic::geometry::MAX_RANGE_BITS;
 use sluice_asic::select::{MAX_WORDS, WORD_SLOTS};
+use sluice_asic::units::Duration;
 use std::collections::BTreeMap;
 
 pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
@@ -13,6 +18,7 @@ pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
         entries(p, data, d);
         profile_use(data, d);
         direct_counter(p, t, data, d);
+        idle(data, d);
     }
     for data in p.profiles.values() {
         profile(p, data, d);
@@ -41,6 +47,24 @@ fn keys(p: &Program, data: &TableData, d: &mut Vec<Diag>) {
             Diag::error(data.loc, text)
                 .help("make the lpm key ternary and give longer prefixes lower priority numbers"),
         );
+    }
+    if lpm > 0 && of_kind(MatchKind::Range) > 0 {
+        let text = format!("table `{name}` has an lpm key beside a range");
+        d.push(
+            Diag::error(data.loc, text)
+                .help("make the lpm key ternary and give longer prefixes lower priority numbers"),
+        );
+    }
+    for key in data.keys.iter().filter(|k| k.kind == MatchKind::Range) {
+        let field = &p.fields[key.field];
+        if u32::from(field.width) > MAX_RANGE_BITS {
+            let text =
+                format!("table `{name}` compares the {} bits of `{}` by range", field.width, field.name);
+            let help = format!(
+                "a range takes at most {MAX_RANGE_BITS} bits: slice the field, or match it ternary by prefixes"
+            );
+            d.push(Diag::error(data.loc, text).help(help));
+        }
     }
     for (n, key) in data.keys.iter().enumerate() {
         if data.keys[..n].iter().any(|k| k.field == key.field) {
@@ -155,6 +179,17 @@ fn column(value: KeyValue, kind: MatchKind, width: u16) -> Option<(String, &'sta
                 None
             }
         }
+        (KeyValue::Range { lo, hi }, MatchKind::Range) => {
+            if !fits(hi, width) {
+                let wrong = format!("has the range {lo:#x} .. {hi:#x} for the {width} bits of");
+                Some((wrong, "use bounds that fit"))
+            } else if lo > hi {
+                let wrong = format!("has the range {lo:#x} .. {hi:#x}, which holds no value, for");
+                Some((wrong, "put the lower bound first"))
+            } else {
+                None
+            }
+        }
         (_, MatchKind::Exact) => {
             Some(("has no exact value for the exact key".to_owned(), "give the value alone"))
         }
@@ -166,6 +201,42 @@ fn column(value: KeyValue, kind: MatchKind, width: u16) -> Option<(String, &'sta
             "has no prefix for the lpm key".to_owned(),
             "give a value and a length; the full width for exact",
         )),
+        (_, MatchKind::Range) => {
+            Some(("has no bounds for the range key".to_owned(), "give a lowest and a highest value"))
+        }
+    }
+}
+
+/// Ageing: of entries that come and go, with bits that there are, and a time to live that they count.
+fn idle(data: &TableData, d: &mut Vec<Diag>) {
+    let Some(idle) = data.idle else { return };
+    let name = &data.name;
+    let mut error = |text: String, help: String| d.push(Diag::error(data.loc, text).help(help));
+    if data.keys.is_empty() || !data.entries.is_empty() {
+        error(
+            format!("table `{name}` ages entries, but takes none at run time"),
+            "remove its idle timeout".to_owned(),
+        );
+    }
+    if !IdleTimeout::BITS.contains(&idle.bits) {
+        error(
+            format!("table `{name}` ages entries with {} bits each", idle.bits),
+            "an entry has 1, 2, 3 or 6 bits".to_owned(),
+        );
+    } else if idle.interval == Duration::ZERO {
+        error(
+            format!("table `{name}` ages entries by sweeps without an interval"),
+            "say how much time is between two sweeps".to_owned(),
+        );
+    } else if idle.mode == IdleMode::Notify && idle.sweeps(idle.ttl) > idle.most().into() {
+        let (ttl, sweeps, most) = (idle.ttl, idle.sweeps(idle.ttl), idle.interval * u64::from(idle.most()));
+        error(
+            format!(
+                "table `{name}` has a time to live of {ttl}, {sweeps} sweeps, which {} bits do not count",
+                idle.bits
+            ),
+            format!("use more bits, rarer sweeps, or at most {most}"),
+        );
     }
 }
 

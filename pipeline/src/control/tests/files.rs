@@ -381,3 +381,39 @@ nodes = [{ rid = 1 }]
     ));
     insta::assert_snapshot!(wrong(lines::parse, "mirroring_add 3\nmirroring_add 3 900\nmirroring_add x 4"));
 }
+
+/// Names that do not exist and values that do not fit come together; what only follows from the first does not.
+#[test]
+fn all_that_is_wrong_with_a_file_comes_at_once() {
+    let program = router();
+    let text = "\
+[[profile.nexthops.member]]
+id = 1
+action = \"set_nextop\"
+args = [1, 2]
+
+[[table.ipv4_lpm]]
+key = { dst = \"10.0.0.0/8\" }
+member = 1
+
+[[table.acl]]
+key = { proto = 256 }
+action = \"permit\"
+";
+    let mut control = ControlState::new(&program);
+    let errors = toml::load(&program, text, "e.toml", &mut control).unwrap_err();
+    let found: Vec<String> = errors.iter().map(|e| format!("{}: {}", e.line, e.text)).collect();
+    assert_eq!(
+        found,
+        [
+            "3: there is no action `set_nextop`; expected one of: set_nexthop, no_route",
+            "10: key `ipv4.proto` of table `acl` is 8 bits wide; 0x100 does not fit",
+        ]
+    );
+    let text = "table_add acl permit * 256 => 1\ntable_add acl permit * x => 1\ntable_delete acl 0\n";
+    let errors = lines::load(&program, text, "e", &mut control).unwrap_err();
+    assert_eq!(errors.iter().map(|e| e.line).collect::<Vec<_>>(), [1, 2]);
+    assert_eq!(control, ControlState::new(&program));
+    lines::load(&program, "table_add acl permit * 17 => 1\n", "e", &mut control).unwrap();
+    assert_eq!(control.tables[program.table_named("acl").unwrap()].entries().count(), 1);
+}

@@ -38,8 +38,13 @@ impl Model {
                 if taken || live().count() >= size || !fits(then) {
                     return false;
                 }
-                let entry =
-                    Entry { key: key.clone(), priority: *priority, seq: self.born, then: then.clone() };
+                let entry = Entry {
+                    key: key.clone(),
+                    priority: *priority,
+                    seq: self.born,
+                    then: then.clone(),
+                    ttl: None,
+                };
                 self.born += 1;
                 match self.slots.iter_mut().find(|s| s.is_none()) {
                     Some(free) => *free = Some(entry),
@@ -125,7 +130,7 @@ fn entries_pushed_by_hand_are_noticed() {
     let mut control = ControlState::new(&program);
     let insert = op(&program, &Step::Insert { src: 1, priority: 0, vid: 1 });
     let ControlOp::InsertEntry { key, priority, then, .. } = insert.clone() else { unreachable!() };
-    control.tables[table].slots.push(Some(Entry { key, priority, seq: 9, then }));
+    control.tables[table].slots.push(Some(Entry { key, priority, seq: 9, then, ttl: None }));
     assert!(control.apply(&program, insert).is_err());
     control.apply(&program, op(&program, &Step::Insert { src: 2, priority: 0, vid: 1 })).unwrap();
     assert_eq!(control.tables[table].entries().map(|(_, e)| e.seq).collect::<Vec<_>>(), [9, 10]);

@@ -99,7 +99,7 @@ fn keys() {
         ),
         (
             b.insert("ipv4_lpm", lpm(0, 0), 9, group()),
-            "table `ipv4_lpm` has no ternary key, so its entries have no priority; leave out priority 9",
+            "table `ipv4_lpm` has no ternary or range key, so its entries have no priority; leave out priority 9",
         ),
         (
             b.insert("ipv4_lpm", lpm(10 << 24, 8), 0, group()),

@@ -1,4 +1,7 @@
 //! Exact match: open addressing over the key's container words, or an index where the key is small.
+//!
+//! A key is added and taken out without touching others but those that probe past it; a structure that is
+//! half full doubles.
 
 use super::{KeyWord, Phv};
 use crate::engine::batch::for_lanes;
@@ -26,6 +29,7 @@ pub(in crate::engine) struct Buckets<const K: usize> {
     /// Key and row; row 0 is an empty bucket.
     buckets: Vec<([u32; K], u32)>,
     shift: u32,
+    held: usize,
 }
 
 /// Keys in more words than chips usually need: the same, with the keys in one slab.
@@ -35,6 +39,7 @@ pub(in crate::engine) struct ManyWords {
     keys: Vec<u32>,
     rows: Vec<u32>,
     shift: u32,
+    held: usize,
 }
 
 /// Values below this are worth an index.
@@ -61,6 +66,58 @@ impl Exact {
             3 => Exact::Three(Buckets::new(words, entries)),
             4 => Exact::Four(Buckets::new(words, entries)),
             _ => Exact::Many(ManyWords::new(words, entries)),
+        }
+    }
+
+    /// Adds a key that is not there. False if the structure cannot hold it: it must be built anew.
+    pub(in crate::engine) fn insert(&mut self, key: &[u32], row: u32) -> bool {
+        match self {
+            Exact::Index { shift, rows, .. } => {
+                let at = (key[0] >> *shift) as usize;
+                if at >= rows.len() {
+                    // Rarely: the index at least doubles when it grows.
+                    let held = rows.iter().filter(|r| **r != 0).count();
+                    if at >= INDEX_LIMIT as usize || at >= 1024 && at >= held * 8 {
+                        return false;
+                    }
+                    rows.resize((at + 1).next_power_of_two(), 0);
+                }
+                rows[at] = row;
+            }
+            Exact::One(t) => t.insert(key, row),
+            Exact::Two(t) => t.insert(key, row),
+            Exact::Three(t) => t.insert(key, row),
+            Exact::Four(t) => t.insert(key, row),
+            Exact::Many(t) => t.insert(key, row),
+        }
+        true
+    }
+
+    /// The row of a key.
+    pub(in crate::engine) fn get(&self, key: &[u32]) -> Option<u32> {
+        let row = match self {
+            Exact::Index { shift, rows, .. } => rows.get((key[0] >> *shift) as usize).copied().unwrap_or(0),
+            Exact::One(t) => t.buckets[t.place(key)].1,
+            Exact::Two(t) => t.buckets[t.place(key)].1,
+            Exact::Three(t) => t.buckets[t.place(key)].1,
+            Exact::Four(t) => t.buckets[t.place(key)].1,
+            Exact::Many(t) => t.rows[t.place(key)],
+        };
+        Some(row).filter(|r| *r != 0)
+    }
+
+    /// Takes a key out; returns its row.
+    pub(in crate::engine) fn remove(&mut self, key: &[u32]) -> Option<u32> {
+        match self {
+            Exact::Index { shift, rows, .. } => {
+                let row = rows.get_mut((key[0] >> *shift) as usize)?;
+                Some(std::mem::take(row)).filter(|r| *r != 0)
+            }
+            Exact::One(t) => t.remove(key),
+            Exact::Two(t) => t.remove(key),
+            Exact::Three(t) => t.remove(key),
+            Exact::Four(t) => t.remove(key),
+            Exact::Many(t) => t.remove(key),
         }
     }
 
@@ -102,16 +159,60 @@ fn shift_for(entries: usize) -> u32 {
 impl<const K: usize> Buckets<K> {
     fn new(words: &[KeyWord], entries: &[(Vec<u32>, u32)]) -> Self {
         let shift = shift_for(entries.len());
-        let mut buckets = vec![([0; K], 0); 1 << (64 - shift)];
-        for (key, row) in entries {
-            let key: [u32; K] = std::array::from_fn(|i| key[i]);
-            let mut at = bucket(key.iter().fold(0, |h, w| mix(h, *w)), shift);
-            while buckets[at].1 != 0 {
-                at = (at + 1) & (buckets.len() - 1);
-            }
-            buckets[at] = (key, *row);
+        let buckets = vec![([0; K], 0); 1 << (64 - shift)];
+        let mut t = Buckets { words: std::array::from_fn(|i| words[i]), buckets, shift, held: 0 };
+        entries.iter().for_each(|(key, row)| t.insert(key, *row));
+        t
+    }
+
+    fn home(&self, key: &[u32]) -> usize {
+        bucket(key.iter().fold(0, |h, w| mix(h, *w)), self.shift)
+    }
+
+    fn insert(&mut self, key: &[u32], row: u32) {
+        if (self.held + 1) * 2 > self.buckets.len() {
+            let old = std::mem::take(&mut self.buckets);
+            self.buckets = vec![([0; K], 0); old.len() * 2];
+            (self.shift, self.held) = (self.shift - 1, 0);
+            old.iter().filter(|(_, row)| *row != 0).for_each(|(key, row)| self.insert(key, *row));
         }
-        Buckets { words: std::array::from_fn(|i| words[i]), buckets, shift }
+        let mut at = self.home(key);
+        while self.buckets[at].1 != 0 {
+            at = (at + 1) & (self.buckets.len() - 1);
+        }
+        self.buckets[at] = (std::array::from_fn(|i| key[i]), row);
+        self.held += 1;
+    }
+
+    /// Where a key stands, or the empty bucket where it would.
+    fn place(&self, key: &[u32]) -> usize {
+        let mut at = self.home(key);
+        while self.buckets[at].1 != 0 && self.buckets[at].0[..] != *key {
+            at = (at + 1) & (self.buckets.len() - 1);
+        }
+        at
+    }
+
+    fn remove(&mut self, key: &[u32]) -> Option<u32> {
+        let last = self.buckets.len() - 1;
+        let mut at = self.place(key);
+        let row = Some(self.buckets[at].1).filter(|r| *r != 0)?;
+        let mut next = at;
+        loop {
+            next = (next + 1) & last;
+            if self.buckets[next].1 == 0 {
+                break;
+            }
+            // Moves back whatever would not be found across the hole.
+            let home = self.home(&self.buckets[next].0);
+            if next.wrapping_sub(home) & last >= next.wrapping_sub(at) & last {
+                self.buckets[at] = self.buckets[next];
+                at = next;
+            }
+        }
+        self.buckets[at] = ([0; K], 0);
+        self.held -= 1;
+        Some(row)
     }
 
     #[inline(always)]
@@ -141,16 +242,67 @@ impl ManyWords {
             keys: vec![0; buckets * words.len()],
             rows: vec![0; buckets],
             shift,
+            held: 0,
         };
-        for (key, row) in entries {
-            let mut at = bucket(key.iter().fold(0, |h, w| mix(h, *w)), shift);
-            while t.rows[at] != 0 {
-                at = (at + 1) & (buckets - 1);
-            }
-            t.keys[at * words.len()..(at + 1) * words.len()].copy_from_slice(key);
-            t.rows[at] = *row;
-        }
+        entries.iter().for_each(|(key, row)| t.insert(key, *row));
         t
+    }
+
+    fn key(&self, at: usize) -> &[u32] {
+        &self.keys[at * self.words.len()..(at + 1) * self.words.len()]
+    }
+
+    fn home(&self, key: &[u32]) -> usize {
+        bucket(key.iter().fold(0, |h, w| mix(h, *w)), self.shift)
+    }
+
+    fn insert(&mut self, key: &[u32], row: u32) {
+        let words = self.words.len();
+        if (self.held + 1) * 2 > self.rows.len() {
+            let count = self.rows.len();
+            let (rows, keys) = (std::mem::take(&mut self.rows), std::mem::take(&mut self.keys));
+            (self.rows, self.keys) = (vec![0; count * 2], vec![0; count * 2 * words]);
+            (self.shift, self.held) = (self.shift - 1, 0);
+            let old = keys.chunks_exact(words.max(1)).zip(rows).filter(|(_, row)| *row != 0);
+            old.for_each(|(key, row)| self.insert(key, row));
+        }
+        let mut at = self.home(key);
+        while self.rows[at] != 0 {
+            at = (at + 1) & (self.rows.len() - 1);
+        }
+        self.keys[at * words..(at + 1) * words].copy_from_slice(key);
+        self.rows[at] = row;
+        self.held += 1;
+    }
+
+    fn place(&self, key: &[u32]) -> usize {
+        let mut at = self.home(key);
+        while self.rows[at] != 0 && self.key(at) != key {
+            at = (at + 1) & (self.rows.len() - 1);
+        }
+        at
+    }
+
+    fn remove(&mut self, key: &[u32]) -> Option<u32> {
+        let (last, words) = (self.rows.len() - 1, self.words.len());
+        let mut at = self.place(key);
+        let row = Some(self.rows[at]).filter(|r| *r != 0)?;
+        let mut next = at;
+        loop {
+            next = (next + 1) & last;
+            if self.rows[next] == 0 {
+                break;
+            }
+            let home = self.home(self.key(next));
+            if next.wrapping_sub(home) & last >= next.wrapping_sub(at) & last {
+                self.keys.copy_within(next * words..(next + 1) * words, at * words);
+                self.rows[at] = self.rows[next];
+                at = next;
+            }
+        }
+        self.rows[at] = 0;
+        self.held -= 1;
+        Some(row)
     }
 
     fn find(&self, phv: &Phv, lane: usize) -> u32 {

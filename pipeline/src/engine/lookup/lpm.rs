@@ -1,5 +1,10 @@
 //! Longest prefix: a leaf-pushed trie, 16 bits at the root and 8 below, one root per value of the exact
 //! key columns beside the prefix.
+//!
+//! Every word knows the length of the prefix that owns it. A new prefix takes the words under it that a shorter
+//! one owns; one that goes gives its words back to the longest one that covers it, which the caller names. Either
+//! touches the words under the prefix and no others: few for long prefixes, all of a root for the shortest. A node
+//! whose words have become equal goes with it.
 
 use super::{Exact, KeyWord, Phv};
 use crate::engine::batch::for_lanes;
@@ -20,6 +25,22 @@ pub(in crate::engine) struct Lpm {
     /// Roots one after the other, then nodes.
     root: Vec<u32>,
     nodes: Vec<u32>,
+    /// Length of the prefix that owns each word of `root` and `nodes`, plus one; 0 where none does.
+    root_owner: Vec<u8>,
+    node_owner: Vec<u8>,
+    free_nodes: Vec<u32>,
+    /// Prefixes under each root.
+    held: Vec<u32>,
+    free_roots: Vec<u32>,
+}
+
+/// A run of words: in the roots or in the nodes.
+#[derive(Clone, Copy)]
+struct Run {
+    in_root: bool,
+    base: usize,
+    depth: u32,
+    bits: u32,
 }
 
 /// A prefix: exact words, value (right-aligned in the field's width), length, row.
@@ -46,46 +67,182 @@ impl Lpm {
             roots: None,
             root: Vec::new(),
             nodes: Vec::new(),
+            root_owner: Vec::new(),
+            node_owner: Vec::new(),
+            free_nodes: Vec::new(),
+            held: Vec::new(),
+            free_roots: Vec::new(),
         };
         let mut keys: Vec<(Vec<u32>, u32)> = Vec::new();
         for p in &prefixes {
             if keys.last().is_none_or(|(k, _)| *k != p.exact) {
                 keys.push((p.exact.clone(), keys.len() as u32 + 1));
-                lpm.root.resize(lpm.root.len() + (1 << ROOT_BITS), 0);
+                lpm.new_root();
             }
-            // Ascending lengths: a longer prefix overwrites the part of a shorter one that it covers.
-            lpm.insert(keys.len() - 1, p);
+            lpm.put(keys.len() - 1, p);
         }
         if !words.is_empty() {
             lpm.roots = Some(Exact::new(words, &keys));
         } else if keys.is_empty() {
-            lpm.root.resize(1 << ROOT_BITS, 0);
+            lpm.new_root();
         }
         lpm
     }
 
-    fn insert(&mut self, root: usize, p: &Prefix) {
+    fn new_root(&mut self) -> usize {
+        if let Some(free) = self.free_roots.pop() {
+            return free as usize;
+        }
+        self.root.resize(self.root.len() + (1 << ROOT_BITS), 0);
+        self.root_owner.resize(self.root.len(), 0);
+        self.held.push(0);
+        self.held.len() - 1
+    }
+
+    /// Adds a prefix that is not there. False if the roots cannot hold its exact columns: build anew.
+    pub(in crate::engine) fn insert(&mut self, p: &Prefix) -> bool {
+        let root = match self.root_of(&p.exact) {
+            Some(root) => root,
+            None => {
+                let root = self.new_root();
+                let Some(roots) = &mut self.roots else { return false };
+                if !roots.insert(&p.exact, root as u32 + 1) {
+                    return false;
+                }
+                root
+            }
+        };
+        self.put(root, p);
+        true
+    }
+
+    /// Takes a prefix out; `cover` are length and row of the longest prefix that covers it, if one does. False if
+    /// its exact columns have no root.
+    pub(in crate::engine) fn remove(&mut self, p: &Prefix, cover: Option<(u16, u32)>) -> bool {
+        let Some(root) = self.root_of(&p.exact) else { return false };
+        let (len, row) = cover.map_or((0, 0), |(len, row)| (len as u8 + 1, row));
+        let run = Run { in_root: true, base: root << ROOT_BITS, depth: 0, bits: ROOT_BITS };
+        self.give(run, p, (len, row));
+        self.held[root] -= 1;
+        if self.held[root] == 0
+            && let Some(roots) = &mut self.roots
+        {
+            roots.remove(&p.exact);
+            self.free_roots.push(root as u32);
+        }
+        true
+    }
+
+    fn root_of(&self, exact: &[u32]) -> Option<usize> {
+        match &self.roots {
+            Some(roots) => roots.get(exact).map(|row| row as usize - 1),
+            None => Some(0),
+        }
+    }
+
+    fn lists(&mut self, in_root: bool) -> (&mut Vec<u32>, &mut Vec<u8>) {
+        if in_root { (&mut self.root, &mut self.root_owner) } else { (&mut self.nodes, &mut self.node_owner) }
+    }
+
+    /// The words of a run that the prefix covers, or the one word that leads to it.
+    fn span(&self, run: Run, p: &Prefix) -> std::ops::Range<usize> {
         let aligned = p.value << (128 - self.width);
         let len = u32::from(p.len);
-        let (mut base, mut in_root, mut depth, mut bits) = (root << ROOT_BITS, true, 0, ROOT_BITS);
-        while len > depth + bits {
-            let at = base + index(aligned, depth, bits);
-            let word = if in_root { self.root[at] } else { self.nodes[at] };
-            let child = if word & CHILD != 0 {
-                (word & !CHILD) as usize
-            } else {
-                let child = self.nodes.len() >> NODE_BITS;
-                self.nodes.resize(self.nodes.len() + (1 << NODE_BITS), word);
-                let list = if in_root { &mut self.root } else { &mut self.nodes };
-                list[at] = child as u32 | CHILD;
-                child
-            };
-            (base, in_root, depth, bits) = (child << NODE_BITS, false, depth + bits, NODE_BITS);
+        let first = run.base + index(aligned, run.depth, run.bits);
+        let below = (run.depth + run.bits).saturating_sub(len.max(run.depth));
+        first..first + (1 << below)
+    }
+
+    const fn child(word: u32, run: Run) -> Run {
+        let base = ((word & !CHILD) as usize) << NODE_BITS;
+        Run { in_root: false, base, depth: run.depth + run.bits, bits: NODE_BITS }
+    }
+
+    fn put(&mut self, root: usize, p: &Prefix) {
+        self.held[root] += 1;
+        let mut run = Run { in_root: true, base: root << ROOT_BITS, depth: 0, bits: ROOT_BITS };
+        while u32::from(p.len) > run.depth + run.bits {
+            let at = self.span(run, p).start;
+            let (words, owners) = self.lists(run.in_root);
+            let (word, owner) = (words[at], owners[at]);
+            let word = if word & CHILD == 0 { self.new_node(run.in_root, at, (word, owner)) } else { word };
+            run = Self::child(word, run);
         }
-        let first = base + index(aligned, depth, bits);
-        let count = 1usize << (depth + bits - len.max(depth));
-        let list = if in_root { &mut self.root } else { &mut self.nodes };
-        list[first..first + count].fill(p.row);
+        let span = self.span(run, p);
+        self.replace(run, span, p.len as u8 + 1, (p.len as u8 + 1, p.row));
+    }
+
+    /// A node whose words are all `filled`, in place of a word.
+    fn new_node(&mut self, in_root: bool, at: usize, filled: (u32, u8)) -> u32 {
+        let node = self.free_nodes.pop().unwrap_or((self.nodes.len() >> NODE_BITS) as u32);
+        let base = (node as usize) << NODE_BITS;
+        if base == self.nodes.len() {
+            self.nodes.resize(base + (1 << NODE_BITS), 0);
+            self.node_owner.resize(base + (1 << NODE_BITS), 0);
+        }
+        self.nodes[base..base + (1 << NODE_BITS)].fill(filled.0);
+        self.node_owner[base..base + (1 << NODE_BITS)].fill(filled.1);
+        let (words, owners) = self.lists(in_root);
+        (words[at], owners[at]) = (node | CHILD, 0);
+        node | CHILD
+    }
+
+    /// Gives the words of a span, and all below them, that `limit` or less owns to a new owner: those of shorter
+    /// prefixes to a new one, those of a prefix that goes to what covers it.
+    fn replace(&mut self, run: Run, span: std::ops::Range<usize>, limit: u8, new: (u8, u32)) {
+        for at in span {
+            let (words, owners) = self.lists(run.in_root);
+            if words[at] & CHILD != 0 {
+                let below = Self::child(words[at], run);
+                self.replace(below, below.base..below.base + (1 << NODE_BITS), limit, new);
+            } else if owners[at] <= limit {
+                (owners[at], words[at]) = new;
+            }
+        }
+    }
+
+    /// Takes a prefix out below a run, and with it nodes that no longer tell anything apart.
+    fn give(&mut self, run: Run, p: &Prefix, new: (u8, u32)) {
+        let span = self.span(run, p);
+        let at = span.start;
+        if u32::from(p.len) <= run.depth + run.bits {
+            self.release(run, span, p.len as u8 + 1, new);
+            return;
+        }
+        let word = self.lists(run.in_root).0[at];
+        if word & CHILD != 0 {
+            self.give(Self::child(word, run), p, new);
+            self.collapse(run.in_root, at);
+        }
+    }
+
+    fn release(&mut self, run: Run, span: std::ops::Range<usize>, gone: u8, new: (u8, u32)) {
+        for at in span {
+            let (words, owners) = self.lists(run.in_root);
+            if words[at] & CHILD != 0 {
+                let below = Self::child(words[at], run);
+                self.release(below, below.base..below.base + (1 << NODE_BITS), gone, new);
+                self.collapse(run.in_root, at);
+            } else if owners[at] == gone {
+                (owners[at], words[at]) = new;
+            }
+        }
+    }
+
+    /// Puts the one value of a node whose words are all equal in the place of the word that leads to it.
+    fn collapse(&mut self, in_root: bool, at: usize) {
+        let node = self.lists(in_root).0[at] & !CHILD;
+        let base = (node as usize) << NODE_BITS;
+        let (word, owner) = (self.nodes[base], self.node_owner[base]);
+        let all = base..base + (1 << NODE_BITS);
+        let equal = word & CHILD == 0
+            && self.nodes[all.clone()].iter().all(|w| *w == word)
+            && self.node_owner[all].iter().all(|o| *o == owner);
+        if equal {
+            self.free_nodes.push(node);
+            let (words, owners) = self.lists(in_root);
+            (words[at], owners[at]) = (word, owner);
+        }
     }
 
     #[inline]

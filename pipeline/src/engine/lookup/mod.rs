@@ -9,11 +9,12 @@ mod ternary;
 
 pub(super) use exact::Exact;
 pub(super) use lpm::{Lpm, Prefix};
-pub(super) use ternary::Ternary;
+pub(super) use ternary::{Line, Subset, Ternary};
 
 use super::batch::{Phv, Slot};
 use super::field::{FieldAt, SlotMap};
 use crate::ir::{KeyValue, MatchKind, Program, Table};
+use sluice_asic::geometry::{RANGE_DIGIT_BITS, range_rows};
 
 /// A container that holds key bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +62,7 @@ impl KeyPlan {
     }
 
     pub(super) fn has_ternary(&self) -> bool {
-        self.fields.iter().any(|(_, kind, _)| *kind == MatchKind::Ternary)
+        self.fields.iter().any(|(_, kind, _)| matches!(kind, MatchKind::Ternary | MatchKind::Range))
     }
 
     /// An entry's key as `(value, mask)` per word, the longest-prefix field left out.
@@ -81,6 +82,48 @@ impl KeyPlan {
         }
         words
     }
+
+    /// The lines of an entry: one, or with ranges those that the chip's rows would be.
+    pub(super) fn lines(&self, key: &[KeyValue]) -> Vec<Line> {
+        let mut lines = vec![Line { words: self.encode(key), sets: Vec::new() }];
+        for ((at, _, width), column) in self.fields.iter().zip(key) {
+            let KeyValue::Range { lo, hi } = *column else { continue };
+            let digits = self.digits(at);
+            let widths: Vec<u32> = digits.iter().map(|d| d.width.into()).collect();
+            debug_assert_eq!(
+                widths.iter().sum::<u32>(),
+                u32::from(*width),
+                "every bit of a range has a digit"
+            );
+            let rows = range_rows(lo as u32, hi as u32, &widths);
+            let with = |line: &Line, row: &[u16]| {
+                let sets = digits.iter().zip(row).map(|(d, values)| Subset { values: *values, ..*d });
+                let tells = sets.filter(|s| u32::from(s.values) != (1 << (1 << s.width)) - 1);
+                let mut line = line.clone();
+                line.sets.extend(tells);
+                line
+            };
+            lines = lines.iter().flat_map(|line| rows.iter().map(|row| with(line, row))).collect();
+        }
+        lines
+    }
+
+    /// The digits of a field, most significant first: its bits cut at the nibbles of its containers.
+    fn digits(&self, at: &FieldAt) -> Vec<Subset> {
+        let mut digits: Vec<(u8, Subset)> = Vec::new();
+        for p in &at.pieces {
+            let word = self.words.iter().position(|w| w.slot == p.slot).unwrap_or(0) as u16;
+            let mut bit = 0;
+            while bit < p.width {
+                let shift = p.at + bit;
+                let width = (RANGE_DIGIT_BITS as u8 - shift % RANGE_DIGIT_BITS as u8).min(p.width - bit);
+                digits.push((p.lo + bit, Subset { word, shift, width, values: 0 }));
+                bit += width;
+            }
+        }
+        digits.sort_by_key(|(lo, _)| std::cmp::Reverse(*lo));
+        digits.into_iter().map(|(_, digit)| digit).collect()
+    }
 }
 
 /// A key column as value and mask over the field's width.
@@ -93,6 +136,8 @@ pub(super) fn value_and_mask(column: KeyValue, width: u16) -> (u128, u128) {
             let mask = all & !all.checked_shr(u32::from(len)).unwrap_or(0);
             (value & mask, mask)
         }
+        // Its lines say what it compares.
+        KeyValue::Range { .. } => (0, 0),
     }
 }
 

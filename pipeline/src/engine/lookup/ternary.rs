@@ -1,58 +1,268 @@
-//! Ternary match: one bit vector of entries per value of each piece of the key that any entry cares
-//! about; the AND of a packet's vectors leaves its matches, the first bit wins.
+//! Ternary match: one bit vector of lines per value of each piece of the key that any line cares about; the
+//! AND of a packet's vectors leaves its matches, the first bit wins.
 //!
-//! Pieces are bytes while the vectors stay small, nibbles beyond.
+//! A line is what one TCAM row compares: an entry has one, with range keys a few. Lines stand in groups of at
+//! most 64, in the order in which they win; a group that fills up is halved, so that a new line moves no more
+//! than its group. Pieces are bytes while one group is enough, nibbles beyond. From a few groups on, summaries
+//! say per value of a piece which groups have a line for it.
 
 use super::{KeyWord, Phv, Slot};
 use crate::engine::batch::for_lanes;
 
+/// Where a line stands among all: priority, then age.
+pub(in crate::engine) type Order = (u32, u64);
+
+/// A set of values of up to four bits of a word, all in one nibble of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::engine) struct Subset {
+    pub(in crate::engine) word: u16,
+    pub(in crate::engine) shift: u8,
+    pub(in crate::engine) width: u8,
+    /// Bit `v` is set if the line matches value `v`.
+    pub(in crate::engine) values: u16,
+}
+
+/// What one row compares.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(in crate::engine) struct Line {
+    /// Value and mask per word.
+    pub(in crate::engine) words: Vec<(u32, u32)>,
+    pub(in crate::engine) sets: Vec<Subset>,
+}
+
+impl Line {
+    /// Whether it matches `found` in `piece` (a mask) of a word from bit `shift` on.
+    fn matches(&self, word: usize, shift: u8, piece: u32, found: u32) -> bool {
+        let (value, mask) = (self.words[word].0 >> shift & piece, self.words[word].1 >> shift & piece);
+        let inside =
+            |s: &&Subset| usize::from(s.word) == word && s.shift >= shift && piece >> (s.shift - shift) != 0;
+        found & mask == value & mask
+            && self
+                .sets
+                .iter()
+                .filter(inside)
+                .all(|s| s.values >> (found >> (s.shift - shift) & ((1 << s.width) - 1)) & 1 == 1)
+    }
+
+    /// Whether it looks at any bit of that piece.
+    fn cares(&self, word: usize, shift: u8, piece: u32) -> bool {
+        let mask = self.words.get(word).map_or(0, |(_, mask)| mask >> shift & piece);
+        let inside =
+            |s: &Subset| usize::from(s.word) == word && s.shift >= shift && piece >> (s.shift - shift) != 0;
+        mask != 0 || self.sets.iter().any(inside)
+    }
+}
+
+/// Where a piece of the key lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Piece {
+    slot: Slot,
+    shift: u8,
+    word: u16,
+}
+
 /// A ternary structure.
 #[derive(Clone, Debug)]
 pub(in crate::engine) struct Ternary {
-    /// Where each piece of the key lies: column and shift.
-    pieces: Vec<(Slot, u8)>,
+    words: Vec<KeyWord>,
+    pieces: Vec<Piece>,
     /// Bits of a piece as a mask: 0xff or 0xf.
     piece: u32,
     groups: Vec<Group>,
-    /// Row of each entry, best first.
+    /// Row of each line: 64 places per group.
     rows: Vec<u32>,
+    /// Per 64 groups, piece and value: the groups with a line that matches it.
+    summaries: Vec<u64>,
 }
 
-/// Up to 64 entries.
-#[derive(Clone, Debug)]
+/// Up to 64 lines.
+#[derive(Clone, Debug, Default)]
 struct Group {
-    /// A bit for each entry.
+    /// A bit for each line.
     valid: u64,
-    /// Per piece, the entries that match each of its values.
+    /// Per piece, the lines that match each of its values.
     vectors: Vec<u64>,
+    order: Vec<Order>,
 }
 
+const GROUP: usize = 64;
 /// Groups for which vectors of bytes are still small: 2 KB per byte and group.
 const BYTE_GROUPS: usize = 1;
+/// From so many groups on a look at the summaries pays.
+const SUMMARY_GROUPS: usize = 4;
 
 impl Ternary {
-    /// Builds from `(value, mask)` per word, best entry first.
-    pub(in crate::engine) fn new(words: &[KeyWord], entries: &[(Vec<(u32, u32)>, u32)]) -> Ternary {
-        let bits: u8 = if entries.len() <= 64 * BYTE_GROUPS { 8 } else { 4 };
+    /// Builds from lines with their place in the order and their row, in order.
+    pub(in crate::engine) fn new(words: &[KeyWord], lines: &[(Line, Order, u32)]) -> Ternary {
+        let bits: u8 = if lines.len() <= GROUP * BYTE_GROUPS { 8 } else { 4 };
         let piece = (1 << bits) - 1;
         let mut pieces = Vec::new();
-        let mut sources = Vec::new();
         for (w, word) in words.iter().enumerate() {
             for shift in (0..32).step_by(usize::from(bits)) {
-                if entries.iter().any(|(key, _)| key[w].1 >> shift & piece != 0) {
-                    pieces.push((word.slot, shift));
-                    sources.push((w, shift));
+                if lines.iter().any(|(line, ..)| line.cares(w, shift, piece)) {
+                    pieces.push(Piece { slot: word.slot, shift, word: w as u16 });
                 }
             }
         }
-        let groups = entries
-            .chunks(64)
-            .map(|chunk| Group {
-                valid: if chunk.len() == 64 { u64::MAX } else { (1 << chunk.len()) - 1 },
-                vectors: sources.iter().flat_map(|&(w, shift)| vectors(chunk, w, shift, piece)).collect(),
+        let mut t = Ternary {
+            words: words.to_vec(),
+            pieces,
+            piece,
+            groups: Vec::new(),
+            rows: Vec::new(),
+            summaries: Vec::new(),
+        };
+        for chunk in lines.chunks(GROUP) {
+            let vectors = t.pieces.iter().flat_map(|p| vectors(chunk, *p, piece)).collect();
+            let valid = if chunk.len() == GROUP { u64::MAX } else { (1 << chunk.len()) - 1 };
+            t.groups.push(Group {
+                valid,
+                vectors,
+                order: chunk.iter().map(|(_, order, _)| *order).collect(),
+            });
+            t.rows.extend(chunk.iter().map(|(.., row)| *row));
+            t.rows.resize(t.groups.len() * GROUP, 0);
+        }
+        t.summarise();
+        t
+    }
+
+    /// Adds the lines of an entry behind all that win over it. False if the structure has no vectors for what
+    /// a line compares, or grew beyond its kind: it must be built anew.
+    pub(in crate::engine) fn insert(&mut self, lines: &[Line], order: Order, row: u32) -> bool {
+        let bits = self.piece.count_ones() as usize;
+        let known = |line: &Line| {
+            (0..self.words.len()).all(|w| {
+                (0..32).step_by(bits).all(|shift| {
+                    let here = |p: &Piece| usize::from(p.word) == w && usize::from(p.shift) == shift;
+                    !line.cares(w, shift as u8, self.piece) || self.pieces.iter().any(here)
+                })
             })
-            .collect();
-        Ternary { pieces, piece, groups, rows: entries.iter().map(|(_, row)| *row).collect() }
+        };
+        let lines_now: usize = self.groups.iter().map(|g| g.order.len()).sum();
+        let outgrown = bits == 8 && lines_now + lines.len() > GROUP * BYTE_GROUPS;
+        if outgrown || self.groups.is_empty() || !lines.iter().all(known) {
+            return false;
+        }
+        for line in lines {
+            self.insert_line(line, order, row);
+        }
+        true
+    }
+
+    fn insert_line(&mut self, line: &Line, order: Order, row: u32) {
+        let behind = |g: &Group| g.order.first().is_some_and(|first| *first <= order);
+        let mut at = self.groups.partition_point(behind).saturating_sub(1);
+        if self.groups[at].order.len() == GROUP {
+            self.split(at);
+            at += usize::from(behind(&self.groups[at + 1]));
+        }
+        let values = self.piece + 1;
+        let group = &mut self.groups[at];
+        let place = group.order.partition_point(|o| *o <= order);
+        let low = (1_u64 << place) - 1;
+        let opened = |word: u64, bit: bool| word & low | u64::from(bit) << place | (word & !low) << 1;
+        let kinds = self.pieces.iter().flat_map(|p| (0..values).map(move |found| (p, found)));
+        for (word, (p, found)) in group.vectors.iter_mut().zip(kinds) {
+            *word = opened(*word, line.matches(p.word.into(), p.shift, self.piece, found));
+        }
+        group.valid = opened(group.valid, true);
+        let rows = &mut self.rows[at * GROUP..(at + 1) * GROUP];
+        rows.copy_within(place..group.order.len(), place + 1);
+        rows[place] = row;
+        group.order.insert(place, order);
+        self.summarise_group(at);
+    }
+
+    /// Takes the lines of an entry out.
+    pub(in crate::engine) fn remove(&mut self, order: Order) {
+        loop {
+            let at = self.groups.partition_point(|g| g.order.last().is_some_and(|last| *last < order));
+            let Some(group) = self.groups.get_mut(at) else { return };
+            let place = group.order.partition_point(|o| *o < order);
+            if group.order.get(place) != Some(&order) {
+                return;
+            }
+            let low = (1_u64 << place) - 1;
+            let closed = |word: u64| word & low | word >> 1 & !low;
+            group.vectors.iter_mut().for_each(|w| *w = closed(*w));
+            group.valid = closed(group.valid);
+            group.order.remove(place);
+            let left = group.order.len();
+            self.rows[at * GROUP..(at + 1) * GROUP].copy_within(place + 1..left + 1, place);
+            self.summarise_group(at);
+            self.merge(at);
+        }
+    }
+
+    pub(in crate::engine) fn is_empty(&self) -> bool {
+        self.groups.iter().all(|g| g.order.is_empty())
+    }
+
+    /// Halves a full group.
+    fn split(&mut self, at: usize) {
+        const HALF: usize = GROUP / 2;
+        let lower = u64::from(u32::MAX);
+        let group = &mut self.groups[at];
+        let upper = Group {
+            valid: group.valid >> HALF,
+            vectors: group.vectors.iter().map(|w| w >> HALF).collect(),
+            order: group.order.split_off(HALF),
+        };
+        group.valid &= lower;
+        group.vectors.iter_mut().for_each(|w| *w &= lower);
+        let moved: Vec<u32> = self.rows[at * GROUP + HALF..(at + 1) * GROUP].to_vec();
+        let place = (at + 1) * GROUP;
+        self.rows.splice(place..place, moved.into_iter().chain(std::iter::repeat_n(0, HALF)));
+        self.groups.insert(at + 1, upper);
+        self.summarise();
+    }
+
+    /// Joins a group with the one behind it if both are at most half full together, so that groups stay few.
+    fn merge(&mut self, at: usize) {
+        if self.groups.len() > 1 && self.groups[at].order.is_empty() {
+            self.groups.remove(at);
+            self.rows.drain(at * GROUP..(at + 1) * GROUP);
+            return self.summarise();
+        }
+        let count = |g: Option<&Group>| g.map_or(GROUP, |g| g.order.len());
+        let first = if count(self.groups.get(at)) + count(self.groups.get(at + 1)) <= GROUP / 2 {
+            at
+        } else if at > 0 && count(self.groups.get(at - 1)) + count(self.groups.get(at)) <= GROUP / 2 {
+            at - 1
+        } else {
+            return;
+        };
+        let upper = self.groups.remove(first + 1);
+        let group = &mut self.groups[first];
+        let have = group.order.len();
+        group.valid |= upper.valid << have;
+        group.vectors.iter_mut().zip(&upper.vectors).for_each(|(into, from)| *into |= from << have);
+        group.order.extend(&upper.order);
+        let from = (first + 1) * GROUP;
+        self.rows.copy_within(from..from + upper.order.len(), first * GROUP + have);
+        self.rows.drain(from..from + GROUP);
+        self.summarise();
+    }
+
+    fn summarise(&mut self) {
+        let per_word = self.pieces.len() * (self.piece as usize + 1);
+        self.summaries.clear();
+        if self.groups.len() >= SUMMARY_GROUPS {
+            self.summaries.resize(per_word * self.groups.len().div_ceil(GROUP), 0);
+            (0..self.groups.len()).for_each(|g| self.summarise_group(g));
+        }
+    }
+
+    fn summarise_group(&mut self, at: usize) {
+        let per_word = self.pieces.len() * (self.piece as usize + 1);
+        let Some(words) = self.summaries.get_mut(at / GROUP * per_word..(at / GROUP + 1) * per_word) else {
+            return;
+        };
+        let bit = 1 << (at % GROUP);
+        for (word, vector) in words.iter_mut().zip(&self.groups[at].vectors) {
+            *word = if *vector == 0 { *word & !bit } else { *word | bit };
+        }
     }
 
     #[inline]
@@ -62,58 +272,84 @@ impl Ternary {
                 let mut hits = [0u64; N];
                 for_lanes::<N>(mask, |l| hits[l % N] = group.valid);
                 let values = self.piece as usize + 1;
-                for ((slot, shift), vectors) in self.pieces.iter().zip(group.vectors.chunks_exact(values)) {
-                    let column = phv.column(*slot);
+                for (p, vectors) in self.pieces.iter().zip(group.vectors.chunks_exact(values)) {
+                    let column = phv.column(p.slot);
                     // As long as the piece has values: no index can be outside.
                     if let Ok(vectors) = <&[u64; 256]>::try_from(vectors) {
                         for_lanes::<N>(mask, |l| {
-                            hits[l % N] &= vectors[usize::from((column[l].get() >> shift) as u8)];
+                            hits[l % N] &= vectors[usize::from((column[l].get() >> p.shift) as u8)];
+                        });
+                    } else if let Ok(vectors) = <&[u64; 16]>::try_from(vectors) {
+                        for_lanes::<N>(mask, |l| {
+                            hits[l % N] &= vectors[(column[l].get() >> p.shift & 0xf) as usize];
                         });
                     }
                 }
                 for_lanes::<N>(mask, |l| rows[l] = self.row(0, hits[l % N]));
             }
-            _ => for_lanes::<N>(mask, |l| rows[l] = self.find_one(phv, l)),
+            _ if self.summaries.is_empty() => for_lanes::<N>(mask, |l| rows[l] = self.find_one(phv, l)),
+            _ => for_lanes::<N>(mask, |l| rows[l] = self.find_summarised(phv, l)),
         }
     }
 
     /// The row of the best of `hits` in a group.
     #[inline(always)]
     fn row(&self, group: usize, hits: u64) -> u32 {
-        let best = group * 64 + hits.trailing_zeros() as usize;
+        let best = group * GROUP + hits.trailing_zeros() as usize;
         if hits == 0 { 0 } else { self.rows.get(best).copied().unwrap_or(0) }
     }
 
     #[inline]
     fn find_one(&self, phv: &Phv, lane: usize) -> u32 {
-        let values = self.piece as usize + 1;
         for (g, group) in self.groups.iter().enumerate() {
-            let mut hits = group.valid;
-            for ((slot, shift), vectors) in self.pieces.iter().zip(group.vectors.chunks_exact(values)) {
-                hits &= vectors[(phv.get(*slot, lane) >> shift & self.piece) as usize];
-                if hits == 0 {
-                    break;
-                }
-            }
+            let hits = self.hits(group.valid, &group.vectors, phv, lane);
             if hits != 0 {
                 return self.row(g, hits);
             }
         }
         0
     }
+
+    /// As [`Self::find_one`], but only in the groups that the summaries leave.
+    fn find_summarised(&self, phv: &Phv, lane: usize) -> u32 {
+        let per_word = self.pieces.len() * (self.piece as usize + 1);
+        // A table without pieces matches everything in its first group.
+        for (word, summary) in self.summaries.chunks_exact(per_word.max(1)).enumerate() {
+            let mut left = self.hits(u64::MAX, summary, phv, lane);
+            while left != 0 {
+                let g = word * GROUP + left.trailing_zeros() as usize;
+                left &= left - 1;
+                let Some(group) = self.groups.get(g) else { break };
+                let hits = self.hits(group.valid, &group.vectors, phv, lane);
+                if hits != 0 {
+                    return self.row(g, hits);
+                }
+            }
+        }
+        0
+    }
+
+    /// The AND of `start` and the words of a packet's pieces.
+    #[inline(always)]
+    fn hits(&self, start: u64, words: &[u64], phv: &Phv, lane: usize) -> u64 {
+        let values = self.piece as usize + 1;
+        let mut hits = start;
+        for (p, words) in self.pieces.iter().zip(words.chunks_exact(values)) {
+            hits &= words[(phv.get(p.slot, lane) >> p.shift & self.piece) as usize];
+            if hits == 0 {
+                break;
+            }
+        }
+        hits
+    }
 }
 
-/// For each value of a piece the entries that match it.
-fn vectors(
-    chunk: &[(Vec<(u32, u32)>, u32)],
-    word: usize,
-    shift: u8,
-    piece: u32,
-) -> impl Iterator<Item = u64> {
+/// For each value of a piece the lines that match it.
+fn vectors(chunk: &[(Line, Order, u32)], at: Piece, piece: u32) -> impl Iterator<Item = u64> {
     (0..=piece).map(move |found| {
-        chunk.iter().enumerate().fold(0, |bits, (i, (key, _))| {
-            let (value, mask) = (key[word].0 >> shift & piece, key[word].1 >> shift & piece);
-            bits | u64::from(found & mask == value & mask) << i
+        let lines = chunk.iter().enumerate();
+        lines.fold(0, |bits, (i, (line, ..))| {
+            bits | u64::from(line.matches(at.word.into(), at.shift, piece, found)) << i
         })
     })
 }

@@ -7,11 +7,13 @@ use super::super::bits::{ByteRef, PhvView, bits_for};
 use super::super::data::Owner;
 use super::super::deps::node_name;
 use super::gateway::{self, GatewayDemand};
+use super::sizes;
 use crate::flow::{Flow, Node, NodeKind, Outcome, Var, table_actions};
 use crate::ir::{
     Action, Counter, CounterHome, CounterKind, Expr, Hash, Loc, MatchKind, PrimitiveKind, Profile, Program,
     Register, RegisterAccess, Table,
 };
+use crate::rows;
 use crate::salu;
 use crate::verify::Diag;
 use sluice_asic::alu::AluClass;
@@ -43,6 +45,8 @@ pub(crate) struct ActionDemand {
     pub(crate) data: BTreeMap<Container, u32>,
     /// Containers that take a result of a hash or of a stateful ALU.
     pub(crate) hashed: BTreeSet<Container>,
+    /// Containers that take a mask beside their operand.
+    pub(crate) masked: BTreeSet<Container>,
 }
 
 /// A hash computation for actions or for the index of a counter.
@@ -121,9 +125,11 @@ pub(crate) struct Demand {
     pub(crate) lookup: Lookup,
     /// Key bytes with the bits compared; for gateways empty.
     pub(crate) key: BTreeMap<ByteRef, u8>,
+    /// Those of the key bytes that are compared by range.
+    pub(crate) ranged: BTreeMap<ByteRef, u8>,
     /// Key bits.
     pub(crate) key_bits: u32,
-    /// Entries that it must hold.
+    /// Entries that it must hold; with range keys, TCAM rows.
     pub(crate) size: u32,
     /// Bits beside the key in a match or ternary-indirection word, immediate data included.
     pub(crate) overhead_bits: u32,
@@ -143,6 +149,8 @@ pub(crate) struct Demand {
     pub(crate) registers: Vec<RegisterDemand>,
     /// Action profile.
     pub(crate) profile: Option<ProfileDemand>,
+    /// Bits per entry in map RAM for its age.
+    pub(crate) idle_bits: Option<u32>,
     /// Stage that the author asks for.
     pub(crate) pin: Option<u8>,
 }
@@ -154,6 +162,22 @@ impl Demand {
             && self.profile.is_none()
             && self.registers.is_empty()
             && self.counters.iter().all(|c| c.size.is_none())
+    }
+
+    /// Bytes that the key takes in TCAM, with their bits: each nibble that is compared by range takes a byte of
+    /// its own (facts: asic §3.2).
+    pub(crate) fn ternary_bytes(&self) -> Vec<(ByteRef, u8)> {
+        let mut bytes: Vec<(ByteRef, u8)> = Vec::new();
+        for (&byte, &mask) in &self.key {
+            match self.ranged.get(&byte) {
+                None => bytes.push((byte, mask)),
+                // A set of values fills a whole TCAM byte.
+                Some(_) => {
+                    bytes.extend([0x0f, 0xf0].into_iter().filter(|n| mask & n != 0).map(|_| (byte, 0xff)))
+                }
+            }
+        }
+        bytes
     }
 
     /// What `node` needs.
@@ -174,6 +198,7 @@ impl Demand {
             at: data.loc,
             lookup: Lookup::None,
             key: BTreeMap::new(),
+            ranged: BTreeMap::new(),
             key_bits: 0,
             size: 0,
             overhead_bits: 0,
@@ -185,6 +210,7 @@ impl Demand {
             counters: Vec::new(),
             registers: Vec::new(),
             profile: None,
+            idle_bits: None,
             pin: None,
         };
         let context = Context { program, chip, phv, flow };
@@ -211,15 +237,18 @@ impl Context<'_> {
     fn table(&self, table: Table, demand: &mut Demand) -> Result<(), Diag> {
         let data = &self.program.tables[table];
         demand.pin = data.pin;
+        demand.idle_bits = data.idle.map(|idle| idle.bits.into());
         demand.lookup = match data.keys.iter().map(|k| k.kind).max() {
             None => Lookup::None,
             Some(MatchKind::Exact) => Lookup::Exact,
-            Some(MatchKind::Ternary | MatchKind::Lpm) => Lookup::Ternary,
+            Some(MatchKind::Ternary | MatchKind::Lpm | MatchKind::Range) => Lookup::Ternary,
         };
         demand.key = self.phv.bytes(data.keys.iter().map(|k| Var::Field(k.field)));
+        let ranged = data.keys.iter().filter(|k| k.kind == MatchKind::Range);
+        demand.ranged = self.phv.bytes(ranged.map(|k| Var::Field(k.field)));
         demand.key_bits = demand.key.values().map(|mask| mask.count_ones()).sum();
         if demand.lookup != Lookup::None {
-            demand.size = data.size.max(data.entries.len() as u32).max(1);
+            demand.size = sizes::narrow(rows::planned(self.program, data));
         }
         demand.profile = data.profile.map(|p| self.profile(p)).transpose()?;
         self.actions(&table_actions(self.program, table), demand);
@@ -277,8 +306,9 @@ impl Context<'_> {
             let bytes = self.input_bytes(&data.inputs);
             demand.hashes.push(HashDemand { bytes, bits: u32::from(data.width), name: data.name.clone() });
         }
-        let ram_bytes =
-            |a: &ActionDemand| a.data.keys().map(|&c| u32::from(self.phv.width(c)) / 8).sum::<u32>();
+        let ram_bytes = |a: &ActionDemand| {
+            a.data.keys().chain(&a.masked).map(|&c| u32::from(self.phv.width(c)) / 8).sum::<u32>()
+        };
         let bytes = demand.actions.iter().map(ram_bytes).max().unwrap_or(0);
         demand.data_bits = demand.actions.iter().map(|a| a.data.values().sum()).max().unwrap_or(0);
         let immediate = bytes * 8 <= self.chip.mau.immediate_bits && demand.profile.is_none();
@@ -317,6 +347,13 @@ impl Context<'_> {
                     let gress = self.program.actions[action].gress;
                     let drop = self.program.intrinsic(gress, crate::ir::Intrinsic::DropCtl).map(Var::Field);
                     need.writes.extend(drop.iter().flat_map(|&v| self.phv.containers(&[v])));
+                }
+                PrimitiveKind::SetMasked(field, ..) => {
+                    for s in self.phv.slices(Var::Field(*field)) {
+                        need.writes.insert(s.container);
+                        need.masked.insert(s.container);
+                        *need.data.entry(s.container).or_insert(0) += 2 * u32::from(s.width);
+                    }
                 }
             }
         }

@@ -71,6 +71,11 @@ impl Fit<'_> {
             Lookup::Ternary => self.ternary(pool, demand, capacity)?,
         }
         self.action_data(pool, demand, capacity)?;
+        if let Some(bits) = demand.idle_bits {
+            let rams = sizes::narrow(geometry::idle_map_rams(&self.chip.mau, capacity.into(), bits));
+            ram::idle(pool, &self.chip.mau, demand.owner, rams)
+                .map_err(|column| short(column, format!("{rams} map RAMs of ages")))?;
+        }
         for h in &demand.hashes {
             let most = self.chip.mau.exact_xbar_groups;
             xbar::exact(pool, (&self.chip.mau, self.view), demand.owner, &h.bytes, &[], most)
@@ -167,8 +172,9 @@ impl Fit<'_> {
             return Err(short(Column::Tcam, format!("more than {} ternary tables", mau.ternary_tables)));
         }
         let width = sizes::ternary_width(demand);
-        if !xbar::ternary(pool, (mau, self.view), owner, &demand.key, width) {
-            return Err(short(Column::TernaryXbar, format!("{} key bytes", demand.key.len())));
+        let key = demand.ternary_bytes();
+        if !xbar::ternary(pool, (mau, self.view), owner, &key, width) {
+            return Err(short(Column::TernaryXbar, format!("{} key bytes", key.len())));
         }
         let groups = capacity / mau.tcam_depth.max(1);
         if !ram::tcam(pool, mau, owner, groups, width) {
@@ -298,7 +304,8 @@ impl Fit<'_> {
         for action in &demand.actions {
             let fed: BTreeSet<Container> = action.data.keys().chain(&action.hashed).copied().collect();
             for size in [8, 16, 32] {
-                let count = fed.iter().filter(|&&c| self.view.width(c) == size).count();
+                let words = fed.iter().chain(&action.masked);
+                let count = words.filter(|&&c| self.view.width(c) == size).count();
                 let slot = most.entry(size).or_default();
                 *slot = (*slot).max(count);
             }

@@ -153,6 +153,21 @@ pub(crate) fn action_data(
     Ok(())
 }
 
+/// Places the map RAMs of ages: any that are free, for no SRAM goes with them.
+pub(crate) fn idle(pool: &mut Pool, mau: &MauSpec, owner: Owner, count: u32) -> Result<(), Column> {
+    let all = (0..mau.map_ram_rows as u16).flat_map(|r| (0..mau.map_ram_columns as u16).map(move |c| (r, c)));
+    // Those first whose SRAM is taken: the others can still be counters.
+    let mut free: Vec<(u16, u16)> = all.filter(|&(r, c)| pool.is_free(Column::MapRam, r, c)).collect();
+    free.sort_by_key(|&(r, c)| pool.is_free(Column::Sram, r, mau.sram_left_columns as u16 + c));
+    if free.len() < count as usize {
+        return Err(Column::MapRam);
+    }
+    for (row, col) in free.into_iter().take(count as usize) {
+        pool.take((Column::MapRam, row, col), owner, Content::Own, "ages");
+    }
+    Ok(())
+}
+
 /// Places counters or selector words with their map RAMs, spare banks and ALUs.
 pub(crate) fn synthetic(
     pool: &mut Pool,

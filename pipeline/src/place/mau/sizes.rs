@@ -32,10 +32,11 @@ pub(crate) fn exact(mau: &MauSpec, demand: &Demand, entries: u32) -> Result<Exac
 /// block has bits in both nibbles (a block has five bytes and a nibble: facts asic §3.2).
 pub(crate) fn ternary_width(demand: &Demand) -> u32 {
     const PAIR_BYTES: u32 = 11;
-    let bytes = demand.key.len() as u32;
+    let key = demand.ternary_bytes();
+    let bytes = key.len() as u32;
     let width = geometry::ternary_width(bytes);
     let single = bytes.saturating_sub(width / 2 * PAIR_BYTES);
-    let nibbles = demand.key.values().any(|m| m & 0x0f == 0 || m & 0xf0 == 0);
+    let nibbles = key.iter().any(|(_, m)| m & 0x0f == 0 || m & 0xf0 == 0);
     if width % 2 == 1 && single > 5 && !nibbles { width + 1 } else { width }
 }
 
@@ -83,7 +84,7 @@ pub(crate) fn impossible(mau: &MauSpec, demand: &Demand) -> Option<GeometryError
     let widest = (demand.lookup == Lookup::Ternary && ternary_width(demand) > mau.ternary_xbar_groups)
         .then_some(GeometryError::TooWide {
             what: "ternary key",
-            found: demand.key.len() as u64 * 8,
+            found: demand.ternary_bytes().len() as u64 * 8,
             limit: u64::from(mau.ternary_xbar_bytes()) * 8,
         });
     match_words.or(widest).or_else(|| action_rams(mau, demand, 1).err())

@@ -10,7 +10,7 @@ use super::super::bits::{ByteRef, PhvView};
 use super::super::data::Owner;
 use super::pool::{Content, Pool};
 use sluice_asic::chip::{Column, MauSpec};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// A place on a crossbar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,7 +40,7 @@ pub(crate) fn exact(
     if bytes.is_empty() && fixed.is_empty() {
         return Some(Vec::new());
     }
-    let masks = bytes.iter().map(|&b| (b, 0)).collect();
+    let masks: Vec<(ByteRef, u8)> = bytes.iter().map(|&b| (b, 0)).collect();
     let most = if fixed.is_empty() { most } else { 1 };
     let groups = mau.exact_xbar_groups.min(16);
     let least = (bytes.len() as u32).div_ceil(mau.exact_xbar_group_bytes.max(1)).max(1);
@@ -71,12 +71,13 @@ pub(crate) fn exact(
     None
 }
 
-/// Brings the bytes of a key to the groups of `width` TCAM blocks; returns false if they do not fit.
+/// Brings the bytes of a key to the groups of `width` TCAM blocks, those that stand in the list twice to two
+/// places; returns false if they do not fit.
 pub(crate) fn ternary(
     pool: &mut Pool,
     (mau, view): (&MauSpec, &PhvView<'_>),
     owner: Owner,
-    key: &BTreeMap<ByteRef, u8>,
+    key: &[(ByteRef, u8)],
     width: u32,
 ) -> bool {
     let pairs = (mau.ternary_xbar_groups / 2) as u16;
@@ -137,7 +138,7 @@ fn ternary_pair(mau: &MauSpec, pair: u16) -> Vec<Place> {
 fn assign(
     pool: &Pool,
     places: Vec<Place>,
-    bytes: &BTreeMap<ByteRef, u8>,
+    bytes: &[(ByteRef, u8)],
     fixed: &[(u16, ByteRef)],
 ) -> Option<Assigned> {
     let mut put = Assigned::new();
@@ -150,13 +151,15 @@ fn assign(
     }
     let usable = |place: &Place, mask: u8| !place.nibble || mask & 0x0f == 0 || mask & 0xf0 == 0;
     let mut open: Vec<(ByteRef, u8)> = Vec::new();
-    for (&byte, &mask) in bytes {
+    for &(byte, mask) in bytes {
         let there = places.iter().find(|p| {
-            usable(p, mask) && pool.content(p.column, p.group, p.byte) == Some(Content::Byte(byte))
+            !put.iter().any(|(q, _)| q == *p)
+                && usable(p, mask)
+                && pool.content(p.column, p.group, p.byte) == Some(Content::Byte(byte))
         });
         match there {
             Some(place) => put.push((*place, byte)),
-            None if put.iter().any(|(_, b)| *b == byte) => {}
+            None if fixed.iter().any(|(_, b)| *b == byte) => {}
             None => open.push((byte, mask)),
         }
     }

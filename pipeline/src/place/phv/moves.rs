@@ -73,6 +73,11 @@ pub(super) fn writes(program: &Program, flow: &Flow) -> Vec<Write> {
                     let m = Move { lo: 0, width: program.fields[*dst].width, source: Source::Hash };
                     (*dst, Shape::Copy, vec![m])
                 }
+                PrimitiveKind::SetMasked(dst, ..) => {
+                    let width = program.fields[*dst].width;
+                    let part = |source| Move { lo: 0, width, source };
+                    (*dst, Shape::Merge, vec![part(Source::Field(*dst, 0)), part(Source::Data)])
+                }
                 PrimitiveKind::Register(access) => {
                     for (_, dst) in &access.outputs {
                         let m = Move { lo: 0, width: program.fields[*dst].width, source: Source::Hash };
@@ -112,7 +117,11 @@ fn trace(program: &Program, value: &Expr) -> Vec<Move> {
             }
             moves
         }
-        Expr::Alu(_, a, b) => trace(program, a).into_iter().chain(trace(program, b)).collect(),
+        Expr::Alu(op, a, b) => {
+            let (from_a, from_b) = op.reads();
+            let of = |read: bool, e: &Expr| if read { trace(program, e) } else { Vec::new() };
+            of(from_a, a).into_iter().chain(of(from_b, b)).collect()
+        }
     }
 }
 

@@ -23,7 +23,9 @@ fn written(check: &Check<'_>, action: Action) -> BTreeSet<Container> {
         .body
         .iter()
         .flat_map(|p| match &p.kind {
-            PrimitiveKind::Set(f, _) | PrimitiveKind::Hash(f, _) => vec![Var::Field(*f)],
+            PrimitiveKind::Set(f, _) | PrimitiveKind::Hash(f, _) | PrimitiveKind::SetMasked(f, ..) => {
+                vec![Var::Field(*f)]
+            }
             PrimitiveKind::SetValid(h, _) => vec![Var::Valid(*h)],
             PrimitiveKind::Register(access) => taken(access),
             PrimitiveKind::Drop(_) => drop().into_iter().collect(),
@@ -82,7 +84,11 @@ fn outputs(check: &mut Check<'_>, owner: Owner, part: Part) {
             }
         }
         let actions = check.flow(owner.gress).actions(check.program, owner.node);
-        let fed = |a: &Action| fed(check, *a).iter().filter(|&&c| check.view.width(c) == size * 8).count();
+        // A set under a mask takes value and mask.
+        let fed = |a: &Action| {
+            let (fed, pairs) = (fed(check, *a), pairs(check, *a));
+            fed.iter().chain(&pairs).filter(|&&c| check.view.width(c) == size * 8).count()
+        };
         let needed = actions.iter().map(fed).max().unwrap_or(0);
         check.at_least(owner, stage, column.id(), slots.len() as u64, needed as u64);
     }
@@ -102,10 +108,21 @@ fn fed(check: &Check<'_>, action: Action) -> BTreeSet<Container> {
             PrimitiveKind::Set(f, value) if has_param(value) => vec![Var::Field(*f)],
             PrimitiveKind::Hash(f, _) => vec![Var::Field(*f)],
             PrimitiveKind::Register(access) => taken(access),
+            PrimitiveKind::SetMasked(f, ..) => vec![Var::Field(*f)],
             _ => Vec::new(),
         })
         .collect();
     check.view.containers(&vars)
+}
+
+/// Containers that are set under a mask.
+fn pairs(check: &Check<'_>, action: Action) -> BTreeSet<Container> {
+    let masked = |kind: &PrimitiveKind| match kind {
+        PrimitiveKind::SetMasked(f, ..) => Some(Var::Field(*f)),
+        _ => None,
+    };
+    let body = check.program.actions[action].body.iter();
+    check.view.containers(&body.filter_map(|p| masked(&p.kind)).collect::<Vec<_>>())
 }
 
 fn has_param(value: &Expr) -> bool {

@@ -20,6 +20,7 @@ pub(super) fn check(check: &mut Check<'_>) {
             }
             action_data(check, owner, part, table);
             selector(check, owner, part, table);
+            ages(check, owner, part, table);
         }
         counters(check, owner, part);
         registers(check, owner, part);
@@ -46,6 +47,13 @@ fn key_bits(check: &Check<'_>, table: Table) -> u32 {
     let program = check.program;
     let fields: BTreeSet<_> = program.tables[table].keys.iter().map(|k| k.field).collect();
     fields.iter().map(|&f| u32::from(program.fields[f].width)).sum()
+}
+
+/// Bits that ranges take beyond their fields' own: as many again.
+fn range_bits(check: &Check<'_>, table: Table) -> u64 {
+    let program = check.program;
+    let ranges = program.tables[table].keys.iter().filter(|k| k.kind == MatchKind::Range);
+    ranges.map(|k| u64::from(program.fields[k.field].width)).sum()
 }
 
 /// Ways: RAMs per way and word, from their purposes.
@@ -117,7 +125,11 @@ fn ternary(check: &mut Check<'_>, owner: Owner, part: Part, table: Table) {
     if !chained {
         check.report(owner, format!("TCAM words in stage {} do not stand in consecutive rows", part.stage));
     }
-    let bits = u64::from(key_bits(check, table));
+    // A nibble compared by range stands as the set of its values, in a byte.
+    let bits = u64::from(key_bits(check, table)) + range_bits(check, table);
+    let copies = range_bits(check, table).div_ceil(4);
+    let bytes = check.units(owner, part.stage, Column::TernaryXbar).count() as u64;
+    check.at_least(owner, part.stage, "crossbar bytes of ranges", bytes, copies);
     let widest = words.len() as u64 * u64::from(check.mau.tcam_width);
     check.at_least(owner, part.stage, "TCAM key bits", widest, bits);
     let held = first.len() as u64 * u64::from(check.mau.tcam_depth);
@@ -138,6 +150,13 @@ fn action_data(check: &mut Check<'_>, owner: Owner, part: Part, table: Table) {
     let needed = geometry::action_data(check.mau, u64::from(entries), bits).map_or(0, |l| l.rams);
     let found = check.units_for(owner, part.stage, Column::Sram, "action data").count() as u64;
     check.at_least(owner, part.stage, "RAMs of action data", found, needed);
+}
+
+fn ages(check: &mut Check<'_>, owner: Owner, part: Part, table: Table) {
+    let Some(idle) = check.program.tables[table].idle else { return };
+    let needed = geometry::idle_map_rams(check.mau, part.entries.into(), idle.bits.into());
+    let found = check.units_for(owner, part.stage, Column::MapRam, "ages").count() as u64;
+    check.at_least(owner, part.stage, "map RAMs of ages", found, needed);
 }
 
 fn selector(check: &mut Check<'_>, owner: Owner, part: Part, table: Table) {

@@ -38,8 +38,8 @@ pub(super) fn check(check: &mut Check<'_>) {
         let Some(table) = check.table(owner) else { continue };
         let data = &check.program.tables[table];
         let held: u64 = parts.iter().map(|p| u64::from(p.entries)).sum();
-        let size = data.size.max(data.entries.len() as u32);
-        if !data.keys.is_empty() && held < u64::from(size) {
+        let size = crate::rows::planned(check.program, data);
+        if !data.keys.is_empty() && held < size {
             check.report(owner, format!("parts hold {held} entries; {size} needed"));
         }
         if let (Some(pin), Some(first)) = (data.pin, parts.first())

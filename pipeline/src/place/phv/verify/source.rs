@@ -53,6 +53,11 @@ pub(super) fn results(program: &Program, action: Action) -> Vec<Result> {
                 let bits = vec![vec![Bit::Hash]; program.fields[*field].width.into()];
                 Result { field: *field, loc: p.loc, how: How::Copied, bits }
             }
+            PrimitiveKind::SetMasked(field, ..) => {
+                let bits =
+                    (0..program.fields[*field].width).map(|b| vec![Bit::Phv(*field, b), Bit::Data]).collect();
+                Result { field: *field, loc: p.loc, how: How::Masked, bits }
+            }
             PrimitiveKind::Register(access) => {
                 for (_, field) in &access.outputs {
                     let bits = vec![vec![Bit::Hash]; program.fields[*field].width.into()];
@@ -76,7 +81,11 @@ fn bit(program: &Program, value: &Expr, at: u16) -> Vec<Bit> {
         Expr::Slice(inner, _, lo) => bit(program, inner, at + lo),
         Expr::Cast(inner, _) if at >= inner.width(program) => vec![Bit::Zero],
         Expr::Cast(inner, _) => bit(program, inner, at),
-        Expr::Alu(_, a, b) => [bit(program, a, at), bit(program, b, at)].concat(),
+        Expr::Alu(op, a, b) => {
+            let (from_a, from_b) = op.reads();
+            let of = |read: bool, e: &Expr| if read { bit(program, e, at) } else { Vec::new() };
+            [of(from_a, a), of(from_b, b)].concat()
+        }
     }
 }
 

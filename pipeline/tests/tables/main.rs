@@ -1,0 +1,11 @@
+//! Tables and actions through both engines: what programs of each construct write into packets on both chips, and
+//! that entries changed one by one leave what a table built anew has.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
+
+mod alu;
+mod bench;
+mod idle;
+mod incremental;
+mod masked;
+mod range;
