@@ -23,3 +23,4 @@ pub mod salu;
 pub mod switch;
 pub mod text;
 pub mod verify;
+mod ways;

@@ -54,7 +54,9 @@ impl Group {
     fn writes(&self, program: &Program, kind: &PrimitiveKind) -> Vec<Var> {
         let one = match kind {
             PrimitiveKind::Set(field, _) | PrimitiveKind::Hash(field, _) => Some(Var::Field(*field)),
-            PrimitiveKind::SetValid(header, _) => Some(Var::Valid(*header)),
+            PrimitiveKind::SetValid(header, _) | PrimitiveKind::CopyValid(header, _) => {
+                Some(Var::Valid(*header))
+            }
             PrimitiveKind::Drop(_) => program.intrinsic(self.gress, Intrinsic::DropCtl).map(Var::Field),
             PrimitiveKind::Register(access) => {
                 return access.outputs.iter().map(|(_, f)| Var::Field(*f)).collect();
@@ -93,6 +95,7 @@ fn reads(program: &Program, kind: &PrimitiveKind) -> Vec<Var> {
             }
         }
         PrimitiveKind::SetValid(..) | PrimitiveKind::CountDirect(_) | PrimitiveKind::Drop(_) => {}
+        PrimitiveKind::CopyValid(_, from) => list.push(Var::Valid(*from)),
     }
     list
 }

@@ -134,7 +134,7 @@ fn made_headers(program: &Program, gress: Gress) -> BTreeSet<Header> {
     actions
         .flat_map(|a| &a.body)
         .filter_map(|p| match p.kind {
-            PrimitiveKind::SetValid(h, true) => Some(h),
+            PrimitiveKind::SetValid(h, true) | PrimitiveKind::CopyValid(h, _) => Some(h),
             _ => None,
         })
         .collect()
@@ -158,12 +158,14 @@ fn written_containers(
     for state in program.states.values().filter(|s| s.gress == gress) {
         for op in &state.ops {
             match &op.kind {
-                crate::ir::ParserOpKind::Set(f, _) | crate::ir::ParserOpKind::VerifyChecksum(f, _) => {
+                crate::ir::ParserOpKind::Set(f, _)
+                | crate::ir::ParserOpKind::VerifyChecksum(f, _)
+                | crate::ir::ParserOpKind::Lookahead(f, _) => {
                     if matches!(program.fields[*f].home, Home::Header(_)) {
                         set.extend(containers_of(*f, slots));
                     }
                 }
-                crate::ir::ParserOpKind::Extract(_) => {}
+                _ => {}
             }
         }
     }

@@ -36,6 +36,9 @@ use request::Lanes as RequestLanes;
 use sluice_asic::gress::Gress;
 use table::{Found, NO_ENTRY};
 
+/// `parser_err`: a checksum that was verified is wrong (facts: asic §10).
+const WRONG_CHECKSUM: u64 = 0x1000;
+
 /// A program that the engine cannot run although it was placed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the engine cannot run this program: {reason}")]
@@ -241,7 +244,7 @@ impl GressEngine {
         for_lanes::<N>(mask & !1, |l| windows[l % N] = packets.window(start[l]));
         let heads = Heads { windows, len: head };
         let (phv, hashes, found) = (&self.phv, &self.code.hashes, &self.found);
-        let mut ended = Ended { leaf, failed: 0 };
+        let mut ended = Ended { leaf, failed: 0, wrong: 0 };
         let parser = &self.code.parser;
         parser.run::<N>(mask, &heads, phv, &mut self.parser, &mut ended, |code, lanes_of| {
             let entry = EntryOf { args: &[], base: &found.base, entry: &found.entry };
@@ -250,10 +253,12 @@ impl GressEngine {
             let mut fx = Effects { hashes, accesses, notes, state: &mut *state, bytes, labels, dropped: 0 };
             action::run::<N>(code, lanes_of, phv, &entry, &mut fx);
         });
-        let failed = ended.failed;
+        let Ended { failed, wrong, .. } = ended;
         if let Some((_, at)) = self.code.inputs.iter().find(|(which, _)| *which == Intrinsic::ParserErr) {
             let leaves = &self.code.parser.leaves;
-            at.write_lanes::<N>(mask, phv, |l| u64::from(leaves[usize::from(leaf[l])].error));
+            at.write_lanes::<N>(mask, phv, |l| {
+                u64::from(leaves[usize::from(leaf[l])].error) | (wrong >> l & 1) * WRONG_CHECKSUM
+            });
         }
         failed
     }

@@ -104,6 +104,8 @@ pub enum PrimitiveKind {
     /// Sets `drop_ctl`: the packet leaves no copy at this gress' deparser, unless a later primitive of the
     /// pass names another label, which then is the reason.
     Drop(Label),
+    /// Makes the first header valid if the second one is, else invalid. Both are elements of one header stack.
+    CopyValid(Header, Header),
 }
 
 /// One access to a register. An index past the end accesses nothing, and its output words are 0.

@@ -6,9 +6,9 @@
 //! actions exclude each other is not considered.
 
 use super::data::PhvAllocation;
-use crate::entity::EntityMap;
-use crate::ir::{Header, Loc, Next, ParserOpKind, ParserState, PrimitiveKind, Program, RequestKind};
+use crate::ir::{Header, Loc, PrimitiveKind, Program, RequestKind};
 use crate::verify::Diag;
+use crate::ways::{Stop, Ways};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_asic::phv::PhvInventory;
@@ -106,7 +106,7 @@ fn longest_head(program: &Program, gress: Gress) -> u32 {
     let mut added: Vec<Header> = Vec::new();
     for action in program.actions.values().filter(|a| a.gress == gress) {
         added.extend(action.body.iter().filter_map(|p| match p.kind {
-            PrimitiveKind::SetValid(h, true) => Some(h),
+            PrimitiveKind::SetValid(h, true) | PrimitiveKind::CopyValid(h, _) => Some(h),
             _ => None,
         }));
     }
@@ -114,33 +114,13 @@ fn longest_head(program: &Program, gress: Gress) -> u32 {
     let bytes = |h: &Header| program.header_bits(*h) / 8;
     let emitted = |h: Header| emit.iter().filter(|e| **e == h).count() as u32 * bytes(&h);
     let always: u32 = emit.iter().filter(|h| added.contains(h)).map(bytes).sum();
-    let state_bytes = |s: ParserState| -> u32 {
-        let ops = program.states[s].ops.iter();
-        ops.map(|op| match op.kind {
-            ParserOpKind::Extract(h) if !added.contains(&h) => emitted(h),
-            _ => 0,
-        })
-        .sum()
+    let extracted = |stop: &Stop| -> u32 {
+        stop.effect.extracted.iter().filter(|h| !added.contains(h)).map(|h| emitted(*h)).sum()
     };
-    // As many rounds as the longest path without repetition has states.
-    let mut ahead: EntityMap<ParserState, u32> = program.states.keys().map(|_| 0).collect();
-    let reach = |ahead: &EntityMap<ParserState, u32>, next: Next| match next {
-        Next::State(s) => ahead[s],
-        Next::Accept | Next::Reject => 0,
-    };
-    for _ in 0..program.states.len() {
-        let mut changed = false;
-        for (state, data) in program.states.iter().rev() {
-            let next = data.arms.iter().map(|a| a.next).chain([data.default]);
-            let best = state_bytes(state) + next.map(|n| reach(&ahead, n)).max().unwrap_or(0);
-            changed |= best != ahead[state];
-            ahead[state] = best;
-        }
-        if !changed {
-            break;
-        }
-    }
-    always + reach(&ahead, program.pipe(gress).start)
+    let Ok(ways) = Ways::of(program, gress) else { return always };
+    let before = ways.most_before(extracted);
+    let deepest = ways.places.iter().zip(before).map(|(stop, before)| before + extracted(stop)).max();
+    always + deepest.unwrap_or(0)
 }
 
 fn over_limits(chip: &ChipSpec, gress: Gress, cost: &DeparserCost, at: Loc) -> Vec<Diag> {
@@ -164,7 +144,7 @@ fn over_limits(chip: &ChipSpec, gress: Gress, cost: &DeparserCost, at: Loc) -> V
 mod tests {
     use super::*;
     use crate::flow::Flow;
-    use crate::ir::{ChecksumUpdate, SelectArm};
+    use crate::ir::{ChecksumUpdate, Next, SelectArm};
     use crate::place::phv::allocate;
     use crate::place::samples::Sketch;
 

@@ -48,6 +48,7 @@ impl<T: Tracer> Run<'_, T> {
             }
             PrimitiveKind::Register(access) => self.access(access, args, loc),
             PrimitiveKind::Drop(label) => self.drop_packet(*label, loc),
+            PrimitiveKind::CopyValid(to, from) => self.set_valid(*to, self.phv.is_valid(*from), loc),
         }
     }
 

@@ -198,11 +198,13 @@ impl<T: Tracer> Run<'_, T> {
             cos: run.intrinsic(Intrinsic::IngressCos).unwrap_or(0) as u8,
             parser_cycles: parsed.cycles,
         };
-        if parsed.error != 0 {
-            self.tell(&Event::ParserError { bits: parsed.error });
-            match self.program.intrinsic(self.gress, Intrinsic::ParserErr) {
-                Some(field) => _ = self.phv.set(self.program, field, parsed.error.into()),
-                None => return out(self, Verdict::ParserError(parsed.error)),
+        let seen = self.program.intrinsic(self.gress, Intrinsic::ParserErr);
+        let error = if seen.is_some() { parsed.error | parsed.flags } else { parsed.error };
+        if error != 0 {
+            self.tell(&Event::ParserError { bits: error });
+            match seen {
+                Some(field) => _ = self.phv.set(self.program, field, error.into()),
+                None => return out(self, Verdict::ParserError(error)),
             }
         }
         self.block(&self.program.pipe(self.gress).control);

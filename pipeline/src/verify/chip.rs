@@ -3,12 +3,12 @@
 
 use super::headers::{self, Validity};
 use super::values::has_param;
-use super::{Diag, fits, parser};
-use crate::entity::Entity;
+use super::{Diag, fits};
 use crate::ir::{
-    ActionData, Block, CmpOp, Cond, Expr, Header, Home, Intrinsic, Loc, MatchKind, Next, ParserOpKind,
-    PrimitiveKind, Program, StmtKind, TableData,
+    ActionData, Block, CmpOp, Cond, Expr, Header, Home, Intrinsic, Loc, MatchKind, PrimitiveKind, Program,
+    StmtKind, TableData,
 };
+use crate::ways::Ways;
 use sluice_asic::alu::AluClass;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
@@ -26,6 +26,7 @@ pub(super) fn check(p: &Program, chip: &ChipSpec, d: &mut Vec<Diag>) {
         d.extend(crate::salu::map(p, register, chip).err().unwrap_or_default());
     }
     selectors(p, chip, d);
+    port_metadata(p, chip, d);
     super::requests::for_chip(p, chip, d);
     for gress in Gress::ALL {
         conditions(gress, chip, &p.pipe(gress).control, d);
@@ -174,23 +175,26 @@ fn bytes(p: &Program, h: Header) -> u32 {
     p.header_bits(h).div_ceil(8)
 }
 
-/// The deepest byte that a path extracts.
+/// Port metadata fits the slot in front of the packet (facts: asic §6.3).
+fn port_metadata(p: &Program, chip: &ChipSpec, d: &mut Vec<Diag>) {
+    let bits: u32 = p.port_metadata().map(|(_, f)| u32::from(f.width)).sum();
+    let most = chip.parser.port_metadata_bytes * 8;
+    if bits > most {
+        let at = p.port_metadata().next().map(|(_, f)| f.loc).unwrap_or_default();
+        let text = format!("port metadata has {bits} bits; {} has {most} per port", chip.name);
+        d.push(Diag::error(at, text).help("look the rest up in a table keyed by the port"));
+    }
+}
+
+/// The deepest byte that a path reads.
 fn depth(p: &Program, chip: &ChipSpec, gress: Gress, d: &mut Vec<Diag>) {
-    let Ok(order) = parser::order(p, gress) else { return };
-    let mut before = vec![0u32; p.states.len()];
+    let Ok(ways) = Ways::of(p, gress) else { return };
+    let before = ways.most_before(|stop| stop.effect.bytes);
     let mut deepest = (0u32, None);
-    for s in order {
-        let data = &p.states[s];
-        let own =
-            data.ops.iter().map(|op| if let ParserOpKind::Extract(h) = op.kind { bytes(p, h) } else { 0 });
-        let after = before[s.index()].saturating_add(own.sum());
+    for (stop, before) in ways.places.iter().zip(before) {
+        let after = before.saturating_add(stop.effect.reach);
         if after > deepest.0 {
-            deepest = (after, Some(s));
-        }
-        for next in data.arms.iter().map(|a| a.next).chain([data.default]) {
-            if let Next::State(n) = next {
-                before[n.index()] = before[n.index()].max(after);
-            }
+            deepest = (after, Some(stop.place.state));
         }
     }
     let most = match gress {
