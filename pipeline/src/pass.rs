@@ -217,6 +217,9 @@ pub trait Executor {
     /// The control plane changed this profile.
     fn profile_changed(&mut self, profile: Profile, control: &ControlState);
 
+    /// The control plane changed port metadata.
+    fn port_metadata_changed(&mut self, control: &ControlState);
+
     /// What the program remembers.
     fn state(&self) -> &State;
 

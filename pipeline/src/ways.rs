@@ -130,6 +130,11 @@ impl Taken {
         self.0.get(stack.index()).map_or(0, |n| usize::from(*n))
     }
 
+    /// Counts by stack, as far as any element was extracted.
+    pub(crate) fn counts(&self) -> &[u8] {
+        &self.0
+    }
+
     pub(crate) fn add(&mut self, stack: Stack) {
         if self.0.len() <= stack.index() {
             self.0.resize(stack.index() + 1, 0);

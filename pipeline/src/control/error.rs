@@ -85,6 +85,14 @@ pub enum ControlError {
     GroupInUse { profile: String, group: u32, user: String },
     #[error("counter `{counter}` has {size} cells; there is no cell {index}")]
     CounterIndex { counter: String, index: u32, size: usize },
+    #[error("the program has no port metadata")]
+    NoPortMetadata,
+    #[error("there is no dev_port {port}; expected 0 to {most}")]
+    NoSuchDevPort { port: u16, most: u16 },
+    #[error("port metadata of port {port} has {} ({fields}), not {found}", counted(*.expected, "field"))]
+    PortMetadataArity { port: u16, found: usize, expected: usize, fields: String },
+    #[error("port metadata `{field}` is {width} bits wide; {value:#x} for port {port} does not fit")]
+    PortMetadataTooWide { port: u16, field: String, value: u128, width: u16 },
 }
 
 fn with_priority(priority: &Option<u32>) -> String {

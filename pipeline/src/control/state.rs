@@ -4,6 +4,7 @@
 //! priority number before a higher one, then the older entry before the younger (`seq`).
 
 use super::index::TableIndex;
+use super::port::PortMetadata;
 use super::replication::Replication;
 use crate::entity::EntityMap;
 use crate::ir::{ActionCall, KeyValue, Profile, Program, Table};
@@ -116,6 +117,8 @@ pub struct ControlState {
     pub profiles: EntityMap<Profile, ProfileState>,
     /// Mirror sessions and multicast groups.
     pub replication: Replication,
+    /// Port metadata.
+    pub port_metadata: PortMetadata,
     pub(super) index: EntityMap<Table, TableIndex>,
 }
 
@@ -141,6 +144,12 @@ impl ControlState {
             .collect();
         let profiles = program.profiles.values().map(|_| ProfileState::default()).collect();
         let index = tables.values().map(|_| TableIndex::default()).collect();
-        ControlState { tables, profiles, replication: Replication::default(), index }
+        ControlState {
+            tables,
+            profiles,
+            replication: Replication::default(),
+            port_metadata: PortMetadata::new(),
+            index,
+        }
     }
 }

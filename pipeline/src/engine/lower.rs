@@ -14,6 +14,7 @@ use super::field::{FieldAt, SlotMap};
 use super::gateway::Gate;
 use super::hash::HashPlan;
 use super::parser::{ParserBuilder, ParserCode};
+use super::port::PortCode;
 use super::register::{AccessPlan, noted};
 use super::request::RequestCode;
 use super::table::EngineTable;
@@ -75,6 +76,7 @@ pub(super) struct GressCode {
     pub(super) cos: Option<FieldAt>,
     /// What the deparser makes beside packets.
     pub(super) requests: RequestCode,
+    pub(super) port_metadata: PortCode,
     /// The program looks at parser errors itself.
     pub(super) sees_errors: bool,
 }
@@ -114,6 +116,7 @@ pub(super) fn lower(program: &Program, placement: &Placement, gress: Gress) -> R
         qid: field(&mut slots, Intrinsic::Qid),
         cos: field(&mut slots, Intrinsic::IngressCos),
         requests,
+        port_metadata: PortCode::new(program, gress, &mut slots),
         sees_errors: program.intrinsic(gress, Intrinsic::ParserErr).is_some(),
         parser: parser.finish(&slots)?,
         steps,

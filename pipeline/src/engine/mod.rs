@@ -16,6 +16,7 @@ mod hash;
 mod lookup;
 mod lower;
 mod parser;
+mod port;
 mod register;
 mod request;
 mod table;
@@ -95,6 +96,7 @@ impl Engine {
             for table in &mut gress.code.tables {
                 table.compile(control);
             }
+            gress.code.port_metadata.compile(control);
         }
         Ok(engine)
     }
@@ -131,6 +133,10 @@ impl Executor for Engine {
     fn profile_changed(&mut self, profile: Profile, control: &ControlState) {
         let tables = self.gresses.iter_mut().flat_map(|g| &mut g.code.tables);
         tables.filter(|t| t.uses(profile)).for_each(|t| t.compile(control));
+    }
+
+    fn port_metadata_changed(&mut self, control: &ControlState) {
+        self.gresses.iter_mut().for_each(|g| g.code.port_metadata.compile(control));
     }
 
     fn state(&self) -> &State {
@@ -201,6 +207,7 @@ impl GressEngine {
             (lanes.start[l], lanes.head[l], lanes.bytes[l]) = (span.start, span.head, span.bytes);
         });
         let phv = &self.phv;
+        self.code.port_metadata.run::<N>(mask, batch, phv);
         for (which, at) in &self.code.inputs {
             let bytes = &lanes.bytes;
             let fill = |value: &dyn Fn(&PassIn) -> u64| {

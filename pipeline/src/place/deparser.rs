@@ -18,12 +18,16 @@ use sluice_asic::phv::PhvInventory;
 pub struct DeparserCost {
     /// Field dictionary entries or chunks.
     pub entries: u32,
+    /// Bytes that the entries hold; below 83 % of them the vendor's compiler warns on Tofino (facts: asic §6.4).
+    pub entry_bytes: u32,
     /// Validity bits read.
     pub pov_bits: u32,
     /// Most bytes of headers that one packet can leave with.
     pub header_bytes: u32,
     /// Checksum units.
     pub checksum_units: u32,
+    /// Bytes of validity bits that it reads: whole containers.
+    pub pov_bytes: u32,
     /// Bytes of the longest headers of requests.
     pub requests: RequestCost,
 }
@@ -59,7 +63,17 @@ pub fn cost(
     let mut headers = deparser.emit.clone();
     headers.sort_unstable();
     headers.dedup();
+    let sizes = |h: &Header| {
+        let containers = alloc.header_containers(program, *h);
+        containers.iter().map(|(_, c)| inventory.get(*c).map_or(4, |i| i.size.bits() / 8)).sum::<u32>()
+    };
+    let mut pov: Vec<_> =
+        headers.iter().filter_map(|h| alloc.valid.get(*h).copied().flatten()).map(|b| b.container).collect();
+    pov.sort_unstable();
+    pov.dedup();
     let cost = DeparserCost {
+        entry_bytes: deparser.emit.iter().map(sizes).sum(),
+        pov_bytes: pov.iter().map(|c| inventory.get(*c).map_or(1, |i| i.size.bits() / 8)).sum(),
         entries: deparser.emit.iter().map(entries).sum(),
         pov_bits: headers.len() as u32,
         header_bytes: longest_head(program, gress),
@@ -128,6 +142,7 @@ fn over_limits(chip: &ChipSpec, gress: Gress, cost: &DeparserCost, at: Loc) -> V
     let rows = [
         ("field dictionary entries", cost.entries, d.entries, "emit fewer or shorter headers"),
         ("validity bits", cost.pov_bits, d.pov_bits, "emit fewer headers"),
+        ("bytes of validity bits", cost.pov_bytes, d.pov_bits / 8, "emit fewer headers"),
         ("bytes of headers", cost.header_bytes, d.max_header_bytes, "emit fewer or shorter headers"),
         ("checksum units", cost.checksum_units, d.checksum_units, "update fewer checksums"),
     ];
@@ -178,7 +193,14 @@ mod tests {
         let program = fork();
         let tofino = costs(&program, &ChipSpec::tofino()).unwrap();
         // Words: 1 (four bytes together), 2, 3 and 4.
-        let expected = DeparserCost { entries: 10, pov_bits: 4, header_bytes: 32, ..DeparserCost::default() };
+        let expected = DeparserCost {
+            entries: 10,
+            entry_bytes: 40,
+            pov_bits: 4,
+            pov_bytes: 1,
+            header_bytes: 32,
+            ..DeparserCost::default()
+        };
         assert_eq!(tofino, expected);
         let tofino2 = costs(&program, &ChipSpec::tofino2()).unwrap();
         assert_eq!(tofino2.entries, 1 + 1 + 2 + 2);

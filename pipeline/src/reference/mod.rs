@@ -40,9 +40,9 @@ pub use trace::{Event, NoTrace, Tracer};
 
 use crate::control::ControlState;
 use crate::entity::EntityMap;
-use crate::ir::{Intrinsic, Label, ParserState, Profile, Program, Table};
+use crate::ir::{Field, Intrinsic, Label, ParserState, Profile, Program, Table};
 use crate::packet::PacketStore;
-use crate::pass::{Executor, Made, Pass, PassOut, State, Verdict};
+use crate::pass::{Executor, Made, Pass, PassIn, PassOut, State, Verdict};
 use request::Asked;
 use sluice_asic::gress::Gress;
 
@@ -111,6 +111,7 @@ impl<T: Tracer> Reference<T> {
     fn pass(&mut self, gress: Gress, number: u32, pass: &Pass, packets: &mut PacketStore) -> PassOut {
         let bytes = packets.len(pass.packet);
         self.phv.start(&self.program, gress, &pass.input, bytes);
+        self.fill_port_metadata(gress, &pass.input);
         let start = Event::PassStart { gress, packet: pass.packet, port: pass.input.port, bytes };
         self.tracer.event(&self.program, &start);
         let mut run = Run {
@@ -129,6 +130,18 @@ impl<T: Tracer> Reference<T> {
         let out = run.pass(pass, packets);
         self.tracer.event(&self.program, &Event::PassEnd { output: out });
         out
+    }
+
+    /// What the packet's port has for it; a resubmitted packet brings its data instead.
+    fn fill_port_metadata(&mut self, gress: Gress, input: &PassIn) {
+        let row = self.control.port_metadata.get(&input.port).filter(|_| !input.resubmitted);
+        let values = row.map_or(&[][..], Vec::as_slice);
+        let fields: Vec<Field> = self.program.port_metadata().map(|(f, _)| f).collect();
+        for (&field, value) in fields.iter().zip(values) {
+            if self.program.fields[field].gress == gress {
+                self.phv.set(&self.program, field, *value);
+            }
+        }
     }
 }
 
@@ -150,6 +163,10 @@ impl<T: Tracer> Executor for Reference<T> {
 
     fn profile_changed(&mut self, profile: Profile, control: &ControlState) {
         self.control.profiles[profile].clone_from(&control.profiles[profile]);
+    }
+
+    fn port_metadata_changed(&mut self, control: &ControlState) {
+        self.control.port_metadata.clone_from(&control.port_metadata);
     }
 
     fn state(&self) -> &State {

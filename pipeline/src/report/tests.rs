@@ -4,9 +4,10 @@ use super::{Report, json, json_no_fit, text, text_no_fit};
 use crate::place::{place, samples};
 use sluice_asic::chip::{ChipSpec, Column};
 
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 14] = [
     "assumptions",
     "chip",
+    "deparser",
     "fits",
     "latency",
     "params",
@@ -75,6 +76,14 @@ fn json_has_every_key_of_the_contract() {
         assert!((percent - 100.0 * used / available).abs() <= 0.005 + 1e-9, "{total}");
     }
     assert!(!value["assumptions"].as_array().unwrap().is_empty());
+    let parser = &value["parser"]["ingress"];
+    assert_eq!((&parser["depth"], &parser["depth_available"]), (&34.into(), &16368.into()));
+    let rows: u64 = parser["states"].as_array().unwrap().iter().map(|s| s["rows"].as_u64().unwrap()).sum();
+    // The rows of the intrinsic metadata stand before the states'.
+    assert_eq!(parser["rows"].as_u64().unwrap(), rows + 1);
+    let deparser = &value["deparser"]["egress"];
+    assert_eq!(deparser["header_bytes"]["used"], 14);
+    assert_eq!(deparser["dictionary_entries"]["available"], 128);
 }
 
 #[test]
@@ -87,7 +96,7 @@ fn json_of_a_program_too_big_has_the_same_keys() {
     assert_eq!(keys, KEYS);
     assert_eq!(value["fits"], false);
     assert!(value["reason"].as_str().unwrap().contains("tcam"), "{}", value["reason"]);
-    for key in ["stages_used", "latency", "resources", "phv", "parser"] {
+    for key in ["stages_used", "latency", "resources", "phv", "parser", "deparser"] {
         assert!(value[key].is_null(), "{key}");
     }
 }

@@ -117,8 +117,9 @@ fn effects(p: &Program, data: &StateData, d: &mut Vec<Diag>) {
                 let data = &p.fields[*dst];
                 if !at.is_multiple_of(8) || !data.width.is_multiple_of(8) {
                     let text = format!(
-                        "{who} sets `{}` to {} bits from bit {at} ahead, but extractors copy whole bytes",
-                        data.name, data.width
+                        "{who} sets `{}` to {} from bit {at} ahead, but extractors copy whole bytes",
+                        data.name,
+                        count(data.width.into(), "bit")
                     );
                     let help = "take whole bytes, and cut them in an action of the control block";
                     d.push(Diag::error(op.loc, text).help(help));

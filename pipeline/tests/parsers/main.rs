@@ -8,6 +8,7 @@ mod bench;
 mod counter;
 mod errors;
 mod lookahead;
+mod ports;
 mod random;
 mod stacks;
 

@@ -26,6 +26,9 @@ pub(super) struct Hardware<'a> {
 pub(super) struct StateCost {
     pub(super) cycles: u32,
     pub(super) rows: u32,
+    /// Extractors of 8, 16 and 32 bits.
+    pub(super) extractors: [u32; 3],
+    pub(super) match_bytes: u32,
 }
 
 /// A container to fill from packet bytes `from..to`, counted from the state's first byte.
@@ -59,10 +62,12 @@ impl Hardware<'_> {
         let place = Place { state, counter: CounterRange::default(), taken: taken.clone() };
         let effect = place.effect(self.program);
         let work = self.work(state, &effect);
-        let (matches, late) = self.select(&data.select, &effect.taken, &work);
+        let Matches { cycles: matches, late, bytes } = self.select(&data.select, &effect.taken, &work);
         // A row per arm in every matching cycle, and one per cycle for what matches nothing else.
-        let cycles = self.extract(&work) + late + matches - 1 + self.counter_wait(state);
-        StateCost { cycles, rows: data.arms.len() as u32 * matches + cycles }
+        let extraction = self.extract(&work);
+        let cycles = extraction.cycles + late + matches - 1 + self.counter_wait(state);
+        let rows = data.arms.len() as u32 * matches + cycles;
+        StateCost { cycles, rows, extractors: extraction.used, match_bytes: bytes }
     }
 
     /// Cycles for what the hardware puts in front of the packet: its bytes and the fields that the program
@@ -84,7 +89,7 @@ impl Hardware<'_> {
         let fields = self.program.fields.iter().filter(|(_, d)| d.gress == gress && filled(d.home));
         let containers = fields.flat_map(|(f, _)| self.allocation.containers_of(Var::Field(f)));
         let work = Work { elsewhere: containers.map(|c| self.bits(c)).collect(), ..Work::default() };
-        bytes.div_ceil(self.spec.max_shift.max(1)).max(self.extract(&work))
+        bytes.div_ceil(self.spec.max_shift.max(1)).max(self.extract(&work).cycles)
     }
 
     /// A cycle until the counter that the state loads from a field can be tested.
@@ -171,7 +176,7 @@ impl Hardware<'_> {
     /// Cycles to fill the containers and to move past the state's bytes.
     ///
     /// Each cycle sees a window of bytes from the first one that is still needed, fills what it can, and shifts.
-    fn extract(&self, work: &Work) -> u32 {
+    fn extract(&self, work: &Work) -> Extraction {
         let mut copies = work.copies.clone();
         copies.sort_by_key(|c| c.from);
         let uses = |(c, value): (&Container, &u32)| {
@@ -180,7 +185,7 @@ impl Hardware<'_> {
         };
         let mut loose: Vec<u32> =
             work.constants.iter().flat_map(uses).chain(work.elsewhere.iter().copied()).collect();
-        let (mut cycles, mut start) = (0, 0);
+        let (mut cycles, mut start, mut used) = (0, 0, [0; 3]);
         loop {
             start = copies.first().map_or(start, |c| c.from.max(start));
             let mut free = Extractors::of(self.spec);
@@ -188,6 +193,9 @@ impl Hardware<'_> {
             copies.retain(|c| c.to > start + self.spec.window_bytes || !free.take(c.bits));
             loose.retain(|bits| !free.take(*bits));
             cycles += 1;
+            for (sum, n) in used.iter_mut().zip(free.used(self.spec)) {
+                *sum += n;
+            }
             let left = copies.len() + loose.len();
             // A parser without any extractor of a size would never finish.
             if left == 0 || left == before {
@@ -197,7 +205,7 @@ impl Hardware<'_> {
         // The last cycle moves past the rest; what is looked at beyond its window takes shifts before.
         let shifts = work.bytes.saturating_sub(start).div_ceil(self.spec.max_shift.max(1)).max(1) - 1;
         let beyond = work.reach.saturating_sub(start + self.spec.window_bytes);
-        cycles + shifts.max(beyond.div_ceil(self.spec.max_shift.max(1)))
+        Extraction { cycles: cycles + shifts.max(beyond.div_ceil(self.spec.max_shift.max(1))), used }
     }
 
     /// Extractors that a constant takes: each writes a few neighbouring bits (facts: asic §6.1).
@@ -219,7 +227,7 @@ impl Hardware<'_> {
 
     /// Cycles that match the selected bytes (at least one), and cycles more for bytes of earlier states that the
     /// scratch registers do not hold. Bytes of the state itself go to the match registers as they pass.
-    fn select(&self, select: &[SelectKey], taken: &Taken, work: &Work) -> (u32, u32) {
+    fn select(&self, select: &[SelectKey], taken: &Taken, work: &Work) -> Matches {
         let mut seen: BTreeSet<u32> = BTreeSet::new();
         let mut late = 0;
         for &key in select {
@@ -241,7 +249,8 @@ impl Hardware<'_> {
         }
         let per_cycle = (2 * self.spec.match_halves + self.spec.match_bytes).max(1);
         let unsaved = late.saturating_sub(self.spec.scratch_bytes);
-        (self.match_cycles(seen, late), unsaved.div_ceil(per_cycle))
+        let bytes = seen.len() as u32 + late;
+        Matches { cycles: self.match_cycles(seen, late), late: unsaved.div_ceil(per_cycle), bytes }
     }
 
     /// Cycles for these bytes of the state and as many others: a 16-bit register takes two neighbours or one
@@ -277,6 +286,21 @@ fn take_one(bytes: &mut BTreeSet<u32>, others: &mut u32) {
     }
 }
 
+/// Cycles to fill containers, and extractors used in them.
+struct Extraction {
+    cycles: u32,
+    used: [u32; 3],
+}
+
+/// What a select costs.
+struct Matches {
+    /// Cycles that match, at least one.
+    cycles: u32,
+    /// Cycles more for bytes that have passed.
+    late: u32,
+    bytes: u32,
+}
+
 /// Extractors left in a cycle.
 struct Extractors {
     left: [u32; 3],
@@ -287,6 +311,12 @@ struct Extractors {
 impl Extractors {
     fn of(spec: &ParserSpec) -> Extractors {
         Extractors { left: [spec.extract_8, spec.extract_16, spec.extract_32], uniform: spec.extract_32 == 0 }
+    }
+
+    /// What was used of them.
+    fn used(&self, spec: &ParserSpec) -> [u32; 3] {
+        let full = Extractors::of(spec).left;
+        std::array::from_fn(|i| full[i] - self.left[i])
     }
 
     /// Uses what a container of this size takes; false if that is not left.

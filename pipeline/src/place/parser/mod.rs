@@ -32,7 +32,7 @@ mod tests;
 
 pub use paths::{PathCost, Paths, paths};
 
-use super::data::{PhvAllocation, PlacedParser};
+use super::data::{PhvAllocation, PlacedParser, PlacedState};
 use crate::entity::EntityMap;
 use crate::ir::{CounterLoad, Next, ParserOpKind, ParserState, Program};
 use crate::verify::Diag;
@@ -60,12 +60,22 @@ pub fn place(
     let before = if ways.places.is_empty() { 0 } else { hardware.intrinsic(gress) };
     let mut cycles: EntityMap<ParserState, u16> = program.states.values().map(|_| 0).collect();
     let mut rows = before;
+    let mut states = Vec::new();
     let mut take = |state: ParserState, cost: StateCost| {
         let own = cost.cycles + if start == Next::State(state) { before } else { 0 };
         cycles[state] = cycles[state].max(own.min(u16::MAX.into()) as u16);
     };
     for (state, taken) in copies(&ways) {
         let cost = hardware.state(state, taken);
+        states.push(PlacedState {
+            state,
+            extracted: taken.counts().to_vec(),
+            first_row: rows,
+            rows: cost.rows,
+            cycles: cost.cycles.min(u16::MAX.into()) as u16,
+            extractors: cost.extractors,
+            match_bytes: cost.match_bytes,
+        });
         rows += cost.rows;
         take(state, cost);
     }
@@ -75,7 +85,7 @@ pub fn place(
         take(state, hardware.state(state, &Taken::default()));
     }
     let diags = check(program, chip, gress, &ways, rows);
-    if diags.is_empty() { Ok(PlacedParser { cycles, rows }) } else { Err(diags) }
+    if diags.is_empty() { Ok(PlacedParser { cycles, rows, states }) } else { Err(diags) }
 }
 
 /// The hardware's copies of states: one per combination of elements extracted before (facts: asic §6.2), however
@@ -150,12 +160,26 @@ fn counter_loads(program: &Program, chip: &ChipSpec, gress: Gress, order: &[Pars
     })
 }
 
-/// The deepest path is within the parser's reach.
-fn depth(program: &Program, chip: &ChipSpec, gress: Gress, ways: &Ways) -> Option<Diag> {
-    let limit = match gress {
+/// Bytes that the parser of `gress` reaches.
+#[must_use]
+pub fn reach(chip: &ChipSpec, gress: Gress) -> u32 {
+    match gress {
         Gress::Ingress => chip.parser.ingress_depth,
         Gress::Egress => chip.parser.egress_depth,
-    };
+    }
+}
+
+/// The deepest byte that a path of `gress` reads, lookahead included; 0 if its paths have no end.
+#[must_use]
+pub fn deepest(program: &Program, gress: Gress) -> u32 {
+    let Ok(ways) = Ways::of(program, gress) else { return 0 };
+    let before = ways.most_before(|stop| stop.effect.bytes);
+    ways.places.iter().zip(before).map(|(s, before)| before + s.effect.reach).max().unwrap_or(0)
+}
+
+/// The deepest path is within the parser's reach.
+fn depth(program: &Program, chip: &ChipSpec, gress: Gress, ways: &Ways) -> Option<Diag> {
+    let limit = reach(chip, gress);
     let before = ways.most_before(|stop| stop.effect.bytes);
     let mut stops = ways.places.iter().zip(before);
     let (stop, before) = stops.find(|(s, before)| before + s.effect.reach > limit)?;

@@ -238,7 +238,7 @@ fn many_paths_are_cut_and_arms_to_one_place_do_not_multiply() {
         data.arms = vec![arm(&[1], data.default); 2];
     }
     let cycles = program.states.values().map(|_| 1).collect();
-    let parser = PlacedParser { cycles, rows: 0 };
+    let parser = PlacedParser { cycles, ..PlacedParser::default() };
     let found = paths(&program, Gress::Egress, &parser);
     assert_eq!((found.list.len(), found.cut), (1, false));
     // Each may also skip one.
