@@ -1,6 +1,6 @@
 //! The parser counter: loops over as many words as a field says.
 
-use crate::{frame, program, run};
+use crate::{frame, program, run, same_cycles};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_pipeline::build::*;
@@ -81,6 +81,17 @@ fn laps_share_rows_and_cost_a_cycle_each() {
         assert!(*most >= least + 7 * lap, "{cycles:?}");
         assert!(placed.rows < 16, "{}", placed.rows);
     }
+}
+
+#[test]
+fn each_lap_adds_its_cycles() {
+    let program = program(options);
+    let placement = place(&program, &ChipSpec::tofino2()).unwrap();
+    let frames: Vec<Vec<u8>> = (5..=12).map(|ihl| frame(&[0x40 | ihl, 6])).collect();
+    let cycles = same_cycles(&program, &placement, &frames);
+    let states: Vec<u16> = placement.gress(Gress::Ingress).parser.cycles.values().copied().collect();
+    assert_eq!(cycles[0], states[0] + states[2]);
+    assert!(cycles.windows(2).all(|w| w[1] == w[0] + states[1]), "{cycles:?}");
 }
 
 #[stage_program]

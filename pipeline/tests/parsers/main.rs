@@ -13,10 +13,16 @@ mod random;
 mod stacks;
 
 use bench::both_chips;
+use sluice_asic::gress::Gress;
 use sluice_pipeline::build::params;
 use sluice_pipeline::build::*;
+use sluice_pipeline::control::ControlState;
+use sluice_pipeline::engine::Engine;
 use sluice_pipeline::ir::Program;
-use sluice_pipeline::pass::Verdict;
+use sluice_pipeline::packet::{HeadLayout, PacketStore};
+use sluice_pipeline::pass::{Executor, Pass, PassIn, Verdict};
+use sluice_pipeline::place::Placement;
+use sluice_pipeline::reference::{Options, Reference};
 
 #[derive(params::Params, Default)]
 struct NoParams {}
@@ -54,4 +60,24 @@ pub(crate) fn run(program: &Program, frames: &[Vec<u8>]) -> Vec<Result<Vec<u8>, 
 /// A frame that starts with these bytes and goes on with a payload that counts.
 pub(crate) fn frame(head: &[u8]) -> Vec<u8> {
     head.iter().copied().chain((0..40).map(|i| 0xc0 + i)).collect()
+}
+
+/// Both engines count the same parser cycles for each frame: those of the states that it goes through.
+pub(crate) fn same_cycles(program: &Program, placement: &Placement, frames: &[Vec<u8>]) -> Vec<u16> {
+    let control = ControlState::new(program);
+    let parser_cycles = Gress::ALL.map(|g| placement.gress(g).parser.cycles.clone());
+    let options = Options { parser_cycles };
+    let mut reference = Reference::new(program, &control, options);
+    let mut engine = Engine::new(program, placement, &control).unwrap();
+    let cycles = |executor: &mut dyn Executor, frames: &[Vec<u8>]| -> Vec<u16> {
+        let mut store = PacketStore::new(HeadLayout::default());
+        let pass = |f: &Vec<u8>| Pass::new(store.insert(f, 0), PassIn::default());
+        let mut passes: Vec<Pass> = frames.iter().map(pass).collect();
+        executor.run(Gress::Ingress, &mut passes, &mut store);
+        passes.iter().map(|p| p.output.parser_cycles).collect()
+    };
+    let expected: Vec<u16> = frames.chunks(64).flat_map(|f| cycles(&mut reference, f)).collect();
+    let found: Vec<u16> = frames.chunks(64).flat_map(|f| cycles(&mut engine, f)).collect();
+    assert_eq!(found, expected);
+    expected
 }

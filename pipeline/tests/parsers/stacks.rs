@@ -116,3 +116,26 @@ fn each_element_has_rows_of_its_own() {
         assert!(placed.rows >= 4 * 2, "{}", placed.rows);
     }
 }
+
+#[test]
+fn broken_placements_are_found() {
+    let program = program(labels);
+    for chip in [ChipSpec::tofino(), ChipSpec::tofino2()] {
+        let good = place(&program, &chip).unwrap();
+        let says = |words: &str, broken: &sluice_pipeline::place::Placement| {
+            let diags = sluice_pipeline::place::verify(&program, broken);
+            assert!(diags.iter().any(|d| d.text.contains(words)), "{words}: {diags:#?}");
+        };
+        let mut broken = good.clone();
+        let copy = broken.gresses[0].parser.states.iter().position(|s| s.extracted == [2]).unwrap();
+        broken.gresses[0].parser.states.remove(copy);
+        says("no rows after [2] elements", &broken);
+        // Two elements' validity bits exchanged: one rotation does not move them all.
+        let mut broken = good.clone();
+        let [first, second, ..] = program.stacks.values().next().unwrap().headers[..] else { panic!() };
+        let bit = broken.phv.valid[first];
+        broken.phv.valid[first] = broken.phv.valid[second];
+        broken.phv.valid[second] = bit;
+        says("moves validity bits", &broken);
+    }
+}

@@ -65,13 +65,15 @@ fn copies(check: &Check<'_>, gress: Gress) -> Vec<Diag> {
         let data = &program.states[state];
         let Some(after) = after(check, state, &before) else { continue };
         let tests: Vec<bool> = data.select.iter().map(|k| is_test(*k)).collect();
-        for arm in &data.arms {
+        // Behind an arm that takes everything nothing is reached.
+        let takes_all = data.arms.iter().position(|a| a.values.iter().all(|(_, mask)| *mask == 0));
+        for arm in data.arms.iter().take(takes_all.map_or(data.arms.len(), |n| n + 1)) {
             let free = arm.values.iter().zip(&tests).all(|((_, mask), test)| !test || *mask == 0);
             if let (true, Next::State(next)) = (free, arm.next) {
                 open.push((next, after.clone()));
             }
         }
-        if let (false, Next::State(next)) = (tests.contains(&true), data.default) {
+        if let (None, false, Next::State(next)) = (takes_all, tests.contains(&true), data.default) {
             open.push((next, after));
         }
     }
