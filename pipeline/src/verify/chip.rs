@@ -5,13 +5,14 @@ use super::headers::{self, Validity};
 use super::values::has_param;
 use super::{Diag, fits};
 use crate::ir::{
-    ActionData, Block, CmpOp, Cond, Expr, Header, Home, Intrinsic, Loc, MatchKind, PrimitiveKind, Program,
-    StmtKind, TableData,
+    ActionData, Block, CmpOp, Cond, Expr, Field, Header, Home, Intrinsic, Loc, MatchKind, ParserOpKind,
+    PrimitiveKind, Program, StmtKind, TableData,
 };
-use crate::ways::Ways;
+use crate::ways::{Follow, Ways};
 use sluice_asic::alu::AluClass;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
+use std::collections::BTreeMap;
 
 pub(super) fn check(p: &Program, chip: &ChipSpec, d: &mut Vec<Diag>) {
     for data in p.actions.values() {
@@ -31,6 +32,7 @@ pub(super) fn check(p: &Program, chip: &ChipSpec, d: &mut Vec<Diag>) {
     for gress in Gress::ALL {
         conditions(gress, chip, &p.pipe(gress).control, d);
         depth(p, chip, gress, d);
+        written_twice(p, chip, gress, d);
         emission(p, chip, gress, d);
     }
 }
@@ -173,6 +175,42 @@ fn condition(gress: Gress, chip: &ChipSpec, cond: &Cond, loc: Loc, d: &mut Vec<D
 
 fn bytes(p: &Program, h: Header) -> u32 {
     p.header_bits(h).div_ceil(8)
+}
+
+/// A parser that cannot clear a container as it writes it does not write a field twice (facts: asic §6.1): the
+/// second write would be parser error "multi-write".
+fn written_twice(p: &Program, chip: &ChipSpec, gress: Gress, d: &mut Vec<Diag>) {
+    if chip.parser.clear_on_write {
+        return;
+    }
+    let Ok(ways) = Ways::of(p, gress) else { return };
+    let mut before: Vec<BTreeMap<Field, Loc>> = vec![BTreeMap::new(); ways.places.len()];
+    for (i, stop) in ways.places.iter().enumerate() {
+        let data = &p.states[stop.place.state];
+        let mut written = std::mem::take(&mut before[i]);
+        for op in &data.ops {
+            let (ParserOpKind::Set(f, _)
+            | ParserOpKind::Lookahead(f, _)
+            | ParserOpKind::VerifyChecksum(f, _)) = &op.kind
+            else {
+                continue;
+            };
+            if let Some(first) = written.insert(*f, op.loc) {
+                let name = &p.fields[*f].name;
+                let text = format!(
+                    "state `{}` writes `{name}` a second time; a parser of {} writes a field once",
+                    data.name, chip.name
+                );
+                let help = "write a second field, and choose between them in the control block";
+                d.push(Diag::error(op.loc, text).also(first, "the first time").help(help));
+            }
+        }
+        for follow in &stop.follows {
+            if let Follow::Place(n) = follow {
+                written.iter().for_each(|(f, loc)| _ = before[*n].entry(*f).or_insert(*loc));
+            }
+        }
+    }
 }
 
 /// Port metadata fits the slot in front of the packet (facts: asic §6.3).

@@ -86,7 +86,8 @@
 //! data per entry and stage pins are within limits. The actions of a register map onto one stateful ALU
 //! ([`crate::salu`]). The chip has every intrinsic field that is declared, constants
 //! written to a type field fit it there, and the headers of requests are not longer than they may be. An egress
-//! that mirrors on Tofino 2 says of what (a warning). Port metadata fits the chip's slot.
+//! that mirrors on Tofino 2 says of what (a warning). Port metadata fits the chip's slot. Where a parser
+//! cannot clear containers, no path writes a metadata field twice.
 
 mod actions;
 mod chip;
