@@ -6,11 +6,15 @@
 #[allow(dead_code, reason = "shared with the tests of registers")]
 mod bench;
 mod counter;
+#[path = "../movement/device.rs"]
+#[allow(dead_code, reason = "shared with the tests of movement")]
+mod device;
 mod errors;
 mod lookahead;
 mod ports;
 mod random;
 mod stacks;
+mod whole;
 
 use bench::both_chips;
 use sluice_asic::gress::Gress;
