@@ -4,7 +4,7 @@ use crate::{Draw, Limits};
 use sluice_asic::gress::Gress;
 use sluice_pipeline::control::{ControlError, ControlOp, ControlState, GroupMember, Then};
 use sluice_pipeline::ir::{
-    ActionCall, KeyValue, MatchKind, Next, ParserOpKind, ParserState, Profile, Program, Table,
+    ActionCall, KeyValue, MatchKind, Next, ParserOpKind, ParserState, Profile, Program, SelectKey, Table,
 };
 
 /// A key column of this kind, often one that small packets' values meet.
@@ -20,6 +20,10 @@ pub(crate) fn key_value(d: &mut Draw<'_>, kind: MatchKind, width: u16) -> KeyVal
                 _ => full ^ 3 & full,
             };
             KeyValue::Ternary { value: d.value(width) & mask, mask }
+        }
+        MatchKind::Range => {
+            let (a, b) = (d.value(width), d.value(width));
+            KeyValue::Range { lo: a.min(b), hi: a.max(b) }
         }
         MatchKind::Lpm => {
             let len = d.below(usize::from(width) + 1) as u16;
@@ -95,7 +99,7 @@ impl World<'_, '_> {
         let fields = &self.program.fields;
         let key: Vec<KeyValue> =
             data.keys.iter().map(|k| key_value(self.d, k.kind, fields[k.field].width)).collect();
-        let ordered = data.keys.iter().any(|k| k.kind == MatchKind::Ternary);
+        let ordered = data.keys.iter().any(|k| matches!(k.kind, MatchKind::Ternary | MatchKind::Range));
         let priority = if ordered { self.d.below(4) as u32 } else { 0 };
         let then = match data.profile {
             Some(_) if self.d.chance(1, 2) => Some(Then::Group(self.d.below(2) as u32)),
@@ -147,11 +151,18 @@ fn step(program: &Program, d: &mut Draw<'_>, state: ParserState, bits: &mut Bits
         n => data.arms.get(n - 1),
     };
     for op in &data.ops {
-        let ParserOpKind::Extract(header) = &op.kind else { continue };
+        let header = match &op.kind {
+            ParserOpKind::Extract(header) => header,
+            ParserOpKind::Advance(bytes) => {
+                (0..*bytes).for_each(|_| bits.push(d.value(8), 8));
+                continue;
+            }
+            _ => continue,
+        };
         for &field in &program.headers[*header].fields {
             let width = program.fields[field].width;
             let mut value = d.value(width);
-            if let Some(at) = data.select.iter().position(|f| *f == field)
+            if let Some(at) = data.select.iter().position(|k| *k == SelectKey::Field(field))
                 && let Some((wanted, mask)) = arm.and_then(|a| a.values.get(at))
             {
                 value = value & !mask | wanted;

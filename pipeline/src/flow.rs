@@ -6,8 +6,8 @@
 
 use crate::entity::{Entity, EntityMap, entities};
 use crate::ir::{
-    Action, ApplyArms, Block, Cond, Field, Header, Home, Intrinsic, Loc, ParserOpKind, PrimitiveKind,
-    Program, RequestKind, StmtKind, Table,
+    Action, ApplyArms, Block, Cond, CounterLoad, Field, Header, Home, Intrinsic, Loc, ParserOpKind,
+    PrimitiveKind, Program, RequestKind, StmtKind, Table,
 };
 use sluice_asic::gress::Gress;
 
@@ -251,6 +251,10 @@ fn action_effects(program: &Program, action: Action, e: &mut Effects) {
                 e.writes.push(Var::Field(*dst));
             }
             PrimitiveKind::SetValid(header, _) => e.writes.push(Var::Valid(*header)),
+            PrimitiveKind::CopyValid(to, from) => {
+                e.action_reads.push(Var::Valid(*from));
+                e.writes.push(Var::Valid(*to));
+            }
             PrimitiveKind::Hash(dst, hash) => {
                 for input in &program.hashes[*hash].inputs {
                     input.fields(&mut |f| e.match_reads.push(Var::Field(f)));
@@ -302,7 +306,7 @@ pub fn used_vars(program: &Program, gress: Gress) -> Vec<Var> {
     }
     let mut headers: Vec<Header> = program.pipe(gress).deparser.emit.clone();
     for (_, state) in program.states.iter().filter(|(_, s)| s.gress == gress) {
-        vars.extend(state.select.iter().map(|&f| Var::Field(f)));
+        vars.extend(state.select.iter().filter_map(|k| k.field()).map(Var::Field));
         for op in &state.ops {
             match &op.kind {
                 ParserOpKind::Extract(h) => headers.push(*h),
@@ -310,7 +314,12 @@ pub fn used_vars(program: &Program, gress: Gress) -> Vec<Var> {
                     vars.push(Var::Field(*dst));
                     value.fields(&mut |f| vars.push(Var::Field(f)));
                 }
-                ParserOpKind::VerifyChecksum(dst, _) => vars.push(Var::Field(*dst)),
+                ParserOpKind::VerifyChecksum(dst, _) | ParserOpKind::Lookahead(dst, _) => {
+                    vars.push(Var::Field(*dst));
+                }
+                ParserOpKind::ExtractNext(stack) => headers.extend(&program.stacks[*stack].headers),
+                ParserOpKind::SetCounter(CounterLoad::Field { field, .. }) => vars.push(Var::Field(*field)),
+                ParserOpKind::Advance(_) | ParserOpKind::SetCounter(_) | ParserOpKind::AddCounter(_) => {}
             }
         }
     }

@@ -24,3 +24,4 @@ pub mod salu;
 pub mod switch;
 pub mod text;
 pub mod verify;
+mod ways;

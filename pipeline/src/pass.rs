@@ -245,6 +245,9 @@ pub trait Executor {
         self.profile_changed(profile, control);
     }
 
+    /// The control plane changed port metadata.
+    fn port_metadata_changed(&mut self, control: &ControlState);
+
     /// What the program remembers.
     fn state(&self) -> &State;
 

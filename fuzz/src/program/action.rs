@@ -80,11 +80,18 @@ impl Writer<'_, '_> {
     ) -> Option<PrimitiveKind> {
         let choice = self.d.below(16);
         match choice {
-            0..=8 => {
+            0..=7 => {
                 let to = self.target(scope, draft, 128)?;
                 let value = self.value(scope, draft, self.p.fields[to].width);
                 draft.written.push(to);
                 Some(PrimitiveKind::Set(to, value))
+            }
+            8 if draft.parametric => {
+                let to = self.target(scope, draft, 32)?;
+                let width = self.p.fields[to].width;
+                let (value, mask) = (self.data(draft, width), self.data(draft, width));
+                draft.written.push(to);
+                Some(PrimitiveKind::SetMasked(to, value, mask))
             }
             9 | 10 => {
                 let to = self.target(scope, draft, 64)?;
@@ -104,6 +111,7 @@ impl Writer<'_, '_> {
                 (!used).then_some(PrimitiveKind::Count(counter, index))
             }
             13 | 14 => self.access(scope, draft, owned, body),
+            8 => None,
             _ => {
                 let dropped = body.iter().any(|k| matches!(k, PrimitiveKind::Drop(_)));
                 let label = Label::new(self.d.below(2));

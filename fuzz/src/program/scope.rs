@@ -46,7 +46,7 @@ impl Scope {
     pub(super) fn readable(&self, p: &Program, gress: Gress) -> Vec<Field> {
         let all = p.fields.iter().filter(|(_, d)| d.gress == gress);
         let open = all.filter(|(_, d)| match d.home {
-            Home::Metadata => true,
+            Home::Metadata | Home::PortMetadata => true,
             Home::Header(h) => self.sure.contains(&h),
             Home::Intrinsic(which) => !which.info().writable,
         });
@@ -56,7 +56,9 @@ impl Scope {
     /// Fields that may be written: metadata and those of headers that are there.
     pub(super) fn writable(&self, p: &Program, gress: Gress) -> Vec<Field> {
         let mut list = self.readable(p, gress);
-        list.retain(|f| !matches!(p.fields[*f].home, Home::Intrinsic(_)) && !self.reserved.contains(f));
+        list.retain(|f| {
+            matches!(p.fields[*f].home, Home::Metadata | Home::Header(_)) && !self.reserved.contains(f)
+        });
         list
     }
 }

@@ -38,6 +38,8 @@ impl Writer<'_, '_> {
             entries,
             profile,
             pin: None,
+            algorithmic: None,
+            idle: None,
             doc: String::new(),
             loc: Loc::default(),
         });
@@ -70,9 +72,11 @@ impl Writer<'_, '_> {
             let Some(field) = self.d.pick(&fields) else { break };
             fields.retain(|f| *f != field);
             let has = |kind| keys.iter().any(|k| k.kind == kind);
-            let kind = match self.d.below(4) {
+            let narrow = self.p.fields[field].width <= 16;
+            let kind = match self.d.below(5) {
+                4 if !has(MatchKind::Lpm) && narrow => MatchKind::Range,
                 2 if !has(MatchKind::Lpm) => MatchKind::Ternary,
-                3 if !has(MatchKind::Lpm) && !has(MatchKind::Ternary) => MatchKind::Lpm,
+                3 if keys.iter().all(|k| k.kind == MatchKind::Exact) => MatchKind::Lpm,
                 _ => MatchKind::Exact,
             };
             keys.push(Key { field, kind });

@@ -73,6 +73,11 @@ impl Writer<'_, '_> {
         Expr::Param(n, width)
     }
 
+    /// A constant or a parameter.
+    pub(super) fn data(&mut self, draft: &mut Draft, width: u16) -> Expr {
+        if self.d.chance(1, 2) { self.param(draft, width) } else { self.constant(width) }
+    }
+
     /// A constant, a parameter or a value from the PHV.
     pub(super) fn leaf(&mut self, scope: &Scope, draft: &mut Draft, width: u16) -> Expr {
         match self.d.below(4) {

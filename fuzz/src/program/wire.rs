@@ -3,8 +3,8 @@
 use super::Writer;
 use sluice_asic::gress::Gress;
 use sluice_pipeline::ir::{
-    ChecksumUpdate, Deparser, Expr, Field, Header, Home, Loc, Next, ParserOp, ParserOpKind, ParserState,
-    Request, SelectArm, StateData,
+    ChecksumUpdate, CounterLoad, Deparser, Expr, Field, Header, Home, Loc, Lookahead, Next, ParserOp,
+    ParserOpKind, ParserState, Request, SelectArm, SelectKey, StateData,
 };
 
 /// A header type: the widths of its fields after the 8 bits that are selected on.
@@ -92,9 +92,18 @@ impl Writer<'_, '_> {
         if made.is_empty() {
             return state;
         }
-        let mut select = vec![fields[0]];
-        if self.d.chance(1, 4) {
-            select.extend(self.d.pick(&fields[1..]));
+        let mut select = vec![SelectKey::Field(fields[0])];
+        match self.d.below(8) {
+            6 => select.extend(self.d.pick(&fields[1..]).map(SelectKey::Field)),
+            7 => {
+                let (at, width) = (self.d.of([0, 8, 3]), self.d.of([8, 4, 16]));
+                select.push(SelectKey::Lookahead(Lookahead { at, width }));
+            }
+            5 => {
+                self.count(state);
+                select.push(self.d.of([SelectKey::CounterIsZero, SelectKey::CounterIsNegative]));
+            }
+            _ => {}
         }
         let next = |d: &mut crate::Draw<'_>| d.pick(made).map_or(Next::Accept, Next::State);
         let arms = (0..1 + self.d.below(3))
@@ -104,7 +113,7 @@ impl Writer<'_, '_> {
                     values = vec![(0x10, 0xf0)];
                 }
                 if let Some(&second) = select.get(1) {
-                    let width = self.p.fields[second].width;
+                    let width = second.width(&self.p).unwrap_or(1);
                     let full = sluice_asic::alu::width_mask(u32::from(width));
                     let mask = self.d.of([0, full, 1]);
                     values.push((self.d.value(width) & mask, mask));
@@ -122,8 +131,22 @@ impl Writer<'_, '_> {
         state
     }
 
-    /// Sets metadata to a constant or to a field of the header just extracted, or verifies a sum.
+    /// Sets the parser counter or adds to it.
+    fn count(&mut self, state: ParserState) {
+        let value = self.d.of([0, 1, 2, 0xff]);
+        let kind = match self.d.below(2) {
+            0 => ParserOpKind::SetCounter(CounterLoad::Const(value)),
+            _ => ParserOpKind::AddCounter(self.d.of([-1, 1, -2])),
+        };
+        self.p.states[state].ops.push(ParserOp { kind, loc: Loc::default() });
+    }
+
+    /// Sets metadata to a constant, to a field of the header just extracted or to bits ahead, verifies a sum, or
+    /// skips bytes.
     fn parser_step(&mut self, fields: &[Field]) -> Option<ParserOpKind> {
+        if self.d.chance(1, 5) {
+            return Some(ParserOpKind::Advance(1 + self.d.below(4) as u16));
+        }
         let gress = self.gress;
         let metadata: Vec<Field> = self
             .p
@@ -141,6 +164,9 @@ impl Writer<'_, '_> {
             .collect();
         if width == 1 && self.d.chance(1, 2) {
             return Some(ParserOpKind::VerifyChecksum(to, fields.to_vec()));
+        }
+        if matches!(width, 8 | 16 | 32) && self.d.chance(1, 4) {
+            return Some(ParserOpKind::Lookahead(to, self.d.of([0, 8, 16])));
         }
         let value = match self.d.pick(&same) {
             Some(f) => Expr::Field(f),

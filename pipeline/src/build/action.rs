@@ -1,7 +1,7 @@
 //! Action bodies. What may not live here: what tables do with actions.
 
 use super::draft::Builder;
-use super::step::ActionStep;
+use super::step::ActionSteps;
 use super::value::{Arg, Place, Rhs};
 use crate::ir::{Loc, ParamData, Primitive, PrimitiveKind};
 use sluice_asic::gress::Gress;
@@ -36,8 +36,9 @@ impl<'b> Act<'b> {
 
     /// Takes a step: `drop(label)`, `header.set_valid()`, `counter.count(..)`.
     #[track_caller]
-    pub fn run(&mut self, step: impl ActionStep) {
-        self.primitive(step.primitive(), Loc::caller());
+    pub fn run(&mut self, step: impl ActionSteps) {
+        let loc = Loc::caller();
+        step.primitives().into_iter().for_each(|kind| self.primitive(kind, loc));
     }
 
     /// Includes `then` if `known` holds; both are decided while the program is built.

@@ -49,6 +49,7 @@ impl<'b> Control<'b> {
             StepKind::Primitive(kind) => self.primitive(kind, loc),
             StepKind::Apply(table) => self.push(StmtKind::Apply(table, ApplyArms::default()), loc),
             StepKind::Call(action) => self.push(StmtKind::Call(action), loc),
+            StepKind::Together(list) => list.into_iter().for_each(|kind| self.primitive(kind, loc)),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::fields::Hdr;
 use super::gress::GressBuilder;
+use super::stack::HdrStack;
 use super::value::Bits;
 use crate::ir::{self, ChecksumUpdate, Field, Loc, Request, RequestKind};
 
@@ -80,9 +81,28 @@ impl Deparser<'_> {
         self
     }
 
-    /// Emits the header after those before it, if it is valid then.
-    pub fn emit<T>(self, header: Hdr<T>) -> Self {
-        self.gress.builder.draft().program.pipes[self.gress.gress.index()].deparser.emit.push(header.id());
+    /// Emits the header after those before it, if it is valid then; of a stack the valid elements in order.
+    pub fn emit(self, headers: impl Emits) -> Self {
+        let list = headers.emitted();
+        self.gress.builder.draft().program.pipes[self.gress.gress.index()].deparser.emit.extend(list);
         self
+    }
+}
+
+/// What a deparser emits: a header, or a stack.
+pub trait Emits {
+    /// The headers in wire order.
+    fn emitted(self) -> Vec<ir::Header>;
+}
+
+impl<T> Emits for Hdr<T> {
+    fn emitted(self) -> Vec<ir::Header> {
+        vec![self.id()]
+    }
+}
+
+impl<T, const N: usize> Emits for HdrStack<T, N> {
+    fn emitted(self) -> Vec<ir::Header> {
+        self.headers().to_vec()
     }
 }

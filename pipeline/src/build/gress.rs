@@ -45,7 +45,10 @@ impl<'b> GressBuilder<'b> {
     /// Declares a header instance. Without documentation of its own it has the struct's.
     #[track_caller]
     pub fn header<T: Fields>(&self) -> Hdr<T> {
-        let loc = Loc::caller();
+        self.header_at(Loc::caller())
+    }
+
+    pub(super) fn header_at<T: Fields>(&self, loc: Loc) -> Hdr<T> {
         let name = self.builder.take_name("header", loc);
         let prefix = name.unique(|n| self.is_prefix(n));
         let doc = if name.doc.is_empty() { T::DOC.to_owned() } else { name.doc };
@@ -73,7 +76,7 @@ impl<'b> GressBuilder<'b> {
         T::declare(&mut IntrinsicDeclarer { builder: self.builder, gress: self.gress, loc: Loc::caller() })
     }
 
-    fn declare<T: Fields>(&self, prefix: String, home: Home, loc: Loc) -> (T, Vec<Field>) {
+    pub(super) fn declare<T: Fields>(&self, prefix: String, home: Home, loc: Loc) -> (T, Vec<Field>) {
         let (builder, gress) = (self.builder, self.gress);
         let mut declarer = Declarer { builder, gress, prefix, home, fields: Vec::new(), loc };
         let fields = T::declare(&mut declarer);
@@ -81,7 +84,7 @@ impl<'b> GressBuilder<'b> {
     }
 
     /// Whether a header or metadata struct of this gress already has the name.
-    fn is_prefix(&self, name: &str) -> bool {
+    pub(super) fn is_prefix(&self, name: &str) -> bool {
         let draft = self.builder.draft();
         let headers = draft.program.headers.values().any(|h| h.gress == self.gress && h.name == name);
         let mut fields = draft.program.fields.values().filter(|f| f.gress == self.gress);

@@ -56,7 +56,9 @@ impl Group {
             PrimitiveKind::Set(field, _)
             | PrimitiveKind::Hash(field, _)
             | PrimitiveKind::SetMasked(field, ..) => Some(Var::Field(*field)),
-            PrimitiveKind::SetValid(header, _) => Some(Var::Valid(*header)),
+            PrimitiveKind::SetValid(header, _) | PrimitiveKind::CopyValid(header, _) => {
+                Some(Var::Valid(*header))
+            }
             PrimitiveKind::Drop(_) => program.intrinsic(self.gress, Intrinsic::DropCtl).map(Var::Field),
             PrimitiveKind::Register(access) => {
                 return access.outputs.iter().map(|(_, f)| Var::Field(*f)).collect();
@@ -96,6 +98,7 @@ fn reads(program: &Program, kind: &PrimitiveKind) -> Vec<Var> {
         }
         PrimitiveKind::SetMasked(field, ..) => list.push(Var::Field(*field)),
         PrimitiveKind::SetValid(..) | PrimitiveKind::CountDirect(_) | PrimitiveKind::Drop(_) => {}
+        PrimitiveKind::CopyValid(_, from) => list.push(Var::Valid(*from)),
     }
     list
 }

@@ -224,6 +224,7 @@ mod parser;
 mod profile;
 mod register;
 mod register_value;
+mod stack;
 mod step;
 mod table;
 pub mod tna;
@@ -234,7 +235,7 @@ pub use crate::ir::Next::{Accept, Reject};
 pub use action::{Act, ActElse, BuildTime};
 pub use cond::{Branch, ComparesWith, Cond, Test, Tested, and, eq, ge, gt, le, lt, ne, not, or};
 pub use control::{Control, Else, Switch};
-pub use deparser::{Deparser, RequestData};
+pub use deparser::{Deparser, Emits, RequestData};
 pub use draft::Builder;
 pub use fields::{Declarer, Fields, Handle, Hdr, IntrinsicDeclarer, IntrinsicFields, IntrinsicHandle};
 pub use gress::GressBuilder;
@@ -243,15 +244,20 @@ pub use handles::{
     RegisterRef, TableRef,
 };
 pub use hash::{Algorithm, HashBuilder};
-pub use parser::{SelectFields, StateRef};
+pub use parser::{
+    Ahead, CounterFrom, CounterTest, ParserValue, SelectFields, StateRef, counter_is_negative,
+    counter_is_zero, lookahead,
+};
 pub use profile::ProfileBuilder;
 pub use register::{Access, CellElse, PairAct, Register, RegisterSize, SingleAct, size};
 pub use register_value::{Cell as CellPlace, CellRhs, ElementHalf, ElementValue, Output, serial, signed};
 pub use sluice_asic::hash::HashAlgorithm;
 pub use sluice_asic::select::SelectorMode;
 pub use sluice_pipeline_macros::{Header, stage_program};
+pub use stack::{HdrStack, Last, StackMove};
 pub use step::{
-    ActionRun, ActionStep, Applied, Called, ControlStep, DirectCount, Hashed, Hit, Miss, Recorded, Step, drop,
+    ActionRun, ActionStep, ActionSteps, Applied, Called, ControlStep, DirectCount, Hashed, Hit, Miss,
+    Recorded, Step, drop,
 };
 pub use table::{Cell, Row, TableBuilder, entries, exact, lpm, range, ternary};
 pub use value::{Arg, Bits, Constant, Expr, Index, Place, Rhs, Ro, Val, Wide, constant, list};

@@ -3,8 +3,11 @@
 use super::draft::Builder;
 use super::fields::Hdr;
 use super::gress::GressBuilder;
+use super::stack::{HdrStack, Last};
 use super::value::{Bits, Constant, Place, Ro, Val};
-use crate::ir::{self, Field, Loc, Next, ParserOp, ParserOpKind, SelectArm, StateData};
+use crate::ir::{
+    self, CounterLoad, Field, Loc, Lookahead, Next, ParserOp, ParserOpKind, SelectArm, SelectKey, StateData,
+};
 use crate::verify::Diag;
 
 impl<'b> GressBuilder<'b> {
@@ -59,30 +62,124 @@ impl From<StateRef<'_>> for Next {
     }
 }
 
-/// Fields that a select may look at: one field, or several in a `list![..]`.
+/// Bits of the packet that the parser has not moved past.
+#[derive(Clone, Copy, Debug)]
+pub struct Ahead<const W: u16>(u16);
+
+/// `W` bits of the packet, `at` bits ahead of the parser's place: behind all that the state extracts when it is
+/// selected on, behind what comes before it when a field is set to it.
+pub fn lookahead<const W: u16>(at: u16) -> Ahead<W> {
+    const { assert!(W >= 1 && W <= 128, "a parser looks at 1 to 128 bits") };
+    Ahead(at)
+}
+
+/// A test of the parser counter: one bit to select on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CounterTest(SelectKey);
+
+/// 1 when the parser counter is zero.
+#[must_use]
+pub fn counter_is_zero() -> CounterTest {
+    CounterTest(SelectKey::CounterIsZero)
+}
+
+/// 1 when the parser counter is below zero.
+#[must_use]
+pub fn counter_is_negative() -> CounterTest {
+    CounterTest(SelectKey::CounterIsNegative)
+}
+
+/// How a field sets the parser counter, as in TNA's `ParserCounter.set`: rotated to the right by `rotate` bits,
+/// cut to its low `mask + 1` bits, increased by `add`. A field above `max` is parser error "counter range".
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CounterFrom {
+    /// Largest value of the field.
+    pub max: u8,
+    /// 0..=7
+    pub rotate: u8,
+    /// 0..=7
+    pub mask: u8,
+    /// Added modulo 256; 256 minus a number subtracts it.
+    pub add: u8,
+}
+
+impl Default for CounterFrom {
+    /// The field as it is.
+    fn default() -> Self {
+        CounterFrom { max: u8::MAX, rotate: 0, mask: 7, add: 0 }
+    }
+}
+
+/// What a parser state may set a metadata field to: a constant, a field that it extracts, or bits ahead.
+pub trait ParserValue<const W: u16> {
+    /// The operation that sets `place`.
+    fn set(self, place: Field) -> ParserOpKind;
+}
+
+impl<const W: u16, V: Val<W>> ParserValue<W> for V {
+    fn set(self, place: Field) -> ParserOpKind {
+        ParserOpKind::Set(place, self.ir())
+    }
+}
+
+impl<const W: u16> ParserValue<W> for Ahead<W> {
+    fn set(self, place: Field) -> ParserOpKind {
+        ParserOpKind::Lookahead(place, self.0)
+    }
+}
+
+/// What a select may look at: one key, or several in a `list![..]`. Keys are fields, bits ahead, tests of the
+/// counter, and fields of a stack's last element.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be selected on",
     note = "select one field, or `list![a, b]`"
 )]
 pub trait SelectFields {
-    /// The fields in order.
-    fn fields(self) -> Vec<Field>;
+    /// The keys in order.
+    fn keys(self) -> Vec<SelectKey>;
 }
 
-impl<const W: u16> SelectFields for Bits<W> {
-    fn fields(self) -> Vec<Field> {
+impl<K: SingleKey> SelectFields for K {
+    fn keys(self) -> Vec<SelectKey> {
         vec![self.into()]
     }
 }
 
-impl<const W: u16> SelectFields for Ro<W> {
-    fn fields(self) -> Vec<Field> {
-        vec![self.into()]
+/// A key that is selected on alone.
+pub trait SingleKey: Into<SelectKey> {}
+
+impl<const W: u16> SingleKey for Bits<W> {}
+impl<const W: u16> SingleKey for Ro<W> {}
+impl<const W: u16> SingleKey for Ahead<W> {}
+impl<const W: u16> SingleKey for Last<W> {}
+impl SingleKey for CounterTest {}
+
+impl<const W: u16> From<Bits<W>> for SelectKey {
+    fn from(field: Bits<W>) -> SelectKey {
+        SelectKey::Field(field.into())
     }
 }
 
-impl<const N: usize> SelectFields for [Field; N] {
-    fn fields(self) -> Vec<Field> {
+impl<const W: u16> From<Ro<W>> for SelectKey {
+    fn from(field: Ro<W>) -> SelectKey {
+        SelectKey::Field(field.into())
+    }
+}
+
+impl<const W: u16> From<Ahead<W>> for SelectKey {
+    fn from(ahead: Ahead<W>) -> SelectKey {
+        SelectKey::Lookahead(Lookahead { at: ahead.0, width: W })
+    }
+}
+
+impl From<CounterTest> for SelectKey {
+    fn from(test: CounterTest) -> SelectKey {
+        test.0
+    }
+}
+
+impl<const N: usize> SelectFields for [SelectKey; N] {
+    fn keys(self) -> Vec<SelectKey> {
         self.to_vec()
     }
 }
@@ -109,10 +206,45 @@ impl StateRef<'_> {
         self.op(ParserOpKind::Extract(header.id()), Loc::caller())
     }
 
-    /// Writes a metadata field from a constant, or from a field that this state extracts.
+    /// Writes a metadata field from a constant, from a field that this state extracts, or from bits ahead.
     #[track_caller]
-    pub fn set<const W: u16>(self, place: impl Place<W>, value: impl Val<W>) -> Self {
-        self.op(ParserOpKind::Set(place.place(), value.ir()), Loc::caller())
+    pub fn set<const W: u16>(self, place: impl Place<W>, value: impl ParserValue<W>) -> Self {
+        self.op(value.set(place.place()), Loc::caller())
+    }
+
+    /// Moves past bytes without extracting them: they do not leave with the packet, because only what was
+    /// extracted is emitted and what the parser did not come to follows as payload.
+    #[track_caller]
+    pub fn advance(self, bytes: u16) -> Self {
+        self.op(ParserOpKind::Advance(bytes), Loc::caller())
+    }
+
+    /// Extracts the stack's first element that was not extracted yet. A packet with more elements than the stack
+    /// has is parser error "no match".
+    #[track_caller]
+    pub fn extract_next<T, const N: usize>(self, stack: HdrStack<T, N>) -> Self {
+        self.op(ParserOpKind::ExtractNext(stack.id()), Loc::caller())
+    }
+
+    /// Sets the parser counter, which is zero at first, to a constant.
+    #[track_caller]
+    pub fn set_counter(self, value: i8) -> Self {
+        self.op(ParserOpKind::SetCounter(CounterLoad::Const(value as u8)), Loc::caller())
+    }
+
+    /// Sets the parser counter from a field of at most 8 bits.
+    #[track_caller]
+    pub fn set_counter_from<const W: u16>(self, field: Bits<W>, how: CounterFrom) -> Self {
+        const { assert!(W <= 8, "the parser counter is set from at most 8 bits") };
+        let CounterFrom { max, rotate, mask, add } = how;
+        let load = CounterLoad::Field { field: field.into(), max, rotate, mask, add };
+        self.op(ParserOpKind::SetCounter(load), Loc::caller())
+    }
+
+    /// Adds to the parser counter, modulo 256.
+    #[track_caller]
+    pub fn add_counter(self, by: i8) -> Self {
+        self.op(ParserOpKind::AddCounter(by), Loc::caller())
     }
 
     /// Sets `error` to 1 when the ones' complement sum over these fields is wrong, else to 0.
@@ -121,10 +253,10 @@ impl StateRef<'_> {
         self.op(ParserOpKind::VerifyChecksum(error.place(), fields.to_vec()), Loc::caller())
     }
 
-    /// The fields that choose the next state: extracted so far, or intrinsic.
-    pub fn select(self, fields: impl SelectFields) -> Self {
-        let fields = fields.fields();
-        self.edit(|s| s.select = fields)
+    /// What chooses the next state.
+    pub fn select(self, keys: impl SelectFields) -> Self {
+        let keys = keys.keys();
+        self.edit(|s| s.select = keys)
     }
 
     /// Goes to `next` when the select field has this value. Arms are tried in order.
@@ -169,7 +301,7 @@ impl StateRef<'_> {
             drop(draft);
             return self;
         }
-        let widths = state.select.iter().map(|&f| draft.program.fields.get(f).map_or(128, |d| d.width));
+        let widths = state.select.iter().map(|k| k.width(&draft.program).unwrap_or(128));
         let ones = widths.map(|w| u128::MAX.checked_shr(u32::from(128u16.saturating_sub(w))).unwrap_or(0));
         let values =
             values.iter().zip(ones).map(|(&(value, mask), ones)| (value, mask.unwrap_or(ones))).collect();

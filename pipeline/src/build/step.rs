@@ -33,6 +33,24 @@ pub trait ActionStep {
     fn primitive(self) -> PrimitiveKind;
 }
 
+/// One or several steps that an action takes at once.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a step of an action",
+    label = "not a step of an action",
+    note = "an action assigns, drops, counts and makes headers valid; tables and other actions run from the \
+            control block"
+)]
+pub trait ActionSteps {
+    /// The primitives that the action records.
+    fn primitives(self) -> Vec<PrimitiveKind>;
+}
+
+impl<S: ActionStep> ActionSteps for S {
+    fn primitives(self) -> Vec<PrimitiveKind> {
+        vec![self.primitive()]
+    }
+}
+
 /// A step as a control block records it.
 #[derive(Debug)]
 pub struct Recorded(pub(super) StepKind);
@@ -42,6 +60,8 @@ pub(super) enum StepKind {
     Primitive(PrimitiveKind),
     Apply(ir::Table),
     Call(ir::Action),
+    /// Primitives of one action.
+    Together(Vec<PrimitiveKind>),
 }
 
 /// One primitive, run in an action or directly in a control block.

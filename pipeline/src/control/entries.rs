@@ -7,7 +7,7 @@ use crate::ir::{ActionCall, Profile, Program, Table};
 use std::fmt::Write;
 
 /// Everything that has been configured beyond what the program itself says: members, groups, entries in the
-/// order of their insertion, changed defaults, mirror sessions and multicast groups.
+/// order of their insertion, changed defaults, mirror sessions, multicast groups and port metadata.
 #[must_use]
 pub fn print(program: &Program, control: &ControlState) -> String {
     let mut out = format!("# entries of {}\n", program.name);
@@ -24,6 +24,13 @@ pub fn print(program: &Program, control: &ControlState) -> String {
         print_call(program, &control.tables[table].default, &mut out);
     }
     print_replication(&control.replication, &mut out);
+    for (port, values) in &control.port_metadata {
+        let columns = program.port_metadata().zip(values).map(|((_, f), v)| {
+            format!("{} = {}", quoted(&f.name), bare_or_string(&show_value(*v, f.width, &f.name)))
+        });
+        let columns: Vec<String> = columns.collect();
+        _ = writeln!(out, "\n[[port_metadata]]\nport = {port}\nvalues = {{ {} }}", columns.join(", "));
+    }
     out
 }
 

@@ -104,6 +104,14 @@ pub enum ControlError {
     TtlTooLong { table: String, ttl: Duration, sweeps: u64, bits: u8, longest: Duration },
     #[error("counter `{counter}` has {size} cells; there is no cell {index}")]
     CounterIndex { counter: String, index: u32, size: usize },
+    #[error("the program has no port metadata")]
+    NoPortMetadata,
+    #[error("there is no dev_port {port}; expected 0 to {most}")]
+    NoSuchDevPort { port: u16, most: u16 },
+    #[error("port metadata of port {port} has {} ({fields}), not {found}", counted(*.expected, "field"))]
+    PortMetadataArity { port: u16, found: usize, expected: usize, fields: String },
+    #[error("port metadata `{field}` is {width} bits wide; {value:#x} for port {port} does not fit")]
+    PortMetadataTooWide { port: u16, field: String, value: u128, width: u16 },
 }
 
 impl ControlError {

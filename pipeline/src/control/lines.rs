@@ -14,6 +14,7 @@
 //! table_set_timeout TABLE ENTRY TIME               time to live without a hit, as in 50ms; 0ms: for ever
 //! counter_reset COUNTER
 //! mirroring_add SESSION PORT                       a dev_port; the rest of a session takes the TOML form
+//! port_metadata_set PORT value..                   a dev_port; one value per field of the port metadata
 //! ```
 //!
 //! A file of *changes* has the same commands, each behind the time at which it takes effect:
@@ -37,12 +38,13 @@ use sluice_asic::tm::MirrorSession;
 use sluice_asic::units::{Duration, UnitError};
 
 /// Commands and their usage.
-const COMMANDS: [(&str, &str); 12] = [
+const COMMANDS: [(&str, &str); 13] = [
     ("act_prof_add_member_to_group", "PROFILE MEMBER GROUP"),
     ("act_prof_create_group", "PROFILE"),
     ("act_prof_create_member", "PROFILE ACTION arg.."),
     ("counter_reset", "COUNTER"),
     ("mirroring_add", "SESSION PORT"),
+    ("port_metadata_set", "PORT value.."),
     ("table_add", "TABLE ACTION key.. => arg.. [priority]"),
     ("table_delete", "TABLE ENTRY"),
     ("table_indirect_add", "TABLE key.. => MEMBER [priority]"),
@@ -187,8 +189,25 @@ impl Reader<'_> {
                 Ok(ControlOp::ClearCounter { counter: self.resolver.counter(counter)?, index: None })
             }
             ("mirroring_add", [session, port]) => mirror(session, port),
+            ("port_metadata_set", [port, values @ ..]) => self.port_metadata(port, values),
             _ => Err(misused(command)),
         }
+    }
+
+    fn port_metadata(&self, port: &str, values: &[&str]) -> Result<ControlOp, Problem> {
+        let number = number("dev_port", port)?;
+        let unknown =
+            || Problem::new(format!("`{port}` is no dev_port; expected 0 to {}", DevPort::COUNT - 1));
+        let port = u16::try_from(number).ok().filter(|p| *p < DevPort::COUNT).ok_or_else(unknown)?;
+        let fields: Vec<_> = self.resolver.program.port_metadata().map(|(_, f)| f).collect();
+        if fields.len() != values.len() {
+            let names: Vec<&str> = fields.iter().map(|f| f.name.as_str()).collect();
+            let (found, expected) = (values.len(), names.len());
+            let error = ControlError::PortMetadataArity { port, found, expected, fields: names.join(", ") };
+            return Err(Problem::new(error.to_string()));
+        }
+        let values = fields.iter().zip(values).map(|(f, text)| self.resolver.port_value(f, text));
+        Ok(ControlOp::SetPortMetadata { port, values: values.collect::<Result<_, _>>()? })
     }
 
     fn add(&self, table: &str, action: &str, rest: &[&str]) -> Result<ControlOp, Problem> {

@@ -8,6 +8,7 @@
 //! | `state` | what is configured |
 //! | `op`, `check`, `error` | typed operations, their rules, what they say when refused |
 //! | `replication` | mirror sessions and multicast groups |
+//! | `port` | port metadata |
 //! | `schema` | what a program lets the control plane configure |
 //! | `value` | numbers, addresses, prefixes and masks as text |
 //! | `script`, `resolve` | a file's operations with their lines; names to handles |
@@ -20,6 +21,7 @@ mod error;
 mod index;
 pub mod lines;
 mod op;
+mod port;
 mod replication;
 mod resolve;
 mod schema;
@@ -36,8 +38,11 @@ mod tests;
 
 pub use error::ControlError;
 pub use op::{Change, ControlOp};
+pub use port::PortMetadata;
 pub use replication::{MulticastNode, Replication, ReplicationError};
-pub use schema::{ActionSchema, CounterSchema, KeySchema, ParamSchema, ProfileSchema, Schema, TableSchema};
+pub use schema::{
+    ActionSchema, CounterSchema, KeySchema, ParamSchema, PortFieldSchema, ProfileSchema, Schema, TableSchema,
+};
 pub use script::{EntryError, Script, Sourced};
 pub use state::{ControlState, Entry, EntryId, GroupMember, GroupSlots, ProfileState, TableState, Then};
 pub use value::{ValueError, parse_match, parse_value, show_key, show_value};

@@ -138,6 +138,13 @@ pub enum ControlOp {
         /// dev_ports.
         ports: Vec<u16>,
     },
+    /// Sets what packets of a port find as port metadata.
+    SetPortMetadata {
+        /// dev_port.
+        port: u16,
+        /// One value per field; all zeros take the row away.
+        values: Vec<u128>,
+    },
 }
 
 /// What an operation changed: which executor structures to rebuild.
@@ -159,6 +166,8 @@ pub enum Change {
     Counter(Counter, Option<u32>),
     /// Mirror sessions or multicast groups.
     Replication,
+    /// Port metadata.
+    PortMetadata,
 }
 
 impl Change {
@@ -298,6 +307,15 @@ impl ControlState {
             ControlOp::SetExclusionPorts { id, ports } => {
                 self.replication.set_exclusion(id, ports)?;
                 Ok(Change::Replication)
+            }
+            ControlOp::SetPortMetadata { port, values } => {
+                super::port::check(program, port, &values)?;
+                if values.iter().all(|v| *v == 0) {
+                    self.port_metadata.remove(&port);
+                } else {
+                    self.port_metadata.insert(port, values);
+                }
+                Ok(Change::PortMetadata)
             }
         }
     }

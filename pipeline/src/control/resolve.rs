@@ -3,7 +3,8 @@
 use super::{ControlError, ValueError, parse_match, parse_value};
 use crate::flow::table_actions;
 use crate::ir::{
-    Action, ActionCall, ActionData, Counter, KeyValue, MatchKind, Profile, Program, Table, TableData,
+    Action, ActionCall, ActionData, Counter, FieldData, KeyValue, MatchKind, Profile, Program, Table,
+    TableData,
 };
 use sluice_asic::alu::width_mask;
 use sluice_asic::names::nearest;
@@ -49,6 +50,26 @@ impl<'a> Resolver<'a> {
     pub(super) fn profile(self, name: &str) -> Result<Profile, Problem> {
         let names = self.program.profiles.values().map(|p| p.name.as_str());
         self.program.profile_named(name).ok_or_else(|| Problem::unknown("action profile", name, names))
+    }
+
+    /// The position of a port metadata field of this full name, or with this last part if no other has it.
+    pub(super) fn port_field(self, name: &str) -> Result<(usize, &'a FieldData), Problem> {
+        let fields: Vec<&FieldData> = self.program.port_metadata().map(|(_, f)| f).collect();
+        let full = fields.iter().position(|f| f.name == name);
+        let mut short = (0..fields.len()).filter(|&i| fields[i].name.rsplit('.').next() == Some(name));
+        let found = full.or_else(|| short.next().filter(|_| short.next().is_none()));
+        let names = fields.iter().map(|f| f.name.as_str());
+        found.map(|i| (i, fields[i])).ok_or_else(|| {
+            let last_parts = names.clone().map(|n| n.rsplit('.').next().unwrap_or(n));
+            let near = nearest(name, names.clone().chain(last_parts));
+            let help = near.map_or(String::new(), |n| format!("did you mean `{n}`?"));
+            Problem { help, ..Problem::unknown("port metadata field", name, names) }
+        })
+    }
+
+    /// A port metadata field's value as text.
+    pub(super) fn port_value(self, field: &FieldData, text: &str) -> Result<u128, Problem> {
+        parse_value(text, field.width).map_err(|e| in_context("port metadata", &field.name, &e))
     }
 
     pub(super) fn counter(self, name: &str) -> Result<Counter, Problem> {

@@ -56,7 +56,7 @@ impl Maker {
         let width = self.0.fields[on].width;
         let mask = sluice_asic::alu::width_mask(width.into());
         let data = &mut self.0.states[state];
-        data.select = vec![on];
+        data.select = vec![on.into()];
         data.arms =
             arms.iter().map(|(v, s)| SelectArm { values: vec![(*v, mask)], next: Next::State(*s) }).collect();
         data.default = default;

@@ -16,6 +16,19 @@ pub struct Schema {
     pub profiles: Vec<ProfileSchema>,
     /// In the order of the program.
     pub counters: Vec<CounterSchema>,
+    /// Port metadata fields, in order.
+    pub port_metadata: Vec<PortFieldSchema>,
+}
+
+/// A port metadata field.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PortFieldSchema {
+    /// Full field name.
+    pub name: String,
+    /// Bits.
+    pub width: u16,
+    /// Meaning.
+    pub doc: String,
 }
 
 /// A table.
@@ -129,6 +142,10 @@ impl Schema {
             tables: program.tables.keys().map(|t| table(program, control, t)).collect(),
             profiles: profiles(program, control),
             counters: counters(program),
+            port_metadata: program
+                .port_metadata()
+                .map(|(_, f)| PortFieldSchema { name: f.name.clone(), width: f.width, doc: f.doc.clone() })
+                .collect(),
         }
     }
 }

@@ -4,6 +4,7 @@
 //! priority number before a higher one, then the older entry before the younger (`seq`).
 
 use super::index::TableIndex;
+use super::port::PortMetadata;
 use super::replication::Replication;
 use crate::entity::EntityMap;
 use crate::ir::{ActionCall, KeyValue, Profile, Program, Table};
@@ -124,6 +125,8 @@ pub struct ControlState {
     pub profiles: EntityMap<Profile, ProfileState>,
     /// Mirror sessions and multicast groups.
     pub replication: Replication,
+    /// Port metadata.
+    pub port_metadata: PortMetadata,
     pub(super) index: EntityMap<Table, TableIndex>,
 }
 
@@ -149,7 +152,13 @@ impl ControlState {
             .collect();
         let profiles = program.profiles.values().map(|_| ProfileState::default()).collect();
         let index = tables.values().map(|_| TableIndex::default()).collect();
-        ControlState { tables, profiles, replication: Replication::default(), index }
+        ControlState {
+            tables,
+            profiles,
+            replication: Replication::default(),
+            port_metadata: PortMetadata::new(),
+            index,
+        }
     }
 
     /// The longest shorter prefix that covers an entry's and is equal to it in all other columns: its length and

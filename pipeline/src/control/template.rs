@@ -16,6 +16,17 @@ pub fn print(schema: &Schema) -> String {
     out.push_str("## lpm keys \"10.0.0.0/8\"; ternary keys \"0x50 &&& 0xf0\"; \"*\" matches everything.\n");
     schema.profiles.iter().for_each(|p| profile(p, &mut out));
     schema.tables.iter().for_each(|t| table(schema, t, &mut out));
+    if !schema.port_metadata.is_empty() {
+        out.push_str("\n## Port metadata: what packets of a port find before they are parsed; 0 where nothing is set\n");
+        for f in &schema.port_metadata {
+            _ = writeln!(out, "##   {}: {} bits{}", f.name, f.width, doc(&f.doc));
+        }
+        let values = schema.port_metadata.iter();
+        let values = values
+            .map(|f| format!("{} = {}", quoted(&f.name), bare_or_string(&value_example(&f.name, f.width))));
+        let values: Vec<String> = values.collect();
+        _ = writeln!(out, "# [[port_metadata]]\n# port = 8\n# values = {{ {} }}", values.join(", "));
+    }
     if !schema.counters.is_empty() {
         out.push_str("\n## Counters (read and cleared at run time, nothing to configure)\n");
         for c in &schema.counters {

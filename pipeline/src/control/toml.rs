@@ -33,6 +33,10 @@
 //! [[exclusion]]                                      # a level-2 exclusion id
 //! id = 7
 //! ports = [24, 32]
+//!
+//! [[port_metadata]]                                  # what packets of a port find before they are parsed
+//! port = 8                                           # dev_port
+//! values = { "port_md.vrf" = 3, kind = 1 }           # full field name, or its last part; others are 0
 //! ```
 //!
 //! Values are spelled as in [`parse_value`](super::parse_value) and [`parse_match`](super::parse_match);
@@ -40,6 +44,7 @@
 //! before groups, groups before entries, entries before defaults, each in the order of the file. What may not
 //! live here: checks that need the present state.
 
+mod port;
 mod replication;
 
 use super::resolve::{Problem, Resolver, arg_count};
@@ -206,12 +211,13 @@ impl Reader<'_> {
     }
 
     fn document(&mut self, document: &DeTable<'_>) {
-        let sections = ["table", "profile", "default", "mirror", "multicast", "exclusion"];
+        let sections = ["table", "profile", "default", "mirror", "multicast", "exclusion", "port_metadata"];
         self.only(document, &sections, "section");
         for (section, read) in [
             ("mirror", Self::mirrors as fn(&mut Self, &Value<'_>)),
             ("multicast", Self::multicast),
             ("exclusion", Self::exclusions),
+            ("port_metadata", Self::port_metadata),
         ] {
             document.get(section).into_iter().for_each(|value| read(self, value));
         }

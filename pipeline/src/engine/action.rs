@@ -9,7 +9,9 @@ use super::field::{FieldAt, Piece, SlotMap, ones};
 use super::hash::HashPlan;
 use super::register::{AccessPlan, Notes, Operand};
 use crate::entity::{Entity, EntityMap};
-use crate::ir::{Action, CounterKind, Expr, Field, Label, PrimitiveKind, Program, Register, RegisterAccess};
+use crate::ir::{
+    Action, CounterKind, Expr, Field, Header, Label, PrimitiveKind, Program, Register, RegisterAccess,
+};
 use crate::pass::{Count, State};
 use crate::salu::Mapped;
 use sluice_asic::alu::AluOp;
@@ -191,6 +193,18 @@ pub(super) struct Registers {
 }
 
 impl Lowering<'_, '_> {
+    /// Copies a validity bit.
+    fn copy_valid(&mut self, code: &mut ActionCode, to: Header, from: Header) {
+        let (Some((slot, bit)), Some((src, at))) =
+            (self.slots.valid_target(to), self.slots.valid_source(from))
+        else {
+            return;
+        };
+        let keep = self.slots.kept(slot, !(1 << bit));
+        let (right, left) = (at.saturating_sub(bit), bit.saturating_sub(at));
+        code.push(Op::Move { slot, keep, src, right, left, mask: 1 << bit });
+    }
+
     /// Lowers an action; reads go through the slot map's current shadows.
     pub(super) fn action(&mut self, action: Action) -> Result<ActionCode, LowerError> {
         let mut code = ActionCode::default();
@@ -203,6 +217,7 @@ impl Lowering<'_, '_> {
                         code.push(Op::Const { slot, keep, value: u32::from(*on) << bit });
                     }
                 }
+                PrimitiveKind::CopyValid(to, from) => self.copy_valid(&mut code, *to, *from),
                 PrimitiveKind::Hash(dst, hash) => {
                     let plan = HashPlan::new(self.program, *hash, self.slots)?;
                     self.hashes.push(plan);

@@ -63,10 +63,14 @@ struct ValidBits {
     left: u8,
 }
 
+/// No plan.
+const NO_PLAN: u32 = u32::MAX;
+
 /// What to do for one leaf and one set of valid headers.
 #[derive(Clone, Debug)]
 struct Plan {
-    leaf: u16,
+    /// The next plan for the same leaf.
+    next: u32,
     /// As gathered by [`ValidBits`].
     valid: u64,
     /// New first byte relative to the old one; negative when the packet grows.
@@ -84,6 +88,8 @@ pub(super) struct DeparserCode {
     valid: Vec<ValidBits>,
     checksums: Vec<Checksum>,
     plans: Vec<Plan>,
+    /// The newest plan for each leaf.
+    of_leaf: Vec<u32>,
     scratch: Vec<u8>,
 }
 
@@ -196,21 +202,37 @@ impl DeparserCode {
 
     /// The plan's position, made if it is new.
     fn plan(&mut self, leaf: u16, valid: u64, leaves: &[Leaf]) -> usize {
-        if let Some(i) = self.plans.iter().position(|p| p.leaf == leaf && p.valid == valid) {
-            return i;
+        if self.of_leaf.len() < leaves.len() {
+            self.of_leaf.resize(leaves.len(), NO_PLAN);
         }
-        let plan = self.make_plan(leaf, valid, &leaves[usize::from(leaf)]);
+        let mut at = self.of_leaf[usize::from(leaf)];
+        while at != NO_PLAN {
+            let plan = &self.plans[at as usize];
+            if plan.valid == valid {
+                return at as usize;
+            }
+            at = plan.next;
+        }
+        let mut plan = self.make_plan(valid, &leaves[usize::from(leaf)]);
+        let first = &mut self.of_leaf[usize::from(leaf)];
+        plan.next = std::mem::replace(first, self.plans.len() as u32);
         self.plans.push(plan);
         self.plans.len() - 1
     }
 
-    fn make_plan(&self, leaf: u16, valid: u64, parsed: &Leaf) -> Plan {
+    fn make_plan(&self, valid: u64, parsed: &Leaf) -> Plan {
         let is_valid = |e: &&Emit| e.valid.is_some_and(|bit| valid >> bit & 1 == 1);
         let emitted: Vec<&Emit> = self.emits.iter().filter(is_valid).collect();
         let length: u32 = emitted.iter().map(|e| e.bytes).sum();
         let start = parsed.payload as i32 - length as i32;
-        let mut plan =
-            Plan { leaf, valid, start, moves: Vec::new(), stores: Vec::new(), checksums: Vec::new() };
+        let mut plan = Plan {
+            next: NO_PLAN,
+            valid,
+            start,
+            moves: Vec::new(),
+            stores: Vec::new(),
+            checksums: Vec::new(),
+        };
         let mut at = start;
         for e in emitted {
             let was = parsed.extracted.get(&e.header).map(|&o| o as i32);

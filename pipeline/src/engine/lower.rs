@@ -14,6 +14,7 @@ use super::field::{FieldAt, SlotMap};
 use super::gateway::Gate;
 use super::hash::HashPlan;
 use super::parser::{ParserBuilder, ParserCode};
+use super::port::PortCode;
 use super::register::{AccessPlan, noted};
 use super::request::RequestCode;
 use super::table::EngineTable;
@@ -75,6 +76,7 @@ pub(super) struct GressCode {
     pub(super) cos: Option<FieldAt>,
     /// What the deparser makes beside packets.
     pub(super) requests: RequestCode,
+    pub(super) port_metadata: PortCode,
     /// The program looks at parser errors itself.
     pub(super) sees_errors: bool,
 }
@@ -114,6 +116,7 @@ pub(super) fn lower(program: &Program, placement: &Placement, gress: Gress) -> R
         qid: field(&mut slots, Intrinsic::Qid),
         cos: field(&mut slots, Intrinsic::IngressCos),
         requests,
+        port_metadata: PortCode::new(program, gress, &mut slots),
         sees_errors: program.intrinsic(gress, Intrinsic::ParserErr).is_some(),
         parser: parser.finish(&slots)?,
         steps,
@@ -134,7 +137,7 @@ fn made_headers(program: &Program, gress: Gress) -> BTreeSet<Header> {
     actions
         .flat_map(|a| &a.body)
         .filter_map(|p| match p.kind {
-            PrimitiveKind::SetValid(h, true) => Some(h),
+            PrimitiveKind::SetValid(h, true) | PrimitiveKind::CopyValid(h, _) => Some(h),
             _ => None,
         })
         .collect()
@@ -158,12 +161,14 @@ fn written_containers(
     for state in program.states.values().filter(|s| s.gress == gress) {
         for op in &state.ops {
             match &op.kind {
-                crate::ir::ParserOpKind::Set(f, _) | crate::ir::ParserOpKind::VerifyChecksum(f, _) => {
+                crate::ir::ParserOpKind::Set(f, _)
+                | crate::ir::ParserOpKind::VerifyChecksum(f, _)
+                | crate::ir::ParserOpKind::Lookahead(f, _) => {
                     if matches!(program.fields[*f].home, Home::Header(_)) {
                         set.extend(containers_of(*f, slots));
                     }
                 }
-                crate::ir::ParserOpKind::Extract(_) => {}
+                _ => {}
             }
         }
     }

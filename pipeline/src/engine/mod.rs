@@ -16,6 +16,7 @@ mod hash;
 mod lookup;
 mod lower;
 mod parser;
+mod port;
 mod register;
 mod request;
 mod table;
@@ -35,6 +36,9 @@ use register::{Notes, settle};
 use request::Lanes as RequestLanes;
 use sluice_asic::gress::Gress;
 use table::{EngineTable, Found, NO_ENTRY};
+
+/// `parser_err`: a checksum that was verified is wrong (facts: asic §10).
+const WRONG_CHECKSUM: u64 = 0x1000;
 
 /// A program that the engine cannot run although it was placed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -92,6 +96,7 @@ impl Engine {
             for table in &mut gress.code.tables {
                 table.compile(control);
             }
+            gress.code.port_metadata.compile(control);
         }
         Ok(engine)
     }
@@ -149,6 +154,10 @@ impl Executor for Engine {
 
     fn group_changed(&mut self, profile: Profile, group: u32, control: &ControlState) {
         self.tables(|t| t.uses(profile)).for_each(|t| t.group_changed(group, control));
+    }
+
+    fn port_metadata_changed(&mut self, control: &ControlState) {
+        self.gresses.iter_mut().for_each(|g| g.code.port_metadata.compile(control));
     }
 
     fn state(&self) -> &State {
@@ -219,6 +228,7 @@ impl GressEngine {
             (lanes.start[l], lanes.head[l], lanes.bytes[l]) = (span.start, span.head, span.bytes);
         });
         let phv = &self.phv;
+        self.code.port_metadata.run::<N>(mask, batch, phv);
         for (which, at) in &self.code.inputs {
             let bytes = &lanes.bytes;
             let fill = |value: &dyn Fn(&PassIn) -> u64| {
@@ -262,7 +272,7 @@ impl GressEngine {
         for_lanes::<N>(mask & !1, |l| windows[l % N] = packets.window(start[l]));
         let heads = Heads { windows, len: head };
         let (phv, hashes, found) = (&self.phv, &self.code.hashes, &self.found);
-        let mut ended = Ended { leaf, failed: 0 };
+        let mut ended = Ended { leaf, failed: 0, wrong: 0 };
         let parser = &self.code.parser;
         parser.run::<N>(mask, &heads, phv, &mut self.parser, &mut ended, |code, lanes_of| {
             let entry = EntryOf { args: &[], base: &found.base, entry: &found.entry };
@@ -271,10 +281,12 @@ impl GressEngine {
             let mut fx = Effects { hashes, accesses, notes, state: &mut *state, bytes, labels, dropped: 0 };
             action::run::<N>(code, lanes_of, phv, &entry, &mut fx);
         });
-        let failed = ended.failed;
+        let Ended { failed, wrong, .. } = ended;
         if let Some((_, at)) = self.code.inputs.iter().find(|(which, _)| *which == Intrinsic::ParserErr) {
             let leaves = &self.code.parser.leaves;
-            at.write_lanes::<N>(mask, phv, |l| u64::from(leaves[usize::from(leaf[l])].error));
+            at.write_lanes::<N>(mask, phv, |l| {
+                u64::from(leaves[usize::from(leaf[l])].error) | (wrong >> l & 1) * WRONG_CHECKSUM
+            });
         }
         failed
     }

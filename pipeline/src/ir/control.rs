@@ -107,6 +107,8 @@ pub enum PrimitiveKind {
     /// Writes the bits of a field where a mask has ones (`bitmasked-set`): field, value, mask. Both are constants or
     /// parameters; a mask of one bit stands for all bits of the field, so that an entry says whether to set it.
     SetMasked(Field, Expr, Expr),
+    /// Makes the first header valid if the second one is, else invalid. Both are elements of one header stack.
+    CopyValid(Header, Header),
 }
 
 /// One access to a register. An index past the end accesses nothing, and its output words are 0.

@@ -1,8 +1,8 @@
 //! Declarations: what each entity of a program is. What may not live here: control flow.
 
 use super::{
-    Action, Algorithmic, Block, Expr, Field, Hash, Header, IdleTimeout, Intrinsic, Loc, ParserState,
-    Primitive, Profile, Table,
+    Action, Algorithmic, Block, CounterLoad, Expr, Field, Hash, Header, IdleTimeout, Intrinsic, Loc,
+    ParserState, Primitive, Profile, SelectKey, Stack, Table,
 };
 use sluice_asic::gress::Gress;
 use sluice_asic::hash::{HashAlgorithm, HashFunction, HashFunctionError, Seed};
@@ -28,6 +28,9 @@ pub enum Home {
     Metadata,
     /// Filled or read by the hardware.
     Intrinsic(Intrinsic),
+    /// In port metadata (phase 0, facts: asic §6.3): filled before parsing from what the control plane wrote
+    /// for the packet's port, zero in the pass that follows a resubmit. Ingress only.
+    PortMetadata,
 }
 
 /// A field of one gress.
@@ -71,8 +74,8 @@ pub struct StateData {
     pub gress: Gress,
     /// What it does, in order.
     pub ops: Vec<ParserOp>,
-    /// Fields extracted so far (or intrinsic) that choose the next state; empty for none.
-    pub select: Vec<Field>,
+    /// What chooses the next state, as it is after the operations; empty for none.
+    pub select: Vec<SelectKey>,
     /// Tried in order; the first arm that matches wins.
     pub arms: Vec<SelectArm>,
     /// Taken when no arm matches.
@@ -102,12 +105,23 @@ pub enum ParserOpKind {
     /// Sets a 1-bit field to 1 when the ones' complement sum over these fields (in order, each starting on
     /// a 16-bit boundary of the sum as on the wire) is wrong, else to 0.
     VerifyChecksum(Field, Vec<Field>),
+    /// Moves past this many bytes without extracting them: they do not leave with the packet.
+    Advance(u16),
+    /// Writes a metadata field from the packet's bits ahead, beginning this many bits after the present place.
+    Lookahead(Field, u16),
+    /// Sets the counter, which is zero at first.
+    SetCounter(CounterLoad),
+    /// Adds to the counter, modulo 256.
+    AddCounter(i8),
+    /// Extracts the first element of the stack that was not extracted yet. When there is none, parsing ends with
+    /// `parser_err` "no match": the parser has no state for one more.
+    ExtractNext(Stack),
 }
 
 /// One arm of a select.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SelectArm {
-    /// Value and mask for each select field.
+    /// Value and mask for each select key.
     pub values: Vec<(u128, u128)>,
     /// Where to go.
     pub next: Next,

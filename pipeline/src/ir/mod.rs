@@ -8,11 +8,15 @@
 //! Meaning, in one place:
 //! - Every pass starts with all fields zero and all headers invalid, except intrinsic fields, which the
 //!   device fills. A header's fields keep their value when the header is set invalid.
-//! - The parser runs from `PipeData::start`; extraction needs the bytes to be there, otherwise the packet
-//!   has a parser error (facts: asic §10, `parser_err`).
+//! - The parser runs from `PipeData::start`; extraction, lookahead and moving on need the bytes to be there,
+//!   otherwise the packet has a parser error (facts: asic §10, `parser_err`), and parsing ends with what was
+//!   done before. Errors that occur: 0x001 no match (a `reject`, a stack without room), 0x002 partial header,
+//!   0x004 counter range, 0x1000 a wrong checksum. All but the last lose the packet, in either gress, unless the
+//!   gress declares `parser_err`; a wrong checksum ends nothing and is told to whoever looks. Timeouts, two
+//!   writers of a container and too deep a parser are refused before a packet comes.
 //! - The control block runs in program order; an action's primitives run in order.
-//! - The deparser updates checksums, then emits the valid headers of `emit` in order, then the bytes that
-//!   the parser did not extract.
+//! - The deparser updates checksums, then emits the valid headers of `emit` in order, then the bytes behind
+//!   the parser's last place. What the parser moved past without extracting is gone.
 //! - Beside the packet a deparser makes what its type fields ask for ([`Request`]): a resubmit, for which the
 //!   packet keeps the bytes that it came with, mirror copies, also of packets that are dropped, and digests.
 //! - Only bytes cross from ingress to egress. What egress wants from ingress it gets in a header that
@@ -25,6 +29,7 @@ mod expr;
 mod intrinsic;
 mod loc;
 mod memory;
+mod parser;
 mod register;
 
 pub use control::{ApplyArms, Block, Cond, Primitive, PrimitiveKind, RegisterAccess, Stmt, StmtKind};
@@ -38,6 +43,7 @@ pub use expr::{CmpOp, Expr};
 pub use intrinsic::{Intrinsic, IntrinsicInfo};
 pub use loc::Loc;
 pub use memory::{Algorithmic, IdleMode, IdleTimeout};
+pub use parser::{CounterLoad, Lookahead, SelectKey, StackData};
 pub use register::{CellCond, CellStmt, CellStmtKind, CellValue, RegisterActionData, RegisterData};
 
 use crate::entity::{EntityMap, entities};
@@ -66,6 +72,8 @@ entities! {
     RegisterAction = "register_action";
     /// The named reason of a drop or of a deliberate absorption.
     Label = "label";
+    /// A header stack.
+    Stack = "stack";
 }
 
 /// A stage program.
@@ -99,6 +107,8 @@ pub struct Program {
     pub register_actions: EntityMap<RegisterAction, RegisterActionData>,
     /// All drop and consume labels.
     pub labels: EntityMap<Label, LabelData>,
+    /// All header stacks of both gresses.
+    pub stacks: EntityMap<Stack, StackData>,
     /// Parser, control and deparser of each gress; index with [`Gress::index`].
     pub pipes: [PipeData; 2],
 }
@@ -158,6 +168,18 @@ impl Program {
         register: Register,
     ) -> impl Iterator<Item = (RegisterAction, &RegisterActionData)> {
         self.register_actions.iter().filter(move |(_, d)| d.register == register)
+    }
+
+    /// The port metadata fields, first bit of the port's row first.
+    pub fn port_metadata(&self) -> impl Iterator<Item = (Field, &FieldData)> {
+        self.fields.iter().filter(|(_, d)| d.home == Home::PortMetadata)
+    }
+
+    /// The stack and position of an element.
+    #[must_use]
+    pub fn stack_of(&self, header: Header) -> Option<(Stack, usize)> {
+        let at = |(s, d): (Stack, &StackData)| Some((s, d.headers.iter().position(|h| *h == header)?));
+        self.stacks.iter().find_map(at)
     }
 
     /// Bits of a header on the wire.

@@ -1,5 +1,6 @@
 //! The result of placement: plain data with coordinates. What may not live here: how it was found.
 
+use super::deparser::DeparserCost;
 use crate::entity::EntityMap;
 use crate::flow::{Flow, Node};
 use crate::ir::{Field, Header, ParserState};
@@ -73,6 +74,29 @@ pub struct PlacedParser {
     pub cycles: EntityMap<ParserState, u16>,
     /// TCAM rows used.
     pub rows: u32,
+    /// The states as the hardware has them, in order of their rows. Rows before the first one's are those of the
+    /// intrinsic metadata.
+    pub states: Vec<PlacedState>,
+}
+
+/// A state of the program in the hardware: one copy for each combination of stack elements before it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlacedState {
+    /// The state.
+    pub state: ParserState,
+    /// Elements extracted before it, by stack of the program; those at the end that are zero are left out.
+    pub extracted: Vec<u8>,
+    /// First TCAM row.
+    pub first_row: u32,
+    /// TCAM rows.
+    pub rows: u32,
+    /// Hardware states, a cycle each.
+    pub cycles: u16,
+    /// Extractors of 8, 16 and 32 bits used in all its cycles (facts: asic §6.1); where all have 16 bits, the
+    /// second number counts them.
+    pub extractors: [u32; 3],
+    /// Bytes matched, lookahead included.
+    pub match_bytes: u32,
 }
 
 /// Per gress: flow, places, parser and stage timing.
@@ -90,6 +114,8 @@ pub struct PlacedGress {
     pub mau_cycles: u32,
     /// Cycles of the deparser.
     pub deparser_cycles: u32,
+    /// Units of the deparser.
+    pub deparser: DeparserCost,
 }
 
 /// Who uses a unit.

@@ -20,8 +20,8 @@ mod verify;
 pub(crate) mod samples;
 
 pub use data::{
-    FieldSlice, Owner, Part, PhvAllocation, PlacedGress, PlacedNode, PlacedParser, Placement, PovBit, Unit,
-    UnitUse,
+    FieldSlice, Owner, Part, PhvAllocation, PlacedGress, PlacedNode, PlacedParser, PlacedState, Placement,
+    PovBit, Unit, UnitUse,
 };
 pub use deps::{Dependency, DependencyGraph, Edge, node_name};
 pub use nofit::{Exhausted, NoFit, Place, Resource};

@@ -185,10 +185,11 @@ fn deparsers(work: &mut Work<'_>) -> Result<(), Failed> {
 fn print_deparser(work: &Work<'_>) -> String {
     let line = |(gress, c): (Gress, &DeparserCost)| {
         format!(
-            "{gress}: {} of {} dictionary entries, {} of {} validity bits, {} of {} header bytes, {} of {} checksum units, \
+            "{gress}: {} of {} dictionary entries ({} bytes in them), {} of {} validity bits, {} of {} header bytes, {} of {} checksum units, \
              {} of {} resubmitted bytes, {} of {} mirrored, {} of {} in digests\n",
             c.entries,
             work.chip.deparser.entries,
+            c.entry_bytes,
             c.pov_bits,
             work.chip.deparser.pov_bits,
             c.header_bytes,
@@ -235,6 +236,7 @@ fn timing_pass(work: &mut Work<'_>) -> Result<(), Failed> {
             dependencies: latency.stages.iter().map(|s| s.dependency).collect(),
             mau_cycles: u32::try_from(latency.total.0).unwrap_or(u32::MAX),
             deparser_cycles: work.chip.latency.deparser,
+            deparser: work.deparsers[gress.index()],
         };
         (placed, stages)
     });
@@ -293,6 +295,19 @@ fn print_parser(work: &Work<'_>) -> String {
         for (state, data) in work.program.states.iter().filter(|(_, d)| d.gress == gress) {
             let cycles = placed.cycles.get(state).copied().unwrap_or(0);
             let _ = writeln!(out, "  {} {cycles} cycles", data.name);
+        }
+        for s in &placed.states {
+            let _ = writeln!(
+                out,
+                "  rows {}..{} {} after {:?}: {} cycles, extractors {:?}, {} bytes matched",
+                s.first_row,
+                s.first_row + s.rows,
+                work.program.states[s.state].name,
+                s.extracted,
+                s.cycles,
+                s.extractors,
+                s.match_bytes
+            );
         }
     }
     out

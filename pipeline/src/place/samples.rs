@@ -70,7 +70,7 @@ impl Sketch {
             name: name.to_owned(),
             gress,
             ops: vec![ParserOp { kind: ParserOpKind::Extract(header), loc }],
-            select: select.to_vec(),
+            select: select.iter().map(|f| (*f).into()).collect(),
             arms,
             default: Next::Accept,
             doc: String::new(),

@@ -57,6 +57,7 @@ impl<T: Tracer> Run<'_, T> {
                 let new = self.phv.field(*field) & !mask | value & mask;
                 self.write(*field, new, loc);
             }
+            PrimitiveKind::CopyValid(to, from) => self.set_valid(*to, self.phv.is_valid(*from), loc),
         }
     }
 

@@ -40,9 +40,9 @@ pub use trace::{Event, NoTrace, Tracer};
 
 use crate::control::{ControlState, Entry, EntryId};
 use crate::entity::EntityMap;
-use crate::ir::{Intrinsic, Label, ParserState, Profile, Program, Table};
+use crate::ir::{Field, Intrinsic, Label, ParserState, Profile, Program, Table};
 use crate::packet::PacketStore;
-use crate::pass::{Executor, Made, Pass, PassOut, State, Verdict};
+use crate::pass::{Executor, Made, Pass, PassIn, PassOut, State, Verdict};
 use request::Asked;
 use sluice_asic::gress::Gress;
 
@@ -111,6 +111,7 @@ impl<T: Tracer> Reference<T> {
     fn pass(&mut self, gress: Gress, number: u32, pass: &Pass, packets: &mut PacketStore) -> PassOut {
         let bytes = packets.len(pass.packet);
         self.phv.start(&self.program, gress, &pass.input, bytes);
+        self.fill_port_metadata(gress, &pass.input);
         let start = Event::PassStart { gress, packet: pass.packet, port: pass.input.port, bytes };
         self.tracer.event(&self.program, &start);
         let mut run = Run {
@@ -129,6 +130,18 @@ impl<T: Tracer> Reference<T> {
         let out = run.pass(pass, packets);
         self.tracer.event(&self.program, &Event::PassEnd { output: out });
         out
+    }
+
+    /// What the packet's port has for it; a resubmitted packet brings its data instead.
+    fn fill_port_metadata(&mut self, gress: Gress, input: &PassIn) {
+        let row = self.control.port_metadata.get(&input.port).filter(|_| !input.resubmitted);
+        let values = row.map_or(&[][..], Vec::as_slice);
+        let fields: Vec<Field> = self.program.port_metadata().map(|(f, _)| f).collect();
+        for (&field, value) in fields.iter().zip(values) {
+            if self.program.fields[field].gress == gress {
+                self.phv.set(&self.program, field, *value);
+            }
+        }
     }
 }
 
@@ -164,6 +177,10 @@ impl<T: Tracer> Executor for Reference<T> {
 
     fn default_changed(&mut self, table: Table, control: &ControlState) {
         self.control.tables[table].default.clone_from(&control.tables[table].default);
+    }
+
+    fn port_metadata_changed(&mut self, control: &ControlState) {
+        self.control.port_metadata.clone_from(&control.port_metadata);
     }
 
     fn state(&self) -> &State {
@@ -212,11 +229,13 @@ impl<T: Tracer> Run<'_, T> {
             cos: run.intrinsic(Intrinsic::IngressCos).unwrap_or(0) as u8,
             parser_cycles: parsed.cycles,
         };
-        if parsed.error != 0 {
-            self.tell(&Event::ParserError { bits: parsed.error });
-            match self.program.intrinsic(self.gress, Intrinsic::ParserErr) {
-                Some(field) => _ = self.phv.set(self.program, field, parsed.error.into()),
-                None => return out(self, Verdict::ParserError(parsed.error)),
+        let seen = self.program.intrinsic(self.gress, Intrinsic::ParserErr);
+        let error = if seen.is_some() { parsed.error | parsed.flags } else { parsed.error };
+        if error != 0 {
+            self.tell(&Event::ParserError { bits: error });
+            match seen {
+                Some(field) => _ = self.phv.set(self.program, field, error.into()),
+                None => return out(self, Verdict::ParserError(error)),
             }
         }
         self.block(&self.program.pipe(self.gress).control);

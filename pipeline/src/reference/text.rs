@@ -2,7 +2,7 @@
 
 use super::trace::{Event, Tracer};
 use crate::control::show_value;
-use crate::ir::{ActionCall, Cond, Expr, Field, Intrinsic, Loc, Next, Program};
+use crate::ir::{ActionCall, Cond, Expr, Field, Intrinsic, Loc, Next, Program, SelectKey};
 use crate::pass::{PassOut, Verdict};
 use sluice_asic::gress::Gress;
 use sluice_asic::salu::State as Element;
@@ -57,9 +57,12 @@ impl TextTracer {
 /// The text of a step inside a pass, and where the program says so.
 fn step(program: &Program, event: &Event<'_>) -> (String, Loc) {
     match *event {
-        Event::State { .. } | Event::Extracted { .. } | Event::Verified { .. } | Event::Selected { .. } => {
-            parser_step(program, event)
-        }
+        Event::State { .. }
+        | Event::Extracted { .. }
+        | Event::Verified { .. }
+        | Event::Selected { .. }
+        | Event::Skipped { .. }
+        | Event::ParserCounter { .. } => parser_step(program, event),
         Event::ParserError { bits } => {
             (format!("parser error {bits:#06x}: {}", error_names(bits)), Loc::default())
         }
@@ -136,7 +139,7 @@ fn parser_step(program: &Program, event: &Event<'_>) -> (String, Loc) {
         }
         Event::Selected { state, values, next } => {
             let data = &program.states[state];
-            let fields = data.select.iter().zip(values).map(|(&f, &v)| field_is(program, f, v));
+            let fields = data.select.iter().zip(values).map(|(&k, &v)| key_is(program, k, v));
             let to = match next {
                 Next::State(s) => format!("state '{}'", program.states[s].name),
                 Next::Accept => "accept".to_owned(),
@@ -146,12 +149,29 @@ fn parser_step(program: &Program, event: &Event<'_>) -> (String, Loc) {
             let select = if fields.is_empty() { "no select".to_owned() } else { fields.join(", ") };
             (format!("parser state '{}': {select}, going to {to}", data.name), Loc::default())
         }
+        Event::Skipped { bytes, offset } => {
+            (format!("skipping {bytes} bytes at byte {offset}"), Loc::default())
+        }
+        Event::ParserCounter { value, loc } => (format!("parser counter = {value}"), loc),
         _ => (String::new(), Loc::default()),
     }
 }
 
+fn key_is(program: &Program, key: SelectKey, value: u128) -> String {
+    match key {
+        SelectKey::Field(f) => field_is(program, f, value),
+        _ => format!("{} = {value:#x}", key.name(program)),
+    }
+}
+
 fn error_names(bits: u16) -> String {
-    let names = [(0x001, "no match"), (0x002, "partial header"), (0x010, "hardware timeout")];
+    let names = [
+        (0x001, "no match"),
+        (0x002, "partial header"),
+        (0x004, "counter range"),
+        (0x010, "hardware timeout"),
+        (0x1000, "checksum"),
+    ];
     let set: Vec<&str> = names.iter().filter(|(bit, _)| bits & bit != 0).map(|(_, name)| *name).collect();
     set.join(", ")
 }

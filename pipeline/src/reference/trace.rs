@@ -58,7 +58,21 @@ pub enum Event<'a> {
         /// What follows.
         next: Next,
     },
-    /// Parsing ended in an error.
+    /// The parser moved past bytes.
+    Skipped {
+        /// How many.
+        bytes: usize,
+        /// Byte of the packet that the first of them is.
+        offset: usize,
+    },
+    /// The parser counter was changed.
+    ParserCounter {
+        /// Its value now.
+        value: i8,
+        /// Where the program says so.
+        loc: Loc,
+    },
+    /// The parser found an error.
     ParserError {
         /// Bits as in `parser_err` (facts: asic §10).
         bits: u16,

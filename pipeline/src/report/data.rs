@@ -4,10 +4,11 @@ use super::detail::Detail;
 use super::limits::{self, Limit};
 use crate::flow::{Node, NodeKind};
 use crate::ir::{IdleMode, Loc, ParamValue, Program};
+use crate::place::deparser::DeparserCost;
 use crate::place::params::param_bits;
 use crate::place::phv::{self, PhvSummary};
-use crate::place::{DependencyGraph, Owner, Part, Placement, node_name, parser};
-use sluice_asic::chip::{Assumption, ChipSpec, Column};
+use crate::place::{DependencyGraph, Owner, Part, PlacedState, Placement, node_name, parser};
+use sluice_asic::chip::{Assumption, ChipSpec, Column, DeparserSpec};
 use sluice_asic::gress::Gress;
 use sluice_asic::latency::{PacketLatency, PassLatency, StageDependency};
 use sluice_asic::units::{Cycles, Duration};
@@ -55,6 +56,27 @@ pub struct GressReport {
     pub paths: Vec<PathReport>,
     /// Parser rows used.
     pub parser_rows: u32,
+    /// States in the hardware, in order of their rows.
+    pub parser_states: Vec<StateReport>,
+    /// Deepest byte that a path reads, and how deep the parser reaches.
+    pub parser_depth: (u32, u32),
+    /// Units of the deparser.
+    pub deparser: DeparserCost,
+}
+
+/// A parser state in the hardware.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StateReport {
+    /// Name; behind `+` the stack elements that were extracted before.
+    pub name: String,
+    /// Cycles.
+    pub cycles: u16,
+    /// TCAM rows.
+    pub rows: u32,
+    /// Extractors of 8, 16 and 32 bits; the second number counts all where all have 16.
+    pub extractors: [u32; 3],
+    /// Bytes matched.
+    pub match_bytes: u32,
 }
 
 /// A node: a table, a keyless action or a condition.
@@ -123,6 +145,8 @@ pub struct Report {
     pub phv: PhvSummary,
     /// Rows that each gress' parser has.
     pub parser_rows_available: u32,
+    /// What a gress' deparser has.
+    pub deparser_spec: DeparserSpec,
     /// Values that public sources do not give.
     pub assumptions: Vec<Assumption>,
     /// What stands behind the numbers.
@@ -159,6 +183,7 @@ impl Report {
             limits: limits::of(program, placement),
             phv: phv::summary(program, chip, &placement.phv),
             parser_rows_available: chip.parser.tcam_rows,
+            deparser_spec: chip.deparser.clone(),
             assumptions: super::assumptions::of(program, chip),
             detail: Detail::new(program, placement, &graph),
         }
@@ -169,6 +194,25 @@ impl Report {
     pub fn stages_used(&self) -> u32 {
         self.gresses.iter().map(|g| g.stages_used).max().unwrap_or(0)
     }
+}
+
+/// What a deparser uses: id, words, used, available.
+pub(super) fn deparser_rows(
+    report: &Report,
+    gress: &GressReport,
+) -> [(&'static str, &'static str, u32, u32); 9] {
+    let (cost, spec) = (&gress.deparser, &report.deparser_spec);
+    [
+        ("dictionary_entries", "dictionary entries", cost.entries, spec.entries),
+        ("dictionary_bytes", "bytes in these entries", cost.entry_bytes, cost.entries * spec.entry_bytes),
+        ("pov_bits", "validity bits", cost.pov_bits, spec.pov_bits),
+        ("pov_bytes", "bytes of validity bits", cost.pov_bytes, spec.pov_bits / 8),
+        ("header_bytes", "bytes of headers", cost.header_bytes, spec.max_header_bytes),
+        ("checksum_units", "checksum units", cost.checksum_units, spec.checksum_units),
+        ("resubmit_bytes", "bytes resubmitted", cost.requests.resubmit, spec.resubmit_bytes),
+        ("mirror_bytes", "bytes of mirror headers", cost.requests.mirror, spec.mirror_bytes),
+        ("digest_bytes", "bytes of digests", cost.requests.digest, spec.digest_bytes),
+    ]
 }
 
 /// Hundredths of a percent, rounded half up; 0 of 0 is 0.
@@ -235,6 +279,21 @@ fn gress(program: &Program, placement: &Placement, graph: &DependencyGraph, gres
             })
             .collect(),
         parser_rows: placed.parser.rows,
+        parser_states: placed.parser.states.iter().map(|s| state(program, s)).collect(),
+        parser_depth: (parser::deepest(program, gress), parser::reach(&placement.chip, gress)),
+        deparser: placed.deparser,
+    }
+}
+
+fn state(program: &Program, s: &PlacedState) -> StateReport {
+    let before: u32 = s.extracted.iter().map(|n| u32::from(*n)).sum();
+    let name = &program.states[s.state].name;
+    StateReport {
+        name: if before == 0 { name.clone() } else { format!("{name}+{before}") },
+        cycles: s.cycles,
+        rows: s.rows,
+        extractors: s.extractors,
+        match_bytes: s.match_bytes,
     }
 }
 

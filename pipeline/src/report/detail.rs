@@ -198,8 +198,8 @@ fn successors(program: &Program, data: &StateData, order: &[ParserState]) -> Vec
             .iter()
             .zip(&data.select)
             .filter(|((_, mask), _)| *mask != 0)
-            .map(|((value, mask), f)| {
-                let full = sluice_asic::alu::width_mask(u32::from(program.fields[*f].width));
+            .map(|((value, mask), key)| {
+                let full = sluice_asic::alu::width_mask(u32::from(key.width(program).unwrap_or(0)));
                 let mask = if *mask == full { String::new() } else { format!("&{mask:#x}") };
                 format!("{value:#x}{mask}")
             })

@@ -1,6 +1,6 @@
 //! The report as JSON, schema `sluice.report/1`. What may not live here: numbers that the report lacks.
 
-use super::data::{GressReport, Report, StageReport, TableReport, hundredths};
+use super::data::{GressReport, Report, StageReport, TableReport, deparser_rows, hundredths};
 use super::detail::UnitReport;
 use crate::ir::{ParamValue, Program};
 use crate::place::NoFit;
@@ -40,10 +40,8 @@ pub fn json(report: &Report) -> Value {
         },
         "tables": report.tables.iter().map(table).collect::<Vec<_>>(),
         "phv": phv(&report.phv),
-        "parser": {
-            "ingress": { "rows": ingress.parser_rows, "rows_available": report.parser_rows_available },
-            "egress": { "rows": egress.parser_rows, "rows_available": report.parser_rows_available },
-        },
+        "parser": { "ingress": parser(report, ingress), "egress": parser(report, egress) },
+        "deparser": { "ingress": deparser(report, ingress), "egress": deparser(report, egress) },
         "assumptions": report.assumptions.iter().map(|a| json!({
             "id": a.id, "text": a.text, "value": a.value, "why": a.why,
         })).collect::<Vec<_>>(),
@@ -78,6 +76,7 @@ pub fn json_no_fit(program: &Program, no_fit: &NoFit) -> Value {
         "tables": [],
         "phv": null,
         "parser": null,
+        "deparser": null,
         "assumptions": [],
         "units": [],
         "dependencies": [],
@@ -107,6 +106,27 @@ fn stage_cycles(stages: &[StageLatency]) -> Value {
             })
         })
         .collect()
+}
+
+fn parser(report: &Report, gress: &GressReport) -> Value {
+    let (depth, reach) = gress.parser_depth;
+    json!({
+        "rows": gress.parser_rows,
+        "rows_available": report.parser_rows_available,
+        "depth": depth,
+        "depth_available": reach,
+        "states": gress.parser_states.iter().map(|s| json!({
+            "state": s.name, "cycles": s.cycles, "rows": s.rows, "extractors": s.extractors,
+            "match_bytes": s.match_bytes,
+        })).collect::<Vec<_>>(),
+    })
+}
+
+fn deparser(report: &Report, gress: &GressReport) -> Value {
+    let rows = deparser_rows(report, gress).into_iter();
+    let rows =
+        rows.map(|(id, _, used, available)| (id.to_owned(), json!({ "used": used, "available": available })));
+    Value::Object(rows.collect())
 }
 
 fn latency((gress, stages): (&GressReport, &[StageLatency])) -> Value {

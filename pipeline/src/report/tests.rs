@@ -4,11 +4,12 @@ use super::{Report, compare, html, json, json_no_fit, resources_log, table_summa
 use crate::place::{place, samples};
 use sluice_asic::chip::{ChipSpec, Column};
 
-const KEYS: [&str; 17] = [
+const KEYS: [&str; 18] = [
     "assumptions",
     "chip",
     "containers",
     "dependencies",
+    "deparser",
     "fits",
     "latency",
     "params",
@@ -79,6 +80,14 @@ fn json_has_every_key_of_the_contract() {
         assert!((percent - 100.0 * used / available).abs() <= 0.005 + 1e-9, "{total}");
     }
     assert!(!value["assumptions"].as_array().unwrap().is_empty());
+    let parser = &value["parser"]["ingress"];
+    assert_eq!((&parser["depth"], &parser["depth_available"]), (&34.into(), &16368.into()));
+    let rows: u64 = parser["states"].as_array().unwrap().iter().map(|s| s["rows"].as_u64().unwrap()).sum();
+    // The rows of the intrinsic metadata stand before the states'.
+    assert_eq!(parser["rows"].as_u64().unwrap(), rows + 1);
+    let deparser = &value["deparser"]["egress"];
+    assert_eq!(deparser["header_bytes"]["used"], 14);
+    assert_eq!(deparser["dictionary_entries"]["available"], 128);
 }
 
 #[test]
@@ -91,7 +100,7 @@ fn json_of_a_program_too_big_has_the_same_keys() {
     assert_eq!(keys, KEYS);
     assert_eq!(value["fits"], false);
     assert!(value["reason"].as_str().unwrap().contains("tcam"), "{}", value["reason"]);
-    for key in ["stages_used", "latency", "resources", "phv", "parser"] {
+    for key in ["stages_used", "latency", "resources", "phv", "parser", "deparser"] {
         assert!(value[key].is_null(), "{key}");
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! What lives here: layout. What may not: numbers that the report lacks.
 
-use super::data::{GressReport, Report, TableReport, hundredths};
+use super::data::{GressReport, Report, TableReport, deparser_rows, hundredths};
 use super::grid::Grid;
 use crate::place::{NoFit, Part};
 use sluice_asic::chip::Column;
@@ -47,6 +47,7 @@ pub fn text(report: &Report) -> String {
     section(&mut out, "Longest chain of dependencies", &chains(report));
     section(&mut out, "PHV", &phv(report));
     section(&mut out, "Parser", &parser(report));
+    section(&mut out, "Deparser", &deparser(report));
     section(&mut out, "Latency", &latency(report));
     section(&mut out, "Assumptions", &assumptions(report));
     out
@@ -267,12 +268,35 @@ fn parser(report: &Report) -> String {
     let mut out = String::new();
     for gress in Gress::ALL {
         let g = &report.gresses[gress.index()];
-        let _ = writeln!(out, "  {gress}: {} of {} rows", g.parser_rows, report.parser_rows_available);
+        let (depth, reach) = g.parser_depth;
+        let _ = writeln!(
+            out,
+            "  {gress}: {} of {} rows, reads to byte {depth} of {reach}",
+            g.parser_rows, report.parser_rows_available
+        );
+        for s in &g.parser_states {
+            let _ = writeln!(
+                out,
+                "    state {}: {} cycles, {} rows, extractors {}/{}/{}, {} bytes matched",
+                s.name, s.cycles, s.rows, s.extractors[0], s.extractors[1], s.extractors[2], s.match_bytes
+            );
+        }
         for p in &g.paths {
             let _ = writeln!(out, "    {} B, {} cycles: {}", p.bytes, p.cycles, p.path);
         }
     }
     out
+}
+
+fn deparser(report: &Report) -> String {
+    let [ingress, egress] = &report.gresses;
+    let mut grid = Grid::new(["  Unit", "Ingress", "Of", "Egress", "Of"], &[0]);
+    for (i, e) in deparser_rows(report, ingress).into_iter().zip(deparser_rows(report, egress)) {
+        let (_, words, used, of) = i;
+        let cells = [used, of, e.2, e.3].map(|n| n.to_string());
+        grid.row([format!("  {words}")].into_iter().chain(cells));
+    }
+    grid.print(false)
 }
 
 fn latency(report: &Report) -> String {

@@ -399,6 +399,7 @@ impl<E: Executor> Switch<E> {
                 self.executor.group_changed(profile, group, &self.control);
             }
             Change::Counter(counter, index) => self.clear_counter(counter, index),
+            Change::PortMetadata => self.executor.port_metadata_changed(&self.control),
             Change::Replication => match replicator(&self.control, &self.chip, &self.by_dev_port) {
                 Ok(new) => self.replicator = new,
                 Err(e) => {

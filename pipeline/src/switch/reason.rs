@@ -31,11 +31,13 @@ pub enum DeviceDrop {
     MirrorSessionOff,
     /// Without time: the packet has gone around too often.
     TooManyLaps,
+    /// The parser counter was loaded from a field above the largest value allowed.
+    ParserCounterRange,
 }
 
 impl DeviceDrop {
     /// Every reason with its name, what it means and what to try.
-    pub const TABLE: [(DeviceDrop, &'static str, &'static str, &'static str); 12] = [
+    pub const TABLE: [(DeviceDrop, &'static str, &'static str, &'static str); 13] = [
         (
             DeviceDrop::ParserNoMatch,
             "parser_no_match",
@@ -108,6 +110,12 @@ impl DeviceDrop {
             "in functional mode a packet went around, or copies were made of copies, more often than allowed",
             "run it with time, where laps have no end; or look for the condition that should end the loop",
         ),
+        (
+            DeviceDrop::ParserCounterRange,
+            "parser_counter_range",
+            "a field that sets the parser counter is above the largest value that the program allows",
+            "look at the frame in the capture; have the program read parser_err to see such packets",
+        ),
     ];
 
     /// Name as counted and printed.
@@ -131,10 +139,11 @@ impl Reason {
     pub(super) fn of(verdict: Verdict) -> Reason {
         match verdict {
             Verdict::Label(label) => Reason::Label(label),
-            // 0x002 is "partial header" (facts: asic §10); the emulated parser has no other than 0x001.
+            // 0x002 is "partial header", 0x004 "counter range" (facts: asic §10); what else ends parsing is 0x001.
             Verdict::ParserError(bits) if bits & 0x002 != 0 => {
                 Reason::Device(DeviceDrop::ParserPartialHeader)
             }
+            Verdict::ParserError(bits) if bits & 0x004 != 0 => Reason::Device(DeviceDrop::ParserCounterRange),
             Verdict::ParserError(_) => Reason::Device(DeviceDrop::ParserNoMatch),
             Verdict::NoRoom => Reason::Device(DeviceDrop::HeadersTooLong),
             Verdict::NoPort | Verdict::Forward | Verdict::Resubmit => {

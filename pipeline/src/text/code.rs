@@ -4,11 +4,11 @@ use super::cursor::{Cursor, Parsed};
 use super::lex::Tok;
 use super::scan::Item;
 use super::scope::{Scope, Space};
-use crate::entity::{Entity, EntityMap};
+use crate::entity::Entity;
 use crate::ir::{
-    ActionCall, ApplyArms, Block, ChecksumUpdate, CmpOp, Cond, Deparser, Expr, Field, FieldData, Loc, Next,
-    ParamData, ParserOp, ParserOpKind, Primitive, PrimitiveKind, Request, RequestKind, SelectArm, StateData,
-    Stmt, StmtKind,
+    ActionCall, ApplyArms, Block, ChecksumUpdate, CmpOp, Cond, CounterLoad, Deparser, Expr, Field, Loc,
+    Lookahead, Next, ParamData, ParserOp, ParserOpKind, Primitive, PrimitiveKind, Program, Request,
+    RequestKind, SelectArm, SelectKey, StateData, Stmt, StmtKind,
 };
 use sluice_asic::alu::{AluOp, width_mask};
 use sluice_asic::gress::Gress;
@@ -251,6 +251,11 @@ impl<'t> Code<'t> {
                 self.c.expect(",")?;
                 PrimitiveKind::SetMasked(field, value, self.expr()?)
             }
+            "copy_valid" => {
+                let to = self.reference(Space::Header)?;
+                self.c.expect(",")?;
+                PrimitiveKind::CopyValid(to, self.reference(Space::Header)?)
+            }
             "count" => {
                 let counter = self.reference(Space::Counter)?;
                 if self.c.eat(",") {
@@ -261,7 +266,7 @@ impl<'t> Code<'t> {
             }
             _ => {
                 return Err(before.error(
-                    "an assignment, `set_valid(…)`, `set_invalid(…)`, `count(…)`, `execute(…)` or `drop(…)`",
+                    "an assignment, `set_valid(…)`, `set_invalid(…)`, `copy_valid(…)`, `count(…)`, `execute(…)` or `drop(…)`",
                 ));
             }
         };
@@ -269,7 +274,7 @@ impl<'t> Code<'t> {
         Ok(kind)
     }
 
-    pub(super) fn state(&mut self, item: &Item, fields: &EntityMap<Field, FieldData>) -> Parsed<StateData> {
+    pub(super) fn state(&mut self, item: &Item, p: &Program) -> Parsed<StateData> {
         let mut ops = Vec::new();
         self.c.expect("{")?;
         while !matches!(self.c.word(), Some("transition" | "select")) || self.c.then("=") {
@@ -285,10 +290,10 @@ impl<'t> Code<'t> {
         } else {
             self.c.advance();
             self.c.expect("(")?;
-            select = self.list(")", Self::field)?;
+            select = self.list(")", Self::select_key)?;
             self.c.expect("{")?;
             while !self.c.eat_word("default") {
-                arms.push(self.arm(&select, fields)?);
+                arms.push(self.arm(&select, p)?);
             }
             self.c.expect(":")?;
             default = self.next()?;
@@ -308,11 +313,20 @@ impl<'t> Code<'t> {
             self.c.expect(")")?;
             return Ok(ParserOpKind::Extract(header));
         }
+        if let Some(kind) = self.parser_step()? {
+            return Ok(kind);
+        }
         if !matches!(self.c.peek(), Tok::Name { .. } | Tok::Index(_) | Tok::Punct(".")) {
             return Err(self.c.error("`extract(…)`, an assignment, `select` or `transition`"));
         }
         let field = self.field()?;
         self.c.expect("=")?;
+        if self.c.word() == Some("lookahead") && self.c.then("(") {
+            self.callee();
+            let at = self.c.number("an offset in bits")?;
+            self.c.expect(")")?;
+            return Ok(ParserOpKind::Lookahead(field, at));
+        }
         if self.c.word() == Some("verify_checksum") && self.c.then("(") {
             self.c.advance();
             self.c.expect("(")?;
@@ -323,15 +337,74 @@ impl<'t> Code<'t> {
         Ok(ParserOpKind::Set(field, self.expr()?))
     }
 
+    /// A step of a parser state that is neither an extraction of a header nor an assignment.
+    fn parser_step(&mut self) -> Parsed<Option<ParserOpKind>> {
+        let words = ["extract_next", "advance", "set_counter", "increment", "decrement"];
+        let Some(word) = self.c.word().filter(|w| words.contains(w) && self.c.then("(")) else {
+            return Ok(None);
+        };
+        self.callee();
+        let kind = match word {
+            "extract_next" => ParserOpKind::ExtractNext(self.reference(Space::Stack)?),
+            "advance" => ParserOpKind::Advance(self.c.number("a number of bytes")?),
+            "set_counter" => ParserOpKind::SetCounter(self.counter_load()?),
+            _ => {
+                let before = self.c.clone();
+                let by: i16 = self.c.number("a number from 0 to 128")?;
+                let by = if word == "decrement" { -by } else { by };
+                let by = i8::try_from(by).map_err(|_| before.error("an 8-bit signed number"))?;
+                ParserOpKind::AddCounter(by)
+            }
+        };
+        self.c.expect(")")?;
+        Ok(Some(kind))
+    }
+
+    /// `5` or `field, max, rotate, mask, add`
+    fn counter_load(&mut self) -> Parsed<CounterLoad> {
+        if matches!(self.c.peek(), Tok::Int { .. }) {
+            return Ok(CounterLoad::Const(self.c.number("a constant of 8 bits")?));
+        }
+        let field = self.field()?;
+        let [max, rotate, mask, add] =
+            ["the largest value", "a rotation", "a mask's width", "a number to add"]
+                .map(|what| self.c.expect(",").and_then(|()| self.c.number(what)));
+        Ok(CounterLoad::Field { field, max: max?, rotate: rotate?, mask: mask?, add: add? })
+    }
+
+    fn select_key(&mut self) -> Parsed<SelectKey> {
+        let words = ["lookahead", "last", "counter_is_zero", "counter_is_negative"];
+        let Some(word) = self.c.word().filter(|w| words.contains(w) && self.c.then("(")) else {
+            return self.field().map(SelectKey::Field);
+        };
+        self.callee();
+        let key = match word {
+            "lookahead" => {
+                let at = self.c.number("an offset in bits")?;
+                self.c.expect(",")?;
+                SelectKey::Lookahead(Lookahead { at, width: self.c.number("a width in bits")? })
+            }
+            "last" => {
+                let stack = self.reference(Space::Stack)?;
+                self.c.expect(",")?;
+                SelectKey::Last(stack, self.c.number("a field's position")?)
+            }
+            "counter_is_zero" => SelectKey::CounterIsZero,
+            _ => SelectKey::CounterIsNegative,
+        };
+        self.c.expect(")")?;
+        Ok(key)
+    }
+
     /// `(value, …) : next;`
-    fn arm(&mut self, select: &[Field], fields: &EntityMap<Field, FieldData>) -> Parsed<SelectArm> {
+    fn arm(&mut self, select: &[SelectKey], p: &Program) -> Parsed<SelectArm> {
         if !self.c.at("(") {
             return Err(self.c.error("`(value, …) : state;` or `default : state;`"));
         }
         self.c.advance();
         let mut column = 0;
         let values = self.list(")", |code| {
-            let width = select.get(column).and_then(|&f| fields.get(f)).map(|d| d.width);
+            let width = select.get(column).and_then(|k| k.width(p));
             column += 1;
             if code.c.eat_word("_") {
                 return Ok((0, 0));
@@ -341,7 +414,7 @@ impl<'t> Code<'t> {
                 return Ok((value, code.c.number("a mask")?));
             }
             let width =
-                width.ok_or_else(|| code.c.error_with("`&&&`", "no field is selected on in this column"))?;
+                width.ok_or_else(|| code.c.error_with("`&&&`", "nothing is selected on in this column"))?;
             Ok((value, width_mask(width.into())))
         })?;
         self.c.expect(":")?;

@@ -12,7 +12,7 @@ use crate::entity::{Entity, EntityMap};
 use crate::ir::{
     ActionData, Algorithmic, ConstEntry, CounterData, CounterHome, FieldData, HashData, Header, HeaderData,
     Home, IdleTimeout, Intrinsic, Key, KeyValue, LabelData, ParamData, ParamValue, ProfileData, Program,
-    SelectorData, TableData,
+    SelectorData, StackData, TableData,
 };
 use sluice_asic::gress::Gress;
 use sluice_asic::hash::{CrcParams, HashAlgorithm};
@@ -39,7 +39,8 @@ pub(super) fn program(tokens: &[Token], items: &[Item]) -> Result<Program, Parse
     p.profiles = collect(items, &indices, Kind::Profile, |i| profile(&mut code(i), i))?;
     p.actions = collect(items, &indices, Kind::Action, |i| action(&mut code(i), i))?;
     p.tables = collect(items, &indices, Kind::Table, |i| table(&mut code(i), i))?;
-    p.states = collect(items, &indices, Kind::State, |i| code(i).state(i, &p.fields))?;
+    p.stacks = collect(items, &indices, Kind::Stack, |i| stack(&mut code(i), i))?;
+    p.states = collect(items, &indices, Kind::State, |i| code(i).state(i, &p))?;
     for item in items {
         part(&mut p, item, &mut code(item))?;
     }
@@ -119,6 +120,7 @@ fn fields<K: Entity>(tokens: &[Token], items: &[Item], indices: &[u32]) -> Parse
                 Home::Header(Header::new(indices.get(at).copied().unwrap_or_default() as usize))
             }
             Kind::Metadata => Home::Metadata,
+            Kind::PortMetadata => Home::PortMetadata,
             Kind::Intrinsic => Home::Intrinsic(intrinsic(&mut Cursor::new(tokens, item.body), item)?),
             _ => continue,
         };
@@ -151,6 +153,17 @@ fn intrinsic(c: &mut Cursor<'_>, item: &Item) -> Parsed<Intrinsic> {
     };
     c.expect(";")?;
     Ok(which)
+}
+
+fn stack(code: &mut Code<'_>, item: &Item) -> Parsed<StackData> {
+    let headers = code.block(|code| code.reference(Space::Header))?;
+    Ok(StackData {
+        name: item.name.clone(),
+        gress: gress(item),
+        headers,
+        doc: item.doc.clone(),
+        loc: item.loc,
+    })
 }
 
 fn label(code: &mut Code<'_>, item: &Item) -> Parsed<LabelData> {

@@ -64,6 +64,7 @@ pub(super) fn program(p: &Program) -> String {
         w.line(format_args!("param {} = {};", name(&d.key), quote(&d.value, '"')));
     }
     w.fields();
+    w.stacks();
     w.labels();
     w.hashes();
     w.counters();
@@ -164,6 +165,11 @@ impl<'p> Printer<'p> {
         self.entity(Space::Header, h.index(), data)
     }
 
+    pub(super) fn stack(&self, s: crate::ir::Stack) -> String {
+        let data = self.p.stacks.get(s).map(|d| (d.name.as_str(), Some(d.gress)));
+        self.entity(Space::Stack, s.index(), data)
+    }
+
     pub(super) fn action(&self, a: crate::ir::Action) -> String {
         self.entity(Space::Action, a.index(), self.p.actions.get(a).map(|d| (d.name.as_str(), None)))
     }
@@ -217,12 +223,13 @@ impl<'p> Printer<'p> {
     fn fields(&mut self) {
         let mut at = (0, 0);
         let mut done: Vec<bool> = vec![false; self.p.headers.len()];
-        let mut block: Option<(bool, Gress)> = None;
+        let mut block: Option<(&str, Gress)> = None;
         for (f, d) in self.p.fields.iter() {
             let wanted = match d.home {
                 Home::Header(_) => None,
-                Home::Metadata => Some((false, d.gress)),
-                Home::Intrinsic(_) => Some((true, d.gress)),
+                Home::Metadata => Some(("metadata", d.gress)),
+                Home::Intrinsic(_) => Some(("intrinsic", d.gress)),
+                Home::PortMetadata => Some(("port_metadata", d.gress)),
             };
             if block != wanted && block.take().is_some() {
                 self.close();
@@ -235,13 +242,13 @@ impl<'p> Printer<'p> {
                     }
                     continue;
                 }
-                _ if block.is_none() => {
-                    self.doc("");
-                    let word = if matches!(d.home, Home::Metadata) { "metadata" } else { "intrinsic" };
-                    self.open(format_args!("{word} : {}", d.gress));
-                    block = wanted;
+                _ => {
+                    if let (None, Some((word, gress))) = (block, wanted) {
+                        self.doc("");
+                        self.open(format_args!("{word} : {gress}"));
+                        block = wanted;
+                    }
                 }
-                _ => {}
             }
             self.field_decl(f, d, "", &mut at.1);
         }
@@ -280,6 +287,16 @@ impl<'p> Printer<'p> {
             }
             _ => self.line(format_args!("bit<{}> {short};", d.width)),
         }
+    }
+
+    fn stacks(&mut self) {
+        for d in self.p.stacks.values() {
+            self.gress = Some(d.gress);
+            self.doc(&d.doc);
+            let headers: Vec<String> = d.headers.iter().map(|&h| format!("{};", self.header(h))).collect();
+            self.line(format_args!("stack {} : {} {{ {} }}", name(&d.name), d.gress, headers.join(" ")));
+        }
+        self.gress = None;
     }
 
     fn labels(&mut self) {

@@ -2,7 +2,8 @@
 
 use super::print::{Printer, int, masked, name};
 use crate::ir::{
-    ApplyArms, Block, Cond, Expr, Next, ParserOpKind, PrimitiveKind, SelectArm, StateData, Stmt, StmtKind,
+    ApplyArms, Block, Cond, CounterLoad, Expr, Next, ParserOpKind, PrimitiveKind, SelectArm, SelectKey,
+    StateData, Stmt, StmtKind,
 };
 use sluice_asic::alu::width_mask;
 
@@ -42,6 +43,9 @@ impl Printer<'_> {
             PrimitiveKind::SetMasked(f, value, mask) => {
                 format!("set_masked({}, {}, {})", self.field(*f), self.expr(value), self.expr(mask))
             }
+            PrimitiveKind::CopyValid(to, from) => {
+                format!("copy_valid({}, {})", self.header(*to), self.header(*from))
+            }
         };
         self.line(format_args!("{text};"));
     }
@@ -54,13 +58,20 @@ impl Printer<'_> {
                 ParserOpKind::VerifyChecksum(f, inputs) => {
                     format!("{} = verify_checksum({{ {} }})", self.field(*f), self.field_list(inputs))
                 }
+                ParserOpKind::Advance(bytes) => format!("advance({bytes})"),
+                ParserOpKind::Lookahead(f, at) => format!("{} = lookahead({at})", self.field(*f)),
+                ParserOpKind::SetCounter(load) => format!("set_counter({})", self.counter_load(*load)),
+                ParserOpKind::AddCounter(by) if *by < 0 => format!("decrement({})", by.unsigned_abs()),
+                ParserOpKind::AddCounter(by) => format!("increment({by})"),
+                ParserOpKind::ExtractNext(stack) => format!("extract_next({})", self.stack(*stack)),
             };
             self.line(format_args!("{text};"));
         }
         if d.select.is_empty() && d.arms.is_empty() {
             return self.line(format_args!("transition {};", self.next(d.default)));
         }
-        self.open(format_args!("select ({})", self.field_list(&d.select)));
+        let keys: Vec<String> = d.select.iter().map(|k| self.select_key(*k)).collect();
+        self.open(format_args!("select ({})", keys.join(", ")));
         for arm in &d.arms {
             self.arm(d, arm);
         }
@@ -68,10 +79,29 @@ impl Printer<'_> {
         self.close();
     }
 
+    fn counter_load(&self, load: CounterLoad) -> String {
+        match load {
+            CounterLoad::Const(value) => int(value.into()),
+            CounterLoad::Field { field, max, rotate, mask, add } => {
+                format!("{}, {max}, {rotate}, {mask}, {add}", self.field(field))
+            }
+        }
+    }
+
+    fn select_key(&self, key: SelectKey) -> String {
+        match key {
+            SelectKey::Field(f) => self.field(f),
+            SelectKey::Lookahead(ahead) => format!("lookahead({}, {})", ahead.at, ahead.width),
+            SelectKey::CounterIsZero => "counter_is_zero()".to_owned(),
+            SelectKey::CounterIsNegative => "counter_is_negative()".to_owned(),
+            SelectKey::Last(stack, position) => format!("last({}, {position})", self.stack(stack)),
+        }
+    }
+
     fn arm(&mut self, d: &StateData, arm: &SelectArm) {
         let value = |(i, &(value, mask)): (usize, &(u128, u128))| {
-            let field = d.select.get(i).and_then(|&f| self.p.fields.get(f));
-            masked(value, mask, field.map(|f| width_mask(f.width.into())))
+            let width = d.select.get(i).and_then(|k| k.width(self.p));
+            masked(value, mask, width.map(|w| width_mask(w.into())))
         };
         let values: Vec<String> = arm.values.iter().enumerate().map(value).collect();
         let next: Next = arm.next;

@@ -30,6 +30,8 @@ pub(super) enum Kind {
     State,
     Control,
     Deparser,
+    PortMetadata,
+    Stack,
 }
 
 /// A declaration.
@@ -48,7 +50,7 @@ pub(super) struct Item {
     pub(super) body: usize,
 }
 
-const NAMED: [(&str, Kind); 11] = [
+const NAMED: [(&str, Kind); 12] = [
     ("program", Kind::Program),
     ("param", Kind::Param),
     ("header", Kind::Header),
@@ -60,6 +62,7 @@ const NAMED: [(&str, Kind); 11] = [
     ("profile", Kind::Profile),
     ("action", Kind::Action),
     ("table", Kind::Table),
+    ("stack", Kind::Stack),
 ];
 
 /// The declarations of a text, in order; those of fields and states follow the one that contains them.
@@ -92,11 +95,15 @@ impl Scan<'_> {
             return self.named(item);
         }
         match word {
-            "metadata" | "intrinsic" => {
+            "metadata" | "intrinsic" | "port_metadata" => {
                 self.c.advance();
                 self.c.expect(":")?;
                 let gress = self.c.gress()?;
-                let kind = if word == "metadata" { Kind::Metadata } else { Kind::Intrinsic };
+                let kind = match word {
+                    "metadata" => Kind::Metadata,
+                    "intrinsic" => Kind::Intrinsic,
+                    _ => Kind::PortMetadata,
+                };
                 self.fields(gress, kind, "")
             }
             "parser" => {
@@ -112,7 +119,8 @@ impl Scan<'_> {
             }
             _ => Err(self.c.error(
                 "`program`, `param`, `header`, `metadata`, `intrinsic`, `label`, `hash`, `counter`, `profile`, \
-                 `register`, `register_action`, `action`, `table`, `parser`, `control` or `deparser`",
+                 `register`, `register_action`, `action`, `table`, `stack`, `port_metadata`, `parser`, `control` or \
+                 `deparser`",
             )),
         }
     }

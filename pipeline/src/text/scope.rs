@@ -20,12 +20,13 @@ pub(super) enum Space {
     Register,
     RegisterAction,
     Label,
+    Stack,
 }
 
 impl Space {
     /// Whether two gresses may use the same name for different entities.
     pub(super) const fn per_gress(self) -> bool {
-        matches!(self, Space::Field | Space::Header | Space::State)
+        matches!(self, Space::Field | Space::Header | Space::State | Space::Stack)
     }
 
     pub(super) const fn word(self) -> &'static str {
@@ -41,13 +42,14 @@ impl Space {
             Space::Register => "register",
             Space::RegisterAction => "register action",
             Space::Label => "label",
+            Space::Stack => "stack",
         }
     }
 
     /// The kind of entity that an item declares.
     pub(super) const fn of(kind: Kind) -> Option<Space> {
         Some(match kind {
-            Kind::HeaderField(_) | Kind::Metadata | Kind::Intrinsic => Space::Field,
+            Kind::HeaderField(_) | Kind::Metadata | Kind::Intrinsic | Kind::PortMetadata => Space::Field,
             Kind::Header => Space::Header,
             Kind::State => Space::State,
             Kind::Action => Space::Action,
@@ -58,6 +60,7 @@ impl Space {
             Kind::Register => Space::Register,
             Kind::RegisterAction => Space::RegisterAction,
             Kind::Label => Space::Label,
+            Kind::Stack => Space::Stack,
             Kind::Program | Kind::Param | Kind::Start | Kind::Control | Kind::Deparser => return None,
         })
     }
@@ -91,6 +94,7 @@ impl Scope {
         add!(registers, Space::Register, |_| None);
         add!(register_actions, Space::RegisterAction, |_| None);
         add!(labels, Space::Label, |_| None);
+        add!(stacks, Space::Stack, |d: &crate::ir::StackData| Some(d.gress));
         s
     }
 

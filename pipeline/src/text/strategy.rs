@@ -121,6 +121,16 @@ impl Draw {
             let table = self.table(&p);
             p.tables.push(table);
         }
+        for _ in 0..2 {
+            let (gress, headers) = (self.of(&Gress::ALL), self.list(3, |d| d.entity(4)));
+            p.stacks.push(StackData {
+                name: self.name(),
+                gress,
+                headers,
+                doc: self.doc(),
+                loc: Loc::default(),
+            });
+        }
         for _ in 0..3 {
             let state = self.state(&p);
             p.states.push(state);
@@ -153,7 +163,8 @@ impl Draw {
         let mut own = vec![Vec::new(); 4];
         for _ in 0..14 {
             let (width, doc) = (1 + self.below(128) as u16, self.doc());
-            let (home, gress, name) = match self.below(4) {
+            let (home, gress, name) = match self.below(5) {
+                4 => (Home::PortMetadata, self.of(&Gress::ALL), self.name()),
                 0 => (Home::Metadata, self.of(&Gress::ALL), self.name()),
                 1 => {
                     let info = self.of(&Intrinsic::TABLE);
@@ -303,6 +314,7 @@ impl Draw {
             let kind = match d.below(9) {
                 6 => PrimitiveKind::SetMasked(d.field(p), d.expr(p, 1), d.expr(p, 1)),
                 0 => PrimitiveKind::SetValid(d.entity(4), d.below(2) == 0),
+                8 => PrimitiveKind::CopyValid(d.entity(4), d.entity(4)),
                 1 => PrimitiveKind::Hash(d.field(p), d.entity(2)),
                 2 => PrimitiveKind::Count(d.entity(2), d.expr(p, 1)),
                 3 => PrimitiveKind::CountDirect(d.entity(2)),
@@ -381,17 +393,35 @@ impl Draw {
 
     fn state(&mut self, p: &Program) -> StateData {
         let ops = self.list(3, |d| {
-            let kind = match d.below(3) {
+            let kind = match d.below(9) {
                 0 => ParserOpKind::Extract(d.entity(4)),
                 1 => ParserOpKind::Set(d.field(p), d.expr(p, 1)),
+                2 => ParserOpKind::Advance(d.word() as u16),
+                3 => ParserOpKind::Lookahead(d.field(p), d.below(300) as u16),
+                4 => ParserOpKind::SetCounter(CounterLoad::Const(d.word() as u8)),
+                5 => ParserOpKind::SetCounter(CounterLoad::Field {
+                    field: d.field(p),
+                    max: d.word() as u8,
+                    rotate: d.below(8) as u8,
+                    mask: d.below(8) as u8,
+                    add: d.word() as u8,
+                }),
+                6 => ParserOpKind::AddCounter(d.word() as i8),
+                7 => ParserOpKind::ExtractNext(d.entity(2)),
                 _ => ParserOpKind::VerifyChecksum(d.field(p), d.list(2, |d| d.field(p))),
             };
             ParserOp { kind, loc: Loc::default() }
         });
-        let select: Vec<Field> = self.list(2, |d| d.field(p));
+        let select: Vec<SelectKey> = self.list(2, |d| match d.below(6) {
+            0 => SelectKey::Lookahead(Lookahead { at: d.below(300) as u16, width: 1 + d.below(128) as u16 }),
+            1 => SelectKey::CounterIsZero,
+            2 => SelectKey::CounterIsNegative,
+            3 => SelectKey::Last(d.entity(2), d.below(4) as u16),
+            _ => SelectKey::Field(d.field(p)),
+        });
         let arms = self.list(3, |d| {
             let full = |i: usize| {
-                let width = select.get(i).and_then(|&f| p.fields.get(f)).map_or(8, |f| u32::from(f.width));
+                let width = select.get(i).and_then(|k| k.width(p)).map_or(8, u32::from);
                 u128::MAX >> (128 - width)
             };
             let count = d.below(3);

@@ -62,6 +62,7 @@ impl Check<'_> {
             PrimitiveKind::Register(access) => self.register(access),
             PrimitiveKind::SetValid(..) | PrimitiveKind::Drop(_) => {}
             PrimitiveKind::SetMasked(dst, value, mask) => self.masked(*dst, value, mask),
+            PrimitiveKind::CopyValid(to, from) => self.copy_valid(*to, *from),
         }
     }
 
@@ -84,6 +85,18 @@ impl Check<'_> {
         let mask = width(self.p, mask, self.site, &self.data.params, self.d);
         if !flag {
             self.same_width(dst, mask, "a mask");
+        }
+    }
+
+    fn copy_valid(&mut self, to: Header, from: Header) {
+        let stack = |h| self.p.stack_of(h).map(|(s, _)| s);
+        if stack(to).is_none() || stack(to) != stack(from) {
+            let (to, from) = (&self.p.headers[to].name, &self.p.headers[from].name);
+            let text = format!(
+                "{} copies the validity of `{from}` to `{to}`, which are not in one stack",
+                self.site.who
+            );
+            self.error(text, "set it valid or invalid in the branches of a condition");
         }
     }
 
@@ -269,7 +282,7 @@ fn written(p: &Program, primitive: &Primitive) -> Vec<Touched> {
         PrimitiveKind::Set(f, _) | PrimitiveKind::Hash(f, _) | PrimitiveKind::SetMasked(f, ..) => {
             Touched::Field(*f)
         }
-        PrimitiveKind::SetValid(h, _) => Touched::Valid(*h),
+        PrimitiveKind::SetValid(h, _) | PrimitiveKind::CopyValid(h, _) => Touched::Valid(*h),
         PrimitiveKind::Count(c, _) | PrimitiveKind::CountDirect(c) => Touched::Counter(*c),
         PrimitiveKind::Register(access) => {
             let register = Touched::Register(p.register_actions[access.action].register);
@@ -297,7 +310,10 @@ fn fields_read(p: &Program, primitive: &Primitive) -> Vec<Field> {
             }
         }
         PrimitiveKind::SetMasked(f, ..) => list.push(*f),
-        PrimitiveKind::SetValid(..) | PrimitiveKind::CountDirect(_) | PrimitiveKind::Drop(_) => {}
+        PrimitiveKind::SetValid(..)
+        | PrimitiveKind::CountDirect(_)
+        | PrimitiveKind::Drop(_)
+        | PrimitiveKind::CopyValid(..) => {}
     }
     list
 }
@@ -314,6 +330,12 @@ fn independent(p: &Program, data: &ActionData, d: &mut Vec<Diag>) {
                 let text = format!("{who} reads `{}` after writing it", p.fields[f].name);
                 d.push(Diag::error(primitive.loc, text).also(loc, "written here").help(help));
             }
+        }
+        if let PrimitiveKind::CopyValid(_, from) = primitive.kind
+            && let Some(loc) = clash(Touched::Valid(from))
+        {
+            let text = format!("{who} reads the validity of `{}` after writing it", p.headers[from].name);
+            d.push(Diag::error(primitive.loc, text).also(loc, "written here").help(help));
         }
         for writes in written(p, primitive) {
             let clash = |t: Touched| before.iter().find(|(w, _)| *w == t).map(|(_, loc)| *loc);

@@ -3,15 +3,16 @@
 
 use super::headers::{self, Validity};
 use super::values::has_param;
-use super::{Diag, fits, parser};
-use crate::entity::Entity;
+use super::{Diag, fits};
 use crate::ir::{
-    ActionData, Block, CmpOp, Cond, Expr, Header, Home, Intrinsic, Loc, MatchKind, Next, ParserOpKind,
+    ActionData, Block, CmpOp, Cond, Expr, Field, Header, Home, Intrinsic, Loc, MatchKind, ParserOpKind,
     PrimitiveKind, Program, StmtKind, TableData,
 };
+use crate::ways::{Follow, Ways};
 use sluice_asic::alu::AluClass;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
+use std::collections::BTreeMap;
 
 pub(super) fn check(p: &Program, chip: &ChipSpec, d: &mut Vec<Diag>) {
     for data in p.actions.values() {
@@ -26,10 +27,12 @@ pub(super) fn check(p: &Program, chip: &ChipSpec, d: &mut Vec<Diag>) {
         d.extend(crate::salu::map(p, register, chip).err().unwrap_or_default());
     }
     selectors(p, chip, d);
+    port_metadata(p, chip, d);
     super::requests::for_chip(p, chip, d);
     for gress in Gress::ALL {
         conditions(gress, chip, &p.pipe(gress).control, d);
         depth(p, chip, gress, d);
+        written_twice(p, chip, gress, d);
         emission(p, chip, gress, d);
     }
 }
@@ -174,23 +177,62 @@ fn bytes(p: &Program, h: Header) -> u32 {
     p.header_bits(h).div_ceil(8)
 }
 
-/// The deepest byte that a path extracts.
-fn depth(p: &Program, chip: &ChipSpec, gress: Gress, d: &mut Vec<Diag>) {
-    let Ok(order) = parser::order(p, gress) else { return };
-    let mut before = vec![0u32; p.states.len()];
-    let mut deepest = (0u32, None);
-    for s in order {
-        let data = &p.states[s];
-        let own =
-            data.ops.iter().map(|op| if let ParserOpKind::Extract(h) = op.kind { bytes(p, h) } else { 0 });
-        let after = before[s.index()].saturating_add(own.sum());
-        if after > deepest.0 {
-            deepest = (after, Some(s));
-        }
-        for next in data.arms.iter().map(|a| a.next).chain([data.default]) {
-            if let Next::State(n) = next {
-                before[n.index()] = before[n.index()].max(after);
+/// A parser that cannot clear a container as it writes it does not write a field twice (facts: asic §6.1): the
+/// second write would be parser error "multi-write".
+fn written_twice(p: &Program, chip: &ChipSpec, gress: Gress, d: &mut Vec<Diag>) {
+    if chip.parser.clear_on_write {
+        return;
+    }
+    let Ok(ways) = Ways::of(p, gress) else { return };
+    let mut before: Vec<BTreeMap<Field, Loc>> = vec![BTreeMap::new(); ways.places.len()];
+    for (i, stop) in ways.places.iter().enumerate() {
+        let data = &p.states[stop.place.state];
+        let mut written = std::mem::take(&mut before[i]);
+        for op in &data.ops {
+            let (ParserOpKind::Set(f, _)
+            | ParserOpKind::Lookahead(f, _)
+            | ParserOpKind::VerifyChecksum(f, _)) = &op.kind
+            else {
+                continue;
+            };
+            if let Some(first) = written.insert(*f, op.loc) {
+                let name = &p.fields[*f].name;
+                let text = format!(
+                    "state `{}` writes `{name}` a second time; a parser of {} writes a field once",
+                    data.name, chip.name
+                );
+                let help = "write a second field, and choose between them in the control block";
+                d.push(Diag::error(op.loc, text).also(first, "the first time").help(help));
             }
+        }
+        for follow in &stop.follows {
+            if let Follow::Place(n) = follow {
+                written.iter().for_each(|(f, loc)| _ = before[*n].entry(*f).or_insert(*loc));
+            }
+        }
+    }
+}
+
+/// Port metadata fits the slot in front of the packet (facts: asic §6.3).
+fn port_metadata(p: &Program, chip: &ChipSpec, d: &mut Vec<Diag>) {
+    let bits: u32 = p.port_metadata().map(|(_, f)| u32::from(f.width)).sum();
+    let most = chip.parser.port_metadata_bytes * 8;
+    if bits > most {
+        let at = p.port_metadata().next().map(|(_, f)| f.loc).unwrap_or_default();
+        let text = format!("port metadata has {bits} bits; {} has {most} per port", chip.name);
+        d.push(Diag::error(at, text).help("look the rest up in a table keyed by the port"));
+    }
+}
+
+/// The deepest byte that a path reads.
+fn depth(p: &Program, chip: &ChipSpec, gress: Gress, d: &mut Vec<Diag>) {
+    let Ok(ways) = Ways::of(p, gress) else { return };
+    let before = ways.most_before(|stop| stop.effect.bytes);
+    let mut deepest = (0u32, None);
+    for (stop, before) in ways.places.iter().zip(before) {
+        let after = before.saturating_add(stop.effect.reach);
+        if after > deepest.0 {
+            deepest = (after, Some(stop.place.state));
         }
     }
     let most = match gress {

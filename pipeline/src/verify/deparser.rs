@@ -64,7 +64,10 @@ fn checksum(p: &Program, gress: Gress, update: &ChecksumUpdate, d: &mut Vec<Diag
 /// Whether an action makes the header valid.
 fn made_valid(p: &Program, h: Header) -> bool {
     let mut steps = p.actions.values().flat_map(|a| &a.body);
-    steps.any(|step| step.kind == PrimitiveKind::SetValid(h, true))
+    steps.any(|step| match step.kind {
+        PrimitiveKind::SetValid(made, true) | PrimitiveKind::CopyValid(made, _) => made == h,
+        _ => false,
+    })
 }
 
 fn emission(p: &Program, gress: Gress, after: &Possible, d: &mut Vec<Diag>) {

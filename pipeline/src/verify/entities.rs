@@ -1,8 +1,9 @@
 //! Declarations: names, widths, and which field belongs where. What may not live here: what entities do.
 
 use super::{Diag, count};
-use crate::ir::{Field, Home, Loc, Program};
+use crate::ir::{Field, Header, Home, Loc, Program};
 use crate::text::is_plain_name;
+use sluice_asic::gress::Gress;
 use std::collections::BTreeMap;
 
 pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
@@ -10,6 +11,8 @@ pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
     widths(p, d);
     headers(p, d);
     intrinsics(p, d);
+    stacks(p, d);
+    port_metadata(p, d);
 }
 
 fn names(p: &Program, d: &mut Vec<Diag>) {
@@ -32,6 +35,7 @@ fn names(p: &Program, d: &mut Vec<Diag>) {
     each!(registers, "register", |_| "");
     each!(register_actions, "register action", |_| "");
     each!(labels, "label", |_| "");
+    each!(stacks, "stack", |x: &crate::ir::StackData| x.gress.name());
     for action in p.actions.values() {
         let of = format!("action `{}`", action.name);
         for param in &action.params {
@@ -141,5 +145,37 @@ fn intrinsics(p: &Program, d: &mut Vec<Diag>) {
             let text = format!("intrinsic field `{}` of {gress} is declared twice", info.name);
             d.push(Diag::error(data.loc, text).also(first, "the first one").help("use one field for both"));
         }
+    }
+}
+
+fn stacks(p: &Program, d: &mut Vec<Diag>) {
+    let mut seen = BTreeMap::new();
+    for data in p.stacks.values() {
+        let widths = |h: Header| p.headers[h].fields.iter().map(|f| p.fields[*f].width).collect::<Vec<_>>();
+        let Some(&first) = data.headers.first() else {
+            let text = format!("stack `{}` has no elements", data.name);
+            d.push(Diag::error(data.loc, text).help("a stack has at least one element"));
+            continue;
+        };
+        for &h in &data.headers {
+            if widths(h) != widths(first) {
+                let (one, other) = (&p.headers[first].name, &p.headers[h].name);
+                let text =
+                    format!("elements `{one}` and `{other}` of stack `{}` differ in layout", data.name);
+                d.push(Diag::error(data.loc, text).help("all elements of a stack have the same fields"));
+            }
+            if let Some(other) = seen.insert(h, data.loc) {
+                let text = format!("header `{}` is twice an element of a stack", p.headers[h].name);
+                let diag = Diag::error(data.loc, text).also(other, "the first time");
+                d.push(diag.help("declare a header instance for each element"));
+            }
+        }
+    }
+}
+
+fn port_metadata(p: &Program, d: &mut Vec<Diag>) {
+    for (_, data) in p.port_metadata().filter(|(_, f)| f.gress != Gress::Ingress) {
+        let text = format!("port metadata `{}` is declared in {}", data.name, data.gress);
+        d.push(Diag::error(data.loc, text).help("only ingress has it: bridge what egress needs"));
     }
 }

@@ -2,12 +2,13 @@
 //! here: other rules about the statements walked through.
 
 use super::possible::Possible;
-use super::{Diag, papercut, parser};
+use super::{Diag, papercut};
 use crate::entity::EntityMap;
 use crate::ir::{
-    Action, ApplyArms, Block, Cond, Expr, Field, Hash, Header, Home, Intrinsic, Loc, Next, ParserOpKind,
-    ParserState, PrimitiveKind, Program, StmtKind, Table,
+    Action, ApplyArms, Block, Cond, CounterLoad, Expr, Field, Hash, Header, Home, Intrinsic, Loc, Next,
+    ParserOpKind, PrimitiveKind, Program, SelectKey, StmtKind, Table,
 };
+use crate::ways::{Follow, Ways};
 use sluice_asic::gress::Gress;
 
 /// One bit per header of a gress.
@@ -19,8 +20,8 @@ pub(super) struct Validity<'p> {
 
 /// What a parser can make of packets.
 pub(super) struct Parsed {
-    /// Before the operations of each state.
-    pub(super) before: EntityMap<ParserState, Possible>,
+    /// Before the operations of each place.
+    pub(super) before: Vec<Possible>,
     /// As the control block begins.
     pub(super) end: Possible,
 }
@@ -49,29 +50,45 @@ impl<'p> Validity<'p> {
         inside.map(|(_, d)| d.name.as_str()).collect::<Vec<_>>().join(", ")
     }
 
-    /// Follows the states, given in an order in which each stands before its successors.
-    pub(super) fn parse(&self, order: &[ParserState]) -> Parsed {
+    /// Follows the places of a parser.
+    pub(super) fn parse(&self, ways: &Ways) -> Parsed {
         let p = self.p;
         let sees_errors = p.intrinsic(self.gress, Intrinsic::ParserErr).is_some();
-        let mut flow = Parsed {
-            before: EntityMap::filled(p.states.len(), |_| Possible::never()),
-            end: Possible::never(),
-        };
-        let start = Possible::one(0);
-        flow.go(p.pipe(self.gress).start, &start, sees_errors);
-        for &s in order {
-            let data = &p.states[s];
-            let mut at = flow.before[s].clone();
+        let before = vec![Possible::never(); ways.places.len()];
+        let mut flow = Parsed { before, end: Possible::never() };
+        match flow.before.first_mut() {
+            Some(first) => *first = Possible::one(0),
+            None => flow.go(Follow::End(p.pipe(self.gress).start), &Possible::one(0), sees_errors),
+        }
+        for (i, stop) in ways.places.iter().enumerate() {
+            let data = &p.states[stop.place.state];
+            let mut at = flow.before[i].clone();
+            let mut extracted = stop.effect.extracted.iter();
             for op in &data.ops {
-                if let ParserOpKind::Extract(h) = op.kind {
-                    if sees_errors {
-                        flow.go(Next::Accept, &at, true);
-                    }
+                let fails = match &op.kind {
+                    ParserOpKind::Set(..)
+                    | ParserOpKind::VerifyChecksum(..)
+                    | ParserOpKind::SetCounter(CounterLoad::Const(_))
+                    | ParserOpKind::AddCounter(_) => false,
+                    ParserOpKind::Extract(_)
+                    | ParserOpKind::ExtractNext(_)
+                    | ParserOpKind::Advance(_)
+                    | ParserOpKind::Lookahead(..)
+                    | ParserOpKind::SetCounter(_) => true,
+                };
+                if fails && sees_errors {
+                    flow.go(Follow::End(Next::Accept), &at, true);
+                }
+                if let ParserOpKind::Extract(_) | ParserOpKind::ExtractNext(_) = op.kind {
+                    let Some(&h) = extracted.next() else { break };
                     at = at.with(self.bit(h), true);
                 }
             }
-            for next in data.arms.iter().map(|a| a.next).chain([data.default]) {
-                flow.go(next, &at, sees_errors);
+            if sees_errors && data.select.iter().any(|k| matches!(k, SelectKey::Lookahead(_))) {
+                flow.go(Follow::End(Next::Accept), &at, true);
+            }
+            for follow in &stop.follows {
+                flow.go(*follow, &at, sees_errors);
             }
         }
         flow
@@ -79,24 +96,23 @@ impl<'p> Validity<'p> {
 }
 
 impl Parsed {
-    fn go(&mut self, next: Next, at: &Possible, sees_errors: bool) {
-        match next {
-            Next::State(s) => {
-                let before = std::mem::replace(&mut self.before[s], Possible::never());
-                self.before[s] = before.join(at);
+    fn go(&mut self, follow: Follow, at: &Possible, sees_errors: bool) {
+        match follow {
+            Follow::Place(n) => {
+                let before = std::mem::replace(&mut self.before[n], Possible::never());
+                self.before[n] = before.join(at);
             }
-            Next::Accept => self.end = self.end.clone().join(at),
-            Next::Reject if sees_errors => self.end = self.end.clone().join(at),
-            Next::Reject => {}
+            Follow::End(Next::Reject) if !sees_errors => {}
+            Follow::End(_) => self.end = self.end.clone().join(at),
         }
     }
 }
 
 /// Follows a gress through parser and control; what can be valid at its deparser, unless the parser loops.
 pub(super) fn check(p: &Program, gress: Gress, d: &mut Vec<Diag>) -> Option<Possible> {
-    let order = parser::order(p, gress).ok()?;
+    let ways = Ways::of(p, gress).ok()?;
     let validity = Validity::new(p, gress);
-    let parsed = validity.parse(&order);
+    let parsed = validity.parse(&ways);
     Some(Walk { p, v: &validity, d }.block(&p.pipe(gress).control, parsed.end))
 }
 
@@ -171,8 +187,16 @@ impl Walk<'_> {
         let before = at.clone();
         for primitive in &data.body {
             match &primitive.kind {
+                // Moving a stack's elements moves also those that are not valid.
+                PrimitiveKind::Set(dst, Expr::Field(src)) if self.within_stack(*dst, *src) => {}
                 PrimitiveKind::Set(_, value) | PrimitiveKind::Count(_, value) => {
                     self.expr(value, &before, &who, primitive.loc);
+                }
+                PrimitiveKind::CopyValid(to, from) => {
+                    // No primitive before it writes the source's bit.
+                    let (to, from) = (self.v.bit(*to), self.v.bit(*from));
+                    let of = |valid| at.assume(from, valid).with(to, valid);
+                    at = of(true).join(&of(false));
                 }
                 PrimitiveKind::Hash(_, hash) => self.hash(*hash, &before, &who, primitive.loc),
                 PrimitiveKind::SetValid(h, valid) => at = at.with(self.v.bit(*h), *valid),
@@ -233,6 +257,16 @@ impl Walk<'_> {
         for input in &data.inputs {
             self.expr(input, at, &who, loc);
         }
+    }
+
+    /// Whether both are the same field of elements of one stack.
+    fn within_stack(&self, a: Field, b: Field) -> bool {
+        let place = |f: Field| {
+            let Home::Header(h) = self.p.fields[f].home else { return None };
+            let (stack, _) = self.p.stack_of(h)?;
+            Some((stack, self.p.headers[h].fields.iter().position(|x| *x == f)?))
+        };
+        place(a).is_some_and(|at| place(b) == Some(at))
     }
 
     /// The header of a field, if it is one of this gress that is followed.

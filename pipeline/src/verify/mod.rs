@@ -10,19 +10,23 @@
 //! states per gress, the rest per program, parameters per action. Labels are snake_case. Fields and
 //! parameters are 1 to 128 bits wide. Every header field stands exactly once in the field list of its own
 //! header, and nowhere else; a header has at least one byte and a whole number of them. An intrinsic field
-//! exists in its gress, is declared once and as wide as on Tofino 2.
+//! exists in its gress, is declared once and as wide as on Tofino 2. A stack has elements, all of one layout, and
+//! no header is in two of them. Port metadata is ingress'.
 //!
 //! **Values** (`values`). Constants and casts are 1 to 128 bits wide and constants fit. Slices lie within
 //! their value. A parameter exists and has the width it is used with. Both operands of an ALU operation are
 //! equally wide, except a shift's amount.
 //!
-//! **Parser** (`parser`). No state is visited twice: loops come later. Each arm of a select has one value and
-//! mask per selected field; values fit their field and lie within their mask; a state with arms selects on
-//! something. Selected and checksummed header fields were extracted on every path to there; metadata cannot
+//! **Parser** (`parser`). Loops end: every lap extracts an element of a stack, or counts with the parser counter
+//! and selects on it. Each arm of a select has one value and
+//! mask per select key; values fit their key and lie within their mask; a state with arms selects on
+//! something. Selected and checksummed header fields were extracted on every path to there, and so was the last
+//! element of a stack that is selected on; metadata cannot
 //! be selected on, and intrinsic fields only if the hardware fills them before the parser runs. No header is
-//! extracted twice on a path. A parser sets metadata only, from a constant or from a field that the same
-//! state extracted before, of the same width. A checksum is verified into a 1-bit metadata field, over
-//! header fields that make whole bytes.
+//! extracted twice on a path. A parser sets metadata only, from a constant, from a field that the same
+//! state extracted before, of the same width, or from whole bytes ahead. A checksum is verified into a 1-bit
+//! metadata field, over header fields that make whole bytes. The counter is loaded from a header field of at most
+//! 8 bits that was extracted. A state moves on by at least a byte where it says that it moves.
 //!
 //! **Header validity** (`headers`). The possible sets of valid headers are followed from the parser through
 //! the control block, filtered by `is_valid()`; a miss runs the declared default action. Reading a field of
@@ -30,7 +34,8 @@
 //! is never valid is a papercut, of one that may be invalid usual. An action reads the PHV as it was before it.
 //! A statement that no packet reaches is a warning. Beyond 4096 different sets
 //! only "surely valid" and "possibly valid" are kept; headers of a gress beyond the 128th are not followed.
-//! A program that declares `parser_err` sees packets whose parsing stopped anywhere.
+//! A program that declares `parser_err` sees packets whose parsing stopped anywhere. Moves within a stack may read
+//! elements that are not valid.
 //!
 //! **Actions** (`actions`). Every primitive is one VLIW instruction: its value is a leaf (a field, constant
 //! or parameter, or slices and casts of one) or one ALU operation on two leaves, at least one of them from
@@ -39,7 +44,7 @@
 //! mask, and the mask, are action data, the mask as wide as the field or a parameter of one bit. No primitive reads or writes what an earlier one of the same
 //! action wrote. Hash results have the hash's width. A direct counter is counted with its entry, by actions
 //! that only its own table runs; an indirect one by an index, a leaf that can be below its size; an action
-//! counts a counter once.
+//! counts a counter once. Validity is copied between elements of one stack only.
 //!
 //! **Hashes** (`hashes`). 1 to 64 bits wide; the seed fits; the rotation is below the width; at least one
 //! input; inputs are leaves without parameters.
@@ -84,7 +89,8 @@
 //! data per entry and stage pins are within limits. The actions of a register map onto one stateful ALU
 //! ([`crate::salu`]). The chip has every intrinsic field that is declared, constants
 //! written to a type field fit it there, and the headers of requests are not longer than they may be. An egress
-//! that mirrors on Tofino 2 says of what (a warning).
+//! that mirrors on Tofino 2 says of what (a warning). Port metadata fits the chip's slot. Where a parser
+//! cannot clear containers, no path writes a metadata field twice.
 
 mod actions;
 mod chip;

@@ -1,8 +1,9 @@
 //! What is legal and probably not meant. What may not live here: anything that forbids a program.
 
-use super::{Diag, parser};
+use super::Diag;
 use crate::flow::{Flow, NodeKind, Var};
 use crate::ir::{Expr, Field, Home, Intrinsic, Loc, ParserOpKind, PrimitiveKind, Program};
+use crate::ways::Ways;
 use sluice_asic::gress::Gress;
 use std::collections::BTreeSet;
 
@@ -79,7 +80,8 @@ fn unused(p: &Program, flows: &[Flow; 2], d: &mut Vec<Diag>) {
 }
 
 fn unreached(p: &Program, gress: Gress, d: &mut Vec<Diag>) {
-    let Ok(order) = parser::order(p, gress) else { return };
+    let Ok(ways) = Ways::of(p, gress) else { return };
+    let order = ways.states();
     for (_, data) in p.states.iter().filter(|(s, x)| x.gress == gress && !order.contains(s)) {
         let text = format!("state `{}` of the {gress} parser is never reached", data.name);
         d.push(Diag::warning(data.loc, text).help("lead an arm of a reached state to it or remove it"));
@@ -96,10 +98,12 @@ fn unwritten(p: &Program, gress: Gress, flow: &Flow, d: &mut Vec<Diag>) {
     }
     for op in p.states.values().filter(|s| s.gress == gress).flat_map(|s| &s.ops) {
         match &op.kind {
-            ParserOpKind::Set(f, Expr::Const(..) | Expr::Field(_)) | ParserOpKind::VerifyChecksum(f, _) => {
+            ParserOpKind::Set(f, Expr::Const(..) | Expr::Field(_))
+            | ParserOpKind::VerifyChecksum(f, _)
+            | ParserOpKind::Lookahead(f, _) => {
                 written.insert(*f);
             }
-            ParserOpKind::Set(..) | ParserOpKind::Extract(_) => {}
+            _ => {}
         }
     }
     for f in read.difference(&written) {

@@ -4,10 +4,11 @@
 use super::headers::Validity;
 use super::possible::Possible;
 use super::{Diag, Site, count, fits, values};
-use crate::entity::Entity;
 use crate::ir::{
-    Expr, Field, Header, Home, Intrinsic, Loc, Next, ParserOpKind, ParserState, Program, StateData,
+    CounterLoad, Expr, Field, Header, Home, Intrinsic, Loc, ParserOpKind, ParserState, Program, SelectKey,
+    StateData,
 };
+use crate::ways::{Endless, Ways};
 use sluice_asic::gress::Gress;
 
 pub(super) fn check(p: &Program, gress: Gress, d: &mut Vec<Diag>) {
@@ -15,43 +16,15 @@ pub(super) fn check(p: &Program, gress: Gress, d: &mut Vec<Diag>) {
         select(p, data, d);
         effects(p, data, d);
     }
-    match order(p, gress) {
-        Err(cycle) => d.push(loops(p, &cycle)),
-        Ok(order) => paths(p, gress, &order, d),
-    }
-}
-
-fn successors(data: &StateData) -> impl Iterator<Item = ParserState> + '_ {
-    let all = data.arms.iter().map(|a| a.next).chain([data.default]);
-    all.filter_map(|n| if let Next::State(s) = n { Some(s) } else { None })
-}
-
-/// The states reached from the start, each before its successors; or the states of a loop.
-pub(super) fn order(p: &Program, gress: Gress) -> Result<Vec<ParserState>, Vec<ParserState>> {
-    let Next::State(start) = p.pipe(gress).start else { return Ok(Vec::new()) };
-    let mut done = vec![false; p.states.len()];
-    let mut finished = Vec::new();
-    // States on the path from the start, each with the successors not yet visited.
-    let mut path: Vec<(ParserState, Vec<ParserState>)> = Vec::new();
-    let enter = |s: ParserState| (s, successors(&p.states[s]).collect::<Vec<_>>());
-    path.push(enter(start));
-    while let Some((state, rest)) = path.last_mut() {
-        let state = *state;
-        let Some(next) = rest.pop() else {
-            done[state.index()] = true;
-            finished.push(state);
-            path.pop();
-            continue;
-        };
-        if let Some(at) = path.iter().position(|(s, _)| *s == next) {
-            return Err(path[at..].iter().map(|(s, _)| *s).collect());
+    match Ways::of(p, gress) {
+        Err(Endless::Loop(cycle)) => d.push(loops(p, &cycle)),
+        Err(Endless::TooMany) => {
+            let text = format!("the {gress} parser unrolls into too many states");
+            let help = "bound its loops by a shorter stack or a smaller largest counter";
+            d.push(Diag::error(Loc::default(), text).help(help));
         }
-        if !done[next.index()] {
-            path.push(enter(next));
-        }
+        Ok(ways) => paths(p, gress, &ways, d),
     }
-    finished.reverse();
-    Ok(finished)
 }
 
 fn loops(p: &Program, cycle: &[ParserState]) -> Diag {
@@ -59,11 +32,29 @@ fn loops(p: &Program, cycle: &[ParserState]) -> Diag {
         cycle.iter().chain(cycle.first()).map(|&s| format!("`{}`", p.states[s].name)).collect();
     let at = cycle.first().map_or(Loc::default(), |&s| p.states[s].loc);
     let text = format!("the parser loops: {}", names.join(" -> "));
-    Diag::error(at, text).help("write one state per repetition, each extracting its own header instance")
+    Diag::error(at, text).help(
+        "let every lap extract the next element of a stack, or count it with the parser counter and select on that",
+    )
 }
 
 fn select(p: &Program, data: &StateData, d: &mut Vec<Diag>) {
     let name = &data.name;
+    for key in &data.select {
+        match key {
+            SelectKey::Lookahead(ahead) if !(1..=128).contains(&ahead.width) => {
+                let text = format!("state `{name}` looks ahead at {} bits", ahead.width);
+                d.push(Diag::error(data.loc, text).help("look at 1 to 128 bits"));
+            }
+            SelectKey::Last(stack, position) if key.width(p).is_none() => {
+                let text = format!(
+                    "state `{name}` selects on field {position} of stack `{}`, which its elements lack",
+                    p.stacks[*stack].name
+                );
+                d.push(Diag::error(data.loc, text).help("positions count from 0"));
+            }
+            _ => {}
+        }
+    }
     if data.select.is_empty() && !data.arms.is_empty() {
         let text = format!("state `{name}` has {} but selects on nothing", count(data.arms.len(), "arm"));
         d.push(Diag::error(data.loc, text).help("name the fields to select on, or use the default alone"));
@@ -80,8 +71,9 @@ fn select(p: &Program, data: &StateData, d: &mut Vec<Diag>) {
             );
             continue;
         }
-        for (&(value, mask), &f) in arm.values.iter().zip(&data.select) {
-            let (field, width) = (&p.fields[f].name, p.fields[f].width);
+        for (&(value, mask), key) in arm.values.iter().zip(&data.select) {
+            let Some(width) = key.width(p) else { continue };
+            let field = key.name(p);
             if !fits(value, width) || !fits(mask, width) {
                 let text = format!(
                     "arm {n} of state `{name}` compares `{field}` with {value:#x} under mask {mask:#x}, but it has {width} bits"
@@ -116,6 +108,30 @@ fn effects(p: &Program, data: &StateData, d: &mut Vec<Diag>) {
                 metadata(p, *dst, site, d);
                 source(p, *dst, value, &extracted, site, d);
             }
+            ParserOpKind::Advance(0) => {
+                let text = format!("{who} moves on by 0 bytes");
+                d.push(Diag::error(op.loc, text).help("remove it"));
+            }
+            ParserOpKind::Lookahead(dst, at) => {
+                metadata(p, *dst, site, d);
+                let data = &p.fields[*dst];
+                if !at.is_multiple_of(8) || !data.width.is_multiple_of(8) {
+                    let text = format!(
+                        "{who} sets `{}` to {} from bit {at} ahead, but extractors copy whole bytes",
+                        data.name,
+                        count(data.width.into(), "bit")
+                    );
+                    let help = "take whole bytes, and cut them in an action of the control block";
+                    d.push(Diag::error(op.loc, text).help(help));
+                }
+            }
+            ParserOpKind::SetCounter(CounterLoad::Field { field, rotate, mask, .. }) => {
+                counter(p, *field, (*rotate, *mask), site, d);
+            }
+            ParserOpKind::Advance(_)
+            | ParserOpKind::SetCounter(CounterLoad::Const(_))
+            | ParserOpKind::AddCounter(_)
+            | ParserOpKind::ExtractNext(_) => {}
             ParserOpKind::VerifyChecksum(dst, inputs) => {
                 metadata(p, *dst, site, d);
                 let (name, width) = (&p.fields[*dst].name, p.fields[*dst].width);
@@ -132,6 +148,18 @@ fn effects(p: &Program, data: &StateData, d: &mut Vec<Diag>) {
                 }
             }
         }
+    }
+}
+
+fn counter(p: &Program, field: Field, (rotate, mask): (u8, u8), site: Site<'_>, d: &mut Vec<Diag>) {
+    let (who, data) = (site.who, &p.fields[field]);
+    if data.width > 8 || !matches!(data.home, Home::Header(_)) {
+        let text = format!("{who} loads the counter from `{}` ({} bits)", data.name, data.width);
+        d.push(Diag::error(site.loc, text).help("load it from a header field of at most 8 bits"));
+    }
+    if rotate > 7 || mask > 7 {
+        let text = format!("{who} loads the counter rotated by {rotate} under mask {mask}");
+        d.push(Diag::error(site.loc, text).help("both are 0 to 7: the mask keeps one bit more than it says"));
     }
 }
 
@@ -167,36 +195,54 @@ fn source(p: &Program, dst: Field, value: &Expr, extracted: &[Header], site: Sit
 }
 
 /// What depends on the way that a packet took.
-fn paths(p: &Program, gress: Gress, order: &[ParserState], d: &mut Vec<Diag>) {
+fn paths(p: &Program, gress: Gress, ways: &Ways, d: &mut Vec<Diag>) {
     let validity = Validity::new(p, gress);
-    let flow = validity.parse(order);
-    for &s in order {
-        let data = &p.states[s];
+    let flow = validity.parse(ways);
+    for (stop, before) in ways.places.iter().zip(&flow.before) {
+        let data = &p.states[stop.place.state];
         let who = format!("state `{}`", data.name);
-        let mut at = flow.before[s].clone();
+        let mut at = before.clone();
+        let mut extracted = stop.effect.extracted.iter();
         for op in &data.ops {
             let site = Site { who: &who, gress: Some(gress), loc: op.loc };
             match &op.kind {
-                ParserOpKind::Extract(h) => {
-                    let bit = validity.bit(*h);
+                ParserOpKind::Extract(_) | ParserOpKind::ExtractNext(_) => {
+                    let Some(&h) = extracted.next() else { break };
+                    let bit = validity.bit(h);
                     if at.may() & bit != 0 {
-                        let text = format!("{who} extracts header `{}` a second time", p.headers[*h].name);
-                        let help = "a path extracts an instance once: declare a second instance for the inner header";
+                        let text = format!("{who} extracts header `{}` a second time", p.headers[h].name);
+                        let help = "a path extracts an instance once: declare a second instance for the inner header, or a stack";
                         d.push(Diag::error(op.loc, text).help(help));
                     }
                     at = at.with(bit, true);
                 }
-                ParserOpKind::Set(..) => {}
                 ParserOpKind::VerifyChecksum(_, inputs) => {
                     for &f in inputs {
                         present(p, &validity, &at, f, "sums", site, d);
                     }
                 }
+                ParserOpKind::SetCounter(CounterLoad::Field { field, .. }) => {
+                    present(p, &validity, &at, *field, "loads the counter from", site, d);
+                }
+                _ => {}
             }
         }
+        if stop.effect.full.is_some() {
+            continue;
+        }
         let site = Site { who: &who, gress: Some(gress), loc: data.loc };
-        for &f in &data.select {
-            present(p, &validity, &at, f, "selects on", site, d);
+        for &key in &data.select {
+            match key {
+                SelectKey::Field(f) => present(p, &validity, &at, f, "selects on", site, d),
+                SelectKey::Last(stack, _) if stop.effect.taken.last(p, stack).is_none() => {
+                    let text = format!(
+                        "{who} selects on the last element of stack `{}`, but there is none on every path to it",
+                        p.stacks[stack].name
+                    );
+                    d.push(Diag::error(site.loc, text).help("extract an element before"));
+                }
+                _ => {}
+            }
         }
     }
 }
@@ -230,7 +276,11 @@ fn present(
             Diag::error(site.loc, format!("{who} {verb} `{name}`, which the parser cannot see"))
                 .help("use it in the control block")
         }
-        Home::Intrinsic(_) => return,
+        Home::PortMetadata if verb == "sums" => {
+            Diag::error(site.loc, format!("{who} {verb} port metadata `{name}`"))
+                .help("a checksum is over packet bytes")
+        }
+        Home::Intrinsic(_) | Home::PortMetadata => return,
     };
     d.push(diag);
 }

@@ -4,9 +4,9 @@
 use super::{Diag, Site};
 use crate::entity::Entity;
 use crate::ir::{
-    Action, ActionCall, Block, Cond, Counter, CounterHome, Expr, Field, Hash, Header, Home, Label, Next,
-    ParserOpKind, ParserState, PrimitiveKind, Profile, Program, Register, RegisterAction, RequestKind,
-    StmtKind, Table,
+    Action, ActionCall, Block, Cond, Counter, CounterHome, CounterLoad, Expr, Field, Hash, Header, Home,
+    Label, Next, ParserOpKind, ParserState, PrimitiveKind, Profile, Program, Register, RegisterAction,
+    RequestKind, SelectKey, Stack, StmtKind, Table,
 };
 use sluice_asic::gress::Gress;
 
@@ -24,6 +24,7 @@ enum Target {
     Register(Register),
     RegisterAction(RegisterAction),
     Label(Label),
+    Stack(Stack),
 }
 
 impl Target {
@@ -40,6 +41,7 @@ impl Target {
             Target::Register(_) => "register",
             Target::RegisterAction(_) => "register action",
             Target::Label(_) => "label",
+            Target::Stack(_) => "stack",
         }
     }
 
@@ -67,6 +69,7 @@ impl Target {
                 Some(d) => Ok((d.name.as_str(), p.registers.get(d.register).map(|r| r.gress))),
                 None => Err((k.index(), p.register_actions.len())),
             },
+            Target::Stack(k) => look!(stacks, k),
             Target::Label(k) => match p.labels.get(k) {
                 Some(d) => Ok((d.name.as_str(), None)),
                 None => Err((k.index(), p.labels.len())),
@@ -80,6 +83,7 @@ pub(super) fn check(p: &Program, d: &mut Vec<Diag>) -> bool {
     let mut walk = Walk { p, d, dangling: false };
     walk.declarations();
     walk.register_actions();
+    walk.stacks();
     walk.parsers();
     walk.actions();
     walk.tables();
@@ -180,6 +184,16 @@ impl Walk<'_, '_> {
         }
     }
 
+    fn stacks(&mut self) {
+        for data in self.p.stacks.values() {
+            let who = format!("stack `{}`", data.name);
+            for &h in &data.headers {
+                let site = Site { who: &who, gress: Some(data.gress), loc: data.loc };
+                self.see(site, Target::Header(h));
+            }
+        }
+    }
+
     fn parsers(&mut self) {
         for data in self.p.states.values() {
             let who = format!("state `{}`", data.name);
@@ -196,9 +210,23 @@ impl Walk<'_, '_> {
                         self.see(site, Target::Field(*f));
                         self.fields(site, inputs);
                     }
+                    ParserOpKind::Lookahead(f, _) => self.see(site, Target::Field(*f)),
+                    ParserOpKind::SetCounter(CounterLoad::Field { field, .. }) => {
+                        self.see(site, Target::Field(*field));
+                    }
+                    ParserOpKind::ExtractNext(stack) => self.see(site, Target::Stack(*stack)),
+                    ParserOpKind::Advance(_)
+                    | ParserOpKind::SetCounter(CounterLoad::Const(_))
+                    | ParserOpKind::AddCounter(_) => {}
                 }
             }
-            self.fields(site, &data.select);
+            for key in &data.select {
+                match key {
+                    SelectKey::Field(f) => self.see(site, Target::Field(*f)),
+                    SelectKey::Last(stack, _) => self.see(site, Target::Stack(*stack)),
+                    SelectKey::Lookahead(_) | SelectKey::CounterIsZero | SelectKey::CounterIsNegative => {}
+                }
+            }
             for arm in &data.arms {
                 self.next(site, arm.next);
             }
@@ -238,6 +266,10 @@ impl Walk<'_, '_> {
                         self.see(site, Target::Field(*f));
                         self.expr(site, value);
                         self.expr(site, mask);
+                    }
+                    PrimitiveKind::CopyValid(to, from) => {
+                        self.see(site, Target::Header(*to));
+                        self.see(site, Target::Header(*from));
                     }
                 }
             }

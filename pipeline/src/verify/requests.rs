@@ -71,7 +71,7 @@ fn resubmit(p: &Program, gress: Gress, request: &Request, d: &mut Vec<Diag>) {
     let states = || p.states.values().filter(|s| s.gress == gress);
     let extracts = |h: Header| states().flat_map(|s| &s.ops).any(|op| op.kind == ParserOpKind::Extract(h));
     let flag = p.intrinsic(gress, Intrinsic::ResubmitFlag);
-    let selects = flag.is_some_and(|flag| states().any(|s| s.select.contains(&flag)));
+    let selects = flag.is_some_and(|flag| states().any(|s| s.select.contains(&flag.into())));
     if !extracts(header) || !selects {
         let text = format!(
             "header `{name}` stands in front of resubmitted packets, which the parser does not expect"

@@ -1,25 +1,25 @@
-//! The parser graph unrolled into a tree of paths, in which every header has a fixed place.
+//! The parser graph unrolled into nodes, in which every header has a fixed place.
 //!
-//! Nodes stand before their children; a batch walks the list once, each node with the mask of its lanes.
-//! Bytes that nothing reads or rewrites are not copied into columns. What lives here: nodes and their run. What
+//! A batch runs the nodes that have lanes, lowest first, each with the mask of its lanes. Bytes that nothing reads or rewrites are not copied into columns. What lives here: nodes and their run. What
 //! may not: emission.
 
 mod select;
 mod unroll;
 
+use unroll::counter_word;
 pub(super) use unroll::{ParserBuilder, header_columns};
 
 use super::action::ActionCode;
 use super::batch::{Column, Phv, Slot, deposit, for_lanes, lanes_where};
 use super::checksum::{sum_bytes, sum_fields};
 use super::field::FieldAt;
-use crate::ir::Header;
+use crate::ir::{CounterLoad, Header};
 use crate::packet::WINDOW;
 use select::Select;
 use std::collections::BTreeMap;
 
 /// How parsing ended: where every extracted header stands and where the payload begins.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Leaf {
     pub(super) extracted: BTreeMap<Header, u32>,
     pub(super) payload: u32,
@@ -47,6 +47,10 @@ enum Step {
     VerifyBytes { to: FieldAt, at: u32, len: u32 },
     /// The same over fields in any order.
     VerifyFields { to: FieldAt, inputs: Vec<(FieldAt, u16)> },
+    /// Sets the counter from a field.
+    LoadCounter { slot: Slot, from: FieldAt, load: CounterLoad },
+    /// Adds to the counter, modulo 256.
+    AddCounter { slot: Slot, by: u8 },
 }
 
 #[derive(Clone, Debug)]
@@ -76,7 +80,10 @@ pub(super) struct ParserCode {
 /// Scratch of a run.
 #[derive(Debug, Default)]
 pub(super) struct ParserScratch {
+    /// Lanes that are at each node; all zero between runs.
     masks: Vec<u64>,
+    /// A bit per node that has lanes.
+    open: Vec<u64>,
 }
 
 /// The lanes' packets: the bytes from each one's first on, and how many of them are its head's.
@@ -91,6 +98,8 @@ pub(super) struct Ended<'a> {
     pub(super) leaf: &'a mut [u16; 64],
     /// Lanes whose leaf is an error.
     pub(super) failed: u64,
+    /// Lanes with a wrong checksum.
+    pub(super) wrong: u64,
 }
 
 impl ParserCode {
@@ -113,38 +122,64 @@ impl ParserCode {
                 target = if heads.len[0] < node.need {
                     Target::Leaf(node.short)
                 } else {
-                    node.steps.iter().for_each(|step| run_step(step, 1, heads, phv, &mut act));
+                    for step in &node.steps {
+                        ended.wrong |= run_step(step, 1, heads, phv, &mut act);
+                    }
                     node.select.one(phv)
                 };
             }
-            self.go::<N>(target, 1, &mut [], ended);
+            self.go::<N>(target, 1, scratch, ended);
             return;
         }
-        scratch.masks.clear();
         scratch.masks.resize(self.nodes.len(), 0);
-        let masks = &mut scratch.masks;
-        self.go::<N>(start, mask, masks, ended);
-        for (i, node) in self.nodes.iter().enumerate() {
-            let mut here = masks[i];
-            if here == 0 {
+        scratch.open.resize(self.nodes.len().div_ceil(64), 0);
+        self.go::<N>(start, mask, scratch, ended);
+        let mut word = 0;
+        while let Some(open) = scratch.open.get_mut(word) {
+            if *open == 0 {
+                word += 1;
                 continue;
             }
+            let at = word * 64 + open.trailing_zeros() as usize;
+            *open &= *open - 1;
+            let node = &self.nodes[at];
+            let mut here = std::mem::take(&mut scratch.masks[at]);
             let short = lanes_where::<N>(here, |l| heads.len[l] < node.need);
             if short != 0 {
-                self.go::<N>(Target::Leaf(node.short), short, masks, ended);
+                self.go::<N>(Target::Leaf(node.short), short, scratch, ended);
                 here &= !short;
             }
             if here != 0 {
-                node.steps.iter().for_each(|step| run_step(step, here, heads, phv, &mut act));
-                node.select.run::<N>(here, phv, |target, lanes| self.go::<N>(target, lanes, masks, ended));
+                for step in &node.steps {
+                    ended.wrong |= run_step(step, here, heads, phv, &mut act);
+                }
+                // A shared node may stand before one that leads to it.
+                let mut first = word;
+                node.select.run::<N>(here, phv, |target, lanes| {
+                    if let Target::Node(n) = target {
+                        first = first.min(n as usize / 64);
+                    }
+                    self.go::<N>(target, lanes, scratch, ended);
+                });
+                word = first;
             }
         }
     }
 
     #[inline(always)]
-    fn go<const N: usize>(&self, target: Target, lanes: u64, masks: &mut [u64], ended: &mut Ended<'_>) {
+    fn go<const N: usize>(
+        &self,
+        target: Target,
+        lanes: u64,
+        scratch: &mut ParserScratch,
+        ended: &mut Ended<'_>,
+    ) {
         match target {
-            Target::Node(n) => masks[n as usize] |= lanes,
+            Target::Node(n) => {
+                let n = n as usize;
+                scratch.masks[n] |= lanes;
+                scratch.open[n / 64] |= 1 << (n % 64);
+            }
             Target::Leaf(id) => {
                 if self.errors[usize::from(id)] != 0 {
                     ended.failed |= lanes;
@@ -155,6 +190,7 @@ impl ParserCode {
     }
 }
 
+/// Runs a step; returns the lanes in which it found a wrong checksum.
 #[inline]
 fn run_step<const N: usize>(
     step: &Step,
@@ -162,29 +198,44 @@ fn run_step<const N: usize>(
     heads: &Heads<'_, N>,
     phv: &Phv,
     act: &mut impl FnMut(&ActionCode, u64),
-) {
+) -> u64 {
     match step {
         Step::Load { at, bytes, slot } => load(*at as usize, *bytes, phv.column(*slot), mask, heads),
         Step::Set { slot, keep, value } => deposit::<N>(phv.column(*slot), *keep, mask, |_| *value),
         Step::Do(code) => act(code, mask),
         Step::VerifyBytes { to, at, len } => {
             let (first, end) = (*at as usize, *at as usize + *len as usize);
-            if let (20, Some(_)) = (*len, heads.windows[0].get(first..end)) {
+            let wrong = if let (20, Some(_)) = (*len, heads.windows[0].get(first..end)) {
                 // The IPv4 header without options: the length is known, and the sum unrolled.
-                let wrong = |l: usize| {
+                lanes_where::<N>(mask, |l| {
                     let header = heads.windows[l % N].get(first..).and_then(|b| b.first_chunk::<20>());
                     header.is_none_or(|h| sum_bytes(h) != 0xffff)
-                };
-                to.write_lanes::<N>(mask, phv, |l| u64::from(wrong(l)));
+                })
             } else {
-                let wrong = |l: usize| sum_bytes(&heads.windows[l % N][first..end]) != 0xffff;
-                to.write_lanes::<N>(mask, phv, |l| u64::from(wrong(l)));
-            }
+                lanes_where::<N>(mask, |l| sum_bytes(&heads.windows[l % N][first..end]) != 0xffff)
+            };
+            to.write_lanes::<N>(mask, phv, |l| wrong >> l & 1);
+            return wrong;
         }
         Step::VerifyFields { to, inputs } => {
-            to.write_lanes::<N>(mask, phv, |l| u64::from(sum_fields(inputs, phv, l) != 0xffff));
+            let wrong = lanes_where::<N>(mask, |l| sum_fields(inputs, phv, l) != 0xffff);
+            to.write_lanes::<N>(mask, phv, |l| wrong >> l & 1);
+            return wrong;
+        }
+        Step::LoadCounter { slot, from, load } => {
+            let column = phv.column(*slot);
+            for_lanes::<N>(mask, |l| {
+                // A value beyond the range went another way.
+                let value = load.value(from.read32(phv, l) as u8).unwrap_or_default();
+                column[l].set(counter_word(value as u8));
+            });
+        }
+        Step::AddCounter { slot, by } => {
+            let column = phv.column(*slot);
+            for_lanes::<N>(mask, |l| column[l].set(counter_word((column[l].get() as u8).wrapping_add(*by))));
         }
     }
+    0
 }
 
 /// Copies container bytes of each lane's packet to a column.

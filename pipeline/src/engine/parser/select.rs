@@ -24,6 +24,13 @@ pub(super) enum Select {
     },
     /// More bits.
     Wide(WideSelect),
+    /// Whether a field is too large for the counter.
+    Above {
+        at: FieldAt,
+        max: u32,
+        then: Target,
+        above: Target,
+    },
 }
 
 /// A select over up to 128 bits: fields side by side, most significant first.
@@ -80,6 +87,14 @@ impl Select {
                 by_arms(mask, arms, *default, |rest, v, m| lanes_where::<N>(rest, |l| found(l) & m == v), go);
             }
             Select::Wide(wide) => for_lanes::<N>(mask, |l| go(wide.target(phv, l), 1 << l)),
+            Select::Above { at, max, then, above } => {
+                let over = lanes_where::<N>(mask, |l| at.read32(phv, l) > *max);
+                for (target, lanes) in [(above, over), (then, mask & !over)] {
+                    if lanes != 0 {
+                        go(*target, lanes);
+                    }
+                }
+            }
         }
     }
 
@@ -98,6 +113,13 @@ impl Select {
                 arms.iter().find(|(v, m, _)| found & m == *v).map_or(*default, |(_, _, t)| *t)
             }
             Select::Wide(wide) => wide.target(phv, 0),
+            Select::Above { at, max, then, above } => {
+                if at.read32(phv, 0) > *max {
+                    *above
+                } else {
+                    *then
+                }
+            }
         }
     }
 }

@@ -1,25 +1,35 @@
-//! Unrolling: the parser graph becomes a tree in which every path has nodes of its own. What may not live
-//! here: running it.
+//! Unrolling: the parser graph becomes nodes in which every header has a fixed place. Paths that agree in what they
+//! extracted and where they are share what follows. What may not live here: running it.
 
 use super::select::{Select, WideSelect, side_by_side};
 use super::{Leaf, Node, ParserCode, Step, Target};
 use crate::engine::LowerError;
 use crate::engine::action::{ActionCode, Lowering};
 use crate::engine::batch::Slot;
-use crate::engine::field::{FieldAt, SlotMap};
+use crate::engine::field::{FieldAt, Piece, SlotMap};
 use crate::entity::EntityMap;
-use crate::ir::{Field, Header, Home, Next, ParserOpKind, ParserState, Program};
+use crate::ir::{
+    CounterLoad, Field, Header, Home, Lookahead, Next, ParserOpKind, ParserState, Program, SelectKey,
+};
 use crate::packet::WINDOW;
+use crate::ways::{CounterRange, Taken};
 use sluice_asic::gress::Gress;
+use std::collections::BTreeMap;
 
 /// Most nodes that a parser may unroll into.
-const MAX_NODES: usize = 4096;
+const MAX_NODES: usize = 1 << 15;
 /// `parser_err`: no transition matched (facts: asic §10).
 const NO_MATCH: u16 = 0x001;
 /// `parser_err`: the packet ends inside a header.
 const PARTIAL_HEADER: u16 = 0x002;
+/// `parser_err`: the counter was loaded from too large a field.
+const COUNTER_RANGE: u16 = 0x004;
+/// Bit of the counter's column that says that it is not zero; the counter itself is in the bits below.
+const NOT_ZERO: u8 = 8;
+/// Bit of the counter's column that says that it is negative.
+const NEGATIVE: u8 = 7;
 
-/// Builds the tree; loads are added last, when it is known which containers have columns.
+/// Builds the unrolled parser; loads are added last, when it is known which containers have columns.
 pub(in crate::engine) struct ParserBuilder<'a> {
     program: &'a Program,
     gress: Gress,
@@ -27,14 +37,40 @@ pub(in crate::engine) struct ParserBuilder<'a> {
     code: ParserCode,
     /// Per node: the header that it extracts and where.
     extracts: Vec<Option<(Header, u32)>>,
+    /// Nodes by what came before and what is left to do: equal ones are shared.
+    known: BTreeMap<Path, u32>,
+    /// Leaves by content.
+    leaves: BTreeMap<Leaf, u16>,
+    /// Columns for the bytes that a node looks ahead at.
+    ahead: Vec<Slot>,
+    /// Column of the counter, once there is one.
+    counter: Option<Slot>,
+    /// Bytes that loads reach.
+    reach: u32,
 }
 
 /// A path being unrolled: state, next operation, what came before.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Path {
     state: ParserState,
     op: usize,
+    /// The load of the counter at `op` has been seen to be within its range.
+    in_range: bool,
     leaf: Leaf,
+    counter: CounterRange,
+    taken: Taken,
+}
+
+/// What a node's operations came to.
+enum Rest {
+    /// All done: the select follows.
+    Nothing,
+    /// More operations, in a node of their own.
+    More,
+    /// A field is too large for the counter where it is above this value.
+    Above(Field, u8),
+    /// A stack has no room.
+    Full,
 }
 
 impl<'a> ParserBuilder<'a> {
@@ -43,52 +79,77 @@ impl<'a> ParserBuilder<'a> {
         gress: Gress,
         cycles: &'a EntityMap<ParserState, u16>,
     ) -> Self {
-        ParserBuilder { program, gress, cycles, code: ParserCode::default(), extracts: Vec::new() }
+        ParserBuilder {
+            program,
+            gress,
+            cycles,
+            code: ParserCode::default(),
+            extracts: Vec::new(),
+            known: BTreeMap::new(),
+            leaves: BTreeMap::new(),
+            ahead: Vec::new(),
+            counter: None,
+            reach: 0,
+        }
     }
 
     /// Unrolls everything but the loads.
     pub(in crate::engine) fn unroll(&mut self, low: &mut Lowering<'_, '_>) -> Result<(), LowerError> {
         let start = self.program.pipe(self.gress).start;
-        let target = self.target(start, &Leaf::default(), low)?;
+        let target = self.target(start, Leaf::default(), CounterRange::default(), Taken::default(), low)?;
         self.code.start = Some(target);
         Ok(())
     }
 
-    fn leaf(&mut self, leaf: Leaf) -> u16 {
+    fn leaf(&mut self, leaf: Leaf) -> Result<u16, LowerError> {
+        if let Some(&id) = self.leaves.get(&leaf) {
+            return Ok(id);
+        }
+        let Ok(id) = u16::try_from(self.code.leaves.len()) else { return Err(self.too_many()) };
+        self.leaves.insert(leaf.clone(), id);
         self.code.depth = self.code.depth.max(leaf.payload);
         self.code.errors.push(leaf.error);
         self.code.cycles.push(leaf.cycles);
         self.code.leaves.push(leaf);
-        self.code.leaves.len() as u16 - 1
+        Ok(id)
+    }
+
+    fn too_many(&self) -> LowerError {
+        LowerError::new(format!("the {} parser has more than {MAX_NODES} paths", self.gress))
     }
 
     fn target(
         &mut self,
         next: Next,
-        so_far: &Leaf,
+        mut leaf: Leaf,
+        counter: CounterRange,
+        taken: Taken,
         low: &mut Lowering<'_, '_>,
     ) -> Result<Target, LowerError> {
         Ok(match next {
-            Next::Accept => Target::Leaf(self.leaf(so_far.clone())),
-            Next::Reject => Target::Leaf(self.leaf(Leaf { error: NO_MATCH, ..so_far.clone() })),
+            Next::Accept => Target::Leaf(self.leaf(leaf)?),
+            Next::Reject => Target::Leaf(self.leaf(Leaf { error: NO_MATCH, ..leaf })?),
             Next::State(state) => {
-                let mut leaf = so_far.clone();
-                leaf.cycles += self.cycles.get(state).copied().unwrap_or(1);
-                Target::Node(self.node(Path { state, op: 0, leaf }, low)?)
+                leaf.cycles = leaf.cycles.saturating_add(self.cycles.get(state).copied().unwrap_or(1));
+                Target::Node(self.node(Path { state, op: 0, in_range: false, leaf, counter, taken }, low)?)
             }
         })
     }
 
-    /// One node: operations up to and including the first extraction, the rest in a child.
+    /// One node: operations up to the next one that the packet may be too short for, the rest in a child.
     fn node(&mut self, mut path: Path, low: &mut Lowering<'_, '_>) -> Result<u32, LowerError> {
+        if let Some(&id) = self.known.get(&path) {
+            return Ok(id);
+        }
         let id = self.code.nodes.len();
         if id >= MAX_NODES {
-            return Err(LowerError::new(format!(
-                "the {} parser has more than {MAX_NODES} paths",
-                self.gress
-            )));
+            return Err(self.too_many());
         }
-        let short = self.leaf(Leaf { error: PARTIAL_HEADER, ..path.leaf.clone() });
+        self.known.insert(path.clone(), id as u32);
+        if path.leaf.payload as usize > WINDOW {
+            return Err(too_deep(path.leaf.payload));
+        }
+        let short = self.leaf(Leaf { error: PARTIAL_HEADER, ..path.leaf.clone() })?;
         let need = path.leaf.payload;
         self.code.nodes.push(Node {
             need,
@@ -97,18 +158,87 @@ impl<'a> ParserBuilder<'a> {
             select: Select::Always(Target::Leaf(short)),
         });
         self.extracts.push(None);
-        let state = &self.program.states[path.state];
         let mut steps = Vec::new();
-        let mut rest = false;
+        let rest = self.operations(id, &mut path, &mut steps, low)?;
+        let select = match rest {
+            Rest::Nothing => self.select(id, &path, &mut steps, low)?,
+            Rest::More => Select::Always(Target::Node(self.node(path, low)?)),
+            Rest::Full => {
+                Select::Always(Target::Leaf(self.leaf(Leaf { error: NO_MATCH, ..path.leaf.clone() })?))
+            }
+            Rest::Above(field, max) => {
+                let above = self.leaf(Leaf { error: COUNTER_RANGE, ..path.leaf.clone() })?;
+                path.in_range = true;
+                let then = Target::Node(self.node(path, low)?);
+                Select::Above {
+                    at: low.slots.source(field),
+                    max: max.into(),
+                    then,
+                    above: Target::Leaf(above),
+                }
+            }
+        };
+        self.code.nodes[id].steps = steps;
+        self.code.nodes[id].select = select;
+        Ok(id as u32)
+    }
+
+    /// The operations of a node: its length check comes first, so that one which needs more bytes must too.
+    fn operations(
+        &mut self,
+        id: usize,
+        path: &mut Path,
+        steps: &mut Vec<Step>,
+        low: &mut Lowering<'_, '_>,
+    ) -> Result<Rest, LowerError> {
+        let state = &self.program.states[path.state];
+        let mut first = true;
         while let Some(op) = state.ops.get(path.op) {
             match &op.kind {
-                ParserOpKind::Extract(h) => {
-                    // The length check comes first in a node, so an extraction must too.
-                    if self.extracts[id].is_some() || !steps.is_empty() {
-                        rest = true;
-                        break;
+                ParserOpKind::Extract(_) | ParserOpKind::ExtractNext(_) | ParserOpKind::Advance(_)
+                    if !first =>
+                {
+                    return Ok(Rest::More);
+                }
+                ParserOpKind::Extract(h) => self.extract(id, *h, &mut path.leaf, steps, low),
+                ParserOpKind::ExtractNext(stack) => {
+                    let Some(h) = path.taken.next(self.program, *stack) else { return Ok(Rest::Full) };
+                    self.extract(id, h, &mut path.leaf, steps, low);
+                    path.taken.add(*stack);
+                }
+                ParserOpKind::Advance(bytes) => {
+                    path.leaf.payload += u32::from(*bytes);
+                    self.code.nodes[id].need = path.leaf.payload;
+                }
+                ParserOpKind::Lookahead(dst, at) => {
+                    let width = self.program.fields[*dst].width;
+                    let ahead = Lookahead { at: *at, width };
+                    if !first && !self.within(id, &path.leaf, ahead) {
+                        return Ok(Rest::More);
                     }
-                    self.extract(id, *h, &mut path.leaf, &mut steps, low);
+                    self.look(id, &path.leaf, ahead);
+                    self.copy_ahead(path.leaf.payload, *dst, *at, steps, low)?;
+                }
+                ParserOpKind::SetCounter(CounterLoad::Field { field, max, .. })
+                    if !path.in_range && u32::from(*max) < largest(self.program, *field) =>
+                {
+                    return Ok(Rest::Above(*field, *max));
+                }
+                ParserOpKind::SetCounter(load) => {
+                    let slot = self.counter_slot(low);
+                    path.counter = CounterRange::loaded(self.program, *load);
+                    path.in_range = false;
+                    steps.push(match load {
+                        CounterLoad::Const(value) => Step::Set { slot, keep: 0, value: counter_word(*value) },
+                        CounterLoad::Field { field, .. } => {
+                            Step::LoadCounter { slot, from: low.slots.source(*field), load: *load }
+                        }
+                    });
+                }
+                ParserOpKind::AddCounter(by) => {
+                    let slot = self.counter_slot(low);
+                    path.counter = path.counter.plus(*by);
+                    steps.push(Step::AddCounter { slot, by: *by as u8 });
                 }
                 ParserOpKind::Set(dst, value) => {
                     let mut code = ActionCode::default();
@@ -122,14 +252,10 @@ impl<'a> ParserBuilder<'a> {
                     steps.push(verify(self.program, low.slots, &path.leaf, *dst, inputs));
                 }
             }
+            first = false;
             path.op += 1;
         }
-        self.code.nodes[id].need = path.leaf.payload;
-        self.code.nodes[id].steps = steps;
-        let select =
-            if rest { Select::Always(Target::Node(self.node(path, low)?)) } else { self.select(&path, low)? };
-        self.code.nodes[id].select = select;
-        Ok(id as u32)
+        Ok(Rest::Nothing)
     }
 
     fn extract(
@@ -143,26 +269,164 @@ impl<'a> ParserBuilder<'a> {
         self.extracts[id] = Some((h, leaf.payload));
         leaf.extracted.insert(h, leaf.payload);
         leaf.payload += self.program.header_bits(h) / 8;
+        self.code.nodes[id].need = leaf.payload;
         if let Some((slot, bit)) = low.slots.valid_target(h) {
             let keep = low.slots.kept(slot, !(1 << bit));
             steps.push(Step::Set { slot, keep, value: 1 << bit });
         }
     }
 
-    fn select(&mut self, path: &Path, low: &mut Lowering<'_, '_>) -> Result<Select, LowerError> {
+    /// The counter's column.
+    fn counter_slot(&mut self, low: &mut Lowering<'_, '_>) -> Slot {
+        *self.counter.get_or_insert_with(|| low.slots.scratch())
+    }
+
+    /// Whether the node has seen already that the packet has these bytes.
+    fn within(&self, id: usize, leaf: &Leaf, ahead: Lookahead) -> bool {
+        leaf.payload + ahead.reach() <= self.code.nodes[id].need
+    }
+
+    /// The packet must have the bytes that are looked at.
+    fn look(&mut self, id: usize, leaf: &Leaf, ahead: Lookahead) {
+        let need = &mut self.code.nodes[id].need;
+        *need = (leaf.payload + ahead.reach()).max(*need);
+        self.code.depth = self.code.depth.max(*need);
+    }
+
+    /// Copies bytes ahead to the containers of a metadata field.
+    fn copy_ahead(
+        &mut self,
+        from: u32,
+        dst: Field,
+        at: u16,
+        steps: &mut Vec<Step>,
+        low: &mut Lowering<'_, '_>,
+    ) -> Result<(), LowerError> {
+        let data = &self.program.fields[dst];
+        for p in low.slots.target(dst).pieces {
+            let bit = u32::from(at) + u32::from(data.width) - u32::from(p.lo) - u32::from(p.width);
+            if bit % 8 != 0 || p.at != 0 || !matches!(p.width, 8 | 16 | 32) {
+                let text = format!("`{}` is copied from bytes ahead into parts of containers", data.name);
+                return Err(LowerError::new(text));
+            }
+            steps.push(self.load(from + bit / 8, p.width / 8, p.slot));
+        }
+        Ok(())
+    }
+
+    fn load(&mut self, at: u32, bytes: u8, slot: Slot) -> Step {
+        self.reach = self.reach.max(at + u32::from(bytes));
+        Step::Load { at, bytes, slot }
+    }
+
+    /// Loads the bytes of a select's bits ahead and says where the bits are. `used` columns are taken already.
+    fn key_ahead(
+        &mut self,
+        from: u32,
+        ahead: Lookahead,
+        used: &mut usize,
+        steps: &mut Vec<Step>,
+        low: &mut Lowering<'_, '_>,
+    ) -> FieldAt {
+        let (first, end) = (u32::from(ahead.at), u32::from(ahead.at) + u32::from(ahead.width));
+        let mut at = FieldAt::default();
+        let mut byte = first / 8;
+        while byte * 8 < end {
+            let left = end.div_ceil(8) - byte;
+            let bytes = if left >= 3 { 4 } else { left };
+            if *used == self.ahead.len() {
+                self.ahead.push(low.slots.scratch());
+            }
+            let slot = self.ahead[*used];
+            *used += 1;
+            steps.push(self.load(from + byte, bytes as u8, slot));
+            // Bits of this word that belong to the key, counted from its first.
+            let (start, stop) = (first.max(byte * 8), end.min((byte + bytes) * 8));
+            at.pieces.push(Piece {
+                slot,
+                at: ((byte + bytes) * 8 - stop) as u8,
+                lo: (end - stop) as u8,
+                width: (stop - start) as u8,
+                keep: 0,
+            });
+            byte += bytes;
+        }
+        at
+    }
+
+    /// Where the bits of a select key are.
+    fn key(
+        &mut self,
+        key: SelectKey,
+        path: &Path,
+        used: &mut usize,
+        steps: &mut Vec<Step>,
+        low: &mut Lowering<'_, '_>,
+    ) -> (FieldAt, u16) {
+        let flag = |slot, at| FieldAt {
+            pieces: [Piece { slot, at, lo: 0, width: 1, keep: 0 }].into_iter().collect(),
+        };
+        match key {
+            SelectKey::Lookahead(ahead) => {
+                (self.key_ahead(path.leaf.payload, ahead, used, steps, low), ahead.width)
+            }
+            // Arms compare this bit inverted.
+            SelectKey::CounterIsZero => (flag(self.counter_slot(low), NOT_ZERO), 1),
+            SelectKey::CounterIsNegative => (flag(self.counter_slot(low), NEGATIVE), 1),
+            SelectKey::Field(_) | SelectKey::Last(..) => match path.taken.field(self.program, key) {
+                Some(f) => (low.slots.source(f), self.program.fields[f].width),
+                None => (FieldAt::default(), key.width(self.program).unwrap_or(0)),
+            },
+        }
+    }
+
+    fn select(
+        &mut self,
+        id: usize,
+        path: &Path,
+        steps: &mut Vec<Step>,
+        low: &mut Lowering<'_, '_>,
+    ) -> Result<Select, LowerError> {
         let state = &self.program.states[path.state];
+        let looks = state.select.iter().filter_map(|k| match k {
+            SelectKey::Lookahead(ahead) => Some(*ahead),
+            _ => None,
+        });
+        let farthest = looks.max_by_key(|a| a.reach());
+        if let Some(ahead) = farthest {
+            // A packet that is too short for the select has done the operations before.
+            if !self.within(id, &path.leaf, ahead) && !state.ops.is_empty() && !path.in_range {
+                let select = Path { in_range: true, ..path.clone() };
+                return Ok(Select::Always(Target::Node(self.node(select, low)?)));
+            }
+            self.look(id, &path.leaf, ahead);
+        }
+        let mut used = 0;
         let fields: Vec<(FieldAt, u16)> =
-            state.select.iter().map(|&f| (low.slots.source(f), self.program.fields[f].width)).collect();
+            state.select.iter().map(|&k| self.key(k, path, &mut used, steps, low)).collect();
         let mut arms = Vec::new();
-        for arm in &state.arms {
+        let ways = path.counter.ways(state);
+        for (arm, (next, counter)) in state.arms.iter().zip(&ways) {
+            let Some(counter) = *counter else { continue };
             let (mut value, mut mask) = (0u128, 0u128);
-            for ((v, m), (_, width)) in arm.values.iter().zip(&fields) {
+            for (((v, m), (_, width)), key) in arm.values.iter().zip(&fields).zip(&state.select) {
+                let v = if *key == SelectKey::CounterIsZero { !v } else { *v };
                 value = value << width | v & m;
                 mask = mask << width | m;
             }
-            arms.push((value, mask, self.target(arm.next, &path.leaf, low)?));
+            let target = self.target(*next, path.leaf.clone(), counter, path.taken.clone(), low)?;
+            arms.push((value, mask, target));
         }
-        let default = self.target(state.default, &path.leaf, low)?;
+        // A default that cannot be taken stands for the last arm that can.
+        let default = match ways.last() {
+            Some((next, Some(counter))) => {
+                self.target(*next, path.leaf.clone(), *counter, path.taken.clone(), low)?
+            }
+            _ => match arms.pop() {
+                Some((.., target)) => target,
+                None => Target::Leaf(self.leaf(Leaf { error: NO_MATCH, ..path.leaf.clone() })?),
+            },
+        };
         if arms.is_empty() {
             return Ok(Select::Always(default));
         }
@@ -184,9 +448,9 @@ impl<'a> ParserBuilder<'a> {
 
     /// Adds the loads of all containers that have a column by now.
     pub(in crate::engine) fn finish(mut self, slots: &SlotMap<'_>) -> Result<ParserCode, LowerError> {
-        if self.code.depth as usize > WINDOW {
-            let depth = self.code.depth;
-            return Err(LowerError::new(format!("it parses {depth} bytes, more than {WINDOW}")));
+        let depth = self.code.depth.max(self.reach);
+        if depth as usize > WINDOW {
+            return Err(too_deep(depth));
         }
         for (node, extract) in self.code.nodes.iter_mut().zip(&self.extracts) {
             let Some((header, at)) = *extract else { continue };
@@ -201,6 +465,20 @@ impl<'a> ParserBuilder<'a> {
         }
         Ok(self.code)
     }
+}
+
+/// The counter's column for a value of the counter.
+pub(super) fn counter_word(value: u8) -> u32 {
+    u32::from(value) | u32::from(value != 0) << NOT_ZERO
+}
+
+fn too_deep(bytes: u32) -> LowerError {
+    LowerError::new(format!("it parses {bytes} bytes, more than {WINDOW}"))
+}
+
+/// The largest value of a field of at most 8 bits.
+fn largest(program: &Program, field: Field) -> u32 {
+    (1 << program.fields[field].width.min(8)) - 1
 }
 
 /// The containers of a header in wire order: byte offset, bytes, column if there is one.

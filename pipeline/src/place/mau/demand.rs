@@ -325,7 +325,7 @@ impl Context<'_> {
                         *need.data.entry(container).or_insert(0) += bits;
                     }
                 }
-                PrimitiveKind::SetValid(header, _) => {
+                PrimitiveKind::SetValid(header, _) | PrimitiveKind::CopyValid(header, _) => {
                     need.writes.extend(self.phv.containers(&[Var::Valid(*header)]));
                 }
                 PrimitiveKind::Hash(field, hash) => {

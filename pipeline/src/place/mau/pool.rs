@@ -4,8 +4,8 @@
 
 use super::super::bits::ByteRef;
 use super::super::data::{Owner, Unit, UnitUse};
-use sluice_asic::chip::Column;
 use rustc_hash::FxHashMap;
+use sluice_asic::chip::Column;
 
 /// What a unit carries, which decides who may share it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -82,7 +82,7 @@ pub(crate) fn ternary(
 ) -> bool {
     let pairs = (mau.ternary_xbar_groups / 2) as u16;
     let mut best: Option<(usize, Assigned)> = None;
-    let fewest = pool.missing(Column::TernaryXbar, key.keys());
+    let fewest = pool.missing(Column::TernaryXbar, key.iter().map(|(byte, _)| byte));
     for subset in 0_u32..1 << pairs.min(16) {
         if subset.count_ones() != width / 2 {
             continue;

@@ -13,7 +13,14 @@
 //!    reaches take none.
 //! 6. The first state also pays for the intrinsic metadata in front of the packet: 32 bytes a cycle, and the
 //!    extractors of the intrinsic fields that the program uses. A program without states does not pay.
-//! 7. No path reads beyond the depth of its gress. The padding states that T1 adds to egress paths of less than
+//! 7. Lookahead is matched and copied from the window of the state that looks, and takes what bytes of the state
+//!    itself take. Skipped bytes take shifts and no extractors.
+//! 8. A select on the counter matches no bytes; in the state that loads the counter from a field it waits a cycle
+//!    (facts: asic §6.2). Loads differ in at most as many ways as the initialisation RAM has rows.
+//! 9. A state that extracts stack elements, or comes after one that does, has rows once for each combination of
+//!    elements that may have been extracted before it: extractors name containers, and each element has its own.
+//!    Its cycles are those of the most costly copy. Laps that only the counter bounds share their rows.
+//! 10. No path reads beyond the depth of its gress. The padding states that T1 adds to egress paths of less than
 //!    65 bytes are not counted.
 //!
 //! What may not live here: execution.
@@ -25,12 +32,12 @@ mod tests;
 
 pub use paths::{PathCost, Paths, paths};
 
-use super::data::{PhvAllocation, PlacedParser};
+use super::data::{PhvAllocation, PlacedParser, PlacedState};
 use crate::entity::EntityMap;
-use crate::ir::{Next, ParserOpKind, ParserState, Program};
+use crate::ir::{CounterLoad, Next, ParserOpKind, ParserState, Program};
 use crate::verify::Diag;
+use crate::ways::{Endless, Taken, Ways};
 use cost::{Hardware, StateCost};
-use paths::{state_bytes, successors};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_asic::phv::PhvInventory;
@@ -38,8 +45,8 @@ use sluice_asic::phv::PhvInventory;
 /// Cycles and rows of every state of `gress`.
 ///
 /// # Errors
-/// When there are more rows or checksum units needed than the parser has, a path goes deeper than the parser
-/// can, or states form a loop.
+/// When there are more rows, counter loads or checksum units needed than the parser has, a path goes deeper than
+/// the parser can, or states follow each other without end.
 pub fn place(
     program: &Program,
     chip: &ChipSpec,
@@ -49,60 +56,70 @@ pub fn place(
     let inventory = PhvInventory::new(&chip.phv);
     let hardware = Hardware { program, spec: &chip.parser, inventory: &inventory, allocation: alloc };
     let start = program.pipe(gress).start;
-    let order = match order(program, start) {
-        Ok(order) => order,
-        Err(looped) => return Err(vec![loop_found(program, looped)]),
+    let ways = Ways::of(program, gress).map_err(|endless| vec![loop_found(program, gress, &endless)])?;
+    let before = if ways.places.is_empty() { 0 } else { hardware.intrinsic(gress) };
+    let mut cycles: EntityMap<ParserState, u16> = program.states.values().map(|_| 0).collect();
+    let mut rows = before;
+    let mut states = Vec::new();
+    let mut take = |state: ParserState, cost: StateCost| {
+        let own = cost.cycles + if start == Next::State(state) { before } else { 0 };
+        cycles[state] = cycles[state].max(own.min(u16::MAX.into()) as u16);
     };
-    let mut rows = 0;
-    let cost = |(state, data): (ParserState, &crate::ir::StateData)| {
-        if data.gress != gress {
-            return 0;
-        }
-        let StateCost { mut cycles, rows: mut needed } = hardware.state(state);
-        if start == Next::State(state) {
-            let before = hardware.intrinsic(gress);
-            cycles += before;
-            needed += before;
-        }
-        if order.contains(&state) {
-            rows += needed;
-        }
-        cycles.min(u16::MAX.into()) as u16
-    };
-    let cycles: EntityMap<ParserState, u16> = program.states.iter().map(cost).collect();
-    let diags = check(program, chip, gress, &order, rows);
-    if diags.is_empty() { Ok(PlacedParser { cycles, rows }) } else { Err(diags) }
+    for (state, taken) in copies(&ways) {
+        let cost = hardware.state(state, taken);
+        states.push(PlacedState {
+            state,
+            extracted: taken.counts().to_vec(),
+            first_row: rows,
+            rows: cost.rows,
+            cycles: cost.cycles.min(u16::MAX.into()) as u16,
+            extractors: cost.extractors,
+            match_bytes: cost.match_bytes,
+        });
+        rows += cost.rows;
+        take(state, cost);
+    }
+    // States that no path reaches have a cost, but no rows.
+    let reached = ways.states();
+    for (state, _) in program.states.iter().filter(|(s, d)| d.gress == gress && !reached.contains(s)) {
+        take(state, hardware.state(state, &Taken::default()));
+    }
+    let diags = check(program, chip, gress, &ways, rows);
+    if diags.is_empty() { Ok(PlacedParser { cycles, rows, states }) } else { Err(diags) }
 }
 
-/// The states that can be reached, each after all that it goes on to; or a state that is reached from itself.
-fn order(program: &Program, start: Next) -> Result<Vec<ParserState>, ParserState> {
-    let mut done: Vec<ParserState> = Vec::new();
-    let mut open: Vec<(ParserState, Vec<Next>)> = Vec::new();
-    let mut next = Some(start);
-    loop {
-        match next {
-            Some(Next::State(s)) if open.iter().any(|(o, _)| *o == s) => return Err(s),
-            Some(Next::State(s)) if !done.contains(&s) => open.push((s, successors(program, s))),
-            _ => {}
+/// The hardware's copies of states: one per combination of elements extracted before (facts: asic §6.2), however
+/// often the counter leads through it.
+fn copies(ways: &Ways) -> Vec<(ParserState, &Taken)> {
+    let mut list: Vec<(ParserState, &Taken)> =
+        ways.places.iter().map(|s| (s.place.state, &s.place.taken)).collect();
+    list.sort_unstable();
+    list.dedup();
+    list
+}
+
+fn loop_found(program: &Program, gress: Gress, endless: &Endless) -> Diag {
+    match endless {
+        Endless::Loop(states) => {
+            let data = states.first().map(|s| &program.states[*s]);
+            let name = data.map_or("", |d| d.name.as_str());
+            Diag::error(
+                data.map_or_else(Default::default, |d| d.loc),
+                format!("parser state `{name}` can be reached from itself without end"),
+            )
+            .help("bound the loop by a stack or by the parser counter")
         }
-        let Some((state, rest)) = open.last_mut() else { return Ok(done) };
-        next = rest.pop();
-        if next.is_none() {
-            done.push(*state);
-            open.pop();
+        Endless::TooMany => {
+            Diag::error(Default::default(), format!("the {gress} parser unrolls into too many states"))
+                .help("use shorter stacks and smaller counters")
         }
     }
 }
 
-fn loop_found(program: &Program, state: ParserState) -> Diag {
-    let data = &program.states[state];
-    Diag::error(data.loc, format!("parser state `{}` can be reached from itself", data.name))
-        .help("write out one state per repetition")
-}
-
-fn check(program: &Program, chip: &ChipSpec, gress: Gress, order: &[ParserState], rows: u32) -> Vec<Diag> {
+fn check(program: &Program, chip: &ChipSpec, gress: Gress, ways: &Ways, rows: u32) -> Vec<Diag> {
     let mut diags = Vec::new();
-    let first = order.last().map(|&s| program.states[s].loc).unwrap_or_default();
+    let order = ways.states();
+    let first = order.first().map(|&s| program.states[s].loc).unwrap_or_default();
     if rows > chip.parser.tcam_rows {
         let text = format!(
             "the {gress} parser needs {rows} TCAM rows; a parser of {} has {}",
@@ -110,34 +127,68 @@ fn check(program: &Program, chip: &ChipSpec, gress: Gress, order: &[ParserState]
         );
         diags.push(Diag::error(first, text).help("merge states, or select on fewer values"));
     }
-    diags.extend(depth(program, chip, gress, order));
-    for &state in order {
+    diags.extend(depth(program, chip, gress, ways));
+    diags.extend(counter_loads(program, chip, gress, &order));
+    for &state in &order {
         diags.extend(checksums(program, chip, state));
     }
     diags
 }
 
-/// The deepest path is within the parser's reach.
-fn depth(program: &Program, chip: &ChipSpec, gress: Gress, order: &[ParserState]) -> Option<Diag> {
-    let limit = match gress {
-        Gress::Ingress => chip.parser.ingress_depth,
-        Gress::Egress => chip.parser.egress_depth,
-    };
-    // Bytes of the deepest path to the end of each state; predecessors come first.
-    let mut deepest: EntityMap<ParserState, u32> = program.states.keys().map(|_| 0).collect();
-    for &state in order.iter().rev() {
-        deepest[state] += state_bytes(program, state);
-        for next in successors(program, state) {
-            if let Next::State(s) = next {
-                deepest[s] = deepest[s].max(deepest[state]);
-            }
+/// The different loads of the counter from fields fit the initialisation RAM (facts: asic §6.1).
+fn counter_loads(program: &Program, chip: &ChipSpec, gress: Gress, order: &[ParserState]) -> Option<Diag> {
+    let mut loads: Vec<(u8, u8, u8, u8)> = Vec::new();
+    let mut at = None;
+    for op in order.iter().flat_map(|s| &program.states[*s].ops) {
+        let ParserOpKind::SetCounter(CounterLoad::Field { max, rotate, mask, add, .. }) = op.kind else {
+            continue;
+        };
+        if !loads.contains(&(max, rotate, mask, add)) {
+            loads.push((max, rotate, mask, add));
+            at = Some(op.loc);
         }
     }
-    let state = order.iter().rev().copied().find(|s| deepest[*s] > limit)?;
-    let data = &program.states[state];
+    let rows = chip.parser.counter_init_rows;
+    let over = loads.len() > rows as usize;
+    over.then(|| {
+        let text = format!(
+            "the {gress} parser loads its counter in {} ways; a parser of {} has {rows}",
+            loads.len(),
+            chip.name
+        );
+        Diag::error(at.unwrap_or_default(), text).help("use one rotation, mask and sum for several headers")
+    })
+}
+
+/// Bytes that the parser of `gress` reaches.
+#[must_use]
+pub fn reach(chip: &ChipSpec, gress: Gress) -> u32 {
+    match gress {
+        Gress::Ingress => chip.parser.ingress_depth,
+        Gress::Egress => chip.parser.egress_depth,
+    }
+}
+
+/// The deepest byte that a path of `gress` reads, lookahead included; 0 if its paths have no end.
+#[must_use]
+pub fn deepest(program: &Program, gress: Gress) -> u32 {
+    let Ok(ways) = Ways::of(program, gress) else { return 0 };
+    let before = ways.most_before(|stop| stop.effect.bytes);
+    ways.places.iter().zip(before).map(|(s, before)| before + s.effect.reach).max().unwrap_or(0)
+}
+
+/// The deepest path is within the parser's reach.
+fn depth(program: &Program, chip: &ChipSpec, gress: Gress, ways: &Ways) -> Option<Diag> {
+    let limit = reach(chip, gress);
+    let before = ways.most_before(|stop| stop.effect.bytes);
+    let mut stops = ways.places.iter().zip(before);
+    let (stop, before) = stops.find(|(s, before)| before + s.effect.reach > limit)?;
+    let data = &program.states[stop.place.state];
     let text = format!(
         "state `{}` parses up to byte {}; {gress} of {} parses {limit}",
-        data.name, deepest[state], chip.name
+        data.name,
+        before + stop.effect.reach,
+        chip.name
     );
     Some(Diag::error(data.loc, text).help("parse fewer headers on this path"))
 }

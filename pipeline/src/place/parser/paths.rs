@@ -1,18 +1,19 @@
 //! The ways through a parser, with their cost. What may not live here: how cycles come about.
 
-use crate::ir::{Next, ParserOpKind, ParserState, Program};
+use crate::ir::{ParserState, Program};
 use crate::place::PlacedParser;
+use crate::ways::{Follow, Ways};
 use sluice_asic::gress::Gress;
 
 /// Most paths that are listed.
 const MAX_PATHS: usize = 256;
 
 /// One way through a parser.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PathCost {
     /// States in order.
     pub states: Vec<ParserState>,
-    /// Bytes extracted.
+    /// Bytes extracted or skipped.
     pub bytes: u32,
     /// Cycles of its states, those for intrinsic metadata included; without the parser's fixed part.
     pub cycles: u32,
@@ -27,69 +28,41 @@ pub struct Paths {
     pub cut: bool,
 }
 
-/// Every path from the start to acceptance or rejection, at most 256. A path ends where it would enter a state
-/// again.
+/// Every path from the start to acceptance or rejection, at most 256. Laps of a loop are paths of their own.
 #[must_use]
 pub fn paths(program: &Program, gress: Gress, placed: &PlacedParser) -> Paths {
     let mut found = Paths::default();
-    walk(program, placed, program.pipe(gress).start, &mut Vec::new(), &mut found);
+    match Ways::of(program, gress) {
+        Ok(ways) if ways.places.is_empty() => found.list.push(PathCost::default()),
+        Ok(ways) => walk(placed, &ways, 0, &mut Vec::new(), &mut found),
+        Err(_) => {}
+    }
     found
 }
 
-fn walk(
-    program: &Program,
-    placed: &PlacedParser,
-    at: Next,
-    states: &mut Vec<ParserState>,
-    found: &mut Paths,
-) {
-    if found.list.len() >= MAX_PATHS {
-        found.cut = true;
-        return;
-    }
-    let nexts = match at {
-        Next::State(s) if !states.contains(&s) => {
-            states.push(s);
-            successors(program, s)
-        }
-        Next::State(_) | Next::Accept | Next::Reject => {
-            found.list.push(PathCost {
-                states: states.clone(),
-                bytes: states.iter().map(|&s| state_bytes(program, s)).sum(),
-                cycles: states.iter().map(|&s| placed.cycles.get(s).map_or(0, |c| u32::from(*c))).sum(),
-            });
-            return;
-        }
-    };
+fn walk(placed: &PlacedParser, ways: &Ways, at: usize, before: &mut Vec<usize>, found: &mut Paths) {
+    before.push(at);
     // All ways to end here are one path.
     let mut ended = false;
-    for next in nexts {
-        let ends = !matches!(next, Next::State(s) if !states.contains(&s));
-        if !(ends && ended) {
-            walk(program, placed, next, states, found);
+    for follow in &ways.places[at].follows {
+        match follow {
+            Follow::Place(next) => walk(placed, ways, *next, before, found),
+            Follow::End(_) if ended => {}
+            Follow::End(_) if found.list.len() >= MAX_PATHS => found.cut = true,
+            Follow::End(_) => {
+                ended = true;
+                let stops = before.iter().map(|i| &ways.places[*i]);
+                let cycles = |s: ParserState| placed.cycles.get(s).map_or(0, |c| u32::from(*c));
+                found.list.push(PathCost {
+                    states: stops.clone().map(|s| s.place.state).collect(),
+                    bytes: stops.clone().map(|s| s.effect.bytes).sum(),
+                    cycles: stops.map(|s| cycles(s.place.state)).sum(),
+                });
+            }
         }
-        ended |= ends;
-    }
-    states.pop();
-}
-
-/// Where a state goes on, each once, in the order of its arms.
-pub(super) fn successors(program: &Program, state: ParserState) -> Vec<Next> {
-    let data = &program.states[state];
-    let mut list: Vec<Next> = Vec::new();
-    for next in data.arms.iter().map(|a| a.next).chain([data.default]) {
-        if !list.contains(&next) {
-            list.push(next);
+        if found.cut {
+            break;
         }
     }
-    list
-}
-
-/// Bytes that a state moves past.
-pub(super) fn state_bytes(program: &Program, state: ParserState) -> u32 {
-    let bits = program.states[state].ops.iter().map(|op| match op.kind {
-        ParserOpKind::Extract(h) => program.header_bits(h),
-        ParserOpKind::Set(..) | ParserOpKind::VerifyChecksum(..) => 0,
-    });
-    bits.sum::<u32>() / 8
+    before.pop();
 }

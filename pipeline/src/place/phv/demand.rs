@@ -115,7 +115,7 @@ impl Demands {
 
     fn parser(&mut self, program: &Program) {
         for op in program.states.values().flat_map(|s| &s.ops) {
-            if let ParserOpKind::Set(dst, Expr::Field(_)) = &op.kind {
+            if let ParserOpKind::Set(dst, Expr::Field(_)) | ParserOpKind::Lookahead(dst, _) = &op.kind {
                 self.fields[*dst].copied = true;
             }
         }

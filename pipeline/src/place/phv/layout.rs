@@ -149,7 +149,7 @@ pub(super) fn stands_alone(program: &Program, demands: &Demands, field: Field) -
     d.used
         && match data.home {
             Home::Header(_) => false,
-            Home::Intrinsic(_) => true,
+            Home::Intrinsic(_) | Home::PortMetadata => true,
             Home::Metadata => d.moved || d.own || d.copied || data.width > 16,
         }
 }

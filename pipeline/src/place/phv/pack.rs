@@ -5,7 +5,7 @@
 use super::demand::{Demand, Demands};
 use super::layout::{Layout, PieceHome, Seg, container_bits, stands_alone};
 use crate::flow::Flow;
-use crate::ir::{Field, Home, Program};
+use crate::ir::{Field, Header, Home, PrimitiveKind, Program, Stack};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 
@@ -74,9 +74,23 @@ fn compatible(flow: &Flow, a: &Demand, b: &Demand) -> bool {
 /// constant: 16-bit ones where 16-bit extractors take any constant, else 8-bit ones (facts: asic §6.1).
 fn validity(program: &Program, chip: &ChipSpec, demands: &Demands, gress: Gress, layout: &mut Layout) {
     let bits = if chip.parser.constant_bits_16 >= 16 { 16 } else { 8 };
+    // The validity bits of a stack that is moved are a run in a container of their own: one instruction rotates
+    // them all and fills the end with zeros.
+    let moved = moved_stacks(program, gress);
+    for stack in &moved {
+        let used = program.stacks[*stack].headers.iter().filter(|h| demands.valid[**h]).copied();
+        let list: Vec<Header> = used.collect();
+        for headers in list.chunks(usize::from(bits)) {
+            let piece = layout.push(gress, PieceHome::Pov, bits);
+            for (header, at) in headers.iter().zip(0..) {
+                layout.valid[*header] = Some((piece, at));
+            }
+        }
+    }
+    let apart = |h: Header| program.stack_of(h).is_some_and(|(s, _)| moved.contains(&s));
     let mut open: Option<(usize, u8)> = None;
     let used = demands.valid.iter().filter(|(h, used)| **used && program.headers[*h].gress == gress);
-    for (header, _) in used {
+    for (header, _) in used.filter(|(h, _)| !apart(*h)) {
         let (piece, at) = match open {
             Some((piece, at)) if at < bits => (piece, at),
             _ => (layout.push(gress, PieceHome::Pov, bits), 0),
@@ -84,4 +98,17 @@ fn validity(program: &Program, chip: &ChipSpec, demands: &Demands, gress: Gress,
         layout.valid[header] = Some((piece, at));
         open = Some((piece, at + 1));
     }
+}
+
+/// Stacks of a gress whose elements an action moves.
+fn moved_stacks(program: &Program, gress: Gress) -> Vec<Stack> {
+    let actions = program.actions.values().filter(|a| a.gress == gress);
+    let moved = actions.flat_map(|a| &a.body).filter_map(|p| match p.kind {
+        PrimitiveKind::CopyValid(to, _) => program.stack_of(to).map(|(s, _)| s),
+        _ => None,
+    });
+    let mut list: Vec<Stack> = moved.collect();
+    list.sort_unstable();
+    list.dedup();
+    list
 }

@@ -124,7 +124,10 @@ fn whole_source(
 fn spare(program: &Program, demands: &Demands, layout: &Layout, held: &[(Field, Seg)], p: usize) -> Spare {
     let tied = |(f, _): &(Field, Seg)| {
         let d = &demands.fields[*f];
-        d.moved || d.own || d.copied || matches!(program.fields[*f].home, Home::Intrinsic(_))
+        d.moved
+            || d.own
+            || d.copied
+            || matches!(program.fields[*f].home, Home::Intrinsic(_) | Home::PortMetadata)
     };
     match layout.pieces[p].home {
         PieceHome::Pov => Spare::Nothing,

@@ -26,7 +26,7 @@ fn written(check: &Check<'_>, action: Action) -> BTreeSet<Container> {
             PrimitiveKind::Set(f, _) | PrimitiveKind::Hash(f, _) | PrimitiveKind::SetMasked(f, ..) => {
                 vec![Var::Field(*f)]
             }
-            PrimitiveKind::SetValid(h, _) => vec![Var::Valid(*h)],
+            PrimitiveKind::SetValid(h, _) | PrimitiveKind::CopyValid(h, _) => vec![Var::Valid(*h)],
             PrimitiveKind::Register(access) => taken(access),
             PrimitiveKind::Drop(_) => drop().into_iter().collect(),
             PrimitiveKind::Count(..) | PrimitiveKind::CountDirect(_) => Vec::new(),

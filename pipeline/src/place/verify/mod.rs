@@ -23,10 +23,15 @@
 //! 8. Limits that no coordinate shows: ternary tables per stage.
 //! 9. Timing: a stage depends on the stages before it at least as its nodes do; cycles follow from that.
 //! 10. PHV: see [`super::phv::verify`].
+//! 11. Parser: TCAM rows exist and have one owner; every state that can be reached has rows for each count of stack
+//!     elements before it; cycles are enough for the bytes moved past and matched and for the containers filled.
+//! 12. Deparser: dictionary entries are enough for the bytes emitted; entries, validity bits and checksum units are
+//!     not more than there are.
 
 mod actions;
 mod memory;
 mod order;
+mod parser;
 mod paths;
 mod shape;
 mod timing;
@@ -69,9 +74,32 @@ pub fn verify(program: &Program, placement: &Placement) -> Vec<Diag> {
     paths::check(&mut check);
     actions::check(&mut check);
     timing::check(&mut check);
+    parser::check(&mut check);
+    deparser(&mut check);
     let flows = Gress::ALL.map(|g| placement.gress(g).flow.clone());
     check.diags.extend(phv::verify(program, &placement.chip, &flows, &placement.phv));
     check.diags
+}
+
+/// Rule 12.
+fn deparser(check: &mut Check<'_>) {
+    let spec = &check.placement.chip.deparser;
+    for gress in Gress::ALL {
+        let cost = check.placement.gress(gress).deparser;
+        let deparser = &check.program.pipe(gress).deparser;
+        let bytes: u32 = deparser.emit.iter().map(|h| check.program.header_bits(*h) / 8).sum();
+        let found = [
+            ("bytes in dictionary entries", bytes, cost.entries * spec.entry_bytes),
+            ("dictionary entries", cost.entries, spec.entries),
+            ("validity bits", deparser.emit.len() as u32, spec.pov_bits.min(cost.pov_bits)),
+            ("checksum units", deparser.checksums.len() as u32, spec.checksum_units.min(cost.checksum_units)),
+            ("bytes of headers", cost.header_bytes, spec.max_header_bytes),
+        ];
+        for (what, needed, have) in found.into_iter().filter(|(_, needed, have)| needed > have) {
+            let text = format!("placement of the {gress} deparser: {needed} {what}; there are {have}");
+            check.diags.push(Diag::error(Loc::default(), text));
+        }
+    }
 }
 
 /// What rules read, and where findings go.

@@ -250,3 +250,35 @@ fn a_container_taken_from_a_field() {
     placement.phv.fields[field].clear();
     assert!(!verify(&program, &placement).is_empty());
 }
+
+#[test]
+fn parser_states_in_one_row_or_beyond_the_last() {
+    found("has another state already", |_, p| p.gresses[0].parser.states[1].first_row -= 1);
+    found("rows to 257", |_, p| {
+        let s = &mut p.gresses[0].parser.states[1];
+        s.first_row = 257 - s.rows;
+    });
+}
+
+#[test]
+fn a_parser_state_without_rows_or_with_too_few_of_them() {
+    found("no rows after [] elements of stacks", |_, p| _ = p.gresses[0].parser.states.remove(0));
+    found("rows; 2 needed", |_, p| {
+        p.gresses[0].parser.states.iter_mut().for_each(|s| s.rows = 1);
+    });
+}
+
+#[test]
+fn a_parser_state_with_too_few_cycles() {
+    found("bytes to move past in 0 cycles of 32", |_, p| p.gresses[0].parser.states[1].cycles = 0);
+    found("bytes to match in 0 cycles of 4", |_, p| p.gresses[0].parser.states[0].cycles = 0);
+    found("extractors in 0 cycles of 20", |_, p| p.gresses[0].parser.states[1].cycles = 0);
+    found("paths count 1 cycles, a copy takes 3", |_, p| p.gresses[0].parser.states[1].cycles = 3);
+}
+
+#[test]
+fn a_deparser_with_too_few_units() {
+    found("bytes in dictionary entries", |_, p| p.gresses[0].deparser.entries = 1);
+    found("129 dictionary entries; there are 128", |_, p| p.gresses[1].deparser.entries = 129);
+    found("validity bits", |_, p| p.gresses[0].deparser.pov_bits = 1);
+}

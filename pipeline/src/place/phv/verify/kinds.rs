@@ -52,16 +52,18 @@ fn uses(view: &View) -> BTreeMap<(Var, Use), ()> {
         uses.extend(fields.chain(session).map(|f| ((Var::Field(f), Use::Parsed), ())));
     }
     for op in view.program.states.values().flat_map(|s| &s.ops) {
-        use crate::ir::ParserOpKind::{Extract, Set, VerifyChecksum};
+        use crate::ir::ParserOpKind::{
+            AddCounter, Advance, Extract, ExtractNext, Lookahead, Set, SetCounter, VerifyChecksum,
+        };
         match &op.kind {
-            Set(f, _) | VerifyChecksum(f, _) => {
+            Set(f, _) | VerifyChecksum(f, _) | Lookahead(f, _) => {
                 uses.insert((Var::Field(*f), Use::Parsed), ());
             }
-            Extract(_) => {}
+            Extract(_) | ExtractNext(_) | Advance(_) | SetCounter(_) | AddCounter(_) => {}
         }
     }
     for (field, data) in view.program.fields.iter() {
-        if matches!(data.home, crate::ir::Home::Intrinsic(_)) {
+        if matches!(data.home, crate::ir::Home::Intrinsic(_) | crate::ir::Home::PortMetadata) {
             uses.insert((Var::Field(field), Use::Parsed), ());
         }
     }

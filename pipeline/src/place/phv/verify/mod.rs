@@ -8,6 +8,7 @@ mod bits;
 mod kinds;
 mod sharing;
 mod source;
+mod validity;
 
 use super::super::data::PhvAllocation;
 use crate::flow::{Flow, Var};
@@ -61,7 +62,7 @@ pub fn verify(
     if !found.is_empty() {
         return found;
     }
-    [sharing::check(&view), kinds::check(&view), actions::check(&view)].concat()
+    [sharing::check(&view), kinds::check(&view), actions::check(&view), validity::check(&view)].concat()
 }
 
 impl<'a> View<'a> {

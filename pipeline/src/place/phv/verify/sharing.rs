@@ -16,9 +16,12 @@ pub(super) fn check(view: &View) -> Vec<Diag> {
         found.extend(written_apart(view, *container, held));
     }
     for (field, data) in view.program.fields.iter() {
-        if matches!(data.home, Home::Intrinsic(_)) {
-            found.extend(alone(view, field, "is an intrinsic field, which has containers of its own"));
-        }
+        let kind = match data.home {
+            Home::Intrinsic(_) => "an intrinsic field",
+            Home::PortMetadata => "port metadata",
+            Home::Header(_) | Home::Metadata => continue,
+        };
+        found.extend(alone(view, field, &format!("is {kind}, which has containers of its own")));
     }
     found.extend(validity(view));
     found.extend(checksums(view));
@@ -158,13 +161,17 @@ fn checksums(view: &View) -> Vec<Diag> {
 fn copies(view: &View) -> Vec<Diag> {
     let mut found = Vec::new();
     for op in view.program.states.values().flat_map(|s| &s.ops) {
-        let ParserOpKind::Set(dst, Expr::Field(src)) = &op.kind else { continue };
+        let (dst, src) = match &op.kind {
+            ParserOpKind::Set(dst, Expr::Field(src)) => (dst, Some(*src)),
+            ParserOpKind::Lookahead(dst, _) => (dst, None),
+            _ => continue,
+        };
         found.extend(alone(view, *dst, "is copied by the parser"));
         let whole = |s: &crate::place::FieldSlice| {
             s.at == 0 && view.info(s.container).is_some_and(|i| i.size.bits() == u32::from(s.width))
         };
-        let from_header = matches!(view.program.fields[*src].home, Home::Header(_));
-        if from_header && !view.allocation.slices(*dst).iter().all(whole) {
+        let from_packet = src.is_none_or(|f| matches!(view.program.fields[f].home, Home::Header(_)));
+        if from_packet && !view.allocation.slices(*dst).iter().all(whole) {
             let text = format!(
                 "{} is copied by the parser, but does not fill its containers",
                 view.var(Var::Field(*dst))
