@@ -1,9 +1,11 @@
 //! A control-plane state as a TOML file that [`toml::parse`](super::toml::parse) reads back. What may not live
 //! here: reading.
 
+use super::app_words::{hex, show};
 use super::check::has_priority;
-use super::{ControlState, Entry, GroupMember, Replication, Then, show_key, show_value};
+use super::{ControlState, DeviceState, Entry, GroupMember, Replication, Then, show_key, show_value};
 use crate::ir::{ActionCall, Profile, Program, Table};
+use sluice_asic::tm::AfcMode;
 use std::fmt::Write;
 
 /// Everything that has been configured beyond what the program itself says: members, groups, entries in the
@@ -24,6 +26,7 @@ pub fn print(program: &Program, control: &ControlState) -> String {
         print_call(program, &control.tables[table].default, &mut out);
     }
     print_replication(&control.replication, &mut out);
+    print_device(&control.device, &mut out);
     out
 }
 
@@ -58,6 +61,28 @@ fn print_replication(state: &Replication, out: &mut String) {
     }
     for (id, list) in &state.exclusions {
         _ = writeln!(out, "\n[[exclusion]]\nid = {id}\nports = [{}]", ports(list));
+    }
+}
+
+fn print_device(state: &DeviceState, out: &mut String) {
+    for (pipe, bytes) in &state.buffers {
+        _ = writeln!(out, "\n[[pktgen_buffer]]\npipe = {pipe}\nbytes = \"{}\"", hex(bytes));
+    }
+    for ((pipe, app), a) in &state.apps {
+        _ = writeln!(out, "\n[[pktgen]]\npipe = {pipe}\napp = {app}\nenabled = {}", a.enabled);
+        for (key, value) in show(&a.config) {
+            _ = writeln!(out, "{key} = {}", bare_or_string(&value));
+        }
+    }
+    for port in &state.down {
+        _ = writeln!(out, "\n[[port]]\nport = {port}\nup = false");
+    }
+    for ((port, queue), mode) in &state.flow_control {
+        let mode = if *mode == AfcMode::Xoff { "xoff" } else { "credit" };
+        _ = writeln!(out, "\n[[queue]]\nport = {port}\nqueue = {queue}\nflow_control = \"{mode}\"");
+    }
+    for (port, queue) in &state.paused {
+        _ = writeln!(out, "\n[[queue]]\nport = {port}\nqueue = {queue}\npaused = true");
     }
 }
 

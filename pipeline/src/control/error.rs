@@ -1,7 +1,7 @@
 //! What the control plane says when it refuses an operation: entity, found, expected, remedy.
 
-use super::ReplicationError;
 use super::schema::kind_name;
+use super::{DeviceError, ReplicationError};
 use crate::ir::MatchKind;
 use thiserror::Error;
 
@@ -85,6 +85,8 @@ pub enum ControlError {
     GroupInUse { profile: String, group: u32, user: String },
     #[error("counter `{counter}` has {size} cells; there is no cell {index}")]
     CounterIndex { counter: String, index: u32, size: usize },
+    #[error(transparent)]
+    Device(#[from] DeviceError),
 }
 
 fn with_priority(priority: &Option<u32>) -> String {

@@ -13,6 +13,12 @@
 //! table_delete TABLE ENTRY
 //! counter_reset COUNTER
 //! mirroring_add SESSION PORT                       a dev_port; the rest of a session takes the TOML form
+//! pktgen_write_buffer PIPE OFFSET BYTES            hexadecimal digits
+//! pktgen_set_app PIPE APP KEY=VALUE..              the keys of the TOML form
+//! pktgen_enable PIPE APP                           and pktgen_disable
+//! port_down PORT                                   and port_up
+//! queue_pause PORT QUEUE                           and queue_resume
+//! queue_flow_control PORT QUEUE xoff|credit|off
 //! ```
 //!
 //! A file of *changes* has the same commands, each behind the time at which it takes effect:
@@ -26,6 +32,8 @@
 //! (`0x50&&&0xf0`). A table with a ternary key needs a priority; lower wins. What may not live here: checks
 //! that need the present state.
 
+mod device;
+
 use super::check::has_priority;
 use super::resolve::{Problem, Resolver};
 use super::{ControlError, ControlOp, EntryError, GroupMember, Script, Sourced, Then};
@@ -36,12 +44,21 @@ use sluice_asic::tm::MirrorSession;
 use sluice_asic::units::{Duration, UnitError};
 
 /// Commands and their usage.
-const COMMANDS: [(&str, &str); 11] = [
+const COMMANDS: [(&str, &str); 20] = [
     ("act_prof_add_member_to_group", "PROFILE MEMBER GROUP"),
     ("act_prof_create_group", "PROFILE"),
     ("act_prof_create_member", "PROFILE ACTION arg.."),
     ("counter_reset", "COUNTER"),
     ("mirroring_add", "SESSION PORT"),
+    ("pktgen_disable", "PIPE APP"),
+    ("pktgen_enable", "PIPE APP"),
+    ("pktgen_set_app", "PIPE APP KEY=VALUE.."),
+    ("pktgen_write_buffer", "PIPE OFFSET BYTES"),
+    ("port_down", "PORT"),
+    ("port_up", "PORT"),
+    ("queue_flow_control", "PORT QUEUE xoff|credit|off"),
+    ("queue_pause", "PORT QUEUE"),
+    ("queue_resume", "PORT QUEUE"),
     ("table_add", "TABLE ACTION key.. => arg.. [priority]"),
     ("table_delete", "TABLE ENTRY"),
     ("table_indirect_add", "TABLE key.. => MEMBER [priority]"),
@@ -157,6 +174,12 @@ impl Reader<'_> {
                 Ok(ControlOp::ClearCounter { counter: self.resolver.counter(counter)?, index: None })
             }
             ("mirroring_add", [session, port]) => mirror(session, port),
+            _ if command.starts_with("pktgen_")
+                || command.starts_with("port_")
+                || command.starts_with("queue_") =>
+            {
+                device::command(command, words)?.map(ControlOp::Device).ok_or_else(|| misused(command))
+            }
             _ => Err(misused(command)),
         }
     }

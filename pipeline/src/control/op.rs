@@ -1,7 +1,7 @@
 //! Typed operations and what they change. What may not live here: the rules (see `check`), names.
 
 use super::check::Checker;
-use super::{ControlError, ControlState, Entry, EntryId, GroupMember, MulticastNode, Then};
+use super::{ControlError, ControlState, DeviceOp, Entry, EntryId, GroupMember, MulticastNode, Then};
 use crate::ir::{ActionCall, Counter, KeyValue, Profile, Program, Table};
 use crate::pass::{Count, State};
 use sluice_asic::tm::MirrorSession;
@@ -114,6 +114,8 @@ pub enum ControlOp {
         /// dev_ports.
         ports: Vec<u16>,
     },
+    /// Changes the packet generator, a port or a queue.
+    Device(DeviceOp),
 }
 
 /// What an operation changed: which executor structures to rebuild.
@@ -135,6 +137,8 @@ pub enum Change {
     Counter(Counter, Option<u32>),
     /// Mirror sessions or multicast groups.
     Replication,
+    /// The packet generator, a port or a queue.
+    Device,
 }
 
 impl Change {
@@ -252,6 +256,10 @@ impl ControlState {
             ControlOp::SetExclusionPorts { id, ports } => {
                 self.replication.set_exclusion(id, ports)?;
                 Ok(Change::Replication)
+            }
+            ControlOp::Device(op) => {
+                self.device.apply(op)?;
+                Ok(Change::Device)
             }
         }
     }

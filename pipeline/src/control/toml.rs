@@ -32,6 +32,30 @@
 //! [[exclusion]]                                      # a level-2 exclusion id
 //! id = 7
 //! ports = [24, 32]
+//!
+//! [[pktgen_buffer]]                                  # what generated packets are made of
+//! pipe = 0
+//! offset = 0                                         # a multiple of 16 for a packet's first byte
+//! bytes = "0x0011"
+//!
+//! [[pktgen]]                                         # an application of a pipe's packet generator
+//! pipe = 0
+//! app = 1
+//! trigger = "periodic"                               # one_shot, port_down, recirculation, request, pfc
+//! time = "10us"                                      # or ports = "0,8-15", match = "0x12&&&0xf0", header
+//! length = 64                                        # from `offset` of the buffer
+//! source_port = 68                                   # source_port_wrap, batches, packets, batch_gap, packet_gap,
+//! enabled = true                                     # batch_jitter, packet_jitter, copy_key
+//!
+//! [[port]]
+//! port = 136                                         # dev_port
+//! up = false
+//!
+//! [[queue]]
+//! port = 136
+//! queue = 3
+//! paused = true
+//! flow_control = "xoff"                              # obeys packets' words; or credit. Tofino 2
 //! ```
 //!
 //! Values are spelled as in [`parse_value`](super::parse_value) and [`parse_match`](super::parse_match);
@@ -39,6 +63,7 @@
 //! before groups, groups before entries, entries before defaults, each in the order of the file. What may not
 //! live here: checks that need the present state.
 
+mod device;
 mod replication;
 
 use super::resolve::{Problem, Resolver, arg_count};
@@ -180,12 +205,27 @@ impl Reader<'_> {
     }
 
     fn document(&mut self, document: &DeTable<'_>) {
-        let sections = ["table", "profile", "default", "mirror", "multicast", "exclusion"];
+        let sections = [
+            "table",
+            "profile",
+            "default",
+            "mirror",
+            "multicast",
+            "exclusion",
+            "pktgen_buffer",
+            "pktgen",
+            "port",
+            "queue",
+        ];
         self.only(document, &sections, "section");
         for (section, read) in [
             ("mirror", Self::mirrors as fn(&mut Self, &Value<'_>)),
             ("multicast", Self::multicast),
             ("exclusion", Self::exclusions),
+            ("pktgen_buffer", Self::pktgen_buffers),
+            ("pktgen", Self::pktgen),
+            ("port", Self::ports),
+            ("queue", Self::queues),
         ] {
             document.get(section).into_iter().for_each(|value| read(self, value));
         }

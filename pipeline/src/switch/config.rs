@@ -43,6 +43,8 @@ pub struct SwitchConfig {
     pub mode: Mode,
     /// Value of the data plane's clock at time zero.
     pub clock_origin: Duration,
+    /// Seed of what is drawn at random: the jitter of packet generators.
+    pub seed: u64,
     /// Most passes of one batch, 1..=64. Results do not depend on it.
     pub max_batch: usize,
     /// The queues of every port.
@@ -57,6 +59,7 @@ impl Default for SwitchConfig {
             device: 0,
             mode: Mode::Timed,
             clock_origin: Duration::from_secs(1),
+            seed: 0,
             max_batch: crate::pass::MAX_BATCH,
             queues: QueueSetup::default(),
             port_speeds: Vec::new(),

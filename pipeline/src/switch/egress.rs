@@ -161,6 +161,12 @@ impl<E: Executor> Switch<E> {
             self.lose(packet, exit, Reason::of(pass.output.verdict), sink);
             return;
         }
+        if !self.ports[usize::from(port)].up {
+            let free_at = self.ports[usize::from(port)].tx.free_at();
+            self.settle(port, Settled { exit, booked, took: Duration::ZERO, free_at });
+            self.lose(packet, exit, Reason::Device(DeviceDrop::PortDown), sink);
+            return;
+        }
         if self.ports[usize::from(port)].recirculation {
             self.recirculate(packet, port, booked, exit, sink);
             return;

@@ -38,7 +38,9 @@ impl<E: Executor> Switch<E> {
             self.now = self.now.max(before);
             match op.and_then(|_| self.events.pop()) {
                 Some((_, Event::Control(op))) => self.apply(*op)?,
-                Some(_) | None => return Ok(()),
+                // Nothing else has a time of its own here.
+                Some(_) => {}
+                None => return Ok(()),
             }
         }
     }
@@ -46,6 +48,10 @@ impl<E: Executor> Switch<E> {
     /// All passes of the next packet and of what is made of it, breadth first.
     fn functional_packet(&mut self, sink: &mut impl Sink) {
         let Some(a) = self.arrivals.pop_front() else { return };
+        if !self.ports[usize::from(a.port)].up {
+            self.lose(a.packet, a.parser, Reason::Device(DeviceDrop::PortDown), sink);
+            return;
+        }
         self.work.push_back((a.packet, None));
         let mut passes = 0;
         while let Some((packet, port)) = self.work.pop_front() {
@@ -99,6 +105,10 @@ impl<E: Executor> Switch<E> {
                 break;
             }
             self.arrivals.pop_front();
+            if !self.ports[usize::from(a.port)].up {
+                self.lose(a.packet, a.parser, Reason::Device(DeviceDrop::PortDown), sink);
+                continue;
+            }
             let stamp = self.stamp(a.parser);
             let port = self.ports[usize::from(a.port)].dev_port;
             let input = PassIn { port, mac_tstamp: stamp, global_tstamp: stamp, ..PassIn::default() };

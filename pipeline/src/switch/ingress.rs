@@ -92,6 +92,10 @@ impl<E: Executor> Switch<E> {
         while let Some(a) = self.arrivals.front().copied().filter(|a| a.parser <= until) {
             self.arrivals.pop_front();
             let port = &self.ports[usize::from(a.port)];
+            if !port.up {
+                self.lose(a.packet, a.parser, Reason::Device(DeviceDrop::PortDown), sink);
+                continue;
+            }
             let (dev_port, pipe, local) = (port.dev_port, usize::from(port.pipe), u32::from(port.local));
             match self.pipes[pipe].entry[0].admit(local, a.parser) {
                 Ok(entry) => {

@@ -18,26 +18,30 @@ mod config;
 mod copies;
 mod egress;
 mod functional;
+mod generator;
 mod ingress;
 mod laps;
 mod observe;
 mod port;
 mod reason;
 mod replicate;
+mod settings;
 mod totals;
 
 pub use config::{Mode, QueueSetup, SwitchConfig, SwitchError};
+pub use generator::{GENERATED, PktgenRequest};
 pub use laps::{FUNCTIONAL_LAPS, FUNCTIONAL_PASSES, TIMER_LAPS};
 pub use observe::{Digest, Left, Lost, PassEvent, QueueEvent, Sink};
 pub use reason::{DeviceDrop, Reason};
 pub use totals::{Created, Held, PortTotals, Totals};
 
-use crate::control::{Change, ControlError, ControlOp, ControlState};
+use crate::control::{Change, ControlError, ControlOp, ControlState, DeviceOp};
 use crate::ir::{Counter, LabelKind, Program};
 use crate::packet::{HeadLayout, Packet, PacketStore};
 use crate::pass::{Count, Executor, MAX_BATCH, Made, Pass, State};
 use crate::place::Placement;
 use copies::Place;
+use generator::Generator;
 use ingress::{Arrival, PendingPass};
 use port::PortState;
 use replicate::Replicator;
@@ -91,6 +95,8 @@ struct PacketInfo {
     replicated: bool,
     /// Made inside.
     made: bool,
+    /// Made by a packet generator, or a copy of such a packet.
+    generated: bool,
     /// Times that it went around.
     laps: u32,
 }
@@ -103,6 +109,14 @@ enum Event {
     Dequeue { port: u16 },
     /// Booked line time came back to a port.
     Credit { port: u16 },
+    /// A packet that left egress by a recirculation port gets on the line that it comes back by.
+    Recirculate { packet: Packet, port: u16, booked: Duration },
+    /// A packet generator is looked at.
+    Generate { pipe: u8 },
+    /// A deparser's request reaches the packet generator.
+    PktgenRequest { pipe: u8, slot: u32 },
+    /// A priority of one of the pipe's ports was paused or resumed.
+    PfcChanged { pipe: u8 },
     /// An operation takes effect. Boxed: the queue moves events about, and the others are small.
     Control(Box<ControlOp>),
 }
@@ -115,6 +129,8 @@ struct PipeState {
     due: [Time; 2],
     /// The line that all recirculation ports share.
     recirculation: MacTx,
+    /// The packet generator, which has that line as well.
+    generator: Generator,
     /// Packets that each gress made.
     copies: [u64; 2],
     state: State,
@@ -208,13 +224,14 @@ impl<E: Executor> Switch<E> {
         let timing = [timing(placement, Gress::Ingress), timing(placement, Gress::Egress)];
         let cycles = |c: u32| clock.span(Cycles(u64::from(c)));
         let latency = &chip.latency;
-        let pipe = || PipeState {
+        let pipe = |number: u32| PipeState {
             // Egress packets wait in their queues, so the depth of a FIFO does not matter there.
             entry: [(); 2]
                 .map(|()| PipeEntry::new(clock, chip.ports.ports_per_pipe, chip.parser.fifo_packets)),
             pending: [VecDeque::new(), VecDeque::new()],
             due: [Time::MAX; 2],
             recirculation: MacTx::new(chip.ports.recirculation_rate),
+            generator: Generator::new(chip, config.seed, config.device, number),
             copies: [0; 2],
             state: State::new(program),
         };
@@ -222,7 +239,8 @@ impl<E: Executor> Switch<E> {
         for (i, p) in states.iter().enumerate() {
             by_dev_port[usize::from(p.dev_port)] = Some(i as u16);
         }
-        Ok(Switch {
+        let settings: Vec<DeviceOp> = control.device.ops().collect();
+        let mut switch = Switch {
             program: program.clone(),
             executor,
             clock,
@@ -244,7 +262,7 @@ impl<E: Executor> Switch<E> {
             totals: Totals::new(program, &states),
             ports: states,
             by_dev_port,
-            pipes: (0..chip.ports.pipes).map(|_| pipe()).collect(),
+            pipes: (0..chip.ports.pipes).map(pipe).collect(),
             tm,
             packets: PacketStore::new(HeadLayout::default()),
             info: Vec::new(),
@@ -257,7 +275,10 @@ impl<E: Executor> Switch<E> {
             ops: 0,
             now: Time::ORIGIN,
             config,
-        })
+        };
+        let refused = |e| SwitchError::Control(Box::new(ControlError::Device(e)));
+        settings.iter().try_for_each(|op| switch.set_device(op)).map_err(refused)?;
+        Ok(switch)
     }
 
     /// Takes a frame whose first bit is on the wire of `port` at `time`.
@@ -330,6 +351,15 @@ impl<E: Executor> Switch<E> {
             Event::Enqueue { packet, port } => self.enqueue(time, packet, port, sink),
             Event::Dequeue { port } => self.scheduled(time, port, sink),
             Event::Credit { port } => self.credit(time, port),
+            Event::Recirculate { packet, port, booked } => {
+                self.recirculated(packet, port, booked, time, sink);
+            }
+            Event::Generate { pipe } => self.generate(time, pipe.into()),
+            Event::PktgenRequest { pipe, slot } => self.requested_packets(time, pipe.into(), slot),
+            Event::PfcChanged { pipe } => {
+                self.pipes[usize::from(pipe)].generator.pfc_changed(time);
+                self.schedule_generator(pipe.into());
+            }
             Event::Control(op) => {
                 self.run_before(time, sink);
                 self.apply(*op)?;
@@ -361,8 +391,10 @@ impl<E: Executor> Switch<E> {
                 | ControlOp::SetMulticastGroup { .. }
                 | ControlOp::SetExclusionPorts { .. }
         );
+        let device = if let ControlOp::Device(op) = &op { Some(op.clone()) } else { None };
         // What chip and ports do not allow must not stay.
         let before = copies.then(|| self.control.replication.clone());
+        let settings = device.as_ref().map(|_| self.control.device.clone());
         match self.control.apply(&self.program, op).map_err(|e| SwitchError::Control(Box::new(e)))? {
             Change::Inserted(table, _) | Change::Modified(table, _) | Change::Default(table) => {
                 self.executor.table_changed(table, &self.control);
@@ -378,6 +410,12 @@ impl<E: Executor> Switch<E> {
                 self.executor.profile_changed(profile, &self.control);
             }
             Change::Counter(counter, index) => self.clear_counter(counter, index),
+            Change::Device => {
+                if let Some(Err(e)) = device.map(|op| self.set_device(&op)) {
+                    self.control.device = settings.unwrap_or_default();
+                    return Err(SwitchError::Control(Box::new(ControlError::Device(e))));
+                }
+            }
             Change::Replication => match replicator(&self.control, &self.chip, &self.by_dev_port) {
                 Ok(new) => self.replicator = new,
                 Err(e) => {

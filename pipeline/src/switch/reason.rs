@@ -31,11 +31,13 @@ pub enum DeviceDrop {
     MirrorSessionOff,
     /// Without time: the packet has gone around too often.
     TooManyLaps,
+    /// The port was down.
+    PortDown,
 }
 
 impl DeviceDrop {
     /// Every reason with its name, what it means and what to try.
-    pub const TABLE: [(DeviceDrop, &'static str, &'static str, &'static str); 12] = [
+    pub const TABLE: [(DeviceDrop, &'static str, &'static str, &'static str); 13] = [
         (
             DeviceDrop::ParserNoMatch,
             "parser_no_match",
@@ -107,6 +109,12 @@ impl DeviceDrop {
             "too_many_laps",
             "in functional mode a packet went around, or copies were made of copies, more often than allowed",
             "run it with time, where laps have no end; or look for the condition that should end the loop",
+        ),
+        (
+            DeviceDrop::PortDown,
+            "port_down",
+            "the packet came in or would have left by a port that the control plane took down",
+            "bring the port up, or have the program choose another one",
         ),
     ];
 

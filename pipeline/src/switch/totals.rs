@@ -57,6 +57,8 @@ pub struct Created {
     pub multicast: u64,
     /// Digests; each ends as absorbed, by the control plane.
     pub digest: u64,
+    /// Packets of packet generators.
+    pub pktgen: u64,
 }
 
 /// Packets inside, by place.
@@ -114,6 +116,12 @@ impl Totals {
         p.tx_bytes += u64::from(bytes);
         p.rx_packets += 1;
         p.rx_bytes += u64::from(bytes);
+    }
+
+    pub(super) fn generated(&mut self, port: usize, bytes: u32) {
+        self.count_made(|m| &mut m.pktgen);
+        self.ports[port].rx_packets += 1;
+        self.ports[port].rx_bytes += u64::from(bytes);
     }
 
     pub(super) fn absorbed_digest(&mut self) {

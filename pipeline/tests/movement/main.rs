@@ -7,4 +7,5 @@ mod copies;
 mod device;
 mod laps;
 mod multicast;
+mod pktgen;
 mod random;

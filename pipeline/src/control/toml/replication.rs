@@ -146,7 +146,7 @@ impl Reader<'_> {
         }
     }
 
-    fn required_at_most(
+    pub(super) fn required_at_most(
         &mut self,
         at: usize,
         body: &DeTable<'_>,
