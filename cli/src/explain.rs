@@ -123,7 +123,8 @@ fn words(chip: &ChipSpec) -> Result<Vec<Word>, Failure> {
     }
     for row in Intrinsic::TABLE {
         let text = format!("{} bits on Tofino, {} on Tofino 2", row.tofino, row.tofino2);
-        list.push(Word { word: row.name.into(), kind: "intrinsic metadata", text, more: String::new() });
+        let more = row.field.note().unwrap_or_default().to_owned();
+        list.push(Word { word: row.name.into(), kind: "intrinsic metadata", text, more });
     }
     for (word, text) in SUMMARY {
         list.push(Word { word: word.into(), kind: "summary key", text: text.into(), more: String::new() });

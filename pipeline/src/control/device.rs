@@ -27,6 +27,8 @@ pub struct DeviceState {
     pub down: BTreeSet<u16>,
     /// Queues that an operator paused, by dev_port and number.
     pub paused: BTreeSet<(u16, u8)>,
+    /// Port and queue to which each pipe deflects packets that would be dropped at its ports.
+    pub deflections: BTreeMap<u8, (u16, u8)>,
     /// Queues that obey flow-control words of packets, and how (Tofino 2).
     pub flow_control: BTreeMap<(u16, u8), AfcMode>,
 }
@@ -86,6 +88,13 @@ pub enum DeviceOp {
         /// How; `None` for not at all, which every queue starts with.
         mode: Option<AfcMode>,
     },
+    /// Where packets go that would be dropped at ports of a pipe and set `deflect_on_drop`.
+    SetDeflection {
+        /// The pipe.
+        pipe: u8,
+        /// dev_port and queue; `None` drops them.
+        to: Option<(u16, u8)>,
+    },
 }
 
 /// A setting of the device that is refused.
@@ -116,8 +125,10 @@ pub enum DeviceError {
         valid: String,
     },
     /// A pipe that the chip does not have.
-    #[error("packet generator of pipe {found}; the chip has pipes 0 to {last}")]
+    #[error("{what} of pipe {found}; the chip has pipes 0 to {last}")]
     Pipe {
+        /// What names it.
+        what: &'static str,
         /// The pipe.
         found: u8,
         /// The last one.
@@ -201,6 +212,8 @@ impl DeviceState {
             DeviceOp::SetPort { port, up: false } => _ = self.down.insert(port),
             DeviceOp::PauseQueue { port, queue, paused: true } => _ = self.paused.insert((port, queue)),
             DeviceOp::PauseQueue { port, queue, paused: false } => _ = self.paused.remove(&(port, queue)),
+            DeviceOp::SetDeflection { pipe, to: Some(to) } => _ = self.deflections.insert(pipe, to),
+            DeviceOp::SetDeflection { pipe, to: None } => _ = self.deflections.remove(&pipe),
             DeviceOp::SetFlowControl { port, queue, mode: Some(mode) } => {
                 self.flow_control.insert((port, queue), mode);
             }
@@ -233,6 +246,9 @@ impl DeviceState {
             modes.map(|(&(port, queue), &mode)| DeviceOp::SetFlowControl { port, queue, mode: Some(mode) });
         let paused =
             self.paused.iter().map(|&(port, queue)| DeviceOp::PauseQueue { port, queue, paused: true });
-        buffers.chain(apps).chain(on).chain(down).chain(modes).chain(paused)
+        let deflections = self.deflections.iter();
+        let deflections = deflections.map(|(&pipe, &to)| DeviceOp::SetDeflection { pipe, to: Some(to) });
+        let queues = modes.chain(paused).chain(deflections);
+        buffers.chain(apps).chain(on).chain(down).chain(queues)
     }
 }

@@ -54,8 +54,10 @@ fn print_replication(state: &Replication, out: &mut String) {
         _ = writeln!(out, "\n[[multicast]]\ngroup = {id}\nnodes = [");
         for node in nodes {
             let exclusion = node.level1_exclusion.map(|x| format!(", level1_exclusion = {x}"));
-            let (rid, list) = (node.rid, ports(&node.ports));
-            _ = writeln!(out, "  {{ rid = {rid}, ports = [{list}]{} }},", exclusion.unwrap_or_default());
+            let (rid, list, exclusion) = (node.rid, ports(&node.ports), exclusion.unwrap_or_default());
+            let one_of = if node.one_of { ", one_of = true" } else { "" };
+            let ecmp = node.ecmp.map(|n| format!(", ecmp = {n}")).unwrap_or_default();
+            _ = writeln!(out, "  {{ rid = {rid}, ports = [{list}]{exclusion}{one_of}{ecmp} }},");
         }
         _ = writeln!(out, "]");
     }
@@ -80,6 +82,9 @@ fn print_device(state: &DeviceState, out: &mut String) {
     for ((port, queue), mode) in &state.flow_control {
         let mode = if *mode == AfcMode::Xoff { "xoff" } else { "credit" };
         _ = writeln!(out, "\n[[queue]]\nport = {port}\nqueue = {queue}\nflow_control = \"{mode}\"");
+    }
+    for (pipe, (port, queue)) in &state.deflections {
+        _ = writeln!(out, "\n[[deflection]]\npipe = {pipe}\nport = {port}\nqueue = {queue}");
     }
     for (port, queue) in &state.paused {
         _ = writeln!(out, "\n[[queue]]\nport = {port}\nqueue = {queue}\npaused = true");

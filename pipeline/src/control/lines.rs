@@ -19,6 +19,7 @@
 //! port_down PORT                                   and port_up
 //! queue_pause PORT QUEUE                           and queue_resume
 //! queue_flow_control PORT QUEUE xoff|credit|off
+//! deflection_set PIPE PORT QUEUE                   where drops at its ports go; and deflection_clear PIPE
 //! ```
 //!
 //! A file of *changes* has the same commands, each behind the time at which it takes effect:
@@ -44,11 +45,13 @@ use sluice_asic::tm::MirrorSession;
 use sluice_asic::units::{Duration, UnitError};
 
 /// Commands and their usage.
-const COMMANDS: [(&str, &str); 20] = [
+const COMMANDS: [(&str, &str); 22] = [
     ("act_prof_add_member_to_group", "PROFILE MEMBER GROUP"),
     ("act_prof_create_group", "PROFILE"),
     ("act_prof_create_member", "PROFILE ACTION arg.."),
     ("counter_reset", "COUNTER"),
+    ("deflection_clear", "PIPE"),
+    ("deflection_set", "PIPE PORT QUEUE"),
     ("mirroring_add", "SESSION PORT"),
     ("pktgen_disable", "PIPE APP"),
     ("pktgen_enable", "PIPE APP"),
@@ -176,7 +179,8 @@ impl Reader<'_> {
             ("mirroring_add", [session, port]) => mirror(session, port),
             _ if command.starts_with("pktgen_")
                 || command.starts_with("port_")
-                || command.starts_with("queue_") =>
+                || command.starts_with("queue_")
+                || command.starts_with("deflection_") =>
             {
                 device::command(command, words)?.map(ControlOp::Device).ok_or_else(|| misused(command))
             }

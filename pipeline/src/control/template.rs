@@ -60,6 +60,12 @@ const DEVICE: &str = r#"
 # queue = 3
 # paused = true
 # flow_control = "xoff"
+
+## Where packets go that would be dropped at ports of a pipe and set deflect_on_drop.
+# [[deflection]]
+# pipe = 0
+# port = 24
+# queue = 0
 "#;
 
 fn profile(p: &ProfileSchema, out: &mut String) {

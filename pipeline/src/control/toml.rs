@@ -28,6 +28,7 @@
 //! [[multicast]]
 //! group = 5
 //! nodes = [{ rid = 1, ports = [16, 24], level1_exclusion = 9 }, { rid = 2, ports = [32] }]
+//!                                                    # one_of = true: a LAG; ecmp = 1: one node of those with 1
 //!
 //! [[exclusion]]                                      # a level-2 exclusion id
 //! id = 7
@@ -56,6 +57,11 @@
 //! queue = 3
 //! paused = true
 //! flow_control = "xoff"                              # obeys packets' words; or credit. Tofino 2
+//!
+//! [[deflection]]                                     # where packets with deflect_on_drop go
+//! pipe = 0
+//! port = 144
+//! queue = 0
 //! ```
 //!
 //! Values are spelled as in [`parse_value`](super::parse_value) and [`parse_match`](super::parse_match);
@@ -216,6 +222,7 @@ impl Reader<'_> {
             "pktgen",
             "port",
             "queue",
+            "deflection",
         ];
         self.only(document, &sections, "section");
         for (section, read) in [
@@ -226,6 +233,7 @@ impl Reader<'_> {
             ("pktgen", Self::pktgen),
             ("port", Self::ports),
             ("queue", Self::queues),
+            ("deflection", Self::deflections),
         ] {
             document.get(section).into_iter().for_each(|value| read(self, value));
         }

@@ -73,6 +73,8 @@ pub(super) struct GressCode {
     pub(super) port: Option<FieldAt>,
     pub(super) qid: Option<FieldAt>,
     pub(super) cos: Option<FieldAt>,
+    pub(super) bypass: Option<FieldAt>,
+    pub(super) deflect: Option<FieldAt>,
     /// What the deparser makes beside packets.
     pub(super) requests: RequestCode,
     /// The program looks at parser errors itself.
@@ -113,6 +115,8 @@ pub(super) fn lower(program: &Program, placement: &Placement, gress: Gress) -> R
         port: field(&mut slots, Intrinsic::UcastEgressPort),
         qid: field(&mut slots, Intrinsic::Qid),
         cos: field(&mut slots, Intrinsic::IngressCos),
+        bypass: field(&mut slots, Intrinsic::BypassEgress),
+        deflect: field(&mut slots, Intrinsic::DeflectOnDrop),
         requests,
         sees_errors: program.intrinsic(gress, Intrinsic::ParserErr).is_some(),
         parser: parser.finish(&slots)?,

@@ -222,6 +222,8 @@ impl GressEngine {
                 Intrinsic::EgressRid => fill(&|i| u64::from(i.rid)),
                 Intrinsic::EgressRidFirst => fill(&|i| u64::from(i.rid_first)),
                 Intrinsic::EgressCos => fill(&|i| u64::from(i.cos)),
+                Intrinsic::DeflectionFlag => fill(&|i| u64::from(i.deflected)),
+                Intrinsic::EnqCongestStat => fill(&|i| u64::from(i.enq_congest_stat)),
                 // Written after parsing, or zero at first.
                 _ => {}
             }
@@ -333,8 +335,14 @@ impl GressEngine {
             let (port, qid) = (read(&code.port, l, Intrinsic::NO_PORT), read(&code.qid, l, 0) as u8);
             let cos = read(&code.cos, l, 0) as u8;
             nowhere |= u64::from(port == Intrinsic::NO_PORT) << l;
-            batch[l].output = PassOut { verdict: Verdict::Forward, port, qid, cos, parser_cycles };
+            batch[l].output = PassOut { port, qid, cos, parser_cycles, ..PassOut::default() };
         });
+        if let Some(at) = &code.bypass {
+            for_lanes::<N>(mask, |l| batch[l].output.bypass = at.read32(phv, l) == 1);
+        }
+        if let Some(at) = &code.deflect {
+            for_lanes::<N>(mask, |l| batch[l].output.deflect = at.read32(phv, l) == 1);
+        }
         let on = mask & !failed & !lanes.dropped;
         let again = asked.resubmit & on;
         let on = on & !again;

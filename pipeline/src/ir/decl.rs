@@ -404,6 +404,8 @@ pub enum RequestKind {
     Mirror(Field),
     /// Tells the control plane.
     Digest,
+    /// Asks the packet generator of the pipe; applications compare the header's bytes. Tofino 2.
+    Pktgen,
 }
 
 impl RequestKind {
@@ -414,6 +416,7 @@ impl RequestKind {
             RequestKind::Resubmit => Intrinsic::ResubmitType,
             RequestKind::Mirror(_) => Intrinsic::MirrorType,
             RequestKind::Digest => Intrinsic::DigestType,
+            RequestKind::Pktgen => Intrinsic::Pktgen,
         }
     }
 
@@ -424,6 +427,7 @@ impl RequestKind {
             RequestKind::Resubmit => "resubmit",
             RequestKind::Mirror(_) => "mirror",
             RequestKind::Digest => "digest",
+            RequestKind::Pktgen => "pktgen",
         }
     }
 }

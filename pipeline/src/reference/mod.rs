@@ -197,6 +197,8 @@ impl<T: Tracer> Run<'_, T> {
             qid: run.intrinsic(Intrinsic::Qid).unwrap_or(0) as u8,
             cos: run.intrinsic(Intrinsic::IngressCos).unwrap_or(0) as u8,
             parser_cycles: parsed.cycles,
+            bypass: run.intrinsic(Intrinsic::BypassEgress) == Some(1),
+            deflect: run.intrinsic(Intrinsic::DeflectOnDrop) == Some(1),
         };
         if parsed.error != 0 {
             self.tell(&Event::ParserError { bits: parsed.error });

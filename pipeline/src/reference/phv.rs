@@ -76,6 +76,8 @@ fn intrinsic_input(which: Intrinsic, input: &PassIn, bytes: u32) -> u128 {
         Intrinsic::EgressRid => input.rid.into(),
         Intrinsic::EgressRidFirst => input.rid_first.into(),
         Intrinsic::EgressCos => input.cos.into(),
+        Intrinsic::DeflectionFlag => input.deflected.into(),
+        Intrinsic::EnqCongestStat => input.enq_congest_stat.into(),
         // Written after parsing, or zero at first.
         _ => 0,
     }

@@ -62,6 +62,11 @@ impl<E: Executor> Switch<E> {
                 continue;
             }
             let (time, stamp) = (info.received, self.stamp(a.parser));
+            if let Some(port) = port.filter(|_| info.bypass) {
+                let pass = Pass::new(packet, PassIn::default());
+                self.egress_done(&pass, port, Duration::ZERO, time, sink);
+                continue;
+            }
             let (gress, p) = match port {
                 None => (Gress::Ingress, &self.ports[usize::from(info.port)]),
                 Some(port) => (Gress::Egress, &self.ports[usize::from(port)]),
@@ -177,6 +182,7 @@ impl<E: Executor> Switch<E> {
             waited: Cycles(0),
             port: 0,
             booked: Duration::ZERO,
+            bypass: false,
             pass: *pass,
         };
         self.pass_event(pipe, gress, &pending, pass, at)

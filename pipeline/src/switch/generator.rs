@@ -12,7 +12,7 @@
 use super::ingress::Arrival;
 use super::{Event, PacketInfo, Switch};
 use crate::control::DeviceError;
-use crate::pass::Executor;
+use crate::pass::{Executor, PktgenRequest};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::event::{EventClass, EventKey};
 use sluice_asic::pktgen::{AppConfig, AppCounters, GeneratedPacket, PacketGenerator};
@@ -35,17 +35,6 @@ pub(super) struct Generator {
     /// Requests of deparsers on their way, by the number that their event has.
     requests: Vec<PktgenRequest>,
     free: Vec<u32>,
-}
-
-/// What a deparser asks of its pipe's generator (Tofino 2).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PktgenRequest {
-    /// The bytes that applications compare.
-    pub key: [u8; 16],
-    /// `pktgen_address`: where the packet's bytes stand in the buffer.
-    pub address: u16,
-    /// `pktgen_length`: how many they are.
-    pub length: u16,
 }
 
 impl Generator {
@@ -114,7 +103,9 @@ impl<E: Executor> Switch<E> {
         }
         generator.scheduled = Some(next);
         let (device, class) = (self.config.device, EventClass::Timer);
-        let key = EventKey { time: next, device, class, port: pipe as u32, seq: generator.schedules };
+        // Behind the requests of the same time.
+        let port = self.chip.ports.pipes + pipe as u32;
+        let key = EventKey { time: next, device, class, port, seq: generator.schedules };
         generator.schedules += 1;
         // Never refused: not before the event being handled, and timers are behind all others.
         let pushed = self.events.push(key, Event::Generate { pipe: pipe as u8 });
@@ -167,8 +158,7 @@ impl<E: Executor> Switch<E> {
         let generator = &mut self.pipes[pipe].generator;
         let slot = generator.keep(request);
         let (device, class) = (self.config.device, EventClass::Timer);
-        let port = self.chip.ports.pipes + pipe as u32;
-        let key = EventKey { time: exit, device, class, port, seq: generator.schedules };
+        let key = EventKey { time: exit, device, class, port: pipe as u32, seq: generator.schedules };
         generator.schedules += 1;
         let pushed = self.events.push(key, Event::PktgenRequest { pipe: pipe as u8, slot });
         debug_assert!(pushed.is_ok(), "{pushed:?}");
@@ -254,6 +244,6 @@ impl<E: Executor> Switch<E> {
     fn generator_of(&mut self, pipe: u8) -> Result<&mut Generator, DeviceError> {
         let last = (self.pipes.len() as u32).saturating_sub(1);
         let found = self.pipes.get_mut(usize::from(pipe)).map(|p| &mut p.generator);
-        found.ok_or(DeviceError::Pipe { found: pipe, last })
+        found.ok_or(DeviceError::Pipe { what: "packet generator", found: pipe, last })
     }
 }

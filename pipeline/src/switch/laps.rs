@@ -95,6 +95,7 @@ impl<E: Executor> Switch<E> {
         let info = &mut self.info[packet.index()];
         (info.port, info.source, info.seq, info.mac) = (port, port.into(), seq, mac);
         (info.resubmitted, info.replicated) = (false, false);
+        (info.bypass, info.deflect, info.deflected) = (false, false, None);
         self.again(packet, Arrival { parser, port, seq, packet }, sink);
     }
 
@@ -150,10 +151,10 @@ impl<E: Executor> Switch<E> {
     }
 }
 
-/// Whether the program can resubmit, copy or multicast packets, or make digests of them.
+/// Whether the program can resubmit, copy or multicast packets, make digests of them or send them past egress.
 fn makes_anything(program: &Program) -> bool {
     let asks = |gress| !program.pipe(gress).deparser.requests.is_empty();
-    let groups = [Intrinsic::McastGrpA, Intrinsic::McastGrpB, Intrinsic::CopyToCpu];
+    let groups = [Intrinsic::McastGrpA, Intrinsic::McastGrpB, Intrinsic::CopyToCpu, Intrinsic::BypassEgress];
     Gress::ALL.into_iter().any(asks)
         || groups.into_iter().any(|which| program.intrinsic(Gress::Ingress, which).is_some())
 }

@@ -29,7 +29,7 @@ mod settings;
 mod totals;
 
 pub use config::{Mode, QueueSetup, SwitchConfig, SwitchError};
-pub use generator::{GENERATED, PktgenRequest};
+pub use generator::GENERATED;
 pub use laps::{FUNCTIONAL_LAPS, FUNCTIONAL_PASSES, TIMER_LAPS};
 pub use observe::{Digest, Left, Lost, PassEvent, QueueEvent, Sink};
 pub use reason::{DeviceDrop, Reason};
@@ -97,6 +97,12 @@ struct PacketInfo {
     made: bool,
     /// Made by a packet generator, or a copy of such a packet.
     generated: bool,
+    /// Goes past egress.
+    bypass: bool,
+    /// Goes to the deflection port where it would be dropped.
+    deflect: bool,
+    /// Was deflected: the local port that it was for, and where it would have been dropped.
+    deflected: Option<(u8, u8)>,
     /// Times that it went around.
     laps: u32,
 }
@@ -117,6 +123,8 @@ enum Event {
     PktgenRequest { pipe: u8, slot: u32 },
     /// A priority of one of the pipe's ports was paused or resumed.
     PfcChanged { pipe: u8 },
+    /// A flow-control word takes effect.
+    FlowControl { word: u32 },
     /// An operation takes effect. Boxed: the queue moves events about, and the others are small.
     Control(Box<ControlOp>),
 }
@@ -133,6 +141,10 @@ struct PipeState {
     generator: Generator,
     /// Packets that each gress made.
     copies: [u64; 2],
+    /// Flow-control words sent.
+    words: u64,
+    /// Port and queue of packets that would be dropped, if they ask for it.
+    deflection: Option<(u16, u8)>,
     state: State,
 }
 
@@ -170,6 +182,8 @@ pub struct Switch<E> {
     mac_tx: Duration,
     /// From the ingress deparser back to the parser.
     resubmit: Duration,
+    /// The bits that the traffic manager's stamps have.
+    tm_stamps: u32,
     /// Shortest way from dequeue to the line.
     lookahead: Duration,
     tx_ahead: Duration,
@@ -233,6 +247,8 @@ impl<E: Executor> Switch<E> {
             recirculation: MacTx::new(chip.ports.recirculation_rate),
             generator: Generator::new(chip, config.seed, config.device, number),
             copies: [0; 2],
+            words: 0,
+            deflection: None,
             state: State::new(program),
         };
         let mut by_dev_port = vec![None; usize::from(DevPort::COUNT)];
@@ -246,6 +262,7 @@ impl<E: Executor> Switch<E> {
             clock,
             lookahead: cycles(latency.tm_dequeue) + timing[1].window + latency.mac_tx,
             tm_enqueue: cycles(latency.tm_enqueue),
+            tm_stamps: u32::MAX >> (32 - chip.tm.timestamp_bits.clamp(1, 32)),
             tm_dequeue: cycles(latency.tm_dequeue),
             mac_tx: latency.mac_tx,
             tx_ahead: latency.tx_ahead,
@@ -356,6 +373,7 @@ impl<E: Executor> Switch<E> {
             }
             Event::Generate { pipe } => self.generate(time, pipe.into()),
             Event::PktgenRequest { pipe, slot } => self.requested_packets(time, pipe.into(), slot),
+            Event::FlowControl { word } => self.obey(word),
             Event::PfcChanged { pipe } => {
                 self.pipes[usize::from(pipe)].generator.pfc_changed(time);
                 self.schedule_generator(pipe.into());
@@ -462,13 +480,24 @@ impl<E: Executor> Switch<E> {
         let queue = &self.pipes[pipe].pending[g];
         let Some(first) = queue.front() else { return };
         let end = (first.entered + self.timing[g].window).min(before);
+        let due = queue.iter().take_while(|p| p.entered < end).take(limit);
         self.batch.clear();
-        self.batch.extend(queue.iter().take_while(|p| p.entered < end).take(limit).map(|p| p.pass));
-        self.execute(pipe, gress);
-        let mut made = 0;
-        for i in 0..self.batch.len() {
-            let pass = self.batch[i];
+        self.made.clear();
+        let mut entered = 0;
+        self.batch.extend(due.inspect(|_| entered += 1).filter(|p| !p.bypass).map(|p| p.pass));
+        if !self.batch.is_empty() {
+            self.execute(pipe, gress);
+        }
+        let (mut made, mut next) = (0, 0);
+        for _ in 0..entered {
             let Some(pending) = self.pipes[pipe].pending[g].pop_front() else { return };
+            if pending.bypass {
+                let exit = self.exit(gress, &pending, &pending.pass);
+                self.egress_done(&pending.pass, pending.port, pending.booked, exit, sink);
+                continue;
+            }
+            let (i, pass) = (next, self.batch[next]);
+            next += 1;
             let exit = self.exit(gress, &pending, &pass);
             sink.pass(&self.pass_event(pipe, gress, &pending, &pass, exit));
             if made < self.made.len() {

@@ -1,13 +1,14 @@
 //! Settings of the device that the control plane changes: ports up and down, queues paused, generators. What may
 //! not live here: tables, sessions, groups.
 
+use super::copies::Place;
 use super::{Event, Mode, Switch};
 use crate::control::{DeviceError, DeviceOp};
 use crate::pass::Executor;
 use sluice_asic::event::{EventClass, EventKey};
 use sluice_asic::port::DevPort;
-use sluice_asic::tm::{PauseCause, QueueId, TmPort};
-use sluice_asic::units::Time;
+use sluice_asic::tm::{AfcWord, PauseCause, QueueId, TmPort};
+use sluice_asic::units::{Cycles, Time};
 
 impl<E: Executor> Switch<E> {
     /// Carries out an operation that the control state has taken.
@@ -23,6 +24,7 @@ impl<E: Executor> Switch<E> {
             DeviceOp::EnablePktgenApp { pipe, app, enabled } => {
                 self.enable_generator_app(*pipe, *app, *enabled)
             }
+            DeviceOp::SetDeflection { pipe, to } => self.set_deflection(*pipe, *to),
             DeviceOp::SetPort { port, up } => self.set_port(*port, *up),
             DeviceOp::PauseQueue { port, queue, paused } => {
                 let index = self.queue_of("a pause", *port, *queue)?;
@@ -40,6 +42,42 @@ impl<E: Executor> Switch<E> {
                 Ok(())
             }
         }
+    }
+
+    /// A deparser's flow-control word, which takes effect after the way to the queues.
+    pub(super) fn flow_control(&mut self, word: u32, at: Place) {
+        if self.config.mode == Mode::Functional {
+            return;
+        }
+        let time = at.time + self.clock.span(Cycles(self.chip.tm.afc_cycles.max(1).into()));
+        let pipe = &mut self.pipes[at.pipe];
+        let (device, class) = (self.config.device, EventClass::PfcReceived);
+        let port = WORDS + 2 * at.pipe as u32 + at.gress.index() as u32;
+        let key = EventKey { time, device, class, port, seq: pipe.words };
+        pipe.words += 1;
+        let pushed = self.events.push(key, Event::FlowControl { word });
+        debug_assert!(pushed.is_ok(), "{pushed:?}");
+    }
+
+    /// A flow-control word reaches its queue; one that names none is lost.
+    pub(super) fn obey(&mut self, word: u32) {
+        let word = AfcWord::decode(word);
+        let Some((port, queue)) = word.target(&self.chip) else { return };
+        let Some(index) = self.port_index(port.number()) else { return };
+        if self.tm.flow_control(TmPort(index), QueueId(queue), word) {
+            self.wake(index);
+        }
+    }
+
+    fn set_deflection(&mut self, pipe: u8, to: Option<(u16, u8)>) -> Result<(), DeviceError> {
+        let last = (self.pipes.len() as u32).saturating_sub(1);
+        let to = match to {
+            Some((port, queue)) => Some((self.queue_of("a deflection", port, queue)?, queue)),
+            None => None,
+        };
+        let found = self.pipes.get_mut(usize::from(pipe));
+        found.ok_or(DeviceError::Pipe { what: "deflection", found: pipe, last })?.deflection = to;
+        Ok(())
     }
 
     fn set_port(&mut self, port: u16, up: bool) -> Result<(), DeviceError> {
@@ -63,7 +101,7 @@ impl<E: Executor> Switch<E> {
         }
     }
 
-    /// A queue of the port may be able to go on: the scheduler looks at it behind everything else of this time.
+    /// A queue of the port may be able to go on: the scheduler looks at it at once.
     pub(super) fn wake(&mut self, port: u16) {
         let now = self.now;
         let p = &mut self.ports[usize::from(port)];
@@ -71,11 +109,7 @@ impl<E: Executor> Switch<E> {
             return;
         }
         p.scheduled = Some(now);
-        let (device, class) = (self.config.device, EventClass::Timer);
-        let key = EventKey { time: now, device, class, port: WAKE + u32::from(port), seq: p.schedules };
-        p.schedules += 1;
-        let pushed = self.events.push(key, Event::Dequeue { port });
-        debug_assert!(pushed.is_ok(), "{pushed:?}");
+        self.push(now, port, Event::Dequeue { port });
     }
 
     /// A priority of the port was paused or resumed at `time`: applications of the pipe's packet generator with a
@@ -95,5 +129,7 @@ impl<E: Executor> Switch<E> {
     }
 }
 
+/// Sources of flow-control words, behind all ports.
+const WORDS: u32 = 1 << 16;
 /// Ports of wake-ups, behind those of generators.
-const WAKE: u32 = 1 << 16;
+pub(super) const WAKE: u32 = 1 << 16;

@@ -433,7 +433,7 @@ impl<'p> Printer<'p> {
         for r in &d.requests {
             let session = match r.kind {
                 RequestKind::Mirror(f) => Some(self.field(f)),
-                RequestKind::Resubmit | RequestKind::Digest => None,
+                RequestKind::Resubmit | RequestKind::Digest | RequestKind::Pktgen => None,
             };
             let parts: Vec<String> =
                 [Some(r.selector.to_string()), session, r.header.map(|h| self.header(h))]

@@ -136,7 +136,8 @@ impl Draw {
             let emit = self.list(2, |d| d.entity(4));
             let requests = self.list(2, |d| {
                 let session = d.field(&p);
-                let kind = d.of(&[RequestKind::Resubmit, RequestKind::Mirror(session), RequestKind::Digest]);
+                let kinds = [RequestKind::Resubmit, RequestKind::Mirror(session), RequestKind::Digest];
+                let kind = d.of(&[kinds[0], kinds[1], kinds[2], RequestKind::Pktgen]);
                 let header = if d.below(2) == 0 { Some(d.entity(4)) } else { None };
                 Request { kind, selector: d.below(16) as u8, header, loc: Loc::default() }
             });

@@ -72,7 +72,8 @@
 //! **Papercuts** (`papercut`), warnings: unused actions, hashes, labels, profiles, counters, registers and register actions; a table never
 //! applied; a parser state never reached; a header emitted but never valid; metadata read but never written;
 //! an ingress that never writes `ucast_egress_port`; a selector hash narrower than its mode reads; a shift
-//! that leaves nothing; an index that cannot reach all of its counter; a select arm that an equal one hides.
+//! that leaves nothing; an index that cannot reach all of its counter; a select arm that an equal one hides;
+//! intrinsic metadata that the model does not fill or obey.
 //!
 //! **Chip** (`chip`, by [`for_chip`]): what a chip lacks, without placing anything. ALU operations exist. A
 //! selector's mode is the chip's (a warning). A table's key fits the crossbars of one stage. Constants

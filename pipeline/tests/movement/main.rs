@@ -5,6 +5,8 @@
 mod built;
 mod copies;
 mod device;
+mod flow_control;
+mod intrinsics;
 mod laps;
 mod multicast;
 mod pktgen;

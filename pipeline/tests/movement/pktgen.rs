@@ -15,6 +15,7 @@ struct NoParams {}
 
 /// What hosts send
 #[derive(Header)]
+#[allow(dead_code, reason = "fields that no statement names")]
 struct Flow {
     /// 0: a packet of the flow; 1: goes around once by the generator's port
     kind: Bits<8>,
@@ -24,6 +25,7 @@ struct Flow {
 
 /// In front of generated packets
 #[derive(Header)]
+#[allow(dead_code, reason = "fields that no statement names")]
 struct Generated {
     /// Pipe and application
     app: Bits<8>,

@@ -32,6 +32,11 @@ pub(super) fn command(command: &str, words: &[&str]) -> Result<Option<DeviceOp>,
             queue: small("queue", queue)?,
             paused: command == "queue_pause",
         },
+        ("deflection_set", [pipe, port, queue]) => DeviceOp::SetDeflection {
+            pipe: small("pipe", pipe)?,
+            to: Some((dev_port(port)?, small("queue", queue)?)),
+        },
+        ("deflection_clear", [pipe]) => DeviceOp::SetDeflection { pipe: small("pipe", pipe)?, to: None },
         ("queue_flow_control", [port, queue, mode]) => {
             let mode = match *mode {
                 "xoff" => Some(AfcMode::Xoff),

@@ -19,6 +19,9 @@ queue_resume 16 4
 queue_flow_control 24 1 credit
 queue_flow_control 24 2 xoff
 queue_flow_control 24 2 off
+deflection_set 0 24 1
+deflection_set 1 24 1
+deflection_clear 1
 ";
 
 fn state_of(script: crate::control::Script) -> DeviceState {

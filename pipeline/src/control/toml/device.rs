@@ -93,6 +93,19 @@ impl Reader<'_> {
         }
     }
 
+    /// `[[deflection]]`
+    pub(super) fn deflections(&mut self, value: &Value<'_>) {
+        for (at, body) in self.tables(value, "deflection") {
+            self.only(body, &["pipe", "port", "queue"], "deflection key");
+            let pipe = self.small(at, body, "pipe", "deflection");
+            let port = self.required_at_most(at, body, "port", "deflection", u16::MAX);
+            let queue = self.small(at, body, "queue", "deflection");
+            if let (Some(pipe), Some(port), Some(queue)) = (pipe, port, queue) {
+                self.device(at, DeviceOp::SetDeflection { pipe, to: Some((port, queue)) });
+            }
+        }
+    }
+
     fn flow_control(&mut self, value: &Value<'_>) -> Option<AfcMode> {
         match self.text(value, "`flow_control`")? {
             "xoff" => Some(AfcMode::Xoff),
@@ -104,7 +117,7 @@ impl Reader<'_> {
         }
     }
 
-    fn flag(&mut self, body: &DeTable<'_>, key: &str, usual: bool) -> Option<bool> {
+    pub(super) fn flag(&mut self, body: &DeTable<'_>, key: &str, usual: bool) -> Option<bool> {
         match body.get(key).map(|v| (v, v.get_ref())) {
             None => Some(usual),
             Some((_, DeValue::Boolean(value))) => Some(*value),
