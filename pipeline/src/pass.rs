@@ -4,7 +4,7 @@
 
 use crate::control::ControlState;
 use crate::entity::EntityMap;
-use crate::ir::{Counter, CounterHome, Label, Profile, Program, Register, Table};
+use crate::ir::{Counter, CounterHome, Intrinsic, Label, Profile, Program, Register, Table};
 use crate::packet::{Packet, PacketStore};
 use sluice_asic::gress::Gress;
 use sluice_asic::salu::State as Element;
@@ -244,10 +244,40 @@ impl State {
 /// Most passes of one batch: one bit each in a `u64`.
 pub const MAX_BATCH: usize = 64;
 
+/// An update of a queue's depth for the ghost thread (Tofino 2; facts: asic §8.6).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GhostUpdate {
+    /// `ping_pong`: flips from one update to the next.
+    pub ping_pong: bool,
+    /// `qlength`: the depth in cells.
+    pub qlength: u32,
+    /// `qid`: MAC and queue of the MAC.
+    pub qid: u16,
+    /// `pipe_id`: the queue's pipe.
+    pub pipe: u8,
+}
+
+impl GhostUpdate {
+    /// The value of a field of the ghost control; zero for any other.
+    #[must_use]
+    pub(crate) const fn field(&self, which: Intrinsic) -> u32 {
+        match which {
+            Intrinsic::GhostPingPong => self.ping_pong as u32,
+            Intrinsic::GhostQlength => self.qlength,
+            Intrinsic::GhostQid => self.qid as u32,
+            Intrinsic::GhostPipeId => self.pipe as u32,
+            _ => 0,
+        }
+    }
+}
+
 /// Executes passes: the reference interpreter and the fast engine.
 pub trait Executor {
     /// Runs up to [`MAX_BATCH`] passes of one gress in entry order.
     fn run(&mut self, gress: Gress, batch: &mut [Pass], packets: &mut PacketStore);
+
+    /// Runs the ghost control on an update; between batches of ingress, in entry order.
+    fn ghost(&mut self, update: &GhostUpdate);
 
     /// What the last batch made beside its packets, ascending by pass; of one pass in the order of the
     /// requests, but flow control before and copies of what leaves behind all others, and multicast last. The

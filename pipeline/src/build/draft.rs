@@ -78,6 +78,14 @@ impl Builder {
         self.gress(Gress::Egress)
     }
 
+    /// Declares what belongs to the ghost thread (Tofino 2): a control block that has no packet, runs on updates of
+    /// queue depths ([`tna::Ghost`](super::tna::Ghost)) and writes registers that ingress reads. Tables, actions and
+    /// registers may be declared here or for ingress, which it shares stages and stateful ALUs with.
+    pub fn ghost(&self) -> GressBuilder<'_> {
+        self.forget_name();
+        GressBuilder::ghost(self)
+    }
+
     /// Declares what belongs to `gress`.
     pub fn gress(&self, gress: Gress) -> GressBuilder<'_> {
         // `let ig = b.ingress()` under the attribute names a handle, not a declaration.

@@ -253,6 +253,17 @@ intrinsic! {
         /// 1 in a deflected packet; the low seven bits of its `enq_qdepth` are the local port that it was for
         deflection_flag: Ro<1> = DeflectionFlag;
     }
+    /// `ghost`: an update of a queue's depth, all that the ghost control sees. Tofino 2 only.
+    Ghost {
+        /// Flips from one update of the pipe to the next
+        ping_pong: Ro<1> = GhostPingPong;
+        /// The queue's depth in cells
+        qlength: Ro<18> = GhostQlength;
+        /// The queue: its MAC in bits 10 to 7, its number among the MAC's queues in bits 6 to 0
+        qid: Ro<11> = GhostQid;
+        /// The queue's pipe
+        pipe_id: Ro<2> = GhostPipeId;
+    }
     /// `eg_oport`: times at the MAC. Nobody obeys it: MACs keep no times.
     OutputPort {
         /// 1 has the MAC keep the time at which the packet leaves

@@ -23,7 +23,7 @@ mod table;
 use crate::control::ControlState;
 use crate::ir::{Intrinsic, Profile, Program, Table};
 use crate::packet::PacketStore;
-use crate::pass::{Executor, MAX_BATCH, Made, Pass, PassIn, PassOut, State, Verdict};
+use crate::pass::{Executor, GhostUpdate, MAX_BATCH, Made, Pass, PassIn, PassOut, State, Verdict};
 use crate::place::Placement;
 use action::{Effects, EntryOf, label_of};
 use batch::{Phv, first_lanes, for_lanes, lanes_where};
@@ -116,6 +116,10 @@ impl Executor for Engine {
         }
     }
 
+    fn ghost(&mut self, update: &GhostUpdate) {
+        self.gresses[Gress::Ingress.index()].ghost(update, &mut self.state);
+    }
+
     fn made(&mut self) -> &mut Vec<Made> {
         &mut self.made
     }
@@ -183,7 +187,7 @@ impl GressEngine {
         self.enter::<N>(batch, packets, &mut lanes);
         let failed = self.parse::<N>(mask, packets, &mut lanes, state);
         let failed = if self.code.sees_errors { 0 } else { failed };
-        self.control::<N>(mask & !failed, &mut lanes, state);
+        self.control::<N>(0, mask & !failed, &mut lanes, state);
         self.leave::<N>(mask, failed, batch, packets, &lanes, made);
         self.lanes = Some(lanes);
     }
@@ -260,10 +264,28 @@ impl GressEngine {
         failed
     }
 
-    fn control<const N: usize>(&mut self, mask: u64, lanes: &mut Lanes, state: &mut State) {
+    /// Runs the ghost control on an update.
+    fn ghost(&mut self, update: &GhostUpdate, state: &mut State) {
+        let Some(root) = self.code.ghost else { return };
+        let mut lanes = self.lanes.take().unwrap_or_else(|| Box::new(Lanes::new()));
+        self.phv.clear(1);
+        lanes.bytes[0] = 0;
+        for (which, at) in self.code.inputs.iter().filter(|(which, _)| which.is_ghost()) {
+            at.write_lanes::<1>(1, &self.phv, |_| update.field(*which).into());
+        }
+        self.control::<1>(root, 1, &mut lanes, state);
+        self.lanes = Some(lanes);
+    }
+
+    /// Runs the steps below the predicate `root`.
+    fn control<const N: usize>(&mut self, root: usize, mask: u64, lanes: &mut Lanes, state: &mut State) {
         let GressEngine { code, phv, preds, found, notes, .. } = self;
         preds.fill(0);
-        preds[0] = mask;
+        preds[root] = mask;
+        // Holds whatever the root is.
+        if let Some(every) = preds.last_mut() {
+            *every = mask;
+        }
         let Lanes { bytes, labels, .. } = lanes;
         let (hashes, accesses) = (&code.hashes, &code.accesses);
         let mut fx = Effects { hashes, accesses, notes, state, bytes, labels, dropped: 0 };

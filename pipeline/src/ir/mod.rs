@@ -15,6 +15,8 @@
 //!   the parser did not extract.
 //! - Beside the packet a deparser makes what its type fields ask for ([`Request`]): a resubmit, for which the
 //!   packet keeps the bytes that it came with, mirror copies, also of packets that are dropped, and digests.
+//! - The ghost control runs once per update of a queue's depth, between two packets of ingress, on a PHV of its own
+//!   in which all is zero and invalid but the update. What it leaves behind is what it wrote to registers.
 //! - Only bytes cross from ingress to egress. What egress wants from ingress it gets in a header that
 //!   ingress emits in front of the packet (a *bridged header*) and that egress extracts.
 
@@ -98,6 +100,9 @@ pub struct Program {
     pub labels: EntityMap<Label, LabelData>,
     /// Parser, control and deparser of each gress; index with [`Gress::index`].
     pub pipes: [PipeData; 2],
+    /// The ghost control (Tofino 2), empty if there is none: it has no packet and runs on updates of queue depths.
+    /// It shares ingress' PHV, stages and stateful ALUs: its tables, actions and fields are declared for ingress.
+    pub ghost: Block,
 }
 
 impl Program {

@@ -42,7 +42,7 @@ use crate::control::ControlState;
 use crate::entity::EntityMap;
 use crate::ir::{Intrinsic, Label, ParserState, Profile, Program, Table};
 use crate::packet::PacketStore;
-use crate::pass::{Executor, Made, Pass, PassOut, State, Verdict};
+use crate::pass::{Executor, GhostUpdate, Made, Pass, PassOut, State, Verdict};
 use request::Asked;
 use sluice_asic::gress::Gress;
 
@@ -138,6 +138,25 @@ impl<T: Tracer> Executor for Reference<T> {
         for (pass, number) in batch.iter_mut().zip(0..) {
             pass.output = self.pass(gress, number, pass, packets);
         }
+    }
+
+    fn ghost(&mut self, update: &GhostUpdate) {
+        self.phv.start_ghost(&self.program, update);
+        self.tracer.event(&self.program, &Event::GhostStart { update });
+        let mut run = Run {
+            program: &self.program,
+            control: &self.control,
+            options: &self.options,
+            gress: Gress::Ingress,
+            bytes: 0,
+            phv: &mut self.phv,
+            state: &mut self.state,
+            tracer: &mut self.tracer,
+            label: None,
+            number: 0,
+            made: &mut self.made,
+        };
+        run.block(&self.program.ghost);
     }
 
     fn made(&mut self) -> &mut Vec<Made> {

@@ -2,7 +2,7 @@
 
 use crate::entity::EntityMap;
 use crate::ir::{Field, Header, Home, Intrinsic, Program};
-use crate::pass::PassIn;
+use crate::pass::{GhostUpdate, PassIn};
 use sluice_asic::alu::width_mask;
 use sluice_asic::gress::Gress;
 
@@ -43,6 +43,17 @@ impl Phv {
 
     pub(super) fn set_valid(&mut self, header: Header, valid: bool) {
         self.valid[header] = valid;
+    }
+
+    /// Clears everything and fills in an update of a queue's depth.
+    pub(super) fn start_ghost(&mut self, program: &Program, update: &GhostUpdate) {
+        self.fields.values_mut().for_each(|v| *v = 0);
+        self.valid.values_mut().for_each(|v| *v = false);
+        for (field, data) in program.fields.iter() {
+            if let Home::Intrinsic(which) = data.home {
+                self.set(program, field, update.field(which).into());
+            }
+        }
     }
 
     /// Clears everything and fills in what the device knows.

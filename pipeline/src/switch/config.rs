@@ -106,6 +106,14 @@ pub enum SwitchError {
     /// A control-plane operation was refused.
     #[error(transparent)]
     Control(Box<ControlError>),
+    /// A program that needs time, without it.
+    #[error("program `{program}` {needs}, which needs time: run it without --functional")]
+    NeedsTime {
+        /// The program.
+        program: String,
+        /// What it has.
+        needs: &'static str,
+    },
     /// A control-plane operation would take effect in the past.
     #[error(transparent)]
     Past(Box<PastEvent>),

@@ -34,6 +34,7 @@ impl<E: Executor> Switch<E> {
                     time: now,
                     depth: stamp.enq_qdepth,
                 });
+                self.depth_changed(now, port, info.qid);
                 if self.ports[usize::from(port)].scheduled.is_none() {
                     self.dequeue(now, port, sink);
                 }
@@ -131,6 +132,7 @@ impl<E: Executor> Switch<E> {
             return;
         }
         let Some(out) = self.tm.dequeue(TmPort(port), now) else { return };
+        self.depth_changed(now, port, out.queue.0);
         let p = &mut self.ports[usize::from(port)];
         let booked = p.tx.line_time(out.bytes);
         p.booked = p.booked.max(now) + booked;

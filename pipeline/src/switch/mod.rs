@@ -7,7 +7,8 @@
 //!
 //! *Batches.* A pass changes the world only when it leaves its deparser. So all PHVs that enter one gress of
 //! one pipe within less than that gress' shortest latency are run as one batch, in entry order; results,
-//! state and times do not depend on the size of batches. A control-plane operation is never inside one. Every
+//! state and times do not depend on the size of batches. A control-plane operation and an update for the ghost
+//! thread are never inside one. Every
 //! way back to a gress (resubmit, recirculation, copies) begins at a deparser and takes time beside, so that
 //! latency is shorter than any loop.
 //!
@@ -19,6 +20,7 @@ mod copies;
 mod egress;
 mod functional;
 mod generator;
+mod ghost;
 mod ingress;
 mod laps;
 mod observe;
@@ -42,6 +44,7 @@ use crate::pass::{Count, Executor, MAX_BATCH, Made, Pass, State};
 use crate::place::Placement;
 use copies::Place;
 use generator::Generator;
+use ghost::Ghost;
 use ingress::{Arrival, PendingPass};
 use port::PortState;
 use replicate::Replicator;
@@ -123,6 +126,8 @@ enum Event {
     PktgenRequest { pipe: u8, slot: u32 },
     /// A priority of one of the pipe's ports was paused or resumed.
     PfcChanged { pipe: u8 },
+    /// An update of a queue's depth enters the ghost thread.
+    Ghost { pipe: u8 },
     /// A flow-control word takes effect.
     FlowControl { word: u32 },
     /// An operation takes effect. Boxed: the queue moves events about, and the others are small.
@@ -139,6 +144,8 @@ struct PipeState {
     recirculation: MacTx,
     /// The packet generator, which has that line as well.
     generator: Generator,
+    /// Its ghost thread.
+    ghost: Ghost,
     /// Packets that each gress made.
     copies: [u64; 2],
     /// Flow-control words sent.
@@ -151,11 +158,21 @@ struct PipeState {
 impl PipeState {
     /// A PHV enters a gress.
     fn enter(&mut self, gress: Gress, window: Duration, pass: PendingPass) {
-        let pending = &mut self.pending[gress.index()];
-        if pending.is_empty() {
-            self.due[gress.index()] = pass.entered + window;
-        }
-        pending.push_back(pass);
+        let due = &mut self.due[gress.index()];
+        *due = (*due).min(pass.entered + window);
+        self.pending[gress.index()].push_back(pass);
+    }
+
+    /// When what entered a gress first and has not been run entered it.
+    fn front(&self, gress: Gress) -> Option<Time> {
+        let packet = self.pending[gress.index()].front().map(|p| p.entered);
+        let update = self.ghost.front().filter(|_| gress == Gress::Ingress).map(|(time, _)| time);
+        [packet, update].into_iter().flatten().min()
+    }
+
+    /// What waits has changed.
+    fn refresh(&mut self, gress: Gress, window: Duration) {
+        self.due[gress.index()] = self.front(gress).map_or(Time::MAX, |t| t + window);
     }
 }
 
@@ -182,6 +199,8 @@ pub struct Switch<E> {
     mac_tx: Duration,
     /// From the ingress deparser back to the parser.
     resubmit: Duration,
+    /// The program has a ghost control.
+    has_ghost: bool,
     /// The bits that the traffic manager's stamps have.
     tm_stamps: u32,
     /// Shortest way from dequeue to the line.
@@ -232,12 +251,17 @@ impl<E: Executor> Switch<E> {
         config: SwitchConfig,
     ) -> Result<Self, SwitchError> {
         let chip = &placement.chip;
+        if config.mode == Mode::Functional && !program.ghost.is_empty() {
+            let (program, needs) = (program.name.clone(), "sees queue depths in its ghost control");
+            return Err(SwitchError::NeedsTime { program, needs });
+        }
         let clock = chip.mau.clock;
         let states = port::states(chip, ports, &config)?;
         let tm = TrafficManager::new(config.tm(chip, &states)).map_err(SwitchError::TrafficManager)?;
         let timing = [timing(placement, Gress::Ingress), timing(placement, Gress::Egress)];
         let cycles = |c: u32| clock.span(Cycles(u64::from(c)));
         let latency = &chip.latency;
+        let ports = states.len();
         let pipe = |number: u32| PipeState {
             // Egress packets wait in their queues, so the depth of a FIFO does not matter there.
             entry: [(); 2]
@@ -247,6 +271,7 @@ impl<E: Executor> Switch<E> {
             recirculation: MacTx::new(chip.ports.recirculation_rate),
             generator: Generator::new(chip, config.seed, config.device, number),
             copies: [0; 2],
+            ghost: Ghost::new(ports),
             words: 0,
             deflection: None,
             state: State::new(program),
@@ -262,6 +287,7 @@ impl<E: Executor> Switch<E> {
             clock,
             lookahead: cycles(latency.tm_dequeue) + timing[1].window + latency.mac_tx,
             tm_enqueue: cycles(latency.tm_enqueue),
+            has_ghost: !program.ghost.is_empty(),
             tm_stamps: u32::MAX >> (32 - chip.tm.timestamp_bits.clamp(1, 32)),
             tm_dequeue: cycles(latency.tm_dequeue),
             mac_tx: latency.mac_tx,
@@ -374,6 +400,7 @@ impl<E: Executor> Switch<E> {
             Event::Generate { pipe } => self.generate(time, pipe.into()),
             Event::PktgenRequest { pipe, slot } => self.requested_packets(time, pipe.into(), slot),
             Event::FlowControl { word } => self.obey(word),
+            Event::Ghost { pipe } => self.ghost_enters(time, pipe.into()),
             Event::PfcChanged { pipe } => {
                 self.pipes[usize::from(pipe)].generator.pfc_changed(time);
                 self.schedule_generator(pipe.into());
@@ -390,7 +417,7 @@ impl<E: Executor> Switch<E> {
     fn run_before(&mut self, time: Time, sink: &mut impl Sink) {
         for pipe in 0..self.pipes.len() {
             for gress in Gress::ALL {
-                while self.front_entry(pipe, gress).is_some_and(|t| t < time) {
+                while self.pipes[pipe].front(gress).is_some_and(|t| t < time) {
                     self.run_batch(pipe, gress, time, sink);
                 }
             }
@@ -455,10 +482,6 @@ impl<E: Executor> Switch<E> {
         }
     }
 
-    fn front_entry(&self, pipe: usize, gress: Gress) -> Option<Time> {
-        self.pipes[pipe].pending[gress.index()].front().map(|p| p.entered)
-    }
-
     /// The batch that must run first: the time by which, and where.
     fn next_batch(&self) -> Option<(Time, usize, Gress)> {
         let mut best = (Time::MAX, 0, Gress::Ingress);
@@ -476,10 +499,17 @@ impl<E: Executor> Switch<E> {
     /// Runs the passes of one gress that entered within one window and before `before`.
     fn run_batch(&mut self, pipe: usize, gress: Gress, before: Time, sink: &mut impl Sink) {
         let g = gress.index();
+        let window = self.timing[g].window;
         let limit = self.config.max_batch.clamp(1, MAX_BATCH);
+        if gress == Gress::Ingress && self.run_ghosts(pipe, before) {
+            return self.pipes[pipe].refresh(gress, window);
+        }
+        // No batch reaches over an update for the ghost thread.
+        let update = self.pipes[pipe].ghost.front().filter(|_| gress == Gress::Ingress);
+        let before = update.map_or(before, |(time, _)| before.min(time));
         let queue = &self.pipes[pipe].pending[g];
         let Some(first) = queue.front() else { return };
-        let end = (first.entered + self.timing[g].window).min(before);
+        let end = (first.entered + window).min(before);
         let due = queue.iter().take_while(|p| p.entered < end).take(limit);
         self.batch.clear();
         self.made.clear();
@@ -508,9 +538,7 @@ impl<E: Executor> Switch<E> {
                 Gress::Egress => self.egress_done(&pass, pending.port, pending.booked, exit, sink),
             }
         }
-        let window = self.timing[g].window;
-        let pipe = &mut self.pipes[pipe];
-        pipe.due[g] = pipe.pending[g].front().map_or(Time::MAX, |p| p.entered + window);
+        self.pipes[pipe].refresh(gress, window);
     }
 
     /// Runs `self.batch` on the pipe's own state.

@@ -35,6 +35,8 @@ pub struct Totals {
     pub recirculated: u64,
     /// Second ingress passes; they create nothing.
     pub resubmitted: u64,
+    /// Updates that the ghost threads of all pipes have seen.
+    pub ghost_updates: u64,
     /// Frames sent by external ports.
     pub sent: u64,
     /// Packets lost.

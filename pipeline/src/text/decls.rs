@@ -384,6 +384,7 @@ fn part(p: &mut Program, item: &Item, code: &mut Code<'_>) -> Parsed<()> {
             code.c.expect(";")?;
         }
         Kind::Control => pipe.control = code.statements()?,
+        Kind::Ghost => p.ghost = code.statements()?,
         Kind::Deparser => pipe.deparser = code.deparser()?,
         _ => {}
     }

@@ -4,8 +4,8 @@ use super::lex::{escape_doc, is_plain, quote};
 use super::scope::{Scope, Space};
 use crate::entity::Entity;
 use crate::ir::{
-    ActionCall, CounterHome, CounterKind, Field, FieldData, Header, Home, KeyValue, LabelKind, MatchKind,
-    Next, ParamData, Program, RequestKind, Table,
+    ActionCall, Block, CounterHome, CounterKind, Field, FieldData, Header, Home, KeyValue, LabelKind,
+    MatchKind, Next, ParamData, Program, RequestKind, Table,
 };
 use sluice_asic::gress::Gress;
 use sluice_asic::hash::HashAlgorithm;
@@ -67,8 +67,9 @@ pub(super) fn program(p: &Program) -> String {
     w.tables();
     w.parsers();
     for gress in Gress::ALL {
-        w.control(gress);
+        w.control(gress, gress.name(), &p.pipe(gress).control);
     }
+    w.control(Gress::Ingress, "ghost", &p.ghost);
     for gress in Gress::ALL {
         w.deparser(gress);
     }
@@ -406,12 +407,11 @@ impl<'p> Printer<'p> {
         }
     }
 
-    fn control(&mut self, gress: Gress) {
-        let block = &self.p.pipe(gress).control;
+    fn control(&mut self, gress: Gress, word: &str, block: &Block) {
         if !block.is_empty() {
             self.gress = Some(gress);
             self.doc("");
-            self.open(format_args!("control {gress}"));
+            self.open(format_args!("control {word}"));
             self.block(block);
             self.close();
         }

@@ -29,6 +29,8 @@ pub(super) enum Kind {
     Start,
     State,
     Control,
+    /// `control ghost`
+    Ghost,
     Deparser,
 }
 
@@ -106,6 +108,11 @@ impl Scan<'_> {
             }
             "control" | "deparser" => {
                 self.c.advance();
+                if word == "control" && self.c.word() == Some("ghost") {
+                    self.c.advance();
+                    (item.kind, item.gress) = (Kind::Ghost, Some(Gress::Ingress));
+                    return self.push_and_skip(item);
+                }
                 item.kind = if word == "control" { Kind::Control } else { Kind::Deparser };
                 item.gress = Some(self.c.gress()?);
                 self.push_and_skip(item)

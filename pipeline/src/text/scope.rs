@@ -58,7 +58,9 @@ impl Space {
             Kind::Register => Space::Register,
             Kind::RegisterAction => Space::RegisterAction,
             Kind::Label => Space::Label,
-            Kind::Program | Kind::Param | Kind::Start | Kind::Control | Kind::Deparser => return None,
+            Kind::Program | Kind::Param | Kind::Start | Kind::Control | Kind::Ghost | Kind::Deparser => {
+                return None;
+            }
         })
     }
 }

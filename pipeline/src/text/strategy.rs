@@ -144,6 +144,9 @@ impl Draw {
             let deparser = Deparser { checksums, emit, requests };
             p.pipes[gress.index()] = PipeData { start, control, deparser };
         }
+        if self.below(2) == 0 {
+            p.ghost = self.block(&p, 2);
+        }
         p
     }
 

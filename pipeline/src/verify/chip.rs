@@ -14,6 +14,7 @@ use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 
 pub(super) fn check(p: &Program, chip: &ChipSpec, d: &mut Vec<Diag>) {
+    super::ghost::for_chip(p, chip, d);
     for data in p.actions.values() {
         operations(p, chip, data, d);
         queue(p, chip, data, d);

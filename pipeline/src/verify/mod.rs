@@ -69,6 +69,10 @@
 //! has a header. A header that ends in front of a resubmitted packet is one that the parser extracts, which it can
 //! only decide by `resubmit_flag` (a warning).
 //!
+//! **Ghost** (`ghost`). The ghost control has no packet: it uses no header, no intrinsic field but those of its
+//! update, which in turn no other part of the program uses; it writes metadata and registers only, and neither
+//! drops nor counts. It writes a register, and ingress reads one that it writes (a warning).
+//!
 //! **Papercuts** (`papercut`), warnings: unused actions, hashes, labels, profiles, counters, registers and register actions; a table never
 //! applied; a parser state never reached; a header emitted but never valid; metadata read but never written;
 //! an ingress that never writes `ucast_egress_port`; a selector hash narrower than its mode reads; a shift
@@ -90,6 +94,7 @@ mod control;
 mod deparser;
 mod diag;
 mod entities;
+mod ghost;
 mod hashes;
 mod headers;
 mod papercut;
@@ -130,6 +135,7 @@ pub fn verify(program: &Program) -> Vec<Diag> {
         deparser::check(program, gress, after.as_ref(), &mut d);
         requests::check(program, gress, &mut d);
     }
+    ghost::check(program, &mut d);
     papercut::check(program, &mut d);
     unique(d)
 }

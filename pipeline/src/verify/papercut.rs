@@ -138,7 +138,11 @@ fn left_out(p: &Program, gress: Gress, flow: &Flow, d: &mut Vec<Diag>) {
         for var in e.match_reads.iter().chain(&e.action_reads).chain(&e.writes) {
             let Var::Field(field) = *var else { continue };
             let Home::Intrinsic(which) = p.fields[field].home else { continue };
-            let Some(note) = which.note().filter(|_| said.insert(which)) else { continue };
+            let Some(note) =
+                which.note().filter(|_| which != Intrinsic::EnqCongestStat && said.insert(which))
+            else {
+                continue;
+            };
             let text = format!("{gress} uses `{}`, which {note}", which.info().name);
             d.push(Diag::warning(data.loc, text).help("leave it out, or take this into account"));
         }

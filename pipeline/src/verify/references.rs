@@ -86,6 +86,8 @@ pub(super) fn check(p: &Program, d: &mut Vec<Diag>) -> bool {
     for gress in Gress::ALL {
         walk.pipe(gress);
     }
+    let site = Site { who: "ghost control", gress: Some(Gress::Ingress), loc: Default::default() };
+    walk.block(site, &p.ghost);
     !walk.dangling
 }
 

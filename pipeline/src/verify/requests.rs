@@ -90,7 +90,7 @@ pub(super) fn for_chip(p: &Program, chip: &ChipSpec, d: &mut Vec<Diag>) {
     let bits = |which: Intrinsic| if tna { which.info().tofino } else { which.info().tofino2 };
     for data in p.fields.values() {
         let Home::Intrinsic(which) = data.home else { continue };
-        if bits(which) == 0 {
+        if bits(which) == 0 && !which.is_ghost() {
             let text = format!("`{}` is used, which {} does not have", which.info().name, chip.name);
             d.push(Diag::error(data.loc, text).help("leave it out on this chip"));
         }

@@ -6,6 +6,7 @@ mod built;
 mod copies;
 mod device;
 mod flow_control;
+mod ghost;
 mod intrinsics;
 mod laps;
 mod multicast;

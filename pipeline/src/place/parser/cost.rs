@@ -69,8 +69,9 @@ impl Hardware<'_> {
             }
             Gress::Egress => self.spec.egress_intrinsic_full,
         };
-        let filled =
-            |home: Home| matches!(home, Home::Intrinsic(i) if !i.info().writable && i != Intrinsic::DropCtl);
+        // The ghost thread has no parser.
+        let parsed = |i: Intrinsic| !i.info().writable && i != Intrinsic::DropCtl && !i.is_ghost();
+        let filled = |home: Home| matches!(home, Home::Intrinsic(i) if parsed(i));
         let fields = self.program.fields.iter().filter(|(_, d)| d.gress == gress && filled(d.home));
         let containers = fields.flat_map(|(f, _)| self.allocation.containers_of(Var::Field(f)));
         let work = Work { elsewhere: containers.map(|c| self.bits(c)).collect(), ..Work::default() };
