@@ -1,10 +1,12 @@
 //! Declarations: what each entity of a program is. What may not live here: control flow.
 
 use super::{
-    Action, Block, Expr, Field, Hash, Header, Intrinsic, Loc, ParserState, Primitive, Profile, Table,
+    Action, Block, Expr, Field, Hash, Header, Intrinsic, Loc, ParserState, Primitive, Profile, Register,
+    Table,
 };
 use sluice_asic::gress::Gress;
 use sluice_asic::hash::{HashAlgorithm, HashFunction, HashFunctionError, Seed};
+use sluice_asic::port::PortName;
 use sluice_asic::select::SelectorMode;
 
 /// A parameter value that a program was built with.
@@ -335,6 +337,21 @@ impl HashData {
         let function = HashFunction::new(self.algorithm, u32::from(self.width))?;
         Ok(function.extended().with_seed(Seed::Xor(self.seed))?.rotated_right(u32::from(self.rotate)))
     }
+}
+
+/// Ports that state must see together: every pipe has its own registers, so all of them must be ports of one pipe.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TogetherData {
+    /// Name, unique among these.
+    pub name: String,
+    /// The state.
+    pub registers: Vec<Register>,
+    /// The ports as users name them: `3` of the front panel, `dev:137`.
+    pub ports: Vec<PortName>,
+    /// Why: what is compared or added up over the ports.
+    pub doc: String,
+    /// Where the author wrote it.
+    pub loc: Loc,
 }
 
 /// Whether a label means loss or purpose.

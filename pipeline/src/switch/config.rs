@@ -1,5 +1,6 @@
 //! Configuration of the device and what makes one impossible. What may not live here: behaviour.
 
+use super::pipes::SplitState;
 use super::port::PortState;
 use crate::control::ControlError;
 use sluice_asic::chip::ChipSpec;
@@ -106,6 +107,9 @@ pub enum SwitchError {
     /// A control-plane operation was refused.
     #[error(transparent)]
     Control(Box<ControlError>),
+    /// State that the port map splits.
+    #[error(transparent)]
+    Split(Box<SplitState>),
     /// A program that needs time, without it.
     #[error("program `{program}` {needs}, which needs time: run it without --functional")]
     NeedsTime {

@@ -24,6 +24,7 @@ mod ghost;
 mod ingress;
 mod laps;
 mod observe;
+mod pipes;
 mod port;
 mod reason;
 mod replicate;
@@ -34,6 +35,7 @@ pub use config::{Mode, QueueSetup, SwitchConfig, SwitchError};
 pub use generator::GENERATED;
 pub use laps::{FUNCTIONAL_LAPS, FUNCTIONAL_PASSES, TIMER_LAPS};
 pub use observe::{Digest, Left, Lost, PassEvent, QueueEvent, Sink};
+pub use pipes::{SplitState, state_is_whole};
 pub use reason::{DeviceDrop, Reason};
 pub use totals::{Created, Held, PortTotals, Totals};
 
@@ -255,6 +257,7 @@ impl<E: Executor> Switch<E> {
             let (program, needs) = (program.name.clone(), "sees queue depths in its ghost control");
             return Err(SwitchError::NeedsTime { program, needs });
         }
+        state_is_whole(program, ports).map_err(|e| SwitchError::Split(Box::new(e)))?;
         let clock = chip.mau.clock;
         let states = port::states(chip, ports, &config)?;
         let tm = TrafficManager::new(config.tm(chip, &states)).map_err(SwitchError::TrafficManager)?;

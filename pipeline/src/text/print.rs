@@ -65,6 +65,7 @@ pub(super) fn program(p: &Program) -> String {
     w.profiles();
     w.actions();
     w.tables();
+    w.together();
     w.parsers();
     for gress in Gress::ALL {
         w.control(gress, gress.name(), &p.pipe(gress).control);
@@ -274,6 +275,18 @@ impl<'p> Printer<'p> {
                 self.line(format_args!("bit<{}> {short} = {};", d.width, which.info().name));
             }
             _ => self.line(format_args!("bit<{}> {short};", d.width)),
+        }
+    }
+
+    fn together(&mut self) {
+        for d in &self.p.together {
+            self.doc(&d.doc);
+            let registers: Vec<String> = d.registers.iter().map(|r| self.register(*r)).collect();
+            let ports: Vec<String> = d.ports.iter().map(|p| quote(&p.to_string(), '"')).collect();
+            self.open(format_args!("together {}", name(&d.name)));
+            self.line(format_args!("registers = {{ {} }};", registers.join(", ")));
+            self.line(format_args!("ports = {{ {} }};", ports.join(", ")));
+            self.close();
         }
     }
 

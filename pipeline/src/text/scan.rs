@@ -31,6 +31,7 @@ pub(super) enum Kind {
     Control,
     /// `control ghost`
     Ghost,
+    Together,
     Deparser,
 }
 
@@ -50,7 +51,7 @@ pub(super) struct Item {
     pub(super) body: usize,
 }
 
-const NAMED: [(&str, Kind); 11] = [
+const NAMED: [(&str, Kind); 12] = [
     ("program", Kind::Program),
     ("param", Kind::Param),
     ("header", Kind::Header),
@@ -62,6 +63,7 @@ const NAMED: [(&str, Kind); 11] = [
     ("profile", Kind::Profile),
     ("action", Kind::Action),
     ("table", Kind::Table),
+    ("together", Kind::Together),
 ];
 
 /// The declarations of a text, in order; those of fields and states follow the one that contains them.
@@ -119,7 +121,7 @@ impl Scan<'_> {
             }
             _ => Err(self.c.error(
                 "`program`, `param`, `header`, `metadata`, `intrinsic`, `label`, `hash`, `counter`, `profile`, \
-                 `register`, `register_action`, `action`, `table`, `parser`, `control` or `deparser`",
+                 `register`, `register_action`, `action`, `table`, `together`, `parser`, `control` or `deparser`",
             )),
         }
     }
@@ -138,7 +140,10 @@ impl Scan<'_> {
 
     fn named(&mut self, mut item: Item) -> Parsed<()> {
         item.name = self.c.name()?;
-        if !matches!(item.kind, Kind::Program | Kind::Param | Kind::Label | Kind::RegisterAction) {
+        if !matches!(
+            item.kind,
+            Kind::Program | Kind::Param | Kind::Label | Kind::RegisterAction | Kind::Together
+        ) {
             self.c.expect(":")?;
             item.gress = Some(self.c.gress()?);
         }

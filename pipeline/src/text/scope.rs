@@ -58,7 +58,13 @@ impl Space {
             Kind::Register => Space::Register,
             Kind::RegisterAction => Space::RegisterAction,
             Kind::Label => Space::Label,
-            Kind::Program | Kind::Param | Kind::Start | Kind::Control | Kind::Ghost | Kind::Deparser => {
+            Kind::Program
+            | Kind::Param
+            | Kind::Start
+            | Kind::Control
+            | Kind::Ghost
+            | Kind::Together
+            | Kind::Deparser => {
                 return None;
             }
         })

@@ -73,6 +73,9 @@
 //! update, which in turn no other part of the program uses; it writes metadata and registers only, and neither
 //! drops nor counts. It writes a register, and ingress reads one that it writes (a warning).
 //!
+//! **Together** (`together`). What must be of one pipe names at least one register and two ports, none twice, and says
+//! why.
+//!
 //! **Papercuts** (`papercut`), warnings: unused actions, hashes, labels, profiles, counters, registers and register actions; a table never
 //! applied; a parser state never reached; a header emitted but never valid; metadata read but never written;
 //! an ingress that never writes `ucast_egress_port`; a selector hash narrower than its mode reads; a shift
@@ -106,6 +109,7 @@ mod requests;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod together;
 mod values;
 
 pub use diag::{Diag, Severity};
@@ -136,6 +140,7 @@ pub fn verify(program: &Program) -> Vec<Diag> {
         requests::check(program, gress, &mut d);
     }
     ghost::check(program, &mut d);
+    together::check(program, &mut d);
     papercut::check(program, &mut d);
     unique(d)
 }

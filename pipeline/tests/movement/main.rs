@@ -10,5 +10,6 @@ mod ghost;
 mod intrinsics;
 mod laps;
 mod multicast;
+mod pipes;
 mod pktgen;
 mod random;
