@@ -123,7 +123,8 @@ fn words(chip: &ChipSpec) -> Result<Vec<Word>, Failure> {
     }
     for row in Intrinsic::TABLE {
         let text = format!("{} bits on Tofino, {} on Tofino 2", row.tofino, row.tofino2);
-        list.push(Word { word: row.name.into(), kind: "intrinsic metadata", text, more: String::new() });
+        let more = row.field.note().unwrap_or_default().to_owned();
+        list.push(Word { word: row.name.into(), kind: "intrinsic metadata", text, more });
     }
     for (word, text) in SUMMARY {
         list.push(Word { word: word.into(), kind: "summary key", text: text.into(), more: String::new() });
@@ -136,12 +137,13 @@ fn words(chip: &ChipSpec) -> Result<Vec<Word>, Failure> {
 }
 
 /// Keys of summary.json.
-const SUMMARY: [(&str, &str); 16] = [
+const SUMMARY: [(&str, &str); 17] = [
     ("packets.in", "frames taken off the wires of the inputs"),
     ("packets.created", "packets made inside the switch; a multicast to n members creates n-1"),
     ("created.mirror", "copies made for mirror sessions"),
     ("created.multicast", "copies of multicast packets beyond the packet itself, those for the CPU included"),
     ("created.digest", "digests made for the control plane; each is absorbed by it"),
+    ("created.pktgen", "packets made by packet generators; a run does not wait for them"),
     ("packets.out", "frames sent on external ports, the CPU port included"),
     ("packets.dropped", "packets lost, by reason in `drops`"),
     ("packets.absorbed", "packets that the program consumed on purpose, by purpose in `absorbed`"),

@@ -183,7 +183,7 @@ fn gress_pass(
         let packet = match made.kind {
             MadeKind::Mirror { copy, .. } => with(made.kind, copy),
             MadeKind::Digest { data, .. } => with(made.kind, data),
-            MadeKind::Multicast(_) => packet,
+            MadeKind::Multicast(_) | MadeKind::FlowControl(_) | MadeKind::Pktgen(_) => packet,
         };
         let content = packet.map_or_else(Vec::new, |p| bytes(store, p));
         if let Some(p) = packet {
@@ -205,7 +205,7 @@ fn text(kind: MadeKind) -> String {
     match kind {
         MadeKind::Mirror { session, header, packet, .. } => format!("mirror {session} {header} {packet:?}"),
         MadeKind::Digest { kind, .. } => format!("digest {kind}"),
-        MadeKind::Multicast(request) => format!("{request:?}"),
+        MadeKind::Multicast(_) | MadeKind::FlowControl(_) | MadeKind::Pktgen(_) => format!("{kind:?}"),
     }
 }
 

@@ -55,7 +55,7 @@ pub enum Outcome {
     Ran(Action),
 }
 
-/// A predicate: the parent holds and the node decided so. The root has neither.
+/// A predicate: the parent holds and the node decided so. Roots have neither.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PredData {
     /// The enclosing predicate and the outcome that this one adds; `None` for "always".
@@ -69,6 +69,9 @@ pub struct Flow {
     pub nodes: EntityMap<Node, NodeData>,
     /// Predicates; the first is "always". A parent stands before its children.
     pub preds: EntityMap<Pred, PredData>,
+    /// Of ingress: the predicate that holds for updates of queue depths, which "always" does not mean; the nodes of
+    /// the ghost control are below it, behind those of ingress.
+    pub ghost: Option<Pred>,
 }
 
 /// What a PHV holds: a field, or a header's validity (POV) bit.
@@ -99,10 +102,24 @@ impl Flow {
         let mut flow = Flow::default();
         let always = flow.preds.push(PredData { of: None });
         flow.block(&program.pipe(gress).control, always);
+        if gress == Gress::Ingress && !program.ghost.is_empty() {
+            let ghost = flow.preds.push(PredData { of: None });
+            flow.ghost = Some(ghost);
+            flow.block(&program.ghost, ghost);
+        }
         flow
     }
 
-    /// The predicate that always holds.
+    /// Whether the node is one of the ghost control.
+    #[must_use]
+    pub fn is_ghost(&self, node: Node) -> bool {
+        self.ghost.is_some_and(|ghost| {
+            // Predicates of the ghost control stand behind its root.
+            self.nodes[node].pred >= ghost
+        })
+    }
+
+    /// The predicate that always holds for packets.
     #[must_use]
     pub fn always(&self) -> Pred {
         Pred::new(0)
@@ -160,6 +177,9 @@ impl Flow {
     /// True when no packet runs both nodes: somewhere above them one node decided differently.
     #[must_use]
     pub fn exclusive(&self, a: Node, b: Node) -> bool {
+        if self.is_ghost(a) != self.is_ghost(b) {
+            return true;
+        }
         let theirs = self.outcomes(self.nodes[b].pred);
         self.outcomes(self.nodes[a].pred)
             .iter()

@@ -4,7 +4,7 @@
 
 use crate::control::{ControlState, Entry, EntryId};
 use crate::entity::EntityMap;
-use crate::ir::{Counter, CounterHome, Label, Profile, Program, Register, Table};
+use crate::ir::{Counter, CounterHome, Intrinsic, Label, Profile, Program, Register, Table};
 use crate::packet::{Packet, PacketStore};
 use sluice_asic::gress::Gress;
 use sluice_asic::salu::State as Element;
@@ -38,6 +38,10 @@ pub struct PassIn {
     pub rid_first: bool,
     /// Egress: class of service that the packet had at ingress.
     pub cos: u8,
+    /// Egress: the packet was deflected.
+    pub deflected: bool,
+    /// Egress: of a deflected packet, where it would have been dropped.
+    pub enq_congest_stat: u8,
 }
 
 /// How a pass ended.
@@ -70,11 +74,23 @@ pub struct PassOut {
     pub cos: u8,
     /// Parser cycles of the path that the packet took.
     pub parser_cycles: u16,
+    /// Ingress: `bypass_egress`.
+    pub bypass: bool,
+    /// Ingress: `deflect_on_drop`.
+    pub deflect: bool,
 }
 
 impl Default for PassOut {
     fn default() -> Self {
-        PassOut { verdict: Verdict::Forward, port: 0, qid: 0, cos: 0, parser_cycles: 0 }
+        PassOut {
+            verdict: Verdict::Forward,
+            port: 0,
+            qid: 0,
+            cos: 0,
+            parser_cycles: 0,
+            bypass: false,
+            deflect: false,
+        }
     }
 }
 
@@ -129,6 +145,30 @@ pub enum MadeKind {
     },
     /// Multicast: the packet goes to groups, or to the CPU.
     Multicast(McastRequest),
+    /// `adv_flow_ctl`: a word for a queue.
+    FlowControl(u32),
+    /// The packet generator is asked for packets.
+    Pktgen(PktgenRequest),
+}
+
+/// What a deparser asks of its pipe's packet generator (Tofino 2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PktgenRequest {
+    /// The bytes that applications compare.
+    pub key: [u8; 16],
+    /// `pktgen_address`: where the packet's bytes stand in the buffer.
+    pub address: u16,
+    /// `pktgen_length`: how many they are.
+    pub length: u16,
+}
+
+impl PktgenRequest {
+    /// The request with the bytes of a header, of which the first sixteen count.
+    pub(crate) fn new(header: &[u8], address: u16, length: u16) -> PktgenRequest {
+        let mut key = [0; 16];
+        key.iter_mut().zip(header).for_each(|(to, from)| *to = *from);
+        PktgenRequest { key, address, length }
+    }
 }
 
 /// Puts the header of a request in front of a packet. A packet without room gets its headroom back first,
@@ -153,6 +193,8 @@ pub struct McastRequest {
     pub rid: u16,
     /// `copy_to_cpu`: the class of service of that copy.
     pub cpu: Option<u8>,
+    /// `level1_mcast_hash` and `level2_mcast_hash`.
+    pub hashes: [u16; 2],
 }
 
 /// One counter cell.
@@ -206,13 +248,44 @@ impl State {
 /// Most passes of one batch: one bit each in a `u64`.
 pub const MAX_BATCH: usize = 64;
 
+/// An update of a queue's depth for the ghost thread (Tofino 2; facts: asic §8.6).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GhostUpdate {
+    /// `ping_pong`: flips from one update to the next.
+    pub ping_pong: bool,
+    /// `qlength`: the depth in cells.
+    pub qlength: u32,
+    /// `qid`: MAC and queue of the MAC.
+    pub qid: u16,
+    /// `pipe_id`: the queue's pipe.
+    pub pipe: u8,
+}
+
+impl GhostUpdate {
+    /// The value of a field of the ghost control; zero for any other.
+    #[must_use]
+    pub(crate) const fn field(&self, which: Intrinsic) -> u32 {
+        match which {
+            Intrinsic::GhostPingPong => self.ping_pong as u32,
+            Intrinsic::GhostQlength => self.qlength,
+            Intrinsic::GhostQid => self.qid as u32,
+            Intrinsic::GhostPipeId => self.pipe as u32,
+            _ => 0,
+        }
+    }
+}
+
 /// Executes passes: the reference interpreter and the fast engine.
 pub trait Executor {
     /// Runs up to [`MAX_BATCH`] passes of one gress in entry order.
     fn run(&mut self, gress: Gress, batch: &mut [Pass], packets: &mut PacketStore);
 
+    /// Runs the ghost control on an update; between batches of ingress, in entry order.
+    fn ghost(&mut self, update: &GhostUpdate);
+
     /// What the last batch made beside its packets, ascending by pass; of one pass in the order of the
-    /// requests, but copies of what leaves behind all others, and multicast last. The caller takes it; the next batch begins with an empty list.
+    /// requests, but flow control before and copies of what leaves behind all others, and multicast last. The
+    /// caller takes it; the next batch begins with an empty list.
     fn made(&mut self) -> &mut Vec<Made>;
 
     /// The control plane changed this table; `control` is the new state of everything.

@@ -205,6 +205,12 @@ impl PacketGenerator {
         }
     }
 
+    /// The generator's line is taken until then: by its own packets with what stands around them on the line, or by
+    /// recirculated ones, which share it.
+    pub fn busy_until(&mut self, time: Time) {
+        self.free_at = self.free_at.max(time);
+    }
+
     /// When the next packet starts, or the next timer runs out; nothing happens before.
     pub fn next_time(&self) -> Option<Time> {
         let apps = || self.slots.iter().filter_map(|slot| slot.app.as_ref());

@@ -21,6 +21,7 @@
 
 mod afc;
 mod config;
+mod hold;
 mod mirror;
 mod queue;
 mod scheduler;
@@ -31,6 +32,8 @@ use thiserror::Error;
 use crate::units::{Bytes, Cells, Divisor, Duration, Time};
 pub use afc::{AfcEffect, AfcError, AfcMode, AfcWord};
 pub use config::{ConfigError, PortQueues, QueueConfig, TmConfig};
+use hold::Hold;
+pub use hold::PauseCause;
 pub use mirror::{HashIndex, MirrorError, MirrorKind, MirrorMetadata, MirrorOverrides, MirrorSession};
 use queue::{Fifo, Packet, Slab};
 use scheduler::Scheduler;
@@ -136,12 +139,16 @@ struct Queue {
     fifo: Fifo,
     limit: Cells,
     stats: QueueStats,
+    hold: Hold,
 }
 
 impl Queue {
     /// The length of the packet at the head, if the queue may send it now.
     #[inline]
     fn sendable<H: Copy>(&self, slab: &Slab<H>) -> Option<Bytes> {
+        if !self.hold.open() {
+            return None;
+        }
         self.fifo.head(slab).map(|packet| packet.bytes)
     }
 }
@@ -160,6 +167,7 @@ impl Port {
             fifo: Fifo::new(),
             limit: queue.limit_cells,
             stats: QueueStats::default(),
+            hold: Hold::default(),
         };
         Self {
             queues: config.queues.iter().map(queue).collect(),
@@ -216,7 +224,7 @@ impl<H: Copy> TrafficManager<H> {
         let need = cells_of(bytes, self.cell_size);
         let missing = TailDrop::NoSuchQueue { port, queue };
         let port = self.ports.get_mut(usize::from(port.0)).ok_or(missing)?;
-        let Queue { fifo, limit, stats } = port.queues.get_mut(usize::from(queue.0)).ok_or(missing)?;
+        let Queue { fifo, limit, stats, .. } = port.queues.get_mut(usize::from(queue.0)).ok_or(missing)?;
         if let Admission::Drop(reason) = admission(need, used, size, fifo.cells(), *limit) {
             stats.count_drop(&reason, bytes);
             return Err(reason);
@@ -245,8 +253,9 @@ impl<H: Copy> TrafficManager<H> {
     pub fn dequeue(&mut self, port: TmPort, now: Time) -> Option<Dequeued<H>> {
         let Port { queues, scheduler, backlog, .. } = self.ports.get_mut(usize::from(port.0))?;
         let queue = scheduler.take(|queue| queues.get(usize::from(queue.0))?.sendable(&self.slab))?;
-        let Queue { fifo, stats, .. } = queues.get_mut(usize::from(queue.0))?;
+        let Queue { fifo, stats, hold, .. } = queues.get_mut(usize::from(queue.0))?;
         let Packet { handle, bytes, cells, stamp } = fifo.pop(&mut self.slab)?;
+        hold.spend(cells);
         scheduler.sent(queue, bytes, fifo.is_empty());
         stats.dequeued.count(bytes);
         backlog.remove(bytes, cells);
@@ -254,6 +263,27 @@ impl<H: Copy> TrafficManager<H> {
         let deq_timedelta = now.saturating_since(stamp.enq_tstamp);
         let stamp = DequeueStamp { enqueue: stamp, deq_qdepth: fifo.cells(), deq_timedelta };
         Some(Dequeued { handle, queue, bytes, stamp })
+    }
+
+    /// Pauses a queue for a cause, or lifts that pause. What was dequeued goes on its way. False if there is no
+    /// such queue.
+    pub fn pause(&mut self, port: TmPort, queue: QueueId, cause: PauseCause, paused: bool) -> bool {
+        self.held_by(port, queue).map(|hold| hold.pause(cause, paused)).is_some()
+    }
+
+    /// Sets how a queue obeys flow-control words; it obeys none at first. False if there is no such queue.
+    pub fn set_flow_control(&mut self, port: TmPort, queue: QueueId, mode: Option<AfcMode>) -> bool {
+        self.held_by(port, queue).map(|hold| hold.set_mode(mode)).is_some()
+    }
+
+    /// A flow-control word reaches a queue. False if there is no such queue.
+    pub fn flow_control(&mut self, port: TmPort, queue: QueueId, word: AfcWord) -> bool {
+        self.held_by(port, queue).map(|hold| hold.obey(word)).is_some()
+    }
+
+    fn held_by(&mut self, port: TmPort, queue: QueueId) -> Option<&mut Hold> {
+        let port = self.ports.get_mut(usize::from(port.0))?;
+        port.queues.get_mut(usize::from(queue.0)).map(|queue| &mut queue.hold)
     }
 
     /// What waits on a port; nothing on a port that is not configured.

@@ -159,6 +159,7 @@ fn config(args: &ReplayArgs, port_speeds: Vec<(u16, BitRate)>) -> Result<SwitchC
             ..QueueSetup::default()
         },
         port_speeds,
+        seed: args.seed,
         ..SwitchConfig::default()
     })
 }

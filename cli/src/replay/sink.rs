@@ -5,7 +5,9 @@ use super::comment;
 use super::output::Outputs;
 use super::trace::TraceText;
 use hdrhistogram::Histogram;
-use sluice_pipeline::switch::{DeviceDrop, IdleEntry, Left, Lost, Mode, PassEvent, QueueEvent, Reason, Sink};
+use sluice_pipeline::switch::{
+    DeviceDrop, GENERATED, IdleEntry, Left, Lost, Mode, PassEvent, QueueEvent, Reason, Sink,
+};
 
 /// Latencies from first bit in to first bit out.
 pub(crate) struct Latency {
@@ -66,7 +68,7 @@ impl Origins {
 
     pub(crate) fn find(&self, tag: u64) -> Option<Origin> {
         let (of, origin) = self.ring[tag as usize % Origins::SIZE];
-        (of == tag).then_some(origin)
+        (of == tag && tag != GENERATED).then_some(origin)
     }
 }
 
@@ -116,7 +118,7 @@ impl<'a> Collector<'a> {
 
 impl Sink for Collector<'_> {
     fn sent(&mut self, p: &Left, head: &[u8], tail: &[u8]) {
-        if self.plan.config.mode == Mode::Timed {
+        if self.plan.config.mode == Mode::Timed && p.tag != GENERATED {
             self.latency.record(p.first_bit.saturating_since(p.received).as_ps());
         }
         if let Some(trace) = &mut self.trace {

@@ -44,7 +44,7 @@ pub(crate) fn value(plan: &Plan<'_>, done: &Done<'_>) -> Value {
             "absorbed": t.absorbed, "held": done.held.total(),
         },
         "created": {
-            "mirror": t.made.mirror, "multicast": t.made.multicast, "pktgen": 0, "digest": t.made.digest, "pfc": 0,
+            "mirror": t.made.mirror, "multicast": t.made.multicast, "pktgen": t.made.pktgen, "digest": t.made.digest, "pfc": 0,
         },
         "drops": drops,
         "absorbed": absorbed,

@@ -55,7 +55,7 @@ impl Writer<'_, '_> {
             // Small enough for any of them: what crosses to egress, or the first header.
             RequestKind::Digest => Some(wire.bridge.unwrap_or(wire.first)),
             RequestKind::Mirror(_) => wire.bridge,
-            RequestKind::Resubmit => None,
+            RequestKind::Resubmit | RequestKind::Pktgen => None,
         };
         Request { kind, selector, header, loc: Loc::default() }
     }

@@ -62,6 +62,13 @@ impl Deparser<'_> {
         self.request(RequestKind::Digest, selector, data, Loc::caller())
     }
 
+    /// Asks the packet generator of the pipe for packets when `pktgen` is 1: applications with a request trigger
+    /// compare the data, at most 16 bytes. Tofino 2 only.
+    #[track_caller]
+    pub fn pktgen(self, data: impl RequestData) -> Self {
+        self.request(RequestKind::Pktgen, 1, data, Loc::caller())
+    }
+
     fn request(self, kind: RequestKind, selector: u8, data: impl RequestData, loc: Loc) -> Self {
         let request = Request { kind, selector, header: data.header(), loc };
         self.gress.builder.draft().program.pipes[self.gress.gress.index()].deparser.requests.push(request);

@@ -8,6 +8,7 @@ use super::params::Params;
 use crate::ir::{self, FieldData, Home, Intrinsic, LabelData, LabelKind, Loc, ParamValue, PrimitiveKind};
 use crate::verify::{Diag, Severity};
 use sluice_asic::gress::Gress;
+use sluice_asic::port::PortName;
 use std::cell::{RefCell, RefMut};
 
 /// Builds one stage program.
@@ -78,6 +79,14 @@ impl Builder {
         self.gress(Gress::Egress)
     }
 
+    /// Declares what belongs to the ghost thread (Tofino 2): a control block that has no packet, runs on updates of
+    /// queue depths ([`tna::Ghost`](super::tna::Ghost)) and writes registers that ingress reads. Tables, actions and
+    /// registers may be declared here or for ingress, which it shares stages and stateful ALUs with.
+    pub fn ghost(&self) -> GressBuilder<'_> {
+        self.forget_name();
+        GressBuilder::ghost(self)
+    }
+
     /// Declares what belongs to `gress`.
     pub fn gress(&self, gress: Gress) -> GressBuilder<'_> {
         // `let ig = b.ingress()` under the attribute names a handle, not a declaration.
@@ -89,6 +98,24 @@ impl Builder {
     pub fn named(&self, name: &str, doc: &str) -> &Self {
         self.draft().pending = Some((name.to_owned(), doc.to_owned()));
         self
+    }
+
+    /// Says that registers must see all of these ports: a port map on which they are of different pipes is refused.
+    /// `doc` says why. Ports are as users name them, `3` of the front panel or `dev:137`.
+    #[track_caller]
+    pub fn together(
+        &self,
+        doc: &str,
+        registers: impl IntoIterator<Item = ir::Register>,
+        ports: impl IntoIterator<Item = PortName>,
+    ) {
+        let loc = Loc::caller();
+        let registers: Vec<ir::Register> = registers.into_iter().collect();
+        let draft = &mut self.draft().program;
+        let name = registers.first().map_or_else(String::new, |r| draft.registers[*r].name.clone());
+        let name = format!("{name}_{}", draft.together.len());
+        let (ports, doc) = (ports.into_iter().collect(), doc.to_owned());
+        draft.together.push(ir::TogetherData { name, registers, ports, doc, loc });
     }
 
     /// Declares the reason of a drop. `doc` tells users what happened; documentation given by

@@ -22,11 +22,17 @@ use sluice_asic::gress::Gress;
 pub struct GressBuilder<'b> {
     pub(super) builder: &'b Builder,
     pub(super) gress: Gress,
+    /// Statements go to the ghost control.
+    pub(super) ghost: bool,
 }
 
 impl<'b> GressBuilder<'b> {
     pub(super) fn new(builder: &'b Builder, gress: Gress) -> Self {
-        GressBuilder { builder, gress }
+        GressBuilder { builder, gress, ghost: false }
+    }
+
+    pub(super) fn ghost(builder: &'b Builder) -> Self {
+        GressBuilder { builder, gress: Gress::Ingress, ghost: true }
     }
 
     /// Which gress this is.
@@ -147,7 +153,10 @@ impl<'b> GressBuilder<'b> {
         let mut control = Control::new(self.builder, self.gress);
         body(&mut control);
         let block = control.into_block();
-        self.builder.draft().program.pipes[self.gress.index()].control.extend(block);
+        let program = &mut self.builder.draft().program;
+        let control =
+            if self.ghost { &mut program.ghost } else { &mut program.pipes[self.gress.index()].control };
+        control.extend(block);
     }
 
     /// An action that does nothing, as P4's: what a table does by default when it says nothing else.

@@ -1,7 +1,7 @@
 //! Intrinsic metadata as structs of handles, as in TNA.
 //!
-//! What lives here: one struct per TNA struct, with the fields that the device really fills or obeys, as
-//! wide as on Tofino 2 (facts: asic §10). What may not: any other metadata. `dprsr.drop_ctl` has no handle:
+//! What lives here: the fields of the TNA structs in groups that are used together, as wide as on Tofino 2 (facts:
+//! asic §10); those that the device does not fill or obey say so. What may not: any other metadata. `dprsr.drop_ctl` has no handle:
 //! a drop sets it.
 
 use super::fields::{IntrinsicDeclarer, IntrinsicFields, IntrinsicHandle};
@@ -156,6 +156,120 @@ intrinsic! {
         egress_qid: Ro<7> = EgressQid;
         /// Bytes of the packet as the traffic manager held it, without FCS
         pkt_length: Ro<16> = PktLength;
+    }
+    /// `ig`: the version of the configuration. Reads zero: there are no versions.
+    Versions {
+        /// Version that the packet sees
+        packet_version: Ro<2> = PacketVersion;
+    }
+    /// `prsr`: the version numbers of the parser. They read zero: there are no versions.
+    ParserVersions {
+        /// Version numbers
+        global_ver: Ro<32> = GlobalVer;
+    }
+    /// `ig_tm`: the way past egress.
+    Bypass {
+        /// 1 sends the packet through its queue and past egress
+        bypass_egress: Bits<1> = BypassEgress;
+    }
+    /// `ig_tm`: what happens to the packet where it would be dropped.
+    Deflection {
+        /// 1 sends it to the deflection port of the pipe
+        deflect_on_drop: Bits<1> = DeflectOnDrop;
+    }
+    /// `ig_tm`: the packet's colour. Nobody obeys it: the traffic manager has no colour limits.
+    Color {
+        /// 0 green, 1 yellow, 3 red
+        packet_color: Bits<2> = PacketColor;
+    }
+    /// `ig_tm`: cut-through. Nobody obeys it: packets are queued whole.
+    CutThrough {
+        /// 1 forbids unicast cut-through
+        disable_ucast_cutthru: Bits<1> = DisableUcastCutthru;
+        /// 1 allows multicast cut-through
+        enable_mcast_cutthru: Bits<1> = EnableMcastCutthru;
+    }
+    /// `ig_tm`: the choice among multicast members.
+    McastHash {
+        /// Chooses one of the nodes that share a number
+        level1_mcast_hash: Bits<13> = Level1McastHash;
+        /// Chooses one port of a node that sends to one of them
+        level2_mcast_hash: Bits<13> = Level2McastHash;
+    }
+    /// `dprsr`: what else a copy takes from the packet, where its mirror session lets packets override it. Tofino 2
+    /// only.
+    MirrorChoice {
+        /// Hash of the copy, one of its two
+        mirror_hash: Bits<13> = MirrorHash;
+        /// Whether it is deflected where it would be dropped
+        mirror_deflect_on_drop: Bits<1> = MirrorDeflectOnDrop;
+    }
+    /// `dprsr`: samples of coalescing sessions. Nobody obeys it: copies are not gathered. Tofino 2 only.
+    MirrorCoalesce {
+        /// Bytes of the sample
+        mirror_coalesce_length: Bits<8> = MirrorCoalesceLength;
+    }
+    /// `dprsr`: flow control of a queue of any pipe, from either gress. Tofino 2 only.
+    FlowControl {
+        /// Bit 31: a word for a queue; 30-29 its pipe; 28-25 its MAC; 21-15 the MAC's queue; 14-0 credit, 1 pauses
+        adv_flow_ctl: Bits<32> = AdvFlowCtl;
+    }
+    /// `dprsr`: truncation. Nobody obeys it: what the chip does with it is not public. Tofino 2 only.
+    MtuTruncation {
+        /// Length to cut to
+        mtu_trunc_len: Bits<14> = MtuTruncLen;
+        /// What becomes of packets that are too long
+        mtu_trunc_err_f: Bits<1> = MtuTruncErrF;
+    }
+    /// `dprsr`: what ingress asks of the packet generator; see [`Deparser::pktgen`](super::Deparser::pktgen). Tofino 2
+    /// only.
+    ForPktgen {
+        /// 1 asks for packets
+        pktgen: Bits<1> = Pktgen;
+        /// Where their bytes stand in the generator's buffer
+        pktgen_address: Bits<14> = PktgenAddress;
+        /// How many bytes they have
+        pktgen_length: Bits<10> = PktgenLength;
+    }
+    /// `dprsr`: samples of coalescing sessions. Nobody obeys it: copies are not gathered.
+    Coalesce {
+        /// 1 sends the samples that were gathered
+        coalesce_flush: Bits<1> = CoalesceFlush;
+        /// Bytes of the sample
+        coalesce_length: Bits<7> = CoalesceLength;
+    }
+    /// `eg`: congestion when the packet was in its queue. Reads zero but in deflected packets: the traffic manager has no
+    /// congestion levels.
+    Congestion {
+        /// Of its queue at enqueue; of a deflected packet, where it would have been dropped
+        enq_congest_stat: Ro<2> = EnqCongestStat;
+        /// Of its queue at dequeue
+        deq_congest_stat: Ro<2> = DeqCongestStat;
+        /// Of the four application pools, two bits each
+        app_pool_congest_stat: Ro<8> = AppPoolCongestStat;
+    }
+    /// `eg`: whether the packet was deflected.
+    Deflected {
+        /// 1 in a deflected packet; the low seven bits of its `enq_qdepth` are the local port that it was for
+        deflection_flag: Ro<1> = DeflectionFlag;
+    }
+    /// `ghost`: an update of a queue's depth, all that the ghost control sees. Tofino 2 only.
+    Ghost {
+        /// Flips from one update of the pipe to the next
+        ping_pong: Ro<1> = GhostPingPong;
+        /// The queue's depth in cells
+        qlength: Ro<18> = GhostQlength;
+        /// The queue: its MAC in bits 10 to 7, its number among the MAC's queues in bits 6 to 0
+        qid: Ro<11> = GhostQid;
+        /// The queue's pipe
+        pipe_id: Ro<2> = GhostPipeId;
+    }
+    /// `eg_oport`: times at the MAC. Nobody obeys it: MACs keep no times.
+    OutputPort {
+        /// 1 has the MAC keep the time at which the packet leaves
+        capture_tstamp_on_tx: Bits<1> = CaptureTstampOnTx;
+        /// 1 has the MAC write the time in the switch into the packet
+        update_delay_on_tx: Bits<1> = UpdateDelayOnTx;
     }
 }
 

@@ -1,9 +1,11 @@
 //! A control-plane state as a TOML file that [`toml::parse`](super::toml::parse) reads back. What may not live
 //! here: reading.
 
+use super::app_words::{hex, show};
 use super::check::has_priority;
-use super::{ControlState, Entry, GroupMember, Replication, Then, show_key, show_value};
+use super::{ControlState, DeviceState, Entry, GroupMember, Replication, Then, show_key, show_value};
 use crate::ir::{ActionCall, Profile, Program, Table};
+use sluice_asic::tm::AfcMode;
 use std::fmt::Write;
 
 /// Everything that has been configured beyond what the program itself says: members, groups, entries in the
@@ -31,6 +33,7 @@ pub fn print(program: &Program, control: &ControlState) -> String {
         let columns: Vec<String> = columns.collect();
         _ = writeln!(out, "\n[[port_metadata]]\nport = {port}\nvalues = {{ {} }}", columns.join(", "));
     }
+    print_device(&control.device, &mut out);
     out
 }
 
@@ -58,13 +61,40 @@ fn print_replication(state: &Replication, out: &mut String) {
         _ = writeln!(out, "\n[[multicast]]\ngroup = {id}\nnodes = [");
         for node in nodes {
             let exclusion = node.level1_exclusion.map(|x| format!(", level1_exclusion = {x}"));
-            let (rid, list) = (node.rid, ports(&node.ports));
-            _ = writeln!(out, "  {{ rid = {rid}, ports = [{list}]{} }},", exclusion.unwrap_or_default());
+            let (rid, list, exclusion) = (node.rid, ports(&node.ports), exclusion.unwrap_or_default());
+            let one_of = if node.one_of { ", one_of = true" } else { "" };
+            let ecmp = node.ecmp.map(|n| format!(", ecmp = {n}")).unwrap_or_default();
+            _ = writeln!(out, "  {{ rid = {rid}, ports = [{list}]{exclusion}{one_of}{ecmp} }},");
         }
         _ = writeln!(out, "]");
     }
     for (id, list) in &state.exclusions {
         _ = writeln!(out, "\n[[exclusion]]\nid = {id}\nports = [{}]", ports(list));
+    }
+}
+
+fn print_device(state: &DeviceState, out: &mut String) {
+    for (pipe, bytes) in &state.buffers {
+        _ = writeln!(out, "\n[[pktgen_buffer]]\npipe = {pipe}\nbytes = \"{}\"", hex(bytes));
+    }
+    for ((pipe, app), a) in &state.apps {
+        _ = writeln!(out, "\n[[pktgen]]\npipe = {pipe}\napp = {app}\nenabled = {}", a.enabled);
+        for (key, value) in show(&a.config) {
+            _ = writeln!(out, "{key} = {}", bare_or_string(&value));
+        }
+    }
+    for port in &state.down {
+        _ = writeln!(out, "\n[[port]]\nport = {port}\nup = false");
+    }
+    for ((port, queue), mode) in &state.flow_control {
+        let mode = if *mode == AfcMode::Xoff { "xoff" } else { "credit" };
+        _ = writeln!(out, "\n[[queue]]\nport = {port}\nqueue = {queue}\nflow_control = \"{mode}\"");
+    }
+    for (pipe, (port, queue)) in &state.deflections {
+        _ = writeln!(out, "\n[[deflection]]\npipe = {pipe}\nport = {port}\nqueue = {queue}");
+    }
+    for (port, queue) in &state.paused {
+        _ = writeln!(out, "\n[[queue]]\nport = {port}\nqueue = {queue}\npaused = true");
     }
 }
 

@@ -1,7 +1,7 @@
 //! What the control plane says when it refuses an operation: entity, found, expected, remedy.
 
-use super::ReplicationError;
 use super::schema::kind_name;
+use super::{DeviceError, ReplicationError};
 use crate::ir::MatchKind;
 use sluice_asic::units::Duration;
 use thiserror::Error;
@@ -112,6 +112,8 @@ pub enum ControlError {
     PortMetadataArity { port: u16, found: usize, expected: usize, fields: String },
     #[error("port metadata `{field}` is {width} bits wide; {value:#x} for port {port} does not fit")]
     PortMetadataTooWide { port: u16, field: String, value: u128, width: u16 },
+    #[error(transparent)]
+    Device(#[from] DeviceError),
 }
 
 impl ControlError {

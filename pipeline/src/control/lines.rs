@@ -15,6 +15,13 @@
 //! counter_reset COUNTER
 //! mirroring_add SESSION PORT                       a dev_port; the rest of a session takes the TOML form
 //! port_metadata_set PORT value..                   a dev_port; one value per field of the port metadata
+//! pktgen_write_buffer PIPE OFFSET BYTES            hexadecimal digits
+//! pktgen_set_app PIPE APP KEY=VALUE..              the keys of the TOML form
+//! pktgen_enable PIPE APP                           and pktgen_disable
+//! port_down PORT                                   and port_up
+//! queue_pause PORT QUEUE                           and queue_resume
+//! queue_flow_control PORT QUEUE xoff|credit|off
+//! deflection_set PIPE PORT QUEUE                   where drops at its ports go; and deflection_clear PIPE
 //! ```
 //!
 //! A file of *changes* has the same commands, each behind the time at which it takes effect:
@@ -28,6 +35,8 @@
 //! (`0x50&&&0xf0`). A table with a ternary or range key needs a priority; lower wins. What may not live here: checks
 //! that need the present state.
 
+mod device;
+
 use super::check::{has_priority, ordered_kind};
 use super::resolve::{Problem, Resolver};
 use super::{Change, ControlError, ControlOp, ControlState, EntryError, GroupMember, Script, Sourced, Then};
@@ -38,13 +47,24 @@ use sluice_asic::tm::MirrorSession;
 use sluice_asic::units::{Duration, UnitError};
 
 /// Commands and their usage.
-const COMMANDS: [(&str, &str); 13] = [
+const COMMANDS: [(&str, &str); 24] = [
     ("act_prof_add_member_to_group", "PROFILE MEMBER GROUP"),
     ("act_prof_create_group", "PROFILE"),
     ("act_prof_create_member", "PROFILE ACTION arg.."),
     ("counter_reset", "COUNTER"),
+    ("deflection_clear", "PIPE"),
+    ("deflection_set", "PIPE PORT QUEUE"),
     ("mirroring_add", "SESSION PORT"),
+    ("pktgen_disable", "PIPE APP"),
+    ("pktgen_enable", "PIPE APP"),
+    ("pktgen_set_app", "PIPE APP KEY=VALUE.."),
+    ("pktgen_write_buffer", "PIPE OFFSET BYTES"),
+    ("port_down", "PORT"),
     ("port_metadata_set", "PORT value.."),
+    ("port_up", "PORT"),
+    ("queue_flow_control", "PORT QUEUE xoff|credit|off"),
+    ("queue_pause", "PORT QUEUE"),
+    ("queue_resume", "PORT QUEUE"),
     ("table_add", "TABLE ACTION key.. => arg.. [priority]"),
     ("table_delete", "TABLE ENTRY"),
     ("table_indirect_add", "TABLE key.. => MEMBER [priority]"),
@@ -190,6 +210,13 @@ impl Reader<'_> {
             }
             ("mirroring_add", [session, port]) => mirror(session, port),
             ("port_metadata_set", [port, values @ ..]) => self.port_metadata(port, values),
+            _ if command.starts_with("pktgen_")
+                || command.starts_with("port_")
+                || command.starts_with("queue_")
+                || command.starts_with("deflection_") =>
+            {
+                device::command(command, words)?.map(ControlOp::Device).ok_or_else(|| misused(command))
+            }
             _ => Err(misused(command)),
         }
     }

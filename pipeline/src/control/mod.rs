@@ -9,13 +9,16 @@
 //! | `op`, `check`, `error` | typed operations, their rules, what they say when refused |
 //! | `replication` | mirror sessions and multicast groups |
 //! | `port` | port metadata |
+//! | `device`, `app_words` | packet generator, ports, queues; a generator's application as words |
 //! | `schema` | what a program lets the control plane configure |
 //! | `value` | numbers, addresses, prefixes and masks as text |
 //! | `script`, `resolve` | a file's operations with their lines; names to handles |
 //! | [`toml`], [`lines`] | the two file formats |
 //! | [`entries`], [`template`] | a state, or the room for one, as a TOML file |
 
+mod app_words;
 mod check;
+mod device;
 pub mod entries;
 mod error;
 mod index;
@@ -36,6 +39,7 @@ pub(crate) mod sample;
 #[cfg(test)]
 mod tests;
 
+pub use device::{DeviceError, DeviceOp, DeviceState, PktgenApp};
 pub use error::ControlError;
 pub use op::{Change, ControlOp};
 pub use port::PortMetadata;

@@ -1,7 +1,7 @@
 //! Typed operations and what they change. What may not live here: the rules (see `check`), names.
 
 use super::check::Checker;
-use super::{ControlError, ControlState, Entry, EntryId, GroupMember, MulticastNode, Then};
+use super::{ControlError, ControlState, DeviceOp, Entry, EntryId, GroupMember, MulticastNode, Then};
 use crate::ir::{ActionCall, Counter, KeyValue, Profile, Program, Table};
 use crate::pass::{Count, State};
 use crate::rows;
@@ -145,6 +145,8 @@ pub enum ControlOp {
         /// One value per field; all zeros take the row away.
         values: Vec<u128>,
     },
+    /// Changes the packet generator, a port or a queue.
+    Device(DeviceOp),
 }
 
 /// What an operation changed: which executor structures to rebuild.
@@ -168,6 +170,8 @@ pub enum Change {
     Replication,
     /// Port metadata.
     PortMetadata,
+    /// The packet generator, a port or a queue.
+    Device,
 }
 
 impl Change {
@@ -316,6 +320,10 @@ impl ControlState {
                     self.port_metadata.insert(port, values);
                 }
                 Ok(Change::PortMetadata)
+            }
+            ControlOp::Device(op) => {
+                self.device.apply(op)?;
+                Ok(Change::Device)
             }
         }
     }

@@ -28,6 +28,10 @@ pub struct MulticastNode {
     pub level1_exclusion: Option<u16>,
     /// dev_ports that copies leave by.
     pub ports: Vec<u16>,
+    /// Only one of the ports gets a copy, chosen by `level2_mcast_hash`: a LAG.
+    pub one_of: bool,
+    /// Of the group's nodes with the same number only one makes copies, chosen by `level1_mcast_hash`: ECMP.
+    pub ecmp: Option<u8>,
 }
 
 /// A session or group that is refused.

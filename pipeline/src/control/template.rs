@@ -41,8 +41,44 @@ pub fn print(schema: &Schema) -> String {
             );
         }
     }
+    out.push_str(DEVICE);
     out
 }
+
+/// What can be set in the device under any program.
+const DEVICE: &str = r#"
+## The packet generator of a pipe: the bytes that its packets are made of, and an application. Triggers:
+## one_shot and periodic (time), port_down (ports = "0,8-15"), recirculation and request (match =
+## "0x12&&&0xf0"), pfc (header). Needs time: not with --functional.
+# [[pktgen_buffer]]
+# pipe = 0
+# offset = 0
+# bytes = "0x020000000001020000000002ffff"
+# [[pktgen]]
+# pipe = 0
+# app = 0
+# trigger = "periodic"
+# time = "10us"
+# length = 64
+# source_port = 6  # 68 on Tofino
+# enabled = true
+
+## A port that is down, a queue that is paused, a queue that obeys the flow-control words of packets (Tofino 2).
+# [[port]]
+# port = 8
+# up = false
+# [[queue]]
+# port = 16
+# queue = 3
+# paused = true
+# flow_control = "xoff"
+
+## Where packets go that would be dropped at ports of a pipe and set deflect_on_drop.
+# [[deflection]]
+# pipe = 0
+# port = 24
+# queue = 0
+"#;
 
 fn profile(p: &ProfileSchema, out: &mut String) {
     _ = writeln!(

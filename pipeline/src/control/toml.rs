@@ -29,6 +29,7 @@
 //! [[multicast]]
 //! group = 5
 //! nodes = [{ rid = 1, ports = [16, 24], level1_exclusion = 9 }, { rid = 2, ports = [32] }]
+//!                                                    # one_of = true: a LAG; ecmp = 1: one node of those with 1
 //!
 //! [[exclusion]]                                      # a level-2 exclusion id
 //! id = 7
@@ -37,6 +38,35 @@
 //! [[port_metadata]]                                  # what packets of a port find before they are parsed
 //! port = 8                                           # dev_port
 //! values = { "port_md.vrf" = 3, kind = 1 }           # full field name, or its last part; others are 0
+//!
+//! [[pktgen_buffer]]                                  # what generated packets are made of
+//! pipe = 0
+//! offset = 0                                         # a multiple of 16 for a packet's first byte
+//! bytes = "0x0011"
+//!
+//! [[pktgen]]                                         # an application of a pipe's packet generator
+//! pipe = 0
+//! app = 1
+//! trigger = "periodic"                               # one_shot, port_down, recirculation, request, pfc
+//! time = "10us"                                      # or ports = "0,8-15", match = "0x12&&&0xf0", header
+//! length = 64                                        # from `offset` of the buffer
+//! source_port = 68                                   # source_port_wrap, batches, packets, batch_gap, packet_gap,
+//! enabled = true                                     # batch_jitter, packet_jitter, copy_key
+//!
+//! [[port]]
+//! port = 136                                         # dev_port
+//! up = false
+//!
+//! [[queue]]
+//! port = 136
+//! queue = 3
+//! paused = true
+//! flow_control = "xoff"                              # obeys packets' words; or credit. Tofino 2
+//!
+//! [[deflection]]                                     # where packets with deflect_on_drop go
+//! pipe = 0
+//! port = 144
+//! queue = 0
 //! ```
 //!
 //! Values are spelled as in [`parse_value`](super::parse_value) and [`parse_match`](super::parse_match);
@@ -44,6 +74,7 @@
 //! before groups, groups before entries, entries before defaults, each in the order of the file. What may not
 //! live here: checks that need the present state.
 
+mod device;
 mod port;
 mod replication;
 
@@ -211,13 +242,31 @@ impl Reader<'_> {
     }
 
     fn document(&mut self, document: &DeTable<'_>) {
-        let sections = ["table", "profile", "default", "mirror", "multicast", "exclusion", "port_metadata"];
+        let sections = [
+            "table",
+            "profile",
+            "default",
+            "mirror",
+            "multicast",
+            "exclusion",
+            "port_metadata",
+            "pktgen_buffer",
+            "pktgen",
+            "port",
+            "queue",
+            "deflection",
+        ];
         self.only(document, &sections, "section");
         for (section, read) in [
             ("mirror", Self::mirrors as fn(&mut Self, &Value<'_>)),
             ("multicast", Self::multicast),
             ("exclusion", Self::exclusions),
             ("port_metadata", Self::port_metadata),
+            ("pktgen_buffer", Self::pktgen_buffers),
+            ("pktgen", Self::pktgen),
+            ("port", Self::ports),
+            ("queue", Self::queues),
+            ("deflection", Self::deflections),
         ] {
             document.get(section).into_iter().for_each(|value| read(self, value));
         }

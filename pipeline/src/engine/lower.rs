@@ -18,7 +18,7 @@ use super::port::PortCode;
 use super::register::{AccessPlan, noted};
 use super::request::RequestCode;
 use super::table::EngineTable;
-use crate::entity::EntityMap;
+use crate::entity::{Entity, EntityMap};
 use crate::flow::{Flow, Node, NodeKind, Outcome, Pred, Var};
 use crate::ir::{Action, Header, Home, Intrinsic, PrimitiveKind, Program, Register};
 use crate::place::{PlacedGress, Placement};
@@ -66,6 +66,8 @@ pub(super) struct GressCode {
     pub(super) noted: usize,
     pub(super) deparser: DeparserCode,
     pub(super) preds: usize,
+    /// The predicate that holds for the ghost control.
+    pub(super) ghost: Option<usize>,
     pub(super) slots: usize,
     /// Intrinsic fields that the device fills.
     pub(super) inputs: Vec<(Intrinsic, FieldAt)>,
@@ -74,6 +76,8 @@ pub(super) struct GressCode {
     pub(super) port: Option<FieldAt>,
     pub(super) qid: Option<FieldAt>,
     pub(super) cos: Option<FieldAt>,
+    pub(super) bypass: Option<FieldAt>,
+    pub(super) deflect: Option<FieldAt>,
     /// What the deparser makes beside packets.
     pub(super) requests: RequestCode,
     pub(super) port_metadata: PortCode,
@@ -115,6 +119,8 @@ pub(super) fn lower(program: &Program, placement: &Placement, gress: Gress) -> R
         port: field(&mut slots, Intrinsic::UcastEgressPort),
         qid: field(&mut slots, Intrinsic::Qid),
         cos: field(&mut slots, Intrinsic::IngressCos),
+        bypass: field(&mut slots, Intrinsic::BypassEgress),
+        deflect: field(&mut slots, Intrinsic::DeflectOnDrop),
         requests,
         port_metadata: PortCode::new(program, gress, &mut slots),
         sees_errors: program.intrinsic(gress, Intrinsic::ParserErr).is_some(),
@@ -125,7 +131,8 @@ pub(super) fn lower(program: &Program, placement: &Placement, gress: Gress) -> R
         accesses: registers.plans,
         noted,
         deparser,
-        preds: placed.flow.preds.len(),
+        preds: usize::from(every_lane(placed)) + 1,
+        ghost: placed.flow.ghost.map(|p| p.index()),
         slots: slots.len(),
         inputs,
     })
@@ -224,10 +231,15 @@ fn settle(
         let at = nodes.nth(last).map_or(steps.len(), |(i, _)| i + 1);
         match steps.get_mut(at) {
             Some((_, Step::Settle(list))) => list.push(n),
-            _ => steps.insert(at, (0, Step::Settle(vec![n]))),
+            _ => steps.insert(at, (every_lane(placed), Step::Settle(vec![n]))),
         }
     }
     noted.len()
+}
+
+/// A predicate behind the program's own: it holds for packets and for updates of the ghost thread.
+fn every_lane(placed: &PlacedGress) -> u16 {
+    placed.flow.preds.len() as u16
 }
 
 fn steps(
@@ -252,8 +264,7 @@ fn steps(
             });
         }
         if !copies.is_empty() {
-            // Predicate 0 holds for every lane.
-            steps.push((0, Step::Snapshot(copies)));
+            steps.push((every_lane(placed), Step::Snapshot(copies)));
         }
         for node in nodes {
             let of_node = hazards.get(&node).map_or(&[][..], Vec::as_slice);

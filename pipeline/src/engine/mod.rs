@@ -24,7 +24,7 @@ mod table;
 use crate::control::{ControlState, Entry, EntryId};
 use crate::ir::{Intrinsic, Profile, Program, Table};
 use crate::packet::PacketStore;
-use crate::pass::{Executor, MAX_BATCH, Made, Pass, PassIn, PassOut, State, Verdict};
+use crate::pass::{Executor, GhostUpdate, MAX_BATCH, Made, Pass, PassIn, PassOut, State, Verdict};
 use crate::place::Placement;
 use action::{Effects, EntryOf, label_of};
 use batch::{Phv, first_lanes, for_lanes, lanes_where};
@@ -128,6 +128,10 @@ impl Executor for Engine {
         }
     }
 
+    fn ghost(&mut self, update: &GhostUpdate) {
+        self.gresses[Gress::Ingress.index()].ghost(update, &mut self.state);
+    }
+
     fn made(&mut self) -> &mut Vec<Made> {
         &mut self.made
     }
@@ -213,7 +217,7 @@ impl GressEngine {
         self.enter::<N>(batch, packets, &mut lanes);
         let failed = self.parse::<N>(mask, packets, &mut lanes, state);
         let failed = if self.code.sees_errors { 0 } else { failed };
-        self.control::<N>(mask & !failed, &mut lanes, state);
+        self.control::<N>(0, mask & !failed, &mut lanes, state);
         self.leave::<N>(mask, failed, batch, packets, &lanes, made);
         self.lanes = Some(lanes);
     }
@@ -253,6 +257,8 @@ impl GressEngine {
                 Intrinsic::EgressRid => fill(&|i| u64::from(i.rid)),
                 Intrinsic::EgressRidFirst => fill(&|i| u64::from(i.rid_first)),
                 Intrinsic::EgressCos => fill(&|i| u64::from(i.cos)),
+                Intrinsic::DeflectionFlag => fill(&|i| u64::from(i.deflected)),
+                Intrinsic::EnqCongestStat => fill(&|i| u64::from(i.enq_congest_stat)),
                 // Written after parsing, or zero at first.
                 _ => {}
             }
@@ -291,10 +297,28 @@ impl GressEngine {
         failed
     }
 
-    fn control<const N: usize>(&mut self, mask: u64, lanes: &mut Lanes, state: &mut State) {
+    /// Runs the ghost control on an update.
+    fn ghost(&mut self, update: &GhostUpdate, state: &mut State) {
+        let Some(root) = self.code.ghost else { return };
+        let mut lanes = self.lanes.take().unwrap_or_else(|| Box::new(Lanes::new()));
+        self.phv.clear(1);
+        lanes.bytes[0] = 0;
+        for (which, at) in self.code.inputs.iter().filter(|(which, _)| which.is_ghost()) {
+            at.write_lanes::<1>(1, &self.phv, |_| update.field(*which).into());
+        }
+        self.control::<1>(root, 1, &mut lanes, state);
+        self.lanes = Some(lanes);
+    }
+
+    /// Runs the steps below the predicate `root`.
+    fn control<const N: usize>(&mut self, root: usize, mask: u64, lanes: &mut Lanes, state: &mut State) {
         let GressEngine { code, phv, preds, found, notes, .. } = self;
         preds.fill(0);
-        preds[0] = mask;
+        preds[root] = mask;
+        // Holds whatever the root is.
+        if let Some(every) = preds.last_mut() {
+            *every = mask;
+        }
         let Lanes { bytes, labels, .. } = lanes;
         let (hashes, accesses) = (&code.hashes, &code.accesses);
         let mut fx = Effects { hashes, accesses, notes, state, bytes, labels, dropped: 0 };
@@ -367,8 +391,14 @@ impl GressEngine {
             let (port, qid) = (read(&code.port, l, Intrinsic::NO_PORT), read(&code.qid, l, 0) as u8);
             let cos = read(&code.cos, l, 0) as u8;
             nowhere |= u64::from(port == Intrinsic::NO_PORT) << l;
-            batch[l].output = PassOut { verdict: Verdict::Forward, port, qid, cos, parser_cycles };
+            batch[l].output = PassOut { port, qid, cos, parser_cycles, ..PassOut::default() };
         });
+        if let Some(at) = &code.bypass {
+            for_lanes::<N>(mask, |l| batch[l].output.bypass = at.read32(phv, l) == 1);
+        }
+        if let Some(at) = &code.deflect {
+            for_lanes::<N>(mask, |l| batch[l].output.deflect = at.read32(phv, l) == 1);
+        }
         let on = mask & !failed & !lanes.dropped;
         let again = asked.resubmit & on;
         let on = on & !again;

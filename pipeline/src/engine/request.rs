@@ -8,7 +8,7 @@ use super::field::{FieldAt, SlotMap};
 use super::parser::header_columns;
 use crate::ir::{Intrinsic, Program, RequestKind};
 use crate::packet::PacketStore;
-use crate::pass::{Made, MadeKind, McastRequest, Pass, put_in_front};
+use crate::pass::{Made, MadeKind, McastRequest, Pass, PktgenRequest, put_in_front};
 use sluice_asic::gress::Gress;
 use sluice_asic::phv::Container;
 use sluice_asic::port::DevPort;
@@ -39,12 +39,17 @@ struct McastAt {
     level1_exclusion: Option<FieldAt>,
     level2_exclusion: Option<FieldAt>,
     rid: Option<FieldAt>,
+    hashes: [Option<FieldAt>; 2],
     cpu: [Option<FieldAt>; 2],
 }
 
-/// The fields of a [`MirrorMetadata`].
+/// The fields of a [`MirrorMetadata`], and those of a [`PktgenRequest`].
 #[derive(Debug)]
 struct OverrideAt {
+    hash: Option<FieldAt>,
+    deflect: Option<FieldAt>,
+    address: Option<FieldAt>,
+    length: Option<FieldAt>,
     port: Option<FieldAt>,
     qid: Option<FieldAt>,
     cos: Option<FieldAt>,
@@ -60,6 +65,7 @@ pub(super) struct RequestCode {
     io_select: Option<FieldAt>,
     leaving: bool,
     overrides: OverrideAt,
+    flow_control: Option<FieldAt>,
 }
 
 /// What the lanes of a batch ask for.
@@ -73,12 +79,14 @@ pub(super) struct Asked {
     pub(super) leaving: u64,
     /// Lanes that name a multicast group.
     pub(super) multicast: u64,
+    /// Lanes with a flow-control word.
+    flow_control: u64,
 }
 
 impl Asked {
     /// Whether any lane asks for anything.
     pub(super) fn any(&self) -> bool {
-        self.multicast != 0 || self.lanes.iter().any(|l| *l != 0)
+        self.multicast != 0 || self.flow_control != 0 || self.lanes.iter().any(|l| *l != 0)
     }
 }
 
@@ -107,7 +115,7 @@ impl RequestCode {
                 type_at: slots.source(type_field),
                 session: match request.kind {
                     RequestKind::Mirror(session) => slots.source(session),
-                    RequestKind::Resubmit | RequestKind::Digest => FieldAt::default(),
+                    _ => FieldAt::default(),
                 },
                 bytes,
                 pieces: request.header.map(|h| header_columns(program, h, slots)).unwrap_or_default(),
@@ -122,6 +130,7 @@ impl RequestCode {
             level1_exclusion: field(Intrinsic::Level1ExclusionId),
             level2_exclusion: field(Intrinsic::Level2ExclusionId),
             rid: field(Intrinsic::Rid),
+            hashes: [field(Intrinsic::Level1McastHash), field(Intrinsic::Level2McastHash)],
         });
         let io_select = field(Intrinsic::MirrorIoSelect);
         let overrides = OverrideAt {
@@ -129,16 +138,24 @@ impl RequestCode {
             qid: field(Intrinsic::MirrorQid),
             cos: field(Intrinsic::MirrorIngressCos),
             multicast: field(Intrinsic::MirrorMulticastCtrl),
+            hash: field(Intrinsic::MirrorHash),
+            deflect: field(Intrinsic::MirrorDeflectOnDrop),
+            address: field(Intrinsic::PktgenAddress),
+            length: field(Intrinsic::PktgenLength),
         };
-        Ok(RequestCode { list, mcast, io_select, leaving: gress == Gress::Egress, overrides })
+        let flow_control = field(Intrinsic::AdvFlowCtl);
+        Ok(RequestCode { list, mcast, io_select, leaving: gress == Gress::Egress, overrides, flow_control })
     }
 
     /// What the lanes of `mask` ask for.
     #[inline]
     pub(super) fn asked<const N: usize>(&self, mask: u64, batch: &[Pass], phv: &Phv) -> Asked {
         let mut asked = Asked::default();
-        if self.list.is_empty() && self.mcast.is_none() {
+        if self.list.is_empty() && self.mcast.is_none() && self.flow_control.is_none() {
             return asked;
+        }
+        if let Some(at) = &self.flow_control {
+            asked.flow_control = lanes_where::<N>(mask, |l| at.read32(phv, l) >> 31 != 0);
         }
         for request in &self.list {
             let mut lanes = lanes_where::<N>(mask, |l| request.type_at.read32(phv, l) == request.selector);
@@ -154,7 +171,7 @@ impl RequestCode {
                         None => 0,
                     };
                 }
-                RequestKind::Digest => {}
+                RequestKind::Digest | RequestKind::Pktgen => {}
             }
             asked.lanes.push(lanes);
         }
@@ -172,11 +189,17 @@ impl RequestCode {
         packets: &mut PacketStore,
         made: &mut Vec<Made>,
     ) {
+        if let Some(at) = &self.flow_control {
+            for_lanes::<N>(asked.flow_control, |l| {
+                let kind = MadeKind::FlowControl(at.read32(run.phv, l));
+                made.push(Made { pass: run.first + l as u32, kind });
+            });
+        }
         for (request, &lanes) in self.list.iter().zip(&asked.lanes) {
             let lanes = match request.kind {
                 RequestKind::Mirror(_) => lanes & !asked.leaving,
                 RequestKind::Resubmit => lanes & run.resubmit,
-                RequestKind::Digest => lanes,
+                RequestKind::Digest | RequestKind::Pktgen => lanes,
             };
             for_lanes::<N>(lanes, |l| request.make(l, run, &self.overrides, packets, made));
         }
@@ -207,6 +230,7 @@ impl RequestCode {
                 level1_exclusion: read(&at.level1_exclusion, l),
                 level2_exclusion: read(&at.level2_exclusion, l),
                 rid: read(&at.rid, l),
+                hashes: [read(&at.hashes[0], l), read(&at.hashes[1], l)],
                 cpu: (read(&at.cpu[0], l) == 1).then(|| read(&at.cpu[1], l) as u8),
             };
             made.push(Made { pass: run.first + l as u32, kind: MadeKind::Multicast(request) });
@@ -232,7 +256,8 @@ impl OverrideAt {
             multicast: read(&self.multicast) == 1,
             port: self.port.as_ref().and_then(|at| DevPort::new(at.read32(phv, lane) as u16)),
             qid: read(&self.qid) as u8,
-            ..MirrorMetadata::default()
+            hash: read(&self.hash) as u16,
+            deflect_on_drop: read(&self.deflect) == 1,
         }
     }
 }
@@ -252,6 +277,11 @@ impl RequestAt {
             RequestKind::Resubmit => return put_in_front(packets, packet, &header),
             RequestKind::Digest => {
                 MadeKind::Digest { kind: self.selector as u8, data: packets.insert(&header, 0) }
+            }
+            RequestKind::Pktgen => {
+                let read = |at: &Option<FieldAt>| at.as_ref().map_or(0, |at| at.read32(run.phv, lane) as u16);
+                let (at, length) = (read(&overrides.address), read(&overrides.length));
+                MadeKind::Pktgen(PktgenRequest::new(&header, at, length))
             }
             RequestKind::Mirror(_) => {
                 let copy = packets.duplicate(packet);

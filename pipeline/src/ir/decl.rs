@@ -2,10 +2,11 @@
 
 use super::{
     Action, Algorithmic, Block, CounterLoad, Expr, Field, Hash, Header, IdleTimeout, Intrinsic, Loc,
-    ParserState, Primitive, Profile, SelectKey, Stack, Table,
+    ParserState, Primitive, Profile, Register, SelectKey, Stack, Table,
 };
 use sluice_asic::gress::Gress;
 use sluice_asic::hash::{HashAlgorithm, HashFunction, HashFunctionError, Seed};
+use sluice_asic::port::PortName;
 use sluice_asic::select::SelectorMode;
 
 /// A parameter value that a program was built with.
@@ -365,6 +366,21 @@ impl HashData {
     }
 }
 
+/// Ports that state must see together: every pipe has its own registers, so all of them must be ports of one pipe.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TogetherData {
+    /// Name, unique among these.
+    pub name: String,
+    /// The state.
+    pub registers: Vec<Register>,
+    /// The ports as users name them: `3` of the front panel, `dev:137`.
+    pub ports: Vec<PortName>,
+    /// Why: what is compared or added up over the ports.
+    pub doc: String,
+    /// Where the author wrote it.
+    pub loc: Loc,
+}
+
 /// Whether a label means loss or purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LabelKind {
@@ -432,6 +448,8 @@ pub enum RequestKind {
     Mirror(Field),
     /// Tells the control plane.
     Digest,
+    /// Asks the packet generator of the pipe; applications compare the header's bytes. Tofino 2.
+    Pktgen,
 }
 
 impl RequestKind {
@@ -442,6 +460,7 @@ impl RequestKind {
             RequestKind::Resubmit => Intrinsic::ResubmitType,
             RequestKind::Mirror(_) => Intrinsic::MirrorType,
             RequestKind::Digest => Intrinsic::DigestType,
+            RequestKind::Pktgen => Intrinsic::Pktgen,
         }
     }
 
@@ -452,6 +471,7 @@ impl RequestKind {
             RequestKind::Resubmit => "resubmit",
             RequestKind::Mirror(_) => "mirror",
             RequestKind::Digest => "digest",
+            RequestKind::Pktgen => "pktgen",
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Intrinsic metadata: the fields through which a program and the hardware talk.
 //!
-//! One row per field, with both chips' widths (facts: asic §10). Only fields that the device really fills
-//! or obeys are listed. What may not live here: values.
+//! One row per field, with both chips' widths (facts: asic §10): all that programs of both chips can name, but
+//! for the headers that PTP-capable MACs take. [`Intrinsic::note`] says which of them the device does not fill or
+//! obey, and why. What may not live here: values.
 
 use sluice_asic::gress::Gress;
 
@@ -77,6 +78,69 @@ pub enum Intrinsic {
     MirrorIngressCos,
     /// Whether it goes to the session's multicast groups.
     MirrorMulticastCtrl,
+    /// Version of the configuration that the packet sees.
+    PacketVersion,
+    /// Version numbers of the parser.
+    GlobalVer,
+    /// 1 sends the packet through its queue and past egress: it takes a slot and the time of a pass, but no parser,
+    /// table or deparser of egress sees it.
+    BypassEgress,
+    /// 1 sends the packet to the deflection port of the pipe where the traffic manager would drop it.
+    DeflectOnDrop,
+    /// Colour for the limits of queues: 0 green, 1 yellow, 3 red.
+    PacketColor,
+    /// 1 forbids unicast cut-through.
+    DisableUcastCutthru,
+    /// 1 allows multicast cut-through.
+    EnableMcastCutthru,
+    /// Chooses one of the multicast nodes that share a number.
+    Level1McastHash,
+    /// Chooses one port of a multicast node that sends to one of them.
+    Level2McastHash,
+    /// Hash of the copy, where the mirror session lets packets override one of its two. Tofino 2, as the next two.
+    MirrorHash,
+    /// Whether the copy is deflected where it would be dropped, where the session lets packets override that.
+    MirrorDeflectOnDrop,
+    /// Bytes of the sample that a coalescing session takes.
+    MirrorCoalesceLength,
+    /// Flow-control word for a queue of any pipe; bit 31 makes it one. Sent by every pass whose parser did not fail.
+    /// Tofino 2.
+    AdvFlowCtl,
+    /// Length to which the deparser cuts the packet. Tofino 2, as the next.
+    MtuTruncLen,
+    /// What the deparser does with packets that are too long.
+    MtuTruncErrF,
+    /// 1 asks the packet generator of the pipe for packets. Tofino 2, as the next two.
+    Pktgen,
+    /// Where their bytes stand in the generator's buffer.
+    PktgenAddress,
+    /// How many bytes they have.
+    PktgenLength,
+    /// 1 sends the samples that were gathered.
+    CoalesceFlush,
+    /// Bytes of the sample.
+    CoalesceLength,
+    /// Of a deflected packet, where it would have been dropped: 0 at the buffer, 2 at its queue. Of any other, the
+    /// queue's congestion when it was enqueued: zero, as [`Intrinsic::note`] says.
+    EnqCongestStat,
+    /// The queue's congestion when the packet was dequeued.
+    DeqCongestStat,
+    /// Congestion of the four application pools, two bits each.
+    AppPoolCongestStat,
+    /// 1 in a packet that was deflected; the low seven bits of its `enq_qdepth` are the local port that it was for.
+    DeflectionFlag,
+    /// 1 has the MAC keep the time at which the packet leaves.
+    CaptureTstampOnTx,
+    /// 1 has the MAC write the time in the switch into the packet.
+    UpdateDelayOnTx,
+    /// Ghost control only: flips from one update of the pipe to the next. Tofino 2, as the next three.
+    GhostPingPong,
+    /// Ghost control only: the queue's depth in cells.
+    GhostQlength,
+    /// Ghost control only: the queue, its MAC in the high four bits and its number among the MAC's queues below.
+    GhostQid,
+    /// Ghost control only: the queue's pipe.
+    GhostPipeId,
 }
 
 /// What is known of an intrinsic field.
@@ -125,7 +189,7 @@ impl Intrinsic {
     pub const NO_PORT: u16 = 0x1ff;
 
     /// Every intrinsic field, in the order of the enum.
-    pub const TABLE: [IntrinsicInfo; 34] = [
+    pub const TABLE: [IntrinsicInfo; 64] = [
         row(Intrinsic::IngressPort, "ig.ingress_port", IG, (9, 9), false),
         row(Intrinsic::IngressMacTstamp, "ig.ingress_mac_tstamp", IG, (48, 48), false),
         row(Intrinsic::GlobalTstamp, "prsr.global_tstamp", BOTH, (48, 48), false),
@@ -160,12 +224,82 @@ impl Intrinsic {
         row(Intrinsic::MirrorQid, "dprsr.mirror_qid", BOTH, (0, 7), true),
         row(Intrinsic::MirrorIngressCos, "dprsr.mirror_ingress_cos", BOTH, (0, 3), true),
         row(Intrinsic::MirrorMulticastCtrl, "dprsr.mirror_multicast_ctrl", BOTH, (0, 1), true),
+        row(Intrinsic::PacketVersion, "ig.packet_version", IG, (2, 2), false),
+        row(Intrinsic::GlobalVer, "prsr.global_ver", BOTH, (32, 32), false),
+        row(Intrinsic::BypassEgress, "ig_tm.bypass_egress", IG, (1, 1), true),
+        row(Intrinsic::DeflectOnDrop, "ig_tm.deflect_on_drop", IG, (1, 1), true),
+        row(Intrinsic::PacketColor, "ig_tm.packet_color", IG, (2, 2), true),
+        row(Intrinsic::DisableUcastCutthru, "ig_tm.disable_ucast_cutthru", IG, (1, 1), true),
+        row(Intrinsic::EnableMcastCutthru, "ig_tm.enable_mcast_cutthru", IG, (1, 1), true),
+        row(Intrinsic::Level1McastHash, "ig_tm.level1_mcast_hash", IG, (13, 13), true),
+        row(Intrinsic::Level2McastHash, "ig_tm.level2_mcast_hash", IG, (13, 13), true),
+        row(Intrinsic::MirrorHash, "dprsr.mirror_hash", BOTH, (0, 13), true),
+        row(Intrinsic::MirrorDeflectOnDrop, "dprsr.mirror_deflect_on_drop", BOTH, (0, 1), true),
+        row(Intrinsic::MirrorCoalesceLength, "dprsr.mirror_coalesce_length", BOTH, (0, 8), true),
+        row(Intrinsic::AdvFlowCtl, "dprsr.adv_flow_ctl", BOTH, (0, 32), true),
+        row(Intrinsic::MtuTruncLen, "dprsr.mtu_trunc_len", BOTH, (0, 14), true),
+        row(Intrinsic::MtuTruncErrF, "dprsr.mtu_trunc_err_f", BOTH, (0, 1), true),
+        row(Intrinsic::Pktgen, "dprsr.pktgen", IG, (0, 1), true),
+        row(Intrinsic::PktgenAddress, "dprsr.pktgen_address", IG, (0, 14), true),
+        row(Intrinsic::PktgenLength, "dprsr.pktgen_length", IG, (0, 10), true),
+        row(Intrinsic::CoalesceFlush, "dprsr.coalesce_flush", EG, (1, 1), true),
+        row(Intrinsic::CoalesceLength, "dprsr.coalesce_length", EG, (7, 7), true),
+        row(Intrinsic::EnqCongestStat, "eg.enq_congest_stat", EG, (2, 2), false),
+        row(Intrinsic::DeqCongestStat, "eg.deq_congest_stat", EG, (2, 2), false),
+        row(Intrinsic::AppPoolCongestStat, "eg.app_pool_congest_stat", EG, (8, 8), false),
+        row(Intrinsic::DeflectionFlag, "eg.deflection_flag", EG, (1, 1), false),
+        row(Intrinsic::CaptureTstampOnTx, "eg_oport.capture_tstamp_on_tx", EG, (1, 1), true),
+        row(Intrinsic::UpdateDelayOnTx, "eg_oport.update_delay_on_tx", EG, (1, 1), true),
+        row(Intrinsic::GhostPingPong, "ghost.ping_pong", IG, (0, 1), false),
+        row(Intrinsic::GhostQlength, "ghost.qlength", IG, (0, 18), false),
+        row(Intrinsic::GhostQid, "ghost.qid", IG, (0, 11), false),
+        row(Intrinsic::GhostPipeId, "ghost.pipe_id", IG, (0, 2), false),
     ];
 
     /// The row of this field.
     #[must_use]
     pub const fn info(self) -> IntrinsicInfo {
         Self::TABLE[self as usize]
+    }
+
+    /// Whether only the ghost control sees the field.
+    #[must_use]
+    pub const fn is_ghost(self) -> bool {
+        matches!(
+            self,
+            Intrinsic::GhostPingPong | Intrinsic::GhostQlength | Intrinsic::GhostQid | Intrinsic::GhostPipeId
+        )
+    }
+
+    /// What the model leaves out of the field, if anything: a value that is always zero, or one that nobody
+    /// obeys.
+    #[must_use]
+    pub const fn note(self) -> Option<&'static str> {
+        match self {
+            Intrinsic::PacketVersion | Intrinsic::GlobalVer => Some(
+                "reads zero: tables change at once for all packets, so there are no versions to tell apart",
+            ),
+            Intrinsic::PacketColor => Some("is written in vain: the traffic manager has no colour limits"),
+            Intrinsic::DisableUcastCutthru | Intrinsic::EnableMcastCutthru => {
+                Some("is written in vain: packets are queued whole")
+            }
+            Intrinsic::MirrorCoalesceLength | Intrinsic::CoalesceFlush | Intrinsic::CoalesceLength => {
+                Some("is written in vain: copies are not gathered into one packet")
+            }
+            Intrinsic::MtuTruncLen | Intrinsic::MtuTruncErrF => {
+                Some("is written in vain: what the chip does with it is not public")
+            }
+            Intrinsic::EnqCongestStat => Some(
+                "reads zero in packets that were not deflected: the traffic manager has no congestion levels",
+            ),
+            Intrinsic::DeqCongestStat | Intrinsic::AppPoolCongestStat => {
+                Some("reads zero: the traffic manager has no congestion levels")
+            }
+            Intrinsic::CaptureTstampOnTx | Intrinsic::UpdateDelayOnTx => {
+                Some("is written in vain: MACs keep no times")
+            }
+            _ => None,
+        }
     }
 
     /// The field of this name in this gress.
@@ -196,6 +330,35 @@ impl IntrinsicInfo {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_table_is_that_of_the_architectures() {
+        use sluice_asic::intrinsic::{Architecture, IntrinsicStruct as S};
+        let structs = [
+            (S::Ingress, "ig", IG),
+            (S::FromParser, "prsr", BOTH),
+            (S::ForTm, "ig_tm", IG),
+            (S::IngressForDeparser, "dprsr", IG),
+            (S::Egress, "eg", EG),
+            (S::EgressForDeparser, "dprsr", EG),
+            (S::ForOutputPort, "eg_oport", EG),
+            (S::Ghost, "ghost", IG),
+        ];
+        let mut seen = 0;
+        for (which, prefix, (ingress, _)) in structs {
+            for field in which.fields().iter().filter(|f| !f.is_padding()) {
+                let name = format!("{prefix}.{}", field.name());
+                let gress = if ingress { Gress::Ingress } else { Gress::Egress };
+                let info = Intrinsic::named(gress, &name).unwrap_or_else(|| panic!("{name}")).info();
+                let widths = Architecture::ALL.map(|a| field.bits(a));
+                assert_eq!([info.tofino, info.tofino2], widths, "{name}");
+                seen += 1 + usize::from(which == S::FromParser);
+            }
+        }
+        let gresses =
+            Intrinsic::TABLE.iter().map(|r| usize::from(r.ingress) + usize::from(r.egress)).sum::<usize>();
+        assert_eq!(seen, gresses, "every row is a field of the architectures");
+    }
 
     #[test]
     fn rows_stand_at_their_own_index() {

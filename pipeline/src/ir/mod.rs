@@ -19,6 +19,10 @@
 //!   the parser's last place. What the parser moved past without extracting is gone.
 //! - Beside the packet a deparser makes what its type fields ask for ([`Request`]): a resubmit, for which the
 //!   packet keeps the bytes that it came with, mirror copies, also of packets that are dropped, and digests.
+//! - The ghost control runs once per update of a queue's depth, between two packets of ingress, on a PHV of its own
+//!   in which all is zero and invalid but the update. What it leaves behind is what it wrote to registers.
+//! - Every pipe has registers and counters of its own, which only its ports' packets change; tables are the same in
+//!   all pipes. [`TogetherData`] says which ports must share a pipe.
 //! - Only bytes cross from ingress to egress. What egress wants from ingress it gets in a header that
 //!   ingress emits in front of the packet (a *bridged header*) and that egress extracts.
 
@@ -37,7 +41,7 @@ pub use decl::{
     ActionCall, ActionData, ChecksumUpdate, ConstEntry, CounterData, CounterHome, CounterKind, Deparser,
     FieldData, HashData, HeaderData, Home, Key, KeyValue, LabelData, LabelKind, MatchKind, Next, ParamData,
     ParamValue, ParserOp, ParserOpKind, PipeData, ProfileData, Request, RequestKind, SelectArm, SelectorData,
-    StateData, TableData,
+    StateData, TableData, TogetherData,
 };
 pub use expr::{CmpOp, Expr};
 pub use intrinsic::{Intrinsic, IntrinsicInfo};
@@ -111,6 +115,11 @@ pub struct Program {
     pub stacks: EntityMap<Stack, StackData>,
     /// Parser, control and deparser of each gress; index with [`Gress::index`].
     pub pipes: [PipeData; 2],
+    /// The ghost control (Tofino 2), empty if there is none: it has no packet and runs on updates of queue depths.
+    /// It shares ingress' PHV, stages and stateful ALUs: its tables, actions and fields are declared for ingress.
+    pub ghost: Block,
+    /// Ports that state must see together.
+    pub together: Vec<TogetherData>,
 }
 
 impl Program {

@@ -42,6 +42,8 @@ pub struct RequestCost {
     pub mirror: u32,
     /// Digests.
     pub digest: u32,
+    /// Requests to the packet generator.
+    pub pktgen: u32,
 }
 
 /// The cost of the deparser of `gress`.
@@ -92,6 +94,7 @@ fn requests(program: &Program, gress: Gress) -> RequestCost {
             RequestKind::Resubmit => &mut cost.resubmit,
             RequestKind::Mirror(_) => &mut cost.mirror,
             RequestKind::Digest => &mut cost.digest,
+            RequestKind::Pktgen => &mut cost.pktgen,
         };
         *longest = request.header.map_or(0, |h| program.header_bits(h) / 8).max(*longest);
     }

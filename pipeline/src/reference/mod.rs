@@ -42,7 +42,7 @@ use crate::control::{ControlState, Entry, EntryId};
 use crate::entity::EntityMap;
 use crate::ir::{Field, Intrinsic, Label, ParserState, Profile, Program, Table};
 use crate::packet::PacketStore;
-use crate::pass::{Executor, Made, Pass, PassIn, PassOut, State, Verdict};
+use crate::pass::{Executor, GhostUpdate, Made, Pass, PassIn, PassOut, State, Verdict};
 use request::Asked;
 use sluice_asic::gress::Gress;
 
@@ -153,6 +153,25 @@ impl<T: Tracer> Executor for Reference<T> {
         }
     }
 
+    fn ghost(&mut self, update: &GhostUpdate) {
+        self.phv.start_ghost(&self.program, update);
+        self.tracer.event(&self.program, &Event::GhostStart { update });
+        let mut run = Run {
+            program: &self.program,
+            control: &self.control,
+            options: &self.options,
+            gress: Gress::Ingress,
+            bytes: 0,
+            phv: &mut self.phv,
+            state: &mut self.state,
+            tracer: &mut self.tracer,
+            label: None,
+            number: 0,
+            made: &mut self.made,
+        };
+        run.block(&self.program.ghost);
+    }
+
     fn made(&mut self) -> &mut Vec<Made> {
         &mut self.made
     }
@@ -228,6 +247,8 @@ impl<T: Tracer> Run<'_, T> {
             qid: run.intrinsic(Intrinsic::Qid).unwrap_or(0) as u8,
             cos: run.intrinsic(Intrinsic::IngressCos).unwrap_or(0) as u8,
             parser_cycles: parsed.cycles,
+            bypass: run.intrinsic(Intrinsic::BypassEgress) == Some(1),
+            deflect: run.intrinsic(Intrinsic::DeflectOnDrop) == Some(1),
         };
         let seen = self.program.intrinsic(self.gress, Intrinsic::ParserErr);
         let error = if seen.is_some() { parsed.error | parsed.flags } else { parsed.error };

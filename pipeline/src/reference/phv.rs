@@ -2,7 +2,7 @@
 
 use crate::entity::EntityMap;
 use crate::ir::{Field, Header, Home, Intrinsic, Program};
-use crate::pass::PassIn;
+use crate::pass::{GhostUpdate, PassIn};
 use sluice_asic::alu::width_mask;
 use sluice_asic::gress::Gress;
 
@@ -45,6 +45,17 @@ impl Phv {
         self.valid[header] = valid;
     }
 
+    /// Clears everything and fills in an update of a queue's depth.
+    pub(super) fn start_ghost(&mut self, program: &Program, update: &GhostUpdate) {
+        self.fields.values_mut().for_each(|v| *v = 0);
+        self.valid.values_mut().for_each(|v| *v = false);
+        for (field, data) in program.fields.iter() {
+            if let Home::Intrinsic(which) = data.home {
+                self.set(program, field, update.field(which).into());
+            }
+        }
+    }
+
     /// Clears everything and fills in what the device knows.
     pub(super) fn start(&mut self, program: &Program, gress: Gress, input: &PassIn, bytes: u32) {
         self.fields.values_mut().for_each(|v| *v = 0);
@@ -76,6 +87,8 @@ fn intrinsic_input(which: Intrinsic, input: &PassIn, bytes: u32) -> u128 {
         Intrinsic::EgressRid => input.rid.into(),
         Intrinsic::EgressRidFirst => input.rid_first.into(),
         Intrinsic::EgressCos => input.cos.into(),
+        Intrinsic::DeflectionFlag => input.deflected.into(),
+        Intrinsic::EnqCongestStat => input.enq_congest_stat.into(),
         // Written after parsing, or zero at first.
         _ => 0,
     }

@@ -4,7 +4,7 @@ use super::trace::Event;
 use super::{Run, Tracer};
 use crate::ir::{Header, Intrinsic, Request, RequestKind};
 use crate::packet::{Packet, PacketStore};
-use crate::pass::{Made, MadeKind, McastRequest, Pass, Verdict, put_in_front};
+use crate::pass::{Made, MadeKind, McastRequest, Pass, PktgenRequest, Verdict, put_in_front};
 use sluice_asic::gress::Gress;
 use sluice_asic::port::DevPort;
 use sluice_asic::tm::MirrorMetadata;
@@ -18,6 +18,7 @@ pub(super) struct Asked {
     /// Copies are of what leaves.
     leaving: bool,
     pub(super) multicast: Option<McastRequest>,
+    flow_control: Option<u32>,
 }
 
 impl Asked {
@@ -40,7 +41,10 @@ impl<T: Tracer> Run<'_, T> {
             None => self.gress == Gress::Egress,
         };
         let resubmit = requests.iter().any(|(r, _)| r.kind == RequestKind::Resubmit);
-        Asked { requests, resubmit, leaving, multicast: self.multicast() }
+        let word =
+            self.program.intrinsic(self.gress, Intrinsic::AdvFlowCtl).map(|f| self.phv.field(f) as u32);
+        let flow_control = word.filter(|word| word >> 31 != 0);
+        Asked { requests, resubmit, leaving, multicast: self.multicast(), flow_control }
     }
 
     fn header(&self, header: Header) -> Vec<u8> {
@@ -59,6 +63,7 @@ impl<T: Tracer> Run<'_, T> {
             level1_exclusion: value(Intrinsic::Level1ExclusionId),
             level2_exclusion: value(Intrinsic::Level2ExclusionId),
             rid: value(Intrinsic::Rid),
+            hashes: [value(Intrinsic::Level1McastHash), value(Intrinsic::Level2McastHash)],
         })
     }
 
@@ -70,6 +75,9 @@ impl<T: Tracer> Run<'_, T> {
         packet: Packet,
         packets: &mut PacketStore,
     ) {
+        if let Some(word) = asked.flow_control {
+            self.made.push(Made { pass: self.number, kind: MadeKind::FlowControl(word) });
+        }
         for (request, header) in &asked.requests {
             match request.kind {
                 RequestKind::Mirror(_) if asked.leaving => {}
@@ -88,6 +96,13 @@ impl<T: Tracer> Run<'_, T> {
                     put_in_front(packets, packet, header);
                 }
                 RequestKind::Resubmit => {}
+                RequestKind::Pktgen => {
+                    self.tell(&Event::Requested { request, data: header });
+                    let value = |which| self.intrinsic(which).unwrap_or(0);
+                    let (at, length) = (value(Intrinsic::PktgenAddress), value(Intrinsic::PktgenLength));
+                    let kind = MadeKind::Pktgen(PktgenRequest::new(header, at, length));
+                    self.made.push(Made { pass: self.number, kind });
+                }
             }
         }
     }
@@ -128,7 +143,8 @@ impl<T: Tracer> Run<'_, T> {
             multicast: value(Intrinsic::MirrorMulticastCtrl) == 1,
             port: self.intrinsic(Intrinsic::MirrorEgressPort).and_then(DevPort::new),
             qid: value(Intrinsic::MirrorQid) as u8,
-            ..MirrorMetadata::default()
+            hash: value(Intrinsic::MirrorHash),
+            deflect_on_drop: value(Intrinsic::MirrorDeflectOnDrop) == 1,
         };
         let kind = MadeKind::Mirror { session, header: header.len() as u16, packet: metadata, copy };
         self.made.push(Made { pass: self.number, kind });

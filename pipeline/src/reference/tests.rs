@@ -102,7 +102,7 @@ fn label(name: &str) -> Verdict {
 }
 
 fn forward(port: u16, parser_cycles: u16) -> PassOut {
-    PassOut { verdict: Verdict::Forward, port, qid: 0, cos: 0, parser_cycles }
+    PassOut { port, parser_cycles, ..PassOut::default() }
 }
 
 #[test]
@@ -127,7 +127,12 @@ fn the_longest_prefix_wins_and_a_member_needs_no_hash() {
     let (out, bytes) = bench().send(Gress::Ingress, &ipv4([198, 51, 100, 4], [11, 1, 3, 4], 17, 64), 0);
     assert_eq!(
         out,
-        PassOut { verdict: label("no_route"), port: Intrinsic::NO_PORT, qid: 0, cos: 0, parser_cycles: 2 }
+        PassOut {
+            verdict: label("no_route"),
+            port: Intrinsic::NO_PORT,
+            parser_cycles: 2,
+            ..PassOut::default()
+        }
     );
     assert_eq!(bytes, ipv4([198, 51, 100, 4], [11, 1, 3, 4], 17, 64));
 }

@@ -23,10 +23,19 @@ impl Tracer for TextTracer {
                 self.gress = Some(gress);
                 (format!("{gress}: processing packet of {bytes} B, port {port}"), Loc::default())
             }
+            Event::GhostStart { update: u } => {
+                let text = format!("ghost: queue {:#x} of pipe {} holds {} cells", u.qid, u.pipe, u.qlength);
+                (text, Loc::default())
+            }
             Event::PassEnd { output } => (self.end(program, output), Loc::default()),
             _ => step(program, event),
         };
-        let indent = if matches!(event, Event::PassStart { .. } | Event::PassEnd { .. }) { "" } else { "  " };
+        let indent =
+            if matches!(event, Event::PassStart { .. } | Event::PassEnd { .. } | Event::GhostStart { .. }) {
+                ""
+            } else {
+                "  "
+            };
         self.text.push_str(indent);
         self.text.push_str(&line);
         if !loc.is_unknown() {
@@ -120,7 +129,9 @@ fn step(program: &Program, event: &Event<'_>) -> (String, Loc) {
             let with = if bytes.is_empty() { String::new() } else { format!(" with {bytes}") };
             (format!("{} {}{with}", request.kind.word(), request.selector), request.loc)
         }
-        Event::PassStart { .. } | Event::PassEnd { .. } => (String::new(), Loc::default()),
+        Event::PassStart { .. } | Event::PassEnd { .. } | Event::GhostStart { .. } => {
+            (String::new(), Loc::default())
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use crate::ir::{
     RegisterAction, Request, Table,
 };
 use crate::packet::Packet;
-use crate::pass::{Count, PassOut};
+use crate::pass::{Count, GhostUpdate, PassOut};
 use sluice_asic::gress::Gress;
 use sluice_asic::salu::State as Element;
 
@@ -194,6 +194,11 @@ pub enum Event<'a> {
         request: &'a Request,
         /// The bytes of its header.
         data: &'a [u8],
+    },
+    /// The ghost control begins.
+    GhostStart {
+        /// What it sees.
+        update: &'a GhostUpdate,
     },
     /// The pass is over.
     PassEnd {

@@ -86,6 +86,8 @@ pub struct TableReport {
     pub name: String,
     /// Gress.
     pub gress: Gress,
+    /// It is one of the ghost control, which shares ingress' stages.
+    pub ghost: bool,
     /// `exact`, `ternary`, `keyless` or `condition`.
     pub kind: &'static str,
     /// Where it is.
@@ -361,6 +363,7 @@ fn table(program: &Program, placement: &Placement, graph: &DependencyGraph, owne
         rows,
         name: node_name(program, &gress.flow, node),
         gress: owner.gress,
+        ghost: gress.flow.is_ghost(node),
         kind,
         parts: placed.parts.clone(),
         min_stage: placed.min_stage,

@@ -158,7 +158,7 @@ fn stage(stage: &StageReport) -> Value {
 fn table(table: &TableReport) -> Value {
     json!({
         "name": table.name,
-        "gress": table.gress.name(),
+        "gress": if table.ghost { "ghost" } else { table.gress.name() },
         "kind": table.kind,
         "parts": table.parts.iter().map(|p| json!({
             "stage": p.stage, "logical_id": p.logical_id, "entries": p.entries,

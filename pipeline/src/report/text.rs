@@ -189,7 +189,7 @@ fn tables(report: &Report) -> String {
         let dash = |n: u64| if n == 0 { "-".to_owned() } else { n.to_string() };
         grid.row([
             format!("  {}", t.name),
-            t.gress.name().to_owned(),
+            if t.ghost { "ghost" } else { t.gress.name() }.to_owned(),
             t.kind.to_owned(),
             stages_of(&t.parts),
             ids_of(&t.parts),

@@ -1,5 +1,6 @@
 //! Configuration of the device and what makes one impossible. What may not live here: behaviour.
 
+use super::pipes::SplitState;
 use super::port::PortState;
 use crate::control::ControlError;
 use sluice_asic::chip::ChipSpec;
@@ -43,6 +44,8 @@ pub struct SwitchConfig {
     pub mode: Mode,
     /// Value of the data plane's clock at time zero.
     pub clock_origin: Duration,
+    /// Seed of what is drawn at random: the jitter of packet generators.
+    pub seed: u64,
     /// Most passes of one batch, 1..=64. Results do not depend on it.
     pub max_batch: usize,
     /// The queues of every port.
@@ -57,6 +60,7 @@ impl Default for SwitchConfig {
             device: 0,
             mode: Mode::Timed,
             clock_origin: Duration::from_secs(1),
+            seed: 0,
             max_batch: crate::pass::MAX_BATCH,
             queues: QueueSetup::default(),
             port_speeds: Vec::new(),
@@ -103,6 +107,17 @@ pub enum SwitchError {
     /// A control-plane operation was refused.
     #[error(transparent)]
     Control(Box<ControlError>),
+    /// State that the port map splits.
+    #[error(transparent)]
+    Split(Box<SplitState>),
+    /// A program that needs time, without it.
+    #[error("program `{program}` {needs}, which needs time: run it without --functional")]
+    NeedsTime {
+        /// The program.
+        program: String,
+        /// What it has.
+        needs: &'static str,
+    },
     /// A control-plane operation would take effect in the past.
     #[error(transparent)]
     Past(Box<PastEvent>),

@@ -37,6 +37,12 @@ impl<E: Executor> Switch<E> {
                     self.mirror(&parent, session, (header, copy), at, sink);
                 }
                 MadeKind::Digest { kind, data } => self.digest(&parent, kind, data, at, sink),
+                MadeKind::FlowControl(word) => self.flow_control(word, at),
+                MadeKind::Pktgen(request) if self.config.mode == Mode::Timed => {
+                    self.request_packets(at.pipe, request, at.time);
+                }
+                // Without time there is no generator.
+                MadeKind::Pktgen(_) => {}
                 MadeKind::Multicast(request) => self.multicast(&parent, request, at, sink),
             }
         }
@@ -56,6 +62,9 @@ impl<E: Executor> Switch<E> {
             rid_first: false,
             resubmitted: false,
             replicated: false,
+            bypass: false,
+            deflect: false,
+            deflected: None,
             made: true,
             laps: parent.laps.saturating_add(1),
             ..*parent
@@ -93,7 +102,7 @@ impl<E: Executor> Switch<E> {
         self.packets.truncate(copy, u32::try_from(length.get()).unwrap_or(u32::MAX));
         self.packets.settle(copy);
         let info = &mut self.info[copy.index()];
-        (info.qid, info.cos) = (session.qid, session.cos);
+        (info.qid, info.cos, info.deflect) = (session.qid, session.cos, session.deflect_on_drop);
         let groups = session.groups.map(Option::unwrap_or_default);
         if groups == [0, 0] && session.cpu_cos.is_none() {
             return self.send(copy, session.port.map(|p| p.number()), at.time, sink);
@@ -113,6 +122,7 @@ impl<E: Executor> Switch<E> {
     fn multicast(&mut self, parent: &Pass, request: McastRequest, at: Place, sink: &mut impl Sink) {
         let info = &mut self.info[parent.packet.index()];
         (info.replicated, info.qid, info.cos) = (true, parent.output.qid, parent.output.cos);
+        (info.bypass, info.deflect) = (parent.output.bypass, parent.output.deflect);
         let unicast = Some(parent.output.port).filter(|p| *p != crate::ir::Intrinsic::NO_PORT);
         self.replicate(parent.packet, unicast, request, at, sink);
     }
@@ -138,7 +148,9 @@ impl<E: Executor> Switch<E> {
             let copy = self.packets.duplicate(packet);
             let info = self.offspring(&parent, at);
             let cos = member.cos.unwrap_or(info.cos);
-            self.born(copy, PacketInfo { rid: member.rid, rid_first: member.first, cos, ..info });
+            let PacketInfo { bypass, deflect, .. } = parent;
+            let (rid, rid_first) = (member.rid, member.first);
+            self.born(copy, PacketInfo { rid, rid_first, cos, bypass, deflect, ..info });
             self.totals.count_made(|m| &mut m.multicast);
             self.queue_up(copy, member.port, at.time);
         }
@@ -176,5 +188,6 @@ fn request_of(session: &MirrorSession, groups: [u16; 2]) -> McastRequest {
         level2_exclusion: session.level2_exclusion,
         rid: session.rid,
         cpu: session.cpu_cos,
+        hashes: session.hashes,
     }
 }

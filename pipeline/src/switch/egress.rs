@@ -10,6 +10,7 @@ use super::ingress::PendingPass;
 use super::observe::{Left, QueueEvent, Sink};
 use super::port::Settled;
 use super::reason::{DeviceDrop, Reason};
+use super::settings::WAKE;
 use super::{Event, Mode, PacketInfo, Switch};
 use crate::packet::Packet;
 use crate::pass::{Executor, Pass, PassIn, Verdict};
@@ -33,11 +34,18 @@ impl<E: Executor> Switch<E> {
                     time: now,
                     depth: stamp.enq_qdepth,
                 });
+                self.depth_changed(now, port, info.qid);
                 if self.ports[usize::from(port)].scheduled.is_none() {
                     self.dequeue(now, port, sink);
                 }
             }
             Err(drop) => {
+                if let Some((to, queue, place)) = self.deflection(&info, port, &drop) {
+                    let local = self.ports[usize::from(port)].local;
+                    let info = &mut self.info[packet.index()];
+                    (info.qid, info.deflected) = (queue, Some((local, place)));
+                    return self.enqueue(now, packet, to, sink);
+                }
                 let reason = match drop {
                     TailDrop::QueueTailDrop { .. } => DeviceDrop::QueueTailDrop,
                     TailDrop::BufferFull { .. } => DeviceDrop::BufferFull,
@@ -46,6 +54,21 @@ impl<E: Executor> Switch<E> {
                 self.lose(packet, now, Reason::Device(reason), sink);
             }
         }
+    }
+
+    /// Where a packet goes that would be dropped: port, queue, and the place of the drop as egress sees it
+    /// (facts: asic §8.7).
+    fn deflection(&self, info: &PacketInfo, port: u16, drop: &TailDrop) -> Option<(u16, u8, u8)> {
+        if !info.deflect || info.deflected.is_some() {
+            return None;
+        }
+        let place = match drop {
+            TailDrop::BufferFull { .. } => 0,
+            TailDrop::QueueTailDrop { .. } => 2,
+            TailDrop::NoSuchQueue { .. } => return None,
+        };
+        let (to, queue) = self.pipes[usize::from(self.ports[usize::from(port)].pipe)].deflection?;
+        Some((to, queue, place))
     }
 
     /// When the port may dequeue next, as far as is known by `now`.
@@ -70,11 +93,15 @@ impl<E: Executor> Switch<E> {
         self.push(due, port, Event::Dequeue { port });
     }
 
-    fn push(&mut self, time: Time, port: u16, event: Event) {
+    pub(super) fn push(&mut self, time: Time, port: u16, event: Event) {
         let p = &mut self.ports[usize::from(port)];
         let (device, class) = (self.config.device, EventClass::BufferRelease);
-        let key = EventKey { time, device, class, port: u32::from(port), seq: p.schedules };
+        let mut key = EventKey { time, device, class, port: u32::from(port), seq: p.schedules };
         p.schedules += 1;
+        if self.events.last().is_some_and(|last| key <= last) {
+            // At once, but not from an event of this class: the queue could have gone on before.
+            (key.class, key.port) = (EventClass::Timer, WAKE + u32::from(port));
+        }
         // Never refused: the time is not before that of the event being handled.
         let pushed = self.events.push(key, event);
         debug_assert!(pushed.is_ok(), "{pushed:?}");
@@ -105,13 +132,14 @@ impl<E: Executor> Switch<E> {
             return;
         }
         let Some(out) = self.tm.dequeue(TmPort(port), now) else { return };
+        self.depth_changed(now, port, out.queue.0);
         let p = &mut self.ports[usize::from(port)];
         let booked = p.tx.line_time(out.bytes);
         p.booked = p.booked.max(now) + booked;
         let (dev_port, pipe) = (p.dev_port, usize::from(p.pipe));
         let info = &mut self.info[out.handle.index()];
         info.queued = out.stamp.deq_timedelta;
-        let PacketInfo { rid, rid_first, cos, .. } = *info;
+        let PacketInfo { rid, rid_first, cos, deflected, bypass, .. } = *info;
         sink.dequeued(&QueueEvent {
             tag: info.tag,
             port: dev_port,
@@ -121,14 +149,17 @@ impl<E: Executor> Switch<E> {
         });
         let entry = self.pipes[pipe].entry[1].reserve(now + self.tm_dequeue);
         let entered = self.clock.time_of(entry.cycle);
+        let enqueued = out.stamp.enqueue.enq_tstamp;
         let input = PassIn {
             port: dev_port,
             mac_tstamp: 0,
             global_tstamp: self.stamp(entered),
-            enq_qdepth: out.stamp.enqueue.enq_qdepth.0,
-            enq_tstamp: self.stamp(out.stamp.enqueue.enq_tstamp) as u32,
+            enq_qdepth: deflected.map_or(out.stamp.enqueue.enq_qdepth.0, |(local, _)| local.into()),
+            enq_tstamp: self.short_stamp(enqueued),
             deq_qdepth: out.stamp.deq_qdepth.0,
-            deq_timedelta: out.stamp.deq_timedelta.as_nanos() as u32,
+            deq_timedelta: self.short_stamp(now).wrapping_sub(self.short_stamp(enqueued)) & self.tm_stamps,
+            deflected: deflected.is_some(),
+            enq_congest_stat: deflected.map_or(0, |(_, place)| place),
             qid: out.queue.0,
             rid,
             rid_first,
@@ -136,7 +167,8 @@ impl<E: Executor> Switch<E> {
             resubmitted: false,
         };
         let pass = Pass::new(out.handle, input);
-        let pending = PendingPass { entered, cycle: entry.cycle, waited: entry.waited, port, booked, pass };
+        let (cycle, waited) = (entry.cycle, entry.waited);
+        let pending = PendingPass { entered, cycle, waited, port, booked, bypass, pass };
         self.pipes[pipe].enter(Gress::Egress, self.timing[1].window, pending);
         if self.tm.backlog(TmPort(port)).packets > 0 {
             let due = self.due(now, port).max(now);
@@ -159,6 +191,12 @@ impl<E: Executor> Switch<E> {
             let free_at = self.ports[usize::from(port)].tx.free_at();
             self.settle(port, Settled { exit, booked, took: Duration::ZERO, free_at });
             self.lose(packet, exit, Reason::of(pass.output.verdict), sink);
+            return;
+        }
+        if !self.ports[usize::from(port)].up {
+            let free_at = self.ports[usize::from(port)].tx.free_at();
+            self.settle(port, Settled { exit, booked, took: Duration::ZERO, free_at });
+            self.lose(packet, exit, Reason::Device(DeviceDrop::PortDown), sink);
             return;
         }
         if self.ports[usize::from(port)].recirculation {

@@ -45,7 +45,9 @@ impl<E: Executor> Switch<E> {
             }
             match op.and_then(|_| self.events.pop()) {
                 Some((_, Event::Control(op))) => self.apply(*op)?,
-                Some(_) | None => return Ok(()),
+                // Nothing else has a time of its own here.
+                Some(_) => {}
+                None => return Ok(()),
             }
         }
     }
@@ -53,6 +55,10 @@ impl<E: Executor> Switch<E> {
     /// All passes of the next packet and of what is made of it, breadth first.
     fn functional_packet(&mut self, sink: &mut impl Sink) {
         let Some(a) = self.arrivals.pop_front() else { return };
+        if !self.ports[usize::from(a.port)].up {
+            self.lose(a.packet, a.parser, Reason::Device(DeviceDrop::PortDown), sink);
+            return;
+        }
         self.work.push_back((a.packet, None));
         let mut passes = 0;
         while let Some((packet, port)) = self.work.pop_front() {
@@ -63,6 +69,11 @@ impl<E: Executor> Switch<E> {
                 continue;
             }
             let (time, stamp) = (info.received, self.stamp(a.parser));
+            if let Some(port) = port.filter(|_| info.bypass) {
+                let pass = Pass::new(packet, PassIn::default());
+                self.egress_done(&pass, port, Duration::ZERO, time, sink);
+                continue;
+            }
             let (gress, p) = match port {
                 None => (Gress::Ingress, &self.ports[usize::from(info.port)]),
                 Some(port) => (Gress::Egress, &self.ports[usize::from(port)]),
@@ -106,6 +117,10 @@ impl<E: Executor> Switch<E> {
                 break;
             }
             self.arrivals.pop_front();
+            if !self.ports[usize::from(a.port)].up {
+                self.lose(a.packet, a.parser, Reason::Device(DeviceDrop::PortDown), sink);
+                continue;
+            }
             let stamp = self.stamp(a.parser);
             let port = self.ports[usize::from(a.port)].dev_port;
             let input = PassIn { port, mac_tstamp: stamp, global_tstamp: stamp, ..PassIn::default() };
@@ -174,6 +189,7 @@ impl<E: Executor> Switch<E> {
             waited: Cycles(0),
             port: 0,
             booked: Duration::ZERO,
+            bypass: false,
             pass: *pass,
         };
         self.pass_event(pipe, gress, &pending, pass, at)

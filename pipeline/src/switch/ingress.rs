@@ -29,6 +29,8 @@ pub(super) struct PendingPass {
     pub(super) port: u16,
     /// Egress: line time booked for it.
     pub(super) booked: Duration,
+    /// Egress: it only takes its slot and its time.
+    pub(super) bypass: bool,
     pub(super) pass: Pass,
 }
 
@@ -92,6 +94,10 @@ impl<E: Executor> Switch<E> {
         while let Some(a) = self.arrivals.front().copied().filter(|a| a.parser <= until) {
             self.arrivals.pop_front();
             let port = &self.ports[usize::from(a.port)];
+            if !port.up {
+                self.lose(a.packet, a.parser, Reason::Device(DeviceDrop::PortDown), sink);
+                continue;
+            }
             let (dev_port, pipe, local) = (port.dev_port, usize::from(port.pipe), u32::from(port.local));
             match self.pipes[pipe].entry[0].admit(local, a.parser) {
                 Ok(entry) => {
@@ -107,7 +113,8 @@ impl<E: Executor> Switch<E> {
                     let pass = Pass::new(a.packet, input);
                     let booked = Duration::ZERO;
                     let (cycle, waited) = (entry.cycle, entry.waited);
-                    let pending = PendingPass { entered, cycle, waited, port: a.port, booked, pass };
+                    let port = a.port;
+                    let pending = PendingPass { entered, cycle, waited, port, booked, bypass: false, pass };
                     self.pipes[pipe].enter(Gress::Ingress, self.timing[0].window, pending);
                     until = until.min(self.pipes[pipe].due[0]);
                 }
@@ -119,6 +126,11 @@ impl<E: Executor> Switch<E> {
     /// The data plane's clock in ns.
     pub(super) fn stamp(&self, time: Time) -> u64 {
         self.config.clock_origin.as_nanos() + time.as_nanos()
+    }
+
+    /// The same as the traffic manager keeps it: so many low bits (facts: asic §8.11).
+    pub(super) fn short_stamp(&self, time: Time) -> u32 {
+        self.stamp(time) as u32 & self.tm_stamps
     }
 
     /// What follows an ingress pass.
@@ -133,6 +145,7 @@ impl<E: Executor> Switch<E> {
         let Some(port) = self.forwarded(pass, exit, sink) else { return };
         let info = &mut self.info[pass.packet.index()];
         (info.qid, info.cos) = (pass.output.qid, pass.output.cos);
+        (info.bypass, info.deflect) = (pass.output.bypass, pass.output.deflect);
         self.queue_up(pass.packet, port, exit);
     }
 

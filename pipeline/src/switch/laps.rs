@@ -2,7 +2,8 @@
 //!
 //! Both take real slots of the ingress pipe, recirculation also the bandwidth of the line that all
 //! recirculation ports of a pipe share. Neither makes a packet. *Timers*: a packet that was made inside and
-//! goes around for the [`TIMER_LAPS`]-th time is one; a run does not wait for timers.
+//! goes around for the [`TIMER_LAPS`]-th time is one, and so is what a packet generator made; a run does not
+//! wait for timers.
 //!
 //! What may not live here: what is made of packets, and how passes run.
 
@@ -10,11 +11,12 @@ use super::ingress::Arrival;
 use super::observe::Sink;
 use super::port::Settled;
 use super::reason::{DeviceDrop, Reason};
-use super::{Mode, PacketInfo, Switch};
+use super::{Event, Mode, PacketInfo, Switch};
 use crate::control::{ControlState, Then};
 use crate::ir::{ActionCall, Expr, Intrinsic, PrimitiveKind, Program, Table};
 use crate::packet::Packet;
 use crate::pass::Executor;
+use sluice_asic::event::{EventClass, EventKey};
 use sluice_asic::gress::Gress;
 use sluice_asic::units::{Bytes, Duration, Time};
 
@@ -27,10 +29,13 @@ pub const FUNCTIONAL_LAPS: u32 = 64;
 /// Passes that a packet from outside and all that is made of it may take in functional mode.
 pub const FUNCTIONAL_PASSES: u32 = 4096;
 
+/// Sources of packets that get on a line of recirculation ports, behind all places that make packets.
+const LINES: u32 = 1 << 17;
+
 impl PacketInfo {
     /// Nothing waits for it.
     pub(super) const fn is_timer(&self) -> bool {
-        self.made && self.laps >= TIMER_LAPS
+        self.generated || self.made && self.laps >= TIMER_LAPS
     }
 }
 
@@ -44,16 +49,41 @@ impl<E: Executor> Switch<E> {
         exit: Time,
         sink: &mut impl Sink,
     ) {
-        let bytes = self.packets.len(packet);
         self.packets.settle(packet);
+        if self.config.mode == Mode::Functional {
+            return self.recirculated(packet, port, booked, exit, sink);
+        }
+        // The line is shared with other ports and the packet generator: who comes first is known at its time.
+        let p = &mut self.ports[usize::from(port)];
+        let (device, class) = (self.config.device, EventClass::PacketEntry);
+        let key = EventKey { time: exit, device, class, port: LINES + u32::from(port), seq: p.schedules };
+        p.schedules += 1;
+        let pushed = self.events.push(key, Event::Recirculate { packet, port, booked });
+        debug_assert!(pushed.is_ok(), "{pushed:?}");
+    }
+
+    /// A packet gets on the line of its pipe's recirculation ports.
+    pub(super) fn recirculated(
+        &mut self,
+        packet: Packet,
+        port: u16,
+        booked: Duration,
+        exit: Time,
+        sink: &mut impl Sink,
+    ) {
+        let bytes = self.packets.len(packet);
         self.totals.recirculated(usize::from(port), bytes);
         let p = &mut self.ports[usize::from(port)];
         let (mac, parser) = match self.config.mode {
             Mode::Timed => {
                 let length = Bytes(u64::from(bytes));
-                let line = &mut self.pipes[usize::from(p.pipe)].recirculation;
-                let (sent, took) = (line.start(exit, length), line.line_time(length));
+                let pipe = usize::from(p.pipe);
+                let at = &mut self.pipes[pipe];
+                let (sent, took) = (at.recirculation.start(exit, length), at.recirculation.line_time(length));
+                at.generator.busy_until(sent.free_at);
+                at.generator.recirculated(self.packets.head(packet), exit);
                 let parser = p.rx.receive(sent.first_bit, length).parser;
+                self.schedule_generator(pipe);
                 self.settle(port, Settled { exit, booked, took, free_at: sent.free_at });
                 (sent.first_bit, parser)
             }
@@ -65,6 +95,7 @@ impl<E: Executor> Switch<E> {
         let info = &mut self.info[packet.index()];
         (info.port, info.source, info.seq, info.mac) = (port, port.into(), seq, mac);
         (info.resubmitted, info.replicated) = (false, false);
+        (info.bypass, info.deflect, info.deflected) = (false, false, None);
         self.again(packet, Arrival { parser, port, seq, packet }, sink);
     }
 
@@ -120,10 +151,10 @@ impl<E: Executor> Switch<E> {
     }
 }
 
-/// Whether the program can resubmit, copy or multicast packets, or make digests of them.
+/// Whether the program can resubmit, copy or multicast packets, make digests of them or send them past egress.
 fn makes_anything(program: &Program) -> bool {
     let asks = |gress| !program.pipe(gress).deparser.requests.is_empty();
-    let groups = [Intrinsic::McastGrpA, Intrinsic::McastGrpB, Intrinsic::CopyToCpu];
+    let groups = [Intrinsic::McastGrpA, Intrinsic::McastGrpB, Intrinsic::CopyToCpu, Intrinsic::BypassEgress];
     Gress::ALL.into_iter().any(asks)
         || groups.into_iter().any(|which| program.intrinsic(Gress::Ingress, which).is_some())
 }

@@ -7,7 +7,8 @@
 //!
 //! *Batches.* A pass changes the world only when it leaves its deparser. So all PHVs that enter one gress of
 //! one pipe within less than that gress' shortest latency are run as one batch, in entry order; results,
-//! state and times do not depend on the size of batches. A control-plane operation is never inside one. Every
+//! state and times do not depend on the size of batches. A control-plane operation and an update for the ghost
+//! thread are never inside one. Every
 //! way back to a gress (resubmit, recirculation, copies) begins at a deparser and takes time beside, so that
 //! latency is shorter than any loop.
 //!
@@ -18,28 +19,36 @@ mod config;
 mod copies;
 mod egress;
 mod functional;
+mod generator;
+mod ghost;
 mod idle;
 mod ingress;
 mod laps;
 mod observe;
+mod pipes;
 mod port;
 mod reason;
 mod replicate;
+mod settings;
 mod totals;
 
 pub use config::{Mode, QueueSetup, SwitchConfig, SwitchError};
+pub use generator::GENERATED;
 pub use idle::IdleEntry;
 pub use laps::{FUNCTIONAL_LAPS, FUNCTIONAL_PASSES, TIMER_LAPS};
 pub use observe::{Digest, Left, Lost, PassEvent, QueueEvent, Sink};
+pub use pipes::{SplitState, state_is_whole};
 pub use reason::{DeviceDrop, Reason};
 pub use totals::{Created, Held, PortTotals, Totals};
 
-use crate::control::{Change, ControlError, ControlOp, ControlState, Entry};
+use crate::control::{Change, ControlError, ControlOp, ControlState, DeviceOp, Entry};
 use crate::ir::{Counter, LabelKind, Program};
 use crate::packet::{HeadLayout, Packet, PacketStore};
 use crate::pass::{Count, Executor, MAX_BATCH, Made, Pass, State};
 use crate::place::Placement;
 use copies::Place;
+use generator::Generator;
+use ghost::Ghost;
 use idle::Sweeps;
 use ingress::{Arrival, PendingPass};
 use port::PortState;
@@ -94,6 +103,14 @@ struct PacketInfo {
     replicated: bool,
     /// Made inside.
     made: bool,
+    /// Made by a packet generator, or a copy of such a packet.
+    generated: bool,
+    /// Goes past egress.
+    bypass: bool,
+    /// Goes to the deflection port where it would be dropped.
+    deflect: bool,
+    /// Was deflected: the local port that it was for, and where it would have been dropped.
+    deflected: Option<(u8, u8)>,
     /// Times that it went around.
     laps: u32,
 }
@@ -106,6 +123,18 @@ enum Event {
     Dequeue { port: u16 },
     /// Booked line time came back to a port.
     Credit { port: u16 },
+    /// A packet that left egress by a recirculation port gets on the line that it comes back by.
+    Recirculate { packet: Packet, port: u16, booked: Duration },
+    /// A packet generator is looked at.
+    Generate { pipe: u8 },
+    /// A deparser's request reaches the packet generator.
+    PktgenRequest { pipe: u8, slot: u32 },
+    /// A priority of one of the pipe's ports was paused or resumed.
+    PfcChanged { pipe: u8 },
+    /// An update of a queue's depth enters the ghost thread.
+    Ghost { pipe: u8 },
+    /// A flow-control word takes effect.
+    FlowControl { word: u32 },
     /// An operation takes effect. Boxed: the queue moves events about, and the others are small.
     Control(Box<ControlOp>),
 }
@@ -118,19 +147,37 @@ struct PipeState {
     due: [Time; 2],
     /// The line that all recirculation ports share.
     recirculation: MacTx,
+    /// The packet generator, which has that line as well.
+    generator: Generator,
+    /// Its ghost thread.
+    ghost: Ghost,
     /// Packets that each gress made.
     copies: [u64; 2],
+    /// Flow-control words sent.
+    words: u64,
+    /// Port and queue of packets that would be dropped, if they ask for it.
+    deflection: Option<(u16, u8)>,
     state: State,
 }
 
 impl PipeState {
     /// A PHV enters a gress.
     fn enter(&mut self, gress: Gress, window: Duration, pass: PendingPass) {
-        let pending = &mut self.pending[gress.index()];
-        if pending.is_empty() {
-            self.due[gress.index()] = pass.entered + window;
-        }
-        pending.push_back(pass);
+        let due = &mut self.due[gress.index()];
+        *due = (*due).min(pass.entered + window);
+        self.pending[gress.index()].push_back(pass);
+    }
+
+    /// When what entered a gress first and has not been run entered it.
+    fn front(&self, gress: Gress) -> Option<Time> {
+        let packet = self.pending[gress.index()].front().map(|p| p.entered);
+        let update = self.ghost.front().filter(|_| gress == Gress::Ingress).map(|(time, _)| time);
+        [packet, update].into_iter().flatten().min()
+    }
+
+    /// What waits has changed.
+    fn refresh(&mut self, gress: Gress, window: Duration) {
+        self.due[gress.index()] = self.front(gress).map_or(Time::MAX, |t| t + window);
     }
 }
 
@@ -157,6 +204,10 @@ pub struct Switch<E> {
     mac_tx: Duration,
     /// From the ingress deparser back to the parser.
     resubmit: Duration,
+    /// The program has a ghost control.
+    has_ghost: bool,
+    /// The bits that the traffic manager's stamps have.
+    tm_stamps: u32,
     /// Shortest way from dequeue to the line.
     lookahead: Duration,
     tx_ahead: Duration,
@@ -206,32 +257,45 @@ impl<E: Executor> Switch<E> {
         config: SwitchConfig,
     ) -> Result<Self, SwitchError> {
         let chip = &placement.chip;
+        if config.mode == Mode::Functional && !program.ghost.is_empty() {
+            let (program, needs) = (program.name.clone(), "sees queue depths in its ghost control");
+            return Err(SwitchError::NeedsTime { program, needs });
+        }
+        state_is_whole(program, ports).map_err(|e| SwitchError::Split(Box::new(e)))?;
         let clock = chip.mau.clock;
         let states = port::states(chip, ports, &config)?;
         let tm = TrafficManager::new(config.tm(chip, &states)).map_err(SwitchError::TrafficManager)?;
         let timing = [timing(placement, Gress::Ingress), timing(placement, Gress::Egress)];
         let cycles = |c: u32| clock.span(Cycles(u64::from(c)));
         let latency = &chip.latency;
-        let pipe = || PipeState {
+        let ports = states.len();
+        let pipe = |number: u32| PipeState {
             // Egress packets wait in their queues, so the depth of a FIFO does not matter there.
             entry: [(); 2]
                 .map(|()| PipeEntry::new(clock, chip.ports.ports_per_pipe, chip.parser.fifo_packets)),
             pending: [VecDeque::new(), VecDeque::new()],
             due: [Time::MAX; 2],
             recirculation: MacTx::new(chip.ports.recirculation_rate),
+            generator: Generator::new(chip, config.seed, config.device, number),
             copies: [0; 2],
+            ghost: Ghost::new(ports),
+            words: 0,
+            deflection: None,
             state: State::new(program),
         };
         let mut by_dev_port = vec![None; usize::from(DevPort::COUNT)];
         for (i, p) in states.iter().enumerate() {
             by_dev_port[usize::from(p.dev_port)] = Some(i as u16);
         }
-        Ok(Switch {
+        let settings: Vec<DeviceOp> = control.device.ops().collect();
+        let mut switch = Switch {
             program: program.clone(),
             executor,
             clock,
             lookahead: cycles(latency.tm_dequeue) + timing[1].window + latency.mac_tx,
             tm_enqueue: cycles(latency.tm_enqueue),
+            has_ghost: !program.ghost.is_empty(),
+            tm_stamps: u32::MAX >> (32 - chip.tm.timestamp_bits.clamp(1, 32)),
             tm_dequeue: cycles(latency.tm_dequeue),
             mac_tx: latency.mac_tx,
             tx_ahead: latency.tx_ahead,
@@ -248,7 +312,7 @@ impl<E: Executor> Switch<E> {
             totals: Totals::new(program, &states),
             ports: states,
             by_dev_port,
-            pipes: (0..chip.ports.pipes).map(|_| pipe()).collect(),
+            pipes: (0..chip.ports.pipes).map(pipe).collect(),
             tm,
             packets: PacketStore::new(HeadLayout::default()),
             info: Vec::new(),
@@ -262,7 +326,10 @@ impl<E: Executor> Switch<E> {
             now: Time::ORIGIN,
             sweeps: Sweeps::new(program),
             config,
-        })
+        };
+        let refused = |e| SwitchError::Control(Box::new(ControlError::Device(e)));
+        settings.iter().try_for_each(|op| switch.set_device(op)).map_err(refused)?;
+        Ok(switch)
     }
 
     /// Takes a frame whose first bit is on the wire of `port` at `time`.
@@ -342,6 +409,17 @@ impl<E: Executor> Switch<E> {
             Event::Enqueue { packet, port } => self.enqueue(time, packet, port, sink),
             Event::Dequeue { port } => self.scheduled(time, port, sink),
             Event::Credit { port } => self.credit(time, port),
+            Event::Recirculate { packet, port, booked } => {
+                self.recirculated(packet, port, booked, time, sink);
+            }
+            Event::Generate { pipe } => self.generate(time, pipe.into()),
+            Event::PktgenRequest { pipe, slot } => self.requested_packets(time, pipe.into(), slot),
+            Event::FlowControl { word } => self.obey(word),
+            Event::Ghost { pipe } => self.ghost_enters(time, pipe.into()),
+            Event::PfcChanged { pipe } => {
+                self.pipes[usize::from(pipe)].generator.pfc_changed(time);
+                self.schedule_generator(pipe.into());
+            }
             Event::Control(op) => {
                 self.run_before(time, sink);
                 self.apply(*op)?;
@@ -354,7 +432,7 @@ impl<E: Executor> Switch<E> {
     fn run_before(&mut self, time: Time, sink: &mut impl Sink) {
         for pipe in 0..self.pipes.len() {
             for gress in Gress::ALL {
-                while self.front_entry(pipe, gress).is_some_and(|t| t < time) {
+                while self.pipes[pipe].front(gress).is_some_and(|t| t < time) {
                     self.run_batch(pipe, gress, time, sink);
                 }
             }
@@ -373,9 +451,11 @@ impl<E: Executor> Switch<E> {
                 | ControlOp::SetMulticastGroup { .. }
                 | ControlOp::SetExclusionPorts { .. }
         );
+        let device = if let ControlOp::Device(op) = &op { Some(op.clone()) } else { None };
         // What chip and ports do not allow must not stay.
         let before = copies.then(|| self.control.replication.clone());
         let was = self.named_entry(&op);
+        let settings = device.as_ref().map(|_| self.control.device.clone());
         match self.control.apply(&self.program, op).map_err(|e| SwitchError::Control(Box::new(e)))? {
             Change::Inserted(table, entry) | Change::Modified(table, entry) => {
                 self.executor.entry_changed(table, entry, was.as_ref(), &self.control);
@@ -400,6 +480,12 @@ impl<E: Executor> Switch<E> {
             }
             Change::Counter(counter, index) => self.clear_counter(counter, index),
             Change::PortMetadata => self.executor.port_metadata_changed(&self.control),
+            Change::Device => {
+                if let Some(Err(e)) = device.map(|op| self.set_device(&op)) {
+                    self.control.device = settings.unwrap_or_default();
+                    return Err(SwitchError::Control(Box::new(ControlError::Device(e))));
+                }
+            }
             Change::Replication => match replicator(&self.control, &self.chip, &self.by_dev_port) {
                 Ok(new) => self.replicator = new,
                 Err(e) => {
@@ -432,10 +518,6 @@ impl<E: Executor> Switch<E> {
         }
     }
 
-    fn front_entry(&self, pipe: usize, gress: Gress) -> Option<Time> {
-        self.pipes[pipe].pending[gress.index()].front().map(|p| p.entered)
-    }
-
     /// The batch that must run first: the time by which, and where.
     fn next_batch(&self) -> Option<(Time, usize, Gress)> {
         let mut best = (Time::MAX, 0, Gress::Ingress);
@@ -453,17 +535,35 @@ impl<E: Executor> Switch<E> {
     /// Runs the passes of one gress that entered within one window and before `before`.
     fn run_batch(&mut self, pipe: usize, gress: Gress, before: Time, sink: &mut impl Sink) {
         let g = gress.index();
+        let window = self.timing[g].window;
         let limit = self.config.max_batch.clamp(1, MAX_BATCH);
+        if gress == Gress::Ingress && self.run_ghosts(pipe, before) {
+            return self.pipes[pipe].refresh(gress, window);
+        }
+        // No batch reaches over an update for the ghost thread.
+        let update = self.pipes[pipe].ghost.front().filter(|_| gress == Gress::Ingress);
+        let before = update.map_or(before, |(time, _)| before.min(time));
         let queue = &self.pipes[pipe].pending[g];
         let Some(first) = queue.front() else { return };
-        let end = (first.entered + self.timing[g].window).min(before);
+        let end = (first.entered + window).min(before);
+        let due = queue.iter().take_while(|p| p.entered < end).take(limit);
         self.batch.clear();
-        self.batch.extend(queue.iter().take_while(|p| p.entered < end).take(limit).map(|p| p.pass));
-        self.execute(pipe, gress);
-        let mut made = 0;
-        for i in 0..self.batch.len() {
-            let pass = self.batch[i];
+        self.made.clear();
+        let mut entered = 0;
+        self.batch.extend(due.inspect(|_| entered += 1).filter(|p| !p.bypass).map(|p| p.pass));
+        if !self.batch.is_empty() {
+            self.execute(pipe, gress);
+        }
+        let (mut made, mut next) = (0, 0);
+        for _ in 0..entered {
             let Some(pending) = self.pipes[pipe].pending[g].pop_front() else { return };
+            if pending.bypass {
+                let exit = self.exit(gress, &pending, &pending.pass);
+                self.egress_done(&pending.pass, pending.port, pending.booked, exit, sink);
+                continue;
+            }
+            let (i, pass) = (next, self.batch[next]);
+            next += 1;
             let exit = self.exit(gress, &pending, &pass);
             sink.pass(&self.pass_event(pipe, gress, &pending, &pass, exit));
             if made < self.made.len() {
@@ -474,9 +574,7 @@ impl<E: Executor> Switch<E> {
                 Gress::Egress => self.egress_done(&pass, pending.port, pending.booked, exit, sink),
             }
         }
-        let window = self.timing[g].window;
-        let pipe = &mut self.pipes[pipe];
-        pipe.due[g] = pipe.pending[g].front().map_or(Time::MAX, |p| p.entered + window);
+        self.pipes[pipe].refresh(gress, window);
     }
 
     /// Runs `self.batch` on the pipe's own state.

@@ -15,6 +15,8 @@ pub(super) struct PortState {
     /// Number within the pipe.
     pub(super) local: u8,
     pub(super) queues: u16,
+    /// What comes in or leaves by a port that is down is lost.
+    pub(super) up: bool,
     /// What leaves by it comes in by it.
     pub(super) recirculation: bool,
     pub(super) rx: MacRx,
@@ -88,6 +90,7 @@ pub(super) fn states(
             pipe: p.pipe().0,
             local: p.dev_port.local(),
             queues: p.queues,
+            up: true,
             recirculation: p.kind == PortKind::Recirculation,
             rx: MacRx::new(speed, p.ingress_hold, way),
             tx: MacTx::new(speed),

@@ -33,11 +33,13 @@ pub enum DeviceDrop {
     TooManyLaps,
     /// The parser counter was loaded from a field above the largest value allowed.
     ParserCounterRange,
+    /// The port was down.
+    PortDown,
 }
 
 impl DeviceDrop {
     /// Every reason with its name, what it means and what to try.
-    pub const TABLE: [(DeviceDrop, &'static str, &'static str, &'static str); 13] = [
+    pub const TABLE: [(DeviceDrop, &'static str, &'static str, &'static str); 14] = [
         (
             DeviceDrop::ParserNoMatch,
             "parser_no_match",
@@ -115,6 +117,12 @@ impl DeviceDrop {
             "parser_counter_range",
             "a field that sets the parser counter is above the largest value that the program allows",
             "look at the frame in the capture; have the program read parser_err to see such packets",
+        ),
+        (
+            DeviceDrop::PortDown,
+            "port_down",
+            "the packet came in or would have left by a port that the control plane took down",
+            "bring the port up, or have the program choose another one",
         ),
     ];
 

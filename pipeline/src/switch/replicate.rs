@@ -3,10 +3,11 @@
 //!
 //! Multicast (facts: asic §8.9): a group has nodes, each with a replication id and ports; a packet with a
 //! node's level-1 exclusion id gets no copy by that node, and one whose own `rid` is the node's gets none by
-//! the ports of its level-2 exclusion id. Simplified: a node's ports are listed, there is no choice among
-//! members by the packet's hashes. What may not live here: packets.
+//! the ports of its level-2 exclusion id. Of nodes that share an ECMP number, and of the ports of a LAG node, one
+//! gets the copy: the packet's hash modulo their number, as they are listed (assumption: the chip's choice is not
+//! public). What may not live here: packets.
 
-use crate::control::{Replication, ReplicationError};
+use crate::control::{MulticastNode, Replication, ReplicationError};
 use crate::pass::McastRequest;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
@@ -31,6 +32,9 @@ struct Node {
     rid: u16,
     level1_exclusion: Option<u16>,
     ports: Vec<u16>,
+    one_of: bool,
+    /// Place among the nodes of its ECMP number, and how many they are.
+    turn: (u16, u16),
 }
 
 /// All sessions and groups.
@@ -64,9 +68,13 @@ impl Replicator {
         }
         for (&id, nodes) in &state.groups {
             let what = format!("multicast group {id}");
-            for node in nodes {
-                let (rid, level1_exclusion) = (node.rid, node.level1_exclusion);
-                let node = Node { rid, level1_exclusion, ports: ports(&what, &node.ports)? };
+            for (i, node) in nodes.iter().enumerate() {
+                let (rid, level1_exclusion, one_of) = (node.rid, node.level1_exclusion, node.one_of);
+                let like =
+                    |list: &[MulticastNode]| list.iter().filter(|n| n.ecmp == node.ecmp).count() as u16;
+                let turn = if node.ecmp.is_some() { (like(&nodes[..i]), like(nodes)) } else { (0, 1) };
+                let ports = ports(&what, &node.ports)?;
+                let node = Node { rid, level1_exclusion, ports, one_of, turn };
                 new.groups.entry(id).or_default().push(node);
             }
         }
@@ -92,8 +100,17 @@ impl Replicator {
         let groups = request.groups.iter().filter(|g| **g != 0).filter_map(|g| self.groups.get(g));
         for node in groups.flatten().filter(|n| n.level1_exclusion != Some(request.level1_exclusion)) {
             let left_out = if node.rid == request.rid { left_out } else { &[] };
+            let (place, nodes) = node.turn;
+            if request.hashes[0] % nodes.max(1) != place {
+                continue;
+            }
             let mut first = true;
-            for &port in node.ports.iter().filter(|p| !left_out.contains(p)) {
+            let chosen = match node.ports.len() {
+                _ if !node.one_of => &node.ports[..],
+                0 => &[],
+                n => std::slice::from_ref(&node.ports[usize::from(request.hashes[1]) % n]),
+            };
+            for &port in chosen.iter().filter(|p| !left_out.contains(p)) {
                 members.push(Member { port, rid: node.rid, first, cos: None });
                 first = false;
             }

@@ -35,6 +35,8 @@ pub struct Totals {
     pub recirculated: u64,
     /// Second ingress passes; they create nothing.
     pub resubmitted: u64,
+    /// Updates that the ghost threads of all pipes have seen.
+    pub ghost_updates: u64,
     /// Frames sent by external ports.
     pub sent: u64,
     /// Packets lost.
@@ -57,6 +59,8 @@ pub struct Created {
     pub multicast: u64,
     /// Digests; each ends as absorbed, by the control plane.
     pub digest: u64,
+    /// Packets of packet generators.
+    pub pktgen: u64,
 }
 
 /// Packets inside, by place.
@@ -114,6 +118,12 @@ impl Totals {
         p.tx_bytes += u64::from(bytes);
         p.rx_packets += 1;
         p.rx_bytes += u64::from(bytes);
+    }
+
+    pub(super) fn generated(&mut self, port: usize, bytes: u32) {
+        self.count_made(|m| &mut m.pktgen);
+        self.ports[port].rx_packets += 1;
+        self.ports[port].rx_bytes += u64::from(bytes);
     }
 
     pub(super) fn absorbed_digest(&mut self) {

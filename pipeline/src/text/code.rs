@@ -536,11 +536,10 @@ impl<'t> Code<'t> {
 
     /// `resubmit(1, header` and its like, up to the closing parenthesis.
     fn request(&mut self, loc: Loc) -> Parsed<Request> {
-        let words = ["resubmit", "mirror", "digest"].map(|w| (w, w));
-        let word = self
-            .c
-            .one_of(&words)
-            .map_err(|_| self.c.error("`emit`, `resubmit`, `mirror`, `digest`, a checksum or `}`"))?;
+        let words = ["resubmit", "mirror", "digest", "pktgen"].map(|w| (w, w));
+        let word = self.c.one_of(&words).map_err(|_| {
+            self.c.error("`emit`, `resubmit`, `mirror`, `digest`, `pktgen`, a checksum or `}`")
+        })?;
         self.c.expect("(")?;
         let selector = self.c.number("the value of the type field that asks for it")?;
         let kind = match word {
@@ -549,6 +548,7 @@ impl<'t> Code<'t> {
                 RequestKind::Mirror(self.field()?)
             }
             "digest" => RequestKind::Digest,
+            "pktgen" => RequestKind::Pktgen,
             _ => RequestKind::Resubmit,
         };
         let header = if self.c.eat(",") { Some(self.reference(Space::Header)?) } else { None };

@@ -12,7 +12,7 @@ use crate::entity::{Entity, EntityMap};
 use crate::ir::{
     ActionData, Algorithmic, ConstEntry, CounterData, CounterHome, FieldData, HashData, Header, HeaderData,
     Home, IdleTimeout, Intrinsic, Key, KeyValue, LabelData, ParamData, ParamValue, ProfileData, Program,
-    SelectorData, StackData, TableData,
+    SelectorData, StackData, TableData, TogetherData,
 };
 use sluice_asic::gress::Gress;
 use sluice_asic::hash::{CrcParams, HashAlgorithm};
@@ -418,6 +418,26 @@ fn key_value(code: &mut Code<'_>) -> Parsed<KeyValue> {
     }
 }
 
+/// `{ registers = { a, b }; ports = { "3", "dev:137" }; }`
+fn together(code: &mut Code<'_>, item: &Item) -> Parsed<TogetherData> {
+    code.c.expect("{")?;
+    code.c.expect_word("registers")?;
+    code.c.expect("=")?;
+    code.c.expect("{")?;
+    let registers = code.list("}", |code| code.reference(Space::Register))?;
+    code.c.expect(";")?;
+    code.c.expect_word("ports")?;
+    code.c.expect("=")?;
+    code.c.expect("{")?;
+    let ports = code.list("}", |code| {
+        let wrong = code.c.error("a port as in \"3\" or \"dev:137\"");
+        code.c.text()?.parse().map_err(|_| wrong)
+    })?;
+    code.c.expect(";")?;
+    code.c.expect("}")?;
+    Ok(TogetherData { name: item.name.clone(), registers, ports, doc: item.doc.clone(), loc: item.loc })
+}
+
 /// The parts of a program that are no entities.
 fn part(p: &mut Program, item: &Item, code: &mut Code<'_>) -> Parsed<()> {
     let pipe = &mut p.pipes[gress(item).index()];
@@ -439,6 +459,11 @@ fn part(p: &mut Program, item: &Item, code: &mut Code<'_>) -> Parsed<()> {
             code.c.expect(";")?;
         }
         Kind::Control => pipe.control = code.statements()?,
+        Kind::Together => {
+            let together = together(code, item)?;
+            p.together.push(together);
+        }
+        Kind::Ghost => p.ghost = code.statements()?,
         Kind::Deparser => pipe.deparser = code.deparser()?,
         _ => {}
     }

@@ -4,8 +4,8 @@ use super::lex::{escape_doc, is_plain, quote};
 use super::scope::{Scope, Space};
 use crate::entity::Entity;
 use crate::ir::{
-    ActionCall, Algorithmic, CounterHome, CounterKind, Field, FieldData, Header, Home, IdleMode, KeyValue,
-    LabelKind, MatchKind, Next, ParamData, Program, RequestKind, Table,
+    ActionCall, Algorithmic, Block, CounterHome, CounterKind, Field, FieldData, Header, Home, IdleMode,
+    KeyValue, LabelKind, MatchKind, Next, ParamData, Program, RequestKind, Table,
 };
 use sluice_asic::gress::Gress;
 use sluice_asic::hash::HashAlgorithm;
@@ -72,10 +72,12 @@ pub(super) fn program(p: &Program) -> String {
     w.profiles();
     w.actions();
     w.tables();
+    w.together();
     w.parsers();
     for gress in Gress::ALL {
-        w.control(gress);
+        w.control(gress, gress.name(), &p.pipe(gress).control);
     }
+    w.control(Gress::Ingress, "ghost", &p.ghost);
     for gress in Gress::ALL {
         w.deparser(gress);
     }
@@ -299,6 +301,18 @@ impl<'p> Printer<'p> {
         self.gress = None;
     }
 
+    fn together(&mut self) {
+        for d in &self.p.together {
+            self.doc(&d.doc);
+            let registers: Vec<String> = d.registers.iter().map(|r| self.register(*r)).collect();
+            let ports: Vec<String> = d.ports.iter().map(|p| quote(&p.to_string(), '"')).collect();
+            self.open(format_args!("together {}", name(&d.name)));
+            self.line(format_args!("registers = {{ {} }};", registers.join(", ")));
+            self.line(format_args!("ports = {{ {} }};", ports.join(", ")));
+            self.close();
+        }
+    }
+
     fn labels(&mut self) {
         for d in self.p.labels.values() {
             self.doc(&d.doc);
@@ -442,12 +456,11 @@ impl<'p> Printer<'p> {
         }
     }
 
-    fn control(&mut self, gress: Gress) {
-        let block = &self.p.pipe(gress).control;
+    fn control(&mut self, gress: Gress, word: &str, block: &Block) {
         if !block.is_empty() {
             self.gress = Some(gress);
             self.doc("");
-            self.open(format_args!("control {gress}"));
+            self.open(format_args!("control {word}"));
             self.block(block);
             self.close();
         }
@@ -469,7 +482,7 @@ impl<'p> Printer<'p> {
         for r in &d.requests {
             let session = match r.kind {
                 RequestKind::Mirror(f) => Some(self.field(f)),
-                RequestKind::Resubmit | RequestKind::Digest => None,
+                RequestKind::Resubmit | RequestKind::Digest | RequestKind::Pktgen => None,
             };
             let parts: Vec<String> =
                 [Some(r.selector.to_string()), session, r.header.map(|h| self.header(h))]

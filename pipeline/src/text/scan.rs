@@ -29,6 +29,9 @@ pub(super) enum Kind {
     Start,
     State,
     Control,
+    /// `control ghost`
+    Ghost,
+    Together,
     Deparser,
     PortMetadata,
     Stack,
@@ -50,7 +53,7 @@ pub(super) struct Item {
     pub(super) body: usize,
 }
 
-const NAMED: [(&str, Kind); 12] = [
+const NAMED: [(&str, Kind); 13] = [
     ("program", Kind::Program),
     ("param", Kind::Param),
     ("header", Kind::Header),
@@ -63,6 +66,7 @@ const NAMED: [(&str, Kind); 12] = [
     ("action", Kind::Action),
     ("table", Kind::Table),
     ("stack", Kind::Stack),
+    ("together", Kind::Together),
 ];
 
 /// The declarations of a text, in order; those of fields and states follow the one that contains them.
@@ -113,14 +117,19 @@ impl Scan<'_> {
             }
             "control" | "deparser" => {
                 self.c.advance();
+                if word == "control" && self.c.word() == Some("ghost") {
+                    self.c.advance();
+                    (item.kind, item.gress) = (Kind::Ghost, Some(Gress::Ingress));
+                    return self.push_and_skip(item);
+                }
                 item.kind = if word == "control" { Kind::Control } else { Kind::Deparser };
                 item.gress = Some(self.c.gress()?);
                 self.push_and_skip(item)
             }
             _ => Err(self.c.error(
                 "`program`, `param`, `header`, `metadata`, `intrinsic`, `label`, `hash`, `counter`, `profile`, \
-                 `register`, `register_action`, `action`, `table`, `stack`, `port_metadata`, `parser`, `control` or \
-                 `deparser`",
+                 `register`, `register_action`, `action`, `table`, `stack`, `port_metadata`, `together`, `parser`, \
+                 `control` or `deparser`",
             )),
         }
     }
@@ -139,7 +148,10 @@ impl Scan<'_> {
 
     fn named(&mut self, mut item: Item) -> Parsed<()> {
         item.name = self.c.name()?;
-        if !matches!(item.kind, Kind::Program | Kind::Param | Kind::Label | Kind::RegisterAction) {
+        if !matches!(
+            item.kind,
+            Kind::Program | Kind::Param | Kind::Label | Kind::RegisterAction | Kind::Together
+        ) {
             self.c.expect(":")?;
             item.gress = Some(self.c.gress()?);
         }

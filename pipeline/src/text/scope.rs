@@ -61,7 +61,15 @@ impl Space {
             Kind::RegisterAction => Space::RegisterAction,
             Kind::Label => Space::Label,
             Kind::Stack => Space::Stack,
-            Kind::Program | Kind::Param | Kind::Start | Kind::Control | Kind::Deparser => return None,
+            Kind::Program
+            | Kind::Param
+            | Kind::Start
+            | Kind::Control
+            | Kind::Ghost
+            | Kind::Together
+            | Kind::Deparser => {
+                return None;
+            }
         })
     }
 }

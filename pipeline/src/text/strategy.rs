@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use sluice_asic::alu::AluOp;
 use sluice_asic::gress::Gress;
 use sluice_asic::hash::{CrcParams, HashAlgorithm, XorWidth};
+use sluice_asic::port::{DevPort, FrontPort, PortName};
 use sluice_asic::salu::{Half, SaluOp, Sense};
 use sluice_asic::select::SelectorMode;
 use sluice_asic::units::Duration;
@@ -147,12 +148,25 @@ impl Draw {
             let emit = self.list(2, |d| d.entity(4));
             let requests = self.list(2, |d| {
                 let session = d.field(&p);
-                let kind = d.of(&[RequestKind::Resubmit, RequestKind::Mirror(session), RequestKind::Digest]);
+                let kinds = [RequestKind::Resubmit, RequestKind::Mirror(session), RequestKind::Digest];
+                let kind = d.of(&[kinds[0], kinds[1], kinds[2], RequestKind::Pktgen]);
                 let header = if d.below(2) == 0 { Some(d.entity(4)) } else { None };
                 Request { kind, selector: d.below(16) as u8, header, loc: Loc::default() }
             });
             let deparser = Deparser { checksums, emit, requests };
             p.pipes[gress.index()] = PipeData { start, control, deparser };
+        }
+        for _ in 0..self.below(3) {
+            let (name, doc) = (self.name(), self.doc());
+            let registers = self.list(2, |d| d.entity(3));
+            let ports = self.list(3, |d| match DevPort::new(d.below(512) as u16) {
+                Some(port) if d.below(2) == 0 => PortName::Dev(port),
+                _ => PortName::Front(FrontPort(d.below(64) as u16)),
+            });
+            p.together.push(TogetherData { name, registers, ports, doc, loc: Loc::default() });
+        }
+        if self.below(2) == 0 {
+            p.ghost = self.block(&p, 2);
         }
         p
     }

@@ -15,6 +15,7 @@ use sluice_asic::gress::Gress;
 use std::collections::BTreeMap;
 
 pub(super) fn check(p: &Program, chip: &ChipSpec, d: &mut Vec<Diag>) {
+    super::ghost::for_chip(p, chip, d);
     for data in p.actions.values() {
         operations(p, chip, data, d);
         queue(p, chip, data, d);

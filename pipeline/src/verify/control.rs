@@ -15,6 +15,8 @@ pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
         let site = Site { who: &who, gress: Some(gress), loc: Loc::default() };
         Check { p, d, applied: &mut applied }.block(site, &p.pipe(gress).control);
     }
+    let site = Site { who: "ghost control", gress: Some(Gress::Ingress), loc: Loc::default() };
+    Check { p, d, applied: &mut applied }.block(site, &p.ghost);
 }
 
 struct Check<'c> {

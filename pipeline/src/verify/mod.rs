@@ -77,10 +77,18 @@
 //! has a header. A header that ends in front of a resubmitted packet is one that the parser extracts, which it can
 //! only decide by `resubmit_flag` (a warning).
 //!
+//! **Ghost** (`ghost`). The ghost control has no packet: it uses no header, no intrinsic field but those of its
+//! update, which in turn no other part of the program uses; it writes metadata and registers only, and neither
+//! drops nor counts. It writes a register, and ingress reads one that it writes (a warning).
+//!
+//! **Together** (`together`). What must be of one pipe names at least one register and two ports, none twice, and says
+//! why.
+//!
 //! **Papercuts** (`papercut`), warnings: unused actions, hashes, labels, profiles, counters, registers and register actions; a table never
 //! applied; a parser state never reached; a header emitted but never valid; metadata read but never written;
 //! an ingress that never writes `ucast_egress_port`; a selector hash narrower than its mode reads; a shift
-//! that leaves nothing; an index that cannot reach all of its counter; a select arm that an equal one hides.
+//! that leaves nothing; an index that cannot reach all of its counter; a select arm that an equal one hides;
+//! intrinsic metadata that the model does not fill or obey.
 //!
 //! **Chip** (`chip`, by [`for_chip`]): what a chip lacks, without placing anything. ALU operations exist. A
 //! selector's mode is the chip's (a warning). A table's key fits the crossbars of one stage. Constants
@@ -98,6 +106,7 @@ mod control;
 mod deparser;
 mod diag;
 mod entities;
+mod ghost;
 mod hashes;
 mod headers;
 mod papercut;
@@ -109,6 +118,7 @@ mod requests;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod together;
 mod values;
 
 pub use diag::{Diag, Severity};
@@ -138,6 +148,8 @@ pub fn verify(program: &Program) -> Vec<Diag> {
         deparser::check(program, gress, after.as_ref(), &mut d);
         requests::check(program, gress, &mut d);
     }
+    ghost::check(program, &mut d);
+    together::check(program, &mut d);
     papercut::check(program, &mut d);
     unique(d)
 }

@@ -13,6 +13,7 @@ pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
     for gress in Gress::ALL {
         unreached(p, gress, d);
         unwritten(p, gress, &flows[gress.index()], d);
+        left_out(p, gress, &flows[gress.index()], d);
     }
     if !p.pipe(Gress::Ingress).control.is_empty() {
         no_port(p, &flows[Gress::Ingress.index()], d);
@@ -130,5 +131,24 @@ fn no_port(p: &Program, flow: &Flow, d: &mut Vec<Diag>) {
     if !flow.nodes.keys().any(written) {
         let help = "write it in an action, otherwise every packet is dropped at the end of ingress";
         d.push(Diag::warning(Loc::default(), "ingress never writes `ucast_egress_port`").help(help));
+    }
+}
+
+/// Intrinsic fields that are read or written although the model leaves them out ([`Intrinsic::note`]).
+fn left_out(p: &Program, gress: Gress, flow: &Flow, d: &mut Vec<Diag>) {
+    let mut said = BTreeSet::new();
+    for (node, data) in flow.nodes.iter() {
+        let e = flow.effects(p, node);
+        for var in e.match_reads.iter().chain(&e.action_reads).chain(&e.writes) {
+            let Var::Field(field) = *var else { continue };
+            let Home::Intrinsic(which) = p.fields[field].home else { continue };
+            let Some(note) =
+                which.note().filter(|_| which != Intrinsic::EnqCongestStat && said.insert(which))
+            else {
+                continue;
+            };
+            let text = format!("{gress} uses `{}`, which {note}", which.info().name);
+            d.push(Diag::warning(data.loc, text).help("leave it out, or take this into account"));
+        }
     }
 }

@@ -288,5 +288,6 @@ fn present(
 /// Intrinsic fields that have no value before the parser has run.
 const fn late(which: Intrinsic) -> bool {
     which.info().writable
+        || which.is_ghost()
         || matches!(which, Intrinsic::DropCtl | Intrinsic::ParserErr | Intrinsic::GlobalTstamp)
 }

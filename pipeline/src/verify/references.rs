@@ -90,6 +90,13 @@ pub(super) fn check(p: &Program, d: &mut Vec<Diag>) -> bool {
     for gress in Gress::ALL {
         walk.pipe(gress);
     }
+    for t in &p.together {
+        let who = format!("together `{}`", t.name);
+        let site = Site { who: &who, gress: None, loc: t.loc };
+        t.registers.iter().for_each(|r| walk.see(site, Target::Register(*r)));
+    }
+    let site = Site { who: "ghost control", gress: Some(Gress::Ingress), loc: Default::default() };
+    walk.block(site, &p.ghost);
     !walk.dangling
 }
 

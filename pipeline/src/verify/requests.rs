@@ -39,7 +39,7 @@ pub(super) fn check(p: &Program, gress: Gress, d: &mut Vec<Diag>) {
                 let help = "name the header whose bytes the control plane gets";
                 d.push(Diag::error(request.loc, format!("{gress} makes a digest of nothing")).help(help));
             }
-            RequestKind::Digest => {}
+            RequestKind::Digest | RequestKind::Pktgen => {}
         }
     }
 }
@@ -90,7 +90,7 @@ pub(super) fn for_chip(p: &Program, chip: &ChipSpec, d: &mut Vec<Diag>) {
     let bits = |which: Intrinsic| if tna { which.info().tofino } else { which.info().tofino2 };
     for data in p.fields.values() {
         let Home::Intrinsic(which) = data.home else { continue };
-        if bits(which) == 0 {
+        if bits(which) == 0 && !which.is_ghost() {
             let text = format!("`{}` is used, which {} does not have", which.info().name, chip.name);
             d.push(Diag::error(data.loc, text).help("leave it out on this chip"));
         }
@@ -137,6 +137,7 @@ fn length(p: &Program, chip: &ChipSpec, gress: Gress, request: &Request, d: &mut
         RequestKind::Resubmit => (limits.resubmit_bytes, 0),
         RequestKind::Mirror(_) => (limits.mirror_bytes, u32::from(SESSION_BITS).div_ceil(8)),
         RequestKind::Digest => (limits.digest_bytes, 0),
+        RequestKind::Pktgen => (limits.pktgen_bytes, 0),
     };
     let Some(header) = request.header else { return };
     let bytes = p.header_bits(header).div_ceil(8) + beside;

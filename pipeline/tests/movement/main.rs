@@ -5,6 +5,11 @@
 mod built;
 mod copies;
 mod device;
+mod flow_control;
+mod ghost;
+mod intrinsics;
 mod laps;
 mod multicast;
+mod pipes;
+mod pktgen;
 mod random;

@@ -46,7 +46,7 @@ deparser egress { emit(eg_h); }
 "#;
 
 fn node(rid: u16, level1_exclusion: Option<u16>, ports: &[u16]) -> MulticastNode {
-    MulticastNode { rid, level1_exclusion, ports: ports.to_vec() }
+    MulticastNode { rid, level1_exclusion, ports: ports.to_vec(), ..Default::default() }
 }
 
 pub(crate) fn world() -> World {

@@ -44,7 +44,7 @@ proptest! {
             let t = &story.totals;
             prop_assert_eq!(t.received, frames.len() as u64);
             prop_assert_eq!(t.received + t.created, t.sent + t.dropped + t.absorbed + story.held);
-            prop_assert_eq!(t.created, t.made.mirror + t.made.multicast + t.made.digest);
+            prop_assert_eq!(t.created, t.made.mirror + t.made.multicast + t.made.digest + t.made.pktgen);
             prop_assert_eq!(story.held, 0);
         }
     }

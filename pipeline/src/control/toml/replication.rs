@@ -101,7 +101,7 @@ impl Reader<'_> {
     }
 
     fn node(&mut self, at: usize, body: &DeTable<'_>) -> Option<MulticastNode> {
-        self.only(body, &["rid", "ports", "level1_exclusion"], "multicast node key");
+        self.only(body, &["rid", "ports", "level1_exclusion", "one_of", "ecmp"], "multicast node key");
         let rid = body.get("rid").map_or(Some(0), |v| self.at_most(v, "`rid`", u16::MAX));
         let level1_exclusion = match body.get("level1_exclusion") {
             None => None,
@@ -110,7 +110,13 @@ impl Reader<'_> {
         let Some(ports) = body.get("ports") else {
             return self.fail(at, Problem::new("this multicast node has no `ports`"));
         };
-        Some(MulticastNode { rid: rid?, level1_exclusion, ports: self.numbers(ports, "`ports`")? })
+        let ports = self.numbers(ports, "`ports`")?;
+        let one_of = self.flag(body, "one_of", false)?;
+        let ecmp = match body.get("ecmp") {
+            None => None,
+            Some(v) => Some(self.at_most(v, "`ecmp`", u8::MAX.into())? as u8),
+        };
+        Some(MulticastNode { rid: rid?, level1_exclusion, ports, one_of, ecmp })
     }
 
     /// `[[exclusion]]`

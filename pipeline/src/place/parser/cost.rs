@@ -81,8 +81,10 @@ impl Hardware<'_> {
             }
             Gress::Egress => self.spec.egress_intrinsic_full,
         };
+        // The ghost thread has no parser.
+        let parsed = |i: Intrinsic| !i.info().writable && i != Intrinsic::DropCtl && !i.is_ghost();
         let filled = |home: Home| match home {
-            Home::Intrinsic(i) => !i.info().writable && i != Intrinsic::DropCtl,
+            Home::Intrinsic(i) => parsed(i),
             Home::PortMetadata => true,
             Home::Header(_) | Home::Metadata => false,
         };

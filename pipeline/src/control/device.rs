@@ -1,0 +1,254 @@
+//! What the control plane sets in the device beside tables: packet generator, ports, queues.
+//!
+//! What lives here: the state, the operations and what can be checked without chip and ports. What may not:
+//! generated packets, queues.
+
+use sluice_asic::pktgen::{AppConfig, PktgenError};
+use sluice_asic::tm::AfcMode;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// An application of a packet generator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PktgenApp {
+    /// What it does.
+    pub config: AppConfig,
+    /// Whether it is on.
+    pub enabled: bool,
+}
+
+/// Everything set in the device. Pipes, applications and queues are named by number.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DeviceState {
+    /// Applications by pipe and number.
+    pub apps: BTreeMap<(u8, u8), PktgenApp>,
+    /// The generator's buffer of each pipe, as far as it was written; the rest is zero.
+    pub buffers: BTreeMap<u8, Vec<u8>>,
+    /// dev_ports that are down.
+    pub down: BTreeSet<u16>,
+    /// Queues that an operator paused, by dev_port and number.
+    pub paused: BTreeSet<(u16, u8)>,
+    /// Port and queue to which each pipe deflects packets that would be dropped at its ports.
+    pub deflections: BTreeMap<u8, (u16, u8)>,
+    /// Queues that obey flow-control words of packets, and how (Tofino 2).
+    pub flow_control: BTreeMap<(u16, u8), AfcMode>,
+}
+
+/// A change of the device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DeviceOp {
+    /// Writes bytes into a generator's buffer.
+    WritePktgenBuffer {
+        /// The pipe.
+        pipe: u8,
+        /// Where the first byte goes.
+        offset: u32,
+        /// The bytes.
+        bytes: Vec<u8>,
+    },
+    /// Sets up a generator's application and leaves it off.
+    SetPktgenApp {
+        /// The pipe.
+        pipe: u8,
+        /// The application.
+        app: u8,
+        /// What it does; boxed, since it is much larger than the other operations.
+        config: Box<AppConfig>,
+    },
+    /// Switches an application on, its timer starting now, or off.
+    EnablePktgenApp {
+        /// The pipe.
+        pipe: u8,
+        /// The application.
+        app: u8,
+        /// On or off.
+        enabled: bool,
+    },
+    /// Takes a port down or brings it up. What comes in by or leaves by a port that is down is lost.
+    SetPort {
+        /// dev_port.
+        port: u16,
+        /// Up or down.
+        up: bool,
+    },
+    /// Pauses a queue or lets it go on. What was taken from it goes on its way.
+    PauseQueue {
+        /// dev_port.
+        port: u16,
+        /// The queue.
+        queue: u8,
+        /// Paused or not.
+        paused: bool,
+    },
+    /// Whether a queue obeys the flow-control words of packets, and how. Switched off, it forgets them.
+    SetFlowControl {
+        /// dev_port.
+        port: u16,
+        /// The queue.
+        queue: u8,
+        /// How; `None` for not at all, which every queue starts with.
+        mode: Option<AfcMode>,
+    },
+    /// Where packets go that would be dropped at ports of a pipe and set `deflect_on_drop`.
+    SetDeflection {
+        /// The pipe.
+        pipe: u8,
+        /// dev_port and queue; `None` drops them.
+        to: Option<(u16, u8)>,
+    },
+}
+
+/// A setting of the device that is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DeviceError {
+    /// A generator's application that chip or generator refuse.
+    #[error("pipe {pipe}, application {app}: {}", .errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+    Pktgen {
+        /// The pipe.
+        pipe: u8,
+        /// The application.
+        app: u8,
+        /// Everything that is wrong.
+        errors: Vec<PktgenError>,
+    },
+    /// A port by which the generator's packets cannot come in.
+    #[error(
+        "pipe {pipe}, application {app}: source port {port} is not one of the generator's; this pipe has {valid}"
+    )]
+    SourcePort {
+        /// The pipe.
+        pipe: u8,
+        /// The application.
+        app: u8,
+        /// The local port.
+        port: u32,
+        /// Those that there are.
+        valid: String,
+    },
+    /// A pipe that the chip does not have.
+    #[error("{what} of pipe {found}; the chip has pipes 0 to {last}")]
+    Pipe {
+        /// What names it.
+        what: &'static str,
+        /// The pipe.
+        found: u8,
+        /// The last one.
+        last: u32,
+    },
+    /// Bytes beyond a generator's buffer.
+    #[error(
+        "packet generator of pipe {pipe}: {length} bytes at {offset} end at {end}; the buffer has {limit}: shorten or move them"
+    )]
+    Buffer {
+        /// The pipe.
+        pipe: u8,
+        /// Where they start.
+        offset: u32,
+        /// How many.
+        length: u64,
+        /// Where they end.
+        end: u64,
+        /// Bytes of the buffer.
+        limit: u64,
+    },
+    /// A port that the switch does not have.
+    #[error("{what} names dev_port {port}, which the switch does not have; compare it with the port map")]
+    NoSuchPort {
+        /// What names it.
+        what: &'static str,
+        /// The port.
+        port: u16,
+    },
+    /// A queue that the port does not have.
+    #[error("{what} names queue {queue} of dev_port {port}, which has {limit}, from 0")]
+    NoSuchQueue {
+        /// What names it.
+        what: &'static str,
+        /// The port.
+        port: u16,
+        /// The queue.
+        queue: u8,
+        /// Queues of the port.
+        limit: u16,
+    },
+    /// A chip without flow-control words.
+    #[error("flow control of a queue by packets: {chip} has no advanced flow control; use Tofino 2")]
+    NoFlowControl {
+        /// The chip.
+        chip: String,
+    },
+    /// Timers without time.
+    #[error(
+        "the packet generator needs time: it cannot be switched on in functional mode; run without --functional"
+    )]
+    Functional,
+}
+
+/// Largest buffer that the state holds before a chip says how large its own is.
+const BUFFER_MAX: u64 = 1 << 20;
+
+impl DeviceState {
+    pub(super) fn apply(&mut self, op: DeviceOp) -> Result<(), DeviceError> {
+        match op {
+            DeviceOp::WritePktgenBuffer { pipe, offset, bytes } => {
+                let (length, end) = (bytes.len() as u64, u64::from(offset) + bytes.len() as u64);
+                if end > BUFFER_MAX {
+                    return Err(DeviceError::Buffer { pipe, offset, length, end, limit: BUFFER_MAX });
+                }
+                let buffer = self.buffers.entry(pipe).or_default();
+                buffer.resize(buffer.len().max(end as usize), 0);
+                buffer[offset as usize..end as usize].copy_from_slice(&bytes);
+            }
+            DeviceOp::SetPktgenApp { pipe, app, config } => {
+                self.apps.insert((pipe, app), PktgenApp { config: *config, enabled: false });
+            }
+            DeviceOp::EnablePktgenApp { pipe, app, enabled } => match self.apps.get_mut(&(pipe, app)) {
+                Some(state) => state.enabled = enabled,
+                None => {
+                    let errors = vec![PktgenError::Unconfigured(app.into())];
+                    return Err(DeviceError::Pktgen { pipe, app, errors });
+                }
+            },
+            DeviceOp::SetPort { port, up: true } => _ = self.down.remove(&port),
+            DeviceOp::SetPort { port, up: false } => _ = self.down.insert(port),
+            DeviceOp::PauseQueue { port, queue, paused: true } => _ = self.paused.insert((port, queue)),
+            DeviceOp::PauseQueue { port, queue, paused: false } => _ = self.paused.remove(&(port, queue)),
+            DeviceOp::SetDeflection { pipe, to: Some(to) } => _ = self.deflections.insert(pipe, to),
+            DeviceOp::SetDeflection { pipe, to: None } => _ = self.deflections.remove(&pipe),
+            DeviceOp::SetFlowControl { port, queue, mode: Some(mode) } => {
+                self.flow_control.insert((port, queue), mode);
+            }
+            DeviceOp::SetFlowControl { port, queue, mode: None } => {
+                self.flow_control.remove(&(port, queue));
+            }
+        }
+        Ok(())
+    }
+
+    /// The operations that make this state of one in which nothing is set, in an order in which they can be
+    /// applied.
+    pub fn ops(&self) -> impl Iterator<Item = DeviceOp> + '_ {
+        let buffers = self.buffers.iter();
+        let buffers = buffers.map(|(&pipe, bytes)| DeviceOp::WritePktgenBuffer {
+            pipe,
+            offset: 0,
+            bytes: bytes.clone(),
+        });
+        let apps = self.apps.iter().map(|(&(pipe, app), state)| DeviceOp::SetPktgenApp {
+            pipe,
+            app,
+            config: Box::new(state.config),
+        });
+        let on = self.apps.iter().filter(|(_, state)| state.enabled);
+        let on = on.map(|(&(pipe, app), _)| DeviceOp::EnablePktgenApp { pipe, app, enabled: true });
+        let down = self.down.iter().map(|&port| DeviceOp::SetPort { port, up: false });
+        let modes = self.flow_control.iter();
+        let modes =
+            modes.map(|(&(port, queue), &mode)| DeviceOp::SetFlowControl { port, queue, mode: Some(mode) });
+        let paused =
+            self.paused.iter().map(|&(port, queue)| DeviceOp::PauseQueue { port, queue, paused: true });
+        let deflections = self.deflections.iter();
+        let deflections = deflections.map(|(&pipe, &to)| DeviceOp::SetDeflection { pipe, to: Some(to) });
+        let queues = modes.chain(paused).chain(deflections);
+        buffers.chain(apps).chain(on).chain(down).chain(queues)
+    }
+}

@@ -1,0 +1,69 @@
+//! State and pipes: every pipe has registers and counters of its own. What may not live here: what changes them.
+
+use super::Switch;
+use crate::ir::{Program, TogetherData};
+use crate::pass::{Executor, State};
+use sluice_asic::port::{Port, PortMap, PortName};
+
+/// State that a port map splits over pipes.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "program `{program}`: {registers} must see ports {ports} together ({why}), but every pipe has state of its own, \
+     and here {places}; use ports of one pipe"
+)]
+pub struct SplitState {
+    /// The program.
+    pub program: String,
+    /// The registers.
+    pub registers: String,
+    /// The ports.
+    pub ports: String,
+    /// Why, as the program says.
+    pub why: String,
+    /// Which port is where.
+    pub places: String,
+}
+
+/// Whether a program's state sees the ports that it must see together, on this port map.
+///
+/// # Errors
+/// The first group of ports that is split, or of which the map does not have all.
+pub fn state_is_whole(program: &Program, ports: &PortMap) -> Result<(), SplitState> {
+    program.together.iter().try_for_each(|group| whole(program, group, ports))
+}
+
+fn whole(program: &Program, group: &TogetherData, ports: &PortMap) -> Result<(), SplitState> {
+    let found: Vec<(PortName, Option<&Port>)> =
+        group.ports.iter().map(|&name| (name, ports.resolve(name).ok())).collect();
+    let mut pipes: Vec<Option<u8>> = found.iter().map(|(_, port)| port.map(|p| p.pipe().0)).collect();
+    pipes.sort_unstable();
+    pipes.dedup();
+    if matches!(pipes[..], [] | [Some(_)]) {
+        return Ok(());
+    }
+    let place = |pipe: &Option<u8>| {
+        let of = found.iter().filter(|(_, port)| port.map(|p| p.pipe().0) == *pipe);
+        let names: Vec<String> = of.map(|(name, _)| name.to_string()).collect();
+        match pipe {
+            Some(pipe) => format!("pipe {pipe} has {}", names.join(", ")),
+            None => format!("there is no {}", names.join(", ")),
+        }
+    };
+    let join = |list: Vec<String>, with: &str| list.join(with);
+    let registers = group.registers.iter().map(|r| format!("`{}`", program.registers[*r].name)).collect();
+    Err(SplitState {
+        program: program.name.clone(),
+        registers: join(registers, ", "),
+        ports: join(group.ports.iter().map(ToString::to_string).collect(), ", "),
+        why: group.doc.split_whitespace().collect::<Vec<_>>().join(" "),
+        places: join(pipes.iter().map(place).collect(), "; "),
+    })
+}
+
+impl<E: Executor> Switch<E> {
+    /// What the program remembers in one pipe.
+    #[must_use]
+    pub fn state_of(&self, pipe: u8) -> Option<&State> {
+        self.pipes.get(usize::from(pipe)).map(|p| &p.state)
+    }
+}
