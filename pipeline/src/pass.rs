@@ -3,10 +3,12 @@
 //! What may not live here: how a pass is executed, and time beyond the stamps that programs can read.
 
 use crate::control::ControlState;
-use crate::entity::EntityMap;
-use crate::ir::{Counter, CounterHome, Label, Profile, Program, Register, Table};
+use crate::entity::{Entity, EntityMap};
+use crate::ir::{Counter, Label, Meter, Profile, Program, Random, Register, Table};
+use crate::meters::{MeterArray, Origin};
 use crate::packet::{Packet, PacketStore};
 use sluice_asic::gress::Gress;
+use sluice_asic::random::RandomStream;
 use sluice_asic::salu::State as Element;
 use sluice_asic::tm::MirrorMetadata;
 
@@ -171,31 +173,30 @@ pub struct State {
     pub counters: EntityMap<Counter, Vec<Count>>,
     /// One array per register.
     pub registers: EntityMap<Register, Vec<Element>>,
+    /// One array per meter, filter or WRED.
+    pub meters: EntityMap<Meter, MeterArray>,
+    /// One stream per generator. Every pass of its gress takes one number, in entry order, drawn or not.
+    pub randoms: EntityMap<Random, RandomStream>,
 }
 
 impl State {
-    /// As a pipe starts: counters at zero, registers at their first value.
+    /// As a pipe starts: counters at zero, registers at their first value, meters as the program configures
+    /// them.
     #[must_use]
-    pub fn new(program: &Program) -> State {
+    pub fn new(program: &Program, origin: &Origin) -> State {
         let counters = program
             .counters
             .values()
-            .map(|c| {
-                let size = match c.home {
-                    CounterHome::Direct(table) => {
-                        program.tables[table].size.max(program.tables[table].entries.len() as u32)
-                    }
-                    CounterHome::Indirect(size) => size,
-                };
-                vec![Count::default(); size as usize]
-            })
+            .map(|c| vec![Count::default(); program.cells(c.home) as usize])
             .collect();
-        let registers = program
-            .registers
-            .values()
-            .map(|r| vec![Element::pair(r.init[0], r.init[1]); r.size as usize])
+        let registers =
+            program.registers.values().map(|r| vec![r.first(); program.cells(r.home) as usize]).collect();
+        let meters = program.meters.iter();
+        let meters = meters
+            .map(|(m, data)| MeterArray::new(data, program.cells(data.home), m.index() as u32, origin))
             .collect();
-        State { counters, registers }
+        let randoms = program.randoms.iter().map(|(r, data)| origin.stream(data.gress, r.index() as u32));
+        State { counters, registers, meters, randoms: randoms.collect() }
     }
 }
 

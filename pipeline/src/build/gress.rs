@@ -5,7 +5,7 @@
 
 use super::action::Act;
 use super::control::Control;
-use super::draft::Builder;
+use super::draft::{Builder, Homeless};
 use super::fields::{Declarer, Fields, Hdr, IntrinsicDeclarer, IntrinsicFields};
 use super::handles::{ActionRef, CounterRef, DirectCounterRef, LabelRef};
 use crate::ir::{
@@ -114,7 +114,7 @@ impl<'b> GressBuilder<'b> {
     pub fn direct_counter(&self, kind: CounterKind) -> DirectCounterRef {
         // The table is not known yet: it takes this place when it is built, or `finish` refuses.
         let counter = self.new_counter(CounterHome::Indirect(0), kind, Loc::caller());
-        self.builder.draft().homeless.push(counter);
+        self.builder.draft().homeless.push(Homeless::Counter(counter));
         DirectCounterRef(counter)
     }
 

@@ -2,13 +2,15 @@
 
 use super::cond::{Branch, Decision};
 use super::draft::Builder;
+use super::draft::Homeless;
 use super::gress::GressBuilder;
 use super::handles::{PairRef, RegisterActionRef, RegisterRef};
 use super::register_value::{Cell, CellRhs, ElementHalf, Output};
 use super::step::{ActionStep, ControlStep, Recorded, StepKind};
-use super::value::{Index, Rhs};
+use super::value::{ArrayIndex, Rhs};
 use crate::ir::{
-    self, CellStmt, CellStmtKind, Loc, PrimitiveKind, RegisterAccess, RegisterActionData, RegisterData,
+    self, CellStmt, CellStmtKind, CounterHome, Loc, PrimitiveKind, RegisterAccess, RegisterActionData,
+    RegisterData,
 };
 use crate::verify::Diag;
 use sluice_asic::salu::{Format, Half};
@@ -16,14 +18,22 @@ use sluice_asic::salu::{Format, Half};
 /// How many elements a register has and what they hold at first: a number, or [`size`] with `.init(..)`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RegisterSize {
-    elements: u32,
+    /// `None`: one per entry of a table.
+    elements: Option<u32>,
     init: [u64; 2],
 }
 
 /// A register of so many elements, all 0 at first.
 #[must_use]
 pub fn size(elements: u32) -> RegisterSize {
-    RegisterSize { elements, init: [0, 0] }
+    RegisterSize { elements: Some(elements), init: [0, 0] }
+}
+
+/// A register with one element per entry of a table, all 0 at first; the table takes it by
+/// [`TableBuilder::register`](super::TableBuilder::register).
+#[must_use]
+pub fn per_entry() -> RegisterSize {
+    RegisterSize { elements: None, init: [0, 0] }
 }
 
 impl RegisterSize {
@@ -67,16 +77,21 @@ impl<'b> GressBuilder<'b> {
         let name = self.builder.take_name("register", loc);
         let mut draft = self.builder.draft();
         let unique = name.unique(|n| draft.program.register_named(n).is_some());
-        draft.program.registers.push(RegisterData {
+        let register = draft.program.registers.push(RegisterData {
             name: unique,
             gress: self.gress,
             // Widths were checked when the program was compiled.
             format: format.unwrap_or(Format::BIT),
-            size: size.elements,
+            // A direct one gets its table when that is built, or `finish` refuses.
+            home: CounterHome::Indirect(size.elements.unwrap_or(0)),
             init: size.init,
             doc: name.doc,
             loc,
-        })
+        });
+        if size.elements.is_none() {
+            draft.homeless.push(Homeless::Register(register));
+        }
+        register
     }
 
     /// Declares what one access does to an element of `register`; the closure gets the element.
@@ -241,8 +256,15 @@ pub struct Access(RegisterAccess);
 impl RegisterActionRef {
     /// Runs the action on the element with this index; an index past the end accesses nothing and gives 0.
     /// Assigned to a field of at most 32 bits it gives the low bits of `r.out`.
-    pub fn execute(self, index: impl Index) -> Access {
-        Access(RegisterAccess { action: self.0, index: index.index(), outputs: Vec::new() })
+    /// A hash as index is computed on the way to the array.
+    pub fn execute(self, index: impl ArrayIndex) -> Access {
+        Access(RegisterAccess { action: self.0, index: index.array_index(), outputs: Vec::new() })
+    }
+
+    /// Runs the action on the element of the matched entry, of a register that the table has taken: only in
+    /// actions of that table.
+    pub fn at_entry(self) -> Access {
+        Access(RegisterAccess { action: self.0, index: ir::Index::Entry, outputs: Vec::new() })
     }
 }
 

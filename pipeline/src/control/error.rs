@@ -3,6 +3,8 @@
 use super::ReplicationError;
 use super::schema::kind_name;
 use crate::ir::MatchKind;
+use crate::meters::MeterConfigError;
+use sluice_asic::salu::Format;
 use thiserror::Error;
 
 /// Why an operation was refused. Nothing has changed.
@@ -85,6 +87,16 @@ pub enum ControlError {
     GroupInUse { profile: String, group: u32, user: String },
     #[error("counter `{counter}` has {size} cells; there is no cell {index}")]
     CounterIndex { counter: String, index: u32, size: usize },
+    #[error("register `{register}` has {size} elements; there is no element {index}")]
+    RegisterIndex { register: String, index: u32, size: u32 },
+    #[error(
+        "elements of register `{register}` are {format}; {value:#x} does not fit the {bits} bits of {half}"
+    )]
+    RegisterValue { register: String, format: Format, value: u64, bits: u32, half: &'static str },
+    #[error("meter `{meter}` has {size} cells; there is no cell {index}")]
+    MeterIndex { meter: String, index: u32, size: u32 },
+    #[error("meter `{meter}`: {error}")]
+    Meter { meter: String, error: MeterConfigError },
 }
 
 fn with_priority(priority: &Option<u32>) -> String {

@@ -12,8 +12,14 @@
 //! table_modify TABLE ACTION ENTRY arg..            ENTRY is an entry's number in its table
 //! table_delete TABLE ENTRY
 //! counter_reset COUNTER
+//! register_write REGISTER INDEX VALUE [HIGH]      registers, meters and readings: see below
 //! mirroring_add SESSION PORT                       a dev_port; the rest of a session takes the TOML form
 //! ```
+//!
+//! Arrays: `register_write NAME INDEX VALUE [HIGH]`, `register_clear NAME [INDEX]`, `register_read NAME [INDEX]`,
+//! `counter_read NAME [INDEX]`, `meter_set_rates NAME INDEX RATE:BURST RATE:BURST`,
+//! `lpf_set NAME INDEX sample|rate RISE [FALL] [SHIFT]`, `wred_set NAME INDEX MIN MAX PERCENT [TIME]`,
+//! `meter_clear NAME [INDEX]`. `*` as INDEX stands for all cells.
 //!
 //! A file of *changes* has the same commands, each behind the time at which it takes effect:
 //!
@@ -26,6 +32,7 @@
 //! (`0x50&&&0xf0`). A table with a ternary key needs a priority; lower wins. What may not live here: checks
 //! that need the present state.
 
+use super::cells;
 use super::check::has_priority;
 use super::resolve::{Problem, Resolver};
 use super::{ControlError, ControlOp, EntryError, GroupMember, Script, Sourced, Then};
@@ -157,7 +164,7 @@ impl Reader<'_> {
                 Ok(ControlOp::ClearCounter { counter: self.resolver.counter(counter)?, index: None })
             }
             ("mirroring_add", [session, port]) => mirror(session, port),
-            _ => Err(misused(command)),
+            _ => cells::command(self.resolver, command, words).unwrap_or_else(|| Err(misused(command))),
         }
     }
 
@@ -284,8 +291,9 @@ fn mirror(session: &str, port: &str) -> Result<ControlOp, Problem> {
 }
 
 fn misused(command: &str) -> Problem {
-    match COMMANDS.iter().find(|(name, _)| *name == command) {
+    let all = || COMMANDS.iter().chain(&cells::COMMANDS);
+    match all().find(|(name, _)| *name == command) {
         Some((name, usage)) => Problem::new(format!("too few or too many words; expected {name} {usage}")),
-        None => Problem::unknown("command", command, COMMANDS.iter().map(|(name, _)| *name)),
+        None => Problem::unknown("command", command, all().map(|(name, _)| *name)),
     }
 }

@@ -8,12 +8,15 @@
 //! | `state` | what is configured |
 //! | `op`, `check`, `error` | typed operations, their rules, what they say when refused |
 //! | `replication` | mirror sessions and multicast groups |
+//! | `arrays`, `cells` | registers and meters that are written; their values as text |
 //! | `schema` | what a program lets the control plane configure |
 //! | `value` | numbers, addresses, prefixes and masks as text |
 //! | `script`, `resolve` | a file's operations with their lines; names to handles |
 //! | [`toml`], [`lines`] | the two file formats |
 //! | [`entries`], [`template`] | a state, or the room for one, as a TOML file |
 
+mod arrays;
+mod cells;
 mod check;
 pub mod entries;
 mod error;
@@ -34,10 +37,14 @@ pub(crate) mod sample;
 #[cfg(test)]
 mod tests;
 
+pub use arrays::ArrayWrites;
 pub use error::ControlError;
-pub use op::{Change, ControlOp};
+pub use op::{ArrayRef, Change, ControlOp, Reading};
 pub use replication::{MulticastNode, Replication, ReplicationError};
-pub use schema::{ActionSchema, CounterSchema, KeySchema, ParamSchema, ProfileSchema, Schema, TableSchema};
+pub use schema::{
+    ActionSchema, CounterSchema, KeySchema, MeterSchema, ParamSchema, ProfileSchema, RegisterSchema, Schema,
+    TableSchema,
+};
 pub use script::{EntryError, Script, Sourced};
 pub use state::{ControlState, Entry, EntryId, GroupMember, GroupSlots, ProfileState, TableState, Then};
 pub use value::{ValueError, parse_match, parse_value, show_key, show_value};

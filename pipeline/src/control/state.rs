@@ -3,6 +3,7 @@
 //! Order of entries, the same for every executor: a longer prefix before a shorter one, then a lower
 //! priority number before a higher one, then the older entry before the younger (`seq`).
 
+use super::arrays::ArrayWrites;
 use super::index::TableIndex;
 use super::replication::Replication;
 use crate::entity::EntityMap;
@@ -116,6 +117,8 @@ pub struct ControlState {
     pub profiles: EntityMap<Profile, ProfileState>,
     /// Mirror sessions and multicast groups.
     pub replication: Replication,
+    /// Registers written and meters configured.
+    pub arrays: ArrayWrites,
     pub(super) index: EntityMap<Table, TableIndex>,
 }
 
@@ -141,6 +144,7 @@ impl ControlState {
             .collect();
         let profiles = program.profiles.values().map(|_| ProfileState::default()).collect();
         let index = tables.values().map(|_| TableIndex::default()).collect();
-        ControlState { tables, profiles, replication: Replication::default(), index }
+        let (replication, arrays) = (Replication::default(), ArrayWrites::default());
+        ControlState { tables, profiles, replication, arrays, index }
     }
 }

@@ -29,6 +29,15 @@
 //! group = 5
 //! nodes = [{ rid = 1, ports = [16, 24], level1_exclusion = 9 }, { rid = 2, ports = [32] }]
 //!
+//! [[register.flowlet]]                               # without index: all elements
+//! index = 3
+//! value = 17                                         # of a pair the low half, and high = ..
+//!
+//! [[meter.police]]                                   # without index: all cells
+//! index = 3
+//! committed = "8Mbps:1500"                           # rate and burst; packets: "1000:10"
+//! peak = "16Mbps:3000"                               # lpf: mode, rise, fall, shift; wred: min, max, percent, average
+//!
 //! [[exclusion]]                                      # a level-2 exclusion id
 //! id = 7
 //! ports = [24, 32]
@@ -39,6 +48,7 @@
 //! before groups, groups before entries, entries before defaults, each in the order of the file. What may not
 //! live here: checks that need the present state.
 
+mod arrays;
 mod replication;
 
 use super::resolve::{Problem, Resolver, arg_count};
@@ -91,6 +101,7 @@ enum Rank {
     Group,
     Entry,
     Default,
+    Array,
 }
 
 type Value<'i> = Spanned<DeValue<'i>>;
@@ -180,7 +191,8 @@ impl Reader<'_> {
     }
 
     fn document(&mut self, document: &DeTable<'_>) {
-        let sections = ["table", "profile", "default", "mirror", "multicast", "exclusion"];
+        let sections =
+            ["table", "profile", "default", "mirror", "multicast", "exclusion", "register", "meter"];
         self.only(document, &sections, "section");
         for (section, read) in [
             ("mirror", Self::mirrors as fn(&mut Self, &Value<'_>)),
@@ -193,6 +205,8 @@ impl Reader<'_> {
             ("profile", Self::profile as fn(&mut Self, usize, &str, &Value<'_>)),
             ("table", Self::entries),
             ("default", Self::default_action),
+            ("register", Self::registers),
+            ("meter", Self::meters),
         ] {
             let Some(value) = document.get(section) else { continue };
             let Some(named) = self.table(value, &format!("`{section}`")) else { continue };

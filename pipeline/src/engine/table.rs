@@ -52,7 +52,7 @@ pub(super) struct EngineTable {
     rows: Vec<Row>,
     pub(super) args: Vec<u32>,
     groups: Vec<Group>,
-    /// An action counts the entry's direct counter.
+    /// An action accesses the cell of the entry in a direct array.
     counts: bool,
 }
 
@@ -90,7 +90,7 @@ impl EngineTable {
         for action in table_actions(program, table) {
             actions.push((action, lower(action, slots)?));
         }
-        let counts = actions.iter().any(|(_, code)| code.counts_entry());
+        let counts = actions.iter().any(|(_, code)| code.uses_entry);
         let (rows, args, groups) = (Vec::new(), Vec::new(), Vec::new());
         let lookup = Lookup::Miss;
         Ok(EngineTable { table, key, actions, profile, selector, lookup, rows, args, groups, counts })

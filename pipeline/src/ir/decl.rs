@@ -277,7 +277,7 @@ pub enum CounterKind {
     PacketsAndBytes,
 }
 
-/// Where a counter's index comes from.
+/// Where the index of an array of counters, registers or meters comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CounterHome {
     /// The matched entry of this table.

@@ -23,9 +23,12 @@ mod decl;
 mod expr;
 mod intrinsic;
 mod loc;
+mod meter;
 mod register;
 
-pub use control::{ApplyArms, Block, Cond, Primitive, PrimitiveKind, RegisterAccess, Stmt, StmtKind};
+pub use control::{
+    ApplyArms, Block, Cond, Index, MeterAccess, Primitive, PrimitiveKind, RegisterAccess, Stmt, StmtKind,
+};
 pub use decl::{
     ActionCall, ActionData, ChecksumUpdate, ConstEntry, CounterData, CounterHome, CounterKind, Deparser,
     FieldData, HashData, HeaderData, Home, Key, KeyValue, LabelData, LabelKind, MatchKind, Next, ParamData,
@@ -35,6 +38,7 @@ pub use decl::{
 pub use expr::{CmpOp, Expr};
 pub use intrinsic::{Intrinsic, IntrinsicInfo};
 pub use loc::Loc;
+pub use meter::{LpfSpec, MeterConfig, MeterData, MeterKind, RandomData};
 pub use register::{CellCond, CellStmt, CellStmtKind, CellValue, RegisterActionData, RegisterData};
 
 use crate::entity::{EntityMap, entities};
@@ -63,6 +67,10 @@ entities! {
     RegisterAction = "register_action";
     /// The named reason of a drop or of a deliberate absorption.
     Label = "label";
+    /// An array of meters, filters or WRED entries.
+    Meter = "meter";
+    /// A generator of random numbers.
+    Random = "random";
 }
 
 /// A stage program.
@@ -96,6 +104,10 @@ pub struct Program {
     pub register_actions: EntityMap<RegisterAction, RegisterActionData>,
     /// All drop and consume labels.
     pub labels: EntityMap<Label, LabelData>,
+    /// All meters, filters and WRED arrays.
+    pub meters: EntityMap<Meter, MeterData>,
+    /// All generators of random numbers.
+    pub randoms: EntityMap<Random, RandomData>,
     /// Parser, control and deparser of each gress; index with [`Gress::index`].
     pub pipes: [PipeData; 2],
 }
@@ -147,6 +159,29 @@ impl Program {
     #[must_use]
     pub fn register_named(&self, name: &str) -> Option<Register> {
         self.registers.iter().find(|(_, d)| d.name == name).map(|(r, _)| r)
+    }
+
+    /// The meter, filter or WRED with this name.
+    #[must_use]
+    pub fn meter_named(&self, name: &str) -> Option<Meter> {
+        self.meters.iter().find(|(_, d)| d.name == name).map(|(m, _)| m)
+    }
+
+    /// Cells of an array.
+    #[must_use]
+    pub fn cells(&self, home: CounterHome) -> u32 {
+        match home {
+            CounterHome::Direct(t) => {
+                self.tables.get(t).map_or(0, |data| data.size.max(data.entries.len() as u32))
+            }
+            CounterHome::Indirect(size) => size,
+        }
+    }
+
+    /// The register or meter array that an access names.
+    #[must_use]
+    pub fn accessed(&self, action: RegisterAction) -> Option<Register> {
+        self.register_actions.get(action).map(|code| code.register)
     }
 
     /// The actions of a register, in order of declaration.

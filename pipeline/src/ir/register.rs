@@ -4,9 +4,9 @@
 //! The statements of a register action run in order, as in P4: a value read after a write is the new one.
 //! Every value is as wide as a half of the element; narrower PHV operands get zeros in front, sums wrap.
 
-use super::{CmpOp, Expr, Loc, Register};
+use super::{CmpOp, CounterHome, Expr, Loc, Register};
 use sluice_asic::gress::Gress;
-use sluice_asic::salu::{Format, Half, SaluOp, Sense};
+use sluice_asic::salu::{Format, Half, SaluOp, Sense, State as Element};
 
 /// A register: an array of elements that packets read and change, one element per packet.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,14 +17,22 @@ pub struct RegisterData {
     pub gress: Gress,
     /// Width of the elements, and whether they are pairs.
     pub format: Format,
-    /// Elements.
-    pub size: u32,
+    /// How many elements, or the table of whose entries each has one.
+    pub home: CounterHome,
     /// What every element holds at first: low half (or all of a single element) and high half.
     pub init: [u64; 2],
     /// Meaning.
     pub doc: String,
     /// Where the author wrote it.
     pub loc: Loc,
+}
+
+impl RegisterData {
+    /// What an element holds at first.
+    #[must_use]
+    pub const fn first(&self) -> Element {
+        Element::pair(self.init[0], self.init[1])
+    }
 }
 
 /// A register action: what one access does.

@@ -120,6 +120,7 @@ fn features(
         wide_selector: wide,
         selector: !selectors.is_empty(),
         stateful: alus("register").next().is_some(),
+        lpf_wred: alus("lpf").chain(alus("wred")).next().is_some(),
         ..StageFeatures::default()
     }
 }

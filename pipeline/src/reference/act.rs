@@ -5,8 +5,7 @@ use super::trace::Event;
 use super::{Run, Tracer};
 use crate::control::EntryId;
 use crate::ir::{
-    ActionCall, Counter, CounterHome, CounterKind, Field, Header, Intrinsic, Label, Loc, Primitive,
-    PrimitiveKind, Table,
+    ActionCall, Counter, CounterKind, Field, Header, Intrinsic, Label, Loc, Primitive, PrimitiveKind, Table,
 };
 
 /// `drop_ctl` bit 0: no unicast copy (facts: asic §10).
@@ -39,15 +38,14 @@ impl<T: Tracer> Run<'_, T> {
                 self.count(*counter, index, loc);
             }
             PrimitiveKind::CountDirect(counter) => {
-                let home = self.program.counters[*counter].home;
-                if let Some((table, id)) = entry
-                    && home == CounterHome::Direct(table)
-                {
-                    self.count(*counter, id.into(), loc);
+                if let Some(index) = self.counted_entry(*counter, entry) {
+                    self.count(*counter, index, loc);
                 }
             }
-            PrimitiveKind::Register(access) => self.access(access, args, loc),
+            PrimitiveKind::Register(access) => self.access(access, args, entry, loc),
             PrimitiveKind::Drop(label) => self.drop_packet(*label, loc),
+            PrimitiveKind::Meter(access) => self.ask(access, args, entry, loc),
+            PrimitiveKind::Random(field, random) => self.random(*field, *random, loc),
         }
     }
 

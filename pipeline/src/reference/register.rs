@@ -4,17 +4,25 @@
 use super::eval::Env;
 use super::trace::Event;
 use super::{Run, Tracer};
-use crate::ir::{CellCond, CellStmt, CellStmtKind, CellValue, Loc, RegisterAccess};
+use crate::control::EntryId;
+use crate::ir::{CellCond, CellStmt, CellStmtKind, CellValue, Loc, RegisterAccess, Table};
 use sluice_asic::salu::{Format, Half, Sense, State as Element};
 
 impl<T: Tracer> Run<'_, T> {
     /// One access to a register; an index past the end touches nothing and gives zeros.
-    pub(super) fn access(&mut self, access: &RegisterAccess, args: &[u128], loc: Loc) {
+    pub(super) fn access(
+        &mut self,
+        access: &RegisterAccess,
+        args: &[u128],
+        entry: Option<(Table, EntryId)>,
+        loc: Loc,
+    ) {
         let env = Env { program: self.program, phv: self.phv, args };
-        let index = env.value(&access.index);
         let code = &self.program.register_actions[access.action];
         let data = &self.program.registers[code.register];
-        let cell = usize::try_from(index).ok();
+        let index = self.cell(&access.index, data.home, args, entry);
+        let cell = index.and_then(|i| usize::try_from(i).ok());
+        let index = index.unwrap_or(0);
         let before = cell.and_then(|i| self.state.registers[code.register].get(i)).copied();
         let mut outputs = [0; 4];
         if let Some(before) = before {

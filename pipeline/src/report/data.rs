@@ -1,5 +1,6 @@
 //! The numbers of a report. What may not live here: layout.
 
+use super::arrays::ArrayReport;
 use super::limits::{self, Limit};
 use crate::flow::{Node, NodeKind};
 use crate::ir::{Loc, ParamValue, Program};
@@ -110,6 +111,8 @@ pub struct Report {
     pub total: Duration,
     /// Nodes, ingress first, in program order.
     pub tables: Vec<TableReport>,
+    /// Registers, meters and counters.
+    pub arrays: Vec<ArrayReport>,
     /// What is closest to its limit, worst first.
     pub limits: Vec<Limit>,
     /// The PHV.
@@ -147,6 +150,7 @@ impl Report {
             gresses,
             total,
             tables,
+            arrays: super::arrays::of(program, placement),
             limits: limits::of(program, placement),
             phv: phv::summary(program, chip, &placement.phv),
             parser_rows_available: chip.parser.tcam_rows,

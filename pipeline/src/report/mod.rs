@@ -3,6 +3,7 @@
 //! What lives here: the numbers, taken from the units of a placement alone, and their text and JSON forms.
 //! What may not: placement, files, printing.
 
+mod arrays;
 mod assumptions;
 mod data;
 mod grid;
@@ -13,6 +14,7 @@ mod text;
 #[cfg(test)]
 mod tests;
 
+pub use arrays::ArrayReport;
 pub use data::{GressReport, PathReport, Report, StageReport, TableReport, Usage};
 pub use json::{json, json_no_fit};
 pub use limits::Limit;

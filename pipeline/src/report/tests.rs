@@ -4,7 +4,8 @@ use super::{Report, json, json_no_fit, text, text_no_fit};
 use crate::place::{place, samples};
 use sluice_asic::chip::{ChipSpec, Column};
 
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 14] = [
+    "arrays",
     "assumptions",
     "chip",
     "fits",

@@ -49,6 +49,8 @@ pub struct SwitchConfig {
     pub queues: QueueSetup,
     /// Ports (dev_port) that run slower than their neighbours.
     pub port_speeds: Vec<(u16, BitRate)>,
+    /// Seed of every random number that programs and meters draw.
+    pub seed: u64,
 }
 
 impl Default for SwitchConfig {
@@ -60,6 +62,7 @@ impl Default for SwitchConfig {
             max_batch: crate::pass::MAX_BATCH,
             queues: QueueSetup::default(),
             port_speeds: Vec::new(),
+            seed: 1,
         }
     }
 }
@@ -100,6 +103,12 @@ pub enum SwitchError {
     /// The queues do not fit the chip.
     #[error("the traffic manager cannot be set up: {}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
     TrafficManager(Vec<ConfigError>),
+    /// A program that lives by time in the mode that has none.
+    #[error(
+        "`{0}` needs time, which the functional mode does not have: meters, filters and WRED see when packets come; \
+         run it without that mode"
+    )]
+    NeedsTime(String),
     /// A control-plane operation was refused.
     #[error(transparent)]
     Control(Box<ControlError>),

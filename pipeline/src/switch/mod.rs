@@ -32,10 +32,11 @@ pub use observe::{Digest, Left, Lost, PassEvent, QueueEvent, Sink};
 pub use reason::{DeviceDrop, Reason};
 pub use totals::{Created, Held, PortTotals, Totals};
 
-use crate::control::{Change, ControlError, ControlOp, ControlState};
-use crate::ir::{Counter, LabelKind, Program};
+use crate::control::{ArrayRef, Change, ControlError, ControlOp, ControlState, Reading};
+use crate::ir::{LabelKind, Program};
+use crate::meters::Origin;
 use crate::packet::{HeadLayout, Packet, PacketStore};
-use crate::pass::{Count, Executor, MAX_BATCH, Made, Pass, State};
+use crate::pass::{Executor, MAX_BATCH, Made, Pass, State};
 use crate::place::Placement;
 use copies::Place;
 use ingress::{Arrival, PendingPass};
@@ -184,6 +185,8 @@ pub struct Switch<E> {
     /// Egress results of a functional batch, in packet order.
     results: Vec<Option<Pass>>,
     ops: u64,
+    /// What the control plane has read.
+    readings: Vec<Reading>,
     totals: Totals,
     now: Time,
 }
@@ -203,12 +206,17 @@ impl<E: Executor> Switch<E> {
     ) -> Result<Self, SwitchError> {
         let chip = &placement.chip;
         let clock = chip.mau.clock;
+        if config.mode == Mode::Functional
+            && let Some(meter) = program.meters.values().next()
+        {
+            return Err(SwitchError::NeedsTime(meter.name.clone()));
+        }
         let states = port::states(chip, ports, &config)?;
         let tm = TrafficManager::new(config.tm(chip, &states)).map_err(SwitchError::TrafficManager)?;
         let timing = [timing(placement, Gress::Ingress), timing(placement, Gress::Egress)];
         let cycles = |c: u32| clock.span(Cycles(u64::from(c)));
         let latency = &chip.latency;
-        let pipe = || PipeState {
+        let pipe = |state| PipeState {
             // Egress packets wait in their queues, so the depth of a FIFO does not matter there.
             entry: [(); 2]
                 .map(|()| PipeEntry::new(clock, chip.ports.ports_per_pipe, chip.parser.fifo_packets)),
@@ -216,8 +224,9 @@ impl<E: Executor> Switch<E> {
             due: [Time::MAX; 2],
             recirculation: MacTx::new(chip.ports.recirculation_rate),
             copies: [0; 2],
-            state: State::new(program),
+            state,
         };
+        let pipes = pipe_states(program, &control, chip, &config)?;
         let mut by_dev_port = vec![None; usize::from(DevPort::COUNT)];
         for (i, p) in states.iter().enumerate() {
             by_dev_port[usize::from(p.dev_port)] = Some(i as u16);
@@ -244,7 +253,7 @@ impl<E: Executor> Switch<E> {
             totals: Totals::new(program, &states),
             ports: states,
             by_dev_port,
-            pipes: (0..chip.ports.pipes).map(|_| pipe()).collect(),
+            pipes: pipes.into_iter().map(pipe).collect(),
             tm,
             packets: PacketStore::new(HeadLayout::default()),
             info: Vec::new(),
@@ -255,6 +264,7 @@ impl<E: Executor> Switch<E> {
             onward: Vec::new(),
             results: Vec::new(),
             ops: 0,
+            readings: Vec::new(),
             now: Time::ORIGIN,
             config,
         })
@@ -363,21 +373,21 @@ impl<E: Executor> Switch<E> {
         );
         // What chip and ports do not allow must not stay.
         let before = copies.then(|| self.control.replication.clone());
-        match self.control.apply(&self.program, op).map_err(|e| SwitchError::Control(Box::new(e)))? {
-            Change::Inserted(table, _) | Change::Modified(table, _) | Change::Default(table) => {
-                self.executor.table_changed(table, &self.control);
-            }
-            Change::Deleted(table, entry) => {
-                self.executor.table_changed(table, &self.control);
-                // The slot's next owner starts at zero.
-                if let Some(counter) = self.program.direct_counter(table) {
-                    self.clear_counter(counter, Some(entry));
-                }
-            }
+        let refused = |e| SwitchError::Control(Box::new(e));
+        let change = self.control.apply(&self.program, op).map_err(refused)?;
+        for pipe in &mut self.pipes {
+            change.settle(&self.program, &mut pipe.state).map_err(refused)?;
+        }
+        match change {
+            Change::Inserted(table, _)
+            | Change::Modified(table, _)
+            | Change::Default(table)
+            | Change::Deleted(table, _) => self.executor.table_changed(table, &self.control),
             Change::Member(profile, _) | Change::Group(profile, _) => {
                 self.executor.profile_changed(profile, &self.control);
             }
-            Change::Counter(counter, index) => self.clear_counter(counter, index),
+            Change::Counter(..) | Change::Register(..) | Change::Meter(..) => {}
+            Change::Read(array, index) => self.read(array, index),
             Change::Replication => match replicator(&self.control, &self.chip, &self.by_dev_port) {
                 Ok(new) => self.replicator = new,
                 Err(e) => {
@@ -389,14 +399,34 @@ impl<E: Executor> Switch<E> {
         Ok(())
     }
 
-    fn clear_counter(&mut self, counter: Counter, index: Option<u32>) {
-        for pipe in &mut self.pipes {
-            let cells = &mut pipe.state.counters[counter];
-            match index {
-                Some(i) => cells.get_mut(i as usize).into_iter().for_each(|c| *c = Count::default()),
-                None => cells.fill(Count::default()),
+    /// Notes what a cell holds in every pipe, or all cells that differ from how they start.
+    fn read(&mut self, array: ArrayRef, index: Option<u32>) {
+        for (pipe, state) in self.pipes.iter().map(|p| &p.state).enumerate() {
+            let (cells, first): (Vec<[u64; 2]>, _) = match array {
+                ArrayRef::Counter(c) => {
+                    (state.counters[c].iter().map(|c| [c.packets, c.bytes]).collect(), [0, 0])
+                }
+                ArrayRef::Register(r) => {
+                    let cells = state.registers[r].iter().map(|e| [e.lo, e.hi]).collect();
+                    (cells, self.program.registers[r].init)
+                }
+            };
+            let wanted = |i: u32, values: [u64; 2]| index.map_or(values != first, |index| index == i);
+            for (index, values) in (0..).zip(cells).filter(|(i, values)| wanted(*i, *values)) {
+                self.readings.push(Reading { time: self.now, array, index, pipe: pipe as u32, values });
             }
         }
+    }
+
+    /// What the control plane has read so far, in order.
+    #[must_use]
+    pub fn readings(&self) -> &[Reading] {
+        &self.readings
+    }
+
+    /// What the program remembers in each pipe.
+    pub fn pipe_states(&self) -> impl ExactSizeIterator<Item = &State> {
+        self.pipes.iter().map(|p| &p.state)
     }
 
     fn front_entry(&self, pipe: usize, gress: Gress) -> Option<Time> {
@@ -542,10 +572,10 @@ impl<E: Executor> Switch<E> {
         self.tm.max_used_cells().0
     }
 
-    /// What the program remembers, summed over pipes.
+    /// What the program has counted, summed over pipes; registers and meters, which have no sum, as they start.
     #[must_use]
     pub fn state(&self) -> State {
-        let mut sum = State::new(&self.program);
+        let mut sum = State::new(&self.program, &Origin::of(&self.chip));
         for pipe in &self.pipes {
             for (into, from) in sum.counters.values_mut().zip(pipe.state.counters.values()) {
                 for (a, b) in into.iter_mut().zip(from) {
@@ -574,6 +604,24 @@ impl<E: Executor> Switch<E> {
         let t = &self.totals;
         t.received + t.created == t.sent + t.dropped + t.absorbed + self.packets.live() as u64
     }
+}
+
+/// The state of every pipe at first, with what the control plane has written.
+fn pipe_states(
+    program: &Program,
+    control: &ControlState,
+    chip: &ChipSpec,
+    config: &SwitchConfig,
+) -> Result<Vec<State>, SwitchError> {
+    let origin = Origin { seed: config.seed, switch: config.device, ..Origin::of(chip) };
+    let state = |pipe| {
+        let mut state = State::new(program, &Origin { pipe, ..origin });
+        for change in control.arrays.changes() {
+            change.settle(program, &mut state).map_err(|e| SwitchError::Control(Box::new(e)))?;
+        }
+        Ok(state)
+    };
+    (0..chip.ports.pipes).map(state).collect()
 }
 
 /// The sessions and groups of a control state, as far as chip and ports allow them.

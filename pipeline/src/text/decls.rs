@@ -5,14 +5,13 @@ use super::code::Code;
 use super::cursor::{Cursor, Parsed};
 use super::lex::Token;
 use super::print::{COUNTERS, LABELS, MATCHES, MODES};
-use super::registers;
 use super::scan::{Item, Kind};
 use super::scope::{Scope, Space};
+use super::{meters, registers};
 use crate::entity::{Entity, EntityMap};
 use crate::ir::{
-    ActionData, ConstEntry, CounterData, CounterHome, FieldData, HashData, Header, HeaderData, Home,
-    Intrinsic, Key, KeyValue, LabelData, ParamData, ParamValue, ProfileData, Program, SelectorData,
-    TableData,
+    ActionData, ConstEntry, CounterData, FieldData, HashData, Header, HeaderData, Home, Intrinsic, Key,
+    KeyValue, LabelData, ParamData, ParamValue, ProfileData, Program, SelectorData, TableData,
 };
 use sluice_asic::gress::Gress;
 use sluice_asic::hash::{CrcParams, HashAlgorithm};
@@ -35,6 +34,8 @@ pub(super) fn program(tokens: &[Token], items: &[Item]) -> Result<Program, Parse
     p.register_actions = collect(items, &indices, Kind::RegisterAction, |i| {
         registers::register_action(&mut code(i), i, &p.registers)
     })?;
+    p.meters = collect(items, &indices, Kind::Meter, |i| meters::meter(&mut code(i), i))?;
+    p.randoms = collect(items, &indices, Kind::Random, |i| meters::random(&mut code(i), i))?;
     p.profiles = collect(items, &indices, Kind::Profile, |i| profile(&mut code(i), i))?;
     p.actions = collect(items, &indices, Kind::Action, |i| action(&mut code(i), i))?;
     p.tables = collect(items, &indices, Kind::Table, |i| table(&mut code(i), i))?;
@@ -240,8 +241,7 @@ fn counter(code: &mut Code<'_>, item: &Item) -> Parsed<CounterData> {
     settings(code, &["kind", "direct", "size"], |code, word| {
         match word {
             "kind" => kind = Some(code.c.one_of(&COUNTERS)?),
-            "direct" => home = Some(CounterHome::Direct(code.reference(Space::Table)?)),
-            _ => home = Some(CounterHome::Indirect(code.c.number("a size")?)),
+            _ => home = Some(code.home(word)?),
         }
         Ok(())
     })?;

@@ -4,8 +4,8 @@ use super::lex::{escape_doc, is_plain, quote};
 use super::scope::{Scope, Space};
 use crate::entity::Entity;
 use crate::ir::{
-    ActionCall, CounterHome, CounterKind, Field, FieldData, Header, Home, KeyValue, LabelKind, MatchKind,
-    Next, ParamData, Program, RequestKind, Table,
+    ActionCall, CounterKind, Field, FieldData, Header, Home, KeyValue, LabelKind, MatchKind, Next, ParamData,
+    Program, RequestKind, Table,
 };
 use sluice_asic::gress::Gress;
 use sluice_asic::hash::HashAlgorithm;
@@ -62,6 +62,7 @@ pub(super) fn program(p: &Program) -> String {
     w.hashes();
     w.counters();
     w.registers();
+    w.meters();
     w.profiles();
     w.actions();
     w.tables();
@@ -187,6 +188,14 @@ impl<'p> Printer<'p> {
         self.entity(Space::RegisterAction, a.index(), data)
     }
 
+    pub(super) fn meter(&self, m: crate::ir::Meter) -> String {
+        self.entity(Space::Meter, m.index(), self.p.meters.get(m).map(|d| (d.name.as_str(), None)))
+    }
+
+    pub(super) fn random(&self, r: crate::ir::Random) -> String {
+        self.entity(Space::Random, r.index(), self.p.randoms.get(r).map(|d| (d.name.as_str(), None)))
+    }
+
     fn profile(&self, p: crate::ir::Profile) -> String {
         self.entity(Space::Profile, p.index(), self.p.profiles.get(p).map(|d| (d.name.as_str(), None)))
     }
@@ -307,10 +316,7 @@ impl<'p> Printer<'p> {
             self.doc(&d.doc);
             self.open(format_args!("counter {} : {}", name(&d.name), d.gress));
             self.line(format_args!("kind = {};", word(&COUNTERS, &d.kind)));
-            match d.home {
-                CounterHome::Direct(t) => self.line(format_args!("direct = {};", self.table(t))),
-                CounterHome::Indirect(size) => self.line(format_args!("size = {size};")),
-            }
+            self.home(d.home);
             self.close();
         }
     }

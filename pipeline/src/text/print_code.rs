@@ -39,6 +39,8 @@ impl Printer<'_> {
             PrimitiveKind::CountDirect(c) => format!("count({})", self.counter(*c)),
             PrimitiveKind::Register(access) => self.access(access),
             PrimitiveKind::Drop(l) => format!("drop({})", self.label(*l)),
+            PrimitiveKind::Meter(access) => self.question(access),
+            PrimitiveKind::Random(f, r) => format!("{} = random({})", self.field(*f), self.random(*r)),
         };
         self.line(format_args!("{text};"));
     }

@@ -28,7 +28,7 @@ impl Printer<'_> {
             self.doc(&d.doc);
             self.open(format_args!("register {} : {}", name(&d.name), d.gress));
             self.line(format_args!("element = \"{}\";", d.format));
-            self.line(format_args!("size = {};", d.size));
+            self.home(d.home);
             if d.init != [0, 0] {
                 let [lo, hi] = d.init.map(|v| int(v.into()));
                 self.line(format_args!("initial = {lo}, {hi};"));
@@ -96,7 +96,8 @@ impl Printer<'_> {
 
     /// `m.a, m.b:2 = execute(action, index)`
     pub(super) fn access(&self, access: &RegisterAccess) -> String {
-        let call = format!("execute({}, {})", self.register_action(access.action), self.expr(&access.index));
+        let call =
+            format!("execute({}, {})", self.register_action(access.action), self.array_index(&access.index));
         if access.outputs.is_empty() {
             return call;
         }
@@ -119,8 +120,8 @@ fn is_bare(e: &Expr) -> bool {
 }
 
 pub(super) fn register(code: &mut Code<'_>, item: &Item) -> Parsed<RegisterData> {
-    let (mut format, mut size, mut init) = (None, None, [0, 0]);
-    settings(code, &["element", "size", "initial"], |code, word| {
+    let (mut format, mut home, mut init) = (None, None, [0, 0]);
+    settings(code, &["element", "size", "direct", "initial"], |code, word| {
         match word {
             "element" => {
                 let before = code.c.clone();
@@ -130,7 +131,7 @@ pub(super) fn register(code: &mut Code<'_>, item: &Item) -> Parsed<RegisterData>
                 };
                 format = Some(text.parse().map_err(wrong)?);
             }
-            "size" => size = Some(code.c.number("a size")?),
+            "size" | "direct" => home = Some(code.home(word)?),
             _ => {
                 init[0] = code.c.number("the low half's first value")?;
                 code.c.expect(",")?;
@@ -143,7 +144,7 @@ pub(super) fn register(code: &mut Code<'_>, item: &Item) -> Parsed<RegisterData>
         name: item.name.clone(),
         gress: gress(item),
         format: required(code, format, "element")?,
-        size: required(code, size, "size")?,
+        home: required(code, home, "size")?,
         init,
         doc: item.doc.clone(),
         loc: item.loc,
@@ -297,7 +298,7 @@ impl Code<'_> {
         self.c.expect("(")?;
         let action = self.reference(Space::RegisterAction)?;
         self.c.expect(",")?;
-        let index = self.expr()?;
+        let index = self.array_index()?;
         self.c.expect(")")?;
         Ok(PrimitiveKind::Register(RegisterAccess { action, index, outputs }))
     }

@@ -30,6 +30,8 @@ pub(super) enum Kind {
     State,
     Control,
     Deparser,
+    Meter,
+    Random,
 }
 
 /// A declaration.
@@ -48,7 +50,7 @@ pub(super) struct Item {
     pub(super) body: usize,
 }
 
-const NAMED: [(&str, Kind); 11] = [
+const NAMED: [(&str, Kind); 13] = [
     ("program", Kind::Program),
     ("param", Kind::Param),
     ("header", Kind::Header),
@@ -60,6 +62,8 @@ const NAMED: [(&str, Kind); 11] = [
     ("profile", Kind::Profile),
     ("action", Kind::Action),
     ("table", Kind::Table),
+    ("meter", Kind::Meter),
+    ("random", Kind::Random),
 ];
 
 /// The declarations of a text, in order; those of fields and states follow the one that contains them.
@@ -112,7 +116,7 @@ impl Scan<'_> {
             }
             _ => Err(self.c.error(
                 "`program`, `param`, `header`, `metadata`, `intrinsic`, `label`, `hash`, `counter`, `profile`, \
-                 `register`, `register_action`, `action`, `table`, `parser`, `control` or `deparser`",
+                 `register`, `register_action`, `meter`, `random`, `action`, `table`, `parser`, `control` or `deparser`",
             )),
         }
     }

@@ -20,6 +20,8 @@ pub(super) enum Space {
     Register,
     RegisterAction,
     Label,
+    Meter,
+    Random,
 }
 
 impl Space {
@@ -41,6 +43,8 @@ impl Space {
             Space::Register => "register",
             Space::RegisterAction => "register action",
             Space::Label => "label",
+            Space::Meter => "meter",
+            Space::Random => "generator of random numbers",
         }
     }
 
@@ -58,6 +62,8 @@ impl Space {
             Kind::Register => Space::Register,
             Kind::RegisterAction => Space::RegisterAction,
             Kind::Label => Space::Label,
+            Kind::Meter => Space::Meter,
+            Kind::Random => Space::Random,
             Kind::Program | Kind::Param | Kind::Start | Kind::Control | Kind::Deparser => return None,
         })
     }
@@ -91,6 +97,8 @@ impl Scope {
         add!(registers, Space::Register, |_| None);
         add!(register_actions, Space::RegisterAction, |_| None);
         add!(labels, Space::Label, |_| None);
+        add!(meters, Space::Meter, |_| None);
+        add!(randoms, Space::Random, |_| None);
         s
     }
 

@@ -7,8 +7,10 @@ use proptest::prelude::*;
 use sluice_asic::alu::AluOp;
 use sluice_asic::gress::Gress;
 use sluice_asic::hash::{CrcParams, HashAlgorithm, XorWidth};
+use sluice_asic::meter::LpfMode;
 use sluice_asic::salu::{Half, SaluOp, Sense};
 use sluice_asic::select::SelectorMode;
+use sluice_asic::units::Duration;
 
 /// A program made of random choices.
 pub(super) fn programs() -> impl Strategy<Value = Program> {
@@ -107,6 +109,16 @@ impl Draw {
             p.registers.push(register);
             let profile = self.profile();
             p.profiles.push(profile);
+            let meter = self.meter();
+            p.meters.push(meter);
+            let random = RandomData {
+                name: self.name(),
+                gress: self.of(&Gress::ALL),
+                width: self.below(40) as u16,
+                doc: self.doc(),
+                loc: Loc::default(),
+            };
+            p.randoms.push(random);
         }
         for _ in 0..2 {
             let action = self.register_action(&p);
@@ -219,13 +231,62 @@ impl Draw {
     }
 
     fn counter(&mut self) -> CounterData {
-        let home = match self.below(2) {
-            0 => CounterHome::Direct(self.entity(2)),
-            _ => CounterHome::Indirect(self.word() as u32),
-        };
+        let home = self.home();
         let kind = self.of(&[CounterKind::Packets, CounterKind::Bytes, CounterKind::PacketsAndBytes]);
         let gress = self.of(&Gress::ALL);
         CounterData { name: self.name(), gress, kind, home, doc: self.doc(), loc: Loc::default() }
+    }
+
+    fn home(&mut self) -> CounterHome {
+        match self.below(2) {
+            0 => CounterHome::Direct(self.entity(2)),
+            _ => CounterHome::Indirect(self.word() as u32),
+        }
+    }
+
+    fn index(&mut self, p: &Program) -> Index {
+        match self.below(4) {
+            0 => Index::Entry,
+            1 => Index::Hash(self.entity(2)),
+            _ => Index::At(self.expr(p, 1)),
+        }
+    }
+
+    fn filter(&mut self) -> LpfSpec {
+        LpfSpec {
+            mode: self.of(&[LpfMode::Sample, LpfMode::Rate]),
+            rise: Duration::from_ps(self.word()),
+            fall: Duration::from_ps(self.word() >> 40),
+            shift: self.below(32) as u8,
+        }
+    }
+
+    fn meter(&mut self) -> MeterData {
+        let initial = match self.below(4) {
+            0 => None,
+            1 => Some(MeterConfig::Rates {
+                committed: self.word(),
+                committed_burst: self.word() >> 40,
+                peak: self.word(),
+                peak_burst: self.word() >> 63,
+            }),
+            2 => Some(MeterConfig::Lpf(self.filter())),
+            _ => Some(MeterConfig::Wred {
+                min: self.word() as u32,
+                max: self.word() as u32,
+                probability: self.below(101) as u8,
+                average: (self.below(2) == 0).then(|| self.filter()),
+            }),
+        };
+        MeterData {
+            name: self.name(),
+            gress: self.of(&Gress::ALL),
+            kind: self.of(&MeterKind::ALL),
+            home: self.home(),
+            initial,
+            doc: self.doc(),
+            loc: Loc::default(),
+        }
     }
 
     fn register(&mut self) -> RegisterData {
@@ -234,7 +295,7 @@ impl Draw {
             name: self.name(),
             gress: self.of(&Gress::ALL),
             format,
-            size: self.word() as u32,
+            home: self.home(),
             init: [self.word() >> self.of(&[0, 60, 63]), self.word() >> self.of(&[0, 32, 63])],
             doc: self.doc(),
             loc: Loc::default(),
@@ -299,7 +360,7 @@ impl Draw {
 
     fn action(&mut self, p: &Program) -> ActionData {
         let body = self.list(5, |d| {
-            let kind = match d.below(8) {
+            let kind = match d.below(10) {
                 0 => PrimitiveKind::SetValid(d.entity(4), d.below(2) == 0),
                 1 => PrimitiveKind::Hash(d.field(p), d.entity(2)),
                 2 => PrimitiveKind::Count(d.entity(2), d.expr(p, 1)),
@@ -307,9 +368,16 @@ impl Draw {
                 4 => PrimitiveKind::Drop(d.entity(2)),
                 5 => PrimitiveKind::Register(RegisterAccess {
                     action: d.entity(2),
-                    index: d.expr(p, 1),
+                    index: d.index(p),
                     outputs: d.list(2, |d| (d.below(4) as u8, d.field(p))),
                 }),
+                6 => PrimitiveKind::Meter(MeterAccess {
+                    meter: d.entity(2),
+                    index: d.index(p),
+                    input: (d.below(2) == 0).then(|| d.expr(p, 1)),
+                    to: d.field(p),
+                }),
+                7 => PrimitiveKind::Random(d.field(p), d.entity(2)),
                 _ => PrimitiveKind::Set(d.field(p), d.expr(p, 3)),
             };
             Primitive { kind, loc: Loc::default() }

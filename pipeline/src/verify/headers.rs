@@ -5,8 +5,8 @@ use super::possible::Possible;
 use super::{Diag, papercut, parser};
 use crate::entity::EntityMap;
 use crate::ir::{
-    Action, ApplyArms, Block, Cond, Expr, Field, Hash, Header, Home, Intrinsic, Loc, Next, ParserOpKind,
-    ParserState, PrimitiveKind, Program, StmtKind, Table,
+    Action, ApplyArms, Block, Cond, Expr, Field, Hash, Header, Home, Index, Intrinsic, Loc, Next,
+    ParserOpKind, ParserState, PrimitiveKind, Program, StmtKind, Table,
 };
 use sluice_asic::gress::Gress;
 
@@ -177,15 +177,29 @@ impl Walk<'_> {
                 PrimitiveKind::Hash(_, hash) => self.hash(*hash, &before, &who, primitive.loc),
                 PrimitiveKind::SetValid(h, valid) => at = at.with(self.v.bit(*h), *valid),
                 PrimitiveKind::Register(access) => {
-                    self.expr(&access.index, &before, &who, primitive.loc);
+                    self.index(&access.index, &before, &who, primitive.loc);
                     for operand in self.p.register_actions[access.action].operands() {
                         self.expr(operand, &before, &who, primitive.loc);
                     }
                 }
-                PrimitiveKind::CountDirect(_) | PrimitiveKind::Drop(_) => {}
+                PrimitiveKind::Meter(access) => {
+                    self.index(&access.index, &before, &who, primitive.loc);
+                    if let Some(input) = &access.input {
+                        self.expr(input, &before, &who, primitive.loc);
+                    }
+                }
+                PrimitiveKind::CountDirect(_) | PrimitiveKind::Drop(_) | PrimitiveKind::Random(..) => {}
             }
         }
         at
+    }
+
+    fn index(&mut self, index: &Index, at: &Possible, who: &str, loc: Loc) {
+        match index {
+            Index::At(e) => self.expr(e, at, who, loc),
+            Index::Entry => {}
+            Index::Hash(hash) => self.hash(*hash, at, who, loc),
+        }
     }
 
     /// Reads of a condition; the second part of `&&` and `||` is read only where the first left it open.

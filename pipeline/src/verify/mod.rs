@@ -47,7 +47,15 @@
 //! names only halves that the element has and output words 0 to 3; constants fit a half; packet values are fields
 //! or slices and casts of one, at most as wide as a half; halves of more than 32 bits are copied, not computed
 //! on or compared. An access has an index, a leaf that can be below the size; it takes output words that the
-//! action writes, into fields of at most 32 bits. A register is accessed at most once on any path of a pass.
+//! action writes, into fields of at most 32 bits.
+//!
+//! **Meters** (`meters`). A meter, filter or WRED has cells, and a first configuration of its kind. A colour goes
+//! into 2 to 32 bits and a packet's own colour has 2; filters and WRED take samples of at most 32 bits. Random
+//! numbers have 1 to 32 bits and go into fields of that width.
+//!
+//! **Arrays** (`arrays`). A counter, register or meter is accessed at most once on any path of a pass, and a pass
+//! draws from a generator of random numbers once. A direct array is accessed at its entry, by actions that only its
+//! own table runs; a table has at most one direct register or meter.
 //!
 //! **Tables** (`tables`). Room for at least one entry if there are keys, at most one LPM key, no ternary key beside it, no field twice.
 //! Actions are listed once. Defaults and constant entries give one fitting value per parameter; entries have
@@ -69,8 +77,8 @@
 //! has a header. A header that ends in front of a resubmitted packet is one that the parser extracts, which it can
 //! only decide by `resubmit_flag` (a warning).
 //!
-//! **Papercuts** (`papercut`), warnings: unused actions, hashes, labels, profiles, counters, registers and register actions; a table never
-//! applied; a parser state never reached; a header emitted but never valid; metadata read but never written;
+//! **Papercuts** (`papercut`), warnings: unused actions, hashes, labels, profiles, counters, registers, register actions, meters and
+//! generators; a table never applied; a parser state never reached; a header emitted but never valid; metadata read but never written;
 //! an ingress that never writes `ucast_egress_port`; a selector hash narrower than its mode reads; a shift
 //! that leaves nothing; an index that cannot reach all of its counter; a select arm that an equal one hides.
 //!
@@ -84,6 +92,7 @@
 //! that mirrors on Tofino 2 says of what (a warning).
 
 mod actions;
+mod arrays;
 mod chip;
 mod control;
 mod deparser;
@@ -91,6 +100,7 @@ mod diag;
 mod entities;
 mod hashes;
 mod headers;
+mod meters;
 mod papercut;
 mod parser;
 mod possible;
@@ -121,6 +131,8 @@ pub fn verify(program: &Program) -> Vec<Diag> {
         parser::check(program, gress, &mut d);
     }
     registers::check(program, &mut d);
+    meters::check(program, &mut d);
+    arrays::check(program, &mut d);
     actions::check(program, &mut d);
     tables::check(program, &mut d);
     control::check(program, &mut d);

@@ -3,20 +3,14 @@
 
 use super::values::{Source, leaf, width};
 use super::{Diag, Site, fits, has_errors};
-use crate::flow::{Flow, Node};
 use crate::ir::{
-    CellCond, CellStmt, CellStmtKind, CellValue, Expr, Loc, PrimitiveKind, Program, Register,
-    RegisterActionData,
+    CellCond, CellStmt, CellStmtKind, CellValue, CounterHome, Expr, Program, RegisterActionData,
 };
-use sluice_asic::gress::Gress;
 use sluice_asic::salu::{Format, Half};
-
-/// What to do about two accesses to one register.
-pub(super) const ONE_ACCESS: &str = "a stateful ALU serves one access per packet: put the two in opposite arms of one `if`, or use two registers";
 
 pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
     for data in p.registers.values() {
-        if data.size == 0 {
+        if data.home == CounterHome::Indirect(0) {
             let text = format!("register `{}` has no elements", data.name);
             d.push(Diag::error(data.loc, text).help("give it at least one"));
         }
@@ -38,9 +32,6 @@ pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
         let who = format!("register action `{}`", data.name);
         let site = Site { who: &who, gress: Some(register.gress), loc: data.loc };
         Body { p, format: register.format, d }.statements(site, &data.body);
-    }
-    for gress in Gress::ALL {
-        once_per_path(p, gress, d);
     }
 }
 
@@ -146,35 +137,5 @@ impl Body<'_> {
             self.error(site, text, "slice the value or use wider elements");
         }
         self.d.append(&mut found);
-    }
-}
-
-/// Accesses of a node, each with the place.
-fn accesses(p: &Program, flow: &Flow, node: Node) -> Vec<(Register, Loc)> {
-    let actions = flow.actions(p, node);
-    let body = actions.iter().flat_map(|&a| &p.actions[a].body);
-    body.filter_map(|primitive| match &primitive.kind {
-        PrimitiveKind::Register(access) => Some((p.register_actions[access.action].register, primitive.loc)),
-        _ => None,
-    })
-    .collect()
-}
-
-/// No packet reaches two accesses of one register; two in one action are found with the action.
-fn once_per_path(p: &Program, gress: Gress, d: &mut Vec<Diag>) {
-    let flow = Flow::of(p, gress);
-    let list: Vec<(Node, Register, Loc)> = flow
-        .nodes
-        .keys()
-        .flat_map(|node| accesses(p, &flow, node).into_iter().map(move |(r, loc)| (node, r, loc)))
-        .collect();
-    for (i, (node, register, loc)) in list.iter().enumerate() {
-        let clash =
-            list[..i].iter().find(|(n, r, _)| r == register && n != node && !flow.exclusive(*n, *node));
-        if let Some((_, _, first)) = clash {
-            let name = &p.registers[*register].name;
-            let text = format!("register `{name}` is accessed twice on one path");
-            d.push(Diag::error(*loc, text).also(*first, "first access").help(ONE_ACCESS));
-        }
     }
 }

@@ -5,5 +5,8 @@
 
 mod bench;
 mod constructs;
+mod control;
+mod direct;
+mod meters;
 mod random;
 mod refusals;

@@ -22,7 +22,7 @@ pub(super) fn check(check: &mut Check<'_>) {
             selector(check, owner, part, table);
         }
         counters(check, owner, part);
-        registers(check, owner, part);
+        arrays(check, owner, part);
     }
 }
 
@@ -184,31 +184,62 @@ fn counters(check: &mut Check<'_>, owner: Owner, part: Part) {
     synthetic(check, owner, part.stage, (Column::StatsAlu, "counter"), needed);
 }
 
-/// One stateful ALU per register, the RAMs of its elements behind it.
-fn registers(check: &mut Check<'_>, owner: Owner, part: Part) {
+/// An array behind meter ALUs as rules see it.
+struct Array {
+    purpose: String,
+    cells: u64,
+    element_bits: u32,
+    /// It is a register: one ALU, whatever its size.
+    one_alu: bool,
+    coloured: bool,
+}
+
+/// ALUs of registers, meters, filters and WRED, and the RAMs behind them.
+fn arrays(check: &mut Check<'_>, owner: Owner, part: Part) {
     let program = check.program;
-    let mut used = BTreeSet::new();
+    let cells = |home: CounterHome| match home {
+        CounterHome::Direct(_) => u64::from(part.entries.max(1)),
+        CounterHome::Indirect(size) => u64::from(size.max(1)),
+    };
+    let mut used: BTreeMap<String, Array> = BTreeMap::new();
     for action in check.flow(owner.gress).actions(program, owner.node) {
         for p in &program.actions[action].body {
-            if let PrimitiveKind::Register(access) = &p.kind {
-                used.insert(program.register_actions[access.action].register);
-            }
+            let array = match &p.kind {
+                PrimitiveKind::Register(access) => {
+                    let data = &program.registers[program.register_actions[access.action].register];
+                    let element_bits = data.format.element_bits();
+                    let (purpose, cells) = (format!("register `{}`", data.name), cells(data.home));
+                    Array { purpose, cells, element_bits, one_alu: true, coloured: false }
+                }
+                PrimitiveKind::Meter(access) => {
+                    let data = &program.meters[access.meter];
+                    let coloured = data.kind.is_coloured();
+                    let word = if coloured { "meter" } else { data.kind.word() };
+                    let (purpose, cells) = (format!("{word} `{}`", data.name), cells(data.home));
+                    Array { purpose, cells, element_bits: check.mau.sram_width, one_alu: false, coloured }
+                }
+                _ => continue,
+            };
+            used.insert(array.purpose.clone(), array);
         }
     }
-    for register in used {
-        let data = &program.registers[register];
-        let purpose = format!("register `{}`", data.name);
-        let per_word = u64::from(check.mau.sram_width / data.format.element_bits().max(1)).max(1);
-        let per_ram = per_word * u64::from(check.mau.sram_depth);
-        let needed = u64::from(data.size.max(1)).div_ceil(per_ram);
-        let alus = check.units_for(owner, part.stage, Column::MeterAlu, &purpose).count();
-        if alus != 1 {
-            check.report(
-                owner,
-                format!("{alus} stateful ALUs of {purpose} in stage {}; one needed", part.stage),
-            );
+    for array in used.into_values() {
+        let per_word = u64::from(check.mau.sram_width / array.element_bits.max(1)).max(1);
+        let needed = array.cells.div_ceil(per_word * u64::from(check.mau.sram_depth));
+        let purpose = array.purpose.as_str();
+        let alus = check.units_for(owner, part.stage, Column::MeterAlu, purpose).count();
+        if array.one_alu && alus != 1 {
+            let text = format!("{alus} stateful ALUs of {purpose} in stage {}; one needed", part.stage);
+            check.report(owner, text);
         }
-        synthetic(check, owner, part.stage, (Column::MeterAlu, &purpose), needed);
+        synthetic(check, owner, part.stage, (Column::MeterAlu, purpose), needed);
+        if array.coloured {
+            let colours = format!("colours of {purpose}");
+            let found = check.units_for(owner, part.stage, Column::MapRam, &colours).count() as u64;
+            // Four entries' colours to a map RAM word (facts: asic §5).
+            let needed = array.cells.div_ceil(4 * u64::from(check.mau.sram_depth));
+            check.at_least(owner, part.stage, &colours, found, needed);
+        }
     }
 }
 

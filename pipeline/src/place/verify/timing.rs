@@ -105,6 +105,7 @@ fn wrong_cycles(check: &Check<'_>, gress: Gress) -> Option<String> {
                 tcam: owns(s, Column::Tcam),
                 selector: meter_alu(s, "selector"),
                 stateful: meter_alu(s, "register"),
+                lpf_wred: meter_alu(s, "lpf") || meter_alu(s, "wred"),
                 wide_selector: wide(s),
                 ..StageFeatures::default()
             },
