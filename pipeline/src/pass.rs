@@ -7,10 +7,12 @@ use crate::entity::{Entity, EntityMap};
 use crate::ir::{Counter, Label, Meter, Profile, Program, Random, Register, Table};
 use crate::meters::{MeterArray, Origin};
 use crate::packet::{Packet, PacketStore};
+use sluice_asic::counter::{CounterEntry, CounterLayout};
 use sluice_asic::gress::Gress;
 use sluice_asic::random::RandomStream;
 use sluice_asic::salu::State as Element;
 use sluice_asic::tm::MirrorMetadata;
+use sluice_asic::units::Bytes;
 
 /// Intrinsic metadata that the device gives to a pass. Stamps are in ns; the executor takes the low bits
 /// that the chip has.
@@ -164,6 +166,16 @@ pub struct Count {
     pub packets: u64,
     /// Bytes counted.
     pub bytes: u64,
+}
+
+impl Count {
+    /// Counts a packet of this length as a layout says.
+    #[inline]
+    pub fn count(&mut self, layout: CounterLayout, bytes: u32) {
+        let mut entry = CounterEntry { packets: self.packets, bytes: self.bytes };
+        entry.count(layout, Bytes(bytes.into()));
+        (self.packets, self.bytes) = (entry.packets, entry.bytes);
+    }
 }
 
 /// Everything a program remembers between packets.

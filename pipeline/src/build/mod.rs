@@ -231,7 +231,7 @@ pub mod tna;
 mod value;
 
 pub use crate::ir::Next::{Accept, Reject};
-pub use crate::ir::{CounterKind, LpfSpec, MeterKind};
+pub use crate::ir::{CounterCell, CounterKind, LanePart, LpfSpec, MeterKind};
 pub use action::{Act, ActElse, BuildTime};
 pub use cond::{Branch, ComparesWith, Cond, Test, Tested, and, eq, ge, gt, le, lt, ne, not, or};
 pub use control::{Control, Else, Switch};
@@ -248,9 +248,14 @@ pub use meter::{Asked, Drawn, MeterSize, cells, meter_per_entry};
 pub use parser::{SelectFields, StateRef};
 pub use profile::ProfileBuilder;
 pub use register::{Access, CellElse, PairAct, Register, RegisterSize, SingleAct, per_entry, size};
-pub use register_value::{Cell as CellPlace, CellRhs, ElementHalf, ElementValue, Output, serial, signed};
+pub use register_value::{
+    Cell as CellPlace, CellRhs, ElementHalf, ElementValue, Output, address, approximate, lane, matches, math,
+    predicate, quotient, remainder, serial, signed,
+};
+pub use sluice_asic::geometry::CounterFormat;
 pub use sluice_asic::hash::HashAlgorithm;
 pub use sluice_asic::meter::LpfMode;
+pub use sluice_asic::salu::{LaneMask, LaneOp, LanePost, LaneSearch, MathOp, MathUnit, PostAmount};
 pub use sluice_asic::select::SelectorMode;
 pub use sluice_pipeline_macros::{Header, stage_program};
 pub use step::{

@@ -7,13 +7,13 @@ use super::gress::GressBuilder;
 use super::handles::{PairRef, RegisterActionRef, RegisterRef};
 use super::register_value::{Cell, CellRhs, ElementHalf, Output};
 use super::step::{ActionStep, ControlStep, Recorded, StepKind};
-use super::value::{ArrayIndex, Rhs};
+use super::value::{ArrayIndex, Bits, Rhs};
 use crate::ir::{
     self, CellStmt, CellStmtKind, CounterHome, Loc, PrimitiveKind, RegisterAccess, RegisterActionData,
     RegisterData,
 };
 use crate::verify::Diag;
-use sluice_asic::salu::{Format, Half};
+use sluice_asic::salu::{Format, Half, LaneSearch};
 
 /// How many elements a register has and what they hold at first: a number, or [`size`] with `.init(..)`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -59,10 +59,10 @@ impl From<u32> for RegisterSize {
 }
 
 impl<'b> GressBuilder<'b> {
-    /// Declares a register with elements of `W` bits: 1, 8, 16, 32 or, on Tofino 2, 64.
+    /// Declares a register with elements of `W` bits: 1, 8, 16, 32 or, on Tofino 2, 64 and 128.
     #[track_caller]
     pub fn register<const W: u16>(&self, size: impl Into<RegisterSize>) -> RegisterRef<W> {
-        const { assert!(matches!(W, 1 | 8 | 16 | 32 | 64), "elements have 1, 8, 16, 32 or 64 bits") };
+        const { assert!(matches!(W, 1 | 8 | 16 | 32 | 64 | 128), "elements have 1, 8, 16, 32, 64 or 128 bits") };
         RegisterRef(self.new_register(Format::single(W.into()), size.into(), Loc::caller()))
     }
 
@@ -237,6 +237,18 @@ acts! {
         lo = Lo,
         /// The high half.
         hi = Hi
+    }
+}
+
+impl SingleAct<'_, 128> {
+    /// Finds the smallest or largest lane among those of the mask, and changes it; the element is not written
+    /// otherwise. [`lane`](super::lane) gives what was found. A mask or an amount from the packet are the low
+    /// bits of the operand, the amount above the mask (Tofino 2).
+    #[track_caller]
+    pub fn search(&mut self, what: LaneSearch, operand: Option<Bits<64>>) {
+        let operands = operand.map(ir::Expr::from).into_iter().collect();
+        let kind = CellStmtKind::Search(ir::Search { what, operands });
+        self.record.body.push(CellStmt { kind, loc: Loc::caller() });
     }
 }
 

@@ -11,7 +11,7 @@
 //! table_set_default TABLE ACTION arg..
 //! table_modify TABLE ACTION ENTRY arg..            ENTRY is an entry's number in its table
 //! table_delete TABLE ENTRY
-//! counter_reset COUNTER
+//! counter_reset COUNTER [INDEX]
 //! register_write REGISTER INDEX VALUE [HIGH]      registers, meters and readings: see below
 //! mirroring_add SESSION PORT                       a dev_port; the rest of a session takes the TOML form
 //! ```
@@ -47,7 +47,7 @@ const COMMANDS: [(&str, &str); 11] = [
     ("act_prof_add_member_to_group", "PROFILE MEMBER GROUP"),
     ("act_prof_create_group", "PROFILE"),
     ("act_prof_create_member", "PROFILE ACTION arg.."),
-    ("counter_reset", "COUNTER"),
+    ("counter_reset", "COUNTER [INDEX]"),
     ("mirroring_add", "SESSION PORT"),
     ("table_add", "TABLE ACTION key.. => arg.. [priority]"),
     ("table_delete", "TABLE ENTRY"),
@@ -162,6 +162,10 @@ impl Reader<'_> {
             }
             ("counter_reset", [counter]) => {
                 Ok(ControlOp::ClearCounter { counter: self.resolver.counter(counter)?, index: None })
+            }
+            ("counter_reset", [counter, index]) => {
+                let (counter, index) = (self.resolver.counter(counter)?, number("cell", index)?);
+                Ok(ControlOp::ClearCounter { counter, index: Some(index) })
             }
             ("mirroring_add", [session, port]) => mirror(session, port),
             _ => cells::command(self.resolver, command, words).unwrap_or_else(|| Err(misused(command))),

@@ -10,12 +10,13 @@ use super::hash::HashPlan;
 use super::register::{AccessPlan, CellAt, Notes, Operand, Stamps, Work};
 use crate::entity::{Entity, EntityMap};
 use crate::ir::{
-    Action, CounterKind, Expr, Field, Hash, Index, Label, MeterAccess, PrimitiveKind, Program, Random,
-    Register, RegisterAccess,
+    Action, Counter, CounterKind, Expr, Field, Hash, Index, Label, MeterAccess, PrimitiveKind, Program,
+    Random, Register, RegisterAccess,
 };
 use crate::pass::{Count, State};
 use crate::salu::Mapped;
 use sluice_asic::alu::AluOp;
+use sluice_asic::counter::CounterLayout;
 
 /// A value right-aligned in 32 bits.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -104,6 +105,12 @@ pub(super) enum Op {
     },
     Drop {
         label: u32,
+    },
+    /// Counts in cells that wrap, or other lengths than the packets'; `None` is the matched entry's cell.
+    CountCell {
+        counter: u32,
+        layout: Box<CounterLayout>,
+        index: Option<Source>,
     },
     /// A random number: position among those that the gress draws.
     Random {
@@ -205,11 +212,22 @@ impl Lowering<'_, '_> {
                 PrimitiveKind::Count(counter, index) => {
                     let index = self.narrow(&mut code, index)?;
                     let kind = self.program.counters[*counter].kind;
-                    code.push(Op::Count { counter: counter.index() as u32, kind, index });
+                    match self.special(*counter)? {
+                        None => code.push(Op::Count { counter: counter.index() as u32, kind, index }),
+                        Some(layout) => {
+                            let (counter, index) = (counter.index() as u32, Some(index));
+                            code.push(Op::CountCell { counter, layout, index });
+                        }
+                    }
                 }
                 PrimitiveKind::CountDirect(counter) => {
                     let kind = self.program.counters[*counter].kind;
-                    code.push(Op::CountDirect { counter: counter.index() as u32, kind });
+                    let special = self.special(*counter)?;
+                    let counter = counter.index() as u32;
+                    code.push(match special {
+                        None => Op::CountDirect { counter, kind },
+                        Some(layout) => Op::CountCell { counter, layout, index: None },
+                    });
                     code.uses_entry = true;
                 }
                 PrimitiveKind::Register(access) => self.register(&mut code, access)?,
@@ -232,6 +250,16 @@ impl Lowering<'_, '_> {
             }
         }
         Ok(code)
+    }
+
+    /// The layout of a counter whose cells are no plain sums.
+    fn special(&self, counter: Counter) -> Result<Option<Box<CounterLayout>>, LowerError> {
+        let data = &self.program.counters[counter];
+        if data.cell.is_plain() {
+            return Ok(None);
+        }
+        let layout = data.cell.layout(data.kind).map_err(|e| LowerError::new(e.to_string()))?;
+        Ok(Some(Box::new(layout)))
     }
 
     /// Computes a hash where it is needed; returns its position.
@@ -567,6 +595,15 @@ pub(super) fn run<const N: usize>(
                 let access = &fx.accesses[*plan as usize];
                 let stamps = Stamps { bytes: fx.bytes, now: fx.now };
                 access.run::<N>(*plan, mask, phv, entry, fx.hashes, stamps, fx.state, fx.notes);
+            }
+            Op::CountCell { counter, layout, index } => {
+                let (cells, bytes) = (cells(fx.state, *counter), fx.bytes);
+                for_lanes::<N>(mask, |l| {
+                    let at = index.map_or(entry.entry[l], |index| value(index, l, phv, entry));
+                    if let Some(cell) = cells.get_mut(at as usize) {
+                        cell.count(**layout, bytes[l]);
+                    }
+                });
             }
             Op::Random { draw, to } => {
                 let numbers = &fx.random[*draw as usize];

@@ -30,16 +30,18 @@ pub use control::{
     ApplyArms, Block, Cond, Index, MeterAccess, Primitive, PrimitiveKind, RegisterAccess, Stmt, StmtKind,
 };
 pub use decl::{
-    ActionCall, ActionData, ChecksumUpdate, ConstEntry, CounterData, CounterHome, CounterKind, Deparser,
-    FieldData, HashData, HeaderData, Home, Key, KeyValue, LabelData, LabelKind, MatchKind, Next, ParamData,
-    ParamValue, ParserOp, ParserOpKind, PipeData, ProfileData, Request, RequestKind, SelectArm, SelectorData,
-    StateData, TableData,
+    ActionCall, ActionData, ChecksumUpdate, ConstEntry, CounterCell, CounterData, CounterHome, CounterKind,
+    Deparser, FieldData, HashData, HeaderData, Home, Key, KeyValue, LabelData, LabelKind, MatchKind, Next,
+    ParamData, ParamValue, ParserOp, ParserOpKind, PipeData, ProfileData, Request, RequestKind, SelectArm,
+    SelectorData, StateData, TableData,
 };
 pub use expr::{CmpOp, Expr};
 pub use intrinsic::{Intrinsic, IntrinsicInfo};
 pub use loc::Loc;
 pub use meter::{LpfSpec, MeterConfig, MeterData, MeterKind, RandomData};
-pub use register::{CellCond, CellStmt, CellStmtKind, CellValue, RegisterActionData, RegisterData};
+pub use register::{
+    CellCond, CellStmt, CellStmtKind, CellValue, LanePart, RegisterActionData, RegisterData, Search,
+};
 
 use crate::entity::{EntityMap, entities};
 use sluice_asic::gress::Gress;

@@ -4,9 +4,7 @@ use super::eval::Env;
 use super::trace::Event;
 use super::{Run, Tracer};
 use crate::control::EntryId;
-use crate::ir::{
-    ActionCall, Counter, CounterKind, Field, Header, Intrinsic, Label, Loc, Primitive, PrimitiveKind, Table,
-};
+use crate::ir::{ActionCall, Counter, Field, Header, Intrinsic, Label, Loc, Primitive, PrimitiveKind, Table};
 
 /// `drop_ctl` bit 0: no unicast copy (facts: asic §10).
 const DROP_CTL_NO_COPY: u128 = 1;
@@ -66,11 +64,9 @@ impl<T: Tracer> Run<'_, T> {
         let kind = self.program.counters[counter].kind;
         let cells = &mut self.state.counters[counter];
         let Some(cell) = usize::try_from(index).ok().and_then(|i| cells.get_mut(i)) else { return };
-        if kind != CounterKind::Bytes {
-            cell.packets = cell.packets.wrapping_add(1);
-        }
-        if kind != CounterKind::Packets {
-            cell.bytes = cell.bytes.wrapping_add(self.bytes.into());
+        // A layout that does not exist (the verifier refuses it) counts nothing.
+        if let Ok(layout) = self.program.counters[counter].cell.layout(kind) {
+            cell.count(layout, self.bytes);
         }
         let now = *cell;
         self.tell(&Event::Counted { counter, index, now, loc });

@@ -6,6 +6,7 @@ use crate::ir::{CounterHome, CounterKind, PrimitiveKind, Program};
 use crate::place::{Owner, Placement, node_name};
 use crate::salu;
 use sluice_asic::chip::Column;
+use sluice_asic::geometry::CounterFormat;
 use sluice_asic::gress::Gress;
 use sluice_asic::salu::register_file_rows;
 use std::collections::BTreeSet;
@@ -62,13 +63,20 @@ pub(super) fn of(program: &Program, placement: &Placement) -> Vec<ArrayReport> {
     }
     for (counter, data) in program.counters.iter() {
         let uses = |kind: &PrimitiveKind| matches!(kind, PrimitiveKind::Count(c, _) | PrimitiveKind::CountDirect(c) if *c == counter);
-        let cell = match data.kind {
+        let format = data.cell.format_for(data.kind);
+        let bits = match format.packet_and_byte_bits() {
+            Some((packets, bytes)) => format!("{packets}+{bytes} b"),
+            None if format == CounterFormat::Single64 => "64 b".to_owned(),
+            None => "32 b".to_owned(),
+        };
+        let what = match data.kind {
             CounterKind::Packets => "packets",
             CounterKind::Bytes => "bytes",
             CounterKind::PacketsAndBytes => "packets and bytes",
         };
+        let cell = format!("{what}, {bits}");
         let who = ("counter", data.name.as_str(), data.gress, data.home);
-        list.push(array(program, placement, who, cell.to_owned(), uses));
+        list.push(array(program, placement, who, cell, uses));
     }
     list
 }

@@ -4,14 +4,15 @@ use super::ParseError;
 use super::code::Code;
 use super::cursor::{Cursor, Parsed};
 use super::lex::Token;
-use super::print::{COUNTERS, LABELS, MATCHES, MODES};
+use super::print::{COUNTERS, FORMATS, LABELS, MATCHES, MODES};
 use super::scan::{Item, Kind};
 use super::scope::{Scope, Space};
 use super::{meters, registers};
 use crate::entity::{Entity, EntityMap};
 use crate::ir::{
-    ActionData, ConstEntry, CounterData, FieldData, HashData, Header, HeaderData, Home, Intrinsic, Key,
-    KeyValue, LabelData, ParamData, ParamValue, ProfileData, Program, SelectorData, TableData,
+    ActionData, ConstEntry, CounterCell, CounterData, FieldData, HashData, Header, HeaderData, Home,
+    Intrinsic, Key, KeyValue, LabelData, ParamData, ParamValue, ProfileData, Program, SelectorData,
+    TableData,
 };
 use sluice_asic::gress::Gress;
 use sluice_asic::hash::{CrcParams, HashAlgorithm};
@@ -237,10 +238,26 @@ fn hash_algorithm(c: &mut Cursor<'_>) -> Parsed<HashAlgorithm> {
 }
 
 fn counter(code: &mut Code<'_>, item: &Item) -> Parsed<CounterData> {
-    let (mut kind, mut home) = (None, None);
-    settings(code, &["kind", "direct", "size"], |code, word| {
+    let (mut kind, mut home, mut cell) = (None, None, CounterCell::default());
+    let words = ["kind", "direct", "size", "format", "leaves_out", "adds", "reads"];
+    settings(code, &words, |code, word| {
         match word {
             "kind" => kind = Some(code.c.one_of(&COUNTERS)?),
+            "format" => cell.format = Some(code.c.one_of(&FORMATS)?),
+            "leaves_out" => {
+                let before = code.c.clone();
+                let bytes: u16 = code.c.number("a number of bytes")?;
+                cell.adjust = 0_i16
+                    .checked_sub_unsigned(bytes)
+                    .ok_or_else(|| before.error("a number of bytes up to 32768"))?;
+            }
+            "adds" => {
+                let before = code.c.clone();
+                let bytes: u16 = code.c.number("a number of bytes")?;
+                cell.adjust =
+                    i16::try_from(bytes).map_err(|_| before.error("a number of bytes up to 32767"))?;
+            }
+            "reads" => cell.wraps = code.c.one_of(&[("cell", true), ("sum", false)])?,
             _ => home = Some(code.home(word)?),
         }
         Ok(())
@@ -251,6 +268,7 @@ fn counter(code: &mut Code<'_>, item: &Item) -> Parsed<CounterData> {
         gress: gress(item),
         kind,
         home,
+        cell,
         doc: item.doc.clone(),
         loc: item.loc,
     })

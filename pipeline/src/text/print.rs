@@ -7,6 +7,7 @@ use crate::ir::{
     ActionCall, CounterKind, Field, FieldData, Header, Home, KeyValue, LabelKind, MatchKind, Next, ParamData,
     Program, RequestKind, Table,
 };
+use sluice_asic::geometry::CounterFormat;
 use sluice_asic::gress::Gress;
 use sluice_asic::hash::HashAlgorithm;
 use sluice_asic::select::SelectorMode;
@@ -23,6 +24,14 @@ pub(super) const COUNTERS: [(&str, CounterKind); 3] = [
     ("packets", CounterKind::Packets),
     ("bytes", CounterKind::Bytes),
     ("packets_and_bytes", CounterKind::PacketsAndBytes),
+];
+/// The words of counter formats.
+pub(super) const FORMATS: [(&str, CounterFormat); 5] = [
+    ("single_32", CounterFormat::Single32),
+    ("single_64", CounterFormat::Single64),
+    ("both_28_36", CounterFormat::Both28And36),
+    ("both_64", CounterFormat::Both64),
+    ("both_17_25", CounterFormat::Both17And25),
 ];
 /// The words of match kinds.
 pub(super) const MATCHES: [(&str, MatchKind); 3] =
@@ -317,6 +326,17 @@ impl<'p> Printer<'p> {
             self.open(format_args!("counter {} : {}", name(&d.name), d.gress));
             self.line(format_args!("kind = {};", word(&COUNTERS, &d.kind)));
             self.home(d.home);
+            if let Some(format) = &d.cell.format {
+                self.line(format_args!("format = {};", word(&FORMATS, format)));
+            }
+            match d.cell.adjust {
+                0 => {}
+                less @ ..0 => self.line(format_args!("leaves_out = {};", less.unsigned_abs())),
+                more => self.line(format_args!("adds = {more};")),
+            }
+            if d.cell.wraps {
+                self.line(format_args!("reads = cell;"));
+            }
             self.close();
         }
     }

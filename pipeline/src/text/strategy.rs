@@ -5,10 +5,11 @@ use crate::entity::Entity;
 use crate::ir::*;
 use proptest::prelude::*;
 use sluice_asic::alu::AluOp;
+use sluice_asic::geometry::CounterFormat;
 use sluice_asic::gress::Gress;
 use sluice_asic::hash::{CrcParams, HashAlgorithm, XorWidth};
 use sluice_asic::meter::LpfMode;
-use sluice_asic::salu::{Half, SaluOp, Sense};
+use sluice_asic::salu::{Half, LaneMask, LaneOp, LanePost, LaneSearch, MathUnit, PostAmount, SaluOp, Sense};
 use sluice_asic::select::SelectorMode;
 use sluice_asic::units::Duration;
 
@@ -234,7 +235,12 @@ impl Draw {
         let home = self.home();
         let kind = self.of(&[CounterKind::Packets, CounterKind::Bytes, CounterKind::PacketsAndBytes]);
         let gress = self.of(&Gress::ALL);
-        CounterData { name: self.name(), gress, kind, home, doc: self.doc(), loc: Loc::default() }
+        let cell = CounterCell {
+            format: (self.below(2) == 0).then(|| self.of(&CounterFormat::ALL)),
+            adjust: self.word() as i16 >> self.of(&[0, 15, 12]),
+            wraps: self.below(2) == 0,
+        };
+        CounterData { name: self.name(), gress, kind, home, cell, doc: self.doc(), loc: Loc::default() }
     }
 
     fn home(&mut self) -> CounterHome {
@@ -309,7 +315,8 @@ impl Draw {
 
     fn cell_block(&mut self, p: &Program, depth: usize) -> Vec<CellStmt> {
         self.list(3, |d| {
-            let kind = match d.below(if depth == 0 { 2 } else { 3 }) {
+            let kind = match d.below(if depth == 0 { 3 } else { 4 }) {
+                2 => CellStmtKind::Search(d.search(p)),
                 0 => CellStmtKind::Write(d.of(&[Half::Lo, Half::Hi]), d.cell_value(p, 2)),
                 1 => CellStmtKind::Output(d.below(4) as u8, d.cell_value(p, 2)),
                 _ => {
@@ -322,7 +329,24 @@ impl Draw {
     }
 
     fn cell_value(&mut self, p: &Program, depth: usize) -> CellValue {
-        match self.below(if depth == 0 { 3 } else { 4 }) {
+        match self.below(if depth == 0 { 5 } else { 10 }) {
+            3 => CellValue::Address,
+            4 => CellValue::Lane(self.of(&LanePart::ALL).1),
+            5 => {
+                let table = self.value().to_be_bytes();
+                let (shift, scale) = (self.below(3) as i8 - 1, self.below(64) as i8 - 32);
+                let unit = MathUnit::new(self.below(2) == 0, shift, scale, table).unwrap();
+                CellValue::Math(unit, Box::new(self.cell_value(p, depth - 1)))
+            }
+            6 => CellValue::Predicate(self.list(3, |d| d.cell_cond(p, depth - 1))),
+            7 => {
+                let (a, b) = (self.cell_value(p, depth - 1), self.cell_value(p, depth - 1));
+                CellValue::Quotient(Box::new(a), Box::new(b))
+            }
+            8 => {
+                let (a, b) = (self.cell_value(p, depth - 1), self.cell_value(p, depth - 1));
+                CellValue::Remainder(Box::new(a), Box::new(b))
+            }
             0 => CellValue::Const(self.word() >> self.of(&[0, 32, 60])),
             1 => CellValue::Half(self.of(&[Half::Lo, Half::Hi])),
             2 => CellValue::Phv(self.expr(p, 2)),
@@ -334,15 +358,34 @@ impl Draw {
         }
     }
 
+    fn search(&mut self, p: &Program) -> Search {
+        let mask = self.word() as u16;
+        let mask = self.of(&[LaneMask::Constant(mask), LaneMask::Phv]);
+        let amount = PostAmount::Constant(self.word() as u8);
+        let amount = self.of(&[amount, PostAmount::Phv]);
+        let post = LanePost { subtract: self.below(2) == 0, amount };
+        let what = LaneSearch {
+            op: self.of(&LaneOp::ALL),
+            from_phv: self.below(2) == 0,
+            mask,
+            post: (self.below(3) > 0).then_some(post),
+        };
+        Search { what, operands: self.list(2, |d| d.expr(p, 1)) }
+    }
+
     fn cell_cond(&mut self, p: &Program, depth: usize) -> CellCond {
         let nested = |d: &mut Self| Box::new(d.cell_cond(p, depth - 1));
-        match self.below(if depth == 0 { 1 } else { 4 }) {
+        match self.below(if depth == 0 { 2 } else { 5 }) {
+            1 => {
+                let (half, mask) = (self.of(&[Half::Lo, Half::Hi]), self.word());
+                CellCond::Match(half, self.cell_value(p, 0), mask)
+            }
             0 => {
                 let (op, sense) = (self.of(&CmpOp::ALL), self.of(&Sense::ALL));
                 CellCond::Cmp(op, sense, self.cell_value(p, 1), self.cell_value(p, 1))
             }
-            1 => CellCond::Not(nested(self)),
-            2 => CellCond::And(nested(self), nested(self)),
+            2 => CellCond::Not(nested(self)),
+            3 => CellCond::And(nested(self), nested(self)),
             _ => CellCond::Or(nested(self), nested(self)),
         }
     }

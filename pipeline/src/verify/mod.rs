@@ -49,6 +49,9 @@
 //! on or compared. An access has an index, a leaf that can be below the size; it takes output words that the
 //! action writes, into fields of at most 32 bits.
 //!
+//! **Counters** (`counters`). A counter has cells, of a format that holds what it counts; its adjustment of lengths
+//! has 14 bits.
+//!
 //! **Meters** (`meters`). A meter, filter or WRED has cells, and a first configuration of its kind. A colour goes
 //! into 2 to 32 bits and a packet's own colour has 2; filters and WRED take samples of at most 32 bits. Random
 //! numbers have 1 to 32 bits and go into fields of that width.
@@ -95,6 +98,7 @@ mod actions;
 mod arrays;
 mod chip;
 mod control;
+mod counters;
 mod deparser;
 mod diag;
 mod entities;
@@ -132,6 +136,7 @@ pub fn verify(program: &Program) -> Vec<Diag> {
     }
     registers::check(program, &mut d);
     meters::check(program, &mut d);
+    counters::check(program, &mut d);
     arrays::check(program, &mut d);
     actions::check(program, &mut d);
     tables::check(program, &mut d);

@@ -4,7 +4,7 @@
 use super::values::{Source, leaf, width};
 use super::{Diag, Site, fits, has_errors};
 use crate::ir::{
-    CellCond, CellStmt, CellStmtKind, CellValue, CounterHome, Expr, Program, RegisterActionData,
+    CellCond, CellStmt, CellStmtKind, CellValue, CounterHome, Expr, Program, RegisterActionData, Search,
 };
 use sluice_asic::salu::{Format, Half};
 
@@ -35,6 +35,11 @@ pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
     }
 }
 
+/// Whether the divider takes the value as it is.
+fn is_leaf(value: &CellValue) -> bool {
+    matches!(value, CellValue::Const(_) | CellValue::Half(_) | CellValue::Phv(_))
+}
+
 /// Whether a register action writes an output word.
 pub(super) fn outputs(data: &RegisterActionData, word: u8) -> bool {
     let mut found = false;
@@ -61,6 +66,8 @@ impl Body<'_> {
                     self.half(site, *half, "writes");
                     self.value(site, value);
                 }
+                CellStmtKind::Output(0..=3, value) if value.is_returned_only() => self.returned(site, value),
+                CellStmtKind::Search(search) => self.search(site, search),
                 CellStmtKind::Output(word, value) => {
                     if *word > 3 {
                         let text = format!("writes output word {word}; there are words 0 to 3");
@@ -74,6 +81,45 @@ impl Body<'_> {
                     self.statements(site, otherwise);
                 }
             }
+        }
+    }
+
+    /// A value that an output word shows and no ALU takes.
+    fn returned(&mut self, site: Site<'_>, value: &CellValue) {
+        match value {
+            CellValue::Predicate(conds) => {
+                if !(1..=4).contains(&conds.len()) {
+                    let text = format!("returns a predicate of {}", super::count(conds.len(), "condition"));
+                    self.error(site, text, "a stateful ALU compares 1 to 4 times, on fields and the element");
+                }
+                for cond in conds {
+                    self.cond(site, cond);
+                }
+            }
+            CellValue::Quotient(a, b) | CellValue::Remainder(a, b) => {
+                for value in [a, b] {
+                    if !is_leaf(value) {
+                        let text = "divides a computed value".to_owned();
+                        self.error(site, text, "divide halves, packet values and constants");
+                    }
+                    self.value(site, value);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn search(&mut self, site: Site<'_>, search: &Search) {
+        if self.format.element_bits() != 128 || self.format.is_pair() {
+            let text = format!("searches the lanes of an element of {} bits", self.format);
+            self.error(site, text, "lanes are those of 128-bit elements");
+        }
+        if search.operands.len() > 2 {
+            let text = format!("searches with {} packet values", search.operands.len());
+            self.error(site, text, "give at most two, the low and the high operand");
+        }
+        for operand in &search.operands {
+            self.operand(site, operand, 64);
         }
     }
 
@@ -92,6 +138,14 @@ impl Body<'_> {
     }
 
     fn cond(&mut self, site: Site<'_>, cond: &CellCond) {
+        if let CellCond::Match(half, value, _) = cond {
+            self.half(site, *half, "matches");
+            if !matches!(value, CellValue::Phv(_)) {
+                let text = "matches a half with something else than a packet value".to_owned();
+                self.error(site, text, "a ternary match unit compares memory and PHV");
+            }
+            return self.value(site, value);
+        }
         self.wide(site, "compares");
         let mut values = Vec::new();
         cond.values(&mut |v| values.push(v));
@@ -111,6 +165,22 @@ impl Body<'_> {
             }
             CellValue::Half(half) => self.half(site, *half, "reads"),
             CellValue::Phv(e) => self.operand(site, e, bits),
+            CellValue::Math(_, a) => {
+                self.wide(site, "computes on");
+                if !matches!(**a, CellValue::Half(_) | CellValue::Phv(_)) {
+                    let text = "gives the math unit a computed value".to_owned();
+                    self.error(site, text, "it takes a half or a packet value");
+                }
+                self.value(site, a);
+            }
+            CellValue::Predicate(_)
+            | CellValue::Address
+            | CellValue::Quotient(..)
+            | CellValue::Remainder(..)
+            | CellValue::Lane(_) => {
+                let text = "computes with a value that can only be returned".to_owned();
+                self.error(site, text, "return it, and compute with the field that takes it");
+            }
             CellValue::Op(_, a, b) => {
                 self.wide(site, "computes on");
                 self.value(site, a);

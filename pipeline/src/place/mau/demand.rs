@@ -9,13 +9,14 @@ use super::super::deps::node_name;
 use super::gateway::{self, GatewayDemand};
 use crate::flow::{Flow, Node, NodeKind, Outcome, Var, table_actions};
 use crate::ir::{
-    Action, Counter, CounterHome, CounterKind, Expr, Hash, Index, Loc, MatchKind, Meter, MeterAccess,
+    Action, Counter, CounterData, CounterHome, Expr, Hash, Index, Loc, MatchKind, Meter, MeterAccess,
     MeterKind, PrimitiveKind, Profile, Program, Random, Register, RegisterAccess, Table,
 };
 use crate::salu;
 use crate::verify::Diag;
 use sluice_asic::alu::AluClass;
 use sluice_asic::chip::ChipSpec;
+use sluice_asic::geometry::CounterFormat;
 use sluice_asic::phv::Container;
 use sluice_asic::salu::Format;
 use sluice_asic::select::{GroupShape, SelectorMode};
@@ -63,8 +64,8 @@ pub(crate) struct CounterDemand {
     pub(crate) name: String,
     /// The counter.
     pub(crate) counter: Counter,
-    /// What it counts.
-    pub(crate) kind: CounterKind,
+    /// Its words.
+    pub(crate) format: CounterFormat,
     /// Cells; `None` if there is one per entry.
     pub(crate) size: Option<u32>,
 }
@@ -239,7 +240,7 @@ impl Context<'_> {
             demand.counters.push(CounterDemand {
                 name: self.program.counters[counter].name.clone(),
                 counter,
-                kind: self.program.counters[counter].kind,
+                format: format(&self.program.counters[counter]),
                 size: None,
             });
         }
@@ -356,7 +357,7 @@ impl Context<'_> {
             return;
         }
         let name = data.name.clone();
-        demand.counters.push(CounterDemand { name, counter, kind: data.kind, size: Some(size.max(1)) });
+        demand.counters.push(CounterDemand { name, counter, format: format(data), size: Some(size.max(1)) });
         let bytes = self.input_bytes(std::slice::from_ref(index));
         if !bytes.is_empty() {
             let bits = u32::from(index.width(self.program)).min(bits_for(size).max(1));
@@ -526,6 +527,10 @@ impl Context<'_> {
         }
         pointers.values().map(|(bits, users)| bits + u32::from(*users < actions.len())).sum()
     }
+}
+
+fn format(data: &CounterData) -> CounterFormat {
+    data.cell.format_for(data.kind)
 }
 
 /// What an entry may point to.

@@ -1,7 +1,7 @@
 //! Rule 4: RAMs and TCAMs against the entries that they must hold.
 
 use super::Check;
-use crate::ir::{CounterHome, CounterKind, MatchKind, PrimitiveKind, Table};
+use crate::ir::{Counter, CounterHome, MatchKind, PrimitiveKind, Table};
 use crate::place::data::{Owner, Part};
 use crate::place::params::param_bits;
 use sluice_asic::chip::Column;
@@ -154,30 +154,25 @@ fn selector(check: &mut Check<'_>, owner: Owner, part: Part, table: Table) {
 
 fn counters(check: &mut Check<'_>, owner: Owner, part: Part) {
     let program = check.program;
-    let mut cells: Vec<(CounterKind, u64)> = Vec::new();
+    let mut cells: Vec<(CounterFormat, u64)> = Vec::new();
+    let format = |c: Counter| program.counters[c].cell.format_for(program.counters[c].kind);
     let mut seen = BTreeSet::new();
     let direct = check.table(owner).and_then(|t| program.direct_counter(t));
-    cells.extend(direct.map(|c| (program.counters[c].kind, u64::from(part.entries.max(1)))));
+    cells.extend(direct.map(|c| (format(c), u64::from(part.entries.max(1)))));
     for action in check.flow(owner.gress).actions(program, owner.node) {
         for p in &program.actions[action].body {
             let PrimitiveKind::Count(c, _) = &p.kind else { continue };
             let CounterHome::Indirect(size) = program.counters[*c].home else { continue };
             if seen.insert(*c) {
-                cells.push((program.counters[*c].kind, u64::from(size.max(1))));
+                cells.push((format(*c), u64::from(size.max(1))));
             }
         }
     }
     if cells.is_empty() {
         return;
     }
-    let rams = |(kind, cells): &(CounterKind, u64)| {
-        let format = if *kind == CounterKind::PacketsAndBytes {
-            CounterFormat::Both28And36
-        } else {
-            CounterFormat::Single32
-        };
-        geometry::counter(check.mau, *cells, format).data_rams
-    };
+    let rams =
+        |(format, cells): &(CounterFormat, u64)| geometry::counter(check.mau, *cells, *format).data_rams;
     let needed = cells.iter().map(rams).sum();
     let alus = check.units(owner, part.stage, Column::StatsAlu).count();
     check.at_least(owner, part.stage, "counter ALUs", alus as u64, cells.len() as u64);
