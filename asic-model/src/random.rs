@@ -21,7 +21,7 @@ pub struct StreamId {
 }
 
 /// A stream of random numbers: PCG 64 MCG, whose values are stable across versions and platforms.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RandomStream(Pcg64Mcg);
 
 impl RandomStream {

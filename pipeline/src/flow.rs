@@ -284,7 +284,7 @@ fn action_effects(program: &Program, action: Action, e: &mut Effects) {
             PrimitiveKind::Count(_, index) => index.fields(&mut |f| e.match_reads.push(Var::Field(f))),
             PrimitiveKind::CountDirect(_) => {}
             PrimitiveKind::Register(access) => {
-                access.index.fields(&mut |f| e.match_reads.push(Var::Field(f)));
+                access.index.fields(program, &mut |f| e.match_reads.push(Var::Field(f)));
                 for operand in program.register_actions[access.action].operands() {
                     operand.fields(&mut |f| e.match_reads.push(Var::Field(f)));
                 }
@@ -298,6 +298,12 @@ fn action_effects(program: &Program, action: Action, e: &mut Effects) {
                 e.action_reads.push(Var::Field(*dst));
                 e.writes.push(Var::Field(*dst));
             }
+            PrimitiveKind::Meter(access) => {
+                access.index.fields(program, &mut |f| e.match_reads.push(Var::Field(f)));
+                access.input.iter().for_each(|x| x.fields(&mut |f| e.match_reads.push(Var::Field(f))));
+                e.writes.push(Var::Field(access.to));
+            }
+            PrimitiveKind::Random(dst, _) => e.writes.push(Var::Field(*dst)),
         }
     }
 }

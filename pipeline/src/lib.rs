@@ -14,6 +14,7 @@ pub mod engine;
 pub mod entity;
 pub mod flow;
 pub mod ir;
+pub mod meters;
 pub mod packet;
 pub mod pass;
 pub mod place;

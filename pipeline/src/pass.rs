@@ -3,12 +3,16 @@
 //! What may not live here: how a pass is executed, and time beyond the stamps that programs can read.
 
 use crate::control::{ControlState, Entry, EntryId};
-use crate::entity::EntityMap;
-use crate::ir::{Counter, CounterHome, Intrinsic, Label, Profile, Program, Register, Table};
+use crate::entity::{Entity, EntityMap};
+use crate::ir::{Counter, Intrinsic, Label, Meter, Profile, Program, Random, Register, Table};
+use crate::meters::{MeterArray, Origin};
 use crate::packet::{Packet, PacketStore};
+use sluice_asic::counter::{CounterEntry, CounterLayout};
 use sluice_asic::gress::Gress;
+use sluice_asic::random::RandomStream;
 use sluice_asic::salu::State as Element;
 use sluice_asic::tm::MirrorMetadata;
+use sluice_asic::units::Bytes;
 
 /// Intrinsic metadata that the device gives to a pass. Stamps are in ns; the executor takes the low bits
 /// that the chip has.
@@ -206,6 +210,16 @@ pub struct Count {
     pub bytes: u64,
 }
 
+impl Count {
+    /// Counts a packet of this length as a layout says.
+    #[inline]
+    pub fn count(&mut self, layout: CounterLayout, bytes: u32) {
+        let mut entry = CounterEntry { packets: self.packets, bytes: self.bytes };
+        entry.count(layout, Bytes(bytes.into()));
+        (self.packets, self.bytes) = (entry.packets, entry.bytes);
+    }
+}
+
 /// Everything a program remembers between packets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct State {
@@ -215,33 +229,32 @@ pub struct State {
     pub registers: EntityMap<Register, Vec<Element>>,
     /// Sweeps since the last hit per entry of a table that ages; nothing for other tables.
     pub ages: EntityMap<Table, Vec<u8>>,
+    /// One array per meter, filter or WRED.
+    pub meters: EntityMap<Meter, MeterArray>,
+    /// One stream per generator. Every pass of its gress takes one number, in entry order, drawn or not.
+    pub randoms: EntityMap<Random, RandomStream>,
 }
 
 impl State {
-    /// As a pipe starts: counters at zero, registers at their first value.
+    /// As a pipe starts: counters at zero, registers at their first value, meters as the program configures
+    /// them.
     #[must_use]
-    pub fn new(program: &Program) -> State {
+    pub fn new(program: &Program, origin: &Origin) -> State {
         let counters = program
             .counters
             .values()
-            .map(|c| {
-                let size = match c.home {
-                    CounterHome::Direct(table) => {
-                        program.tables[table].size.max(program.tables[table].entries.len() as u32)
-                    }
-                    CounterHome::Indirect(size) => size,
-                };
-                vec![Count::default(); size as usize]
-            })
+            .map(|c| vec![Count::default(); program.cells(c.home) as usize])
             .collect();
-        let registers = program
-            .registers
-            .values()
-            .map(|r| vec![Element::pair(r.init[0], r.init[1]); r.size as usize])
+        let registers =
+            program.registers.values().map(|r| vec![r.first(); program.cells(r.home) as usize]).collect();
+        let meters = program.meters.iter();
+        let meters = meters
+            .map(|(m, data)| MeterArray::new(data, program.cells(data.home), m.index() as u32, origin))
             .collect();
         let ages =
             program.tables.values().map(|t| vec![0; if t.idle.is_some() { t.size as usize } else { 0 }]);
-        State { counters, registers, ages: ages.collect() }
+        let randoms = program.randoms.iter().map(|(r, data)| origin.stream(data.gress, r.index() as u32));
+        State { counters, registers, ages: ages.collect(), meters, randoms: randoms.collect() }
     }
 }
 

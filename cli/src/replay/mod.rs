@@ -10,6 +10,7 @@ mod pace;
 mod progress;
 mod run;
 mod sink;
+mod state;
 mod stdin;
 mod summary;
 mod text;
@@ -110,7 +111,7 @@ pub(crate) fn run(args: &ReplayArgs, as_json: bool) -> Result<(), Failure> {
     let plan =
         Plan { args, program, placement, ports, control, changes, config, schedule, rewrite, drain, stop };
     let cycles = [0, 1].map(|g: usize| plan.placement.gresses[g].parser.cycles.clone());
-    let options = Options { parser_cycles: cycles };
+    let options = Options { parser_cycles: cycles, ..Options::default() };
     match (args.trace, args.engine) {
         (true, _) => {
             let (tracer, text) = trace::tracer();
@@ -245,6 +246,7 @@ fn write_files(
     summary: &Value,
 ) -> Result<Option<trace::TraceText>, Failure> {
     let counts = port_counts(&done);
+    let registers = state::all(plan, &done);
     let Collector { outputs, trace, .. } = done.collector;
     let mut folder = Folder::default();
     outputs.finish(&mut folder, &counts)?;
@@ -255,6 +257,10 @@ fn write_files(
     folder.text(dir, "report.json", "sluice.report/1", "the program on the chip", &pretty(&report))?;
     let entries = sluice_pipeline::control::entries::print(&plan.program, &plan.control);
     folder.text(dir, "entries.toml", "sluice.entries", "entries at the start of the run", &entries)?;
+    if let Some(registers) = &registers {
+        let what = "elements of registers that differ from their first value";
+        folder.text(dir, "state.json", "sluice.state/1", what, &pretty(registers))?;
+    }
     if let Some(trace) = &trace {
         folder.text(dir, "trace.txt", "text", "what happened to each packet", &trace.written)?;
     }

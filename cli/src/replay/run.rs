@@ -10,6 +10,7 @@ use sluice_asic::units::{Duration, Time};
 use sluice_pcaps::capture::{CaptureError, TruncatedTail};
 use sluice_pcaps::replay::{Feed, InputReport};
 use sluice_pcaps::wire::ethernet::wire_len;
+use sluice_pipeline::control::Reading;
 use sluice_pipeline::pass::{Executor, State};
 use sluice_pipeline::switch::{Held, RxFrame, Switch, Totals};
 use std::sync::atomic::Ordering;
@@ -51,6 +52,10 @@ pub(crate) struct Done<'a> {
     pub(crate) totals: Totals,
     pub(crate) held: Held,
     pub(crate) state: State,
+    /// Each pipe's own.
+    pub(crate) pipes: Vec<State>,
+    /// What the control plane has read.
+    pub(crate) readings: Vec<Reading>,
     pub(crate) queues: Vec<Value>,
     pub(crate) buffer: Value,
     pub(crate) ports: Vec<PortLoad>,
@@ -174,6 +179,8 @@ impl<'a, E: Executor> Session<'a, E> {
             totals: self.switch.totals().clone(),
             held: self.switch.held(),
             state: self.switch.state(),
+            pipes: self.switch.pipe_states().cloned().collect(),
+            readings: self.switch.readings().to_vec(),
             conserved: self.switch.is_conserved(),
             wall: json!({ "seconds": seconds, "packets_per_second": rate }),
             reports: feed.reports().to_vec(),

@@ -56,6 +56,8 @@ pub(crate) fn value(plan: &Plan<'_>, done: &Done<'_>) -> Value {
         "queues": done.queues,
         "pools": [done.buffer],
         "counters": counters(plan, done),
+        "registers": super::state::registers(plan, done, super::state::SHOWN),
+        "readings": super::state::readings(plan, done),
         "warnings": warnings,
         "violations": [],
     })

@@ -66,6 +66,8 @@ fn write_summary(out: &mut String, plan: &Plan<'_>, s: &Value) -> std::fmt::Resu
     deaths(out, plan, s)?;
     ports(out, s)?;
     counters(out, plan, s)?;
+    registers(out, s)?;
+    readings(out, s)?;
     queues(out, plan, s)?;
     for w in s["warnings"].as_array().into_iter().flatten() {
         writeln!(out, "\nwarning: {}", w.as_str().unwrap_or(""))?;
@@ -165,6 +167,70 @@ fn counters(out: &mut String, plan: &Plan<'_>, s: &Value) -> std::fmt::Result {
         return Ok(());
     }
     writeln!(out, "\n{}", table(&["ENTRIES HIT", "PKTS", "BYTES"], rows))
+}
+
+/// `17`, or `(17, 4)` for a pair.
+fn value(element: &Value) -> String {
+    match element["high"].as_u64() {
+        Some(high) => format!("({}, {high})", n(&element["value"])),
+        None => n(&element["value"]).to_string(),
+    }
+}
+
+/// A few elements of every register that packets changed.
+fn registers(out: &mut String, s: &Value) -> std::fmt::Result {
+    const FEW: usize = 6;
+    let rows: Vec<Vec<String>> = s["registers"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|r| {
+            let elements = r["elements"].as_array().into_iter().flatten().take(FEW);
+            let mut texts: Vec<String> =
+                elements.map(|e| format!("[{}] = {}", n(&e["index"]), value(e))).collect();
+            if n(&r["changed"]) > texts.len() as u64 {
+                texts.push("..".to_owned());
+            }
+            vec![
+                r["register"].as_str().unwrap_or("").to_owned(),
+                n(&r["pipe"]).to_string(),
+                format!("{} of {}", n(&r["changed"]), n(&r["size"])),
+                texts.join(", "),
+            ]
+        })
+        .collect();
+    if rows.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\n{}", table(&["REGISTER", "PIPE", "CHANGED", "ELEMENTS"], rows))
+}
+
+fn readings(out: &mut String, s: &Value) -> std::fmt::Result {
+    let rows: Vec<Vec<String>> = s["readings"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|r| {
+            let (name, text) = match r["register"].as_str() {
+                Some(name) => (name, value(r)),
+                None => {
+                    let text = format!("{} packets, {} bytes", n(&r["packets"]), n(&r["bytes"]));
+                    (r["counter"].as_str().unwrap_or(""), text)
+                }
+            };
+            let ns = n(&r["time_ps"]);
+            vec![
+                format!("{}.{:03} ns", ns / 1000, ns % 1000),
+                format!("{name}[{}]", n(&r["index"])),
+                n(&r["pipe"]).to_string(),
+                text,
+            ]
+        })
+        .collect();
+    if rows.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\n{}", table(&["READ AT", "CELL", "PIPE", "VALUE"], rows))
 }
 
 fn queues(out: &mut String, plan: &Plan<'_>, s: &Value) -> std::fmt::Result {

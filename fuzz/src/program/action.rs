@@ -7,8 +7,8 @@ use super::wire::Wire;
 use sluice_asic::hash::{HashAlgorithm, XorWidth};
 use sluice_pipeline::entity::Entity;
 use sluice_pipeline::ir::{
-    Action, ActionData, Counter, Expr, Field, Hash, HashData, Intrinsic, Label, Loc, Primitive,
-    PrimitiveKind, Register, RegisterAccess, Stmt, StmtKind,
+    Action, ActionData, Counter, Expr, Field, Hash, HashData, Index, Intrinsic, Label, Loc, Meter,
+    MeterAccess, Primitive, PrimitiveKind, Register, RegisterAccess, Stmt, StmtKind,
 };
 
 /// What actions of one owner (a table, a call) may touch besides fields.
@@ -19,6 +19,7 @@ pub(super) struct Owned {
     /// Indirect counters and registers that nothing else uses.
     pub(super) counters: Vec<Counter>,
     pub(super) registers: Vec<Register>,
+    pub(super) meters: Vec<Meter>,
 }
 
 impl Writer<'_, '_> {
@@ -78,8 +79,15 @@ impl Writer<'_, '_> {
         owned: &Owned,
         body: &[PrimitiveKind],
     ) -> Option<PrimitiveKind> {
-        let choice = self.d.below(16);
+        let choice = self.d.below(18);
         match choice {
+            16 => {
+                let to = self.target(scope, draft, 32)?;
+                let random = self.random(self.p.fields[to].width);
+                draft.written.push(to);
+                Some(PrimitiveKind::Random(to, random))
+            }
+            17 => self.ask(scope, draft, owned, body),
             0..=7 => {
                 let to = self.target(scope, draft, 128)?;
                 let value = self.value(scope, draft, self.p.fields[to].width);
@@ -120,6 +128,28 @@ impl Writer<'_, '_> {
         }
     }
 
+    /// A question to the owner's meter, once per action.
+    fn ask(
+        &mut self,
+        scope: &Scope,
+        draft: &mut Draft,
+        owned: &Owned,
+        body: &[PrimitiveKind],
+    ) -> Option<PrimitiveKind> {
+        let meter = self.d.pick(&owned.meters)?;
+        if body.iter().any(|k| matches!(k, PrimitiveKind::Meter(a) if a.meter == meter)) {
+            return None;
+        }
+        let index = Index::At(self.phv(scope, draft, 3)?);
+        let input = match self.p.meters[meter].kind.is_coloured() {
+            true if self.d.chance(1, 2) => None,
+            coloured => Some(self.phv(scope, draft, if coloured { 2 } else { 16 })?),
+        };
+        let to = self.target(scope, draft, 32).filter(|f| self.p.fields[*f].width >= 2)?;
+        draft.written.push(to);
+        Some(PrimitiveKind::Meter(MeterAccess { meter, index, input, to }))
+    }
+
     fn access(
         &mut self,
         scope: &Scope,
@@ -150,7 +180,7 @@ impl Writer<'_, '_> {
             draft.written.push(to);
             outputs.push((0, to));
         }
-        Some(PrimitiveKind::Register(RegisterAccess { action, index, outputs }))
+        Some(PrimitiveKind::Register(RegisterAccess { action, index: Index::At(index), outputs }))
     }
 
     /// A field to write that this action did not write yet, of at most so many bits.

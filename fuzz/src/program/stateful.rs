@@ -5,8 +5,9 @@ use super::scope::Scope;
 use super::value::Draft;
 use sluice_asic::salu::{Format, Half, SaluOp, Sense};
 use sluice_pipeline::ir::{
-    CellCond, CellStmt, CellStmtKind, CellValue, CmpOp, Counter, CounterData, CounterHome, CounterKind, Expr,
-    Loc, Register, RegisterActionData, RegisterData,
+    CellCond, CellStmt, CellStmtKind, CellValue, CmpOp, Counter, CounterCell, CounterData, CounterHome,
+    CounterKind, Expr, Loc, Meter, MeterConfig, MeterData, MeterKind, Random, RandomData, Register,
+    RegisterActionData, RegisterData,
 };
 
 /// Whether the action writes its first output word anywhere.
@@ -21,7 +22,12 @@ impl Writer<'_, '_> {
         let kind = self.d.of([CounterKind::Packets, CounterKind::Bytes, CounterKind::PacketsAndBytes]);
         let name = self.name("count");
         let (gress, doc, loc) = (self.gress, String::new(), Loc::default());
-        self.p.counters.push(CounterData { name, gress, kind, home, doc, loc })
+        let cell = match self.d.below(5) {
+            4 => CounterCell { wraps: true, ..CounterCell::default() },
+            3 => CounterCell { adjust: self.d.of([4, -4, 20]), ..CounterCell::default() },
+            _ => CounterCell::default(),
+        };
+        self.p.counters.push(CounterData { name, gress, kind, home, cell, doc, loc })
     }
 
     /// A register with one to three actions whose operands are fields of this place.
@@ -33,8 +39,8 @@ impl Writer<'_, '_> {
         let init = if pair { init } else { [init[0], 0] };
         let name = self.name("r");
         let (gress, doc, loc) = (self.gress, String::new(), Loc::default());
-        let size = self.d.of([64, 1, 10, 100]);
-        let register = self.p.registers.push(RegisterData { name, gress, format, size, init, doc, loc });
+        let home = CounterHome::Indirect(self.d.of([64, 1, 10, 100]));
+        let register = self.p.registers.push(RegisterData { name, gress, format, home, init, doc, loc });
         // At most two values from the packet for all actions.
         let operands: Vec<Expr> = (0..2).filter_map(|_| self.phv(scope, &Draft::default(), bits)).collect();
         for _ in 0..1 + self.d.below(3) {
@@ -44,6 +50,29 @@ impl Writer<'_, '_> {
             self.p.register_actions.push(RegisterActionData { name, register, body, doc, loc });
         }
         Some(register)
+    }
+
+    /// A generator of random numbers as wide as a field.
+    pub(super) fn random(&mut self, width: u16) -> Random {
+        let (name, gress, doc, loc) = (self.name("random"), self.gress, String::new(), Loc::default());
+        self.p.randoms.push(RandomData { name, gress, width, doc, loc })
+    }
+
+    /// A meter or filter that passes in a few nanoseconds already see.
+    pub(super) fn meter(&mut self) -> Meter {
+        let kind = self.d.of([MeterKind::Packets, MeterKind::Bytes, MeterKind::Lpf]);
+        let size = self.d.of([8, 100]);
+        let initial = match kind {
+            MeterKind::Packets | MeterKind::Bytes => {
+                let committed = 1_000_000 << self.d.below(6);
+                let (committed_burst, peak_burst) = self.d.of([(2, 4), (64, 200), (1000, 1500)]);
+                Some(MeterConfig::Rates { committed, committed_burst, peak: 3 * committed, peak_burst })
+            }
+            _ => None,
+        };
+        let (name, gress, doc, loc) = (self.name("meter"), self.gress, String::new(), Loc::default());
+        let home = CounterHome::Indirect(size);
+        self.p.meters.push(MeterData { name, gress, kind, home, initial, doc, loc })
     }
 
     fn bit_body(&mut self) -> Vec<CellStmtKind> {

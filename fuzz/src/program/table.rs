@@ -62,6 +62,9 @@ impl Writer<'_, '_> {
         if self.d.chance(1, 3) {
             owned.registers.extend(self.register(scope));
         }
+        if self.d.chance(1, 8) {
+            owned.meters.push(self.meter());
+        }
         owned
     }
 

@@ -25,14 +25,42 @@ pub struct Builder {
 pub(super) struct Draft {
     pub(super) program: ir::Program,
     pub(super) diags: Vec<Diag>,
-    /// Direct counters that no table has yet.
-    pub(super) homeless: Vec<ir::Counter>,
+    /// Direct arrays that no table has yet.
+    pub(super) homeless: Vec<Homeless>,
     /// Where each gress said which state is first.
     pub(super) started: [Option<Loc>; 2],
     /// Each gress' action that does nothing, once a table needs it.
     pub(super) no_action: [Option<ir::Action>; 2],
     /// Name and documentation of the next declaration.
     pending: Option<(String, String)>,
+}
+
+/// A direct array before its table is built.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Homeless {
+    Counter(ir::Counter),
+    Register(ir::Register),
+    Meter(ir::Meter),
+}
+
+impl Homeless {
+    /// What it is, its name and place.
+    pub(super) fn who(self, program: &ir::Program) -> (&'static str, &str, Loc) {
+        match self {
+            Homeless::Counter(c) => ("counter", &program.counters[c].name, program.counters[c].loc),
+            Homeless::Register(r) => ("register", &program.registers[r].name, program.registers[r].loc),
+            Homeless::Meter(m) => ("meter", &program.meters[m].name, program.meters[m].loc),
+        }
+    }
+
+    /// Gives it its table.
+    pub(super) fn settle(self, program: &mut ir::Program, table: ir::Table) {
+        *match self {
+            Homeless::Counter(c) => &mut program.counters[c].home,
+            Homeless::Register(r) => &mut program.registers[r].home,
+            Homeless::Meter(m) => &mut program.meters[m].home,
+        } = ir::CounterHome::Direct(table);
+    }
 }
 
 /// A name for a declaration, not yet made unique, with its documentation.
@@ -158,11 +186,12 @@ impl Builder {
         let Draft { mut program, mut diags, homeless, started, .. } = self.draft.into_inner();
         let values = params.list().into_iter();
         program.params = values.map(|p| ParamValue { doc: p.help(), key: p.key, value: p.value }).collect();
-        for counter in homeless {
-            let data = &program.counters[counter];
+        for array in homeless {
+            let (word, name, loc) = array.who(&program);
+            let does = if word == "counter" { "counts" } else { "belongs to" };
             diags.push(
-                Diag::error(data.loc, format!("direct counter `{}` is on no table", data.name))
-                    .help("put it on the table whose entries it counts: `.counter(c)`"),
+                Diag::error(loc, format!("direct {word} `{name}` is on no table"))
+                    .help(format!("put it on the table whose entries it {does}: `.{word}({})`", &word[..1])),
             );
         }
         for gress in Gress::ALL {

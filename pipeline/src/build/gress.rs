@@ -5,12 +5,12 @@
 
 use super::action::Act;
 use super::control::Control;
-use super::draft::Builder;
+use super::draft::{Builder, Homeless};
 use super::fields::{Declarer, Fields, Hdr, IntrinsicDeclarer, IntrinsicFields};
 use super::handles::{ActionRef, CounterRef, DirectCounterRef, LabelRef};
 use crate::ir::{
-    Action, ActionData, Counter, CounterData, CounterHome, CounterKind, Field, HeaderData, Home, LabelKind,
-    Loc,
+    Action, ActionData, Counter, CounterCell, CounterData, CounterHome, CounterKind, Field, HeaderData, Home,
+    LabelKind, Loc,
 };
 use sluice_asic::gress::Gress;
 
@@ -114,24 +114,36 @@ impl<'b> GressBuilder<'b> {
     /// Declares a counter of `size` cells that actions index.
     #[track_caller]
     pub fn counter(&self, size: u32, kind: CounterKind) -> CounterRef {
-        CounterRef(self.new_counter(CounterHome::Indirect(size), kind, Loc::caller()))
+        self.counter_with(size, kind, CounterCell::default())
+    }
+
+    /// As [`GressBuilder::counter`], with cells of a format of its own.
+    #[track_caller]
+    pub fn counter_with(&self, size: u32, kind: CounterKind, cell: CounterCell) -> CounterRef {
+        CounterRef(self.new_counter(CounterHome::Indirect(size), kind, cell, Loc::caller()))
     }
 
     /// Declares a counter with one cell per entry of a table; the table takes it by
     /// [`TableBuilder::counter`](super::TableBuilder::counter), after the actions that count.
     #[track_caller]
     pub fn direct_counter(&self, kind: CounterKind) -> DirectCounterRef {
+        self.direct_counter_with(kind, CounterCell::default())
+    }
+
+    /// As [`GressBuilder::direct_counter`], with cells of a format of its own.
+    #[track_caller]
+    pub fn direct_counter_with(&self, kind: CounterKind, cell: CounterCell) -> DirectCounterRef {
         // The table is not known yet: it takes this place when it is built, or `finish` refuses.
-        let counter = self.new_counter(CounterHome::Indirect(0), kind, Loc::caller());
-        self.builder.draft().homeless.push(counter);
+        let counter = self.new_counter(CounterHome::Indirect(0), kind, cell, Loc::caller());
+        self.builder.draft().homeless.push(Homeless::Counter(counter));
         DirectCounterRef(counter)
     }
 
-    fn new_counter(&self, home: CounterHome, kind: CounterKind, loc: Loc) -> Counter {
+    fn new_counter(&self, home: CounterHome, kind: CounterKind, cell: CounterCell, loc: Loc) -> Counter {
         let name = self.builder.take_name("counter", loc);
         let mut draft = self.builder.draft();
         let unique = name.unique(|n| draft.program.counters.values().any(|c| c.name == n));
-        let data = CounterData { name: unique, gress: self.gress, kind, home, doc: name.doc, loc };
+        let data = CounterData { name: unique, gress: self.gress, kind, home, cell, doc: name.doc, loc };
         draft.program.counters.push(data)
     }
 

@@ -31,7 +31,13 @@ handles! {
     DirectCounterRef = Counter;
     /// The named reason of a drop, or the purpose of an absorption.
     LabelRef = Label;
+    /// An array of meters, filters or WRED entries.
+    MeterRef = Meter;
 }
+
+/// A generator of random numbers of `W` bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RandomRef<const W: u16>(pub(super) ir::Random);
 
 /// A register whose elements are `W` bits wide.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -60,6 +66,7 @@ register_handles! {
     RegisterRef<W> = Register;
     PairRef<W> = Register;
     RegisterActionRef = RegisterAction;
+    RandomRef<W> = Random;
 }
 
 /// A hash computation with a result of `W` bits.

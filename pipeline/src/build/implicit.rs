@@ -4,7 +4,7 @@
 //! or writes what an earlier one wrote. What may not live here: branches and tables.
 
 use crate::flow::Var;
-use crate::ir::{Counter, Intrinsic, Loc, Primitive, PrimitiveKind, Program, Register};
+use crate::ir::{Counter, Intrinsic, Loc, Meter, Primitive, PrimitiveKind, Program, Random, Register};
 use sluice_asic::gress::Gress;
 
 /// The statements of the group under construction.
@@ -13,31 +13,35 @@ pub(super) struct Group {
     gress: Gress,
     body: Vec<Primitive>,
     written: Vec<Var>,
-    counters: Vec<Counter>,
-    registers: Vec<Register>,
+    arrays: Vec<Array>,
+}
+
+/// What a packet may touch once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Array {
+    Counter(Counter),
+    Register(Register),
+    Meter(Meter),
+    Random(Random),
 }
 
 impl Group {
     pub(super) fn new(gress: Gress) -> Group {
-        Group { gress, body: Vec::new(), written: Vec::new(), counters: Vec::new(), registers: Vec::new() }
+        Group { gress, body: Vec::new(), written: Vec::new(), arrays: Vec::new() }
     }
 
     /// Whether this primitive may run at the same time as those of the group.
     pub(super) fn admits(&self, program: &Program, kind: &PrimitiveKind) -> bool {
         let mut touched = reads(program, kind);
         touched.extend(self.writes(program, kind));
-        let again = matches!(kind, PrimitiveKind::Count(counter, _) if self.counters.contains(counter));
-        let again = again || register(program, kind).is_some_and(|r| self.registers.contains(&r));
+        let again = array(program, kind).is_some_and(|a| self.arrays.contains(&a));
         !again && !touched.iter().any(|v| self.written.contains(v))
     }
 
     pub(super) fn push(&mut self, program: &Program, kind: PrimitiveKind, loc: Loc) {
         let written = self.writes(program, &kind);
         self.written.extend(written);
-        if let PrimitiveKind::Count(counter, _) = &kind {
-            self.counters.push(*counter);
-        }
-        self.registers.extend(register(program, &kind));
+        self.arrays.extend(array(program, &kind));
         self.body.push(Primitive { kind, loc });
     }
 
@@ -64,17 +68,20 @@ impl Group {
                 return access.outputs.iter().map(|(_, f)| Var::Field(*f)).collect();
             }
             PrimitiveKind::Count(..) | PrimitiveKind::CountDirect(_) => None,
+            PrimitiveKind::Meter(access) => Some(Var::Field(access.to)),
+            PrimitiveKind::Random(field, _) => Some(Var::Field(*field)),
         };
         one.into_iter().collect()
     }
 }
 
-/// The register that a primitive accesses.
-fn register(program: &Program, kind: &PrimitiveKind) -> Option<Register> {
+/// The array that a primitive touches.
+fn array(program: &Program, kind: &PrimitiveKind) -> Option<Array> {
     match kind {
-        PrimitiveKind::Register(access) => {
-            program.register_actions.get(access.action).map(|code| code.register)
-        }
+        PrimitiveKind::Count(counter, _) => Some(Array::Counter(*counter)),
+        PrimitiveKind::Register(access) => program.accessed(access.action).map(Array::Register),
+        PrimitiveKind::Meter(access) => Some(Array::Meter(access.meter)),
+        PrimitiveKind::Random(_, random) => Some(Array::Random(*random)),
         _ => None,
     }
 }
@@ -90,15 +97,22 @@ fn reads(program: &Program, kind: &PrimitiveKind) -> Vec<Var> {
             inputs.iter().for_each(|input| input.fields(&mut |f| list.push(Var::Field(f))));
         }
         PrimitiveKind::Register(access) => {
-            access.index.fields(&mut |f| list.push(Var::Field(f)));
+            access.index.fields(program, &mut |f| list.push(Var::Field(f)));
             let code = program.register_actions.get(access.action);
             for operand in code.map(|c| c.operands()).unwrap_or_default() {
                 operand.fields(&mut |f| list.push(Var::Field(f)));
             }
         }
         PrimitiveKind::SetMasked(field, ..) => list.push(Var::Field(*field)),
-        PrimitiveKind::SetValid(..) | PrimitiveKind::CountDirect(_) | PrimitiveKind::Drop(_) => {}
         PrimitiveKind::CopyValid(_, from) => list.push(Var::Valid(*from)),
+        PrimitiveKind::Meter(access) => {
+            access.index.fields(program, &mut |f| list.push(Var::Field(f)));
+            access.input.iter().for_each(|x| x.fields(&mut |f| list.push(Var::Field(f))));
+        }
+        PrimitiveKind::SetValid(..)
+        | PrimitiveKind::CountDirect(_)
+        | PrimitiveKind::Drop(_)
+        | PrimitiveKind::Random(..) => {}
     }
     list
 }

@@ -218,6 +218,7 @@ mod gress;
 mod handles;
 mod hash;
 mod implicit;
+mod meter;
 pub mod net;
 pub mod params;
 mod parser;
@@ -230,8 +231,8 @@ mod table;
 pub mod tna;
 mod value;
 
-pub use crate::ir::CounterKind;
 pub use crate::ir::Next::{Accept, Reject};
+pub use crate::ir::{CounterCell, CounterKind, LanePart, LpfSpec, MeterKind};
 pub use action::{Act, ActElse, BuildTime};
 pub use cond::{Branch, ComparesWith, Cond, Test, Tested, and, eq, ge, gt, le, lt, ne, not, or};
 pub use control::{Control, Else, Switch};
@@ -240,18 +241,25 @@ pub use draft::Builder;
 pub use fields::{Declarer, Fields, Handle, Hdr, IntrinsicDeclarer, IntrinsicFields, IntrinsicHandle};
 pub use gress::GressBuilder;
 pub use handles::{
-    ActionRef, CounterRef, DirectCounterRef, HashRef, LabelRef, PairRef, ProfileRef, RegisterActionRef,
-    RegisterRef, TableRef,
+    ActionRef, CounterRef, DirectCounterRef, HashRef, LabelRef, MeterRef, PairRef, ProfileRef, RandomRef,
+    RegisterActionRef, RegisterRef, TableRef,
 };
 pub use hash::{Algorithm, HashBuilder};
+pub use meter::{Asked, Drawn, MeterSize, cells, meter_per_entry};
 pub use parser::{
     Ahead, CounterFrom, CounterTest, ParserValue, SelectFields, StateRef, counter_is_negative,
     counter_is_zero, lookahead,
 };
 pub use profile::ProfileBuilder;
-pub use register::{Access, CellElse, PairAct, Register, RegisterSize, SingleAct, size};
-pub use register_value::{Cell as CellPlace, CellRhs, ElementHalf, ElementValue, Output, serial, signed};
+pub use register::{Access, CellElse, PairAct, Register, RegisterSize, SingleAct, per_entry, size};
+pub use register_value::{
+    Cell as CellPlace, CellRhs, ElementHalf, ElementValue, Output, address, approximate, lane, matches, math,
+    predicate, quotient, remainder, serial, signed,
+};
+pub use sluice_asic::geometry::CounterFormat;
 pub use sluice_asic::hash::HashAlgorithm;
+pub use sluice_asic::meter::LpfMode;
+pub use sluice_asic::salu::{LaneMask, LaneOp, LanePost, LaneSearch, MathOp, MathUnit, PostAmount};
 pub use sluice_asic::select::SelectorMode;
 pub use sluice_pipeline_macros::{Header, stage_program};
 pub use stack::{HdrStack, Last, StackMove};
@@ -259,5 +267,5 @@ pub use step::{
     ActionRun, ActionStep, ActionSteps, Applied, Called, ControlStep, DirectCount, Hashed, Hit, Miss,
     Recorded, Step, drop,
 };
-pub use table::{Cell, Row, TableBuilder, entries, exact, lpm, range, ternary};
-pub use value::{Arg, Bits, Constant, Expr, Index, Place, Rhs, Ro, Val, Wide, constant, list};
+pub use table::{Cell, RegisterHandle, Row, TableBuilder, entries, exact, lpm, range, ternary};
+pub use value::{Arg, ArrayIndex, Bits, Constant, Expr, Index, Place, Rhs, Ro, Val, Wide, constant, list};

@@ -2,28 +2,38 @@
 
 use super::cond::{Branch, Decision};
 use super::draft::Builder;
+use super::draft::Homeless;
 use super::gress::GressBuilder;
 use super::handles::{PairRef, RegisterActionRef, RegisterRef};
 use super::register_value::{Cell, CellRhs, ElementHalf, Output};
 use super::step::{ActionStep, ControlStep, Recorded, StepKind};
-use super::value::{Index, Rhs};
+use super::value::{ArrayIndex, Bits, Rhs};
 use crate::ir::{
-    self, CellStmt, CellStmtKind, Loc, PrimitiveKind, RegisterAccess, RegisterActionData, RegisterData,
+    self, CellStmt, CellStmtKind, CounterHome, Loc, PrimitiveKind, RegisterAccess, RegisterActionData,
+    RegisterData,
 };
 use crate::verify::Diag;
-use sluice_asic::salu::{Format, Half};
+use sluice_asic::salu::{Format, Half, LaneSearch};
 
 /// How many elements a register has and what they hold at first: a number, or [`size`] with `.init(..)`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RegisterSize {
-    elements: u32,
+    /// `None`: one per entry of a table.
+    elements: Option<u32>,
     init: [u64; 2],
 }
 
 /// A register of so many elements, all 0 at first.
 #[must_use]
 pub fn size(elements: u32) -> RegisterSize {
-    RegisterSize { elements, init: [0, 0] }
+    RegisterSize { elements: Some(elements), init: [0, 0] }
+}
+
+/// A register with one element per entry of a table, all 0 at first; the table takes it by
+/// [`TableBuilder::register`](super::TableBuilder::register).
+#[must_use]
+pub fn per_entry() -> RegisterSize {
+    RegisterSize { elements: None, init: [0, 0] }
 }
 
 impl RegisterSize {
@@ -49,10 +59,10 @@ impl From<u32> for RegisterSize {
 }
 
 impl<'b> GressBuilder<'b> {
-    /// Declares a register with elements of `W` bits: 1, 8, 16, 32 or, on Tofino 2, 64.
+    /// Declares a register with elements of `W` bits: 1, 8, 16, 32 or, on Tofino 2, 64 and 128.
     #[track_caller]
     pub fn register<const W: u16>(&self, size: impl Into<RegisterSize>) -> RegisterRef<W> {
-        const { assert!(matches!(W, 1 | 8 | 16 | 32 | 64), "elements have 1, 8, 16, 32 or 64 bits") };
+        const { assert!(matches!(W, 1 | 8 | 16 | 32 | 64 | 128), "elements have 1, 8, 16, 32, 64 or 128 bits") };
         RegisterRef(self.new_register(Format::single(W.into()), size.into(), Loc::caller()))
     }
 
@@ -67,16 +77,21 @@ impl<'b> GressBuilder<'b> {
         let name = self.builder.take_name("register", loc);
         let mut draft = self.builder.draft();
         let unique = name.unique(|n| draft.program.register_named(n).is_some());
-        draft.program.registers.push(RegisterData {
+        let register = draft.program.registers.push(RegisterData {
             name: unique,
             gress: self.gress,
             // Widths were checked when the program was compiled.
             format: format.unwrap_or(Format::BIT),
-            size: size.elements,
+            // A direct one gets its table when that is built, or `finish` refuses.
+            home: CounterHome::Indirect(size.elements.unwrap_or(0)),
             init: size.init,
             doc: name.doc,
             loc,
-        })
+        });
+        if size.elements.is_none() {
+            draft.homeless.push(Homeless::Register(register));
+        }
+        register
     }
 
     /// Declares what one access does to an element of `register`; the closure gets the element.
@@ -225,6 +240,18 @@ acts! {
     }
 }
 
+impl SingleAct<'_, 128> {
+    /// Finds the smallest or largest lane among those of the mask, and changes it; the element is not written
+    /// otherwise. [`lane`](super::lane) gives what was found. A mask or an amount from the packet are the low
+    /// bits of the operand, the amount above the mask (Tofino 2).
+    #[track_caller]
+    pub fn search(&mut self, what: LaneSearch, operand: Option<Bits<64>>) {
+        let operands = operand.map(ir::Expr::from).into_iter().collect();
+        let kind = CellStmtKind::Search(ir::Search { what, operands });
+        self.record.body.push(CellStmt { kind, loc: Loc::caller() });
+    }
+}
+
 /// An `if` of a register action that may still get its `else`.
 #[derive(Debug)]
 pub struct CellElse<'a, A> {
@@ -241,8 +268,15 @@ pub struct Access(RegisterAccess);
 impl RegisterActionRef {
     /// Runs the action on the element with this index; an index past the end accesses nothing and gives 0.
     /// Assigned to a field of at most 32 bits it gives the low bits of `r.out`.
-    pub fn execute(self, index: impl Index) -> Access {
-        Access(RegisterAccess { action: self.0, index: index.index(), outputs: Vec::new() })
+    /// A hash as index is computed on the way to the array.
+    pub fn execute(self, index: impl ArrayIndex) -> Access {
+        Access(RegisterAccess { action: self.0, index: index.array_index(), outputs: Vec::new() })
+    }
+
+    /// Runs the action on the element of the matched entry, of a register that the table has taken: only in
+    /// actions of that table.
+    pub fn at_entry(self) -> Access {
+        Access(RegisterAccess { action: self.0, index: ir::Index::Entry, outputs: Vec::new() })
     }
 }
 

@@ -4,8 +4,8 @@
 
 use super::cond::{ComparesWith, Cond, Decision};
 use super::value::{Bits, Expr, Ro};
-use crate::ir::{CellCond, CellStmtKind, CellValue, CmpOp, Cond as IrCond, Expr as IrExpr};
-use sluice_asic::salu::{Half, SaluOp, Sense};
+use crate::ir::{CellCond, CellStmtKind, CellValue, CmpOp, Cond as IrCond, Expr as IrExpr, LanePart};
+use sluice_asic::salu::{Half, MathOp, MathUnit, SaluOp, Sense};
 use std::ops;
 
 /// A half of an element (all of a single one) of `W` bits, as it stands at this point.
@@ -158,6 +158,65 @@ macro_rules! element_values {
 }
 element_values!(ElementHalf, ElementValue);
 
+/// What the math unit makes of a half or a packet value: a factor (numerator, denominator) times a power or root,
+/// to about three binary digits. It feeds the low half; all actions of a register share one such function. A
+/// part of the factor that is 0 counts as 1.
+#[must_use]
+pub fn approximate<const W: u16>(
+    op: MathOp,
+    (numerator, denominator): (u32, u32),
+    value: impl CellRhs<W>,
+) -> ElementValue<W> {
+    let value = value.cell();
+    let unit = MathUnit::approximate(op, numerator.max(1), denominator.max(1));
+    ElementValue(unit.map_or(value.clone(), |unit| CellValue::Math(unit, Box::new(value))))
+}
+
+/// What a math unit with a table of one's own makes of a half or a packet value.
+#[must_use]
+pub fn math<const W: u16>(unit: MathUnit, value: impl CellRhs<W>) -> ElementValue<W> {
+    ElementValue(CellValue::Math(unit, Box::new(value.cell())))
+}
+
+/// A one in the bit whose number the conditions' results spell, the first one as the lowest bit: only to be
+/// returned. Conditions are written as calls here: `predicate([gt(m.now, r.value), ne(m.kind, 7)])`.
+#[must_use]
+pub fn predicate<const W: u16, const N: usize>(conds: [Cond; N]) -> ElementValue<W> {
+    let conds: Option<Vec<CellCond>> = conds.into_iter().map(|c| c.0.in_register()).collect();
+    // A condition that no stateful ALU decides leaves none, which the verifier refuses.
+    ElementValue(CellValue::Predicate(conds.unwrap_or_default()))
+}
+
+/// The number of the element (Tofino 2): only to be returned.
+#[must_use]
+pub fn address<const W: u16>() -> ElementValue<W> {
+    ElementValue(CellValue::Address)
+}
+
+/// The 16-bit quotient of two's complement numbers (Tofino 2): only to be returned.
+#[must_use]
+pub fn quotient<const W: u16>(dividend: impl CellRhs<W>, divisor: impl CellRhs<W>) -> ElementValue<W> {
+    ElementValue(CellValue::Quotient(Box::new(dividend.cell()), Box::new(divisor.cell())))
+}
+
+/// The 16-bit remainder, with the divisor's sign (Tofino 2): only to be returned.
+#[must_use]
+pub fn remainder<const W: u16>(dividend: impl CellRhs<W>, divisor: impl CellRhs<W>) -> ElementValue<W> {
+    ElementValue(CellValue::Remainder(Box::new(dividend.cell()), Box::new(divisor.cell())))
+}
+
+/// A part of what the lane search of this action found (Tofino 2): only to be returned.
+#[must_use]
+pub fn lane<const W: u16>(part: LanePart) -> ElementValue<W> {
+    ElementValue(CellValue::Lane(part))
+}
+
+/// Whether a half equals a packet value where the mask has ones (Tofino 2).
+#[must_use]
+pub fn matches<const W: u16>(half: ElementHalf<W>, value: impl CellRhs<W>, mask: u64) -> Cond {
+    Cond(Decision::Element(CellCond::Match(half.0, value.cell(), mask)))
+}
+
 /// The comparison, read in two's complement at the element's width: `signed(r.value < m.limit)`.
 #[must_use]
 pub fn signed(cond: Cond) -> Cond {
@@ -174,6 +233,7 @@ fn in_sense(cond: Cond, sense: Sense) -> Cond {
     fn set(cond: &mut CellCond, sense: Sense) {
         match cond {
             CellCond::Cmp(_, old, ..) => *old = sense,
+            CellCond::Match(..) => {}
             CellCond::Not(a) => set(a, sense),
             CellCond::And(a, b) | CellCond::Or(a, b) => {
                 set(a, sense);

@@ -1,12 +1,11 @@
 //! Match-action tables and their constant entries. What may not live here: entries added at run time.
 
-use super::draft::{Builder, Name};
+use super::draft::{Builder, Homeless, Name};
 use super::gress::GressBuilder;
-use super::handles::{ActionRef, DirectCounterRef, ProfileRef, TableRef};
+use super::handles::{ActionRef, DirectCounterRef, MeterRef, PairRef, ProfileRef, RegisterRef, TableRef};
 use super::value::Constant;
 use crate::ir::{
-    self, ActionCall, Algorithmic, ConstEntry, CounterHome, Field, IdleTimeout, Key, KeyValue, Loc,
-    MatchKind, TableData,
+    self, ActionCall, Algorithmic, ConstEntry, Field, IdleTimeout, Key, KeyValue, Loc, MatchKind, TableData,
 };
 use crate::verify::Diag;
 
@@ -44,7 +43,7 @@ impl<'b> GressBuilder<'b> {
             size: None,
             rows: Vec::new(),
             profile: None,
-            counter: None,
+            arrays: Vec::new(),
             pin: None,
             idle: None,
             algorithmic: None,
@@ -65,7 +64,8 @@ pub struct TableBuilder<'b, const K: usize> {
     size: Option<u32>,
     rows: Vec<Row<K>>,
     profile: Option<ir::Profile>,
-    counter: Option<DirectCounterRef>,
+    /// Direct arrays that it takes.
+    arrays: Vec<Homeless>,
     pin: Option<u8>,
     idle: Option<IdleTimeout>,
     algorithmic: Option<Algorithmic>,
@@ -129,7 +129,19 @@ impl<const K: usize> TableBuilder<'_, K> {
 
     /// Counts every packet that an entry's action counts, per entry.
     pub fn counter(mut self, counter: DirectCounterRef) -> Self {
-        self.counter = Some(counter);
+        self.arrays.push(Homeless::Counter(counter.0));
+        self
+    }
+
+    /// Gives every entry an element of this register, declared with [`per_entry`](super::per_entry).
+    pub fn register(mut self, register: impl RegisterHandle) -> Self {
+        self.arrays.push(Homeless::Register(register.handle()));
+        self
+    }
+
+    /// Gives every entry a cell of this meter, declared with [`meter_per_entry`](super::meter_per_entry).
+    pub fn meter(mut self, meter: MeterRef) -> Self {
+        self.arrays.push(Homeless::Meter(meter.0));
         self
     }
 
@@ -171,30 +183,47 @@ impl<const K: usize> TableBuilder<'_, K> {
             loc,
         });
         drop(draft);
-        if let Some(counter) = self.counter {
-            attach(builder, counter.0, table);
+        for array in self.arrays {
+            attach(builder, array, table);
         }
         TableRef(table)
     }
 }
 
-/// Puts a direct counter on the table that was just declared.
-fn attach(builder: &Builder, counter: ir::Counter, table: ir::Table) {
+/// Puts a direct array on the table that was just declared.
+fn attach(builder: &Builder, array: Homeless, table: ir::Table) {
     let mut draft = builder.draft();
-    match draft.homeless.iter().position(|&c| c == counter) {
+    match draft.homeless.iter().position(|&c| c == array) {
         Some(at) => {
             draft.homeless.remove(at);
-            draft.program.counters[counter].home = CounterHome::Direct(table);
+            array.settle(&mut draft.program, table);
         }
         None => {
             let data = &draft.program.tables[table];
-            let name = draft.program.counters.get(counter).map_or("?", |c| &c.name);
-            let text =
-                format!("direct counter `{name}` of table `{}` is on another table already", data.name);
-            let diag =
-                Diag::error(data.loc, text).help("a direct counter has one table: declare one for each");
+            let (word, name, _) = array.who(&draft.program);
+            let text = format!("direct {word} `{name}` of table `{}` is on another table already", data.name);
+            let help = format!("a direct {word} has one table: declare one for each");
+            let diag = Diag::error(data.loc, text).help(help);
             draft.diags.push(diag);
         }
+    }
+}
+
+/// A register of any element.
+pub trait RegisterHandle {
+    /// The register in the program.
+    fn handle(self) -> ir::Register;
+}
+
+impl<const W: u16> RegisterHandle for RegisterRef<W> {
+    fn handle(self) -> ir::Register {
+        self.0
+    }
+}
+
+impl<const W: u16> RegisterHandle for PairRef<W> {
+    fn handle(self) -> ir::Register {
+        self.0
     }
 }
 

@@ -110,6 +110,24 @@ pub trait Index {
     fn index(self) -> ir::Expr;
 }
 
+/// What a register or meter can be indexed by: what a counter can, and hashes.
+pub trait ArrayIndex {
+    /// The index as the program records it.
+    fn array_index(self) -> ir::Index;
+}
+
+impl<T: Index> ArrayIndex for T {
+    fn array_index(self) -> ir::Index {
+        ir::Index::At(self.index())
+    }
+}
+
+impl<const W: u16> ArrayIndex for super::HashRef<W> {
+    fn array_index(self) -> ir::Index {
+        ir::Index::Hash(self.id())
+    }
+}
+
 impl Index for u64 {
     fn index(self) -> ir::Expr {
         ir::Expr::Const(u128::from(self), 32)

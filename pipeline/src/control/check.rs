@@ -17,10 +17,12 @@ use super::{ControlError, ControlState, Entry, EntryId, GroupMember, Then, show_
 use crate::entity::{Entity, EntityMap};
 use crate::flow::table_actions;
 use crate::ir::{
-    Action, ActionCall, Counter, CounterHome, IdleMode, Key, KeyValue, MatchKind, Profile, ProfileData,
-    Program, Table, TableData,
+    Action, ActionCall, Counter, IdleMode, Key, KeyValue, MatchKind, Meter, MeterConfig, Profile,
+    ProfileData, Program, Register, Table, TableData,
 };
+use crate::meters::MeterConfigError;
 use sluice_asic::alu::width_mask;
+use sluice_asic::salu::State as Element;
 use sluice_asic::units::Duration;
 use std::collections::BTreeSet;
 
@@ -311,18 +313,47 @@ impl<'a> Checker<'a> {
 
     pub(super) fn counter(&self, counter: Counter, index: Option<u32>) -> Checked {
         let data = known(&self.program.counters, counter)?;
-        let size = match data.home {
-            CounterHome::Direct(table) => {
-                self.table(table)?.size.max(self.table(table)?.entries.len() as u32)
-            }
-            CounterHome::Indirect(size) => size,
-        };
+        let size = self.program.cells(data.home);
         match index.filter(|i| *i >= size) {
             Some(index) => {
                 Err(ControlError::CounterIndex { counter: data.name.clone(), index, size: size as usize })
             }
             None => Ok(()),
         }
+    }
+
+    pub(super) fn register(&self, register: Register, index: Option<u32>, value: Option<Element>) -> Checked {
+        let data = known(&self.program.registers, register)?;
+        let size = self.program.cells(data.home);
+        if let Some(index) = index.filter(|i| *i >= size) {
+            return Err(ControlError::RegisterIndex { register: data.name.clone(), index, size });
+        }
+        let (format, pair) = (data.format, data.format.has_hi());
+        let value = value.unwrap_or_default();
+        for (value, half, bits) in [
+            (value.lo, if pair { "the low half" } else { "the element" }, format.half_bits()),
+            (value.hi, "a high half", if pair { format.half_bits() } else { 0 }),
+        ] {
+            if u128::from(value) > width_mask(bits) {
+                let register = data.name.clone();
+                return Err(ControlError::RegisterValue { register, format, value, bits, half });
+            }
+        }
+        Ok(())
+    }
+
+    /// The cell and the kind of configuration; what the chip's codes reach is seen when cells are configured.
+    pub(super) fn meter(&self, meter: Meter, index: Option<u32>, config: Option<&MeterConfig>) -> Checked {
+        let data = known(&self.program.meters, meter)?;
+        let size = self.program.cells(data.home);
+        if let Some(index) = index.filter(|i| *i >= size) {
+            return Err(ControlError::MeterIndex { meter: data.name.clone(), index, size });
+        }
+        if config.is_some_and(|c| !c.is_for(data.kind)) {
+            let error = MeterConfigError::Kind(data.kind);
+            return Err(ControlError::Meter { meter: data.name.clone(), error });
+        }
+        Ok(())
     }
 }
 

@@ -4,7 +4,8 @@
 use super::app_words::{hex, show};
 use super::check::has_priority;
 use super::{ControlState, DeviceState, Entry, GroupMember, Replication, Then, show_key, show_value};
-use crate::ir::{ActionCall, Profile, Program, Table};
+use crate::ir::{ActionCall, MeterConfig, Profile, Program, Table};
+use sluice_asic::meter::LpfMode;
 use sluice_asic::tm::AfcMode;
 use std::fmt::Write;
 
@@ -34,7 +35,43 @@ pub fn print(program: &Program, control: &ControlState) -> String {
         _ = writeln!(out, "\n[[port_metadata]]\nport = {port}\nvalues = {{ {} }}", columns.join(", "));
     }
     print_device(&control.device, &mut out);
+    print_arrays(program, control, &mut out);
     out
+}
+
+/// Registers written and meters configured; what is back at the program's own values needs no line.
+fn print_arrays(program: &Program, control: &ControlState, out: &mut String) {
+    for ((register, index), value) in &control.arrays.registers {
+        let data = &program.registers[*register];
+        let value = value.unwrap_or(data.first());
+        _ = writeln!(out, "\n[[register.{}]]", quoted(&data.name));
+        index.inspect(|i| _ = writeln!(out, "index = {i}"));
+        if data.format.is_pair() {
+            _ = writeln!(out, "value = \"{:#x}\"\nhigh = \"{:#x}\"", value.lo, value.hi);
+        } else {
+            _ = writeln!(out, "value = \"{:#x}\"", value.to_word());
+        }
+    }
+    for ((meter, index), config) in &control.arrays.meters {
+        _ = writeln!(out, "\n[[meter.{}]]", quoted(&program.meters[*meter].name));
+        index.inspect(|i| _ = writeln!(out, "index = {i}"));
+        match config {
+            None => _ = writeln!(out, "open = true"),
+            Some(MeterConfig::Rates { committed, committed_burst, peak, peak_burst }) => {
+                _ = writeln!(out, "committed = \"{committed}:{committed_burst}\"");
+                _ = writeln!(out, "peak = \"{peak}:{peak_burst}\"");
+            }
+            Some(MeterConfig::Lpf(f)) => {
+                let mode = if f.mode == LpfMode::Sample { "sample" } else { "rate" };
+                _ = writeln!(out, "mode = \"{mode}\"\nrise = \"{}\"", f.rise);
+                _ = writeln!(out, "fall = \"{}\"\nshift = {}", f.fall, f.shift);
+            }
+            Some(MeterConfig::Wred { min, max, probability, average }) => {
+                _ = writeln!(out, "min = {min}\nmax = {max}\npercent = {probability}");
+                average.inspect(|f| _ = writeln!(out, "average = \"{}\"", f.rise));
+            }
+        }
+    }
 }
 
 fn print_replication(state: &Replication, out: &mut String) {

@@ -3,6 +3,8 @@
 use super::schema::kind_name;
 use super::{DeviceError, ReplicationError};
 use crate::ir::MatchKind;
+use crate::meters::MeterConfigError;
+use sluice_asic::salu::Format;
 use sluice_asic::units::Duration;
 use thiserror::Error;
 
@@ -114,6 +116,16 @@ pub enum ControlError {
     PortMetadataTooWide { port: u16, field: String, value: u128, width: u16 },
     #[error(transparent)]
     Device(#[from] DeviceError),
+    #[error("register `{register}` has {size} elements; there is no element {index}")]
+    RegisterIndex { register: String, index: u32, size: u32 },
+    #[error(
+        "elements of register `{register}` are {format}; {value:#x} does not fit the {bits} bits of {half}"
+    )]
+    RegisterValue { register: String, format: Format, value: u64, bits: u32, half: &'static str },
+    #[error("meter `{meter}` has {size} cells; there is no cell {index}")]
+    MeterIndex { meter: String, index: u32, size: u32 },
+    #[error("meter `{meter}`: {error}")]
+    Meter { meter: String, error: MeterConfigError },
 }
 
 impl ControlError {

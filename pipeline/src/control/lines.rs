@@ -12,7 +12,8 @@
 //! table_modify TABLE ACTION ENTRY arg..            ENTRY is an entry's number in its table
 //! table_delete TABLE ENTRY
 //! table_set_timeout TABLE ENTRY TIME               time to live without a hit, as in 50ms; 0ms: for ever
-//! counter_reset COUNTER
+//! counter_reset COUNTER [INDEX]
+//! register_write REGISTER INDEX VALUE [HIGH]      registers, meters and readings: see below
 //! mirroring_add SESSION PORT                       a dev_port; the rest of a session takes the TOML form
 //! port_metadata_set PORT value..                   a dev_port; one value per field of the port metadata
 //! pktgen_write_buffer PIPE OFFSET BYTES            hexadecimal digits
@@ -23,6 +24,11 @@
 //! queue_flow_control PORT QUEUE xoff|credit|off
 //! deflection_set PIPE PORT QUEUE                   where drops at its ports go; and deflection_clear PIPE
 //! ```
+//!
+//! Arrays: `register_write NAME INDEX VALUE [HIGH]`, `register_clear NAME [INDEX]`, `register_read NAME [INDEX]`,
+//! `counter_read NAME [INDEX]`, `meter_set_rates NAME INDEX RATE:BURST RATE:BURST`,
+//! `lpf_set NAME INDEX sample|rate RISE [FALL] [SHIFT]`, `wred_set NAME INDEX MIN MAX PERCENT [TIME]`,
+//! `meter_clear NAME [INDEX]`. `*` as INDEX stands for all cells.
 //!
 //! A file of *changes* has the same commands, each behind the time at which it takes effect:
 //!
@@ -37,6 +43,7 @@
 
 mod device;
 
+use super::cells;
 use super::check::{has_priority, ordered_kind};
 use super::resolve::{Problem, Resolver};
 use super::{Change, ControlError, ControlOp, ControlState, EntryError, GroupMember, Script, Sourced, Then};
@@ -51,7 +58,7 @@ const COMMANDS: [(&str, &str); 24] = [
     ("act_prof_add_member_to_group", "PROFILE MEMBER GROUP"),
     ("act_prof_create_group", "PROFILE"),
     ("act_prof_create_member", "PROFILE ACTION arg.."),
-    ("counter_reset", "COUNTER"),
+    ("counter_reset", "COUNTER [INDEX]"),
     ("deflection_clear", "PIPE"),
     ("deflection_set", "PIPE PORT QUEUE"),
     ("mirroring_add", "SESSION PORT"),
@@ -208,6 +215,10 @@ impl Reader<'_> {
             ("counter_reset", [counter]) => {
                 Ok(ControlOp::ClearCounter { counter: self.resolver.counter(counter)?, index: None })
             }
+            ("counter_reset", [counter, index]) => {
+                let (counter, index) = (self.resolver.counter(counter)?, number("cell", index)?);
+                Ok(ControlOp::ClearCounter { counter, index: Some(index) })
+            }
             ("mirroring_add", [session, port]) => mirror(session, port),
             ("port_metadata_set", [port, values @ ..]) => self.port_metadata(port, values),
             _ if command.starts_with("pktgen_")
@@ -217,7 +228,7 @@ impl Reader<'_> {
             {
                 device::command(command, words)?.map(ControlOp::Device).ok_or_else(|| misused(command))
             }
-            _ => Err(misused(command)),
+            _ => cells::command(self.resolver, command, words).unwrap_or_else(|| Err(misused(command))),
         }
     }
 
@@ -361,8 +372,9 @@ fn mirror(session: &str, port: &str) -> Result<ControlOp, Problem> {
 }
 
 fn misused(command: &str) -> Problem {
-    match COMMANDS.iter().find(|(name, _)| *name == command) {
+    let all = || COMMANDS.iter().chain(&cells::COMMANDS);
+    match all().find(|(name, _)| *name == command) {
         Some((name, usage)) => Problem::new(format!("too few or too many words; expected {name} {usage}")),
-        None => Problem::unknown("command", command, COMMANDS.iter().map(|(name, _)| *name)),
+        None => Problem::unknown("command", command, all().map(|(name, _)| *name)),
     }
 }

@@ -10,6 +10,7 @@
 //! | `replication` | mirror sessions and multicast groups |
 //! | `port` | port metadata |
 //! | `device`, `app_words` | packet generator, ports, queues; a generator's application as words |
+//! | `arrays`, `cells` | registers and meters that are written; their values as text |
 //! | `schema` | what a program lets the control plane configure |
 //! | `value` | numbers, addresses, prefixes and masks as text |
 //! | `script`, `resolve` | a file's operations with their lines; names to handles |
@@ -17,6 +18,8 @@
 //! | [`entries`], [`template`] | a state, or the room for one, as a TOML file |
 
 mod app_words;
+mod arrays;
+mod cells;
 mod check;
 mod device;
 pub mod entries;
@@ -39,13 +42,15 @@ pub(crate) mod sample;
 #[cfg(test)]
 mod tests;
 
+pub use arrays::ArrayWrites;
 pub use device::{DeviceError, DeviceOp, DeviceState, PktgenApp};
 pub use error::ControlError;
-pub use op::{Change, ControlOp};
+pub use op::{ArrayRef, Change, ControlOp, Reading};
 pub use port::PortMetadata;
 pub use replication::{MulticastNode, Replication, ReplicationError};
 pub use schema::{
-    ActionSchema, CounterSchema, KeySchema, ParamSchema, PortFieldSchema, ProfileSchema, Schema, TableSchema,
+    ActionSchema, CounterSchema, KeySchema, MeterSchema, ParamSchema, PortFieldSchema, ProfileSchema,
+    RegisterSchema, Schema, TableSchema,
 };
 pub use script::{EntryError, Script, Sourced};
 pub use state::{ControlState, Entry, EntryId, GroupMember, GroupSlots, ProfileState, TableState, Then};

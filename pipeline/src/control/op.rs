@@ -2,11 +2,14 @@
 
 use super::check::Checker;
 use super::{ControlError, ControlState, DeviceOp, Entry, EntryId, GroupMember, MulticastNode, Then};
-use crate::ir::{ActionCall, Counter, KeyValue, Profile, Program, Table};
+use crate::ir::{
+    ActionCall, Counter, CounterHome, KeyValue, Meter, MeterConfig, Profile, Program, Register, Table,
+};
 use crate::pass::{Count, State};
 use crate::rows;
+use sluice_asic::salu::State as Element;
 use sluice_asic::tm::MirrorSession;
-use sluice_asic::units::Duration;
+use sluice_asic::units::{Duration, Time};
 
 /// A change that the control plane asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -147,6 +150,55 @@ pub enum ControlOp {
     },
     /// Changes the packet generator, a port or a queue.
     Device(DeviceOp),
+    /// Writes elements of a register, in all pipes.
+    WriteRegister {
+        /// The register.
+        register: Register,
+        /// The element; `None` for all.
+        index: Option<u32>,
+        /// What it holds from now on; `None` is the register's first value.
+        value: Option<Element>,
+    },
+    /// Notes what a cell holds at this time; see [`Reading`].
+    Read {
+        /// The array.
+        array: ArrayRef,
+        /// The cell; `None` for all that differ from their first value.
+        index: Option<u32>,
+    },
+    /// Configures cells of a meter, filter or WRED, in all pipes; they start afresh.
+    SetMeter {
+        /// The array.
+        meter: Meter,
+        /// The cell; `None` for all.
+        index: Option<u32>,
+        /// How it works; `None` opens it.
+        config: Option<MeterConfig>,
+    },
+}
+
+/// An array that the control plane reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ArrayRef {
+    /// A counter.
+    Counter(Counter),
+    /// A register.
+    Register(Register),
+}
+
+/// What a cell held at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// When it was read.
+    pub time: Time,
+    /// The array.
+    pub array: ArrayRef,
+    /// The cell.
+    pub index: u32,
+    /// The pipe.
+    pub pipe: u32,
+    /// A register's halves, low first; a counter's packets and bytes.
+    pub values: [u64; 2],
 }
 
 /// What an operation changed: which executor structures to rebuild.
@@ -172,6 +224,12 @@ pub enum Change {
     PortMetadata,
     /// The packet generator, a port or a queue.
     Device,
+    /// Elements of a register are to be written: one or all, with a value or the first one.
+    Register(Register, Option<u32>, Option<Element>),
+    /// Nothing; a cell, or all, is to be noted.
+    Read(ArrayRef, Option<u32>),
+    /// Cells of a meter are to be configured: one or all.
+    Meter(Meter, Option<u32>, Option<MeterConfig>),
 }
 
 impl Change {
@@ -195,30 +253,64 @@ impl Change {
         }
     }
 
-    /// Carries the change over to what the program remembers: a new entry's direct counter starts at zero, a
-    /// cleared counter is zero.
-    pub fn settle(self, program: &Program, state: &mut State) {
-        let (counter, index) = match self {
-            Change::Inserted(table, entry) => {
-                let age = state.ages.get(table).and_then(|a| a.get(entry as usize)).is_some();
-                if age {
-                    state.ages[table][entry as usize] = 0;
-                }
-                (program.direct_counter(table), Some(entry))
+    /// Carries the change over to what the program remembers: cells of direct arrays start afresh with a new
+    /// entry and end with it, a cleared counter is zero, registers and meters are as the operation says.
+    ///
+    /// # Errors
+    /// When the chip's meters cannot be configured so; nothing has changed then.
+    pub fn settle(self, program: &Program, state: &mut State) -> Result<(), ControlError> {
+        match self {
+            Change::Modified(table, entry) => young(table, entry, state),
+            Change::Inserted(table, entry) | Change::Deleted(table, entry) => {
+                young(table, entry, state);
+                return afresh(program, table, entry, state);
             }
-            Change::Counter(counter, index) => (Some(counter), index),
-            _ => return,
-        };
-        let Some(counter) = counter.filter(|c| state.counters.get(*c).is_some()) else { return };
-        let cells = &mut state.counters[counter];
-        match index {
-            None => cells.fill(Count::default()),
-            Some(index) => {
-                if let Some(cell) = cells.get_mut(index as usize) {
-                    *cell = Count::default();
-                }
+            Change::Counter(counter, index) if state.counters.get(counter).is_some() => {
+                fill(&mut state.counters[counter], index, Count::default());
             }
+            Change::Register(register, index, value) if state.registers.get(register).is_some() => {
+                let value = value.unwrap_or(program.registers[register].first());
+                fill(&mut state.registers[register], index, value);
+            }
+            Change::Meter(meter, index, config) if state.meters.get(meter).is_some() => {
+                let name = || program.meters[meter].name.clone();
+                let refused = |error| ControlError::Meter { meter: name(), error };
+                state.meters[meter].configure(index, config.as_ref()).map_err(refused)?;
+            }
+            _ => {}
         }
+        Ok(())
+    }
+}
+
+/// The cells of an entry in the direct arrays of its table, as new.
+fn afresh(program: &Program, table: Table, entry: EntryId, state: &mut State) -> Result<(), ControlError> {
+    let home = CounterHome::Direct(table);
+    for (c, data) in program.counters.iter() {
+        if data.home == home && state.counters.get(c).is_some() {
+            fill(&mut state.counters[c], Some(entry), Count::default());
+        }
+    }
+    for (r, data) in program.registers.iter().filter(|(_, data)| data.home == home) {
+        Change::Register(r, Some(entry), Some(data.first())).settle(program, state)?;
+    }
+    for (m, data) in program.meters.iter().filter(|(_, data)| data.home == home) {
+        Change::Meter(m, Some(entry), data.initial).settle(program, state)?;
+    }
+    Ok(())
+}
+
+/// An entry that is new, or that was changed, has just been used.
+fn young(table: Table, entry: EntryId, state: &mut State) {
+    if state.ages.get(table).is_some() {
+        fill(&mut state.ages[table], Some(entry), 0);
+    }
+}
+
+fn fill<T: Copy>(cells: &mut [T], index: Option<u32>, value: T) {
+    match index {
+        None => cells.fill(value),
+        Some(i) => cells.get_mut(i as usize).into_iter().for_each(|c| *c = value),
     }
 }
 
@@ -324,6 +416,23 @@ impl ControlState {
             ControlOp::Device(op) => {
                 self.device.apply(op)?;
                 Ok(Change::Device)
+            }
+            ControlOp::WriteRegister { register, index, value } => {
+                check.register(register, index, value)?;
+                self.arrays.write(register, index, value);
+                Ok(Change::Register(register, index, value))
+            }
+            ControlOp::Read { array, index } => {
+                match array {
+                    ArrayRef::Counter(counter) => check.counter(counter, index)?,
+                    ArrayRef::Register(register) => check.register(register, index, None)?,
+                }
+                Ok(Change::Read(array, index))
+            }
+            ControlOp::SetMeter { meter, index, config } => {
+                check.meter(meter, index, config.as_ref())?;
+                self.arrays.configure(meter, index, config);
+                Ok(Change::Meter(meter, index, config))
             }
         }
     }

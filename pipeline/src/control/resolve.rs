@@ -3,8 +3,8 @@
 use super::{ControlError, ValueError, parse_match, parse_value};
 use crate::flow::table_actions;
 use crate::ir::{
-    Action, ActionCall, ActionData, Counter, FieldData, KeyValue, MatchKind, Profile, Program, Table,
-    TableData,
+    Action, ActionCall, ActionData, Counter, FieldData, KeyValue, MatchKind, Meter, Profile, Program,
+    Register, Table, TableData,
 };
 use sluice_asic::alu::width_mask;
 use sluice_asic::names::nearest;
@@ -76,6 +76,16 @@ impl<'a> Resolver<'a> {
         let found = self.program.counters.iter().find(|(_, c)| c.name == name).map(|(c, _)| c);
         let names = self.program.counters.values().map(|c| c.name.as_str());
         found.ok_or_else(|| Problem::unknown("counter", name, names))
+    }
+
+    pub(super) fn register(self, name: &str) -> Result<Register, Problem> {
+        let names = self.program.registers.values().map(|r| r.name.as_str());
+        self.program.register_named(name).ok_or_else(|| Problem::unknown("register", name, names))
+    }
+
+    pub(super) fn meter(self, name: &str) -> Result<Meter, Problem> {
+        let names = self.program.meters.values().map(|m| m.name.as_str());
+        self.program.meter_named(name).ok_or_else(|| Problem::unknown("meter", name, names))
     }
 
     /// Actions that members of a profile may run: those of the first table that uses it.

@@ -114,6 +114,7 @@ impl Maker {
             gress: Ingress,
             kind,
             home,
+            cell: crate::ir::CounterCell::default(),
             doc: String::new(),
             loc,
         })

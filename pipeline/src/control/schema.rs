@@ -18,6 +18,10 @@ pub struct Schema {
     pub counters: Vec<CounterSchema>,
     /// Port metadata fields, in order.
     pub port_metadata: Vec<PortFieldSchema>,
+    /// In the order of the program.
+    pub registers: Vec<RegisterSchema>,
+    /// In the order of the program.
+    pub meters: Vec<MeterSchema>,
 }
 
 /// A port metadata field.
@@ -127,6 +131,38 @@ pub struct CounterSchema {
     pub size: u32,
 }
 
+/// A register.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RegisterSchema {
+    /// Name.
+    pub name: String,
+    /// Meaning.
+    pub doc: String,
+    /// `32`, or `32x2` for a pair.
+    pub element: String,
+    /// Whether a value has a high half.
+    pub pair: bool,
+    /// The table whose entries have an element each.
+    pub table: Option<String>,
+    /// Elements.
+    pub size: u32,
+}
+
+/// A meter, filter or WRED.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct MeterSchema {
+    /// Name.
+    pub name: String,
+    /// Meaning.
+    pub doc: String,
+    /// `packets`, `bytes`, `lpf` or `wred`.
+    pub kind: &'static str,
+    /// The table whose entries have a cell each.
+    pub table: Option<String>,
+    /// Cells.
+    pub size: u32,
+}
+
 impl Schema {
     /// The schema of a program nobody has configured yet.
     #[must_use]
@@ -146,6 +182,8 @@ impl Schema {
                 .port_metadata()
                 .map(|(_, f)| PortFieldSchema { name: f.name.clone(), width: f.width, doc: f.doc.clone() })
                 .collect(),
+            registers: registers(program),
+            meters: meters(program),
         }
     }
 }
@@ -207,16 +245,39 @@ fn profiles(program: &Program, control: &ControlState) -> Vec<ProfileSchema> {
 
 fn counters(program: &Program) -> Vec<CounterSchema> {
     let schema = program.counters.values().map(|data| {
-        let (table, size) = match data.home {
-            CounterHome::Direct(t) => (Some(program.tables[t].name.clone()), program.tables[t].size),
-            CounterHome::Indirect(size) => (None, size),
-        };
+        let (table, size) = home(program, data.home);
         let kind = match data.kind {
             CounterKind::Packets => "packets",
             CounterKind::Bytes => "bytes",
             CounterKind::PacketsAndBytes => "packets_and_bytes",
         };
         CounterSchema { name: data.name.clone(), doc: data.doc.clone(), kind, table, size }
+    });
+    schema.collect()
+}
+
+/// The table of a direct array, and the cells.
+fn home(program: &Program, home: CounterHome) -> (Option<String>, u32) {
+    let table = match home {
+        CounterHome::Direct(t) => Some(program.tables[t].name.clone()),
+        CounterHome::Indirect(_) => None,
+    };
+    (table, program.cells(home))
+}
+
+fn registers(program: &Program) -> Vec<RegisterSchema> {
+    let schema = program.registers.values().map(|data| {
+        let (table, size) = home(program, data.home);
+        let (name, doc, element) = (data.name.clone(), data.doc.clone(), data.format.to_string());
+        RegisterSchema { name, doc, element, pair: data.format.is_pair(), table, size }
+    });
+    schema.collect()
+}
+
+fn meters(program: &Program) -> Vec<MeterSchema> {
+    let schema = program.meters.values().map(|data| {
+        let (table, size) = home(program, data.home);
+        MeterSchema { name: data.name.clone(), doc: data.doc.clone(), kind: data.kind.word(), table, size }
     });
     schema.collect()
 }

@@ -3,6 +3,7 @@
 //! Order of entries, the same for every executor: a longer prefix before a shorter one, then a lower
 //! priority number before a higher one, then the older entry before the younger (`seq`).
 
+use super::arrays::ArrayWrites;
 use super::device::DeviceState;
 use super::index::TableIndex;
 use super::port::PortMetadata;
@@ -130,6 +131,8 @@ pub struct ControlState {
     pub port_metadata: PortMetadata,
     /// Packet generator, ports and queues.
     pub device: DeviceState,
+    /// Registers written and meters configured.
+    pub arrays: ArrayWrites,
     pub(super) index: EntityMap<Table, TableIndex>,
 }
 
@@ -155,8 +158,15 @@ impl ControlState {
             .collect();
         let profiles = program.profiles.values().map(|_| ProfileState::default()).collect();
         let index = tables.values().map(|_| TableIndex::default()).collect();
-        let (replication, device) = (Replication::default(), DeviceState::default());
-        ControlState { tables, profiles, replication, port_metadata: PortMetadata::new(), device, index }
+        ControlState {
+            tables,
+            profiles,
+            replication: Replication::default(),
+            port_metadata: PortMetadata::new(),
+            device: DeviceState::default(),
+            arrays: ArrayWrites::default(),
+            index,
+        }
     }
 
     /// The longest shorter prefix that covers an entry's and is equal to it in all other columns: its length and

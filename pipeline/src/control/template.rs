@@ -2,7 +2,9 @@
 //! example, all commented out. What may not live here: the state of a running program.
 
 use super::entries::{bare_or_string, quoted, string};
-use super::{ActionSchema, KeySchema, ProfileSchema, Schema, TableSchema, show_value};
+use super::{
+    ActionSchema, KeySchema, MeterSchema, ProfileSchema, RegisterSchema, Schema, TableSchema, show_value,
+};
 use sluice_asic::alu::width_mask;
 use std::fmt::Write;
 
@@ -41,6 +43,8 @@ pub fn print(schema: &Schema) -> String {
             );
         }
     }
+    schema.registers.iter().for_each(|r| register(r, &mut out));
+    schema.meters.iter().for_each(|m| meter(m, &mut out));
     out.push_str(DEVICE);
     out
 }
@@ -79,6 +83,38 @@ const DEVICE: &str = r#"
 # port = 24
 # queue = 0
 "#;
+
+fn register(r: &RegisterSchema, out: &mut String) {
+    let of = r.table.as_ref().map_or(String::new(), |t| format!(" of table {t}"));
+    _ = writeln!(
+        out,
+        "\n## Register {}: {} elements of {} bits{of}{}",
+        r.name,
+        r.size,
+        r.element,
+        doc(&r.doc)
+    );
+    let high = if r.pair { "\n# high = 0" } else { "" };
+    _ = writeln!(
+        out,
+        "# [[register.{}]]\n# index = 0  # left out: all elements\n# value = 0{high}",
+        quoted(&r.name)
+    );
+}
+
+fn meter(m: &MeterSchema, out: &mut String) {
+    let of = m.table.as_ref().map_or(String::new(), |t| format!(" of table {t}"));
+    _ = writeln!(out, "\n## Meter {} ({}): {} cells{of}{}", m.name, m.kind, m.size, doc(&m.doc));
+    _ = writeln!(out, "# [[meter.{}]]\n# index = 0  # left out: all cells", quoted(&m.name));
+    out.push_str(match m.kind {
+        "packets" => {
+            "# committed = \"1000:10\"  # packets per second, burst in packets\n# peak = \"2000:20\"\n"
+        }
+        "bytes" => "# committed = \"8Mbps:15000\"  # rate, burst in bytes\n# peak = \"16Mbps:30000\"\n",
+        "lpf" => "# mode = \"sample\"  # or rate\n# rise = \"10us\"\n# fall = \"10us\"\n# shift = 0\n",
+        _ => "# min = 100\n# max = 1000\n# percent = 50\n# average = \"10us\"\n",
+    });
+}
 
 fn profile(p: &ProfileSchema, out: &mut String) {
     _ = writeln!(

@@ -31,6 +31,15 @@
 //! nodes = [{ rid = 1, ports = [16, 24], level1_exclusion = 9 }, { rid = 2, ports = [32] }]
 //!                                                    # one_of = true: a LAG; ecmp = 1: one node of those with 1
 //!
+//! [[register.flowlet]]                               # without index: all elements
+//! index = 3
+//! value = 17                                         # of a pair the low half, and high = ..
+//!
+//! [[meter.police]]                                   # without index: all cells
+//! index = 3
+//! committed = "8Mbps:1500"                           # rate and burst; packets: "1000:10"
+//! peak = "16Mbps:3000"                               # lpf: mode, rise, fall, shift; wred: min, max, percent, average
+//!
 //! [[exclusion]]                                      # a level-2 exclusion id
 //! id = 7
 //! ports = [24, 32]
@@ -74,6 +83,7 @@
 //! before groups, groups before entries, entries before defaults, each in the order of the file. What may not
 //! live here: checks that need the present state.
 
+mod arrays;
 mod device;
 mod port;
 mod replication;
@@ -146,6 +156,7 @@ enum Rank {
     Group,
     Entry,
     Default,
+    Array,
 }
 
 type Value<'i> = Spanned<DeValue<'i>>;
@@ -255,6 +266,8 @@ impl Reader<'_> {
             "port",
             "queue",
             "deflection",
+            "register",
+            "meter",
         ];
         self.only(document, &sections, "section");
         for (section, read) in [
@@ -274,6 +287,8 @@ impl Reader<'_> {
             ("profile", Self::profile as fn(&mut Self, usize, &str, &Value<'_>)),
             ("table", Self::entries),
             ("default", Self::default_action),
+            ("register", Self::registers),
+            ("meter", Self::meters),
         ] {
             let Some(value) = document.get(section) else { continue };
             let Some(named) = self.table(value, &format!("`{section}`")) else { continue };

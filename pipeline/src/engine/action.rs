@@ -7,14 +7,16 @@ use super::LowerError;
 use super::batch::{Phv, Slot, deposit, for_lanes};
 use super::field::{FieldAt, Piece, SlotMap, ones};
 use super::hash::HashPlan;
-use super::register::{AccessPlan, Notes, Operand};
+use super::register::{AccessPlan, CellAt, Notes, Operand, Stamps, Work};
 use crate::entity::{Entity, EntityMap};
 use crate::ir::{
-    Action, CounterKind, Expr, Field, Header, Label, PrimitiveKind, Program, Register, RegisterAccess,
+    Action, Counter, CounterKind, Expr, Field, Hash, Header, Index, Label, MeterAccess, PrimitiveKind,
+    Program, Random, Register, RegisterAccess,
 };
 use crate::pass::{Count, State};
 use crate::salu::Mapped;
 use sluice_asic::alu::AluOp;
+use sluice_asic::counter::CounterLayout;
 
 /// A value right-aligned in 32 bits.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -97,12 +99,23 @@ pub(super) enum Op {
         counter: u32,
         kind: CounterKind,
     },
-    /// An access to a register: position of its plan.
-    Register {
+    /// An access to a register or meter: position of its plan.
+    Access {
         plan: u32,
     },
     Drop {
         label: u32,
+    },
+    /// Counts in cells that wrap, or other lengths than the packets'; `None` is the matched entry's cell.
+    CountCell {
+        counter: u32,
+        layout: Box<CounterLayout>,
+        index: Option<Source>,
+    },
+    /// A random number: position among those that the gress draws.
+    Random {
+        draw: u32,
+        to: Box<FieldAt>,
     },
     /// The bits of `bits` that the mask has are set to the value's; both stand where they go.
     Masked {
@@ -139,6 +152,8 @@ struct ArgWord {
 pub(super) struct ActionCode {
     pub(super) ops: Vec<Op>,
     args: Vec<ArgWord>,
+    /// It accesses the cell of the entry that was found.
+    pub(super) uses_entry: bool,
 }
 
 /// A leaf of an expression: `width` bits from bit `lo` of a base value.
@@ -190,6 +205,8 @@ pub(super) struct Registers {
     pub(super) mapped: EntityMap<Register, Mapped>,
     /// Every access, in order of lowering.
     pub(super) plans: Vec<AccessPlan>,
+    /// Generators of random numbers that the gress has.
+    pub(super) randoms: Vec<Random>,
 }
 
 impl Lowering<'_, '_> {
@@ -219,19 +236,30 @@ impl Lowering<'_, '_> {
                 }
                 PrimitiveKind::CopyValid(to, from) => self.copy_valid(&mut code, *to, *from),
                 PrimitiveKind::Hash(dst, hash) => {
-                    let plan = HashPlan::new(self.program, *hash, self.slots)?;
-                    self.hashes.push(plan);
+                    let plan = self.hash(*hash)?;
                     let to = self.slots.target(*dst);
-                    code.push(Op::Hash { plan: self.hashes.len() as u32 - 1, to: Box::new(to) });
+                    code.push(Op::Hash { plan, to: Box::new(to) });
                 }
                 PrimitiveKind::Count(counter, index) => {
                     let index = self.index(&mut code, index)?;
                     let kind = self.program.counters[*counter].kind;
-                    code.push(Op::Count { counter: counter.index() as u32, kind, index });
+                    match self.special(*counter)? {
+                        None => code.push(Op::Count { counter: counter.index() as u32, kind, index }),
+                        Some(layout) => {
+                            let (counter, index) = (counter.index() as u32, Some(index));
+                            code.push(Op::CountCell { counter, layout, index });
+                        }
+                    }
                 }
                 PrimitiveKind::CountDirect(counter) => {
                     let kind = self.program.counters[*counter].kind;
-                    code.push(Op::CountDirect { counter: counter.index() as u32, kind });
+                    let special = self.special(*counter)?;
+                    let counter = counter.index() as u32;
+                    code.push(match special {
+                        None => Op::CountDirect { counter, kind },
+                        Some(layout) => Op::CountCell { counter, layout, index: None },
+                    });
+                    code.uses_entry = true;
                 }
                 PrimitiveKind::Register(access) => self.register(&mut code, access)?,
                 PrimitiveKind::Drop(label) => {
@@ -246,6 +274,12 @@ impl Lowering<'_, '_> {
                 }
                 PrimitiveKind::SetMasked(dst, value, mask) => {
                     self.set_masked(&mut code, *dst, value, mask)?
+                }
+                PrimitiveKind::Meter(access) => self.meter(&mut code, access)?,
+                PrimitiveKind::Random(dst, random) => {
+                    let to = Box::new(self.slots.target(*dst));
+                    let draw = self.registers.randoms.iter().position(|r| r == random).unwrap_or(0);
+                    code.push(Op::Random { draw: draw as u32, to });
                 }
             }
         }
@@ -282,6 +316,62 @@ impl Lowering<'_, '_> {
         Ok(())
     }
 
+    /// The layout of a counter whose cells are no plain sums.
+    fn special(&self, counter: Counter) -> Result<Option<Box<CounterLayout>>, LowerError> {
+        let data = &self.program.counters[counter];
+        if data.cell.is_plain() {
+            return Ok(None);
+        }
+        let layout = data.cell.layout(data.kind).map_err(|e| LowerError::new(e.to_string()))?;
+        Ok(Some(Box::new(layout)))
+    }
+
+    /// Computes a hash where it is needed; returns its position.
+    fn hash(&mut self, hash: Hash) -> Result<u32, LowerError> {
+        self.hashes.push(HashPlan::new(self.program, hash, self.slots)?);
+        Ok(self.hashes.len() as u32 - 1)
+    }
+
+    fn cell(&mut self, code: &mut ActionCode, index: &Index) -> Result<CellAt, LowerError> {
+        Ok(match index {
+            Index::At(e) => CellAt::Source(self.index(code, e)?),
+            Index::Entry => {
+                code.uses_entry = true;
+                CellAt::Entry
+            }
+            Index::Hash(hash) => CellAt::Hash(self.hash(*hash)?),
+        })
+    }
+
+    fn operand(&mut self, code: &mut ActionCode, e: &Expr) -> Result<Operand, LowerError> {
+        Ok(match self.narrow(code, e) {
+            Ok(source) => Operand::Narrow(source),
+            Err(_) => Operand::Wide(self.wide(code, e)?),
+        })
+    }
+
+    fn meter(&mut self, code: &mut ActionCode, access: &MeterAccess) -> Result<(), LowerError> {
+        let input = access.input.as_ref().map(|e| self.operand(code, e)).transpose()?;
+        let index = self.cell(code, &access.index)?;
+        let outputs = vec![(0, self.slots.target(access.to))];
+        self.plan(
+            code,
+            AccessPlan {
+                work: Work::Meter(access.meter),
+                index,
+                operands: [input, None],
+                outputs,
+                note: None,
+            },
+        );
+        Ok(())
+    }
+
+    fn plan(&mut self, code: &mut ActionCode, plan: AccessPlan) {
+        code.push(Op::Access { plan: self.registers.plans.len() as u32 });
+        self.registers.plans.push(plan);
+    }
+
     /// An access to a register, with the operands that the action itself uses.
     fn register(&mut self, code: &mut ActionCode, access: &RegisterAccess) -> Result<(), LowerError> {
         let register = self.program.register_actions[access.action].register;
@@ -293,16 +383,13 @@ impl Lowering<'_, '_> {
         let mut operands = [None, None];
         for ((slot, used), e) in operands.iter_mut().zip(salu.phv_halves()).zip(&sources) {
             if used {
-                *slot = Some(match self.narrow(code, e) {
-                    Ok(source) => Operand::Narrow(source),
-                    Err(_) => Operand::Wide(self.wide(code, e)?),
-                });
+                *slot = Some(self.operand(code, e)?);
             }
         }
-        let index = self.index(code, &access.index)?;
+        let index = self.cell(code, &access.index)?;
         let outputs = access.outputs.iter().map(|(word, f)| (*word, self.slots.target(*f))).collect();
-        code.push(Op::Register { plan: self.registers.plans.len() as u32 });
-        self.registers.plans.push(AccessPlan { register, salu, index, operands, outputs, note: None });
+        let work = Work::Register(register, Box::new(salu));
+        self.plan(code, AccessPlan { work, index, operands, outputs, note: None });
         Ok(())
     }
 
@@ -493,11 +580,6 @@ impl ActionCode {
         }
     }
 
-    /// Whether it counts the direct counter of the entry that was found.
-    pub(super) fn counts_entry(&self) -> bool {
-        self.ops.iter().any(|op| matches!(op, Op::CountDirect { .. }))
-    }
-
     /// Argument words of an entry.
     pub(super) fn arg_words(&self) -> usize {
         self.args.len()
@@ -530,6 +612,10 @@ pub(super) struct Effects<'a> {
     pub(super) labels: &'a mut [u32; 64],
     /// Lanes that an action gave a label.
     pub(super) dropped: u64,
+    /// The data plane's clock in ns at each lane's entry.
+    pub(super) now: &'a [u64; 64],
+    /// What each generator of random numbers gives each lane.
+    pub(super) random: &'a [[u32; 64]],
 }
 
 /// Argument words and matched entry of each lane.
@@ -587,9 +673,23 @@ pub(super) fn run<const N: usize>(
                 let (cells, bytes) = (cells(fx.state, *counter), fx.bytes);
                 for_lanes::<N>(mask, |l| count(cells, *kind, entry.entry[l], bytes[l]));
             }
-            Op::Register { plan } => {
+            Op::Access { plan } => {
                 let access = &fx.accesses[*plan as usize];
-                access.run::<N>(*plan, mask, phv, entry, fx.state, fx.notes);
+                let stamps = Stamps { bytes: fx.bytes, now: fx.now };
+                access.run::<N>(*plan, mask, phv, entry, fx.hashes, stamps, fx.state, fx.notes);
+            }
+            Op::CountCell { counter, layout, index } => {
+                let (cells, bytes) = (cells(fx.state, *counter), fx.bytes);
+                for_lanes::<N>(mask, |l| {
+                    let at = index.map_or(entry.entry[l], |index| value(index, l, phv, entry));
+                    if let Some(cell) = cells.get_mut(at as usize) {
+                        cell.count(**layout, bytes[l]);
+                    }
+                });
+            }
+            Op::Random { draw, to } => {
+                let numbers = &fx.random[*draw as usize];
+                to.write_lanes::<N>(mask, phv, |l| numbers[l].into());
             }
             Op::Masked { slot, bits, value, mask: under } => {
                 masked::<N>(phv.column(*slot), *bits, (*value, *under), mask, entry);

@@ -15,12 +15,12 @@ use super::gateway::Gate;
 use super::hash::HashPlan;
 use super::parser::{ParserBuilder, ParserCode};
 use super::port::PortCode;
-use super::register::{AccessPlan, noted};
+use super::register::{AccessPlan, Array, Work, noted};
 use super::request::RequestCode;
 use super::table::EngineTable;
 use crate::entity::{Entity, EntityMap};
 use crate::flow::{Flow, Node, NodeKind, Outcome, Pred, Var};
-use crate::ir::{Action, Header, Home, Intrinsic, PrimitiveKind, Program, Register};
+use crate::ir::{Action, Header, Home, Intrinsic, PrimitiveKind, Program, Random, Register};
 use crate::place::{PlacedGress, Placement};
 use crate::salu::{self, Mapped};
 use crate::verify::Diag;
@@ -34,7 +34,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) enum Step {
     /// Copies columns to their shadows at the entry of a stage.
     Snapshot(Vec<(Slot, Slot)>),
-    /// Does the accesses noted for these registers.
+    /// Does the accesses noted for these arrays.
     Settle(Vec<usize>),
     Gateway {
         gate: Gate,
@@ -62,8 +62,12 @@ pub(super) struct GressCode {
     pub(super) tables: Vec<EngineTable>,
     pub(super) hashes: Vec<HashPlan>,
     pub(super) accesses: Vec<AccessPlan>,
-    /// Registers whose accesses are noted first.
+    /// Arrays whose accesses are noted first.
     pub(super) noted: usize,
+    /// Generators of random numbers with their widths; every pass takes a number of each.
+    pub(super) randoms: Vec<(Random, u32)>,
+    /// Accesses ask for the time of entry.
+    pub(super) timed: bool,
     pub(super) deparser: DeparserCode,
     pub(super) preds: usize,
     /// The predicate that holds for the ghost control.
@@ -92,7 +96,13 @@ pub(super) fn lower(program: &Program, placement: &Placement, gress: Gress) -> R
     let mut hashes = Vec::new();
     let mut tables = Vec::new();
     let written = written_containers(program, placed, gress, &slots);
-    let mut registers = Registers { mapped: mapped(program, &placement.chip)?, plans: Vec::new() };
+    let randoms = program.randoms.iter().filter(|(_, data)| data.gress == gress);
+    let randoms: Vec<(Random, u32)> = randoms.map(|(r, data)| (r, data.width.into())).collect();
+    let mut registers = Registers {
+        mapped: mapped(program, &placement.chip)?,
+        plans: Vec::new(),
+        randoms: randoms.iter().map(|(r, _)| *r).collect(),
+    };
     let mut steps = steps(program, placed, &mut slots, (&mut hashes, &mut registers), &mut tables)?;
     let noted = settle(program, placed, &mut registers.plans, &mut steps);
     let mut parser = ParserBuilder::new(program, gress, &placed.parser.cycles);
@@ -128,8 +138,10 @@ pub(super) fn lower(program: &Program, placement: &Placement, gress: Gress) -> R
         steps,
         tables,
         hashes,
+        timed: registers.plans.iter().any(|p| matches!(p.work, Work::Meter(_))),
         accesses: registers.plans,
         noted,
+        randoms,
         deparser,
         preds: usize::from(every_lane(placed)) + 1,
         ghost: placed.flow.ghost.map(|p| p.index()),
@@ -200,7 +212,7 @@ fn mapped(program: &Program, chip: &ChipSpec) -> Result<EntityMap<Register, Mapp
     program.registers.keys().map(|r| salu::map(program, r, chip).map_err(refuse)).collect()
 }
 
-/// Lets accesses to registers with several users be noted first, and puts the step that does them behind the
+/// Lets accesses to arrays with several users be noted first, and puts the step that does them behind the
 /// last user. Returns the number of such registers.
 fn settle(
     program: &Program,
@@ -210,17 +222,18 @@ fn settle(
 ) -> usize {
     let noted = noted(plans);
     for plan in plans {
-        plan.note = noted.binary_search(&plan.register).ok();
+        plan.note = noted.binary_search(&plan.array()).ok();
     }
     let order = order(placed);
-    for (n, register) in noted.iter().enumerate() {
+    for (n, array) in noted.iter().enumerate() {
         let uses = |node: Node| {
             let actions = placed.flow.actions(program, node);
             let mut body = actions.iter().flat_map(|&a| &program.actions[a].body);
             body.any(|p| match &p.kind {
                 PrimitiveKind::Register(access) => {
-                    program.register_actions[access.action].register == *register
+                    *array == Array::Register(program.register_actions[access.action].register)
                 }
+                PrimitiveKind::Meter(access) => *array == Array::Meter(access.meter),
                 _ => false,
             })
         };

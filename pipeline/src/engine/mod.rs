@@ -23,6 +23,7 @@ mod table;
 
 use crate::control::{ControlState, Entry, EntryId};
 use crate::ir::{Intrinsic, Profile, Program, Table};
+use crate::meters::Origin;
 use crate::packet::PacketStore;
 use crate::pass::{Executor, GhostUpdate, MAX_BATCH, Made, Pass, PassIn, PassOut, State, Verdict};
 use crate::place::Placement;
@@ -32,7 +33,7 @@ use deparser::DeparserLanes;
 use field::FieldAt;
 use lower::{GressCode, Step, lower};
 use parser::{Ended, Heads, ParserScratch};
-use register::{Notes, settle};
+use register::{Notes, Stamps, settle};
 use request::Lanes as RequestLanes;
 use sluice_asic::gress::Gress;
 use table::{EngineTable, Found, NO_ENTRY};
@@ -89,7 +90,7 @@ impl Engine {
                 GressEngine::new(lower(program, placement, Gress::Ingress)?),
                 GressEngine::new(lower(program, placement, Gress::Egress)?),
             ],
-            state: State::new(program),
+            state: State::new(program, &Origin::of(&placement.chip)),
             made: Vec::new(),
         };
         for gress in &mut engine.gresses {
@@ -186,11 +187,24 @@ struct Lanes {
     labels: [u32; 64],
     /// Lanes that have a label.
     dropped: u64,
+    /// The data plane's clock in ns at entry; filled for programs that ask meters.
+    now: [u64; 64],
+    /// A number per generator and lane.
+    random: Vec<[u32; 64]>,
 }
 
 impl Lanes {
     fn new() -> Lanes {
-        Lanes { start: [0; 64], head: [0; 64], bytes: [0; 64], leaf: [0; 64], labels: [0; 64], dropped: 0 }
+        Lanes {
+            start: [0; 64],
+            head: [0; 64],
+            bytes: [0; 64],
+            leaf: [0; 64],
+            labels: [0; 64],
+            dropped: 0,
+            now: [0; 64],
+            random: Vec::new(),
+        }
     }
 }
 
@@ -215,6 +229,9 @@ impl GressEngine {
         // Taken out while the batch runs, so that the other parts can be borrowed beside it.
         let mut lanes = self.lanes.take().unwrap_or_else(|| Box::new(Lanes::new()));
         self.enter::<N>(batch, packets, &mut lanes);
+        if self.code.timed || !self.code.randoms.is_empty() {
+            self.prepare(batch, &mut lanes, state);
+        }
         let failed = self.parse::<N>(mask, packets, &mut lanes, state);
         let failed = if self.code.sees_errors { 0 } else { failed };
         self.control::<N>(0, mask & !failed, &mut lanes, state);
@@ -265,6 +282,19 @@ impl GressEngine {
         }
     }
 
+    /// What meters and random numbers need: the time of each entry, a number of each generator per pass.
+    #[inline(never)]
+    fn prepare(&self, batch: &[Pass], lanes: &mut Lanes, state: &mut State) {
+        for (now, pass) in lanes.now.iter_mut().zip(batch) {
+            *now = pass.input.global_tstamp;
+        }
+        lanes.random.resize(self.code.randoms.len(), [0; 64]);
+        for ((random, width), numbers) in self.code.randoms.iter().zip(&mut lanes.random) {
+            let stream = &mut state.randoms[*random];
+            numbers.iter_mut().zip(batch).for_each(|(n, _)| *n = stream.draw(*width) as u32);
+        }
+    }
+
     /// Parses; returns the lanes whose parsing failed.
     fn parse<const N: usize>(
         &mut self,
@@ -273,7 +303,7 @@ impl GressEngine {
         lanes: &mut Lanes,
         state: &mut State,
     ) -> u64 {
-        let Lanes { start, head, bytes, leaf, labels, .. } = lanes;
+        let Lanes { start, head, bytes, leaf, labels, now, .. } = lanes;
         let mut windows = [packets.window(start[0]); N];
         for_lanes::<N>(mask & !1, |l| windows[l % N] = packets.window(start[l]));
         let heads = Heads { windows, len: head };
@@ -284,7 +314,9 @@ impl GressEngine {
             let entry = EntryOf { args: &[], base: &found.base, entry: &found.entry };
             // Parsers do not access registers.
             let (accesses, notes) = (&[][..], &mut [][..]);
-            let mut fx = Effects { hashes, accesses, notes, state: &mut *state, bytes, labels, dropped: 0 };
+            let state = &mut *state;
+            let mut fx =
+                Effects { hashes, accesses, notes, state, bytes, labels, dropped: 0, now, random: &[] };
             action::run::<N>(code, lanes_of, phv, &entry, &mut fx);
         });
         let Ended { failed, wrong, .. } = ended;
@@ -319,9 +351,9 @@ impl GressEngine {
         if let Some(every) = preds.last_mut() {
             *every = mask;
         }
-        let Lanes { bytes, labels, .. } = lanes;
+        let Lanes { bytes, labels, now, random, .. } = lanes;
         let (hashes, accesses) = (&code.hashes, &code.accesses);
-        let mut fx = Effects { hashes, accesses, notes, state, bytes, labels, dropped: 0 };
+        let mut fx = Effects { hashes, accesses, notes, state, bytes, labels, dropped: 0, now, random };
         for (pred, step) in &code.steps {
             // Tested before the dispatch: most steps are not due for a packet.
             let here = preds[usize::from(*pred)];
@@ -335,9 +367,10 @@ impl GressEngine {
                         for_lanes::<N>(mask, |l| to[l].set(from[l].get()));
                     }
                 }
-                Step::Settle(registers) => {
-                    for &n in registers {
-                        settle::<N>(&mut fx.notes[n], fx.accesses, phv, fx.state);
+                Step::Settle(arrays) => {
+                    for &n in arrays {
+                        let stamps = Stamps { bytes: fx.bytes, now: fx.now };
+                        settle::<N>(&mut fx.notes[n], fx.accesses, phv, stamps, fx.state);
                     }
                 }
                 Step::Gateway { gate, then, otherwise } => {

@@ -1,16 +1,17 @@
-//! Accesses to registers, each in the order in which packets enter.
+//! Accesses to registers and meters, each in the order in which packets enter.
 //!
-//! Operations run over a whole batch, so that two actions of one register, in different tables or entries,
-//! would reach the array one after the other and not packet by packet. Where a register has several users an
-//! access is therefore only *noted* by its action, with index and operands as the stage found them, and done
-//! for all lanes in order once the last user of the stage has run. What may not live here: what a register
-//! action means.
+//! Operations run over a whole batch, so that two actions of one array, in different tables or entries, would
+//! reach it one after the other and not packet by packet. Where an array has several users an access is
+//! therefore only *noted* by its action, with index and operands as the stage found them, and done for all lanes
+//! in order once the last user of the stage has run. What may not live here: what a register action or a meter
+//! means.
 
 use super::action::{EntryOf, Source, WideSource, value, wide_value};
 use super::batch::{Phv, for_lanes};
 use super::field::FieldAt;
-use crate::entity::Entity;
-use crate::ir::Register;
+use super::hash::HashPlan;
+use crate::ir::{Meter, Register};
+use crate::meters::Question;
 use crate::pass::{MAX_BATCH, State};
 use sluice_asic::salu::{Operands, SaluProgram};
 
@@ -21,13 +22,36 @@ pub(super) enum Operand {
     Wide(WideSource),
 }
 
-/// An access to a register by one action.
+/// Where a cell's number comes from.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum CellAt {
+    Source(Source),
+    /// The matched entry; beyond every array on a miss.
+    Entry,
+    /// The position of a hash.
+    Hash(u32),
+}
+
+/// An array behind a meter ALU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Array {
+    Register(Register),
+    Meter(Meter),
+}
+
+/// What an access does there.
+#[derive(Clone, Debug)]
+pub(super) enum Work {
+    Register(Register, Box<SaluProgram>),
+    Meter(Meter),
+}
+
+/// An access to an array by one action.
 #[derive(Clone, Debug)]
 pub(super) struct AccessPlan {
-    pub(super) register: Register,
-    pub(super) salu: SaluProgram,
-    pub(super) index: Source,
-    /// Low and high operand, where the action uses them.
+    pub(super) work: Work,
+    pub(super) index: CellAt,
+    /// Low and high operand, where the action uses them; of a meter the low one is its input.
     pub(super) operands: [Option<Operand>; 2],
     /// Output words and the fields that take them.
     pub(super) outputs: Vec<(u8, FieldAt)>,
@@ -35,7 +59,7 @@ pub(super) struct AccessPlan {
     pub(super) note: Option<usize>,
 }
 
-/// Accesses noted for one register.
+/// Accesses noted for one array.
 pub(super) struct Notes {
     mask: u64,
     /// Position of each lane's plan.
@@ -50,34 +74,59 @@ impl Notes {
     }
 }
 
+/// What meters know of the lanes' packets.
+#[derive(Clone, Copy)]
+pub(super) struct Stamps<'a> {
+    /// Length of each lane's packet.
+    pub(super) bytes: &'a [u32; MAX_BATCH],
+    /// The data plane's clock in ns at its entry; filled for programs that ask.
+    pub(super) now: &'a [u64; MAX_BATCH],
+}
+
 impl AccessPlan {
-    /// Accesses the register for each lane of `mask`, or notes that it is to be done.
+    pub(super) fn array(&self) -> Array {
+        match self.work {
+            Work::Register(register, _) => Array::Register(register),
+            Work::Meter(meter) => Array::Meter(meter),
+        }
+    }
+
+    /// Accesses the array for each lane of `mask`, or notes that it is to be done.
     #[inline(never)]
+    #[expect(clippy::too_many_arguments, reason = "the parts of a batch, borrowed one by one")]
     pub(super) fn run<const N: usize>(
         &self,
         number: u32,
         mask: u64,
         phv: &Phv,
         entry: &EntryOf<'_>,
+        hashes: &[HashPlan],
+        stamps: Stamps<'_>,
         state: &mut State,
         notes: &mut [Notes],
     ) {
         match self.note.and_then(|n| notes.get_mut(n)) {
-            None => {
-                let cells = &mut state.registers[self.register];
-                for_lanes::<N>(mask, |l| {
-                    let index = value(self.index, l, phv, entry);
-                    self.access(cells, index, self.read(l, phv, entry), l, phv);
-                });
-            }
+            None => for_lanes::<N>(mask, |l| {
+                let index = self.cell(l, phv, entry, hashes);
+                self.access(state, index, self.read(l, phv, entry), l, phv, stamps);
+            }),
             Some(notes) => {
                 notes.mask |= mask;
                 for_lanes::<N>(mask, |l| {
                     notes.plan[l] = number;
-                    notes.index[l] = value(self.index, l, phv, entry);
+                    notes.index[l] = self.cell(l, phv, entry, hashes);
                     notes.operands[l] = self.read(l, phv, entry);
                 });
             }
+        }
+    }
+
+    #[inline(always)]
+    fn cell(&self, lane: usize, phv: &Phv, entry: &EntryOf<'_>, hashes: &[HashPlan]) -> u32 {
+        match self.index {
+            CellAt::Source(source) => value(source, lane, phv, entry),
+            CellAt::Entry => entry.entry[lane],
+            CellAt::Hash(plan) => hashes[plan as usize].eval(phv, lane) as u32,
         }
     }
 
@@ -95,18 +144,28 @@ impl AccessPlan {
     #[inline]
     fn access(
         &self,
-        cells: &mut [sluice_asic::salu::State],
+        state: &mut State,
         index: u32,
         (lo, hi): (u64, u64),
         lane: usize,
         phv: &Phv,
+        stamps: Stamps<'_>,
     ) {
         let mut words = [0; 4];
-        if let Some(cell) = cells.get_mut(index as usize) {
-            let outcome =
-                self.salu.execute(*cell, &Operands { lo, hi, address: index, ..Operands::default() });
-            *cell = outcome.state;
-            words = outcome.outputs;
+        match &self.work {
+            Work::Register(register, salu) => {
+                if let Some(cell) = state.registers[*register].get_mut(index as usize) {
+                    let operands = Operands { lo, hi, address: index, ..Operands::default() };
+                    let outcome = salu.execute(*cell, &operands);
+                    *cell = outcome.state;
+                    words = outcome.outputs;
+                }
+            }
+            Work::Meter(meter) => {
+                let (now, bytes) = (stamps.now[lane], stamps.bytes[lane]);
+                let question = Question { now, bytes, input: lo as u32 };
+                words[0] = state.meters[*meter].ask(index as usize, question);
+            }
         }
         for (word, to) in &self.outputs {
             to.write(phv, lane, words[usize::from(word & 3)].into());
@@ -114,23 +173,28 @@ impl AccessPlan {
     }
 }
 
-/// Does the accesses noted for a register, lane by lane.
-pub(super) fn settle<const N: usize>(notes: &mut Notes, plans: &[AccessPlan], phv: &Phv, state: &mut State) {
+/// Does the accesses noted for an array, lane by lane.
+pub(super) fn settle<const N: usize>(
+    notes: &mut Notes,
+    plans: &[AccessPlan],
+    phv: &Phv,
+    stamps: Stamps<'_>,
+    state: &mut State,
+) {
     let mask = std::mem::take(&mut notes.mask);
     for_lanes::<N>(mask, |l| {
         if let Some(plan) = plans.get(notes.plan[l] as usize) {
-            let cells = &mut state.registers[plan.register];
-            plan.access(cells, notes.index[l], notes.operands[l], l, phv);
+            plan.access(state, notes.index[l], notes.operands[l], l, phv, stamps);
         }
     });
 }
 
-/// Numbers the registers that several actions use; the others need no notes.
-pub(super) fn noted(plans: &[AccessPlan]) -> Vec<Register> {
-    let mut registers: Vec<Register> = plans.iter().map(|p| p.register).collect();
-    registers.sort_unstable_by_key(|r| r.index());
-    let repeated = registers.windows(2).filter(|w| w[0] == w[1]).map(|w| w[0]);
-    let mut list: Vec<Register> = repeated.collect();
+/// The arrays that several actions use; the others need no notes.
+pub(super) fn noted(plans: &[AccessPlan]) -> Vec<Array> {
+    let mut arrays: Vec<Array> = plans.iter().map(AccessPlan::array).collect();
+    arrays.sort_unstable();
+    let repeated = arrays.windows(2).filter(|w| w[0] == w[1]).map(|w| w[0]);
+    let mut list: Vec<Array> = repeated.collect();
     list.dedup();
     list
 }

@@ -63,7 +63,7 @@ pub(super) struct EngineTable {
     group_at: BTreeMap<u32, u32>,
     /// Slots of the entries that name each member.
     by_member: BTreeMap<u32, BTreeSet<u32>>,
-    /// An action counts the entry's direct counter, or hits keep entries young.
+    /// An action accesses the cell of the entry in a direct array, or hits keep entries young.
     counts: bool,
     /// Hits keep entries young.
     ages: bool,
@@ -104,7 +104,7 @@ impl EngineTable {
             actions.push((action, lower(action, slots)?));
         }
         let ages = program.tables[table].idle.is_some();
-        let counts = ages || actions.iter().any(|(_, code)| code.counts_entry());
+        let counts = ages || actions.iter().any(|(_, code)| code.uses_entry);
         Ok(EngineTable {
             table,
             key,

@@ -1,6 +1,9 @@
 //! Control flow and action bodies. What may not live here: declarations.
 
-use super::{Action, CmpOp, Counter, Expr, Field, Hash, Header, Label, Loc, RegisterAction, Table};
+use super::{
+    Action, CmpOp, Counter, Expr, Field, Hash, Header, Label, Loc, Meter, Program, Random, RegisterAction,
+    Table,
+};
 
 /// Statements in program order.
 pub type Block = Vec<Stmt>;
@@ -109,6 +112,68 @@ pub enum PrimitiveKind {
     SetMasked(Field, Expr, Expr),
     /// Makes the first header valid if the second one is, else invalid. Both are elements of one header stack.
     CopyValid(Header, Header),
+    /// Asks a meter, filter or WRED about the packet.
+    Meter(MeterAccess),
+    /// Writes a random number, all values of the field equally likely; a pass draws from a generator once.
+    Random(Field, Random),
+}
+
+/// Which cell of an array.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Index {
+    /// The cell with this number.
+    At(Expr),
+    /// The cell of the entry that was matched, of an array that is direct to the table; a miss has none.
+    Entry,
+    /// The cell whose number is this hash, computed on the way to the array.
+    Hash(Hash),
+}
+
+impl Index {
+    /// The value, if it is one.
+    #[must_use]
+    pub fn expr(&self) -> Option<&Expr> {
+        match self {
+            Index::At(e) => Some(e),
+            Index::Entry | Index::Hash(_) => None,
+        }
+    }
+
+    /// Calls `visit` for every field that the index depends on, in order, repeats included.
+    pub fn fields(&self, program: &Program, visit: &mut impl FnMut(Field)) {
+        match self {
+            Index::At(e) => e.fields(visit),
+            Index::Entry => {}
+            Index::Hash(hash) => {
+                let inputs = program.hashes.get(*hash).map_or(&[][..], |h| &h.inputs);
+                inputs.iter().for_each(|input| input.fields(visit));
+            }
+        }
+    }
+
+    /// Bits; 0 for the matched entry's.
+    #[must_use]
+    pub fn width(&self, program: &Program) -> u16 {
+        match self {
+            Index::At(e) => e.width(program),
+            Index::Entry => 0,
+            Index::Hash(hash) => program.hashes.get(*hash).map_or(0, |h| h.width),
+        }
+    }
+}
+
+/// One question to a meter, filter or WRED. An index past the end asks nothing, and the answer is 0.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MeterAccess {
+    /// The array.
+    pub meter: Meter,
+    /// Which cell.
+    pub index: Index,
+    /// Of a meter the colour that the packet has already (0 green, 1 yellow, 3 red), of a filter or WRED the
+    /// sample.
+    pub input: Option<Expr>,
+    /// The field that takes the answer: colour, filtered value, or 1 for "drop".
+    pub to: Field,
 }
 
 /// One access to a register. An index past the end accesses nothing, and its output words are 0.
@@ -117,7 +182,7 @@ pub struct RegisterAccess {
     /// What happens to the element.
     pub action: RegisterAction,
     /// Which element.
-    pub index: Expr,
+    pub index: Index,
     /// Fields that take the low bits of an output word, each with the word's number.
     pub outputs: Vec<(u8, Field)>,
 }

@@ -4,6 +4,8 @@ use super::{
     Action, Algorithmic, Block, CounterLoad, Expr, Field, Hash, Header, IdleTimeout, Intrinsic, Loc,
     ParserState, Primitive, Profile, Register, SelectKey, Stack, Table,
 };
+use sluice_asic::counter::{self as asic, CounterError, CounterLayout};
+use sluice_asic::geometry::CounterFormat;
 use sluice_asic::gress::Gress;
 use sluice_asic::hash::{HashAlgorithm, HashFunction, HashFunctionError, Seed};
 use sluice_asic::port::PortName;
@@ -306,13 +308,56 @@ pub enum CounterKind {
     PacketsAndBytes,
 }
 
-/// Where a counter's index comes from.
+/// Where the index of an array of counters, registers or meters comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CounterHome {
     /// The matched entry of this table.
     Direct(Table),
     /// An index given by the action, below this size.
     Indirect(u32),
+}
+
+/// How a counter's cells are laid out and read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CounterCell {
+    /// The format of a RAM word; `None` is the densest: 32 bits, or 28 and 36 for both (facts: asic §5).
+    pub format: Option<CounterFormat>,
+    /// Added to each packet's length, -8192 to 8191, as for an FCS or a header that is not to count.
+    pub adjust: i16,
+    /// Whether cells are read as the stage holds them, where they wrap at their width. Otherwise the stage sends
+    /// them to software before that happens, and what is read are sums of 64 bits (facts: asic §5, LRT).
+    pub wraps: bool,
+}
+
+impl CounterCell {
+    /// The format that counts this in RAM.
+    #[must_use]
+    pub fn format_for(&self, kind: CounterKind) -> CounterFormat {
+        self.format.unwrap_or(match kind {
+            CounterKind::Packets | CounterKind::Bytes => CounterFormat::Single32,
+            CounterKind::PacketsAndBytes => CounterFormat::Both28And36,
+        })
+    }
+
+    /// What is added up and read: the word's format, or 64 bits.
+    ///
+    /// # Errors
+    /// A format that does not hold what is counted, an adjustment beyond 14 bits.
+    pub fn layout(&self, kind: CounterKind) -> Result<CounterLayout, CounterError> {
+        let (counts, sums) = match kind {
+            CounterKind::Packets => (asic::CounterKind::Packets, CounterFormat::Single64),
+            CounterKind::Bytes => (asic::CounterKind::Bytes, CounterFormat::Single64),
+            CounterKind::PacketsAndBytes => (asic::CounterKind::Both, CounterFormat::Both64),
+        };
+        let in_ram = CounterLayout::new(counts, self.format_for(kind), self.adjust.into())?;
+        if self.wraps { Ok(in_ram) } else { CounterLayout::new(counts, sums, self.adjust.into()) }
+    }
+
+    /// Whether cells are sums of 64 bits of unchanged lengths.
+    #[must_use]
+    pub const fn is_plain(&self) -> bool {
+        self.adjust == 0 && !self.wraps
+    }
 }
 
 /// A counter array.
@@ -326,6 +371,8 @@ pub struct CounterData {
     pub kind: CounterKind,
     /// Direct or indirect.
     pub home: CounterHome,
+    /// How a cell is laid out and read.
+    pub cell: CounterCell,
     /// Meaning.
     pub doc: String,
     /// Where the author wrote it.

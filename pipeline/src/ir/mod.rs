@@ -33,22 +33,28 @@ mod expr;
 mod intrinsic;
 mod loc;
 mod memory;
+mod meter;
 mod parser;
 mod register;
 
-pub use control::{ApplyArms, Block, Cond, Primitive, PrimitiveKind, RegisterAccess, Stmt, StmtKind};
+pub use control::{
+    ApplyArms, Block, Cond, Index, MeterAccess, Primitive, PrimitiveKind, RegisterAccess, Stmt, StmtKind,
+};
 pub use decl::{
-    ActionCall, ActionData, ChecksumUpdate, ConstEntry, CounterData, CounterHome, CounterKind, Deparser,
-    FieldData, HashData, HeaderData, Home, Key, KeyValue, LabelData, LabelKind, MatchKind, Next, ParamData,
-    ParamValue, ParserOp, ParserOpKind, PipeData, ProfileData, Request, RequestKind, SelectArm, SelectorData,
-    StateData, TableData, TogetherData,
+    ActionCall, ActionData, ChecksumUpdate, ConstEntry, CounterCell, CounterData, CounterHome, CounterKind,
+    Deparser, FieldData, HashData, HeaderData, Home, Key, KeyValue, LabelData, LabelKind, MatchKind, Next,
+    ParamData, ParamValue, ParserOp, ParserOpKind, PipeData, ProfileData, Request, RequestKind, SelectArm,
+    SelectorData, StateData, TableData, TogetherData,
 };
 pub use expr::{CmpOp, Expr};
 pub use intrinsic::{Intrinsic, IntrinsicInfo};
 pub use loc::Loc;
 pub use memory::{Algorithmic, IdleMode, IdleTimeout};
+pub use meter::{LpfSpec, MeterConfig, MeterData, MeterKind, RandomData};
 pub use parser::{CounterLoad, Lookahead, SelectKey, StackData};
-pub use register::{CellCond, CellStmt, CellStmtKind, CellValue, RegisterActionData, RegisterData};
+pub use register::{
+    CellCond, CellStmt, CellStmtKind, CellValue, LanePart, RegisterActionData, RegisterData, Search,
+};
 
 use crate::entity::{EntityMap, entities};
 use sluice_asic::gress::Gress;
@@ -78,6 +84,10 @@ entities! {
     Label = "label";
     /// A header stack.
     Stack = "stack";
+    /// An array of meters, filters or WRED entries.
+    Meter = "meter";
+    /// A generator of random numbers.
+    Random = "random";
 }
 
 /// A stage program.
@@ -113,6 +123,10 @@ pub struct Program {
     pub labels: EntityMap<Label, LabelData>,
     /// All header stacks of both gresses.
     pub stacks: EntityMap<Stack, StackData>,
+    /// All meters, filters and WRED arrays.
+    pub meters: EntityMap<Meter, MeterData>,
+    /// All generators of random numbers.
+    pub randoms: EntityMap<Random, RandomData>,
     /// Parser, control and deparser of each gress; index with [`Gress::index`].
     pub pipes: [PipeData; 2],
     /// The ghost control (Tofino 2), empty if there is none: it has no packet and runs on updates of queue depths.
@@ -169,6 +183,29 @@ impl Program {
     #[must_use]
     pub fn register_named(&self, name: &str) -> Option<Register> {
         self.registers.iter().find(|(_, d)| d.name == name).map(|(r, _)| r)
+    }
+
+    /// The meter, filter or WRED with this name.
+    #[must_use]
+    pub fn meter_named(&self, name: &str) -> Option<Meter> {
+        self.meters.iter().find(|(_, d)| d.name == name).map(|(m, _)| m)
+    }
+
+    /// Cells of an array.
+    #[must_use]
+    pub fn cells(&self, home: CounterHome) -> u32 {
+        match home {
+            CounterHome::Direct(t) => {
+                self.tables.get(t).map_or(0, |data| data.size.max(data.entries.len() as u32))
+            }
+            CounterHome::Indirect(size) => size,
+        }
+    }
+
+    /// The register or meter array that an access names.
+    #[must_use]
+    pub fn accessed(&self, action: RegisterAction) -> Option<Register> {
+        self.register_actions.get(action).map(|code| code.register)
     }
 
     /// The actions of a register, in order of declaration.

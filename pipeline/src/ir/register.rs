@@ -4,9 +4,9 @@
 //! The statements of a register action run in order, as in P4: a value read after a write is the new one.
 //! Every value is as wide as a half of the element; narrower PHV operands get zeros in front, sums wrap.
 
-use super::{CmpOp, Expr, Loc, Register};
+use super::{CmpOp, CounterHome, Expr, Loc, Register};
 use sluice_asic::gress::Gress;
-use sluice_asic::salu::{Format, Half, SaluOp, Sense};
+use sluice_asic::salu::{Format, Half, LaneSearch, MathUnit, SaluOp, Sense, State as Element};
 
 /// A register: an array of elements that packets read and change, one element per packet.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,14 +17,22 @@ pub struct RegisterData {
     pub gress: Gress,
     /// Width of the elements, and whether they are pairs.
     pub format: Format,
-    /// Elements.
-    pub size: u32,
+    /// How many elements, or the table of whose entries each has one.
+    pub home: CounterHome,
     /// What every element holds at first: low half (or all of a single element) and high half.
     pub init: [u64; 2],
     /// Meaning.
     pub doc: String,
     /// Where the author wrote it.
     pub loc: Loc,
+}
+
+impl RegisterData {
+    /// What an element holds at first.
+    #[must_use]
+    pub const fn first(&self) -> Element {
+        Element::pair(self.init[0], self.init[1])
+    }
 }
 
 /// A register action: what one access does.
@@ -61,6 +69,17 @@ pub enum CellStmtKind {
     Output(u8, CellValue),
     /// Decides.
     If(CellCond, Vec<CellStmt>, Vec<CellStmt>),
+    /// Searches the lanes of a 128-bit element (Tofino 2); nothing else updates the element then.
+    Search(Search),
+}
+
+/// A search for the smallest or largest lane.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Search {
+    /// What is searched, and what becomes of the lane.
+    pub what: LaneSearch,
+    /// The low and the high packet operand, as far as mask, amount or lanes come from the packet.
+    pub operands: Vec<Expr>,
 }
 
 /// A value in a register action, as wide as a half of the element.
@@ -74,6 +93,35 @@ pub enum CellValue {
     Phv(Expr),
     /// An instruction of an update ALU; computed on at most 32 bits.
     Op(SaluOp, Box<CellValue>, Box<CellValue>),
+    /// What the math unit makes of a half or a packet value; it feeds the low half.
+    Math(MathUnit, Box<CellValue>),
+    /// Only returned: a one in the bit whose number the conditions' results spell, the first as the lowest bit.
+    Predicate(Vec<CellCond>),
+    /// Only returned: the number of the element (Tofino 2).
+    Address,
+    /// Only returned: the 16-bit quotient of two's complement numbers, towards zero (Tofino 2).
+    Quotient(Box<CellValue>, Box<CellValue>),
+    /// Only returned: the 16-bit remainder, with the divisor's sign (Tofino 2).
+    Remainder(Box<CellValue>, Box<CellValue>),
+    /// Only returned: a part of what the lane search found.
+    Lane(LanePart),
+}
+
+/// What a lane search gives back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LanePart {
+    /// The lane, before its change.
+    Value,
+    /// The lane, after its change.
+    Changed,
+    /// Its number.
+    Index,
+}
+
+impl LanePart {
+    /// The words of text forms.
+    pub const ALL: [(&'static str, LanePart); 3] =
+        [("lane", LanePart::Value), ("changed", LanePart::Changed), ("lane_index", LanePart::Index)];
 }
 
 /// A condition in a register action.
@@ -88,17 +136,38 @@ pub enum CellCond {
     And(Box<CellCond>, Box<CellCond>),
     /// At least one holds.
     Or(Box<CellCond>, Box<CellCond>),
+    /// A half equals a packet value where the mask has ones (Tofino 2).
+    Match(Half, CellValue, u64),
 }
 
 impl CellValue {
+    /// Whether the value can only be returned.
+    #[must_use]
+    pub const fn is_returned_only(&self) -> bool {
+        matches!(
+            self,
+            CellValue::Predicate(_)
+                | CellValue::Address
+                | CellValue::Quotient(..)
+                | CellValue::Remainder(..)
+                | CellValue::Lane(_)
+        )
+    }
+
     /// Calls `visit` for every value from the packet, in order, repeats included.
     pub fn operands<'v>(&'v self, visit: &mut impl FnMut(&'v Expr)) {
         match self {
-            CellValue::Const(_) | CellValue::Half(_) => {}
+            CellValue::Const(_) | CellValue::Half(_) | CellValue::Address | CellValue::Lane(_) => {}
             CellValue::Phv(e) => visit(e),
-            CellValue::Op(_, a, b) => {
+            CellValue::Op(_, a, b) | CellValue::Quotient(a, b) | CellValue::Remainder(a, b) => {
                 a.operands(visit);
                 b.operands(visit);
+            }
+            CellValue::Math(_, a) => a.operands(visit),
+            CellValue::Predicate(conds) => {
+                for cond in conds {
+                    cond.values(&mut |v| v.operands(visit));
+                }
             }
         }
     }
@@ -112,6 +181,7 @@ impl CellCond {
                 visit(a);
                 visit(b);
             }
+            CellCond::Match(_, value, _) => visit(value),
             CellCond::Not(a) => a.values(visit),
             CellCond::And(a, b) | CellCond::Or(a, b) => {
                 a.values(visit);
@@ -136,6 +206,19 @@ impl RegisterActionData {
         walk(&self.body, visit);
     }
 
+    /// Whether it divides.
+    #[must_use]
+    pub fn divides(&self) -> bool {
+        let mut found = false;
+        self.statements(&mut |stmt| {
+            found |= matches!(
+                stmt.kind,
+                CellStmtKind::Output(_, CellValue::Quotient(..) | CellValue::Remainder(..))
+            );
+        });
+        found
+    }
+
     /// The different values from the packet, in order of their first use.
     #[must_use]
     pub fn operands(&self) -> Vec<&Expr> {
@@ -149,6 +232,7 @@ impl RegisterActionData {
             match &stmt.kind {
                 CellStmtKind::Write(_, value) | CellStmtKind::Output(_, value) => value.operands(&mut add),
                 CellStmtKind::If(cond, ..) => cond.values(&mut |v| v.operands(&mut add)),
+                CellStmtKind::Search(search) => search.operands.iter().for_each(add),
             }
         });
         list

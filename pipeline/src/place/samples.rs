@@ -132,6 +132,7 @@ impl Sketch {
             gress,
             kind,
             home,
+            cell: crate::ir::CounterCell::default(),
             doc: String::new(),
             loc,
         })

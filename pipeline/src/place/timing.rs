@@ -7,7 +7,7 @@ use super::bits::PhvView;
 use super::data::{Owner, PlacedNode, Placement, UnitUse};
 use crate::entity::EntityMap;
 use crate::flow::{Flow, Node, NodeKind};
-use crate::ir::Program;
+use crate::ir::{PrimitiveKind, Program};
 use sluice_asic::chip::{ChipSpec, Column};
 use sluice_asic::geometry::is_wide_selector;
 use sluice_asic::gress::Gress;
@@ -120,6 +120,12 @@ fn features(
         wide_selector: wide,
         selector: !selectors.is_empty(),
         stateful: alus("register").next().is_some(),
+        divide: alus("register").any(|o| {
+            let actions = flow.actions(program, o.node);
+            let mut body = actions.iter().flat_map(|&a| &program.actions[a].body);
+            body.any(|p| matches!(&p.kind, PrimitiveKind::Register(x) if program.register_actions[x.action].divides()))
+        }),
+        lpf_wred: alus("lpf").chain(alus("wred")).next().is_some(),
         ..StageFeatures::default()
     }
 }

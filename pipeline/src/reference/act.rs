@@ -5,8 +5,7 @@ use super::trace::Event;
 use super::{Run, Tracer};
 use crate::control::EntryId;
 use crate::ir::{
-    ActionCall, Counter, CounterHome, CounterKind, Expr, Field, Header, Intrinsic, Label, Loc, Primitive,
-    PrimitiveKind, Table,
+    ActionCall, Counter, Expr, Field, Header, Intrinsic, Label, Loc, Primitive, PrimitiveKind, Table,
 };
 use sluice_asic::alu::width_mask;
 
@@ -40,14 +39,11 @@ impl<T: Tracer> Run<'_, T> {
                 self.count(*counter, index, loc);
             }
             PrimitiveKind::CountDirect(counter) => {
-                let home = self.program.counters[*counter].home;
-                if let Some((table, id)) = entry
-                    && home == CounterHome::Direct(table)
-                {
-                    self.count(*counter, id.into(), loc);
+                if let Some(index) = self.counted_entry(*counter, entry) {
+                    self.count(*counter, index, loc);
                 }
             }
-            PrimitiveKind::Register(access) => self.access(access, args, loc),
+            PrimitiveKind::Register(access) => self.access(access, args, entry, loc),
             PrimitiveKind::Drop(label) => self.drop_packet(*label, loc),
             PrimitiveKind::SetMasked(field, value, mask) => {
                 let all = width_mask(self.program.fields[*field].width.into());
@@ -58,6 +54,8 @@ impl<T: Tracer> Run<'_, T> {
                 self.write(*field, new, loc);
             }
             PrimitiveKind::CopyValid(to, from) => self.set_valid(*to, self.phv.is_valid(*from), loc),
+            PrimitiveKind::Meter(access) => self.ask(access, args, entry, loc),
+            PrimitiveKind::Random(field, random) => self.random(*field, *random, loc),
         }
     }
 
@@ -78,11 +76,9 @@ impl<T: Tracer> Run<'_, T> {
         let kind = self.program.counters[counter].kind;
         let cells = &mut self.state.counters[counter];
         let Some(cell) = usize::try_from(index).ok().and_then(|i| cells.get_mut(i)) else { return };
-        if kind != CounterKind::Bytes {
-            cell.packets = cell.packets.wrapping_add(1);
-        }
-        if kind != CounterKind::Packets {
-            cell.bytes = cell.bytes.wrapping_add(self.bytes.into());
+        // A layout that does not exist (the verifier refuses it) counts nothing.
+        if let Ok(layout) = self.program.counters[counter].cell.layout(kind) {
+            cell.count(layout, self.bytes);
         }
         let now = *cell;
         self.tell(&Event::Counted { counter, index, now, loc });

@@ -23,6 +23,7 @@ mod checksum;
 mod deparse;
 mod eval;
 mod lookup;
+mod meter;
 mod parse;
 mod phv;
 mod register;
@@ -40,7 +41,8 @@ pub use trace::{Event, NoTrace, Tracer};
 
 use crate::control::{ControlState, Entry, EntryId};
 use crate::entity::EntityMap;
-use crate::ir::{Field, Intrinsic, Label, ParserState, Profile, Program, Table};
+use crate::ir::{Field, Intrinsic, Label, ParserState, Profile, Program, Random, Table};
+use crate::meters::Origin;
 use crate::packet::PacketStore;
 use crate::pass::{Executor, GhostUpdate, Made, Pass, PassIn, PassOut, State, Verdict};
 use request::Asked;
@@ -52,6 +54,8 @@ pub struct Options {
     /// Clock cycles of each parser state, per gress (index with [`Gress::index`]); a state without a value
     /// costs one.
     pub parser_cycles: [EntityMap<ParserState, u16>; 2],
+    /// Where its own state lives; a device brings states along.
+    pub origin: Origin,
 }
 
 /// The interpreter, with a tracer that sees every step.
@@ -83,8 +87,8 @@ impl<T: Tracer> Reference<T> {
         Reference {
             program: program.clone(),
             control: control.clone(),
+            state: State::new(program, &options.origin),
             options,
-            state: State::new(program),
             made: Vec::new(),
             phv: Phv::new(program),
             tracer,
@@ -124,6 +128,8 @@ impl<T: Tracer> Reference<T> {
             state: &mut self.state,
             tracer: &mut self.tracer,
             label: None,
+            draws: EntityMap::new(),
+            now: pass.input.global_tstamp,
             number,
             made: &mut self.made,
         };
@@ -166,6 +172,8 @@ impl<T: Tracer> Executor for Reference<T> {
             state: &mut self.state,
             tracer: &mut self.tracer,
             label: None,
+            draws: EntityMap::new(),
+            now: 0,
             number: 0,
             made: &mut self.made,
         };
@@ -224,6 +232,10 @@ struct Run<'a, T> {
     tracer: &'a mut T,
     /// The last drop label named.
     label: Option<Label>,
+    /// What each generator of random numbers gives in this pass.
+    draws: EntityMap<Random, u64>,
+    /// The data plane's clock in ns at entry.
+    now: u64,
     /// Position of the pass in its batch.
     number: u32,
     made: &'a mut Vec<Made>,
@@ -240,6 +252,7 @@ impl<T: Tracer> Run<'_, T> {
     }
 
     fn pass(&mut self, pass: &Pass, packets: &mut PacketStore) -> PassOut {
+        self.draw();
         let parsed = self.parse(packets.head(pass.packet));
         let out = |run: &Self, verdict| PassOut {
             verdict,

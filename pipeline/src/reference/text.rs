@@ -2,9 +2,10 @@
 
 use super::trace::{Event, Tracer};
 use crate::control::show_value;
-use crate::ir::{ActionCall, Cond, Expr, Field, Intrinsic, Loc, Next, Program, SelectKey};
+use crate::ir::{ActionCall, Cond, Expr, Field, Intrinsic, Loc, MeterKind, Next, Program, SelectKey};
 use crate::pass::{PassOut, Verdict};
 use sluice_asic::gress::Gress;
+use sluice_asic::meter::Colour;
 use sluice_asic::salu::State as Element;
 use std::fmt::Write;
 
@@ -132,6 +133,35 @@ fn step(program: &Program, event: &Event<'_>) -> (String, Loc) {
         Event::PassStart { .. } | Event::PassEnd { .. } | Event::GhostStart { .. } => {
             (String::new(), Loc::default())
         }
+        Event::Asked { meter, index, input, answer, loc } => {
+            let data = &program.meters[meter];
+            (
+                format!(
+                    "{} '{}'[{index}]: {}",
+                    noun(data.kind),
+                    data.name,
+                    verdict(data.kind, input, answer)
+                ),
+                loc,
+            )
+        }
+        Event::Drew { random, value, loc } => {
+            (format!("random '{}' = {value:#x}", program.randoms[random].name), loc)
+        }
+    }
+}
+
+fn noun(kind: MeterKind) -> &'static str {
+    if kind.is_coloured() { "meter" } else { kind.word() }
+}
+
+/// What a meter was asked and answered.
+fn verdict(kind: MeterKind, input: u32, answer: u32) -> String {
+    let colour = |bits: u32| Colour::from_bits(bits as u8);
+    match kind {
+        MeterKind::Packets | MeterKind::Bytes => format!("{} -> {}", colour(input), colour(answer)),
+        MeterKind::Lpf => format!("{input:#x} -> {answer:#x}"),
+        MeterKind::Wred => format!("{input:#x} -> {}", if answer == 0 { "keep" } else { "drop" }),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::control::EntryId;
 use crate::ir::{
-    Action, ActionCall, Cond, Counter, Field, Hash, Header, Label, Loc, Next, ParserState, Program,
-    RegisterAction, Request, Table,
+    Action, ActionCall, Cond, Counter, Field, Hash, Header, Label, Loc, Meter, Next, ParserState, Program,
+    Random, RegisterAction, Request, Table,
 };
 use crate::packet::Packet;
 use crate::pass::{Count, GhostUpdate, PassOut};
@@ -194,6 +194,28 @@ pub enum Event<'a> {
         request: &'a Request,
         /// The bytes of its header.
         data: &'a [u8],
+    },
+    /// A meter, filter or WRED was asked.
+    Asked {
+        /// The array.
+        meter: Meter,
+        /// The cell.
+        index: u128,
+        /// Colour or sample brought along.
+        input: u32,
+        /// The answer.
+        answer: u32,
+        /// Where the program says so.
+        loc: Loc,
+    },
+    /// A random number was used.
+    Drew {
+        /// The generator.
+        random: Random,
+        /// The number.
+        value: u64,
+        /// Where the program says so.
+        loc: Loc,
     },
     /// The ghost control begins.
     GhostStart {

@@ -1,5 +1,6 @@
 //! The numbers of a report. What may not live here: layout.
 
+use super::arrays::ArrayReport;
 use super::detail::Detail;
 use super::limits::{self, Limit};
 use crate::flow::{Node, NodeKind};
@@ -141,6 +142,8 @@ pub struct Report {
     pub total: Duration,
     /// Nodes, ingress first, in program order.
     pub tables: Vec<TableReport>,
+    /// Registers, meters and counters.
+    pub arrays: Vec<ArrayReport>,
     /// What is closest to its limit, worst first.
     pub limits: Vec<Limit>,
     /// The PHV.
@@ -182,6 +185,7 @@ impl Report {
             gresses,
             total,
             tables,
+            arrays: super::arrays::of(program, placement),
             limits: limits::of(program, placement),
             phv: phv::summary(program, chip, &placement.phv),
             parser_rows_available: chip.parser.tcam_rows,

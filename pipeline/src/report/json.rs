@@ -1,5 +1,6 @@
 //! The report as JSON, schema `sluice.report/1`. What may not live here: numbers that the report lacks.
 
+use super::arrays::ArrayReport;
 use super::data::{GressReport, Report, StageReport, TableReport, deparser_rows, hundredths};
 use super::detail::UnitReport;
 use crate::ir::{ParamValue, Program};
@@ -39,6 +40,7 @@ pub fn json(report: &Report) -> Value {
             "stages": report.stages.iter().map(stage).collect::<Vec<_>>(),
         },
         "tables": report.tables.iter().map(table).collect::<Vec<_>>(),
+        "arrays": report.arrays.iter().map(array).collect::<Vec<_>>(),
         "phv": phv(&report.phv),
         "parser": { "ingress": parser(report, ingress), "egress": parser(report, egress) },
         "deparser": { "ingress": deparser(report, ingress), "egress": deparser(report, egress) },
@@ -74,6 +76,7 @@ pub fn json_no_fit(program: &Program, no_fit: &NoFit) -> Value {
         "latency": null,
         "resources": null,
         "tables": [],
+        "arrays": [],
         "phv": null,
         "parser": null,
         "deparser": null,
@@ -153,6 +156,25 @@ fn totals(report: &Report) -> Vec<Value> {
 fn stage(stage: &StageReport) -> Value {
     let used = Column::ALL.iter().map(|c| (c.id().to_owned(), Value::from(stage.used[c.index()])));
     json!({ "stage": stage.stage, "used": used.collect::<Map<_, _>>() })
+}
+
+fn array(array: &ArrayReport) -> Value {
+    json!({
+        "name": array.name,
+        "kind": array.kind,
+        "gress": array.gress.name(),
+        "cell": array.cell,
+        "size": array.size,
+        "table": array.table,
+        "users": array.users,
+        "alus": array.alus.iter().map(|(stage, row)| json!({ "stage": stage, "row": row })).collect::<Vec<_>>(),
+        "srams": array.srams,
+        "map_rams": array.map_rams,
+        "register_file_rows": array.file_rows,
+        "instructions": array.instructions.iter().map(|(action, uses)| json!({
+            "action": action, "uses": uses,
+        })).collect::<Vec<_>>(),
+    })
 }
 
 fn table(table: &TableReport) -> Value {

@@ -3,6 +3,7 @@
 //! What lives here: the numbers, taken from the units of a placement alone, and their text and JSON forms.
 //! What may not: placement, files, printing.
 
+mod arrays;
 mod assumptions;
 mod compare;
 mod data;
@@ -17,6 +18,7 @@ mod vendor;
 #[cfg(test)]
 mod tests;
 
+pub use arrays::ArrayReport;
 pub use compare::{Comparison, Difference, compare, json_no_comparison};
 pub use data::{GressReport, PathReport, Report, StageReport, TableReport, Usage};
 pub use detail::{ContainerReport, Detail, EdgeReport, StateReport, UnitReport};

@@ -4,7 +4,8 @@ use super::{Report, compare, html, json, json_no_fit, resources_log, table_summa
 use crate::place::{place, samples};
 use sluice_asic::chip::{ChipSpec, Column};
 
-const KEYS: [&str; 18] = [
+const KEYS: [&str; 19] = [
+    "arrays",
     "assumptions",
     "chip",
     "containers",

@@ -43,6 +43,9 @@ pub fn text(report: &Report) -> String {
     section(&mut out, "Legend", &legend());
     section(&mut out, "What limits this program", &limits(report));
     section(&mut out, "Tables", &tables(report));
+    if !report.arrays.is_empty() {
+        section(&mut out, "Arrays", &arrays(report));
+    }
     section(&mut out, "Why each is where it is", &reasons(report));
     section(&mut out, "Longest chain of dependencies", &chains(report));
     section(&mut out, "PHV", &phv(report));
@@ -205,6 +208,42 @@ fn tables(report: &Report) -> String {
         ]);
     }
     grid.print(false)
+}
+
+/// Registers, meters and counters, with the instructions of their stateful ALUs below.
+fn arrays(report: &Report) -> String {
+    let heading =
+        ["  Array", "Gress", "Kind", "Cell", "Size", "ALU (stage:row)", "SRAM", "MapRAM", "Used by"];
+    let mut grid = Grid::new(heading, &[0, 1, 2, 3, 5, 8]);
+    for a in &report.arrays {
+        let alus: Vec<String> = a.alus.iter().map(|(stage, row)| format!("{stage}:{row}")).collect();
+        grid.row([
+            format!("  {}", a.name),
+            a.gress.name().to_owned(),
+            a.kind.to_owned(),
+            a.cell.clone(),
+            a.size.to_string(),
+            alus.join(" "),
+            a.srams.to_string(),
+            a.map_rams.to_string(),
+            a.users.join(", "),
+        ]);
+    }
+    let mut out = grid.print(false);
+    for a in report.arrays.iter().filter(|a| !a.instructions.is_empty()) {
+        let rows = match a.file_rows {
+            0 => String::new(),
+            1 => ", 1 register file row".to_owned(),
+            n => format!(", {n} register file rows"),
+        };
+        let number = a.instructions.len();
+        let _ =
+            writeln!(out, "  {}: {number} instruction{}{rows}", a.name, if number == 1 { "" } else { "s" });
+        for (action, uses) in &a.instructions {
+            let _ = writeln!(out, "    {action}: {uses}");
+        }
+    }
+    out
 }
 
 /// With a star if the table is later than that.

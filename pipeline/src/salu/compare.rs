@@ -20,12 +20,33 @@ struct Sum {
     memory: [i32; 2],
     phv: Vec<i32>,
     constant: i64,
+    /// Bits that count of memory and of packet values; the outer `None` before either takes part.
+    masks: [Option<Option<u32>>; 2],
+}
+
+impl Sum {
+    /// Memory (0) or a packet value (1) takes part in these bits, or in all.
+    fn takes(&mut self, of: usize, mask: Option<u32>) -> Result<(), Fault> {
+        if self.masks[of].is_some_and(|m| m != mask) {
+            let text = "compares one value under two masks";
+            return Err(Fault::new(text, "compute one of the values in a stage before"));
+        }
+        self.masks[of] = Some(mask);
+        Ok(())
+    }
 }
 
 /// Brings a comparison to its one form.
-pub(super) fn test(op: CmpOp, sense: Sense, left: &Sym, right: &Sym, format: Format) -> Result<Test, Fault> {
+pub(super) fn test(
+    op: CmpOp,
+    sense: Sense,
+    (left, right): (&Sym, &Sym),
+    format: Format,
+    masks: bool,
+) -> Result<Test, Fault> {
     let equality = matches!(op, CmpOp::Eq | CmpOp::Ne);
-    let computed = [left, right].iter().any(|s| matches!(s, Sym::Op(..)));
+    let masked = |s: &Sym| masks && mask_of(s).is_some();
+    let computed = [left, right].iter().any(|s| matches!(s, Sym::Op(..)) && !masked(s));
     if computed && !equality && sense != Sense::Serial {
         return Err(Fault::new(
             "orders a computed value by size, but a comparator's sums do not wrap where the value does",
@@ -35,8 +56,8 @@ pub(super) fn test(op: CmpOp, sense: Sense, left: &Sym, right: &Sym, format: For
     // Whether sums are equal does not depend on how they wrap, so all equalities share the wrapping sense.
     let sense = if equality { Sense::Serial } else { sense };
     let mut sum = Sum { phv: vec![0; 8], ..Sum::default() };
-    add(&mut sum, left, 1, sense, format)?;
-    add(&mut sum, right, -1, sense, format)?;
+    add(&mut sum, left, 1, (sense, format, masks))?;
+    add(&mut sum, right, -1, (sense, format, masks))?;
     let relation = match op {
         CmpOp::Eq => Relation::Equ,
         CmpOp::Ne => Relation::Neq,
@@ -48,27 +69,35 @@ pub(super) fn test(op: CmpOp, sense: Sense, left: &Sym, right: &Sym, format: For
     compare(relation, sense, sum, format)
 }
 
-fn add(sum: &mut Sum, sym: &Sym, sign: i32, sense: Sense, format: Format) -> Result<(), Fault> {
+/// A half or packet value of which only some bits count, if the chip compares under masks.
+fn mask_of(sym: &Sym) -> Option<(&Sym, u32)> {
+    let Sym::Op(SaluOp::And, a, b) = sym else { return None };
+    match (&**a, &**b) {
+        (value @ (Sym::Memory(_) | Sym::Phv(_)), Sym::Const(mask))
+        | (Sym::Const(mask), value @ (Sym::Memory(_) | Sym::Phv(_))) => Some((value, *mask as u32)),
+        _ => None,
+    }
+}
+
+fn add(sum: &mut Sum, sym: &Sym, sign: i32, how: (Sense, Format, bool)) -> Result<(), Fault> {
+    let (sense, format, masks) = how;
+    if masks && let Some((value, mask)) = mask_of(sym) {
+        return take(sum, value, sign, Some(mask));
+    }
     match sym {
         Sym::Const(value) => {
             let value = if sense == Sense::Signed { signed(*value, format) } else { *value as i64 };
             // Halves that are too wide to compare are refused elsewhere; here they only must not overflow.
             sum.constant = sum.constant.wrapping_add(i64::from(sign).wrapping_mul(value));
         }
-        Sym::Memory(half) => sum.memory[*half as usize] += sign,
-        Sym::Phv(n) => {
-            let Some(slot) = sum.phv.get_mut(*n) else {
-                return Err(Fault::new("takes too many values from the packet", "share metadata fields"));
-            };
-            *slot += sign;
-        }
+        Sym::Memory(_) | Sym::Phv(_) => take(sum, sym, sign, None)?,
         Sym::Op(SaluOp::Add, a, b) => {
-            add(sum, a, sign, sense, format)?;
-            add(sum, b, sign, sense, format)?;
+            add(sum, a, sign, how)?;
+            add(sum, b, sign, how)?;
         }
         Sym::Op(SaluOp::Sub, a, b) => {
-            add(sum, a, sign, sense, format)?;
-            add(sum, b, -sign, sense, format)?;
+            add(sum, a, sign, how)?;
+            add(sum, b, -sign, how)?;
         }
         Sym::Op(op, ..) => {
             return Err(Fault::new(
@@ -76,6 +105,29 @@ fn add(sum: &mut Sum, sym: &Sym, sign: i32, sense: Sense, format: Format) -> Res
                 "compute that value in a stage before and pass it as a packet value",
             ));
         }
+        _ => {
+            let text = "compares what the math unit computes; a comparator takes halves, packet values and constants";
+            return Err(Fault::new(text, "return the value and compare it in the next stage"));
+        }
+    }
+    Ok(())
+}
+
+/// A half or packet value takes part.
+fn take(sum: &mut Sum, value: &Sym, sign: i32, mask: Option<u32>) -> Result<(), Fault> {
+    match value {
+        Sym::Memory(half) => {
+            sum.takes(0, mask)?;
+            sum.memory[*half as usize] += sign;
+        }
+        Sym::Phv(n) => {
+            sum.takes(1, mask)?;
+            let Some(slot) = sum.phv.get_mut(*n) else {
+                return Err(Fault::new("takes too many values from the packet", "share metadata fields"));
+            };
+            *slot += sign;
+        }
+        _ => {}
     }
     Ok(())
 }
@@ -129,11 +181,12 @@ fn compare(relation: Relation, sense: Sense, sum: Sum, format: Format) -> Result
         let negate = (coefficient < 0) != flip;
         if negate { Term::minus(half) } else { Term::plus(half) }
     };
+    let masked = |term: Term, of: usize| Term { mask: sum.masks[of].flatten(), ..term };
     let comparator = Compare {
         relation,
         sense,
-        memory: memory.first().map(|&h| term(h, sum.memory[h])),
-        phv: phv.first().map(|&n| term(n, sum.phv[n])),
+        memory: memory.first().map(|&h| masked(term(h, sum.memory[h]), 0)),
+        phv: phv.first().map(|&n| masked(term(n, sum.phv[n]), 1)),
         constant: Constant::Value(constant),
     };
     if comparator.memory.is_none() && comparator.phv.is_none() {

@@ -53,7 +53,7 @@ pub fn map(program: &Program, register: Register, chip: &ChipSpec) -> Result<Map
             }
         }
         let who = format!("register action `{}`", code.name);
-        let mapped = Paths::of(code, data.format, &operands)
+        let mapped = Paths::of(code, data.format, &operands, &chip.salu)
             .and_then(|paths| shape::program(&paths, data.format, &chip.salu));
         match mapped {
             Ok(salu) => {

@@ -3,9 +3,10 @@
 //! What may not live here: ALUs, outputs, limits of a chip.
 
 use super::compare::{Test, test};
-use crate::ir::{CellCond, CellStmt, CellStmtKind, CellValue, Expr, Loc, RegisterActionData};
+use crate::ir::{CellCond, CellStmt, CellStmtKind, CellValue, Expr, LanePart, Loc, RegisterActionData};
 use crate::verify::Diag;
-use sluice_asic::salu::{Comparator, Format, Half, SaluOp};
+use sluice_asic::chip::SaluSpec;
+use sluice_asic::salu::{Comparator, Compare, Format, Half, LaneSearch, MathUnit, SaluOp, Ternary};
 
 /// Comparisons beyond which a body is not followed: more than any chip has.
 const MOST_COMPARISONS: usize = 8;
@@ -21,6 +22,20 @@ pub(super) enum Sym {
     Phv(usize),
     /// An instruction on two of these.
     Op(SaluOp, Box<Sym>, Box<Sym>),
+    /// What the math unit makes of one of these.
+    Math(MathUnit, Box<Sym>),
+    /// A one in the bit with this number.
+    Outcome(u16),
+    /// The element's number.
+    Address,
+    /// Dividend and divisor.
+    Quotient(Box<Sym>, Box<Sym>),
+    /// Dividend and divisor.
+    Remainder(Box<Sym>, Box<Sym>),
+    /// A part of what the lane search found.
+    Lane(LanePart),
+    /// A half as the lane search leaves it.
+    Searched(Half),
 }
 
 /// Why a register action does not map; `loc` where known.
@@ -65,6 +80,8 @@ pub(super) struct Env {
     pub(super) outputs: [Sym; 4],
     /// Where each half and word was last written.
     pub(super) at: [Loc; 6],
+    /// The lane search.
+    pub(super) search: Option<LaneSearch>,
 }
 
 /// One way through the body: which comparisons were asked, their results, and what came out.
@@ -75,17 +92,35 @@ pub(super) struct Path {
     pub(super) end: Env,
 }
 
+/// A comparator in use.
+pub(super) struct Unit {
+    /// As the stateful ALU has it.
+    pub(super) comparator: Comparator,
+    /// Its one form, by which it is found.
+    form: Comparator,
+    /// The stateful ALU has the opposite of the form, as a returned predicate asks for it.
+    opposite: bool,
+    /// Where it is asked first.
+    pub(super) loc: Loc,
+}
+
 /// All ways through a body.
 pub(super) struct Paths {
     /// The comparisons, each with the place that asks first.
-    pub(super) comparators: Vec<(Comparator, Loc)>,
+    pub(super) comparators: Vec<Unit>,
     paths: Vec<Path>,
 }
 
 impl Paths {
     /// Runs the body; `operands` are the register's values from the packet.
-    pub(super) fn of(code: &RegisterActionData, format: Format, operands: &[Expr]) -> Result<Paths, Fault> {
-        let mut walk = Walk { format, operands, comparators: Vec::new(), paths: Vec::new() };
+    pub(super) fn of(
+        code: &RegisterActionData,
+        format: Format,
+        operands: &[Expr],
+        spec: &SaluSpec,
+    ) -> Result<Paths, Fault> {
+        let masks = spec.compare_masks;
+        let mut walk = Walk { format, operands, masks, comparators: Vec::new(), paths: Vec::new() };
         let zero = Sym::Const(0);
         let start = Env {
             halves: [
@@ -94,7 +129,17 @@ impl Paths {
             ],
             outputs: [zero.clone(), zero.clone(), zero.clone(), zero],
             at: [code.loc; 6],
+            search: None,
         };
+        // The outcome that a returned predicate shows numbers the comparators: its conditions come first.
+        let returned = code.body.iter().take_while(|s| !matches!(s.kind, CellStmtKind::Write(..)));
+        for stmt in returned {
+            if let CellStmtKind::Output(_, CellValue::Predicate(conds)) = &stmt.kind {
+                for cond in conds {
+                    walk.reserve(cond, &start, stmt.loc).map_err(|f| f.at(stmt.loc))?;
+                }
+            }
+        }
         let todo: Vec<&CellStmt> = code.body.iter().rev().collect();
         walk.go(todo, Path { asked: 0, holds: 0, end: start })?;
         Ok(Paths { comparators: walk.comparators, paths: walk.paths })
@@ -109,7 +154,9 @@ impl Paths {
 struct Walk<'a> {
     format: Format,
     operands: &'a [Expr],
-    comparators: Vec<(Comparator, Loc)>,
+    /// The chip compares under masks.
+    masks: bool,
+    comparators: Vec<Unit>,
     paths: Vec<Path>,
 }
 
@@ -124,6 +171,32 @@ impl<'a> Walk<'a> {
                     path.end.halves[half] = self.value(value, &path.end).map_err(fault)?;
                     path.end.at[half] = stmt.loc;
                 }
+                CellStmtKind::Output(word, CellValue::Predicate(conds)) => {
+                    let mut bit = 0;
+                    for (i, cond) in conds.iter().enumerate() {
+                        match self.holds(cond, &path, stmt.loc).map_err(fault)? {
+                            Ok(holds) => bit |= u16::from(holds) << i,
+                            Err(unit) => {
+                                todo.push(stmt);
+                                return self.fork(&todo, &path, unit);
+                            }
+                        }
+                    }
+                    let word = usize::from(*word & 3);
+                    path.end.outputs[word] = Sym::Outcome(bit);
+                    path.end.at[2 + word] = stmt.loc;
+                }
+                CellStmtKind::Search(search) => {
+                    let in_place = |(n, e)| self.operands.iter().position(|o| o == e) == Some(n);
+                    if !search.operands.iter().enumerate().all(in_place) {
+                        let text = "searches with a packet value that is not the low operand of its register";
+                        let help = "let the register's first action use it, or give the search a register of its own";
+                        return Err(fault(Fault::new(text, help)));
+                    }
+                    path.end.search = Some(search.what);
+                    path.end.halves = [Half::Lo, Half::Hi].map(Sym::Searched);
+                    path.end.at[0] = stmt.loc;
+                }
                 CellStmtKind::Output(word, value) => {
                     let word = usize::from(*word & 3);
                     path.end.outputs[word] = self.value(value, &path.end).map_err(fault)?;
@@ -134,14 +207,7 @@ impl<'a> Walk<'a> {
                         Ok(holds) => todo.extend(if holds { then } else { otherwise }.iter().rev()),
                         Err(unit) => {
                             todo.push(stmt);
-                            let bit = 1 << unit;
-                            for result in [bit, 0] {
-                                let mut fork = path.clone();
-                                fork.asked |= bit;
-                                fork.holds |= result;
-                                self.go(todo.clone(), fork)?;
-                            }
-                            return Ok(());
+                            return self.fork(&todo, &path, unit);
                         }
                     }
                 }
@@ -151,21 +217,74 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
+    /// Goes on from here once for each result of a comparator.
+    fn fork(&mut self, todo: &[&'a CellStmt], path: &Path, unit: usize) -> Result<(), Fault> {
+        let bit = 1 << unit;
+        for result in [bit, 0] {
+            let mut fork = path.clone();
+            fork.asked |= bit;
+            fork.holds |= result;
+            self.go(todo.to_vec(), fork)?;
+        }
+        Ok(())
+    }
+
+    /// Gives a condition of a returned predicate the next comparator, in the sense in which it is asked.
+    fn reserve(&mut self, cond: &CellCond, start: &Env, loc: Loc) -> Result<(), Fault> {
+        if let Test::Asked(form, as_is) = self.test(cond, start)?
+            && self.comparators.iter().all(|u| u.form != form)
+        {
+            let unit = self.unit(form, loc)?;
+            let opposite = |c: Compare| Compare { relation: c.relation.negated(), ..c };
+            if let (false, Comparator::Compare(c)) = (as_is, form) {
+                self.comparators[unit].comparator = Comparator::Compare(opposite(c));
+                self.comparators[unit].opposite = true;
+            }
+        }
+        Ok(())
+    }
+
+    /// A single comparison, or the opposite of one.
+    fn test(&self, cond: &CellCond, env: &Env) -> Result<Test, Fault> {
+        match cond {
+            CellCond::Cmp(op, sense, a, b) => {
+                let (a, b) = (self.value(a, env)?, self.value(b, env)?);
+                test(*op, *sense, (&a, &b), self.format, self.masks)
+            }
+            CellCond::Match(half, value, mask) => {
+                let (memory, value) = (&env.halves[*half as usize], self.value(value, env)?);
+                match (memory, value) {
+                    (Sym::Memory(memory), Sym::Phv(n @ 0..=1)) => {
+                        let phv = if n == 0 { Half::Lo } else { Half::Hi };
+                        let unit = Ternary { memory: *memory, phv, mask: *mask };
+                        Ok(Test::Asked(Comparator::Ternary(unit), true))
+                    }
+                    _ => Err(Fault::new(
+                        "matches a computed value; a ternary match unit compares memory and PHV",
+                        "match before writing",
+                    )),
+                }
+            }
+            CellCond::Not(a) => Ok(match self.test(a, env)? {
+                Test::Known(known) => Test::Known(!known),
+                Test::Asked(comparator, as_is) => Test::Asked(comparator, !as_is),
+            }),
+            CellCond::And(..) | CellCond::Or(..) => Ok(Test::Known(false)),
+        }
+    }
+
     /// Whether the condition holds on the path, or the comparator whose result decides and is not known yet.
     fn holds(&mut self, cond: &CellCond, path: &Path, loc: Loc) -> Result<Result<bool, usize>, Fault> {
         match cond {
-            CellCond::Cmp(op, sense, a, b) => {
-                let (a, b) = (self.value(a, &path.end)?, self.value(b, &path.end)?);
-                match test(*op, *sense, &a, &b, self.format)? {
-                    Test::Known(known) => Ok(Ok(known)),
-                    Test::Asked(comparator, as_is) => {
-                        let unit = self.unit(comparator, loc)?;
-                        let known = path.asked >> unit & 1 != 0;
-                        let holds = path.holds >> unit & 1 != 0;
-                        Ok(if known { Ok(holds == as_is) } else { Err(unit) })
-                    }
+            CellCond::Cmp(..) | CellCond::Match(..) => match self.test(cond, &path.end)? {
+                Test::Known(known) => Ok(Ok(known)),
+                Test::Asked(comparator, as_is) => {
+                    let unit = self.unit(comparator, loc)?;
+                    let known = path.asked >> unit & 1 != 0;
+                    let holds = (path.holds >> unit & 1 != 0) != self.comparators[unit].opposite;
+                    Ok(if known { Ok(holds == as_is) } else { Err(unit) })
                 }
-            }
+            },
             CellCond::Not(a) => Ok(self.holds(a, path, loc)?.map(|holds| !holds)),
             CellCond::And(a, b) => match self.holds(a, path, loc)? {
                 Ok(true) => self.holds(b, path, loc),
@@ -179,14 +298,14 @@ impl<'a> Walk<'a> {
     }
 
     fn unit(&mut self, comparator: Comparator, loc: Loc) -> Result<usize, Fault> {
-        if let Some(unit) = self.comparators.iter().position(|(c, _)| *c == comparator) {
+        if let Some(unit) = self.comparators.iter().position(|u| u.form == comparator) {
             return Ok(unit);
         }
         if self.comparators.len() == MOST_COMPARISONS {
             let text = format!("needs more than {MOST_COMPARISONS} comparisons");
             return Err(Fault::new(text, "decide in stages before and pass the result as a packet value"));
         }
-        self.comparators.push((comparator, loc));
+        self.comparators.push(Unit { comparator, form: comparator, opposite: false, loc });
         Ok(self.comparators.len() - 1)
     }
 
@@ -202,6 +321,26 @@ impl<'a> Walk<'a> {
                 let a = if op.uses_a() { self.value(a, env)? } else { Sym::Const(0) };
                 let b = if op.uses_b() { self.value(b, env)? } else { Sym::Const(0) };
                 simplify(*op, a, b, self.format)
+            }
+            CellValue::Math(unit, a) => match self.value(a, env)? {
+                leaf @ (Sym::Memory(_) | Sym::Phv(_)) => Sym::Math(*unit, Box::new(leaf)),
+                Sym::Const(value) => Sym::Const(u64::from(unit.eval(value as u32)) & self.format.half_mask()),
+                _ => {
+                    let text = "gives the math unit a computed value; it takes a half or a packet value";
+                    return Err(Fault::new(text, "use it before the half is written"));
+                }
+            },
+            CellValue::Address => Sym::Address,
+            CellValue::Quotient(a, b) => {
+                Sym::Quotient(Box::new(self.value(a, env)?), Box::new(self.value(b, env)?))
+            }
+            CellValue::Remainder(a, b) => {
+                Sym::Remainder(Box::new(self.value(a, env)?), Box::new(self.value(b, env)?))
+            }
+            CellValue::Lane(part) => Sym::Lane(*part),
+            CellValue::Predicate(_) => {
+                let text = "computes with a predicate; it is only returned";
+                return Err(Fault::new(text, "branch on the conditions instead"));
             }
         })
     }

@@ -3,12 +3,13 @@
 //! What may not live here: statements, comparisons.
 
 use super::paths::{Env, Fault, Paths, Sym};
-use crate::ir::Loc;
+use crate::ir::{LanePart, Loc};
 use sluice_asic::chip::SaluSpec;
 use sluice_asic::salu::{
-    BitOp, Constant, Format, Half, Output, OutputSource, Predicate, SaluOp, SaluProgram, SourceA, SourceB,
-    Update,
+    BitOp, Constant, Divide, DivideSource, Format, Half, LaneSearch, MathUnit, Output, OutputSource,
+    Predicate, SaluOp, SaluProgram, SourceA, SourceB, Update,
 };
+use std::cell::Cell;
 
 const OUTCOMES: u16 = 16;
 const HALVES: [Half; 2] = [Half::Lo, Half::Hi];
@@ -16,13 +17,20 @@ const HALVES: [Half; 2] = [Half::Lo, Half::Hi];
 /// The program of an action.
 pub(super) fn program(paths: &Paths, format: Format, spec: &SaluSpec) -> Result<SaluProgram, Fault> {
     comparisons(paths, format, spec)?;
-    let shape = Shape { paths, format, spec };
+    let shape = Shape { paths, format, spec, math: Cell::new(None) };
     if format == Format::BIT {
         return shape.bit();
     }
     let mut salu = SaluProgram::new(format);
-    for (slot, (comparator, _)) in salu.comparators.iter_mut().zip(&paths.comparators) {
-        *slot = Some(*comparator);
+    for (slot, unit) in salu.comparators.iter_mut().zip(&paths.comparators) {
+        *slot = Some(unit.comparator);
+    }
+    if let Some(search) = shape.search()? {
+        salu.lanes = Some(search);
+        for word in 0..4 {
+            shape.output(word, &mut salu)?;
+        }
+        return Ok(salu);
     }
     salu.lo = shape.updates(Half::Lo, |env| &env.halves[0], &Sym::Memory(Half::Lo), 0)?;
     if format.has_hi() {
@@ -31,6 +39,7 @@ pub(super) fn program(paths: &Paths, format: Format, spec: &SaluSpec) -> Result<
     for word in 0..4 {
         shape.output(word, &mut salu)?;
     }
+    salu.math = shape.math.get();
     Ok(salu)
 }
 
@@ -39,24 +48,29 @@ fn comparisons(paths: &Paths, format: Format, spec: &SaluSpec) -> Result<(), Fau
     let (found, limit) = (paths.comparators.len(), spec.comparators as usize);
     if format == Format::BIT && found > 0 {
         let text = "compares; a one-bit access has no conditions";
-        return Err(Fault::new(text, "use elements of 8 bits").at(paths.comparators[0].1));
+        return Err(Fault::new(text, "use elements of 8 bits").at(paths.comparators[0].loc));
     }
     if found <= limit {
         return Ok(());
     }
     let text = format!("needs {found} comparisons; a stateful ALU of this chip has {limit}");
     let help = "a test and its opposite share one; decide one of them in a stage before and pass a bit";
-    let mut fault = Fault::new(text, help).at(paths.comparators[limit].1);
-    for (n, (_, loc)) in paths.comparators.iter().enumerate().filter(|(n, _)| *n != limit) {
-        fault = fault.also(*loc, format!("comparison {}", n + 1));
+    let mut fault = Fault::new(text, help).at(paths.comparators[limit].loc);
+    for (n, unit) in paths.comparators.iter().enumerate().filter(|(n, _)| *n != limit) {
+        fault = fault.also(unit.loc, format!("comparison {}", n + 1));
     }
     Err(fault)
 }
+
+/// What an output word would show for an outcome, given what the access computed then.
+type Shows<'s> = Box<dyn Fn(u16, &Env) -> Sym + 's>;
 
 struct Shape<'a> {
     paths: &'a Paths,
     format: Format,
     spec: &'a SaluSpec,
+    /// The math unit that an instruction uses.
+    math: Cell<Option<MathUnit>>,
 }
 
 impl Shape<'_> {
@@ -81,6 +95,28 @@ impl Shape<'_> {
         list
     }
 
+    /// The lane search, which must happen in every case and be the only thing that touches the element.
+    fn search(&self) -> Result<Option<LaneSearch>, Fault> {
+        let mut found = None;
+        for (_, env) in self.ends() {
+            let alone = env.halves == HALVES.map(Sym::Searched);
+            match (found, env.search) {
+                (None, Some(search)) if alone => found = Some(search),
+                (None, None) => {}
+                (Some(first), Some(search)) if first == search && alone => {}
+                _ => {
+                    let text = "searches lanes in some cases only, or writes the element besides";
+                    return Err(Fault::new(text, "make two actions of it").at(env.at[0]));
+                }
+            }
+        }
+        let none = self.ends().any(|(_, env)| env.search.is_none());
+        if none && found.is_some() {
+            return Err(Fault::new("searches lanes in some cases only", "make two actions of it"));
+        }
+        Ok(found)
+    }
+
     fn updates<'e>(
         &'e self,
         half: Half,
@@ -101,6 +137,18 @@ impl Shape<'_> {
         let mut updates = [None; 2];
         for (slot, (sym, table, env)) in updates.iter_mut().zip(&list) {
             *slot = Some(self.update(Predicate::from_table(*table), sym, env.at[at])?);
+        }
+        let math = |u: &Option<Update>| {
+            matches!(u.and_then(|u| u.b), Some(SourceB::MathMemory(_) | SourceB::MathPhv(_)))
+        };
+        if math(&updates[0]) {
+            // The math unit feeds the second ALU.
+            updates.swap(0, 1);
+        }
+        if math(&updates[0]) {
+            let text =
+                format!("gives {} two values of the math unit; it feeds one ALU", self.half_name(half));
+            return Err(Fault::new(text, "compute one of them in another way").at(list[0].2.at[at]));
         }
         Ok(updates)
     }
@@ -130,6 +178,14 @@ impl Shape<'_> {
             Sym::Memory(half) => return Ok(Update::set_memory(when, *half)),
             Sym::Phv(n) => return Ok(Update::set_phv(when, operand(*n))),
             Sym::Op(op, a, b) => (*op, a, b),
+            Sym::Math(..) => {
+                let b = self.source_b(sym);
+                return Ok(Update { when, op: SaluOp::AluB, a: None, b });
+            }
+            _ => {
+                let text = "stores a value that can only be returned";
+                return Err(Fault::new(text, "return it and store it in the next pass").at(loc));
+            }
         };
         if !op.uses_b() {
             if let Some(a) = self.source_a(a) {
@@ -160,7 +216,7 @@ impl Shape<'_> {
         match sym {
             Sym::Memory(half) => Some(SourceA::Memory(*half)),
             Sym::Const(value) => Some(SourceA::Constant(self.constant(*value))),
-            Sym::Phv(_) | Sym::Op(..) => None,
+            _ => None,
         }
     }
 
@@ -168,8 +224,32 @@ impl Shape<'_> {
         match sym {
             Sym::Phv(n) => Some(SourceB::Phv(operand(*n))),
             Sym::Const(value) => Some(SourceB::Constant(self.constant(*value))),
-            Sym::Memory(_) | Sym::Op(..) => None,
+            Sym::Math(unit, of) if self.math.get().is_none_or(|m| m == *unit) => {
+                self.math.set(Some(*unit));
+                match **of {
+                    Sym::Memory(half) => Some(SourceB::MathMemory(half)),
+                    Sym::Phv(n) => Some(SourceB::MathPhv(operand(n))),
+                    _ => None,
+                }
+            }
+            _ => None,
         }
+    }
+
+    /// The division whose quotient or remainder is shown.
+    fn divide(&self, list: &[(Sym, u16, &Env)]) -> Option<Divide> {
+        let source = |sym: &Sym| match sym {
+            Sym::Memory(half) => Some(DivideSource::Memory(*half)),
+            Sym::Phv(n) => Some(DivideSource::Phv(operand(*n))),
+            Sym::Const(value) => Some(DivideSource::Constant(self.constant(*value))),
+            _ => None,
+        };
+        list.iter().find_map(|(sym, ..)| match sym {
+            Sym::Quotient(a, b) | Sym::Remainder(a, b) => {
+                Some(Divide { dividend: source(a)?, divisor: source(b)? })
+            }
+            _ => None,
+        })
     }
 
     /// Finds what an output word can show.
@@ -177,8 +257,16 @@ impl Shape<'_> {
         let nothing = Sym::Const(0);
         let list = self.alternatives(|env| &env.outputs[word], &nothing);
         let Some((_, _, first)) = list.first() else { return Ok(()) };
+        let divide = self.divide(&list);
         for (source, shows) in self.sources(&list) {
             if let Some(when) = self.when(word, &*shows) {
+                if matches!(source, OutputSource::Quotient | OutputSource::Remainder) {
+                    if salu.divide.is_some() && salu.divide != divide {
+                        let text = "divides twice; a stateful ALU has one divider";
+                        return Err(Fault::new(text, "use two registers").at(first.at[2 + word]));
+                    }
+                    salu.divide = divide;
+                }
                 salu.outputs[word] = Some(Output { when, source });
                 return Ok(());
             }
@@ -197,32 +285,56 @@ impl Shape<'_> {
     }
 
     /// What a word could show, with the value that each has at the end of an outcome.
-    #[expect(clippy::type_complexity, reason = "a list of candidates with what they show")]
-    fn sources<'s>(&self, list: &[(Sym, u16, &Env)]) -> Vec<(OutputSource, Box<dyn Fn(&Env) -> Sym + 's>)> {
-        let mut all: Vec<(OutputSource, Box<dyn Fn(&Env) -> Sym>)> = Vec::new();
+    fn sources<'s>(&self, list: &[(Sym, u16, &Env)]) -> Vec<(OutputSource, Shows<'s>)> {
+        let mut all: Vec<(OutputSource, Shows<'s>)> = Vec::new();
         for half in HALVES.into_iter().take(if self.format.has_hi() { 2 } else { 1 }) {
-            all.push((OutputSource::Memory(half), Box::new(move |_| Sym::Memory(half))));
-            all.push((OutputSource::Alu(half), Box::new(move |env: &Env| env.halves[half as usize].clone())));
+            all.push((OutputSource::Memory(half), Box::new(move |_, _| Sym::Memory(half))));
+            all.push((
+                OutputSource::Alu(half),
+                Box::new(move |_, env: &Env| env.halves[half as usize].clone()),
+            ));
         }
         for n in 0..2 {
-            all.push((OutputSource::Phv(operand(n)), Box::new(move |_| Sym::Phv(n))));
+            all.push((OutputSource::Phv(operand(n)), Box::new(move |_, _| Sym::Phv(n))));
         }
         if let [(Sym::Const(value), ..)] = list
             && value.is_power_of_two()
             && let shift @ 0..=31 = value.trailing_zeros()
         {
             let value = *value;
-            all.push((OutputSource::Flag { shift: shift as u8 }, Box::new(move |_| Sym::Const(value))));
+            all.push((OutputSource::Flag { shift: shift as u8 }, Box::new(move |_, _| Sym::Const(value))));
+        }
+        for (sym, ..) in list {
+            let source = match sym {
+                Sym::Outcome(_) => {
+                    // Comparators that do not exist never hold.
+                    let units = (1u16 << self.paths.comparators.len().min(4)) - 1;
+                    all.push((
+                        OutputSource::OneHot,
+                        Box::new(move |outcome, _| Sym::Outcome(outcome & units)),
+                    ));
+                    continue;
+                }
+                Sym::Address => OutputSource::Address,
+                Sym::Quotient(..) => OutputSource::Quotient,
+                Sym::Remainder(..) => OutputSource::Remainder,
+                Sym::Lane(LanePart::Value) => OutputSource::LaneValue,
+                Sym::Lane(LanePart::Changed) => OutputSource::LaneChanged,
+                Sym::Lane(LanePart::Index) => OutputSource::LaneIndex,
+                _ => continue,
+            };
+            let shown = sym.clone();
+            all.push((source, Box::new(move |_, _| shown.clone())));
         }
         all
     }
 
     /// Under which outcomes a source must be shown so that the word is right in all of them.
-    fn when(&self, word: usize, shows: &dyn Fn(&Env) -> Sym) -> Option<Predicate> {
+    fn when(&self, word: usize, shows: &dyn Fn(u16, &Env) -> Sym) -> Option<Predicate> {
         let mut table = 0;
         for (bit, env) in self.ends() {
             let wanted = &env.outputs[word];
-            if *wanted == shows(env) {
+            if *wanted == shows(bit.trailing_zeros() as u16, env) {
                 table |= bit;
             } else if *wanted != Sym::Const(0) {
                 return None;

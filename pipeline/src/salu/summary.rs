@@ -24,6 +24,15 @@ pub fn summary(program: &SaluProgram) -> String {
             parts.push(format!("{half} {}", count(values, "value")));
         }
     }
+    if program.math.is_some() {
+        parts.push("math unit".to_owned());
+    }
+    if program.divides() {
+        parts.push("divider".to_owned());
+    }
+    if let Some(lanes) = program.lanes {
+        parts.push(format!("{} of lanes", lanes.op.mnemonic()));
+    }
     let words = program.outputs.iter().enumerate().filter_map(|(n, o)| o.as_ref().map(|o| (n, o)));
     for (n, output) in words {
         let word = if n == 0 { "out".to_owned() } else { format!("out{n}") };

@@ -44,14 +44,14 @@ pub struct SwitchConfig {
     pub mode: Mode,
     /// Value of the data plane's clock at time zero.
     pub clock_origin: Duration,
-    /// Seed of what is drawn at random: the jitter of packet generators.
-    pub seed: u64,
     /// Most passes of one batch, 1..=64. Results do not depend on it.
     pub max_batch: usize,
     /// The queues of every port.
     pub queues: QueueSetup,
     /// Ports (dev_port) that run slower than their neighbours.
     pub port_speeds: Vec<(u16, BitRate)>,
+    /// Seed of everything that is drawn at random: numbers of programs and meters, jitter of packet generators.
+    pub seed: u64,
 }
 
 impl Default for SwitchConfig {
@@ -60,10 +60,10 @@ impl Default for SwitchConfig {
             device: 0,
             mode: Mode::Timed,
             clock_origin: Duration::from_secs(1),
-            seed: 0,
             max_batch: crate::pass::MAX_BATCH,
             queues: QueueSetup::default(),
             port_speeds: Vec::new(),
+            seed: 1,
         }
     }
 }

@@ -41,10 +41,11 @@ pub use pipes::{SplitState, state_is_whole};
 pub use reason::{DeviceDrop, Reason};
 pub use totals::{Created, Held, PortTotals, Totals};
 
-use crate::control::{Change, ControlError, ControlOp, ControlState, DeviceOp, Entry};
-use crate::ir::{Counter, LabelKind, Program};
+use crate::control::{ArrayRef, Change, ControlError, ControlOp, ControlState, DeviceOp, Entry, Reading};
+use crate::ir::{LabelKind, Program};
+use crate::meters::Origin;
 use crate::packet::{HeadLayout, Packet, PacketStore};
-use crate::pass::{Count, Executor, MAX_BATCH, Made, Pass, State};
+use crate::pass::{Executor, MAX_BATCH, Made, Pass, State};
 use crate::place::Placement;
 use copies::Place;
 use generator::Generator;
@@ -238,9 +239,20 @@ pub struct Switch<E> {
     /// Egress results of a functional batch, in packet order.
     results: Vec<Option<Pass>>,
     ops: u64,
+    /// What the control plane has read.
+    readings: Vec<Reading>,
     totals: Totals,
     now: Time,
     sweeps: Sweeps,
+}
+
+/// What a program has that means nothing without time.
+fn needs_time(program: &Program) -> Option<&'static str> {
+    match (program.ghost.is_empty(), program.meters.is_empty()) {
+        (false, _) => Some("sees queue depths in its ghost control"),
+        (_, false) => Some("asks meters, filters or WRED when packets come"),
+        _ => None,
+    }
 }
 
 impl<E: Executor> Switch<E> {
@@ -257,9 +269,10 @@ impl<E: Executor> Switch<E> {
         config: SwitchConfig,
     ) -> Result<Self, SwitchError> {
         let chip = &placement.chip;
-        if config.mode == Mode::Functional && !program.ghost.is_empty() {
-            let (program, needs) = (program.name.clone(), "sees queue depths in its ghost control");
-            return Err(SwitchError::NeedsTime { program, needs });
+        if config.mode == Mode::Functional
+            && let Some(needs) = needs_time(program)
+        {
+            return Err(SwitchError::NeedsTime { program: program.name.clone(), needs });
         }
         state_is_whole(program, ports).map_err(|e| SwitchError::Split(Box::new(e)))?;
         let clock = chip.mau.clock;
@@ -269,7 +282,7 @@ impl<E: Executor> Switch<E> {
         let cycles = |c: u32| clock.span(Cycles(u64::from(c)));
         let latency = &chip.latency;
         let ports = states.len();
-        let pipe = |number: u32| PipeState {
+        let pipe = |(number, state): (u32, State)| PipeState {
             // Egress packets wait in their queues, so the depth of a FIFO does not matter there.
             entry: [(); 2]
                 .map(|()| PipeEntry::new(clock, chip.ports.ports_per_pipe, chip.parser.fifo_packets)),
@@ -281,8 +294,9 @@ impl<E: Executor> Switch<E> {
             ghost: Ghost::new(ports),
             words: 0,
             deflection: None,
-            state: State::new(program),
+            state,
         };
+        let pipes = pipe_states(program, &control, chip, &config)?;
         let mut by_dev_port = vec![None; usize::from(DevPort::COUNT)];
         for (i, p) in states.iter().enumerate() {
             by_dev_port[usize::from(p.dev_port)] = Some(i as u16);
@@ -312,7 +326,7 @@ impl<E: Executor> Switch<E> {
             totals: Totals::new(program, &states),
             ports: states,
             by_dev_port,
-            pipes: (0..chip.ports.pipes).map(pipe).collect(),
+            pipes: (0..).zip(pipes).map(pipe).collect(),
             tm,
             packets: PacketStore::new(HeadLayout::default()),
             info: Vec::new(),
@@ -323,6 +337,7 @@ impl<E: Executor> Switch<E> {
             onward: Vec::new(),
             results: Vec::new(),
             ops: 0,
+            readings: Vec::new(),
             now: Time::ORIGIN,
             sweeps: Sweeps::new(program),
             config,
@@ -454,31 +469,28 @@ impl<E: Executor> Switch<E> {
         let device = if let ControlOp::Device(op) = &op { Some(op.clone()) } else { None };
         // What chip and ports do not allow must not stay.
         let before = copies.then(|| self.control.replication.clone());
+        let refused = |e| SwitchError::Control(Box::new(e));
         let was = self.named_entry(&op);
         let settings = device.as_ref().map(|_| self.control.device.clone());
-        match self.control.apply(&self.program, op).map_err(|e| SwitchError::Control(Box::new(e)))? {
-            Change::Inserted(table, entry) | Change::Modified(table, entry) => {
+        let change = self.control.apply(&self.program, op).map_err(refused)?;
+        for pipe in &mut self.pipes {
+            change.settle(&self.program, &mut pipe.state).map_err(refused)?;
+        }
+        match change {
+            Change::Inserted(table, entry)
+            | Change::Modified(table, entry)
+            | Change::Deleted(table, entry) => {
                 self.executor.entry_changed(table, entry, was.as_ref(), &self.control);
-                // A new entry is young, and one that was changed is in use.
-                for pipe in &mut self.pipes {
-                    pipe.state.ages[table].get_mut(entry as usize).into_iter().for_each(|age| *age = 0);
-                }
             }
             Change::Default(table) => self.executor.default_changed(table, &self.control),
-            Change::Deleted(table, entry) => {
-                self.executor.entry_changed(table, entry, was.as_ref(), &self.control);
-                // The slot's next owner starts at zero.
-                if let Some(counter) = self.program.direct_counter(table) {
-                    self.clear_counter(counter, Some(entry));
-                }
-            }
             Change::Member(profile, member) => {
                 self.executor.member_changed(profile, member, &self.control);
             }
             Change::Group(profile, group) => {
                 self.executor.group_changed(profile, group, &self.control);
             }
-            Change::Counter(counter, index) => self.clear_counter(counter, index),
+            Change::Counter(..) | Change::Register(..) | Change::Meter(..) => {}
+            Change::Read(array, index) => self.read(array, index),
             Change::PortMetadata => self.executor.port_metadata_changed(&self.control),
             Change::Device => {
                 if let Some(Err(e)) = device.map(|op| self.set_device(&op)) {
@@ -508,14 +520,34 @@ impl<E: Executor> Switch<E> {
         self.control.tables.get(*table)?.slots.get(*entry as usize)?.clone()
     }
 
-    fn clear_counter(&mut self, counter: Counter, index: Option<u32>) {
-        for pipe in &mut self.pipes {
-            let cells = &mut pipe.state.counters[counter];
-            match index {
-                Some(i) => cells.get_mut(i as usize).into_iter().for_each(|c| *c = Count::default()),
-                None => cells.fill(Count::default()),
+    /// Notes what a cell holds in every pipe, or all cells that differ from how they start.
+    fn read(&mut self, array: ArrayRef, index: Option<u32>) {
+        for (pipe, state) in self.pipes.iter().map(|p| &p.state).enumerate() {
+            let (cells, first): (Vec<[u64; 2]>, _) = match array {
+                ArrayRef::Counter(c) => {
+                    (state.counters[c].iter().map(|c| [c.packets, c.bytes]).collect(), [0, 0])
+                }
+                ArrayRef::Register(r) => {
+                    let cells = state.registers[r].iter().map(|e| [e.lo, e.hi]).collect();
+                    (cells, self.program.registers[r].init)
+                }
+            };
+            let wanted = |i: u32, values: [u64; 2]| index.map_or(values != first, |index| index == i);
+            for (index, values) in (0..).zip(cells).filter(|(i, values)| wanted(*i, *values)) {
+                self.readings.push(Reading { time: self.now, array, index, pipe: pipe as u32, values });
             }
         }
+    }
+
+    /// What the control plane has read so far, in order.
+    #[must_use]
+    pub fn readings(&self) -> &[Reading] {
+        &self.readings
+    }
+
+    /// What the program remembers in each pipe.
+    pub fn pipe_states(&self) -> impl ExactSizeIterator<Item = &State> {
+        self.pipes.iter().map(|p| &p.state)
     }
 
     /// The batch that must run first: the time by which, and where.
@@ -673,10 +705,10 @@ impl<E: Executor> Switch<E> {
         self.tm.max_used_cells().0
     }
 
-    /// What the program remembers, summed over pipes.
+    /// What the program has counted, summed over pipes; registers and meters, which have no sum, as they start.
     #[must_use]
     pub fn state(&self) -> State {
-        let mut sum = State::new(&self.program);
+        let mut sum = State::new(&self.program, &Origin::of(&self.chip));
         for pipe in &self.pipes {
             for (into, from) in sum.counters.values_mut().zip(pipe.state.counters.values()) {
                 for (a, b) in into.iter_mut().zip(from) {
@@ -705,6 +737,24 @@ impl<E: Executor> Switch<E> {
         let t = &self.totals;
         t.received + t.created == t.sent + t.dropped + t.absorbed + self.packets.live() as u64
     }
+}
+
+/// The state of every pipe at first, with what the control plane has written.
+fn pipe_states(
+    program: &Program,
+    control: &ControlState,
+    chip: &ChipSpec,
+    config: &SwitchConfig,
+) -> Result<Vec<State>, SwitchError> {
+    let origin = Origin { seed: config.seed, switch: config.device, ..Origin::of(chip) };
+    let state = |pipe| {
+        let mut state = State::new(program, &Origin { pipe, ..origin });
+        for change in control.arrays.changes() {
+            change.settle(program, &mut state).map_err(|e| SwitchError::Control(Box::new(e)))?;
+        }
+        Ok(state)
+    };
+    (0..chip.ports.pipes).map(state).collect()
 }
 
 /// The sessions and groups of a control state, as far as chip and ports allow them.

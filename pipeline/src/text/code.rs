@@ -232,6 +232,12 @@ impl<'t> Code<'t> {
             if self.c.word() == Some("execute") && self.c.then("(") {
                 return self.access(vec![(0, field)]);
             }
+            if self.c.word() == Some("meter") && self.c.then("(") {
+                return self.question(field);
+            }
+            if self.c.word() == Some("random") && self.c.then("(") {
+                return self.draw(field);
+            }
             if self.c.word() == Some("hash") && self.c.then("(") {
                 self.callee();
                 let hash = self.reference(Space::Hash)?;

@@ -4,13 +4,13 @@ use super::ParseError;
 use super::code::Code;
 use super::cursor::{Cursor, Parsed};
 use super::lex::Token;
-use super::print::{COUNTERS, IDLE_MODES, LABELS, MATCHES, MODES};
-use super::registers;
+use super::print::{COUNTERS, FORMATS, IDLE_MODES, LABELS, MATCHES, MODES};
 use super::scan::{Item, Kind};
 use super::scope::{Scope, Space};
+use super::{meters, registers};
 use crate::entity::{Entity, EntityMap};
 use crate::ir::{
-    ActionData, Algorithmic, ConstEntry, CounterData, CounterHome, FieldData, HashData, Header, HeaderData,
+    ActionData, Algorithmic, ConstEntry, CounterCell, CounterData, FieldData, HashData, Header, HeaderData,
     Home, IdleTimeout, Intrinsic, Key, KeyValue, LabelData, ParamData, ParamValue, ProfileData, Program,
     SelectorData, StackData, TableData, TogetherData,
 };
@@ -36,6 +36,8 @@ pub(super) fn program(tokens: &[Token], items: &[Item]) -> Result<Program, Parse
     p.register_actions = collect(items, &indices, Kind::RegisterAction, |i| {
         registers::register_action(&mut code(i), i, &p.registers)
     })?;
+    p.meters = collect(items, &indices, Kind::Meter, |i| meters::meter(&mut code(i), i))?;
+    p.randoms = collect(items, &indices, Kind::Random, |i| meters::random(&mut code(i), i))?;
     p.profiles = collect(items, &indices, Kind::Profile, |i| profile(&mut code(i), i))?;
     p.actions = collect(items, &indices, Kind::Action, |i| action(&mut code(i), i))?;
     p.tables = collect(items, &indices, Kind::Table, |i| table(&mut code(i), i))?;
@@ -250,12 +252,27 @@ fn hash_algorithm(c: &mut Cursor<'_>) -> Parsed<HashAlgorithm> {
 }
 
 fn counter(code: &mut Code<'_>, item: &Item) -> Parsed<CounterData> {
-    let (mut kind, mut home) = (None, None);
-    settings(code, &["kind", "direct", "size"], |code, word| {
+    let (mut kind, mut home, mut cell) = (None, None, CounterCell::default());
+    let words = ["kind", "direct", "size", "format", "leaves_out", "adds", "reads"];
+    settings(code, &words, |code, word| {
         match word {
             "kind" => kind = Some(code.c.one_of(&COUNTERS)?),
-            "direct" => home = Some(CounterHome::Direct(code.reference(Space::Table)?)),
-            _ => home = Some(CounterHome::Indirect(code.c.number("a size")?)),
+            "format" => cell.format = Some(code.c.one_of(&FORMATS)?),
+            "leaves_out" => {
+                let before = code.c.clone();
+                let bytes: u16 = code.c.number("a number of bytes")?;
+                cell.adjust = 0_i16
+                    .checked_sub_unsigned(bytes)
+                    .ok_or_else(|| before.error("a number of bytes up to 32768"))?;
+            }
+            "adds" => {
+                let before = code.c.clone();
+                let bytes: u16 = code.c.number("a number of bytes")?;
+                cell.adjust =
+                    i16::try_from(bytes).map_err(|_| before.error("a number of bytes up to 32767"))?;
+            }
+            "reads" => cell.wraps = code.c.one_of(&[("cell", true), ("sum", false)])?,
+            _ => home = Some(code.home(word)?),
         }
         Ok(())
     })?;
@@ -265,6 +282,7 @@ fn counter(code: &mut Code<'_>, item: &Item) -> Parsed<CounterData> {
         gress: gress(item),
         kind,
         home,
+        cell,
         doc: item.doc.clone(),
         loc: item.loc,
     })

@@ -42,6 +42,9 @@
 //! - `.name` is a field whose name does not start with its header's, or that a parameter hides;
 //!   `egress::name` is an entity of the other gress; `#3` is the entity with index 3 of its kind.
 //! - `@index(3)` before a declaration says its index where it is not the position in the text.
+//! - `meter police : ingress { kind = bytes; size = 16; }` and `random dice : ingress { width = 8; }` declare what
+//!   `m.colour = meter(police, m.slot)` and `m.roll = random(dice)` use. An index may be `@entry`, the matched
+//!   entry's cell of a `direct` array, or `hash(h)`.
 //! - In a deparser `resubmit(1, again)`, `mirror(2, m.session, header)` and `digest(3, header)` are made when the
 //!   type field of their kind has that value; a resubmit or copy without a header needs none.
 //! - `16w0x800` is a constant of 16 bits, `v &&& m` a value under a mask, `v / n` a prefix.
@@ -50,6 +53,7 @@ mod code;
 mod cursor;
 mod decls;
 mod lex;
+mod meters;
 mod print;
 mod print_code;
 mod registers;

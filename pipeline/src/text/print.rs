@@ -4,9 +4,10 @@ use super::lex::{escape_doc, is_plain, quote};
 use super::scope::{Scope, Space};
 use crate::entity::Entity;
 use crate::ir::{
-    ActionCall, Algorithmic, Block, CounterHome, CounterKind, Field, FieldData, Header, Home, IdleMode,
-    KeyValue, LabelKind, MatchKind, Next, ParamData, Program, RequestKind, Table,
+    ActionCall, Algorithmic, Block, CounterKind, Field, FieldData, Header, Home, IdleMode, KeyValue,
+    LabelKind, MatchKind, Next, ParamData, Program, RequestKind, Table,
 };
+use sluice_asic::geometry::CounterFormat;
 use sluice_asic::gress::Gress;
 use sluice_asic::hash::HashAlgorithm;
 use sluice_asic::select::SelectorMode;
@@ -23,6 +24,14 @@ pub(super) const COUNTERS: [(&str, CounterKind); 3] = [
     ("packets", CounterKind::Packets),
     ("bytes", CounterKind::Bytes),
     ("packets_and_bytes", CounterKind::PacketsAndBytes),
+];
+/// The words of counter formats.
+pub(super) const FORMATS: [(&str, CounterFormat); 5] = [
+    ("single_32", CounterFormat::Single32),
+    ("single_64", CounterFormat::Single64),
+    ("both_28_36", CounterFormat::Both28And36),
+    ("both_64", CounterFormat::Both64),
+    ("both_17_25", CounterFormat::Both17And25),
 ];
 /// The words of match kinds.
 pub(super) const MATCHES: [(&str, MatchKind); 4] = [
@@ -69,6 +78,7 @@ pub(super) fn program(p: &Program) -> String {
     w.hashes();
     w.counters();
     w.registers();
+    w.meters();
     w.profiles();
     w.actions();
     w.tables();
@@ -199,6 +209,14 @@ impl<'p> Printer<'p> {
     pub(super) fn register_action(&self, a: crate::ir::RegisterAction) -> String {
         let data = self.p.register_actions.get(a).map(|d| (d.name.as_str(), None));
         self.entity(Space::RegisterAction, a.index(), data)
+    }
+
+    pub(super) fn meter(&self, m: crate::ir::Meter) -> String {
+        self.entity(Space::Meter, m.index(), self.p.meters.get(m).map(|d| (d.name.as_str(), None)))
+    }
+
+    pub(super) fn random(&self, r: crate::ir::Random) -> String {
+        self.entity(Space::Random, r.index(), self.p.randoms.get(r).map(|d| (d.name.as_str(), None)))
     }
 
     fn profile(&self, p: crate::ir::Profile) -> String {
@@ -344,9 +362,17 @@ impl<'p> Printer<'p> {
             self.doc(&d.doc);
             self.open(format_args!("counter {} : {}", name(&d.name), d.gress));
             self.line(format_args!("kind = {};", word(&COUNTERS, &d.kind)));
-            match d.home {
-                CounterHome::Direct(t) => self.line(format_args!("direct = {};", self.table(t))),
-                CounterHome::Indirect(size) => self.line(format_args!("size = {size};")),
+            self.home(d.home);
+            if let Some(format) = &d.cell.format {
+                self.line(format_args!("format = {};", word(&FORMATS, format)));
+            }
+            match d.cell.adjust {
+                0 => {}
+                less @ ..0 => self.line(format_args!("leaves_out = {};", less.unsigned_abs())),
+                more => self.line(format_args!("adds = {more};")),
+            }
+            if d.cell.wraps {
+                self.line(format_args!("reads = cell;"));
             }
             self.close();
         }

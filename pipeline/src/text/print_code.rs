@@ -46,6 +46,8 @@ impl Printer<'_> {
             PrimitiveKind::CopyValid(to, from) => {
                 format!("copy_valid({}, {})", self.header(*to), self.header(*from))
             }
+            PrimitiveKind::Meter(access) => self.question(access),
+            PrimitiveKind::Random(f, r) => format!("{} = random({})", self.field(*f), self.random(*r)),
         };
         self.line(format_args!("{text};"));
     }

@@ -1,7 +1,8 @@
 //! Registers, register actions and accesses to them: to text and back.
 //!
 //! `@lo` and `@hi` are the element's halves, `@out0` to `@out3` the output words. A plain number is as wide as a
-//! half. `phv(..)` surrounds a packet value that is more than slices and casts of a field. `signed(..)` and
+//! half. `math(..)`, `predicate(..)`, `quotient(..)`, `remainder(..)`, `search(..)`, `match(..)`, `@address` and
+//! `@lane` are the units beside the ALUs. `phv(..)` surrounds a packet value that is more than slices and casts of a field. `signed(..)` and
 //! `serial(..)` surround comparisons in those senses. What may not live here: what any of it means.
 
 use super::code::Code;
@@ -13,10 +14,10 @@ use super::scan::Item;
 use super::scope::Space;
 use crate::entity::EntityMap;
 use crate::ir::{
-    CellCond, CellStmt, CellStmtKind, CellValue, CmpOp, Expr, Field, PrimitiveKind, Register, RegisterAccess,
-    RegisterActionData, RegisterData,
+    CellCond, CellStmt, CellStmtKind, CellValue, CmpOp, Expr, Field, LanePart, PrimitiveKind, Register,
+    RegisterAccess, RegisterActionData, RegisterData, Search,
 };
-use sluice_asic::salu::{Half, SaluOp, Sense};
+use sluice_asic::salu::{Half, LaneMask, LaneOp, LanePost, LaneSearch, MathUnit, PostAmount, SaluOp, Sense};
 
 /// The words of senses; plain comparisons are unsigned.
 const SENSES: [(&str, Sense); 2] = [("signed", Sense::Signed), ("serial", Sense::Serial)];
@@ -28,7 +29,7 @@ impl Printer<'_> {
             self.doc(&d.doc);
             self.open(format_args!("register {} : {}", name(&d.name), d.gress));
             self.line(format_args!("element = \"{}\";", d.format));
-            self.line(format_args!("size = {};", d.size));
+            self.home(d.home);
             if d.init != [0, 0] {
                 let [lo, hi] = d.init.map(|v| int(v.into()));
                 self.line(format_args!("initial = {lo}, {hi};"));
@@ -54,6 +55,7 @@ impl Printer<'_> {
                 CellStmtKind::Output(word, value) => {
                     self.line(format_args!("@out{word} = {};", self.cell_value(value)));
                 }
+                CellStmtKind::Search(search) => self.line(format_args!("{};", self.search(search))),
                 CellStmtKind::If(cond, then, otherwise) => {
                     self.open(format_args!("if ({})", self.cell_cond(cond)));
                     self.cell_statements(then);
@@ -74,13 +76,33 @@ impl Printer<'_> {
             CellValue::Phv(e) if is_bare(e) => self.expr(e),
             CellValue::Phv(e) => format!("phv({})", self.expr(e)),
             CellValue::Op(op, a, b) => format!("{op}({}, {})", self.cell_value(a), self.cell_value(b)),
+            CellValue::Math(unit, a) => {
+                let table = unit.table().iter().fold(0, |all, byte| all << 8 | u128::from(*byte));
+                let (invert, a) = (u8::from(unit.invert()), self.cell_value(a));
+                // Shift and scale as unsigned numbers: both start below zero.
+                let (shift, scale) = (unit.shift() + 1, unit.scale() + 32);
+                format!("math({invert}, {shift}, {scale}, {table:#x}, {a})")
+            }
+            CellValue::Predicate(conds) => {
+                let conds: Vec<String> = conds.iter().map(|c| self.cell_cond(c)).collect();
+                format!("predicate({})", conds.join(", "))
+            }
+            CellValue::Address => "@address".to_owned(),
+            CellValue::Quotient(a, b) => format!("quotient({}, {})", self.cell_value(a), self.cell_value(b)),
+            CellValue::Remainder(a, b) => {
+                format!("remainder({}, {})", self.cell_value(a), self.cell_value(b))
+            }
+            CellValue::Lane(part) => {
+                let word = LanePart::ALL.iter().find(|(_, p)| p == part).map_or("", |(word, _)| word);
+                format!("@{word}")
+            }
         }
     }
 
     fn cell_cond(&self, cond: &CellCond) -> String {
         let part = |c: &CellCond| match c {
             CellCond::And(..) | CellCond::Or(..) => format!("({})", self.cell_cond(c)),
-            CellCond::Cmp(..) | CellCond::Not(_) => self.cell_cond(c),
+            CellCond::Cmp(..) | CellCond::Not(_) | CellCond::Match(..) => self.cell_cond(c),
         };
         match cond {
             CellCond::Cmp(op, sense, a, b) => {
@@ -88,15 +110,38 @@ impl Printer<'_> {
                 let word = SENSES.iter().find(|(_, s)| s == sense);
                 word.map_or_else(|| text.clone(), |(word, _)| format!("{word}({text})"))
             }
+            CellCond::Match(half, value, mask) => {
+                format!("match(@{}, {}, {})", half.name(), self.cell_value(value), int((*mask).into()))
+            }
             CellCond::Not(a) => format!("!({})", self.cell_cond(a)),
             CellCond::And(a, b) => format!("{} && {}", part(a), part(b)),
             CellCond::Or(a, b) => format!("{} || {}", part(a), part(b)),
         }
     }
 
+    /// `search(min8, element, 0xff, add 3, m.a)`: the lanes, which of them, the change, packet operands.
+    fn search(&self, search: &Search) -> String {
+        let what = &search.what;
+        let lanes = if what.from_phv { "packet" } else { "element" };
+        let mask = match what.mask {
+            LaneMask::Constant(mask) => int(mask.into()),
+            LaneMask::Phv => "phv".to_owned(),
+        };
+        let post = what.post.map_or("keep".to_owned(), |post| {
+            let amount = match post.amount {
+                PostAmount::Constant(amount) => int(amount.into()),
+                PostAmount::Phv => "phv".to_owned(),
+            };
+            format!("{} {amount}", if post.subtract { "sub" } else { "add" })
+        });
+        let operands: String = search.operands.iter().map(|e| format!(", {}", self.expr(e))).collect();
+        format!("search({}, {lanes}, {mask}, {post}{operands})", what.op.mnemonic())
+    }
+
     /// `m.a, m.b:2 = execute(action, index)`
     pub(super) fn access(&self, access: &RegisterAccess) -> String {
-        let call = format!("execute({}, {})", self.register_action(access.action), self.expr(&access.index));
+        let call =
+            format!("execute({}, {})", self.register_action(access.action), self.array_index(&access.index));
         if access.outputs.is_empty() {
             return call;
         }
@@ -119,8 +164,8 @@ fn is_bare(e: &Expr) -> bool {
 }
 
 pub(super) fn register(code: &mut Code<'_>, item: &Item) -> Parsed<RegisterData> {
-    let (mut format, mut size, mut init) = (None, None, [0, 0]);
-    settings(code, &["element", "size", "initial"], |code, word| {
+    let (mut format, mut home, mut init) = (None, None, [0, 0]);
+    settings(code, &["element", "size", "direct", "initial"], |code, word| {
         match word {
             "element" => {
                 let before = code.c.clone();
@@ -130,7 +175,7 @@ pub(super) fn register(code: &mut Code<'_>, item: &Item) -> Parsed<RegisterData>
                 };
                 format = Some(text.parse().map_err(wrong)?);
             }
-            "size" => size = Some(code.c.number("a size")?),
+            "size" | "direct" => home = Some(code.home(word)?),
             _ => {
                 init[0] = code.c.number("the low half's first value")?;
                 code.c.expect(",")?;
@@ -143,7 +188,7 @@ pub(super) fn register(code: &mut Code<'_>, item: &Item) -> Parsed<RegisterData>
         name: item.name.clone(),
         gress: gress(item),
         format: required(code, format, "element")?,
-        size: required(code, size, "size")?,
+        home: required(code, home, "size")?,
         init,
         doc: item.doc.clone(),
         loc: item.loc,
@@ -171,7 +216,13 @@ impl Code<'_> {
             code.c.expect("{")?;
             while !code.c.eat("}") {
                 let loc = code.c.loc();
-                let kind = if code.c.eat_word("if") { code.cell_branch()? } else { code.cell_write()? };
+                let kind = if code.c.eat_word("if") {
+                    code.cell_branch()?
+                } else if code.c.eat_word("search") {
+                    code.search()?
+                } else {
+                    code.cell_write()?
+                };
                 body.push(CellStmt { kind, loc });
             }
             Ok(body)
@@ -208,6 +259,12 @@ impl Code<'_> {
     fn cell_value(&mut self) -> Parsed<CellValue> {
         self.nested(|code| {
             if code.c.eat("@") {
+                if code.c.eat_word("address") {
+                    return Ok(CellValue::Address);
+                }
+                if let Some((_, part)) = LanePart::ALL.into_iter().find(|(word, _)| code.c.eat_word(word)) {
+                    return Ok(CellValue::Lane(part));
+                }
                 return Ok(CellValue::Half(code.half()?));
             }
             if let Tok::Int { width: None, .. } = code.c.peek() {
@@ -218,6 +275,13 @@ impl Code<'_> {
                 code.c.advance();
                 code.c.expect("(")?;
                 let value = CellValue::Phv(code.expr()?);
+                code.c.expect(")")?;
+                return Ok(value);
+            }
+            if let Some(word @ ("math" | "predicate" | "quotient" | "remainder")) = called {
+                code.c.advance();
+                code.c.expect("(")?;
+                let value = code.called(word)?;
                 code.c.expect(")")?;
                 return Ok(value);
             }
@@ -232,6 +296,75 @@ impl Code<'_> {
             }
             code.expr().map(CellValue::Phv)
         })
+    }
+
+    /// The arguments of a unit beside the ALUs.
+    fn called(&mut self, word: &str) -> Parsed<CellValue> {
+        if word == "math" {
+            return self.math();
+        }
+        if word == "predicate" {
+            let mut conds = Vec::new();
+            while !self.c.at(")") {
+                conds.push(self.cell_cond()?);
+                if !self.c.eat(",") {
+                    break;
+                }
+            }
+            return Ok(CellValue::Predicate(conds));
+        }
+        let a = Box::new(self.cell_value()?);
+        self.c.expect(",")?;
+        let b = Box::new(self.cell_value()?);
+        Ok(if word == "quotient" { CellValue::Quotient(a, b) } else { CellValue::Remainder(a, b) })
+    }
+
+    fn math(&mut self) -> Parsed<CellValue> {
+        let before = self.c.clone();
+        let invert: u8 = self.c.number("0 or 1")?;
+        self.c.expect(",")?;
+        let shift: u8 = self.c.number("a shift from 0 (halve) to 2 (double)")?;
+        self.c.expect(",")?;
+        let scale: u8 = self.c.number("a scale from 0 (for -32) to 63")?;
+        self.c.expect(",")?;
+        let table: u128 = self.c.number("a table of 16 bytes")?;
+        self.c.expect(",")?;
+        let a = Box::new(self.cell_value()?);
+        let (shift, scale) = (i16::from(shift) - 1, i16::from(scale) - 32);
+        let unit = MathUnit::new(invert != 0, shift as i8, scale as i8, table.to_be_bytes());
+        let unit = unit.map_err(|e| before.error_with("a possible math unit", e.to_string()))?;
+        Ok(CellValue::Math(unit, a))
+    }
+
+    /// What follows `search`.
+    fn search(&mut self) -> Parsed<CellStmtKind> {
+        self.c.expect("(")?;
+        let op = self.c.one_of(&LaneOp::ALL.map(|op| (op.mnemonic(), op)))?;
+        self.c.expect(",")?;
+        let from_phv = self.c.one_of(&[("element", false), ("packet", true)])?;
+        self.c.expect(",")?;
+        let mask = if self.c.eat_word("phv") {
+            LaneMask::Phv
+        } else {
+            LaneMask::Constant(self.c.number("a mask of lanes or `phv`")?)
+        };
+        self.c.expect(",")?;
+        let change = self.c.one_of(&[("keep", None), ("add", Some(false)), ("sub", Some(true))])?;
+        let post = match change {
+            None => None,
+            Some(subtract) if self.c.eat_word("phv") => Some(LanePost { subtract, amount: PostAmount::Phv }),
+            Some(subtract) => {
+                let amount = PostAmount::Constant(self.c.number("an amount or `phv`")?);
+                Some(LanePost { subtract, amount })
+            }
+        };
+        let mut operands = Vec::new();
+        while self.c.eat(",") {
+            operands.push(self.expr()?);
+        }
+        self.c.expect(")")?;
+        self.c.expect(";")?;
+        Ok(CellStmtKind::Search(Search { what: LaneSearch { op, from_phv, mask, post }, operands }))
     }
 
     fn cell_cond(&mut self) -> Parsed<CellCond> {
@@ -260,6 +393,18 @@ impl Code<'_> {
             return Ok(inner);
         }
         let called = self.c.word().filter(|_| self.c.then("("));
+        if called == Some("match") {
+            self.c.advance();
+            self.c.expect("(")?;
+            self.c.expect("@")?;
+            let half = self.half()?;
+            self.c.expect(",")?;
+            let value = self.cell_value()?;
+            self.c.expect(",")?;
+            let mask = self.c.number("a mask")?;
+            self.c.expect(")")?;
+            return Ok(CellCond::Match(half, value, mask));
+        }
         let sense = SENSES.iter().find(|(word, _)| Some(*word) == called).map(|(_, sense)| *sense);
         if sense.is_some() {
             self.c.advance();
@@ -297,7 +442,7 @@ impl Code<'_> {
         self.c.expect("(")?;
         let action = self.reference(Space::RegisterAction)?;
         self.c.expect(",")?;
-        let index = self.expr()?;
+        let index = self.array_index()?;
         self.c.expect(")")?;
         Ok(PrimitiveKind::Register(RegisterAccess { action, index, outputs }))
     }

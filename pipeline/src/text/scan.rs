@@ -33,7 +33,9 @@ pub(super) enum Kind {
     Ghost,
     Together,
     Deparser,
+    Meter,
     PortMetadata,
+    Random,
     Stack,
 }
 
@@ -53,7 +55,7 @@ pub(super) struct Item {
     pub(super) body: usize,
 }
 
-const NAMED: [(&str, Kind); 13] = [
+const NAMED: [(&str, Kind); 15] = [
     ("program", Kind::Program),
     ("param", Kind::Param),
     ("header", Kind::Header),
@@ -67,6 +69,8 @@ const NAMED: [(&str, Kind); 13] = [
     ("table", Kind::Table),
     ("stack", Kind::Stack),
     ("together", Kind::Together),
+    ("meter", Kind::Meter),
+    ("random", Kind::Random),
 ];
 
 /// The declarations of a text, in order; those of fields and states follow the one that contains them.
@@ -128,8 +132,8 @@ impl Scan<'_> {
             }
             _ => Err(self.c.error(
                 "`program`, `param`, `header`, `metadata`, `intrinsic`, `label`, `hash`, `counter`, `profile`, \
-                 `register`, `register_action`, `action`, `table`, `stack`, `port_metadata`, `together`, `parser`, \
-                 `control` or `deparser`",
+                 `register`, `register_action`, `meter`, `random`, `action`, `table`, `stack`, `port_metadata`, \
+                 `together`, `parser`, `control` or `deparser`",
             )),
         }
     }

@@ -20,6 +20,8 @@ pub(super) enum Space {
     Register,
     RegisterAction,
     Label,
+    Meter,
+    Random,
     Stack,
 }
 
@@ -43,6 +45,8 @@ impl Space {
             Space::RegisterAction => "register action",
             Space::Label => "label",
             Space::Stack => "stack",
+            Space::Meter => "meter",
+            Space::Random => "generator of random numbers",
         }
     }
 
@@ -60,6 +64,8 @@ impl Space {
             Kind::Register => Space::Register,
             Kind::RegisterAction => Space::RegisterAction,
             Kind::Label => Space::Label,
+            Kind::Meter => Space::Meter,
+            Kind::Random => Space::Random,
             Kind::Stack => Space::Stack,
             Kind::Program
             | Kind::Param
@@ -103,6 +109,8 @@ impl Scope {
         add!(register_actions, Space::RegisterAction, |_| None);
         add!(labels, Space::Label, |_| None);
         add!(stacks, Space::Stack, |d: &crate::ir::StackData| Some(d.gress));
+        add!(meters, Space::Meter, |_| None);
+        add!(randoms, Space::Random, |_| None);
         s
     }
 

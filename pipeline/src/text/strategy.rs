@@ -5,10 +5,12 @@ use crate::entity::Entity;
 use crate::ir::*;
 use proptest::prelude::*;
 use sluice_asic::alu::AluOp;
+use sluice_asic::geometry::CounterFormat;
 use sluice_asic::gress::Gress;
 use sluice_asic::hash::{CrcParams, HashAlgorithm, XorWidth};
+use sluice_asic::meter::LpfMode;
 use sluice_asic::port::{DevPort, FrontPort, PortName};
-use sluice_asic::salu::{Half, SaluOp, Sense};
+use sluice_asic::salu::{Half, LaneMask, LaneOp, LanePost, LaneSearch, MathUnit, PostAmount, SaluOp, Sense};
 use sluice_asic::select::SelectorMode;
 use sluice_asic::units::Duration;
 
@@ -109,6 +111,16 @@ impl Draw {
             p.registers.push(register);
             let profile = self.profile();
             p.profiles.push(profile);
+            let meter = self.meter();
+            p.meters.push(meter);
+            let random = RandomData {
+                name: self.name(),
+                gress: self.of(&Gress::ALL),
+                width: self.below(40) as u16,
+                doc: self.doc(),
+                loc: Loc::default(),
+            };
+            p.randoms.push(random);
         }
         for _ in 0..2 {
             let action = self.register_action(&p);
@@ -245,13 +257,67 @@ impl Draw {
     }
 
     fn counter(&mut self) -> CounterData {
-        let home = match self.below(2) {
-            0 => CounterHome::Direct(self.entity(2)),
-            _ => CounterHome::Indirect(self.word() as u32),
-        };
+        let home = self.home();
         let kind = self.of(&[CounterKind::Packets, CounterKind::Bytes, CounterKind::PacketsAndBytes]);
         let gress = self.of(&Gress::ALL);
-        CounterData { name: self.name(), gress, kind, home, doc: self.doc(), loc: Loc::default() }
+        let cell = CounterCell {
+            format: (self.below(2) == 0).then(|| self.of(&CounterFormat::ALL)),
+            adjust: self.word() as i16 >> self.of(&[0, 15, 12]),
+            wraps: self.below(2) == 0,
+        };
+        CounterData { name: self.name(), gress, kind, home, cell, doc: self.doc(), loc: Loc::default() }
+    }
+
+    fn home(&mut self) -> CounterHome {
+        match self.below(2) {
+            0 => CounterHome::Direct(self.entity(2)),
+            _ => CounterHome::Indirect(self.word() as u32),
+        }
+    }
+
+    fn index(&mut self, p: &Program) -> Index {
+        match self.below(4) {
+            0 => Index::Entry,
+            1 => Index::Hash(self.entity(2)),
+            _ => Index::At(self.expr(p, 1)),
+        }
+    }
+
+    fn filter(&mut self) -> LpfSpec {
+        LpfSpec {
+            mode: self.of(&[LpfMode::Sample, LpfMode::Rate]),
+            rise: Duration::from_ps(self.word()),
+            fall: Duration::from_ps(self.word() >> 40),
+            shift: self.below(32) as u8,
+        }
+    }
+
+    fn meter(&mut self) -> MeterData {
+        let initial = match self.below(4) {
+            0 => None,
+            1 => Some(MeterConfig::Rates {
+                committed: self.word(),
+                committed_burst: self.word() >> 40,
+                peak: self.word(),
+                peak_burst: self.word() >> 63,
+            }),
+            2 => Some(MeterConfig::Lpf(self.filter())),
+            _ => Some(MeterConfig::Wred {
+                min: self.word() as u32,
+                max: self.word() as u32,
+                probability: self.below(101) as u8,
+                average: (self.below(2) == 0).then(|| self.filter()),
+            }),
+        };
+        MeterData {
+            name: self.name(),
+            gress: self.of(&Gress::ALL),
+            kind: self.of(&MeterKind::ALL),
+            home: self.home(),
+            initial,
+            doc: self.doc(),
+            loc: Loc::default(),
+        }
     }
 
     fn register(&mut self) -> RegisterData {
@@ -260,7 +326,7 @@ impl Draw {
             name: self.name(),
             gress: self.of(&Gress::ALL),
             format,
-            size: self.word() as u32,
+            home: self.home(),
             init: [self.word() >> self.of(&[0, 60, 63]), self.word() >> self.of(&[0, 32, 63])],
             doc: self.doc(),
             loc: Loc::default(),
@@ -274,7 +340,8 @@ impl Draw {
 
     fn cell_block(&mut self, p: &Program, depth: usize) -> Vec<CellStmt> {
         self.list(3, |d| {
-            let kind = match d.below(if depth == 0 { 2 } else { 3 }) {
+            let kind = match d.below(if depth == 0 { 3 } else { 4 }) {
+                2 => CellStmtKind::Search(d.search(p)),
                 0 => CellStmtKind::Write(d.of(&[Half::Lo, Half::Hi]), d.cell_value(p, 2)),
                 1 => CellStmtKind::Output(d.below(4) as u8, d.cell_value(p, 2)),
                 _ => {
@@ -287,7 +354,24 @@ impl Draw {
     }
 
     fn cell_value(&mut self, p: &Program, depth: usize) -> CellValue {
-        match self.below(if depth == 0 { 3 } else { 4 }) {
+        match self.below(if depth == 0 { 5 } else { 10 }) {
+            3 => CellValue::Address,
+            4 => CellValue::Lane(self.of(&LanePart::ALL).1),
+            5 => {
+                let table = self.value().to_be_bytes();
+                let (shift, scale) = (self.below(3) as i8 - 1, self.below(64) as i8 - 32);
+                let unit = MathUnit::new(self.below(2) == 0, shift, scale, table).unwrap();
+                CellValue::Math(unit, Box::new(self.cell_value(p, depth - 1)))
+            }
+            6 => CellValue::Predicate(self.list(3, |d| d.cell_cond(p, depth - 1))),
+            7 => {
+                let (a, b) = (self.cell_value(p, depth - 1), self.cell_value(p, depth - 1));
+                CellValue::Quotient(Box::new(a), Box::new(b))
+            }
+            8 => {
+                let (a, b) = (self.cell_value(p, depth - 1), self.cell_value(p, depth - 1));
+                CellValue::Remainder(Box::new(a), Box::new(b))
+            }
             0 => CellValue::Const(self.word() >> self.of(&[0, 32, 60])),
             1 => CellValue::Half(self.of(&[Half::Lo, Half::Hi])),
             2 => CellValue::Phv(self.expr(p, 2)),
@@ -299,15 +383,34 @@ impl Draw {
         }
     }
 
+    fn search(&mut self, p: &Program) -> Search {
+        let mask = self.word() as u16;
+        let mask = self.of(&[LaneMask::Constant(mask), LaneMask::Phv]);
+        let amount = PostAmount::Constant(self.word() as u8);
+        let amount = self.of(&[amount, PostAmount::Phv]);
+        let post = LanePost { subtract: self.below(2) == 0, amount };
+        let what = LaneSearch {
+            op: self.of(&LaneOp::ALL),
+            from_phv: self.below(2) == 0,
+            mask,
+            post: (self.below(3) > 0).then_some(post),
+        };
+        Search { what, operands: self.list(2, |d| d.expr(p, 1)) }
+    }
+
     fn cell_cond(&mut self, p: &Program, depth: usize) -> CellCond {
         let nested = |d: &mut Self| Box::new(d.cell_cond(p, depth - 1));
-        match self.below(if depth == 0 { 1 } else { 4 }) {
+        match self.below(if depth == 0 { 2 } else { 5 }) {
+            1 => {
+                let (half, mask) = (self.of(&[Half::Lo, Half::Hi]), self.word());
+                CellCond::Match(half, self.cell_value(p, 0), mask)
+            }
             0 => {
                 let (op, sense) = (self.of(&CmpOp::ALL), self.of(&Sense::ALL));
                 CellCond::Cmp(op, sense, self.cell_value(p, 1), self.cell_value(p, 1))
             }
-            1 => CellCond::Not(nested(self)),
-            2 => CellCond::And(nested(self), nested(self)),
+            2 => CellCond::Not(nested(self)),
+            3 => CellCond::And(nested(self), nested(self)),
             _ => CellCond::Or(nested(self), nested(self)),
         }
     }
@@ -325,7 +428,7 @@ impl Draw {
 
     fn action(&mut self, p: &Program) -> ActionData {
         let body = self.list(5, |d| {
-            let kind = match d.below(9) {
+            let kind = match d.below(11) {
                 6 => PrimitiveKind::SetMasked(d.field(p), d.expr(p, 1), d.expr(p, 1)),
                 0 => PrimitiveKind::SetValid(d.entity(4), d.below(2) == 0),
                 8 => PrimitiveKind::CopyValid(d.entity(4), d.entity(4)),
@@ -335,9 +438,16 @@ impl Draw {
                 4 => PrimitiveKind::Drop(d.entity(2)),
                 5 => PrimitiveKind::Register(RegisterAccess {
                     action: d.entity(2),
-                    index: d.expr(p, 1),
+                    index: d.index(p),
                     outputs: d.list(2, |d| (d.below(4) as u8, d.field(p))),
                 }),
+                9 => PrimitiveKind::Meter(MeterAccess {
+                    meter: d.entity(2),
+                    index: d.index(p),
+                    input: (d.below(2) == 0).then(|| d.expr(p, 1)),
+                    to: d.field(p),
+                }),
+                7 => PrimitiveKind::Random(d.field(p), d.entity(2)),
                 _ => PrimitiveKind::Set(d.field(p), d.expr(p, 3)),
             };
             Primitive { kind, loc: Loc::default() }

@@ -2,11 +2,11 @@
 //! not live here: who runs an action.
 
 use super::values::{Source, leaf, operations, width};
-use super::{Diag, Site, fits, is_read_only, registers};
+use super::{Diag, Site, arrays, fits, is_read_only, registers};
 use crate::flow::{Flow, NodeKind, table_actions};
 use crate::ir::{
-    Action, ActionData, Counter, CounterHome, Expr, Field, Header, Intrinsic, Loc, Primitive, PrimitiveKind,
-    Program, Register, RegisterAccess,
+    Action, ActionData, Counter, CounterHome, Expr, Field, Header, Index, Intrinsic, Loc, MeterAccess,
+    Primitive, PrimitiveKind, Program, RegisterAccess,
 };
 use sluice_asic::alu::{AluClass, AluOp};
 use sluice_asic::gress::Gress;
@@ -20,7 +20,7 @@ pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
         }
         independent(p, data, d);
     }
-    direct_counters(p, d);
+    direct(p, d);
 }
 
 struct Check<'c> {
@@ -63,6 +63,13 @@ impl Check<'_> {
             PrimitiveKind::SetValid(..) | PrimitiveKind::Drop(_) => {}
             PrimitiveKind::SetMasked(dst, value, mask) => self.masked(*dst, value, mask),
             PrimitiveKind::CopyValid(to, from) => self.copy_valid(*to, *from),
+            PrimitiveKind::Meter(access) => self.meter(access),
+            PrimitiveKind::Random(dst, random) => {
+                self.writable(*dst);
+                let data = &self.p.randoms[*random];
+                let what = format!("a random number of `{}`", data.name);
+                self.same_width(*dst, Some(data.width), &what);
+            }
         }
     }
 
@@ -97,6 +104,99 @@ impl Check<'_> {
                 self.site.who
             );
             self.error(text, "set it valid or invalid in the branches of a condition");
+        }
+    }
+
+    /// A question to a meter: what it is asked with, where the answer goes.
+    fn meter(&mut self, access: &MeterAccess) {
+        let (p, who) = (self.p, self.site.who);
+        let data = &p.meters[access.meter];
+        let name = &data.name;
+        self.writable(access.to);
+        let to = &p.fields[access.to];
+        let coloured = data.kind.is_coloured();
+        if coloured && to.width < 2 || to.width > 32 {
+            let text = format!("{who} sets `{}` of {} bits to an answer of `{name}`", to.name, to.width);
+            self.error(
+                text,
+                if coloured { "a colour has 2 bits: use a field of 2 to 32" } else { "use at most 32 bits" },
+            );
+        }
+        match &access.input {
+            None if !coloured => {
+                let text = format!("{who} asks `{name}` without a sample");
+                self.error(text, "a filter takes the value that it averages");
+            }
+            None => {}
+            Some(e) => {
+                if leaf(e).is_none() {
+                    let text = format!("{who} computes what it asks `{name}` with");
+                    self.error(text, "compute it in an action before and pass the metadata field");
+                }
+                let width = width(p, e, self.site, &self.data.params, self.d);
+                let most = if coloured { 2 } else { 32 };
+                if let Some(width) = width.filter(|w| *w > most) {
+                    let text = format!("{who} asks `{name}` with {width} bits; it takes {most}");
+                    self.error(text, "slice the value");
+                }
+            }
+        }
+        self.index(&access.index, data.home, ("meter", name));
+    }
+
+    /// An index of a register or meter: of the right kind, a leaf, able to be below the size.
+    fn index(&mut self, index: &Index, home: CounterHome, (word, name): (&str, &str)) {
+        let (p, who) = (self.p, self.site.who);
+        let cells = p.cells(home);
+        let expr = match (index, home) {
+            (Index::Entry, CounterHome::Direct(_)) => return,
+            (Index::Entry, CounterHome::Indirect(_)) => {
+                let text = format!("{who} accesses {word} `{name}` at the matched entry");
+                let help =
+                    format!("the {word} is indirect: give it an index, or make it direct to the table");
+                return self.error(text, help);
+            }
+            (_, CounterHome::Direct(_)) => {
+                let text = format!("{who} accesses {word} `{name}` at an index");
+                let help =
+                    format!("the {word} is direct: its index is the matched entry; leave the index out");
+                return self.error(text, help);
+            }
+            (Index::At(e), _) => e,
+            (Index::Hash(hash), _) => {
+                let bits = p.hashes[*hash].width;
+                return self.reach(bits, cells, name);
+            }
+        };
+        if leaf(expr).is_none() {
+            let text = format!("{who} computes the index of {word} `{name}`");
+            return self.error(text, "compute it in an action before and use the metadata field as index");
+        }
+        let Some(width) = width(p, expr, self.site, &self.data.params, self.d) else { return };
+        match expr {
+            Expr::Const(value, _) if *value >= cells.into() => {
+                let text = format!("{who} accesses `{name}` at {value}, but it has {cells} elements");
+                self.error(
+                    text,
+                    "an index past the end accesses nothing: use a smaller one or more elements",
+                );
+            }
+            Expr::Const(..) => {}
+            _ => self.reach(width, cells, name),
+        }
+    }
+
+    /// An index of so many bits against the cells of an array.
+    fn reach(&mut self, width: u16, cells: u32, name: &str) {
+        let who = self.site.who;
+        if width > 32 {
+            let text = format!("{who} accesses `{name}` by {width} bits; an address has at most 32");
+            self.error(text, "slice the index");
+        } else if !fits(u128::from(cells.saturating_sub(1)), width) {
+            let text = format!(
+                "{who} accesses `{name}` by {width} bits, which do not reach all of its {cells} elements"
+            );
+            self.d.push(Diag::warning(self.site.loc, text).help("use a wider index or fewer elements"));
         }
     }
 
@@ -196,33 +296,7 @@ impl Check<'_> {
                 self.error(text, "use a field of at most 32 bits, or one field per output word");
             }
         }
-        if leaf(&access.index).is_none() {
-            let text = format!("{who} computes the index of register `{name}`");
-            return self.error(text, "compute it in an action before and use the metadata field as index");
-        }
-        let Some(width) = width(p, &access.index, self.site, &self.data.params, self.d) else { return };
-        match &access.index {
-            Expr::Const(value, _) if *value >= data.size.into() => {
-                let text = format!("{who} accesses `{name}` at {value}, but it has {} elements", data.size);
-                self.error(
-                    text,
-                    "an index past the end accesses nothing: use a smaller one or more elements",
-                );
-            }
-            Expr::Const(..) => {}
-            _ if width > 32 => {
-                let text = format!("{who} accesses `{name}` by {width} bits; an address has at most 32");
-                self.error(text, "slice the index");
-            }
-            _ if !fits(u128::from(data.size.saturating_sub(1)), width) => {
-                let text = format!(
-                    "{who} accesses `{name}` by {width} bits, which do not reach all of its {} elements",
-                    data.size
-                );
-                self.d.push(Diag::warning(self.site.loc, text).help("use a wider index or fewer elements"));
-            }
-            _ => {}
-        }
+        self.index(&access.index, data.home, ("register", name));
     }
 
     fn count(&mut self, c: Counter, index: &Expr) {
@@ -261,8 +335,7 @@ enum Touched {
     Field(Field),
     Valid(Header),
     DropCtl,
-    Counter(Counter),
-    Register(Register),
+    Array(arrays::Array),
 }
 
 impl Touched {
@@ -271,8 +344,7 @@ impl Touched {
             Touched::Field(f) => format!("`{}`", p.fields[f].name),
             Touched::Valid(h) => format!("the validity of `{}`", p.headers[h].name),
             Touched::DropCtl => "`drop_ctl`".to_owned(),
-            Touched::Counter(c) => format!("`{}`", p.counters[c].name),
-            Touched::Register(r) => format!("register `{}`", p.registers[r].name),
+            Touched::Array(array) => array.name(p),
         }
     }
 }
@@ -283,11 +355,16 @@ fn written(p: &Program, primitive: &Primitive) -> Vec<Touched> {
             Touched::Field(*f)
         }
         PrimitiveKind::SetValid(h, _) | PrimitiveKind::CopyValid(h, _) => Touched::Valid(*h),
-        PrimitiveKind::Count(c, _) | PrimitiveKind::CountDirect(c) => Touched::Counter(*c),
+        PrimitiveKind::Count(..) | PrimitiveKind::CountDirect(_) => {
+            return arrays::of(p, &primitive.kind).map(Touched::Array).into_iter().collect();
+        }
         PrimitiveKind::Register(access) => {
-            let register = Touched::Register(p.register_actions[access.action].register);
             let fields = access.outputs.iter().map(|(_, f)| Touched::Field(*f));
-            return std::iter::once(register).chain(fields).collect();
+            return arrays::of(p, &primitive.kind).map(Touched::Array).into_iter().chain(fields).collect();
+        }
+        PrimitiveKind::Meter(MeterAccess { to, .. }) | PrimitiveKind::Random(to, _) => {
+            let array = arrays::of(p, &primitive.kind).map(Touched::Array);
+            return array.into_iter().chain([Touched::Field(*to)]).collect();
         }
         PrimitiveKind::Drop(_) => Touched::DropCtl,
     };
@@ -304,16 +381,21 @@ fn fields_read(p: &Program, primitive: &Primitive) -> Vec<Field> {
             }
         }
         PrimitiveKind::Register(access) => {
-            access.index.fields(&mut |f| list.push(f));
+            access.index.fields(p, &mut |f| list.push(f));
             for operand in p.register_actions[access.action].operands() {
                 operand.fields(&mut |f| list.push(f));
             }
         }
         PrimitiveKind::SetMasked(f, ..) => list.push(*f),
+        PrimitiveKind::Meter(access) => {
+            access.index.fields(p, &mut |f| list.push(f));
+            access.input.iter().for_each(|e| e.fields(&mut |f| list.push(f)));
+        }
         PrimitiveKind::SetValid(..)
         | PrimitiveKind::CountDirect(_)
         | PrimitiveKind::Drop(_)
-        | PrimitiveKind::CopyValid(..) => {}
+        | PrimitiveKind::CopyValid(..)
+        | PrimitiveKind::Random(..) => {}
     }
     list
 }
@@ -341,10 +423,7 @@ fn independent(p: &Program, data: &ActionData, d: &mut Vec<Diag>) {
             let clash = |t: Touched| before.iter().find(|(w, _)| *w == t).map(|(_, loc)| *loc);
             if let Some(loc) = clash(writes) {
                 let (verb, again) = match writes {
-                    Touched::Counter(_) => {
-                        ("counts", "a counter takes one count per packet: remove one, or use two counters")
-                    }
-                    Touched::Register(_) => ("accesses", registers::ONE_ACCESS),
+                    Touched::Array(array) => (array.verb(), array.help()),
                     _ => ("writes", help),
                 };
                 let text = format!("{who} {verb} {} twice", writes.name(p));
@@ -355,25 +434,27 @@ fn independent(p: &Program, data: &ActionData, d: &mut Vec<Diag>) {
     }
 }
 
-/// A direct counter is counted only by actions that nothing but its own table runs.
-fn direct_counters(p: &Program, d: &mut Vec<Diag>) {
+/// A direct array is accessed only by actions that nothing but its own table runs.
+fn direct(p: &Program, d: &mut Vec<Diag>) {
     for (a, data) in p.actions.iter() {
         for primitive in &data.body {
-            let PrimitiveKind::CountDirect(c) = primitive.kind else { continue };
-            let CounterHome::Direct(own) = p.counters[c].home else { continue };
+            let Some(array) = arrays::of(p, &primitive.kind) else { continue };
+            let Some(CounterHome::Direct(own)) = array.home(p) else { continue };
             let other = p.tables.iter().find(|(t, _)| *t != own && table_actions(p, *t).contains(&a));
             let elsewhere = match other {
                 Some((_, table)) => Some((format!("table `{}` runs it", table.name), table.loc)),
                 None => called(p, a).map(|loc| ("it is called without a table".to_owned(), loc)),
             };
             if let Some((reason, loc)) = elsewhere {
-                let (name, table) = (&p.counters[c].name, &p.tables[own].name);
+                let (name, table, word) = (array.bare_name(p), &p.tables[own].name, array.word());
                 let text = format!(
-                    "action `{}` counts `{name}`, the direct counter of table `{table}`, but {reason}",
-                    data.name
+                    "action `{}` {} `{name}`, the direct {word} of table `{table}`, but {reason}",
+                    data.name,
+                    array.verb()
                 );
                 let diag = Diag::error(primitive.loc, text).also(loc, "run here");
-                d.push(diag.help("give the other place an action of its own, or make the counter indirect"));
+                let help = format!("give the other place an action of its own, or make the {word} indirect");
+                d.push(diag.help(help));
             }
         }
     }

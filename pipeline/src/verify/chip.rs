@@ -30,6 +30,7 @@ pub(super) fn check(p: &Program, chip: &ChipSpec, d: &mut Vec<Diag>) {
     selectors(p, chip, d);
     port_metadata(p, chip, d);
     super::requests::for_chip(p, chip, d);
+    super::meters::for_chip(p, chip, d);
     for gress in Gress::ALL {
         conditions(gress, chip, &p.pipe(gress).control, d);
         depth(p, chip, gress, d);

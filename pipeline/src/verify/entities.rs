@@ -36,6 +36,8 @@ fn names(p: &Program, d: &mut Vec<Diag>) {
     each!(register_actions, "register action", |_| "");
     each!(labels, "label", |_| "");
     each!(stacks, "stack", |x: &crate::ir::StackData| x.gress.name());
+    each!(meters, "meter", |_| "");
+    each!(randoms, "generator of random numbers", |_| "");
     for action in p.actions.values() {
         let of = format!("action `{}`", action.name);
         for param in &action.params {

@@ -41,6 +41,11 @@ pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
                     let text = "the ghost control counts packets and bytes, but it has none";
                     d.push(Diag::error(primitive.loc, text).help(help));
                 }
+                PrimitiveKind::Meter(_) | PrimitiveKind::Random(..) if ghost => {
+                    let help = "meter and draw in ingress";
+                    let text = "the ghost control asks meters or random numbers, which go by packets";
+                    d.push(Diag::error(primitive.loc, text).help(help));
+                }
                 _ => {}
             }
         }

@@ -5,8 +5,8 @@ use super::possible::Possible;
 use super::{Diag, papercut};
 use crate::entity::EntityMap;
 use crate::ir::{
-    Action, ApplyArms, Block, Cond, CounterLoad, Expr, Field, Hash, Header, Home, Intrinsic, Loc, Next,
-    ParserOpKind, PrimitiveKind, Program, SelectKey, StmtKind, Table,
+    Action, ApplyArms, Block, Cond, CounterLoad, Expr, Field, Hash, Header, Home, Index, Intrinsic, Loc,
+    Next, ParserOpKind, PrimitiveKind, Program, SelectKey, StmtKind, Table,
 };
 use crate::ways::{Follow, Ways};
 use sluice_asic::gress::Gress;
@@ -201,15 +201,32 @@ impl Walk<'_> {
                 PrimitiveKind::Hash(_, hash) => self.hash(*hash, &before, &who, primitive.loc),
                 PrimitiveKind::SetValid(h, valid) => at = at.with(self.v.bit(*h), *valid),
                 PrimitiveKind::Register(access) => {
-                    self.expr(&access.index, &before, &who, primitive.loc);
+                    self.index(&access.index, &before, &who, primitive.loc);
                     for operand in self.p.register_actions[access.action].operands() {
                         self.expr(operand, &before, &who, primitive.loc);
                     }
                 }
-                PrimitiveKind::CountDirect(_) | PrimitiveKind::Drop(_) | PrimitiveKind::SetMasked(..) => {}
+                PrimitiveKind::Meter(access) => {
+                    self.index(&access.index, &before, &who, primitive.loc);
+                    if let Some(input) = &access.input {
+                        self.expr(input, &before, &who, primitive.loc);
+                    }
+                }
+                PrimitiveKind::CountDirect(_)
+                | PrimitiveKind::Drop(_)
+                | PrimitiveKind::Random(..)
+                | PrimitiveKind::SetMasked(..) => {}
             }
         }
         at
+    }
+
+    fn index(&mut self, index: &Index, at: &Possible, who: &str, loc: Loc) {
+        match index {
+            Index::At(e) => self.expr(e, at, who, loc),
+            Index::Entry => {}
+            Index::Hash(hash) => self.hash(*hash, at, who, loc),
+        }
     }
 
     /// Reads of a condition; the second part of `&&` and `||` is read only where the first left it open.

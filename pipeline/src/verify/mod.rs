@@ -53,7 +53,18 @@
 //! names only halves that the element has and output words 0 to 3; constants fit a half; packet values are fields
 //! or slices and casts of one, at most as wide as a half; halves of more than 32 bits are copied, not computed
 //! on or compared. An access has an index, a leaf that can be below the size; it takes output words that the
-//! action writes, into fields of at most 32 bits. A register is accessed at most once on any path of a pass.
+//! action writes, into fields of at most 32 bits.
+//!
+//! **Counters** (`counters`). A counter has cells, of a format that holds what it counts; its adjustment of lengths
+//! has 14 bits.
+//!
+//! **Meters** (`meters`). A meter, filter or WRED has cells, and a first configuration of its kind. A colour goes
+//! into 2 to 32 bits and a packet's own colour has 2; filters and WRED take samples of at most 32 bits. Random
+//! numbers have 1 to 32 bits and go into fields of that width.
+//!
+//! **Arrays** (`arrays`). A counter, register or meter is accessed at most once on any path of a pass, and a pass
+//! draws from a generator of random numbers once. A direct array is accessed at its entry, by actions that only its
+//! own table runs; a table has at most one direct register or meter.
 //!
 //! **Tables** (`tables`). Room for at least one entry if there are keys, at most one LPM key, no ternary or range key beside it, no field twice.
 //! A range key has at most 20 bits, and its bounds hold a value.
@@ -84,8 +95,8 @@
 //! **Together** (`together`). What must be of one pipe names at least one register and two ports, none twice, and says
 //! why.
 //!
-//! **Papercuts** (`papercut`), warnings: unused actions, hashes, labels, profiles, counters, registers and register actions; a table never
-//! applied; a parser state never reached; a header emitted but never valid; metadata read but never written;
+//! **Papercuts** (`papercut`), warnings: unused actions, hashes, labels, profiles, counters, registers, register actions, meters and
+//! generators; a table never applied; a parser state never reached; a header emitted but never valid; metadata read but never written;
 //! an ingress that never writes `ucast_egress_port`; a selector hash narrower than its mode reads; a shift
 //! that leaves nothing; an index that cannot reach all of its counter; a select arm that an equal one hides;
 //! intrinsic metadata that the model does not fill or obey.
@@ -101,14 +112,17 @@
 //! cannot clear containers, no path writes a metadata field twice.
 
 mod actions;
+mod arrays;
 mod chip;
 mod control;
+mod counters;
 mod deparser;
 mod diag;
 mod entities;
 mod ghost;
 mod hashes;
 mod headers;
+mod meters;
 mod papercut;
 mod parser;
 mod possible;
@@ -140,6 +154,9 @@ pub fn verify(program: &Program) -> Vec<Diag> {
         parser::check(program, gress, &mut d);
     }
     registers::check(program, &mut d);
+    meters::check(program, &mut d);
+    counters::check(program, &mut d);
+    arrays::check(program, &mut d);
     actions::check(program, &mut d);
     tables::check(program, &mut d);
     control::check(program, &mut d);

@@ -2,7 +2,7 @@
 
 use super::Diag;
 use crate::flow::{Flow, NodeKind, Var};
-use crate::ir::{Expr, Field, Home, Intrinsic, Loc, ParserOpKind, PrimitiveKind, Program};
+use crate::ir::{Expr, Field, Hash, Home, Index, Intrinsic, Loc, ParserOpKind, PrimitiveKind, Program};
 use crate::ways::Ways;
 use sluice_asic::gress::Gress;
 use std::collections::BTreeSet;
@@ -62,6 +62,17 @@ fn unused(p: &Program, flows: &[Flow; 2], d: &mut Vec<Diag>) {
             warn("register action", &data.name, data.loc, "executed", "execute it in an action or remove it");
         }
     }
+    for (m, data) in p.meters.iter() {
+        if !primitives().any(|k| matches!(k, PrimitiveKind::Meter(x) if x.meter == m)) {
+            warn("meter", &data.name, data.loc, "asked", "ask it in an action or remove it");
+        }
+    }
+    for (r, data) in p.randoms.iter() {
+        if !primitives().any(|k| matches!(k, PrimitiveKind::Random(_, x) if *x == r)) {
+            let word = "generator of random numbers";
+            warn(word, &data.name, data.loc, "drawn from", "draw from it in an action or remove it");
+        }
+    }
     for (l, data) in p.labels.iter() {
         if !primitives().any(|k| *k == PrimitiveKind::Drop(l)) {
             warn("label", &data.name, data.loc, "used", "drop with it or remove it");
@@ -69,7 +80,7 @@ fn unused(p: &Program, flows: &[Flow; 2], d: &mut Vec<Diag>) {
     }
     for (h, data) in p.hashes.iter() {
         let selects = p.profiles.values().any(|x| x.selector.as_ref().is_some_and(|s| s.hash == h));
-        if !selects && !primitives().any(|k| matches!(k, PrimitiveKind::Hash(_, x) if *x == h)) {
+        if !selects && !primitives().any(|k| computes(k, h)) {
             warn("hash", &data.name, data.loc, "computed", "compute it in an action or remove it");
         }
     }
@@ -77,6 +88,16 @@ fn unused(p: &Program, flows: &[Flow; 2], d: &mut Vec<Diag>) {
         if !p.tables.values().any(|t| t.profile == Some(x)) {
             warn("profile", &data.name, data.loc, "used", "give it to a table or remove it");
         }
+    }
+}
+
+/// Whether a primitive computes this hash, be it as an index.
+fn computes(kind: &PrimitiveKind, hash: Hash) -> bool {
+    match kind {
+        PrimitiveKind::Hash(_, h) => *h == hash,
+        PrimitiveKind::Register(access) => access.index == Index::Hash(hash),
+        PrimitiveKind::Meter(access) => access.index == Index::Hash(hash),
+        _ => false,
     }
 }
 

@@ -5,8 +5,8 @@ use super::{Diag, Site};
 use crate::entity::Entity;
 use crate::ir::{
     Action, ActionCall, Block, Cond, Counter, CounterHome, CounterLoad, Expr, Field, Hash, Header, Home,
-    Label, Next, ParserOpKind, ParserState, PrimitiveKind, Profile, Program, Register, RegisterAction,
-    RequestKind, SelectKey, Stack, StmtKind, Table,
+    Index, Label, Meter, Next, ParserOpKind, ParserState, PrimitiveKind, Profile, Program, Random, Register,
+    RegisterAction, RequestKind, SelectKey, Stack, StmtKind, Table,
 };
 use sluice_asic::gress::Gress;
 
@@ -25,6 +25,8 @@ enum Target {
     RegisterAction(RegisterAction),
     Label(Label),
     Stack(Stack),
+    Meter(Meter),
+    Random(Random),
 }
 
 impl Target {
@@ -42,6 +44,8 @@ impl Target {
             Target::RegisterAction(_) => "register action",
             Target::Label(_) => "label",
             Target::Stack(_) => "stack",
+            Target::Meter(_) => "meter",
+            Target::Random(_) => "generator of random numbers",
         }
     }
 
@@ -65,6 +69,8 @@ impl Target {
             Target::Counter(k) => look!(counters, k),
             Target::Hash(k) => look!(hashes, k),
             Target::Register(k) => look!(registers, k),
+            Target::Meter(k) => look!(meters, k),
+            Target::Random(k) => look!(randoms, k),
             Target::RegisterAction(k) => match p.register_actions.get(k) {
                 Some(d) => Ok((d.name.as_str(), p.registers.get(d.register).map(|r| r.gress))),
                 None => Err((k.index(), p.register_actions.len())),
@@ -141,6 +147,14 @@ impl Walk<'_, '_> {
         e.fields(&mut |f| self.see(site, Target::Field(f)));
     }
 
+    fn index(&mut self, site: Site<'_>, index: &Index) {
+        match index {
+            Index::At(e) => self.expr(site, e),
+            Index::Entry => {}
+            Index::Hash(hash) => self.see(site, Target::Hash(*hash)),
+        }
+    }
+
     fn next(&mut self, site: Site<'_>, next: Next) {
         if let Next::State(s) = next {
             self.see(site, Target::State(s));
@@ -165,10 +179,13 @@ impl Walk<'_, '_> {
                 self.expr(Site { who: &who, gress: Some(data.gress), loc: data.loc }, e);
             }
         }
-        for data in p.counters.values() {
-            if let CounterHome::Direct(t) = data.home {
-                let who = format!("counter `{}`", data.name);
-                self.see(Site { who: &who, gress: Some(data.gress), loc: data.loc }, Target::Table(t));
+        let counters = p.counters.values().map(|d| ("counter", &d.name, d.gress, d.home, d.loc));
+        let registers = p.registers.values().map(|d| ("register", &d.name, d.gress, d.home, d.loc));
+        let meters = p.meters.values().map(|d| ("meter", &d.name, d.gress, d.home, d.loc));
+        for (word, name, gress, home, loc) in counters.chain(registers).chain(meters) {
+            if let CounterHome::Direct(t) = home {
+                let who = format!("{word} `{name}`");
+                self.see(Site { who: &who, gress: Some(gress), loc }, Target::Table(t));
             }
         }
         for data in p.profiles.values() {
@@ -263,7 +280,7 @@ impl Walk<'_, '_> {
                     PrimitiveKind::CountDirect(c) => self.see(site, Target::Counter(*c)),
                     PrimitiveKind::Register(access) => {
                         self.see(site, Target::RegisterAction(access.action));
-                        self.expr(site, &access.index);
+                        self.index(site, &access.index);
                         for (_, f) in &access.outputs {
                             self.see(site, Target::Field(*f));
                         }
@@ -277,6 +294,16 @@ impl Walk<'_, '_> {
                     PrimitiveKind::CopyValid(to, from) => {
                         self.see(site, Target::Header(*to));
                         self.see(site, Target::Header(*from));
+                    }
+                    PrimitiveKind::Meter(access) => {
+                        self.see(site, Target::Meter(access.meter));
+                        self.index(site, &access.index);
+                        access.input.iter().for_each(|e| self.expr(site, e));
+                        self.see(site, Target::Field(access.to));
+                    }
+                    PrimitiveKind::Random(f, r) => {
+                        self.see(site, Target::Field(*f));
+                        self.see(site, Target::Random(*r));
                     }
                 }
             }

@@ -3,20 +3,14 @@
 
 use super::values::{Source, leaf, width};
 use super::{Diag, Site, fits, has_errors};
-use crate::flow::{Flow, Node};
 use crate::ir::{
-    CellCond, CellStmt, CellStmtKind, CellValue, Expr, Loc, PrimitiveKind, Program, Register,
-    RegisterActionData,
+    CellCond, CellStmt, CellStmtKind, CellValue, CounterHome, Expr, Program, RegisterActionData, Search,
 };
-use sluice_asic::gress::Gress;
 use sluice_asic::salu::{Format, Half};
-
-/// What to do about two accesses to one register.
-pub(super) const ONE_ACCESS: &str = "a stateful ALU serves one access per packet: put the two in opposite arms of one `if`, or use two registers";
 
 pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
     for data in p.registers.values() {
-        if data.size == 0 {
+        if data.home == CounterHome::Indirect(0) {
             let text = format!("register `{}` has no elements", data.name);
             d.push(Diag::error(data.loc, text).help("give it at least one"));
         }
@@ -39,9 +33,11 @@ pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
         let site = Site { who: &who, gress: Some(register.gress), loc: data.loc };
         Body { p, format: register.format, d }.statements(site, &data.body);
     }
-    for gress in Gress::ALL {
-        once_per_path(p, gress, d);
-    }
+}
+
+/// Whether the divider takes the value as it is.
+fn is_leaf(value: &CellValue) -> bool {
+    matches!(value, CellValue::Const(_) | CellValue::Half(_) | CellValue::Phv(_))
 }
 
 /// Whether a register action writes an output word.
@@ -70,6 +66,8 @@ impl Body<'_> {
                     self.half(site, *half, "writes");
                     self.value(site, value);
                 }
+                CellStmtKind::Output(0..=3, value) if value.is_returned_only() => self.returned(site, value),
+                CellStmtKind::Search(search) => self.search(site, search),
                 CellStmtKind::Output(word, value) => {
                     if *word > 3 {
                         let text = format!("writes output word {word}; there are words 0 to 3");
@@ -83,6 +81,45 @@ impl Body<'_> {
                     self.statements(site, otherwise);
                 }
             }
+        }
+    }
+
+    /// A value that an output word shows and no ALU takes.
+    fn returned(&mut self, site: Site<'_>, value: &CellValue) {
+        match value {
+            CellValue::Predicate(conds) => {
+                if !(1..=4).contains(&conds.len()) {
+                    let text = format!("returns a predicate of {}", super::count(conds.len(), "condition"));
+                    self.error(site, text, "a stateful ALU compares 1 to 4 times, on fields and the element");
+                }
+                for cond in conds {
+                    self.cond(site, cond);
+                }
+            }
+            CellValue::Quotient(a, b) | CellValue::Remainder(a, b) => {
+                for value in [a, b] {
+                    if !is_leaf(value) {
+                        let text = "divides a computed value".to_owned();
+                        self.error(site, text, "divide halves, packet values and constants");
+                    }
+                    self.value(site, value);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn search(&mut self, site: Site<'_>, search: &Search) {
+        if self.format.element_bits() != 128 || self.format.is_pair() {
+            let text = format!("searches the lanes of an element of {} bits", self.format);
+            self.error(site, text, "lanes are those of 128-bit elements");
+        }
+        if search.operands.len() > 2 {
+            let text = format!("searches with {} packet values", search.operands.len());
+            self.error(site, text, "give at most two, the low and the high operand");
+        }
+        for operand in &search.operands {
+            self.operand(site, operand, 64);
         }
     }
 
@@ -101,6 +138,14 @@ impl Body<'_> {
     }
 
     fn cond(&mut self, site: Site<'_>, cond: &CellCond) {
+        if let CellCond::Match(half, value, _) = cond {
+            self.half(site, *half, "matches");
+            if !matches!(value, CellValue::Phv(_)) {
+                let text = "matches a half with something else than a packet value".to_owned();
+                self.error(site, text, "a ternary match unit compares memory and PHV");
+            }
+            return self.value(site, value);
+        }
         self.wide(site, "compares");
         let mut values = Vec::new();
         cond.values(&mut |v| values.push(v));
@@ -120,6 +165,22 @@ impl Body<'_> {
             }
             CellValue::Half(half) => self.half(site, *half, "reads"),
             CellValue::Phv(e) => self.operand(site, e, bits),
+            CellValue::Math(_, a) => {
+                self.wide(site, "computes on");
+                if !matches!(**a, CellValue::Half(_) | CellValue::Phv(_)) {
+                    let text = "gives the math unit a computed value".to_owned();
+                    self.error(site, text, "it takes a half or a packet value");
+                }
+                self.value(site, a);
+            }
+            CellValue::Predicate(_)
+            | CellValue::Address
+            | CellValue::Quotient(..)
+            | CellValue::Remainder(..)
+            | CellValue::Lane(_) => {
+                let text = "computes with a value that can only be returned".to_owned();
+                self.error(site, text, "return it, and compute with the field that takes it");
+            }
             CellValue::Op(_, a, b) => {
                 self.wide(site, "computes on");
                 self.value(site, a);
@@ -146,35 +207,5 @@ impl Body<'_> {
             self.error(site, text, "slice the value or use wider elements");
         }
         self.d.append(&mut found);
-    }
-}
-
-/// Accesses of a node, each with the place.
-fn accesses(p: &Program, flow: &Flow, node: Node) -> Vec<(Register, Loc)> {
-    let actions = flow.actions(p, node);
-    let body = actions.iter().flat_map(|&a| &p.actions[a].body);
-    body.filter_map(|primitive| match &primitive.kind {
-        PrimitiveKind::Register(access) => Some((p.register_actions[access.action].register, primitive.loc)),
-        _ => None,
-    })
-    .collect()
-}
-
-/// No packet reaches two accesses of one register; two in one action are found with the action.
-fn once_per_path(p: &Program, gress: Gress, d: &mut Vec<Diag>) {
-    let flow = Flow::of(p, gress);
-    let list: Vec<(Node, Register, Loc)> = flow
-        .nodes
-        .keys()
-        .flat_map(|node| accesses(p, &flow, node).into_iter().map(move |(r, loc)| (node, r, loc)))
-        .collect();
-    for (i, (node, register, loc)) in list.iter().enumerate() {
-        let clash =
-            list[..i].iter().find(|(n, r, _)| r == register && n != node && !flow.exclusive(*n, *node));
-        if let Some((_, _, first)) = clash {
-            let name = &p.registers[*register].name;
-            let text = format!("register `{name}` is accessed twice on one path");
-            d.push(Diag::error(*loc, text).also(*first, "first access").help(ONE_ACCESS));
-        }
     }
 }

@@ -136,7 +136,11 @@ impl World {
 
     fn reference(&self) -> Reference {
         let cycles = Gress::ALL.map(|g| self.placement.gress(g).parser.cycles.clone());
-        Reference::new(&self.program, &self.control(), Options { parser_cycles: cycles })
+        Reference::new(
+            &self.program,
+            &self.control(),
+            Options { parser_cycles: cycles, ..Options::default() },
+        )
     }
 
     /// Runs the frames, given a few at a time, until `end`.

@@ -6,10 +6,11 @@ use sluice_asic::salu::State as Element;
 use sluice_pipeline::control::ControlState;
 use sluice_pipeline::engine::Engine;
 use sluice_pipeline::ir::Program;
+use sluice_pipeline::meters::Origin;
 use sluice_pipeline::packet::{HeadLayout, PacketStore};
 use sluice_pipeline::pass::{Executor, Pass, PassIn, PassOut, State};
 use sluice_pipeline::place::{Placement, place};
-use sluice_pipeline::reference::Reference;
+use sluice_pipeline::reference::{Options, Reference};
 use sluice_pipeline::text;
 use sluice_pipeline::verify::{has_errors, verify};
 
@@ -48,10 +49,15 @@ fn run(executor: &mut dyn Executor, frames: &[Vec<u8>], batch: usize) -> Ran {
     Ran { packets, state: executor.state().clone() }
 }
 
+/// The reference's state lives where the engine's does.
+fn options(placement: &Placement) -> Options {
+    Options { origin: Origin::of(&placement.chip), ..Options::default() }
+}
+
 /// Runs the reference, and the engine at several batch sizes, which must agree with it in everything.
 pub(crate) fn agree(program: &Program, placement: &Placement, frames: &[Vec<u8>]) -> Ran {
     let control = ControlState::new(program);
-    let expected = run(&mut Reference::new(program, &control, Default::default()), frames, 1);
+    let expected = run(&mut Reference::new(program, &control, options(placement)), frames, 1);
     for batch in [1, 7, 64] {
         let mut engine = Engine::new(program, placement, &control).unwrap_or_else(|e| panic!("{e}"));
         let found = run(&mut engine, frames, batch);

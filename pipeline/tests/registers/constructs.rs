@@ -20,7 +20,7 @@ pub(crate) struct Probe {
 struct NoParams {}
 
 /// Builds a program whose ingress parses a [`Probe`], runs `body` and sends everything to port 1.
-fn program(body: impl FnOnce(&GressBuilder<'_>, Hdr<Probe>)) -> Program {
+pub(crate) fn program(body: impl FnOnce(&GressBuilder<'_>, Hdr<Probe>)) -> Program {
     let b = Builder::new("registers", "Keeps state between packets");
     let ig = b.ingress();
     let h = parser(&ig);
@@ -39,7 +39,7 @@ fn parser(ig: &GressBuilder<'_>) -> Hdr<Probe> {
     probe
 }
 
-fn frame(kind: u8, slot: u16, a: u32, b: u32) -> Vec<u8> {
+pub(crate) fn frame(kind: u8, slot: u16, a: u32, b: u32) -> Vec<u8> {
     let mut bytes = vec![kind];
     bytes.extend(slot.to_be_bytes());
     bytes.extend(a.to_be_bytes());
@@ -50,7 +50,7 @@ fn frame(kind: u8, slot: u16, a: u32, b: u32) -> Vec<u8> {
 }
 
 /// The `out` field of each packet.
-fn outs(program: &Program, frames: &[Vec<u8>]) -> (Vec<u32>, crate::bench::Ran) {
+pub(crate) fn outs(program: &Program, frames: &[Vec<u8>]) -> (Vec<u32>, crate::bench::Ran) {
     let ran = both_chips(program, frames);
     let outs = ran.packets.iter().map(|(_, b)| u32::from_be_bytes(b[11..15].try_into().unwrap())).collect();
     (outs, ran)

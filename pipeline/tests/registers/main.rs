@@ -5,5 +5,10 @@
 
 mod bench;
 mod constructs;
+mod control;
+mod counters;
+mod direct;
+mod meters;
 mod random;
 mod refusals;
+mod salu;

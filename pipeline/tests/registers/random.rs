@@ -5,7 +5,7 @@ use crate::bench::{agree, placed};
 use proptest::prelude::*;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
-use sluice_asic::salu::{Half, SaluOp, Sense};
+use sluice_asic::salu::{Half, MathOp, MathUnit, SaluOp, Sense};
 use sluice_pipeline::ir::{CellCond, CellStmt, CellStmtKind, CellValue, CmpOp, Expr, Loc, Program};
 use sluice_pipeline::place::Placement;
 use sluice_pipeline::{salu, text};
@@ -108,6 +108,11 @@ impl Draw<'_> {
         if self.below(2) == 0 {
             return self.leaf();
         }
+        if self.below(6) == 0 {
+            let of = if self.below(2) == 0 { self.field() } else { CellValue::Half(self.half()) };
+            let unit = MathUnit::approximate(MathOp::Sqr, 3, 2).unwrap();
+            return CellValue::Math(unit, Box::new(of));
+        }
         let op = self.of(SaluOp::ALL);
         let (a, b) =
             (CellValue::Half(self.half()), if self.below(2) == 0 { self.field() } else { self.constant() });
@@ -128,9 +133,35 @@ impl Draw<'_> {
                 } else {
                     CellValue::Half(self.half())
                 };
+                if self.below(8) == 0 {
+                    let mask = self.of(&[1, 7, 0xf0, 0xffff_ffff]);
+                    return CellCond::Match(self.half(), self.field(), mask);
+                }
+                // Tofino 2 compares under masks.
+                let left = if self.below(8) == 0 {
+                    let mask = CellValue::Const(self.of(&[1, 3, 15]));
+                    CellValue::Op(SaluOp::And, Box::new(CellValue::Half(self.half())), Box::new(mask))
+                } else {
+                    left
+                };
                 let right = if self.below(2) == 0 { self.field() } else { self.constant() };
                 let (left, right) = if self.below(2) == 0 { (left, right) } else { (right, left) };
                 CellCond::Cmp(op, sense, left, right)
+            }
+        }
+    }
+
+    /// What only an output word shows.
+    fn returned(&mut self) -> CellValue {
+        match self.below(4) {
+            0 => CellValue::Address,
+            1 => {
+                let count = 1 + self.below(3);
+                CellValue::Predicate((0..count).map(|_| self.cond(0)).collect())
+            }
+            n => {
+                let (a, b) = (Box::new(self.leaf()), Box::new(self.leaf()));
+                if n == 2 { CellValue::Quotient(a, b) } else { CellValue::Remainder(a, b) }
             }
         }
     }
@@ -139,6 +170,7 @@ impl Draw<'_> {
         let count = 1 + self.below(3);
         let stmt = |d: &mut Self| match d.below(if depth == 0 { 2 } else { 4 }) {
             0 => CellStmtKind::Write(d.half(), d.value()),
+            1 if d.below(4) == 0 => CellStmtKind::Output(0, d.returned()),
             1 => CellStmtKind::Output(0, d.leaf()),
             _ => {
                 let cond = d.cond(1);

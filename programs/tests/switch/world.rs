@@ -54,7 +54,7 @@ impl World {
 
     pub(crate) fn reference(&self) -> Reference {
         let parser_cycles = [0, 1].map(|g: usize| self.placement.gresses[g].parser.cycles.clone());
-        Reference::new(&self.program, &self.control, Options { parser_cycles })
+        Reference::new(&self.program, &self.control, Options { parser_cycles, ..Options::default() })
     }
 
     pub(crate) fn switch<E: Executor>(&self, executor: E, config: SwitchConfig) -> Switch<E> {

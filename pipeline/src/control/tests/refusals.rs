@@ -269,13 +269,13 @@ fn a_full_table_and_the_slot_of_a_deleted_entry() {
 #[test]
 fn a_new_entry_starts_counting_at_zero() {
     let b = bench();
-    let mut state = crate::pass::State::new(&b.program);
+    let mut state = crate::pass::State::new(&b.program, &crate::meters::Origin::default());
     let hits = b.program.direct_counter(b.table("acl")).unwrap();
     state.counters.values_mut().for_each(|c| c.iter_mut().for_each(|n| n.packets = 5));
-    Change::Modified(b.table("acl"), 1).settle(&b.program, &mut state);
+    Change::Modified(b.table("acl"), 1).settle(&b.program, &mut state).unwrap();
     assert_eq!(state.counters[hits].iter().map(|c| c.packets).collect::<Vec<_>>(), [5, 5, 5]);
-    Change::Inserted(b.table("acl"), 1).settle(&b.program, &mut state);
+    Change::Inserted(b.table("acl"), 1).settle(&b.program, &mut state).unwrap();
     assert_eq!(state.counters[hits].iter().map(|c| c.packets).collect::<Vec<_>>(), [5, 0, 5]);
-    Change::Counter(Counter::new(0), None).settle(&b.program, &mut state);
+    Change::Counter(Counter::new(0), None).settle(&b.program, &mut state).unwrap();
     assert_eq!(state.counters[Counter::new(0)].iter().map(|c| c.packets).sum::<u64>(), 0);
 }

@@ -3,16 +3,16 @@
 
 use super::super::data::Owner;
 use super::super::deps::{DependencyGraph, node_name};
-use super::demand::Demand;
+use super::demand::{AluArray, Demand};
 use crate::flow::{Flow, NodeKind};
-use crate::ir::{Counter, Profile, Program, Register};
+use crate::ir::{Counter, Profile, Program};
 use crate::verify::Diag;
 
 /// Something that only one stage can hold.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shared {
     Counter(Counter),
-    Register(Register),
+    Array(AluArray),
     Profile(Profile),
 }
 
@@ -68,8 +68,8 @@ pub(crate) fn clusters(
 
 fn shared(demand: &Demand) -> impl Iterator<Item = Shared> {
     let counters = demand.counters.iter().filter(|c| c.size.is_some()).map(|c| Shared::Counter(c.counter));
-    let registers = demand.registers.iter().map(|r| Shared::Register(r.register));
-    counters.chain(registers).chain(demand.profile.as_ref().map(|p| Shared::Profile(p.profile)))
+    let arrays = demand.arrays.iter().filter(|a| a.size.is_some()).map(|a| Shared::Array(a.array));
+    counters.chain(arrays).chain(demand.profile.as_ref().map(|p| Shared::Profile(p.profile)))
 }
 
 fn applied_twice(a: &Demand, b: &Demand) -> Diag {
@@ -87,7 +87,8 @@ fn clash(
 ) -> Diag {
     let name = match what {
         Shared::Counter(c) => format!("counter `{}`", program.counters[c].name),
-        Shared::Register(r) => format!("register `{}`", program.registers[r].name),
+        Shared::Array(AluArray::Register(r, _)) => format!("register `{}`", program.registers[r].name),
+        Shared::Array(AluArray::Meter(m, _)) => format!("meter `{}`", program.meters[m].name),
         Shared::Profile(p) => format!("action profile `{}`", program.profiles[p].name),
     };
     let of = |o: Owner| node_name(program, &flows[o.gress.index()], o.node);

@@ -10,14 +10,15 @@ use super::gateway::{self, GatewayDemand};
 use super::sizes;
 use crate::flow::{Flow, Node, NodeKind, Outcome, Var, table_actions};
 use crate::ir::{
-    Action, Counter, CounterHome, CounterKind, Expr, Hash, Loc, MatchKind, PrimitiveKind, Profile, Program,
-    Register, RegisterAccess, Table,
+    Action, Counter, CounterData, CounterHome, Expr, Hash, Index, Loc, MatchKind, Meter, MeterAccess,
+    MeterKind, PrimitiveKind, Profile, Program, Random, Register, RegisterAccess, Table,
 };
 use crate::rows;
 use crate::salu;
 use crate::verify::Diag;
 use sluice_asic::alu::AluClass;
 use sluice_asic::chip::ChipSpec;
+use sluice_asic::geometry::CounterFormat;
 use sluice_asic::phv::Container;
 use sluice_asic::salu::Format;
 use sluice_asic::select::{GroupShape, SelectorMode};
@@ -49,7 +50,7 @@ pub(crate) struct ActionDemand {
     pub(crate) masked: BTreeSet<Container>,
 }
 
-/// A hash computation for actions or for the index of a counter.
+/// A hash computation for actions or for the index of an array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct HashDemand {
     /// Bytes read.
@@ -61,31 +62,40 @@ pub(crate) struct HashDemand {
 }
 
 /// A counter that the node counts in.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct CounterDemand {
+    /// Its name.
+    pub(crate) name: String,
     /// The counter.
     pub(crate) counter: Counter,
-    /// What it counts.
-    pub(crate) kind: CounterKind,
+    /// Its words.
+    pub(crate) format: CounterFormat,
     /// Cells; `None` if there is one per entry.
     pub(crate) size: Option<u32>,
 }
 
-/// A register that the node accesses.
+/// What stands behind a meter ALU beside selectors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AluArray {
+    /// A register with elements of this format.
+    Register(Register, Format),
+    /// A meter, filter or WRED.
+    Meter(Meter, MeterKind),
+}
+
+/// An array behind a meter ALU that the node accesses.
 #[derive(Clone, Debug)]
-pub(crate) struct RegisterDemand {
-    /// The register.
-    pub(crate) register: Register,
-    /// Its name.
-    pub(crate) name: String,
-    /// Elements.
-    pub(crate) size: u32,
-    /// Their format.
-    pub(crate) format: Format,
-    /// Bytes of the packet values that its stateful ALU reads.
+pub(crate) struct ArrayDemand {
+    /// The array.
+    pub(crate) array: AluArray,
+    /// What its units are for: `register `seen``.
+    pub(crate) purpose: String,
+    /// Cells; `None` if there is one per entry.
+    pub(crate) size: Option<u32>,
+    /// Bytes of the packet values that its ALU reads.
     pub(crate) bytes: BTreeSet<ByteRef>,
     /// Indices accessed by.
-    indices: Vec<Expr>,
+    indices: Vec<Index>,
 }
 
 /// The selector of a profile.
@@ -145,8 +155,10 @@ pub(crate) struct Demand {
     pub(crate) hashes: Vec<HashDemand>,
     /// Counters.
     pub(crate) counters: Vec<CounterDemand>,
-    /// Registers.
-    pub(crate) registers: Vec<RegisterDemand>,
+    /// Registers, meters, filters, WRED.
+    pub(crate) arrays: Vec<ArrayDemand>,
+    /// Bits of every generator of random numbers that it draws from.
+    pub(crate) randoms: BTreeMap<Random, u32>,
     /// Action profile.
     pub(crate) profile: Option<ProfileDemand>,
     /// Bits per entry in map RAM for its age.
@@ -160,7 +172,7 @@ impl Demand {
     pub(crate) fn splittable(&self) -> bool {
         self.lookup != Lookup::None
             && self.profile.is_none()
-            && self.registers.is_empty()
+            && self.arrays.iter().all(|a| a.size.is_none() && matches!(a.array, AluArray::Meter(..)))
             && self.counters.iter().all(|c| c.size.is_none())
     }
 
@@ -208,7 +220,8 @@ impl Demand {
             actions: Vec::new(),
             hashes: Vec::new(),
             counters: Vec::new(),
-            registers: Vec::new(),
+            arrays: Vec::new(),
+            randoms: BTreeMap::new(),
             profile: None,
             idle_bits: None,
             pin: None,
@@ -254,8 +267,9 @@ impl Context<'_> {
         self.actions(&table_actions(self.program, table), demand);
         if let Some(counter) = self.program.direct_counter(table) {
             demand.counters.push(CounterDemand {
+                name: self.program.counters[counter].name.clone(),
                 counter,
-                kind: self.program.counters[counter].kind,
+                format: format(&self.program.counters[counter]),
                 size: None,
             });
         }
@@ -343,6 +357,18 @@ impl Context<'_> {
                     need.writes.extend(containers);
                     self.access(access, demand);
                 }
+                PrimitiveKind::Meter(access) => {
+                    let containers = self.phv.containers(&[Var::Field(access.to)]);
+                    need.hashed.extend(&containers);
+                    need.writes.extend(containers);
+                    self.question(access, demand);
+                }
+                PrimitiveKind::Random(field, random) => {
+                    let containers = self.phv.containers(&[Var::Field(*field)]);
+                    need.hashed.extend(&containers);
+                    need.writes.extend(containers);
+                    demand.randoms.insert(*random, self.program.randoms[*random].width.into());
+                }
                 PrimitiveKind::Drop(_) => {
                     let gress = self.program.actions[action].gress;
                     let drop = self.program.intrinsic(gress, crate::ir::Intrinsic::DropCtl).map(Var::Field);
@@ -365,7 +391,8 @@ impl Context<'_> {
         let data = &self.program.counters[counter];
         let CounterHome::Indirect(size) = data.home else { return };
         if !demand.counters.iter().any(|c| c.counter == counter) {
-            demand.counters.push(CounterDemand { counter, kind: data.kind, size: Some(size.max(1)) });
+            let (name, format) = (data.name.clone(), format(data));
+            demand.counters.push(CounterDemand { name, counter, format, size: Some(size.max(1)) });
         }
         let bytes = self.input_bytes(std::slice::from_ref(index));
         let bits = u32::from(index.width(self.program)).min(bits_for(size).max(1));
@@ -375,34 +402,71 @@ impl Context<'_> {
         }
     }
 
-    /// A register stands once per node; every other index from the packet goes through hash distribution.
     fn access(&self, access: &RegisterAccess, demand: &mut Demand) {
         let register = self.program.register_actions[access.action].register;
         let data = &self.program.registers[register];
-        let place = demand.registers.iter().position(|r| r.register == register);
+        let operands: Vec<Expr> =
+            salu::map(self.program, register, self.chip).map(|mapped| mapped.operands).unwrap_or_default();
+        let array = AluArray::Register(register, data.format);
+        let purpose = format!("register `{}`", data.name);
+        let bytes = self.input_bytes(&operands);
+        self.array((array, purpose, &data.name), data.home, bytes, &access.index, demand);
+    }
+
+    /// A packet's own colour goes through hash distribution, samples to the ALU as operands of a register do
+    /// (facts: asic §5).
+    fn question(&self, access: &MeterAccess, demand: &mut Demand) {
+        let data = &self.program.meters[access.meter];
+        let array = AluArray::Meter(access.meter, data.kind);
+        let coloured = data.kind.is_coloured();
+        let purpose = format!("{} `{}`", if coloured { "meter" } else { data.kind.word() }, data.name);
+        let input =
+            access.input.as_ref().map_or_else(BTreeSet::new, |e| self.input_bytes(std::slice::from_ref(e)));
+        if coloured && !input.is_empty() {
+            let name = format!("colour of {}", data.name);
+            demand.hashes.push(HashDemand { bytes: input.clone(), bits: 2, name });
+        }
+        let operand = if coloured { BTreeSet::new() } else { input };
+        self.array((array, purpose, &data.name), data.home, operand, &access.index, demand);
+    }
+
+    /// An array stands once per node; every other index from the packet goes through hash distribution.
+    fn array(
+        &self,
+        (array, purpose, name): (AluArray, String, &str),
+        home: CounterHome,
+        bytes: BTreeSet<ByteRef>,
+        index: &Index,
+        demand: &mut Demand,
+    ) {
+        let size = match home {
+            CounterHome::Direct(_) => None,
+            CounterHome::Indirect(size) => Some(size.max(1)),
+        };
+        let place = demand.arrays.iter().position(|a| a.array == array);
         let place = place.unwrap_or_else(|| {
-            let operands: Vec<Expr> = salu::map(self.program, register, self.chip)
-                .map(|mapped| mapped.operands)
-                .unwrap_or_default();
-            demand.registers.push(RegisterDemand {
-                register,
-                name: data.name.clone(),
-                size: data.size.max(1),
-                format: data.format,
-                bytes: self.input_bytes(&operands),
+            demand.arrays.push(ArrayDemand {
+                array,
+                purpose,
+                size,
+                bytes: BTreeSet::new(),
                 indices: Vec::new(),
             });
-            demand.registers.len() - 1
+            demand.arrays.len() - 1
         });
-        let Some(need) = demand.registers.get_mut(place) else { return };
-        if need.indices.contains(&access.index) {
+        let Some(need) = demand.arrays.get_mut(place) else { return };
+        need.bytes.extend(bytes);
+        if need.indices.contains(index) {
             return;
         }
-        need.indices.push(access.index.clone());
-        let bytes = self.input_bytes(std::slice::from_ref(&access.index));
+        need.indices.push(index.clone());
+        let mut vars = Vec::new();
+        index.fields(self.program, &mut |f| vars.push(Var::Field(f)));
+        let bytes: BTreeSet<ByteRef> = self.phv.bytes(vars).into_keys().collect();
         if !bytes.is_empty() {
-            let bits = u32::from(access.index.width(self.program)).min(bits_for(data.size).max(1));
-            demand.hashes.push(HashDemand { bytes, bits, name: data.name.clone() });
+            let most = bits_for(size.unwrap_or(1)).max(1);
+            let bits = u32::from(index.width(self.program)).min(most);
+            demand.hashes.push(HashDemand { bytes, bits, name: name.to_owned() });
         }
     }
 
@@ -474,19 +538,20 @@ impl Context<'_> {
         (ran + usize::from(ran < actions)) as u32
     }
 
-    /// Indices of counters and registers kept in the entry, and one enable bit for each that not every action
+    /// Indices of counters, registers and meters kept in the entry, and one enable bit for each that not every action
     /// uses.
     fn counter_pointers(&self, actions: &[Action]) -> u32 {
-        let mut pointers: BTreeMap<(Option<Counter>, Option<Register>), (u32, usize)> = BTreeMap::new();
+        let mut pointers: BTreeMap<Pointed, (u32, usize)> = BTreeMap::new();
         for &action in actions {
             for primitive in &self.program.actions[action].body {
                 let (array, index) = match &primitive.kind {
-                    PrimitiveKind::Count(c, index) => ((Some(*c), None), Some(index)),
-                    PrimitiveKind::CountDirect(c) => ((Some(*c), None), None),
+                    PrimitiveKind::Count(c, index) => (Pointed::Counter(*c), Some(index)),
+                    PrimitiveKind::CountDirect(c) => (Pointed::Counter(*c), None),
                     PrimitiveKind::Register(access) => {
                         let register = self.program.register_actions[access.action].register;
-                        ((None, Some(register)), Some(&access.index))
+                        (Pointed::Register(register), access.index.expr())
                     }
+                    PrimitiveKind::Meter(access) => (Pointed::Meter(access.meter), access.index.expr()),
                     _ => continue,
                 };
                 let bits = match index {
@@ -499,6 +564,18 @@ impl Context<'_> {
         }
         pointers.values().map(|(bits, users)| bits + u32::from(*users < actions.len())).sum()
     }
+}
+
+fn format(data: &CounterData) -> CounterFormat {
+    data.cell.format_for(data.kind)
+}
+
+/// What an entry may point to.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Pointed {
+    Counter(Counter),
+    Register(Register),
+    Meter(Meter),
 }
 
 /// What an instruction's first source is beside PHV.

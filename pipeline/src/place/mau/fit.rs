@@ -5,11 +5,12 @@
 
 use super::super::bits::PhvView;
 use super::super::data::Owner;
-use super::demand::{Demand, Lookup, ProfileDemand};
+use super::demand::{AluArray, ArrayDemand, Demand, Lookup, ProfileDemand};
 use super::pool::{Content, Pool};
 use super::ram::{self, Synthetic};
 use super::{hash, sizes, xbar};
 use crate::entity::Entity;
+use crate::ir::Random;
 use sluice_asic::chip::{ChipSpec, Column};
 use sluice_asic::geometry::{self, GeometryError};
 use sluice_asic::phv::Container;
@@ -28,8 +29,12 @@ fn short(column: Column, wanted: impl Into<String>) -> Shortage {
     Shortage { column, wanted: wanted.into() }
 }
 
-/// First content number of registers; counters and profiles are numbered from 0.
+/// First content numbers of registers and meters; counters and profiles are numbered from 0.
 const REGISTERS: u32 = 1 << 30;
+const METERS: u32 = 1 << 31;
+
+/// Random bits of a stage (facts: asic §1.2).
+pub(crate) const RANDOM_BITS: u32 = 64;
 
 /// What fitting works on.
 pub(crate) struct Fit<'a> {
@@ -39,6 +44,8 @@ pub(crate) struct Fit<'a> {
     pub(crate) view: &'a PhvView<'a>,
     /// Containers that each instruction word in use writes; [`Content::Instruction`] points here.
     pub(crate) instructions: Vec<BTreeSet<Container>>,
+    /// Generators of random numbers that each node draws from, with their bits.
+    pub(crate) randoms: BTreeMap<Owner, BTreeMap<Random, u32>>,
 }
 
 impl Fit<'_> {
@@ -64,7 +71,8 @@ impl Fit<'_> {
             self.selector(pool, demand, profile)?;
         }
         self.counters(pool, demand, capacity)?;
-        self.registers(pool, demand)?;
+        self.arrays(pool, demand, capacity)?;
+        self.randoms(pool, demand)?;
         match demand.lookup {
             Lookup::None => self.keyless(pool, demand)?,
             Lookup::Exact => self.exact(pool, demand, entries)?,
@@ -221,37 +229,59 @@ impl Fit<'_> {
             }
             let data_rams = sizes::counter_rams(&self.chip.mau, counter, capacity);
             // Large counters are split in two halves (facts: asic §4.5).
+            let purpose = format!("counter `{}`", counter.name);
             let what =
-                Synthetic { alu: Column::StatsAlu, data_rams, most_alus: 2, content, purpose: "counter" };
+                Synthetic { alu: Column::StatsAlu, data_rams, most_alus: 2, content, purpose: &purpose };
             ram::synthetic(pool, self.chip, demand.owner, what)
                 .map_err(|column| short(column, format!("a counter of {data_rams} RAMs and spare banks")))?;
         }
         Ok(())
     }
 
-    fn registers(&self, pool: &mut Pool, demand: &Demand) -> Result<(), Shortage> {
+    /// Registers, meters, filters and WRED with their ALUs.
+    fn arrays(&self, pool: &mut Pool, demand: &Demand, capacity: u32) -> Result<(), Shortage> {
         let mau = &self.chip.mau;
-        for register in &demand.registers {
-            // The operands of a stateful ALU come from one group.
-            xbar::exact(pool, (mau, self.view), demand.owner, &register.bytes, &[], 1).ok_or_else(|| {
-                short(
-                    Column::ExactXbar,
-                    format!("{} bytes of one group for a register", register.bytes.len()),
-                )
+        for array in &demand.arrays {
+            // The operands of a meter ALU come from one group.
+            xbar::exact(pool, (mau, self.view), demand.owner, &array.bytes, &[], 1).ok_or_else(|| {
+                let wanted = format!("{} bytes of one group for {}", array.bytes.len(), array.purpose);
+                short(Column::ExactXbar, wanted)
             })?;
-            let content = Content::Shared(REGISTERS + register.register.index() as u32);
-            if pool.join(content, demand.owner) {
+            let (content, cells) = (array_content(array), array.size.unwrap_or(capacity.max(1)));
+            if array.size.is_some() && pool.join(content, demand.owner) {
                 continue;
             }
-            let need = geometry::register_demand(self.chip, register.size.into(), register.format)
-                .map_err(|e| geometry_short(Column::MapRam, e))?;
+            let (need, most_alus) = match array.array {
+                AluArray::Register(_, format) => {
+                    (geometry::register_demand(self.chip, cells.into(), format), 1)
+                }
+                // Large meters are split over several ALUs (facts: asic §4.5).
+                AluArray::Meter(_, kind) => {
+                    (geometry::meter_demand(self.chip, cells.into(), kind.is_coloured()), 2)
+                }
+            };
+            let need = need.map_err(|e| geometry_short(Column::MapRam, e))?;
             let data_rams = sizes::narrow(need.data_rams);
-            let purpose = format!("register `{}`", register.name);
-            let what =
-                Synthetic { alu: Column::MeterAlu, data_rams, most_alus: 1, content, purpose: &purpose };
-            ram::synthetic(pool, self.chip, demand.owner, what).map_err(|column| {
-                short(column, format!("a register of {data_rams} RAMs and a spare bank"))
-            })?;
+            let purpose = array.purpose.as_str();
+            let what = Synthetic { alu: Column::MeterAlu, data_rams, most_alus, content, purpose };
+            ram::synthetic(pool, self.chip, demand.owner, what)
+                .map_err(|column| short(column, format!("{purpose} of {data_rams} RAMs and a spare bank")))?;
+            let colours = sizes::narrow(need.map_rams - need.srams);
+            if !ram::colours(pool, mau, demand.owner, content, (colours, purpose)) {
+                return Err(short(Column::MapRam, format!("colours of {purpose}")));
+            }
+        }
+        Ok(())
+    }
+
+    /// A stage has one generator of so many random bits (facts: asic §1.2).
+    fn randoms(&self, pool: &Pool, demand: &Demand) -> Result<(), Shortage> {
+        let mut all = demand.randoms.clone();
+        for owner in pool.owners_of(Column::ActionBusBytes) {
+            all.extend(self.randoms.get(&owner).into_iter().flatten());
+        }
+        if !demand.randoms.is_empty() && all.values().sum::<u32>() > RANDOM_BITS {
+            return Err(short(Column::ActionBusBytes, format!("more than {RANDOM_BITS} random bits")));
         }
         Ok(())
     }
@@ -348,6 +378,14 @@ impl Fit<'_> {
         }
         Ok(())
     }
+}
+
+/// What the units of an array carry.
+fn array_content(array: &ArrayDemand) -> Content {
+    Content::Shared(match array.array {
+        AluArray::Register(r, _) => REGISTERS + r.index() as u32,
+        AluArray::Meter(m, _) => METERS + m.index() as u32,
+    })
 }
 
 /// What the units of a profile's selector carry.

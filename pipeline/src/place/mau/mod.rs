@@ -75,7 +75,8 @@ pub(crate) fn place(
     let clusters = cluster::clusters(program, flows, graph, &demands)?;
     check_pins(chip, graph, &demands)?;
     let attempt = |splitting| {
-        let fit = Fit { chip, view: &view, instructions: Vec::new() };
+        let randoms = demands.iter().map(|d| (d.owner, d.randoms.clone())).collect();
+        let fit = Fit { chip, view: &view, instructions: Vec::new(), randoms };
         let mut schedule = Schedule::new(&demands, flows, graph, clusters.clone(), fit, splitting);
         let pending = schedule.run(&|v: Var| v.name(program));
         if pending.is_empty() {

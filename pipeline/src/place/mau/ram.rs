@@ -198,6 +198,24 @@ pub(crate) fn synthetic(
     Err(why)
 }
 
+/// Places the map RAMs that hold a meter's colours: no SRAM beside them is needed.
+pub(crate) fn colours(
+    pool: &mut Pool,
+    mau: &MauSpec,
+    owner: Owner,
+    content: Content,
+    (count, purpose): (u32, &str),
+) -> bool {
+    for _ in 0..count {
+        let spots =
+            (0..mau.map_ram_rows as u16).flat_map(|r| (0..mau.map_ram_columns as u16).map(move |c| (r, c)));
+        let mut free = spots.filter(|&(r, c)| pool.is_free(Column::MapRam, r, c));
+        let Some((row, col)) = free.next() else { return false };
+        pool.take((Column::MapRam, row, col), owner, content, &format!("colours of {purpose}"));
+    }
+    true
+}
+
 /// One ALU with `rams` RAMs, one of them spare, on rows around its own.
 fn one_alu(
     pool: &mut Pool,

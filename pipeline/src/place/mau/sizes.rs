@@ -2,9 +2,8 @@
 //! live here: coordinates.
 
 use super::demand::{CounterDemand, Demand, Lookup};
-use crate::ir::CounterKind;
 use sluice_asic::chip::MauSpec;
-use sluice_asic::geometry::{self, CounterFormat, ExactLayout, ExactTable, GeometryError};
+use sluice_asic::geometry::{self, ExactLayout, ExactTable, GeometryError};
 
 /// The exact-match layout for `entries` entries of a table.
 pub(crate) fn exact(mau: &MauSpec, demand: &Demand, entries: u32) -> Result<ExactLayout, GeometryError> {
@@ -40,18 +39,10 @@ pub(crate) fn ternary_width(demand: &Demand) -> u32 {
     if width % 2 == 1 && single > 5 && !nibbles { width + 1 } else { width }
 }
 
-/// The word format of a counter: 32 bits for one count, 28 and 36 for both (facts: asic §5).
-pub(crate) const fn counter_format(kind: CounterKind) -> CounterFormat {
-    match kind {
-        CounterKind::Packets | CounterKind::Bytes => CounterFormat::Single32,
-        CounterKind::PacketsAndBytes => CounterFormat::Both28And36,
-    }
-}
-
 /// RAMs with data of a counter whose table part holds `entries` entries.
 pub(crate) fn counter_rams(mau: &MauSpec, counter: &CounterDemand, entries: u32) -> u32 {
     let cells = counter.size.unwrap_or(entries.max(1));
-    narrow(geometry::counter(mau, u64::from(cells), counter_format(counter.kind)).data_rams)
+    narrow(geometry::counter(mau, u64::from(cells), counter.format).data_rams)
 }
 
 /// RAMs of ternary indirection for `entries` entries.

@@ -3,7 +3,7 @@
 //! What may not live here: containers.
 
 use crate::flow::Flow;
-use crate::ir::{Action, Expr, Field, Loc, PrimitiveKind, Program};
+use crate::ir::{Action, Expr, Field, Loc, MeterAccess, PrimitiveKind, Program};
 use sluice_asic::alu::{AluClass, AluOp};
 use std::collections::BTreeSet;
 
@@ -90,6 +90,10 @@ pub(super) fn writes(program: &Program, flow: &Flow) -> Vec<Write> {
                         });
                     }
                     continue;
+                }
+                PrimitiveKind::Meter(MeterAccess { to, .. }) | PrimitiveKind::Random(to, _) => {
+                    let m = Move { lo: 0, width: program.fields[*to].width, source: Source::Hash };
+                    (*to, Shape::Copy, vec![m])
                 }
                 _ => continue,
             };

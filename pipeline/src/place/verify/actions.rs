@@ -2,7 +2,7 @@
 
 use super::Check;
 use crate::flow::Var;
-use crate::ir::{Action, Expr, Intrinsic, PrimitiveKind, RegisterAccess};
+use crate::ir::{Action, Expr, Intrinsic, MeterAccess, PrimitiveKind, RegisterAccess};
 use crate::place::data::{Owner, Part};
 use sluice_asic::chip::Column;
 use sluice_asic::phv::Container;
@@ -30,6 +30,9 @@ fn written(check: &Check<'_>, action: Action) -> BTreeSet<Container> {
             PrimitiveKind::Register(access) => taken(access),
             PrimitiveKind::Drop(_) => drop().into_iter().collect(),
             PrimitiveKind::Count(..) | PrimitiveKind::CountDirect(_) => Vec::new(),
+            PrimitiveKind::Meter(MeterAccess { to, .. }) | PrimitiveKind::Random(to, _) => {
+                vec![Var::Field(*to)]
+            }
         })
         .collect();
     check.view.containers(&vars)
@@ -109,6 +112,9 @@ fn fed(check: &Check<'_>, action: Action) -> BTreeSet<Container> {
             PrimitiveKind::Hash(f, _) => vec![Var::Field(*f)],
             PrimitiveKind::Register(access) => taken(access),
             PrimitiveKind::SetMasked(f, ..) => vec![Var::Field(*f)],
+            PrimitiveKind::Meter(MeterAccess { to, .. }) | PrimitiveKind::Random(to, _) => {
+                vec![Var::Field(*to)]
+            }
             _ => Vec::new(),
         })
         .collect();

@@ -1,7 +1,7 @@
 //! Rule 4: RAMs and TCAMs against the entries that they must hold.
 
 use super::Check;
-use crate::ir::{CounterHome, CounterKind, MatchKind, PrimitiveKind, Table};
+use crate::ir::{Counter, CounterHome, MatchKind, PrimitiveKind, Table};
 use crate::place::data::{Owner, Part};
 use crate::place::params::param_bits;
 use sluice_asic::chip::Column;
@@ -23,7 +23,7 @@ pub(super) fn check(check: &mut Check<'_>) {
             ages(check, owner, part, table);
         }
         counters(check, owner, part);
-        registers(check, owner, part);
+        arrays(check, owner, part);
     }
 }
 
@@ -173,61 +173,87 @@ fn selector(check: &mut Check<'_>, owner: Owner, part: Part, table: Table) {
 
 fn counters(check: &mut Check<'_>, owner: Owner, part: Part) {
     let program = check.program;
-    let mut cells: Vec<(CounterKind, u64)> = Vec::new();
+    let mut cells: Vec<(CounterFormat, u64)> = Vec::new();
+    let format = |c: Counter| program.counters[c].cell.format_for(program.counters[c].kind);
     let mut seen = BTreeSet::new();
     let direct = check.table(owner).and_then(|t| program.direct_counter(t));
-    cells.extend(direct.map(|c| (program.counters[c].kind, u64::from(part.entries.max(1)))));
+    cells.extend(direct.map(|c| (format(c), u64::from(part.entries.max(1)))));
     for action in check.flow(owner.gress).actions(program, owner.node) {
         for p in &program.actions[action].body {
             let PrimitiveKind::Count(c, _) = &p.kind else { continue };
             let CounterHome::Indirect(size) = program.counters[*c].home else { continue };
             if seen.insert(*c) {
-                cells.push((program.counters[*c].kind, u64::from(size.max(1))));
+                cells.push((format(*c), u64::from(size.max(1))));
             }
         }
     }
     if cells.is_empty() {
         return;
     }
-    let rams = |(kind, cells): &(CounterKind, u64)| {
-        let format = if *kind == CounterKind::PacketsAndBytes {
-            CounterFormat::Both28And36
-        } else {
-            CounterFormat::Single32
-        };
-        geometry::counter(check.mau, *cells, format).data_rams
-    };
+    let rams =
+        |(format, cells): &(CounterFormat, u64)| geometry::counter(check.mau, *cells, *format).data_rams;
     let needed = cells.iter().map(rams).sum();
     let alus = check.units(owner, part.stage, Column::StatsAlu).count();
     check.at_least(owner, part.stage, "counter ALUs", alus as u64, cells.len() as u64);
     synthetic(check, owner, part.stage, (Column::StatsAlu, "counter"), needed);
 }
 
-/// One stateful ALU per register, the RAMs of its elements behind it.
-fn registers(check: &mut Check<'_>, owner: Owner, part: Part) {
+/// An array behind meter ALUs as rules see it.
+struct Array {
+    purpose: String,
+    cells: u64,
+    element_bits: u32,
+    /// It is a register: one ALU, whatever its size.
+    one_alu: bool,
+    coloured: bool,
+}
+
+/// ALUs of registers, meters, filters and WRED, and the RAMs behind them.
+fn arrays(check: &mut Check<'_>, owner: Owner, part: Part) {
     let program = check.program;
-    let mut used = BTreeSet::new();
+    let cells = |home: CounterHome| match home {
+        CounterHome::Direct(_) => u64::from(part.entries.max(1)),
+        CounterHome::Indirect(size) => u64::from(size.max(1)),
+    };
+    let mut used: BTreeMap<String, Array> = BTreeMap::new();
     for action in check.flow(owner.gress).actions(program, owner.node) {
         for p in &program.actions[action].body {
-            if let PrimitiveKind::Register(access) = &p.kind {
-                used.insert(program.register_actions[access.action].register);
-            }
+            let array = match &p.kind {
+                PrimitiveKind::Register(access) => {
+                    let data = &program.registers[program.register_actions[access.action].register];
+                    let element_bits = data.format.element_bits();
+                    let (purpose, cells) = (format!("register `{}`", data.name), cells(data.home));
+                    Array { purpose, cells, element_bits, one_alu: true, coloured: false }
+                }
+                PrimitiveKind::Meter(access) => {
+                    let data = &program.meters[access.meter];
+                    let coloured = data.kind.is_coloured();
+                    let word = if coloured { "meter" } else { data.kind.word() };
+                    let (purpose, cells) = (format!("{word} `{}`", data.name), cells(data.home));
+                    Array { purpose, cells, element_bits: check.mau.sram_width, one_alu: false, coloured }
+                }
+                _ => continue,
+            };
+            used.insert(array.purpose.clone(), array);
         }
     }
-    for register in used {
-        let data = &program.registers[register];
-        let purpose = format!("register `{}`", data.name);
-        let per_word = u64::from(check.mau.sram_width / data.format.element_bits().max(1)).max(1);
-        let per_ram = per_word * u64::from(check.mau.sram_depth);
-        let needed = u64::from(data.size.max(1)).div_ceil(per_ram);
-        let alus = check.units_for(owner, part.stage, Column::MeterAlu, &purpose).count();
-        if alus != 1 {
-            check.report(
-                owner,
-                format!("{alus} stateful ALUs of {purpose} in stage {}; one needed", part.stage),
-            );
+    for array in used.into_values() {
+        let per_word = u64::from(check.mau.sram_width / array.element_bits.max(1)).max(1);
+        let needed = array.cells.div_ceil(per_word * u64::from(check.mau.sram_depth));
+        let purpose = array.purpose.as_str();
+        let alus = check.units_for(owner, part.stage, Column::MeterAlu, purpose).count();
+        if array.one_alu && alus != 1 {
+            let text = format!("{alus} stateful ALUs of {purpose} in stage {}; one needed", part.stage);
+            check.report(owner, text);
         }
-        synthetic(check, owner, part.stage, (Column::MeterAlu, &purpose), needed);
+        synthetic(check, owner, part.stage, (Column::MeterAlu, purpose), needed);
+        if array.coloured {
+            let colours = format!("colours of {purpose}");
+            let found = check.units_for(owner, part.stage, Column::MapRam, &colours).count() as u64;
+            // Four entries' colours to a map RAM word (facts: asic §5).
+            let needed = array.cells.div_ceil(4 * u64::from(check.mau.sram_depth));
+            check.at_least(owner, part.stage, &colours, found, needed);
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::Check;
 use crate::flow::{NodeKind, Var};
-use crate::ir::{Expr, Hash, MatchKind, PrimitiveKind};
+use crate::ir::{CounterHome, Expr, Hash, MatchKind, PrimitiveKind};
 use crate::place::bits::ByteRef;
 use crate::place::data::{Owner, Part};
 use sluice_asic::chip::Column;
@@ -159,19 +159,29 @@ fn buses(check: &mut Check<'_>, owner: Owner, part: Part) {
     }
 }
 
-/// Registers addressed from the packet, with the bits of an address.
+/// Registers and meters addressed from the packet, with the bits of an address.
 fn addresses(check: &Check<'_>, owner: Owner) -> Vec<(String, u64)> {
     let program = check.program;
     let mut list = Vec::new();
     for action in check.flow(owner.gress).actions(program, owner.node) {
         for p in &program.actions[action].body {
-            let PrimitiveKind::Register(access) = &p.kind else { continue };
+            let (index, home, name) = match &p.kind {
+                PrimitiveKind::Register(access) => {
+                    let data = &program.registers[program.register_actions[access.action].register];
+                    (&access.index, data.home, &data.name)
+                }
+                PrimitiveKind::Meter(access) => {
+                    let data = &program.meters[access.meter];
+                    (&access.index, data.home, &data.name)
+                }
+                _ => continue,
+            };
             let mut from_packet = false;
-            access.index.fields(&mut |_| from_packet = true);
-            let data = &program.registers[program.register_actions[access.action].register];
-            let whole = u64::from(u32::BITS - data.size.saturating_sub(1).leading_zeros());
+            index.fields(program, &mut |_| from_packet = true);
+            let CounterHome::Indirect(size) = home else { continue };
+            let whole = u64::from(u32::BITS - size.saturating_sub(1).leading_zeros());
             if from_packet {
-                list.push((data.name.clone(), whole.min(access.index.width(program).into())));
+                list.push((name.clone(), whole.min(index.width(program).into())));
             }
         }
     }
@@ -191,7 +201,7 @@ fn hashes(check: &mut Check<'_>, owner: Owner, part: Part) {
     }
     for (name, bits) in addresses(check, owner) {
         let found = check.units_for(owner, part.stage, Column::HashBit, &name).count() as u64;
-        check.at_least(owner, part.stage, &format!("address bits of register `{name}`"), found, bits);
+        check.at_least(owner, part.stage, &format!("address bits of `{name}`"), found, bits);
     }
     for hash in used {
         let data = &program.hashes[hash];

@@ -105,7 +105,9 @@ fn an_action_data_ram_stolen() {
 #[test]
 fn a_spare_bank_dropped() {
     found("spare banks", |_, p| {
-        let spare = p.units.iter().find(|u| is(Column::Sram, "counter spare bank")(u)).unwrap().clone();
+        let spare =
+            p.units.iter().find(|u| is(Column::Sram, "counter")(u) && u.purpose.ends_with("spare bank"));
+        let spare = spare.unwrap().clone();
         let left = p.chip.mau.sram_left_columns as u16;
         remove(p, |u| u.unit == spare.unit);
         remove(p, |u| {

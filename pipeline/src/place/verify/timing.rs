@@ -3,6 +3,7 @@
 use super::Check;
 use crate::entity::EntityMap;
 use crate::flow::Node;
+use crate::ir::PrimitiveKind;
 use crate::place::data::Owner;
 use sluice_asic::chip::Column;
 use sluice_asic::gress::Gress;
@@ -88,6 +89,15 @@ fn wrong_cycles(check: &Check<'_>, gress: Gress) -> Option<String> {
             u.unit.column == Column::MeterAlu && u.owner.gress == gress && u.purpose.starts_with(purpose)
         })
     };
+    let divides = |stage: usize| {
+        let here = |n: &Node| placed.nodes[*n].parts.iter().any(|p| usize::from(p.stage) == stage);
+        let actions =
+            placed.flow.nodes.keys().filter(here).flat_map(|n| placed.flow.actions(check.program, n));
+        actions.flat_map(|a| &check.program.actions[a].body).any(|p| match &p.kind {
+            PrimitiveKind::Register(access) => check.program.register_actions[access.action].divides(),
+            _ => false,
+        })
+    };
     let wide = |stage: usize| {
         let selectors = placement.units.iter().filter(|u| {
             usize::from(u.unit.stage) == stage && u.unit.column == Column::MeterAlu && u.owner.gress == gress
@@ -105,6 +115,8 @@ fn wrong_cycles(check: &Check<'_>, gress: Gress) -> Option<String> {
                 tcam: owns(s, Column::Tcam),
                 selector: meter_alu(s, "selector"),
                 stateful: meter_alu(s, "register"),
+                divide: divides(s),
+                lpf_wred: meter_alu(s, "lpf") || meter_alu(s, "wred"),
                 wide_selector: wide(s),
                 ..StageFeatures::default()
             },

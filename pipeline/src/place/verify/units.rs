@@ -3,7 +3,7 @@
 use super::Check;
 use crate::entity::Entity;
 use crate::flow::NodeKind;
-use crate::ir::{Counter, CounterHome, PrimitiveKind, Profile, Register};
+use crate::ir::{Counter, CounterHome, Meter, PrimitiveKind, Profile, Random, Register};
 use crate::place::data::{Owner, Unit, UnitUse};
 use crate::verify::Diag;
 use sluice_asic::chip::{Column, MauSpec};
@@ -42,6 +42,7 @@ pub(super) fn check(check: &mut Check<'_>) {
         }
     }
     for stage in 0..check.mau.stages as u8 {
+        random_bits(check, stage);
         let tcam = |u: &&UnitUse| u.unit.stage == stage && u.unit.column == Column::Tcam;
         let tables: BTreeSet<Owner> = units.iter().filter(tcam).map(|u| u.owner).collect();
         let (found, most) = (tables.len(), check.mau.ternary_tables);
@@ -111,6 +112,26 @@ fn shareable(check: &Check<'_>, group: &[UnitUse]) -> bool {
     }
 }
 
+/// A stage's generator gives 64 random bits, however many tables take them (facts: asic §1.2).
+fn random_bits(check: &mut Check<'_>, stage: u8) {
+    let mut drawn: BTreeSet<Random> = BTreeSet::new();
+    let mut last = None;
+    for (owner, _) in check.parts().into_iter().filter(|(_, part)| part.stage == stage) {
+        for action in check.flow(owner.gress).actions(check.program, owner.node) {
+            for p in &check.program.actions[action].body {
+                if let PrimitiveKind::Random(_, random) = &p.kind {
+                    drawn.insert(*random);
+                    last = Some(owner);
+                }
+            }
+        }
+    }
+    let bits: u32 = drawn.iter().map(|&r| u32::from(check.program.randoms[r].width)).sum();
+    if let Some(owner) = last.filter(|_| bits > 64) {
+        check.report(owner, format!("{bits} random bits in stage {stage}; a stage has 64"));
+    }
+}
+
 /// A gateway, and a table or action in its branch.
 fn attached(check: &Check<'_>, group: &[UnitUse]) -> bool {
     let [a, b] = group else { return false };
@@ -137,6 +158,7 @@ enum Memory {
     Profile(Profile),
     Counter(Counter),
     Register(Register),
+    Meter(Meter),
 }
 
 fn memories(check: &Check<'_>, owner: Owner) -> BTreeSet<Memory> {
@@ -152,6 +174,9 @@ fn memories(check: &Check<'_>, owner: Owner) -> BTreeSet<Memory> {
             }
             if let PrimitiveKind::Register(access) = &p.kind {
                 set.insert(Memory::Register(program.register_actions[access.action].register));
+            }
+            if let PrimitiveKind::Meter(access) = &p.kind {
+                set.insert(Memory::Meter(access.meter));
             }
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! What may not live here: containers.
 
-use crate::ir::{Action, Expr, Field, Loc, PrimitiveKind, Program};
+use crate::ir::{Action, Expr, Field, Loc, MeterAccess, PrimitiveKind, Program};
 use sluice_asic::alu::{AluClass, AluOp};
 
 /// Where one bit of a result comes from.
@@ -65,6 +65,10 @@ pub(super) fn results(program: &Program, action: Action) -> Vec<Result> {
                     list.push(Result { field: *field, loc: p.loc, how: How::Copied, bits });
                 }
                 continue;
+            }
+            PrimitiveKind::Meter(MeterAccess { to, .. }) | PrimitiveKind::Random(to, _) => {
+                let bits = vec![vec![Bit::Hash]; program.fields[*to].width.into()];
+                Result { field: *to, loc: p.loc, how: How::Copied, bits }
             }
             _ => continue,
         };

@@ -1,0 +1,152 @@
+//! Registers of entries, indices from hashes, arrays that tables share.
+
+use crate::bench::element;
+use crate::constructs::{Probe, frame, outs, program};
+use sluice_pipeline::build::*;
+use sluice_pipeline::verify::verify;
+
+#[stage_program]
+fn entry_register(ig: &GressBuilder<'_>, h: Hdr<Probe>) {
+    /// Bytes in flight per destination
+    let load = ig.register::<32>(per_entry().init(100));
+    let add = ig.register_action(load, |r| {
+        r.value += h.a;
+        r.out = r.value;
+    });
+    let take = ig.action(|a| h.out = add.at_entry());
+    let table = ig
+        .table([exact(h.slot)])
+        .actions([take])
+        .register(load)
+        .entries(entries![(10) => take, (20) => take])
+        .build();
+    ig.control(|c| table.apply());
+}
+
+#[test]
+fn a_direct_register_is_indexed_by_the_matched_entry() {
+    let program = program(entry_register);
+    let frames = [(10, 1), (20, 5), (10, 2), (30, 9), (20, 5)].map(|(slot, a)| frame(0, slot, a, 0));
+    let (found, ran) = outs(&program, &frames);
+    assert_eq!(found, [101, 105, 103, 0, 110]);
+    assert_eq!((element(&program, &ran, "load", 0).lo, element(&program, &ran, "load", 1).lo), (103, 110));
+}
+
+#[stage_program]
+fn hashed(ig: &GressBuilder<'_>, h: Hdr<Probe>) {
+    let where_to = ig.hash::<10>("crc_16").inputs(list![h.a, h.b]).build();
+    let seen = ig.register::<8>(1024);
+    let count = ig.register_action(seen, |r| {
+        r.out = r.value;
+        r.value += 1;
+    });
+    ig.control(|c| h.out = count.execute(where_to));
+}
+
+#[test]
+fn a_hash_is_an_index_without_a_stage_of_its_own() {
+    let program = program(hashed);
+    let frames = [(1, 2), (1, 2), (2, 1), (1, 2)].map(|(a, b)| frame(0, 0, a, b));
+    assert_eq!(outs(&program, &frames).0, [0, 1, 0, 2]);
+    let placement = crate::bench::placed(&program, &sluice_asic::chip::ChipSpec::tofino2());
+    let stages = placement.gresses[0].nodes.values().flat_map(|n| &n.parts).map(|p| p.stage).max();
+    assert_eq!(stages, Some(0));
+}
+
+fn errors(text: &str) -> Vec<String> {
+    let program = sluice_pipeline::text::parse(text).unwrap_or_else(|e| panic!("{e}"));
+    let errors = verify(&program);
+    errors
+        .into_iter()
+        .filter(|d| d.severity == sluice_pipeline::verify::Severity::Error)
+        .map(|d| d.to_string())
+        .collect()
+}
+
+/// A program with these declarations whose control block is `control`.
+fn with(declarations: &str, control: &str) -> String {
+    format!(
+        "program p;
+header h : ingress {{ bit<8> kind; bit<8> slot; bit<32> a; bit<32> b; }}
+{declarations}
+parser ingress {{ start = first; state first {{ extract(h); transition accept; }} }}
+control ingress {{ {control} }}
+deparser ingress {{ emit(h); }}
+"
+    )
+}
+
+#[test]
+fn a_second_access_on_a_path_names_both_lines() {
+    let arrays = "register r : ingress { element = \"32\"; size = 8; }
+register_action inc (r) { @lo = add(@lo, 1); @out0 = @lo; }
+counter c : ingress { kind = packets; size = 8; }
+meter m : ingress { kind = bytes; size = 8; }
+random x : ingress { width = 32; }";
+    for (first, second, golden) in [
+        (
+            "h.a = execute(inc, h.slot);",
+            "h.b = execute(inc, h.kind);",
+            "error: register `r` is accessed twice on one path
+  --> <text>:9:27
+  --> <text>:8:27  first access
+  = help: a stateful ALU serves one access per packet: put the two in opposite arms of one `if`, or use two registers",
+        ),
+        (
+            "count(c, h.slot);",
+            "count(c, h.kind);",
+            "error: counter `c` is accessed twice on one path
+  --> <text>:9:27
+  --> <text>:8:27  first access
+  = help: a counter takes one count per packet: remove one, or use two counters",
+        ),
+        (
+            "h.a = meter(m, h.slot);",
+            "h.b = meter(m, h.kind);",
+            "error: meter `m` is accessed twice on one path
+  --> <text>:9:27
+  --> <text>:8:27  first access
+  = help: a meter ALU serves one access per packet: put the two in opposite arms of one `if`, or use two meters",
+        ),
+        (
+            "h.a = random(x);",
+            "h.b = random(x);",
+            "error: generator `x` is accessed twice on one path
+  --> <text>:9:27
+  --> <text>:8:27  first access
+  = help: a generator gives each pass one number: use it from a metadata field, or declare two generators",
+        ),
+    ] {
+        let declarations = format!(
+            "{arrays}\naction one : ingress () {{ {first} }}\naction two : ingress () {{ {second} }}"
+        );
+        let found = errors(&with(&declarations, "call one; if (h.kind == 8w3) { call two; }"));
+        assert_eq!(found, [golden], "{}", found.join("\n"));
+        let apart = with(&declarations, "if (h.kind == 8w3) { call two; } else { call one; }");
+        assert!(errors(&apart).is_empty());
+    }
+}
+
+#[test]
+fn direct_arrays_refuse_what_they_cannot_be_asked() {
+    let table = "register r : ingress { element = \"32\"; direct = t; }
+register_action inc (r) { @lo = add(@lo, 1); }
+table t : ingress { key = { h.slot : exact; } actions = { a; } default_action = a(); size = 4; }";
+    let other =
+        "table u : ingress { key = { h.kind : exact; } actions = { a; } default_action = a(); size = 4; }";
+    for (action, extra, wanted) in [
+        ("execute(inc, h.slot);", "", "accesses register `r` at an index"),
+        ("execute(inc, @entry);", "apply u;", "the direct register of table `t`, but table `u` runs it"),
+        ("execute(inc, @entry);", "call a;", "but it is called without a table"),
+    ] {
+        let other = if extra.contains('u') { other } else { "" };
+        let declarations = format!("action a : ingress () {{ {action} }}\n{table}\n{other}");
+        let text = errors(&with(&declarations, &format!("apply t; {extra}"))).join("\n");
+        assert!(text.contains(wanted), "{action} {extra}: {text}");
+    }
+    let two = format!(
+        "action a : ingress () {{ execute(inc, @entry); }}\nmeter m : ingress {{ kind = bytes; direct = t; }}\n{table}"
+    );
+    let text = errors(&with(&two, "apply t;")).join("\n");
+    assert!(text.contains("which has `r` already"), "{text}");
+}
