@@ -49,7 +49,23 @@ impl HashPlan {
                             .map_err(|e| fail(&e))?;
                     }
                 }
-                _ => return Err(fail(&"inputs are fields and constants")),
+                Expr::Slice(of, hi, lo) => {
+                    let Expr::Field(f) = of.as_ref() else {
+                        return Err(fail(&"a slice in its inputs is not one of a field"));
+                    };
+                    for p in slots.source(*f).pieces {
+                        // The part of the piece that lies in the slice, in bits of the field.
+                        let low = u16::from(p.lo).max(*lo);
+                        let high = (u16::from(p.lo) + u16::from(p.width)).min(hi + 1);
+                        if low < high {
+                            let at = u16::from(p.at) + low - u16::from(p.lo);
+                            layout
+                                .field(p.slot, at.into(), (high - low).into(), position + hi + 1 - high)
+                                .map_err(|e| fail(&e))?;
+                        }
+                    }
+                }
+                _ => return Err(fail(&"inputs are fields, slices of fields, and constants")),
             }
             position += width;
         }
