@@ -173,6 +173,14 @@ pub fn choose(request: &Request) -> Result<Choice, NoSize> {
     Ok(Choice { members, candidates })
 }
 
+/// Whether a size would do, whatever smaller ones do.
+#[must_use]
+pub fn admits(request: &Request, members: u32) -> bool {
+    members >= request.ports
+        && members <= request.width.min(request.entries)
+        && matches!(judge(request, members, true).verdict, Verdict::Chosen { .. })
+}
+
 fn judge(request: &Request, members: u32, enumerate: bool) -> Candidate {
     let precision = precision(request.ports, members);
     Candidate { members, precision, verdict: verdict(request, members, precision, enumerate) }
