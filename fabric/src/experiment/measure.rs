@@ -95,6 +95,8 @@ pub struct Results {
     pub verdict: Verdict,
     /// What the planner said.
     pub notes: Vec<String>,
+    /// Flows on each link of the least even group with traffic.
+    pub worst_links: Vec<u64>,
     /// The counters behind it all.
     pub counters: Counters,
 }
@@ -139,8 +141,7 @@ pub fn results(
         if ports < 2 || !reachable[number as usize] {
             continue;
         }
-        let first = compiled.first[number as usize] as usize;
-        let flows = &counters.flows[first..first + ports];
+        let (flows, bytes) = compiled.loads(number, &counters);
         let weights: Vec<u32> = group.links.iter().map(|(_, w)| *w).collect();
         let precision = if picker == Picker::Ideal {
             0.0
@@ -158,7 +159,7 @@ pub fn results(
             links: ports as u32,
             flows: total,
             cv_flows,
-            cv_bytes: weighted(&counters.bytes[first..first + ports], &weights),
+            cv_bytes: weighted(bytes, &weights),
             noise,
             precision,
             idle: flows.iter().filter(|n| **n == 0).count() as u32,
@@ -181,6 +182,8 @@ pub fn results(
         Verdict::Balanced
     };
     let notes = plan.notes.clone();
+    let worst = groups.iter().filter(|g| g.flows > 0).max_by(|a, b| a.cv_flows.total_cmp(&b.cv_flows));
+    let worst_links = worst.map_or(Vec::new(), |g| compiled.loads(g.group, &counters).0.to_vec());
     Results {
         flows: counters.walked,
         entries: plan.entries(),
@@ -189,6 +192,7 @@ pub fn results(
         points,
         verdict,
         notes,
+        worst_links,
         counters,
     }
 }
@@ -210,8 +214,7 @@ fn point_stats(name: &str, here: &[&GroupStats], compiled: &Compiled, counters: 
     cvs.sort_by(f64::total_cmp);
     let at = |percent: usize| cvs.get((cvs.len() * percent / 100).min(cvs.len().saturating_sub(1))).copied();
     let ratio = |g: &&&GroupStats| {
-        let first = compiled.first[g.group as usize] as usize;
-        let flows = &counters.flows[first..first + g.links as usize];
+        let (flows, _) = compiled.loads(g.group, counters);
         let (most, least) =
             (flows.iter().max().copied().unwrap_or(0), flows.iter().min().copied().unwrap_or(0));
         if least == 0 { f64::INFINITY } else { most as f64 / least as f64 }

@@ -9,5 +9,5 @@ pub mod plan;
 pub mod walk;
 
 pub use measure::{GroupStats, PointStats, Results, Verdict};
-pub use plan::{NoPlan, Picker, Plan, Question, plan};
+pub use plan::{NoPlan, Picker, Plan, Question, one_size_will_do, plan};
 pub use walk::{Compiled, Counters};

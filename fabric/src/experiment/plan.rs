@@ -134,6 +134,28 @@ pub fn plan(network: &Network, question: &Question) -> Result<Plan, NoPlan> {
     Ok(Plan { groups, notes })
 }
 
+/// Whether all replicated groups may have the same size: no two of them are pinned on each other under one
+/// function. Only known where all paths are alike.
+///
+/// # Errors
+/// When the scheme cannot be carried out.
+pub fn one_size_will_do(network: &Network, question: &Question) -> Result<bool, NoPlan> {
+    let Some(graph) = &network.graph else { return Ok(false) };
+    let made = if network.function_by_stage {
+        sizes_by_stage(graph, &question.terms)?
+    } else {
+        assign(Scheme::Coprime, graph, &question.terms, 0)?
+    };
+    let replicated = |k: usize| {
+        let point = graph.points.get(k).zip(made.members.get(k));
+        point.is_some_and(|(p, q)| q.checked_rem(p.fan_out) != Some(0))
+    };
+    let same =
+        |a: usize, b: usize| !network.function_by_stage || graph.points[a].stage == graph.points[b].stage;
+    let mut pairs = graph.pinned().into_iter().enumerate();
+    Ok(!pairs.any(|(k, list)| replicated(k) && list.iter().any(|p| replicated(*p) && same(k, *p))))
+}
+
 /// Members of a point or class: the planner's, or what the question fixes where it replicates at all.
 fn fixed(question: &Question, ports: u32, planned: u32) -> u32 {
     let replicated = planned.checked_rem(ports).is_some_and(|r| r != 0);

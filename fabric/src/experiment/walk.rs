@@ -53,7 +53,7 @@ pub struct Compiled {
     edges: Vec<u32>,
     switches: usize,
     /// First counter of each group, and one past the last.
-    pub(super) first: Vec<u32>,
+    first: Vec<u32>,
 }
 
 /// Flows and bytes by (group, link).
@@ -155,12 +155,22 @@ impl Compiled {
         counters.walked += 1;
     }
 
-    /// The counters that a flow adds to, in order of its path, each with the group.
+    /// The groups that a flow passes, in order of its path, each with the position of the link that it takes.
     #[must_use]
     pub fn path(&self, flow: &Flow) -> Vec<(u32, u32)> {
         let mut path = Vec::new();
-        self.each_hop(flow, |entry, group| path.push((group, self.entries[entry as usize].counter)));
+        self.each_hop(flow, |entry, group| {
+            path.push((group, self.entries[entry as usize].counter - self.first[group as usize]));
+        });
         path
+    }
+
+    /// What a group's links carry, out of some counters: flows and bytes by position.
+    #[must_use]
+    pub fn loads<'c>(&self, group: u32, counters: &'c Counters) -> (&'c [u64], &'c [u64]) {
+        let at = |n: u32| self.first.get(n as usize).map_or(0, |f| *f as usize);
+        let range = at(group)..at(group + 1);
+        (counters.flows.get(range.clone()).unwrap_or(&[]), counters.bytes.get(range).unwrap_or(&[]))
     }
 
     #[inline(always)]

@@ -21,6 +21,7 @@
 //! | `graph`, `colour` | decision points, what pins what, reuse of functions |
 //! | `demand` | functions needed against functions there are |
 //! | `scheme` | each scheme's setting for each decision point |
+//! | `explain` | the account of a plan |
 //! | `replan` | what a dead member does, and the new plan |
 
 pub mod budget;
@@ -29,6 +30,7 @@ pub mod coprime;
 pub mod correlation;
 pub mod cv;
 pub mod demand;
+pub mod explain;
 pub mod graph;
 pub mod replan;
 pub mod replicas;
