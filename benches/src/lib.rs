@@ -10,6 +10,9 @@ use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_asic::port::{DevPort, PortMap};
 use sluice_asic::units::Time;
+use sluice_fabric::experiment::{Compiled, Picker, Question, plan};
+use sluice_fabric::flows::{Flow, Generator, Workload as FlowKind};
+use sluice_fabric::topology::Clos;
 use sluice_pcaps::capture::CaptureTime;
 use sluice_pcaps::generate::{FlowMix, Pace, Prefix};
 use sluice_pcaps::wire::MacAddr;
@@ -19,6 +22,9 @@ use sluice_pipeline::packet::{HeadLayout, Packet, PacketStore};
 use sluice_pipeline::pass::{Executor, Pass, PassIn, Verdict};
 use sluice_pipeline::place::{Placement, place};
 use sluice_pipeline::switch::{Left, Lost, Mode, RxFrame, Sink, Switch, SwitchConfig};
+use sluice_programs::planning::replicas::Order;
+use sluice_programs::planning::scheme::Terms;
+use sluice_programs::planning::wcmp::Method;
 use std::net::{IpAddr, Ipv4Addr};
 
 /// A placed program with its entries, and frames for it.
@@ -192,4 +198,39 @@ pub fn drive<E: Executor>(switch: &mut Switch<E>, frames: &[(u64, Vec<u8>)]) -> 
         switch.advance(next, &mut sink).expect("no control operations");
     }
     sink
+}
+
+/// Flows and the five-stage Clos that they go through.
+pub struct FlowPaths {
+    compiled: Compiled,
+    flows: Vec<Flow>,
+}
+
+impl FlowPaths {
+    /// `flows` uniform flows under a scheme of hashing.
+    #[must_use]
+    pub fn new(flows: u64, scheme: &str) -> FlowPaths {
+        let network = Clos::default().build().expect("the default Clos");
+        let functions = ["crc32_lo", "ccitt", "bisync", "crc32_hi", "xor16", "crc16_xor8"];
+        let supply = functions.map(|f| f.parse().expect("a function")).to_vec();
+        let terms =
+            Terms { supply, seed: 1, hash_bits: 16, width: 512, target: 50, order: Order::Interleaved };
+        let scheme = scheme.parse().expect("a scheme");
+        let question =
+            Question { scheme, terms, picker: Picker::Modulo16, members: None, method: Method::Split };
+        let planned = plan(&network, &question).expect("a plan");
+        let compiled = Compiled::new(&network, &planned, question.picker);
+        let flows = Generator::new(FlowKind::Uniform, &network, flows, 42).collect();
+        FlowPaths { compiled, flows }
+    }
+
+    /// Walks all flows. Returns how many.
+    #[must_use]
+    pub fn walk(&self) -> u64 {
+        let mut counters = self.compiled.counters();
+        for flow in &self.flows {
+            self.compiled.walk(flow, &mut counters);
+        }
+        counters.walked
+    }
 }

@@ -3,7 +3,7 @@
 //! `cargo run --release -p sluice-benches [PACKETS [ROWS [ROUTES]]]`: only rows whose name contains `ROWS`,
 //! only at `ROUTES` routes.
 
-use sluice_benches::{Loaded, Workload, drive, floor, switch};
+use sluice_benches::{FlowPaths, Loaded, Workload, drive, floor, switch};
 use sluice_pipeline::engine::Engine;
 use sluice_pipeline::reference::Reference;
 use sluice_pipeline::switch::Mode;
@@ -36,6 +36,19 @@ fn main() {
     println!("{:<34} {:>7} {:>10} {:>10} {:>9}", "what", "routes", "ns/packet", "M packets/s", "x floor");
     for routes in [1, 1000, 100_000].into_iter().filter(|r| only.is_none_or(|o| o == *r)) {
         measure(packets, routes, &wanted);
+    }
+    flow_paths(packets, &wanted);
+}
+
+/// Flows through the five-stage Clos, eight choices each; per flow, without a floor of its own.
+fn flow_paths(flows: u64, wanted: &str) {
+    for scheme in ["recombine", "coprime"] {
+        let name = format!("flow paths, Clos, {scheme}");
+        if name.contains(wanted) {
+            let paths = FlowPaths::new(flows, scheme);
+            let ns = time(flows, || paths.walk());
+            println!("{name:<34} {:>7} {ns:>10.1} {:>10.2}", "", 1000.0 / ns);
+        }
     }
 }
 

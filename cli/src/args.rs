@@ -30,6 +30,8 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// Entries of a program: the default ones, a template, a check of a file
     Entries(EntriesArgs),
+    /// Is a network's traffic polarised, and which scheme of hashing mends it
+    Polarization(Box<crate::polarization::PolarizationArgs>),
 }
 
 /// Program, chip and parameters.
@@ -98,8 +100,11 @@ pub(crate) struct ReportArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
-    /// The word; none lists all words
+    /// The word; none lists all words. `hashing` explains how a network's hashing is planned
     pub(crate) word: Option<String>,
+    /// What to plan hashing for, repeatable; `sluice explain hashing` lists the keys
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
+    pub(crate) sets: Vec<(String, String)>,
     /// Chip whose numbers and assumptions are shown
     #[arg(long, default_value = "tofino2", value_name = "CHIP")]
     pub(crate) chip: String,

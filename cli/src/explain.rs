@@ -5,8 +5,10 @@ use crate::fail::Failure;
 use crate::resolve;
 use serde_json::{Value, json};
 use sluice_asic::chip::{ChipSpec, Column};
+use sluice_pipeline::build::params::Params as _;
 use sluice_pipeline::ir::{Intrinsic, LabelKind};
 use sluice_pipeline::switch::DeviceDrop;
+use sluice_programs::planning::explain::Question;
 use std::io::Write;
 
 /// A word with its kind and meaning.
@@ -20,6 +22,13 @@ struct Word {
 
 /// Prints the meaning of a word, or all words.
 pub(crate) fn run(args: &ExplainArgs, as_json: bool) -> Result<(), Failure> {
+    if args.word.as_deref() == Some("hashing") {
+        return hashing(args, as_json);
+    }
+    if let Some((key, _)) = args.sets.first() {
+        let help = "only `sluice explain hashing` takes --set";
+        return Err(Failure::with_help(format!("`{key}` is set, but there is nothing to plan"), help));
+    }
     let chip = resolve::chip(&args.chip)?;
     let words = words(&chip)?;
     let mut out = std::io::stdout().lock();
@@ -51,6 +60,37 @@ pub(crate) fn run(args: &ExplainArgs, as_json: bool) -> Result<(), Failure> {
         if !w.more.is_empty() {
             writeln!(out, "  {}", w.more)?;
         }
+    }
+    Ok(())
+}
+
+/// Plans hashing for what `--set` says, and says why.
+fn hashing(args: &ExplainArgs, as_json: bool) -> Result<(), Failure> {
+    let mut question = Question::default();
+    for (key, value) in &args.sets {
+        question.set(key, value).map_err(Failure::input)?;
+    }
+    let (sections, params) = (question.account(), question.list());
+    let mut out = std::io::stdout().lock();
+    if as_json {
+        let params: serde_json::Map<String, Value> =
+            params.into_iter().map(|p| (p.key, Value::String(p.value))).collect();
+        let sections: Vec<Value> =
+            sections.iter().map(|s| json!({ "title": s.title, "lines": s.lines })).collect();
+        let all =
+            json!({ "schema": "sluice.explain/1", "hashing": { "params": params, "sections": sections } });
+        writeln!(out, "{all}")?;
+        return Ok(());
+    }
+    for section in sections {
+        writeln!(out, "{}", section.title)?;
+        for line in section.lines {
+            writeln!(out, "  {line}")?;
+        }
+    }
+    writeln!(out, "\nplanned for (--set key=value):")?;
+    for p in params {
+        writeln!(out, "  {} = {}\n      {}", p.key, p.value, p.help())?;
     }
     Ok(())
 }

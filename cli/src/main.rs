@@ -6,6 +6,7 @@ mod explain;
 mod fail;
 mod files;
 mod r#gen;
+mod polarization;
 mod programs;
 mod replay;
 mod report;
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
         Some(Command::Gen(args)) => r#gen::run(&args, cli.json),
         Some(Command::Explain(args)) => explain::run(&args, cli.json),
         Some(Command::Entries(args)) => entries::run(&args, cli.json),
+        Some(Command::Polarization(args)) => polarization::run(&args, cli.json),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

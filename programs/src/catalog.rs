@@ -2,6 +2,7 @@
 //!
 //! What may not live here: the programs themselves.
 
+use crate::balance::{Ecmp, Wcmp};
 use crate::l3_ecmp::L3Ecmp;
 use crate::setup::{Setup, SetupError};
 use sluice_asic::names::nearest;
@@ -92,7 +93,7 @@ pub struct UnknownProgram {
 /// Every shipped program; the first one runs when users name none.
 #[must_use]
 pub fn all() -> &'static [&'static dyn StageProgram] {
-    &[&L3Ecmp]
+    &[&L3Ecmp, &Ecmp, &Wcmp]
 }
 
 /// The program of this name.
@@ -128,6 +129,9 @@ mod tests {
     #[test]
     fn an_unknown_name_gets_the_nearest_and_the_list() {
         let error = by_name("l3_ecnp").err().map(|e| e.to_string()).unwrap_or_default();
-        assert_eq!(error, "there is no program `l3_ecnp`; did you mean `l3-ecmp`? (programs: l3-ecmp)");
+        assert_eq!(
+            error,
+            "there is no program `l3_ecnp`; did you mean `l3-ecmp`? (programs: l3-ecmp, ecmp, wcmp)"
+        );
     }
 }

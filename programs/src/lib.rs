@@ -5,8 +5,10 @@
 //! starts on. What may not live here: mutable state, and anything that is called per packet: a program's
 //! behaviour is the [`Program`](sluice_pipeline::ir::Program) that it builds, and nothing else.
 
+pub mod balance;
 pub mod catalog;
 pub mod l3_ecmp;
+pub mod planning;
 pub mod setup;
 
 pub use catalog::{ProgramError, StageProgram, UnknownProgram, all, by_name};

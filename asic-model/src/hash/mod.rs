@@ -20,6 +20,9 @@ mod function;
 mod layout;
 mod linear;
 mod names;
+mod packed;
+pub mod rank;
+pub mod rtag7;
 
 pub use algorithm::{HashAlgorithm, XorWidth};
 pub use bits::BitString;
@@ -28,3 +31,4 @@ pub use function::{HashFunction, HashFunctionError, Seed};
 pub use layout::{HashLayout, LayoutError, Piece};
 pub use linear::{HashMatrix, LinearHash};
 pub use names::UnknownHashName;
+pub use packed::PackedHash;

@@ -207,7 +207,10 @@ fn what_needs_time_is_refused_where_there_is_none() {
     let control = ControlState::new(&program);
     let reference = Reference::new(&program, &control, Options::default());
     let refused = Switch::new(&program, &placement, &ports, control, reference, config).err();
-    assert!(matches!(&refused, Some(SwitchError::NeedsTime { needs, .. }) if needs.contains("meters")), "{refused:?}");
+    assert!(
+        matches!(&refused, Some(SwitchError::NeedsTime { needs, .. }) if needs.contains("meters")),
+        "{refused:?}"
+    );
     // A rate that the codes do not reach is refused before anything runs.
     let mut control = ControlState::new(&program);
     let script = lines::parse(&program, "meter_set_rates police * 1:1 1:1", "file").unwrap();

@@ -102,7 +102,8 @@ fn everywhere(
         let placement = placed(p, &chip);
         for mode in [Mode::Timed, Mode::Functional] {
             let cycles = sluice_asic::gress::Gress::ALL.map(|g| placement.gress(g).parser.cycles.clone());
-            let reference = Reference::new(p, control, Options { parser_cycles: cycles, ..Options::default() });
+            let reference =
+                Reference::new(p, control, Options { parser_cycles: cycles, ..Options::default() });
             let expected = device((p, &placement), control, reference, (mode, 1), run);
             for batch in [1, 7, 64] {
                 let engine = Engine::new(p, &placement, control).unwrap();

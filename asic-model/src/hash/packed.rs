@@ -1,0 +1,75 @@
+//! Four 16-bit hashes of one key at once, by one table load per key byte.
+//!
+//! What lives here: the packed form of linear functions and its evaluation, for experiments over millions of
+//! flows. What may not: definitions; tables are read off the functions themselves.
+
+/// Four hashes in one word: lane i is bits 16·i on.
+#[derive(Debug, Clone)]
+pub struct PackedHash<const K: usize> {
+    tables: Box<[[u64; 256]]>,
+    constant: u64,
+}
+
+impl<const K: usize> PackedHash<K> {
+    /// Packs up to four functions of a `K`-byte key; further ones are left out. The functions must be linear
+    /// over GF(2) up to a constant, as every hash of this crate is.
+    pub fn new(functions: &[&dyn Fn(&[u8; K]) -> u16]) -> Self {
+        let all = |key: &[u8; K]| {
+            let lanes = (0..4).zip(functions);
+            lanes.fold(0u64, |word, (lane, function)| word | u64::from(function(key)) << (16 * lane))
+        };
+        let constant = all(&[0; K]);
+        let tables = (0..K).map(|byte| {
+            let mut key = [0; K];
+            let mut table = [0u64; 256];
+            for value in 1..256usize {
+                table[value] = if value.is_power_of_two() {
+                    key[byte] = value as u8;
+                    all(&key) ^ constant
+                } else {
+                    table[value & (value - 1)] ^ table[1 << value.trailing_zeros()]
+                };
+            }
+            table
+        });
+        Self { tables: tables.collect(), constant }
+    }
+
+    /// The four hashes.
+    #[inline]
+    pub fn eval(&self, key: &[u8; K]) -> u64 {
+        self.tables.iter().zip(key).fold(self.constant, |sum, (table, byte)| sum ^ table[usize::from(*byte)])
+    }
+
+    /// What the value of one key byte adds to the hashes of the key with that byte zero.
+    #[inline]
+    pub fn byte(&self, index: usize, value: u8) -> u64 {
+        self.tables.get(index).map_or(0, |table| table[usize::from(value)])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::{BitString, HashAlgorithm, HashFunction};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn lanes_are_the_functions(key: [u8; 13], other: u8) {
+            let named = |name| HashFunction::new(HashAlgorithm::from_name(name).unwrap(), 16).unwrap();
+            let functions = ["crc_16", "crc_32", "xor16"].map(named);
+            let [a, b, c] = functions.map(|f| move |key: &[u8; 13]| f.hash(&BitString::from_bytes(key)) as u16);
+            let packed = PackedHash::new(&[&a, &b, &c]);
+            let word = packed.eval(&key);
+            for (lane, function) in functions.into_iter().enumerate() {
+                let wanted = function.hash(&BitString::from_bytes(&key));
+                prop_assert_eq!(word >> (16 * lane) & 0xffff, wanted);
+            }
+            let (mut without, mut with) = (key, key);
+            (without[4], with[4]) = (0, other);
+            prop_assert_eq!(packed.eval(&without) ^ packed.byte(4, other), packed.eval(&with));
+            prop_assert_eq!(packed.byte(13, 1), 0);
+        }
+    }
+}

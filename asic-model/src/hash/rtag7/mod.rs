@@ -1,0 +1,24 @@
+//! The RTAG7 hash unit: the family that fixed-function switches of the Trident line hash flows with.
+//!
+//! What lives here: the key's bins, the nine functions, and how a hash becomes an index into an ECMP group
+//! (facts: hashing §1.2, behaviour of a public SDK; no code of it). What may not: programs, groups' contents,
+//! and the Tofino's own hash generator, which computes any linear function ([`HashFunction`](super::HashFunction)).
+//!
+//! Every function is linear over GF(2), so a seed only XORs a constant onto the hash (facts: hashing §2).
+//!
+//! | file | what it says |
+//! |---|---|
+//! | `function` | selector codes and the functions on 28 bytes |
+//! | `key` | bins, field bitmaps, address folding, pre-processing |
+//! | `unit` | two blocks of two values each, macro-flow, the ECMP stage with its two register sets |
+
+mod function;
+mod key;
+mod unit;
+
+pub use function::{Rtag7Function, Rtag7Message};
+pub use key::{Addresses, BinMaps, Ipv6Fold, KeyConfig, Rtag7Packet, bins};
+pub use unit::{
+    Block, EcmpGroup, EcmpMask, EcmpSelect, HashValues, MacroByte, MacroFlow, Rtag7Error, Rtag7Unit,
+    Selected, SubSelect,
+};

@@ -1,0 +1,95 @@
+//! What users may ask `sluice polarization`. What may not live here: what it means.
+
+use clap::Args;
+use sluice_fabric::experiment::Picker;
+use sluice_fabric::flows::Workload;
+use sluice_programs::balance::FunctionList;
+use sluice_programs::planning::replicas::Order;
+use sluice_programs::planning::scheme::Scheme;
+use sluice_programs::planning::wcmp::Method;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(crate) struct PolarizationArgs {
+    /// clos, dring, wan, or a TOML file of switches and cables
+    #[arg(long, default_value = "clos", value_name = "TOPOLOGY")]
+    pub(crate) topology: String,
+    /// Server blocks of clos (2 to 64) and dring (5 to 64); 5 make a dring with at most one transit block
+    #[arg(long)]
+    pub(crate) blocks: Option<u32>,
+    /// Chips per stage and block, ports of a group
+    #[arg(long)]
+    pub(crate) width: Option<u32>,
+    /// Parallel links between two chips, where there are any
+    #[arg(long)]
+    pub(crate) parallel: Option<u32>,
+    /// Link that failed, repeatable: s2-0-3:s3-0-5 takes the links from the first switch to the second away
+    #[arg(long, value_name = "FROM:TO", value_parser = link)]
+    pub(crate) fail: Vec<(String, String)>,
+    /// Schemes to compare: plain, ttl, per-stage, per-port, recombine, coprime
+    #[arg(long, value_delimiter = ',', default_value = "plain,per-stage,per-port,recombine,coprime")]
+    pub(crate) schemes: Vec<Scheme>,
+    /// Random draws of per-stage: each stage (and block, without spine) draws a function with replacement and a
+    /// 32-bit seed
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) draws: u32,
+    /// Flows to generate
+    #[arg(long, default_value_t = 400_000)]
+    pub(crate) flows: u64,
+    /// uniform, datacenter, zipf or low-entropy
+    #[arg(long, default_value = "uniform", value_parser = workload)]
+    pub(crate) workload: Workload,
+    /// All flows come from this block
+    #[arg(long, value_name = "BLOCK")]
+    pub(crate) from_block: Option<u32>,
+    /// Take the flows of this capture instead
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["flows", "workload", "from_block"])]
+    pub(crate) capture: Option<PathBuf>,
+    /// Hash functions of the switches: RTAG7 (crc32_lo, ccitt, bisync, crc32_hi, xor16, crc16_xor1 to crc16_xor8) or
+    /// the P4 extern's (crc_16, crc_32, ..)
+    #[arg(long, default_value = "crc32_lo,ccitt,bisync,crc32_hi,xor16,crc16_xor8")]
+    pub(crate) functions: FunctionList,
+    /// How a switch picks: modulo16 (RTAG7), fair or resilient (Tofino), threshold (ranges)
+    #[arg(long = "selector", default_value = "modulo16", value_parser = picker)]
+    pub(crate) picker: Picker,
+    /// Members of replicated groups instead of the planner's choice
+    #[arg(long)]
+    pub(crate) members: Option<u32>,
+    /// Most members of a group [default: 512, or 120 on Tofino]
+    #[arg(long = "group-limit")]
+    pub(crate) width_limit: Option<u32>,
+    /// Largest variation that replication may cause, in thousandths
+    #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) target: u32,
+    /// Order of replicas: interleaved or blocked
+    #[arg(long, default_value = "interleaved")]
+    pub(crate) order: Order,
+    /// How weights become members: naive, split or largest-remainder
+    #[arg(long, default_value = "split")]
+    pub(crate) method: Method,
+    /// Seed of flows, draws and hashes
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u32,
+    /// Folder for polarization.json, polarization.txt, plots and manifest.json
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+fn named<T: Copy>(all: &[(&'static str, T)], text: &str) -> Result<T, String> {
+    let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
+    let found = all.iter().find(|(name, _)| *name == text);
+    found.map(|(_, value)| *value).ok_or_else(|| format!("none of {}", names.join(", ")))
+}
+
+fn workload(text: &str) -> Result<Workload, String> {
+    named(&Workload::ALL, text)
+}
+
+fn picker(text: &str) -> Result<Picker, String> {
+    named(&Picker::ALL, text)
+}
+
+fn link(text: &str) -> Result<(String, String), String> {
+    let (from, to) = text.split_once(':').ok_or("expected FROM:TO, such as s2-0-3:s3-0-5")?;
+    Ok((from.to_owned(), to.to_owned()))
+}

@@ -1,0 +1,69 @@
+//! The report for machines. What may not live here: figures of its own.
+
+use super::{Outcome, Report};
+use serde_json::{Value, json};
+use sluice_fabric::experiment::{PointStats, Results};
+use sluice_fabric::flows::Workload;
+
+pub(super) fn value(report: &Report<'_>) -> Value {
+    let schemes: Vec<Value> = report.outcomes.iter().map(outcome).collect();
+    let captured = report.captured.as_ref();
+    let workload = Workload::ALL.iter().find(|(_, w)| *w == report.args.workload).map(|(name, _)| *name);
+    json!({
+        "schema": "sluice.polarization/1",
+        "topology": report.network.name,
+        "workload": if captured.is_some() { None } else { workload },
+        "capture": captured.map(|c| json!({ "flows": c.flows.len(), "frames": c.frames, "skipped": c.skipped })),
+        "seed": report.args.seed,
+        "functions": report.args.functions.0.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "draw_rule": "per-stage: one function per stage (and block, without spine), drawn with replacement, 32-bit seed",
+        "schemes": schemes,
+        "sizes": report.sizes.iter().map(|(q, cv)| json!({ "members": q, "cv": round(*cv) })).collect::<Vec<_>>(),
+    })
+}
+
+fn outcome(o: &Outcome) -> Value {
+    match &o.results {
+        Err(why) => json!({ "scheme": o.name, "plan": false, "reason": why.to_string() }),
+        Ok(r) => results(&o.name, r),
+    }
+}
+
+fn results(name: &str, r: &Results) -> Value {
+    let cdf = r.cdf();
+    let quantile = |percent: usize| {
+        let at = (cdf.len() * percent / 100).min(cdf.len().saturating_sub(1));
+        cdf.get(at).map(|cv| round(*cv))
+    };
+    json!({
+        "scheme": name,
+        "plan": true,
+        "verdict": r.verdict.name(),
+        "flows": r.flows,
+        "entropy_bits": r.entropy,
+        "entries": r.entries,
+        "points": r.points.iter().map(point).collect::<Vec<_>>(),
+        "cdf_percent": (0..=100).map(quantile).collect::<Vec<_>>(),
+        "worst_group_flows": r.worst_links,
+        "notes": r.notes,
+    })
+}
+
+fn point(p: &PointStats) -> Value {
+    json!({
+        "point": p.name,
+        "groups": p.groups,
+        "empty_groups": p.empty,
+        "idle_links": p.idle_links,
+        "failed_groups": p.failed,
+        "cv_flows": { "p50": round(p.cv[0]), "p99": round(p.cv[1]), "max": round(p.cv[2]) },
+        "cv_bytes_max": round(p.cv_bytes),
+        "noise": round(p.noise),
+        "max_min": p.max_min.map(round),
+    })
+}
+
+/// Six decimals: more would be noise.
+fn round(value: f64) -> f64 {
+    (value * 1e6).round() / 1e6
+}

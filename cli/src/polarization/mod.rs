@@ -1,0 +1,197 @@
+//! `sluice polarization`: is a network's traffic polarised, and what mends it. What may not live here: how flows
+//! are walked.
+
+mod args;
+mod json;
+mod plot;
+mod text;
+
+pub(crate) use args::PolarizationArgs;
+
+use crate::fail::Failure;
+use crate::files::{Folder, pretty};
+use sluice_fabric::experiment::measure::{self, run as measure_scheme};
+use sluice_fabric::experiment::{NoPlan, Picker, Question, Results, one_size_will_do};
+use sluice_fabric::flows::{Extracted, Flow, Generator, extract};
+use sluice_fabric::topology::{Clos, DRing, Network, Wan};
+use sluice_pcaps::capture::CaptureReader;
+use sluice_programs::planning::scheme::{Scheme, Terms};
+use std::io::Write;
+use std::path::Path;
+
+/// One scheme's outcome; results take memory, so they are boxed.
+struct Outcome {
+    name: String,
+    results: Result<Box<Results>, NoPlan>,
+}
+
+/// Everything a run found.
+struct Report<'a> {
+    args: &'a PolarizationArgs,
+    network: &'a Network,
+    captured: Option<Extracted>,
+    outcomes: Vec<Outcome>,
+    /// Sizes of coprime groups with the variation that they leave (the paper's figure 16).
+    sizes: Vec<(u32, f64)>,
+}
+
+/// Sizes that the paper's figure probably shows (facts: hashing §4.3).
+const FIGURE_SIZES: [u32; 5] = [9, 25, 41, 57, 73];
+
+/// Runs all schemes over the same flows and shows them beside each other.
+pub(crate) fn run(args: &PolarizationArgs, as_json: bool) -> Result<(), Failure> {
+    let network = network(args)?;
+    let captured = args.capture.as_deref().map(|path| captured(path, &network)).transpose()?;
+    let mut outcomes = Vec::new();
+    for &scheme in &args.schemes {
+        let draws = if scheme == Scheme::PerStage { args.draws } else { 1 };
+        for draw in 0..draws {
+            let name = if draws > 1 { format!("{scheme} {}", draw + 1) } else { scheme.to_string() };
+            let question = question(args, scheme, args.picker, draw);
+            outcomes.push(Outcome { name, results: one(args, &network, &captured, &question) });
+        }
+    }
+    let ideal = question(args, Scheme::Plain, Picker::Ideal, 0);
+    outcomes
+        .push(Outcome { name: "ideal mixer".to_owned(), results: one(args, &network, &captured, &ideal) });
+    let sizes = if args.output.is_some() { by_size(args, &network, &captured) } else { Vec::new() };
+    let report = Report { args, network: &network, captured, outcomes, sizes };
+    if let Some(dir) = &args.output {
+        write_files(dir, &report)?;
+    }
+    let mut out = std::io::stdout().lock();
+    if as_json {
+        writeln!(out, "{}", json::value(&report))?;
+    } else {
+        write!(out, "{}", text::text(&report))?;
+    }
+    Ok(())
+}
+
+/// Coprime groups of the figure's sizes, where all replicated groups may have the same size.
+fn by_size(args: &PolarizationArgs, network: &Network, captured: &Option<Extracted>) -> Vec<(u32, f64)> {
+    let coprime = question(args, Scheme::Coprime, args.picker, 0);
+    let wanted = args.members.is_none() && args.schemes.contains(&Scheme::Coprime);
+    if !wanted || !one_size_will_do(network, &coprime).unwrap_or(false) {
+        return Vec::new();
+    }
+    let measured = |members: u32| {
+        let question = Question { members: Some(members), ..coprime.clone() };
+        let results = one(args, network, captured, &question).ok()?;
+        Some((members, beyond_noise(&results)))
+    };
+    FIGURE_SIZES.into_iter().filter_map(measured).collect()
+}
+
+/// The largest median over decision points, chance taken off.
+fn beyond_noise(results: &Results) -> f64 {
+    let beyond = |p: &measure::PointStats| (p.cv[0].powi(2) - p.noise.powi(2)).max(0.0).sqrt();
+    results.points.iter().map(beyond).fold(0.0, f64::max)
+}
+
+fn one(
+    args: &PolarizationArgs,
+    network: &Network,
+    captured: &Option<Extracted>,
+    question: &Question,
+) -> Result<Box<Results>, NoPlan> {
+    if let Some(found) = captured {
+        return measure_scheme(network, question, found.flows.iter().copied()).map(Box::new);
+    }
+    let flows = Generator::new(args.workload, network, args.flows, args.seed.into());
+    let flows: Box<dyn Iterator<Item = Flow>> = match args.from_block {
+        None => Box::new(flows),
+        Some(block) => Box::new(flows.from_block(block)),
+    };
+    measure_scheme(network, question, flows).map(Box::new)
+}
+
+fn question(args: &PolarizationArgs, scheme: Scheme, picker: Picker, draw: u32) -> Question {
+    let (hash_bits, width) = picker.limits();
+    let terms = Terms {
+        supply: args.functions.0.clone(),
+        seed: args.seed.wrapping_add(draw),
+        hash_bits,
+        width: args.width_limit.map_or(width, |w| w.min(width)),
+        target: args.target,
+        order: args.order,
+    };
+    Question { scheme, terms, picker, members: args.members, method: args.method }
+}
+
+fn network(args: &PolarizationArgs) -> Result<Network, Failure> {
+    let (blocks, width, parallel) = (args.blocks, args.width, args.parallel);
+    let built = match args.topology.as_str() {
+        "clos" => {
+            let d = Clos::default();
+            let (blocks, width) = (blocks.unwrap_or(d.blocks), width.unwrap_or(d.width));
+            Clos { blocks, width, parallel: parallel.unwrap_or(d.parallel) }.build()
+        }
+        "dring" => {
+            let d = DRing::default();
+            let (blocks, width) = (blocks.unwrap_or(d.blocks), width.unwrap_or(d.width));
+            DRing { blocks, width, parallel: parallel.unwrap_or(d.parallel) }.build()
+        }
+        "wan" => {
+            let d = Wan::default();
+            Wan { width: width.unwrap_or(d.width), parallel: parallel.unwrap_or(d.parallel) }.build()
+        }
+        file => {
+            let path = Path::new(file);
+            if path.extension().is_none_or(|e| e != "toml") {
+                return Err(Failure::with_help(
+                    format!("there is no topology `{file}`"),
+                    "topologies are clos, dring, wan, or a TOML file of switches and cables (docs/hashing.md)",
+                ));
+            }
+            let text = std::fs::read_to_string(path).map_err(|e| Failure::file("read", path, &e))?;
+            return fail_links(args, Network::from_toml(&text, file).map_err(Failure::input)?);
+        }
+    };
+    fail_links(args, built.map_err(Failure::input)?)
+}
+
+fn fail_links(args: &PolarizationArgs, mut network: Network) -> Result<Network, Failure> {
+    for (from, to) in &args.fail {
+        network.fail(from, to).map_err(Failure::input)?;
+    }
+    if args
+        .from_block
+        .is_some_and(|b| !network.edges.iter().any(|e| network.switches[*e as usize].block == b))
+    {
+        return Err(Failure::input("no edge switch is in the block of --from-block"));
+    }
+    Ok(network)
+}
+
+fn captured(path: &Path, network: &Network) -> Result<Extracted, Failure> {
+    let name = path.display();
+    let mut reader = CaptureReader::open(path).map_err(Failure::input)?;
+    let found = extract(&mut reader, network).map_err(Failure::input)?;
+    if found.flows.is_empty() {
+        return Err(Failure::input(format!("{name} has no IPv4 frame, so there are no flows")));
+    }
+    Ok(found)
+}
+
+fn write_files(dir: &Path, report: &Report<'_>) -> Result<(), Failure> {
+    let mut folder = Folder::default();
+    let json = pretty(&json::value(report));
+    folder.text(dir, "polarization.json", "sluice.polarization/1", "all figures", &json)?;
+    folder.text(dir, "polarization.txt", "text", "the same as printed", &text::text(report))?;
+    let cdf = plot::cdf(report);
+    folder.text(
+        dir,
+        "cdf.svg",
+        "svg",
+        "variation over groups, by scheme (the paper's figures 14 and 15)",
+        &cdf,
+    )?;
+    let links = plot::links(report);
+    folder.text(dir, "links.svg", "svg", "links of the least even group (figures 13 and 20)", &links)?;
+    if !report.sizes.is_empty() {
+        let sizes = plot::sizes(report);
+        folder.text(dir, "sizes.svg", "svg", "variation by coprime size (figure 16)", &sizes)?;
+    }
+    folder.finish(dir)
+}

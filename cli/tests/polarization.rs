@@ -1,0 +1,93 @@
+//! `sluice polarization` and `sluice explain hashing` as users and scripts meet them.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+use assert_cmd::Command;
+use serde_json::Value;
+use std::fs;
+
+fn sluice(args: &[&str]) -> std::process::Output {
+    Command::cargo_bin("sluice").unwrap().args(args).output().unwrap()
+}
+
+fn ok(args: &[&str]) -> String {
+    let out = sluice(args);
+    assert!(out.status.success(), "{args:?}: {}", String::from_utf8_lossy(&out.stderr));
+    String::from_utf8(out.stdout).unwrap()
+}
+
+fn refused(args: &[&str]) -> String {
+    let out = sluice(args);
+    assert_eq!((out.status.code(), out.stdout.len()), (Some(2), 0), "{args:?}");
+    String::from_utf8(out.stderr).unwrap()
+}
+
+#[test]
+fn schemes_are_compared_and_idle_groups_fail() {
+    let text = ok(&["--json", "polarization", "--flows", "20000", "--schemes", "plain,recombine,ttl"]);
+    let report: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(report["schema"], "sluice.polarization/1");
+    let [plain, recombine, ttl, ideal] = report["schemes"].as_array().unwrap().as_slice() else {
+        panic!("{report}");
+    };
+    assert_eq!((&plain["verdict"], &recombine["verdict"]), (&"polarised".into(), &"balanced".into()));
+    let s5 = plain["points"].as_array().unwrap().iter().find(|p| p["point"] == "s5").unwrap();
+    assert_eq!((&s5["groups"], &s5["empty_groups"]), (&512.into(), &448.into()));
+    assert!(s5["failed_groups"].as_u64() >= Some(448));
+    assert!(ttl["reason"].as_str().unwrap().contains("no bin for the TTL"));
+    assert_eq!((&ideal["scheme"], &ideal["verdict"]), (&"ideal mixer".into(), &"balanced".into()));
+    assert_eq!(recombine["cdf_percent"].as_array().unwrap().len(), 101);
+}
+
+#[test]
+fn output_folders_are_complete_and_repeat() {
+    let dirs = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    for dir in &dirs {
+        let path = dir.path().to_str().unwrap();
+        let ring =
+            ["polarization", "--topology", "dring", "--blocks", "5", "--flows", "5000", "--from-block", "0"];
+        ok(&[&ring[..], &["--schemes", "per-stage,coprime", "--draws", "2", "-o", path]].concat());
+    }
+    for file in
+        ["polarization.json", "polarization.txt", "cdf.svg", "links.svg", "sizes.svg", "manifest.json"]
+    {
+        let [a, b] = [0, 1].map(|n| fs::read_to_string(dirs[n].path().join(file)).unwrap());
+        assert_eq!(a, b, "{file}");
+        assert!(!file.ends_with("svg") || a.starts_with("<svg") && a.ends_with("</svg>\n"), "{file}");
+    }
+    let json: Value =
+        serde_json::from_str(&fs::read_to_string(dirs[0].path().join("polarization.json")).unwrap()).unwrap();
+    let sizes = json["sizes"].as_array().unwrap();
+    assert_eq!(sizes.iter().map(|s| s["members"].as_u64().unwrap()).collect::<Vec<_>>(), [9, 25, 41, 57, 73]);
+}
+
+#[test]
+fn flows_come_from_a_capture_and_networks_from_a_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let (trace, net) = (dir.path().join("t.pcap"), dir.path().join("net.toml"));
+    fs::write(&trace, sluice_pcaps::samples::L3_ECMP).unwrap();
+    let text = "name = \"pair\"\nswitch = [{ name = \"a\", stage = 1, edge = true }, \
+                { name = \"b\", stage = 1, edge = true }]\ncable = [{ between = [\"a\", \"b\"], links = 4 }]\n";
+    fs::write(&net, text).unwrap();
+    let (trace, net) = (trace.to_str().unwrap(), net.to_str().unwrap());
+    let out = ok(&["polarization", "--topology", net, "--capture", trace, "--schemes", "plain,coprime"]);
+    for part in ["pair", "from 803 frames; 67 without IPv4 left out", "stage-1"] {
+        assert!(out.contains(part), "{part}\n{out}");
+    }
+    assert!(refused(&["polarization", "--topology", "ring"]).contains("clos, dring, wan"));
+    assert!(refused(&["polarization", "--fail", "s1-0-0:s9-0-0"]).contains("no switch `s9-0-0`"));
+    assert!(refused(&["polarization", "--schemes", "fancy"]).contains("fancy"));
+    assert!(refused(&["polarization", "--from-block", "99"]).contains("--from-block"));
+    assert!(refused(&["polarization", "--capture", net]).contains("net.toml"));
+}
+
+#[test]
+fn hashing_is_explained() {
+    let text = ok(&["explain", "hashing", "--set", "upstream=8,9"]);
+    for part in ["8 functions needed, 6 available", "share a factor", "upstream = 8,9", "US 11223561"] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    let json: Value = serde_json::from_str(&ok(&["--json", "explain", "hashing"])).unwrap();
+    assert_eq!(json["hashing"]["params"]["ports"], "8");
+    assert!(refused(&["explain", "hashing", "--set", "port=8"]).contains("nearest is `ports`"));
+    assert!(refused(&["explain", "no_route", "--set", "ports=8"]).contains("nothing to plan"));
+}

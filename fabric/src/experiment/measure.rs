@@ -1,0 +1,258 @@
+//! How even the links are: variation by group and decision point, loads, idle links. What may not live here:
+//! drawing and printing.
+
+use super::plan::{Picker, Plan, Question, plan};
+use super::walk::{Compiled, Counters};
+use crate::flows::{Entropy, Flow};
+use crate::topology::Network;
+use sluice_programs::planning::cv::Cv;
+
+/// One group.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GroupStats {
+    /// Its number in the network.
+    pub group: u32,
+    /// Its decision point.
+    pub point: u32,
+    /// Links.
+    pub links: u32,
+    /// Flows through it.
+    pub flows: u64,
+    /// Variation of flows per link (and weight).
+    pub cv_flows: f64,
+    /// Variation of bytes.
+    pub cv_bytes: f64,
+    /// Variation that even shares show by chance: sqrt((links − 1) / flows).
+    pub noise: f64,
+    /// Variation that the member table itself has.
+    pub precision: f64,
+    /// Links without a flow.
+    pub idle: u32,
+    /// Whether it is uneven beyond precision and four times the noise, or has no traffic at all.
+    pub failed: bool,
+}
+
+/// All groups of a decision point that have a choice.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PointStats {
+    /// Its name.
+    pub name: String,
+    /// Groups.
+    pub groups: u32,
+    /// Groups without traffic: failures, never left out.
+    pub empty: u32,
+    /// Links without a flow in groups with traffic.
+    pub idle_links: u32,
+    /// Groups that failed.
+    pub failed: u32,
+    /// Median, 99th percentile and largest variation of flows over groups with traffic.
+    pub cv: [f64; 3],
+    /// Largest variation of bytes.
+    pub cv_bytes: f64,
+    /// Mean noise floor.
+    pub noise: f64,
+    /// Largest over smallest load (flows) among links of one group, the worst group's; `None` with an idle link.
+    pub max_min: Option<f64>,
+}
+
+/// What a run says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Every group is as even as its table and chance allow.
+    Balanced,
+    /// Some group is not.
+    Polarised,
+    /// The flows differ in too few bits for two independent choices.
+    InsufficientEntropy,
+}
+
+impl Verdict {
+    /// As printed.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Verdict::Balanced => "balanced",
+            Verdict::Polarised => "polarised",
+            Verdict::InsufficientEntropy => "insufficient entropy",
+        }
+    }
+}
+
+/// Results of one scheme.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Results {
+    /// Flows walked.
+    pub flows: u64,
+    /// Entries of all member tables.
+    pub entries: u64,
+    /// Bits in which the flows differ.
+    pub entropy: u32,
+    /// Groups with more than one link that some flow may come to.
+    pub groups: Vec<GroupStats>,
+    /// Decision points with a choice.
+    pub points: Vec<PointStats>,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// What the planner said.
+    pub notes: Vec<String>,
+    /// Flows on each link of the least even group with traffic.
+    pub worst_links: Vec<u64>,
+    /// The counters behind it all.
+    pub counters: Counters,
+}
+
+/// Plans, walks all flows, measures.
+///
+/// # Errors
+/// When the scheme has no plan.
+pub fn run(
+    network: &Network,
+    question: &Question,
+    flows: impl Iterator<Item = Flow>,
+) -> Result<Results, super::NoPlan> {
+    let planned = plan(network, question)?;
+    let compiled = Compiled::new(network, &planned, question.picker);
+    let mut counters = compiled.counters();
+    let mut entropy = Entropy::default();
+    for (n, flow) in flows.enumerate() {
+        // The first thousands show how many bits vary.
+        if n < 4_096 {
+            entropy.add(&flow);
+        }
+        compiled.walk(&flow, &mut counters);
+    }
+    Ok(results(network, &planned, &compiled, counters, entropy.bits(), question.picker))
+}
+
+/// Measures what was counted.
+#[must_use]
+pub fn results(
+    network: &Network,
+    plan: &Plan,
+    compiled: &Compiled,
+    counters: Counters,
+    entropy: u32,
+    picker: Picker,
+) -> Results {
+    let mut groups = Vec::new();
+    let reachable = network.reachable(&counters.pairs);
+    for (number, (group, planned)) in (0u32..).zip(network.groups.iter().zip(&plan.groups)) {
+        let ports = group.links.len();
+        if ports < 2 || !reachable[number as usize] {
+            continue;
+        }
+        let (flows, bytes) = compiled.loads(number, &counters);
+        let weights: Vec<u32> = group.links.iter().map(|(_, w)| *w).collect();
+        let precision = if picker == Picker::Ideal {
+            0.0
+        } else {
+            let mut shares = vec![0u32; ports];
+            planned.table.iter().for_each(|port| shares[*port as usize] += 1);
+            Cv::of_ratios(&shares, &weights).value()
+        };
+        let cv_flows = weighted(flows, &weights);
+        let total: u64 = flows.iter().sum();
+        let noise = if total == 0 { 0.0 } else { ((ports - 1) as f64 / total as f64).sqrt() };
+        groups.push(GroupStats {
+            group: number,
+            point: group.point,
+            links: ports as u32,
+            flows: total,
+            cv_flows,
+            cv_bytes: weighted(bytes, &weights),
+            noise,
+            precision,
+            idle: flows.iter().filter(|n| **n == 0).count() as u32,
+            failed: total == 0 || cv_flows > precision + 4.0 * noise,
+        });
+    }
+    let points: Vec<PointStats> = (0u32..)
+        .zip(&network.points)
+        .filter_map(|(point, (name, _))| {
+            let here: Vec<&GroupStats> = groups.iter().filter(|g| g.point == point).collect();
+            (!here.is_empty()).then(|| point_stats(name, &here, compiled, &counters))
+        })
+        .collect();
+    let widest = groups.iter().map(|g| g.links).max().unwrap_or(1);
+    let verdict = if f64::from(entropy) < 2.0 * f64::from(widest).log2() {
+        Verdict::InsufficientEntropy
+    } else if points.iter().any(|p| p.failed > 0) {
+        Verdict::Polarised
+    } else {
+        Verdict::Balanced
+    };
+    let notes = plan.notes.clone();
+    let worst = groups.iter().filter(|g| g.flows > 0).max_by(|a, b| a.cv_flows.total_cmp(&b.cv_flows));
+    let worst_links = worst.map_or(Vec::new(), |g| compiled.loads(g.group, &counters).0.to_vec());
+    Results {
+        flows: counters.walked,
+        entries: plan.entries(),
+        entropy,
+        groups,
+        points,
+        verdict,
+        notes,
+        worst_links,
+        counters,
+    }
+}
+
+/// Variation of counts per weight.
+fn weighted(counts: &[u64], weights: &[u32]) -> f64 {
+    if weights.iter().all(|w| Some(w) == weights.first()) {
+        return Cv::of(counts).value();
+    }
+    let scale = weights.iter().map(|w| u64::from(*w)).product::<u64>().max(1);
+    let scaled: Vec<u64> =
+        counts.iter().zip(weights).map(|(n, w)| n * (scale / u64::from((*w).max(1)))).collect();
+    Cv::of(&scaled).value()
+}
+
+fn point_stats(name: &str, here: &[&GroupStats], compiled: &Compiled, counters: &Counters) -> PointStats {
+    let busy: Vec<&&GroupStats> = here.iter().filter(|g| g.flows > 0).collect();
+    let mut cvs: Vec<f64> = busy.iter().map(|g| g.cv_flows).collect();
+    cvs.sort_by(f64::total_cmp);
+    let at = |percent: usize| cvs.get((cvs.len() * percent / 100).min(cvs.len().saturating_sub(1))).copied();
+    let ratio = |g: &&&GroupStats| {
+        let (flows, _) = compiled.loads(g.group, counters);
+        let (most, least) =
+            (flows.iter().max().copied().unwrap_or(0), flows.iter().min().copied().unwrap_or(0));
+        if least == 0 { f64::INFINITY } else { most as f64 / least as f64 }
+    };
+    let worst = busy.iter().map(ratio).fold(1.0, f64::max);
+    PointStats {
+        name: name.to_owned(),
+        groups: here.len() as u32,
+        empty: (here.len() - busy.len()) as u32,
+        idle_links: busy.iter().map(|g| g.idle).sum(),
+        failed: here.iter().filter(|g| g.failed).count() as u32,
+        cv: [50, 99, 100].map(|p| at(p).unwrap_or(0.0)),
+        cv_bytes: busy.iter().map(|g| g.cv_bytes).fold(0.0, f64::max),
+        noise: busy.iter().map(|g| g.noise).sum::<f64>() / busy.len().max(1) as f64,
+        max_min: worst.is_finite().then_some(worst),
+    }
+}
+
+impl Results {
+    /// Largest variation of flows over all groups with traffic.
+    #[must_use]
+    pub fn worst(&self) -> f64 {
+        self.points.iter().map(|p| p.cv[2]).fold(0.0, f64::max)
+    }
+
+    /// The statistics of a decision point.
+    #[must_use]
+    pub fn point(&self, name: &str) -> Option<&PointStats> {
+        self.points.iter().find(|p| p.name == name)
+    }
+
+    /// Variations of all groups in ascending order; a group without traffic counts as one that sends all flows to
+    /// one link.
+    #[must_use]
+    pub fn cdf(&self) -> Vec<f64> {
+        let of = |g: &GroupStats| if g.flows == 0 { f64::from(g.links - 1).sqrt() } else { g.cv_flows };
+        let mut all: Vec<f64> = self.groups.iter().map(of).collect();
+        all.sort_by(f64::total_cmp);
+        all
+    }
+}

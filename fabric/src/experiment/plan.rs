@@ -1,0 +1,328 @@
+//! A hash setting and a member table for every group. What may not live here: flows.
+
+use crate::topology::Network;
+use sluice_programs::planning::coprime::{NoSize, Request, admits, choose};
+use sluice_programs::planning::graph::{DecisionGraph, Point};
+use sluice_programs::planning::replicas::{Order, layout, replicas};
+use sluice_programs::planning::scheme::{Assignment, NoScheme, Scheme, Setting, Terms, assign};
+use sluice_programs::planning::wcmp::{Method, WcmpError, expand};
+use std::collections::{BTreeMap, BTreeSet};
+use thiserror::Error;
+
+/// How a switch picks a member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Picker {
+    /// All 16 bits modulo the members: RTAG7.
+    Modulo16,
+    /// A Tofino's fair selector: 14 bits modulo the members, words of 120.
+    Fair,
+    /// A Tofino's resilient selector.
+    Resilient,
+    /// By ranges of the hash, as hash-threshold does (RFC 2992): replication does not decorrelate it.
+    Threshold,
+    /// An ideal mixer: every switch draws independently. No switch does; it shows the sampling noise.
+    Ideal,
+}
+
+impl Picker {
+    /// All with their names.
+    pub const ALL: [(&'static str, Picker); 5] = [
+        ("modulo16", Picker::Modulo16),
+        ("fair", Picker::Fair),
+        ("resilient", Picker::Resilient),
+        ("threshold", Picker::Threshold),
+        ("ideal", Picker::Ideal),
+    ];
+
+    /// Bits that are divided, and the most members that one division reaches.
+    #[must_use]
+    pub const fn limits(self) -> (u32, u32) {
+        match self {
+            Picker::Fair | Picker::Resilient => (14, 120),
+            Picker::Modulo16 | Picker::Threshold | Picker::Ideal => (16, 512),
+        }
+    }
+}
+
+/// What is tried out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question {
+    /// The scheme.
+    pub scheme: Scheme,
+    /// Functions, seed, limits.
+    pub terms: Terms,
+    /// The selector.
+    pub picker: Picker,
+    /// Members of every replicated group instead of the planner's choice; of groups of these many ports only.
+    pub members: Option<u32>,
+    /// How weights become members.
+    pub method: Method,
+}
+
+/// A group's hash and members.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupPlan {
+    /// The hash.
+    pub setting: Setting,
+    /// The member table: entry to position among the group's links.
+    pub table: Vec<u32>,
+}
+
+/// Settings of all groups.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// By group.
+    pub groups: Vec<GroupPlan>,
+    /// What users should know.
+    pub notes: Vec<String>,
+}
+
+impl Plan {
+    /// Entries of the member tables of all switches.
+    #[must_use]
+    pub fn entries(&self) -> u64 {
+        self.groups.iter().map(|g| g.table.len() as u64).sum()
+    }
+}
+
+/// Why there is no plan.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum NoPlan {
+    /// The scheme gives none.
+    #[error(transparent)]
+    Scheme(#[from] NoScheme),
+    /// No coprime size.
+    #[error(transparent)]
+    Size(#[from] NoSize),
+    /// Weights cannot be expanded.
+    #[error(transparent)]
+    Weights(#[from] WcmpError),
+}
+
+/// Plans every group of a network.
+///
+/// # Errors
+/// When the scheme cannot be carried out.
+pub fn plan(network: &Network, question: &Question) -> Result<Plan, NoPlan> {
+    let mut notes = Vec::new();
+    let picked = match &network.graph {
+        Some(graph) => by_point(network, graph, question, &mut notes)?,
+        None => by_block(network, question, &mut notes)?,
+    };
+    let coprime = question.scheme == Scheme::Coprime;
+    if coprime && question.picker == Picker::Threshold {
+        notes.push(
+            "this selector divides the hash into ranges: replication does not decorrelate it".to_owned(),
+        );
+    }
+    let mut groups = Vec::with_capacity(picked.len());
+    for (group, (setting, members)) in network.groups.iter().zip(picked) {
+        let ports = group.links.len() as u32;
+        let weights: Vec<u32> = group.links.iter().map(|(_, w)| *w).collect();
+        let sum: u32 = weights.iter().sum();
+        let equal = weights.iter().all(|w| Some(w) == weights.first());
+        let shares = if equal {
+            replicas(ports, members.max(ports))
+        } else {
+            expand(question.method, &weights, if coprime { members.max(sum) } else { sum })?
+        };
+        // Ranges know weights, not replicas: those of a port lie side by side.
+        let ranges = question.picker == Picker::Threshold;
+        let order = if ranges { Order::Blocked } else { question.terms.order };
+        groups.push(GroupPlan { setting, table: layout(&shares, order) });
+    }
+    Ok(Plan { groups, notes })
+}
+
+/// Whether all replicated groups may have the same size: no two of them are pinned on each other under one
+/// function. Only known where all paths are alike.
+///
+/// # Errors
+/// When the scheme cannot be carried out.
+pub fn one_size_will_do(network: &Network, question: &Question) -> Result<bool, NoPlan> {
+    let Some(graph) = &network.graph else { return Ok(false) };
+    let made = if network.function_by_stage {
+        sizes_by_stage(graph, &question.terms)?
+    } else {
+        assign(Scheme::Coprime, graph, &question.terms, 0)?
+    };
+    let replicated = |k: usize| {
+        let point = graph.points.get(k).zip(made.members.get(k));
+        point.is_some_and(|(p, q)| q.checked_rem(p.fan_out) != Some(0))
+    };
+    let same =
+        |a: usize, b: usize| !network.function_by_stage || graph.points[a].stage == graph.points[b].stage;
+    let mut pairs = graph.pinned().into_iter().enumerate();
+    Ok(!pairs.any(|(k, list)| replicated(k) && list.iter().any(|p| replicated(*p) && same(k, *p))))
+}
+
+/// Members of a point or class: the planner's, or what the question fixes where it replicates at all.
+fn fixed(question: &Question, ports: u32, planned: u32) -> u32 {
+    let replicated = planned.checked_rem(ports).is_some_and(|r| r != 0);
+    question.members.filter(|q| replicated && *q >= ports).unwrap_or(planned)
+}
+
+/// Where all paths are alike: a setting and a size for each decision point.
+fn by_point(
+    network: &Network,
+    graph: &DecisionGraph,
+    question: &Question,
+    notes: &mut Vec<String>,
+) -> Result<Vec<(Setting, u32)>, NoPlan> {
+    let by_stage = network.function_by_stage && question.scheme == Scheme::Coprime;
+    let made = if by_stage {
+        sizes_by_stage(graph, &question.terms)?
+    } else {
+        assign(question.scheme, graph, &question.terms, 0)?
+    };
+    notes.extend(made.notes);
+    let of = |group: &crate::topology::Group| {
+        let point = group.point as usize;
+        let ports = graph.points.get(point).map_or(1, |p| p.fan_out);
+        let Some((setting, members)) = made.settings.get(point).zip(made.members.get(point)) else {
+            // Points without a choice are not in the graph.
+            return (made.settings[0], 1);
+        };
+        (*setting, fixed(question, ports, *members))
+    };
+    Ok(network.groups.iter().map(of).collect())
+}
+
+/// Each stage has its function, so sizes need to be coprime with pinned points of the same stage only.
+fn sizes_by_stage(graph: &DecisionGraph, terms: &Terms) -> Result<Assignment, NoPlan> {
+    let mut members: Vec<u32> = Vec::new();
+    for (point, pinned) in graph.points.iter().zip(graph.pinned()) {
+        let same = pinned.iter().filter(|p| graph.points[**p].stage == point.stage);
+        let upstream = same.filter_map(|p| members.get(*p)).map(|q| vec![*q]).collect();
+        members.push(choose(&request(terms, point.fan_out, upstream))?.members);
+    }
+    let nth = |point: &Point| terms.supply[(point.stage as usize).saturating_sub(1) % terms.supply.len()];
+    let settings = graph.points.iter().map(|p| Setting { seed: terms.seed, ..Setting::of(nth(p)) }).collect();
+    Ok(Assignment { settings, members, notes: Vec::new() })
+}
+
+fn request(terms: &Terms, ports: u32, paths: Vec<Vec<u32>>) -> Request {
+    Request {
+        ports,
+        paths,
+        hash_bits: terms.hash_bits,
+        width: terms.width,
+        entries: terms.width,
+        target: Some(terms.target),
+        order: terms.order,
+    }
+}
+
+/// Elsewhere: classes of (block, stage). Blocks draw for themselves; coprime sizes differ between classes that
+/// follow each other on a path with the same function.
+fn by_block(
+    network: &Network,
+    question: &Question,
+    notes: &mut Vec<String>,
+) -> Result<Vec<(Setting, u32)>, NoPlan> {
+    let stages: BTreeSet<u32> = network.points.iter().map(|(_, stage)| *stage).collect();
+    let points = network.points.iter().enumerate();
+    let points: Vec<Point> = points
+        .map(|(k, (_, stage))| Point {
+            name: "point",
+            stage: *stage,
+            fan_out: 2,
+            // Without knowledge of recombining, every earlier point may be pinned.
+            located_by: (0..k).collect(),
+        })
+        .collect();
+    let graph = DecisionGraph { points, missing: Vec::new() };
+    let coprime = question.scheme == Scheme::Coprime;
+    let sizes = if coprime { class_sizes(network, question, notes)? } else { BTreeMap::new() };
+    let drawn = if coprime { Scheme::Plain } else { question.scheme };
+    let mut by_block: BTreeMap<u32, Vec<Setting>> = BTreeMap::new();
+    let blocks: BTreeSet<u32> = network.switches.iter().map(|s| s.block).collect();
+    for block in blocks {
+        by_block.insert(block, assign(drawn, &graph, &question.terms, block)?.settings);
+    }
+    let supply = &question.terms.supply;
+    let mut out = Vec::with_capacity(network.groups.len());
+    for group in &network.groups {
+        let switch = &network.switches[group.switch as usize];
+        let ports = group.links.len() as u32;
+        let mut setting = by_block[&switch.block][group.point as usize];
+        if network.function_by_stage && matches!(drawn, Scheme::Plain | Scheme::Ttl) {
+            let nth = stages.iter().position(|s| *s == switch.stage).unwrap_or(0);
+            setting.function = supply[nth % supply.len()];
+        }
+        let planned = sizes.get(&(switch.block, switch.stage)).copied().unwrap_or(ports);
+        let members = if ports == 1 { 1 } else { fixed(question, ports, planned.max(ports)) };
+        out.push((setting, members));
+    }
+    Ok(out)
+}
+
+/// Sizes of classes: greedily the smallest that is coprime with those of neighbours and even enough for every
+/// group of the class.
+fn class_sizes(
+    network: &Network,
+    question: &Question,
+    notes: &mut Vec<String>,
+) -> Result<BTreeMap<(u32, u32), u32>, NoPlan> {
+    let mut ports: BTreeMap<(u32, u32), BTreeSet<u32>> = BTreeMap::new();
+    for group in network.groups.iter().filter(|g| g.links.len() > 1) {
+        let switch = &network.switches[group.switch as usize];
+        ports.entry((switch.block, switch.stage)).or_default().insert(group.links.len() as u32);
+    }
+    let neighbours = successions(network);
+    let mut sizes: BTreeMap<(u32, u32), u32> = BTreeMap::new();
+    for (class, all) in &ports {
+        let near = neighbours.iter().filter_map(|(a, b)| match (a == class, b == class) {
+            (true, false) => Some(b),
+            (false, true) => Some(a),
+            _ => None,
+        });
+        let upstream: BTreeSet<u32> = near.filter_map(|c| sizes.get(c)).copied().collect();
+        let paths: Vec<Vec<u32>> = upstream.iter().map(|q| vec![*q]).collect();
+        let most = all.last().copied().unwrap_or(1);
+        let of = |ports: &u32| request(&question.terms, *ports, paths.clone());
+        let even = |q: &u32| all.iter().all(|ports| admits(&of(ports), *q));
+        let size = (most..=question.terms.width).find(even);
+        let size = size.map_or_else(|| choose(&of(&most)).map(|c| c.members), Ok)?;
+        sizes.insert(*class, size);
+    }
+    let distinct: BTreeSet<u32> = sizes.values().copied().collect();
+    notes.push(format!("{} classes of (block, stage) share the sizes {distinct:?}", sizes.len()));
+    Ok(sizes)
+}
+
+/// Classes that one switch's choice may still pin: the next so many with the same function on a path.
+const REACH: usize = 3;
+
+/// Pairs of classes that follow each other within [`REACH`] on some path with the same function, found by
+/// walking.
+fn successions(network: &Network) -> BTreeSet<((u32, u32), (u32, u32))> {
+    let mut pairs = BTreeSet::new();
+    for (from, &start) in (0u64..).zip(&network.edges) {
+        for (to, &target) in (0u32..).zip(&network.edges) {
+            for walk in 0..if network.goes(start, target) { 4u64 } else { 0 } {
+                let mut draw = from << 40 ^ u64::from(to) << 16 ^ walk;
+                let (mut at, mut mode) = (start, 0);
+                let mut before: BTreeMap<u32, Vec<(u32, u32)>> = BTreeMap::new();
+                while at != target {
+                    let Some(group) = network.route(mode, at, to).map(|g| &network.groups[g as usize]) else {
+                        break;
+                    };
+                    let switch = &network.switches[at as usize];
+                    if group.links.len() > 1 {
+                        let class = (switch.block, switch.stage);
+                        let function = if network.function_by_stage { switch.stage } else { 0 };
+                        let before = before.entry(function).or_default();
+                        let near = before.iter().rev().take(REACH).filter(|c| **c != class);
+                        pairs.extend(near.map(|c| (*c, class)));
+                        before.push(class);
+                    }
+                    draw = sluice_programs::planning::scheme::splitmix64(draw);
+                    let (link, _) = group.links[(draw % group.links.len() as u64) as usize];
+                    (at, mode) = (network.links[link as usize].to, group.mode_after);
+                }
+            }
+        }
+    }
+    pairs
+}

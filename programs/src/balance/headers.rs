@@ -1,0 +1,84 @@
+//! Headers and metadata of `ecmp` and `wcmp`, and the ingress parser. What may not live here: what happens to a
+//! packet.
+
+use sluice_pipeline::build::net::{Ethernet, Ipv4};
+use sluice_pipeline::build::*;
+
+const IPV4: u64 = 0x0800;
+const TCP: u64 = 6;
+const UDP: u64 = 17;
+
+/// The first four bytes of a TCP or UDP header
+#[derive(Header, Debug)]
+pub(super) struct L4Ports {
+    /// Source port
+    pub(super) src_port: Bits<16>,
+    /// Destination port
+    pub(super) dst_port: Bits<16>,
+}
+
+/// Per-packet metadata of ingress
+#[derive(Header, Debug)]
+pub(super) struct Meta {
+    /// 1 when the IPv4 header checksum is wrong
+    pub(super) bad_checksum: Bits<1>,
+    /// 1 when the packet came in from the north
+    pub(super) from_north: Bits<1>,
+    /// Group that the route gives
+    pub(super) group: Bits<16>,
+    /// Flow hash: function, seed, rotation
+    pub(super) flow_hash: Bits<16>,
+    /// Ports of an unfragmented TCP or UDP packet, else 0
+    pub(super) src_port: Bits<16>,
+    /// As above
+    pub(super) dst_port: Bits<16>,
+}
+
+/// What ingress parses and keeps.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Headers {
+    pub(super) ethernet: Hdr<Ethernet>,
+    pub(super) ipv4: Hdr<Ipv4>,
+    pub(super) l4: Hdr<L4Ports>,
+    pub(super) m: Meta,
+    pub(super) port: tna::Ingress,
+}
+
+/// Declares the headers and the ingress parser: Ethernet, IPv4 without options, and the ports.
+#[stage_program]
+pub(super) fn headers(ig: &GressBuilder<'_>) -> Headers {
+    let (ethernet, ipv4, l4) = (ig.header::<Ethernet>(), ig.header::<Ipv4>(), ig.header::<L4Ports>());
+    let m = ig.metadata::<Meta>();
+    let port = ig.intrinsic::<tna::Ingress>();
+    let start = ig.state().extract(ethernet).select(ethernet.ether_type);
+    let parse_ipv4 = ig
+        .state()
+        .extract(ipv4)
+        .verify_checksum(
+            m.bad_checksum,
+            list![
+                ipv4.version,
+                ipv4.ihl,
+                ipv4.dscp,
+                ipv4.ecn,
+                ipv4.total_len,
+                ipv4.identification,
+                ipv4.flags,
+                ipv4.frag_offset,
+                ipv4.ttl,
+                ipv4.protocol,
+                ipv4.checksum,
+                ipv4.src,
+                ipv4.dst,
+            ],
+        )
+        .select(list![ipv4.ihl, ipv4.flags, ipv4.frag_offset, ipv4.protocol]);
+    let parse_l4 = ig.state().extract(l4).set(m.src_port, l4.src_port).set(m.dst_port, l4.dst_port);
+    start.on(IPV4, parse_ipv4);
+    const MORE_FRAGMENTS: u64 = 1;
+    for protocol in [TCP, UDP] {
+        parse_ipv4.on_tuple([(5, 0xf), (0, MORE_FRAGMENTS), (0, 0x1fff), (protocol, 0xff)], parse_l4);
+    }
+    ig.start(start);
+    Headers { ethernet, ipv4, l4, m, port }
+}

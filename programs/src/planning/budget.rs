@@ -1,0 +1,102 @@
+//! Many groups in one member table. What may not live here: which sizes are coprime.
+
+use thiserror::Error;
+
+/// Room for groups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Most groups.
+    pub groups: u32,
+    /// Most members over all groups.
+    pub members: u32,
+    /// Most members of one group.
+    pub group: u32,
+}
+
+impl Limits {
+    /// What a public profile of fixed-function switches guarantees (facts: hashing §6, tag `[PINS]`).
+    pub const PINS: Limits = Limits { groups: 3968, members: 49_152, group: 512 };
+    /// `switch.p4` on Tofino: 512 groups, 32,768 members, one selector word each (facts: hashing §6, `[P4S]`).
+    pub const TOFINO: Limits = Limits { groups: 512, members: 32_768, group: 120 };
+    /// The same on Tofino 2.
+    pub const TOFINO2: Limits = Limits { groups: 1024, members: 65_536, group: 120 };
+}
+
+/// Why groups do not fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum NoRoom {
+    /// Too many groups.
+    #[error("{groups} groups: the chip has {limit}")]
+    Groups {
+        /// Groups asked for.
+        groups: u32,
+        /// Groups there are.
+        limit: u32,
+    },
+    /// Too many members even at the smallest size.
+    #[error("{groups} groups of {size} members, the smallest size allowed, take {total} entries of {limit}")]
+    Members {
+        /// Groups asked for.
+        groups: u32,
+        /// Smallest size.
+        size: u32,
+        /// What that takes.
+        total: u64,
+        /// Entries there are.
+        limit: u32,
+    },
+    /// No size at all.
+    #[error("no size is given that one group may have")]
+    NoSize,
+}
+
+/// A size for each of so many groups: the first of `sizes` (most wanted first) that leaves room for the groups
+/// after it at the smallest size.
+///
+/// # Errors
+/// When the groups do not fit even at the smallest size.
+pub fn allocate(groups: u32, sizes: &[u32], limits: Limits) -> Result<Vec<u32>, NoRoom> {
+    if groups > limits.groups {
+        return Err(NoRoom::Groups { groups, limit: limits.groups });
+    }
+    let sizes: Vec<u32> = sizes.iter().copied().filter(|q| *q > 0 && *q <= limits.group).collect();
+    let least = sizes.iter().copied().min().ok_or(NoRoom::NoSize)?;
+    let total = u64::from(groups) * u64::from(least);
+    if total > u64::from(limits.members) {
+        return Err(NoRoom::Members { groups, size: least, total, limit: limits.members });
+    }
+    let mut room = limits.members;
+    Ok((0..groups)
+        .rev()
+        .map(|after| {
+            let reserve = after * least;
+            let size = sizes.iter().copied().find(|q| *q + reserve <= room).unwrap_or(least);
+            room -= size;
+            size
+        })
+        .collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scenario_21_table_budget() {
+        let sizes = [57, 25, 17, 9, 600];
+        let fit = allocate(862, &sizes, Limits::PINS).unwrap();
+        assert!(fit.iter().all(|q| *q == 57));
+        let one_more = allocate(863, &sizes, Limits::PINS).unwrap();
+        assert_eq!((one_more[861], one_more[862]), (57, 17));
+        for (q, groups) in [(73, 673), (25, 1966)] {
+            assert_eq!(Limits::PINS.members / q, groups);
+        }
+        let all = allocate(3968, &sizes, Limits::PINS).unwrap();
+        assert!(all.iter().sum::<u32>() <= 49_152 && all.iter().all(|q| *q <= 512));
+        assert_eq!(allocate(3968, &[9], Limits::PINS).unwrap().iter().sum::<u32>(), 35_712);
+        assert!(matches!(allocate(3969, &sizes, Limits::PINS), Err(NoRoom::Groups { .. })));
+        let full = allocate(3968, &[57], Limits::PINS).unwrap_err();
+        assert_eq!(full, NoRoom::Members { groups: 3968, size: 57, total: 226_176, limit: 49_152 });
+        assert_eq!(allocate(1, &[121], Limits::TOFINO2), Err(NoRoom::NoSize));
+    }
+}

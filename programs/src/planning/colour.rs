@@ -1,0 +1,108 @@
+//! Colours: which decision points may share a hash function. What may not live here: what pins what.
+
+/// A colour for each point, out of `supply`: no point has the colour of one that is pinned there. Fresh colours
+/// are taken while there are any, because reuse balances only as long as the traffic it relies on is even
+/// (facts: hashing §3.4); after that the one whose last use is farthest upstream. `None` when some point finds
+/// none.
+#[must_use]
+pub fn recombine(pinned: &[Vec<usize>], supply: usize) -> Option<Vec<usize>> {
+    let mut colours: Vec<usize> = Vec::new();
+    for forbidden in pinned {
+        let allowed = |c: &usize| !forbidden.iter().any(|p| colours.get(*p) == Some(c));
+        let last_use = |c: &usize| colours.iter().rposition(|used| used == c);
+        let chosen = (0..supply).filter(allowed).min_by_key(|c| (last_use(c).map_or(0, |at| at + 1), *c))?;
+        colours.push(chosen);
+    }
+    Some(colours)
+}
+
+/// The fewest colours that do, the first assignment in order of points.
+#[must_use]
+pub fn fewest(pinned: &[Vec<usize>]) -> Vec<usize> {
+    (1..=pinned.len()).find_map(|supply| search(pinned, supply, Vec::new())).unwrap_or_default()
+}
+
+fn search(pinned: &[Vec<usize>], supply: usize, colours: Vec<usize>) -> Option<Vec<usize>> {
+    let Some(forbidden) = pinned.get(colours.len()) else { return Some(colours) };
+    let fresh = colours.iter().max().map_or(0, |c| c + 1);
+    (0..supply.min(fresh + 1)).find_map(|colour| {
+        if forbidden.iter().any(|p| colours.get(*p) == Some(&colour)) {
+            return None;
+        }
+        search(pinned, supply, [colours.as_slice(), &[colour]].concat())
+    })
+}
+
+/// The first point whose colour a pinned one has, with that one.
+#[must_use]
+pub fn conflict(pinned: &[Vec<usize>], colours: &[usize]) -> Option<(usize, usize)> {
+    let points = pinned.iter().enumerate();
+    let mut pairs = points.flat_map(|(k, list)| list.iter().map(move |p| (k, *p)));
+    pairs.find(|(k, p)| colours.get(*k).is_some_and(|c| colours.get(*p) == Some(c)))
+}
+
+/// Different colours in use.
+#[must_use]
+pub fn count(colours: &[usize]) -> usize {
+    let mut used = colours.to_vec();
+    used.sort_unstable();
+    used.dedup();
+    used.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::graph::{DecisionGraph, Missing};
+    use super::*;
+
+    /// Whether any assignment of so many colours does, by trying all.
+    fn possible(pinned: &[Vec<usize>], supply: usize) -> bool {
+        let points = pinned.len() as u32;
+        (0..supply.pow(points)).any(|n| {
+            let colours: Vec<usize> = (0..points).map(|k| n / supply.pow(k) % supply).collect();
+            conflict(pinned, &colours).is_none()
+        })
+    }
+
+    #[test]
+    fn scenario_25_recombine_solver() {
+        let clos = DecisionGraph::clos5(2, 2).pinned();
+        // The sheet's two answers are legal, and three colours are the fewest.
+        assert_eq!(conflict(&clos, &[0, 1, 0, 2, 1, 2, 0, 1]), None);
+        assert_eq!(conflict(&clos, &[0, 1, 2, 3, 0, 1, 2, 3]), None);
+        assert_eq!(count(&fewest(&clos)), 3);
+        let mut pins = vec![clos.clone()];
+        for graph in [DecisionGraph::clos_without_top(2, 2), DecisionGraph::clos_full_mesh(2, 2)] {
+            assert_ne!(graph.pinned(), clos);
+            pins.push(graph.pinned());
+        }
+        let mut failed = DecisionGraph::clos5(2, 2);
+        failed.missing.push(Missing { point: 1, at: vec![0], choice: 1 });
+        pins.push(failed.pinned());
+        for pinned in pins {
+            let fewest = fewest(&pinned);
+            let colours = count(&fewest);
+            assert_eq!(conflict(&pinned, &fewest), None);
+            assert!(possible(&pinned, colours) && !possible(&pinned, colours - 1), "{pinned:?}");
+            for supply in colours..=8 {
+                let greedy = recombine(&pinned, supply).unwrap();
+                assert_eq!(conflict(&pinned, &greedy), None, "{pinned:?} {supply}");
+            }
+            assert_eq!(recombine(&pinned, 1), None);
+        }
+    }
+
+    #[test]
+    fn fresh_colours_first_then_the_farthest() {
+        let clos = DecisionGraph::clos5(2, 2).pinned();
+        assert_eq!(recombine(&clos, 8).unwrap(), [0, 1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(recombine(&clos, 6).unwrap(), [0, 1, 2, 3, 4, 5, 0, 1]);
+        assert_eq!(recombine(&clos, 3).unwrap()[..4], [0, 1, 2, 0]);
+    }
+
+    #[test]
+    fn bad_reuse_is_named() {
+        let clos = DecisionGraph::clos5(2, 2).pinned();
+        assert_eq!(conflict(&clos, &[0, 1, 2, 2, 3, 4, 5, 6]), Some((3, 2)));
+    }
+}

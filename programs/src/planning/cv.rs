@@ -1,0 +1,111 @@
+//! Coefficients of variation without rounding. What may not live here: what varies.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+/// A coefficient of variation, population standard deviation over mean, held as its exact square.
+#[derive(Clone, Copy, Debug)]
+pub struct Cv {
+    numerator: u128,
+    denominator: u128,
+}
+
+impl Cv {
+    /// No variation.
+    pub const ZERO: Cv = Cv { numerator: 0, denominator: 1 };
+
+    /// Of some counts; zero for none, or for all zero.
+    #[must_use]
+    pub fn of(values: &[u64]) -> Cv {
+        let sum: u128 = values.iter().map(|v| u128::from(*v)).sum();
+        let squares: u128 = values.iter().map(|v| u128::from(*v) * u128::from(*v)).sum();
+        if sum == 0 {
+            return Cv::ZERO;
+        }
+        // Var / mean² = (n·Σx² − (Σx)²) / (Σx)².
+        Cv { numerator: values.len() as u128 * squares - sum * sum, denominator: sum * sum }
+    }
+
+    /// Of the ratios `value / weight`; entries of weight 0 are left out.
+    #[must_use]
+    pub fn of_ratios(values: &[u32], weights: &[u32]) -> Cv {
+        let weighted = || values.iter().zip(weights).filter(|(_, w)| **w > 0);
+        let common = weighted().fold(1u64, |l, (_, w)| lcm(l, u64::from(*w)));
+        let scaled: Vec<u64> = weighted().map(|(v, w)| u64::from(*v) * (common / u64::from(*w))).collect();
+        Cv::of(&scaled)
+    }
+
+    /// The exact square as a fraction, not reduced.
+    #[must_use]
+    pub const fn squared(self) -> (u128, u128) {
+        (self.numerator, self.denominator)
+    }
+
+    /// Whether it is at most so many thousandths.
+    #[must_use]
+    pub fn at_most(self, thousandths: u32) -> bool {
+        let t = u128::from(thousandths);
+        self.numerator * 1_000_000 <= t * t * self.denominator
+    }
+
+    /// Rounded, for people.
+    #[must_use]
+    pub fn value(self) -> f64 {
+        (self.numerator as f64 / self.denominator as f64).sqrt()
+    }
+}
+
+impl PartialEq for Cv {
+    fn eq(&self, other: &Cv) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Cv {}
+
+impl PartialOrd for Cv {
+    fn partial_cmp(&self, other: &Cv) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Cv {
+    fn cmp(&self, other: &Cv) -> Ordering {
+        (self.numerator * other.denominator).cmp(&(other.numerator * self.denominator))
+    }
+}
+
+impl fmt::Display for Cv {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.4}", self.value())
+    }
+}
+
+/// The greatest common divisor; that of 0 and x is x.
+#[must_use]
+pub const fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// The least common multiple.
+pub(super) const fn lcm(a: u64, b: u64) -> u64 {
+    if a == 0 || b == 0 { 0 } else { a / gcd(a, b) * b }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ratios_are_exact() {
+        // facts: hashing §4.4: (3,1) as (6,1) is 1/3, as (5,2) is 1/11.
+        for (values, root) in [([6, 1], 3), ([5, 2], 11)] {
+            let (numerator, denominator) = Cv::of_ratios(&values, &[3, 1]).squared();
+            assert_eq!(numerator * root * root, denominator);
+        }
+        assert_eq!(Cv::of(&[]), Cv::ZERO);
+        assert_eq!(Cv::of(&[0, 0]), Cv::ZERO);
+        assert!(Cv::of(&[1, 3]).at_most(500) && !Cv::of(&[1, 3]).at_most(499));
+        assert!(Cv::of(&[1, 2]) < Cv::of(&[1, 3]));
+    }
+}

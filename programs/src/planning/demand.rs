@@ -1,0 +1,50 @@
+//! Functions needed against functions there are. What may not live here: which functions.
+
+/// Uncorrelated functions of the switch chips in the paper (facts: hashing §1.1).
+pub const FUNCTIONS_ON_CHIP: u32 = 6;
+
+/// A network and how many uncorrelated functions its paths need, one for every switch but the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Demand {
+    /// Most switches on a path.
+    pub switches: u32,
+    /// Functions needed.
+    pub needed: u32,
+}
+
+impl Demand {
+    /// A folded Clos of so many stages, counted from the edge to the top: a path goes up and down again.
+    #[must_use]
+    pub const fn clos(stages: u32) -> Demand {
+        let switches = (2 * stages).saturating_sub(1);
+        Demand { switches, needed: switches.saturating_sub(1) }
+    }
+
+    /// A mesh of so many blocks without a spine, or sites of a WAN: any block may be on a path, and a scheme of
+    /// functions alone needs one for each (facts: hashing §1.1).
+    #[must_use]
+    pub const fn mesh(blocks: u32) -> Demand {
+        Demand { switches: blocks, needed: blocks }
+    }
+
+    /// Functions missing.
+    #[must_use]
+    pub const fn missing(self, available: u32) -> u32 {
+        self.needed.saturating_sub(available)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jupiter_needs_eight_of_six_and_a_mesh_grows() {
+        let jupiter = Demand::clos(5);
+        assert_eq!((jupiter.switches, jupiter.needed, jupiter.missing(FUNCTIONS_ON_CHIP)), (9, 8, 2));
+        assert_eq!(Demand::clos(3).missing(FUNCTIONS_ON_CHIP), 0);
+        for blocks in [10, 100] {
+            assert_eq!(Demand::mesh(blocks).missing(FUNCTIONS_ON_CHIP), blocks - 6);
+        }
+    }
+}

@@ -1,0 +1,374 @@
+//! Each scheme's setting for each decision point: function, seed, rotation, group size.
+//!
+//! What lives here: the schemes and their draw rules. What may not: ports and entries.
+//!
+//! | scheme | function of a point |
+//! |---|---|
+//! | `plain` | the first of the supply everywhere, one seed |
+//! | `ttl` | the same, with the TTL in the key |
+//! | `per-stage` | drawn with replacement from the supply, once per stage (and block, where blocks differ), each with a random seed |
+//! | `per-port` | the next of the supply for every point, up and down; after the last one the first again, rotated by half the hash |
+//! | `recombine` | by colour, see `colour` |
+//! | `coprime` | the first of the supply everywhere; sizes are coprime with those of pinned points |
+
+use super::colour;
+use super::coprime::{NoSize, Request, choose};
+use super::graph::DecisionGraph;
+use super::replicas::Order;
+use sluice_asic::hash::rtag7::Rtag7Function;
+use sluice_asic::hash::{BitString, HashAlgorithm, HashFunction};
+use std::fmt;
+use std::str::FromStr;
+use thiserror::Error;
+
+/// Bits of the flow hash: what RTAG7 functions have.
+pub const FLOW_HASH_BITS: u32 = 16;
+
+/// A function from a flow's key to 16 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlowFunction {
+    /// Of the RTAG7 unit, on its bins.
+    Rtag7(Rtag7Function),
+    /// Of the P4 extern: the low 16 bits, on source, destination, protocol and ports.
+    Extern(HashAlgorithm),
+}
+
+impl FlowFunction {
+    /// The hash of an IPv4 key: source, destination, protocol, source port, destination port and TTL, 14 bytes
+    /// in network order; RTAG7 has no bin for the TTL, and the extern reads it when `ttl` says so.
+    #[must_use]
+    pub fn hash(self, key: &[u8; 14], ttl: bool) -> u16 {
+        match self {
+            FlowFunction::Rtag7(function) => function.hash(&rtag7_message(key)),
+            FlowFunction::Extern(algorithm) => {
+                let input = BitString::from_bytes(if ttl { key } else { &key[..13] });
+                HashFunction::new(algorithm, FLOW_HASH_BITS).map_or(0, |f| f.extended().hash(&input)) as u16
+            }
+        }
+    }
+
+    /// What a seed XORs onto every hash: RTAG7 hashes it as word 6, the extern has a register of 16 bits.
+    #[must_use]
+    pub fn seed_constant(self, seed: u32) -> u16 {
+        match self {
+            FlowFunction::Rtag7(function) => function.seed_constant(seed),
+            FlowFunction::Extern(_) => seed as u16,
+        }
+    }
+}
+
+/// The bins of a key, as [`KeyConfig::FIVE_TUPLE`](sluice_asic::hash::rtag7::KeyConfig::FIVE_TUPLE) fills them for
+/// TCP and UDP; other protocols have their ports zero already.
+fn rtag7_message(key: &[u8; 14]) -> [u32; 7] {
+    let word = |at: usize| u32::from_be_bytes([key[at], key[at + 1], key[at + 2], key[at + 3]]);
+    let half = |at: usize| u32::from(u16::from_be_bytes([key[at], key[at + 1]]));
+    [0, 0, half(11) << 16 | u32::from(key[8]), half(9), word(4), word(0), 0]
+}
+
+impl FromStr for FlowFunction {
+    type Err = String;
+    fn from_str(text: &str) -> Result<FlowFunction, String> {
+        if let Some(function) = Rtag7Function::from_name(text) {
+            return Ok(FlowFunction::Rtag7(function));
+        }
+        HashAlgorithm::from_name(text).map(FlowFunction::Extern).map_err(|e| {
+            let rtag7: Vec<&str> = Rtag7Function::ALL.iter().map(|f| f.name()).collect();
+            format!("{e}; RTAG7 functions are {}", rtag7.join(", "))
+        })
+    }
+}
+
+impl fmt::Display for FlowFunction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FlowFunction::Rtag7(function) => f.write_str(function.name()),
+            FlowFunction::Extern(algorithm) => f.write_str(algorithm.name().unwrap_or("custom")),
+        }
+    }
+}
+
+/// How a decision point hashes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// The function.
+    pub function: FlowFunction,
+    /// Its seed.
+    pub seed: u32,
+    /// Rotation of the 16 bits to the right, 0..=15.
+    pub offset: u8,
+    /// Whether the TTL is in the key.
+    pub ttl: bool,
+}
+
+impl Setting {
+    /// A function alone.
+    #[must_use]
+    pub const fn of(function: FlowFunction) -> Setting {
+        Setting { function, seed: 0, offset: 0, ttl: false }
+    }
+
+    /// The flow hash: function, seed, rotation.
+    #[must_use]
+    pub fn hash(&self, key: &[u8; 14]) -> u16 {
+        (self.function.hash(key, self.ttl) ^ self.function.seed_constant(self.seed))
+            .rotate_right(self.offset.into())
+    }
+}
+
+/// A scheme.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheme {
+    /// One function.
+    Plain,
+    /// One function, TTL in the key.
+    Ttl,
+    /// One drawn function per stage.
+    PerStage,
+    /// One function per point.
+    PerPort,
+    /// Functions reused where their colours recombine.
+    Recombine,
+    /// One function, coprime group sizes.
+    Coprime,
+}
+
+impl Scheme {
+    /// All with their names.
+    pub const ALL: [(&'static str, Scheme); 6] = [
+        ("plain", Scheme::Plain),
+        ("ttl", Scheme::Ttl),
+        ("per-stage", Scheme::PerStage),
+        ("per-port", Scheme::PerPort),
+        ("recombine", Scheme::Recombine),
+        ("coprime", Scheme::Coprime),
+    ];
+}
+
+impl FromStr for Scheme {
+    type Err = &'static str;
+    fn from_str(text: &str) -> Result<Scheme, &'static str> {
+        Scheme::ALL.iter().find(|(name, _)| *name == text).map(|(_, s)| *s).ok_or("no scheme has this name")
+    }
+}
+
+impl fmt::Display for Scheme {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(Scheme::ALL.iter().find(|(_, s)| s == self).map_or("", |(name, _)| name))
+    }
+}
+
+/// What settings are made from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Terms {
+    /// Functions, the first one for schemes of one function.
+    pub supply: Vec<FlowFunction>,
+    /// Seed of draws; also the hash seed of schemes with one seed.
+    pub seed: u32,
+    /// Bits that the modulo sees.
+    pub hash_bits: u32,
+    /// Most members of a group.
+    pub width: u32,
+    /// Largest variation that replication may cause, in thousandths.
+    pub target: u32,
+    /// Order of members.
+    pub order: Order,
+}
+
+/// A setting and a group size for each point.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Assignment {
+    /// By point.
+    pub settings: Vec<Setting>,
+    /// Members of each point's groups; equal to its ports where nothing is replicated.
+    pub members: Vec<u32>,
+    /// What is not as it should be.
+    pub notes: Vec<String>,
+}
+
+/// Why a scheme gives no assignment.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum NoScheme {
+    /// No functions.
+    #[error("the supply of hash functions is empty")]
+    NoFunctions,
+    /// The TTL is no bin.
+    #[error("RTAG7 has no bin for the TTL; take functions of the P4 extern, such as crc_16, for scheme ttl")]
+    NoTtl,
+    /// Too few functions for the colours.
+    #[error(
+        "{supply} functions are too few: the points need {needed} colours; coprime sizes need one function"
+    )]
+    Colours {
+        /// Functions there are.
+        supply: usize,
+        /// Colours needed.
+        needed: usize,
+    },
+    /// A point finds no size.
+    #[error("point {point}: {source}")]
+    Size {
+        /// The point's name.
+        point: &'static str,
+        /// Why.
+        source: Box<NoSize>,
+    },
+}
+
+/// The settings of a scheme for the points of a graph. `block` tells blocks apart that draw for themselves.
+///
+/// # Errors
+/// When the scheme cannot be carried out with these functions and limits.
+pub fn assign(
+    scheme: Scheme,
+    graph: &DecisionGraph,
+    terms: &Terms,
+    block: u32,
+) -> Result<Assignment, NoScheme> {
+    let first = *terms.supply.first().ok_or(NoScheme::NoFunctions)?;
+    let points = &graph.points;
+    let one = Setting { seed: terms.seed, ..Setting::of(first) };
+    let mut members: Vec<u32> = points.iter().map(|p| p.fan_out).collect();
+    let mut notes = Vec::new();
+    let settings = match scheme {
+        Scheme::Plain => vec![one; points.len()],
+        Scheme::Ttl => {
+            if matches!(first, FlowFunction::Rtag7(_)) {
+                return Err(NoScheme::NoTtl);
+            }
+            vec![Setting { ttl: true, ..one }; points.len()]
+        }
+        Scheme::PerStage => points.iter().map(|p| drawn(terms, p.stage, block)).collect(),
+        Scheme::PerPort => {
+            if points.len() > terms.supply.len() {
+                let (n, f) = (points.len(), terms.supply.len());
+                notes.push(format!("{n} points share {f} functions; further uses are rotated by 8 bits"));
+            }
+            (0..points.len()).map(|k| nth(terms, k)).collect()
+        }
+        Scheme::Recombine => {
+            let pinned = graph.pinned();
+            let colours = colour::recombine(&pinned, terms.supply.len()).ok_or_else(|| {
+                let needed = colour::count(&colour::fewest(&pinned));
+                NoScheme::Colours { supply: terms.supply.len(), needed }
+            })?;
+            colours.into_iter().map(|c| nth(terms, c)).collect()
+        }
+        Scheme::Coprime => {
+            members = sizes(graph, terms, &mut notes)?;
+            vec![one; points.len()]
+        }
+    };
+    Ok(Assignment { settings, members, notes })
+}
+
+/// The n-th use of the supply: after the last function the first one again, rotated by half the hash.
+fn nth(terms: &Terms, n: usize) -> Setting {
+    let supply = terms.supply.len().max(1);
+    let function = terms.supply.get(n % supply).or(terms.supply.first()).copied();
+    let function = function.unwrap_or(FlowFunction::Extern(HashAlgorithm::Identity));
+    Setting { offset: (n / supply * 8 % 16) as u8, seed: terms.seed, ..Setting::of(function) }
+}
+
+/// The draw of a stage: function with replacement, and a seed of 32 random bits.
+fn drawn(terms: &Terms, stage: u32, block: u32) -> Setting {
+    let bits = splitmix64(u64::from(terms.seed) << 32 ^ u64::from(block) << 8 ^ u64::from(stage));
+    let pick = ((bits & 0xffff_ffff) * terms.supply.len() as u64) >> 32;
+    let function = terms.supply.get(pick as usize).copied();
+    let function = function.unwrap_or(FlowFunction::Extern(HashAlgorithm::Identity));
+    Setting { seed: (splitmix64(bits) >> 32) as u32, ..Setting::of(function) }
+}
+
+/// The output function of splitmix64 at one state.
+#[must_use]
+pub const fn splitmix64(state: u64) -> u64 {
+    let z = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ z >> 31
+}
+
+/// Sizes in path order: each the smallest that is coprime with those of the points pinned there.
+fn sizes(graph: &DecisionGraph, terms: &Terms, notes: &mut Vec<String>) -> Result<Vec<u32>, NoScheme> {
+    let mut sizes: Vec<u32> = Vec::new();
+    for (point, pinned) in graph.points.iter().zip(graph.pinned()) {
+        let upstream: Vec<u32> = pinned.iter().filter_map(|p| sizes.get(*p)).copied().collect();
+        let mut request = Request::tofino(point.fan_out, &upstream);
+        (request.hash_bits, request.width) = (terms.hash_bits, terms.width);
+        (request.entries, request.order) = (terms.width, terms.order);
+        request.target = Some(terms.target);
+        // A chain of three sizes may be beyond the hash's width; pairs matter most.
+        let pairs = Request { paths: upstream.iter().map(|q| vec![*q]).collect(), ..request.clone() };
+        let choice = choose(&request).or_else(|no| {
+            notes.push(format!("{}: {no}; only pairs of sizes are held to the target", point.name));
+            choose(&pairs)
+        });
+        let choice =
+            choice.map_err(|source| NoScheme::Size { point: point.name, source: Box::new(source) })?;
+        sizes.push(choice.members);
+    }
+    Ok(sizes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::coprime::pairwise;
+    use super::*;
+
+    fn terms() -> Terms {
+        let supply = Rtag7Function::UNCORRELATED.map(FlowFunction::Rtag7).to_vec();
+        Terms { supply, seed: 7, hash_bits: 16, width: 512, target: 50, order: Order::Interleaved }
+    }
+
+    #[test]
+    fn every_scheme_sets_every_point() {
+        let graph = DecisionGraph::clos5(8, 4);
+        for (_, scheme) in Scheme::ALL {
+            let extern_terms = Terms { supply: vec!["crc_16".parse().unwrap()], ..terms() };
+            let terms = if scheme == Scheme::Ttl { extern_terms } else { terms() };
+            let a = assign(scheme, &graph, &terms, 0).unwrap();
+            assert_eq!((a.settings.len(), a.members.len()), (8, 8), "{scheme}");
+            assert_eq!(assign(scheme, &graph, &terms, 0), Ok(a));
+        }
+        assert_eq!(assign(Scheme::Ttl, &graph, &terms(), 0), Err(NoScheme::NoTtl));
+        let one = Terms { supply: vec![terms().supply[0]; 2], ..terms() };
+        let few = assign(Scheme::Recombine, &graph, &one, 0);
+        assert_eq!(few, Err(NoScheme::Colours { supply: 2, needed: 3 }));
+    }
+
+    #[test]
+    fn per_stage_repeats_up_and_down_and_per_port_does_not() {
+        let graph = DecisionGraph::clos5(8, 4);
+        let stage = assign(Scheme::PerStage, &graph, &terms(), 0).unwrap().settings;
+        assert_eq!((stage[1], stage[2], stage[3]), (stage[7], stage[6], stage[5]));
+        let port = assign(Scheme::PerPort, &graph, &terms(), 0).unwrap();
+        for (i, a) in port.settings.iter().enumerate() {
+            assert!(port.settings[i + 1..].iter().all(|b| a != b));
+        }
+        assert_eq!((port.settings[6].offset, port.notes.len()), (8, 1));
+    }
+
+    #[test]
+    fn coprime_sizes_are_coprime_where_pinned() {
+        let graph = DecisionGraph::clos5(8, 4);
+        let a = assign(Scheme::Coprime, &graph, &terms(), 0).unwrap();
+        for (k, pinned) in graph.pinned().into_iter().enumerate() {
+            let mut sizes: Vec<u32> = pinned.iter().map(|p| a.members[*p]).collect();
+            sizes.push(a.members[k]);
+            assert_eq!(pairwise(&sizes), Ok(()), "point {k}: {:?}", a.members);
+        }
+        assert_eq!(a.members[..3], [8, 55, 8], "S3 sees S1's colours recombined");
+    }
+
+    #[test]
+    fn keys_hash_as_the_unit_does() {
+        let key = [10, 0, 0, 1, 10, 0, 1, 1, 6, 0x30, 0x39, 0, 80, 64];
+        let lo = Setting::of(FlowFunction::Rtag7(Rtag7Function::Crc32Lo));
+        assert_eq!(lo.hash(&key), 0xff4e);
+        assert_eq!(Setting { seed: 0xdead_beef, ..lo }.hash(&key), 0x66de);
+        assert_eq!(Setting { offset: 8, ..lo }.hash(&key), 0x4eff);
+        let arc = Setting::of("crc_16".parse().unwrap());
+        assert_eq!((arc.hash(&key), Setting { seed: 0xbeef, ..arc }.hash(&key)), (0x4f71, 0x4f71 ^ 0xbeef));
+        assert_ne!(Setting { ttl: true, ..arc }.hash(&key), arc.hash(&key));
+        assert!("crc_17".parse::<FlowFunction>().unwrap_err().contains("ccitt"));
+    }
+}
