@@ -141,20 +141,20 @@ pub(super) struct ActionCode {
 
 /// A leaf of an expression: `width` bits from bit `lo` of a base value.
 #[derive(Clone, Copy)]
-struct Leaf {
-    base: Base,
-    lo: u16,
-    width: u16,
+pub(super) struct Leaf {
+    pub(super) base: Base,
+    pub(super) lo: u16,
+    pub(super) width: u16,
 }
 
 #[derive(Clone, Copy)]
-enum Base {
+pub(super) enum Base {
     Const(u128),
     Field(Field),
     Param(u16),
 }
 
-fn leaf(program: &Program, e: &Expr) -> Option<Leaf> {
+pub(super) fn leaf(program: &Program, e: &Expr) -> Option<Leaf> {
     Some(match e {
         Expr::Const(v, w) => Leaf { base: Base::Const(*v), lo: 0, width: *w },
         Expr::Field(f) => Leaf { base: Base::Field(*f), lo: 0, width: program.fields[*f].width },

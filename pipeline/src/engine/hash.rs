@@ -1,6 +1,7 @@
 //! Hash computations compiled to table loads over columns. What may not live here: selection.
 
 use super::LowerError;
+use super::action::{Base, leaf};
 use super::batch::Phv;
 use super::field::{FieldAt, Piece, SlotMap};
 use crate::ir::{Expr, Hash, Program};
@@ -37,19 +38,29 @@ impl HashPlan {
         let mut position = 0u16;
         for input in &data.inputs {
             let width = input.width(program);
-            match input {
-                Expr::Const(v, w) => {
-                    layout.constant(position, u32::from(*w), *v);
+            let Some(l) = leaf(program, input) else {
+                return Err(fail(&"inputs are fields, constants, and slices and casts of them"));
+            };
+            match l.base {
+                Base::Const(v) => {
+                    let value = v >> l.lo & sluice_asic::alu::width_mask(l.width.into());
+                    layout.constant(position, u32::from(width), value);
                 }
-                Expr::Field(f) => {
-                    for p in slots.source(*f).pieces {
-                        let first = position + width - u16::from(p.lo) - u16::from(p.width);
+                Base::Field(f) => {
+                    for p in slots.source(f).pieces {
+                        let (lo, hi) = (u16::from(p.lo), u16::from(p.lo) + u16::from(p.width));
+                        let (from, to) = (lo.max(l.lo), hi.min(l.lo + l.width));
+                        if from >= to {
+                            continue;
+                        }
+                        // What a cast puts in front stays zero.
+                        let (at, first) = (u16::from(p.at) + from - lo, position + width - (to - l.lo));
                         layout
-                            .field(p.slot, u32::from(p.at), u32::from(p.width), first)
+                            .field(p.slot, u32::from(at), u32::from(to - from), first)
                             .map_err(|e| fail(&e))?;
                     }
                 }
-                _ => return Err(fail(&"inputs are fields and constants")),
+                Base::Param(_) => return Err(fail(&"an input is a parameter")),
             }
             position += width;
         }

@@ -5,6 +5,7 @@
 
 mod alu;
 mod bench;
+mod hash;
 mod idle;
 mod incremental;
 mod masked;
