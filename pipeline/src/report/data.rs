@@ -2,7 +2,7 @@
 
 use super::limits::{self, Limit};
 use crate::flow::{Node, NodeKind};
-use crate::ir::{IdleMode, Loc, ParamValue, Program};
+use crate::ir::{Algorithmic, IdleMode, Loc, ParamValue, Program};
 use crate::place::params::param_bits;
 use crate::place::phv::{self, PhvSummary};
 use crate::place::{DependencyGraph, Owner, Part, Placement, node_name, parser};
@@ -63,7 +63,7 @@ pub struct TableReport {
     pub name: String,
     /// Gress.
     pub gress: Gress,
-    /// `exact`, `ternary`, `keyless` or `condition`.
+    /// `exact`, `ternary`, `alpm`, `atcam`, `keyless` or `condition`.
     pub kind: &'static str,
     /// Where it is.
     pub parts: Vec<Part>,
@@ -275,6 +275,10 @@ fn table(program: &Program, placement: &Placement, owner: Owner) -> TableReport 
             let size = data.size.max(data.entries.len() as u32);
             match data.keys.iter().map(|k| k.kind).max() {
                 None => ("keyless", 0, 0),
+                Some(_) if data.algorithmic.is_some() => match data.algorithmic {
+                    Some(Algorithmic::Alpm { .. }) => ("alpm", size, bits),
+                    _ => ("atcam", size, bits),
+                },
                 Some(crate::ir::MatchKind::Exact) => ("exact", size, bits),
                 Some(_) => ("ternary", size, bits),
             }

@@ -57,7 +57,8 @@
 //! they are not more than the size and differ from each other. A table with a profile has keys and no
 //! constant entries; tables that share a profile list the same actions; sizes, groups and group sizes are
 //! positive and a group fits the selector. A table has at most one direct counter. One
-//! that ages takes entries at run time, with 1, 2, 3 or 6 bits each, which count its time to live.
+//! that ages takes entries at run time, with 1, 2, 3 or 6 bits each, which count its time to live. An ALPM has an lpm key and an ATCAM an exact
+//! key that is its partition beside a ternary or lpm one; both have 1024 to 8192 partitions and no ranges.
 //!
 //! **Control** (`control`). A table is applied in one place, in its own gress. `hit`/`miss` and `run` do not
 //! both follow it; `run` names each action once, and only such as the table can run. A called action has no

@@ -4,9 +4,9 @@
 use super::{Diag, Site};
 use crate::entity::Entity;
 use crate::ir::{
-    Action, ActionCall, Block, Cond, Counter, CounterHome, Expr, Field, Hash, Header, Home, Label, Next,
-    ParserOpKind, ParserState, PrimitiveKind, Profile, Program, Register, RegisterAction, RequestKind,
-    StmtKind, Table,
+    Action, ActionCall, Algorithmic, Block, Cond, Counter, CounterHome, Expr, Field, Hash, Header, Home,
+    Label, Next, ParserOpKind, ParserState, PrimitiveKind, Profile, Program, Register, RegisterAction,
+    RequestKind, StmtKind, Table,
 };
 use sluice_asic::gress::Gress;
 
@@ -257,6 +257,9 @@ impl Walk<'_, '_> {
             }
             for entry in &data.entries {
                 self.see(site, called(&entry.then));
+            }
+            if let Some(Algorithmic::Atcam { partition, .. }) = data.algorithmic {
+                self.see(site, Target::Field(partition));
             }
             if let Some(profile) = data.profile {
                 self.see(site, Target::Profile(profile));

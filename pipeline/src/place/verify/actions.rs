@@ -1,6 +1,7 @@
 //! Rule 6: instruction words and the action data bus.
 
 use super::Check;
+use super::paths::is_classifier;
 use crate::flow::Var;
 use crate::ir::{Action, Expr, Intrinsic, PrimitiveKind, RegisterAccess};
 use crate::place::data::{Owner, Part};
@@ -10,6 +11,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) fn check(check: &mut Check<'_>) {
     for (owner, part) in check.parts() {
+        // A classifier finds a partition; the table's own actions run where its partitions are.
+        if check.table(owner).is_some_and(|t| is_classifier(check, owner, part, t)) {
+            continue;
+        }
         words(check, owner, part);
         outputs(check, owner, part);
     }
