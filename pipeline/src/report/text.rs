@@ -43,6 +43,7 @@ pub fn text(report: &Report) -> String {
     section(&mut out, "Legend", &legend());
     section(&mut out, "What limits this program", &limits(report));
     section(&mut out, "Tables", &tables(report));
+    section(&mut out, "Memories", &memories(report));
     section(&mut out, "Why each is where it is", &reasons(report));
     section(&mut out, "Longest chain of dependencies", &chains(report));
     section(&mut out, "PHV", &phv(report));
@@ -204,6 +205,21 @@ fn tables(report: &Report) -> String {
         ]);
     }
     grid.print(false)
+}
+
+/// How the entries of each table stand in memory, and how they age.
+fn memories(report: &Report) -> String {
+    let mut out = String::new();
+    for t in &report.tables {
+        let parts = t.parts.iter().zip(&t.layout).filter(|(_, layout)| !layout.is_empty());
+        for (part, layout) in parts {
+            let _ = writeln!(out, "  {} in stage {}: {layout}", t.name, part.stage);
+        }
+        if let Some(idle) = &t.idle {
+            let _ = writeln!(out, "  {} ages: {idle}", t.name);
+        }
+    }
+    out
 }
 
 /// With a star if the table is later than that.

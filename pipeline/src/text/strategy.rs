@@ -293,6 +293,7 @@ impl Draw {
             hash: self.entity(2),
             groups: self.word() as u32,
             max_group_size: self.word() as u32,
+            scramble: self.below(2) == 0,
         });
         let (size, gress) = (self.word() as u32, self.of(&Gress::ALL));
         ProfileData { name: self.name(), gress, size, selector, doc: self.doc(), loc: Loc::default() }

@@ -189,9 +189,8 @@ fn sorted_inputs_make_a_hash_symmetric() {
     sorted(&b.ingress());
     let p = b.finish(&NoParams {}).unwrap_or_else(|d| panic!("{d:#?}"));
     assert!(text::print(&p).contains("algorithm = crc_32;"));
-    let frame = |src: u32, dst: u32| {
-        [&src.to_be_bytes()[..], &dst.to_be_bytes(), &[0xee; 4], &[0; 60]].concat()
-    };
+    let frame =
+        |src: u32, dst: u32| [&src.to_be_bytes()[..], &dst.to_be_bytes(), &[0xee; 4], &[0; 60]].concat();
     let ran =
         both_chips(&p, &[], &[frame(0x3132_3334, 0x3536_3738), frame(0x3536_3738, 0x3132_3334), frame(1, 2)]);
     let sums: Vec<&[u8]> = ran.packets.iter().map(|(_, b)| &b[8..12]).collect();

@@ -10,4 +10,5 @@ mod hash;
 mod idle;
 mod incremental;
 mod masked;
+mod profiles;
 mod range;
