@@ -251,7 +251,7 @@ fn action_effects(program: &Program, action: Action, e: &mut Effects) {
                 e.writes.push(Var::Field(*dst));
             }
             PrimitiveKind::SetValid(header, _) => e.writes.push(Var::Valid(*header)),
-            PrimitiveKind::Hash(dst, hash) => {
+            PrimitiveKind::Hash(dst, hash) | PrimitiveKind::HashSlice(dst, hash, _) => {
                 for input in &program.hashes[*hash].inputs {
                     input.fields(&mut |f| e.match_reads.push(Var::Field(f)));
                 }

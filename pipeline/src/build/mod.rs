@@ -251,7 +251,8 @@ pub use sluice_asic::hash::HashAlgorithm;
 pub use sluice_asic::select::SelectorMode;
 pub use sluice_pipeline_macros::{Header, stage_program};
 pub use step::{
-    ActionRun, ActionStep, Applied, Called, ControlStep, DirectCount, Hashed, Hit, Miss, Recorded, Step, drop,
+    ActionRun, ActionStep, Applied, Called, ControlStep, DirectCount, Hashed, HashedSlice, Hit, Miss,
+    Recorded, Step, drop,
 };
 pub use table::{Cell, Row, TableBuilder, entries, exact, lpm, range, ternary};
 pub use value::{Arg, Bits, Constant, Expr, Index, Place, Rhs, Ro, Val, Wide, constant, list};

@@ -102,6 +102,12 @@ pub(super) enum Op {
     Drop {
         label: u32,
     },
+    /// Bits of a hash from `lo` on.
+    HashSlice {
+        plan: u32,
+        to: Box<FieldAt>,
+        lo: u16,
+    },
     /// The bits of `bits` that the mask has are set to the value's; both stand where they go.
     Masked {
         slot: Slot,
@@ -227,6 +233,12 @@ impl Lowering<'_, '_> {
                         let to = self.slots.target(f);
                         code.deposit_const(&to, 1);
                     }
+                }
+                PrimitiveKind::HashSlice(dst, hash, lo) => {
+                    let plan = HashPlan::new(self.program, *hash, self.slots)?;
+                    self.hashes.push(plan);
+                    let (plan, to) = (self.hashes.len() as u32 - 1, Box::new(self.slots.target(*dst)));
+                    code.push(Op::HashSlice { plan, to, lo: *lo });
                 }
                 PrimitiveKind::SetMasked(dst, value, mask) => {
                     self.set_masked(&mut code, *dst, value, mask)?
@@ -561,6 +573,10 @@ pub(super) fn run<const N: usize>(
             Op::Register { plan } => {
                 let access = &fx.accesses[*plan as usize];
                 access.run::<N>(*plan, mask, phv, entry, fx.state, fx.notes);
+            }
+            Op::HashSlice { plan, to, lo } => {
+                let plan = &fx.hashes[*plan as usize];
+                to.write_lanes::<N>(mask, phv, |l| plan.eval(phv, l).checked_shr((*lo).into()).unwrap_or(0));
             }
             Op::Masked { slot, bits, value, mask: under } => {
                 masked::<N>(phv.column(*slot), *bits, (*value, *under), mask, entry);

@@ -107,6 +107,8 @@ pub enum PrimitiveKind {
     /// Writes the bits of a field where a mask has ones (`bitmasked-set`): field, value, mask. Both are constants or
     /// parameters; a mask of one bit stands for all bits of the field, so that an entry says whether to set it.
     SetMasked(Field, Expr, Expr),
+    /// Writes bits of the result of a hash computation, as many as the field has, from this bit on.
+    HashSlice(Field, Hash, u16),
 }
 
 /// One access to a register. An index past the end accesses nothing, and its output words are 0.

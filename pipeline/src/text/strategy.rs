@@ -301,7 +301,8 @@ impl Draw {
 
     fn action(&mut self, p: &Program) -> ActionData {
         let body = self.list(5, |d| {
-            let kind = match d.below(9) {
+            let kind = match d.below(10) {
+                7 => PrimitiveKind::HashSlice(d.field(p), d.entity(2), d.below(60) as u16),
                 6 => PrimitiveKind::SetMasked(d.field(p), d.expr(p, 1), d.expr(p, 1)),
                 0 => PrimitiveKind::SetValid(d.entity(4), d.below(2) == 0),
                 1 => PrimitiveKind::Hash(d.field(p), d.entity(2)),

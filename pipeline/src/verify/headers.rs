@@ -174,7 +174,9 @@ impl Walk<'_> {
                 PrimitiveKind::Set(_, value) | PrimitiveKind::Count(_, value) => {
                     self.expr(value, &before, &who, primitive.loc);
                 }
-                PrimitiveKind::Hash(_, hash) => self.hash(*hash, &before, &who, primitive.loc),
+                PrimitiveKind::Hash(_, hash) | PrimitiveKind::HashSlice(_, hash, _) => {
+                    self.hash(*hash, &before, &who, primitive.loc)
+                }
                 PrimitiveKind::SetValid(h, valid) => at = at.with(self.v.bit(*h), *valid),
                 PrimitiveKind::Register(access) => {
                     self.expr(&access.index, &before, &who, primitive.loc);

@@ -37,7 +37,8 @@
 //! the PHV. Value and destination are equally wide; the destination is no intrinsic field that only the
 //! hardware writes. Shifts are by constants. What is set under a
 //! mask, and the mask, are action data, the mask as wide as the field or a parameter of one bit. No primitive reads or writes what an earlier one of the same
-//! action wrote. Hash results have the hash's width. A direct counter is counted with its entry, by actions
+//! action wrote. Hash results have the hash's width,
+//! slices of them lie within it. A direct counter is counted with its entry, by actions
 //! that only its own table runs; an indirect one by an index, a leaf that can be below its size; an action
 //! counts a counter once.
 //!

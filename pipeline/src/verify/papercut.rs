@@ -67,7 +67,11 @@ fn unused(p: &Program, flows: &[Flow; 2], d: &mut Vec<Diag>) {
     }
     for (h, data) in p.hashes.iter() {
         let selects = p.profiles.values().any(|x| x.selector.as_ref().is_some_and(|s| s.hash == h));
-        if !selects && !primitives().any(|k| matches!(k, PrimitiveKind::Hash(_, x) if *x == h)) {
+        if !selects
+            && !primitives().any(
+                |k| matches!(k, PrimitiveKind::Hash(_, x) | PrimitiveKind::HashSlice(_, x, _) if *x == h),
+            )
+        {
             warn("hash", &data.name, data.loc, "computed", "compute it in an action or remove it");
         }
     }

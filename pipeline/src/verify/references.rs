@@ -217,7 +217,7 @@ impl Walk<'_, '_> {
                         self.expr(site, e);
                     }
                     PrimitiveKind::SetValid(h, _) => self.see(site, Target::Header(*h)),
-                    PrimitiveKind::Hash(f, h) => {
+                    PrimitiveKind::Hash(f, h) | PrimitiveKind::HashSlice(f, h, _) => {
                         self.see(site, Target::Field(*f));
                         self.see(site, Target::Hash(*h));
                     }

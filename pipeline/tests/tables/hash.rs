@@ -199,3 +199,52 @@ fn sorted_inputs_make_a_hash_symmetric() {
     assert_eq!(sums[0], sums[1]);
     assert_ne!(sums[0], sums[2]);
 }
+
+/// Bits of one hash in several fields
+#[derive(Header)]
+struct Parts {
+    key: Bits<32>,
+    all: Bits<32>,
+    high: Bits<16>,
+    mid: Bits<12>,
+    low: Bits<4>,
+}
+
+#[stage_program]
+fn slices(ig: &GressBuilder<'_>) {
+    let h = ig.header::<Parts>();
+    let start = ig.state().extract(h);
+    ig.start(start);
+    let tm = ig.intrinsic::<tna::ForTm>();
+    let flow = ig.hash::<32>("crc_32").inputs(list![h.key]).build();
+    ig.control(|c| {
+        h.all = flow.get();
+        h.high = flow.get().slice::<31, 16, 16>();
+        h.mid = flow.get().slice::<15, 4, 12>();
+        h.low = flow.get().slice::<3, 0, 4>();
+        tm.ucast_egress_port = 8;
+    });
+    ig.deparser().emit(h);
+}
+
+#[test]
+fn a_result_is_taken_in_slices() {
+    let b = Builder::new("slices", "Spreads a hash over fields");
+    slices(&b.ingress());
+    let p = b.finish(&NoParams {}).unwrap_or_else(|d| panic!("{d:#?}"));
+    let printed = text::print(&p);
+    assert!(printed.contains("h.mid = hash(flow, 4);"), "{printed}");
+    assert_eq!(text::print(&parsed(&printed)), printed);
+    let frame = [&b"1234"[..], &[0xee; 8], &[0; 60]].concat();
+    let ran = both_chips(&p, &[], &[frame]);
+    // CRC-32 of "1234".
+    assert_eq!(ran.packets[0].1[4..12], [0x9b, 0xe3, 0xe0, 0xa3, 0x9b, 0xe3, 0xe0, 0xa3]);
+    let wrong = printed.replace("hash(flow, 4)", "hash(flow, 24)");
+    let found = sluice_pipeline::verify::verify(&text::parse(&wrong).unwrap());
+    let found: Vec<String> = found.iter().map(|d| format!("{}: {}", d.text, d.help)).collect();
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(
+        found[0]
+            .ends_with("takes bits 35..=24 of hash `flow`, which has 32: take lower bits, or widen the hash")
+    );
+}

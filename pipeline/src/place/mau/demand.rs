@@ -347,7 +347,7 @@ impl Context<'_> {
                 PrimitiveKind::SetValid(header, _) => {
                     need.writes.extend(self.phv.containers(&[Var::Valid(*header)]));
                 }
-                PrimitiveKind::Hash(field, hash) => {
+                PrimitiveKind::Hash(field, hash) | PrimitiveKind::HashSlice(field, hash, _) => {
                     let containers = self.phv.containers(&[Var::Field(*field)]);
                     need.hashed.extend(&containers);
                     need.writes.extend(containers);

@@ -28,7 +28,10 @@ fn written(check: &Check<'_>, action: Action) -> BTreeSet<Container> {
         .body
         .iter()
         .flat_map(|p| match &p.kind {
-            PrimitiveKind::Set(f, _) | PrimitiveKind::Hash(f, _) | PrimitiveKind::SetMasked(f, ..) => {
+            PrimitiveKind::Set(f, _)
+            | PrimitiveKind::Hash(f, _)
+            | PrimitiveKind::SetMasked(f, ..)
+            | PrimitiveKind::HashSlice(f, ..) => {
                 vec![Var::Field(*f)]
             }
             PrimitiveKind::SetValid(h, _) => vec![Var::Valid(*h)],
@@ -111,7 +114,7 @@ fn fed(check: &Check<'_>, action: Action) -> BTreeSet<Container> {
         .iter()
         .flat_map(|p| match &p.kind {
             PrimitiveKind::Set(f, value) if has_param(value) => vec![Var::Field(*f)],
-            PrimitiveKind::Hash(f, _) => vec![Var::Field(*f)],
+            PrimitiveKind::Hash(f, _) | PrimitiveKind::HashSlice(f, ..) => vec![Var::Field(*f)],
             PrimitiveKind::Register(access) => taken(access),
             PrimitiveKind::SetMasked(f, ..) => vec![Var::Field(*f)],
             _ => Vec::new(),

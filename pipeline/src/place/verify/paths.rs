@@ -198,7 +198,7 @@ fn hashes(check: &mut Check<'_>, owner: Owner, part: Part) {
     let mut used: BTreeSet<Hash> = BTreeSet::new();
     for action in check.flow(owner.gress).actions(program, owner.node) {
         for p in &program.actions[action].body {
-            if let PrimitiveKind::Hash(_, hash) = &p.kind {
+            if let PrimitiveKind::Hash(_, hash) | PrimitiveKind::HashSlice(_, hash, _) = &p.kind {
                 used.insert(*hash);
             }
         }
