@@ -275,7 +275,7 @@ fn action_effects(program: &Program, action: Action, e: &mut Effects) {
                 e.action_reads.push(Var::Valid(*from));
                 e.writes.push(Var::Valid(*to));
             }
-            PrimitiveKind::Hash(dst, hash) => {
+            PrimitiveKind::Hash(dst, hash) | PrimitiveKind::HashSlice(dst, hash, _) => {
                 for input in &program.hashes[*hash].inputs {
                     input.fields(&mut |f| e.match_reads.push(Var::Field(f)));
                 }

@@ -1,7 +1,7 @@
 //! TCAM rows of entries with range keys: a range is several rows (facts: asic §3.2). What may not live here: which
 //! rows of which block they are.
 
-use crate::ir::{KeyValue, MatchKind, Program, TableData};
+use crate::ir::{Algorithmic, KeyValue, MatchKind, Program, TableData};
 use sluice_asic::geometry::{range_digits, range_lines, range_rows};
 
 /// Rows of a TCAM block on every chip: a table never has fewer.
@@ -38,6 +38,20 @@ pub(crate) fn planned(program: &Program, data: &TableData) -> u64 {
     let ranges = data.keys.iter().filter(|k| k.kind == MatchKind::Range);
     let nibbles = ranges.map(|k| u32::from(program.fields[k.field].width).div_ceil(4)).sum();
     range_lines(size, nibbles)
+}
+
+/// Bits of the key of an algorithmic TCAM as SRAM stores them: value and mask of every bit that is not exact; the
+/// partition is the address.
+pub(crate) fn atcam_key_bits(program: &Program, data: &TableData) -> u32 {
+    let partition = match data.algorithmic {
+        Some(Algorithmic::Atcam { partition, .. }) => Some(partition),
+        _ => None,
+    };
+    let stored = data.keys.iter().filter(|k| Some(k.field) != partition).map(|k| {
+        let width = u32::from(program.fields[k.field].width);
+        if k.kind == MatchKind::Exact { width } else { 2 * width }
+    });
+    stored.sum()
 }
 
 /// Rows that entries added at run time may take together: whole blocks.

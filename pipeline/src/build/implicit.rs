@@ -59,7 +59,8 @@ impl Group {
         let one = match kind {
             PrimitiveKind::Set(field, _)
             | PrimitiveKind::Hash(field, _)
-            | PrimitiveKind::SetMasked(field, ..) => Some(Var::Field(*field)),
+            | PrimitiveKind::SetMasked(field, ..)
+            | PrimitiveKind::HashSlice(field, ..) => Some(Var::Field(*field)),
             PrimitiveKind::SetValid(header, _) | PrimitiveKind::CopyValid(header, _) => {
                 Some(Var::Valid(*header))
             }
@@ -92,7 +93,7 @@ fn reads(program: &Program, kind: &PrimitiveKind) -> Vec<Var> {
         PrimitiveKind::Set(_, value) | PrimitiveKind::Count(_, value) => {
             value.fields(&mut |f| list.push(Var::Field(f)));
         }
-        PrimitiveKind::Hash(_, hash) => {
+        PrimitiveKind::Hash(_, hash) | PrimitiveKind::HashSlice(_, hash, _) => {
             let inputs = program.hashes.get(*hash).map_or(&[][..], |h| &h.inputs);
             inputs.iter().for_each(|input| input.fields(&mut |f| list.push(Var::Field(f))));
         }

@@ -264,8 +264,8 @@ pub use sluice_asic::select::SelectorMode;
 pub use sluice_pipeline_macros::{Header, stage_program};
 pub use stack::{HdrStack, Last, StackMove};
 pub use step::{
-    ActionRun, ActionStep, ActionSteps, Applied, Called, ControlStep, DirectCount, Hashed, Hit, Miss,
-    Recorded, Step, drop,
+    ActionRun, ActionStep, ActionSteps, Applied, Called, ControlStep, DirectCount, Hashed, HashedSlice, Hit,
+    Miss, Recorded, Step, drop,
 };
 pub use table::{Cell, RegisterHandle, Row, TableBuilder, entries, exact, lpm, range, ternary};
 pub use value::{Arg, ArrayIndex, Bits, Constant, Expr, Index, Place, Rhs, Ro, Val, Wide, constant, list};

@@ -37,7 +37,13 @@ impl ProfileBuilder<'_> {
         groups: u32,
         max_group_size: u32,
     ) -> Self {
-        self.selector = Some(SelectorData { mode, hash: hash.0, groups, max_group_size });
+        self.selector = Some(SelectorData { mode, hash: hash.0, groups, max_group_size, scramble: false });
+        self
+    }
+
+    /// Passes the selector's hash through the scrambler, so that a choice is no linear function of it.
+    pub fn scrambled(mut self) -> Self {
+        self.selector = self.selector.map(|s| SelectorData { scramble: true, ..s });
         self
     }
 

@@ -223,6 +223,25 @@ impl<const W: u16> HashRef<W> {
     }
 }
 
+impl<const W: u16> Hashed<W> {
+    /// Bits `HI..=LO` of the result.
+    pub fn slice<const HI: u16, const LO: u16, const N: u16>(self) -> HashedSlice<N> {
+        const { assert!(LO <= HI && HI < W && N == HI - LO + 1, "a slice is HI - LO + 1 bits of the hash") };
+        HashedSlice(self.0, LO)
+    }
+}
+
+/// Bits of the result of a hash computation, to be assigned to a field of their width.
+#[must_use = "a hash is computed where its result is assigned"]
+#[derive(Debug)]
+pub struct HashedSlice<const W: u16>(ir::Hash, u16);
+
+impl<const W: u16> Rhs<W> for HashedSlice<W> {
+    fn assign(self, place: ir::Field) -> PrimitiveKind {
+        PrimitiveKind::HashSlice(place, self.0, self.1)
+    }
+}
+
 impl<const W: u16> Rhs<W> for Hashed<W> {
     fn assign(self, place: ir::Field) -> PrimitiveKind {
         PrimitiveKind::Hash(place, self.0)

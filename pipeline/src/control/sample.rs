@@ -244,7 +244,8 @@ fn control(m: &mut Maker) {
     let then = ActionCall { action: nop, args: vec![] };
     m.0.tables[fixed].entries = vec![ConstEntry { key: vec![KeyValue::Exact(7)], then }];
     let keyless = m.table("keyless", &[], &[nop], 0);
-    let selector = SelectorData { mode: SelectorMode::Fair, hash, groups: 2, max_group_size: 4 };
+    let selector =
+        SelectorData { mode: SelectorMode::Fair, hash, groups: 2, max_group_size: 4, scramble: false };
     m.0.tables[lpm].profile = Some(profile(m, "nexthops", 3, Some(selector)));
     let plain_keys = [(f(m, "vlan.vid"), MatchKind::Exact)];
     let plain = m.table("plain", &plain_keys, &[forward, nop], 2);

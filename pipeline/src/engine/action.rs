@@ -117,6 +117,12 @@ pub(super) enum Op {
         draw: u32,
         to: Box<FieldAt>,
     },
+    /// Bits of a hash from `lo` on.
+    HashSlice {
+        plan: u32,
+        to: Box<FieldAt>,
+        lo: u16,
+    },
     /// The bits of `bits` that the mask has are set to the value's; both stand where they go.
     Masked {
         slot: Slot,
@@ -271,6 +277,12 @@ impl Lowering<'_, '_> {
                         let to = self.slots.target(f);
                         code.deposit_const(&to, 1);
                     }
+                }
+                PrimitiveKind::HashSlice(dst, hash, lo) => {
+                    let plan = HashPlan::new(self.program, *hash, self.slots)?;
+                    self.hashes.push(plan);
+                    let (plan, to) = (self.hashes.len() as u32 - 1, Box::new(self.slots.target(*dst)));
+                    code.push(Op::HashSlice { plan, to, lo: *lo });
                 }
                 PrimitiveKind::SetMasked(dst, value, mask) => {
                     self.set_masked(&mut code, *dst, value, mask)?
@@ -690,6 +702,10 @@ pub(super) fn run<const N: usize>(
             Op::Random { draw, to } => {
                 let numbers = &fx.random[*draw as usize];
                 to.write_lanes::<N>(mask, phv, |l| numbers[l].into());
+            }
+            Op::HashSlice { plan, to, lo } => {
+                let plan = &fx.hashes[*plan as usize];
+                to.write_lanes::<N>(mask, phv, |l| plan.eval(phv, l).checked_shr((*lo).into()).unwrap_or(0));
             }
             Op::Masked { slot, bits, value, mask: under } => {
                 masked::<N>(phv.column(*slot), *bits, (*value, *under), mask, entry);

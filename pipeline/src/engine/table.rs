@@ -96,7 +96,7 @@ impl EngineTable {
         let key = KeyPlan::new(program, table, slots);
         let profile = program.tables[table].profile;
         let selector = match profile.and_then(|p| program.profiles[p].selector.as_ref()) {
-            Some(s) => Some((Selector::new(s.mode), HashPlan::new(program, s.hash, slots)?)),
+            Some(s) => Some((s.arithmetic(), HashPlan::new(program, s.hash, slots)?)),
             None => None,
         };
         let mut actions = Vec::new();

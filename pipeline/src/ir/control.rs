@@ -116,6 +116,8 @@ pub enum PrimitiveKind {
     Meter(MeterAccess),
     /// Writes a random number, all values of the field equally likely; a pass draws from a generator once.
     Random(Field, Random),
+    /// Writes bits of the result of a hash computation, as many as the field has, from this bit on.
+    HashSlice(Field, Hash, u16),
 }
 
 /// Which cell of an array.

@@ -9,7 +9,7 @@ use sluice_asic::geometry::CounterFormat;
 use sluice_asic::gress::Gress;
 use sluice_asic::hash::{HashAlgorithm, HashFunction, HashFunctionError, Seed};
 use sluice_asic::port::PortName;
-use sluice_asic::select::SelectorMode;
+use sluice_asic::select::{Selector, SelectorMode};
 
 /// A parameter value that a program was built with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -295,6 +295,17 @@ pub struct SelectorData {
     pub groups: u32,
     /// Most members of one group.
     pub max_group_size: u32,
+    /// The hash goes through the scrambler first, which breaks its linearity (facts: hashing §6).
+    pub scramble: bool,
+}
+
+impl SelectorData {
+    /// The selector as the chip computes it.
+    #[must_use]
+    pub const fn arithmetic(&self) -> Selector {
+        let selector = Selector::new(self.mode);
+        if self.scramble { selector.scrambled() } else { selector }
+    }
 }
 
 /// What a counter counts.

@@ -162,7 +162,13 @@ impl Sketch {
         max_group_size: u32,
     ) -> Profile {
         let (gress, loc) = (self.gress, self.loc());
-        let selector = Some(SelectorData { mode: SelectorMode::Resilient, hash, groups, max_group_size });
+        let selector = Some(SelectorData {
+            mode: SelectorMode::Resilient,
+            hash,
+            groups,
+            max_group_size,
+            scramble: false,
+        });
         self.program.profiles.push(ProfileData {
             name: name.to_owned(),
             gress,

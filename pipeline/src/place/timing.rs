@@ -7,7 +7,7 @@ use super::bits::PhvView;
 use super::data::{Owner, PlacedNode, Placement, UnitUse};
 use crate::entity::EntityMap;
 use crate::flow::{Flow, Node, NodeKind};
-use crate::ir::{PrimitiveKind, Program};
+use crate::ir::{Algorithmic, PrimitiveKind, Program};
 use sluice_asic::chip::{ChipSpec, Column};
 use sluice_asic::geometry::is_wide_selector;
 use sluice_asic::gress::Gress;
@@ -24,6 +24,15 @@ struct Touch {
     matched: BTreeSet<Container>,
     computed: BTreeSet<Container>,
     written: BTreeSet<Container>,
+    /// Stage of the classifier of an algorithmic table.
+    classified: Option<u8>,
+}
+
+impl Touch {
+    /// Whether the stage is the first one behind that of the classifier.
+    fn follows(&self, stage: u8) -> bool {
+        self.stages.get(1) == Some(&stage)
+    }
 }
 
 /// Dependencies and features of every stage for one gress.
@@ -40,11 +49,14 @@ pub(crate) fn stages(
         .keys()
         .map(|node| {
             let e = flow.effects(program, node);
-            let stages =
+            let stages: Vec<u8> =
                 nodes.get(node).map(|p| p.parts.iter().map(|p| p.stage).collect()).unwrap_or_default();
             let written = view.containers(&e.writes);
             let computed = view.containers(&e.action_reads).union(&written).copied().collect();
-            Touch { node, stages, matched: view.containers(&e.match_reads), computed, written }
+            let alpm = matches!(&flow.nodes[node].kind, NodeKind::Table(t)
+                if matches!(program.tables[*t].algorithmic, Some(Algorithmic::Alpm { .. })));
+            let classified = stages.first().copied().filter(|_| alpm);
+            Touch { node, stages, classified, matched: view.containers(&e.match_reads), computed, written }
         })
         .collect();
     let mut list: Vec<StageUse> = Vec::new();
@@ -73,6 +85,10 @@ fn dependency(
         return StageDependency::Match;
     }
     let mut worst = StageDependency::Concurrent;
+    // The classifier of an algorithmic table finds in one stage what the next one of its parts is addressed by.
+    if here().any(|t| t.classified.is_some_and(|first| u32::from(first) < stage && t.follows(stage as u8))) {
+        return StageDependency::Match;
+    }
     for (earlier, used) in before.iter().enumerate().rev() {
         for a in touches.iter().filter(|t| t.stages.contains(&(earlier as u8))) {
             for b in here().filter(|b| b.node != a.node && !flow.exclusive(a.node, b.node)) {

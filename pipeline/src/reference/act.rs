@@ -45,6 +45,11 @@ impl<T: Tracer> Run<'_, T> {
             }
             PrimitiveKind::Register(access) => self.access(access, args, entry, loc),
             PrimitiveKind::Drop(label) => self.drop_packet(*label, loc),
+            PrimitiveKind::HashSlice(field, hash, lo) => {
+                let value = env.hash(&self.program.hashes[*hash]);
+                self.tell(&Event::Hashed { hash: *hash, value, loc });
+                self.write(*field, u128::from(value) >> (*lo).min(64), loc);
+            }
             PrimitiveKind::SetMasked(field, value, mask) => {
                 let all = width_mask(self.program.fields[*field].width.into());
                 let flag = matches!(mask, Expr::Param(_, 1));

@@ -5,7 +5,6 @@ use super::eval::Env;
 use crate::control::{Entry, EntryId, TableState, Then};
 use crate::ir::{ActionCall, KeyValue, Table};
 use sluice_asic::alu::width_mask;
-use sluice_asic::select::Selector;
 use std::cmp::Reverse;
 
 /// What a lookup found.
@@ -65,7 +64,7 @@ impl<'a, T> Run<'a, T> {
         let env = Env { program: self.program, phv: self.phv, args: &[] };
         let hash = env.hash(&self.program.hashes[selector.hash]);
         let slots = self.control.profiles[profile].slots(group);
-        let slot = Selector::new(selector.mode).pick(hash.into(), slots.shape.as_ref()?)?;
+        let slot = selector.arithmetic().pick(hash.into(), slots.shape.as_ref()?)?;
         slots.members.get(slot as usize).copied().flatten()
     }
 }

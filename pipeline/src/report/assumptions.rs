@@ -112,5 +112,14 @@ fn tables(program: &Program) -> Vec<Assumption> {
             "map RAMs of 11 bits hold the ages and 20 buses carry them (facts: asic §1.2); the words are not public",
         );
     }
+    if program.tables.values().any(|t| t.algorithmic.is_some()) {
+        add(
+            "place.atcam_bits",
+            "An algorithmic TCAM stores value and mask of every key bit that is not exact, and has one chain of RAMs per \
+             stage; the partition found by an ALPM's classifier crosses to the next stage without a PHV container.",
+            "2 bits",
+            "the sheet gives rows and columns, not the bits of an entry (facts: asic §3.3)",
+        );
+    }
     list
 }

@@ -4,7 +4,7 @@ use super::arrays::ArrayReport;
 use super::detail::Detail;
 use super::limits::{self, Limit};
 use crate::flow::{Node, NodeKind};
-use crate::ir::{IdleMode, Loc, ParamValue, Program};
+use crate::ir::{Algorithmic, IdleMode, Loc, ParamValue, Program};
 use crate::place::deparser::DeparserCost;
 use crate::place::params::param_bits;
 use crate::place::phv::{self, PhvSummary};
@@ -13,7 +13,7 @@ use sluice_asic::chip::{Assumption, ChipSpec, Column, DeparserSpec};
 use sluice_asic::gress::Gress;
 use sluice_asic::latency::{PacketLatency, PassLatency, StageDependency};
 use sluice_asic::units::{Cycles, Duration};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Units used of every column, by [`Column::index`].
 pub type Usage = [u32; 20];
@@ -89,7 +89,7 @@ pub struct TableReport {
     pub gress: Gress,
     /// It is one of the ghost control, which shares ingress' stages.
     pub ghost: bool,
-    /// `exact`, `ternary`, `keyless` or `condition`.
+    /// `exact`, `ternary`, `alpm`, `atcam`, `keyless` or `condition`.
     pub kind: &'static str,
     /// Where it is.
     pub parts: Vec<Part>,
@@ -115,6 +115,8 @@ pub struct TableReport {
     pub key_bits: u32,
     /// Parameter bits of the widest action.
     pub action_bits: u32,
+    /// How its entries stand in memory, part by part, as in `4 ways of 1 RAM, 1 wide, 3 to a word with 4 version bits`.
+    pub layout: Vec<String>,
     /// How its entries age, as in `notify 3 bits every 10ms`.
     pub idle: Option<String>,
     /// Where the author wrote it.
@@ -351,6 +353,10 @@ fn table(program: &Program, placement: &Placement, graph: &DependencyGraph, owne
             let size = data.size.max(data.entries.len() as u32);
             match data.keys.iter().map(|k| k.kind).max() {
                 None => ("keyless", 0, 0),
+                Some(_) if data.algorithmic.is_some() => match data.algorithmic {
+                    Some(Algorithmic::Alpm { .. }) => ("alpm", size, bits),
+                    _ => ("atcam", size, bits),
+                },
                 Some(crate::ir::MatchKind::Exact) => ("exact", size, bits),
                 Some(_) => ("ternary", size, bits),
             }
@@ -380,6 +386,7 @@ fn table(program: &Program, placement: &Placement, graph: &DependencyGraph, owne
         tcams: units(Column::Tcam),
         key_bits,
         action_bits: actions.iter().map(|&a| param_bits(program, a)).max().unwrap_or(0),
+        layout: placed.parts.iter().map(|p| layout(placement, owner, *p)).collect(),
         idle: idle(program, &gress.flow.nodes[node].kind),
         at: gress.flow.nodes[node].loc,
     }
@@ -390,4 +397,32 @@ fn idle(program: &Program, kind: &NodeKind) -> Option<String> {
     let idle = program.tables[*table].idle?;
     let mode = if idle.mode == IdleMode::Notify { "notify" } else { "poll" };
     Some(format!("{mode} {} bits every {}", idle.bits, idle.interval))
+}
+
+/// Ways, width and packing of a part's match memory, from its units.
+fn layout(placement: &Placement, owner: Owner, part: Part) -> String {
+    let own = |column, purpose: &'static str| {
+        let units = placement.units.iter().filter(move |u| u.owner == owner && u.unit.stage == part.stage);
+        units.filter(move |u| u.unit.column == column && u.purpose.starts_with(purpose))
+    };
+    let number = |purpose: &str, at: usize| purpose.split(' ').nth(at).and_then(|w| w.parse::<u32>().ok());
+    let mut ways: BTreeMap<u32, BTreeMap<u32, u32>> = BTreeMap::new();
+    for used in own(Column::Sram, "match way") {
+        let (way, word) = (number(&used.purpose, 2), number(&used.purpose, 4));
+        *ways.entry(way.unwrap_or(0)).or_default().entry(word.unwrap_or(0)).or_default() += 1;
+    }
+    if !ways.is_empty() {
+        let width = ways.values().map(BTreeMap::len).max().unwrap_or(1);
+        let sizes: Vec<u32> = ways.values().map(|words| words.values().copied().max().unwrap_or(0)).collect();
+        let rows = sizes.iter().sum::<u32>() * placement.chip.mau.sram_depth;
+        let pack = part.entries.div_ceil(rows.max(1));
+        let sizes = sizes.iter().map(ToString::to_string).collect::<Vec<_>>().join("+");
+        let version = placement.chip.mau.version_bits;
+        return format!("ways {sizes}, {width} wide, {pack} to a word, {version} version bits each");
+    }
+    let words = own(Column::Tcam, "key word").filter_map(|u| number(&u.purpose, 2));
+    match words.max() {
+        Some(last) => format!("{} TCAM rows, {} wide", part.entries, last + 1),
+        None => String::new(),
+    }
 }

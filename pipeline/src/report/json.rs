@@ -196,6 +196,7 @@ fn table(table: &TableReport) -> Value {
         "key_bits": table.key_bits,
         "action_bits": table.action_bits,
         "idle_timeout": table.idle,
+        "layout": table.layout,
         "file": table.at.file,
         "line": table.at.line,
     })

@@ -46,6 +46,7 @@ pub fn text(report: &Report) -> String {
     if !report.arrays.is_empty() {
         section(&mut out, "Arrays", &arrays(report));
     }
+    section(&mut out, "Memories", &memories(report));
     section(&mut out, "Why each is where it is", &reasons(report));
     section(&mut out, "Longest chain of dependencies", &chains(report));
     section(&mut out, "PHV", &phv(report));
@@ -241,6 +242,21 @@ fn arrays(report: &Report) -> String {
             writeln!(out, "  {}: {number} instruction{}{rows}", a.name, if number == 1 { "" } else { "s" });
         for (action, uses) in &a.instructions {
             let _ = writeln!(out, "    {action}: {uses}");
+        }
+    }
+    out
+}
+
+/// How the entries of each table stand in memory, and how they age.
+fn memories(report: &Report) -> String {
+    let mut out = String::new();
+    for t in &report.tables {
+        let parts = t.parts.iter().zip(&t.layout).filter(|(_, layout)| !layout.is_empty());
+        for (part, layout) in parts {
+            let _ = writeln!(out, "  {} in stage {}: {layout}", t.name, part.stage);
+        }
+        if let Some(idle) = &t.idle {
+            let _ = writeln!(out, "  {} ages: {idle}", t.name);
         }
     }
     out

@@ -241,8 +241,13 @@ impl<'t> Code<'t> {
             if self.c.word() == Some("hash") && self.c.then("(") {
                 self.callee();
                 let hash = self.reference(Space::Hash)?;
+                let kind = if self.c.eat(",") {
+                    PrimitiveKind::HashSlice(field, hash, self.c.number("the lowest bit of the result")?)
+                } else {
+                    PrimitiveKind::Hash(field, hash)
+                };
                 self.c.expect(")")?;
-                return Ok(PrimitiveKind::Hash(field, hash));
+                return Ok(kind);
             }
             return Ok(PrimitiveKind::Set(field, self.expr()?));
         };

@@ -290,11 +290,13 @@ fn counter(code: &mut Code<'_>, item: &Item) -> Parsed<CounterData> {
 
 fn profile(code: &mut Code<'_>, item: &Item) -> Parsed<ProfileData> {
     let (mut size, mut selector, mut groups, mut max_group_size) = (None, None, None, None);
-    settings(code, &["size", "selector", "groups", "max_group_size"], |code, word| {
+    let mut scramble = false;
+    settings(code, &["size", "selector", "groups", "max_group_size", "scramble"], |code, word| {
         match word {
             "size" => size = Some(code.c.number("a size")?),
             "groups" => groups = Some(code.c.number("a number of groups")?),
             "max_group_size" => max_group_size = Some(code.c.number("a number of members")?),
+            "scramble" => scramble = code.c.one_of(&[("on", true), ("off", false)])?,
             _ => {
                 let mode = code.c.one_of(&MODES)?;
                 code.c.expect("(")?;
@@ -310,7 +312,7 @@ fn profile(code: &mut Code<'_>, item: &Item) -> Parsed<ProfileData> {
         Some((mode, hash)) => {
             let groups = required(code, groups, "groups")?;
             let max_group_size = required(code, max_group_size, "max_group_size")?;
-            Some(SelectorData { mode, hash, groups, max_group_size })
+            Some(SelectorData { mode, hash, groups, max_group_size, scramble })
         }
     };
     let (name, doc) = (item.name.clone(), item.doc.clone());

@@ -387,6 +387,9 @@ impl<'p> Printer<'p> {
                 self.line(format_args!("selector = {}({});", word(&MODES, &s.mode), self.hash(s.hash)));
                 self.line(format_args!("groups = {};", s.groups));
                 self.line(format_args!("max_group_size = {};", s.max_group_size));
+                if s.scramble {
+                    self.line(format_args!("scramble = on;"));
+                }
             }
             self.close();
         }

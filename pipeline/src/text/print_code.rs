@@ -40,6 +40,9 @@ impl Printer<'_> {
             PrimitiveKind::CountDirect(c) => format!("count({})", self.counter(*c)),
             PrimitiveKind::Register(access) => self.access(access),
             PrimitiveKind::Drop(l) => format!("drop({})", self.label(*l)),
+            PrimitiveKind::HashSlice(f, hash, lo) => {
+                format!("{} = hash({}, {lo})", self.field(*f), self.hash(*hash))
+            }
             PrimitiveKind::SetMasked(f, value, mask) => {
                 format!("set_masked({}, {}, {})", self.field(*f), self.expr(value), self.expr(mask))
             }

@@ -421,6 +421,7 @@ impl Draw {
             hash: self.entity(2),
             groups: self.word() as u32,
             max_group_size: self.word() as u32,
+            scramble: self.below(2) == 0,
         });
         let (size, gress) = (self.word() as u32, self.of(&Gress::ALL));
         ProfileData { name: self.name(), gress, size, selector, doc: self.doc(), loc: Loc::default() }
@@ -428,7 +429,8 @@ impl Draw {
 
     fn action(&mut self, p: &Program) -> ActionData {
         let body = self.list(5, |d| {
-            let kind = match d.below(11) {
+            let kind = match d.below(12) {
+                10 => PrimitiveKind::HashSlice(d.field(p), d.entity(2), d.below(60) as u16),
                 6 => PrimitiveKind::SetMasked(d.field(p), d.expr(p, 1), d.expr(p, 1)),
                 0 => PrimitiveKind::SetValid(d.entity(4), d.below(2) == 0),
                 8 => PrimitiveKind::CopyValid(d.entity(4), d.entity(4)),

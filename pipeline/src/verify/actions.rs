@@ -62,6 +62,17 @@ impl Check<'_> {
             PrimitiveKind::Register(access) => self.register(access),
             PrimitiveKind::SetValid(..) | PrimitiveKind::Drop(_) => {}
             PrimitiveKind::SetMasked(dst, value, mask) => self.masked(*dst, value, mask),
+            PrimitiveKind::HashSlice(dst, hash, lo) => {
+                self.writable(*dst);
+                let (hash, field) = (&self.p.hashes[*hash], &self.p.fields[*dst]);
+                let past = u32::from(*lo) + u32::from(field.width);
+                if past > u32::from(hash.width) {
+                    let (who, name, width) = (self.site.who, &hash.name, hash.width);
+                    let last = past.saturating_sub(1);
+                    let text = format!("{who} takes bits {last}..={lo} of hash `{name}`, which has {width}");
+                    self.error(text, "take lower bits, or widen the hash");
+                }
+            }
             PrimitiveKind::CopyValid(to, from) => self.copy_valid(*to, *from),
             PrimitiveKind::Meter(access) => self.meter(access),
             PrimitiveKind::Random(dst, random) => {
@@ -351,9 +362,10 @@ impl Touched {
 
 fn written(p: &Program, primitive: &Primitive) -> Vec<Touched> {
     let one = match &primitive.kind {
-        PrimitiveKind::Set(f, _) | PrimitiveKind::Hash(f, _) | PrimitiveKind::SetMasked(f, ..) => {
-            Touched::Field(*f)
-        }
+        PrimitiveKind::Set(f, _)
+        | PrimitiveKind::Hash(f, _)
+        | PrimitiveKind::SetMasked(f, ..)
+        | PrimitiveKind::HashSlice(f, ..) => Touched::Field(*f),
         PrimitiveKind::SetValid(h, _) | PrimitiveKind::CopyValid(h, _) => Touched::Valid(*h),
         PrimitiveKind::Count(..) | PrimitiveKind::CountDirect(_) => {
             return arrays::of(p, &primitive.kind).map(Touched::Array).into_iter().collect();
@@ -375,7 +387,7 @@ fn fields_read(p: &Program, primitive: &Primitive) -> Vec<Field> {
     let mut list = Vec::new();
     match &primitive.kind {
         PrimitiveKind::Set(_, value) | PrimitiveKind::Count(_, value) => value.fields(&mut |f| list.push(f)),
-        PrimitiveKind::Hash(_, hash) => {
+        PrimitiveKind::Hash(_, hash) | PrimitiveKind::HashSlice(_, hash, _) => {
             for input in &p.hashes[*hash].inputs {
                 input.fields(&mut |f| list.push(f));
             }

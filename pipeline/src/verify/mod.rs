@@ -42,7 +42,8 @@
 //! the PHV. Value and destination are equally wide; the destination is no intrinsic field that only the
 //! hardware writes. Shifts are by constants. What is set under a
 //! mask, and the mask, are action data, the mask as wide as the field or a parameter of one bit. No primitive reads or writes what an earlier one of the same
-//! action wrote. Hash results have the hash's width. A direct counter is counted with its entry, by actions
+//! action wrote. Hash results have the hash's width,
+//! slices of them lie within it. A direct counter is counted with its entry, by actions
 //! that only its own table runs; an indirect one by an index, a leaf that can be below its size; an action
 //! counts a counter once. Validity is copied between elements of one stack only.
 //!
@@ -73,7 +74,8 @@
 //! they are not more than the size and differ from each other. A table with a profile has keys and no
 //! constant entries; tables that share a profile list the same actions; sizes, groups and group sizes are
 //! positive and a group fits the selector. A table has at most one direct counter. One
-//! that ages takes entries at run time, with 1, 2, 3 or 6 bits each, which count its time to live.
+//! that ages takes entries at run time, with 1, 2, 3 or 6 bits each, which count its time to live. An ALPM has an lpm key and an ATCAM an exact
+//! key that is its partition beside a ternary or lpm one; both have 1024 to 8192 partitions and no ranges.
 //!
 //! **Control** (`control`). A table is applied in one place, in its own gress. `hit`/`miss` and `run` do not
 //! both follow it; `run` names each action once, and only such as the table can run. A called action has no

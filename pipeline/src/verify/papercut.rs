@@ -94,7 +94,7 @@ fn unused(p: &Program, flows: &[Flow; 2], d: &mut Vec<Diag>) {
 /// Whether a primitive computes this hash, be it as an index.
 fn computes(kind: &PrimitiveKind, hash: Hash) -> bool {
     match kind {
-        PrimitiveKind::Hash(_, h) => *h == hash,
+        PrimitiveKind::Hash(_, h) | PrimitiveKind::HashSlice(_, h, _) => *h == hash,
         PrimitiveKind::Register(access) => access.index == Index::Hash(hash),
         PrimitiveKind::Meter(access) => access.index == Index::Hash(hash),
         _ => false,

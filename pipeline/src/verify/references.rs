@@ -4,9 +4,9 @@
 use super::{Diag, Site};
 use crate::entity::Entity;
 use crate::ir::{
-    Action, ActionCall, Block, Cond, Counter, CounterHome, CounterLoad, Expr, Field, Hash, Header, Home,
-    Index, Label, Meter, Next, ParserOpKind, ParserState, PrimitiveKind, Profile, Program, Random, Register,
-    RegisterAction, RequestKind, SelectKey, Stack, StmtKind, Table,
+    Action, ActionCall, Algorithmic, Block, Cond, Counter, CounterHome, CounterLoad, Expr, Field, Hash,
+    Header, Home, Index, Label, Meter, Next, ParserOpKind, ParserState, PrimitiveKind, Profile, Program,
+    Random, Register, RegisterAction, RequestKind, SelectKey, Stack, StmtKind, Table,
 };
 use sluice_asic::gress::Gress;
 
@@ -269,7 +269,7 @@ impl Walk<'_, '_> {
                         self.expr(site, e);
                     }
                     PrimitiveKind::SetValid(h, _) => self.see(site, Target::Header(*h)),
-                    PrimitiveKind::Hash(f, h) => {
+                    PrimitiveKind::Hash(f, h) | PrimitiveKind::HashSlice(f, h, _) => {
                         self.see(site, Target::Field(*f));
                         self.see(site, Target::Hash(*h));
                     }
@@ -323,6 +323,9 @@ impl Walk<'_, '_> {
             }
             for entry in &data.entries {
                 self.see(site, called(&entry.then));
+            }
+            if let Some(Algorithmic::Atcam { partition, .. }) = data.algorithmic {
+                self.see(site, Target::Field(partition));
             }
             if let Some(profile) = data.profile {
                 self.see(site, Target::Profile(profile));

@@ -2,11 +2,11 @@
 
 use super::{Diag, count, fits};
 use crate::ir::{
-    ActionCall, CounterHome, IdleMode, IdleTimeout, KeyValue, Loc, MatchKind, ProfileData, Program, Table,
-    TableData,
+    ActionCall, Algorithmic, CounterHome, IdleMode, IdleTimeout, KeyValue, Loc, MatchKind, ProfileData,
+    Program, Table, TableData,
 };
 use sluice_asic::alu::width_mask;
-use sluice_asic::geometry::MAX_RANGE_BITS;
+use sluice_asic::geometry::{ALPM_PARTITIONS, MAX_RANGE_BITS};
 use sluice_asic::select::{MAX_WORDS, WORD_SLOTS};
 use sluice_asic::units::Duration;
 use std::collections::BTreeMap;
@@ -19,6 +19,7 @@ pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
         profile_use(data, d);
         direct_counter(p, t, data, d);
         idle(data, d);
+        algorithmic(p, data, d);
     }
     for data in p.profiles.values() {
         profile(p, data, d);
@@ -237,6 +238,51 @@ fn idle(data: &TableData, d: &mut Vec<Diag>) {
             ),
             format!("use more bits, rarer sweeps, or at most {most}"),
         );
+    }
+}
+
+/// Memories in SRAM for keys that call for TCAM.
+fn algorithmic(p: &Program, data: &TableData, d: &mut Vec<Diag>) {
+    let Some(kind) = data.algorithmic else { return };
+    let name = &data.name;
+    let has = |kind: MatchKind| data.keys.iter().any(|k| k.kind == kind);
+    let mut error = |text: String, help: &str| d.push(Diag::error(data.loc, text).help(help));
+    let partitions = match kind {
+        Algorithmic::Alpm { partitions, subtrees } => {
+            if !has(MatchKind::Lpm) {
+                error(format!("table `{name}` is an ALPM without an lpm key"), "make the prefix an lpm key");
+            }
+            if subtrees == 0 {
+                error(format!("table `{name}` has partitions without subtrees"), "2 subtrees are usual");
+            }
+            partitions
+        }
+        Algorithmic::Atcam { partition, partitions } => {
+            let exact = |k: &crate::ir::Key| k.field == partition && k.kind == MatchKind::Exact;
+            if !data.keys.iter().any(exact) {
+                let field = &p.fields[partition].name;
+                error(
+                    format!("table `{name}` is partitioned by `{field}`, which is none of its exact keys"),
+                    "add it to the keys as exact",
+                );
+            }
+            if !has(MatchKind::Ternary) && !has(MatchKind::Lpm) {
+                error(
+                    format!("table `{name}` is an ATCAM, but all its keys are exact"),
+                    "leave the ATCAM out: exact keys are in SRAM anyway",
+                );
+            }
+            partitions
+        }
+    };
+    if !ALPM_PARTITIONS.contains(&partitions) {
+        error(
+            format!("table `{name}` has {partitions} partitions"),
+            "a partition index addresses 1024, 2048, 4096 or 8192",
+        );
+    }
+    if has(MatchKind::Range) {
+        error(format!("table `{name}` compares a range in SRAM"), "ranges are compared in TCAM only");
     }
 }
 

@@ -3,9 +3,12 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
 
+mod algorithmic;
 mod alu;
 mod bench;
+mod hash;
 mod idle;
 mod incremental;
 mod masked;
+mod profiles;
 mod range;

@@ -10,8 +10,8 @@ use super::gateway::{self, GatewayDemand};
 use super::sizes;
 use crate::flow::{Flow, Node, NodeKind, Outcome, Var, table_actions};
 use crate::ir::{
-    Action, Counter, CounterData, CounterHome, Expr, Hash, Index, Loc, MatchKind, Meter, MeterAccess,
-    MeterKind, PrimitiveKind, Profile, Program, Random, Register, RegisterAccess, Table,
+    Action, Algorithmic, Counter, CounterData, CounterHome, Expr, Hash, Index, Loc, MatchKind,
+    Meter, MeterAccess, MeterKind, PrimitiveKind, Profile, Program, Random, Register, RegisterAccess, Table,
 };
 use crate::rows;
 use crate::salu;
@@ -33,6 +33,11 @@ pub(crate) enum Lookup {
     Exact,
     /// TCAM.
     Ternary,
+    /// Algorithmic TCAM: partitions of SRAM.
+    Atcam {
+        /// Their number.
+        partitions: u32,
+    },
 }
 
 /// An action as the stage sees it.
@@ -161,6 +166,8 @@ pub(crate) struct Demand {
     pub(crate) randoms: BTreeMap<Random, u32>,
     /// Action profile.
     pub(crate) profile: Option<ProfileDemand>,
+    /// Entries of the TCAM that finds the partition, in a stage before the partitions.
+    pub(crate) classifier: Option<u32>,
     /// Bits per entry in map RAM for its age.
     pub(crate) idle_bits: Option<u32>,
     /// Stage that the author asks for.
@@ -223,6 +230,7 @@ impl Demand {
             arrays: Vec::new(),
             randoms: BTreeMap::new(),
             profile: None,
+            classifier: None,
             idle_bits: None,
             pin: None,
         };
@@ -256,10 +264,21 @@ impl Context<'_> {
             Some(MatchKind::Exact) => Lookup::Exact,
             Some(MatchKind::Ternary | MatchKind::Lpm | MatchKind::Range) => Lookup::Ternary,
         };
+        match data.algorithmic {
+            Some(Algorithmic::Alpm { partitions, subtrees }) => {
+                demand.lookup = Lookup::Atcam { partitions };
+                demand.classifier = Some(partitions.saturating_mul(subtrees));
+            }
+            Some(Algorithmic::Atcam { partitions, .. }) => demand.lookup = Lookup::Atcam { partitions },
+            None => {}
+        }
         demand.key = self.phv.bytes(data.keys.iter().map(|k| Var::Field(k.field)));
         let ranged = data.keys.iter().filter(|k| k.kind == MatchKind::Range);
         demand.ranged = self.phv.bytes(ranged.map(|k| Var::Field(k.field)));
-        demand.key_bits = demand.key.values().map(|mask| mask.count_ones()).sum();
+        demand.key_bits = match demand.lookup {
+            Lookup::Atcam { .. } => rows::atcam_key_bits(self.program, data),
+            _ => demand.key.values().map(|mask| mask.count_ones()).sum(),
+        };
         if demand.lookup != Lookup::None {
             demand.size = sizes::narrow(rows::planned(self.program, data));
         }
@@ -342,7 +361,7 @@ impl Context<'_> {
                 PrimitiveKind::SetValid(header, _) | PrimitiveKind::CopyValid(header, _) => {
                     need.writes.extend(self.phv.containers(&[Var::Valid(*header)]));
                 }
-                PrimitiveKind::Hash(field, hash) => {
+                PrimitiveKind::Hash(field, hash) | PrimitiveKind::HashSlice(field, hash, _) => {
                     let containers = self.phv.containers(&[Var::Field(*field)]);
                     need.hashed.extend(&containers);
                     need.writes.extend(containers);

@@ -3,7 +3,7 @@
 //! What lives here: the order in which resources are taken and the smaller choices (gateways, instruction
 //! words, action data bus). What may not: which node goes to which stage.
 
-use super::super::bits::PhvView;
+use super::super::bits::{PhvView, bits_for};
 use super::super::data::Owner;
 use super::demand::{AluArray, ArrayDemand, Demand, Lookup, ProfileDemand};
 use super::pool::{Content, Pool};
@@ -77,6 +77,7 @@ impl Fit<'_> {
             Lookup::None => self.keyless(pool, demand)?,
             Lookup::Exact => self.exact(pool, demand, entries)?,
             Lookup::Ternary => self.ternary(pool, demand, capacity)?,
+            Lookup::Atcam { partitions } => self.atcam(pool, demand, partitions, entries)?,
         }
         self.action_data(pool, demand, capacity)?;
         if let Some(bits) = demand.idle_bits {
@@ -102,6 +103,10 @@ impl Fit<'_> {
         match demand.lookup {
             Lookup::None => Ok(0),
             Lookup::Ternary => Ok(entries.div_ceil(mau.tcam_depth.max(1)).saturating_mul(mau.tcam_depth)),
+            Lookup::Atcam { partitions } => {
+                let part = sizes::atcam(mau, demand, partitions, entries);
+                part.map(|p| p.capacity(partitions)).map_err(|e| geometry_short(Column::Sram, e))
+            }
             Lookup::Exact => {
                 let layout =
                     sizes::exact(mau, demand, entries).map_err(|e| geometry_short(Column::Sram, e))?;
@@ -173,7 +178,48 @@ impl Fit<'_> {
             .map_err(|column| short(column, format!("{} RAMs of match ways", layout.srams)))
     }
 
+    /// The TCAM that finds the partition of an algorithmic table, in a stage before its partitions. The partition's
+    /// number stands in its indirection and goes to the next stage as action data.
+    pub(crate) fn classifier(&self, pool: &mut Pool, demand: &Demand, entries: u32) -> Result<(), Shortage> {
+        let mark = pool.mark();
+        let depth = self.chip.mau.tcam_depth.max(1);
+        let partition = match demand.lookup {
+            Lookup::Atcam { partitions } => bits_for(partitions),
+            _ => 0,
+        };
+        let capacity = entries.div_ceil(depth) * depth;
+        let done =
+            self.blocks(pool, demand, capacity, partition).and_then(|()| self.output(pool, demand.owner, 16));
+        if done.is_err() {
+            pool.roll_back(mark);
+        }
+        done
+    }
+
+    /// The columns of RAM that a partition is searched in, all addressed by the partition.
+    fn atcam(&self, pool: &mut Pool, demand: &Demand, partitions: u32, entries: u32) -> Result<(), Shortage> {
+        let (mau, owner) = (&self.chip.mau, demand.owner);
+        let part =
+            sizes::atcam(mau, demand, partitions, entries).map_err(|e| geometry_short(Column::Sram, e))?;
+        let bytes: BTreeSet<_> = demand.key.keys().copied().collect();
+        let most = part.width.max((bytes.len() as u32).div_ceil(mau.exact_xbar_group_bytes.max(1)));
+        let groups = xbar::exact(pool, (mau, self.view), owner, &bytes, &[], most)
+            .ok_or_else(|| short(Column::ExactXbar, format!("{} key bytes", bytes.len())))?;
+        let hash = hash::ways(pool, mau, owner, &[part.ways])
+            .ok_or_else(|| short(Column::HashBit, "the address of a partition"))?;
+        let hashes: Vec<_> = (0..part.ram_depth).filter_map(|_| hash.first().cloned()).collect();
+        let sizes = vec![part.ways; part.ram_depth as usize];
+        ram::ways(pool, mau, owner, &sizes, part.width, &hashes, &groups).map_err(|column| {
+            short(column, format!("{} RAMs of partitions", part.ways * part.ram_depth * part.width))
+        })
+    }
+
     fn ternary(&self, pool: &mut Pool, demand: &Demand, capacity: u32) -> Result<(), Shortage> {
+        self.blocks(pool, demand, capacity, demand.overhead_bits)
+    }
+
+    /// TCAM blocks for `capacity` rows with `overhead` bits of indirection each.
+    fn blocks(&self, pool: &mut Pool, demand: &Demand, capacity: u32, overhead: u32) -> Result<(), Shortage> {
         let (mau, owner) = (&self.chip.mau, demand.owner);
         let tables = pool.owners_of(Column::Tcam).len() as u32;
         if tables >= mau.ternary_tables {
@@ -188,8 +234,9 @@ impl Fit<'_> {
         if !ram::tcam(pool, mau, owner, groups, width) {
             return Err(short(Column::Tcam, format!("{} blocks", groups * width)));
         }
-        let rams =
-            sizes::indirection_rams(mau, demand, capacity).map_err(|e| geometry_short(Column::Sram, e))?;
+        let rams = geometry::tind_rams(mau, capacity.into(), overhead)
+            .map_err(|e| geometry_short(Column::Sram, e))?;
+        let rams = sizes::narrow(rams);
         ram::indirection(pool, mau, owner, rams)
             .map_err(|column| short(column, format!("{rams} RAMs of ternary indirection")))
     }

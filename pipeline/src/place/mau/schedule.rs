@@ -192,6 +192,9 @@ impl<'a> Schedule<'a> {
         let before = order.clone();
         let mut taken = Vec::new();
         for &i in cluster {
+            if self.complete[i] {
+                continue;
+            }
             let got = self.logical_id(i, order).and_then(|()| self.entries(i, stage, cluster.len() == 1));
             match got {
                 Ok(entries) => taken.push((i, entries)),
@@ -230,6 +233,10 @@ impl<'a> Schedule<'a> {
     /// Takes what all entries that are left need, or, for a table that may be split, as many as fit.
     fn entries(&mut self, i: usize, stage: u8, alone: bool) -> Result<u32, Shortage> {
         let demand = &self.demands[i];
+        if let Some(entries) = demand.classifier.filter(|_| self.parts[i].is_empty()) {
+            // The partitions follow in later stages.
+            return self.fit.classifier(&mut self.pools[usize::from(stage)], demand, entries).map(|()| 0);
+        }
         let want = self.left[i];
         let pool = &mut self.pools[usize::from(stage)];
         let whole = self.fit.part(pool, demand, want);

@@ -27,6 +27,50 @@ pub(crate) fn exact(mau: &MauSpec, demand: &Demand, entries: u32) -> Result<Exac
     Ok(layout)
 }
 
+/// An algorithmic TCAM in one stage: entries per word, RAMs per word, RAMs of a partition and RAMs that the partitions
+/// span.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AtcamPart {
+    pub(crate) pack: u32,
+    pub(crate) width: u32,
+    pub(crate) ram_depth: u32,
+    pub(crate) ways: u32,
+}
+
+impl AtcamPart {
+    pub(crate) fn capacity(self, partitions: u32) -> u32 {
+        narrow(u64::from(self.pack) * u64::from(self.ram_depth) * u64::from(partitions))
+    }
+}
+
+/// The layout with the fewest RAMs for `entries` entries, in one chain of cascaded RAMs (facts: asic §3.3).
+pub(crate) fn atcam(
+    mau: &MauSpec,
+    demand: &Demand,
+    partitions: u32,
+    entries: u32,
+) -> Result<AtcamPart, GeometryError> {
+    let table = ExactTable {
+        key_bits: demand.key_bits,
+        overhead_bits: demand.overhead_bits,
+        entries: 1,
+        ghost: false,
+        identity_hash: true,
+    };
+    let most = u64::from(mau.atcam_rams_per_row);
+    let mut best: Option<(u64, AtcamPart)> = None;
+    for word in geometry::exact_layouts(mau, &table)? {
+        let layout = geometry::atcam(mau, entries.into(), partitions, word.pack, word.width)?;
+        if layout.ram_depth <= most && best.is_none_or(|(srams, _)| layout.srams < srams) {
+            let (ram_depth, ways) = (narrow(layout.ram_depth), narrow(layout.ways));
+            best = Some((layout.srams, AtcamPart { pack: word.pack, width: word.width, ram_depth, ways }));
+        }
+    }
+    let too_many =
+        GeometryError::TooMany { what: "entries of an algorithmic TCAM", found: entries.into(), limit: most };
+    best.map(|(_, part)| part).ok_or(too_many)
+}
+
 /// TCAM blocks side by side for the table's key: the estimate, or one more where the sixth byte of a single
 /// block has bits in both nibbles (a block has five bytes and a nibble: facts asic §3.2).
 pub(crate) fn ternary_width(demand: &Demand) -> u32 {
@@ -62,6 +106,7 @@ pub(crate) fn step(mau: &MauSpec, demand: &Demand) -> u32 {
         Lookup::None => 1,
         Lookup::Ternary => mau.tcam_depth,
         Lookup::Exact => mau.sram_depth,
+        Lookup::Atcam { partitions } => partitions,
     }
 }
 
@@ -71,8 +116,10 @@ pub(crate) fn impossible(mau: &MauSpec, demand: &Demand) -> Option<GeometryError
         Lookup::None => None,
         Lookup::Exact => exact(mau, demand, 1).err(),
         Lookup::Ternary => indirection_rams(mau, demand, 1).err(),
+        Lookup::Atcam { partitions } => atcam(mau, demand, partitions, 1).err(),
     };
-    let widest = (demand.lookup == Lookup::Ternary && ternary_width(demand) > mau.ternary_xbar_groups)
+    let widest = ((demand.lookup == Lookup::Ternary || demand.classifier.is_some())
+        && ternary_width(demand) > mau.ternary_xbar_groups)
         .then_some(GeometryError::TooWide {
             what: "ternary key",
             found: demand.ternary_bytes().len() as u64 * 8,

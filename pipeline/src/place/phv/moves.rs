@@ -69,7 +69,7 @@ pub(super) fn writes(program: &Program, flow: &Flow) -> Vec<Write> {
         for primitive in &program.actions[action].body {
             let (dst, shape, moves) = match &primitive.kind {
                 PrimitiveKind::Set(dst, value) => (*dst, shape(*dst, value), trace(program, value)),
-                PrimitiveKind::Hash(dst, _) => {
+                PrimitiveKind::Hash(dst, _) | PrimitiveKind::HashSlice(dst, ..) => {
                     let m = Move { lo: 0, width: program.fields[*dst].width, source: Source::Hash };
                     (*dst, Shape::Copy, vec![m])
                 }

@@ -1,6 +1,7 @@
 //! Rule 6: instruction words and the action data bus.
 
 use super::Check;
+use super::paths::is_classifier;
 use crate::flow::Var;
 use crate::ir::{Action, Expr, Intrinsic, MeterAccess, PrimitiveKind, RegisterAccess};
 use crate::place::data::{Owner, Part};
@@ -10,6 +11,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) fn check(check: &mut Check<'_>) {
     for (owner, part) in check.parts() {
+        // A classifier finds a partition; the table's own actions run where its partitions are.
+        if check.table(owner).is_some_and(|t| is_classifier(check, owner, part, t)) {
+            continue;
+        }
         words(check, owner, part);
         outputs(check, owner, part);
     }
@@ -23,7 +28,10 @@ fn written(check: &Check<'_>, action: Action) -> BTreeSet<Container> {
         .body
         .iter()
         .flat_map(|p| match &p.kind {
-            PrimitiveKind::Set(f, _) | PrimitiveKind::Hash(f, _) | PrimitiveKind::SetMasked(f, ..) => {
+            PrimitiveKind::Set(f, _)
+            | PrimitiveKind::Hash(f, _)
+            | PrimitiveKind::SetMasked(f, ..)
+            | PrimitiveKind::HashSlice(f, ..) => {
                 vec![Var::Field(*f)]
             }
             PrimitiveKind::SetValid(h, _) | PrimitiveKind::CopyValid(h, _) => vec![Var::Valid(*h)],
@@ -109,7 +117,7 @@ fn fed(check: &Check<'_>, action: Action) -> BTreeSet<Container> {
         .iter()
         .flat_map(|p| match &p.kind {
             PrimitiveKind::Set(f, value) if has_param(value) => vec![Var::Field(*f)],
-            PrimitiveKind::Hash(f, _) => vec![Var::Field(*f)],
+            PrimitiveKind::Hash(f, _) | PrimitiveKind::HashSlice(f, ..) => vec![Var::Field(*f)],
             PrimitiveKind::Register(access) => taken(access),
             PrimitiveKind::SetMasked(f, ..) => vec![Var::Field(*f)],
             PrimitiveKind::Meter(MeterAccess { to, .. }) | PrimitiveKind::Random(to, _) => {

@@ -1,7 +1,8 @@
 //! Rule 4: RAMs and TCAMs against the entries that they must hold.
 
 use super::Check;
-use crate::ir::{Counter, CounterHome, MatchKind, PrimitiveKind, Table};
+use super::paths::in_tcam;
+use crate::ir::{Algorithmic, Counter, CounterHome, MatchKind, PrimitiveKind, Table};
 use crate::place::data::{Owner, Part};
 use crate::place::params::param_bits;
 use sluice_asic::chip::Column;
@@ -12,8 +13,15 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) fn check(check: &mut Check<'_>) {
     for (owner, part) in check.parts() {
         if let Some(table) = check.table(owner) {
-            let keys = check.program.tables[table].keys.iter().map(|k| k.kind).max();
-            match keys {
+            let data = &check.program.tables[table];
+            if data.algorithmic.is_some() {
+                if in_tcam(check, owner, part, table) {
+                    classifier(check, owner, part, table);
+                    continue;
+                }
+                partitions(check, owner, part, table);
+            }
+            match data.keys.iter().map(|k| k.kind).max().filter(|_| data.algorithmic.is_none()) {
                 None => {}
                 Some(MatchKind::Exact) => exact(check, owner, part, table),
                 Some(_) => ternary(check, owner, part, table),
@@ -110,6 +118,66 @@ fn hash_bits(check: &mut Check<'_>, owner: Owner, part: Part, sizes: &[u32]) {
     check.at_least(owner, part.stage, "index hash bits", index, u64::from(ways * check.mau.hash_index_bits));
     let needed: u32 = sizes.iter().map(|s| s.checked_ilog2().unwrap_or(0)).sum();
     check.at_least(owner, part.stage, "select hash bits", select, u64::from(needed));
+}
+
+/// The TCAM of an algorithmic table: a row per subtree, its indirection, and the way of the partition's number.
+fn classifier(check: &mut Check<'_>, owner: Owner, part: Part, table: Table) {
+    let Some(Algorithmic::Alpm { partitions, subtrees }) = check.program.tables[table].algorithmic else {
+        return;
+    };
+    let rows = u64::from(partitions) * u64::from(subtrees);
+    let bytes = key_bits(check, table).div_ceil(8);
+    let found = check.units_for(owner, part.stage, Column::Tcam, "key word").count() as u64;
+    check.at_least(
+        owner,
+        part.stage,
+        "TCAM blocks of a classifier",
+        found,
+        geometry::tcams(check.mau, rows, bytes),
+    );
+    let needed = geometry::tind_rams(check.mau, rows, partitions.next_power_of_two().ilog2()).unwrap_or(0);
+    let found = check.units_for(owner, part.stage, Column::Sram, "indirection").count() as u64;
+    check.at_least(owner, part.stage, "RAMs of ternary indirection", found, needed);
+    let found = check.units(owner, part.stage, Column::Slots16).count() as u64;
+    check.at_least(owner, part.stage, "outputs for the partition", found, 1);
+}
+
+/// The partitions of an algorithmic table: columns of equal RAMs, no more than one row cascades.
+fn partitions(check: &mut Check<'_>, owner: Owner, part: Part, table: Table) {
+    let data = &check.program.tables[table];
+    let (Some(Algorithmic::Alpm { partitions, .. }) | Some(Algorithmic::Atcam { partitions, .. })) =
+        data.algorithmic
+    else {
+        return;
+    };
+    let mut columns: BTreeMap<String, u64> = BTreeMap::new();
+    for used in check.units_for(owner, part.stage, Column::Sram, "match way") {
+        let way = used.purpose.split(' ').nth(2).unwrap_or_default().to_owned();
+        *columns.entry(way).or_default() += 1;
+    }
+    let most = u64::from(check.mau.atcam_rams_per_row);
+    if columns.len() as u64 > most {
+        check.report(
+            owner,
+            format!("{} cascaded RAMs in stage {}; at most {most}", columns.len(), part.stage),
+        );
+    }
+    let wanted = ExactTable {
+        key_bits: crate::rows::atcam_key_bits(check.program, data),
+        overhead_bits: least_overhead(check, owner, part.stage, table),
+        entries: 1,
+        ghost: false,
+        identity_hash: true,
+    };
+    let ways = u64::from(partitions.div_ceil(check.mau.sram_depth));
+    let width = columns.values().min().copied().unwrap_or(0) / ways.max(1);
+    let layouts = geometry::exact_layouts(check.mau, &wanted).unwrap_or_default();
+    let pack = layouts.iter().filter(|l| u64::from(l.width) <= width).map(|l| l.pack).max().unwrap_or(0);
+    let held = columns.len() as u64 * u64::from(pack) * u64::from(partitions);
+    check.at_least(owner, part.stage, "entries in partitions", held, part.entries.into());
+    let address = u64::from(partitions.next_power_of_two().ilog2());
+    let bits = check.units_for(owner, part.stage, Column::HashBit, "way").count() as u64;
+    check.at_least(owner, part.stage, "address bits of partitions", bits, address);
 }
 
 fn ternary(check: &mut Check<'_>, owner: Owner, part: Part, table: Table) {

@@ -2,7 +2,7 @@
 
 use super::Check;
 use crate::flow::{NodeKind, Var};
-use crate::ir::{CounterHome, Expr, Hash, MatchKind, PrimitiveKind};
+use crate::ir::{Algorithmic, CounterHome, Expr, Hash, MatchKind, PrimitiveKind, Table};
 use crate::place::bits::ByteRef;
 use crate::place::data::{Owner, Part};
 use sluice_asic::chip::Column;
@@ -14,9 +14,7 @@ pub(super) fn check(check: &mut Check<'_>) {
         let mut exact: BTreeSet<ByteRef> = BTreeSet::new();
         let mut ternary: BTreeSet<ByteRef> = BTreeSet::new();
         let read = |v: &Var| -> BTreeSet<ByteRef> { check.view.bytes([*v]).into_keys().collect() };
-        let key_is_ternary = check
-            .table(owner)
-            .is_some_and(|t| check.program.tables[t].keys.iter().any(|k| k.kind != MatchKind::Exact));
+        let key_is_ternary = check.table(owner).is_some_and(|t| in_tcam(check, owner, part, t));
         if let Some(table) = check.table(owner) {
             let keys = check.program.tables[table].keys.iter().map(|k| Var::Field(k.field));
             let bytes: BTreeSet<ByteRef> = check.view.bytes(keys).into_keys().collect();
@@ -34,6 +32,22 @@ pub(super) fn check(check: &mut Check<'_>) {
             _ => buses(check, owner, part),
         }
         hashes(check, owner, part);
+    }
+}
+
+/// Whether the part is the TCAM in front of an algorithmic table's partitions.
+pub(super) fn is_classifier(check: &Check<'_>, owner: Owner, part: Part, table: Table) -> bool {
+    let alpm = matches!(check.program.tables[table].algorithmic, Some(Algorithmic::Alpm { .. }));
+    alpm && check.placed(owner).parts.first() == Some(&part)
+}
+
+/// Whether the part looks the key up in TCAM: of an algorithmic table only the classifier does, its first part.
+pub(super) fn in_tcam(check: &Check<'_>, owner: Owner, part: Part, table: Table) -> bool {
+    let data = &check.program.tables[table];
+    match data.algorithmic {
+        None => data.keys.iter().any(|k| k.kind != MatchKind::Exact),
+        Some(Algorithmic::Alpm { .. }) => is_classifier(check, owner, part, table),
+        Some(Algorithmic::Atcam { .. }) => false,
     }
 }
 
@@ -194,7 +208,7 @@ fn hashes(check: &mut Check<'_>, owner: Owner, part: Part) {
     let mut used: BTreeSet<Hash> = BTreeSet::new();
     for action in check.flow(owner.gress).actions(program, owner.node) {
         for p in &program.actions[action].body {
-            if let PrimitiveKind::Hash(_, hash) = &p.kind {
+            if let PrimitiveKind::Hash(_, hash) | PrimitiveKind::HashSlice(_, hash, _) = &p.kind {
                 used.insert(*hash);
             }
         }

@@ -3,7 +3,7 @@
 use super::Check;
 use crate::entity::EntityMap;
 use crate::flow::Node;
-use crate::ir::PrimitiveKind;
+use crate::ir::{Algorithmic, PrimitiveKind};
 use crate::place::data::Owner;
 use sluice_asic::chip::Column;
 use sluice_asic::gress::Gress;
@@ -68,12 +68,26 @@ fn weak_stage(check: &Check<'_>, gress: Gress) -> Option<String> {
                 }
             }
         }
+        if in_stage(stage).any(|n| addressed(check, gress, n, stage)) {
+            needed = StageDependency::Match;
+        }
         if placed.dependencies[stage] < needed {
             let found = placed.dependencies[stage];
             return Some(format!("stage {stage} of {gress} has a {found:?} dependency; {needed:?} needed"));
         }
     }
     None
+}
+
+/// Whether the node's partitions begin in this stage: their address is found in an earlier one.
+fn addressed(check: &Check<'_>, gress: Gress, node: Node, stage: usize) -> bool {
+    let table = check.table(Owner { gress, node });
+    let alpm =
+        table.is_some_and(|t| matches!(check.program.tables[t].algorithmic, Some(Algorithmic::Alpm { .. })));
+    alpm && check.placement.gress(gress).nodes[node]
+        .parts
+        .get(1)
+        .is_some_and(|p| usize::from(p.stage) == stage)
 }
 
 fn wrong_cycles(check: &Check<'_>, gress: Gress) -> Option<String> {

@@ -49,7 +49,7 @@ pub(super) fn results(program: &Program, action: Action) -> Vec<Result> {
                 let bits = (0..program.fields[*field].width).map(|b| bit(program, value, b)).collect();
                 Result { field: *field, loc: p.loc, how: how(*field, value), bits }
             }
-            PrimitiveKind::Hash(field, _) => {
+            PrimitiveKind::Hash(field, _) | PrimitiveKind::HashSlice(field, ..) => {
                 let bits = vec![vec![Bit::Hash]; program.fields[*field].width.into()];
                 Result { field: *field, loc: p.loc, how: How::Copied, bits }
             }
