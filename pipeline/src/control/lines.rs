@@ -63,7 +63,18 @@ const COMMANDS: [(&str, &str); 11] = [
 /// Everything that is wrong with the file, in the order of its lines. What depends on the state (duplicates,
 /// room, fitting values) is checked by [`Script::apply`].
 pub fn parse(program: &Program, text: &str, origin: &str) -> Result<Script, Vec<EntryError>> {
-    read(program, text, origin, |words| Ok((Duration::ZERO, words)))
+    let script = read(program, text, origin, |words| Ok((Duration::ZERO, words)))?;
+    let reads = script.ops.iter().filter(|sourced| matches!(sourced.op, ControlOp::Read { .. }));
+    let errors: Vec<EntryError> = reads
+        .map(|sourced| EntryError {
+            origin: origin.to_owned(),
+            line: sourced.line,
+            text: "there is nothing to read before the run".to_owned(),
+            help: "put the reading into a file of changes, behind its time: `@1ms register_read ..`"
+                .to_owned(),
+        })
+        .collect();
+    if errors.is_empty() { Ok(script) } else { Err(errors) }
 }
 
 /// Reads a file of changes: commands with the time from the start of the run at which each takes effect. The

@@ -40,7 +40,7 @@ pub use intrinsic::{Intrinsic, IntrinsicInfo};
 pub use loc::Loc;
 pub use meter::{LpfSpec, MeterConfig, MeterData, MeterKind, RandomData};
 pub use register::{
-    CellCond, CellStmt, CellStmtKind, CellValue, LanePart, RegisterActionData, RegisterData, Search,
+    CellCond, CellStmt, CellStmtKind, CellValue, LanePart, Operand, RegisterActionData, RegisterData, Search,
 };
 
 use crate::entity::{EntityMap, entities};

@@ -5,7 +5,7 @@ use super::possible::Possible;
 use super::{Diag, papercut, parser};
 use crate::entity::EntityMap;
 use crate::ir::{
-    Action, ApplyArms, Block, Cond, Expr, Field, Hash, Header, Home, Index, Intrinsic, Loc, Next,
+    Action, ApplyArms, Block, Cond, Expr, Field, Hash, Header, Home, Index, Intrinsic, Loc, Next, Operand,
     ParserOpKind, ParserState, PrimitiveKind, Program, StmtKind, Table,
 };
 use sluice_asic::gress::Gress;
@@ -179,7 +179,10 @@ impl Walk<'_> {
                 PrimitiveKind::Register(access) => {
                     self.index(&access.index, &before, &who, primitive.loc);
                     for operand in self.p.register_actions[access.action].operands() {
-                        self.expr(operand, &before, &who, primitive.loc);
+                        match operand {
+                            Operand::Phv(e) => self.expr(&e, &before, &who, primitive.loc),
+                            Operand::Hash(hash) => self.hash(hash, &before, &who, primitive.loc),
+                        }
                     }
                 }
                 PrimitiveKind::Meter(access) => {

@@ -179,8 +179,8 @@ fn mistakes_name_the_array_the_limit_and_the_remedy() {
             "register_write seen",
             "too few or too many words; expected register_write REGISTER INDEX VALUE [HIGH]",
         ),
-        ("register_read seen 9", "there is no element 9"),
-        ("counter_read all 2", "counter `all` has 2 cells; there is no cell 2"),
+        ("register_read seen 3", "there is nothing to read before the run"),
+        ("counter_reset all 2", "counter `all` has 2 cells; there is no cell 2"),
         ("meter_set_rates police 1 8Mbps 9Mbps:1", "`8Mbps` is no rate with a burst"),
         (
             "meter_set_rates smooth 1 1:1 1:1",
@@ -196,6 +196,18 @@ fn mistakes_name_the_array_the_limit_and_the_remedy() {
         let text = refused[0].to_string();
         assert!(text.contains(wanted) && text.contains("file:1"), "{line}: {text}");
     }
+}
+
+#[test]
+fn readings_of_cells_that_do_not_exist_are_refused() {
+    let program = source();
+    let control = ControlState::new(&program);
+    let changes = "@1us register_read seen 9\n@2us counter_read all 2";
+    let script = lines::parse_changes(&program, changes, "file").unwrap();
+    let refused = script.check(&program, &control).unwrap_err();
+    let text: String = refused.iter().map(ToString::to_string).collect();
+    assert!(text.contains("register `seen` has 8 elements; there is no element 9\n  --> file:1"), "{text}");
+    assert!(text.contains("counter `all` has 2 cells; there is no cell 2\n  --> file:2"), "{text}");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use super::gateway::{self, GatewayDemand};
 use crate::flow::{Flow, Node, NodeKind, Outcome, Var, table_actions};
 use crate::ir::{
     Action, Counter, CounterData, CounterHome, Expr, Hash, Index, Loc, MatchKind, Meter, MeterAccess,
-    MeterKind, PrimitiveKind, Profile, Program, Random, Register, RegisterAccess, Table,
+    MeterKind, Operand, PrimitiveKind, Profile, Program, Random, Register, RegisterAccess, Table,
 };
 use crate::salu;
 use crate::verify::Diag;
@@ -368,8 +368,21 @@ impl Context<'_> {
     fn access(&self, access: &RegisterAccess, demand: &mut Demand) {
         let register = self.program.register_actions[access.action].register;
         let data = &self.program.registers[register];
-        let operands: Vec<Expr> =
-            salu::map(self.program, register, self.chip).map(|mapped| mapped.operands).unwrap_or_default();
+        let mapped = salu::map(self.program, register, self.chip);
+        let (mut operands, mut hashes) = (Vec::new(), Vec::new());
+        for operand in mapped.map(|mapped| mapped.operands).unwrap_or_default() {
+            match operand {
+                Operand::Phv(e) => operands.push(e),
+                Operand::Hash(hash) => hashes.push(hash),
+            }
+        }
+        let known =
+            demand.arrays.iter().any(|a| matches!(a.array, AluArray::Register(r, _) if r == register));
+        for hash in hashes.into_iter().filter(|_| !known) {
+            let hash = &self.program.hashes[hash];
+            let (bytes, bits) = (self.input_bytes(&hash.inputs), u32::from(hash.width));
+            demand.hashes.push(HashDemand { bytes, bits, name: hash.name.clone() });
+        }
         let array = AluArray::Register(register, data.format);
         let purpose = format!("register `{}`", data.name);
         let bytes = self.input_bytes(&operands);
