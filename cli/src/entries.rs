@@ -51,7 +51,7 @@ fn schema(program: &Program) -> Value {
             json!({ "name": t.name, "size": t.size, "keys": keys, "actions": actions })
         })
         .collect();
-    json!({ "schema": "sluice.entries-schema/1", "program": program.name, "tables": tables })
+    json!({ "schema": "sluice.entries-schema/1", "program": program.name, "tables": tables, "registers": schema.registers, "meters": schema.meters })
 }
 
 fn counts(program: &Program, state: &ControlState) -> Value {

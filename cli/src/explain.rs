@@ -151,6 +151,14 @@ fn words(chip: &ChipSpec) -> Result<Vec<Word>, Failure> {
             let more = format!("counts {:?} in program {}", c.kind, stage.name());
             list.push(Word { word: c.name.clone(), kind: "counter", text: c.doc.clone(), more });
         }
+        for r in program.registers.values() {
+            let more = format!("elements of {} bits in program {}", r.format, stage.name());
+            list.push(Word { word: r.name.clone(), kind: "register", text: r.doc.clone(), more });
+        }
+        for m in program.meters.values() {
+            let more = format!("of kind {} in program {}", m.kind.word(), stage.name());
+            list.push(Word { word: m.name.clone(), kind: "meter", text: m.doc.clone(), more });
+        }
     }
     for column in Column::ALL {
         let available = column.available(&chip.mau);
@@ -177,7 +185,7 @@ fn words(chip: &ChipSpec) -> Result<Vec<Word>, Failure> {
 }
 
 /// Keys of summary.json.
-const SUMMARY: [(&str, &str); 17] = [
+const SUMMARY: [(&str, &str); 19] = [
     ("packets.in", "frames taken off the wires of the inputs"),
     ("packets.created", "packets made inside the switch; a multicast to n members creates n-1"),
     ("created.mirror", "copies made for mirror sessions"),
@@ -198,4 +206,6 @@ const SUMMARY: [(&str, &str); 17] = [
         "with --find-ndr: the highest rate without loss in bit/s on the wire and packets/s, with its trials",
     ),
     ("violations", "stated properties that failed"),
+    ("registers", "per register and pipe: elements that differ from their first value, a few of them shown"),
+    ("readings", "what `register_read` and `counter_read` found, with time and pipe"),
 ];

@@ -286,7 +286,7 @@ fn action_effects(program: &Program, action: Action, e: &mut Effects) {
             PrimitiveKind::Register(access) => {
                 access.index.fields(program, &mut |f| e.match_reads.push(Var::Field(f)));
                 for operand in program.register_actions[access.action].operands() {
-                    operand.fields(&mut |f| e.match_reads.push(Var::Field(f)));
+                    operand.fields(program, &mut |f| e.match_reads.push(Var::Field(f)));
                 }
                 e.writes.extend(access.outputs.iter().map(|(_, f)| Var::Field(*f)));
             }

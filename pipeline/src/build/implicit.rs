@@ -101,7 +101,7 @@ fn reads(program: &Program, kind: &PrimitiveKind) -> Vec<Var> {
             access.index.fields(program, &mut |f| list.push(Var::Field(f)));
             let code = program.register_actions.get(access.action);
             for operand in code.map(|c| c.operands()).unwrap_or_default() {
-                operand.fields(&mut |f| list.push(Var::Field(f)));
+                operand.fields(program, &mut |f| list.push(Var::Field(f)));
             }
         }
         PrimitiveKind::SetMasked(field, ..) => list.push(Var::Field(*field)),

@@ -3,6 +3,7 @@
 //! What may not live here: declarations and statements.
 
 use super::cond::{ComparesWith, Cond, Decision};
+use super::handles::HashRef;
 use super::value::{Bits, Expr, Ro};
 use crate::ir::{CellCond, CellStmtKind, CellValue, CmpOp, Cond as IrCond, Expr as IrExpr, LanePart};
 use sluice_asic::salu::{Half, MathOp, MathUnit, SaluOp, Sense};
@@ -48,6 +49,13 @@ impl<const W: u16> CellRhs<W> for ElementValue<W> {
 impl<const W: u16> CellRhs<W> for u64 {
     fn cell(self) -> CellValue {
         CellValue::Const(self)
+    }
+}
+
+/// A hash of as many bits as the element has, computed on the way to the stateful ALU.
+impl<const W: u16> CellRhs<W> for HashRef<W> {
+    fn cell(self) -> CellValue {
+        CellValue::Hash(self.id())
     }
 }
 

@@ -87,7 +87,7 @@ const COMMANDS: [(&str, &str); 24] = [
 /// Everything that is wrong with the file, in the order of its lines. What depends on the state (duplicates,
 /// room, fitting values) is checked by [`Script::apply`].
 pub fn parse(program: &Program, text: &str, origin: &str) -> Result<Script, Vec<EntryError>> {
-    complete(read(program, text, origin, at_once))
+    complete(before_run(program, text, origin))
 }
 
 /// Reads a file of commands and applies all of it, or nothing.
@@ -101,12 +101,22 @@ pub fn load(
     origin: &str,
     control: &mut ControlState,
 ) -> Result<Vec<Change>, Vec<EntryError>> {
-    let (script, errors) = read(program, text, origin, at_once);
+    let (script, errors) = before_run(program, text, origin);
     script.apply_beside(program, control, errors)
 }
 
-fn at_once<'w>(words: &'w [&'w str]) -> Result<(Duration, &'w [&'w str]), Problem> {
-    Ok((Duration::ZERO, words))
+/// Commands that take effect at once; there is nothing to read then.
+fn before_run(program: &Program, text: &str, origin: &str) -> (Script, Vec<EntryError>) {
+    let (script, mut errors) = read(program, text, origin, |words| Ok((Duration::ZERO, words)));
+    let reads = script.ops.iter().filter(|sourced| matches!(sourced.op, ControlOp::Read { .. }));
+    errors.extend(reads.map(|sourced| EntryError {
+        origin: origin.to_owned(),
+        line: sourced.line,
+        text: "there is nothing to read before the run".to_owned(),
+        help: "put the reading into a file of changes, behind its time: `@1ms register_read ..`".to_owned(),
+    }));
+    errors.sort_by_key(|e| e.line);
+    (script, errors)
 }
 
 fn complete((script, errors): (Script, Vec<EntryError>)) -> Result<Script, Vec<EntryError>> {

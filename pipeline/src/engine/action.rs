@@ -10,7 +10,7 @@ use super::hash::HashPlan;
 use super::register::{AccessPlan, CellAt, Notes, Operand, Stamps, Work};
 use crate::entity::{Entity, EntityMap};
 use crate::ir::{
-    Action, Counter, CounterKind, Expr, Field, Hash, Header, Index, Label, MeterAccess, PrimitiveKind,
+    self, Action, Counter, CounterKind, Expr, Field, Hash, Header, Index, Label, MeterAccess, PrimitiveKind,
     Program, Random, Register, RegisterAccess,
 };
 use crate::pass::{Count, State};
@@ -395,7 +395,10 @@ impl Lowering<'_, '_> {
         let mut operands = [None, None];
         for ((slot, used), e) in operands.iter_mut().zip(salu.phv_halves()).zip(&sources) {
             if used {
-                *slot = Some(self.operand(code, e)?);
+                *slot = Some(match e {
+                    ir::Operand::Phv(e) => self.operand(code, e)?,
+                    ir::Operand::Hash(hash) => Operand::Hash(self.hash(*hash)?),
+                });
             }
         }
         let index = self.cell(code, &access.index)?;

@@ -20,6 +20,8 @@ use sluice_asic::salu::{Operands, SaluProgram};
 pub(super) enum Operand {
     Narrow(Source),
     Wide(WideSource),
+    /// The position of a hash.
+    Hash(u32),
 }
 
 /// Where a cell's number comes from.
@@ -108,14 +110,14 @@ impl AccessPlan {
         match self.note.and_then(|n| notes.get_mut(n)) {
             None => for_lanes::<N>(mask, |l| {
                 let index = self.cell(l, phv, entry, hashes);
-                self.access(state, index, self.read(l, phv, entry), l, phv, stamps);
+                self.access(state, index, self.read(l, phv, entry, hashes), l, phv, stamps);
             }),
             Some(notes) => {
                 notes.mask |= mask;
                 for_lanes::<N>(mask, |l| {
                     notes.plan[l] = number;
                     notes.index[l] = self.cell(l, phv, entry, hashes);
-                    notes.operands[l] = self.read(l, phv, entry);
+                    notes.operands[l] = self.read(l, phv, entry, hashes);
                 });
             }
         }
@@ -131,11 +133,12 @@ impl AccessPlan {
     }
 
     #[inline]
-    fn read(&self, lane: usize, phv: &Phv, entry: &EntryOf<'_>) -> (u64, u64) {
+    fn read(&self, lane: usize, phv: &Phv, entry: &EntryOf<'_>, hashes: &[HashPlan]) -> (u64, u64) {
         let of = |operand: &Option<Operand>| match operand {
             None => 0,
             Some(Operand::Narrow(source)) => value(*source, lane, phv, entry).into(),
             Some(Operand::Wide(source)) => wide_value(source, lane, phv, entry) as u64,
+            Some(Operand::Hash(plan)) => hashes[*plan as usize].eval(phv, lane),
         };
         (of(&self.operands[0]), of(&self.operands[1]))
     }

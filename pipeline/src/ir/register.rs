@@ -4,7 +4,7 @@
 //! The statements of a register action run in order, as in P4: a value read after a write is the new one.
 //! Every value is as wide as a half of the element; narrower PHV operands get zeros in front, sums wrap.
 
-use super::{CmpOp, CounterHome, Expr, Loc, Register};
+use super::{CmpOp, CounterHome, Expr, Field, Hash, Loc, Program, Register};
 use sluice_asic::gress::Gress;
 use sluice_asic::salu::{Format, Half, LaneSearch, MathUnit, SaluOp, Sense, State as Element};
 
@@ -105,6 +105,30 @@ pub enum CellValue {
     Remainder(Box<CellValue>, Box<CellValue>),
     /// Only returned: a part of what the lane search found.
     Lane(LanePart),
+    /// A hash of the packet, computed on the way to the stateful ALU.
+    Hash(Hash),
+}
+
+/// A value from the packet that a stateful ALU takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Operand {
+    /// A field, or slices and casts of one.
+    Phv(Expr),
+    /// A hash.
+    Hash(Hash),
+}
+
+impl Operand {
+    /// Calls `visit` for every field that the value depends on, in order, repeats included.
+    pub fn fields(&self, program: &Program, visit: &mut impl FnMut(Field)) {
+        match self {
+            Operand::Phv(e) => e.fields(visit),
+            Operand::Hash(hash) => {
+                let inputs = program.hashes.get(*hash).map_or(&[][..], |h| &h.inputs);
+                inputs.iter().for_each(|input| input.fields(visit));
+            }
+        }
+    }
 }
 
 /// What a lane search gives back.
@@ -155,10 +179,11 @@ impl CellValue {
     }
 
     /// Calls `visit` for every value from the packet, in order, repeats included.
-    pub fn operands<'v>(&'v self, visit: &mut impl FnMut(&'v Expr)) {
+    pub fn operands(&self, visit: &mut impl FnMut(Operand)) {
         match self {
             CellValue::Const(_) | CellValue::Half(_) | CellValue::Address | CellValue::Lane(_) => {}
-            CellValue::Phv(e) => visit(e),
+            CellValue::Phv(e) => visit(Operand::Phv(e.clone())),
+            CellValue::Hash(hash) => visit(Operand::Hash(*hash)),
             CellValue::Op(_, a, b) | CellValue::Quotient(a, b) | CellValue::Remainder(a, b) => {
                 a.operands(visit);
                 b.operands(visit);
@@ -221,10 +246,10 @@ impl RegisterActionData {
 
     /// The different values from the packet, in order of their first use.
     #[must_use]
-    pub fn operands(&self) -> Vec<&Expr> {
-        let mut list: Vec<&Expr> = Vec::new();
+    pub fn operands(&self) -> Vec<Operand> {
+        let mut list: Vec<Operand> = Vec::new();
         self.statements(&mut |stmt| {
-            let mut add = |e| {
+            let mut add = |e: Operand| {
                 if !list.contains(&e) {
                     list.push(e);
                 }
@@ -232,7 +257,9 @@ impl RegisterActionData {
             match &stmt.kind {
                 CellStmtKind::Write(_, value) | CellStmtKind::Output(_, value) => value.operands(&mut add),
                 CellStmtKind::If(cond, ..) => cond.values(&mut |v| v.operands(&mut add)),
-                CellStmtKind::Search(search) => search.operands.iter().for_each(add),
+                CellStmtKind::Search(search) => {
+                    search.operands.iter().for_each(|e| add(Operand::Phv(e.clone())));
+                }
             }
         });
         list

@@ -142,7 +142,6 @@ fn features(
             body.any(|p| matches!(&p.kind, PrimitiveKind::Register(x) if program.register_actions[x.action].divides()))
         }),
         lpf_wred: alus("lpf").chain(alus("wred")).next().is_some(),
-        ..StageFeatures::default()
     }
 }
 

@@ -87,6 +87,7 @@ impl Access<'_> {
             CellValue::Half(half) if *half == Half::Hi && !self.format.has_hi() => 0,
             CellValue::Half(half) => self.halves[*half as usize],
             CellValue::Phv(e) => self.env.value(e) as u64,
+            CellValue::Hash(hash) => self.env.hash(&self.env.program.hashes[*hash]),
             CellValue::Op(op, a, b) => {
                 let (a, b) = (self.value(a) as u32, self.value(b) as u32);
                 op.eval(a, b, self.format.math_bits()).into()

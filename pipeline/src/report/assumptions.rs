@@ -63,12 +63,38 @@ const PLACER: [(&str, &str, &str, &str); 9] = [
     ),
 ];
 
+/// The same, of programs with registers.
+const REGISTERS: [(&str, &str, &str, &str); 1] = [(
+    "place.alu_hash",
+    "A hash that a stateful ALU takes goes through hash distribution, as an index does.",
+    "16 bits a slice",
+    "the sources show hash inputs of these ALUs, not their way (facts: asic §4.5)",
+)];
+
+/// The same, of programs with meters, filters or WRED.
+const METERS: [(&str, &str, &str, &str); 2] = [
+    (
+        "place.meter_split",
+        "A large meter is divided over at most two meter ALUs.",
+        "2 ALUs",
+        "the compiler splits large meters in two halves (facts: asic §4.5)",
+    ),
+    (
+        "meter.time",
+        "Meters see the entry stamp in whole ns as cycles; packets are charged when they enter.",
+        "ns of entry",
+        "the chip charges at the packet's end, whose cycle is not in the sources (facts: asic §5, §12)",
+    ),
+];
+
 /// Everything assumed, the chip's list first.
 pub(super) fn of(program: &Program, chip: &ChipSpec) -> Vec<Assumption> {
     let concerns = |a: &&Assumption| {
         ["latency.", "mau.", "phv.", "parser.", "deparser."].iter().any(|area| a.id.starts_with(area))
     };
-    let own = PLACER.iter().map(|(id, text, value, why)| Assumption {
+    let registers = if program.registers.is_empty() { &[][..] } else { &REGISTERS[..] };
+    let meters = if program.meters.is_empty() { &[][..] } else { &METERS[..] };
+    let own = PLACER.iter().chain(registers).chain(meters).map(|(id, text, value, why)| Assumption {
         id: (*id).to_owned(),
         text: (*text).to_owned(),
         value: (*value).to_owned(),

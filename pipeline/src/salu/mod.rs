@@ -16,7 +16,7 @@ mod summary;
 
 pub use summary::summary;
 
-use crate::ir::{Expr, Program, Register, RegisterAction};
+use crate::ir::{Expr, Operand, Program, Register, RegisterAction};
 use crate::verify::Diag;
 use paths::Paths;
 use sluice_asic::chip::ChipSpec;
@@ -26,7 +26,7 @@ use sluice_asic::salu::{SaluError, SaluProgram, validate_register};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mapped {
     /// Values from the packet, low operand first: at most two, shared by all actions (facts: asic §1.3, §4.4).
-    pub operands: Vec<Expr>,
+    pub operands: Vec<Operand>,
     /// The actions in order of declaration.
     pub actions: Vec<(RegisterAction, SaluProgram)>,
 }
@@ -48,8 +48,8 @@ pub fn map(program: &Program, register: Register, chip: &ChipSpec) -> Result<Map
     let (mut diags, mut actions, mut operands) = (Vec::new(), Vec::new(), Vec::new());
     for (action, code) in program.actions_of(register) {
         for e in code.operands() {
-            if !operands.contains(e) {
-                operands.push(e.clone());
+            if !operands.contains(&e) {
+                operands.push(e);
             }
         }
         let who = format!("register action `{}`", code.name);
@@ -89,7 +89,11 @@ pub fn map(program: &Program, register: Register, chip: &ChipSpec) -> Result<Map
 }
 
 /// A packet value as messages and reports name it.
-fn operand_name(program: &Program, e: &Expr) -> String {
+fn operand_name(program: &Program, operand: &Operand) -> String {
+    let e = match operand {
+        Operand::Phv(e) => e,
+        Operand::Hash(hash) => return format!("hash {}", program.hashes[*hash].name),
+    };
     let mut name = String::new();
     e.fields(&mut |f| name.clone_from(&program.fields[f].name));
     match e {

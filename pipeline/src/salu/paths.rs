@@ -3,7 +3,7 @@
 //! What may not live here: ALUs, outputs, limits of a chip.
 
 use super::compare::{Test, test};
-use crate::ir::{CellCond, CellStmt, CellStmtKind, CellValue, Expr, LanePart, Loc, RegisterActionData};
+use crate::ir::{CellCond, CellStmt, CellStmtKind, CellValue, LanePart, Loc, Operand, RegisterActionData};
 use crate::verify::Diag;
 use sluice_asic::chip::SaluSpec;
 use sluice_asic::salu::{Comparator, Compare, Format, Half, LaneSearch, MathUnit, SaluOp, Ternary};
@@ -116,7 +116,7 @@ impl Paths {
     pub(super) fn of(
         code: &RegisterActionData,
         format: Format,
-        operands: &[Expr],
+        operands: &[Operand],
         spec: &SaluSpec,
     ) -> Result<Paths, Fault> {
         let masks = spec.compare_masks;
@@ -153,7 +153,7 @@ impl Paths {
 
 struct Walk<'a> {
     format: Format,
-    operands: &'a [Expr],
+    operands: &'a [Operand],
     /// The chip compares under masks.
     masks: bool,
     comparators: Vec<Unit>,
@@ -187,7 +187,9 @@ impl<'a> Walk<'a> {
                     path.end.at[2 + word] = stmt.loc;
                 }
                 CellStmtKind::Search(search) => {
-                    let in_place = |(n, e)| self.operands.iter().position(|o| o == e) == Some(n);
+                    let in_place = |(n, e)| {
+                        self.operands.iter().position(|o| matches!(o, Operand::Phv(x) if x == e)) == Some(n)
+                    };
                     if !search.operands.iter().enumerate().all(in_place) {
                         let text = "searches with a packet value that is not the low operand of its register";
                         let help = "let the register's first action use it, or give the search a register of its own";
@@ -309,14 +311,17 @@ impl<'a> Walk<'a> {
         Ok(self.comparators.len() - 1)
     }
 
+    fn operand(&self, operand: &Operand) -> Result<Sym, Fault> {
+        let place = self.operands.iter().position(|o| o == operand);
+        place.map(Sym::Phv).ok_or_else(|| Fault::new("uses an unknown packet value", "use a field"))
+    }
+
     fn value(&self, value: &CellValue, env: &Env) -> Result<Sym, Fault> {
         Ok(match value {
             CellValue::Const(value) => Sym::Const(value & self.format.half_mask()),
             CellValue::Half(half) => env.halves[*half as usize].clone(),
-            CellValue::Phv(e) => match self.operands.iter().position(|o| o == e) {
-                Some(n) => Sym::Phv(n),
-                None => return Err(Fault::new("uses an unknown packet value", "use a field")),
-            },
+            CellValue::Phv(e) => self.operand(&Operand::Phv(e.clone()))?,
+            CellValue::Hash(hash) => self.operand(&Operand::Hash(*hash))?,
             CellValue::Op(op, a, b) => {
                 let a = if op.uses_a() { self.value(a, env)? } else { Sym::Const(0) };
                 let b = if op.uses_b() { self.value(b, env)? } else { Sym::Const(0) };

@@ -43,7 +43,7 @@ pub use totals::{Created, Held, PortTotals, Totals};
 
 use crate::control::{ArrayRef, Change, ControlError, ControlOp, ControlState, DeviceOp, Entry, Reading};
 use crate::ir::{LabelKind, Program};
-use crate::meters::Origin;
+use crate::meters::{MeterCell, Origin};
 use crate::packet::{HeadLayout, Packet, PacketStore};
 use crate::pass::{Executor, MAX_BATCH, Made, Pass, State};
 use crate::place::Placement;
@@ -466,6 +466,13 @@ impl<E: Executor> Switch<E> {
                 | ControlOp::SetMulticastGroup { .. }
                 | ControlOp::SetExclusionPorts { .. }
         );
+        if let ControlOp::SetMeter { meter, config, .. } = &op
+            && let Some(data) = self.program.meters.get(*meter)
+            && let Err(error) = MeterCell::new(data.kind, config.as_ref(), &Origin::of(&self.chip))
+        {
+            let meter = data.name.clone();
+            return Err(SwitchError::Control(Box::new(ControlError::Meter { meter, error })));
+        }
         let device = if let ControlOp::Device(op) = &op { Some(op.clone()) } else { None };
         // What chip and ports do not allow must not stay.
         let before = copies.then(|| self.control.replication.clone());

@@ -75,6 +75,7 @@ impl Printer<'_> {
             CellValue::Half(half) => format!("@{}", half.name()),
             CellValue::Phv(e) if is_bare(e) => self.expr(e),
             CellValue::Phv(e) => format!("phv({})", self.expr(e)),
+            CellValue::Hash(hash) => format!("hash({})", self.hash(*hash)),
             CellValue::Op(op, a, b) => format!("{op}({}, {})", self.cell_value(a), self.cell_value(b)),
             CellValue::Math(unit, a) => {
                 let table = unit.table().iter().fold(0, |all, byte| all << 8 | u128::from(*byte));
@@ -271,6 +272,13 @@ impl Code<'_> {
                 return Ok(CellValue::Const(code.c.number("a value")?));
             }
             let called = code.c.word().filter(|_| code.c.then("("));
+            if called == Some("hash") {
+                code.c.advance();
+                code.c.expect("(")?;
+                let hash = code.reference(Space::Hash)?;
+                code.c.expect(")")?;
+                return Ok(CellValue::Hash(hash));
+            }
             if called == Some("phv") {
                 code.c.advance();
                 code.c.expect("(")?;

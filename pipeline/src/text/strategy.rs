@@ -356,6 +356,7 @@ impl Draw {
     fn cell_value(&mut self, p: &Program, depth: usize) -> CellValue {
         match self.below(if depth == 0 { 5 } else { 10 }) {
             3 => CellValue::Address,
+            4 if self.below(2) == 0 => CellValue::Hash(self.entity(2)),
             4 => CellValue::Lane(self.of(&LanePart::ALL).1),
             5 => {
                 let table = self.value().to_be_bytes();

@@ -395,7 +395,7 @@ fn fields_read(p: &Program, primitive: &Primitive) -> Vec<Field> {
         PrimitiveKind::Register(access) => {
             access.index.fields(p, &mut |f| list.push(f));
             for operand in p.register_actions[access.action].operands() {
-                operand.fields(&mut |f| list.push(f));
+                operand.fields(p, &mut |f| list.push(f));
             }
         }
         PrimitiveKind::SetMasked(f, ..) => list.push(*f),

@@ -6,7 +6,7 @@ use super::{Diag, papercut};
 use crate::entity::EntityMap;
 use crate::ir::{
     Action, ApplyArms, Block, Cond, CounterLoad, Expr, Field, Hash, Header, Home, Index, Intrinsic, Loc,
-    Next, ParserOpKind, PrimitiveKind, Program, SelectKey, StmtKind, Table,
+    Next, Operand, ParserOpKind, ParserState, PrimitiveKind, Program, SelectKey, StmtKind, Table,
 };
 use crate::ways::{Follow, Ways};
 use sluice_asic::gress::Gress;
@@ -205,7 +205,10 @@ impl Walk<'_> {
                 PrimitiveKind::Register(access) => {
                     self.index(&access.index, &before, &who, primitive.loc);
                     for operand in self.p.register_actions[access.action].operands() {
-                        self.expr(operand, &before, &who, primitive.loc);
+                        match operand {
+                            Operand::Phv(e) => self.expr(&e, &before, &who, primitive.loc),
+                            Operand::Hash(hash) => self.hash(hash, &before, &who, primitive.loc),
+                        }
                     }
                 }
                 PrimitiveKind::Meter(access) => {

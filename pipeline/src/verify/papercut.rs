@@ -2,7 +2,9 @@
 
 use super::Diag;
 use crate::flow::{Flow, NodeKind, Var};
-use crate::ir::{Expr, Field, Hash, Home, Index, Intrinsic, Loc, ParserOpKind, PrimitiveKind, Program};
+use crate::ir::{
+    Expr, Field, Hash, Home, Index, Intrinsic, Loc, Operand, ParserOpKind, PrimitiveKind, Program,
+};
 use crate::ways::Ways;
 use sluice_asic::gress::Gress;
 use std::collections::BTreeSet;
@@ -80,7 +82,7 @@ fn unused(p: &Program, flows: &[Flow; 2], d: &mut Vec<Diag>) {
     }
     for (h, data) in p.hashes.iter() {
         let selects = p.profiles.values().any(|x| x.selector.as_ref().is_some_and(|s| s.hash == h));
-        if !selects && !primitives().any(|k| computes(k, h)) {
+        if !selects && !primitives().any(|k| computes(p, k, h)) {
             warn("hash", &data.name, data.loc, "computed", "compute it in an action or remove it");
         }
     }
@@ -92,10 +94,13 @@ fn unused(p: &Program, flows: &[Flow; 2], d: &mut Vec<Diag>) {
 }
 
 /// Whether a primitive computes this hash, be it as an index.
-fn computes(kind: &PrimitiveKind, hash: Hash) -> bool {
+fn computes(p: &Program, kind: &PrimitiveKind, hash: Hash) -> bool {
     match kind {
         PrimitiveKind::Hash(_, h) | PrimitiveKind::HashSlice(_, h, _) => *h == hash,
-        PrimitiveKind::Register(access) => access.index == Index::Hash(hash),
+        PrimitiveKind::Register(access) => {
+            let operands = p.register_actions[access.action].operands();
+            access.index == Index::Hash(hash) || operands.contains(&Operand::Hash(hash))
+        }
         PrimitiveKind::Meter(access) => access.index == Index::Hash(hash),
         _ => false,
     }

@@ -5,8 +5,8 @@ use super::{Diag, Site};
 use crate::entity::Entity;
 use crate::ir::{
     Action, ActionCall, Algorithmic, Block, Cond, Counter, CounterHome, CounterLoad, Expr, Field, Hash,
-    Header, Home, Index, Label, Meter, Next, ParserOpKind, ParserState, PrimitiveKind, Profile, Program,
-    Random, Register, RegisterAction, RequestKind, SelectKey, Stack, StmtKind, Table,
+    Header, Home, Index, Label, Meter, Next, Operand, ParserOpKind, ParserState, PrimitiveKind, Profile,
+    Program, Random, Register, RegisterAction, RequestKind, SelectKey, Stack, StmtKind, Table,
 };
 use sluice_asic::gress::Gress;
 
@@ -203,7 +203,11 @@ impl Walk<'_, '_> {
             self.see(site, Target::Register(data.register));
             let gress = self.p.registers.get(data.register).map(|r| r.gress);
             for operand in data.operands() {
-                self.expr(Site { gress, ..site }, operand);
+                let site = Site { gress, ..site };
+                match operand {
+                    Operand::Phv(e) => self.expr(site, &e),
+                    Operand::Hash(hash) => self.see(site, Target::Hash(hash)),
+                }
             }
         }
     }

@@ -37,7 +37,7 @@ pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
 
 /// Whether the divider takes the value as it is.
 fn is_leaf(value: &CellValue) -> bool {
-    matches!(value, CellValue::Const(_) | CellValue::Half(_) | CellValue::Phv(_))
+    matches!(value, CellValue::Const(_) | CellValue::Half(_) | CellValue::Phv(_) | CellValue::Hash(_))
 }
 
 /// Whether a register action writes an output word.
@@ -140,7 +140,7 @@ impl Body<'_> {
     fn cond(&mut self, site: Site<'_>, cond: &CellCond) {
         if let CellCond::Match(half, value, _) = cond {
             self.half(site, *half, "matches");
-            if !matches!(value, CellValue::Phv(_)) {
+            if !matches!(value, CellValue::Phv(_) | CellValue::Hash(_)) {
                 let text = "matches a half with something else than a packet value".to_owned();
                 self.error(site, text, "a ternary match unit compares memory and PHV");
             }
@@ -165,9 +165,17 @@ impl Body<'_> {
             }
             CellValue::Half(half) => self.half(site, *half, "reads"),
             CellValue::Phv(e) => self.operand(site, e, bits),
+            CellValue::Hash(hash) => {
+                let hash = &self.p.hashes[*hash];
+                if hash.width > bits {
+                    let text =
+                        format!("uses hash `{}` of {} bits; its elements have {bits}", hash.name, hash.width);
+                    self.error(site, text, "keep fewer bits of the hash or use wider elements");
+                }
+            }
             CellValue::Math(_, a) => {
                 self.wide(site, "computes on");
-                if !matches!(**a, CellValue::Half(_) | CellValue::Phv(_)) {
+                if !matches!(**a, CellValue::Half(_) | CellValue::Phv(_) | CellValue::Hash(_)) {
                     let text = "gives the math unit a computed value".to_owned();
                     self.error(site, text, "it takes a half or a packet value");
                 }

@@ -179,8 +179,8 @@ fn mistakes_name_the_array_the_limit_and_the_remedy() {
             "register_write seen",
             "too few or too many words; expected register_write REGISTER INDEX VALUE [HIGH]",
         ),
-        ("register_read seen 9", "there is no element 9"),
-        ("counter_read all 2", "counter `all` has 2 cells; there is no cell 2"),
+        ("register_read seen 3", "there is nothing to read before the run"),
+        ("counter_reset all 2", "counter `all` has 2 cells; there is no cell 2"),
         ("meter_set_rates police 1 8Mbps 9Mbps:1", "`8Mbps` is no rate with a burst"),
         (
             "meter_set_rates smooth 1 1:1 1:1",
@@ -196,6 +196,18 @@ fn mistakes_name_the_array_the_limit_and_the_remedy() {
         let text = refused[0].to_string();
         assert!(text.contains(wanted) && text.contains("file:1"), "{line}: {text}");
     }
+}
+
+#[test]
+fn readings_of_cells_that_do_not_exist_are_refused() {
+    let program = source();
+    let control = ControlState::new(&program);
+    let changes = "@1us register_read seen 9\n@2us counter_read all 2";
+    let script = lines::parse_changes(&program, changes, "file").unwrap();
+    let refused = script.check(&program, &control).unwrap_err();
+    let text: String = refused.iter().map(ToString::to_string).collect();
+    assert!(text.contains("register `seen` has 8 elements; there is no element 9\n  --> file:1"), "{text}");
+    assert!(text.contains("counter `all` has 2 cells; there is no cell 2\n  --> file:2"), "{text}");
 }
 
 #[test]
@@ -220,4 +232,56 @@ fn what_needs_time_is_refused_where_there_is_none() {
         Switch::new(&program, &placement, &ports, control, reference, SwitchConfig::default()).err();
     let text = refused.map(|e| e.to_string()).unwrap_or_default();
     assert!(text.contains("meter `police`: rate 1 per second is below the least one"), "{text}");
+}
+
+const CHANCE: &str = "program chance;
+header h : ingress { bit<32> a; bit<32> b; bit<8> red; }
+intrinsic : ingress { bit<9> ig_tm.ucast_egress_port; }
+random dice : ingress { width = 32; }
+random coin : ingress { width = 1; }
+meter early : ingress { kind = wred; size = 2; initial = wred(0, 200, 100, sample, 1000000, 1000000, 0); }
+metadata : ingress { bit<1> m.coin; bit<32> m.depth; }
+action roll : ingress () { h.a = random(dice); m.coin = random(coin); m.depth = 32w100; ig_tm.ucast_egress_port = 9w8; }
+action heads : ingress () { h.b = 32w1; h.red = meter(early, 32w0, m.depth); }
+action tails : ingress () { h.b = 32w2; h.red = meter(early, 32w0, m.depth); }
+parser ingress { start = first; state first { extract(h); transition accept; } }
+control ingress { call roll; if (m.coin == 1w1) { call heads; } else { call tails; } }
+deparser ingress { emit(h); }";
+
+fn chance<E: Executor>(executor: E, chip: &ChipSpec, config: SwitchConfig) -> Vec<Vec<u8>> {
+    let program = text::parse(CHANCE).unwrap_or_else(|e| panic!("{e}"));
+    let placement = placed(&program, chip);
+    let ports = PortMap::default_for(chip).unwrap();
+    let control = ControlState::new(&program);
+    let mut switch = Switch::new(&program, &placement, &ports, control, executor, config).unwrap();
+    let mut out = Out::default();
+    for i in 0..200u64 {
+        let frame = RxFrame { bytes: &[0; 60], orig_len: 60, tag: i };
+        // Two ports of two pipes.
+        let port = if i % 3 == 0 { 8 } else { 136 };
+        switch.rx(DevPort::new(port).unwrap(), Time::from_nanos(50 * i), frame).unwrap();
+    }
+    switch.advance(Time::from_nanos(1_000_000), &mut out).unwrap();
+    out.0.sort();
+    out.0.into_iter().map(|(_, bytes)| bytes).collect()
+}
+
+#[test]
+fn chance_depends_on_the_seed_alone() {
+    let program = text::parse(CHANCE).unwrap();
+    for chip in [ChipSpec::tofino(), ChipSpec::tofino2()] {
+        let (placement, control) = (placed(&program, &chip), ControlState::new(&program));
+        let config = |max_batch, seed| SwitchConfig { max_batch, seed, ..SwitchConfig::default() };
+        let reference = || Reference::new(&program, &control, Options::default());
+        let told = chance(reference(), &chip, config(1, 1));
+        for batch in [1, 7, 64] {
+            let engine = Engine::new(&program, &placement, &control).unwrap();
+            assert_eq!(chance(engine, &chip, config(batch, 1)), told, "batch {batch} on {}", chip.name);
+        }
+        assert_ne!(chance(reference(), &chip, config(64, 2)), told);
+        let heads = told.iter().filter(|b| b[7] == 1).count();
+        let red = told.iter().filter(|b| b[8] == 1).count();
+        // Five standard deviations of 200 fair coins are 36.
+        assert!(heads.abs_diff(100) < 36 && red.abs_diff(100) < 36, "{heads} {red}");
+    }
 }

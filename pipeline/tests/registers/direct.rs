@@ -53,6 +53,32 @@ fn a_hash_is_an_index_without_a_stage_of_its_own() {
     assert_eq!(stages, Some(0));
 }
 
+#[stage_program]
+fn fingerprints(ig: &GressBuilder<'_>, h: Hdr<Probe>) {
+    let slot = ig.hash::<8>("crc_8").inputs(list![h.a]).build();
+    let print = ig.hash::<16>("crc_16").inputs(list![h.a, h.b]).build();
+    /// Fingerprint of the flow that was seen last
+    let prints = ig.register::<16>(256);
+    /// Whether the slot belonged to another flow; it belongs to this one from now on
+    let claim = ig.register_action(prints, |r| {
+        if r.value != print {
+            r.out = 1;
+        }
+        r.value = print;
+    });
+    ig.control(|c| h.out = claim.execute(slot));
+}
+
+#[test]
+fn hashes_are_operands_of_a_stateful_alu() {
+    let program = program(fingerprints);
+    let frames = [(1, 2), (1, 2), (1, 3), (1, 3), (2, 3), (1, 2)].map(|(a, b)| frame(0, 0, a, b));
+    let (found, ran) = outs(&program, &frames);
+    assert_eq!(found, [1, 0, 1, 0, 1, 1]);
+    let held = ran.state.registers.values().next().unwrap().iter().filter(|e| e.lo != 0).count();
+    assert_eq!(held, 2);
+}
+
 fn errors(text: &str) -> Vec<String> {
     let program = sluice_pipeline::text::parse(text).unwrap_or_else(|e| panic!("{e}"));
     let errors = verify(&program);

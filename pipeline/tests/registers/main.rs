@@ -12,3 +12,4 @@ mod meters;
 mod random;
 mod refusals;
 mod salu;
+mod shown;

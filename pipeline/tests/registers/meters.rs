@@ -49,7 +49,7 @@ fn a_byte_meter_goes_from_green_over_yellow_to_red() {
 }
 
 #[stage_program]
-fn per_entry_meter(ig: &GressBuilder<'_>, h: Hdr<Probe>) -> TableRef {
+fn per_entry_meter(ig: &GressBuilder<'_>, h: Hdr<Probe>) {
     /// Three packets, then red for a long time
     let once = ig.meter(MeterKind::Packets, meter_per_entry().rates(2_000, 2, 2_000, 2));
     let mark = ig.action(|a| h.out = once.at_entry());
@@ -61,15 +61,12 @@ fn per_entry_meter(ig: &GressBuilder<'_>, h: Hdr<Probe>) -> TableRef {
         .meter(once)
         .entries(entries![(5) => mark, (6) => mark])
         .build();
-    policed
+    ig.control(|c| policed.apply());
 }
 
 #[test]
 fn a_direct_meter_has_a_cell_per_entry() {
-    let program = program(|ig, h| {
-        let table = per_entry_meter(ig, h);
-        ig.control(|c| c.run(table.apply()));
-    });
+    let program = program(per_entry_meter);
     let frames = [5, 5, 6, 5, 5, 9, 6, 6, 5, 6].map(|slot| frame(0, slot, 0, 0));
     // Levels 2, 1, 0, -1: the fourth packet of an entry is red.
     assert_eq!(outs(&program, &frames).0, [0, 0, 0, 0, 3, 7, 0, 0, 3, 3]);
@@ -235,4 +232,35 @@ fn samples_of_open_filters_pass_both_engines() {
     let ran = both_chips(&program, &[frame(0, 1, 77, 0), frame(0, 4, 77, 0)]);
     let out = |i: usize| u32::from_be_bytes(ran.packets[i].1[11..15].try_into().unwrap());
     assert_eq!((out(0), out(1)), (77, 0));
+}
+
+/// More entries than one stage holds: each part of the table has cells of its own.
+#[test]
+fn a_table_with_a_direct_meter_may_be_split_over_stages() {
+    let source = "program split;
+        header h : ingress { bit<32> key; bit<8> colour; }
+        meter each : ingress { kind = bytes; direct = flows; }
+        action mark : ingress () { h.colour = meter(each, @entry); }
+        table flows : ingress {
+            key = { h.key : exact; }
+            actions = { mark; }
+            default_action = mark();
+            size = 60000;
+        }
+        parser ingress { start = first; state first { extract(h); transition accept; } }
+        control ingress { apply flows; }
+        deparser ingress { emit(h); }";
+    let program = sluice_pipeline::text::parse(source).unwrap_or_else(|e| panic!("{e}"));
+    for chip in [ChipSpec::tofino(), ChipSpec::tofino2()] {
+        let placement = placed(&program, &chip);
+        assert_eq!(sluice_pipeline::place::verify(&program, &placement), []);
+        let parts: Vec<u32> =
+            placement.gresses[0].nodes.values().flat_map(|n| &n.parts).map(|p| p.entries).collect();
+        assert!(parts.len() > 1 && parts.iter().sum::<u32>() >= 60_000, "{parts:?}");
+        let report = sluice_pipeline::report::Report::new(&program, &placement);
+        // One RAM holds 1024 cells (facts: asic §5), and every ALU has a spare bank.
+        let rams: u32 = parts.iter().map(|entries| entries.div_ceil(1024)).sum();
+        let array = &report.arrays[0];
+        assert_eq!(array.srams, rams + array.alus.len() as u32);
+    }
 }

@@ -10,8 +10,9 @@ use super::gateway::{self, GatewayDemand};
 use super::sizes;
 use crate::flow::{Flow, Node, NodeKind, Outcome, Var, table_actions};
 use crate::ir::{
-    Action, Algorithmic, Counter, CounterData, CounterHome, Expr, Hash, Index, Loc, MatchKind,
-    Meter, MeterAccess, MeterKind, PrimitiveKind, Profile, Program, Random, Register, RegisterAccess, Table,
+    Action, Algorithmic, Counter, CounterData, CounterHome, Expr, Hash, Index, Loc, MatchKind, Meter,
+    MeterAccess, MeterKind, Operand, PrimitiveKind, Profile, Program, Random, Register, RegisterAccess,
+    Table,
 };
 use crate::rows;
 use crate::salu;
@@ -424,8 +425,21 @@ impl Context<'_> {
     fn access(&self, access: &RegisterAccess, demand: &mut Demand) {
         let register = self.program.register_actions[access.action].register;
         let data = &self.program.registers[register];
-        let operands: Vec<Expr> =
-            salu::map(self.program, register, self.chip).map(|mapped| mapped.operands).unwrap_or_default();
+        let mapped = salu::map(self.program, register, self.chip);
+        let (mut operands, mut hashes) = (Vec::new(), Vec::new());
+        for operand in mapped.map(|mapped| mapped.operands).unwrap_or_default() {
+            match operand {
+                Operand::Phv(e) => operands.push(e),
+                Operand::Hash(hash) => hashes.push(hash),
+            }
+        }
+        let known =
+            demand.arrays.iter().any(|a| matches!(a.array, AluArray::Register(r, _) if r == register));
+        for hash in hashes.into_iter().filter(|_| !known) {
+            let hash = &self.program.hashes[hash];
+            let (bytes, bits) = (self.input_bytes(&hash.inputs), u32::from(hash.width));
+            demand.hashes.push(HashDemand { bytes, bits, name: hash.name.clone() });
+        }
         let array = AluArray::Register(register, data.format);
         let purpose = format!("register `{}`", data.name);
         let bytes = self.input_bytes(&operands);

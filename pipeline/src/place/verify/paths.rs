@@ -2,7 +2,7 @@
 
 use super::Check;
 use crate::flow::{NodeKind, Var};
-use crate::ir::{Algorithmic, CounterHome, Expr, Hash, MatchKind, PrimitiveKind, Table};
+use crate::ir::{Algorithmic, CounterHome, Expr, Hash, MatchKind, Operand, PrimitiveKind, Table};
 use crate::place::bits::ByteRef;
 use crate::place::data::{Owner, Part};
 use sluice_asic::chip::Column;
@@ -210,6 +210,13 @@ fn hashes(check: &mut Check<'_>, owner: Owner, part: Part) {
         for p in &program.actions[action].body {
             if let PrimitiveKind::Hash(_, hash) | PrimitiveKind::HashSlice(_, hash, _) = &p.kind {
                 used.insert(*hash);
+            }
+            if let PrimitiveKind::Register(access) = &p.kind {
+                let operands = program.register_actions[access.action].operands();
+                used.extend(operands.into_iter().filter_map(|o| match o {
+                    Operand::Hash(hash) => Some(hash),
+                    Operand::Phv(_) => None,
+                }));
             }
         }
     }

@@ -132,7 +132,6 @@ fn wrong_cycles(check: &Check<'_>, gress: Gress) -> Option<String> {
                 divide: divides(s),
                 lpf_wred: meter_alu(s, "lpf") || meter_alu(s, "wred"),
                 wide_selector: wide(s),
-                ..StageFeatures::default()
             },
         })
         .collect();
