@@ -1,7 +1,7 @@
 //! What a report assumes: the chip's values that public sources do not give, and the placer's reading of
 //! rules that they leave open. What may not live here: the values themselves.
 
-use crate::ir::Program;
+use crate::ir::{Home, Intrinsic, Program};
 use sluice_asic::chip::{Assumption, ChipSpec};
 
 /// Id, text, value, why.
@@ -64,8 +64,12 @@ const PLACER: [(&str, &str, &str, &str); 9] = [
 
 /// Everything assumed, the chip's list first.
 pub(super) fn of(program: &Program, chip: &ChipSpec) -> Vec<Assumption> {
+    let words = program.fields.values().any(|f| f.home == Home::Intrinsic(Intrinsic::AdvFlowCtl));
+    let ghost = !program.ghost.is_empty();
     let concerns = |a: &&Assumption| {
         ["latency.", "mau.", "phv.", "parser.", "deparser."].iter().any(|area| a.id.starts_with(area))
+            || words && a.id.starts_with("tm.afc_")
+            || ghost && a.id.starts_with("tm.ghost_")
     };
     let own = PLACER.iter().map(|(id, text, value, why)| Assumption {
         id: (*id).to_owned(),

@@ -2,7 +2,7 @@
 
 use super::limits::{self, Limit};
 use crate::flow::{Node, NodeKind};
-use crate::ir::{Loc, ParamValue, Program};
+use crate::ir::{Loc, ParamValue, Program, TogetherData};
 use crate::place::params::param_bits;
 use crate::place::phv::{self, PhvSummary};
 use crate::place::{DependencyGraph, Owner, Part, Placement, node_name, parser};
@@ -120,6 +120,19 @@ pub struct Report {
     pub parser_rows_available: u32,
     /// Values that public sources do not give.
     pub assumptions: Vec<Assumption>,
+    /// Ports that state must see together.
+    pub together: Vec<TogetherReport>,
+}
+
+/// Ports that must be of one pipe.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TogetherReport {
+    /// Names of the registers.
+    pub registers: Vec<String>,
+    /// The ports as users name them.
+    pub ports: Vec<String>,
+    /// Why.
+    pub why: String,
 }
 
 impl Report {
@@ -153,6 +166,7 @@ impl Report {
             phv: phv::summary(program, chip, &placement.phv),
             parser_rows_available: chip.parser.tcam_rows,
             assumptions: super::assumptions::of(program, chip),
+            together: program.together.iter().map(|t| together(program, t)).collect(),
         }
     }
 
@@ -254,6 +268,14 @@ fn total(chip: &ChipSpec, gresses: &[GressReport; 2]) -> Duration {
 fn tables(program: &Program, placement: &Placement, gress: Gress) -> Vec<TableReport> {
     let placed = placement.gress(gress);
     placed.flow.nodes.keys().map(|node| table(program, placement, Owner { gress, node })).collect()
+}
+
+fn together(program: &Program, group: &TogetherData) -> TogetherReport {
+    TogetherReport {
+        registers: group.registers.iter().map(|r| program.registers[*r].name.clone()).collect(),
+        ports: group.ports.iter().map(ToString::to_string).collect(),
+        why: group.doc.split_whitespace().collect::<Vec<_>>().join(" "),
+    }
 }
 
 fn table(program: &Program, placement: &Placement, owner: Owner) -> TableReport {

@@ -13,7 +13,7 @@ mod text;
 #[cfg(test)]
 mod tests;
 
-pub use data::{GressReport, PathReport, Report, StageReport, TableReport, Usage};
+pub use data::{GressReport, PathReport, Report, StageReport, TableReport, TogetherReport, Usage};
 pub use json::{json, json_no_fit};
 pub use limits::Limit;
 pub use text::{text, text_no_fit};
