@@ -5,7 +5,9 @@ use super::comment;
 use super::output::Outputs;
 use super::trace::TraceText;
 use hdrhistogram::Histogram;
-use sluice_pipeline::switch::{DeviceDrop, GENERATED, Left, Lost, Mode, PassEvent, QueueEvent, Reason, Sink};
+use sluice_pipeline::switch::{
+    DeviceDrop, GENERATED, GhostEvent, Left, Lost, Mode, PassEvent, QueueEvent, Reason, Sink,
+};
 
 /// Latencies from first bit in to first bit out.
 pub(crate) struct Latency {
@@ -144,6 +146,12 @@ impl Sink for Collector<'_> {
     fn pass(&mut self, event: &PassEvent) {
         if let Some(trace) = &mut self.trace {
             trace.pass(event);
+        }
+    }
+
+    fn ghost(&mut self, event: &GhostEvent) {
+        if let Some(trace) = &mut self.trace {
+            trace.ghost(event);
         }
     }
 

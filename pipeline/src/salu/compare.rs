@@ -52,7 +52,11 @@ fn add(sum: &mut Sum, sym: &Sym, sign: i32, sense: Sense, format: Format) -> Res
     match sym {
         Sym::Const(value) => {
             let value = if sense == Sense::Signed { signed(*value, format) } else { *value as i64 };
-            sum.constant += i64::from(sign) * value;
+            let sum_of = i64::from(sign).checked_mul(value).and_then(|v| sum.constant.checked_add(v));
+            let Some(constant) = sum_of else {
+                return Err(Fault::new("adds up constants of more than 63 bits", "use smaller constants"));
+            };
+            sum.constant = constant;
         }
         Sym::Memory(half) => sum.memory[*half as usize] += sign,
         Sym::Phv(n) => {
@@ -109,8 +113,11 @@ fn compare(relation: Relation, sense: Sense, sum: Sum, format: Format) -> Result
     let first = memory.first().map(|&h| sum.memory[h]).or_else(|| phv.first().map(|&n| sum.phv[n]));
     if first == Some(-1) && (sense != Sense::Serial || matches!(relation, Relation::Equ | Relation::Neq)) {
         flip = true;
-        constant =
-            if sense == Sense::Serial { signed(constant.wrapping_neg() as u64, format) } else { -constant };
+        constant = if sense == Sense::Serial {
+            signed(constant.wrapping_neg() as u64, format)
+        } else {
+            constant.wrapping_neg()
+        };
         relation = match relation {
             Relation::Grt => Relation::Lss,
             Relation::Lss => Relation::Grt,

@@ -3,7 +3,7 @@
 //! Everything beside `sent` and `lost` does nothing by default and costs nothing then.
 
 use super::reason::Reason;
-use crate::pass::PassOut;
+use crate::pass::{GhostUpdate, PassOut};
 use sluice_asic::gress::Gress;
 use sluice_asic::units::{Cells, Cycles, Duration, Time};
 
@@ -104,6 +104,19 @@ pub struct Digest {
     pub time: Time,
 }
 
+/// An update of a queue's depth that the ghost control saw.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GhostEvent {
+    /// Which pipe's ghost thread.
+    pub pipe: u8,
+    /// When its PHV entered.
+    pub entered: Time,
+    /// In which cycle.
+    pub cycle: Cycles,
+    /// The update.
+    pub update: GhostUpdate,
+}
+
 /// Where a switch puts what leaves it.
 pub trait Sink {
     /// A packet left; its bytes are `head` then `tail`. Calls for one port are in order of time; over all
@@ -121,6 +134,11 @@ pub trait Sink {
     /// The program tells the control plane something.
     fn digest(&mut self, digest: &Digest, data: &[u8]) {
         let _ = (digest, data);
+    }
+
+    /// The ghost control saw an update.
+    fn ghost(&mut self, event: &GhostEvent) {
+        let _ = event;
     }
 
     /// A packet was enqueued.
