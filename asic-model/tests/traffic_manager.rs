@@ -6,7 +6,8 @@ use std::collections::VecDeque;
 
 use proptest::prelude::*;
 use sluice_asic::tm::{
-    Counter, EnqueueStamp, PortQueues, QueueConfig, QueueId, TailDrop, TmConfig, TmPort, TrafficManager,
+    AfcMode, AfcWord, Counter, EnqueueStamp, PauseCause, PortQueues, QueueConfig, QueueId, TailDrop,
+    TmConfig, TmPort, TrafficManager,
 };
 use sluice_asic::units::{Bytes, Cells, Time};
 
@@ -320,4 +321,39 @@ fn drops_say_what_was_full() {
     );
     assert_eq!((stats[1].tail_dropped.packets, stats[1].buffer_dropped.packets), (0, 2));
     assert_eq!((tm.port_max_cells(TmPort(0)), tm.max_used_cells()), (Some(Cells(4)), Cells(4)));
+}
+
+#[test]
+fn held_queues_are_passed_over_and_go_on() {
+    let config = QueueConfig { priority: 0, weight: 1, limit_cells: Cells(100) };
+    let mut tm =
+        TrafficManager::new(TmConfig::uniform(Bytes(80), Cells(400), Bytes(80), 1, 3, config)).unwrap();
+    let (port, queue) = (TmPort(0), |q| QueueId(q));
+    for q in [0, 1, 2] {
+        for n in 0..3 {
+            tm.enqueue(port, queue(q), (q, n), Bytes(80), Time::ORIGIN).unwrap();
+        }
+    }
+    assert!(tm.pause(port, queue(0), PauseCause::Operator, true));
+    assert!(tm.set_flow_control(port, queue(1), Some(AfcMode::Xoff)));
+    assert!(tm.set_flow_control(port, queue(2), Some(AfcMode::Credit)));
+    let word = |credit| AfcWord { qfc: true, pipe: 0, mac: 0, queue: 0, credit };
+    assert!(tm.flow_control(port, queue(1), word(1)));
+    assert_eq!(tm.dequeue(port, Time::ORIGIN), None, "one paused, one stopped, one without credit");
+    assert_eq!(tm.peek(port), None);
+    assert!(tm.flow_control(port, queue(2), word(2)));
+    let taken = |tm: &mut TrafficManager<(u8, u8)>| {
+        std::iter::from_fn(|| tm.dequeue(port, Time::ORIGIN)).map(|d| d.handle).collect::<Vec<_>>()
+    };
+    assert_eq!(taken(&mut tm), [(2, 0), (2, 1)]);
+    assert!(tm.flow_control(port, queue(1), word(0)));
+    assert_eq!(taken(&mut tm), [(1, 0), (1, 1), (1, 2)]);
+    tm.pause(port, queue(0), PauseCause::Operator, false);
+    tm.set_flow_control(port, queue(2), None);
+    assert_eq!(taken(&mut tm), [(2, 2), (0, 0), (0, 1), (0, 2)], "round the ring");
+    assert_eq!((tm.held(), tm.used_cells()), (0, Cells(0)));
+    assert!(
+        !tm.pause(port, queue(3), PauseCause::Operator, true)
+            && !tm.flow_control(TmPort(1), queue(0), word(0))
+    );
 }

@@ -56,3 +56,37 @@ fn mistakes_are_found_before_the_run() {
     assert_eq!(code, 2);
     assert!(said.contains("changes.txt:2") && !said.contains("changes.txt:1"), "{said}");
 }
+
+/// A generator that sends an IPv4 packet each microsecond from 2 us to 10 us; the frames that came in go on.
+#[test]
+fn generated_packets_are_counted_and_not_waited_for() {
+    let dir = folder("pktgen");
+    let (trace, changes) = (dir.path().join("in.pcap"), dir.path().join("changes.txt"));
+    let frames: Vec<(u32, Vec<u8>)> = (0..20).map(|n| (n * 1_000, udp(n, 100))).collect();
+    fs::write(&trace, pcap(&frames)).unwrap();
+    let input = format!("0@{}", text(&trace));
+    // The generator's header becomes the first six bytes of the destination address: the rest is the frame's.
+    let bytes: String = udp(3, 60)[6..].iter().map(|b| format!("{b:02x}")).collect();
+    let lines = format!(
+        "@1us pktgen_write_buffer 0 0 {bytes}\n@1us pktgen_set_app 0 0 trigger=periodic time=1us length=54 source_port=6\n\
+         @1us pktgen_enable 0 0\n@10500ns pktgen_disable 0 0\n"
+    );
+    fs::write(&changes, lines).unwrap();
+    let args = ["replay", "l3-ecmp", "-i", &input, "--json", "--changes", text(&changes)];
+    let found = json(&args);
+    assert_eq!((&found["created"]["pktgen"], &found["packets"]["created"]), (&9.into(), &9.into()));
+    let sum = |keys: &[&str]| keys.iter().map(|k| found["packets"][k].as_u64().unwrap()).sum::<u64>();
+    assert_eq!(sum(&["in", "created"]), sum(&["out", "dropped", "absorbed", "held"]));
+    assert_eq!(found["packets"]["in"], 20);
+    let generator = found["ports"].as_array().unwrap().iter().find(|p| p["dev_port"] == 6).unwrap();
+    assert_eq!((&generator["rx_packets"], &generator["rx_bytes"]), (&9.into(), &540.into()));
+    // Without time there is no generator.
+    fs::write(
+        &changes,
+        "@1us pktgen_set_app 0 0 trigger=periodic time=1us length=54 source_port=6\n@1us pktgen_enable 0 0\n",
+    )
+    .unwrap();
+    let (code, said) = refused(&[&args[..4], &["--functional", "--changes", text(&changes)]].concat());
+    assert_eq!(code, 2);
+    assert!(said.contains("the packet generator needs time"), "{said}");
+}

@@ -82,6 +82,11 @@ pub(super) fn shared() -> Vec<Assumption> {
             "the percentages are alpha / (1 + alpha) and the driver's legality rule is that of alpha (facts: asic §8.2)",
         ),
         assumption(
+            "tm.pktgen_buffer",
+            "A generated packet is at its port's ingress buffer as soon as it is on the line of the recirculation ports.",
+            "the way from the generator's buffer is not public; only that the packet comes in by such a port",
+        ),
+        assumption(
             "tm.dwrr_quantum",
             "Bytes of credit per unit of DWRR weight and round.",
             "not public; 80 B, so that even weight 127 covers a 9 KB frame in one round",

@@ -419,8 +419,14 @@ fn assumptions() -> Vec<Assumption> {
             "the word takes the packet's way into the TM; half of the assumed enqueue time (facts: asic §8.5, §12)",
         ),
         assumption(
+            "tm.afc_credit_bits",
+            "A credit is one cell; a queue sends while its credit is above zero; sums saturate at these bits.",
+            "units and rule of flow-control credits are not public (facts: asic §8.5, §12)",
+        ),
+        assumption(
             "tm.ghost_interval_cycles",
-            "Least distance in cycles of two queue-depth updates in one pipe.",
+            "Least distance in cycles of two queue-depth updates in one pipe; every pipe is told of every queue, once \
+             for all changes since the last update of the queue.",
             "the rate of ghost bubbles is not public; one slot in four leaves most of the pipe to packets",
         ),
         assumption(

@@ -3,13 +3,19 @@
 use super::Plan;
 use super::sink::Origin;
 use sluice_pcaps::wire::{ethernet, ipv4, ipv6, vlan};
-use sluice_pipeline::switch::{Left, Lost, Mode};
+use sluice_pipeline::switch::{GENERATED, Left, Lost, Mode};
+use std::borrow::Cow;
 use std::fmt::Write;
+
+/// What a packet is called: its number in the inputs, or that a packet generator made it.
+pub(crate) fn packet(tag: u64) -> Cow<'static, str> {
+    if tag == GENERATED { "generated".into() } else { tag.to_string().into() }
+}
 
 /// Of a packet that left.
 pub(crate) fn sent(plan: &Plan<'_>, p: &Left, head: &[u8]) -> String {
     let (from, to) = (plan.port_name(p.ingress_port), plan.port_name(p.egress_port));
-    let mut text = format!("fate=out packet={} path={from}>{to}.q{}", p.tag, p.qid);
+    let mut text = format!("fate=out packet={} path={from}>{to}.q{}", packet(p.tag), p.qid);
     if plan.config.mode == Mode::Timed {
         let latency = p.first_bit.saturating_since(p.received);
         // Writing into a String cannot fail.
@@ -28,7 +34,8 @@ pub(crate) fn lost(
     head: &[u8],
 ) -> String {
     let fate = if p.absorbed { "absorbed" } else { "dropped" };
-    let mut text = format!("fate={fate} reason={reason} packet={} path={}", p.tag, plan.port_name(p.port));
+    let mut text =
+        format!("fate={fate} reason={reason} packet={} path={}", packet(p.tag), plan.port_name(p.port));
     if let Some((file, o)) = origin {
         let _ = write!(text, " record={} of={file}", o.record);
     }

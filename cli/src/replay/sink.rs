@@ -6,7 +6,7 @@ use super::output::Outputs;
 use super::trace::TraceText;
 use hdrhistogram::Histogram;
 use sluice_pipeline::switch::{
-    DeviceDrop, GENERATED, IdleEntry, Left, Lost, Mode, PassEvent, QueueEvent, Reason, Sink,
+    DeviceDrop, GENERATED, GhostEvent, IdleEntry, Left, Lost, Mode, PassEvent, QueueEvent, Reason, Sink,
 };
 
 /// Latencies from first bit in to first bit out.
@@ -153,6 +153,12 @@ impl Sink for Collector<'_> {
         if let Some(trace) = &mut self.trace {
             let state = &self.plan.program.tables[entry.table];
             trace.idle(&state.name, entry);
+        }
+    }
+
+    fn ghost(&mut self, event: &GhostEvent) {
+        if let Some(trace) = &mut self.trace {
+            trace.ghost(event);
         }
     }
 

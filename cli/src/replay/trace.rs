@@ -1,8 +1,9 @@
 //! `--trace`: the interpreter's steps of each pass, with cycles and queues between them.
 
+use super::comment::packet;
 use sluice_pipeline::ir::Program;
 use sluice_pipeline::reference::{Event, TextTracer, Tracer};
-use sluice_pipeline::switch::{IdleEntry, Left, Lost, PassEvent, QueueEvent};
+use sluice_pipeline::switch::{GhostEvent, IdleEntry, Left, Lost, PassEvent, QueueEvent};
 use std::cell::RefCell;
 use std::fmt::Write;
 use std::rc::Rc;
@@ -39,7 +40,7 @@ impl TraceText {
         let steps = std::mem::take(&mut self.steps.borrow_mut().text);
         self.line(format_args!(
             "packet {}: {} of pipe {} entered at {} (cycle {}, waited {})",
-            e.tag,
+            packet(e.tag),
             e.gress,
             e.pipe,
             e.entered.since_origin(),
@@ -58,10 +59,20 @@ impl TraceText {
         ));
     }
 
+    /// The ghost control was run: its steps are waiting.
+    pub(crate) fn ghost(&mut self, e: &GhostEvent) {
+        let steps = std::mem::take(&mut self.steps.borrow_mut().text);
+        let (at, cycle) = (e.entered.since_origin(), e.cycle.get());
+        self.line(format_args!("ghost update of pipe {} entered at {at} (cycle {cycle})", e.pipe));
+        for step in steps.lines() {
+            self.line(format_args!("  {step}"));
+        }
+    }
+
     pub(crate) fn queue(&mut self, what: &str, depth: &str, e: &QueueEvent) {
         self.line(format_args!(
             "packet {}: {what} at {}, port dev {} queue {}, {depth} {}",
-            e.tag,
+            packet(e.tag),
             e.time.since_origin(),
             e.port,
             e.qid,
@@ -76,7 +87,7 @@ impl TraceText {
     pub(crate) fn sent(&mut self, p: &Left) {
         self.line(format_args!(
             "packet {}: sent by port dev {} from {} to {}, {} bytes, {} after it came in",
-            p.tag,
+            packet(p.tag),
             p.egress_port,
             p.first_bit.since_origin(),
             p.last_bit.since_origin(),
@@ -87,6 +98,6 @@ impl TraceText {
 
     pub(crate) fn lost(&mut self, p: &Lost, reason: &str) {
         let word = if p.absorbed { "absorbed" } else { "dropped" };
-        self.line(format_args!("packet {}: {word} at {}: {reason}", p.tag, p.time.since_origin()));
+        self.line(format_args!("packet {}: {word} at {}: {reason}", packet(p.tag), p.time.since_origin()));
     }
 }

@@ -152,3 +152,41 @@ pub struct Icmp {
     /// Ones' complement checksum of the message
     pub checksum: Bits<16>,
 }
+
+/// In front of packets that a generator made by a timer or, on Tofino 2, by a request or recirculated bytes (facts:
+/// asic §8.10)
+#[derive(Header, Debug)]
+pub struct PktgenTimer {
+    /// The pipe in the high bits, the application below: 3 bits of it on Tofino, 4 on Tofino 2
+    pub app: Bits<8>,
+    /// Zero
+    pub pad: Bits<8>,
+    /// Number of the batch, from 0
+    pub batch: Bits<16>,
+    /// Number of the packet in its batch, from 0
+    pub packet: Bits<16>,
+}
+
+/// In front of packets that a generator made because a port went down
+#[derive(Header, Debug)]
+pub struct PktgenPortDown {
+    /// The pipe in the high bits, the application below: 3 bits of it on Tofino, 4 on Tofino 2
+    pub app: Bits<8>,
+    /// Zero
+    pub pad: Bits<15>,
+    /// The port, as dev_port
+    pub port: Bits<9>,
+    /// Number of the packet in its batch, from 0
+    pub packet: Bits<16>,
+}
+
+/// In front of packets that Tofino's generator made because a recirculated packet began as wanted
+#[derive(Header, Debug)]
+pub struct PktgenRecirculation {
+    /// The pipe in the high bits, the application below
+    pub app: Bits<8>,
+    /// Bytes 1 to 3 of the packet, the number of the batch added to the last two
+    pub key: Bits<24>,
+    /// Number of the packet in its batch, from 0
+    pub packet: Bits<16>,
+}

@@ -6,7 +6,7 @@ use super::check::has_priority;
 use super::{ControlState, DeviceState, Entry, GroupMember, Replication, Then, show_key, show_value};
 use crate::ir::{ActionCall, MeterConfig, Profile, Program, Table};
 use sluice_asic::meter::LpfMode;
-use sluice_asic::tm::AfcMode;
+use sluice_asic::tm::{AfcMode, HashIndex};
 use std::fmt::Write;
 
 /// Everything that has been configured beyond what the program itself says: members, groups, entries in the
@@ -84,10 +84,23 @@ fn print_replication(state: &Replication, out: &mut String) {
             _ = writeln!(out, "groups = [{}]", groups.join(", "));
         }
         let o = s.overrides;
-        let words = [("port", o.port), ("cos", o.cos), ("multicast", o.multicast)];
+        let words = [
+            ("port", o.port),
+            ("cos", o.cos),
+            ("multicast", o.multicast),
+            ("deflect_on_drop", o.deflect_on_drop),
+            ("hash_1", o.hash == Some(HashIndex::First)),
+            ("hash_2", o.hash == Some(HashIndex::Second)),
+        ];
         let words: Vec<&str> = words.iter().filter(|(_, on)| *on).map(|(word, _)| *word).collect();
         if !words.is_empty() {
             _ = writeln!(out, "overrides = [\"{}\"]", words.join("\", \""));
+        }
+        if s.hashes != [0, 0] {
+            _ = writeln!(out, "hashes = [{}, {}]", s.hashes[0], s.hashes[1]);
+        }
+        if s.deflect_on_drop {
+            _ = writeln!(out, "deflect_on_drop = true");
         }
         for (key, _) in [("ingress", s.ingress), ("egress", s.egress)].iter().filter(|(_, on)| !on) {
             _ = writeln!(out, "{key} = false");

@@ -24,7 +24,9 @@
 //! port = 136                                         # dev_port; or groups = [5], or both
 //! queue = 1                                          # of that port; cos, ingress = false, egress = false
 //! max_length = 128                                   # bytes of the copy, its mirror header included
-//! overrides = ["port"]                               # what packets replace: port (and queue), cos, multicast
+//! overrides = ["port"]                               # what packets replace: port (and queue), cos, multicast,
+//!                                                    # deflect_on_drop, hash_1 or hash_2
+//! hashes = [0, 5]                                    # choose among multicast members; deflect_on_drop = true
 //!
 //! [[multicast]]
 //! group = 5

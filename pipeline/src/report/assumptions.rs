@@ -1,7 +1,7 @@
 //! What a report assumes: the chip's values that public sources do not give, and the placer's reading of
 //! rules that they leave open. What may not live here: the values themselves.
 
-use crate::ir::Program;
+use crate::ir::{Home, Intrinsic, Program};
 use crate::rows::has_ranges;
 use sluice_asic::chip::{Assumption, ChipSpec};
 
@@ -89,8 +89,12 @@ const METERS: [(&str, &str, &str, &str); 2] = [
 
 /// Everything assumed, the chip's list first.
 pub(super) fn of(program: &Program, chip: &ChipSpec) -> Vec<Assumption> {
+    let words = program.fields.values().any(|f| f.home == Home::Intrinsic(Intrinsic::AdvFlowCtl));
+    let ghost = !program.ghost.is_empty();
     let concerns = |a: &&Assumption| {
         ["latency.", "mau.", "phv.", "parser.", "deparser."].iter().any(|area| a.id.starts_with(area))
+            || words && a.id.starts_with("tm.afc_")
+            || ghost && a.id.starts_with("tm.ghost_")
     };
     let registers = if program.registers.is_empty() { &[][..] } else { &REGISTERS[..] };
     let meters = if program.meters.is_empty() { &[][..] } else { &METERS[..] };

@@ -4,7 +4,7 @@ use super::arrays::ArrayReport;
 use super::detail::Detail;
 use super::limits::{self, Limit};
 use crate::flow::{Node, NodeKind};
-use crate::ir::{Algorithmic, IdleMode, Loc, ParamValue, Program};
+use crate::ir::{Algorithmic, IdleMode, Loc, ParamValue, Program, TogetherData};
 use crate::place::deparser::DeparserCost;
 use crate::place::params::param_bits;
 use crate::place::phv::{self, PhvSummary};
@@ -158,6 +158,19 @@ pub struct Report {
     pub assumptions: Vec<Assumption>,
     /// What stands behind the numbers.
     pub detail: Detail,
+    /// Ports that state must see together.
+    pub together: Vec<TogetherReport>,
+}
+
+/// Ports that must be of one pipe.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TogetherReport {
+    /// Names of the registers.
+    pub registers: Vec<String>,
+    /// The ports as users name them.
+    pub ports: Vec<String>,
+    /// Why.
+    pub why: String,
 }
 
 impl Report {
@@ -194,6 +207,7 @@ impl Report {
             deparser_spec: chip.deparser.clone(),
             assumptions: super::assumptions::of(program, chip),
             detail: Detail::new(program, placement, &graph),
+            together: program.together.iter().map(|t| together(program, t)).collect(),
         }
     }
 
@@ -334,6 +348,14 @@ fn tables(
 ) -> Vec<TableReport> {
     let placed = placement.gress(gress);
     placed.flow.nodes.keys().map(|node| table(program, placement, graph, Owner { gress, node })).collect()
+}
+
+fn together(program: &Program, group: &TogetherData) -> TogetherReport {
+    TogetherReport {
+        registers: group.registers.iter().map(|r| program.registers[*r].name.clone()).collect(),
+        ports: group.ports.iter().map(ToString::to_string).collect(),
+        why: group.doc.split_whitespace().collect::<Vec<_>>().join(" "),
+    }
 }
 
 fn table(program: &Program, placement: &Placement, graph: &DependencyGraph, owner: Owner) -> TableReport {

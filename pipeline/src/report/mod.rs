@@ -20,7 +20,7 @@ mod tests;
 
 pub use arrays::ArrayReport;
 pub use compare::{Comparison, Difference, compare, json_no_comparison};
-pub use data::{GressReport, PathReport, Report, StageReport, TableReport, Usage};
+pub use data::{GressReport, PathReport, Report, StageReport, TableReport, TogetherReport, Usage};
 pub use detail::{ContainerReport, Detail, EdgeReport, StateReport, UnitReport};
 pub use html::html;
 pub use json::{json, json_no_fit};

@@ -2,7 +2,7 @@
 //!
 //! What lives here: layout. What may not: numbers that the report lacks.
 
-use super::data::{GressReport, Report, TableReport, deparser_rows, hundredths};
+use super::data::{GressReport, Report, TableReport, TogetherReport, deparser_rows, hundredths};
 use super::grid::Grid;
 use crate::place::{NoFit, Part};
 use sluice_asic::chip::Column;
@@ -53,6 +53,9 @@ pub fn text(report: &Report) -> String {
     section(&mut out, "Parser", &parser(report));
     section(&mut out, "Deparser", &deparser(report));
     section(&mut out, "Latency", &latency(report));
+    if !report.together.is_empty() {
+        section(&mut out, "Ports of one pipe", &together(report));
+    }
     section(&mut out, "Assumptions", &assumptions(report));
     out
 }
@@ -371,6 +374,13 @@ fn latency(report: &Report) -> String {
         report.total.as_ps().div_ceil(1000)
     );
     out
+}
+
+fn together(report: &Report) -> String {
+    let line = |t: &TogetherReport| {
+        format!("  {}: ports {}, {}\n", t.registers.join(", "), t.ports.join(", "), t.why)
+    };
+    report.together.iter().map(line).collect()
 }
 
 fn assumptions(report: &Report) -> String {

@@ -10,6 +10,7 @@
 //!
 //! What may not live here: what the ghost control does.
 
+use super::observe::{GhostEvent, Sink};
 use super::{Event, Switch};
 use crate::pass::{Executor, GhostUpdate};
 use sluice_asic::event::{EventClass, EventKey};
@@ -119,17 +120,18 @@ impl<E: Executor> Switch<E> {
     }
 
     /// Runs the updates that entered before `end` and before the first packet that waits; whether there were any.
-    pub(super) fn run_ghosts(&mut self, pipe: usize, end: Time) -> bool {
+    pub(super) fn run_ghosts(&mut self, pipe: usize, end: Time, sink: &mut impl Sink) -> bool {
         let packet = self.pipes[pipe].pending[0].front().map_or(Cycles(u64::MAX), |p| p.cycle);
         let mut any = false;
         while let Some((time, cycle)) = self.pipes[pipe].ghost.front()
             && time < end
             && cycle < packet
         {
-            let Some((.., update)) = self.pipes[pipe].ghost.entered.pop_front() else { break };
+            let Some((entered, cycle, update)) = self.pipes[pipe].ghost.entered.pop_front() else { break };
             std::mem::swap(self.executor.state_mut(), &mut self.pipes[pipe].state);
             self.executor.ghost(&update);
             std::mem::swap(self.executor.state_mut(), &mut self.pipes[pipe].state);
+            sink.ghost(&GhostEvent { pipe: pipe as u8, entered, cycle, update });
             self.totals.ghost_updates += 1;
             any = true;
         }

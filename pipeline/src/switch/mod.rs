@@ -36,7 +36,7 @@ pub use config::{Mode, QueueSetup, SwitchConfig, SwitchError};
 pub use generator::GENERATED;
 pub use idle::IdleEntry;
 pub use laps::{FUNCTIONAL_LAPS, FUNCTIONAL_PASSES, TIMER_LAPS};
-pub use observe::{Digest, Left, Lost, PassEvent, QueueEvent, Sink};
+pub use observe::{Digest, GhostEvent, Left, Lost, PassEvent, QueueEvent, Sink};
 pub use pipes::{SplitState, state_is_whole};
 pub use reason::{DeviceDrop, Reason};
 pub use totals::{Created, Held, PortTotals, Totals};
@@ -576,7 +576,7 @@ impl<E: Executor> Switch<E> {
         let g = gress.index();
         let window = self.timing[g].window;
         let limit = self.config.max_batch.clamp(1, MAX_BATCH);
-        if gress == Gress::Ingress && self.run_ghosts(pipe, before) {
+        if gress == Gress::Ingress && self.run_ghosts(pipe, before, sink) {
             return self.pipes[pipe].refresh(gress, window);
         }
         // No batch reaches over an update for the ghost thread.

@@ -4,7 +4,7 @@
 
 use super::idle::IdleEntry;
 use super::reason::Reason;
-use crate::pass::PassOut;
+use crate::pass::{GhostUpdate, PassOut};
 use sluice_asic::gress::Gress;
 use sluice_asic::units::{Cells, Cycles, Duration, Time};
 
@@ -105,6 +105,19 @@ pub struct Digest {
     pub time: Time,
 }
 
+/// An update of a queue's depth that the ghost control saw.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GhostEvent {
+    /// Which pipe's ghost thread.
+    pub pipe: u8,
+    /// When its PHV entered.
+    pub entered: Time,
+    /// In which cycle.
+    pub cycle: Cycles,
+    /// The update.
+    pub update: GhostUpdate,
+}
+
 /// Where a switch puts what leaves it.
 pub trait Sink {
     /// A packet left; its bytes are `head` then `tail`. Calls for one port are in order of time; over all
@@ -127,6 +140,11 @@ pub trait Sink {
     /// A sweep found that an entry has reached its time to live.
     fn idle(&mut self, entry: &IdleEntry) {
         let _ = entry;
+    }
+
+    /// The ghost control saw an update.
+    fn ghost(&mut self, event: &GhostEvent) {
+        let _ = event;
     }
 
     /// A packet was enqueued.

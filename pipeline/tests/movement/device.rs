@@ -11,7 +11,7 @@ use sluice_pipeline::pass::{Count, Executor};
 use sluice_pipeline::place::{Placement, place, verify as verify_placement};
 use sluice_pipeline::reference::{Options, Reference};
 use sluice_pipeline::switch::{
-    Digest, Left, Lost, Mode, PassEvent, RxFrame, Sink, Switch, SwitchConfig, Totals,
+    Digest, GhostEvent, Left, Lost, Mode, PassEvent, RxFrame, Sink, Switch, SwitchConfig, Totals,
 };
 use sluice_pipeline::{text, verify};
 
@@ -47,6 +47,7 @@ pub(crate) struct Story {
     pub(crate) lost: Vec<(Lost, Vec<u8>)>,
     pub(crate) passes: Vec<PassEvent>,
     pub(crate) digests: Vec<(Digest, Vec<u8>)>,
+    pub(crate) updates: Vec<GhostEvent>,
     pub(crate) totals: Totals,
     pub(crate) counters: Vec<Vec<Count>>,
     pub(crate) held: u64,
@@ -64,6 +65,10 @@ impl Sink for Story {
 
     fn pass(&mut self, event: &PassEvent) {
         self.passes.push(*event);
+    }
+
+    fn ghost(&mut self, event: &GhostEvent) {
+        self.updates.push(*event);
     }
 
     fn digest(&mut self, digest: &Digest, data: &[u8]) {
@@ -87,6 +92,7 @@ impl Story {
         self.sent.sort_by_key(|(l, b)| (l.first_bit, l.egress_port, l.tag, b.clone()));
         self.lost.sort_by_key(|(l, b)| (l.time, l.tag, l.reason, b.clone()));
         self.passes.sort_by_key(|p| (p.entered, p.pipe, p.gress, p.tag));
+        self.updates.sort_by_key(|u| (u.entered, u.pipe));
         self.digests.sort_by_key(|(d, b)| (d.time, d.tag, b.clone()));
         self
     }

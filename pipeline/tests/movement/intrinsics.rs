@@ -4,6 +4,8 @@
 use crate::device::{World, frame};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
+use sluice_asic::port::DevPort;
+use sluice_asic::tm::{HashIndex, MirrorOverrides, MirrorSession};
 use sluice_asic::units::{Bytes, Cells, Cycles, Duration, Time};
 use sluice_pipeline::control::{ControlOp, DeviceOp, MulticastNode};
 use sluice_pipeline::switch::QueueSetup;
@@ -188,4 +190,57 @@ fn hashes_choose_among_multicast_members() {
         assert_eq!(ports(0x0002), [16, 56]);
         assert_eq!(ports(0x0101), [24, 56]);
     }
+}
+
+/// A copy of every packet for session 1, with a hash and deflection of the packet's own.
+const COPIES: &str = r#"program copies;
+header h : ingress { bit<8> hash; bit<8> deflect; }
+metadata : ingress { bit<10> m.session; }
+intrinsic : ingress {
+    bit<9> ig_tm.ucast_egress_port; bit<4> dprsr.mirror_type; bit<13> dprsr.mirror_hash;
+    bit<1> dprsr.mirror_deflect_on_drop;
+}
+action to : ingress () {
+    ig_tm.ucast_egress_port = 9w16;
+    dprsr.mirror_type = 4w1;
+    m.session = 10w1;
+    dprsr.mirror_hash = cast(h.hash, 13);
+    dprsr.mirror_deflect_on_drop = h.deflect[0:0];
+}
+parser ingress { start = s; state s { extract(h); transition accept; } }
+control ingress { call to; }
+deparser ingress { mirror(1, m.session); emit(h); }
+"#;
+
+#[test]
+fn copies_choose_members_by_the_packets_hash_and_are_deflected_as_it_says() {
+    let chip = ChipSpec::tofino2();
+    let node = MulticastNode { ports: vec![24, 32, 40], one_of: true, ..Default::default() };
+    let mut session = MirrorSession::to_port(DevPort::new(24).unwrap());
+    session.port = None;
+    session.groups = [Some(7), None];
+    session.overrides =
+        MirrorOverrides { hash: Some(HashIndex::Second), deflect_on_drop: true, ..Default::default() };
+    let mut w = World::new(&chip, COPIES)
+        .with(ControlOp::SetMulticastGroup { id: 7, nodes: vec![node] })
+        .with(ControlOp::SetMirrorSession { id: 1, session: Some(session) })
+        .with(ControlOp::Device(DeviceOp::SetDeflection { pipe: 0, to: Some((48, 3)) }))
+        .with(queue(40, 0, true));
+    w.config.queues = QueueSetup { limit: Cells(1), ..QueueSetup::default() };
+    w.later.push((Time::from_nanos(9_000), queue(40, 0, false)));
+    let packet = |hash: u8, deflect: u8| [&[hash, deflect][..], &[0; 70]].concat();
+    let list = [(0, 0), (1, 0), (2, 0), (2, 1), (2, 0), (4, 1)];
+    let frames: Vec<_> =
+        list.iter().enumerate().map(|(i, (h, d))| frame(8, 300 * i as u64, &packet(*h, *d))).collect();
+    let story = w.run(&frames);
+    let mut copies: Vec<(u64, u16, u8)> = story
+        .sent
+        .iter()
+        .filter(|(l, _)| l.egress_port != 16)
+        .map(|(l, _)| (l.tag, l.egress_port, l.qid))
+        .collect();
+    copies.sort_unstable();
+    // Port 40 holds the third's copy; the fourth's is deflected, the fifth's dropped.
+    assert_eq!(copies, [(0, 24, 0), (1, 32, 0), (2, 40, 0), (3, 48, 3), (5, 32, 0)]);
+    assert_eq!(story.lost.iter().map(|(l, _)| l.tag).collect::<Vec<_>>(), [4]);
 }

@@ -9,6 +9,7 @@ mod flow_control;
 mod ghost;
 mod intrinsics;
 mod laps;
+mod mixed;
 mod multicast;
 mod pipes;
 mod pktgen;

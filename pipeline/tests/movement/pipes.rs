@@ -97,8 +97,11 @@ fn port_maps_that_split_state_are_refused_with_the_reason() {
     assert_eq!(state_is_whole(&split, &fine), Ok(()));
     let missing = state_is_whole(&program(&[0, 77]), &whole).unwrap_err();
     assert!(missing.to_string().contains("there is no 77; pipe 0 has 0"), "{missing}");
-    // The device does not start.
+    // The device does not start; the report says what it wants.
     let w = World::of(&chip, split);
+    let report = sluice_pipeline::report::Report::new(&w.program, &w.placement);
+    let line = "\nPorts of one pipe\n  seen: ports 0, 8, 7, 31, packets of all of them get one sequence of numbers\n";
+    assert!(sluice_pipeline::report::text(&report).contains(line));
     let control = ControlState::new(&w.program);
     let reference = Reference::new(&w.program, &control, Options::default());
     let made = Switch::new(&w.program, &w.placement, &whole, control, reference, SwitchConfig::default());

@@ -5,6 +5,7 @@ use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_asic::pktgen::{AppConfig, Match, Trigger};
 use sluice_asic::units::{Bytes, Cycles, Duration, Time};
+use sluice_pipeline::build::net::PktgenTimer;
 use sluice_pipeline::build::*;
 use sluice_pipeline::control::{ControlOp, DeviceError, DeviceOp};
 use sluice_pipeline::ir::Program;
@@ -23,16 +24,6 @@ struct Flow {
     value: Bits<16>,
 }
 
-/// In front of generated packets
-#[derive(Header)]
-#[allow(dead_code, reason = "fields that no statement names")]
-struct Generated {
-    /// Pipe and application
-    app: Bits<8>,
-    batch: Bits<24>,
-    packet: Bits<16>,
-}
-
 /// Per-packet metadata
 #[derive(Header)]
 struct Aged {
@@ -43,7 +34,7 @@ struct Aged {
 /// one after the other, and the tick at which a flow ends leaves by port 16.
 #[stage_program]
 fn ageing(ig: &GressBuilder<'_>, generator: u64) {
-    let (flow, made) = (ig.header::<Flow>(), ig.header::<Generated>());
+    let (flow, made) = (ig.header::<Flow>(), ig.header::<PktgenTimer>());
     let know = ig.intrinsic::<tna::Ingress>();
     let tm = ig.intrinsic::<tna::ForTm>();
     let m = ig.metadata::<Aged>();

@@ -82,3 +82,24 @@ fn mistakes_are_named() {
     assert!(said("[[pktgen]]\npipe = 0\napp = 0\ntime = \"1us\"").contains("needs `trigger`"));
     assert!(said("[[pktgen_buffer]]\npipe = 0").contains("no `bytes`"));
 }
+
+#[test]
+fn everything_of_sessions_and_groups_reads_back() {
+    let program = sample::router();
+    let text = "[[mirror]]\nsession = 3\nport = 16\nqueue = 1\ncos = 2\nmax_length = 90\ngroups = [7]\n\
+                overrides = [\"deflect_on_drop\", \"hash_2\"]\nhashes = [1, 8191]\ndeflect_on_drop = true\n\
+                [[multicast]]\ngroup = 7\nnodes = [{ rid = 1, ports = [16, 24], one_of = true, ecmp = 2 }]\n";
+    let mut control = ControlState::new(&program);
+    let script = toml::parse(&program, text, "t").unwrap_or_else(|e| panic!("{}", e[0]));
+    script.apply(&program, &mut control).unwrap();
+    let session = &control.replication.sessions[&3];
+    assert_eq!((session.hashes, session.deflect_on_drop), ([1, 8191], true));
+    let node = &control.replication.groups[&7][0];
+    assert_eq!((node.one_of, node.ecmp), (true, Some(2)));
+    let printed = entries::print(&program, &control);
+    let mut again = ControlState::new(&program);
+    toml::parse(&program, &printed, "p").unwrap().apply(&program, &mut again).unwrap();
+    assert_eq!(again.replication, control.replication);
+    let wrong = toml::parse(&program, "[[mirror]]\nsession = 3\nport = 16\nhashes = [1]\n", "t").unwrap_err();
+    assert!(wrong[0].to_string().contains("a mirror session has two hashes"));
+}

@@ -5,14 +5,25 @@ use crate::control::resolve::Problem;
 use crate::control::{ControlOp, MulticastNode};
 use ::toml::de::{DeTable, DeValue};
 use sluice_asic::port::DevPort;
-use sluice_asic::tm::{MirrorOverrides, MirrorSession};
+use sluice_asic::tm::{HashIndex, MirrorOverrides, MirrorSession};
 
 impl Reader<'_> {
     /// `[[mirror]]`
     pub(super) fn mirrors(&mut self, value: &Value<'_>) {
         for (at, body) in self.tables(value, "mirror") {
-            let keys =
-                ["session", "port", "queue", "cos", "max_length", "groups", "ingress", "egress", "overrides"];
+            let keys = [
+                "session",
+                "port",
+                "queue",
+                "cos",
+                "max_length",
+                "groups",
+                "ingress",
+                "egress",
+                "overrides",
+                "hashes",
+                "deflect_on_drop",
+            ];
             self.only(body, &keys, "mirror key");
             let id = self.required_at_most(at, body, "session", "mirror session", u16::MAX);
             if let (Some(id), Some(session)) = (id, self.mirror(body)) {
@@ -50,6 +61,13 @@ impl Reader<'_> {
             }
             session.groups = [groups.first().copied(), groups.get(1).copied()];
         }
+        if let Some(value) = body.get("hashes") {
+            let [a, b] = self.numbers(value, "`hashes`")?[..] else {
+                return self.fail(start(value), Problem::new("a mirror session has two hashes"));
+            };
+            session.hashes = [a, b];
+        }
+        session.deflect_on_drop = self.flag(body, "deflect_on_drop", false)?;
         for (key, on) in [("ingress", &mut session.ingress), ("egress", &mut session.egress)] {
             match body.get(key).map(|v| (v, v.get_ref())) {
                 None => {}
@@ -73,8 +91,12 @@ impl Reader<'_> {
                 "port" => overrides.port = true,
                 "cos" => overrides.cos = true,
                 "multicast" => overrides.multicast = true,
+                "deflect_on_drop" => overrides.deflect_on_drop = true,
+                "hash_1" => overrides.hash = Some(HashIndex::First),
+                "hash_2" => overrides.hash = Some(HashIndex::Second),
                 other => {
-                    let problem = Problem::unknown("override", other, ["port", "cos", "multicast"]);
+                    let known = ["port", "cos", "multicast", "deflect_on_drop", "hash_1", "hash_2"];
+                    let problem = Problem::unknown("override", other, known);
                     return self.fail(start(word), problem);
                 }
             }
