@@ -205,20 +205,24 @@ fn run_step<const N: usize>(
         Step::Do(code) => act(code, mask),
         Step::VerifyBytes { to, at, len } => {
             let (first, end) = (*at as usize, *at as usize + *len as usize);
-            let wrong = if let (20, Some(_)) = (*len, heads.windows[0].get(first..end)) {
+            let mut wrong = 0;
+            if let (20, Some(_)) = (*len, heads.windows[0].get(first..end)) {
                 // The IPv4 header without options: the length is known, and the sum unrolled.
-                lanes_where::<N>(mask, |l| {
+                for_lanes::<N>(mask, |l| {
                     let header = heads.windows[l % N].get(first..).and_then(|b| b.first_chunk::<20>());
-                    header.is_none_or(|h| sum_bytes(h) != 0xffff)
-                })
+                    wrong |= u64::from(header.is_none_or(|h| sum_bytes(h) != 0xffff)) << l;
+                });
             } else {
-                lanes_where::<N>(mask, |l| sum_bytes(&heads.windows[l % N][first..end]) != 0xffff)
-            };
+                for_lanes::<N>(mask, |l| {
+                    wrong |= u64::from(sum_bytes(&heads.windows[l % N][first..end]) != 0xffff) << l;
+                });
+            }
             to.write_lanes::<N>(mask, phv, |l| wrong >> l & 1);
             return wrong;
         }
         Step::VerifyFields { to, inputs } => {
-            let wrong = lanes_where::<N>(mask, |l| sum_fields(inputs, phv, l) != 0xffff);
+            let mut wrong = 0;
+            for_lanes::<N>(mask, |l| wrong |= u64::from(sum_fields(inputs, phv, l) != 0xffff) << l);
             to.write_lanes::<N>(mask, phv, |l| wrong >> l & 1);
             return wrong;
         }
