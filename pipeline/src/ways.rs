@@ -14,17 +14,11 @@ use std::collections::BTreeMap;
 /// Most places that a parser may unroll into.
 const MAX_PLACES: usize = 1 << 14;
 
-/// Values that the counter can have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// Values that the counter can have; at first zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct CounterRange {
     lo: i16,
     hi: i16,
-}
-
-impl Default for CounterRange {
-    fn default() -> Self {
-        CounterRange { lo: 0, hi: 0 }
-    }
 }
 
 impl CounterRange {

@@ -40,3 +40,30 @@ fn thousands_of_ways_agree() {
         agree(&program, &placement, &frames);
     }
 }
+
+/// Loops one after the other, each of as many laps as the counter can count, as deep as a parser may read.
+#[test]
+fn the_longest_way_is_unrolled() {
+    let mut text = String::from(
+        "program deep;\nheader h : ingress { bit<8> n; }\nheader end : ingress { bit<8> x; }\n\
+         intrinsic : ingress { bit<9> ig_tm.ucast_egress_port; }\n\
+         parser ingress { start = s0; state s0 { extract(h); transition a0; }\n",
+    );
+    for i in 0..3 {
+        let next = if i < 2 { format!("a{}", i + 1) } else { "last".to_owned() };
+        _ = writeln!(text, "state a{i} {{ set_counter(127); transition l{i}; }}");
+        _ = writeln!(
+            text,
+            "state l{i} {{ advance(1); decrement(1); select (counter_is_zero()) {{ (1) : {next}; default : l{i}; }} }}"
+        );
+    }
+    text += "state last { extract(end); transition accept; } }\n\
+             action forward : ingress () { ig_tm.ucast_egress_port = 9w1; }\ncontrol ingress { call forward; }\n\
+             deparser ingress { emit(h); emit(end); }\n";
+    let program = text::parse(&text).unwrap_or_else(|e| panic!("{e}"));
+    let placement = placed(&program, &ChipSpec::tofino2());
+    let frames: Vec<Vec<u8>> = [1, 200, 382, 383, 400].map(|n| vec![7; n]).to_vec();
+    let ran = agree(&program, &placement, &frames);
+    let lengths: Vec<usize> = ran.packets.iter().map(|(_, b)| b.len()).collect();
+    assert_eq!(lengths, [1, 200, 382, 2, 19]);
+}

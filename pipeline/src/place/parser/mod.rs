@@ -21,7 +21,7 @@
 //!    elements that may have been extracted before it: extractors name containers, and each element has its own.
 //!    Its cycles are those of the most costly copy. Laps that only the counter bounds share their rows.
 //! 10. No path reads beyond the depth of its gress. The padding states that T1 adds to egress paths of less than
-//!    65 bytes are not counted.
+//!     65 bytes are not counted.
 //!
 //! What may not live here: execution.
 
