@@ -51,7 +51,11 @@ fn schema(program: &Program) -> Value {
             json!({ "name": t.name, "size": t.size, "keys": keys, "actions": actions })
         })
         .collect();
-    json!({ "schema": "sluice.entries-schema/1", "program": program.name, "tables": tables })
+    let port_metadata: Vec<Value> =
+        schema.port_metadata.iter().map(|f| json!({ "name": f.name, "width": f.width })).collect();
+    json!({
+        "schema": "sluice.entries-schema/1", "program": program.name, "tables": tables, "port_metadata": port_metadata,
+    })
 }
 
 fn counts(program: &Program, state: &ControlState) -> Value {
