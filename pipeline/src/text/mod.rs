@@ -50,7 +50,7 @@
 //!   type field of their kind has that value; a resubmit or copy without a header needs none.
 //! - In a parser state `advance(4)` skips bytes, `m.x = lookahead(8)` copies bits ahead from the 8th on;
 //!   `set_counter(5)`, `set_counter(field, max, rotate, mask, add)`, `increment(1)` and `decrement(1)` change the
-//!   counter. Beside fields a state selects on `lookahead(at, width)`, `last(stack, position)`,
+//!   counter, `push_counter(..)` and `pop_counter()` keep one for later. Beside fields a state selects on `lookahead(at, width)`, `last(stack, position)`,
 //!   `counter_is_zero()` and `counter_is_negative()`.
 //! - `port_metadata : ingress { … }` declares port metadata, first bit first; `copy_valid(a, b)` in an action makes
 //!   element `a` of a stack valid if `b` is.

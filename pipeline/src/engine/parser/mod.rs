@@ -51,6 +51,8 @@ enum Step {
     LoadCounter { slot: Slot, from: FieldAt, load: CounterLoad },
     /// Adds to the counter, modulo 256.
     AddCounter { slot: Slot, by: u8 },
+    /// Copies the counter to or from its stack.
+    CopyCounter { from: Slot, to: Slot },
 }
 
 #[derive(Clone, Debug)]
@@ -233,6 +235,10 @@ fn run_step<const N: usize>(
                 let value = load.value(from.read32(phv, l) as u8).unwrap_or_default();
                 column[l].set(counter_word(value as u8));
             });
+        }
+        Step::CopyCounter { from, to } => {
+            let (from, to) = (phv.column(*from), phv.column(*to));
+            for_lanes::<N>(mask, |l| to[l].set(from[l].get()));
         }
         Step::AddCounter { slot, by } => {
             let column = phv.column(*slot);

@@ -47,6 +47,8 @@ pub(in crate::engine) struct ParserBuilder<'a> {
     ahead: Vec<Slot>,
     /// Column of the counter, once there is one.
     counter: Option<Slot>,
+    /// Columns of the counters on the stack.
+    pushed: Vec<Slot>,
     /// Bytes that loads reach.
     reach: u32,
 }
@@ -60,6 +62,8 @@ struct Path {
     in_range: bool,
     leaf: Leaf,
     counter: CounterRange,
+    /// Counters on the stack, the last one on top.
+    pushed: Vec<CounterRange>,
     taken: Taken,
 }
 
@@ -92,6 +96,7 @@ impl<'a> ParserBuilder<'a> {
             leaves: BTreeMap::new(),
             ahead: Vec::new(),
             counter: None,
+            pushed: Vec::new(),
             reach: 0,
         }
     }
@@ -99,7 +104,8 @@ impl<'a> ParserBuilder<'a> {
     /// Unrolls everything but the loads.
     pub(in crate::engine) fn unroll(&mut self, low: &mut Lowering<'_, '_>) -> Result<(), LowerError> {
         let start = self.program.pipe(self.gress).start;
-        let target = self.target(start, Leaf::default(), CounterRange::default(), Taken::default())?;
+        let target =
+            self.target(start, Leaf::default(), CounterRange::default(), (&[], &Taken::default()))?;
         self.code.start = Some(target);
         while let Some((id, path)) = self.open.pop_front() {
             self.fill(id, path, low)?;
@@ -129,14 +135,16 @@ impl<'a> ParserBuilder<'a> {
         next: Next,
         mut leaf: Leaf,
         counter: CounterRange,
-        taken: Taken,
+        (pushed, taken): (&[CounterRange], &Taken),
     ) -> Result<Target, LowerError> {
         Ok(match next {
             Next::Accept => Target::Leaf(self.leaf(leaf)?),
             Next::Reject => Target::Leaf(self.leaf(Leaf { error: NO_MATCH, ..leaf })?),
             Next::State(state) => {
                 leaf.cycles = leaf.cycles.saturating_add(self.cycles.get(state).copied().unwrap_or(1));
-                Target::Node(self.node(Path { state, op: 0, in_range: false, leaf, counter, taken })?)
+                let (pushed, taken) = (pushed.to_vec(), taken.clone());
+                let path = Path { state, op: 0, in_range: false, leaf, counter, pushed, taken };
+                Target::Node(self.node(path)?)
             }
         })
     }
@@ -227,12 +235,18 @@ impl<'a> ParserBuilder<'a> {
                     self.copy_ahead(path.leaf.payload, *dst, *at, steps, low)?;
                 }
                 ParserOpKind::SetCounter(CounterLoad::Field { field, max, .. })
+                | ParserOpKind::PushCounter(CounterLoad::Field { field, max, .. })
                     if !path.in_range && u32::from(*max) < largest(self.program, *field) =>
                 {
                     return Ok(Rest::Above(*field, *max));
                 }
-                ParserOpKind::SetCounter(load) => {
+                ParserOpKind::SetCounter(load) | ParserOpKind::PushCounter(load) => {
                     let slot = self.counter_slot(low);
+                    if let ParserOpKind::PushCounter(_) = op.kind {
+                        let to = self.pushed_slot(path.pushed.len(), low);
+                        steps.push(Step::CopyCounter { from: slot, to });
+                        path.pushed.push(path.counter);
+                    }
                     path.counter = CounterRange::loaded(self.program, *load);
                     path.in_range = false;
                     steps.push(match load {
@@ -241,6 +255,11 @@ impl<'a> ParserBuilder<'a> {
                             Step::LoadCounter { slot, from: low.slots.source(*field), load: *load }
                         }
                     });
+                }
+                ParserOpKind::PopCounter => {
+                    path.counter = path.pushed.pop().unwrap_or_default();
+                    let (from, to) = (self.pushed_slot(path.pushed.len(), low), self.counter_slot(low));
+                    steps.push(Step::CopyCounter { from, to });
                 }
                 ParserOpKind::AddCounter(by) => {
                     let slot = self.counter_slot(low);
@@ -286,6 +305,14 @@ impl<'a> ParserBuilder<'a> {
     /// The counter's column.
     fn counter_slot(&mut self, low: &mut Lowering<'_, '_>) -> Slot {
         *self.counter.get_or_insert_with(|| low.slots.scratch())
+    }
+
+    /// The column of a counter on the stack.
+    fn pushed_slot(&mut self, depth: usize, low: &mut Lowering<'_, '_>) -> Slot {
+        while self.pushed.len() <= depth {
+            self.pushed.push(low.slots.scratch());
+        }
+        self.pushed[depth]
     }
 
     /// Whether the node has seen already that the packet has these bytes.
@@ -421,13 +448,13 @@ impl<'a> ParserBuilder<'a> {
                 value = value << width | v & m;
                 mask = mask << width | m;
             }
-            let target = self.target(*next, path.leaf.clone(), counter, path.taken.clone())?;
+            let target = self.target(*next, path.leaf.clone(), counter, (&path.pushed, &path.taken))?;
             arms.push((value, mask, target));
         }
         // A default that cannot be taken stands for the last arm that can.
         let default = match ways.last() {
             Some((next, Some(counter))) => {
-                self.target(*next, path.leaf.clone(), *counter, path.taken.clone())?
+                self.target(*next, path.leaf.clone(), *counter, (&path.pushed, &path.taken))?
             }
             _ => match arms.pop() {
                 Some((.., target)) => target,
