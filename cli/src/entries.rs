@@ -51,7 +51,12 @@ fn schema(program: &Program) -> Value {
             json!({ "name": t.name, "size": t.size, "keys": keys, "actions": actions })
         })
         .collect();
-    json!({ "schema": "sluice.entries-schema/1", "program": program.name, "tables": tables, "registers": schema.registers, "meters": schema.meters })
+    let port_metadata: Vec<Value> =
+        schema.port_metadata.iter().map(|f| json!({ "name": f.name, "width": f.width })).collect();
+    json!({
+        "schema": "sluice.entries-schema/1", "program": program.name, "tables": tables, "port_metadata": port_metadata,
+        "registers": schema.registers, "meters": schema.meters,
+    })
 }
 
 fn counts(program: &Program, state: &ControlState) -> Value {

@@ -344,8 +344,15 @@ pub fn used_vars(program: &Program, gress: Gress) -> Vec<Var> {
                     vars.push(Var::Field(*dst));
                 }
                 ParserOpKind::ExtractNext(stack) => headers.extend(&program.stacks[*stack].headers),
-                ParserOpKind::SetCounter(CounterLoad::Field { field, .. }) => vars.push(Var::Field(*field)),
-                ParserOpKind::Advance(_) | ParserOpKind::SetCounter(_) | ParserOpKind::AddCounter(_) => {}
+                ParserOpKind::SetCounter(CounterLoad::Field { field, .. })
+                | ParserOpKind::PushCounter(CounterLoad::Field { field, .. }) => {
+                    vars.push(Var::Field(*field))
+                }
+                ParserOpKind::Advance(_)
+                | ParserOpKind::SetCounter(_)
+                | ParserOpKind::AddCounter(_)
+                | ParserOpKind::PushCounter(_)
+                | ParserOpKind::PopCounter => {}
             }
         }
     }

@@ -14,17 +14,14 @@ use std::collections::BTreeMap;
 /// Most places that a parser may unroll into.
 const MAX_PLACES: usize = 1 << 14;
 
-/// Values that the counter can have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// Most counters on the stack: no chip has as many.
+const MAX_PUSHED: usize = 8;
+
+/// Values that the counter can have; at first zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct CounterRange {
     lo: i16,
     hi: i16,
-}
-
-impl Default for CounterRange {
-    fn default() -> Self {
-        CounterRange { lo: 0, hi: 0 }
-    }
 }
 
 impl CounterRange {
@@ -160,6 +157,8 @@ impl Taken {
 pub(crate) struct Place {
     pub(crate) state: ParserState,
     pub(crate) counter: CounterRange,
+    /// Counters on the stack, the last one on top.
+    pub(crate) pushed: Vec<CounterRange>,
     pub(crate) taken: Taken,
 }
 
@@ -174,6 +173,12 @@ pub(crate) struct Effect {
     pub(crate) reach: u32,
     /// The counter after the operations.
     pub(crate) counter: CounterRange,
+    /// The counter's stack after the operations.
+    pub(crate) pushed: Vec<CounterRange>,
+    /// Most counters that are on the stack at a time.
+    pub(crate) pushed_most: usize,
+    /// The counter is taken from a stack that is empty.
+    pub(crate) underflow: bool,
     /// Stack elements extracted after the operations.
     pub(crate) taken: Taken,
     /// A stack that has no room for what is extracted: nothing follows.
@@ -183,7 +188,8 @@ pub(crate) struct Effect {
 impl Place {
     /// What the operations of the state do here.
     pub(crate) fn effect(&self, program: &Program) -> Effect {
-        let mut e = Effect { counter: self.counter, taken: self.taken.clone(), ..Effect::default() };
+        let (pushed, taken) = (self.pushed.clone(), self.taken.clone());
+        let mut e = Effect { counter: self.counter, pushed, taken, ..Effect::default() };
         let data = &program.states[self.state];
         for op in &data.ops {
             match &op.kind {
@@ -205,6 +211,16 @@ impl Place {
                 }
                 ParserOpKind::SetCounter(load) => e.counter = CounterRange::loaded(program, *load),
                 ParserOpKind::AddCounter(by) => e.counter = e.counter.plus(*by),
+                ParserOpKind::PushCounter(load) => {
+                    e.pushed.push(e.counter);
+                    e.pushed_most = e.pushed_most.max(e.pushed.len());
+                    e.counter = CounterRange::loaded(program, *load);
+                }
+                ParserOpKind::PopCounter => {
+                    let top = e.pushed.pop();
+                    e.underflow |= top.is_none();
+                    e.counter = top.unwrap_or_default();
+                }
                 ParserOpKind::Set(..) | ParserOpKind::VerifyChecksum(..) => {}
             }
             e.see(0);
@@ -227,7 +243,10 @@ impl Place {
         for (next, counter) in effect.counter.ways(&program.states[self.state]) {
             let Some(counter) = counter else { continue };
             let goes = match next {
-                Next::State(state) => Goes::To(Place { state, counter, taken: effect.taken.clone() }),
+                Next::State(state) => {
+                    let (pushed, taken) = (effect.pushed.clone(), effect.taken.clone());
+                    Goes::To(Place { state, counter, pushed, taken })
+                }
                 end => Goes::End(end),
             };
             if !list.contains(&goes) {
@@ -284,7 +303,7 @@ pub(crate) struct Ways {
 pub(crate) enum Endless {
     /// These states follow each other without end.
     Loop(Vec<ParserState>),
-    /// More than [`MAX_PLACES`] places.
+    /// More than [`MAX_PLACES`] places, or [`MAX_PUSHED`] counters on the stack.
     TooMany,
 }
 
@@ -292,7 +311,8 @@ impl Ways {
     /// Unrolls the parser of `gress`.
     pub(crate) fn of(program: &Program, gress: Gress) -> Result<Ways, Endless> {
         let Next::State(start) = program.pipe(gress).start else { return Ok(Ways::default()) };
-        let start = Place { state: start, counter: CounterRange::default(), taken: Taken::default() };
+        let (counter, pushed, taken) = (CounterRange::default(), Vec::new(), Taken::default());
+        let start = Place { state: start, counter, pushed, taken };
         // Finished places, each after all that follow it, and where each stands among them.
         let mut done: BTreeMap<Place, usize> = BTreeMap::new();
         let mut finished: Vec<(Place, Vec<Goes>)> = Vec::new();
@@ -316,7 +336,7 @@ impl Ways {
                 return Err(Endless::Loop(path[first..].iter().map(|(p, ..)| p.state).collect()));
             }
             if !done.contains_key(&next) {
-                if done.len() + path.len() >= MAX_PLACES {
+                if done.len() + path.len() >= MAX_PLACES || next.pushed.len() > MAX_PUSHED {
                     return Err(Endless::TooMany);
                 }
                 path.push(enter(next));

@@ -103,6 +103,14 @@ pub struct CounterFrom {
     pub add: u8,
 }
 
+impl CounterFrom {
+    fn load<const W: u16>(self, field: Bits<W>) -> CounterLoad {
+        const { assert!(W <= 8, "the parser counter is set from at most 8 bits") };
+        let CounterFrom { max, rotate, mask, add } = self;
+        CounterLoad::Field { field: field.into(), max, rotate, mask, add }
+    }
+}
+
 impl Default for CounterFrom {
     /// The field as it is.
     fn default() -> Self {
@@ -235,10 +243,25 @@ impl StateRef<'_> {
     /// Sets the parser counter from a field of at most 8 bits.
     #[track_caller]
     pub fn set_counter_from<const W: u16>(self, field: Bits<W>, how: CounterFrom) -> Self {
-        const { assert!(W <= 8, "the parser counter is set from at most 8 bits") };
-        let CounterFrom { max, rotate, mask, add } = how;
-        let load = CounterLoad::Field { field: field.into(), max, rotate, mask, add };
-        self.op(ParserOpKind::SetCounter(load), Loc::caller())
+        self.op(ParserOpKind::SetCounter(how.load(field)), Loc::caller())
+    }
+
+    /// Puts the parser counter on its stack, at most four deep, and sets it to a constant. Tofino 2.
+    #[track_caller]
+    pub fn push_counter(self, value: i8) -> Self {
+        self.op(ParserOpKind::PushCounter(CounterLoad::Const(value as u8)), Loc::caller())
+    }
+
+    /// Puts the parser counter on its stack and sets it from a field of at most 8 bits. Tofino 2.
+    #[track_caller]
+    pub fn push_counter_from<const W: u16>(self, field: Bits<W>, how: CounterFrom) -> Self {
+        self.op(ParserOpKind::PushCounter(how.load(field)), Loc::caller())
+    }
+
+    /// Takes the parser counter back from its stack. Tofino 2.
+    #[track_caller]
+    pub fn pop_counter(self) -> Self {
+        self.op(ParserOpKind::PopCounter, Loc::caller())
     }
 
     /// Adds to the parser counter, modulo 256.

@@ -323,7 +323,7 @@ impl GressEngine {
         if let Some((_, at)) = self.code.inputs.iter().find(|(which, _)| *which == Intrinsic::ParserErr) {
             let leaves = &self.code.parser.leaves;
             at.write_lanes::<N>(mask, phv, |l| {
-                u64::from(leaves[usize::from(leaf[l])].error) | (wrong >> l & 1) * WRONG_CHECKSUM
+                u64::from(leaves[usize::from(leaf[l])].error) | ((wrong >> l & 1) * WRONG_CHECKSUM)
             });
         }
         failed

@@ -119,6 +119,10 @@ pub enum ParserOpKind {
     /// Extracts the first element of the stack that was not extracted yet. When there is none, parsing ends with
     /// `parser_err` "no match": the parser has no state for one more.
     ExtractNext(Stack),
+    /// Puts the counter on its stack and sets it. Tofino 2.
+    PushCounter(CounterLoad),
+    /// Takes the counter back from its stack. Tofino 2.
+    PopCounter,
 }
 
 /// One arm of a select.

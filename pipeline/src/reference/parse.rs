@@ -6,7 +6,8 @@ use super::trace::Event;
 use super::{Run, Tracer};
 use crate::entity::EntityMap;
 use crate::ir::{
-    CounterLoad, Header, Lookahead, Next, ParserOp, ParserOpKind, ParserState, SelectKey, Stack, StateData,
+    CounterLoad, Header, Loc, Lookahead, Next, ParserOp, ParserOpKind, ParserState, SelectKey, Stack,
+    StateData,
 };
 
 /// States that a parser may enter for one packet before its hardware timeout strikes. No program that the
@@ -44,6 +45,8 @@ pub(super) struct Parsed {
     /// Clock cycles of the states entered.
     pub(super) cycles: u16,
     counter: i8,
+    /// The counter's stack.
+    pushed: Vec<i8>,
     /// Elements extracted of each stack.
     taken: EntityMap<Stack, usize>,
 }
@@ -110,17 +113,15 @@ impl<T: Tracer> Run<'_, T> {
                 let value = parsed.ahead(head, ahead)?;
                 self.write(*field, value, op.loc);
             }
-            ParserOpKind::SetCounter(load) => {
-                let from = match load {
-                    CounterLoad::Const(_) => 0,
-                    CounterLoad::Field { field, .. } => self.phv.field(*field) as u8,
-                };
-                let Some(value) = load.value(from) else {
-                    parsed.error |= error::COUNTER_RANGE;
-                    return None;
-                };
-                parsed.counter = value;
-                self.tell(&Event::ParserCounter { value, loc: op.loc });
+            ParserOpKind::SetCounter(load) => parsed.counter = self.load_counter(*load, op.loc, parsed)?,
+            ParserOpKind::PushCounter(load) => {
+                let value = self.load_counter(*load, op.loc, parsed)?;
+                parsed.pushed.push(std::mem::replace(&mut parsed.counter, value));
+            }
+            // The verifier has seen that there is one.
+            ParserOpKind::PopCounter => {
+                parsed.counter = parsed.pushed.pop().unwrap_or_default();
+                self.tell(&Event::ParserCounter { value: parsed.counter, loc: op.loc });
             }
             ParserOpKind::AddCounter(by) => {
                 parsed.counter = parsed.counter.wrapping_add(*by);
@@ -137,6 +138,19 @@ impl<T: Tracer> Run<'_, T> {
             }
         }
         Some(())
+    }
+
+    fn load_counter(&mut self, load: CounterLoad, loc: Loc, parsed: &mut Parsed) -> Option<i8> {
+        let from = match load {
+            CounterLoad::Const(_) => 0,
+            CounterLoad::Field { field, .. } => self.phv.field(field) as u8,
+        };
+        let value = load.value(from);
+        match value {
+            Some(value) => self.tell(&Event::ParserCounter { value, loc }),
+            None => parsed.error |= error::COUNTER_RANGE,
+        }
+        value
     }
 
     fn extract(&mut self, header: Header, head: &[u8], parsed: &mut Parsed) -> Option<()> {

@@ -350,7 +350,15 @@ impl<'t> Code<'t> {
 
     /// A step of a parser state that is neither an extraction of a header nor an assignment.
     fn parser_step(&mut self) -> Parsed<Option<ParserOpKind>> {
-        let words = ["extract_next", "advance", "set_counter", "increment", "decrement"];
+        let words = [
+            "extract_next",
+            "advance",
+            "set_counter",
+            "increment",
+            "decrement",
+            "push_counter",
+            "pop_counter",
+        ];
         let Some(word) = self.c.word().filter(|w| words.contains(w) && self.c.then("(")) else {
             return Ok(None);
         };
@@ -359,6 +367,8 @@ impl<'t> Code<'t> {
             "extract_next" => ParserOpKind::ExtractNext(self.reference(Space::Stack)?),
             "advance" => ParserOpKind::Advance(self.c.number("a number of bytes")?),
             "set_counter" => ParserOpKind::SetCounter(self.counter_load()?),
+            "push_counter" => ParserOpKind::PushCounter(self.counter_load()?),
+            "pop_counter" => ParserOpKind::PopCounter,
             _ => {
                 let before = self.c.clone();
                 let by: i16 = self.c.number("a number from 0 to 128")?;

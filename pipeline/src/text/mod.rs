@@ -32,7 +32,11 @@
 //!     start = parse_ipv4;
 //!     state parse_ipv4 {
 //!         extract(ipv4);
-//!         transition accept;
+//!         select (lookahead(0, 4)) { (4) : parse_option; default : accept; }
+//!     }
+//!     state parse_option {
+//!         extract_next(options);        // of `stack options : ingress { option_0; option_1; }`
+//!         select (last(options, 0)) { (1) : parse_option; default : accept; }
 //!     }
 //! }
 //! ```
@@ -47,6 +51,12 @@
 //!   entry's cell of a `direct` array, or `hash(h)`.
 //! - In a deparser `resubmit(1, again)`, `mirror(2, m.session, header)` and `digest(3, header)` are made when the
 //!   type field of their kind has that value; a resubmit or copy without a header needs none.
+//! - In a parser state `advance(4)` skips bytes, `m.x = lookahead(8)` copies bits ahead from the 8th on;
+//!   `set_counter(5)`, `set_counter(field, max, rotate, mask, add)`, `increment(1)` and `decrement(1)` change the
+//!   counter, `push_counter(..)` and `pop_counter()` keep one for later. Beside fields a state selects on `lookahead(at, width)`, `last(stack, position)`,
+//!   `counter_is_zero()` and `counter_is_negative()`.
+//! - `port_metadata : ingress { … }` declares port metadata, first bit first; `copy_valid(a, b)` in an action makes
+//!   element `a` of a stack valid if `b` is.
 //! - `16w0x800` is a constant of 16 bits, `v &&& m` a value under a mask, `v / n` a prefix.
 
 mod code;

@@ -66,6 +66,8 @@ impl Printer<'_> {
                 ParserOpKind::Advance(bytes) => format!("advance({bytes})"),
                 ParserOpKind::Lookahead(f, at) => format!("{} = lookahead({at})", self.field(*f)),
                 ParserOpKind::SetCounter(load) => format!("set_counter({})", self.counter_load(*load)),
+                ParserOpKind::PushCounter(load) => format!("push_counter({})", self.counter_load(*load)),
+                ParserOpKind::PopCounter => "pop_counter()".to_owned(),
                 ParserOpKind::AddCounter(by) if *by < 0 => format!("decrement({})", by.unsigned_abs()),
                 ParserOpKind::AddCounter(by) => format!("increment({by})"),
                 ParserOpKind::ExtractNext(stack) => format!("extract_next({})", self.stack(*stack)),

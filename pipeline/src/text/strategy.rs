@@ -520,7 +520,7 @@ impl Draw {
 
     fn state(&mut self, p: &Program) -> StateData {
         let ops = self.list(3, |d| {
-            let kind = match d.below(9) {
+            let kind = match d.below(11) {
                 0 => ParserOpKind::Extract(d.entity(4)),
                 1 => ParserOpKind::Set(d.field(p), d.expr(p, 1)),
                 2 => ParserOpKind::Advance(d.word() as u16),
@@ -535,6 +535,8 @@ impl Draw {
                 }),
                 6 => ParserOpKind::AddCounter(d.word() as i8),
                 7 => ParserOpKind::ExtractNext(d.entity(2)),
+                8 => ParserOpKind::PushCounter(CounterLoad::Const(d.word() as u8)),
+                9 => ParserOpKind::PopCounter,
                 _ => ParserOpKind::VerifyChecksum(d.field(p), d.list(2, |d| d.field(p))),
             };
             ParserOp { kind, loc: Loc::default() }

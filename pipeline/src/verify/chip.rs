@@ -35,6 +35,7 @@ pub(super) fn check(p: &Program, chip: &ChipSpec, d: &mut Vec<Diag>) {
         conditions(gress, chip, &p.pipe(gress).control, d);
         depth(p, chip, gress, d);
         written_twice(p, chip, gress, d);
+        counter_stack(p, chip, gress, d);
         emission(p, chip, gress, d);
     }
 }
@@ -213,6 +214,21 @@ fn written_twice(p: &Program, chip: &ChipSpec, gress: Gress, d: &mut Vec<Diag>) 
             }
         }
     }
+}
+
+/// The counter's stack is deep enough, where there is one (facts: asic §6.1).
+fn counter_stack(p: &Program, chip: &ChipSpec, gress: Gress, d: &mut Vec<Diag>) {
+    let Ok(ways) = Ways::of(p, gress) else { return };
+    let most = chip.parser.counter_stack as usize;
+    let Some(stop) = ways.places.iter().find(|s| s.effect.pushed_most > most) else { return };
+    let data = &p.states[stop.place.state];
+    let text = format!(
+        "state `{}` puts {} on the parser counter's stack; that of {} holds {most}",
+        data.name,
+        super::count(stop.effect.pushed_most, "counter"),
+        chip.name
+    );
+    d.push(Diag::error(data.loc, text).help("count with one counter, or unroll the inner loop"));
 }
 
 /// Port metadata fits the slot in front of the packet (facts: asic §6.3).

@@ -69,12 +69,15 @@ impl<'p> Validity<'p> {
                     ParserOpKind::Set(..)
                     | ParserOpKind::VerifyChecksum(..)
                     | ParserOpKind::SetCounter(CounterLoad::Const(_))
+                    | ParserOpKind::PushCounter(CounterLoad::Const(_))
+                    | ParserOpKind::PopCounter
                     | ParserOpKind::AddCounter(_) => false,
                     ParserOpKind::Extract(_)
                     | ParserOpKind::ExtractNext(_)
                     | ParserOpKind::Advance(_)
                     | ParserOpKind::Lookahead(..)
-                    | ParserOpKind::SetCounter(_) => true,
+                    | ParserOpKind::SetCounter(_)
+                    | ParserOpKind::PushCounter(_) => true,
                 };
                 if fails && sees_errors {
                     flow.go(Follow::End(Next::Accept), &at, true);

@@ -26,7 +26,7 @@
 //! extracted twice on a path. A parser sets metadata only, from a constant, from a field that the same
 //! state extracted before, of the same width, or from whole bytes ahead. A checksum is verified into a 1-bit
 //! metadata field, over header fields that make whole bytes. The counter is loaded from a header field of at most
-//! 8 bits that was extracted. A state moves on by at least a byte where it says that it moves.
+//! 8 bits that was extracted, and is not taken from an empty stack. A state moves on by at least a byte where it says that it moves.
 //!
 //! **Header validity** (`headers`). The possible sets of valid headers are followed from the parser through
 //! the control block, filtered by `is_valid()`; a miss runs the declared default action. Reading a field of
@@ -111,7 +111,8 @@
 //! ([`crate::salu`]). The chip has every intrinsic field that is declared, constants
 //! written to a type field fit it there, and the headers of requests are not longer than they may be. An egress
 //! that mirrors on Tofino 2 says of what (a warning). Port metadata fits the chip's slot. Where a parser
-//! cannot clear containers, no path writes a metadata field twice.
+//! cannot clear containers, no path writes a metadata field twice. The parser counter's stack is
+//! deep enough.
 
 mod actions;
 mod arrays;

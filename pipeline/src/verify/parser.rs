@@ -125,11 +125,14 @@ fn effects(p: &Program, data: &StateData, d: &mut Vec<Diag>) {
                     d.push(Diag::error(op.loc, text).help(help));
                 }
             }
-            ParserOpKind::SetCounter(CounterLoad::Field { field, rotate, mask, .. }) => {
+            ParserOpKind::SetCounter(CounterLoad::Field { field, rotate, mask, .. })
+            | ParserOpKind::PushCounter(CounterLoad::Field { field, rotate, mask, .. }) => {
                 counter(p, *field, (*rotate, *mask), site, d);
             }
             ParserOpKind::Advance(_)
             | ParserOpKind::SetCounter(CounterLoad::Const(_))
+            | ParserOpKind::PushCounter(CounterLoad::Const(_))
+            | ParserOpKind::PopCounter
             | ParserOpKind::AddCounter(_)
             | ParserOpKind::ExtractNext(_) => {}
             ParserOpKind::VerifyChecksum(dst, inputs) => {
@@ -221,11 +224,16 @@ fn paths(p: &Program, gress: Gress, ways: &Ways, d: &mut Vec<Diag>) {
                         present(p, &validity, &at, f, "sums", site, d);
                     }
                 }
-                ParserOpKind::SetCounter(CounterLoad::Field { field, .. }) => {
+                ParserOpKind::SetCounter(CounterLoad::Field { field, .. })
+                | ParserOpKind::PushCounter(CounterLoad::Field { field, .. }) => {
                     present(p, &validity, &at, *field, "loads the counter from", site, d);
                 }
                 _ => {}
             }
+        }
+        if stop.effect.underflow {
+            let text = format!("{who} takes the counter from its stack, which is empty on a path to it");
+            d.push(Diag::error(data.loc, text).help("push the counter before on every path"));
         }
         if stop.effect.full.is_some() {
             continue;

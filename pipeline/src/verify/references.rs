@@ -239,12 +239,15 @@ impl Walk<'_, '_> {
                         self.fields(site, inputs);
                     }
                     ParserOpKind::Lookahead(f, _) => self.see(site, Target::Field(*f)),
-                    ParserOpKind::SetCounter(CounterLoad::Field { field, .. }) => {
+                    ParserOpKind::SetCounter(CounterLoad::Field { field, .. })
+                    | ParserOpKind::PushCounter(CounterLoad::Field { field, .. }) => {
                         self.see(site, Target::Field(*field));
                     }
                     ParserOpKind::ExtractNext(stack) => self.see(site, Target::Stack(*stack)),
                     ParserOpKind::Advance(_)
                     | ParserOpKind::SetCounter(CounterLoad::Const(_))
+                    | ParserOpKind::PushCounter(CounterLoad::Const(_))
+                    | ParserOpKind::PopCounter
                     | ParserOpKind::AddCounter(_) => {}
                 }
             }

@@ -111,3 +111,65 @@ fn a_constant_counts_upwards_too() {
     let out = run(&program, &[frame(&[0x45, 1, 1, 2, 3, 4, 5, 6])]);
     assert_eq!(out, [Ok(frame(&[0x45, 1]))]);
 }
+
+/// A count of groups, each with a count of its own.
+#[derive(Header)]
+struct Groups {
+    count: Bits<8>,
+    /// Bytes of each group
+    size: Bits<8>,
+}
+
+#[stage_program]
+fn nested(ig: &GressBuilder<'_>) {
+    let groups = ig.header::<Groups>();
+    let inner = ig.header::<Inner>();
+    let start = ig
+        .state()
+        .extract(groups)
+        .set_counter_from(groups.count, CounterFrom { max: 5, ..Default::default() });
+    let group = ig.state().select(counter_is_zero());
+    let enter = ig.state().push_counter_from(groups.size, CounterFrom { max: 6, ..Default::default() });
+    let item = ig.state().select(counter_is_zero());
+    let skip = ig.state().advance(1).add_counter(-1);
+    let leave = ig.state().pop_counter().add_counter(-1);
+    let behind = ig.state().extract(inner);
+    start.otherwise(group);
+    group.on(1, behind);
+    group.otherwise(enter);
+    enter.otherwise(item);
+    item.on(1, leave);
+    item.otherwise(skip);
+    skip.otherwise(item);
+    leave.otherwise(group);
+    ig.start(start);
+    ig.deparser().emit(groups).emit(inner);
+}
+
+#[test]
+fn loops_within_loops_keep_the_outer_counter() {
+    let program = program(nested);
+    let chip = ChipSpec::tofino2();
+    let placement = place(&program, &chip).unwrap();
+    let cases = [(0u8, 3u8), (1, 1), (2, 3), (5, 6), (3, 0), (6, 1), (1, 7)];
+    let frames: Vec<Vec<u8>> = cases
+        .iter()
+        .map(|(count, size)| {
+            let skipped: Vec<u8> = (0..count * size).collect();
+            frame(&[&[*count, *size], skipped.as_slice(), &[0xaa, 0xbb]].concat())
+        })
+        .collect();
+    let ran = crate::bench::agree(&program, &placement, &frames);
+    for ((count, size), (_, bytes)) in cases.iter().zip(&ran.packets).take(5) {
+        assert_eq!(*bytes, frame(&[*count, *size, 0xaa, 0xbb]));
+    }
+    for (out, _) in &ran.packets[5..] {
+        assert_eq!(out.verdict, sluice_pipeline::pass::Verdict::ParserError(0x004));
+    }
+    let refused = place(&program, &ChipSpec::tofino()).unwrap_err();
+    assert!(
+        refused.reason().contains("puts 1 counter on the parser counter's stack; that of tofino holds 0"),
+        "{}",
+        refused.reason()
+    );
+}

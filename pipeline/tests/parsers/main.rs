@@ -11,6 +11,7 @@ mod counter;
 mod device;
 mod errors;
 mod lookahead;
+mod many;
 mod ports;
 mod random;
 mod stacks;

@@ -51,6 +51,8 @@ enum Step {
     LoadCounter { slot: Slot, from: FieldAt, load: CounterLoad },
     /// Adds to the counter, modulo 256.
     AddCounter { slot: Slot, by: u8 },
+    /// Copies the counter to or from its stack.
+    CopyCounter { from: Slot, to: Slot },
 }
 
 #[derive(Clone, Debug)]
@@ -205,20 +207,24 @@ fn run_step<const N: usize>(
         Step::Do(code) => act(code, mask),
         Step::VerifyBytes { to, at, len } => {
             let (first, end) = (*at as usize, *at as usize + *len as usize);
-            let wrong = if let (20, Some(_)) = (*len, heads.windows[0].get(first..end)) {
+            let mut wrong = 0;
+            if let (20, Some(_)) = (*len, heads.windows[0].get(first..end)) {
                 // The IPv4 header without options: the length is known, and the sum unrolled.
-                lanes_where::<N>(mask, |l| {
+                for_lanes::<N>(mask, |l| {
                     let header = heads.windows[l % N].get(first..).and_then(|b| b.first_chunk::<20>());
-                    header.is_none_or(|h| sum_bytes(h) != 0xffff)
-                })
+                    wrong |= u64::from(header.is_none_or(|h| sum_bytes(h) != 0xffff)) << l;
+                });
             } else {
-                lanes_where::<N>(mask, |l| sum_bytes(&heads.windows[l % N][first..end]) != 0xffff)
-            };
+                for_lanes::<N>(mask, |l| {
+                    wrong |= u64::from(sum_bytes(&heads.windows[l % N][first..end]) != 0xffff) << l;
+                });
+            }
             to.write_lanes::<N>(mask, phv, |l| wrong >> l & 1);
             return wrong;
         }
         Step::VerifyFields { to, inputs } => {
-            let wrong = lanes_where::<N>(mask, |l| sum_fields(inputs, phv, l) != 0xffff);
+            let mut wrong = 0;
+            for_lanes::<N>(mask, |l| wrong |= u64::from(sum_fields(inputs, phv, l) != 0xffff) << l);
             to.write_lanes::<N>(mask, phv, |l| wrong >> l & 1);
             return wrong;
         }
@@ -229,6 +235,10 @@ fn run_step<const N: usize>(
                 let value = load.value(from.read32(phv, l) as u8).unwrap_or_default();
                 column[l].set(counter_word(value as u8));
             });
+        }
+        Step::CopyCounter { from, to } => {
+            let (from, to) = (phv.column(*from), phv.column(*to));
+            for_lanes::<N>(mask, |l| to[l].set(from[l].get()));
         }
         Step::AddCounter { slot, by } => {
             let column = phv.column(*slot);

@@ -14,7 +14,7 @@ use crate::ir::{
 use crate::packet::WINDOW;
 use crate::ways::{CounterRange, Taken};
 use sluice_asic::gress::Gress;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 /// Most nodes that a parser may unroll into.
 const MAX_NODES: usize = 1 << 15;
@@ -39,12 +39,16 @@ pub(in crate::engine) struct ParserBuilder<'a> {
     extracts: Vec<Option<(Header, u32)>>,
     /// Nodes by what came before and what is left to do: equal ones are shared.
     known: BTreeMap<Path, u32>,
+    /// Nodes to fill.
+    open: VecDeque<(usize, Path)>,
     /// Leaves by content.
     leaves: BTreeMap<Leaf, u16>,
     /// Columns for the bytes that a node looks ahead at.
     ahead: Vec<Slot>,
     /// Column of the counter, once there is one.
     counter: Option<Slot>,
+    /// Columns of the counters on the stack.
+    pushed: Vec<Slot>,
     /// Bytes that loads reach.
     reach: u32,
 }
@@ -58,6 +62,8 @@ struct Path {
     in_range: bool,
     leaf: Leaf,
     counter: CounterRange,
+    /// Counters on the stack, the last one on top.
+    pushed: Vec<CounterRange>,
     taken: Taken,
 }
 
@@ -86,9 +92,11 @@ impl<'a> ParserBuilder<'a> {
             code: ParserCode::default(),
             extracts: Vec::new(),
             known: BTreeMap::new(),
+            open: VecDeque::new(),
             leaves: BTreeMap::new(),
             ahead: Vec::new(),
             counter: None,
+            pushed: Vec::new(),
             reach: 0,
         }
     }
@@ -96,8 +104,12 @@ impl<'a> ParserBuilder<'a> {
     /// Unrolls everything but the loads.
     pub(in crate::engine) fn unroll(&mut self, low: &mut Lowering<'_, '_>) -> Result<(), LowerError> {
         let start = self.program.pipe(self.gress).start;
-        let target = self.target(start, Leaf::default(), CounterRange::default(), Taken::default(), low)?;
+        let target =
+            self.target(start, Leaf::default(), CounterRange::default(), (&[], &Taken::default()))?;
         self.code.start = Some(target);
+        while let Some((id, path)) = self.open.pop_front() {
+            self.fill(id, path, low)?;
+        }
         Ok(())
     }
 
@@ -123,21 +135,22 @@ impl<'a> ParserBuilder<'a> {
         next: Next,
         mut leaf: Leaf,
         counter: CounterRange,
-        taken: Taken,
-        low: &mut Lowering<'_, '_>,
+        (pushed, taken): (&[CounterRange], &Taken),
     ) -> Result<Target, LowerError> {
         Ok(match next {
             Next::Accept => Target::Leaf(self.leaf(leaf)?),
             Next::Reject => Target::Leaf(self.leaf(Leaf { error: NO_MATCH, ..leaf })?),
             Next::State(state) => {
                 leaf.cycles = leaf.cycles.saturating_add(self.cycles.get(state).copied().unwrap_or(1));
-                Target::Node(self.node(Path { state, op: 0, in_range: false, leaf, counter, taken }, low)?)
+                let (pushed, taken) = (pushed.to_vec(), taken.clone());
+                let path = Path { state, op: 0, in_range: false, leaf, counter, pushed, taken };
+                Target::Node(self.node(path)?)
             }
         })
     }
 
-    /// One node: operations up to the next one that the packet may be too short for, the rest in a child.
-    fn node(&mut self, mut path: Path, low: &mut Lowering<'_, '_>) -> Result<u32, LowerError> {
+    /// The node of a path, which is filled later if it is new: paths are long, and not followed by recursion.
+    fn node(&mut self, path: Path) -> Result<u32, LowerError> {
         if let Some(&id) = self.known.get(&path) {
             return Ok(id);
         }
@@ -145,31 +158,33 @@ impl<'a> ParserBuilder<'a> {
         if id >= MAX_NODES {
             return Err(self.too_many());
         }
-        self.known.insert(path.clone(), id as u32);
-        if path.leaf.payload as usize > WINDOW {
-            return Err(too_deep(path.leaf.payload));
+        let need = path.leaf.payload;
+        if need as usize > WINDOW {
+            return Err(too_deep(need));
         }
         let short = self.leaf(Leaf { error: PARTIAL_HEADER, ..path.leaf.clone() })?;
-        let need = path.leaf.payload;
-        self.code.nodes.push(Node {
-            need,
-            short,
-            steps: Vec::new(),
-            select: Select::Always(Target::Leaf(short)),
-        });
+        let select = Select::Always(Target::Leaf(short));
+        self.code.nodes.push(Node { need, short, steps: Vec::new(), select });
         self.extracts.push(None);
+        self.known.insert(path.clone(), id as u32);
+        self.open.push_back((id, path));
+        Ok(id as u32)
+    }
+
+    /// Fills a node: operations up to the next one that the packet may be too short for, the rest in a child.
+    fn fill(&mut self, id: usize, mut path: Path, low: &mut Lowering<'_, '_>) -> Result<(), LowerError> {
         let mut steps = Vec::new();
         let rest = self.operations(id, &mut path, &mut steps, low)?;
         let select = match rest {
             Rest::Nothing => self.select(id, &path, &mut steps, low)?,
-            Rest::More => Select::Always(Target::Node(self.node(path, low)?)),
+            Rest::More => Select::Always(Target::Node(self.node(path)?)),
             Rest::Full => {
                 Select::Always(Target::Leaf(self.leaf(Leaf { error: NO_MATCH, ..path.leaf.clone() })?))
             }
             Rest::Above(field, max) => {
                 let above = self.leaf(Leaf { error: COUNTER_RANGE, ..path.leaf.clone() })?;
                 path.in_range = true;
-                let then = Target::Node(self.node(path, low)?);
+                let then = Target::Node(self.node(path)?);
                 Select::Above {
                     at: low.slots.source(field),
                     max: max.into(),
@@ -180,7 +195,7 @@ impl<'a> ParserBuilder<'a> {
         };
         self.code.nodes[id].steps = steps;
         self.code.nodes[id].select = select;
-        Ok(id as u32)
+        Ok(())
     }
 
     /// The operations of a node: its length check comes first, so that one which needs more bytes must too.
@@ -220,12 +235,18 @@ impl<'a> ParserBuilder<'a> {
                     self.copy_ahead(path.leaf.payload, *dst, *at, steps, low)?;
                 }
                 ParserOpKind::SetCounter(CounterLoad::Field { field, max, .. })
+                | ParserOpKind::PushCounter(CounterLoad::Field { field, max, .. })
                     if !path.in_range && u32::from(*max) < largest(self.program, *field) =>
                 {
                     return Ok(Rest::Above(*field, *max));
                 }
-                ParserOpKind::SetCounter(load) => {
+                ParserOpKind::SetCounter(load) | ParserOpKind::PushCounter(load) => {
                     let slot = self.counter_slot(low);
+                    if let ParserOpKind::PushCounter(_) = op.kind {
+                        let to = self.pushed_slot(path.pushed.len(), low);
+                        steps.push(Step::CopyCounter { from: slot, to });
+                        path.pushed.push(path.counter);
+                    }
                     path.counter = CounterRange::loaded(self.program, *load);
                     path.in_range = false;
                     steps.push(match load {
@@ -234,6 +255,11 @@ impl<'a> ParserBuilder<'a> {
                             Step::LoadCounter { slot, from: low.slots.source(*field), load: *load }
                         }
                     });
+                }
+                ParserOpKind::PopCounter => {
+                    path.counter = path.pushed.pop().unwrap_or_default();
+                    let (from, to) = (self.pushed_slot(path.pushed.len(), low), self.counter_slot(low));
+                    steps.push(Step::CopyCounter { from, to });
                 }
                 ParserOpKind::AddCounter(by) => {
                     let slot = self.counter_slot(low);
@@ -279,6 +305,14 @@ impl<'a> ParserBuilder<'a> {
     /// The counter's column.
     fn counter_slot(&mut self, low: &mut Lowering<'_, '_>) -> Slot {
         *self.counter.get_or_insert_with(|| low.slots.scratch())
+    }
+
+    /// The column of a counter on the stack.
+    fn pushed_slot(&mut self, depth: usize, low: &mut Lowering<'_, '_>) -> Slot {
+        while self.pushed.len() <= depth {
+            self.pushed.push(low.slots.scratch());
+        }
+        self.pushed[depth]
     }
 
     /// Whether the node has seen already that the packet has these bytes.
@@ -397,7 +431,7 @@ impl<'a> ParserBuilder<'a> {
             // A packet that is too short for the select has done the operations before.
             if !self.within(id, &path.leaf, ahead) && !state.ops.is_empty() && !path.in_range {
                 let select = Path { in_range: true, ..path.clone() };
-                return Ok(Select::Always(Target::Node(self.node(select, low)?)));
+                return Ok(Select::Always(Target::Node(self.node(select)?)));
             }
             self.look(id, &path.leaf, ahead);
         }
@@ -414,13 +448,13 @@ impl<'a> ParserBuilder<'a> {
                 value = value << width | v & m;
                 mask = mask << width | m;
             }
-            let target = self.target(*next, path.leaf.clone(), counter, path.taken.clone(), low)?;
+            let target = self.target(*next, path.leaf.clone(), counter, (&path.pushed, &path.taken))?;
             arms.push((value, mask, target));
         }
         // A default that cannot be taken stands for the last arm that can.
         let default = match ways.last() {
             Some((next, Some(counter))) => {
-                self.target(*next, path.leaf.clone(), *counter, path.taken.clone(), low)?
+                self.target(*next, path.leaf.clone(), *counter, (&path.pushed, &path.taken))?
             }
             _ => match arms.pop() {
                 Some((.., target)) => target,

@@ -59,7 +59,8 @@ impl Hardware<'_> {
     /// The cost of a state, entered after these stack elements were extracted.
     pub(super) fn state(&self, state: ParserState, taken: &Taken) -> StateCost {
         let data = &self.program.states[state];
-        let place = Place { state, counter: CounterRange::default(), taken: taken.clone() };
+        let (counter, pushed, taken) = (CounterRange::default(), Vec::new(), taken.clone());
+        let place = Place { state, counter, pushed, taken };
         let effect = place.effect(self.program);
         let work = self.work(state, &effect);
         let Matches { cycles: matches, late, bytes } = self.select(&data.select, &effect.taken, &work);
@@ -98,8 +99,12 @@ impl Hardware<'_> {
     fn counter_wait(&self, state: ParserState) -> u32 {
         let data = &self.program.states[state];
         let tests = |k: &SelectKey| matches!(k, SelectKey::CounterIsZero | SelectKey::CounterIsNegative);
-        let loads =
-            data.ops.iter().any(|op| matches!(op.kind, ParserOpKind::SetCounter(CounterLoad::Field { .. })));
+        let loads = data.ops.iter().any(|op| match op.kind {
+            ParserOpKind::SetCounter(load) | ParserOpKind::PushCounter(load) => {
+                matches!(load, CounterLoad::Field { .. })
+            }
+            _ => false,
+        });
         u32::from(loads && data.select.iter().any(tests))
     }
 
@@ -121,7 +126,10 @@ impl Hardware<'_> {
                     let start = work.bytes + u32::from(*at) / 8;
                     self.copy_from(*dst, Some(start), &mut work);
                 }
-                ParserOpKind::SetCounter(_) | ParserOpKind::AddCounter(_) => {}
+                ParserOpKind::SetCounter(_)
+                | ParserOpKind::AddCounter(_)
+                | ParserOpKind::PushCounter(_)
+                | ParserOpKind::PopCounter => {}
                 ParserOpKind::Set(dst, Expr::Const(value, _)) => {
                     for s in self.allocation.slices(*dst) {
                         let bits =

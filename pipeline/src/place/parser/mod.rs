@@ -21,7 +21,7 @@
 //!    elements that may have been extracted before it: extractors name containers, and each element has its own.
 //!    Its cycles are those of the most costly copy. Laps that only the counter bounds share their rows.
 //! 10. No path reads beyond the depth of its gress. The padding states that T1 adds to egress paths of less than
-//!    65 bytes are not counted.
+//!     65 bytes are not counted.
 //!
 //! What may not live here: execution.
 
@@ -140,9 +140,8 @@ fn counter_loads(program: &Program, chip: &ChipSpec, gress: Gress, order: &[Pars
     let mut loads: Vec<(u8, u8, u8, u8)> = Vec::new();
     let mut at = None;
     for op in order.iter().flat_map(|s| &program.states[*s].ops) {
-        let ParserOpKind::SetCounter(CounterLoad::Field { max, rotate, mask, add, .. }) = op.kind else {
-            continue;
-        };
+        let (ParserOpKind::SetCounter(load) | ParserOpKind::PushCounter(load)) = op.kind else { continue };
+        let CounterLoad::Field { max, rotate, mask, add, .. } = load else { continue };
         if !loads.contains(&(max, rotate, mask, add)) {
             loads.push((max, rotate, mask, add));
             at = Some(op.loc);

@@ -53,13 +53,15 @@ fn uses(view: &View) -> BTreeMap<(Var, Use), ()> {
     }
     for op in view.program.states.values().flat_map(|s| &s.ops) {
         use crate::ir::ParserOpKind::{
-            AddCounter, Advance, Extract, ExtractNext, Lookahead, Set, SetCounter, VerifyChecksum,
+            AddCounter, Advance, Extract, ExtractNext, Lookahead, PopCounter, PushCounter, Set, SetCounter,
+            VerifyChecksum,
         };
         match &op.kind {
             Set(f, _) | VerifyChecksum(f, _) | Lookahead(f, _) => {
                 uses.insert((Var::Field(*f), Use::Parsed), ());
             }
-            Extract(_) | ExtractNext(_) | Advance(_) | SetCounter(_) | AddCounter(_) => {}
+            Extract(_) | ExtractNext(_) | Advance(_) | SetCounter(_) | AddCounter(_) | PushCounter(_)
+            | PopCounter => {}
         }
     }
     for (field, data) in view.program.fields.iter() {
