@@ -20,11 +20,16 @@
 //! - a packet leaves depth and buffer when it is dequeued, not when its last bit is sent.
 
 mod afc;
+pub mod buffer;
 mod config;
+pub mod ecn;
+pub mod headroom;
 mod mirror;
+pub mod pfc;
 mod queue;
 mod scheduler;
 mod stats;
+pub mod watchdog;
 
 use thiserror::Error;
 
