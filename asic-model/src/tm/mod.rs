@@ -294,14 +294,9 @@ impl<H: Copy> TrafficManager<H> {
         })
     }
 
-    /// Puts a shared buffer over the queues: from here on packets come by [`offer`](Self::offer), and of lossless queues
-    /// no own limit counts. Ports and queues are those of the configuration; cells should be too.
+    /// Puts a shared buffer over the queues: from here on packets come by [`offer`](Self::offer). Ports, queues and cells
+    /// must be those of the configuration; the queues' own limits hold beside the buffer's rules.
     pub fn set_buffer(&mut self, buffer: Buffer) {
-        for (port, queue, _) in buffer.all_queues().filter(|(.., state)| state.config().lossless) {
-            if let Some(queue) = self.queue_mut(TmPort(port), QueueId(queue)) {
-                queue.limit = Cells(u32::MAX);
-            }
-        }
         self.buffer = Some(Box::new(buffer));
     }
 
@@ -343,6 +338,30 @@ impl<H: Copy> TrafficManager<H> {
         }
     }
 
+    /// Drops a packet that something other than a limit refuses; it is counted to its queue, and copies of it that share
+    /// cells are one fewer.
+    pub fn refuse(&mut self, offer: &Offer<H>, refusal: Refusal) -> TailDrop {
+        let drop = TailDrop::Refused(refusal);
+        if let Some(buffer) = self.buffer.as_deref_mut() {
+            buffer.refuse(
+                offer.port.0,
+                offer.queue.0,
+                offer.bytes,
+                (offer.in_port.0, offer.pg),
+                offer.copies,
+            );
+        }
+        if let Some(queue) = self.queue_mut(offer.port, offer.queue) {
+            queue.stats.count_drop(&drop, offer.bytes);
+        }
+        drop
+    }
+
+    /// Cells that a packet of `bytes` takes.
+    pub fn cells_of(&self, bytes: Bytes) -> Cells {
+        self.buffer.as_deref().map_or_else(|| cells_of(bytes, self.cell_size), |b| b.cells_of(bytes))
+    }
+
     fn queue_mut(&mut self, port: TmPort, queue: QueueId) -> Option<&mut Queue> {
         self.ports.get_mut(usize::from(port.0))?.queues.get_mut(usize::from(queue.0))
     }
@@ -359,6 +378,24 @@ impl<H: Copy> TrafficManager<H> {
     pub fn is_paused(&self, port: TmPort, queue: QueueId) -> bool {
         let port = self.ports.get(usize::from(port.0));
         port.and_then(|p| p.queues.get(usize::from(queue.0))).is_some_and(|q| q.paused != 0)
+    }
+
+    /// Whether somebody keeps a queue of the port from sending.
+    pub fn any_paused(&self, port: TmPort) -> bool {
+        self.ports.get(usize::from(port.0)).is_some_and(|p| p.queues.iter().any(|q| q.paused != 0))
+    }
+
+    /// Bytes in a queue.
+    #[inline]
+    pub fn queued_bytes(&self, port: TmPort, queue: QueueId) -> Bytes {
+        let port = self.ports.get(usize::from(port.0));
+        port.and_then(|p| p.queues.get(usize::from(queue.0))).map_or(Bytes::ZERO, |q| q.fifo.bytes())
+    }
+
+    /// Counters of one queue.
+    pub fn stats_of(&self, port: TmPort, queue: QueueId) -> Option<&QueueStats> {
+        let port = self.ports.get(usize::from(port.0))?;
+        port.queues.get(usize::from(queue.0)).map(|q| &q.stats)
     }
 
     /// Sets the most that a queue may send; its bucket is full.

@@ -1,9 +1,11 @@
 //! Configuration of the device and what makes one impossible. What may not live here: behaviour.
 
+use super::flow::BufferSetup;
 use super::port::PortState;
 use crate::control::ControlError;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::event::PastEvent;
+use sluice_asic::tm::buffer::{BufferConfig, Problems};
 use sluice_asic::tm::{ConfigError, PortQueues, QueueConfig, TmConfig};
 use sluice_asic::units::{BitRate, Cells, Duration};
 
@@ -49,6 +51,8 @@ pub struct SwitchConfig {
     pub queues: QueueSetup,
     /// Ports (dev_port) that run slower than their neighbours.
     pub port_speeds: Vec<(u16, BitRate)>,
+    /// A shared buffer with its classes, PFC and marking; without one queues have limits of their own alone.
+    pub buffer: Option<BufferSetup>,
 }
 
 impl Default for SwitchConfig {
@@ -60,21 +64,23 @@ impl Default for SwitchConfig {
             max_batch: crate::pass::MAX_BATCH,
             queues: QueueSetup::default(),
             port_speeds: Vec::new(),
+            buffer: None,
         }
     }
 }
 
 impl SwitchConfig {
     /// The traffic manager of these ports.
-    pub(super) fn tm(&self, chip: &ChipSpec, ports: &[PortState]) -> TmConfig {
+    pub(super) fn tm(&self, chip: &ChipSpec, ports: &[PortState], buffer: Option<&BufferConfig>) -> TmConfig {
         let queue = |q: u16| QueueConfig {
             priority: if self.queues.strict { q.min(7) as u8 } else { 0 },
             weight: self.queues.weight,
-            limit_cells: self.queues.limit,
+            // Under a shared buffer its rules are what limits a queue.
+            limit_cells: buffer.map_or(self.queues.limit, |b| b.size),
         };
         TmConfig {
-            cell_size: chip.tm.cell,
-            buffer_cells: chip.tm.cells,
+            cell_size: buffer.map_or(chip.tm.cell, |b| b.cell),
+            buffer_cells: buffer.map_or(chip.tm.cells, |b| b.size),
             dwrr_quantum: chip.tm.dwrr_quantum,
             ports: ports.iter().map(|p| PortQueues { queues: (0..p.queues).map(queue).collect() }).collect(),
         }
@@ -106,4 +112,7 @@ pub enum SwitchError {
     /// A control-plane operation would take effect in the past.
     #[error(transparent)]
     Past(Box<PastEvent>),
+    /// The buffer profile does not fit.
+    #[error(transparent)]
+    Buffer(Box<Problems>),
 }

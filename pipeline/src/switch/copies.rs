@@ -58,6 +58,7 @@ impl<E: Executor> Switch<E> {
             replicated: false,
             made: true,
             laps: parent.laps.saturating_add(1),
+            flow: parent.flow.alone(),
             ..*parent
         }
     }
@@ -132,13 +133,17 @@ impl<E: Executor> Switch<E> {
         self.replicator.members(&request, &mut members);
         // Last, so that what is sent to groups is the packet itself.
         members.extend(request.cpu.and_then(|cos| self.cpu_member(cos)));
+        let here = unicast.and_then(|p| self.port_index(p)).is_some();
+        let sharing = members.len() as u32 + u32::from(here);
+        self.info[packet.index()].flow.copies = self.tm.buffer_mut().and_then(|b| b.open_copies(sharing));
         let parent = self.info_of(packet);
         let mine = if unicast.is_some() { None } else { members.first().copied() };
         for member in &members[usize::from(mine.is_some())..] {
             let copy = self.packets.duplicate(packet);
             let info = self.offspring(&parent, at);
             let cos = member.cos.unwrap_or(info.cos);
-            self.born(copy, PacketInfo { rid: member.rid, rid_first: member.first, cos, ..info });
+            let flow = parent.flow;
+            self.born(copy, PacketInfo { rid: member.rid, rid_first: member.first, cos, flow, ..info });
             self.totals.count_made(|m| &mut m.multicast);
             self.queue_up(copy, member.port, at.time);
         }

@@ -17,6 +17,7 @@
 mod config;
 mod copies;
 mod egress;
+mod flow;
 mod functional;
 mod ingress;
 mod laps;
@@ -27,6 +28,7 @@ mod replicate;
 mod totals;
 
 pub use config::{Mode, QueueSetup, SwitchConfig, SwitchError};
+pub use flow::{BufferSetup, FlowView, PortFlowView, QueueFlowView};
 pub use laps::{FUNCTIONAL_LAPS, FUNCTIONAL_PASSES, TIMER_LAPS};
 pub use observe::{Digest, Left, Lost, PassEvent, QueueEvent, Sink};
 pub use reason::{DeviceDrop, Reason};
@@ -48,6 +50,7 @@ use sluice_asic::event::{EventClass, EventKey, EventQueue};
 use sluice_asic::gress::Gress;
 use sluice_asic::mac::MacTx;
 use sluice_asic::port::{DevPort, PortMap};
+use sluice_asic::tm::pfc::PfcTimes;
 use sluice_asic::tm::{TmPort, TrafficManager};
 use sluice_asic::units::{Cycles, Duration, Time};
 use std::collections::VecDeque;
@@ -93,6 +96,8 @@ struct PacketInfo {
     made: bool,
     /// Times that it went around.
     laps: u32,
+    /// What flow control knows of it.
+    flow: flow::FlowInfo,
 }
 
 /// What happens at a time.
@@ -105,6 +110,14 @@ enum Event {
     Credit { port: u16 },
     /// An operation takes effect. Boxed: the queue moves events about, and the others are small.
     Control(Box<ControlOp>),
+    /// A PFC frame takes effect.
+    PfcReceived { port: u16, times: Box<PfcTimes> },
+    /// The time of a pause is over.
+    PauseEnds { port: u16 },
+    /// A PFC frame is to be sent.
+    PfcDue { port: u16 },
+    /// The watchdog looks at a port's queues.
+    WatchdogPoll { port: u16 },
 }
 
 /// One pipe: its entries and the PHVs that entered and have not been run.
@@ -186,6 +199,8 @@ pub struct Switch<E> {
     ops: u64,
     totals: Totals,
     now: Time,
+    /// With a shared buffer.
+    flow: Option<Box<flow::FlowControl>>,
 }
 
 impl<E: Executor> Switch<E> {
@@ -204,7 +219,16 @@ impl<E: Executor> Switch<E> {
         let chip = &placement.chip;
         let clock = chip.mau.clock;
         let states = port::states(chip, ports, &config)?;
-        let tm = TrafficManager::new(config.tm(chip, &states)).map_err(SwitchError::TrafficManager)?;
+        let setup = config.buffer.as_ref().filter(|_| config.mode == Mode::Timed);
+        let buffer = setup.map(|setup| setup.resolve(&states).map(|c| (setup, c))).transpose();
+        let buffer = buffer.map_err(|problems| SwitchError::Buffer(Box::new(problems)))?;
+        let tm_config = config.tm(chip, &states, buffer.as_ref().map(|(_, c)| c));
+        let mut tm = TrafficManager::new(tm_config).map_err(SwitchError::TrafficManager)?;
+        let flow = buffer.map(|(setup, resolved)| {
+            let (flow, buffer) = flow::FlowControl::new(resolved, setup, config.device, program, &states);
+            tm.set_buffer(buffer);
+            Box::new(flow)
+        });
         let timing = [timing(placement, Gress::Ingress), timing(placement, Gress::Egress)];
         let cycles = |c: u32| clock.span(Cycles(u64::from(c)));
         let latency = &chip.latency;
@@ -256,6 +280,7 @@ impl<E: Executor> Switch<E> {
             results: Vec::new(),
             ops: 0,
             now: Time::ORIGIN,
+            flow,
             config,
         })
     }
@@ -330,6 +355,10 @@ impl<E: Executor> Switch<E> {
             Event::Enqueue { packet, port } => self.enqueue(time, packet, port, sink),
             Event::Dequeue { port } => self.scheduled(time, port, sink),
             Event::Credit { port } => self.credit(time, port),
+            Event::PfcReceived { port, times } => self.pfc_received(time, port, &times),
+            Event::PauseEnds { port } => self.pause_ends(time, port),
+            Event::PfcDue { port } => self.pfc_due(time, port, sink),
+            Event::WatchdogPoll { port } => self.watchdog_poll(time, port, sink),
             Event::Control(op) => {
                 self.run_before(time, sink);
                 self.apply(*op)?;
@@ -534,6 +563,12 @@ impl<E: Executor> Switch<E> {
     /// The queues' counters, with the index of their port.
     pub fn queues(&self) -> impl Iterator<Item = (u16, u8, &sluice_asic::tm::QueueStats)> {
         self.tm.queue_stats().map(|(TmPort(p), q, s)| (self.ports[usize::from(p)].dev_port, q.0, s))
+    }
+
+    /// The time up to which the switch has run.
+    #[must_use]
+    pub fn time(&self) -> Time {
+        self.now
     }
 
     /// Most cells that the buffer held at once.

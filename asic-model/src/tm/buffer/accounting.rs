@@ -642,11 +642,22 @@ impl Buffer {
         self.edges.drain(..)
     }
 
-    /// Counts a packet against a queue that something other than its limits refused.
-    pub fn count_queue_drop(&mut self, port: u16, queue: u8, bytes: Bytes) {
+    /// Counts a packet against a queue that something other than its limits refused; of copies that share cells there is
+    /// one fewer.
+    pub fn refuse(
+        &mut self,
+        port: u16,
+        queue: u8,
+        bytes: Bytes,
+        (in_port, pg): (u16, u8),
+        copies: Option<CopyGroup>,
+    ) {
         let index = self.queue_index(port, queue);
         if let Some(queue) = index.and_then(|q| self.queues.get_mut(q)) {
             queue.dropped.count(bytes);
+        }
+        if let Some(CopyGroup(group)) = copies {
+            self.leave(group, usize::from(in_port) * PRIORITY_GROUPS + usize::from(pg) % PRIORITY_GROUPS);
         }
     }
 
