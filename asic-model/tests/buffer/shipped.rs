@@ -75,6 +75,8 @@ fn tofino_limits() {
     assert!(wrong(&[("baf = 7", "baf = 9")]).contains("0 (1.5 %) to 8 (80 %)"));
     let no_entry = BufferFile::parse("t", text).unwrap().resolve(&device(1, 800)).unwrap_err();
     assert!(no_entry.to_string().contains("has no entry for 800Gbps and 5m"), "{no_entry}");
+    let th = BufferFile::shipped("th").unwrap().unwrap().resolve(&device(32, 400)).unwrap_err();
+    assert_eq!(th.list.len(), 1, "{th}");
 }
 
 #[test]

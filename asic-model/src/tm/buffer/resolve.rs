@@ -357,14 +357,35 @@ impl<'a> Resolver<'a> {
                         None => own,
                     };
                     let profile = self.profile(&format!("{place} profile"), &entry.profile, port);
-                    if let Some(profile) = profile.and_then(|p| file.profile.get(p)) {
-                        groups[port][pg as usize] = self.group(profile, priorities);
-                        self.pfc_covers(port, pg, profile, priorities);
-                    }
+                    groups[port][pg as usize] = match profile.and_then(|p| file.profile.get(p)) {
+                        Some(profile) => {
+                            self.pfc_covers(port, pg, profile, priorities);
+                            self.group(profile, priorities)
+                        }
+                        None => Some(self.stand_in(&entry.profile, priorities)),
+                    };
                 }
             }
         }
         groups
+    }
+
+    /// What stands for a group whose profile is missing, so that nothing else looks wrong because of it.
+    fn stand_in(&self, profile: &str, priorities: u8) -> PgConfig {
+        let none = Lossless {
+            cap: Cells::ZERO,
+            headroom_pool: None,
+            xon: Cells::ZERO,
+            xon_offset: Cells::ZERO,
+            priorities,
+        };
+        let lossless = self.file.profile.iter().any(|p| p.name == profile && p.xoff.is_some());
+        PgConfig {
+            pool: 0,
+            reserved: Cells::ZERO,
+            threshold: Threshold::Unlimited,
+            lossless: lossless.then_some(none),
+        }
     }
 
     /// A lossless group can be paused: PFC is on for its priorities.
