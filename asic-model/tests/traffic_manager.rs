@@ -172,7 +172,7 @@ fn check_dequeue(
     port: u16,
     now: Time,
 ) -> Result<(), TestCaseError> {
-    let peeked = tm.peek(TmPort(port));
+    let peeked = tm.peek(TmPort(port), now);
     let got = tm.dequeue(TmPort(port), now);
     prop_assert_eq!(peeked, got.map(|packet| (packet.handle, packet.queue, packet.bytes)));
     let dwrr_quantum = model.config.dwrr_quantum.0;

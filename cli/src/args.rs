@@ -108,6 +108,63 @@ pub(crate) struct ExplainArgs {
     /// Chip whose numbers and assumptions are shown
     #[arg(long, default_value = "tofino2", value_name = "CHIP")]
     pub(crate) chip: String,
+    #[command(flatten)]
+    pub(crate) headroom: HeadroomArgs,
+}
+
+/// What the headroom of a lossless priority group depends on; for the word `headroom` alone.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Of the word headroom")]
+pub(crate) struct HeadroomArgs {
+    /// Rate of the line, for example 100G
+    #[arg(long, value_name = "RATE")]
+    pub(crate) speed: Option<String>,
+    /// Length of the cable, for example 300m
+    #[arg(long, value_name = "LENGTH")]
+    pub(crate) cable: Option<String>,
+    /// How it is added up
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) method: HeadroomMethod,
+    /// Bytes of a buffer cell [default: the chip's]
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) cell: Option<String>,
+    /// Longest frame of the port [default: 9216B, of the plug-ins 9100B]
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) mtu: Option<String>,
+    /// Longest frame of lossless traffic [default: 9216B, of the plug-ins 1024B]
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) lossless_mtu: Option<String>,
+    /// Share of 64-byte packets in per cent, of the plug-ins [default: 100]
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
+    pub(crate) small_packets: Option<u8>,
+    /// Latency of a gearbox in the line [default: 0]
+    #[arg(long, value_name = "NS")]
+    pub(crate) gearbox_ns: Option<u64>,
+}
+
+impl HeadroomArgs {
+    /// Whether one of them is given.
+    pub(crate) const fn any(&self) -> bool {
+        self.speed.is_some()
+            || self.cable.is_some()
+            || self.cell.is_some()
+            || self.mtu.is_some()
+            || self.lossless_mtu.is_some()
+            || self.small_packets.is_some()
+            || self.gearbox_ns.is_some()
+    }
+}
+
+/// A way of adding headroom up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum HeadroomMethod {
+    /// Round trip, reaction, a frame in flight at either end
+    #[default]
+    Ideal,
+    /// SONiC's plug-in for NVIDIA
+    Nvidia,
+    /// SONiC's plug-in for Barefoot
+    Barefoot,
 }
 
 #[derive(Debug, Args)]
@@ -258,6 +315,10 @@ pub(crate) struct ReplayArgs {
     /// Comment each packet of out.pcapng: fate, path, latency, time in the queue, ECN
     #[arg(long, requires = "output")]
     pub(crate) comments: bool,
+    /// Shared buffer with priority groups, PFC at the MACs and ECN marking instead of limits per queue: `chip` for the
+    /// chip's own profile, td2, th, th2, tofino, tofino2, voq, or a TOML file
+    #[arg(long, value_name = "PROFILE", conflicts_with_all = ["functional", "queue_limit"])]
+    pub(crate) buffer: Option<String>,
 }
 
 impl Default for ReplayArgs {

@@ -5,6 +5,7 @@ use crate::fail::Failure;
 use crate::resolve;
 use serde_json::{Value, json};
 use sluice_asic::chip::{ChipSpec, Column};
+use sluice_asic::tm::buffer::{Check, DECISIONS, Rule};
 use sluice_pipeline::build::params::Params as _;
 use sluice_pipeline::ir::{Intrinsic, LabelKind};
 use sluice_pipeline::switch::DeviceDrop;
@@ -30,6 +31,13 @@ pub(crate) fn run(args: &ExplainArgs, as_json: bool) -> Result<(), Failure> {
         return Err(Failure::with_help(format!("`{key}` is set, but there is nothing to plan"), help));
     }
     let chip = resolve::chip(&args.chip)?;
+    if args.word.as_deref() == Some("headroom") && args.headroom.any() {
+        return crate::headroom::run(&args.headroom, &chip, as_json);
+    }
+    if args.headroom.any() {
+        let help = "write `sluice explain headroom --speed 100G --cable 300m`";
+        return Err(Failure::with_help("these options are those of the word `headroom`", help));
+    }
     let words = words(&chip)?;
     let mut out = std::io::stdout().lock();
     let Some(wanted) = &args.word else {
@@ -134,6 +142,38 @@ fn words(chip: &ChipSpec) -> Result<Vec<Word>, Failure> {
             more: format!("try: {help}"),
         });
     }
+    for (rule, name, text, help) in Rule::TABLE {
+        // Two rules are reasons of the device too, whatever kind of buffer it has.
+        if DeviceDrop::TABLE.iter().any(|(_, known, ..)| *known == name) {
+            continue;
+        }
+        let side = if rule.is_egress() { "its queue's side" } else { "its priority group's side" };
+        let more = format!("with --buffer, on {side}; try: {help}");
+        list.push(Word { word: name.into(), kind: "drop reason", text: text.into(), more });
+    }
+    for d in DECISIONS {
+        list.push(Word {
+            word: d.id.into(),
+            kind: "buffer decision",
+            text: format!("{}: {}", d.question, d.taken),
+            more: format!("key of a buffer profile: {}", d.switch),
+        });
+    }
+    for (check, name, accepted) in Check::TABLE {
+        let text = match accepted {
+            Some(then) => format!("a check of buffer profiles that one may accept: {then}"),
+            None => "a check of buffer profiles that none may fail".to_owned(),
+        };
+        debug_assert_eq!(check.name(), name);
+        list.push(Word { word: name.into(), kind: "buffer check", text, more: String::new() });
+    }
+    list.push(Word {
+        word: "headroom".into(),
+        kind: "buffer word",
+        text: "what a lossless priority group still takes between asking for a pause and the last frame before it"
+            .into(),
+        more: "its arithmetic: sluice explain headroom --speed 100G --cable 300m".into(),
+    });
     for stage in sluice_programs::all() {
         list.push(Word {
             word: stage.name().into(),
@@ -185,7 +225,7 @@ fn words(chip: &ChipSpec) -> Result<Vec<Word>, Failure> {
 }
 
 /// Keys of summary.json.
-const SUMMARY: [(&str, &str); 19] = [
+const SUMMARY: [(&str, &str); 22] = [
     ("packets.in", "frames taken off the wires of the inputs"),
     ("packets.created", "packets made inside the switch; a multicast to n members creates n-1"),
     ("created.mirror", "copies made for mirror sessions"),
@@ -208,4 +248,10 @@ const SUMMARY: [(&str, &str); 19] = [
     ("violations", "stated properties that failed"),
     ("registers", "per register and pipe: elements that differ from their first value, a few of them shown"),
     ("readings", "what `register_read` and `counter_read` found, with time and pipe"),
+    ("created.pfc", "PFC frames that the switch's MACs sent"),
+    ("absorbed.mac_control", "PFC and PAUSE frames that the switch's MACs took; with --buffer alone"),
+    (
+        "buffer",
+        "with --buffer: priority groups, queues, PFC and watchdog with watermarks in bytes of cells, else null",
+    ),
 ];

@@ -6,6 +6,7 @@ mod explain;
 mod fail;
 mod files;
 mod r#gen;
+mod headroom;
 mod polarization;
 mod programs;
 mod replay;

@@ -4,6 +4,7 @@ use crate::args::Target;
 use crate::fail::Failure;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::PortMap;
+use sluice_asic::tm::buffer::BufferFile;
 use sluice_asic::units::{BitRate, Duration};
 use sluice_pipeline::control::{self, ControlOp, ControlState};
 use sluice_pipeline::ir::Program;
@@ -26,6 +27,24 @@ pub(crate) fn chip(name: &str) -> Result<ChipSpec, Failure> {
     }
     let text = std::fs::read_to_string(path).map_err(|e| Failure::file("read", path, &e))?;
     ChipSpec::from_toml(&text, name).map_err(Failure::input)
+}
+
+/// A buffer profile by name, that of the chip, or of a file.
+pub(crate) fn buffer(name: &str, chip: &ChipSpec) -> Result<BufferFile, Failure> {
+    let own = if name == "chip" { chip.name.as_str() } else { name };
+    if let Some(file) = BufferFile::shipped(own) {
+        return file.map_err(Failure::input);
+    }
+    let path = Path::new(name);
+    if path.extension().is_none_or(|e| e != "toml") {
+        let names = BufferFile::names().collect::<Vec<_>>().join(", ");
+        return Err(Failure::with_help(
+            format!("there is no buffer profile `{own}`"),
+            format!("profiles are {names}, `chip` for the chip's own, or a TOML file"),
+        ));
+    }
+    let text = std::fs::read_to_string(path).map_err(|e| Failure::file("read", path, &e))?;
+    BufferFile::parse(name, &text).map_err(Failure::input)
 }
 
 /// The program's catalog entry.

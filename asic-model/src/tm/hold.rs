@@ -15,6 +15,10 @@ use crate::units::Cells;
 pub enum PauseCause {
     /// The control plane.
     Operator,
+    /// The control plane, for all queues of the port at once.
+    Port,
+    /// PFC frames.
+    Pfc,
 }
 
 /// Largest and smallest credit: 15 bits with sign.

@@ -6,7 +6,8 @@
 //! what time it is), ports' rates, the making of multicast and mirror copies.
 //!
 //! Two decisions are one function each, and whatever else is to take part in them belongs there:
-//! whether a packet is admitted (`admission`) and whether a queue may send (`Queue::sendable`).
+//! whether a packet is admitted (`admission`, and with a shared buffer [`buffer::Buffer::admit`] before it) and whether a
+//! queue may send (`Queue::sendable`).
 //!
 //! Beside that, and used by nothing here: the parameters of mirror sessions (`mirror`) and the flow-control words
 //! that programs send (`afc`).
@@ -20,23 +21,33 @@
 //! - a packet leaves depth and buffer when it is dequeued, not when its last bit is sent.
 
 mod afc;
+pub mod buffer;
 mod config;
+pub mod ecn;
+pub mod headroom;
 mod hold;
 mod mirror;
+pub mod pfc;
 mod queue;
 mod scheduler;
+mod shaper;
 mod stats;
+pub mod watchdog;
 
 use thiserror::Error;
 
+use crate::meter::Colour;
 use crate::units::{Bytes, Cells, Divisor, Duration, Time};
 pub use afc::{AfcEffect, AfcError, AfcMode, AfcWord};
+use buffer::{Arrival, Buffer, Charge, CopyGroup, Refusal};
 pub use config::{ConfigError, PortQueues, QueueConfig, TmConfig};
 use hold::Hold;
 pub use hold::PauseCause;
 pub use mirror::{HashIndex, MirrorError, MirrorKind, MirrorMetadata, MirrorOverrides, MirrorSession};
 use queue::{Fifo, Packet, Slab};
 use scheduler::Scheduler;
+use shaper::Shaper;
+pub use shaper::ShaperConfig;
 pub use stats::{Counter, PortBacklog, QueueStats};
 
 /// A port of the traffic manager: an index into [`TmConfig::ports`].
@@ -46,6 +57,36 @@ pub struct TmPort(pub u16);
 /// A queue of one port: an index into [`PortQueues::queues`], the `qid` of intrinsic metadata.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct QueueId(pub u8);
+
+/// A packet that asks to be enqueued under a shared buffer.
+#[derive(Debug, Clone, Copy)]
+pub struct Offer<H> {
+    /// The caller's handle.
+    pub handle: H,
+    /// The port that it leaves by.
+    pub port: TmPort,
+    /// Its queue there.
+    pub queue: QueueId,
+    /// Its length.
+    pub bytes: Bytes,
+    /// The port that it came in by.
+    pub in_port: TmPort,
+    /// Its priority group there.
+    pub pg: u8,
+    /// Its colour.
+    pub colour: Colour,
+    /// Set for one of several copies that share cells.
+    pub copies: Option<CopyGroup>,
+}
+
+/// The least that a queue gets: it goes before queues that have had theirs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Guarantee {
+    /// Rate and burst.
+    pub shaper: ShaperConfig,
+    /// Among guarantees the higher goes first, 0..=7.
+    pub priority: u8,
+}
 
 /// What the traffic manager notes when a packet enters its queue (facts: asic §8.11). Metadata fields may be
 /// narrower than these values; cutting them is the caller's business.
@@ -79,6 +120,8 @@ pub struct Dequeued<H> {
     pub bytes: Bytes,
     /// Depths and times for egress intrinsic metadata.
     pub stamp: DequeueStamp,
+    /// Bytes that it left behind in the queue.
+    pub left_bytes: Bytes,
 }
 
 /// Why a packet was not enqueued.
@@ -112,6 +155,9 @@ pub enum TailDrop {
         /// The queue named.
         queue: QueueId,
     },
+    /// A rule of the shared buffer.
+    #[error(transparent)]
+    Refused(Refusal),
 }
 
 impl TailDrop {
@@ -121,6 +167,7 @@ impl TailDrop {
             Self::QueueTailDrop { .. } => "queue_tail_drop",
             Self::BufferFull { .. } => "buffer_full",
             Self::NoSuchQueue { .. } => "no_such_queue",
+            Self::Refused(refusal) => refusal.rule.name(),
         }
     }
 }
@@ -140,16 +187,26 @@ struct Queue {
     limit: Cells,
     stats: QueueStats,
     hold: Hold,
+    /// The most that it may send.
+    max: Option<Shaper>,
+    /// The least that it gets, with its priority.
+    min: Option<(Shaper, u8)>,
 }
 
 impl Queue {
     /// The length of the packet at the head, if the queue may send it now.
     #[inline]
-    fn sendable<H: Copy>(&self, slab: &Slab<H>) -> Option<Bytes> {
-        if !self.hold.open() {
+    fn sendable<H: Copy>(&self, slab: &Slab<H>, now: Time) -> Option<Bytes> {
+        if !self.hold.open() || self.max.as_ref().is_some_and(|max| !max.is_open(now)) {
             return None;
         }
         self.fifo.head(slab).map(|packet| packet.bytes)
+    }
+
+    /// As [`sendable`](Self::sendable), and what it sends is within its guarantee of this priority.
+    fn guaranteed<H: Copy>(&self, slab: &Slab<H>, now: Time) -> Option<u8> {
+        let (bucket, priority) = self.min.as_ref()?;
+        (bucket.is_open(now) && self.sendable(slab, now).is_some()).then_some(*priority)
     }
 }
 
@@ -159,6 +216,10 @@ struct Port {
     scheduler: Scheduler,
     backlog: PortBacklog,
     max_cells: Cells,
+    /// The most that the port may send.
+    max: Option<Shaper>,
+    /// Queues with a guarantee; where there are none nobody looks for one.
+    guarantees: u8,
 }
 
 impl Port {
@@ -168,13 +229,27 @@ impl Port {
             limit: queue.limit_cells,
             stats: QueueStats::default(),
             hold: Hold::default(),
+            max: None,
+            min: None,
         };
         Self {
             queues: config.queues.iter().map(queue).collect(),
             scheduler: Scheduler::new(&config.queues, dwrr_quantum),
             backlog: PortBacklog::default(),
             max_cells: Cells::ZERO,
+            max: None,
+            guarantees: 0,
         }
+    }
+
+    /// The queue within its guarantee that goes first: the highest priority, then the lowest queue id.
+    fn guaranteed<H: Copy>(&self, slab: &Slab<H>, now: Time) -> Option<QueueId> {
+        if self.guarantees == 0 {
+            return None;
+        }
+        let queues = (0u8..).zip(&self.queues);
+        let open = queues.filter_map(|(id, queue)| queue.guaranteed(slab, now).map(|p| (p, QueueId(id))));
+        open.max_by_key(|(priority, id)| (*priority, std::cmp::Reverse(*id))).map(|(_, id)| id)
     }
 }
 
@@ -189,6 +264,7 @@ pub struct TrafficManager<H> {
     max_used_cells: Cells,
     ports: Box<[Port]>,
     slab: Slab<H>,
+    buffer: Option<Box<Buffer>>,
 }
 
 impl<H: Copy> TrafficManager<H> {
@@ -205,7 +281,133 @@ impl<H: Copy> TrafficManager<H> {
             max_used_cells: Cells::ZERO,
             ports: config.ports.iter().map(|port| Port::new(port, config.dwrr_quantum)).collect(),
             slab: Slab::new(),
+            buffer: None,
         })
+    }
+
+    /// Puts a shared buffer over the queues: from here on packets come by [`offer`](Self::offer). Ports, queues and cells
+    /// must be those of the configuration; the queues' own limits hold beside the buffer's rules.
+    pub fn set_buffer(&mut self, buffer: Buffer) {
+        self.buffer = Some(Box::new(buffer));
+    }
+
+    /// The shared buffer, if there is one.
+    pub fn buffer(&self) -> Option<&Buffer> {
+        self.buffer.as_deref()
+    }
+
+    /// The shared buffer, if there is one.
+    pub fn buffer_mut(&mut self) -> Option<&mut Buffer> {
+        self.buffer.as_deref_mut()
+    }
+
+    /// Puts a packet at the tail of a queue, or drops it, by the rules of the shared buffer and then by the queue's own
+    /// limit. Both are counted.
+    ///
+    /// # Errors
+    /// The reason of the drop; the packet is the caller's again.
+    pub fn offer(&mut self, offer: &Offer<H>, now: Time) -> Result<EnqueueStamp, TailDrop> {
+        let Offer { handle, port, queue, bytes, in_port, pg, colour, copies } = *offer;
+        let Some(buffer) = self.buffer.as_deref_mut() else {
+            return self.enqueue(port, queue, handle, bytes, now);
+        };
+        let arrival =
+            Arrival { in_port: in_port.0, pg, out_port: port.0, queue: queue.0, bytes, colour, copies };
+        match buffer.admit(&arrival) {
+            Ok(charge) => self.enter(port, queue, (handle, Some(charge)), bytes, now).inspect_err(|_| {
+                if let Some(buffer) = self.buffer.as_deref_mut() {
+                    buffer.release(charge);
+                }
+            }),
+            Err(refusal) => {
+                let drop = TailDrop::Refused(refusal);
+                if let Some(queue) = self.queue_mut(port, queue) {
+                    queue.stats.count_drop(&drop, bytes);
+                }
+                Err(drop)
+            }
+        }
+    }
+
+    /// Drops a packet that something other than a limit refuses; it is counted to its queue, and copies of it that share
+    /// cells are one fewer.
+    pub fn refuse(&mut self, offer: &Offer<H>, refusal: Refusal) -> TailDrop {
+        let drop = TailDrop::Refused(refusal);
+        if let Some(buffer) = self.buffer.as_deref_mut() {
+            buffer.refuse(
+                offer.port.0,
+                offer.queue.0,
+                offer.bytes,
+                (offer.in_port.0, offer.pg),
+                offer.copies,
+            );
+        }
+        if let Some(queue) = self.queue_mut(offer.port, offer.queue) {
+            queue.stats.count_drop(&drop, offer.bytes);
+        }
+        drop
+    }
+
+    /// Cells that a packet of `bytes` takes.
+    pub fn cells_of(&self, bytes: Bytes) -> Cells {
+        self.buffer.as_deref().map_or_else(|| cells_of(bytes, self.cell_size), |b| b.cells_of(bytes))
+    }
+
+    /// Whether somebody keeps the queue from sending.
+    pub fn is_paused(&self, port: TmPort, queue: QueueId) -> bool {
+        let port = self.ports.get(usize::from(port.0));
+        port.and_then(|p| p.queues.get(usize::from(queue.0))).is_some_and(|q| !q.hold.open())
+    }
+
+    /// Whether somebody keeps a queue of the port from sending.
+    pub fn any_paused(&self, port: TmPort) -> bool {
+        self.ports.get(usize::from(port.0)).is_some_and(|p| p.queues.iter().any(|q| !q.hold.open()))
+    }
+
+    /// Bytes in a queue.
+    #[inline]
+    pub fn queued_bytes(&self, port: TmPort, queue: QueueId) -> Bytes {
+        let port = self.ports.get(usize::from(port.0));
+        port.and_then(|p| p.queues.get(usize::from(queue.0))).map_or(Bytes::ZERO, |q| q.fifo.bytes())
+    }
+
+    /// Counters of one queue.
+    pub fn stats_of(&self, port: TmPort, queue: QueueId) -> Option<&QueueStats> {
+        let port = self.ports.get(usize::from(port.0))?;
+        port.queues.get(usize::from(queue.0)).map(|q| &q.stats)
+    }
+
+    /// Sets the most that a queue may send; its bucket is full.
+    pub fn set_queue_shaper(&mut self, port: TmPort, queue: QueueId, shaper: Option<ShaperConfig>) {
+        if let Some(queue) = self.queue_mut(port, queue) {
+            queue.max = shaper.map(Shaper::new);
+        }
+    }
+
+    /// Sets the most that a port may send; its bucket is full.
+    pub fn set_port_shaper(&mut self, port: TmPort, shaper: Option<ShaperConfig>) {
+        if let Some(port) = self.ports.get_mut(usize::from(port.0)) {
+            port.max = shaper.map(Shaper::new);
+        }
+    }
+
+    /// Sets the least that a queue gets; its bucket is full. Within it the queue goes before all others and outside
+    /// their round: what it sends so takes nothing off its share (assumption; facts: asic §8.4 gives the order alone).
+    pub fn set_guarantee(&mut self, port: TmPort, queue: QueueId, guarantee: Option<Guarantee>) {
+        let Some(port) = self.ports.get_mut(usize::from(port.0)) else { return };
+        if let Some(queue) = port.queues.get_mut(usize::from(queue.0)) {
+            queue.min = guarantee.map(|g| (Shaper::new(g.shaper), g.priority.min(config::MAX_PRIORITY)));
+        }
+        port.guarantees = port.queues.iter().filter(|q| q.min.is_some()).count() as u8;
+    }
+
+    /// When a port that may send nothing for its shapers may send again; `None` if it waits for something else.
+    pub fn opens_at(&self, port: TmPort) -> Option<Time> {
+        let port = self.ports.get(usize::from(port.0))?;
+        let waiting = port.queues.iter().filter(|q| q.hold.open() && !q.fifo.is_empty());
+        let queue = waiting.map(|q| q.max.map_or(Time::ORIGIN, |max| max.opens_at())).min()?;
+        let port = port.max.map_or(Time::ORIGIN, |max| max.opens_at());
+        Some(queue.max(port)).filter(|at| *at > Time::ORIGIN)
     }
 
     /// Puts a packet of `bytes` at the tail of a queue at time `now`, or drops it. Both are counted.
@@ -220,8 +422,20 @@ impl<H: Copy> TrafficManager<H> {
         bytes: Bytes,
         now: Time,
     ) -> Result<EnqueueStamp, TailDrop> {
+        self.enter(port, queue, (handle, None), bytes, now)
+    }
+
+    #[inline]
+    fn enter(
+        &mut self,
+        port: TmPort,
+        queue: QueueId,
+        (handle, charge): (H, Option<Charge>),
+        bytes: Bytes,
+        now: Time,
+    ) -> Result<EnqueueStamp, TailDrop> {
         let (used, size) = (self.used_cells, self.buffer_cells);
-        let need = cells_of(bytes, self.cell_size);
+        let need = charge.map_or_else(|| cells_of(bytes, self.cell_size), |charge| charge.cells());
         let missing = TailDrop::NoSuchQueue { port, queue };
         let port = self.ports.get_mut(usize::from(port.0)).ok_or(missing)?;
         let Queue { fifo, limit, stats, .. } = port.queues.get_mut(usize::from(queue.0)).ok_or(missing)?;
@@ -230,7 +444,7 @@ impl<H: Copy> TrafficManager<H> {
             return Err(reason);
         }
         let stamp = EnqueueStamp { enq_qdepth: fifo.cells(), enq_tstamp: now };
-        fifo.push(&mut self.slab, Packet { handle, bytes, cells: need, stamp });
+        fifo.push(&mut self.slab, Packet { handle, bytes, cells: need, stamp, charge });
         stats.enqueued.count(bytes);
         stats.max_cells = stats.max_cells.max(fifo.cells());
         port.scheduler.set_backlogged(queue, true);
@@ -241,28 +455,65 @@ impl<H: Copy> TrafficManager<H> {
         Ok(stamp)
     }
 
-    /// The packet that [`dequeue`](Self::dequeue) would take now: handle, queue, length.
-    pub fn peek(&self, port: TmPort) -> Option<(H, QueueId, Bytes)> {
-        let Port { queues, scheduler, .. } = self.ports.get(usize::from(port.0))?;
-        let turn = scheduler.next(|queue| queues.get(usize::from(queue.0))?.sendable(&self.slab))?;
-        let packet = queues.get(usize::from(turn.queue.0))?.fifo.head(&self.slab)?;
-        Some((packet.handle, turn.queue, packet.bytes))
+    /// The packet that [`dequeue`](Self::dequeue) would take at `now`: handle, queue, length.
+    pub fn peek(&self, port: TmPort, now: Time) -> Option<(H, QueueId, Bytes)> {
+        let port =
+            self.ports.get(usize::from(port.0)).filter(|p| p.max.is_none_or(|max| max.is_open(now)))?;
+        let Port { queues, scheduler, .. } = port;
+        let queue = port.guaranteed(&self.slab, now).or_else(|| {
+            let turn = scheduler.next(|queue| queues.get(usize::from(queue.0))?.sendable(&self.slab, now))?;
+            Some(turn.queue)
+        })?;
+        let packet = queues.get(usize::from(queue.0))?.fifo.head(&self.slab)?;
+        Some((packet.handle, queue, packet.bytes))
     }
 
     /// Takes the next packet of a port at time `now`, or `None` if no queue of it may send.
-    pub fn dequeue(&mut self, port: TmPort, now: Time) -> Option<Dequeued<H>> {
+    pub fn dequeue(&mut self, index: TmPort, now: Time) -> Option<Dequeued<H>> {
+        let port = self.ports.get_mut(usize::from(index.0))?;
+        if port.max.is_some_and(|max| !max.is_open(now)) {
+            return None;
+        }
+        let guaranteed = port.guaranteed(&self.slab, now);
+        let Port { queues, scheduler, max, .. } = port;
+        let queue = match guaranteed {
+            Some(queue) => queue,
+            None => scheduler.take(|queue| queues.get(usize::from(queue.0))?.sendable(&self.slab, now))?,
+        };
+        let state = queues.get_mut(usize::from(queue.0))?;
+        let bytes = state.fifo.head(&self.slab)?.bytes;
+        // Within its guarantee a queue is outside the round: that takes nothing off its deficit.
+        let counted = if guaranteed.is_some() { Bytes::ZERO } else { bytes };
+        if let (Some(_), Some((bucket, _))) = (guaranteed, &mut state.min) {
+            bucket.take(now, bytes);
+        }
+        for bucket in [&mut state.max, max].into_iter().flatten() {
+            bucket.take(now, bytes);
+        }
+        self.pop(index, queue, now, counted)
+    }
+
+    /// Takes the packet at the head of a queue, whether it may send or not: to drop it.
+    pub fn evict(&mut self, port: TmPort, queue: QueueId, now: Time) -> Option<Dequeued<H>> {
+        self.pop(port, queue, now, Bytes::ZERO)
+    }
+
+    /// Takes the head packet of a queue and gives its cells back; `counted` bytes are taken off its deficit.
+    fn pop(&mut self, port: TmPort, queue: QueueId, now: Time, counted: Bytes) -> Option<Dequeued<H>> {
         let Port { queues, scheduler, backlog, .. } = self.ports.get_mut(usize::from(port.0))?;
-        let queue = scheduler.take(|queue| queues.get(usize::from(queue.0))?.sendable(&self.slab))?;
         let Queue { fifo, stats, hold, .. } = queues.get_mut(usize::from(queue.0))?;
-        let Packet { handle, bytes, cells, stamp } = fifo.pop(&mut self.slab)?;
+        let Packet { handle, bytes, cells, stamp, charge } = fifo.pop(&mut self.slab)?;
         hold.spend(cells);
-        scheduler.sent(queue, bytes, fifo.is_empty());
+        scheduler.sent(queue, counted, fifo.is_empty());
         stats.dequeued.count(bytes);
         backlog.remove(bytes, cells);
         self.used_cells = self.used_cells - cells;
+        if let (Some(charge), Some(buffer)) = (charge, self.buffer.as_deref_mut()) {
+            buffer.release(charge);
+        }
         let deq_timedelta = now.saturating_since(stamp.enq_tstamp);
         let stamp = DequeueStamp { enqueue: stamp, deq_qdepth: fifo.cells(), deq_timedelta };
-        Some(Dequeued { handle, queue, bytes, stamp })
+        Some(Dequeued { handle, queue, bytes, stamp, left_bytes: fifo.bytes() })
     }
 
     /// Pauses a queue for a cause, or lifts that pause. What was dequeued goes on its way. False if there is no
@@ -281,9 +532,12 @@ impl<H: Copy> TrafficManager<H> {
         self.held_by(port, queue).map(|hold| hold.obey(word)).is_some()
     }
 
+    fn queue_mut(&mut self, port: TmPort, queue: QueueId) -> Option<&mut Queue> {
+        self.ports.get_mut(usize::from(port.0))?.queues.get_mut(usize::from(queue.0))
+    }
+
     fn held_by(&mut self, port: TmPort, queue: QueueId) -> Option<&mut Hold> {
-        let port = self.ports.get_mut(usize::from(port.0))?;
-        port.queues.get_mut(usize::from(queue.0)).map(|queue| &mut queue.hold)
+        self.queue_mut(port, queue).map(|queue| &mut queue.hold)
     }
 
     /// What waits on a port; nothing on a port that is not configured.
@@ -332,6 +586,9 @@ impl<H: Copy> TrafficManager<H> {
     /// Starts all watermarks anew from the present depths; counters stay.
     pub fn reset_watermarks(&mut self) {
         self.max_used_cells = self.used_cells;
+        if let Some(buffer) = self.buffer.as_deref_mut() {
+            buffer.clear_watermarks(buffer::Reader::User);
+        }
         for port in &mut self.ports {
             port.max_cells = port.backlog.cells;
             for queue in &mut port.queues {

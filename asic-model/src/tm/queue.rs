@@ -5,6 +5,7 @@
 use crate::units::{Bytes, Cells};
 
 use super::EnqueueStamp;
+use super::buffer::Charge;
 
 /// No node.
 const NIL: u32 = u32::MAX;
@@ -16,6 +17,8 @@ pub(super) struct Packet<H> {
     pub(super) bytes: Bytes,
     pub(super) cells: Cells,
     pub(super) stamp: EnqueueStamp,
+    /// What a shared buffer has charged it to.
+    pub(super) charge: Option<Charge>,
 }
 
 #[derive(Debug, Clone)]
@@ -65,11 +68,12 @@ pub(super) struct Fifo {
     head: u32,
     tail: u32,
     cells: Cells,
+    bytes: Bytes,
 }
 
 impl Fifo {
     pub(super) const fn new() -> Self {
-        Self { head: NIL, tail: NIL, cells: Cells::ZERO }
+        Self { head: NIL, tail: NIL, cells: Cells::ZERO, bytes: Bytes::ZERO }
     }
 
     pub(super) const fn is_empty(&self) -> bool {
@@ -81,6 +85,11 @@ impl Fifo {
         self.cells
     }
 
+    /// Bytes of all packets in the list.
+    pub(super) const fn bytes(&self) -> Bytes {
+        self.bytes
+    }
+
     pub(super) fn push<H: Copy>(&mut self, slab: &mut Slab<H>, packet: Packet<H>) {
         let index = slab.insert(packet);
         match slab.nodes.get_mut(self.tail as usize) {
@@ -89,6 +98,7 @@ impl Fifo {
         }
         self.tail = index;
         self.cells += packet.cells;
+        self.bytes += packet.bytes;
     }
 
     pub(super) fn pop<H: Copy>(&mut self, slab: &mut Slab<H>) -> Option<Packet<H>> {
@@ -101,6 +111,7 @@ impl Fifo {
         node.next = slab.free;
         slab.free = index;
         self.cells = self.cells - node.packet.cells;
+        self.bytes = self.bytes - node.packet.bytes;
         Some(node.packet)
     }
 
@@ -128,7 +139,7 @@ mod tests {
 
     fn packet(handle: u32) -> Packet<u32> {
         let stamp = EnqueueStamp { enq_qdepth: Cells::ZERO, enq_tstamp: Time::ORIGIN };
-        Packet { handle, bytes: Bytes(handle.into()), cells: Cells(handle % 5 + 1), stamp }
+        Packet { handle, bytes: Bytes(handle.into()), cells: Cells(handle % 5 + 1), stamp, charge: None }
     }
 
     proptest! {

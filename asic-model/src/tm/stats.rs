@@ -31,7 +31,7 @@ pub struct QueueStats {
     pub dequeued: Counter,
     /// Packets dropped at the queue's own limit.
     pub tail_dropped: Counter,
-    /// Packets dropped for want of buffer.
+    /// Packets dropped for want of buffer, or by another rule of the shared buffer.
     pub buffer_dropped: Counter,
     /// Most cells held at once since the last reset.
     pub max_cells: Cells,
@@ -49,7 +49,7 @@ impl QueueStats {
     pub(super) fn count_drop(&mut self, reason: &TailDrop, bytes: Bytes) {
         match reason {
             TailDrop::QueueTailDrop { .. } => self.tail_dropped.count(bytes),
-            TailDrop::BufferFull { .. } => self.buffer_dropped.count(bytes),
+            TailDrop::BufferFull { .. } | TailDrop::Refused(_) => self.buffer_dropped.count(bytes),
             // Names no queue, so there is none to count it in.
             TailDrop::NoSuchQueue { .. } => {}
         }

@@ -7,12 +7,14 @@
 //! Parsing is exact or an error: `"1.5ms"` is a duration, `"0.5ps"` is refused.
 
 mod divisor;
+mod length;
 mod rate;
 mod size;
 mod text;
 mod time;
 
 pub(crate) use divisor::Divisor;
+pub use length::Length;
 pub use rate::BitRate;
 pub use size::{Bytes, Cells, Cycles};
 pub(crate) use text::{Unit, parse_scaled, print_decimal};

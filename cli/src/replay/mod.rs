@@ -2,6 +2,7 @@
 //! belong. What may not live here: the switch.
 
 mod comment;
+mod flow;
 mod inputs;
 mod ndr;
 mod order;
@@ -10,6 +11,7 @@ mod pace;
 mod progress;
 mod run;
 mod sink;
+mod sonic;
 mod state;
 mod stdin;
 mod summary;
@@ -33,7 +35,7 @@ use sluice_pipeline::engine::Engine;
 use sluice_pipeline::pass::Executor;
 use sluice_pipeline::reference::{Options, Reference};
 use sluice_pipeline::report::{self, Report};
-use sluice_pipeline::switch::{Mode, QueueSetup, Switch, SwitchConfig};
+use sluice_pipeline::switch::{BufferSetup, Mode, QueueSetup, Switch, SwitchConfig};
 use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -96,7 +98,9 @@ pub(crate) fn run(args: &ReplayArgs, as_json: bool) -> Result<(), Failure> {
     for text in &args.port_speeds {
         speeds.push(port_speed(text, &ports)?);
     }
-    let config = config(args, speeds)?;
+    let buffer = args.buffer.as_deref().map(|name| resolve::buffer(name, &chip)).transpose()?;
+    let buffer = buffer.map(|file| BufferSetup { file, seed: args.seed });
+    let config = SwitchConfig { buffer, ..config(args, speeds)? };
     let drain = args.drain.parse().map_err(Failure::input)?;
     let stop = interrupt_flag();
     let inputs = Inputs::parse(&args.inputs, &ports, Arc::clone(&stop))?;

@@ -112,7 +112,11 @@ fn trial<E: Executor>(
 
 impl Trial {
     fn of(done: &Done<'_>, rate: u64, policy: Option<u64>) -> Trial {
-        let full = |r: &Reason| matches!(r, Reason::Device(d) if CONGESTION.contains(d));
+        let full = |r: &Reason| match r {
+            Reason::Device(d) => CONGESTION.contains(d),
+            Reason::Buffer(_) => true,
+            Reason::Label(_) => false,
+        };
         let dropped: u64 = done.totals.reasons().filter(|(r, _)| full(r)).map(|(_, n)| n).sum();
         let congestion = dropped + done.held.total();
         let others = done.totals.dropped - dropped;

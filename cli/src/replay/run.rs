@@ -1,6 +1,7 @@
 //! The loop: takes packets from the feed, gives them to the switch in order of time, lets it run, drains it.
 
 use super::Plan;
+use super::flow;
 use super::inputs::{Inputs, bad};
 use super::progress::Progress;
 use super::sink::{Collector, Origin};
@@ -58,6 +59,9 @@ pub(crate) struct Done<'a> {
     pub(crate) readings: Vec<Reading>,
     pub(crate) queues: Vec<Value>,
     pub(crate) buffer: Value,
+    /// The shared buffer and its pools.
+    pub(crate) flow: Value,
+    pub(crate) flow_pools: Vec<Value>,
     pub(crate) ports: Vec<PortLoad>,
     pub(crate) conserved: bool,
     /// The packet at which a capture turned out to be damaged: what came before it was replayed.
@@ -171,11 +175,17 @@ impl<'a, E: Executor> Session<'a, E> {
                 })
             })
             .collect();
-        let cells = self.plan.placement.chip.tm.cells.0;
+        let now = self.switch.time();
+        let view = self.switch.flow(now);
+        let (flow, flow_pools) =
+            view.as_ref().map_or((Value::Null, Vec::new()), |v| (flow::buffer(v), flow::pools(v)));
+        let cells = view.as_ref().map_or(self.plan.placement.chip.tm.cells.0, |v| v.config.size.0);
         let rate = feed.sent() as f64 / seconds.max(1e-9);
         Done {
             queues,
             buffer: json!({ "pool": "buffer", "cells": cells, "max_cells": self.switch.max_used_cells() }),
+            flow,
+            flow_pools,
             totals: self.switch.totals().clone(),
             held: self.switch.held(),
             state: self.switch.state(),

@@ -130,6 +130,14 @@ impl Sink for Collector<'_> {
         }
     }
 
+    /// A frame of a MAC has no latency: it never was in the switch.
+    fn mac_sent(&mut self, p: &Left, frame: &[u8]) {
+        if self.outputs.wants_sent() {
+            let comment = self.plan.args.comments.then(|| "made by the port's MAC".to_owned());
+            self.outputs.sent(p, comment, frame, &[]);
+        }
+    }
+
     fn lost(&mut self, p: &Lost, head: &[u8], tail: &[u8]) {
         let reason = p.reason.name(&self.plan.program);
         if let Some(trace) = &mut self.trace {

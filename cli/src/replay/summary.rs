@@ -23,6 +23,9 @@ pub(crate) fn value(plan: &Plan<'_>, done: &Done<'_>) -> Value {
     if t.made.digest > 0 {
         absorbed.insert("digest".into(), t.made.digest.into());
     }
+    if t.mac_control > 0 {
+        absorbed.insert("mac_control".into(), t.mac_control.into());
+    }
     let mut held = Map::new();
     for (place, count) in
         [("ingress", done.held.ingress), ("queues", done.held.queues), ("egress", done.held.egress)]
@@ -44,7 +47,7 @@ pub(crate) fn value(plan: &Plan<'_>, done: &Done<'_>) -> Value {
             "absorbed": t.absorbed, "held": done.held.total(),
         },
         "created": {
-            "mirror": t.made.mirror, "multicast": t.made.multicast, "pktgen": t.made.pktgen, "digest": t.made.digest, "pfc": 0,
+            "mirror": t.made.mirror, "multicast": t.made.multicast, "pktgen": t.made.pktgen, "digest": t.made.digest, "pfc": t.made.pfc,
         },
         "drops": drops,
         "absorbed": absorbed,
@@ -54,7 +57,8 @@ pub(crate) fn value(plan: &Plan<'_>, done: &Done<'_>) -> Value {
         "latency_ns": latency(plan, done),
         "ports": ports(plan, done),
         "queues": done.queues,
-        "pools": [done.buffer],
+        "pools": std::iter::once(&done.buffer).chain(&done.flow_pools).collect::<Vec<_>>(),
+        "buffer": done.flow,
         "counters": counters(plan, done),
         "registers": super::state::registers(plan, done, super::state::SHOWN),
         "readings": super::state::readings(plan, done),

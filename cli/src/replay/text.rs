@@ -1,8 +1,10 @@
 //! The summary for people: the answer first, then where packets died and what to try. Zero rows stay hidden.
 
 use super::Plan;
+use super::sonic;
 use crate::table::table;
 use serde_json::Value;
+use sluice_asic::tm::buffer::Rule;
 use sluice_pipeline::control::show_key;
 use sluice_pipeline::ir::{CounterHome, Program};
 use sluice_pipeline::switch::DeviceDrop;
@@ -69,6 +71,7 @@ fn write_summary(out: &mut String, plan: &Plan<'_>, s: &Value) -> std::fmt::Resu
     registers(out, s)?;
     readings(out, s)?;
     queues(out, plan, s)?;
+    sonic::write(out, s)?;
     for w in s["warnings"].as_array().into_iter().flatten() {
         writeln!(out, "\nwarning: {}", w.as_str().unwrap_or(""))?;
     }
@@ -85,16 +88,18 @@ fn deaths(out: &mut String, plan: &Plan<'_>, s: &Value) -> std::fmt::Result {
             writeln!(out, "\nwhere packets ended inside:")?;
             first = false;
         }
-        let device = DeviceDrop::TABLE.iter().find(|(_, name, ..)| name == reason);
+        let device = DeviceDrop::TABLE.iter().find(|(_, name, ..)| name == reason).map(|d| (d.2, d.3));
+        let rule = Rule::TABLE.iter().find(|(_, name, ..)| name == reason).map(|r| (r.2, r.3));
+        let device = device.or(rule);
         let label = plan.program.labels.values().find(|l| l.name == *reason);
-        let meaning = device.map(|d| d.2).or(label.map(|l| l.doc.as_str())).unwrap_or("");
+        let meaning = device.map(|d| d.0).or(label.map(|l| l.doc.as_str())).unwrap_or("");
         writeln!(
             out,
             "  {:>6} {word} ({:.1} %)  {reason}: {meaning}",
             n(count),
             100.0 * n(count) as f64 / total
         )?;
-        if let Some((.., help)) = device {
+        if let Some((_, help)) = device {
             writeln!(out, "         try: {help}")?;
         }
     }
@@ -234,7 +239,7 @@ fn readings(out: &mut String, s: &Value) -> std::fmt::Result {
 }
 
 fn queues(out: &mut String, plan: &Plan<'_>, s: &Value) -> std::fmt::Result {
-    let cell = plan.placement.chip.tm.cell.get();
+    let cell = s["buffer"]["cell_bytes"].as_u64().unwrap_or(plan.placement.chip.tm.cell.get());
     let name = |dev: u64| {
         let port = plan.ports.iter().find(|p| u64::from(p.dev_port.number()) == dev);
         port.map_or_else(|| format!("dev:{dev}"), ToString::to_string)

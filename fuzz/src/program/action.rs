@@ -167,7 +167,7 @@ impl Writer<'_, '_> {
         // What the stateful ALU reads must not have been written by this action.
         let mut reads = Vec::new();
         for e in self.p.register_actions[action].operands() {
-            e.fields(&mut |f| reads.push(f));
+            e.fields(&self.p, &mut |f| reads.push(f));
         }
         if reads.iter().any(|f| draft.written.contains(f)) {
             return None;

@@ -112,6 +112,7 @@ impl Writer<'_, '_> {
             true => Some(SelectorData {
                 mode: self.d.of([SelectorMode::Fair, SelectorMode::Resilient]),
                 hash: self.hash(scope, &Draft::default(), 52)?,
+                scramble: self.d.chance(1, 3),
                 groups: 4,
                 max_group_size: 8,
             }),

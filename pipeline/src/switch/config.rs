@@ -1,10 +1,12 @@
 //! Configuration of the device and what makes one impossible. What may not live here: behaviour.
 
+use super::flow::BufferSetup;
 use super::pipes::SplitState;
 use super::port::PortState;
 use crate::control::ControlError;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::event::PastEvent;
+use sluice_asic::tm::buffer::{BufferConfig, Problems};
 use sluice_asic::tm::{ConfigError, PortQueues, QueueConfig, TmConfig};
 use sluice_asic::units::{BitRate, Cells, Duration};
 
@@ -52,6 +54,8 @@ pub struct SwitchConfig {
     pub port_speeds: Vec<(u16, BitRate)>,
     /// Seed of everything that is drawn at random: numbers of programs and meters, jitter of packet generators.
     pub seed: u64,
+    /// A shared buffer with its classes, PFC and marking; without one queues have limits of their own alone.
+    pub buffer: Option<BufferSetup>,
 }
 
 impl Default for SwitchConfig {
@@ -64,21 +68,23 @@ impl Default for SwitchConfig {
             queues: QueueSetup::default(),
             port_speeds: Vec::new(),
             seed: 1,
+            buffer: None,
         }
     }
 }
 
 impl SwitchConfig {
     /// The traffic manager of these ports.
-    pub(super) fn tm(&self, chip: &ChipSpec, ports: &[PortState]) -> TmConfig {
+    pub(super) fn tm(&self, chip: &ChipSpec, ports: &[PortState], buffer: Option<&BufferConfig>) -> TmConfig {
         let queue = |q: u16| QueueConfig {
             priority: if self.queues.strict { q.min(7) as u8 } else { 0 },
             weight: self.queues.weight,
-            limit_cells: self.queues.limit,
+            // Under a shared buffer its rules are what limits a queue.
+            limit_cells: buffer.map_or(self.queues.limit, |b| b.size),
         };
         TmConfig {
-            cell_size: chip.tm.cell,
-            buffer_cells: chip.tm.cells,
+            cell_size: buffer.map_or(chip.tm.cell, |b| b.cell),
+            buffer_cells: buffer.map_or(chip.tm.cells, |b| b.size),
             dwrr_quantum: chip.tm.dwrr_quantum,
             ports: ports.iter().map(|p| PortQueues { queues: (0..p.queues).map(queue).collect() }).collect(),
         }
@@ -121,4 +127,7 @@ pub enum SwitchError {
     /// A control-plane operation would take effect in the past.
     #[error(transparent)]
     Past(Box<PastEvent>),
+    /// The buffer profile does not fit.
+    #[error(transparent)]
+    Buffer(Box<Problems>),
 }

@@ -67,6 +67,7 @@ impl<E: Executor> Switch<E> {
             deflected: None,
             made: true,
             laps: parent.laps.saturating_add(1),
+            flow: parent.flow.alone(),
             ..*parent
         }
     }
@@ -142,15 +143,18 @@ impl<E: Executor> Switch<E> {
         self.replicator.members(&request, &mut members);
         // Last, so that what is sent to groups is the packet itself.
         members.extend(request.cpu.and_then(|cos| self.cpu_member(cos)));
+        let here = unicast.and_then(|p| self.port_index(p)).is_some();
+        let sharing = members.len() as u32 + u32::from(here);
+        self.info[packet.index()].flow.copies = self.tm.buffer_mut().and_then(|b| b.open_copies(sharing));
         let parent = self.info_of(packet);
         let mine = if unicast.is_some() { None } else { members.first().copied() };
         for member in &members[usize::from(mine.is_some())..] {
             let copy = self.packets.duplicate(packet);
             let info = self.offspring(&parent, at);
             let cos = member.cos.unwrap_or(info.cos);
-            let PacketInfo { bypass, deflect, .. } = parent;
+            let PacketInfo { bypass, deflect, flow, .. } = parent;
             let (rid, rid_first) = (member.rid, member.first);
-            self.born(copy, PacketInfo { rid, rid_first, cos, bypass, deflect, ..info });
+            self.born(copy, PacketInfo { rid, rid_first, cos, bypass, deflect, flow, ..info });
             self.totals.count_made(|m| &mut m.multicast);
             self.queue_up(copy, member.port, at.time);
         }

@@ -16,7 +16,8 @@ use crate::packet::Packet;
 use crate::pass::{Executor, Pass, PassIn, Verdict};
 use sluice_asic::event::{EventClass, EventKey};
 use sluice_asic::gress::Gress;
-use sluice_asic::tm::{QueueId, TailDrop, TmPort};
+use sluice_asic::tm::buffer::{Refusal, Rule};
+use sluice_asic::tm::{TailDrop, TmPort};
 use sluice_asic::units::{Bytes, Duration, Time};
 
 impl<E: Executor> Switch<E> {
@@ -24,17 +25,18 @@ impl<E: Executor> Switch<E> {
     pub(super) fn enqueue(&mut self, now: Time, packet: Packet, port: u16, sink: &mut impl Sink) {
         let info = self.info_of(packet);
         let bytes = Bytes(u64::from(self.packets.len(packet)));
-        match self.tm.enqueue(TmPort(port), QueueId(info.qid), packet, bytes, now) {
+        let (qid, result) = self.offer(now, packet, port, bytes);
+        match result {
             Ok(stamp) => {
                 let dev_port = self.ports[usize::from(port)].dev_port;
                 sink.enqueued(&QueueEvent {
                     tag: info.tag,
                     port: dev_port,
-                    qid: info.qid,
+                    qid,
                     time: now,
                     depth: stamp.enq_qdepth,
                 });
-                self.depth_changed(now, port, info.qid);
+                self.depth_changed(now, port, qid);
                 if self.ports[usize::from(port)].scheduled.is_none() {
                     self.dequeue(now, port, sink);
                 }
@@ -47,11 +49,18 @@ impl<E: Executor> Switch<E> {
                     return self.enqueue(now, packet, to, sink);
                 }
                 let reason = match drop {
-                    TailDrop::QueueTailDrop { .. } => DeviceDrop::QueueTailDrop,
-                    TailDrop::BufferFull { .. } => DeviceDrop::BufferFull,
-                    TailDrop::NoSuchQueue { .. } => DeviceDrop::NoSuchQueue,
+                    TailDrop::QueueTailDrop { .. } => Reason::Device(DeviceDrop::QueueTailDrop),
+                    TailDrop::BufferFull { .. } => Reason::Device(DeviceDrop::BufferFull),
+                    TailDrop::NoSuchQueue { .. } => Reason::Device(DeviceDrop::NoSuchQueue),
+                    TailDrop::Refused(Refusal { rule: Rule::BufferFull, .. }) => {
+                        Reason::Device(DeviceDrop::BufferFull)
+                    }
+                    TailDrop::Refused(Refusal { rule: Rule::NoSuchQueue, .. }) => {
+                        Reason::Device(DeviceDrop::NoSuchQueue)
+                    }
+                    TailDrop::Refused(refusal) => Reason::Buffer(refusal.rule),
                 };
-                self.lose(packet, now, Reason::Device(reason), sink);
+                self.lose(packet, now, reason, sink);
             }
         }
     }
@@ -65,14 +74,18 @@ impl<E: Executor> Switch<E> {
         let place = match drop {
             TailDrop::BufferFull { .. } => 0,
             TailDrop::QueueTailDrop { .. } => 2,
-            TailDrop::NoSuchQueue { .. } => return None,
+            TailDrop::NoSuchQueue { .. } | TailDrop::Refused(Refusal { rule: Rule::NoSuchQueue, .. }) => {
+                return None;
+            }
+            // A rule of the shared buffer, whichever it is.
+            TailDrop::Refused(_) => 0,
         };
         let (to, queue) = self.pipes[usize::from(self.ports[usize::from(port)].pipe)].deflection?;
         Some((to, queue, place))
     }
 
     /// When the port may dequeue next, as far as is known by `now`.
-    fn due(&mut self, now: Time, port: u16) -> Time {
+    pub(super) fn due(&mut self, now: Time, port: u16) -> Time {
         let p = &mut self.ports[usize::from(port)];
         while let Some(s) = p.settled.front().copied().filter(|s| s.exit <= now) {
             p.settled.pop_front();
@@ -84,7 +97,7 @@ impl<E: Executor> Switch<E> {
     }
 
     /// Schedules the port's next dequeue; an earlier one takes the place of a later one.
-    fn schedule(&mut self, due: Time, port: u16) {
+    pub(super) fn schedule(&mut self, due: Time, port: u16) {
         let p = &mut self.ports[usize::from(port)];
         if p.scheduled.is_some_and(|t| t <= due) {
             return;
@@ -131,14 +144,21 @@ impl<E: Executor> Switch<E> {
             self.schedule(due, port);
             return;
         }
-        let Some(out) = self.tm.dequeue(TmPort(port), now) else { return };
+        let Some(out) = self.tm.dequeue(TmPort(port), now) else {
+            if let Some(at) = self.tm.opens_at(TmPort(port)) {
+                self.schedule(at.max(now), port);
+            }
+            return;
+        };
         self.depth_changed(now, port, out.queue.0);
+        self.left_queue(now, port, &out);
         let p = &mut self.ports[usize::from(port)];
         let booked = p.tx.line_time(out.bytes);
         p.booked = p.booked.max(now) + booked;
         let (dev_port, pipe) = (p.dev_port, usize::from(p.pipe));
         let info = &mut self.info[out.handle.index()];
         info.queued = out.stamp.deq_timedelta;
+        info.qid = out.queue.0;
         let PacketInfo { rid, rid_first, cos, deflected, bypass, .. } = *info;
         sink.dequeued(&QueueEvent {
             tag: info.tag,
@@ -170,7 +190,7 @@ impl<E: Executor> Switch<E> {
         let (cycle, waited) = (entry.cycle, entry.waited);
         let pending = PendingPass { entered, cycle, waited, port, booked, bypass, pass };
         self.pipes[pipe].enter(Gress::Egress, self.timing[1].window, pending);
-        if self.tm.backlog(TmPort(port)).packets > 0 {
+        if self.tm.backlog(TmPort(port)).packets > 0 && self.can_send(port, now) {
             let due = self.due(now, port).max(now);
             self.schedule(due, port);
         }
@@ -203,6 +223,7 @@ impl<E: Executor> Switch<E> {
             self.recirculate(packet, port, booked, exit, sink);
             return;
         }
+        self.write_mark(packet);
         let info = self.info_of(packet);
         let bytes = self.packets.len(packet);
         let p = &mut self.ports[usize::from(port)];

@@ -53,12 +53,17 @@ impl<E: Executor> Switch<E> {
             seq: p.rx_seq,
             received: first_bit,
             mac: first_bit,
+            flow: self.flow.as_ref().map_or_else(Default::default, |flow| flow.look(frame.bytes)),
             ..Default::default()
         };
         p.rx_seq += 1;
         let reception = p.rx.receive(first_bit, Bytes(u64::from(bytes)));
         p.rx_free = reception.next_first_bit;
         self.totals.received(usize::from(port), bytes);
+        if self.mac_control(port, reception.last_bit, frame.bytes) {
+            self.packets.remove(packet);
+            return first_bit.saturating_since(time);
+        }
         let parser = match self.config.mode {
             Mode::Timed => reception.parser,
             Mode::Functional => first_bit,

@@ -18,6 +18,7 @@
 mod config;
 mod copies;
 mod egress;
+mod flow;
 mod functional;
 mod generator;
 mod ghost;
@@ -33,6 +34,7 @@ mod settings;
 mod totals;
 
 pub use config::{Mode, QueueSetup, SwitchConfig, SwitchError};
+pub use flow::{BufferSetup, FlowView, PortFlowView, QueueFlowView};
 pub use generator::GENERATED;
 pub use idle::IdleEntry;
 pub use laps::{FUNCTIONAL_LAPS, FUNCTIONAL_PASSES, TIMER_LAPS};
@@ -61,6 +63,7 @@ use sluice_asic::event::{EventClass, EventKey, EventQueue};
 use sluice_asic::gress::Gress;
 use sluice_asic::mac::MacTx;
 use sluice_asic::port::{DevPort, PortMap};
+use sluice_asic::tm::pfc::PfcTimes;
 use sluice_asic::tm::{TmPort, TrafficManager};
 use sluice_asic::units::{Cycles, Duration, Time};
 use std::collections::VecDeque;
@@ -114,6 +117,8 @@ struct PacketInfo {
     deflected: Option<(u8, u8)>,
     /// Times that it went around.
     laps: u32,
+    /// What flow control knows of it.
+    flow: flow::FlowInfo,
 }
 
 /// What happens at a time.
@@ -138,6 +143,14 @@ enum Event {
     FlowControl { word: u32 },
     /// An operation takes effect. Boxed: the queue moves events about, and the others are small.
     Control(Box<ControlOp>),
+    /// A PFC frame takes effect.
+    PfcReceived { port: u16, times: Box<PfcTimes> },
+    /// The time of a pause is over.
+    PauseEnds { port: u16 },
+    /// A PFC frame is to be sent.
+    PfcDue { port: u16 },
+    /// The watchdog looks at a port's queues.
+    WatchdogPoll { port: u16 },
 }
 
 /// One pipe: its entries and the PHVs that entered and have not been run.
@@ -244,6 +257,8 @@ pub struct Switch<E> {
     totals: Totals,
     now: Time,
     sweeps: Sweeps,
+    /// With a shared buffer.
+    flow: Option<Box<flow::FlowControl>>,
 }
 
 /// What a program has that means nothing without time.
@@ -277,7 +292,16 @@ impl<E: Executor> Switch<E> {
         state_is_whole(program, ports).map_err(|e| SwitchError::Split(Box::new(e)))?;
         let clock = chip.mau.clock;
         let states = port::states(chip, ports, &config)?;
-        let tm = TrafficManager::new(config.tm(chip, &states)).map_err(SwitchError::TrafficManager)?;
+        let setup = config.buffer.as_ref().filter(|_| config.mode == Mode::Timed);
+        let buffer = setup.map(|setup| setup.resolve(&states).map(|c| (setup, c))).transpose();
+        let buffer = buffer.map_err(|problems| SwitchError::Buffer(Box::new(problems)))?;
+        let tm_config = config.tm(chip, &states, buffer.as_ref().map(|(_, c)| c));
+        let mut tm = TrafficManager::new(tm_config).map_err(SwitchError::TrafficManager)?;
+        let flow = buffer.map(|(setup, resolved)| {
+            let (flow, buffer) = flow::FlowControl::new(resolved, setup, config.device, program, &states);
+            tm.set_buffer(buffer);
+            Box::new(flow)
+        });
         let timing = [timing(placement, Gress::Ingress), timing(placement, Gress::Egress)];
         let cycles = |c: u32| clock.span(Cycles(u64::from(c)));
         let latency = &chip.latency;
@@ -340,6 +364,7 @@ impl<E: Executor> Switch<E> {
             readings: Vec::new(),
             now: Time::ORIGIN,
             sweeps: Sweeps::new(program),
+            flow,
             config,
         };
         let refused = |e| SwitchError::Control(Box::new(ControlError::Device(e)));
@@ -435,6 +460,10 @@ impl<E: Executor> Switch<E> {
                 self.pipes[usize::from(pipe)].generator.pfc_changed(time);
                 self.schedule_generator(pipe.into());
             }
+            Event::PfcReceived { port, times } => self.pfc_received(time, port, &times),
+            Event::PauseEnds { port } => self.pause_ends(time, port),
+            Event::PfcDue { port } => self.pfc_due(time, port, sink),
+            Event::WatchdogPoll { port } => self.watchdog_poll(time, port, sink),
             Event::Control(op) => {
                 self.run_before(time, sink);
                 self.apply(*op)?;
@@ -704,6 +733,12 @@ impl<E: Executor> Switch<E> {
     /// The queues' counters, with the index of their port.
     pub fn queues(&self) -> impl Iterator<Item = (u16, u8, &sluice_asic::tm::QueueStats)> {
         self.tm.queue_stats().map(|(TmPort(p), q, s)| (self.ports[usize::from(p)].dev_port, q.0, s))
+    }
+
+    /// The time up to which the switch has run.
+    #[must_use]
+    pub fn time(&self) -> Time {
+        self.now
     }
 
     /// Most cells that the buffer held at once.

@@ -127,6 +127,11 @@ pub trait Sink {
     /// A packet ended inside; its bytes as they were then.
     fn lost(&mut self, packet: &Lost, head: &[u8], tail: &[u8]);
 
+    /// A MAC sent a control frame of its own; its tag is `u64::MAX`.
+    fn mac_sent(&mut self, packet: &Left, frame: &[u8]) {
+        self.sent(packet, frame, &[]);
+    }
+
     /// A pass was run.
     fn pass(&mut self, event: &PassEvent) {
         let _ = event;

@@ -37,6 +37,8 @@ pub(super) struct PortState {
     pub(super) settled: VecDeque<Settled>,
     /// When the line is free as far as the scheduler knows.
     pub(super) line_free: Time,
+    /// It is on the front panel.
+    pub(super) front: bool,
 }
 
 /// What became of a packet that the scheduler sent into the egress pipe.
@@ -101,6 +103,7 @@ pub(super) fn states(
             scheduled: None,
             settled: VecDeque::new(),
             line_free: Time::ORIGIN,
+            front: matches!(p.kind, PortKind::Front(_)),
         });
     }
     Ok(list)

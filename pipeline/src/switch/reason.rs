@@ -3,6 +3,7 @@
 
 use crate::ir::{Label, Program};
 use crate::pass::Verdict;
+use sluice_asic::tm::buffer::Rule;
 
 /// A reason of the device's own, not the program's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -140,6 +141,8 @@ pub enum Reason {
     Label(Label),
     /// The device did it.
     Device(DeviceDrop),
+    /// A rule of the shared buffer.
+    Buffer(Rule),
 }
 
 impl Reason {
@@ -166,6 +169,7 @@ impl Reason {
         match self {
             Reason::Label(label) => &program.labels[label].name,
             Reason::Device(drop) => drop.name(),
+            Reason::Buffer(rule) => rule.name(),
         }
     }
 }

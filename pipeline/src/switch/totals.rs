@@ -4,6 +4,7 @@ use super::port::PortState;
 use super::reason::{DeviceDrop, Reason};
 use crate::entity::Entity;
 use crate::ir::Program;
+use sluice_asic::tm::buffer::Rule;
 
 /// Counters of one port.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -48,6 +49,10 @@ pub struct Totals {
     /// Ends by reason: the device's own, then the program's labels.
     device: Vec<u64>,
     labels: Vec<u64>,
+    /// Ends by rule of the shared buffer.
+    buffer: Vec<u64>,
+    /// MAC control frames that MACs took; they are absorbed.
+    pub mac_control: u64,
 }
 
 /// Packets made inside.
@@ -61,6 +66,8 @@ pub struct Created {
     pub digest: u64,
     /// Packets of packet generators.
     pub pktgen: u64,
+    /// PFC frames that MACs made.
+    pub pfc: u64,
 }
 
 /// Packets inside, by place.
@@ -95,6 +102,7 @@ impl Totals {
             ports: ports.iter().map(port).collect(),
             device: vec![0; DeviceDrop::TABLE.len()],
             labels: vec![0; program.labels.len()],
+            buffer: vec![0; Rule::TABLE.len()],
             ..Totals::default()
         }
     }
@@ -130,6 +138,11 @@ impl Totals {
         self.absorbed += 1;
     }
 
+    pub(super) fn absorbed_mac_control(&mut self) {
+        self.absorbed += 1;
+        self.mac_control += 1;
+    }
+
     pub(super) fn count_made(&mut self, by: impl FnOnce(&mut Created) -> &mut u64) {
         *by(&mut self.made) += 1;
         self.created += 1;
@@ -140,13 +153,16 @@ impl Totals {
         match reason {
             Reason::Label(l) => self.labels[l.index()] += 1,
             Reason::Device(d) => self.device[d as usize] += 1,
+            Reason::Buffer(rule) => self.buffer[rule as usize] += 1,
         }
     }
 
-    /// Every reason with its count, zeros included: the device's own first, then the program's labels.
+    /// Every reason with its count, zeros included: the device's own first, then the program's labels, then the
+    /// shared buffer's rules.
     pub fn reasons(&self) -> impl Iterator<Item = (Reason, u64)> + '_ {
         let device = DeviceDrop::TABLE.iter().zip(&self.device).map(|((d, ..), n)| (Reason::Device(*d), *n));
         let labels = self.labels.iter().enumerate().map(|(i, n)| (Reason::Label(Entity::new(i)), *n));
-        device.chain(labels)
+        let buffer = Rule::TABLE.iter().zip(&self.buffer).map(|((rule, ..), n)| (Reason::Buffer(*rule), *n));
+        device.chain(labels).chain(buffer)
     }
 }

@@ -6,7 +6,7 @@ use super::{Diag, papercut};
 use crate::entity::EntityMap;
 use crate::ir::{
     Action, ApplyArms, Block, Cond, CounterLoad, Expr, Field, Hash, Header, Home, Index, Intrinsic, Loc,
-    Next, Operand, ParserOpKind, ParserState, PrimitiveKind, Program, SelectKey, StmtKind, Table,
+    Next, Operand, ParserOpKind, PrimitiveKind, Program, SelectKey, StmtKind, Table,
 };
 use crate::ways::{Follow, Ways};
 use sluice_asic::gress::Gress;

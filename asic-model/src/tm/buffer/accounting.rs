@@ -1,0 +1,738 @@
+//! The accounting core: what is charged to whom, who is refused, who is paused.
+//!
+//! Every admitted packet is charged at once to its priority group, ingress port and ingress pool (or headroom
+//! pool), and to its queue, egress port and egress pool. Order (facts: buffer §1.4):
+//!
+//! - *admit*: the whole memory; the group (a paused lossless one takes headroom, any other its reserved cells, then
+//!   shared ones); the queue (its reserved cells, then shared ones). Nothing is charged before both have agreed.
+//! - *release*: headroom before shared before reserved cells (decision D14), so that no packet needs to remember what
+//!   it was charged to.
+//!
+//! A lossless packet is never refused at egress, a lossy one at ingress only where a profile says so. Pauses and
+//! resumes come out of [`Buffer::edges`] in order.
+//!
+//! What may not live here: packets, time, PFC frames.
+
+use super::config::{BufferConfig, Choices, PRIORITY_GROUPS, PgConfig, PortBuffer, QueueBuffer, XoffTest};
+use super::gauge::{Gauge, Reader};
+use super::rule::{Refusal, Rule};
+use super::threshold::Threshold;
+use crate::meter::Colour;
+use crate::tm::Counter;
+use crate::units::{Bytes, Cells, Divisor};
+
+/// Stands for no group of copies.
+const NO_GROUP: u32 = u32::MAX;
+
+/// A packet that asks for cells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Arrival {
+    /// Index of the port that it came in by.
+    pub in_port: u16,
+    /// Its priority group there.
+    pub pg: u8,
+    /// Index of the port that it leaves by.
+    pub out_port: u16,
+    /// Its queue there.
+    pub queue: u8,
+    /// Its length.
+    pub bytes: Bytes,
+    /// Its colour.
+    pub colour: Colour,
+    /// Set for one of several copies that share cells.
+    pub copies: Option<CopyGroup>,
+}
+
+/// Copies of one packet that are charged to its priority group once (decision D17).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct CopyGroup(u32);
+
+/// What an admitted packet was charged to; give it back with [`Buffer::release`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub struct Charge {
+    pg: u32,
+    queue: u32,
+    cells: u32,
+    copies: u32,
+}
+
+impl Charge {
+    /// Cells of the packet.
+    pub const fn cells(&self) -> Cells {
+        Cells(self.cells)
+    }
+}
+
+/// A lossless group begins or ends to need a pause of its senders.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PfcEdge {
+    /// Index of the port whose peer is meant.
+    pub port: u16,
+    /// The group.
+    pub pg: u8,
+    /// PFC priorities of the group, as bits.
+    pub priorities: u8,
+    /// True: pause; false: resume.
+    pub xoff: bool,
+}
+
+/// One priority group.
+#[derive(Debug, Clone)]
+pub struct PgState {
+    pub(super) config: PgConfig,
+    pub(super) port: u16,
+    pub(super) index: u8,
+    /// Index into the ingress pools of all partitions.
+    pub(super) pool: u32,
+    /// Index into the headroom pools of all partitions.
+    pub(super) headroom_pool: Option<u32>,
+    pub(super) reserved: u32,
+    pub(super) shared: Gauge,
+    pub(super) headroom: Gauge,
+    pub(super) xoff: bool,
+    pub(super) pauses: u64,
+    pub(super) dropped: Counter,
+}
+
+impl PgState {
+    /// Its configuration.
+    pub const fn config(&self) -> &PgConfig {
+        &self.config
+    }
+
+    /// Reserved cells in use.
+    pub const fn reserved(&self) -> Cells {
+        Cells(self.reserved)
+    }
+
+    /// Shared cells in use.
+    pub const fn shared(&self) -> &Gauge {
+        &self.shared
+    }
+
+    /// Headroom cells in use.
+    pub const fn headroom(&self) -> &Gauge {
+        &self.headroom
+    }
+
+    /// Whether it wants its senders paused.
+    pub const fn is_xoff(&self) -> bool {
+        self.xoff
+    }
+
+    /// Times that it began to.
+    pub const fn pauses(&self) -> u64 {
+        self.pauses
+    }
+
+    /// Packets refused by ingress rules.
+    pub const fn dropped(&self) -> Counter {
+        self.dropped
+    }
+
+    const fn total(&self) -> u32 {
+        self.reserved + self.shared.get() + self.headroom.get()
+    }
+}
+
+/// One queue.
+#[derive(Debug, Clone)]
+pub struct QueueState {
+    pub(super) config: QueueBuffer,
+    pub(super) port: u16,
+    pub(super) index: u8,
+    pub(super) pool: u32,
+    pub(super) reserved: u32,
+    pub(super) shared: Gauge,
+    pub(super) dropped: Counter,
+}
+
+impl QueueState {
+    /// Its configuration.
+    pub const fn config(&self) -> &QueueBuffer {
+        &self.config
+    }
+
+    /// Reserved cells in use.
+    pub const fn reserved(&self) -> Cells {
+        Cells(self.reserved)
+    }
+
+    /// Shared cells in use.
+    pub const fn shared(&self) -> &Gauge {
+        &self.shared
+    }
+
+    /// Packets refused by egress rules.
+    pub const fn dropped(&self) -> Counter {
+        self.dropped
+    }
+}
+
+/// A counter over the memory with its limit.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pool {
+    pub(super) used: Gauge,
+    pub(super) limit: u32,
+}
+
+impl Pool {
+    fn new(limit: Cells) -> Self {
+        Self { used: Gauge::default(), limit: limit.0 }
+    }
+
+    #[inline]
+    const fn free(&self) -> u32 {
+        self.limit.saturating_sub(self.used.get())
+    }
+}
+
+/// One direction of a port.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Side {
+    pub(super) used: Gauge,
+    pub(super) limit: u32,
+}
+
+/// What copies of one packet share.
+#[derive(Debug, Clone, Copy)]
+struct Copies {
+    /// Copies that have not been released or refused.
+    left: u32,
+    /// The cells charged to the priority group; 0 before the first copy is admitted.
+    cells: u32,
+}
+
+/// Cells of a packet by kind.
+#[derive(Debug, Clone, Copy, Default)]
+struct Plan {
+    reserved: u32,
+    shared: u32,
+    headroom: u32,
+    /// The group is paused by this packet, whatever becomes of it.
+    xoff: bool,
+}
+
+/// A shared buffer: counters, limits, pauses.
+#[derive(Debug, Clone)]
+pub struct Buffer {
+    pub(super) cell: Divisor,
+    descriptor: u64,
+    choices: Choices,
+    pub(super) total: Pool,
+    pub(super) ingress_pools: Box<[Pool]>,
+    pub(super) egress_pools: Box<[Pool]>,
+    pub(super) headroom_pools: Box<[Pool]>,
+    /// `port * PRIORITY_GROUPS + pg`.
+    pub(super) groups: Box<[Option<PgState>]>,
+    pub(super) queues: Box<[QueueState]>,
+    /// First queue of each port, and one past the last.
+    pub(super) first_queue: Box<[u32]>,
+    /// Ingress and egress side of each port.
+    pub(super) ports: Box<[[Side; 2]]>,
+    copies: Vec<Copies>,
+    free_copies: Vec<u32>,
+    edges: Vec<PfcEdge>,
+}
+
+impl Buffer {
+    /// An empty buffer. The configuration is one that [`super::BufferFile::resolve`] made; a wrong index in another
+    /// one refuses packets or counts them to the first pool.
+    pub fn new(config: &BufferConfig) -> Self {
+        let partitions = usize::from(config.partitions.max(1));
+        let pools = |list: &[super::PoolConfig]| -> Box<[Pool]> {
+            (0..partitions).flat_map(|_| list.iter().map(|p| Pool::new(p.size))).collect()
+        };
+        let mut first_queue = vec![0];
+        let mut queues = Vec::new();
+        let mut groups = Vec::new();
+        for (index, port) in (0u16..).zip(&config.ports) {
+            groups.extend(pg_states(config, index, port));
+            queues.extend(queue_states(config, index, port));
+            first_queue.push(queues.len() as u32);
+        }
+        let limit = |limit: Option<Cells>| limit.map_or(u32::MAX, |l| l.0);
+        let sides = |port: &PortBuffer| {
+            [port.ingress_limit, port.egress_limit].map(|l| Side { used: Gauge::default(), limit: limit(l) })
+        };
+        Self {
+            cell: Divisor::new(config.cell.0),
+            descriptor: config.descriptor.0,
+            choices: config.choices,
+            total: Pool::new(config.size),
+            ingress_pools: pools(&config.ingress_pools),
+            egress_pools: pools(&config.egress_pools),
+            headroom_pools: pools(&config.headroom_pools),
+            groups: groups.into(),
+            queues: queues.into(),
+            first_queue: first_queue.into(),
+            ports: config.ports.iter().map(sides).collect(),
+            copies: Vec::new(),
+            free_copies: Vec::new(),
+            edges: Vec::new(),
+        }
+    }
+
+    /// Cells that a packet of `bytes` takes: at least one.
+    #[inline]
+    pub fn cells_of(&self, bytes: Bytes) -> Cells {
+        let cells = self.cell.ceil(bytes.0.saturating_add(self.descriptor));
+        Cells(u32::try_from(cells).unwrap_or(u32::MAX).max(1))
+    }
+
+    /// Charges a packet, or says which rule refuses it; a refused one is counted to its group or queue and leaves
+    /// everything else as it was, but for the pause of a group that holds packets and whose threshold it met under
+    /// [`XoffTest::PreAdmission`].
+    ///
+    /// # Errors
+    /// The refusal.
+    pub fn admit(&mut self, a: &Arrival) -> Result<Charge, Refusal> {
+        let need = self.cells_of(a.bytes).0;
+        let pg = usize::from(a.in_port) * PRIORITY_GROUPS + usize::from(a.pg) % PRIORITY_GROUPS;
+        let result = match self.queue_index(a.out_port, a.queue) {
+            Some(queue) => self.try_admit(a, need, pg, queue),
+            None => Err(Refusal { rule: Rule::NoSuchQueue, used: 0, need, limit: 0 }),
+        };
+        match result {
+            Ok(charge) => Ok(charge),
+            Err(refusal) => {
+                self.refused(a, refusal.rule, pg);
+                Err(refusal)
+            }
+        }
+    }
+
+    fn try_admit(&mut self, a: &Arrival, need: u32, pg: usize, queue: usize) -> Result<Charge, Refusal> {
+        let charged = a.copies.is_some_and(|c| self.copies.get(c.0 as usize).is_some_and(|c| c.cells > 0));
+        let state = self.groups.get(pg).and_then(Option::as_ref);
+        let state = state.ok_or(Refusal { rule: Rule::PgMissing, used: 0, need, limit: 0 })?;
+        let ingress = if charged { Plan::default() } else { self.ingress(state, need)? };
+        let egress = self.fits_headroom(state, &ingress).and_then(|()| self.egress(a, need, queue));
+        // An empty group is not paused by a packet that is refused: nothing would ever let it resume.
+        if ingress.xoff && (egress.is_ok() || state.total() > 0) {
+            self.pause(pg);
+        }
+        let egress = egress?;
+        if !charged {
+            self.charge_ingress(pg, &ingress);
+        }
+        self.charge_egress(a.out_port, queue, &egress);
+        let copies = match a.copies {
+            Some(CopyGroup(group)) => {
+                if let Some(copies) = self.copies.get_mut(group as usize) {
+                    copies.cells = need;
+                }
+                group
+            }
+            None => NO_GROUP,
+        };
+        if !charged {
+            self.after_charge(pg);
+        }
+        Ok(Charge { pg: pg as u32, queue: queue as u32, cells: need, copies })
+    }
+
+    /// How the group would take the packet.
+    #[inline]
+    fn ingress(&self, pg: &PgState, need: u32) -> Result<Plan, Refusal> {
+        let refuse = |rule, used, need, limit| Err(Refusal { rule, used, need, limit });
+        if need > self.total.free() {
+            return refuse(Rule::BufferFull, self.total.used.get(), need, self.total.limit);
+        }
+        let side = self.ports.get(usize::from(pg.port)).map(|p| &p[0]);
+        if let Some(side) = side.filter(|s| need > s.limit.saturating_sub(s.used.get())) {
+            return refuse(Rule::IngressPort, side.used.get(), need, side.limit);
+        }
+        if pg.xoff {
+            return Ok(Plan { headroom: need, ..Plan::default() });
+        }
+        let reserved = need.min(pg.config.reserved.0.saturating_sub(pg.reserved));
+        let shared = need - reserved;
+        let plan = Plan { reserved, shared, ..Plan::default() };
+        if shared == 0 {
+            return Ok(plan);
+        }
+        let Some(pool) = self.ingress_pools.get(pg.pool as usize) else { return Ok(plan) };
+        let limit = || pg.config.threshold.at(pool.free());
+        let beyond = |limit: u32| shared > limit.saturating_sub(pg.shared.get());
+        match pg.config.lossless {
+            Some(_) if self.choices.xoff_test == XoffTest::PreAdmission && beyond(limit()) => {
+                Ok(Plan { headroom: need, xoff: true, ..Plan::default() })
+            }
+            Some(_) => Ok(plan),
+            None if pg.config.threshold != Threshold::Unlimited && beyond(limit()) => {
+                refuse(Rule::PgShared, pg.shared.get(), shared, limit())
+            }
+            None if self.choices.lossy_needs_ingress_pool && shared > pool.free() => {
+                refuse(Rule::IngressPool, pool.used.get(), shared, pool.limit)
+            }
+            None => Ok(plan),
+        }
+    }
+
+    /// Whether what a paused group takes fits its headroom and that of all.
+    #[inline]
+    fn fits_headroom(&self, pg: &PgState, plan: &Plan) -> Result<(), Refusal> {
+        let need = plan.headroom;
+        if need == 0 {
+            return Ok(());
+        }
+        let (used, cap) = (pg.headroom.get(), pg.config.lossless.map_or(0, |l| l.cap.0));
+        if need > cap.saturating_sub(used) {
+            return Err(Refusal { rule: Rule::PgHeadroom, used, need, limit: cap });
+        }
+        let pool = pg.headroom_pool.and_then(|p| self.headroom_pools.get(p as usize));
+        match pool.filter(|pool| need > pool.free()) {
+            Some(pool) => {
+                Err(Refusal { rule: Rule::HeadroomPool, used: pool.used.get(), need, limit: pool.limit })
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// How the queue would take the packet.
+    #[inline]
+    fn egress(&self, a: &Arrival, need: u32, queue: usize) -> Result<Plan, Refusal> {
+        let Some(queue) = self.queues.get(queue) else { return Ok(Plan::default()) };
+        let reserved = need.min(queue.config.reserved.0.saturating_sub(queue.reserved));
+        let shared = need - reserved;
+        let plan = Plan { reserved, shared, ..Plan::default() };
+        if queue.config.lossless {
+            return Ok(plan);
+        }
+        let side = self.ports.get(usize::from(a.out_port)).map(|p| &p[1]);
+        if let Some(side) = side.filter(|s| need > s.limit.saturating_sub(s.used.get())) {
+            return Err(Refusal { rule: Rule::EgressPort, used: side.used.get(), need, limit: side.limit });
+        }
+        let Some(pool) = self.egress_pools.get(queue.pool as usize).filter(|_| shared > 0) else {
+            return Ok(plan);
+        };
+        let used = queue.shared.get();
+        let green = queue.config.threshold.at(pool.free());
+        let (rule, limit) = match a.colour {
+            Colour::Green => (Rule::QueueShared, green),
+            Colour::Yellow => (Rule::QueueColour, eighths(green, queue.config.colour_eighths[0])),
+            Colour::Red => (Rule::QueueColour, eighths(green, queue.config.colour_eighths[1])),
+        };
+        if shared > green.saturating_sub(used) {
+            return Err(Refusal { rule: Rule::QueueShared, used, need: shared, limit: green });
+        }
+        if shared > limit.saturating_sub(used) {
+            return Err(Refusal { rule, used, need: shared, limit });
+        }
+        if shared > pool.free() {
+            let (used, limit) = (pool.used.get(), pool.limit);
+            return Err(Refusal { rule: Rule::EgressPool, used, need: shared, limit });
+        }
+        Ok(plan)
+    }
+
+    #[inline]
+    fn charge_ingress(&mut self, pg: usize, plan: &Plan) {
+        let Some(pg) = self.groups.get_mut(pg).and_then(Option::as_mut) else { return };
+        let cells = plan.reserved + plan.shared + plan.headroom;
+        self.total.used.add(cells);
+        if let Some(port) = self.ports.get_mut(usize::from(pg.port)) {
+            port[0].used.add(cells);
+        }
+        pg.reserved += plan.reserved;
+        if plan.shared > 0 {
+            pg.shared.add(plan.shared);
+            if let Some(pool) = self.ingress_pools.get_mut(pg.pool as usize) {
+                pool.used.add(plan.shared);
+            }
+        }
+        if plan.headroom > 0 {
+            pg.headroom.add(plan.headroom);
+            if let Some(pool) = pg.headroom_pool.and_then(|p| self.headroom_pools.get_mut(p as usize)) {
+                pool.used.add(plan.headroom);
+            }
+        }
+    }
+
+    #[inline]
+    fn charge_egress(&mut self, port: u16, queue: usize, plan: &Plan) {
+        if let Some(port) = self.ports.get_mut(usize::from(port)) {
+            port[1].used.add(plan.reserved + plan.shared);
+        }
+        let Some(queue) = self.queues.get_mut(queue) else { return };
+        queue.reserved += plan.reserved;
+        queue.shared.add(plan.shared);
+        if let Some(pool) = self.egress_pools.get_mut(queue.pool as usize) {
+            pool.used.add(plan.shared);
+        }
+    }
+
+    /// What follows a charge: pauses.
+    #[inline]
+    fn after_charge(&mut self, pg: usize) {
+        if self.choices.rescan {
+            let pool = self.groups.get(pg).and_then(Option::as_ref).map(|pg| pg.pool);
+            for pg in 0..self.groups.len() {
+                if self.groups.get(pg).and_then(Option::as_ref).map(|pg| pg.pool) == pool {
+                    self.pause_if_due(pg);
+                }
+            }
+        } else if self.choices.xoff_test == XoffTest::PostAdmission {
+            self.pause_if_due(pg);
+        }
+    }
+
+    #[inline]
+    fn pause_if_due(&mut self, index: usize) {
+        let Some(pg) = self.groups.get(index).and_then(Option::as_ref) else { return };
+        if pg.config.lossless.is_none() || pg.xoff || pg.shared.get() == 0 {
+            return;
+        }
+        let Some(pool) = self.ingress_pools.get(pg.pool as usize) else { return };
+        let limit = pg.config.threshold.at(pool.free());
+        let due = match self.choices.xoff_test {
+            XoffTest::PostAdmission => pg.shared.get() >= limit,
+            XoffTest::PreAdmission => pg.shared.get() > limit,
+        };
+        if due {
+            self.pause(index);
+        }
+    }
+
+    #[cold]
+    fn pause(&mut self, index: usize) {
+        let Some(pg) = self.groups.get_mut(index).and_then(Option::as_mut) else { return };
+        pg.xoff = true;
+        pg.pauses += 1;
+        let priorities = pg.config.lossless.map_or(0, |l| l.priorities);
+        self.edges.push(PfcEdge { port: pg.port, pg: pg.index, priorities, xoff: true });
+    }
+
+    /// Gives the cells of a packet back.
+    pub fn release(&mut self, charge: Charge) {
+        self.release_egress(&charge);
+        if charge.copies != NO_GROUP {
+            self.leave(charge.copies, charge.pg as usize);
+            return;
+        }
+        self.release_ingress(charge.pg as usize, charge.cells);
+    }
+
+    #[inline]
+    fn release_egress(&mut self, charge: &Charge) {
+        let Some(queue) = self.queues.get_mut(charge.queue as usize) else { return };
+        let shared = charge.cells.min(queue.shared.get());
+        queue.shared.remove(shared);
+        queue.reserved -= charge.cells - shared;
+        // What the pool holds of a queue is the queue's shared cells, so the pool has at least as many.
+        if let Some(pool) = self.egress_pools.get_mut(queue.pool as usize) {
+            pool.used.remove(shared);
+        }
+        if let Some(port) = self.ports.get_mut(usize::from(queue.port)) {
+            port[1].used.remove(charge.cells);
+        }
+    }
+
+    #[inline]
+    fn release_ingress(&mut self, index: usize, cells: u32) {
+        let Some(pg) = self.groups.get_mut(index).and_then(Option::as_mut) else { return };
+        let headroom = cells.min(pg.headroom.get());
+        let shared = (cells - headroom).min(pg.shared.get());
+        pg.headroom.remove(headroom);
+        pg.shared.remove(shared);
+        pg.reserved -= cells - headroom - shared;
+        self.total.used.remove(cells);
+        if let Some(pool) = pg.headroom_pool.and_then(|p| self.headroom_pools.get_mut(p as usize)) {
+            pool.used.remove(headroom);
+        }
+        if let Some(pool) = self.ingress_pools.get_mut(pg.pool as usize) {
+            pool.used.remove(shared);
+        }
+        if let Some(port) = self.ports.get_mut(usize::from(pg.port)) {
+            port[0].used.remove(cells);
+        }
+        let (pool, xoff) = (pg.pool, pg.xoff);
+        if self.choices.rescan {
+            for other in 0..self.groups.len() {
+                if self.groups.get(other).and_then(Option::as_ref).is_some_and(|g| g.pool == pool) {
+                    self.resume_if_due(other);
+                }
+            }
+        } else if xoff {
+            self.resume_if_due(index);
+        }
+    }
+
+    fn resume_if_due(&mut self, index: usize) {
+        let Some(pg) = self.groups.get_mut(index).and_then(Option::as_mut) else { return };
+        let Some(lossless) = pg.config.lossless.filter(|_| pg.xoff && pg.headroom.get() == 0) else { return };
+        let free = self.ingress_pools.get(pg.pool as usize).map_or(0, Pool::free);
+        let limit = pg.config.threshold.at(free).saturating_sub(lossless.xon_offset.0).max(lossless.xon.0);
+        if pg.shared.get() <= limit {
+            pg.xoff = false;
+            let priorities = lossless.priorities;
+            self.edges.push(PfcEdge { port: pg.port, pg: pg.index, priorities, xoff: false });
+        }
+    }
+
+    /// Announces `n` copies of one packet. Each must be given to [`admit`](Self::admit) once, and what is admitted to
+    /// [`release`](Self::release). `None` where each copy is charged by itself.
+    pub fn open_copies(&mut self, n: u32) -> Option<CopyGroup> {
+        if !self.choices.multicast_once || n < 2 {
+            return None;
+        }
+        let new = Copies { left: n, cells: 0 };
+        let index = match self.free_copies.pop() {
+            Some(index) => {
+                if let Some(slot) = self.copies.get_mut(index as usize) {
+                    *slot = new;
+                }
+                index
+            }
+            None => {
+                self.copies.push(new);
+                (self.copies.len() - 1) as u32
+            }
+        };
+        Some(CopyGroup(index))
+    }
+
+    /// One copy less; with the last one the cells are free.
+    fn leave(&mut self, group: u32, pg: usize) {
+        let Some(copies) = self.copies.get_mut(group as usize) else { return };
+        copies.left = copies.left.saturating_sub(1);
+        if copies.left == 0 {
+            let cells = copies.cells;
+            self.free_copies.push(group);
+            if cells > 0 {
+                self.release_ingress(pg, cells);
+            }
+        }
+    }
+
+    #[cold]
+    fn refused(&mut self, a: &Arrival, rule: Rule, pg: usize) {
+        match self.queue_index(a.out_port, a.queue).filter(|_| rule.is_egress()) {
+            Some(queue) => self.queues.get_mut(queue).into_iter().for_each(|q| q.dropped.count(a.bytes)),
+            None => self
+                .groups
+                .get_mut(pg)
+                .and_then(Option::as_mut)
+                .into_iter()
+                .for_each(|pg| pg.dropped.count(a.bytes)),
+        }
+        if let Some(CopyGroup(group)) = a.copies {
+            self.leave(group, pg);
+        }
+    }
+
+    #[inline]
+    pub(super) fn queue_index(&self, port: u16, queue: u8) -> Option<usize> {
+        let first = *self.first_queue.get(usize::from(port))?;
+        let end = *self.first_queue.get(usize::from(port) + 1)?;
+        let index = first + u32::from(queue);
+        (index < end).then_some(index as usize)
+    }
+
+    /// Whether pauses or resumes have come up since [`edges`](Self::edges).
+    #[inline]
+    pub const fn has_edges(&self) -> bool {
+        !self.edges.is_empty()
+    }
+
+    /// Takes the pauses and resumes that came up, oldest first.
+    pub fn edges(&mut self) -> impl Iterator<Item = PfcEdge> + '_ {
+        self.edges.drain(..)
+    }
+
+    /// Counts a packet against a queue that something other than its limits refused; of copies that share cells there is
+    /// one fewer.
+    pub fn refuse(
+        &mut self,
+        port: u16,
+        queue: u8,
+        bytes: Bytes,
+        (in_port, pg): (u16, u8),
+        copies: Option<CopyGroup>,
+    ) {
+        let index = self.queue_index(port, queue);
+        if let Some(queue) = index.and_then(|q| self.queues.get_mut(q)) {
+            queue.dropped.count(bytes);
+        }
+        if let Some(CopyGroup(group)) = copies {
+            self.leave(group, usize::from(in_port) * PRIORITY_GROUPS + usize::from(pg) % PRIORITY_GROUPS);
+        }
+    }
+
+    /// Changes a group's threshold; the group is looked at when it next takes or gives back a packet.
+    pub fn set_threshold(&mut self, port: u16, pg: u8, threshold: Threshold) {
+        let index = usize::from(port) * PRIORITY_GROUPS + usize::from(pg) % PRIORITY_GROUPS;
+        if let Some(pg) = self.groups.get_mut(index).and_then(Option::as_mut) {
+            pg.config.threshold = threshold;
+        }
+    }
+
+    /// Changes the size of every partition of an ingress pool, even to below what is in use: then nothing of it is
+    /// free.
+    pub fn set_ingress_pool_size(&mut self, pool: u8, pools: usize, size: Cells) {
+        for pool in self.ingress_pools.iter_mut().skip(usize::from(pool)).step_by(pools.max(1)) {
+            pool.limit = size.0;
+        }
+    }
+
+    /// Starts the reader's watermarks anew from what is in use.
+    pub fn clear_watermarks(&mut self, reader: Reader) {
+        self.total.used.clear(reader);
+        let pools = [&mut self.ingress_pools, &mut self.egress_pools, &mut self.headroom_pools];
+        pools.into_iter().flatten().for_each(|p| p.used.clear(reader));
+        self.ports.iter_mut().flatten().for_each(|s| s.used.clear(reader));
+        for pg in self.groups.iter_mut().flatten() {
+            pg.shared.clear(reader);
+            pg.headroom.clear(reader);
+        }
+        self.queues.iter_mut().for_each(|q| q.shared.clear(reader));
+    }
+
+    /// Cells of the group in use, of any kind.
+    pub fn pg_total(&self, port: u16, pg: u8) -> Cells {
+        self.group(port, pg).map_or(Cells::ZERO, |pg| Cells(pg.total()))
+    }
+}
+
+/// `n` eighths of a limit.
+const fn eighths(limit: u32, n: u8) -> u32 {
+    if n >= 8 { limit } else { (limit as u64 * n as u64 / 8) as u32 }
+}
+
+fn pg_states(config: &BufferConfig, port: u16, of: &PortBuffer) -> Vec<Option<PgState>> {
+    let base = |pools: usize| u32::from(of.partition) * pools as u32;
+    let state = |(index, pg): (u8, &Option<PgConfig>)| {
+        let pg = (*pg)?;
+        let headroom = pg.lossless.and_then(|l| l.headroom_pool);
+        Some(PgState {
+            config: pg,
+            port,
+            index,
+            pool: base(config.ingress_pools.len()) + u32::from(pg.pool),
+            headroom_pool: headroom.map(|p| base(config.headroom_pools.len()) + u32::from(p)),
+            reserved: 0,
+            shared: Gauge::default(),
+            headroom: Gauge::default(),
+            xoff: false,
+            pauses: 0,
+            dropped: Counter::default(),
+        })
+    };
+    (0u8..).zip(&of.groups).map(state).collect()
+}
+
+fn queue_states(config: &BufferConfig, port: u16, of: &PortBuffer) -> Vec<QueueState> {
+    let base = u32::from(of.partition) * config.egress_pools.len() as u32;
+    let state = |(index, queue): (u8, &QueueBuffer)| QueueState {
+        config: *queue,
+        port,
+        index,
+        pool: base + u32::from(queue.pool),
+        reserved: 0,
+        shared: Gauge::default(),
+        dropped: Counter::default(),
+    };
+    (0u8..).zip(&of.queues).map(state).collect()
+}

@@ -1,0 +1,714 @@
+//! From a profile file and the ports at hand to a configuration in cells.
+//!
+//! Everything wrong is collected; [`super::check`] then looks at the whole. What may not live here: state.
+
+use super::config::{
+    BufferConfig, Choices, Lossless, PRIORITY_GROUPS, PgConfig, PoolConfig, PortBuffer, QueueBuffer, Rules,
+    XoffTest,
+};
+use super::file::{BafReading, BufferFile, Direction, PoolClass, PoolEntry, ProfileEntry};
+use super::maps;
+use super::problem::{Check, Problem, Problems};
+use super::ranges::Selector;
+use super::threshold::{Share, Threshold};
+use super::{check, marking};
+use crate::units::{BitRate, Bytes, Cells, Length};
+
+/// A port that a profile is applied to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PortInfo {
+    /// What messages call it.
+    pub name: String,
+    /// Its speed.
+    pub speed: BitRate,
+    /// Its queues.
+    pub queues: u16,
+    /// It is not on the front panel.
+    pub internal: bool,
+}
+
+/// A resolution under way.
+pub(super) struct Resolver<'a> {
+    pub(super) file: &'a BufferFile,
+    pub(super) ports: &'a [PortInfo],
+    pub(super) problems: Vec<Problem>,
+    /// Speed, cable and PFC priorities of each port.
+    settings: Vec<Settings>,
+}
+
+/// What a port's entries say.
+#[derive(Debug, Clone, Copy)]
+struct Settings {
+    cable: Length,
+    partition: u16,
+    ingress_limit: Option<Bytes>,
+    egress_limit: Option<Bytes>,
+    pfc: u8,
+}
+
+impl BufferFile {
+    /// The profile on these ports.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it, but for what it accepts.
+    pub fn resolve(&self, ports: &[PortInfo]) -> Result<BufferConfig, Problems> {
+        let mut resolver = Resolver { file: self, ports, problems: Vec::new(), settings: Vec::new() };
+        let mut config = resolver.config();
+        let sums = check::whole(&mut resolver, &config);
+        let (accepted, list) = resolver.split();
+        config.accepted = accepted;
+        if list.is_empty() { Ok(config) } else { Err(Problems { profile: self.name.clone(), list, sums }) }
+    }
+}
+
+impl<'a> Resolver<'a> {
+    /// Notes a problem, once.
+    pub(super) fn wrong(&mut self, check: Check, place: impl Into<String>, text: impl Into<String>) {
+        let problem = Problem { check, place: place.into(), text: text.into() };
+        if !self.problems.contains(&problem) {
+            self.problems.push(problem);
+        }
+    }
+
+    pub(super) fn floor(&self, bytes: Bytes) -> Cells {
+        Cells(u32::try_from(bytes.0 / self.file.cell.0.max(1)).unwrap_or(u32::MAX))
+    }
+
+    pub(super) fn ceil(&self, bytes: Bytes) -> Cells {
+        Cells(u32::try_from(bytes.0.div_ceil(self.file.cell.0.max(1))).unwrap_or(u32::MAX))
+    }
+
+    fn partitions(&self) -> u16 {
+        self.file.partitions.max(1)
+    }
+
+    /// Cells of one partition of a pool.
+    fn part(&self, bytes: Bytes) -> Cells {
+        self.floor(Bytes(bytes.0 / u64::from(self.partitions())))
+    }
+
+    fn config(&mut self) -> BufferConfig {
+        let file = self.file;
+        self.scalars();
+        self.settings();
+        let groups = self.groups();
+        let ecn = marking::profiles(self);
+        let queues = self.queues(&ecn);
+        let ports: Vec<PortBuffer> = groups
+            .into_iter()
+            .zip(queues)
+            .enumerate()
+            .map(|(i, (groups, queues))| {
+                let s = self.settings[i];
+                let limit = |bytes: Option<Bytes>| bytes.map(|b| self.floor(b));
+                PortBuffer {
+                    partition: s.partition,
+                    groups,
+                    queues,
+                    ingress_limit: limit(s.ingress_limit),
+                    egress_limit: limit(s.egress_limit),
+                    pfc_receive: if file.pfc.asymmetric { 0xff } else { s.pfc },
+                }
+            })
+            .collect();
+        let of = |direction| file.pool.iter().filter(move |p| p.direction == direction);
+        let pool = |s: &Self, p: &PoolEntry| PoolConfig { name: p.name.clone(), size: s.part(p.size) };
+        let mut ingress_pools: Vec<_> = of(Direction::Ingress).map(|p| pool(self, p)).collect();
+        if file.pool_includes_reserved {
+            self.take_reserved_off(&ports, &mut ingress_pools);
+        }
+        BufferConfig {
+            name: file.name.clone(),
+            rules: file.rules,
+            cell: Bytes(file.cell.0.max(1)),
+            descriptor: file.descriptor,
+            size: self.floor(file.buffer),
+            partitions: self.partitions(),
+            choices: self.choices(),
+            ingress_pools,
+            egress_pools: of(Direction::Egress).map(|p| pool(self, p)).collect(),
+            headroom_pools: self.headroom_pools(),
+            ports,
+            maps: maps::resolve(self),
+            ecn: ecn.profiles,
+            pfc: marking::pfc(self),
+            watchdog: marking::watchdog(self),
+            accepted: Vec::new(),
+        }
+    }
+
+    fn choices(&self) -> Choices {
+        let d = &self.file.decisions;
+        let xoff_test = match self.file.rules {
+            Rules::Sai => XoffTest::PostAdmission,
+            Rules::Tofino => XoffTest::PreAdmission,
+        };
+        Choices {
+            xoff_test: d.xoff_test.unwrap_or(xoff_test),
+            rescan: d.rescan,
+            lossy_needs_ingress_pool: d.lossy_needs_ingress_pool.unwrap_or(true),
+            mark_point: d.mark_point,
+            multicast_once: d.multicast_once.unwrap_or(true),
+        }
+    }
+
+    fn scalars(&mut self) {
+        let file = self.file;
+        if file.cell == Bytes::ZERO {
+            self.wrong(Check::Value, "cell", "0 bytes; a cell has at least 1, for example 208B");
+        }
+        if file.partitions == 0 {
+            self.wrong(Check::Value, "partitions", "0; a memory has at least 1");
+        }
+        if file.cell.0 > 0 && file.buffer.0 / file.cell.0 > u64::from(u32::MAX / 4) {
+            self.wrong(
+                Check::Value,
+                "buffer",
+                format!("{} of {} cells are more than 2^30", file.buffer, file.cell),
+            );
+        }
+        for (i, pool) in file.pool.iter().enumerate() {
+            if file.pool.iter().take(i).any(|p| p.name == pool.name) {
+                self.wrong(
+                    Check::Name,
+                    format!("pool `{}`", pool.name),
+                    "is there twice; pools have names of their own",
+                );
+            }
+        }
+        let names: Vec<&str> = Check::TABLE.iter().filter(|r| r.2.is_some()).map(|r| r.1).collect();
+        for name in &file.accept {
+            if !names.contains(&name.as_str()) {
+                let known = names.join(", ");
+                self.wrong(
+                    Check::Name,
+                    "accept",
+                    format!("no check `{name}` can be accepted; those that can: {known}"),
+                );
+            }
+        }
+    }
+
+    /// The front-panel ports, or the internal ones, that a selector means, as indices of all ports.
+    pub(super) fn select_ports(
+        &mut self,
+        place: &str,
+        text: &str,
+        taken: impl Fn(usize) -> bool,
+    ) -> Vec<usize> {
+        let selector = match Selector::parse(text) {
+            Ok(selector) => selector,
+            Err(text) => {
+                self.wrong(Check::Value, format!("{place} ports"), text);
+                return Vec::new();
+            }
+        };
+        let all = 0..self.ports.len();
+        if selector == Selector::Internal {
+            return all.filter(|i| self.ports[*i].internal).collect();
+        }
+        let front: Vec<usize> = all.filter(|i| !self.ports[*i].internal).collect();
+        if let Some(largest) = selector.largest().filter(|n| *n as usize >= front.len()) {
+            let last = front.len().saturating_sub(1);
+            self.wrong(
+                Check::Value,
+                format!("{place} ports"),
+                format!("port {largest}; there are ports 0 to {last}"),
+            );
+        }
+        let members = selector.members(front.len() as u32, |n| taken(front[n as usize]));
+        members.into_iter().filter_map(|n| front.get(n as usize).copied()).collect()
+    }
+
+    /// Numbers below `end` that a selector means.
+    pub(super) fn select(
+        &mut self,
+        place: &str,
+        text: &str,
+        end: u32,
+        taken: impl Fn(u32) -> bool,
+    ) -> Vec<u32> {
+        match Selector::parse(text) {
+            Ok(selector) => {
+                if let Some(largest) = selector.largest().filter(|n| *n >= end) {
+                    let last = end.saturating_sub(1);
+                    self.wrong(Check::Value, place, format!("{largest}; numbers are 0 to {last}"));
+                }
+                selector.members(end, taken)
+            }
+            Err(text) => {
+                self.wrong(Check::Value, place, text);
+                Vec::new()
+            }
+        }
+    }
+
+    /// PFC priorities as bits.
+    fn priorities(&mut self, place: &str, text: &str) -> u8 {
+        if text.trim().is_empty() {
+            return 0;
+        }
+        self.select(place, text, 8, |_| false).into_iter().fold(0, |bits, p| bits | 1 << p)
+    }
+
+    fn settings(&mut self) {
+        let file = self.file;
+        let pfc = self.priorities("pfc_enable", &file.pfc_enable);
+        let front = self.ports.iter().filter(|p| !p.internal).count().max(1);
+        let parts = usize::from(self.partitions());
+        let mut front_index = 0;
+        for port in self.ports {
+            // Internal ports compete in the first partition.
+            let partition = if port.internal { 0 } else { (front_index * parts / front) as u16 };
+            front_index += usize::from(!port.internal);
+            let pfc = if port.internal { 0 } else { pfc };
+            self.settings.push(Settings {
+                cable: file.cable,
+                partition,
+                ingress_limit: None,
+                egress_limit: None,
+                pfc,
+            });
+        }
+        let mut named = vec![false; self.ports.len()];
+        for (i, entry) in file.port.iter().enumerate() {
+            let place = format!("port[{i}]");
+            let own =
+                entry.pfc_enable.as_ref().map(|text| self.priorities(&format!("{place} pfc_enable"), text));
+            if let Some(partition) = entry.partition.filter(|p| *p >= self.partitions()) {
+                let last = self.partitions() - 1;
+                self.wrong(
+                    Check::Value,
+                    format!("{place} partition"),
+                    format!("{partition}; partitions are 0 to {last}"),
+                );
+            }
+            for port in self.select_ports(&place, &entry.ports, |p| named[p]) {
+                named[port] = true;
+                let last = self.partitions() - 1;
+                let s = &mut self.settings[port];
+                s.cable = entry.cable.unwrap_or(s.cable);
+                s.partition = entry.partition.unwrap_or(s.partition).min(last);
+                s.ingress_limit = entry.ingress_limit.or(s.ingress_limit);
+                s.egress_limit = entry.egress_limit.or(s.egress_limit);
+                s.pfc = own.unwrap_or(s.pfc);
+            }
+        }
+    }
+
+    /// The profile of this name for a port: that of its speed with the shortest cable that is long enough.
+    fn profile(&mut self, place: &str, name: &str, port: usize) -> Option<usize> {
+        let (speed, cable) = (self.ports[port].speed, self.settings[port].cable);
+        let named = || self.file.profile.iter().enumerate().filter(|(_, p)| p.name == name);
+        let fits =
+            |p: &ProfileEntry| p.speed.is_none_or(|s| s == speed) && p.cable.is_none_or(|c| c >= cable);
+        let best = named()
+            .filter(|(_, p)| fits(p))
+            .min_by_key(|(_, p)| (p.speed.is_none(), p.cable.unwrap_or(Length::from_metres(u64::MAX))))
+            .map(|(i, _)| i);
+        if best.is_none() && named().next().is_none() {
+            self.wrong(Check::Name, place, format!("no profile is called `{name}`"));
+        } else if best.is_none() {
+            let known = named().map(|(_, p)| {
+                let speed = p.speed.map_or("any speed".to_owned(), |s| s.to_string());
+                let cable = p.cable.map_or("any cable".to_owned(), |c| c.to_string());
+                format!("{speed} {cable}")
+            });
+            let known = known.collect::<Vec<_>>().join(", ");
+            self.wrong(
+                Check::Name,
+                place,
+                format!("profile `{name}` has no entry for {speed} and {cable}; it has {known}: add one"),
+            );
+        }
+        best
+    }
+
+    /// The pool that a profile names, among those of a direction, with its index there.
+    fn pool(&mut self, profile: &ProfileEntry, direction: Direction) -> Option<(u8, &'a PoolEntry)> {
+        let place = format!("profile `{}` pool", profile.name);
+        let file = self.file;
+        let of = file.pool.iter().filter(|p| p.direction == direction);
+        let found = (0u8..).zip(of.clone()).find(|(_, p)| p.name == profile.pool);
+        if found.is_none() {
+            let known: Vec<&str> = of.map(|p| p.name.as_str()).collect();
+            let what = if direction == Direction::Ingress { "ingress" } else { "egress" };
+            self.wrong(
+                Check::Name,
+                place,
+                format!("no {what} pool is called `{}`; there are {}", profile.pool, known.join(", ")),
+            );
+        }
+        found
+    }
+
+    fn groups(&mut self) -> Vec<[Option<PgConfig>; PRIORITY_GROUPS]> {
+        let mut groups = vec![[None; PRIORITY_GROUPS]; self.ports.len()];
+        let file = self.file;
+        for (i, entry) in file.pg.iter().enumerate() {
+            let place = format!("pg[{i}]");
+            let named = |p: usize| groups[p].iter().any(Option::is_some);
+            for port in self.select_ports(&place, &entry.ports, named) {
+                let taken = |pg: u32| groups[port].get(pg as usize).is_some_and(Option::is_some);
+                for pg in self.select(&format!("{place} pgs"), &entry.pgs, PRIORITY_GROUPS as u32, taken) {
+                    let own = 1u8 << pg;
+                    let priorities = match &entry.priorities {
+                        Some(text) => self.priorities(&format!("{place} priorities"), text),
+                        None => own,
+                    };
+                    let profile = self.profile(&format!("{place} profile"), &entry.profile, port);
+                    groups[port][pg as usize] = match profile.and_then(|p| file.profile.get(p)) {
+                        Some(profile) => {
+                            self.pfc_covers(port, pg, profile, priorities);
+                            self.group(profile, priorities)
+                        }
+                        None => Some(self.stand_in(&entry.profile, priorities)),
+                    };
+                }
+            }
+        }
+        groups
+    }
+
+    /// What stands for a group whose profile is missing, so that nothing else looks wrong because of it.
+    fn stand_in(&self, profile: &str, priorities: u8) -> PgConfig {
+        let none = Lossless {
+            cap: Cells::ZERO,
+            headroom_pool: None,
+            xon: Cells::ZERO,
+            xon_offset: Cells::ZERO,
+            priorities,
+        };
+        let lossless = self.file.profile.iter().any(|p| p.name == profile && p.xoff.is_some());
+        PgConfig {
+            pool: 0,
+            reserved: Cells::ZERO,
+            threshold: Threshold::Unlimited,
+            lossless: lossless.then_some(none),
+        }
+    }
+
+    /// A lossless group can be paused: PFC is on for its priorities.
+    fn pfc_covers(&mut self, port: usize, pg: u32, profile: &ProfileEntry, priorities: u8) {
+        let missing = priorities & !self.settings[port].pfc;
+        if profile.xoff.is_some() && (missing != 0 || priorities == 0) {
+            let name = &profile.name;
+            let text = match priorities {
+                0 => "has no PFC priority, so that nothing can pause it".to_owned(),
+                _ => format!(
+                    "is lossless by profile `{name}`, but PFC is not enabled for priorities {missing:#010b}"
+                ),
+            };
+            self.wrong(Check::Class, format!("priority group {pg}"), format!("{text}: add it to pfc_enable"));
+        }
+    }
+
+    fn group(&mut self, profile: &ProfileEntry, priorities: u8) -> Option<PgConfig> {
+        let place = format!("profile `{}`", profile.name);
+        let (pool, entry) = self.pool(profile, Direction::Ingress)?;
+        let (class, shared) = (entry.class, self.shares_headroom(entry));
+        let wrong_class = match (profile.xoff, class) {
+            (Some(_), PoolClass::Lossy) => Some("is lossless, but its pool is for lossy traffic"),
+            (None, PoolClass::Lossless) => Some("is lossy, but its pool is for lossless traffic"),
+            _ => None,
+        };
+        if let Some(text) = wrong_class {
+            self.wrong(Check::Class, place.as_str(), format!("{text}: name another pool"));
+        }
+        let size = self.shared_size(pool);
+        // What cannot be read stands for no limit, so that nothing else looks wrong because of it.
+        let threshold = self.threshold(profile, &place, size).unwrap_or(Threshold::Unlimited);
+        let Some(xoff) = profile.xoff else {
+            let reserved = self.ceil(profile.size);
+            return Some(PgConfig { pool, reserved, threshold, lossless: None });
+        };
+        let headroom_pool = shared.then(|| self.headroom_pool_index(pool));
+        if headroom_pool.is_none() && profile.size < xoff {
+            let text = format!(
+                "size {} is less than xoff {xoff}; without a headroom pool it includes the headroom",
+                profile.size
+            );
+            self.wrong(Check::Value, place.as_str(), text);
+        } else if headroom_pool.is_none() && profile.xon + xoff > profile.size {
+            let text = format!(
+                "xon {} + xoff {xoff} = {} is more than size {}; without a headroom pool size holds both: raise it",
+                profile.xon,
+                profile.xon + xoff,
+                profile.size
+            );
+            self.wrong(Check::PrivateSize, place, text);
+        }
+        let reserved = if headroom_pool.is_some() { profile.size } else { profile.size - xoff };
+        let lossless = Lossless {
+            cap: self.floor(xoff),
+            headroom_pool,
+            xon: self.floor(profile.xon),
+            xon_offset: self.ceil(profile.xon_offset),
+            priorities,
+        };
+        Some(PgConfig { pool, reserved: self.ceil(reserved), threshold, lossless: Some(lossless) })
+    }
+
+    /// Cells of one partition of an ingress pool as the file gives them.
+    fn shared_size(&self, pool: u8) -> Cells {
+        let of = self.file.pool.iter().filter(|p| p.direction == Direction::Ingress);
+        of.clone().nth(pool.into()).map_or(Cells::ZERO, |p| self.part(p.size))
+    }
+
+    fn has_skid(&self) -> bool {
+        self.file.pool.iter().any(|p| p.direction == Direction::Skid)
+    }
+
+    fn shares_headroom(&self, pool: &PoolEntry) -> bool {
+        let ratio = pool.over_subscribe_ratio.is_some_and(|r| r > 0);
+        self.has_skid() || pool.xoff.is_some_and(|x| x > Bytes::ZERO) || ratio
+    }
+
+    /// Index of the headroom pool of an ingress pool that has one.
+    fn headroom_pool_index(&self, pool: u8) -> u8 {
+        if self.has_skid() {
+            return 0;
+        }
+        let of = self.file.pool.iter().filter(|p| p.direction == Direction::Ingress);
+        of.take(pool.into()).filter(|p| self.shares_headroom(p)).count() as u8
+    }
+
+    /// Headroom pools: the skid pool, or one of each ingress pool that shares headroom.
+    fn headroom_pools(&mut self) -> Vec<PoolConfig> {
+        let file = self.file;
+        let skid = file.pool.iter().filter(|p| p.direction == Direction::Skid);
+        if skid.clone().count() > 1 {
+            self.wrong(Check::Silicon, "pool", "there are several skid pools; a chip has one");
+        }
+        let skids: Vec<_> =
+            skid.take(1).map(|p| PoolConfig { name: p.name.clone(), size: self.part(p.size) }).collect();
+        if !skids.is_empty() {
+            return skids;
+        }
+        let ingress = file.pool.iter().filter(|p| p.direction == Direction::Ingress);
+        let sharing: Vec<_> = ingress.filter(|p| self.shares_headroom(p)).collect();
+        let mut pools = Vec::new();
+        for pool in sharing {
+            let size = match pool.xoff.filter(|x| *x > Bytes::ZERO) {
+                Some(size) => size,
+                None => self.demand(pool),
+            };
+            pools.push(PoolConfig { name: format!("{} headroom", pool.name), size: self.part(size) });
+        }
+        pools
+    }
+
+    /// What the lossless groups of a pool ask for, by its ratio: `xon + xoff - size` each (facts: buffer §1.6).
+    fn demand(&mut self, pool: &PoolEntry) -> Bytes {
+        let file = self.file;
+        let mut sum = Bytes::ZERO;
+        for entry in &file.pg {
+            for port in self.select_ports("pg", &entry.ports, |_| false) {
+                let n = self.select("pgs", &entry.pgs, PRIORITY_GROUPS as u32, |_| false).len() as u64;
+                let profile = self.profile("pg", &entry.profile, port).and_then(|p| file.profile.get(p));
+                if let Some(p) = profile.filter(|p| p.pool == pool.name)
+                    && let Some(xoff) = p.xoff
+                {
+                    sum += Bytes((p.xon + xoff - p.size).0 * n);
+                }
+            }
+        }
+        Bytes(sum.0.div_ceil(u64::from(pool.over_subscribe_ratio.unwrap_or(1).max(1))))
+    }
+
+    fn take_reserved_off(&mut self, ports: &[PortBuffer], pools: &mut [PoolConfig]) {
+        let parts = u32::from(self.partitions());
+        for (index, pool) in (0u8..).zip(pools) {
+            let own = |pg: &PgConfig| {
+                let private = pg.lossless.filter(|l| l.headroom_pool.is_none());
+                pg.reserved + private.map_or(Cells::ZERO, |l| l.cap)
+            };
+            let groups = ports.iter().flat_map(|p| p.groups.iter().flatten()).filter(|pg| pg.pool == index);
+            let reserved: Cells = groups.map(own).sum();
+            let each = Cells(reserved.get().div_ceil(parts));
+            if each > pool.size {
+                let text =
+                    format!("{} of a partition include {each} that are reserved, which is more", pool.size);
+                self.wrong(Check::OverCommit, format!("pool `{}`", pool.name), text);
+            }
+            pool.size = pool.size - each;
+        }
+    }
+
+    fn queues(&mut self, ecn: &marking::Resolved) -> Vec<Vec<QueueBuffer>> {
+        let file = self.file;
+        let mut queues: Vec<Vec<Option<QueueBuffer>>> =
+            self.ports.iter().map(|p| vec![None; p.queues.into()]).collect();
+        for (i, entry) in file.queue.iter().enumerate() {
+            let place = format!("queue[{i}]");
+            let named = |p: usize| queues[p].iter().any(Option::is_some);
+            let profile_place = format!("{place} profile");
+            for port in self.select_ports(&place, &entry.ports, named) {
+                let end = self.ports[port].queues.into();
+                let taken = |q: u32| queues[port].get(q as usize).is_some_and(Option::is_some);
+                for q in self.select(&format!("{place} queues"), &entry.queues, end, taken) {
+                    let profile = self.profile(&profile_place, &entry.profile, port);
+                    let Some(profile) = profile.and_then(|p| file.profile.get(p)) else { continue };
+                    let mut queue = self.queue(profile);
+                    if let Some(queue) = &mut queue {
+                        queue.ecn = ecn.of(self, &place, entry.ecn.as_deref(), self.ports[port].speed);
+                        queue.priority = self.queue_priority(&place, entry.priority, q);
+                    }
+                    queues[port][q as usize] = queue.or(queues[port][q as usize]);
+                }
+            }
+        }
+        self.whole_queues(queues)
+    }
+
+    fn queue_priority(&mut self, place: &str, given: Option<i64>, queue: u32) -> Option<u8> {
+        match given {
+            None => u8::try_from(queue).ok().filter(|q| *q < 8),
+            Some(n) if (0..8).contains(&n) => Some(n as u8),
+            Some(n) => {
+                self.wrong(Check::Value, format!("{place} priority"), format!("{n}; priorities are 0 to 7"));
+                None
+            }
+        }
+    }
+
+    /// Every queue has a profile; one that has none is a problem, and stands in as lossless without a limit.
+    fn whole_queues(&mut self, queues: Vec<Vec<Option<QueueBuffer>>>) -> Vec<Vec<QueueBuffer>> {
+        let missing: Vec<(usize, usize)> = queues
+            .iter()
+            .enumerate()
+            .filter_map(|(port, list)| list.iter().position(Option::is_none).map(|q| (port, q)))
+            .collect();
+        if let Some((port, queue)) = missing.first() {
+            let name = &self.ports[*port].name;
+            let more = if missing.len() > 1 {
+                format!(", and of {} more ports", missing.len() - 1)
+            } else {
+                String::new()
+            };
+            self.wrong(
+                Check::Name,
+                "queue",
+                format!(
+                    "queue {queue} of port {name} has no profile{more}: add an entry with queues = \"others\""
+                ),
+            );
+        }
+        let stand_in = QueueBuffer {
+            pool: 0,
+            reserved: Cells::ZERO,
+            threshold: Threshold::Unlimited,
+            lossless: true,
+            colour_eighths: [8; 2],
+            ecn: None,
+            priority: None,
+        };
+        queues.into_iter().map(|list| list.into_iter().map(|q| q.unwrap_or(stand_in)).collect()).collect()
+    }
+
+    fn queue(&mut self, profile: &ProfileEntry) -> Option<QueueBuffer> {
+        let place = format!("profile `{}`", profile.name);
+        let (pool, entry) = self.pool(profile, Direction::Egress)?;
+        let lossless = entry.class == PoolClass::Lossless;
+        let size = self.part(entry.size);
+        if profile.xoff.is_some() {
+            self.wrong(Check::Class, place.as_str(), "has xoff, which only priority groups have: remove it");
+        }
+        let threshold = self.threshold(profile, &place, size).unwrap_or(Threshold::Unlimited);
+        let mut eighths = |what: &str, given: Option<i64>| match given {
+            None => 8,
+            Some(n) if (1..=8).contains(&n) => n as u8,
+            Some(n) => {
+                self.wrong(Check::Threshold, format!("{place} {what}"), format!("{n}; it is 1 to 8 eighths"));
+                8
+            }
+        };
+        let colour_eighths =
+            [eighths("yellow_eighths", profile.yellow_eighths), eighths("red_eighths", profile.red_eighths)];
+        let reserved = self.ceil(profile.size);
+        Some(QueueBuffer { pool, reserved, threshold, lossless, colour_eighths, ecn: None, priority: None })
+    }
+
+    fn threshold(&mut self, profile: &ProfileEntry, place: &str, pool: Cells) -> Option<Threshold> {
+        let given = [
+            profile.dynamic_th.map(|_| "dynamic_th"),
+            profile.static_th.map(|_| "static_th"),
+            profile.baf.map(|_| "baf"),
+        ];
+        let given: Vec<&str> = given.into_iter().flatten().collect();
+        if given.len() != 1 {
+            let found = if given.is_empty() { "none".to_owned() } else { given.join(" and ") };
+            let text = format!("has {found} of dynamic_th, static_th and baf; give exactly one");
+            self.wrong(Check::Threshold, place, text);
+            return None;
+        }
+        let share = match (profile.static_th, profile.dynamic_th, profile.baf) {
+            (Some(Bytes::ZERO), ..) => return Some(Threshold::Unlimited),
+            (Some(limit), ..) => return Some(Threshold::Static(self.floor(limit))),
+            (_, Some(n), _) => self.alpha(place, n)?,
+            (.., baf) => self.baf(place, baf.unwrap_or_default())?,
+        };
+        let limit = share.of(pool.0);
+        if let Some(bits) = self.file.cell_count_bits.filter(|b| *b < 32 && u64::from(limit) >= 1 << *b) {
+            let text = format!(
+                "alpha times a pool of {pool} is {limit} cells, beyond a count of {bits} bits: lower it"
+            );
+            self.wrong(Check::Silicon, place, text);
+        }
+        Some(Threshold::Dynamic { base: self.floor(profile.base), share })
+    }
+
+    fn alpha(&mut self, place: &str, n: i64) -> Option<Share> {
+        if !(-8..=7).contains(&n) {
+            self.wrong(
+                Check::Threshold,
+                format!("{place} dynamic_th"),
+                format!("{n}; alpha is 2^n with n from -8 to 7"),
+            );
+            return None;
+        }
+        let Some(text) = self.file.alpha.get(&n.to_string()) else { return Some(Share::PowerOfTwo(n as i8)) };
+        let number = |text: &str| text.trim().parse::<u32>().ok();
+        let share = match text.split_once('/') {
+            None => number(text).map(|n| Share::Fraction(n, 1)),
+            Some((of, parts)) => {
+                number(of).zip(number(parts).filter(|p| *p > 0)).map(|(a, b)| Share::Fraction(a, b))
+            }
+        };
+        if share.is_none() {
+            self.wrong(
+                Check::Threshold,
+                format!("alpha {n}"),
+                format!("`{text}`; expected a number or a fraction such as 3/4"),
+            );
+        }
+        share
+    }
+
+    /// The nine settings of the buffer allocation factor (facts: asic §8.2).
+    fn baf(&mut self, place: &str, index: i64) -> Option<Share> {
+        const PER_MILLE: [u32; 9] = [15, 30, 60, 110, 200, 330, 500, 660, 800];
+        let Some(per_mille) = usize::try_from(index).ok().and_then(|i| PER_MILLE.get(i)) else {
+            self.wrong(
+                Check::Threshold,
+                format!("{place} baf"),
+                format!("{index}; it is 0 (1.5 %) to 8 (80 %)"),
+            );
+            return None;
+        };
+        Some(match self.file.decisions.baf {
+            BafReading::Alpha => Share::PowerOfTwo(index as i8 - 6),
+            BafReading::Percent => Share::Fraction(*per_mille, 1000),
+        })
+    }
+
+    /// What is accepted, with what follows, and what is not.
+    fn split(self) -> (Vec<String>, Vec<Problem>) {
+        let accepts = |p: &Problem| {
+            p.check.acceptable().filter(|_| self.file.accept.iter().any(|name| name == p.check.name()))
+        };
+        let accepted =
+            self.problems.iter().filter_map(|p| accepts(p).map(|then| format!("{p}; {then}"))).collect();
+        (accepted, self.problems.iter().filter(|p| accepts(p).is_none()).cloned().collect())
+    }
+}

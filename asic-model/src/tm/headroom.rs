@@ -1,0 +1,312 @@
+//! How much headroom a lossless priority group needs: what arrives after its pause was asked for.
+//!
+//! Every term is shown, so that a size can be checked by hand (facts: buffer §1.10). What lives here: the sums. What may
+//! not: configuration of buffers.
+
+use crate::units::{BitRate, Bytes, Length};
+
+/// Longest reaction to a PFC frame in quanta of 512 bit times, by rate in Mb/s (facts: buffer §1.10).
+const PEER_QUANTA: [(u64, u32); 10] = [
+    (100, 1),
+    (1_000, 2),
+    (10_000, 67),
+    (25_000, 80),
+    (40_000, 118),
+    (50_000, 147),
+    (100_000, 394),
+    (200_000, 453),
+    (400_000, 905),
+    (800_000, 905),
+];
+
+/// Longest reaction of a peer to a PFC frame, in quanta; of a rate between two listed ones, that of the higher.
+pub fn peer_quanta(rate: BitRate) -> u32 {
+    let mbps = rate.as_bps().div_ceil(1_000_000);
+    let at = PEER_QUANTA.iter().find(|(listed, _)| *listed >= mbps).or(PEER_QUANTA.last());
+    at.map_or(0, |(_, quanta)| *quanta)
+}
+
+/// A vendor's way of adding up.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Method {
+    /// Round trip, reaction, and a frame in flight at either end; no waste by cells.
+    #[default]
+    Ideal,
+    /// SONiC's plug-in for NVIDIA: with cell waste, rounded up to a whole factor.
+    Nvidia,
+    /// SONiC's plug-in for Barefoot: with cell waste; a kilobit has 1024 bits, the reaction at 400G and above counts
+    /// twice.
+    Barefoot,
+}
+
+/// What a group's headroom depends on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HeadroomInput {
+    /// Rate of the line.
+    pub speed: BitRate,
+    /// Length of the cable.
+    pub cable: Length,
+    /// Bytes per buffer cell.
+    pub cell: Bytes,
+    /// Longest frame of the port.
+    pub mtu: Bytes,
+    /// Longest frame of lossless traffic.
+    pub lossless_mtu: Bytes,
+    /// Share of 64-byte packets in lossless traffic, in per cent.
+    pub small_percent: u8,
+    /// MAC and PHY, in bytes.
+    pub mac_phy: Bytes,
+    /// Latency of a gearbox in the line in ns; it counts at both ends.
+    pub gearbox_ns: u64,
+    /// How it is added up.
+    pub method: Method,
+}
+
+impl HeadroomInput {
+    /// The inputs that SONiC's plug-ins take by default (facts: buffer §1.10); [`Method::Ideal`] has a port MTU of 9216.
+    pub fn new(method: Method, speed: BitRate, cable: Length, cell: Bytes) -> Self {
+        let ideal = method == Method::Ideal;
+        Self {
+            speed,
+            cable,
+            cell,
+            mtu: Bytes(if ideal { 9_216 } else { 9_100 }),
+            lossless_mtu: Bytes(if ideal { 9_216 } else { 1_024 }),
+            small_percent: if ideal { 0 } else { 100 },
+            // 0.8 KiB, rounded up.
+            mac_phy: Bytes(if ideal { 0 } else { 820 }),
+            gearbox_ns: 0,
+            method,
+        }
+    }
+}
+
+/// One term of a sum.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Term {
+    /// Its name.
+    pub name: &'static str,
+    /// How it comes about, with its numbers.
+    pub how: String,
+    /// Its size.
+    pub bytes: Bytes,
+}
+
+/// A headroom with all that it was made of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Headroom {
+    /// What arrives while the pause is on its way and until it takes effect.
+    pub terms: Vec<Term>,
+    /// Sum of the terms.
+    pub wire: Bytes,
+    /// Cells' bytes per byte of traffic, in parts of a million.
+    pub waste_millionths: u64,
+    /// How that factor comes about.
+    pub waste: String,
+    /// The headroom: what `xoff` should be.
+    pub xoff: Bytes,
+    /// How it comes about.
+    pub total: String,
+}
+
+/// Adds a headroom up.
+pub fn headroom(input: &HeadroomInput) -> Headroom {
+    let HeadroomInput { speed, mtu, .. } = *input;
+    let mut terms = vec![
+        Term {
+            name: "frame in flight here",
+            how: format!("the longest frame of the port, {mtu}, on the wire when the pause is due"),
+            bytes: mtu,
+        },
+        cable_term(input),
+    ];
+    if input.gearbox_ns > 0 {
+        let bits = u128::from(speed.as_bps()) * u128::from(input.gearbox_ns) / 1_000_000_000;
+        let one = bits.div_ceil(8);
+        terms.push(Term {
+            name: "gearbox",
+            how: format!("2 x {} ns x {speed}: both ways", input.gearbox_ns),
+            bytes: Bytes(u64::try_from(2 * one).unwrap_or(u64::MAX)),
+        });
+    }
+    if input.mac_phy > Bytes::ZERO {
+        terms.push(Term { name: "MAC and PHY", how: "interface delay".to_owned(), bytes: input.mac_phy });
+    }
+    terms.push(peer_term(input));
+    if input.method == Method::Ideal {
+        terms.push(Term {
+            name: "frame in flight there",
+            how: format!("the peer finishes the frame that it has begun, {}", input.lossless_mtu),
+            bytes: input.lossless_mtu,
+        });
+    }
+    let wire: Bytes = terms.iter().map(|term| term.bytes).sum();
+    finish(input, terms, wire)
+}
+
+fn cable_term(input: &HeadroomInput) -> Term {
+    let HeadroomInput { speed, cable, method, .. } = *input;
+    let bytes = cable.round_trip_bytes(speed);
+    let (bytes, note) = match method {
+        Method::Ideal | Method::Nvidia => (bytes, ""),
+        Method::Barefoot => (Bytes((bytes.0 * 1000).div_ceil(1024)), ", / 1.024 as that plug-in counts"),
+    };
+    Term {
+        name: "cable, both ways",
+        how: format!("2 x {cable} / 198000000 m/s x {speed} / 8: {} one way{note}", cable.delay()),
+        bytes,
+    }
+}
+
+fn peer_term(input: &HeadroomInput) -> Term {
+    let quanta = peer_quanta(input.speed);
+    let twice = input.method == Method::Barefoot && input.speed >= BitRate::from_gbps(400);
+    let times = if twice { 2 } else { 1 };
+    let bytes = Bytes(u64::from(quanta) * super::pfc::QUANTUM.0 * times);
+    let note = if twice { ", twice from 400G on as that plug-in counts" } else { "" };
+    Term { name: "peer's reaction", how: format!("{quanta} quanta of 512 bits{note}"), bytes }
+}
+
+/// Bytes of cells per byte of traffic, then the sum.
+fn finish(input: &HeadroomInput, terms: Vec<Term>, wire: Bytes) -> Headroom {
+    const ONE: u64 = 1_000_000;
+    if input.method == Method::Ideal {
+        return Headroom {
+            terms,
+            wire,
+            waste_millionths: ONE,
+            waste: "packets fill their cells".to_owned(),
+            xoff: wire,
+            total: format!("{wire} on the wire"),
+        };
+    }
+    let cell = input.cell.0.max(1);
+    // A packet of one byte more than fits one cell takes two; of cells beyond 128 bytes the smallest packet is worst.
+    let worst = if cell > 128 { cell * ONE / 64 } else { 2 * cell * ONE / (1 + cell) };
+    let worst = if input.method == Method::Nvidia { worst.div_ceil(ONE) * ONE } else { worst };
+    let share = small_byte_share(input);
+    let waste = ONE - share + (u128::from(share) * u128::from(worst) / u128::from(ONE)) as u64;
+    let occupied = (u128::from(wire.0) * u128::from(waste)).div_ceil(u128::from(ONE));
+    let sum = input.lossless_mtu.0.saturating_add(u64::try_from(occupied).unwrap_or(u64::MAX / 2));
+    let xoff = Bytes(sum.div_ceil(1024).saturating_mul(1024));
+    Headroom {
+        terms,
+        wire,
+        waste_millionths: waste,
+        waste: format!(
+            "{} % small packets are {} of the bytes; a worst packet takes {} times its bytes in {} cells",
+            input.small_percent,
+            decimal(share),
+            decimal(worst),
+            input.cell
+        ),
+        xoff,
+        total: format!(
+            "{} of a lossless frame + {wire} x {}, rounded up to 1024",
+            input.lossless_mtu,
+            decimal(waste)
+        ),
+    }
+}
+
+/// The share of 64-byte packets in the bytes, in millionths. NVIDIA's plug-in takes 64 bytes over the mean packet, which
+/// is the share only if all packets are small and more than it otherwise.
+fn small_byte_share(input: &HeadroomInput) -> u64 {
+    let percent = u64::from(input.small_percent.min(100));
+    match input.method {
+        Method::Nvidia => {
+            let bytes = percent * 64 + (100 - percent) * input.lossless_mtu.0;
+            (100_u64 * 64 * 1_000_000).checked_div(bytes).unwrap_or(0)
+        }
+        Method::Ideal | Method::Barefoot => percent * 10_000,
+    }
+}
+
+/// Millionths as a decimal number.
+fn decimal(millionths: u64) -> String {
+    let text = format!("{}.{:06}", millionths / 1_000_000, millionths % 1_000_000);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn xoff(method: Method, cell: u64, gbps: u64, metres: u64) -> u64 {
+        let (speed, cable) = (BitRate::from_gbps(gbps), Length::from_metres(metres));
+        headroom(&HeadroomInput::new(method, speed, cable, Bytes(cell))).xoff.get()
+    }
+
+    /// Facts: buffer §1.10, peer quanta.
+    #[test]
+    fn reactions() {
+        let rows = [(10, 67), (25, 80), (40, 118), (50, 147), (100, 394), (200, 453), (400, 905), (800, 905)];
+        for (gbps, quanta) in rows {
+            assert_eq!(peer_quanta(BitRate::from_gbps(gbps)), quanta);
+        }
+        assert_eq!(peer_quanta(BitRate::from_gbps(1600)), 905);
+    }
+
+    /// Facts: buffer §1.10, ideal headroom; the sheet rounds the wire term to the nearest byte.
+    #[test]
+    fn ideal_headroom() {
+        let rows: [(u64, [u64; 4]); 5] = [
+            (5, [23_710, 26_237, 44_279, 78_877]),
+            (40, [24_815, 28_004, 48_699, 96_554]),
+            (300, [33_022, 41_136, 81_527, 227_867]),
+            (2_000, [86_683, 126_994, 296_173, 1_086_453]),
+            (40_000, [1_286_178, 2_046_186, 5_094_153, 20_278_372]),
+        ];
+        for (metres, row) in rows {
+            for (gbps, bytes) in [25, 40, 100, 400].into_iter().zip(row) {
+                let found = xoff(Method::Ideal, 208, gbps, metres);
+                assert!(found.abs_diff(bytes) <= 1, "{gbps}G {metres} m: {found}, {bytes}");
+            }
+        }
+    }
+
+    /// Facts: buffer §1.10, formula xoff with nothing but small packets.
+    #[test]
+    fn formula_headroom() {
+        type Row = (u64, [u64; 4], [u64; 3], [u64; 2]);
+        let rows: [Row; 5] = [
+            (5, [47_104, 54_272, 108_544, 212_992], [31_744, 36_864, 72_704], [100_352, 354_304]),
+            (40, [50_176, 60_416, 121_856, 265_216], [33_792, 40_960, 81_920], [111_616, 401_408]),
+            (300, [74_752, 99_328, 220_160, 659_456], [50_176, 66_560, 147_456], [199_680, 754_688]),
+            (
+                2_000,
+                [236_544, 357_376, 864_256, 3_235_840],
+                [157_696, 238_592, 576_512],
+                [776_192, 3_059_712],
+            ),
+            (
+                40_000,
+                [3_834_880, 6_114_304, 15_258_624, 60_811_264],
+                [2_556_928, 4_076_544, 10_172_416],
+                [13_661_184, 54_600_704],
+            ),
+        ];
+        for (metres, three, one, tofino) in rows {
+            let check = |method, cell, gbps, bytes| {
+                assert_eq!(xoff(method, cell, gbps, metres), bytes, "cell {cell}, {gbps}G, {metres} m");
+            };
+            [25, 40, 100, 400].into_iter().zip(three).for_each(|(g, b)| check(Method::Nvidia, 144, g, b));
+            [25, 40, 100].into_iter().zip(one).for_each(|(g, b)| check(Method::Nvidia, 96, g, b));
+            [100, 400].into_iter().zip(tofino).for_each(|(g, b)| check(Method::Barefoot, 176, g, b));
+        }
+    }
+
+    #[test]
+    fn the_terms_add_up_and_name_their_numbers() {
+        let cable = Length::from_metres(300);
+        let mut input = HeadroomInput::new(Method::Nvidia, BitRate::from_gbps(100), cable, Bytes(144));
+        input.gearbox_ns = 400;
+        input.small_percent = 50;
+        let found = headroom(&input);
+        assert_eq!(found.terms.iter().map(|t| t.bytes).sum::<Bytes>(), found.wire);
+        assert!(found.terms.iter().any(|t| t.name == "gearbox" && t.bytes == Bytes(10_000)));
+        // 64 of 544 bytes, three times: 1.235294.
+        assert_eq!(found.waste_millionths, 1_235_294);
+        assert_eq!(found.xoff.get() % 1024, 0);
+    }
+}

@@ -1,0 +1,135 @@
+//! The shared buffer in `summary.json`: priority groups, queues, pools, PFC, watchdog. Watermarks are in bytes of cells.
+//! What may not live here: text for people.
+
+use serde_json::{Value, json};
+use sluice_asic::tm::buffer::{Gauge, PoolKind, Reader};
+use sluice_asic::tm::watchdog::WatchdogAction;
+use sluice_asic::units::{Bytes, Cells};
+use sluice_pipeline::switch::{FlowView, PortFlowView};
+
+/// What a count of cells shows.
+fn gauge(g: &Gauge, cell: Bytes) -> Value {
+    let bytes = |cells: Cells| cells.bytes(cell).get();
+    json!({
+        "current": bytes(g.current()),
+        "user": bytes(g.watermark(Reader::User)),
+        "persistent": bytes(g.watermark(Reader::Persistent)),
+    })
+}
+
+fn seen(g: &Gauge) -> bool {
+    g.watermark(Reader::Persistent) > Cells::ZERO
+}
+
+/// The `buffer` key.
+pub(crate) fn buffer(view: &FlowView<'_>) -> Value {
+    json!({
+        "profile": view.config.name,
+        "cell_bytes": view.config.cell.get(),
+        "size_bytes": view.config.size.bytes(view.config.cell).get(),
+        "partitions": view.config.partitions,
+        "accepted": view.config.accepted,
+        "priority_groups": groups(view),
+        "queues": queues(view),
+        "pfc": view.ports.iter().filter_map(pfc).collect::<Vec<_>>(),
+        "watchdog": watchdog(view),
+    })
+}
+
+fn groups(view: &FlowView<'_>) -> Vec<Value> {
+    let cell = view.config.cell;
+    let all = view.buffer.all_groups().filter(|(.., pg)| {
+        seen(pg.shared()) || seen(pg.headroom()) || pg.reserved() > Cells::ZERO || pg.dropped().packets > 0
+    });
+    all.filter_map(|(port, index, pg)| {
+        let port = view.ports.get(usize::from(port))?;
+        Some(json!({
+            "port": port.name, "dev_port": port.dev_port, "pg": index,
+            "lossless": pg.config().lossless.is_some(),
+            "reserved": pg.reserved().bytes(cell).get(),
+            "shared": gauge(pg.shared(), cell),
+            "headroom": gauge(pg.headroom(), cell),
+            "xoff": pg.is_xoff(), "pauses": pg.pauses(),
+            "dropped": pg.dropped().packets, "dropped_bytes": pg.dropped().bytes.get(),
+        }))
+    })
+    .collect()
+}
+
+fn queues(view: &FlowView<'_>) -> Vec<Value> {
+    let cell = view.config.cell;
+    let mut list = Vec::new();
+    for (port, index, queue) in view.buffer.all_queues() {
+        let Some(port) = view.ports.get(usize::from(port)) else { continue };
+        let own = port.queues.get(usize::from(index)).copied().unwrap_or_default();
+        let dropped = queue.dropped();
+        if !seen(queue.shared()) && dropped.packets == 0 && own.marked == 0 {
+            continue;
+        }
+        list.push(json!({
+            "port": port.name, "dev_port": port.dev_port, "queue": index,
+            "lossless": queue.config().lossless,
+            "shared": gauge(queue.shared(), cell),
+            "dropped": dropped.packets, "dropped_bytes": dropped.bytes.get(),
+            "ecn_marked": own.marked, "wred_dropped": own.wred_dropped,
+        }));
+    }
+    list
+}
+
+fn pfc(port: &PortFlowView<'_>) -> Option<Value> {
+    let frames = port.received.map(|s| s.frames);
+    let all: u64 = frames.iter().chain(&port.sent).sum();
+    (all + port.ignored_pauses + port.unknown > 0).then(|| {
+        json!({
+            "port": port.name, "dev_port": port.dev_port,
+            "rx": frames, "tx": port.sent,
+            "pauses": port.received.map(|s| s.pauses),
+            "resumes": port.received.map(|s| s.resumes),
+            "paused_us": port.received.map(|s| s.paused.as_ps() as f64 / 1e6),
+            "paused_quanta": port.paused_quanta,
+            "paused": port.paused, "pausing": port.pausing,
+            "ignored_pause": port.ignored_pauses, "unknown": port.unknown,
+        })
+    })
+}
+
+fn watchdog(view: &FlowView<'_>) -> Vec<Value> {
+    let Some(config) = view.config.watchdog else { return Vec::new() };
+    let action = match config.action {
+        WatchdogAction::Drop => "drop",
+        WatchdogAction::Forward => "forward",
+        WatchdogAction::Alert => "alert",
+    };
+    let mut list = Vec::new();
+    for port in &view.ports {
+        for (index, queue) in port.queues.iter().enumerate().filter(|(_, q)| q.detected > 0) {
+            list.push(json!({
+                "port": port.name, "dev_port": port.dev_port, "queue": index, "action": action,
+                "status": if queue.stormed { "stormed" } else { "operational" },
+                "detected": queue.detected, "restored": queue.restored, "dropped": queue.watchdog_dropped,
+            }));
+        }
+    }
+    list
+}
+
+/// Elements of the `pools` key.
+pub(crate) fn pools(view: &FlowView<'_>) -> Vec<Value> {
+    let cell = view.config.cell;
+    let pools = view.buffer.pools(view.config);
+    pools
+        .map(|pool| {
+            let kind = match pool.kind {
+                PoolKind::Ingress => "ingress",
+                PoolKind::Egress => "egress",
+                PoolKind::Headroom => "headroom",
+            };
+            json!({
+                "pool": pool.name, "kind": kind, "partition": pool.partition,
+                "cells": pool.size.get(), "max_cells": pool.used.watermark(Reader::Persistent).get(),
+                "bytes": gauge(&pool.used, cell),
+            })
+        })
+        .collect()
+}

@@ -1,0 +1,172 @@
+//! The shared buffer for people: SONiC's tables with their columns, in bytes. Ports and pools that saw nothing stay
+//! hidden. What may not live here: where the numbers come from.
+
+use crate::table::table;
+use serde_json::Value;
+use std::fmt::Write;
+
+fn n(v: &Value) -> u64 {
+    v.as_u64().unwrap_or(0)
+}
+
+fn list<'a>(s: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> {
+    s[key].as_array().into_iter().flatten()
+}
+
+/// The tables of a summary with a buffer.
+pub(crate) fn write(out: &mut String, s: &Value) -> std::fmt::Result {
+    let buffer = &s["buffer"];
+    if buffer.is_null() {
+        return Ok(());
+    }
+    writeln!(out, "\nbuffer profile {}:", buffer["profile"].as_str().unwrap_or(""))?;
+    for text in list(buffer, "accepted") {
+        writeln!(out, "  accepted: {}", text.as_str().unwrap_or(""))?;
+    }
+    let user = |key: &'static str| move |v: &Value| n(&v[key]["user"]);
+    wide(
+        out,
+        "priority-group watermark shared",
+        "PG",
+        rows(buffer, "priority_groups", "pg", user("shared")),
+    )?;
+    wide(
+        out,
+        "priority-group watermark headroom",
+        "PG",
+        rows(buffer, "priority_groups", "pg", user("headroom")),
+    )?;
+    wide(
+        out,
+        "priority-group drop counters",
+        "PG",
+        rows(buffer, "priority_groups", "pg", |v| n(&v["dropped"])),
+    )?;
+    wide(out, "queue watermark unicast", "UC", rows(buffer, "queues", "queue", user("shared")))?;
+    pools(out, s)?;
+    wred(out, buffer)?;
+    let of = |key: &'static str| {
+        let rows = list(buffer, "pfc").map(|p| {
+            let cells: Vec<u64> = list(p, key).map(n).collect();
+            (p["port"].as_str().unwrap_or("").to_owned(), cells)
+        });
+        rows.filter(|(_, cells)| cells.iter().any(|c| *c > 0)).collect::<Vec<_>>()
+    };
+    wide(out, "pfc counters, Port Rx", "PFC", of("rx"))?;
+    wide(out, "pfc counters, Port Tx", "PFC", of("tx"))?;
+    history(out, buffer)?;
+    watchdog(out, buffer)
+}
+
+/// Rows of one value per port and index.
+fn rows(buffer: &Value, key: &str, index: &str, value: impl Fn(&Value) -> u64) -> Vec<(String, Vec<u64>)> {
+    let mut rows: Vec<(String, Vec<u64>)> = Vec::new();
+    for item in list(buffer, key) {
+        let (port, at) = (item["port"].as_str().unwrap_or(""), n(&item[index]) as usize);
+        let found = rows.iter().position(|(name, _)| name == port);
+        let row = found.unwrap_or_else(|| {
+            rows.push((port.to_owned(), vec![0; 8]));
+            rows.len() - 1
+        });
+        let cells = &mut rows[row].1;
+        cells.resize(cells.len().max(at + 1), 0);
+        cells[at] = value(item);
+    }
+    rows.retain(|(_, cells)| cells.iter().any(|c| *c > 0));
+    rows
+}
+
+/// A table with a column per index.
+fn wide(out: &mut String, title: &str, column: &str, rows: Vec<(String, Vec<u64>)>) -> std::fmt::Result {
+    let Some(columns) = rows.iter().map(|(_, cells)| cells.len()).max() else { return Ok(()) };
+    let header: Vec<String> =
+        std::iter::once("Port".to_owned()).chain((0..columns).map(|i| format!("{column}{i}"))).collect();
+    let header: Vec<&str> = header.iter().map(String::as_str).collect();
+    let row = |(port, mut cells): (String, Vec<u64>)| {
+        cells.resize(columns, 0);
+        std::iter::once(port).chain(cells.iter().map(u64::to_string)).collect()
+    };
+    writeln!(out, "\n{title}:\n{}", table(&header, rows.into_iter().map(row).collect()))
+}
+
+fn pools(out: &mut String, s: &Value) -> std::fmt::Result {
+    let all = || list(s, "pools").filter(|p| n(&p["bytes"]["user"]) > 0);
+    let row = |p: &Value| {
+        let partition = n(&p["partition"]);
+        let name = p["pool"].as_str().unwrap_or("");
+        let name = if partition > 0 { format!("{name} ({partition})") } else { name.to_owned() };
+        vec![name, n(&p["bytes"]["user"]).to_string()]
+    };
+    let (headroom, shared): (Vec<&Value>, Vec<&Value>) = all().partition(|p| p["kind"] == "headroom");
+    for (title, pools) in [("buffer_pool watermark", shared), ("headroom-pool watermark", headroom)] {
+        if !pools.is_empty() {
+            writeln!(out, "\n{title}:\n{}", table(&["Pool", "Bytes"], pools.into_iter().map(row).collect()))?;
+        }
+    }
+    Ok(())
+}
+
+fn wred(out: &mut String, buffer: &Value) -> std::fmt::Result {
+    let acted = list(buffer, "queues").filter(|q| n(&q["ecn_marked"]) + n(&q["wred_dropped"]) > 0);
+    let row = |q: &Value| {
+        let port = q["port"].as_str().unwrap_or("").to_owned();
+        vec![
+            port,
+            format!("UC{}", n(&q["queue"])),
+            n(&q["wred_dropped"]).to_string(),
+            n(&q["ecn_marked"]).to_string(),
+        ]
+    };
+    let rows: Vec<_> = acted.map(row).collect();
+    if rows.is_empty() {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "\nqueue wredcounters:\n{}",
+        table(&["Port", "TxQ", "WredDrp/pkts", "EcnMarked/pkts"], rows)
+    )
+}
+
+fn history(out: &mut String, buffer: &Value) -> std::fmt::Result {
+    let mut rows = Vec::new();
+    for port in list(buffer, "pfc") {
+        for priority in 0..8 {
+            let at = |key: &str| &port[key][priority];
+            if n(at("pauses")) > 0 {
+                rows.push(vec![
+                    port["port"].as_str().unwrap_or("").to_owned(),
+                    format!("PFC{priority}"),
+                    n(at("pauses")).to_string(),
+                    format!("{:.3}", at("paused_us").as_f64().unwrap_or(0.0)),
+                    n(at("paused_quanta")).to_string(),
+                ]);
+            }
+        }
+    }
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let header = ["Port", "Priority", "RX Pause Transitions", "Total RX Pause Time US", "Quanta"];
+    writeln!(out, "\npfc counters --history:\n{}", table(&header, rows))
+}
+
+fn watchdog(out: &mut String, buffer: &Value) -> std::fmt::Result {
+    let row = |w: &Value| {
+        vec![
+            format!("{}:{}", w["port"].as_str().unwrap_or(""), n(&w["queue"])),
+            w["status"].as_str().unwrap_or("").to_owned(),
+            format!("{}/{}", n(&w["detected"]), n(&w["restored"])),
+            n(&w["dropped"]).to_string(),
+        ]
+    };
+    let rows: Vec<_> = list(buffer, "watchdog").map(row).collect();
+    if rows.is_empty() {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "\npfcwd stats:\n{}",
+        table(&["QUEUE", "STATUS", "STORM DETECTED/RESTORED", "TX DROP"], rows)
+    )
+}
