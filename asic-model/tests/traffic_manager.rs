@@ -340,7 +340,7 @@ fn held_queues_are_passed_over_and_go_on() {
     let word = |credit| AfcWord { qfc: true, pipe: 0, mac: 0, queue: 0, credit };
     assert!(tm.flow_control(port, queue(1), word(1)));
     assert_eq!(tm.dequeue(port, Time::ORIGIN), None, "one paused, one stopped, one without credit");
-    assert_eq!(tm.peek(port), None);
+    assert_eq!(tm.peek(port, Time::ORIGIN), None);
     assert!(tm.flow_control(port, queue(2), word(2)));
     let taken = |tm: &mut TrafficManager<(u8, u8)>| {
         std::iter::from_fn(|| tm.dequeue(port, Time::ORIGIN)).map(|d| d.handle).collect::<Vec<_>>()
