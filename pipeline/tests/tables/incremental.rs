@@ -191,7 +191,7 @@ fn follow(draws: &[[u64; 3]], frames: &[Vec<u8>], looks: usize) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(8))]
+    #![proptest_config(ProptestConfig::with_cases(6))]
 
     #[test]
     fn followed_changes_leave_what_a_new_table_has(
