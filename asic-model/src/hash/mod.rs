@@ -31,4 +31,4 @@ pub use function::{HashFunction, HashFunctionError, Seed};
 pub use layout::{HashLayout, LayoutError, Piece};
 pub use linear::{HashMatrix, LinearHash};
 pub use names::UnknownHashName;
-pub use packed::PackedHash;
+pub use packed::{KeyHash, PackedHash};

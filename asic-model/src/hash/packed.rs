@@ -3,6 +3,9 @@
 //! What lives here: the packed form of linear functions and its evaluation, for experiments over millions of
 //! flows. What may not: definitions; tables are read off the functions themselves.
 
+/// A hash of a `K`-byte key.
+pub type KeyHash<'f, const K: usize> = &'f dyn Fn(&[u8; K]) -> u16;
+
 /// Four hashes in one word: lane i is bits 16·i on.
 #[derive(Debug, Clone)]
 pub struct PackedHash<const K: usize> {
@@ -13,7 +16,7 @@ pub struct PackedHash<const K: usize> {
 impl<const K: usize> PackedHash<K> {
     /// Packs up to four functions of a `K`-byte key; further ones are left out. The functions must be linear
     /// over GF(2) up to a constant, as every hash of this crate is.
-    pub fn new(functions: &[&dyn Fn(&[u8; K]) -> u16]) -> Self {
+    pub fn new(functions: &[KeyHash<'_, K>]) -> Self {
         let all = |key: &[u8; K]| {
             let lanes = (0..4).zip(functions);
             lanes.fold(0u64, |word, (lane, function)| word | u64::from(function(key)) << (16 * lane))

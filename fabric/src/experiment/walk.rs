@@ -4,7 +4,7 @@
 use super::plan::{Picker, Plan};
 use crate::flows::{Flow, KEY_BYTES};
 use crate::topology::Network;
-use sluice_asic::hash::PackedHash;
+use sluice_asic::hash::{KeyHash, PackedHash};
 use sluice_asic::select::{FastMod, GroupShape, Selector, SelectorMode};
 use sluice_programs::planning::scheme::{FlowFunction, splitmix64};
 
@@ -118,7 +118,7 @@ impl Compiled {
         let hashes = functions.chunks(4).map(|four| {
             let lanes: Vec<_> =
                 four.iter().map(|(f, ttl)| move |key: &[u8; KEY_BYTES]| f.hash(key, *ttl)).collect();
-            let lanes: Vec<&dyn Fn(&[u8; KEY_BYTES]) -> u16> = lanes.iter().map(|l| l as _).collect();
+            let lanes: Vec<KeyHash<'_, KEY_BYTES>> = lanes.iter().map(|l| l as _).collect();
             PackedHash::new(&lanes)
         });
         Compiled {
@@ -245,7 +245,7 @@ impl Pick {
                 let high = u64::from_be_bytes([a, b, c, d, e, f, g, h]);
                 let low = u64::from_be_bytes([i, j, k, l, m, 0, 0, 0]);
                 let bits = splitmix64(splitmix64(high ^ own) ^ low);
-                ((bits >> 32) * u64::from(*members) >> 32) as u32
+                (((bits >> 32) * u64::from(*members)) >> 32) as u32
             }
         }
     }

@@ -73,10 +73,9 @@ fn key_of(frame: &[u8]) -> Option<[u8; KEY_BYTES]> {
     key[8] = ip.protocol();
     // Flags and offset: more fragments, or not the first one.
     let fragment = payload.get(6).zip(payload.get(7)).is_some_and(|(high, low)| high & 0x3f | low != 0);
-    if matches!(ip.protocol(), 6 | 17) && !fragment {
-        if let Some(ports) = ip.payload().get(..4) {
-            key[9..13].copy_from_slice(ports);
-        }
+    let has_ports = matches!(ip.protocol(), 6 | 17) && !fragment;
+    if let Some(ports) = ip.payload().get(..4).filter(|_| has_ports) {
+        key[9..13].copy_from_slice(ports);
     }
     key[13] = header.ttl;
     Some(key)

@@ -204,7 +204,7 @@ impl Network {
         let (a, b) = (self.switch_named(from)?, self.switch_named(to)?);
         let links = &self.links;
         let dead = |link: u32| links.get(link as usize) == Some(&Link { from: a, to: b });
-        if !links.iter().any(|l| *l == Link { from: a, to: b }) {
+        if !links.contains(&Link { from: a, to: b }) {
             return Err(TopologyError::NoLink { from: from.to_owned(), to: to.to_owned() });
         }
         if self.groups.iter().any(|g| g.links.iter().all(|(l, _)| dead(*l))) {

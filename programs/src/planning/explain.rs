@@ -195,7 +195,7 @@ impl Question {
                         1 => "coprime with the sizes upstream".to_owned(),
                         factor => format!("sharing the factor {factor} with a size upstream"),
                     };
-                    let percent = d.moved * 100 >> 14;
+                    let percent = (d.moved * 100) >> 14;
                     format!(
                         "{name}: divides by {}, {shared}; moves {percent} % of all flows besides those of the port",
                         d.divisor

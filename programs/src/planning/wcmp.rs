@@ -192,9 +192,11 @@ fn oversubscription(weights: &[u32], small: &[u32]) -> (u128, u128) {
 mod tests {
     use super::*;
 
+    type Row = (&'static [u32], u32, [(&'static [u32], f64); 3]);
+
     /// facts: hashing §4.4: weights, q, then members and CV of the three ways.
     #[rustfmt::skip]
-    const TABLE: [(&[u32], u32, [(&[u32], f64); 3]); 21] = [
+    const TABLE: [Row; 21] = [
         (&[3, 1], 7, [(&[6, 1], 0.3333), (&[5, 2], 0.0909), (&[5, 2], 0.0909)]),
         (&[3, 1], 5, [(&[4, 1], 0.1429), (&[4, 1], 0.1429), (&[4, 1], 0.1429)]),
         (&[3, 1], 9, [(&[7, 2], 0.0769), (&[7, 2], 0.0769), (&[7, 2], 0.0769)]),

@@ -138,7 +138,8 @@ impl EcmpGroup {
 
     /// The entry of the member table that a value picks.
     pub const fn entry(self, value: u16, mask: EcmpMask) -> u16 {
-        let index = (value & mask.0) % (self.count_field + 1) & INDEX_MASK;
+        let remainder = (value & mask.0) % (self.count_field + 1);
+        let index = remainder & INDEX_MASK;
         (self.base + index) & MEMBER_MASK
     }
 }
