@@ -35,7 +35,8 @@ impl<E: Executor> Switch<E> {
                     time: now,
                     depth: stamp.enq_qdepth,
                 });
-                if self.ports[usize::from(port)].scheduled.is_none() {
+                let p = &self.ports[usize::from(port)];
+                if p.scheduled.is_none() || p.asleep {
                     self.dequeue(now, port, sink);
                 }
             }
@@ -76,6 +77,7 @@ impl<E: Executor> Switch<E> {
             return;
         }
         p.scheduled = Some(due);
+        p.asleep = false;
         self.push(due, port, Event::Dequeue { port });
     }
 
@@ -94,6 +96,7 @@ impl<E: Executor> Switch<E> {
         let p = &mut self.ports[usize::from(port)];
         if p.scheduled == Some(now) {
             p.scheduled = None;
+            p.asleep = false;
             self.dequeue(now, port, sink);
         }
     }
@@ -114,9 +117,7 @@ impl<E: Executor> Switch<E> {
             return;
         }
         let Some(out) = self.tm.dequeue(TmPort(port), now) else {
-            if let Some(at) = self.tm.opens_at(TmPort(port)) {
-                self.schedule(at.max(now), port);
-            }
+            self.sleep(now, port);
             return;
         };
         self.left_queue(now, port, &out);
@@ -154,9 +155,24 @@ impl<E: Executor> Switch<E> {
         let pass = Pass::new(out.handle, input);
         let pending = PendingPass { entered, cycle: entry.cycle, waited: entry.waited, port, booked, pass };
         self.pipes[pipe].enter(Gress::Egress, self.timing[1].window, pending);
-        if self.tm.backlog(TmPort(port)).packets > 0 && self.can_send(port, now) {
+        if self.tm.backlog(TmPort(port)).packets == 0 {
+            return;
+        }
+        if self.can_send(port, now) {
             let due = self.due(now, port).max(now);
             self.schedule(due, port);
+        } else {
+            self.sleep(now, port);
+        }
+    }
+
+    /// Nothing that waits may go: the port looks again when a shaper opens, if one is what holds it up.
+    #[cold]
+    fn sleep(&mut self, now: Time, port: u16) {
+        if let Some(at) = self.tm.opens_at(TmPort(port)).filter(|at| *at > now) {
+            self.schedule(at, port);
+            let p = &mut self.ports[usize::from(port)];
+            p.asleep = p.asleep || p.scheduled == Some(at);
         }
     }
 
