@@ -40,7 +40,8 @@ fn rates(tm: &mut TrafficManager<u32>, queues: u8) -> Vec<u64> {
                 sent[usize::from(packet.queue.0)] += packet.bytes.get() + 20;
                 now += LINE.time_for(Bytes(packet.bytes.get() + 20));
             }
-            None => now = tm.opens_at(PORT).expect("a shaper is all that can hold full queues up"),
+            // A shaper is all that can hold full queues up.
+            None => now = tm.opens_at(PORT).unwrap(),
         }
     }
     let gbps = |bytes: u64| (bytes * 8 * 1000 + run.as_nanos() * 500) / run.as_nanos() / 1000;

@@ -93,7 +93,7 @@ mod tests {
             let mut shaper = bucket(gbps, burst);
             let (mut now, mut taken) = (Time::ORIGIN, 0);
             for (gap, bytes) in packets {
-                now = now + Duration::from_ps(gap);
+                now += Duration::from_ps(gap);
                 if !shaper.is_open(now) {
                     now = shaper.opens_at();
                     prop_assert!(shaper.is_open(now));

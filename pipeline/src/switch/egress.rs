@@ -37,7 +37,8 @@ impl<E: Executor> Switch<E> {
                     depth: stamp.enq_qdepth,
                 });
                 self.depth_changed(now, port, qid);
-                if self.ports[usize::from(port)].scheduled.is_none() {
+                let p = &self.ports[usize::from(port)];
+                if p.scheduled.is_none() || p.asleep {
                     self.dequeue(now, port, sink);
                 }
             }
@@ -103,6 +104,7 @@ impl<E: Executor> Switch<E> {
             return;
         }
         p.scheduled = Some(due);
+        p.asleep = false;
         self.push(due, port, Event::Dequeue { port });
     }
 
@@ -125,6 +127,7 @@ impl<E: Executor> Switch<E> {
         let p = &mut self.ports[usize::from(port)];
         if p.scheduled == Some(now) {
             p.scheduled = None;
+            p.asleep = false;
             self.dequeue(now, port, sink);
         }
     }
@@ -145,9 +148,7 @@ impl<E: Executor> Switch<E> {
             return;
         }
         let Some(out) = self.tm.dequeue(TmPort(port), now) else {
-            if let Some(at) = self.tm.opens_at(TmPort(port)) {
-                self.schedule(at.max(now), port);
-            }
+            self.sleep(now, port);
             return;
         };
         self.depth_changed(now, port, out.queue.0);
@@ -190,9 +191,24 @@ impl<E: Executor> Switch<E> {
         let (cycle, waited) = (entry.cycle, entry.waited);
         let pending = PendingPass { entered, cycle, waited, port, booked, bypass, pass };
         self.pipes[pipe].enter(Gress::Egress, self.timing[1].window, pending);
-        if self.tm.backlog(TmPort(port)).packets > 0 && self.can_send(port, now) {
+        if self.tm.backlog(TmPort(port)).packets == 0 {
+            return;
+        }
+        if self.can_send(port, now) {
             let due = self.due(now, port).max(now);
             self.schedule(due, port);
+        } else {
+            self.sleep(now, port);
+        }
+    }
+
+    /// Nothing that waits may go: the port looks again when a shaper opens, if one is what holds it up.
+    #[cold]
+    fn sleep(&mut self, now: Time, port: u16) {
+        if let Some(at) = self.tm.opens_at(TmPort(port)).filter(|at| *at > now) {
+            self.schedule(at, port);
+            let p = &mut self.ports[usize::from(port)];
+            p.asleep = p.asleep || p.scheduled == Some(at);
         }
     }
 

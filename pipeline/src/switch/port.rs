@@ -39,6 +39,8 @@ pub(super) struct PortState {
     pub(super) line_free: Time,
     /// It is on the front panel.
     pub(super) front: bool,
+    /// What is scheduled is no more than the time at which a shaper opens: all that waits waits for that.
+    pub(super) asleep: bool,
 }
 
 /// What became of a packet that the scheduler sent into the egress pipe.
@@ -103,6 +105,7 @@ pub(super) fn states(
             scheduled: None,
             settled: VecDeque::new(),
             line_free: Time::ORIGIN,
+            asleep: false,
             front: matches!(p.kind, PortKind::Front(_)),
         });
     }

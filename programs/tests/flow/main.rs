@@ -6,6 +6,7 @@ mod aim;
 mod cable;
 mod marks;
 mod pauses;
+mod shaping;
 mod storms;
 #[path = "../switch/world.rs"]
 #[allow(dead_code, reason = "shared with the tests of the switch")]

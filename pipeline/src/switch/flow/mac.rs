@@ -5,8 +5,9 @@ use crate::packet::Packet;
 use crate::pass::Executor;
 use crate::switch::observe::{Left, Sink};
 use crate::switch::port::Settled;
-use crate::switch::{Event, Switch};
+use crate::switch::{Event, Switch, SwitchError};
 use sluice_asic::event::{EventClass, EventKey};
+use sluice_asic::port::DevPort;
 use sluice_asic::tm::pfc::{PRIORITIES, PfcTimes};
 use sluice_asic::tm::{PauseCause, QueueId, TmPort};
 use sluice_asic::units::{Bytes, Duration, Time};
@@ -162,22 +163,17 @@ impl<E: Executor> Switch<E> {
     /// Whether a port has something that it can send now.
     #[inline]
     pub(in crate::switch) fn can_send(&self, port: u16, now: Time) -> bool {
-        let held_up =
-            self.flow.as_ref().and_then(|f| f.ports.get(usize::from(port))).is_some_and(|p| p.held_up);
-        !held_up || self.tm.peek(TmPort(port), now).is_some()
+        let own = self.flow.as_ref().and_then(|f| f.ports.get(usize::from(port)));
+        let unsure = own.is_some_and(|p| p.held_up) || self.ports[usize::from(port)].asleep;
+        !unsure || self.tm.peek(TmPort(port), now).is_some()
     }
 
     /// Stops all queues of a port, or lets them go on: what an operator does to look at what waits.
     ///
     /// # Errors
     /// When the switch has no such port.
-    pub fn block(
-        &mut self,
-        port: sluice_asic::port::DevPort,
-        blocked: bool,
-    ) -> Result<(), crate::switch::SwitchError> {
-        let number = port.number();
-        let index = self.port_index(number).ok_or(crate::switch::SwitchError::NoSuchPort(number))?;
+    pub fn block(&mut self, port: DevPort, blocked: bool) -> Result<(), SwitchError> {
+        let index = self.known(port)?;
         for queue in 0..self.ports[usize::from(index)].queues {
             self.tm.pause(TmPort(index), QueueId(queue as u8), PauseCause::Port, blocked);
         }

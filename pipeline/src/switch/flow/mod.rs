@@ -18,6 +18,7 @@ mod classify;
 mod mac;
 mod mark;
 mod setup;
+mod shape;
 mod view;
 mod watch;
 
