@@ -43,6 +43,17 @@ pub(crate) struct Target {
     pub(crate) sets: Vec<(String, String)>,
 }
 
+/// `1000`, `10k`, `2M` or `1G`.
+pub(crate) fn count(text: &str) -> Result<u64, String> {
+    let scales = [("k", 1_000), ("M", 1_000_000), ("G", 1_000_000_000)];
+    let (digits, scale) = scales
+        .iter()
+        .find_map(|(suffix, scale)| Some((text.strip_suffix(suffix)?, *scale)))
+        .unwrap_or((text, 1u64));
+    let number: Option<u64> = digits.parse().ok();
+    number.and_then(|n| n.checked_mul(scale)).ok_or_else(|| "expected a number as 1000, 10k or 2M".to_owned())
+}
+
 fn key_value(text: &str) -> Result<(String, String), String> {
     let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE, for example ipv4_routes=4096")?;
     Ok((key.trim().to_owned(), value.trim().to_owned()))
@@ -68,9 +79,21 @@ pub(crate) struct ReportArgs {
     pub(crate) program: String,
     #[command(flatten)]
     pub(crate) target: Target,
-    /// Write report.txt and report.json into this folder
+    /// Write report.txt, report.json, report.html and the vendor's layout into this folder
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
+    /// Write the report as one HTML file that needs nothing else
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Print the columns of the vendor compiler's mau.resources.log and table_summary.log
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) vendor_layout: bool,
+    /// Compare with another report: words `PROGRAM`, `chip=CHIP`, `key=value`; what is not named is as here
+    #[arg(long, value_name = "WORDS", conflicts_with_all = ["vendor_layout", "html", "sweep"])]
+    pub(crate) compare: Option<String>,
+    /// Place the program for many values of a parameter and find the largest that fits: `routes=1k..1M`
+    #[arg(long, value_name = "KEY=FROM..TO", conflicts_with_all = ["vendor_layout", "html"])]
+    pub(crate) sweep: Option<String>,
 }
 
 #[derive(Debug, Args)]

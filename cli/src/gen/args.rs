@@ -1,5 +1,6 @@
 //! What users may write behind `sluice gen`. What may not live here: what it means.
 
+use crate::args::count;
 use clap::{Args, Subcommand, ValueEnum};
 use sluice_pcaps::wire::MacAddr;
 use std::path::PathBuf;
@@ -405,15 +406,4 @@ pub(crate) struct FramesArgs {
     pub(crate) out: OutputArgs,
     #[command(flatten)]
     pub(crate) link: LinkArgs,
-}
-
-/// `1000`, `10k`, `2M` or `1G`.
-fn count(text: &str) -> Result<u64, String> {
-    let scales = [("k", 1_000), ("M", 1_000_000), ("G", 1_000_000_000)];
-    let (digits, scale) = scales
-        .iter()
-        .find_map(|(suffix, scale)| Some((text.strip_suffix(suffix)?, *scale)))
-        .unwrap_or((text, 1u64));
-    let number: Option<u64> = digits.parse().ok();
-    number.and_then(|n| n.checked_mul(scale)).ok_or_else(|| "expected a number as 1000, 10k or 2M".to_owned())
 }

@@ -124,20 +124,21 @@ pub(super) struct ActionCode {
 
 /// A leaf of an expression: `width` bits from bit `lo` of a base value.
 #[derive(Clone, Copy)]
-struct Leaf {
-    base: Base,
-    lo: u16,
-    width: u16,
+pub(super) struct Leaf {
+    pub(super) base: Base,
+    pub(super) lo: u16,
+    pub(super) width: u16,
 }
 
 #[derive(Clone, Copy)]
-enum Base {
+pub(super) enum Base {
     Const(u128),
     Field(Field),
     Param(u16),
 }
 
-fn leaf(program: &Program, e: &Expr) -> Option<Leaf> {
+/// The leaf that an expression without operations is.
+pub(super) fn leaf(program: &Program, e: &Expr) -> Option<Leaf> {
     Some(match e {
         Expr::Const(v, w) => Leaf { base: Base::Const(*v), lo: 0, width: *w },
         Expr::Field(f) => Leaf { base: Base::Field(*f), lo: 0, width: program.fields[*f].width },
@@ -192,7 +193,7 @@ impl Lowering<'_, '_> {
                     code.push(Op::Hash { plan: self.hashes.len() as u32 - 1, to: Box::new(to) });
                 }
                 PrimitiveKind::Count(counter, index) => {
-                    let index = self.narrow(&mut code, index)?;
+                    let index = self.index(&mut code, index)?;
                     let kind = self.program.counters[*counter].kind;
                     code.push(Op::Count { counter: counter.index() as u32, kind, index });
                 }
@@ -233,7 +234,7 @@ impl Lowering<'_, '_> {
                 });
             }
         }
-        let index = self.narrow(code, &access.index)?;
+        let index = self.index(code, &access.index)?;
         let outputs = access.outputs.iter().map(|(word, f)| (*word, self.slots.target(*f))).collect();
         code.push(Op::Register { plan: self.registers.plans.len() as u32 });
         self.registers.plans.push(AccessPlan { register, salu, index, operands, outputs, note: None });
@@ -294,9 +295,7 @@ impl Lowering<'_, '_> {
             Base::Param(param) => Ok(Source::Arg(code.arg(param, l, 0, l.width as u8, 0))),
             Base::Field(f) => {
                 let at = self.slots.source(f);
-                let inside = |p: &&Piece| {
-                    u16::from(p.lo) <= l.lo && l.lo + l.width <= u16::from(p.lo) + u16::from(p.width)
-                };
+                let inside = |p: &&Piece| u16::from(p.lo) <= l.lo && l.lo + l.width <= p.end();
                 let p = at
                     .pieces
                     .iter()
@@ -308,6 +307,21 @@ impl Lowering<'_, '_> {
                     mask: ones(l.width as u8),
                 })
             }
+        }
+    }
+
+    /// An index: hash distribution gathers it from any containers, here a column of its own does.
+    fn index(&mut self, code: &mut ActionCode, e: &Expr) -> Result<Source, LowerError> {
+        match (self.narrow(code, e), leaf(self.program, e)) {
+            (Err(_), Some(l @ Leaf { base: Base::Field(f), width: ..=32, .. })) => {
+                let (slot, width) = (self.slots.scratch(), l.width as u8);
+                let to =
+                    FieldAt { pieces: [Piece { slot, at: 0, lo: 0, width, keep: 0 }].into_iter().collect() };
+                let from = self.slots.source(f);
+                code.move_bits(&to, &from, l);
+                Ok(Source::Column { slot, shift: 0, mask: ones(width) })
+            }
+            (source, _) => source,
         }
     }
 

@@ -25,6 +25,11 @@ pub(super) struct Piece {
 }
 
 impl Piece {
+    /// The field's bit behind the last one here.
+    pub(super) fn end(self) -> u16 {
+        u16::from(self.lo) + u16::from(self.width)
+    }
+
     /// Ones in the piece's width, right-aligned.
     pub(super) const fn mask(self) -> u32 {
         ones(self.width)

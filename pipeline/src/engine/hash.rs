@@ -1,6 +1,7 @@
 //! Hash computations compiled to table loads over columns. What may not live here: selection.
 
 use super::LowerError;
+use super::action::{Base, leaf};
 use super::batch::Phv;
 use super::field::{FieldAt, Piece, SlotMap};
 use crate::ir::{Expr, Hash, Program};
@@ -37,19 +38,24 @@ impl HashPlan {
         let mut position = 0u16;
         for input in &data.inputs {
             let width = input.width(program);
-            match input {
-                Expr::Const(v, w) => {
-                    layout.constant(position, u32::from(*w), *v);
+            let l = leaf(program, input).ok_or_else(|| fail(&"an input is itself an operation"))?;
+            // A cast to more bits puts zeros in front.
+            let front = position + width - l.width;
+            match l.base {
+                Base::Const(v) => {
+                    layout.constant(front, u32::from(l.width), v >> l.lo);
                 }
-                Expr::Field(f) => {
-                    for p in slots.source(*f).pieces {
-                        let first = position + width - u16::from(p.lo) - u16::from(p.width);
-                        layout
-                            .field(p.slot, u32::from(p.at), u32::from(p.width), first)
-                            .map_err(|e| fail(&e))?;
+                Base::Field(f) => {
+                    for p in slots.source(f).pieces {
+                        let (lo, hi) = (u16::from(p.lo).max(l.lo), (l.lo + l.width).min(p.end()));
+                        if lo < hi {
+                            let at = u32::from(p.at) + u32::from(lo - u16::from(p.lo));
+                            let first = front + l.lo + l.width - hi;
+                            layout.field(p.slot, at, u32::from(hi - lo), first).map_err(|e| fail(&e))?;
+                        }
                     }
                 }
-                _ => return Err(fail(&"inputs are fields and constants")),
+                Base::Param(_) => return Err(fail(&"an input is a parameter")),
             }
             position += width;
         }

@@ -24,6 +24,7 @@
 
 mod control;
 mod decl;
+mod declare;
 mod expr;
 mod intrinsic;
 mod loc;

@@ -26,4 +26,5 @@ pub use data::{
 pub use deps::{Dependency, DependencyGraph, Edge, node_name};
 pub use nofit::{Exhausted, NoFit, Place, Resource};
 pub use passes::{PASSES, PassInfo, place, place_with};
+pub use timing::stage_latencies;
 pub use verify::verify;

@@ -4,7 +4,7 @@
 //! are the chip model's. What may not: parser and deparser.
 
 use super::bits::PhvView;
-use super::data::{Owner, PlacedNode, UnitUse};
+use super::data::{Owner, PlacedNode, Placement, UnitUse};
 use crate::entity::EntityMap;
 use crate::flow::{Flow, Node, NodeKind};
 use crate::ir::Program;
@@ -12,7 +12,7 @@ use sluice_asic::chip::{ChipSpec, Column};
 use sluice_asic::geometry::is_wide_selector;
 use sluice_asic::gress::Gress;
 use sluice_asic::latency::{
-    GressLatency, StageDependency, StageFeatures, StageUse, egress_latency, gress_latency,
+    GressLatency, StageDependency, StageFeatures, StageLatency, StageUse, egress_latency, gress_latency,
 };
 use sluice_asic::phv::Container;
 use std::collections::BTreeSet;
@@ -130,4 +130,13 @@ pub(crate) fn latency(chip: &ChipSpec, gress: Gress, stages: &[StageUse]) -> Gre
         Gress::Ingress => gress_latency(&chip.latency, stages),
         Gress::Egress => egress_latency(&chip.latency, stages),
     }
+}
+
+/// The cycles of every stage of one gress of a placed program.
+#[must_use]
+pub fn stage_latencies(program: &Program, placement: &Placement, gress: Gress) -> Vec<StageLatency> {
+    let (chip, placed) = (&placement.chip, placement.gress(gress));
+    let view = PhvView::new(chip, &placement.phv);
+    let stages = stages(program, chip, &view, (gress, &placed.flow), &placed.nodes, &placement.units);
+    latency(chip, gress, &stages).stages
 }

@@ -1,5 +1,6 @@
 //! The numbers of a report. What may not live here: layout.
 
+use super::detail::Detail;
 use super::limits::{self, Limit};
 use crate::flow::{Node, NodeKind};
 use crate::ir::{Loc, ParamValue, Program, TogetherData};
@@ -71,6 +72,8 @@ pub struct TableReport {
     pub parts: Vec<Part>,
     /// Earliest stage that dependencies alone allow.
     pub min_stage: u8,
+    /// Stages that must follow its own because of what depends on it.
+    pub tail: u32,
     /// Why it is not earlier than it is.
     pub why: String,
     /// Entries that it must hold.
@@ -120,6 +123,8 @@ pub struct Report {
     pub parser_rows_available: u32,
     /// Values that public sources do not give.
     pub assumptions: Vec<Assumption>,
+    /// What stands behind the numbers.
+    pub detail: Detail,
     /// Ports that state must see together.
     pub together: Vec<TogetherReport>,
 }
@@ -151,7 +156,7 @@ impl Report {
         }
         let gresses = Gress::ALL.map(|g| gress(program, placement, &graph, g));
         let total = total(chip, &gresses);
-        let tables = Gress::ALL.into_iter().flat_map(|g| tables(program, placement, g)).collect();
+        let tables = Gress::ALL.into_iter().flat_map(|g| tables(program, placement, &graph, g)).collect();
         Report {
             program: program.name.clone(),
             params: program.params.clone(),
@@ -167,6 +172,7 @@ impl Report {
             parser_rows_available: chip.parser.tcam_rows,
             assumptions: super::assumptions::of(program, chip),
             together: program.together.iter().map(|t| together(program, t)).collect(),
+            detail: Detail::new(program, placement, &graph),
         }
     }
 
@@ -265,9 +271,14 @@ fn total(chip: &ChipSpec, gresses: &[GressReport; 2]) -> Duration {
     packet.total(chip.mau.clock)
 }
 
-fn tables(program: &Program, placement: &Placement, gress: Gress) -> Vec<TableReport> {
+fn tables(
+    program: &Program,
+    placement: &Placement,
+    graph: &DependencyGraph,
+    gress: Gress,
+) -> Vec<TableReport> {
     let placed = placement.gress(gress);
-    placed.flow.nodes.keys().map(|node| table(program, placement, Owner { gress, node })).collect()
+    placed.flow.nodes.keys().map(|node| table(program, placement, graph, Owner { gress, node })).collect()
 }
 
 fn together(program: &Program, group: &TogetherData) -> TogetherReport {
@@ -278,7 +289,7 @@ fn together(program: &Program, group: &TogetherData) -> TogetherReport {
     }
 }
 
-fn table(program: &Program, placement: &Placement, owner: Owner) -> TableReport {
+fn table(program: &Program, placement: &Placement, graph: &DependencyGraph, owner: Owner) -> TableReport {
     let gress = placement.gress(owner.gress);
     let node: Node = owner.node;
     let placed = &gress.nodes[node];
@@ -308,6 +319,7 @@ fn table(program: &Program, placement: &Placement, owner: Owner) -> TableReport 
         kind,
         parts: placed.parts.clone(),
         min_stage: placed.min_stage,
+        tail: graph.tail(owner),
         why: placed.why.clone(),
         required,
         allocated: placed.parts.iter().map(|p| u64::from(p.entries)).sum(),

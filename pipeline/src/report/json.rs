@@ -1,12 +1,14 @@
 //! The report as JSON, schema `sluice.report/1`. What may not live here: numbers that the report lacks.
 
 use super::data::{GressReport, Report, StageReport, TableReport, hundredths};
+use super::detail::UnitReport;
 use crate::ir::{ParamValue, Program};
 use crate::place::NoFit;
 use crate::place::phv::PhvSummary;
 use serde_json::{Map, Value, json};
 use sluice_asic::chip::Column;
 use sluice_asic::gress::Gress;
+use sluice_asic::latency::StageLatency;
 
 const SCHEMA: &str = "sluice.report/1";
 
@@ -22,12 +24,13 @@ pub fn json(report: &Report) -> Value {
         "params": params(&report.params),
         "fits": true,
         "reason": null,
+        "remedies": [],
         "stages_used": {
             "ingress": ingress.stages_used, "egress": egress.stages_used, "total": report.stages_used(),
         },
         "latency": {
-            "ingress": latency(ingress),
-            "egress": latency(egress),
+            "ingress": latency((ingress, &report.detail.stages[0])),
+            "egress": latency((egress, &report.detail.stages[1])),
             "total_ns": report.total.as_ps().div_ceil(1000),
         },
         "resources": {
@@ -44,6 +47,17 @@ pub fn json(report: &Report) -> Value {
         "assumptions": report.assumptions.iter().map(|a| json!({
             "id": a.id, "text": a.text, "value": a.value, "why": a.why,
         })).collect::<Vec<_>>(),
+        "units": report.detail.units.iter().map(unit).collect::<Vec<_>>(),
+        "dependencies": report.detail.dependencies.iter().map(|e| json!({
+            "from": e.from, "to": e.to, "kind": e.kind, "stages": e.distance, "through": e.through,
+            "critical": e.critical,
+        })).collect::<Vec<_>>(),
+        "containers": report.detail.containers.iter().map(|c| json!({
+            "name": c.name, "gress": c.gress.name(),
+            "holds": c.holds.iter().map(|(name, at, width)| json!({
+                "what": name, "bit": at, "width": width,
+            })).collect::<Vec<_>>(),
+        })).collect::<Vec<_>>(),
     })
 }
 
@@ -57,6 +71,7 @@ pub fn json_no_fit(program: &Program, no_fit: &NoFit) -> Value {
         "params": params(&program.params),
         "fits": false,
         "reason": no_fit.reason(),
+        "remedies": [],
         "stages_used": null,
         "latency": null,
         "resources": null,
@@ -64,6 +79,9 @@ pub fn json_no_fit(program: &Program, no_fit: &NoFit) -> Value {
         "phv": null,
         "parser": null,
         "assumptions": [],
+        "units": [],
+        "dependencies": [],
+        "containers": [],
     })
 }
 
@@ -71,11 +89,32 @@ fn params(params: &[ParamValue]) -> Value {
     Value::Object(params.iter().map(|p| (p.key.clone(), Value::from(p.value.clone()))).collect::<Map<_, _>>())
 }
 
-fn latency(gress: &GressReport) -> Value {
+/// A unit with its coordinates; the owner is a position in `tables`.
+fn unit(unit: &UnitReport) -> Value {
+    json!({
+        "stage": unit.stage, "column": unit.column.id(), "row": unit.row, "col": unit.col,
+        "table": unit.table, "purpose": unit.purpose,
+    })
+}
+
+fn stage_cycles(stages: &[StageLatency]) -> Value {
+    stages
+        .iter()
+        .map(|s| {
+            json!({
+                "dependency": format!("{:?}", s.dependency).to_lowercase(), "length": s.length.0,
+                "predication": s.predication.0, "adds": s.contribution.0, "group": s.group,
+            })
+        })
+        .collect()
+}
+
+fn latency((gress, stages): (&GressReport, &[StageLatency])) -> Value {
     json!({
         "mau_cycles": gress.mau_cycles,
         "parser_cycles": gress.paths.iter().map(|p| json!({ "path": p.path, "cycles": p.cycles })).collect::<Vec<_>>(),
         "deparser_cycles": gress.deparser_cycles,
+        "stages": stage_cycles(stages),
     })
 }
 

@@ -4,16 +4,24 @@
 //! What may not: placement, files, printing.
 
 mod assumptions;
+mod compare;
 mod data;
+mod detail;
 mod grid;
+mod html;
 mod json;
 mod limits;
 mod text;
+mod vendor;
 
 #[cfg(test)]
 mod tests;
 
+pub use compare::{Comparison, Difference, compare, json_no_comparison};
 pub use data::{GressReport, PathReport, Report, StageReport, TableReport, TogetherReport, Usage};
+pub use detail::{ContainerReport, Detail, EdgeReport, StateReport, UnitReport};
+pub use html::html;
 pub use json::{json, json_no_fit};
 pub use limits::Limit;
 pub use text::{text, text_no_fit};
+pub use vendor::{resources_log, table_summary};

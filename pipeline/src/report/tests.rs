@@ -1,12 +1,14 @@
 //! The report of sample programs: golden text, the JSON contract, agreement of both.
 
-use super::{Report, json, json_no_fit, text, text_no_fit};
+use super::{Report, compare, html, json, json_no_fit, resources_log, table_summary, text, text_no_fit};
 use crate::place::{place, samples};
 use sluice_asic::chip::{ChipSpec, Column};
 
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 17] = [
     "assumptions",
     "chip",
+    "containers",
+    "dependencies",
     "fits",
     "latency",
     "params",
@@ -14,10 +16,12 @@ const KEYS: [&str; 13] = [
     "phv",
     "program",
     "reason",
+    "remedies",
     "resources",
     "schema",
     "stages_used",
     "tables",
+    "units",
 ];
 
 fn report(routes: u32, chip: &ChipSpec) -> Report {
@@ -103,4 +107,72 @@ fn totals_are_sums_of_stages_and_within_the_chip() {
         }
         assert!(report.totals[Column::Slots16.index()] > 0, "slots are counted");
     }
+}
+
+#[test]
+fn totals_are_the_distinct_units_of_the_json() {
+    let value = json(&report(100_000, &ChipSpec::tofino2()));
+    for total in value["resources"]["totals"].as_array().unwrap() {
+        let column = &total["id"];
+        let units = value["units"].as_array().unwrap().iter().filter(|u| &u["column"] == column);
+        // Both colours of an instruction row count once.
+        let colours = column == "vliw";
+        let distinct: std::collections::BTreeSet<(u64, u64, u64)> = units
+            .map(|u| {
+                let number = |key: &str| u[key].as_u64().unwrap();
+                (number("stage"), number("row"), if colours { 0 } else { number("col") })
+            })
+            .collect();
+        assert_eq!(total["used"], distinct.len(), "{column}");
+    }
+}
+
+#[test]
+fn stage_cycles_add_up_to_the_gress() {
+    for chip in [ChipSpec::tofino(), ChipSpec::tofino2()] {
+        let report = report(12_000, &chip);
+        for (gress, stages) in report.gresses.iter().zip(&report.detail.stages) {
+            let sum: u64 = stages.iter().map(|s| s.contribution.0).sum();
+            assert_eq!(u64::from(gress.mau_cycles), sum + u64::from(chip.latency.corner_turn));
+        }
+    }
+}
+
+#[test]
+fn the_page_needs_nothing_else_and_names_everything() {
+    let report = report(12_000, &ChipSpec::tofino());
+    let page = html(&report);
+    assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>"));
+    for outside in ["http:", "https:", "<script", "<link", "src=", "@import"] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+    for table in &report.tables {
+        assert!(page.contains(&table.name), "{}", table.name);
+    }
+    for container in &report.detail.containers {
+        assert!(page.contains(&format!("<b>{}</b>", container.name)), "{}", container.name);
+    }
+    // Elements are closed: as many ends as beginnings.
+    for element in ["section", "table", "tr", "svg", "details", "g"] {
+        let begun =
+            page.matches(&format!("<{element}>")).count() + page.matches(&format!("<{element} ")).count();
+        assert_eq!(begun, page.matches(&format!("</{element}>")).count(), "{element}");
+    }
+}
+
+#[test]
+fn golden_vendor_layout() {
+    let report = report(12_000, &ChipSpec::tofino());
+    insta::assert_snapshot!("l3_mau_resources_log", resources_log(&report));
+    insta::assert_snapshot!("l3_table_summary_log", table_summary(&report));
+}
+
+#[test]
+fn a_report_compared_with_itself_has_no_difference() {
+    let (small, large) = (report(12_000, &ChipSpec::tofino()), report(30_000, &ChipSpec::tofino()));
+    let same = compare(["a".into(), "b".into()], [&small, &small]);
+    assert!(same.rows.iter().all(|r| r.values[0] == r.values[1]));
+    let grown = compare(["a".into(), "b".into()], [&small, &large]);
+    let tcam = grown.rows.iter().find(|r| r.what == "TCAM").unwrap();
+    assert!(tcam.values[0] < tcam.values[1] && grown.text().contains("TCAM"));
 }

@@ -52,11 +52,8 @@ fn add(sum: &mut Sum, sym: &Sym, sign: i32, sense: Sense, format: Format) -> Res
     match sym {
         Sym::Const(value) => {
             let value = if sense == Sense::Signed { signed(*value, format) } else { *value as i64 };
-            let sum_of = i64::from(sign).checked_mul(value).and_then(|v| sum.constant.checked_add(v));
-            let Some(constant) = sum_of else {
-                return Err(Fault::new("adds up constants of more than 63 bits", "use smaller constants"));
-            };
-            sum.constant = constant;
+            // Halves that are too wide to compare are refused elsewhere; here they only must not overflow.
+            sum.constant = sum.constant.wrapping_add(i64::from(sign).wrapping_mul(value));
         }
         Sym::Memory(half) => sum.memory[*half as usize] += sign,
         Sym::Phv(n) => {
@@ -113,11 +110,8 @@ fn compare(relation: Relation, sense: Sense, sum: Sum, format: Format) -> Result
     let first = memory.first().map(|&h| sum.memory[h]).or_else(|| phv.first().map(|&n| sum.phv[n]));
     if first == Some(-1) && (sense != Sense::Serial || matches!(relation, Relation::Equ | Relation::Neq)) {
         flip = true;
-        constant = if sense == Sense::Serial {
-            signed(constant.wrapping_neg() as u64, format)
-        } else {
-            constant.wrapping_neg()
-        };
+        constant =
+            if sense == Sense::Serial { signed(constant.wrapping_neg() as u64, format) } else { -constant };
         relation = match relation {
             Relation::Grt => Relation::Lss,
             Relation::Lss => Relation::Grt,

@@ -46,7 +46,7 @@ pub(crate) struct ActionDemand {
 }
 
 /// A hash computation for actions or for the index of a counter.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct HashDemand {
     /// Bytes read.
     pub(crate) bytes: BTreeSet<ByteRef>,
@@ -323,18 +323,18 @@ impl Context<'_> {
         need
     }
 
-    /// An indirect counter is counted once per node; an index from the packet goes through hash distribution.
+    /// An indirect counter stands once per node; every other index from the packet goes through hash distribution.
     fn count(&self, counter: Counter, index: &Expr, demand: &mut Demand) {
         let data = &self.program.counters[counter];
         let CounterHome::Indirect(size) = data.home else { return };
-        if demand.counters.iter().any(|c| c.counter == counter) {
-            return;
+        if !demand.counters.iter().any(|c| c.counter == counter) {
+            demand.counters.push(CounterDemand { counter, kind: data.kind, size: Some(size.max(1)) });
         }
-        demand.counters.push(CounterDemand { counter, kind: data.kind, size: Some(size.max(1)) });
         let bytes = self.input_bytes(std::slice::from_ref(index));
-        if !bytes.is_empty() {
-            let bits = u32::from(index.width(self.program)).min(bits_for(size).max(1));
-            demand.hashes.push(HashDemand { bytes, bits, name: data.name.clone() });
+        let bits = u32::from(index.width(self.program)).min(bits_for(size).max(1));
+        let hash = HashDemand { bytes, bits, name: data.name.clone() };
+        if !hash.bytes.is_empty() && !demand.hashes.contains(&hash) {
+            demand.hashes.push(hash);
         }
     }
 

@@ -244,7 +244,8 @@ impl Layout<'_> {
             }
         }
         self.equal(&loose);
-        let used = self.demand.hash_bits.len() as u32;
+        // A magnitude begins at a whole code, so bits between two of them may be lost.
+        let used = self.demand.hash_bits.last().map_or(0, |last| u32::from(*last) + 1);
         if used > self.mau.gateway_hash_bits {
             return Err(format!("{} crossbar bytes and {used} hash bits", self.demand.fixed.len()));
         }

@@ -4,8 +4,8 @@
 
 use super::super::bits::ByteRef;
 use super::super::data::{Owner, Unit, UnitUse};
+use rustc_hash::FxHashMap;
 use sluice_asic::chip::Column;
-use std::collections::BTreeMap;
 
 /// What a unit carries, which decides who may share it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub(crate) struct Mark(usize);
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pool {
     stage: u8,
-    held: BTreeMap<(Column, u16, u16), Held>,
+    held: FxHashMap<(Column, u16, u16), Held>,
     log: Vec<UnitUse>,
 }
 
@@ -50,6 +50,17 @@ impl Pool {
     /// A stage with all units free.
     pub(crate) fn new(stage: u8) -> Self {
         Pool { stage, ..Default::default() }
+    }
+
+    /// How many of these bytes a crossbar does not carry yet.
+    pub(crate) fn missing<'b>(&self, column: Column, bytes: impl Iterator<Item = &'b ByteRef>) -> usize {
+        let carried: Vec<ByteRef> = self
+            .held
+            .iter()
+            .filter(|((c, ..), _)| *c == column)
+            .filter_map(|(_, h)| if let Content::Byte(byte) = h.content { Some(byte) } else { None })
+            .collect();
+        bytes.filter(|b| !carried.contains(b)).count()
     }
 
     /// Whether nobody uses the unit.
@@ -98,8 +109,10 @@ impl Pool {
 
     /// Makes `owner` a further owner of everything that carries this content; false if nothing does.
     pub(crate) fn join(&mut self, content: Content, owner: Owner) -> bool {
-        let theirs: Vec<(Column, u16, u16)> =
+        let mut theirs: Vec<(Column, u16, u16)> =
             self.held.iter().filter(|(_, h)| h.content == content).map(|(key, _)| *key).collect();
+        // The map's order is nobody's business.
+        theirs.sort_unstable();
         for &at in &theirs {
             let purpose = self.log.iter().find(|u| (u.unit.column, u.unit.row, u.unit.col) == at);
             let purpose = purpose.map(|u| u.purpose.clone()).unwrap_or_default();

@@ -44,9 +44,14 @@ pub(crate) fn exact(
     let most = if fixed.is_empty() { most } else { 1 };
     let groups = mau.exact_xbar_groups.min(16);
     let least = (bytes.len() as u32).div_ceil(mau.exact_xbar_group_bytes.max(1)).max(1);
+    // Nothing needs fewer new bytes than are nowhere yet, so the first choice that needs no more is taken.
+    let fewest = pool.missing(Column::ExactXbar, bytes.iter().chain(fixed.iter().map(|(_, b)| b)));
     for count in least..=most.min(groups) {
         let mut best: Option<(usize, Vec<u16>, Assigned)> = None;
         for subset in 0_u32..1 << groups {
+            if best.as_ref().is_some_and(|(new, ..)| *new <= fewest) {
+                break;
+            }
             if subset.count_ones() != count {
                 continue;
             }
@@ -76,6 +81,7 @@ pub(crate) fn ternary(
 ) -> bool {
     let pairs = (mau.ternary_xbar_groups / 2) as u16;
     let mut best: Option<(usize, Assigned)> = None;
+    let fewest = pool.missing(Column::TernaryXbar, key.keys());
     for subset in 0_u32..1 << pairs.min(16) {
         if subset.count_ones() != width / 2 {
             continue;
@@ -87,6 +93,9 @@ pub(crate) fn ternary(
             (0..pairs * 2).filter(|g| !whole.contains(&(g / 2))).map(Some).collect()
         };
         for single in singles {
+            if best.as_ref().is_some_and(|(new, _)| *new <= fewest) {
+                break;
+            }
             let mut places: Vec<Place> = whole.iter().flat_map(|&p| ternary_pair(mau, p)).collect();
             if let Some(group) = single {
                 let half = ternary_pair(mau, group / 2).into_iter();

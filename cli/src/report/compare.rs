@@ -1,0 +1,83 @@
+//! `sluice report --compare`: two programs, parameter sets or chips beside each other. What may not live here:
+//! what is compared.
+
+use super::print;
+use crate::args::{ReportArgs, Target};
+use crate::fail::Failure;
+use crate::files::{Folder, pretty};
+use crate::resolve;
+use sluice_pipeline::place::NoFit;
+use sluice_pipeline::report::{self, Report};
+
+/// One side of a comparison.
+struct Side {
+    program: String,
+    target: Target,
+    /// How it is called: what sets it apart from the other.
+    name: String,
+}
+
+/// The other side: what the words do not name is as in `args`.
+fn other(args: &ReportArgs, words: &str) -> Side {
+    let mut side =
+        Side { program: args.program.clone(), target: args.target.clone(), name: words.to_owned() };
+    for word in words.split_whitespace() {
+        match word.split_once('=') {
+            None => word.clone_into(&mut side.program),
+            Some(("chip", chip)) => chip.clone_into(&mut side.target.chip),
+            Some((key, value)) => {
+                side.target.sets.retain(|(k, _)| k != key);
+                side.target.sets.push((key.to_owned(), value.to_owned()));
+            }
+        }
+    }
+    // Parameters of one program mean nothing to another.
+    if side.program != args.program {
+        let own = |key: &str| words.split_whitespace().any(|w| w.split('=').next() == Some(key));
+        side.target.sets.retain(|(k, _)| own(k));
+    }
+    side.name = name(&side.program, &side.target);
+    side
+}
+
+fn name(program: &str, target: &Target) -> String {
+    let sets: String = target.sets.iter().map(|(k, v)| format!(" {k}={v}")).collect();
+    format!("{program} on {}{sets}", target.chip)
+}
+
+fn placed(side: &Side) -> Result<Result<Report, Box<NoFit>>, Failure> {
+    let chip = resolve::chip(&side.target.chip)?;
+    let program = resolve::build(resolve::stage(&side.program)?, &side.target)?;
+    Ok(resolve::fit(&program, &chip).map(|placement| Report::new(&program, &placement)))
+}
+
+/// Prints the comparison; exit 1 when a side does not fit.
+pub(super) fn run(args: &ReportArgs, words: &str, as_json: bool) -> Result<(), Failure> {
+    let first = Side {
+        program: args.program.clone(),
+        target: args.target.clone(),
+        name: name(&args.program, &args.target),
+    };
+    let second = other(args, words);
+    let (a, b) = match (placed(&first)?, placed(&second)?) {
+        (Ok(a), Ok(b)) => (a, b),
+        (a, b) => {
+            let sides = [a.err(), b.err()];
+            let text: String = sides.iter().flatten().map(|n| report::text_no_fit(n)).collect();
+            let reasons = sides.map(|side| side.map(|no_fit| no_fit.reason()));
+            let value = report::json_no_comparison(&[first.name, second.name], &reasons);
+            print(&text, &value, as_json)?;
+            return Err(Failure::Property);
+        }
+    };
+    let comparison = report::compare([first.name, second.name], [&a, &b]);
+    let (text, value) = (comparison.text(), comparison.json());
+    if let Some(dir) = &args.output {
+        let mut folder = Folder::default();
+        folder.text(dir, "comparison.txt", "text", "the comparison for people", &text)?;
+        let schema = "sluice.comparison/1";
+        folder.text(dir, "comparison.json", schema, "the comparison for machines", &pretty(&value))?;
+        folder.finish(dir)?;
+    }
+    print(&text, &value, as_json)
+}

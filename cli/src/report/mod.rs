@@ -1,0 +1,83 @@
+//! `sluice report`: does it fit. What may not live here: placement.
+
+mod compare;
+mod plot;
+mod remedies;
+mod sweep;
+
+use crate::args::ReportArgs;
+use crate::fail::Failure;
+use crate::files::{Folder, Pending, pretty};
+use crate::resolve;
+use serde_json::Value;
+use sluice_pipeline::report::{self, Report};
+use std::io::Write;
+
+/// Places a program and prints the report; exit 1 when it does not fit.
+pub(crate) fn run(args: &ReportArgs, as_json: bool) -> Result<(), Failure> {
+    if let Some(words) = &args.compare {
+        return compare::run(args, words, as_json);
+    }
+    if let Some(range) = &args.sweep {
+        return sweep::run(args, range, as_json);
+    }
+    let chip = resolve::chip(&args.target.chip)?;
+    let stage = resolve::stage(&args.program)?;
+    let program = resolve::build(stage, &args.target)?;
+    match resolve::fit(&program, &chip) {
+        Ok(placement) => fits(args, &Report::new(&program, &placement), as_json),
+        Err(no_fit) => {
+            let remedies = remedies::find(args, &program, &chip)?;
+            let text = report::text_no_fit(&no_fit) + &remedies::text(&remedies);
+            let mut value = report::json_no_fit(&program, &no_fit);
+            value["remedies"] = remedies::json(&remedies);
+            let mut folder = Folder::default();
+            if let Some(dir) = &args.output {
+                for_both(&mut folder, dir, &text, &value)?;
+                folder.finish(dir)?;
+            }
+            print(&text, &value, as_json)?;
+            Err(Failure::Property)
+        }
+    }
+}
+
+fn fits(args: &ReportArgs, report: &Report, as_json: bool) -> Result<(), Failure> {
+    let (text, value) = (report::text(report), report::json(report));
+    let log = || report::resources_log(report);
+    let summary = || report::table_summary(report);
+    if let Some(dir) = &args.output {
+        let mut folder = Folder::default();
+        for_both(&mut folder, dir, &text, &value)?;
+        folder.text(dir, "report.html", "html", "the report as a page", &report::html(report))?;
+        folder.text(dir, "mau.resources.log", "text", "units per stage in the vendor's layout", &log())?;
+        folder.text(dir, "table_summary.log", "text", "tables in the vendor's layout", &summary())?;
+        folder.finish(dir)?;
+    }
+    if let Some(path) = &args.html {
+        let mut file = Pending::create(path)?;
+        let page = report::html(report);
+        file.writer().write_all(page.as_bytes()).map_err(|e| Failure::file("write", path, &e))?;
+        file.finish()?;
+    }
+    if args.vendor_layout {
+        return print(&format!("{}\n{}", log(), summary()), &value, false);
+    }
+    print(&text, &value, as_json)
+}
+
+fn for_both(folder: &mut Folder, dir: &std::path::Path, text: &str, value: &Value) -> Result<(), Failure> {
+    folder.text(dir, "report.txt", "text", "the report for people", text)?;
+    folder.text(dir, "report.json", "sluice.report/1", "the report for machines", &pretty(value))
+}
+
+/// One of the two forms on stdout.
+fn print(text: &str, value: &Value, as_json: bool) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    if as_json {
+        write!(out, "{}", pretty(value))?
+    } else {
+        write!(out, "{text}")?
+    }
+    Ok(())
+}

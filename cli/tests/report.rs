@@ -1,0 +1,105 @@
+//! `sluice report`: pages, the vendor's layout, comparisons and sweeps.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+mod support;
+
+use serde_json::Value;
+use support::{folder, json, ok, refused, sluice, text};
+
+#[test]
+fn a_folder_gets_every_form_of_the_report() {
+    let dir = folder("report");
+    ok(&["report", "l3-ecmp", "-o", text(dir.path())]);
+    let read = |name: &str| std::fs::read_to_string(dir.path().join(name)).unwrap();
+    let manifest: Value = serde_json::from_str(&read("manifest.json")).unwrap();
+    for file in manifest["files"].as_array().unwrap() {
+        assert!(!read(file["file"].as_str().unwrap()).is_empty(), "{file}");
+    }
+    let report: Value = serde_json::from_str(&read("report.json")).unwrap();
+    let (page, log) = (read("report.html"), read("mau.resources.log"));
+    for table in report["tables"].as_array().unwrap() {
+        let name = table["name"].as_str().unwrap();
+        assert!(page.contains(name) && log.contains(name), "{name}");
+    }
+    let alone = dir.path().join("alone.html");
+    ok(&["report", "l3-ecmp", "--html", text(&alone)]);
+    assert_eq!(std::fs::read_to_string(alone).unwrap(), page);
+    let printed = ok(&["report", "l3-ecmp", "--vendor-layout"]);
+    assert!(printed.starts_with(&log) && printed.ends_with(&read("table_summary.log")));
+}
+
+#[test]
+fn a_comparison_takes_what_is_not_named_from_the_first() {
+    let more = json(&["report", "l3-ecmp", "--compare", "ipv4_routes=40000", "--json"]);
+    assert_eq!(more["params"][0]["key"], "ipv4_routes");
+    let row = |value: &Value, what: &str| {
+        let rows = value["rows"].as_array().unwrap();
+        rows.iter().find(|r| r["what"] == what).unwrap()["values"].clone()
+    };
+    let tcam = row(&more, "TCAM");
+    assert!(tcam[0].as_u64() < tcam[1].as_u64(), "{tcam}");
+    let chips = json(&["report", "l3-ecmp", "--compare", "chip=tofino", "--json"]);
+    assert_eq!(chips["names"][1], "l3-ecmp on tofino");
+    assert!(ok(&["report", "l3-ecmp", "--compare", "chip=tofino"]).contains("B - A"));
+    let too_much = sluice(&["report", "l3-ecmp", "--compare", "ipv4_routes=400000", "--json"]);
+    assert_eq!(too_much.status.code(), Some(1));
+    let value: Value = serde_json::from_slice(&too_much.stdout).unwrap();
+    assert_eq!(value["fits"], serde_json::json!([true, false]));
+    assert!(value["reasons"][1].as_str().unwrap().contains("tcam"), "{value}");
+}
+
+#[test]
+fn a_sweep_finds_the_largest_value_that_fits() {
+    let dir = folder("sweep");
+    let args =
+        ["report", "l3-ecmp", "--sweep", "ipv4_routes=180200..180240", "--json", "-o", text(dir.path())];
+    let out = sluice(&args);
+    let sweep: Value = serde_json::from_slice(&out.stdout).unwrap();
+    let points = sweep["points"].as_array().unwrap();
+    let largest = sweep["largest_that_fits"].as_u64();
+    let fits = |value: u64| points.iter().find(|p| p["value"] == value).unwrap()["fits"] == true;
+    match largest {
+        // The one behind it was tried and does not fit.
+        Some(largest) if largest < 180_240 => assert!(fits(largest) && !fits(largest + 1)),
+        Some(_) => assert!(points.iter().all(|p| p["fits"] == true)),
+        None => assert_eq!(out.status.code(), Some(1)),
+    }
+    let drawing = std::fs::read_to_string(dir.path().join("sweep.svg")).unwrap();
+    assert!(drawing.starts_with("<svg") && drawing.contains("ipv4_routes"));
+}
+
+#[test]
+fn mistakes_in_words_are_named() {
+    for (args, word) in [
+        (&["report", "l3-ecmp", "--sweep", "ipv4_routes"][..], "names no parameter"),
+        (&["report", "l3-ecmp", "--sweep", "ipv4_routes=9..3"], "is empty"),
+        (&["report", "l3-ecmp", "--sweep", "ipv4_rotues=1..2"], "ipv4_routes"),
+        (&["report", "l3-ecmp", "--compare", "chip=tofino3"], "tofino3"),
+        (&["report", "l3-ecmp", "--compare", "l4-ecmp"], "l4-ecmp"),
+    ] {
+        let (code, stderr) = refused(args);
+        assert!(code == 2 && stderr.contains(word), "{args:?}: {stderr}");
+    }
+}
+
+#[test]
+fn a_program_that_does_not_fit_gets_remedies_that_help() {
+    let small = ["--set", "ecmp_groups=64", "--set", "neighbors=64", "--set", "macs=64"];
+    let args =
+        [&["report", "l3-ecmp", "--chip", "tofino", "--set", "ipv4_routes=100000", "--json"], &small[..]]
+            .concat();
+    let out = sluice(&args);
+    assert_eq!(out.status.code(), Some(1));
+    let report: Value = serde_json::from_slice(&out.stdout).unwrap();
+    let remedies = report["remedies"].as_array().unwrap();
+    let routes = remedies.iter().find(|r| r["set"] == "ipv4_routes").unwrap();
+    let to = routes["to"].as_u64().unwrap();
+    let fits = |value: u64| {
+        let set = format!("ipv4_routes={value}");
+        sluice(&[&["report", "l3-ecmp", "--chip", "tofino", "--set", &set], &small[..]].concat())
+            .status
+            .success()
+    };
+    assert!(fits(to) && !fits(to + 1), "{to}");
+    assert!(remedies.iter().any(|r| r["chip"] == "tofino2"));
+}

@@ -1,0 +1,52 @@
+//! A program with what happens to it: what tests draw. What may not live here: how parts are made.
+
+use crate::{Draw, Limits, entries, frames, program};
+use proptest::prelude::*;
+use sluice_pipeline::control::ControlOp;
+use sluice_pipeline::ir::Program;
+use sluice_pipeline::text;
+
+/// A program, its entries and packets.
+#[derive(Clone, PartialEq)]
+pub struct Case {
+    /// The program, legal by construction.
+    pub program: Program,
+    /// What the control plane does before the first packet.
+    pub ops: Vec<ControlOp>,
+    /// Packets: the port each comes in by, and its bytes.
+    pub frames: Vec<(u16, Vec<u8>)>,
+}
+
+impl Case {
+    /// A case made of these choices.
+    #[must_use]
+    pub fn drawn(words: &[u32], limits: &Limits) -> Case {
+        // Packets draw from the end, so that shrinking a program leaves them alone.
+        let (front, back) = words.split_at(words.len() - words.len() / 4);
+        let mut d = Draw::new(front);
+        let program = program(&mut d, limits);
+        let mut d = Draw::new(back);
+        let ops = entries(&program, &mut d, limits);
+        let frames = frames(&program, &mut d, limits);
+        Case { program, ops, frames }
+    }
+}
+
+impl std::fmt::Debug for Case {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        writeln!(f, "{}", text::print(&self.program))?;
+        for op in &self.ops {
+            writeln!(f, "{op:?}")?;
+        }
+        for (port, bytes) in &self.frames {
+            writeln!(f, "port {port}: {bytes:02x?}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Cases within limits; they shrink to smaller programs and fewer packets.
+pub fn cases(limits: Limits) -> impl Strategy<Value = Case> {
+    let words = proptest::collection::vec(any::<u32>(), 0..=limits.choices);
+    words.prop_map(move |words| Case::drawn(&words, &limits))
+}

@@ -1,0 +1,247 @@
+//! One case on both engines. What may not live here: how cases are made.
+
+use crate::Case;
+use sluice_asic::gress::Gress;
+use sluice_pipeline::control::ControlState;
+use sluice_pipeline::engine::{Engine, LowerError};
+use sluice_pipeline::packet::{HeadLayout, Packet, PacketStore};
+use sluice_pipeline::pass::{Executor, MAX_BATCH, MadeKind, Pass, PassIn, PassOut, State, Verdict};
+use sluice_pipeline::place::Placement;
+use sluice_pipeline::reference::Reference;
+
+/// What a packet became in one gress: its verdict and, if it goes on, its bytes; and what was made beside it,
+/// as text with bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Passed {
+    output: PassOut,
+    bytes: Option<Vec<u8>>,
+    made: Vec<(String, Vec<u8>)>,
+}
+
+/// What a run did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ran {
+    /// Packets that entered ingress.
+    pub ingress: usize,
+    /// Packets that entered egress.
+    pub egress: usize,
+    /// Packets that left egress.
+    pub out: usize,
+    /// Copies and digests.
+    pub made: usize,
+}
+
+/// The engines differ, or the engine does not take a program that was placed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Difference {
+    /// The engine refuses the program.
+    Refused(LowerError),
+    /// A packet came out differently.
+    Packet {
+        /// Size of the engine's batches.
+        batch: usize,
+        /// Which packet.
+        frame: usize,
+        /// Where.
+        gress: Gress,
+        /// What the reference interpreter did with it.
+        reference: String,
+        /// What the engine did with it.
+        engine: String,
+    },
+    /// Counters or registers differ in the end.
+    State {
+        /// Size of the engine's batches.
+        batch: usize,
+        /// The array.
+        name: String,
+        /// Element or cell.
+        index: usize,
+        /// What it holds after the reference interpreter and after the engine.
+        held: [String; 2],
+    },
+}
+
+impl std::fmt::Display for Difference {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Difference::Refused(error) => write!(f, "{error}"),
+            Difference::Packet { batch, frame, gress, reference, engine } => write!(
+                f,
+                "packet {frame} in {gress}, batches of {batch}:\n  reference {reference}\n  engine    {engine}"
+            ),
+            Difference::State { batch, name, index, held: [reference, engine] } => write!(
+                f,
+                "{name}[{index}], batches of {batch}: {reference} in the reference, {engine} in the engine"
+            ),
+        }
+    }
+}
+
+/// Runs a case on the reference interpreter, packet by packet, and on the engine at batches of 1, 7 and the
+/// largest.
+///
+/// # Errors
+/// The first difference.
+pub fn compare(case: &Case, placement: &Placement) -> Result<Ran, Difference> {
+    let program = &case.program;
+    let mut control = ControlState::new(program);
+    for op in &case.ops {
+        // `entries` made these operations by applying them to the same state.
+        let _ = control.apply(program, op.clone());
+    }
+    let mut reference = Reference::new(program, &control, Default::default());
+    let expected = run(&mut reference, &case.frames, 1);
+    for batch in [1, 7, MAX_BATCH] {
+        let mut engine = Engine::new(program, placement, &control).map_err(Difference::Refused)?;
+        let found = run(&mut engine, &case.frames, batch);
+        same(batch, &expected, &found)?;
+        same_state(case, batch, reference.state(), engine.state())?;
+    }
+    let [ingress, egress] = &expected;
+    Ok(Ran {
+        ingress: ingress.len(),
+        egress: egress.len(),
+        out: egress.iter().filter(|(_, p)| p.output.verdict == Verdict::Forward).count(),
+        made: expected.iter().flatten().map(|(_, p)| p.made.len()).sum(),
+    })
+}
+
+type Passes = Vec<(usize, Passed)>;
+
+/// What each frame became in both gresses.
+fn run(executor: &mut dyn Executor, frames: &[(u16, Vec<u8>)], batch: usize) -> [Passes; 2] {
+    let mut store = PacketStore::new(HeadLayout::default());
+    let mut result = [Vec::new(), Vec::new()];
+    for (chunk, frames) in frames.chunks(batch).enumerate() {
+        let mut inside: Vec<(usize, Pass)> = frames
+            .iter()
+            .enumerate()
+            .map(|(i, (port, bytes))| {
+                let n = chunk * batch + i;
+                (n, Pass::new(store.insert(bytes, 0), arrival(n, *port)))
+            })
+            .collect();
+        for gress in Gress::ALL {
+            let passed = gress_pass(executor, gress, &mut inside, &mut store);
+            inside = inside
+                .into_iter()
+                .filter(|(_, p)| p.output.verdict == Verdict::Forward)
+                .map(|(n, p)| (n, Pass::new(p.packet, departure(n, &p.output))))
+                .collect();
+            result[gress.index()].extend(passed);
+        }
+        inside.into_iter().for_each(|(_, p)| store.remove(p.packet));
+    }
+    result
+}
+
+/// What the device would say of a packet that comes in.
+fn arrival(n: usize, port: u16) -> PassIn {
+    let now = 0xffff_ffff_ff00 + 40 * n as u64;
+    PassIn { port, mac_tstamp: now, global_tstamp: now + 25, ..PassIn::default() }
+}
+
+/// What the traffic manager would say of a packet that goes to egress.
+fn departure(n: usize, ingress: &PassOut) -> PassIn {
+    let depth = (n as u32 * 7) % 500;
+    PassIn {
+        port: ingress.port,
+        qid: ingress.qid,
+        cos: ingress.cos,
+        enq_qdepth: depth,
+        deq_qdepth: depth / 2,
+        enq_tstamp: n as u32 * 100,
+        deq_timedelta: n as u32,
+        ..PassIn::default()
+    }
+}
+
+fn gress_pass(
+    executor: &mut dyn Executor,
+    gress: Gress,
+    inside: &mut [(usize, Pass)],
+    store: &mut PacketStore,
+) -> Passes {
+    let mut passes: Vec<Pass> = inside.iter().map(|(_, p)| *p).collect();
+    executor.run(gress, &mut passes, store);
+    let mut passed: Passes = Vec::with_capacity(passes.len());
+    for ((n, slot), pass) in inside.iter_mut().zip(&passes) {
+        *slot = *pass;
+        let goes = matches!(pass.output.verdict, Verdict::Forward | Verdict::Resubmit);
+        let bytes = goes.then(|| bytes(store, pass.packet));
+        // The engine knows the cycles of a path, the reference does not.
+        let output = PassOut { parser_cycles: 0, ..pass.output };
+        passed.push((*n, Passed { output, bytes, made: Vec::new() }));
+    }
+    for made in executor.made().drain(..) {
+        let (mut what, packet) = (format!("{:?}", made.kind), None);
+        let mut with = |kind: MadeKind, p: Packet| {
+            what = text(kind);
+            Some(p)
+        };
+        let packet = match made.kind {
+            MadeKind::Mirror { copy, .. } => with(made.kind, copy),
+            MadeKind::Digest { data, .. } => with(made.kind, data),
+            MadeKind::Multicast(_) | MadeKind::FlowControl(_) | MadeKind::Pktgen(_) => packet,
+        };
+        let content = packet.map_or_else(Vec::new, |p| bytes(store, p));
+        if let Some(p) = packet {
+            store.remove(p);
+        }
+        if let Some((_, of)) = passed.get_mut(made.pass as usize) {
+            of.made.push((what, content));
+        }
+    }
+    // A packet that does not go on is gone before the next gress.
+    for pass in passes.iter().filter(|p| p.output.verdict != Verdict::Forward) {
+        store.remove(pass.packet);
+    }
+    passed
+}
+
+/// What was made, without the packet's number in the store.
+fn text(kind: MadeKind) -> String {
+    match kind {
+        MadeKind::Mirror { session, header, packet, .. } => format!("mirror {session} {header} {packet:?}"),
+        MadeKind::Digest { kind, .. } => format!("digest {kind}"),
+        MadeKind::Multicast(request) => format!("{request:?}"),
+        MadeKind::FlowControl(word) => format!("flow control {word:#x}"),
+        MadeKind::Pktgen(request) => format!("{request:?}"),
+    }
+}
+
+fn bytes(store: &PacketStore, packet: Packet) -> Vec<u8> {
+    [store.head(packet), store.tail(packet)].concat()
+}
+
+fn same(batch: usize, expected: &[Passes; 2], found: &[Passes; 2]) -> Result<(), Difference> {
+    for gress in Gress::ALL {
+        let (expected, found) = (&expected[gress.index()], &found[gress.index()]);
+        let differ = expected.iter().zip(found).find(|(e, f)| e != f);
+        // Fewer packets in egress follow from another verdict in ingress, which was found before.
+        if let Some(((frame, e), (_, f))) = differ {
+            let (reference, engine) = (format!("{e:02x?}"), format!("{f:02x?}"));
+            return Err(Difference::Packet { batch, frame: *frame, gress, reference, engine });
+        }
+    }
+    Ok(())
+}
+
+fn same_state(case: &Case, batch: usize, expected: &State, found: &State) -> Result<(), Difference> {
+    let differ =
+        |name: &str, index, held| Err(Difference::State { batch, name: name.to_owned(), index, held });
+    for (counter, data) in case.program.counters.iter() {
+        let cells = expected.counters[counter].iter().zip(&found.counters[counter]);
+        if let Some((i, (e, f))) = cells.enumerate().find(|(_, (e, f))| e != f) {
+            return differ(&data.name, i, [format!("{e:?}"), format!("{f:?}")]);
+        }
+    }
+    for (register, data) in case.program.registers.iter() {
+        let cells = expected.registers[register].iter().zip(&found.registers[register]);
+        if let Some((i, (e, f))) = cells.enumerate().find(|(_, (e, f))| e != f) {
+            return differ(&data.name, i, [format!("{e:?}"), format!("{f:?}")]);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,93 @@
+//! Choices drawn from a list of numbers. What may not live here: what is chosen.
+
+/// A source of choices. Every choice reads the next number; past the end all numbers are zero, which every
+/// maker takes as its smallest choice, so that shorter lists and smaller numbers mean smaller results.
+#[derive(Clone, Debug)]
+pub struct Draw<'a> {
+    words: &'a [u32],
+    at: usize,
+}
+
+impl<'a> Draw<'a> {
+    /// Draws from these numbers.
+    #[must_use]
+    pub fn new(words: &'a [u32]) -> Self {
+        Draw { words, at: 0 }
+    }
+
+    /// Whether all numbers were used: what is drawn from now on is zero.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.at >= self.words.len()
+    }
+
+    /// The next number.
+    pub fn word(&mut self) -> u32 {
+        let word = self.words.get(self.at).copied().unwrap_or(0);
+        self.at += 1;
+        word
+    }
+
+    /// A number below `n`; 0 if `n` is 0.
+    pub fn below(&mut self, n: usize) -> usize {
+        ((u64::from(self.word()) * n as u64) >> 32) as usize
+    }
+
+    /// True in `n` of `of` cases; the smallest choice is false.
+    pub fn chance(&mut self, n: usize, of: usize) -> bool {
+        self.below(of) + n >= of && n > 0
+    }
+
+    /// One of a list; `None` if it is empty.
+    pub fn pick<T: Copy>(&mut self, list: &[T]) -> Option<T> {
+        let at = self.below(list.len());
+        list.get(at).copied()
+    }
+
+    /// One of a list that has a first element.
+    pub fn of<T: Copy, const N: usize>(&mut self, list: [T; N]) -> T {
+        const { assert!(N > 0) };
+        list[self.below(N)]
+    }
+
+    /// A value of `width` bits, often one at a boundary.
+    pub fn value(&mut self, width: u16) -> u128 {
+        let mask = sluice_asic::alu::width_mask(u32::from(width));
+        let top = mask ^ (mask >> 1);
+        let value = match self.below(12) {
+            0..=4 => self.below(4) as u128,
+            5 => mask,
+            6 => mask.saturating_sub(self.below(3) as u128),
+            7 => top,
+            8 => top.saturating_sub(1),
+            _ => {
+                let words = [(); 4].map(|()| u128::from(self.word()));
+                words[0] | words[1] << 32 | words[2] << 64 | words[3] << 96
+            }
+        };
+        value & mask
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn past_the_end_every_choice_is_the_smallest() {
+        let mut d = Draw::new(&[]);
+        assert!(d.is_empty());
+        assert_eq!((d.word(), d.below(9), d.chance(8, 9), d.of([4, 5]), d.value(32)), (0, 0, false, 4, 0));
+        assert_eq!(d.pick::<u8>(&[]), None);
+    }
+
+    #[test]
+    fn choices_cover_their_range() {
+        let words: Vec<u32> = (0..64).map(|i: u32| i << 26).collect();
+        let mut d = Draw::new(&words);
+        let seen: std::collections::BTreeSet<usize> = (0..64).map(|_| d.below(5)).collect();
+        assert_eq!(seen.len(), 5);
+        let mut d = Draw::new(&words);
+        assert_eq!((0..64).filter(|_| d.chance(1, 4)).count(), 16);
+    }
+}

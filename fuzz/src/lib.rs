@@ -1,0 +1,21 @@
+//! Random stage programs with entries and packets, and the comparison of the two engines on them.
+//!
+//! What lives here: strategies that build programs which are legal by construction, worlds for them (entries,
+//! packets), and the differential run. What may not: any particular stage program, files, printing.
+//!
+//! Everything random is drawn from a list of numbers ([`Draw`]) that `proptest` makes and shrinks; a list of
+//! zeros, or an empty one, gives the smallest program.
+
+mod case;
+mod differential;
+mod draw;
+mod limits;
+mod program;
+mod world;
+
+pub use case::{Case, cases};
+pub use differential::{Difference, Ran, compare};
+pub use draw::Draw;
+pub use limits::Limits;
+pub use program::program;
+pub use world::{entries, frames};

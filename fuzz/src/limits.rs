@@ -1,0 +1,47 @@
+//! How large random programs and their worlds may become. What may not live here: how they are made.
+
+/// Upper bounds of everything that is drawn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Numbers to draw from; the more, the larger the programs.
+    pub choices: usize,
+    /// Headers per gress that depend on a select, besides the first.
+    pub headers: usize,
+    /// Fields per header besides the one that is selected on.
+    pub header_fields: usize,
+    /// Metadata fields per gress.
+    pub metadata: usize,
+    /// Statements of a control block.
+    pub statements: usize,
+    /// How deep conditions and outcomes of tables are nested.
+    pub depth: usize,
+    /// Primitives of an action.
+    pub primitives: usize,
+    /// Actions of a table.
+    pub actions: usize,
+    /// Key columns of a table.
+    pub keys: usize,
+    /// Entries that a table gets.
+    pub entries: usize,
+    /// Packets.
+    pub frames: usize,
+}
+
+impl Default for Limits {
+    /// Programs that mostly fit a chip and run in a millisecond.
+    fn default() -> Self {
+        Limits {
+            choices: 700,
+            headers: 3,
+            header_fields: 4,
+            metadata: 6,
+            statements: 4,
+            depth: 2,
+            primitives: 4,
+            actions: 3,
+            keys: 3,
+            entries: 8,
+            frames: 80,
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Random programs that are legal by construction: the verifier has no error to report, on any draw.
+//!
+//! What lives here: the order in which a program is drawn, and names. What may not: entries and packets.
+//!
+//! Whether a chip has room for a program, its instructions and its stateful ALUs is not looked at: that is
+//! what placement is asked.
+
+mod action;
+mod control;
+mod requests;
+mod scope;
+mod stateful;
+mod table;
+mod value;
+mod wire;
+
+use crate::{Draw, Limits};
+use scope::Scope;
+use sluice_asic::gress::Gress;
+use sluice_pipeline::ir::{Intrinsic, LabelData, LabelKind, Loc, Program};
+
+/// Draws a program.
+#[must_use]
+pub fn program(d: &mut Draw<'_>, limits: &Limits) -> Program {
+    let program = Program { name: "random".into(), doc: "Drawn.".into(), ..Program::default() };
+    let mut w = Writer { d, limits, p: program, gress: Gress::Ingress, names: 0 };
+    for (name, kind) in [("lost", LabelKind::Drop), ("eaten", LabelKind::Consume)] {
+        w.p.labels.push(LabelData { name: name.into(), kind, doc: String::new(), loc: Loc::default() });
+    }
+    let bridge = w.d.chance(1, 2);
+    let shapes = w.shapes();
+    for gress in Gress::ALL {
+        w.gress = gress;
+        w.pipe(&shapes, bridge);
+    }
+    w.p
+}
+
+/// Writes a program, one draw after the other.
+struct Writer<'w, 'd> {
+    d: &'w mut Draw<'d>,
+    limits: &'w Limits,
+    p: Program,
+    gress: Gress,
+    names: usize,
+}
+
+impl Writer<'_, '_> {
+    /// A name that nothing else has.
+    fn name(&mut self, stem: &str) -> String {
+        self.names += 1;
+        format!("{stem}{}", self.names)
+    }
+
+    /// Declarations, parser, control and deparser of the present gress.
+    fn pipe(&mut self, shapes: &[wire::Shape], bridge: bool) {
+        let gress = self.gress;
+        for n in 0..1 + self.d.below(self.limits.metadata) {
+            let width = self.d.of([16, 8, 32, 1, 32, 16, 9, 12, 48, 3]);
+            let name = format!("m.{n}");
+            self.p.add_field(gress, name, width, sluice_pipeline::ir::Home::Metadata);
+        }
+        let read = match gress {
+            Gress::Ingress => [Intrinsic::IngressPort, Intrinsic::IngressMacTstamp, Intrinsic::GlobalTstamp],
+            Gress::Egress => [Intrinsic::EgressPort, Intrinsic::DeqQdepth, Intrinsic::PktLength],
+        };
+        for which in read {
+            if self.d.chance(1, 2) {
+                self.p.add_intrinsic(gress, which);
+            }
+        }
+        let wire = self.parser(shapes, bridge);
+        let mut scope = Scope::of_gress(&self.p, gress, &wire);
+        let mut control = Vec::new();
+        if gress == Gress::Ingress {
+            control.push(self.first_step(&mut scope, &wire));
+        }
+        let requests = self.requests(&mut scope, &wire, &mut control);
+        let statements = 1 + self.d.below(self.limits.statements);
+        control.extend(self.block(&mut scope, self.limits.depth, statements));
+        let deparser = self.deparser(&wire, requests);
+        let pipe = &mut self.p.pipes[gress.index()];
+        pipe.control = control;
+        pipe.deparser = deparser;
+    }
+}

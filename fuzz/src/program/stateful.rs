@@ -1,0 +1,129 @@
+//! Counters and registers. What may not live here: accesses.
+
+use super::Writer;
+use super::scope::Scope;
+use super::value::Draft;
+use sluice_asic::salu::{Format, Half, SaluOp, Sense};
+use sluice_pipeline::ir::{
+    CellCond, CellStmt, CellStmtKind, CellValue, CmpOp, Counter, CounterData, CounterHome, CounterKind, Expr,
+    Loc, Register, RegisterActionData, RegisterData,
+};
+
+/// Whether the action writes its first output word anywhere.
+pub(super) fn has_output(action: &RegisterActionData) -> bool {
+    let mut found = false;
+    action.statements(&mut |s| found |= matches!(s.kind, CellStmtKind::Output(0, _)));
+    found
+}
+
+impl Writer<'_, '_> {
+    pub(super) fn counter(&mut self, home: CounterHome) -> Counter {
+        let kind = self.d.of([CounterKind::Packets, CounterKind::Bytes, CounterKind::PacketsAndBytes]);
+        let name = self.name("count");
+        let (gress, doc, loc) = (self.gress, String::new(), Loc::default());
+        self.p.counters.push(CounterData { name, gress, kind, home, doc, loc })
+    }
+
+    /// A register with one to three actions whose operands are fields of this place.
+    pub(super) fn register(&mut self, scope: &Scope) -> Option<Register> {
+        let bits = self.d.of([32u16, 16, 8, 1]);
+        let pair = bits > 1 && self.d.chance(1, 2);
+        let format = if pair { Format::pair(bits.into()) } else { Format::single(bits.into()) }.ok()?;
+        let init = [0, 1].map(|_| u64::from(self.d.word()) & format.half_mask());
+        let init = if pair { init } else { [init[0], 0] };
+        let name = self.name("r");
+        let (gress, doc, loc) = (self.gress, String::new(), Loc::default());
+        let size = self.d.of([64, 1, 10, 100]);
+        let register = self.p.registers.push(RegisterData { name, gress, format, size, init, doc, loc });
+        // At most two values from the packet for all actions.
+        let operands: Vec<Expr> = (0..2).filter_map(|_| self.phv(scope, &Draft::default(), bits)).collect();
+        for _ in 0..1 + self.d.below(3) {
+            let body = if bits == 1 { self.bit_body() } else { self.body(format, &operands) };
+            let body = body.into_iter().map(|kind| CellStmt { kind, loc: Loc::default() }).collect();
+            let (name, doc, loc) = (self.name("ra"), String::new(), Loc::default());
+            self.p.register_actions.push(RegisterActionData { name, register, body, doc, loc });
+        }
+        Some(register)
+    }
+
+    fn bit_body(&mut self) -> Vec<CellStmtKind> {
+        let read = CellStmtKind::Output(0, CellValue::Half(Half::Lo));
+        let write = |v| CellStmtKind::Write(Half::Lo, CellValue::Const(v));
+        match self.d.below(4) {
+            0 => vec![read],
+            1 => vec![read, write(1)],
+            2 => vec![read, write(0)],
+            _ => vec![write(1)],
+        }
+    }
+
+    fn cell_half(&mut self, format: Format) -> Half {
+        if format.has_hi() { self.d.of([Half::Lo, Half::Hi]) } else { Half::Lo }
+    }
+
+    fn cell_leaf(&mut self, format: Format, operands: &[Expr]) -> CellValue {
+        match self.d.below(3) {
+            0 => CellValue::Const(self.d.value(format.half_bits() as u16) as u64),
+            _ => match self.d.below(operands.len() + 1) {
+                0 => CellValue::Half(self.cell_half(format)),
+                n => CellValue::Phv(operands[n - 1].clone()),
+            },
+        }
+    }
+
+    fn cell_value(&mut self, format: Format, operands: &[Expr]) -> CellValue {
+        if !self.d.chance(1, 2) {
+            return self.cell_leaf(format, operands);
+        }
+        let op = self.d.pick(SaluOp::ALL).unwrap_or(SaluOp::Add);
+        let a = CellValue::Half(self.cell_half(format));
+        let b = match self.d.below(operands.len() + 1) {
+            0 => CellValue::Const(self.d.below(8) as u64),
+            n => CellValue::Phv(operands[n - 1].clone()),
+        };
+        CellValue::Op(op, Box::new(a), Box::new(b))
+    }
+
+    fn cell_test(&mut self, format: Format, operands: &[Expr]) -> CellCond {
+        let op = self.d.pick(&CmpOp::ALL).unwrap_or(CmpOp::Eq);
+        let sense = self.d.pick(&Sense::ALL).unwrap_or(Sense::Serial);
+        let a = CellValue::Half(self.cell_half(format));
+        let b = match self.d.below(operands.len() + 1) {
+            0 => CellValue::Const(self.d.value(format.half_bits() as u16) as u64),
+            n => CellValue::Phv(operands[n - 1].clone()),
+        };
+        CellCond::Cmp(op, sense, a, b)
+    }
+
+    /// A body of the forms that stateful ALUs are used for; others than these may not map onto one.
+    fn body(&mut self, format: Format, operands: &[Expr]) -> Vec<CellStmtKind> {
+        let half = self.cell_half(format);
+        let write = CellStmtKind::Write(half, self.cell_value(format, operands));
+        let read = CellStmtKind::Output(0, CellValue::Half(half));
+        let stmt = |kind| CellStmt { kind, loc: Loc::default() };
+        match self.d.below(6) {
+            0 => vec![read, write],
+            1 => vec![write, read],
+            2 => vec![write],
+            3 => {
+                let (test, output) = (self.cell_test(format, operands), self.cell_leaf(format, operands));
+                let then = vec![stmt(write), stmt(CellStmtKind::Output(0, output))];
+                vec![CellStmtKind::If(test, then, Vec::new())]
+            }
+            4 => {
+                let test = self.cell_test(format, operands);
+                let other = CellStmtKind::Write(half, self.cell_value(format, operands));
+                vec![CellStmtKind::If(test, vec![stmt(write)], vec![stmt(other)]), read]
+            }
+            _ => {
+                let (a, b) = (self.cell_test(format, operands), self.cell_test(format, operands));
+                let test = match self.d.below(3) {
+                    0 => CellCond::And(Box::new(a), Box::new(b)),
+                    1 => CellCond::Or(Box::new(a), Box::new(b)),
+                    _ => CellCond::And(Box::new(CellCond::Not(Box::new(a))), Box::new(b)),
+                };
+                vec![CellStmtKind::If(test, vec![stmt(write)], Vec::new()), read]
+            }
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Tables, their profiles and constant entries. What may not live here: entries of the control plane.
+
+use super::Writer;
+use super::action::Owned;
+use super::scope::Scope;
+use super::value::Draft;
+use crate::world::key_value;
+use sluice_asic::select::SelectorMode;
+use sluice_pipeline::ir::{
+    Action, ActionCall, ApplyArms, ConstEntry, CounterHome, Key, Loc, MatchKind, Profile, ProfileData,
+    SelectorData, Stmt, StmtKind, TableData,
+};
+
+impl Writer<'_, '_> {
+    /// Declares a table and applies it.
+    pub(super) fn apply(&mut self, scope: &mut Scope, depth: usize) -> Stmt {
+        let keys = self.keys(scope);
+        let table = self.p.tables.next_key();
+        let owned = self.owned(scope, (!keys.is_empty()).then_some(CounterHome::Direct(table)));
+        let actions: Vec<Action> =
+            (0..1 + self.d.below(self.limits.actions)).map(|_| self.action(scope, true, &owned)).collect();
+        let profile = if keys.is_empty() || !self.d.chance(1, 5) { None } else { self.profile(scope) };
+        let default = self.d.pick(&actions).unwrap_or(actions[0]);
+        let default = self.call(default);
+        let entries = match profile {
+            None if !keys.is_empty() && self.d.chance(1, 4) => self.const_entries(&keys, &actions),
+            _ => Vec::new(),
+        };
+        let size = self.d.of([16, 4, 64, 300]).max(entries.len() as u32);
+        let name = self.name("t");
+        self.p.tables.push(TableData {
+            name,
+            gress: self.gress,
+            keys,
+            actions: actions.clone(),
+            default,
+            size,
+            entries,
+            profile,
+            pin: None,
+            doc: String::new(),
+            loc: Loc::default(),
+        });
+        let arms = if depth == 0 { ApplyArms::default() } else { self.arms(scope, depth, &actions) };
+        Stmt { kind: StmtKind::Apply(table, arms), loc: Loc::default() }
+    }
+
+    /// What a table's or a call's actions have for themselves.
+    pub(super) fn owned(&mut self, scope: &Scope, direct: Option<CounterHome>) -> Owned {
+        let mut owned = Owned::default();
+        if let Some(home) = direct
+            && self.d.chance(1, 4)
+        {
+            owned.direct = Some(self.counter(home));
+        }
+        if self.d.chance(1, 5) {
+            let size = self.d.of([256, 16, 200]);
+            owned.counters.push(self.counter(CounterHome::Indirect(size)));
+        }
+        if self.d.chance(1, 3) {
+            owned.registers.extend(self.register(scope));
+        }
+        owned
+    }
+
+    fn keys(&mut self, scope: &Scope) -> Vec<Key> {
+        let mut fields = scope.readable(&self.p, self.gress);
+        let mut keys: Vec<Key> = Vec::new();
+        for _ in 0..self.d.below(self.limits.keys + 1) {
+            let Some(field) = self.d.pick(&fields) else { break };
+            fields.retain(|f| *f != field);
+            let has = |kind| keys.iter().any(|k| k.kind == kind);
+            let kind = match self.d.below(4) {
+                2 if !has(MatchKind::Lpm) => MatchKind::Ternary,
+                3 if !has(MatchKind::Lpm) && !has(MatchKind::Ternary) => MatchKind::Lpm,
+                _ => MatchKind::Exact,
+            };
+            keys.push(Key { field, kind });
+        }
+        keys
+    }
+
+    fn call(&mut self, action: Action) -> ActionCall {
+        let widths: Vec<u16> = self.p.actions[action].params.iter().map(|p| p.width).collect();
+        ActionCall { action, args: widths.into_iter().map(|w| self.d.value(w)).collect() }
+    }
+
+    fn const_entries(&mut self, keys: &[Key], actions: &[Action]) -> Vec<ConstEntry> {
+        let mut entries: Vec<ConstEntry> = Vec::new();
+        for _ in 0..1 + self.d.below(self.limits.entries) {
+            let key: Vec<_> =
+                keys.iter().map(|k| key_value(self.d, k.kind, self.p.fields[k.field].width)).collect();
+            if entries.iter().any(|e| e.key == key) {
+                continue;
+            }
+            if let Some(action) = self.d.pick(actions) {
+                entries.push(ConstEntry { key, then: self.call(action) });
+            }
+        }
+        entries
+    }
+
+    fn profile(&mut self, scope: &Scope) -> Option<Profile> {
+        let selector = match self.d.chance(2, 3) {
+            true => Some(SelectorData {
+                mode: self.d.of([SelectorMode::Fair, SelectorMode::Resilient]),
+                hash: self.hash(scope, &Draft::default(), 52)?,
+                groups: 4,
+                max_group_size: 8,
+            }),
+            false => None,
+        };
+        let name = self.name("p");
+        let (gress, doc, loc) = (self.gress, String::new(), Loc::default());
+        Some(self.p.profiles.push(ProfileData { name, gress, size: 16, selector, doc, loc }))
+    }
+
+    fn arms(&mut self, scope: &Scope, depth: usize, actions: &[Action]) -> ApplyArms {
+        let mut arms = ApplyArms::default();
+        let nested = |w: &mut Self| {
+            let statements = w.d.below(w.limits.statements);
+            w.block(&mut scope.clone(), depth - 1, statements)
+        };
+        match self.d.below(4) {
+            0 | 1 => {}
+            2 => {
+                arms.hit = nested(self);
+                arms.miss = nested(self);
+            }
+            _ => {
+                if let Some(action) = self.d.pick(actions) {
+                    arms.run.push((action, nested(self)));
+                }
+            }
+        }
+        arms
+    }
+}

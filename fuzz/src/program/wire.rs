@@ -1,0 +1,170 @@
+//! Headers, parsers and deparsers. What may not live here: control blocks.
+
+use super::Writer;
+use sluice_asic::gress::Gress;
+use sluice_pipeline::ir::{
+    ChecksumUpdate, Deparser, Expr, Field, Header, Home, Loc, Next, ParserOp, ParserOpKind, ParserState,
+    Request, SelectArm, StateData,
+};
+
+/// A header type: the widths of its fields after the 8 bits that are selected on.
+pub(super) type Shape = Vec<u16>;
+
+/// The headers of one gress.
+pub(super) struct Wire {
+    /// Every packet has it.
+    pub(super) first: Header,
+    /// Depend on a select.
+    pub(super) rest: Vec<Header>,
+    /// From ingress to egress.
+    pub(super) bridge: Option<Header>,
+    /// Whether the parser extracts the bridged header.
+    pub(super) bridged_in: bool,
+}
+
+/// Field widths that make whole bytes.
+const GROUPS: [&[u16]; 9] = [&[16], &[8], &[32], &[4, 12], &[1, 7], &[3, 13], &[48], &[9, 7], &[20, 4]];
+
+impl Writer<'_, '_> {
+    /// Draws the header types that both gresses have.
+    pub(super) fn shapes(&mut self) -> Vec<Shape> {
+        let headers = 1 + self.d.below(self.limits.headers + 1);
+        (0..headers)
+            .map(|_| {
+                let groups = 1 + self.d.below(self.limits.header_fields);
+                (0..groups).flat_map(|_| self.d.of(GROUPS).iter().copied()).collect()
+            })
+            .collect()
+    }
+
+    fn header(&mut self, name: &str, shape: &[u16]) -> Header {
+        let names: Vec<String> = (0..shape.len()).map(|n| format!("f{n}")).collect();
+        let fields = names.iter().zip(shape).map(|(n, w)| (n.as_str(), *w));
+        let fields: Vec<(&str, u16)> = [("kind", 8)].into_iter().chain(fields).collect();
+        self.p.add_header(self.gress, name, &fields)
+    }
+
+    /// Declares the headers of the present gress and parses them: from each header on to later ones.
+    pub(super) fn parser(&mut self, shapes: &[Shape], bridge: bool) -> Wire {
+        let gress = self.gress;
+        let headers: Vec<Header> =
+            shapes.iter().enumerate().map(|(n, shape)| self.header(&format!("h{n}"), shape)).collect();
+        let bridge = bridge.then(|| self.header("bridge", &[16, 8, 32]));
+        let bridged_in = bridge.is_some() && gress == Gress::Egress;
+        // The last header has no successor, so states are made from the back.
+        let mut made: Vec<ParserState> = Vec::new();
+        for (n, &header) in headers.iter().enumerate().rev() {
+            let state = self.state(&format!("s{n}"), header, &made);
+            made.push(state);
+        }
+        let mut start = made.last().copied();
+        if let (Some(bridge), true, Some(next)) = (bridge, bridged_in, start) {
+            let state = self.plain_state("s_bridge", bridge, Next::State(next));
+            start = Some(state);
+        }
+        self.p.pipes[gress.index()].start = start.map_or(Next::Accept, Next::State);
+        // There is always a first one: `shapes` draws at least one.
+        Wire { first: headers[0], rest: headers[1..].to_vec(), bridge, bridged_in }
+    }
+
+    fn plain_state(&mut self, name: &str, header: Header, default: Next) -> ParserState {
+        let ops = vec![ParserOp { kind: ParserOpKind::Extract(header), loc: Loc::default() }];
+        self.p.states.push(StateData {
+            name: name.to_owned(),
+            gress: self.gress,
+            ops,
+            select: Vec::new(),
+            arms: Vec::new(),
+            default,
+            doc: String::new(),
+            loc: Loc::default(),
+        })
+    }
+
+    /// A state that extracts a header, may set metadata, and goes on to states made before.
+    fn state(&mut self, name: &str, header: Header, made: &[ParserState]) -> ParserState {
+        let state = self.plain_state(name, header, Next::Accept);
+        let fields = self.p.headers[header].fields.clone();
+        if self.d.chance(1, 3) {
+            let kind = self.parser_step(&fields);
+            self.p.states[state].ops.extend(kind.map(|kind| ParserOp { kind, loc: Loc::default() }));
+        }
+        if made.is_empty() {
+            return state;
+        }
+        let mut select = vec![fields[0]];
+        if self.d.chance(1, 4) {
+            select.extend(self.d.pick(&fields[1..]));
+        }
+        let next = |d: &mut crate::Draw<'_>| d.pick(made).map_or(Next::Accept, Next::State);
+        let arms = (0..1 + self.d.below(3))
+            .map(|n| {
+                let mut values = vec![(n as u128, 0xff)];
+                if self.d.chance(1, 5) {
+                    values = vec![(0x10, 0xf0)];
+                }
+                if let Some(&second) = select.get(1) {
+                    let width = self.p.fields[second].width;
+                    let full = sluice_asic::alu::width_mask(u32::from(width));
+                    let mask = self.d.of([0, full, 1]);
+                    values.push((self.d.value(width) & mask, mask));
+                }
+                SelectArm { values, next: next(self.d) }
+            })
+            .collect();
+        let default = match self.d.below(5) {
+            0..=2 => Next::Accept,
+            3 => next(self.d),
+            _ => Next::Reject,
+        };
+        let data = &mut self.p.states[state];
+        (data.select, data.arms, data.default) = (select, arms, default);
+        state
+    }
+
+    /// Sets metadata to a constant or to a field of the header just extracted, or verifies a sum.
+    fn parser_step(&mut self, fields: &[Field]) -> Option<ParserOpKind> {
+        let gress = self.gress;
+        let metadata: Vec<Field> = self
+            .p
+            .fields
+            .iter()
+            .filter(|(_, d)| d.gress == gress && d.home == Home::Metadata)
+            .map(|(f, _)| f)
+            .collect();
+        let to = self.d.pick(&metadata)?;
+        let width = self.p.fields[to].width;
+        let same: Vec<Field> = fields
+            .iter()
+            .copied()
+            .filter(|f| self.p.fields[*f].width == width && width.is_multiple_of(8))
+            .collect();
+        if width == 1 && self.d.chance(1, 2) {
+            return Some(ParserOpKind::VerifyChecksum(to, fields.to_vec()));
+        }
+        let value = match self.d.pick(&same) {
+            Some(f) => Expr::Field(f),
+            None => Expr::Const(self.d.value(width), width),
+        };
+        Some(ParserOpKind::Set(to, value))
+    }
+
+    /// Emits everything, the bridged header in front at ingress.
+    pub(super) fn deparser(&mut self, wire: &Wire, requests: Vec<Request>) -> Deparser {
+        let mut emit: Vec<Header> = wire.bridge.filter(|_| !wire.bridged_in).into_iter().collect();
+        emit.push(wire.first);
+        emit.extend(&wire.rest);
+        let mut checksums = Vec::new();
+        for &header in &emit {
+            let fields = self.p.headers[header].fields.clone();
+            let sums: Vec<Field> = fields.iter().copied().filter(|f| self.p.fields[*f].width == 16).collect();
+            if let Some(field) = self.d.pick(&sums)
+                && self.d.chance(1, 4)
+            {
+                let inputs = fields.into_iter().filter(|f| *f != field).collect();
+                checksums.push(ChecksumUpdate { header, field, inputs, loc: Loc::default() });
+            }
+        }
+        Deparser { checksums, emit, requests }
+    }
+}

@@ -1,0 +1,180 @@
+//! What a program meets: entries of its tables and packets of its parser. What may not live here: programs.
+
+use crate::{Draw, Limits};
+use sluice_asic::gress::Gress;
+use sluice_pipeline::control::{ControlError, ControlOp, ControlState, GroupMember, Then};
+use sluice_pipeline::ir::{
+    ActionCall, KeyValue, MatchKind, Next, ParserOpKind, ParserState, Profile, Program, Table,
+};
+
+/// A key column of this kind, often one that small packets' values meet.
+pub(crate) fn key_value(d: &mut Draw<'_>, kind: MatchKind, width: u16) -> KeyValue {
+    let full = sluice_asic::alu::width_mask(u32::from(width));
+    match kind {
+        MatchKind::Exact => KeyValue::Exact(d.value(width)),
+        MatchKind::Ternary => {
+            let mask = match d.below(4) {
+                0 => full,
+                1 => 0,
+                2 => d.value(width),
+                _ => full ^ 3 & full,
+            };
+            KeyValue::Ternary { value: d.value(width) & mask, mask }
+        }
+        MatchKind::Lpm => {
+            let len = d.below(usize::from(width) + 1) as u16;
+            let mask = if len == 0 { 0 } else { full << (width - len) & full };
+            KeyValue::Lpm { value: d.value(width) & mask, len }
+        }
+    }
+}
+
+/// Draws operations that give the tables of a program entries, members and groups. They are applied as they
+/// are drawn; those that the control plane refuses (a key twice, a full table) are left out.
+#[must_use]
+pub fn entries(program: &Program, d: &mut Draw<'_>, limits: &Limits) -> Vec<ControlOp> {
+    let mut world = World { program, d, state: ControlState::new(program), ops: Vec::new() };
+    for (table, data) in program.tables.iter() {
+        if data.keys.is_empty() || !data.entries.is_empty() {
+            continue;
+        }
+        if let Some(profile) = data.profile {
+            world.members(table, profile);
+        }
+        for _ in 0..world.d.below(limits.entries + 1) {
+            world.entry(table);
+        }
+    }
+    world.ops
+}
+
+struct World<'w, 'd> {
+    program: &'w Program,
+    d: &'w mut Draw<'d>,
+    state: ControlState,
+    ops: Vec<ControlOp>,
+}
+
+impl World<'_, '_> {
+    fn apply(&mut self, op: ControlOp) {
+        let applied: Result<_, ControlError> = self.state.apply(self.program, op.clone());
+        if applied.is_ok() {
+            self.ops.push(op);
+        }
+    }
+
+    fn call(&mut self, table: Table) -> Option<ActionCall> {
+        let action = self.d.pick(&self.program.tables[table].actions)?;
+        let params = &self.program.actions[action].params;
+        Some(ActionCall { action, args: params.iter().map(|p| self.d.value(p.width)).collect() })
+    }
+
+    fn members(&mut self, table: Table, profile: Profile) {
+        for member in 0..1 + self.d.below(5) as u32 {
+            if let Some(call) = self.call(table) {
+                self.apply(ControlOp::SetMember { profile, member, call });
+            }
+        }
+        if self.program.profiles[profile].selector.is_none() {
+            return;
+        }
+        for group in 0..self.d.below(3) as u32 {
+            let members = (0..1 + self.d.below(4) as u32)
+                .map(|member| GroupMember {
+                    member,
+                    weight: 1 + self.d.below(2) as u32,
+                    active: !self.d.chance(1, 5),
+                })
+                .collect();
+            self.apply(ControlOp::SetGroup { profile, group, members });
+        }
+    }
+
+    fn entry(&mut self, table: Table) {
+        let data = &self.program.tables[table];
+        let fields = &self.program.fields;
+        let key: Vec<KeyValue> =
+            data.keys.iter().map(|k| key_value(self.d, k.kind, fields[k.field].width)).collect();
+        let ordered = data.keys.iter().any(|k| k.kind == MatchKind::Ternary);
+        let priority = if ordered { self.d.below(4) as u32 } else { 0 };
+        let then = match data.profile {
+            Some(_) if self.d.chance(1, 2) => Some(Then::Group(self.d.below(2) as u32)),
+            Some(_) => Some(Then::Member(self.d.below(3) as u32)),
+            None => self.call(table).map(Then::Call),
+        };
+        if let Some(then) = then {
+            self.apply(ControlOp::InsertEntry { table, key, priority, then });
+        }
+    }
+}
+
+/// Draws packets that take the ways of the ingress parser, with small values that meet entries, a payload
+/// and now and then too few bytes; each with a port.
+#[must_use]
+pub fn frames(program: &Program, d: &mut Draw<'_>, limits: &Limits) -> Vec<(u16, Vec<u8>)> {
+    let count = 1 + d.below(limits.frames);
+    (0..count)
+        .map(|_| {
+            let port = d.below(8) as u16;
+            let mut bytes = headers(program, d);
+            let payload = d.of([46, 0, 1, 64, 300]);
+            let fill = d.word() as u8;
+            bytes.extend((0..payload).map(|i| fill.wrapping_add(i as u8)));
+            if d.chance(1, 12) {
+                let len = d.below(bytes.len());
+                bytes.truncate(len);
+            }
+            (port, bytes)
+        })
+        .collect()
+}
+
+/// The bytes of a walk through the parser.
+fn headers(program: &Program, d: &mut Draw<'_>) -> Vec<u8> {
+    let mut bits = Bits::default();
+    let mut next = program.pipe(Gress::Ingress).start;
+    while let Next::State(state) = next {
+        next = step(program, d, state, &mut bits);
+    }
+    bits.bytes()
+}
+
+/// Writes what a state extracts, so that one of its arms is taken.
+fn step(program: &Program, d: &mut Draw<'_>, state: ParserState, bits: &mut Bits) -> Next {
+    let data = &program.states[state];
+    let arm = match d.below(data.arms.len() + 1) {
+        0 => None,
+        n => data.arms.get(n - 1),
+    };
+    for op in &data.ops {
+        let ParserOpKind::Extract(header) = &op.kind else { continue };
+        for &field in &program.headers[*header].fields {
+            let width = program.fields[field].width;
+            let mut value = d.value(width);
+            if let Some(at) = data.select.iter().position(|f| *f == field)
+                && let Some((wanted, mask)) = arm.and_then(|a| a.values.get(at))
+            {
+                value = value & !mask | wanted;
+            }
+            bits.push(value, width);
+        }
+    }
+    // Metadata and intrinsic fields decide elsewhere; the walk follows the arm all the same.
+    arm.map_or(data.default, |a| a.next)
+}
+
+/// Bits in wire order.
+#[derive(Default)]
+struct Bits {
+    bits: Vec<bool>,
+}
+
+impl Bits {
+    fn push(&mut self, value: u128, width: u16) {
+        self.bits.extend((0..width).rev().map(|i| value >> i & 1 == 1));
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        self.bits.chunks(8).map(|byte| byte.iter().fold(0, |b, &bit| b << 1 | u8::from(bit))).collect()
+    }
+}

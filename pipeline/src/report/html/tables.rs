@@ -1,0 +1,91 @@
+//! Lists: what limits, tables, containers, assumptions. What may not live here: drawings.
+
+use crate::place::Part;
+use crate::report::data::Report;
+use maud::{Markup, html};
+use sluice_asic::gress::Gress;
+
+/// What is closest to its end, with a bar.
+pub(super) fn limits(report: &Report) -> Markup {
+    html! {
+        ul {
+            @for gress in Gress::ALL {
+                @let g = &report.gresses[gress.index()];
+                @if g.critical_length > 0 {
+                    li { (gress) " needs " (g.critical_length) " stages by its dependencies alone and takes " (g.stages_used) "." }
+                }
+            }
+        }
+        table {
+            tr { th.l { "Resource" } th { "Stage" } th { "Used" } th { "Of" } th.l { "" } th.l { "Wanted by" } }
+            @for limit in &report.limits {
+                tr {
+                    td.l { (limit.column.vendor_name()) } td { (limit.stage) } td { (limit.used) } td { (limit.available) }
+                    td.l { span.bar style=(format!("width:{}px", 200 * limit.used / limit.available.max(1))) {} }
+                    td.l { (limit.users.iter().map(|(name, n)| format!("{name} {n}")).collect::<Vec<_>>().join(", ")) }
+                }
+            }
+        }
+    }
+}
+
+fn stages(parts: &[Part]) -> String {
+    let stages: Vec<String> = parts.iter().map(|p| p.stage.to_string()).collect();
+    stages.join(", ")
+}
+
+/// Every node: where it is, what it holds, why it stands there.
+pub(super) fn list(report: &Report) -> Markup {
+    let dash = |n: u64| if n == 0 { String::new() } else { n.to_string() };
+    html! {
+        table {
+            thead { tr {
+                th.l { "Table" } th.l { "Gress" } th.l { "Kind" } th { "Stages" } th { "Earliest" } th { "Entries" } th { "Allocated" }
+                th { "SRAM" } th { "Map RAM" } th { "TCAM" } th { "Key bits" } th { "Action bits" } th.l { "Why it is there" } th.l { "Source" }
+            } }
+            tbody {
+                @for t in &report.tables {
+                    tr {
+                        td.l { (t.name) } td.l { (t.gress) } td.l { (t.kind) } td { (stages(&t.parts)) } td { (t.min_stage) }
+                        td { (dash(t.required.into())) } td { (dash(t.allocated)) } td { (dash(t.srams.into())) }
+                        td { (dash(t.map_rams.into())) } td { (dash(t.tcams.into())) } td { (dash(t.key_bits.into())) }
+                        td { (dash(t.action_bits.into())) } td.l { (t.why) }
+                        td.l { @if !t.at.is_unknown() { code { (t.at.file) ":" (t.at.line) } } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Every container in use and what it holds.
+pub(super) fn containers(report: &Report) -> Markup {
+    let total = |gress: Gress| -> u32 { report.phv.groups.iter().map(|g| g.used[gress.index()]).sum() };
+    let all: u32 = report.phv.groups.iter().map(|g| g.containers).sum();
+    html! {
+        p { "Ingress uses " (total(Gress::Ingress)) ", egress " (total(Gress::Egress)) " of " (all) " containers. Fields stand from the most significant bit on." }
+        @for gress in Gress::ALL {
+            h3 { (gress) }
+            div.phv {
+                @for c in report.detail.containers.iter().filter(|c| c.gress == gress) {
+                    div class=(gress.name()) {
+                        b { (c.name) } " "
+                        (c.holds.iter().map(|(name, ..)| name.as_str()).collect::<Vec<_>>().join(" · "))
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Values that public sources do not give.
+pub(super) fn assumptions(report: &Report) -> Markup {
+    html! {
+        table {
+            tr { th.l { "Name" } th.l { "Value" } th.l { "Meaning" } th.l { "Why this value" } }
+            @for a in &report.assumptions {
+                tr { td.l { code { (a.id) } } td.l { (a.value) } td.l { (a.text) } td.l { (a.why) } }
+            }
+        }
+    }
+}
