@@ -228,9 +228,7 @@ impl FlowPaths {
     #[must_use]
     pub fn walk(&self) -> u64 {
         let mut counters = self.compiled.counters();
-        for flow in &self.flows {
-            self.compiled.walk(flow, &mut counters);
-        }
+        self.compiled.walk_all(&self.flows, &mut counters);
         counters.walked
     }
 }

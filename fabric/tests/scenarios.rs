@@ -304,6 +304,9 @@ fn scenario_37_determinism() {
         sum.add(&counters);
     }
     assert_eq!(sum, whole.counters);
+    let mut beside = compiled.counters();
+    compiled.walk_all(&flows, &mut beside);
+    assert_eq!(beside, whole.counters);
 }
 
 #[test]

@@ -101,6 +101,9 @@ pub struct Results {
     pub counters: Counters,
 }
 
+/// Flows that are made before they are walked together.
+const WAITING: usize = 1024;
+
 /// Plans, walks all flows, measures.
 ///
 /// # Errors
@@ -114,13 +117,19 @@ pub fn run(
     let compiled = Compiled::new(network, &planned, question.picker);
     let mut counters = compiled.counters();
     let mut entropy = Entropy::default();
+    let mut waiting: Vec<Flow> = Vec::with_capacity(WAITING);
     for (n, flow) in flows.enumerate() {
         // The first thousands show how many bits vary.
         if n < 4_096 {
             entropy.add(&flow);
         }
-        compiled.walk(&flow, &mut counters);
+        waiting.push(flow);
+        if waiting.len() == WAITING {
+            compiled.walk_all(&waiting, &mut counters);
+            waiting.clear();
+        }
     }
+    compiled.walk_all(&waiting, &mut counters);
     Ok(results(network, &planned, &compiled, counters, entropy.bits(), question.picker))
 }
 

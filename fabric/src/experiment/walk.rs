@@ -80,6 +80,19 @@ impl Counters {
     }
 }
 
+/// Flows that [`Compiled::walk_all`] moves beside each other.
+pub const LOCKSTEP: usize = 8;
+
+/// A flow on its way.
+#[derive(Clone, Copy, Debug)]
+struct Walk {
+    words: [u64; 4],
+    at: u32,
+    target: u32,
+    mode: u8,
+    ttl: u8,
+}
+
 /// Most switches on a path; longer ones are loops.
 const LONGEST: u32 = 64;
 
@@ -143,16 +156,8 @@ impl Compiled {
     /// Sends a flow from its source to its destination and counts it on every link.
     #[inline]
     pub fn walk(&self, flow: &Flow, counters: &mut Counters) {
-        self.each_hop(flow, |entry: u32, _| {
-            let counter = self.entries[entry as usize].counter as usize;
-            counters.flows[counter] += 1;
-            counters.bytes[counter] += flow.bytes;
-        });
-        let pair = flow.from as usize * self.edges.len() + flow.to as usize;
-        if let Some(seen) = counters.pairs.get_mut(pair) {
-            *seen = true;
-        }
-        counters.walked += 1;
+        self.each_hop(flow, |entry: u32, _| self.count(entry, flow, counters));
+        self.count_pair(flow, counters);
     }
 
     /// The groups that a flow passes, in order of its path, each with the position of the link that it takes.
@@ -173,40 +178,92 @@ impl Compiled {
         (counters.flows.get(range.clone()).unwrap_or(&[]), counters.bytes.get(range).unwrap_or(&[]))
     }
 
+    /// Sends many flows, [`LOCKSTEP`] of them hop by hop beside each other: the loads of one do not wait for those
+    /// of another. Counts the same as [`Compiled::walk`] for each.
+    pub fn walk_all(&self, flows: &[Flow], counters: &mut Counters) {
+        for flows in flows.chunks(LOCKSTEP) {
+            let mut walks = [None; LOCKSTEP];
+            for (walk, flow) in walks.iter_mut().zip(flows) {
+                *walk = self.begin(flow);
+                self.count_pair(flow, counters);
+            }
+            for _ in 0..LONGEST {
+                let mut moved = false;
+                for (walk, flow) in walks.iter_mut().zip(flows) {
+                    let Some(state) = walk else { continue };
+                    match self.step(state, flow) {
+                        None => *walk = None,
+                        Some((entry, _)) => {
+                            moved = true;
+                            self.count(entry, flow, counters);
+                        }
+                    }
+                }
+                if !moved {
+                    break;
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn count(&self, entry: u32, flow: &Flow, counters: &mut Counters) {
+        let counter = self.entries[entry as usize].counter as usize;
+        counters.flows[counter] += 1;
+        counters.bytes[counter] += flow.bytes;
+    }
+
+    #[inline]
+    fn count_pair(&self, flow: &Flow, counters: &mut Counters) {
+        let pair = flow.from as usize * self.edges.len() + flow.to as usize;
+        if let Some(seen) = counters.pairs.get_mut(pair) {
+            *seen = true;
+        }
+        counters.walked += 1;
+    }
+
     #[inline(always)]
     fn each_hop(&self, flow: &Flow, mut hop: impl FnMut(u32, u32)) {
+        let Some(mut walk) = self.begin(flow) else { return };
+        for _ in 0..LONGEST {
+            let Some((entry, group)) = self.step(&mut walk, flow) else { return };
+            hop(entry, group);
+        }
+    }
+
+    /// A flow at its source, hashed; `None` when its edges do not exist.
+    #[inline(always)]
+    fn begin(&self, flow: &Flow) -> Option<Walk> {
         let mut words = [0u64; 4];
         for (word, hash) in words.iter_mut().zip(&self.hashes) {
             *word = hash.eval(&flow.key);
         }
-        let edges = self.edges.len();
-        let (Some(&start), Some(&target)) =
-            (self.edges.get(flow.from as usize), self.edges.get(flow.to as usize))
-        else {
-            return;
-        };
-        let (mut at, mut mode, mut ttl) = (start, 0u8, flow.key[KEY_BYTES - 1]);
-        for _ in 0..LONGEST {
-            if at == target {
-                return;
-            }
-            let slot = (usize::from(mode) * self.switches + at as usize) * edges + flow.to as usize;
-            let number = self.routes[slot];
-            let Some(group) = self.groups.get(number as usize) else { return };
-            let word = usize::from(group.word & 3);
-            let mut lanes = words[word];
-            if group.ttl {
-                // The TTL has changed since the source: its old part out, its new one in.
-                let hash = &self.hashes[word];
-                lanes ^= hash.byte(KEY_BYTES - 1, flow.key[KEY_BYTES - 1]) ^ hash.byte(KEY_BYTES - 1, ttl);
-            }
-            let hash = ((lanes >> group.shift) as u16 ^ group.constant).rotate_right(group.offset.into());
-            let entry = group.table + group.pick.index(hash, flow);
-            hop(entry, number);
-            at = self.entries[entry as usize].next;
-            mode = group.mode_after;
-            ttl = ttl.wrapping_sub(1);
+        let (at, target) = (*self.edges.get(flow.from as usize)?, *self.edges.get(flow.to as usize)?);
+        Some(Walk { words, at, target, mode: 0, ttl: flow.key[KEY_BYTES - 1] })
+    }
+
+    /// One switch further: the entry and the group taken; `None` at the destination.
+    #[inline(always)]
+    fn step(&self, walk: &mut Walk, flow: &Flow) -> Option<(u32, u32)> {
+        if walk.at == walk.target {
+            return None;
         }
+        let switch = usize::from(walk.mode) * self.switches + walk.at as usize;
+        let number = self.routes[switch * self.edges.len() + flow.to as usize];
+        let group = self.groups.get(number as usize)?;
+        let word = usize::from(group.word & 3);
+        let mut lanes = walk.words[word];
+        if group.ttl {
+            // The TTL has changed since the source: its old part out, its new one in.
+            let hash = &self.hashes[word];
+            lanes ^= hash.byte(KEY_BYTES - 1, flow.key[KEY_BYTES - 1]) ^ hash.byte(KEY_BYTES - 1, walk.ttl);
+        }
+        let hash = ((lanes >> group.shift) as u16 ^ group.constant).rotate_right(group.offset.into());
+        let entry = group.table + group.pick.index(hash, flow);
+        walk.at = self.entries[entry as usize].next;
+        walk.mode = group.mode_after;
+        walk.ttl = walk.ttl.wrapping_sub(1);
+        Some((entry, number))
     }
 }
 
