@@ -130,8 +130,8 @@ impl Buffer {
         self.charge_egress(a.out_port, queue, &egress);
         let copies = match a.copies {
             Some(CopyGroup(group)) => {
-                if let Some(copies) = self.copies.get_mut(group as usize) {
-                    copies.cells = need;
+                if let Some(copies) = self.copies.get_mut(group as usize).filter(|_| !charged) {
+                    (copies.cells, copies.pg) = (need, pg as u32);
                 }
                 group
             }
@@ -319,7 +319,7 @@ impl Buffer {
     pub fn release(&mut self, charge: Charge) {
         self.release_egress(&charge);
         if charge.copies != NO_GROUP {
-            self.leave(charge.copies, charge.pg as usize);
+            self.leave(charge.copies);
             return;
         }
         self.release_ingress(charge.pg as usize, charge.cells);
@@ -388,7 +388,7 @@ impl Buffer {
         if !self.choices.multicast_once || n < 2 {
             return None;
         }
-        let new = Copies { left: n, cells: 0 };
+        let new = Copies { left: n, cells: 0, pg: 0 };
         let index = match self.free_copies.pop() {
             Some(index) => {
                 if let Some(slot) = self.copies.get_mut(index as usize) {
@@ -405,14 +405,14 @@ impl Buffer {
     }
 
     /// One copy less; with the last one the cells are free.
-    fn leave(&mut self, group: u32, pg: usize) {
+    fn leave(&mut self, group: u32) {
         let Some(copies) = self.copies.get_mut(group as usize) else { return };
         copies.left = copies.left.saturating_sub(1);
         if copies.left == 0 {
-            let cells = copies.cells;
+            let (cells, pg) = (copies.cells, copies.pg);
             self.free_copies.push(group);
             if cells > 0 {
-                self.release_ingress(pg, cells);
+                self.release_ingress(pg as usize, cells);
             }
         }
     }
@@ -429,7 +429,7 @@ impl Buffer {
                 .for_each(|pg| pg.dropped.count(a.bytes)),
         }
         if let Some(CopyGroup(group)) = a.copies {
-            self.leave(group, pg);
+            self.leave(group);
         }
     }
 
@@ -454,20 +454,13 @@ impl Buffer {
 
     /// Counts a packet against a queue that something other than its limits refused; of copies that share cells there is
     /// one fewer.
-    pub fn refuse(
-        &mut self,
-        port: u16,
-        queue: u8,
-        bytes: Bytes,
-        (in_port, pg): (u16, u8),
-        copies: Option<CopyGroup>,
-    ) {
+    pub fn refuse(&mut self, port: u16, queue: u8, bytes: Bytes, copies: Option<CopyGroup>) {
         let index = self.queue_index(port, queue);
         if let Some(queue) = index.and_then(|q| self.queues.get_mut(q)) {
             queue.dropped.count(bytes);
         }
         if let Some(CopyGroup(group)) = copies {
-            self.leave(group, usize::from(in_port) * PRIORITY_GROUPS + usize::from(pg) % PRIORITY_GROUPS);
+            self.leave(group);
         }
     }
 

@@ -189,6 +189,8 @@ pub(super) struct Copies {
     pub(super) left: u32,
     /// The cells charged to the priority group; 0 before the first copy is admitted.
     pub(super) cells: u32,
+    /// Index of the group that the first copy was charged to: it pays for all.
+    pub(super) pg: u32,
 }
 
 /// Cells of a packet by kind.
