@@ -4,10 +4,11 @@ use crate::Case;
 use sluice_asic::gress::Gress;
 use sluice_pipeline::control::ControlState;
 use sluice_pipeline::engine::{Engine, LowerError};
+use sluice_pipeline::meters::Origin;
 use sluice_pipeline::packet::{HeadLayout, Packet, PacketStore};
 use sluice_pipeline::pass::{Executor, MAX_BATCH, MadeKind, Pass, PassIn, PassOut, State, Verdict};
 use sluice_pipeline::place::Placement;
-use sluice_pipeline::reference::Reference;
+use sluice_pipeline::reference::{Options, Reference};
 
 /// What a packet became in one gress: its verdict and, if it goes on, its bytes; and what was made beside it,
 /// as text with bytes.
@@ -90,7 +91,8 @@ pub fn compare(case: &Case, placement: &Placement) -> Result<Ran, Difference> {
         // `entries` made these operations by applying them to the same state.
         let _ = control.apply(program, op.clone());
     }
-    let mut reference = Reference::new(program, &control, Default::default());
+    let options = Options { origin: Origin::of(&placement.chip), ..Options::default() };
+    let mut reference = Reference::new(program, &control, options);
     let expected = run(&mut reference, &case.frames, 1);
     for batch in [1, 7, MAX_BATCH] {
         let mut engine = Engine::new(program, placement, &control).map_err(Difference::Refused)?;

@@ -334,13 +334,7 @@ impl<H: Copy> TrafficManager<H> {
     pub fn refuse(&mut self, offer: &Offer<H>, refusal: Refusal) -> TailDrop {
         let drop = TailDrop::Refused(refusal);
         if let Some(buffer) = self.buffer.as_deref_mut() {
-            buffer.refuse(
-                offer.port.0,
-                offer.queue.0,
-                offer.bytes,
-                (offer.in_port.0, offer.pg),
-                offer.copies,
-            );
+            buffer.refuse(offer.port.0, offer.queue.0, offer.bytes, offer.copies);
         }
         if let Some(queue) = self.queue_mut(offer.port, offer.queue) {
             queue.stats.count_drop(&drop, offer.bytes);

@@ -122,6 +122,14 @@ fn row_25_copies_cost_ingress_once() {
     assert!(a.buffer.admit(&Arrival { copies: again, ..to(1, 77) }).is_err());
     a.buffer.release(charge);
     assert_eq!(a.buffer.total().current(), Cells(0));
+    // Copies of other groups are paid for by the first one's.
+    let mixed = a.buffer.open_copies(2);
+    let first = a.buffer.admit(&Arrival { copies: mixed, ..to(1, 3) }).unwrap();
+    let other = a.buffer.admit(&Arrival { copies: mixed, pg: 0, ..to(2, 0) }).unwrap();
+    assert_eq!((a.buffer.pg_total(0, 3), a.buffer.pg_total(0, 0)), (Cells(1), Cells(0)));
+    a.buffer.release(first);
+    a.buffer.release(other);
+    assert_eq!((a.buffer.pg_total(0, 3), a.buffer.total().current()), (Cells(0), Cells(0)));
     // Otherwise each pays.
     let mut b = config_a(&[("cell = ", "decisions = { multicast_once = false }\ncell = ")]);
     assert_eq!(b.buffer.open_copies(3), None);

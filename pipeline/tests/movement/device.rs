@@ -3,6 +3,7 @@
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_asic::port::{DevPort, PortMap};
+use sluice_asic::tm::buffer::BufferFile;
 use sluice_asic::units::Time;
 use sluice_pipeline::control::{ControlOp, ControlState};
 use sluice_pipeline::engine::Engine;
@@ -11,7 +12,7 @@ use sluice_pipeline::pass::{Count, Executor};
 use sluice_pipeline::place::{Placement, place, verify as verify_placement};
 use sluice_pipeline::reference::{Options, Reference};
 use sluice_pipeline::switch::{
-    Digest, GhostEvent, Left, Lost, Mode, PassEvent, RxFrame, Sink, Switch, SwitchConfig, Totals,
+    BufferSetup, Digest, GhostEvent, Left, Lost, Mode, PassEvent, RxFrame, Sink, Switch, SwitchConfig, Totals,
 };
 use sluice_pipeline::{text, verify};
 
@@ -177,6 +178,9 @@ impl World {
         story.counters = switch.state().counters.values().cloned().collect();
         story.held = switch.held().total();
         story.busy = switch.is_busy();
+        if let Some(view) = switch.flow(switch.time()).filter(|_| story.held == 0) {
+            assert_eq!(view.buffer.total().current().get(), 0);
+        }
         story.sorted()
     }
 
@@ -190,7 +194,24 @@ impl World {
             let reference = self.story(self.reference(), config(batch), frames, end);
             same(&reference, &told, &format!("reference, batch {batch}"));
         }
+        if mode == Mode::Timed {
+            self.run_under_a_buffer(frames, end, &told);
+        }
         told
+    }
+
+    /// The same under the chip's shared buffer: as many packets end in the same ways, at any batch size.
+    fn run_under_a_buffer(&self, frames: &[Frame], end: Time, told: &Story) {
+        let file = BufferFile::shipped(&self.placement.chip.name).unwrap().unwrap();
+        let setup = BufferSetup { file, seed: 1 };
+        let runs = [1, 64].map(|max_batch| {
+            let engine = Engine::new(&self.program, &self.placement, &self.control()).unwrap();
+            let config = SwitchConfig { max_batch, buffer: Some(setup.clone()), ..SwitchConfig::default() };
+            self.story(engine, config, frames, end)
+        });
+        assert_eq!(runs[0], runs[1]);
+        let count = |s: &Story| (s.sent.len(), s.lost.len(), s.digests.len(), s.totals.created, s.held);
+        assert_eq!(count(&runs[0]), count(told));
     }
 
     pub(crate) fn run(&self, frames: &[Frame]) -> Story {

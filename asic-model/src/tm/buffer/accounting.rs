@@ -16,203 +16,13 @@
 use super::config::{BufferConfig, Choices, PRIORITY_GROUPS, PgConfig, PortBuffer, QueueBuffer, XoffTest};
 use super::gauge::{Gauge, Reader};
 use super::rule::{Refusal, Rule};
+use super::state::{
+    Arrival, Charge, Copies, CopyGroup, NO_GROUP, PfcEdge, PgState, Plan, Pool, QueueState, Side,
+};
 use super::threshold::Threshold;
 use crate::meter::Colour;
 use crate::tm::Counter;
 use crate::units::{Bytes, Cells, Divisor};
-
-/// Stands for no group of copies.
-const NO_GROUP: u32 = u32::MAX;
-
-/// A packet that asks for cells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Arrival {
-    /// Index of the port that it came in by.
-    pub in_port: u16,
-    /// Its priority group there.
-    pub pg: u8,
-    /// Index of the port that it leaves by.
-    pub out_port: u16,
-    /// Its queue there.
-    pub queue: u8,
-    /// Its length.
-    pub bytes: Bytes,
-    /// Its colour.
-    pub colour: Colour,
-    /// Set for one of several copies that share cells.
-    pub copies: Option<CopyGroup>,
-}
-
-/// Copies of one packet that are charged to its priority group once (decision D17).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct CopyGroup(u32);
-
-/// What an admitted packet was charged to; give it back with [`Buffer::release`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[must_use]
-pub struct Charge {
-    pg: u32,
-    queue: u32,
-    cells: u32,
-    copies: u32,
-}
-
-impl Charge {
-    /// Cells of the packet.
-    pub const fn cells(&self) -> Cells {
-        Cells(self.cells)
-    }
-}
-
-/// A lossless group begins or ends to need a pause of its senders.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct PfcEdge {
-    /// Index of the port whose peer is meant.
-    pub port: u16,
-    /// The group.
-    pub pg: u8,
-    /// PFC priorities of the group, as bits.
-    pub priorities: u8,
-    /// True: pause; false: resume.
-    pub xoff: bool,
-}
-
-/// One priority group.
-#[derive(Debug, Clone)]
-pub struct PgState {
-    pub(super) config: PgConfig,
-    pub(super) port: u16,
-    pub(super) index: u8,
-    /// Index into the ingress pools of all partitions.
-    pub(super) pool: u32,
-    /// Index into the headroom pools of all partitions.
-    pub(super) headroom_pool: Option<u32>,
-    pub(super) reserved: u32,
-    pub(super) shared: Gauge,
-    pub(super) headroom: Gauge,
-    pub(super) xoff: bool,
-    pub(super) pauses: u64,
-    pub(super) dropped: Counter,
-}
-
-impl PgState {
-    /// Its configuration.
-    pub const fn config(&self) -> &PgConfig {
-        &self.config
-    }
-
-    /// Reserved cells in use.
-    pub const fn reserved(&self) -> Cells {
-        Cells(self.reserved)
-    }
-
-    /// Shared cells in use.
-    pub const fn shared(&self) -> &Gauge {
-        &self.shared
-    }
-
-    /// Headroom cells in use.
-    pub const fn headroom(&self) -> &Gauge {
-        &self.headroom
-    }
-
-    /// Whether it wants its senders paused.
-    pub const fn is_xoff(&self) -> bool {
-        self.xoff
-    }
-
-    /// Times that it began to.
-    pub const fn pauses(&self) -> u64 {
-        self.pauses
-    }
-
-    /// Packets refused by ingress rules.
-    pub const fn dropped(&self) -> Counter {
-        self.dropped
-    }
-
-    const fn total(&self) -> u32 {
-        self.reserved + self.shared.get() + self.headroom.get()
-    }
-}
-
-/// One queue.
-#[derive(Debug, Clone)]
-pub struct QueueState {
-    pub(super) config: QueueBuffer,
-    pub(super) port: u16,
-    pub(super) index: u8,
-    pub(super) pool: u32,
-    pub(super) reserved: u32,
-    pub(super) shared: Gauge,
-    pub(super) dropped: Counter,
-}
-
-impl QueueState {
-    /// Its configuration.
-    pub const fn config(&self) -> &QueueBuffer {
-        &self.config
-    }
-
-    /// Reserved cells in use.
-    pub const fn reserved(&self) -> Cells {
-        Cells(self.reserved)
-    }
-
-    /// Shared cells in use.
-    pub const fn shared(&self) -> &Gauge {
-        &self.shared
-    }
-
-    /// Packets refused by egress rules.
-    pub const fn dropped(&self) -> Counter {
-        self.dropped
-    }
-}
-
-/// A counter over the memory with its limit.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Pool {
-    pub(super) used: Gauge,
-    pub(super) limit: u32,
-}
-
-impl Pool {
-    fn new(limit: Cells) -> Self {
-        Self { used: Gauge::default(), limit: limit.0 }
-    }
-
-    #[inline]
-    const fn free(&self) -> u32 {
-        self.limit.saturating_sub(self.used.get())
-    }
-}
-
-/// One direction of a port.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Side {
-    pub(super) used: Gauge,
-    pub(super) limit: u32,
-}
-
-/// What copies of one packet share.
-#[derive(Debug, Clone, Copy)]
-struct Copies {
-    /// Copies that have not been released or refused.
-    left: u32,
-    /// The cells charged to the priority group; 0 before the first copy is admitted.
-    cells: u32,
-}
-
-/// Cells of a packet by kind.
-#[derive(Debug, Clone, Copy, Default)]
-struct Plan {
-    reserved: u32,
-    shared: u32,
-    headroom: u32,
-    /// The group is paused by this packet, whatever becomes of it.
-    xoff: bool,
-}
 
 /// A shared buffer: counters, limits, pauses.
 #[derive(Debug, Clone)]
@@ -320,8 +130,8 @@ impl Buffer {
         self.charge_egress(a.out_port, queue, &egress);
         let copies = match a.copies {
             Some(CopyGroup(group)) => {
-                if let Some(copies) = self.copies.get_mut(group as usize) {
-                    copies.cells = need;
+                if let Some(copies) = self.copies.get_mut(group as usize).filter(|_| !charged) {
+                    (copies.cells, copies.pg) = (need, pg as u32);
                 }
                 group
             }
@@ -509,7 +319,7 @@ impl Buffer {
     pub fn release(&mut self, charge: Charge) {
         self.release_egress(&charge);
         if charge.copies != NO_GROUP {
-            self.leave(charge.copies, charge.pg as usize);
+            self.leave(charge.copies);
             return;
         }
         self.release_ingress(charge.pg as usize, charge.cells);
@@ -578,7 +388,7 @@ impl Buffer {
         if !self.choices.multicast_once || n < 2 {
             return None;
         }
-        let new = Copies { left: n, cells: 0 };
+        let new = Copies { left: n, cells: 0, pg: 0 };
         let index = match self.free_copies.pop() {
             Some(index) => {
                 if let Some(slot) = self.copies.get_mut(index as usize) {
@@ -595,14 +405,14 @@ impl Buffer {
     }
 
     /// One copy less; with the last one the cells are free.
-    fn leave(&mut self, group: u32, pg: usize) {
+    fn leave(&mut self, group: u32) {
         let Some(copies) = self.copies.get_mut(group as usize) else { return };
         copies.left = copies.left.saturating_sub(1);
         if copies.left == 0 {
-            let cells = copies.cells;
+            let (cells, pg) = (copies.cells, copies.pg);
             self.free_copies.push(group);
             if cells > 0 {
-                self.release_ingress(pg, cells);
+                self.release_ingress(pg as usize, cells);
             }
         }
     }
@@ -619,7 +429,7 @@ impl Buffer {
                 .for_each(|pg| pg.dropped.count(a.bytes)),
         }
         if let Some(CopyGroup(group)) = a.copies {
-            self.leave(group, pg);
+            self.leave(group);
         }
     }
 
@@ -644,20 +454,13 @@ impl Buffer {
 
     /// Counts a packet against a queue that something other than its limits refused; of copies that share cells there is
     /// one fewer.
-    pub fn refuse(
-        &mut self,
-        port: u16,
-        queue: u8,
-        bytes: Bytes,
-        (in_port, pg): (u16, u8),
-        copies: Option<CopyGroup>,
-    ) {
+    pub fn refuse(&mut self, port: u16, queue: u8, bytes: Bytes, copies: Option<CopyGroup>) {
         let index = self.queue_index(port, queue);
         if let Some(queue) = index.and_then(|q| self.queues.get_mut(q)) {
             queue.dropped.count(bytes);
         }
         if let Some(CopyGroup(group)) = copies {
-            self.leave(group, usize::from(in_port) * PRIORITY_GROUPS + usize::from(pg) % PRIORITY_GROUPS);
+            self.leave(group);
         }
     }
 

@@ -18,15 +18,17 @@ mod gauge;
 mod map;
 mod maps;
 mod marking;
+mod numbers;
 mod problem;
 mod ranges;
 mod resolve;
 mod rule;
 mod shipped;
+mod state;
 mod threshold;
 mod view;
 
-pub use accounting::{Arrival, Buffer, Charge, CopyGroup, PfcEdge, PgState, QueueState};
+pub use accounting::Buffer;
 pub use config::{
     BufferConfig, Choices, Lossless, PRIORITY_GROUPS, PgConfig, PoolConfig, PortBuffer, QueueBuffer, Rules,
     XoffTest,
@@ -42,5 +44,6 @@ pub use map::{Class, CodePoint, DSCPS, QosMaps, TRAFFIC_CLASSES};
 pub use problem::{Check, Problem, Problems, Sum, Sums};
 pub use resolve::PortInfo;
 pub use rule::{Refusal, Rule};
+pub use state::{Arrival, Charge, CopyGroup, PfcEdge, PgState, QueueState};
 pub use threshold::{Share, Threshold};
 pub use view::{PoolKind, PoolView};

@@ -1,8 +1,9 @@
 //! What a buffer shows: current values and watermarks of everything that it counts.
 
-use super::accounting::{Buffer, PgState, Pool, QueueState};
+use super::accounting::Buffer;
 use super::config::{BufferConfig, PRIORITY_GROUPS, PoolConfig};
 use super::gauge::Gauge;
+use super::state::{PgState, Pool, QueueState};
 use crate::units::Cells;
 
 /// What a pool is for.
