@@ -1,6 +1,6 @@
 //! Flows through a network, and how even the links are.
 //!
-//! What lives here: settings for every group from a scheme ([`plan`]), the compiled network and its walk
+//! What lives here: settings for every group from a scheme ([`mod@plan`]), the compiled network and its walk
 //! ([`walk`]), and what is measured ([`measure`]). What may not: hash functions and selectors, which are those of
 //! the packet path; a test sends packets through the stage program and compares ports.
 

@@ -34,7 +34,7 @@ pub struct Arrival {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct CopyGroup(pub(super) u32);
 
-/// What an admitted packet was charged to; give it back with [`Buffer::release`].
+/// What an admitted packet was charged to; give it back with [`super::Buffer::release`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub struct Charge {

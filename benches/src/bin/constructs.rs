@@ -1,0 +1,194 @@
+//! What each construct of a program costs the engine, and how many random programs are compared a second.
+//!
+//! `cargo run --release -p sluice-benches --bin constructs [PACKETS [ROWS]]`: only rows whose name contains `ROWS`.
+//! Each row is the same small program (one header, a port) with one construct more; the difference to the bare one is
+//! the construct's price.
+
+use sluice_asic::chip::ChipSpec;
+use sluice_asic::gress::Gress;
+use sluice_fuzz::{Case, Limits, compare};
+use sluice_pipeline::control::{ControlOp, ControlState, Then};
+use sluice_pipeline::engine::Engine;
+use sluice_pipeline::ir::{ActionCall, KeyValue, MatchKind, Program};
+use sluice_pipeline::packet::{HeadLayout, PacketStore};
+use sluice_pipeline::pass::{Executor, Pass, PassIn};
+use sluice_pipeline::place::place;
+use sluice_pipeline::text;
+use std::time::Instant;
+
+/// A construct: name, declarations with actions and tables, parser operations, statements.
+type Row = (&'static str, &'static str, &'static str, &'static str);
+
+const ROWS: &[Row] = &[
+    ("bare", "", "", ""),
+    ("add to a field", "action x : ingress () { h.out = add(h.a, 32w7); }", "", "call x;"),
+    ("four moves", "action x : ingress () { h.out = h.a; h.b = h.c; h.d = h.e; h.c = h.b; }", "", "call x;"),
+    ("condition", "action x : ingress () { h.out = 32w1; }", "", "if (h.b == 16w0) { call x; }"),
+    ("crc_32 over 10 bytes", "hash x : ingress { algorithm = crc_32; inputs = { h.a, h.b, h.out }; width = 32; }
+        action do_x : ingress () { h.out = hash(x); }", "", "call do_x;"),
+    ("counter", "counter x : ingress { kind = packets_and_bytes; size = 65536; }
+        action do_x : ingress () { count(x, h.b); }", "", "call do_x;"),
+    ("register, one action", "register x : ingress { element = \"32\"; size = 65536; }
+        register_action add (x) { @out0 = @lo; @lo = add(@lo, 1); }
+        action do_x : ingress () { h.out = execute(add, h.b); }", "", "call do_x;"),
+    ("register, condition on a pair", "register x : ingress { element = \"32x2\"; size = 32768; }
+        register_action flow (x) { if (serial(sub(h.a, @lo) > 100)) { @hi = h.a; } @lo = h.a; @out0 = @hi; }
+        action do_x : ingress () { h.out = execute(flow, h.b); }", "", "call do_x;"),
+    ("register, two actions", "register x : ingress { element = \"32\"; size = 65536; }
+        register_action one (x) { @lo = add(@lo, 1); }
+        register_action two (x) { @out0 = @lo; }
+        action write : ingress () { execute(one, h.b); }
+        action read : ingress () { h.out = execute(two, h.b); }
+        table pick : ingress { key = { h.d : exact; } actions = { write; read; } default_action = read(); size = 4;
+            const entries = { (0) : write(); } }", "", "apply pick;"),
+    ("meter", "meter x : ingress { kind = bytes; size = 1024; initial = rates(1000000000, 10000, 2000000000, 20000); }
+        action do_x : ingress () { h.out = meter(x, h.c[9:0]); }", "", "call do_x;"),
+    ("random", "random x : ingress { width = 32; }
+        action do_x : ingress () { h.out = random(x); }", "", "call do_x;"),
+    ("exact table, 1000 entries", "action x : ingress (bit<32> v) { h.out = v; }
+        action no : ingress () { }
+        table t : ingress { key = { h.b : exact; } actions = { x; no; } default_action = no(); size = 1024; }", "", "apply t;"),
+    ("longest prefix, 1000 entries", "action x : ingress (bit<32> v) { h.out = v; }
+        action no : ingress () { }
+        table t : ingress { key = { h.a : lpm; } actions = { x; no; } default_action = no(); size = 1024; }", "", "apply t;"),
+    ("ternary, 1000 entries", "action x : ingress (bit<32> v) { h.out = v; }
+        action no : ingress () { }
+        table t : ingress { key = { h.a : ternary; h.b : ternary; } actions = { x; no; } default_action = no(); size = 1024; }", "", "apply t;"),
+    ("range, 1000 entries", "action x : ingress (bit<32> v) { h.out = v; }
+        action no : ingress () { }
+        table t : ingress { key = { h.b : range; } actions = { x; no; } default_action = no(); size = 1024; }", "", "apply t;"),
+    ("lookahead", "metadata : ingress { bit<16> m.x; }
+        action x : ingress () { h.b = m.x; }", "m.x = lookahead(0);", "call x;"),
+    ("checksum verified", "metadata : ingress { bit<1> m.bad; }
+        action x : ingress () { h.out = 32w1; }", "m.bad = verify_checksum({ h.a, h.b, h.c, h.d, h.e });", "if (m.bad == 1w0) { call x; }"),
+];
+
+fn program(row: &Row) -> Result<Program, String> {
+    let (name, declarations, parser, control) = row;
+    let text = format!(
+        "program bench;
+        header h : ingress {{ bit<32> a; bit<16> b; bit<16> c; bit<16> d; bit<16> e; bit<32> out; }}
+        intrinsic : ingress {{ bit<9> ig_tm.ucast_egress_port; }}
+        {declarations}
+        action to_port : ingress () {{ ig_tm.ucast_egress_port = 9w1; }}
+        parser ingress {{ start = first; state first {{ extract(h); {parser} transition accept; }} }}
+        control ingress {{ {control} call to_port; }}
+        deparser ingress {{ emit(h); }}\n"
+    );
+    text::parse(&text).map_err(|e| format!("{name}: {e}"))
+}
+
+/// A thousand entries with keys that packets meet.
+fn entries(program: &Program) -> ControlState {
+    let mut control = ControlState::new(program);
+    for (table, data) in program.tables.iter().filter(|(_, t)| t.entries.is_empty()) {
+        for n in 0..1000u128 {
+            let key = data
+                .keys
+                .iter()
+                .map(|k| {
+                    let width = program.fields[k.field].width;
+                    match k.kind {
+                        MatchKind::Exact => KeyValue::Exact(n),
+                        MatchKind::Lpm => KeyValue::Lpm { value: n << 12, len: 20 },
+                        MatchKind::Ternary if width == 32 => {
+                            KeyValue::Ternary { value: n << 8, mask: 0x000f_ff00 }
+                        }
+                        MatchKind::Ternary => KeyValue::Ternary { value: 0, mask: 0 },
+                        MatchKind::Range => KeyValue::Range { lo: n * 60, hi: n * 60 + 30 },
+                    }
+                })
+                .collect();
+            let then = Then::Call(ActionCall { action: data.actions[0], args: vec![n] });
+            // A range table may be full of rows before: the rest is left out.
+            let _ = control.apply(program, ControlOp::InsertEntry { table, key, priority: 0, then });
+        }
+    }
+    control
+}
+
+/// ns per packet at a batch size, median of three.
+fn time(engine: &mut Engine, packets: u64, batch: usize) -> f64 {
+    let mut store = PacketStore::new(HeadLayout::default());
+    let mut passes: Vec<Pass> = (0..2048u32)
+        .map(|n| {
+            let x = n.wrapping_mul(0x9e37_79b9);
+            let mut frame = x.to_be_bytes().to_vec();
+            frame.extend((n as u16 % 1000).to_be_bytes());
+            frame.extend(x.to_be_bytes().repeat(15));
+            let input = PassIn { port: 8, global_tstamp: u64::from(n) * 10, ..PassIn::default() };
+            Pass::new(store.insert(&frame, 0), input)
+        })
+        .collect();
+    let mut times = [0.0; 3];
+    for slot in &mut times {
+        let start = Instant::now();
+        let mut done = 0;
+        while done < packets {
+            for chunk in passes.chunks_mut(batch) {
+                engine.run(Gress::Ingress, chunk, &mut store);
+            }
+            done += passes.len() as u64;
+        }
+        *slot = start.elapsed().as_nanos() as f64 / done as f64;
+    }
+    times.sort_by(f64::total_cmp);
+    times[1]
+}
+
+fn measure(row: &Row, packets: u64) -> Result<[f64; 2], String> {
+    let program = program(row)?;
+    let placement = place(&program, &ChipSpec::tofino2()).map_err(|e| e.to_string())?;
+    let control = entries(&program);
+    let mut engine = Engine::new(&program, &placement, &control).map_err(|e| e.to_string())?;
+    Ok([64, 1].map(|batch| time(&mut engine, packets, batch)))
+}
+
+fn main() {
+    let mut args = std::env::args().skip(1);
+    let packets: u64 = args.next().and_then(|a| a.parse().ok()).unwrap_or(1_000_000);
+    let wanted = args.next().unwrap_or_default();
+    println!(
+        "{packets} packets of 66 B through one gress, one core, median of 3; + is the difference to the bare program"
+    );
+    println!("{:<32} {:>9} {:>8} {:>10} {:>8}", "construct", "ns, by 64", "+", "ns, by one", "+");
+    let mut bare: Option<[f64; 2]> = None;
+    for row in ROWS.iter().filter(|r| r.0 == "bare" || r.0.contains(&wanted)) {
+        match measure(row, packets) {
+            Ok([many, one]) => {
+                let [b_many, b_one] = *bare.get_or_insert([many, one]);
+                println!("{:<32} {many:>9.1} {:>8.1} {one:>10.1} {:>8.1}", row.0, many - b_many, one - b_one);
+            }
+            Err(e) => println!("{:<32} {e}", row.0),
+        }
+    }
+    if "random programs".contains(&wanted) {
+        random_programs();
+    }
+}
+
+/// Random programs drawn, placed, verified and run on both engines.
+fn random_programs() {
+    let (limits, chip) = (Limits::default(), ChipSpec::tofino2());
+    let (mut fit, mut word) = (0u32, 0x2545_f491_4f6c_dd1d_u64);
+    let start = Instant::now();
+    for _ in 0..500 {
+        let words: Vec<u32> = (0..500)
+            .map(|_| {
+                word ^= word << 13;
+                word ^= word >> 7;
+                word ^= word << 17;
+                (word >> 16) as u32
+            })
+            .collect();
+        let case = Case::drawn(&words, &limits);
+        if let Ok(placement) = place(&case.program, &chip) {
+            match compare(&case, &placement) {
+                Ok(_) => fit += 1,
+                Err(e) => println!("{e}"),
+            }
+        }
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    println!("random programs: 500 drawn, {fit} fit and agree, {:.0} cases a second", 500.0 / seconds);
+}
