@@ -15,7 +15,9 @@
 //! *Conservation.* What came in and what was made inside is out, dropped, absorbed or held
 //! ([`Switch::is_conserved`]); resubmit and recirculation make nothing.
 
+mod batch;
 mod config;
+mod control;
 mod copies;
 mod egress;
 mod flow;
@@ -43,13 +45,12 @@ pub use pipes::{SplitState, state_is_whole};
 pub use reason::{DeviceDrop, Reason};
 pub use totals::{Created, Held, PortTotals, Totals};
 
-use crate::control::{ArrayRef, Change, ControlError, ControlOp, ControlState, DeviceOp, Entry, Reading};
+use crate::control::{ControlError, ControlOp, ControlState, DeviceOp, Reading};
 use crate::ir::{LabelKind, Program};
-use crate::meters::{MeterCell, Origin};
+use crate::meters::Origin;
 use crate::packet::{HeadLayout, Packet, PacketStore};
 use crate::pass::{Executor, MAX_BATCH, Made, Pass, State};
 use crate::place::Placement;
-use copies::Place;
 use generator::Generator;
 use ghost::Ghost;
 use idle::Sweeps;
@@ -480,207 +481,6 @@ impl<E: Executor> Switch<E> {
                     self.run_batch(pipe, gress, time, sink);
                 }
             }
-        }
-    }
-
-    /// Applies an operation at once, outside the order of events: for configuration before the run.
-    ///
-    /// # Errors
-    /// When the operation does not fit.
-    pub fn apply(&mut self, op: ControlOp) -> Result<(), SwitchError> {
-        self.straight = None;
-        let copies = matches!(
-            op,
-            ControlOp::SetMirrorSession { .. }
-                | ControlOp::SetMulticastGroup { .. }
-                | ControlOp::SetExclusionPorts { .. }
-        );
-        if let ControlOp::SetMeter { meter, config, .. } = &op
-            && let Some(data) = self.program.meters.get(*meter)
-            && let Err(error) = MeterCell::new(data.kind, config.as_ref(), &Origin::of(&self.chip))
-        {
-            let meter = data.name.clone();
-            return Err(SwitchError::Control(Box::new(ControlError::Meter { meter, error })));
-        }
-        let device = if let ControlOp::Device(op) = &op { Some(op.clone()) } else { None };
-        // What chip and ports do not allow must not stay.
-        let before = copies.then(|| self.control.replication.clone());
-        let refused = |e| SwitchError::Control(Box::new(e));
-        let was = self.named_entry(&op);
-        let settings = device.as_ref().map(|_| self.control.device.clone());
-        let change = self.control.apply(&self.program, op).map_err(refused)?;
-        for pipe in &mut self.pipes {
-            change.settle(&self.program, &mut pipe.state).map_err(refused)?;
-        }
-        match change {
-            Change::Inserted(table, entry)
-            | Change::Modified(table, entry)
-            | Change::Deleted(table, entry) => {
-                self.executor.entry_changed(table, entry, was.as_ref(), &self.control);
-            }
-            Change::Default(table) => self.executor.default_changed(table, &self.control),
-            Change::Member(profile, member) => {
-                self.executor.member_changed(profile, member, &self.control);
-            }
-            Change::Group(profile, group) => {
-                self.executor.group_changed(profile, group, &self.control);
-            }
-            Change::Counter(..) | Change::Register(..) | Change::Meter(..) => {}
-            Change::Read(array, index) => self.read(array, index),
-            Change::PortMetadata => self.executor.port_metadata_changed(&self.control),
-            Change::Device => {
-                if let Some(Err(e)) = device.map(|op| self.set_device(&op)) {
-                    self.control.device = settings.unwrap_or_default();
-                    return Err(SwitchError::Control(Box::new(ControlError::Device(e))));
-                }
-            }
-            Change::Replication => match replicator(&self.control, &self.chip, &self.by_dev_port) {
-                Ok(new) => self.replicator = new,
-                Err(e) => {
-                    self.control.replication = before.unwrap_or_default();
-                    return Err(e);
-                }
-            },
-        }
-        Ok(())
-    }
-
-    /// The entry that an operation changes or takes out, as it is before.
-    fn named_entry(&self, op: &ControlOp) -> Option<Entry> {
-        let (ControlOp::ModifyEntry { table, entry, .. }
-        | ControlOp::DeleteEntry { table, entry }
-        | ControlOp::SetEntryTtl { table, entry, .. }) = op
-        else {
-            return None;
-        };
-        self.control.tables.get(*table)?.slots.get(*entry as usize)?.clone()
-    }
-
-    /// Notes what a cell holds in every pipe, or all cells that differ from how they start.
-    fn read(&mut self, array: ArrayRef, index: Option<u32>) {
-        for (pipe, state) in self.pipes.iter().map(|p| &p.state).enumerate() {
-            let (cells, first): (Vec<[u64; 2]>, _) = match array {
-                ArrayRef::Counter(c) => {
-                    (state.counters[c].iter().map(|c| [c.packets, c.bytes]).collect(), [0, 0])
-                }
-                ArrayRef::Register(r) => {
-                    let cells = state.registers[r].iter().map(|e| [e.lo, e.hi]).collect();
-                    (cells, self.program.registers[r].init)
-                }
-            };
-            let wanted = |i: u32, values: [u64; 2]| index.map_or(values != first, |index| index == i);
-            for (index, values) in (0..).zip(cells).filter(|(i, values)| wanted(*i, *values)) {
-                self.readings.push(Reading { time: self.now, array, index, pipe: pipe as u32, values });
-            }
-        }
-    }
-
-    /// What the control plane has read so far, in order.
-    #[must_use]
-    pub fn readings(&self) -> &[Reading] {
-        &self.readings
-    }
-
-    /// What the program remembers in each pipe.
-    pub fn pipe_states(&self) -> impl ExactSizeIterator<Item = &State> {
-        self.pipes.iter().map(|p| &p.state)
-    }
-
-    /// The batch that must run first: the time by which, and where.
-    fn next_batch(&self) -> Option<(Time, usize, Gress)> {
-        let mut best = (Time::MAX, 0, Gress::Ingress);
-        for (i, pipe) in self.pipes.iter().enumerate() {
-            for gress in Gress::ALL {
-                let due = pipe.due[gress.index()];
-                if due < best.0 {
-                    best = (due, i, gress);
-                }
-            }
-        }
-        (best.0 < Time::MAX).then_some(best)
-    }
-
-    /// Runs the passes of one gress that entered within one window and before `before`.
-    fn run_batch(&mut self, pipe: usize, gress: Gress, before: Time, sink: &mut impl Sink) {
-        let g = gress.index();
-        let window = self.timing[g].window;
-        let limit = self.config.max_batch.clamp(1, MAX_BATCH);
-        if gress == Gress::Ingress && self.run_ghosts(pipe, before, sink) {
-            return self.pipes[pipe].refresh(gress, window);
-        }
-        // No batch reaches over an update for the ghost thread.
-        let update = self.pipes[pipe].ghost.front().filter(|_| gress == Gress::Ingress);
-        let before = update.map_or(before, |(time, _)| before.min(time));
-        let queue = &self.pipes[pipe].pending[g];
-        let Some(first) = queue.front() else { return };
-        let end = (first.entered + window).min(before);
-        let due = queue.iter().take_while(|p| p.entered < end).take(limit);
-        self.batch.clear();
-        self.made.clear();
-        let mut entered = 0;
-        self.batch.extend(due.inspect(|_| entered += 1).filter(|p| !p.bypass).map(|p| p.pass));
-        if !self.batch.is_empty() {
-            self.execute(pipe, gress);
-        }
-        let (mut made, mut next) = (0, 0);
-        for _ in 0..entered {
-            let Some(pending) = self.pipes[pipe].pending[g].pop_front() else { return };
-            if pending.bypass {
-                let exit = self.exit(gress, &pending, &pending.pass);
-                self.egress_done(&pending.pass, pending.port, pending.booked, exit, sink);
-                continue;
-            }
-            let (i, pass) = (next, self.batch[next]);
-            next += 1;
-            let exit = self.exit(gress, &pending, &pass);
-            sink.pass(&self.pass_event(pipe, gress, &pending, &pass, exit));
-            if made < self.made.len() {
-                made = self.made_by(made, i, Place { pipe, gress, time: exit }, sink);
-            }
-            match gress {
-                Gress::Ingress => self.ingress_done(&pass, exit, sink),
-                Gress::Egress => self.egress_done(&pass, pending.port, pending.booked, exit, sink),
-            }
-        }
-        self.pipes[pipe].refresh(gress, window);
-    }
-
-    /// Runs `self.batch` on the pipe's own state.
-    fn execute(&mut self, pipe: usize, gress: Gress) {
-        std::mem::swap(self.executor.state_mut(), &mut self.pipes[pipe].state);
-        self.executor.run(gress, &mut self.batch, &mut self.packets);
-        std::mem::swap(self.executor.state_mut(), &mut self.pipes[pipe].state);
-        std::mem::swap(self.executor.made(), &mut self.made);
-    }
-
-    /// When a pass leaves its deparser.
-    fn exit(&self, gress: Gress, pending: &PendingPass, pass: &Pass) -> Time {
-        let t = &self.timing[gress.index()];
-        let cycles = t.parser_fixed + u64::from(pass.output.parser_cycles) + t.mau + t.deparser;
-        self.clock.time_of(Cycles(pending.cycle.0 + cycles))
-    }
-
-    fn pass_event(
-        &self,
-        pipe: usize,
-        gress: Gress,
-        pending: &PendingPass,
-        pass: &Pass,
-        exit: Time,
-    ) -> PassEvent {
-        let t = &self.timing[gress.index()];
-        PassEvent {
-            tag: self.info_of(pass.packet).tag,
-            gress,
-            pipe: pipe as u8,
-            entered: pending.entered,
-            cycle: pending.cycle,
-            waited: pending.waited,
-            parser_cycles: t.parser_fixed + u64::from(pass.output.parser_cycles),
-            mau_cycles: t.mau,
-            deparser_cycles: t.deparser,
-            left: exit,
-            output: pass.output,
         }
     }
 

@@ -1,184 +1,37 @@
-//! Actions as short lists of container operations, each run over all lanes at once.
-//!
-//! An entry's parameters are stored as *argument words*: already shifted to where an operation deposits
-//! them. What may not live here: which action runs.
+//! From actions to their operations: sources, argument words, merged constants and moves. What may not live here:
+//! running them.
 
-use super::LowerError;
-use super::batch::{Phv, Slot, deposit, for_lanes};
-use super::field::{FieldAt, Piece, SlotMap, ones};
-use super::hash::HashPlan;
-use super::register::{AccessPlan, CellAt, Notes, Operand, Stamps, Work};
+use super::{ActionCode, ArgWord, Op, Source, WideAlu, WideSource, Word};
+use crate::engine::LowerError;
+use crate::engine::batch::Slot;
+use crate::engine::field::{FieldAt, Piece, SlotMap, ones};
+use crate::engine::hash::HashPlan;
+use crate::engine::register::{AccessPlan, CellAt, Operand, Work};
 use crate::entity::{Entity, EntityMap};
 use crate::ir::{
-    self, Action, Counter, CounterKind, Expr, Field, Hash, Header, Index, Label, MeterAccess, PrimitiveKind,
-    Program, Random, Register, RegisterAccess,
+    self, Action, Counter, Expr, Field, Hash, Header, Index, MeterAccess, PrimitiveKind, Program, Random,
+    Register, RegisterAccess,
 };
-use crate::pass::{Count, State};
 use crate::salu::Mapped;
-use sluice_asic::alu::AluOp;
 use sluice_asic::counter::CounterLayout;
-
-/// A value right-aligned in 32 bits.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Source {
-    Column {
-        slot: Slot,
-        shift: u8,
-        mask: u32,
-    },
-    Const(u32),
-    /// Argument word of the entry.
-    Arg(u16),
-}
-
-/// A value of any width.
-#[derive(Clone, Debug)]
-pub(super) enum WideSource {
-    Field {
-        at: FieldAt,
-        lo: u16,
-        width: u16,
-    },
-    Const(u128),
-    /// Argument words, least significant first.
-    Args {
-        first: u16,
-        words: u16,
-    },
-}
-
-/// An operation on values that are wider than a container.
-#[derive(Clone, Debug)]
-pub(super) struct WideAlu {
-    op: AluOp,
-    width: u16,
-    to: FieldAt,
-    a: WideSource,
-    b: WideSource,
-}
-
-/// A container operation. `keep` are the bits of the destination that stay.
-#[derive(Clone, Debug)]
-pub(super) enum Op {
-    Const {
-        slot: Slot,
-        keep: u32,
-        value: u32,
-    },
-    Arg {
-        slot: Slot,
-        keep: u32,
-        word: u16,
-    },
-    /// `(src >> right << left) & mask` deposited; one of the shifts is zero.
-    Move {
-        slot: Slot,
-        keep: u32,
-        src: Slot,
-        right: u8,
-        left: u8,
-        mask: u32,
-    },
-    Alu {
-        op: AluOp,
-        to: Piece,
-        a: Source,
-        b: Source,
-    },
-    Wide(Box<WideAlu>),
-    Hash {
-        plan: u32,
-        to: Box<FieldAt>,
-    },
-    Count {
-        counter: u32,
-        kind: CounterKind,
-        index: Source,
-    },
-    CountDirect {
-        counter: u32,
-        kind: CounterKind,
-    },
-    /// An access to a register or meter: position of its plan.
-    Access {
-        plan: u32,
-    },
-    Drop {
-        label: u32,
-    },
-    /// Counts in cells that wrap, or other lengths than the packets'; `None` is the matched entry's cell.
-    CountCell {
-        counter: u32,
-        layout: Box<CounterLayout>,
-        index: Option<Source>,
-    },
-    /// A random number: position among those that the gress draws.
-    Random {
-        draw: u32,
-        to: Box<FieldAt>,
-    },
-    /// Bits of a hash from `lo` on.
-    HashSlice {
-        plan: u32,
-        to: Box<FieldAt>,
-        lo: u16,
-    },
-    /// The bits of `bits` that the mask has are set to the value's; both stand where they go.
-    Masked {
-        slot: Slot,
-        bits: u32,
-        value: Word,
-        mask: Word,
-    },
-}
-
-/// A word of action data, in place.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Word {
-    Const(u32),
-    /// Argument word of the entry.
-    Arg(u16),
-    /// All bits, or none: an argument word of one bit.
-    Flag(u16),
-}
-
-/// Where a parameter's bits go in an argument word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct ArgWord {
-    param: u16,
-    /// First bit of the parameter.
-    lo: u16,
-    width: u8,
-    /// First bit of the word.
-    at: u8,
-}
-
-/// A lowered action.
-#[derive(Clone, Debug, Default)]
-pub(super) struct ActionCode {
-    pub(super) ops: Vec<Op>,
-    args: Vec<ArgWord>,
-    /// It accesses the cell of the entry that was found.
-    pub(super) uses_entry: bool,
-}
 
 /// A leaf of an expression: `width` bits from bit `lo` of a base value.
 #[derive(Clone, Copy)]
-pub(super) struct Leaf {
-    pub(super) base: Base,
-    pub(super) lo: u16,
-    pub(super) width: u16,
+pub(in crate::engine) struct Leaf {
+    pub(in crate::engine) base: Base,
+    pub(in crate::engine) lo: u16,
+    pub(in crate::engine) width: u16,
 }
 
 #[derive(Clone, Copy)]
-pub(super) enum Base {
+pub(in crate::engine) enum Base {
     Const(u128),
     Field(Field),
     Param(u16),
 }
 
 /// The leaf that an expression without operations is.
-pub(super) fn leaf(program: &Program, e: &Expr) -> Option<Leaf> {
+pub(in crate::engine) fn leaf(program: &Program, e: &Expr) -> Option<Leaf> {
     Some(match e {
         Expr::Const(v, w) => Leaf { base: Base::Const(*v), lo: 0, width: *w },
         Expr::Field(f) => Leaf { base: Base::Field(*f), lo: 0, width: program.fields[*f].width },
@@ -197,22 +50,22 @@ pub(super) fn leaf(program: &Program, e: &Expr) -> Option<Leaf> {
 }
 
 /// What lowering an action needs to know.
-pub(super) struct Lowering<'a, 'p> {
-    pub(super) program: &'a Program,
-    pub(super) slots: &'a mut SlotMap<'p>,
-    pub(super) hashes: &'a mut Vec<HashPlan>,
-    pub(super) registers: &'a mut Registers,
+pub(in crate::engine) struct Lowering<'a, 'p> {
+    pub(in crate::engine) program: &'a Program,
+    pub(in crate::engine) slots: &'a mut SlotMap<'p>,
+    pub(in crate::engine) hashes: &'a mut Vec<HashPlan>,
+    pub(in crate::engine) registers: &'a mut Registers,
 }
 
 /// Registers as lowered so far.
 #[derive(Default)]
-pub(super) struct Registers {
+pub(in crate::engine) struct Registers {
     /// How the chip does each register's actions.
-    pub(super) mapped: EntityMap<Register, Mapped>,
+    pub(in crate::engine) mapped: EntityMap<Register, Mapped>,
     /// Every access, in order of lowering.
-    pub(super) plans: Vec<AccessPlan>,
+    pub(in crate::engine) plans: Vec<AccessPlan>,
     /// Generators of random numbers that the gress has.
-    pub(super) randoms: Vec<Random>,
+    pub(in crate::engine) randoms: Vec<Random>,
 }
 
 impl Lowering<'_, '_> {
@@ -229,7 +82,7 @@ impl Lowering<'_, '_> {
     }
 
     /// Lowers an action; reads go through the slot map's current shadows.
-    pub(super) fn action(&mut self, action: Action) -> Result<ActionCode, LowerError> {
+    pub(in crate::engine) fn action(&mut self, action: Action) -> Result<ActionCode, LowerError> {
         let mut code = ActionCode::default();
         for primitive in &self.program.actions[action].body {
             match &primitive.kind {
@@ -409,7 +262,12 @@ impl Lowering<'_, '_> {
     }
 
     /// `dst = value`.
-    pub(super) fn set(&mut self, code: &mut ActionCode, dst: Field, value: &Expr) -> Result<(), LowerError> {
+    pub(in crate::engine) fn set(
+        &mut self,
+        code: &mut ActionCode,
+        dst: Field,
+        value: &Expr,
+    ) -> Result<(), LowerError> {
         let to = self.slots.target(dst);
         if let Some(l) = leaf(self.program, value) {
             self.copy(code, &to, l);
@@ -452,7 +310,11 @@ impl Lowering<'_, '_> {
     }
 
     /// A leaf of at most 32 bits that lies in one column.
-    pub(super) fn narrow(&mut self, code: &mut ActionCode, e: &Expr) -> Result<Source, LowerError> {
+    pub(in crate::engine) fn narrow(
+        &mut self,
+        code: &mut ActionCode,
+        e: &Expr,
+    ) -> Result<Source, LowerError> {
         let l = leaf(self.program, e).ok_or_else(|| LowerError::new("an operand is itself an operation"))?;
         if l.width > 32 {
             return Err(LowerError::new("an operand is wider than a container"));
@@ -510,7 +372,7 @@ impl Lowering<'_, '_> {
 }
 
 /// The low `width` bits.
-fn cut(v: u128, width: u16) -> u128 {
+pub(super) fn cut(v: u128, width: u16) -> u128 {
     v & sluice_asic::alu::width_mask(u32::from(width))
 }
 
@@ -588,7 +450,7 @@ impl ActionCode {
     }
 
     /// The only operation, if it puts a constant into one container.
-    pub(super) fn only_constant(&self) -> Option<(Slot, u32, u32)> {
+    pub(in crate::engine) fn only_constant(&self) -> Option<(Slot, u32, u32)> {
         match self.ops.as_slice() {
             [Op::Const { slot, keep, value }] => Some((*slot, *keep, *value)),
             _ => None,
@@ -596,12 +458,12 @@ impl ActionCode {
     }
 
     /// Argument words of an entry.
-    pub(super) fn arg_words(&self) -> usize {
+    pub(in crate::engine) fn arg_words(&self) -> usize {
         self.args.len()
     }
 
     /// Writes the argument words of an entry with these parameter values.
-    pub(super) fn encode_args(&self, values: &[u128], out: &mut [u32]) {
+    pub(in crate::engine) fn encode_args(&self, values: &[u128], out: &mut [u32]) {
         for (w, out) in self.args.iter().zip(out) {
             let value = values.get(usize::from(w.param)).copied().unwrap_or(0);
             *out = ((value >> w.lo) as u32 & ones(w.width)) << w.at;
@@ -612,219 +474,4 @@ impl ActionCode {
 fn arg_word(param: u16, l: Leaf, lo: u8, width: u8, at: u8) -> ArgWord {
     let left = l.width.saturating_sub(u16::from(lo)).min(u16::from(width));
     ArgWord { param, lo: l.lo + u16::from(lo), width: left as u8, at }
-}
-
-/// What running an action touches besides the PHV.
-pub(super) struct Effects<'a> {
-    pub(super) hashes: &'a [HashPlan],
-    pub(super) accesses: &'a [AccessPlan],
-    /// Accesses that wait for the end of the stage, per register that needs it.
-    pub(super) notes: &'a mut [Notes],
-    pub(super) state: &'a mut State,
-    /// Length of each lane's packet.
-    pub(super) bytes: &'a [u32; 64],
-    /// Label of each lane in `dropped`, plus one.
-    pub(super) labels: &'a mut [u32; 64],
-    /// Lanes that an action gave a label.
-    pub(super) dropped: u64,
-    /// The data plane's clock in ns at each lane's entry.
-    pub(super) now: &'a [u64; 64],
-    /// What each generator of random numbers gives each lane.
-    pub(super) random: &'a [[u32; 64]],
-}
-
-/// Argument words and matched entry of each lane.
-pub(super) struct EntryOf<'a> {
-    pub(super) args: &'a [u32],
-    /// First argument word of each lane.
-    pub(super) base: &'a [u32; 64],
-    /// Direct-counter index of each lane; `u32::MAX` on a miss.
-    pub(super) entry: &'a [u32; 64],
-}
-
-impl EntryOf<'_> {
-    #[inline(always)]
-    fn arg(&self, lane: usize, word: u16) -> u32 {
-        self.args[self.base[lane] as usize + usize::from(word)]
-    }
-}
-
-/// Runs an action for the lanes of `mask`.
-pub(super) fn run<const N: usize>(
-    code: &ActionCode,
-    mask: u64,
-    phv: &Phv,
-    entry: &EntryOf<'_>,
-    fx: &mut Effects<'_>,
-) {
-    for op in &code.ops {
-        match op {
-            Op::Const { slot, keep, value } => deposit::<N>(phv.column(*slot), *keep, mask, |_| *value),
-            Op::Arg { slot, keep, word } => {
-                deposit::<N>(phv.column(*slot), *keep, mask, |l| entry.arg(l, *word));
-            }
-            Op::Move { slot, keep, src, right, left, mask: bits } => {
-                let from = phv.column(*src);
-                let moved = |l: usize| (from[l].get() >> right << left) & bits;
-                deposit::<N>(phv.column(*slot), *keep, mask, moved);
-            }
-            Op::Alu { op, to, a, b } => alu::<N>(*op, *to, *a, *b, mask, phv, entry),
-            Op::Wide(wide) => wide.run::<N>(mask, phv, entry),
-            Op::Hash { plan, to } => fx.hashes[*plan as usize].run::<N>(mask, phv, to),
-            Op::Count { counter, kind, index } => {
-                let (cells, bytes) = (cells(fx.state, *counter), fx.bytes);
-                match *index {
-                    Source::Column { slot, shift, mask: bits } => {
-                        let column = phv.column(slot);
-                        let at = |l: usize| column[l].get() >> shift & bits;
-                        for_lanes::<N>(mask, |l| count(cells, *kind, at(l), bytes[l]));
-                    }
-                    index => for_lanes::<N>(mask, |l| {
-                        count(cells, *kind, value(index, l, phv, entry), bytes[l]);
-                    }),
-                }
-            }
-            Op::CountDirect { counter, kind } => {
-                let (cells, bytes) = (cells(fx.state, *counter), fx.bytes);
-                for_lanes::<N>(mask, |l| count(cells, *kind, entry.entry[l], bytes[l]));
-            }
-            Op::Access { plan } => {
-                let access = &fx.accesses[*plan as usize];
-                let stamps = Stamps { bytes: fx.bytes, now: fx.now };
-                access.run::<N>(*plan, mask, phv, entry, fx.hashes, stamps, fx.state, fx.notes);
-            }
-            Op::CountCell { counter, layout, index } => {
-                let (cells, bytes) = (cells(fx.state, *counter), fx.bytes);
-                for_lanes::<N>(mask, |l| {
-                    let at = index.map_or(entry.entry[l], |index| value(index, l, phv, entry));
-                    if let Some(cell) = cells.get_mut(at as usize) {
-                        cell.count(**layout, bytes[l]);
-                    }
-                });
-            }
-            Op::Random { draw, to } => {
-                let numbers = &fx.random[*draw as usize];
-                to.write_lanes::<N>(mask, phv, |l| numbers[l].into());
-            }
-            Op::HashSlice { plan, to, lo } => {
-                let plan = &fx.hashes[*plan as usize];
-                to.write_lanes::<N>(mask, phv, |l| plan.eval(phv, l).checked_shr((*lo).into()).unwrap_or(0));
-            }
-            Op::Masked { slot, bits, value, mask: under } => {
-                masked::<N>(phv.column(*slot), *bits, (*value, *under), mask, entry);
-            }
-            Op::Drop { label } => {
-                fx.dropped |= mask;
-                for_lanes::<N>(mask, |l| fx.labels[l] = *label);
-            }
-        }
-    }
-}
-
-/// A set under a mask. Out of line: few actions have one.
-#[inline(never)]
-fn masked<const N: usize>(
-    column: &[std::cell::Cell<u32>; 64],
-    bits: u32,
-    (value, under): (Word, Word),
-    mask: u64,
-    entry: &EntryOf<'_>,
-) {
-    let read = |word: Word, lane: usize| match word {
-        Word::Const(v) => v,
-        Word::Arg(n) => entry.arg(lane, n),
-        Word::Flag(n) => 0_u32.wrapping_sub(entry.arg(lane, n) & 1),
-    };
-    for_lanes::<N>(mask, |l| {
-        let under = read(under, l) & bits;
-        column[l].set(column[l].get() & !under | read(value, l) & under);
-    });
-}
-
-impl WideAlu {
-    #[inline(never)]
-    fn run<const N: usize>(&self, mask: u64, phv: &Phv, entry: &EntryOf<'_>) {
-        for_lanes::<N>(mask, |l| {
-            let (a, b) = (wide_value(&self.a, l, phv, entry), wide_value(&self.b, l, phv, entry));
-            self.to.write(phv, l, self.op.eval(a, b, u32::from(self.width)));
-        });
-    }
-}
-
-fn cells(state: &mut State, counter: u32) -> &mut [Count] {
-    &mut state.counters[crate::ir::Counter::new(counter as usize)]
-}
-
-#[inline(always)]
-fn count(cells: &mut [Count], kind: CounterKind, index: u32, bytes: u32) {
-    if let Some(cell) = cells.get_mut(index as usize) {
-        cell.packets += u64::from(kind != CounterKind::Bytes);
-        cell.bytes += if kind == CounterKind::Packets { 0 } else { u64::from(bytes) };
-    }
-}
-
-#[inline(always)]
-pub(super) fn value(s: Source, lane: usize, phv: &Phv, entry: &EntryOf<'_>) -> u32 {
-    match s {
-        Source::Column { slot, shift, mask } => phv.get(slot, lane) >> shift & mask,
-        Source::Const(v) => v,
-        Source::Arg(word) => entry.arg(lane, word),
-    }
-}
-
-pub(super) fn wide_value(s: &WideSource, lane: usize, phv: &Phv, entry: &EntryOf<'_>) -> u128 {
-    match s {
-        WideSource::Field { at, lo, width } => cut(at.read(phv, lane) >> lo, *width),
-        WideSource::Const(v) => *v,
-        WideSource::Args { first, words } => {
-            (0..*words).fold(0, |v, w| v | u128::from(entry.arg(lane, first + w)) << (32 * w))
-        }
-    }
-}
-
-#[inline(never)]
-fn alu<const N: usize>(
-    op: AluOp,
-    to: Piece,
-    a: Source,
-    b: Source,
-    mask: u64,
-    phv: &Phv,
-    entry: &EntryOf<'_>,
-) {
-    // The common operations get loops of their own, without the choice of operation inside.
-    match op {
-        AluOp::Add => alu_lanes::<N>(to, a, b, mask, phv, entry, u32::wrapping_add),
-        AluOp::Sub => alu_lanes::<N>(to, a, b, mask, phv, entry, u32::wrapping_sub),
-        op => {
-            let width = u32::from(to.width);
-            alu_lanes::<N>(to, a, b, mask, phv, entry, |a, b| op.eval32(a, b, width));
-        }
-    }
-}
-
-#[inline(always)]
-fn alu_lanes<const N: usize>(
-    to: Piece,
-    a: Source,
-    b: Source,
-    mask: u64,
-    phv: &Phv,
-    entry: &EntryOf<'_>,
-    f: impl Fn(u32, u32) -> u32,
-) {
-    let column = phv.column(to.slot);
-    let place = |result: u32| (result & to.mask()) << to.at;
-    if let (Source::Column { slot, shift, mask: bits }, Source::Const(b)) = (a, b) {
-        let from = phv.column(slot);
-        deposit::<N>(column, to.keep, mask, |l| place(f(from[l].get() >> shift & bits, b)));
-    } else {
-        let of = |s: Source, l: usize| value(s, l, phv, entry);
-        deposit::<N>(column, to.keep, mask, |l| place(f(of(a, l), of(b, l))));
-    }
-}
-
-/// A label that an action set, from the lane's label word.
-pub(super) fn label_of(word: u32) -> Option<Label> {
-    word.checked_sub(1).map(|i| Label::new(i as usize))
 }

@@ -1,0 +1,378 @@
+//! Actions as short lists of container operations, each run over all lanes at once.
+//!
+//! An entry's parameters are stored as *argument words*: already shifted to where an operation deposits
+//! them. What may not live here: which action runs.
+
+mod lower;
+
+use lower::cut;
+pub(super) use lower::{Base, Lowering, Registers, leaf};
+
+use super::batch::{Phv, Slot, deposit, for_lanes};
+use super::field::{FieldAt, Piece};
+use super::hash::HashPlan;
+use super::register::{AccessPlan, Notes, Stamps};
+use crate::entity::Entity;
+use crate::ir::{CounterKind, Label};
+use crate::pass::{Count, State};
+use sluice_asic::alu::AluOp;
+use sluice_asic::counter::CounterLayout;
+
+/// A value right-aligned in 32 bits.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Source {
+    Column {
+        slot: Slot,
+        shift: u8,
+        mask: u32,
+    },
+    Const(u32),
+    /// Argument word of the entry.
+    Arg(u16),
+}
+
+/// A value of any width.
+#[derive(Clone, Debug)]
+pub(super) enum WideSource {
+    Field {
+        at: FieldAt,
+        lo: u16,
+        width: u16,
+    },
+    Const(u128),
+    /// Argument words, least significant first.
+    Args {
+        first: u16,
+        words: u16,
+    },
+}
+
+/// An operation on values that are wider than a container.
+#[derive(Clone, Debug)]
+pub(super) struct WideAlu {
+    op: AluOp,
+    width: u16,
+    to: FieldAt,
+    a: WideSource,
+    b: WideSource,
+}
+
+/// A container operation. `keep` are the bits of the destination that stay.
+#[derive(Clone, Debug)]
+pub(super) enum Op {
+    Const {
+        slot: Slot,
+        keep: u32,
+        value: u32,
+    },
+    Arg {
+        slot: Slot,
+        keep: u32,
+        word: u16,
+    },
+    /// `(src >> right << left) & mask` deposited; one of the shifts is zero.
+    Move {
+        slot: Slot,
+        keep: u32,
+        src: Slot,
+        right: u8,
+        left: u8,
+        mask: u32,
+    },
+    Alu {
+        op: AluOp,
+        to: Piece,
+        a: Source,
+        b: Source,
+    },
+    Wide(Box<WideAlu>),
+    Hash {
+        plan: u32,
+        to: Box<FieldAt>,
+    },
+    Count {
+        counter: u32,
+        kind: CounterKind,
+        index: Source,
+    },
+    CountDirect {
+        counter: u32,
+        kind: CounterKind,
+    },
+    /// An access to a register or meter: position of its plan.
+    Access {
+        plan: u32,
+    },
+    Drop {
+        label: u32,
+    },
+    /// Counts in cells that wrap, or other lengths than the packets'; `None` is the matched entry's cell.
+    CountCell {
+        counter: u32,
+        layout: Box<CounterLayout>,
+        index: Option<Source>,
+    },
+    /// A random number: position among those that the gress draws.
+    Random {
+        draw: u32,
+        to: Box<FieldAt>,
+    },
+    /// Bits of a hash from `lo` on.
+    HashSlice {
+        plan: u32,
+        to: Box<FieldAt>,
+        lo: u16,
+    },
+    /// The bits of `bits` that the mask has are set to the value's; both stand where they go.
+    Masked {
+        slot: Slot,
+        bits: u32,
+        value: Word,
+        mask: Word,
+    },
+}
+
+/// A word of action data, in place.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Word {
+    Const(u32),
+    /// Argument word of the entry.
+    Arg(u16),
+    /// All bits, or none: an argument word of one bit.
+    Flag(u16),
+}
+
+/// Where a parameter's bits go in an argument word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct ArgWord {
+    param: u16,
+    /// First bit of the parameter.
+    lo: u16,
+    width: u8,
+    /// First bit of the word.
+    at: u8,
+}
+
+/// A lowered action.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ActionCode {
+    pub(super) ops: Vec<Op>,
+    args: Vec<ArgWord>,
+    /// It accesses the cell of the entry that was found.
+    pub(super) uses_entry: bool,
+}
+
+/// What running an action touches besides the PHV.
+pub(super) struct Effects<'a> {
+    pub(super) hashes: &'a [HashPlan],
+    pub(super) accesses: &'a [AccessPlan],
+    /// Accesses that wait for the end of the stage, per register that needs it.
+    pub(super) notes: &'a mut [Notes],
+    pub(super) state: &'a mut State,
+    /// Length of each lane's packet.
+    pub(super) bytes: &'a [u32; 64],
+    /// Label of each lane in `dropped`, plus one.
+    pub(super) labels: &'a mut [u32; 64],
+    /// Lanes that an action gave a label.
+    pub(super) dropped: u64,
+    /// The data plane's clock in ns at each lane's entry.
+    pub(super) now: &'a [u64; 64],
+    /// What each generator of random numbers gives each lane.
+    pub(super) random: &'a [[u32; 64]],
+}
+
+/// Argument words and matched entry of each lane.
+pub(super) struct EntryOf<'a> {
+    pub(super) args: &'a [u32],
+    /// First argument word of each lane.
+    pub(super) base: &'a [u32; 64],
+    /// Direct-counter index of each lane; `u32::MAX` on a miss.
+    pub(super) entry: &'a [u32; 64],
+}
+
+impl EntryOf<'_> {
+    #[inline(always)]
+    fn arg(&self, lane: usize, word: u16) -> u32 {
+        self.args[self.base[lane] as usize + usize::from(word)]
+    }
+}
+
+/// Runs an action for the lanes of `mask`.
+pub(super) fn run<const N: usize>(
+    code: &ActionCode,
+    mask: u64,
+    phv: &Phv,
+    entry: &EntryOf<'_>,
+    fx: &mut Effects<'_>,
+) {
+    for op in &code.ops {
+        match op {
+            Op::Const { slot, keep, value } => deposit::<N>(phv.column(*slot), *keep, mask, |_| *value),
+            Op::Arg { slot, keep, word } => {
+                deposit::<N>(phv.column(*slot), *keep, mask, |l| entry.arg(l, *word));
+            }
+            Op::Move { slot, keep, src, right, left, mask: bits } => {
+                let from = phv.column(*src);
+                let moved = |l: usize| (from[l].get() >> right << left) & bits;
+                deposit::<N>(phv.column(*slot), *keep, mask, moved);
+            }
+            Op::Alu { op, to, a, b } => alu::<N>(*op, *to, *a, *b, mask, phv, entry),
+            Op::Wide(wide) => wide.run::<N>(mask, phv, entry),
+            Op::Hash { plan, to } => fx.hashes[*plan as usize].run::<N>(mask, phv, to),
+            Op::Count { counter, kind, index } => {
+                let (cells, bytes) = (cells(fx.state, *counter), fx.bytes);
+                match *index {
+                    Source::Column { slot, shift, mask: bits } => {
+                        let column = phv.column(slot);
+                        let at = |l: usize| column[l].get() >> shift & bits;
+                        for_lanes::<N>(mask, |l| count(cells, *kind, at(l), bytes[l]));
+                    }
+                    index => for_lanes::<N>(mask, |l| {
+                        count(cells, *kind, value(index, l, phv, entry), bytes[l]);
+                    }),
+                }
+            }
+            Op::CountDirect { counter, kind } => {
+                let (cells, bytes) = (cells(fx.state, *counter), fx.bytes);
+                for_lanes::<N>(mask, |l| count(cells, *kind, entry.entry[l], bytes[l]));
+            }
+            Op::Access { plan } => {
+                let access = &fx.accesses[*plan as usize];
+                let stamps = Stamps { bytes: fx.bytes, now: fx.now };
+                access.run::<N>(*plan, mask, phv, entry, fx.hashes, stamps, fx.state, fx.notes);
+            }
+            Op::CountCell { counter, layout, index } => {
+                let (cells, bytes) = (cells(fx.state, *counter), fx.bytes);
+                for_lanes::<N>(mask, |l| {
+                    let at = index.map_or(entry.entry[l], |index| value(index, l, phv, entry));
+                    if let Some(cell) = cells.get_mut(at as usize) {
+                        cell.count(**layout, bytes[l]);
+                    }
+                });
+            }
+            Op::Random { draw, to } => {
+                let numbers = &fx.random[*draw as usize];
+                to.write_lanes::<N>(mask, phv, |l| numbers[l].into());
+            }
+            Op::HashSlice { plan, to, lo } => {
+                let plan = &fx.hashes[*plan as usize];
+                to.write_lanes::<N>(mask, phv, |l| plan.eval(phv, l).checked_shr((*lo).into()).unwrap_or(0));
+            }
+            Op::Masked { slot, bits, value, mask: under } => {
+                masked::<N>(phv.column(*slot), *bits, (*value, *under), mask, entry);
+            }
+            Op::Drop { label } => {
+                fx.dropped |= mask;
+                for_lanes::<N>(mask, |l| fx.labels[l] = *label);
+            }
+        }
+    }
+}
+
+/// A set under a mask. Out of line: few actions have one.
+#[inline(never)]
+fn masked<const N: usize>(
+    column: &[std::cell::Cell<u32>; 64],
+    bits: u32,
+    (value, under): (Word, Word),
+    mask: u64,
+    entry: &EntryOf<'_>,
+) {
+    let read = |word: Word, lane: usize| match word {
+        Word::Const(v) => v,
+        Word::Arg(n) => entry.arg(lane, n),
+        Word::Flag(n) => 0_u32.wrapping_sub(entry.arg(lane, n) & 1),
+    };
+    for_lanes::<N>(mask, |l| {
+        let under = read(under, l) & bits;
+        column[l].set(column[l].get() & !under | read(value, l) & under);
+    });
+}
+
+impl WideAlu {
+    #[inline(never)]
+    fn run<const N: usize>(&self, mask: u64, phv: &Phv, entry: &EntryOf<'_>) {
+        for_lanes::<N>(mask, |l| {
+            let (a, b) = (wide_value(&self.a, l, phv, entry), wide_value(&self.b, l, phv, entry));
+            self.to.write(phv, l, self.op.eval(a, b, u32::from(self.width)));
+        });
+    }
+}
+
+fn cells(state: &mut State, counter: u32) -> &mut [Count] {
+    &mut state.counters[crate::ir::Counter::new(counter as usize)]
+}
+
+#[inline(always)]
+fn count(cells: &mut [Count], kind: CounterKind, index: u32, bytes: u32) {
+    if let Some(cell) = cells.get_mut(index as usize) {
+        cell.packets += u64::from(kind != CounterKind::Bytes);
+        cell.bytes += if kind == CounterKind::Packets { 0 } else { u64::from(bytes) };
+    }
+}
+
+#[inline(always)]
+pub(super) fn value(s: Source, lane: usize, phv: &Phv, entry: &EntryOf<'_>) -> u32 {
+    match s {
+        Source::Column { slot, shift, mask } => phv.get(slot, lane) >> shift & mask,
+        Source::Const(v) => v,
+        Source::Arg(word) => entry.arg(lane, word),
+    }
+}
+
+pub(super) fn wide_value(s: &WideSource, lane: usize, phv: &Phv, entry: &EntryOf<'_>) -> u128 {
+    match s {
+        WideSource::Field { at, lo, width } => cut(at.read(phv, lane) >> lo, *width),
+        WideSource::Const(v) => *v,
+        WideSource::Args { first, words } => {
+            (0..*words).fold(0, |v, w| v | u128::from(entry.arg(lane, first + w)) << (32 * w))
+        }
+    }
+}
+
+#[inline(never)]
+fn alu<const N: usize>(
+    op: AluOp,
+    to: Piece,
+    a: Source,
+    b: Source,
+    mask: u64,
+    phv: &Phv,
+    entry: &EntryOf<'_>,
+) {
+    // The common operations get loops of their own, without the choice of operation inside.
+    match op {
+        AluOp::Add => alu_lanes::<N>(to, a, b, mask, phv, entry, u32::wrapping_add),
+        AluOp::Sub => alu_lanes::<N>(to, a, b, mask, phv, entry, u32::wrapping_sub),
+        op => {
+            let width = u32::from(to.width);
+            alu_lanes::<N>(to, a, b, mask, phv, entry, |a, b| op.eval32(a, b, width));
+        }
+    }
+}
+
+#[inline(always)]
+fn alu_lanes<const N: usize>(
+    to: Piece,
+    a: Source,
+    b: Source,
+    mask: u64,
+    phv: &Phv,
+    entry: &EntryOf<'_>,
+    f: impl Fn(u32, u32) -> u32,
+) {
+    let column = phv.column(to.slot);
+    let place = |result: u32| (result & to.mask()) << to.at;
+    if let (Source::Column { slot, shift, mask: bits }, Source::Const(b)) = (a, b) {
+        let from = phv.column(slot);
+        deposit::<N>(column, to.keep, mask, |l| place(f(from[l].get() >> shift & bits, b)));
+    } else {
+        let of = |s: Source, l: usize| value(s, l, phv, entry);
+        deposit::<N>(column, to.keep, mask, |l| place(f(of(a, l), of(b, l))));
+    }
+}
+
+/// A label that an action set, from the lane's label word.
+pub(super) fn label_of(word: u32) -> Option<Label> {
+    word.checked_sub(1).map(|i| Label::new(i as usize))
+}
