@@ -190,3 +190,32 @@ pub struct PktgenRecirculation {
     /// Number of the packet in its batch, from 0
     pub packet: Bits<16>,
 }
+
+/// The first four bytes of a TCP or UDP header
+#[derive(Header, Debug)]
+pub struct L4Ports {
+    /// Source port
+    pub src_port: Bits<16>,
+    /// Destination port
+    pub dst_port: Bits<16>,
+}
+
+/// EtherTypes.
+pub mod ether_type {
+    /// IPv4.
+    pub const IPV4: u64 = 0x0800;
+    /// ARP.
+    pub const ARP: u64 = 0x0806;
+    /// An 802.1Q tag.
+    pub const VLAN: u64 = 0x8100;
+    /// IPv6.
+    pub const IPV6: u64 = 0x86dd;
+}
+
+/// Protocol numbers whose headers start with the two ports.
+pub mod protocol {
+    /// TCP.
+    pub const TCP: u64 = 6;
+    /// UDP.
+    pub const UDP: u64 = 17;
+}

@@ -1,21 +1,10 @@
 //! Headers and metadata of `ecmp` and `wcmp`, and the ingress parser. What may not live here: what happens to a
 //! packet.
 
-use sluice_pipeline::build::net::{Ethernet, Ipv4};
+use sluice_pipeline::build::net::ether_type::IPV4;
+use sluice_pipeline::build::net::protocol::{TCP, UDP};
+use sluice_pipeline::build::net::{Ethernet, Ipv4, L4Ports};
 use sluice_pipeline::build::*;
-
-const IPV4: u64 = 0x0800;
-const TCP: u64 = 6;
-const UDP: u64 = 17;
-
-/// The first four bytes of a TCP or UDP header
-#[derive(Header, Debug)]
-pub(super) struct L4Ports {
-    /// Source port
-    pub(super) src_port: Bits<16>,
-    /// Destination port
-    pub(super) dst_port: Bits<16>,
-}
 
 /// Per-packet metadata of ingress
 #[derive(Header, Debug)]

@@ -1,20 +1,11 @@
 //! Headers and metadata of `l3-ecmp`, and the ingress parser. What may not live here: what happens to a
 //! packet.
 
-use sluice_pipeline::build::net::{Ethernet, Ipv4, Ipv6, Vlan};
+pub(super) use sluice_pipeline::build::net::ether_type::VLAN;
+use sluice_pipeline::build::net::ether_type::{ARP, IPV4, IPV6};
+use sluice_pipeline::build::net::protocol::{TCP, UDP};
+use sluice_pipeline::build::net::{Ethernet, Ipv4, Ipv6, L4Ports, Vlan};
 use sluice_pipeline::build::*;
-
-/// EtherType of IPv4.
-const IPV4: u64 = 0x0800;
-/// EtherType of ARP.
-const ARP: u64 = 0x0806;
-/// EtherType of an 802.1Q tag.
-pub(super) const VLAN: u64 = 0x8100;
-/// EtherType of IPv6.
-const IPV6: u64 = 0x86dd;
-/// Protocol numbers whose headers start with the two ports.
-const TCP: u64 = 6;
-const UDP: u64 = 17;
 
 /// What ingress tells egress: the tag that the frame carries where the port wants one
 #[derive(Header, Debug)]
@@ -25,15 +16,6 @@ pub(super) struct Bridge {
     pub(super) dei: Bits<1>,
     /// VLAN that the frame leaves in
     pub(super) vid: Bits<12>,
-}
-
-/// The first four bytes of a TCP or UDP header
-#[derive(Header, Debug)]
-pub(super) struct L4Ports {
-    /// Source port
-    pub(super) src_port: Bits<16>,
-    /// Destination port
-    pub(super) dst_port: Bits<16>,
 }
 
 /// Per-packet metadata of ingress
