@@ -1,6 +1,8 @@
 //! What each construct of a program costs the engine, and how many random programs are compared a second.
 //!
-//! `cargo run --release -p sluice-benches --bin constructs [PACKETS [ROWS]]`: only rows whose name contains `ROWS`.
+//! `cargo run --release -p sluice-benches --bin constructs [PACKETS [ROWS [BATCH]]]`: only rows whose name contains
+//! `ROWS`, only batches of `BATCH`. Under an instruction counter, two runs with different `PACKETS` of one row at one
+//! batch size give its instructions per packet.
 //! Each row is the same small program (one header, a port) with one construct more; the difference to the bare one is
 //! the construct's price.
 
@@ -136,25 +138,27 @@ fn time(engine: &mut Engine, packets: u64, batch: usize) -> f64 {
     times[1]
 }
 
-fn measure(row: &Row, packets: u64) -> Result<[f64; 2], String> {
+fn measure(row: &Row, packets: u64, only: Option<usize>) -> Result<[f64; 2], String> {
     let program = program(row)?;
     let placement = place(&program, &ChipSpec::tofino2()).map_err(|e| e.to_string())?;
     let control = entries(&program);
     let mut engine = Engine::new(&program, &placement, &control).map_err(|e| e.to_string())?;
-    Ok([64, 1].map(|batch| time(&mut engine, packets, batch)))
+    let wanted = |batch| only.is_none_or(|only| only == batch);
+    Ok([64, 1].map(|batch| if wanted(batch) { time(&mut engine, packets, batch) } else { f64::NAN }))
 }
 
 fn main() {
     let mut args = std::env::args().skip(1);
     let packets: u64 = args.next().and_then(|a| a.parse().ok()).unwrap_or(1_000_000);
     let wanted = args.next().unwrap_or_default();
+    let only = args.next().and_then(|a| a.parse().ok());
     println!(
         "{packets} packets of 66 B through one gress, one core, median of 3; + is the difference to the bare program"
     );
     println!("{:<32} {:>9} {:>8} {:>10} {:>8}", "construct", "ns, by 64", "+", "ns, by one", "+");
     let mut bare: Option<[f64; 2]> = None;
-    for row in ROWS.iter().filter(|r| r.0 == "bare" || r.0.contains(&wanted)) {
-        match measure(row, packets) {
+    for row in ROWS.iter().filter(|r| r.0.contains(&wanted)) {
+        match measure(row, packets, only) {
             Ok([many, one]) => {
                 let [b_many, b_one] = *bare.get_or_insert([many, one]);
                 println!("{:<32} {many:>9.1} {:>8.1} {one:>10.1} {:>8.1}", row.0, many - b_many, one - b_one);
@@ -162,7 +166,7 @@ fn main() {
             Err(e) => println!("{:<32} {e}", row.0),
         }
     }
-    if "random programs".contains(&wanted) {
+    if wanted.is_empty() || wanted == "random programs" {
         random_programs();
     }
 }
