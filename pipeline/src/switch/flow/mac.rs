@@ -88,6 +88,12 @@ impl<E: Executor> Switch<E> {
         if changed & !paused != 0 {
             self.kick(now, port);
         }
+        if changed != 0 {
+            // Packet generators of Tofino 2 can wait for this.
+            let pipe = usize::from(self.ports[usize::from(port)].pipe);
+            self.pipes[pipe].generator.pfc_changed(now);
+            self.schedule_generator(pipe);
+        }
     }
 
     /// Has a port look for something to send.
