@@ -177,22 +177,15 @@ fn gress_pass(
         passed.push((*n, Passed { output, bytes, made: Vec::new() }));
     }
     for made in executor.made().drain(..) {
-        let (mut what, packet) = (format!("{:?}", made.kind), None);
-        let mut with = |kind: MadeKind, p: Packet| {
-            what = text(kind);
-            Some(p)
-        };
         let packet = match made.kind {
-            MadeKind::Mirror { copy, .. } => with(made.kind, copy),
-            MadeKind::Digest { data, .. } => with(made.kind, data),
-            MadeKind::Multicast(_) | MadeKind::FlowControl(_) | MadeKind::Pktgen(_) => packet,
+            MadeKind::Mirror { copy, .. } => Some(copy),
+            MadeKind::Digest { data, .. } => Some(data),
+            MadeKind::Multicast(_) | MadeKind::FlowControl(_) | MadeKind::Pktgen(_) => None,
         };
         let content = packet.map_or_else(Vec::new, |p| bytes(store, p));
-        if let Some(p) = packet {
-            store.remove(p);
-        }
+        packet.into_iter().for_each(|p| store.remove(p));
         if let Some((_, of)) = passed.get_mut(made.pass as usize) {
-            of.made.push((what, content));
+            of.made.push((text(made.kind), content));
         }
     }
     // A packet that does not go on is gone before the next gress.

@@ -70,7 +70,7 @@ impl Writer<'_, '_> {
             }
         }
         let wire = self.parser(shapes, bridge);
-        let mut scope = Scope::of_gress(&self.p, gress, &wire);
+        let mut scope = Scope::of(&wire);
         let mut control = Vec::new();
         if gress == Gress::Ingress {
             control.push(self.first_step(&mut scope, &wire));

@@ -17,7 +17,7 @@ pub(super) struct Scope {
 
 impl Scope {
     /// The start of a gress' control block.
-    pub(super) fn of_gress(_: &Program, _: Gress, wire: &Wire) -> Scope {
+    pub(super) fn of(wire: &Wire) -> Scope {
         let mut sure = vec![wire.first];
         let mut maybe = wire.rest.clone();
         match wire.bridge {

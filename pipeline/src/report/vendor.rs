@@ -138,9 +138,7 @@ pub fn table_summary(report: &Report) -> String {
     for (n, table) in report.tables.iter().enumerate() {
         parts.extend(table.parts.iter().map(|p| (*p, n, table)));
     }
-    parts.sort_by_key(|(p, n, t)| {
-        (t.gress != Gress::Ingress && p.stage == u8::MAX, p.stage, p.logical_id, *n)
-    });
+    parts.sort_by_key(|(p, n, _)| (p.stage, p.logical_id, *n));
     let mut out = head("table_summary.log", report);
     for gress in Gress::ALL {
         let g = &report.gresses[gress.index()];
