@@ -7,4 +7,5 @@
 
 pub mod experiment;
 pub mod flows;
+pub mod network;
 pub mod topology;
