@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 mod conservation;
+mod deployed;
 mod faults;
 mod links;
 mod parallel;
