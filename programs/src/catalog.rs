@@ -4,6 +4,7 @@
 
 use crate::balance::{Ecmp, Wcmp};
 use crate::l3_ecmp::L3Ecmp;
+use crate::position::Position;
 use crate::setup::{Setup, SetupError};
 use sluice_asic::names::nearest;
 use sluice_asic::port::PortMap;
@@ -35,6 +36,21 @@ pub trait StageProgram: Sync {
     /// # Errors
     /// When the device has no port that the entries need, or `program` is not one of this kind.
     fn default_setup(&self, program: &Program, ports: &PortMap) -> Result<Setup, SetupError>;
+
+    /// What it starts with at its place in a network: entries under which packets reach every host. `None` if the
+    /// program has none of its own for that; then it gets those of [`StageProgram::default_setup`].
+    ///
+    /// # Errors
+    /// As [`StageProgram::default_setup`].
+    fn setup_at(
+        &self,
+        program: &Program,
+        ports: &PortMap,
+        position: &Position,
+    ) -> Option<Result<Setup, SetupError>> {
+        let _ = (program, ports, position);
+        None
+    }
 
     /// The text of the equivalent P4_16 program for TNA. It is not compiled; it stands beside the builder
     /// code for comparison.
