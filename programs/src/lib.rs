@@ -7,8 +7,10 @@
 
 pub mod balance;
 pub mod catalog;
+pub mod hpcc_int;
 pub mod l3_ecmp;
 pub mod planning;
+mod route;
 pub mod position;
 pub mod setup;
 
