@@ -7,9 +7,15 @@
 
 pub mod balance;
 pub mod catalog;
+pub mod drb;
+pub mod flowlet;
 pub mod l3_ecmp;
+mod leaf;
+pub mod letflow;
 pub mod planning;
+pub mod presto;
 pub mod setup;
+pub mod spray;
 
 pub use catalog::{ProgramError, StageProgram, UnknownProgram, all, by_name};
 pub use setup::{Setup, SetupError};
