@@ -122,7 +122,11 @@ impl Bench {
     }
 
     /// Puts a sender at the end of a cable at a port; the one that is there stays if none is asked for.
-    pub(super) fn attach(&mut self, front: u16, wanted: Option<(Length, PfcConfig, bool)>) -> Result<(), String> {
+    pub(super) fn attach(
+        &mut self,
+        front: u16,
+        wanted: Option<(Length, PfcConfig, bool)>,
+    ) -> Result<(), String> {
         self.dev(front.into())?;
         let rate = self.ports.speed();
         match wanted {
@@ -285,7 +289,10 @@ impl Bench {
                 return Ok(());
             }
         }
-        Err(format!("after {MOST} packets of each group nothing was {}", if until_drop { "dropped" } else { "paused" }))
+        Err(format!(
+            "after {MOST} packets of each group nothing was {}",
+            if until_drop { "dropped" } else { "paused" }
+        ))
     }
 
     /// Lets a blocked port send `n` packets.
@@ -296,7 +303,10 @@ impl Bench {
         self.switch.block(port, false).map_err(|e| e.to_string())?;
         while count(&self.seen) < until {
             let Some(next) = self.switch.next_time() else {
-                return Err(format!("port {front} has no more than {} packets", n - (until - count(&self.seen))));
+                return Err(format!(
+                    "port {front} has no more than {} packets",
+                    n - (until - count(&self.seen))
+                ));
             };
             self.run_until(next)?;
         }

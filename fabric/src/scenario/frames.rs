@@ -116,7 +116,8 @@ mod tests {
     fn hex_texts() {
         let frame = pfc(&[3], 0xffff).unwrap();
         assert_eq!(frame.len(), 60);
-        let pattern = format!("0180c2000001 ............ 8808 0101 0008 000000000000ffff {}", "00".repeat(34));
+        let pattern =
+            format!("0180c2000001 ............ 8808 0101 0008 000000000000ffff {}", "00".repeat(34));
         assert!(matches(&frame, &pattern), "{frame:02x?}");
         assert!(!matches(&frame, "01"));
         assert_eq!(hex("0a 0B"), Ok(vec![10, 11]));

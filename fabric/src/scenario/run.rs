@@ -40,10 +40,7 @@ struct Refusal {
 
 impl From<&Problems> for Refusal {
     fn from(problems: &Problems) -> Self {
-        Refusal {
-            checks: problems.list.iter().map(|p| p.check.name()).collect(),
-            text: problems.to_string(),
-        }
+        Refusal { checks: problems.list.iter().map(|p| p.check.name()).collect(), text: problems.to_string() }
     }
 }
 
@@ -102,7 +99,8 @@ impl Lab {
             match result {
                 Ok(own) => saved.extend(own.into_iter().map(|(k, v)| (format!("{}.{k}", case.name), v))),
                 Err(e) => {
-                    let place = if case.name.is_empty() { String::new() } else { format!("case {}: ", case.name) };
+                    let place =
+                        if case.name.is_empty() { String::new() } else { format!("case {}: ", case.name) };
                     outcome.error = Some(format!("{}: {place}{e}", file.origin));
                     return outcome;
                 }
@@ -187,7 +185,8 @@ impl Lab {
     fn world(&mut self, chip: &str) -> Result<&Forwarder, String> {
         if !self.worlds.contains_key(chip) {
             let names = ChipSpec::NAMES.join(", ");
-            let spec = ChipSpec::from_name(chip).ok_or_else(|| format!("no chip `{chip}`; chips are {names}"))?;
+            let spec =
+                ChipSpec::from_name(chip).ok_or_else(|| format!("no chip `{chip}`; chips are {names}"))?;
             self.worlds.insert(chip.to_owned(), Forwarder::new(&spec)?);
         }
         self.worlds.get(chip).ok_or_else(|| format!("no chip `{chip}`"))

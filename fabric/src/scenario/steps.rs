@@ -169,7 +169,9 @@ impl Run<'_> {
             (None, Some(_)) => u64::MAX,
             (None, None) => 1,
         };
-        let gap = train.gap.or_else(|| train.rate.map(|rate| rate.time_for(sluice_asic::mac::wire_bytes(Bytes(frame.len() as u64)))));
+        let gap = train.gap.or_else(|| {
+            train.rate.map(|rate| rate.time_for(sluice_asic::mac::wire_bytes(Bytes(frame.len() as u64))))
+        });
         let next = self.bench.now + train.after.unwrap_or_default();
         let end = train.lasts.map_or(Time::MAX, |lasts| next + lasts);
         let wanted = (train.obeys || train.cable.is_some() || train.reaction.is_some()).then(|| {
@@ -248,7 +250,9 @@ impl Run<'_> {
             passed &= (actual - value).abs() <= slack;
             wanted.push(if slack == 0 { value.to_string() } else { format!("{value} +-{slack}") });
         }
-        for (bound, word, least) in [(&expect.at_least, "at least", true), (&expect.at_most, "at most", false)] {
+        for (bound, word, least) in
+            [(&expect.at_least, "at least", true), (&expect.at_most, "at most", false)]
+        {
             if let Some(bound) = bound {
                 let value = self.value(bound)?;
                 passed &= if least { actual >= value } else { actual <= value };
@@ -293,4 +297,3 @@ impl Run<'_> {
         Ok(())
     }
 }
-
