@@ -2,7 +2,7 @@
 
 use super::LowerError;
 use super::action::{Base, leaf};
-use super::batch::Phv;
+use super::batch::{Phv, for_lanes};
 use super::field::{FieldAt, Piece, SlotMap};
 use crate::ir::{Expr, Hash, Program};
 use sluice_asic::hash::{HashAlgorithm, HashLayout, LinearHash};
@@ -76,15 +76,32 @@ impl HashPlan {
     /// would weigh on all of them.
     #[inline(never)]
     pub(super) fn run<const N: usize>(&self, mask: u64, phv: &Phv, to: &FieldAt) {
+        match self.sums::<N>(mask, phv) {
+            Some(sums) => to.write_lanes::<N>(mask, phv, |l| sums[l]),
+            None => to.write_lanes::<N>(mask, phv, |l| self.eval(phv, l)),
+        }
+    }
+
+    /// Calls `put` with the hash of each lane of `mask`.
+    #[inline(never)]
+    pub(super) fn each<const N: usize>(&self, mask: u64, phv: &Phv, mut put: impl FnMut(usize, u64)) {
+        match self.sums::<N>(mask, phv) {
+            Some(sums) => for_lanes::<N>(mask, |l| put(l, sums[l])),
+            None => for_lanes::<N>(mask, |l| put(l, self.eval(phv, l))),
+        }
+    }
+
+    /// Where many lanes hash: table by table, all lanes at once, those outside the mask for nothing.
+    #[inline]
+    fn sums<const N: usize>(&self, mask: u64, phv: &Phv) -> Option<[u64; 64]> {
         match self {
             HashPlan::Linear(hash) if N > 1 && mask.count_ones() > 8 => {
-                // Table by table: all lanes at once, those outside the mask for nothing.
                 let lanes = (64 - mask.leading_zeros()) as usize;
                 let mut sums = [0u64; 64];
                 hash.eval_lanes(&mut sums[..lanes], |slot| phv.column(slot));
-                to.write_lanes::<N>(mask, phv, |l| sums[l]);
+                Some(sums)
             }
-            _ => to.write_lanes::<N>(mask, phv, |l| self.eval(phv, l)),
+            _ => None,
         }
     }
 }

@@ -14,6 +14,7 @@ use crate::ir::{
 };
 use crate::salu::Mapped;
 use sluice_asic::counter::CounterLayout;
+use sluice_asic::salu::Prepared;
 
 /// A leaf of an expression: `width` bits from bit `lo` of a base value.
 #[derive(Clone, Copy)]
@@ -256,7 +257,7 @@ impl Lowering<'_, '_> {
         }
         let index = self.cell(code, &access.index)?;
         let outputs = access.outputs.iter().map(|(word, f)| (*word, self.slots.target(*f))).collect();
-        let work = Work::Register(register, Box::new(salu));
+        let work = Work::Register(register, Prepared::new(&salu));
         self.plan(code, AccessPlan { work, index, operands, outputs, note: None });
         Ok(())
     }

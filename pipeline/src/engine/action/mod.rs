@@ -192,7 +192,7 @@ pub(super) struct EntryOf<'a> {
 
 impl EntryOf<'_> {
     #[inline(always)]
-    fn arg(&self, lane: usize, word: u16) -> u32 {
+    pub(super) fn arg(&self, lane: usize, word: u16) -> u32 {
         self.args[self.base[lane] as usize + usize::from(word)]
     }
 }
