@@ -3,10 +3,12 @@
 use super::Writer;
 use super::scope::Scope;
 use super::value::Draft;
+use sluice_asic::meter::LpfMode;
 use sluice_asic::salu::{Format, Half, SaluOp, Sense};
+use sluice_asic::units::Duration;
 use sluice_pipeline::ir::{
     CellCond, CellStmt, CellStmtKind, CellValue, CmpOp, Counter, CounterCell, CounterData, CounterHome,
-    CounterKind, Expr, Loc, Meter, MeterConfig, MeterData, MeterKind, Random, RandomData, Register,
+    CounterKind, Expr, Loc, LpfSpec, Meter, MeterConfig, MeterData, MeterKind, Random, RandomData, Register,
     RegisterActionData, RegisterData,
 };
 
@@ -31,7 +33,7 @@ impl Writer<'_, '_> {
     }
 
     /// A register with one to three actions whose operands are fields of this place.
-    pub(super) fn register(&mut self, scope: &Scope) -> Option<Register> {
+    pub(super) fn register(&mut self, scope: &Scope, home: CounterHome) -> Option<Register> {
         let bits = self.d.of([32u16, 16, 8, 1]);
         let pair = bits > 1 && self.d.chance(1, 2);
         let format = if pair { Format::pair(bits.into()) } else { Format::single(bits.into()) }.ok()?;
@@ -39,7 +41,6 @@ impl Writer<'_, '_> {
         let init = if pair { init } else { [init[0], 0] };
         let name = self.name("r");
         let (gress, doc, loc) = (self.gress, String::new(), Loc::default());
-        let home = CounterHome::Indirect(self.d.of([64, 1, 10, 100]));
         let register = self.p.registers.push(RegisterData { name, gress, format, home, init, doc, loc });
         // At most two values from the packet for all actions.
         let operands: Vec<Expr> = (0..2).filter_map(|_| self.phv(scope, &Draft::default(), bits)).collect();
@@ -58,20 +59,28 @@ impl Writer<'_, '_> {
         self.p.randoms.push(RandomData { name, gress, width, doc, loc })
     }
 
-    /// A meter or filter that passes in a few nanoseconds already see.
-    pub(super) fn meter(&mut self) -> Meter {
-        let kind = self.d.of([MeterKind::Packets, MeterKind::Bytes, MeterKind::Lpf]);
-        let size = self.d.of([8, 100]);
+    /// A meter, filter or WRED that passes in a few nanoseconds already see.
+    pub(super) fn meter(&mut self, home: CounterHome) -> Meter {
+        let kind = self.d.of([MeterKind::Packets, MeterKind::Bytes, MeterKind::Lpf, MeterKind::Wred]);
+        let filter = LpfSpec {
+            mode: self.d.of([LpfMode::Sample, LpfMode::Rate]),
+            rise: Duration::from_micros(10),
+            fall: Duration::from_micros(self.d.of([10, 20])),
+            shift: self.d.of([0, 3]),
+        };
         let initial = match kind {
             MeterKind::Packets | MeterKind::Bytes => {
                 let committed = 1_000_000 << self.d.below(6);
                 let (committed_burst, peak_burst) = self.d.of([(2, 4), (64, 200), (1000, 1500)]);
                 Some(MeterConfig::Rates { committed, committed_burst, peak: 3 * committed, peak_burst })
             }
-            _ => None,
+            MeterKind::Lpf => self.d.chance(1, 2).then_some(MeterConfig::Lpf(filter)),
+            MeterKind::Wred => {
+                let (min, max) = self.d.of([(100, 5000), (0, 60_000), (1, 3)]);
+                Some(MeterConfig::Wred { min, max, probability: 50, average: Some(filter) })
+            }
         };
         let (name, gress, doc, loc) = (self.name("meter"), self.gress, String::new(), Loc::default());
-        let home = CounterHome::Indirect(size);
         self.p.meters.push(MeterData { name, gress, kind, home, initial, doc, loc })
     }
 
@@ -125,7 +134,7 @@ impl Writer<'_, '_> {
     }
 
     /// A body of the forms that stateful ALUs are used for; others than these may not map onto one.
-    fn body(&mut self, format: Format, operands: &[Expr]) -> Vec<CellStmtKind> {
+    pub(super) fn body(&mut self, format: Format, operands: &[Expr]) -> Vec<CellStmtKind> {
         let half = self.cell_half(format);
         let write = CellStmtKind::Write(half, self.cell_value(format, operands));
         let read = CellStmtKind::Output(0, CellValue::Half(half));

@@ -1,7 +1,7 @@
 //! Hash computations compiled to table loads over columns. What may not live here: selection.
 
 use super::LowerError;
-use super::action::{Base, leaf};
+use super::action::{Base, Leaf, leaf};
 use super::batch::{Phv, for_lanes};
 use super::field::{FieldAt, Piece, SlotMap};
 use crate::ir::{Expr, Hash, Program};
@@ -35,29 +35,28 @@ impl HashPlan {
         }
         let bits: u32 = data.inputs.iter().map(|e| u32::from(e.width(program))).sum();
         let mut layout = HashLayout::new();
+        if !data.symmetric.is_empty() {
+            layout = layout.summed();
+        }
         let mut position = 0u16;
+        let mut first_of = Vec::with_capacity(data.inputs.len());
         for input in &data.inputs {
-            let width = input.width(program);
+            first_of.push(position);
+            position += input.width(program);
+        }
+        for (number, input) in data.inputs.iter().enumerate() {
+            // An input of a symmetric pair counts in both places.
+            let twin = data.symmetric.iter().find_map(|&[a, b]| match (usize::from(a), usize::from(b)) {
+                (a, b) if a == number => first_of.get(b),
+                (a, b) if b == number => first_of.get(a),
+                _ => None,
+            });
             let l = leaf(program, input).ok_or_else(|| fail(&"an input is itself an operation"))?;
-            // A cast to more bits puts zeros in front.
-            let front = position + width - l.width;
-            match l.base {
-                Base::Const(v) => {
-                    layout.constant(front, u32::from(l.width), v >> l.lo);
-                }
-                Base::Field(f) => {
-                    for p in slots.source(f).pieces {
-                        let (lo, hi) = (u16::from(p.lo).max(l.lo), (l.lo + l.width).min(p.end()));
-                        if lo < hi {
-                            let at = u32::from(p.at) + u32::from(lo - u16::from(p.lo));
-                            let first = front + l.lo + l.width - hi;
-                            layout.field(p.slot, at, u32::from(hi - lo), first).map_err(|e| fail(&e))?;
-                        }
-                    }
-                }
-                Base::Param(_) => return Err(fail(&"an input is a parameter")),
+            for first in first_of.get(number).into_iter().chain(twin) {
+                // A cast to more bits puts zeros in front.
+                let front = first + input.width(program) - l.width;
+                feed(&mut layout, l, front, slots).map_err(|e| fail(&e))?;
             }
-            position += width;
         }
         LinearHash::new(function, bits as usize, &layout)
             .map(|h| HashPlan::Linear(Box::new(h)))
@@ -104,4 +103,25 @@ impl HashPlan {
             _ => None,
         }
     }
+}
+
+/// Feeds the bits of an input to the positions from `front` on.
+fn feed(layout: &mut HashLayout, l: Leaf, front: u16, slots: &mut SlotMap<'_>) -> Result<(), String> {
+    match l.base {
+        Base::Const(v) => {
+            layout.constant(front, u32::from(l.width), v >> l.lo);
+        }
+        Base::Field(f) => {
+            for p in slots.source(f).pieces {
+                let (lo, hi) = (u16::from(p.lo).max(l.lo), (l.lo + l.width).min(p.end()));
+                if lo < hi {
+                    let at = u32::from(p.at) + u32::from(lo - u16::from(p.lo));
+                    let first = front + l.lo + l.width - hi;
+                    layout.field(p.slot, at, u32::from(hi - lo), first).map_err(|e| e.to_string())?;
+                }
+            }
+        }
+        Base::Param(_) => return Err("an input is a parameter".to_owned()),
+    }
+    Ok(())
 }

@@ -248,6 +248,7 @@ impl Draw {
             gress: self.of(&Gress::ALL),
             algorithm,
             inputs: self.list(3, |d| d.expr(p, 1)),
+            symmetric: self.list(2, |d| [d.below(4) as u16, d.below(4) as u16]),
             width: self.below(70) as u16,
             seed: self.word() >> self.of(&[0, 32, 63]),
             rotate: self.below(3) as u16,

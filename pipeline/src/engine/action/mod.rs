@@ -6,7 +6,7 @@
 mod lower;
 
 use lower::cut;
-pub(super) use lower::{Base, Lowering, Registers, leaf};
+pub(super) use lower::{Base, Leaf, Lowering, Registers, leaf};
 
 use super::batch::{Phv, Slot, deposit, for_lanes};
 use super::field::{FieldAt, Piece};
