@@ -146,12 +146,14 @@ proptest! {
         program in program(),
         first in (word(), word()),
         operands in prop::collection::vec((word(), word(), any::<u32>()), 1..6),
+        params in [word(), word(), word(), word()],
     ) {
+        let params = params.map(|w| w as i64 >> 30);
         let mut cell = State::pair(first.0, first.1);
         let chain = Chain { cell, operands: &operands };
-        let found = Prepared::new(&program).make(chain);
+        let found = Prepared::new(&program).make(&params, chain);
         for (&(lo, hi, address), found) in operands.iter().zip(found) {
-            let expected = program.execute(cell, &Operands { lo, hi, address, ..Operands::default() });
+            let expected = program.execute(cell, &Operands { lo, hi, address, params });
             prop_assert_eq!(found, (expected.state, expected.outputs));
             cell = expected.state;
         }

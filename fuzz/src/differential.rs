@@ -4,6 +4,7 @@ use crate::Case;
 use sluice_asic::gress::Gress;
 use sluice_pipeline::control::ControlState;
 use sluice_pipeline::engine::{Engine, LowerError};
+use sluice_pipeline::ir::Program;
 use sluice_pipeline::meters::Origin;
 use sluice_pipeline::packet::{HeadLayout, Packet, PacketStore};
 use sluice_pipeline::pass::{
@@ -95,9 +96,11 @@ pub fn compare(case: &Case, placement: &Placement) -> Result<Ran, Difference> {
     }
     let options = Options { origin: Origin::of(&placement.chip), ..Options::default() };
     let mut reference = Reference::new(program, &control, options);
+    write(&mut reference, program, &control);
     let expected = run(&mut reference, case, 1);
     for batch in [1, 7, MAX_BATCH] {
         let mut engine = Engine::new(program, placement, &control).map_err(Difference::Refused)?;
+        write(&mut engine, program, &control);
         let found = run(&mut engine, case, batch);
         same(batch, &expected, &found)?;
         same_state(case, batch, reference.state(), engine.state())?;
@@ -109,6 +112,14 @@ pub fn compare(case: &Case, placement: &Placement) -> Result<Ran, Difference> {
         out: egress.iter().filter(|(_, p)| p.output.verdict == Verdict::Forward).count(),
         made: expected.iter().flatten().map(|(_, p)| p.made.len()).sum(),
     })
+}
+
+/// Brings what the program remembers to where the control plane left it.
+fn write(executor: &mut dyn Executor, program: &Program, control: &ControlState) {
+    for change in control.arrays.changes() {
+        // The chip's meters were asked when the program was placed.
+        let _ = change.settle(program, executor.state_mut());
+    }
 }
 
 type Passes = Vec<(usize, Passed)>;

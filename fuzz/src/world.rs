@@ -43,6 +43,12 @@ pub fn entries(program: &Program, d: &mut Draw<'_>, limits: &Limits) -> Vec<Cont
         let values = ports.iter().map(|width| world.d.value(*width)).collect();
         world.apply(ControlOp::SetPortMetadata { port, values });
     }
+    for (register, data) in program.registers.iter() {
+        for param in 0..data.params.len() as u8 {
+            let value = world.d.word() & data.most_param();
+            world.apply(ControlOp::SetRegisterParam { register, param, value });
+        }
+    }
     for (table, data) in program.tables.iter() {
         if data.keys.is_empty() || !data.entries.is_empty() {
             continue;

@@ -24,6 +24,8 @@ const ONE_HOT: usize = 6;
 const ADDRESS: usize = 7;
 const CONSTANTS: usize = 8;
 const WORDS: usize = 16;
+/// No register parameter.
+const NO_ROW: u8 = u8::MAX;
 
 /// A term of a sum: a word under a mask, its sign spread, negated or not.
 #[derive(Debug, Clone, Copy)]
@@ -41,6 +43,8 @@ struct Addend {
 struct Sum {
     terms: [Addend; 2],
     constant: i64,
+    /// A register parameter that is added: its row; [`NO_ROW`] for none.
+    row: u8,
     /// Bits cut off above the sum before its sign is read.
     spare: u8,
     /// Bit 0: true below zero, bit 1: at zero, bit 2: above.
@@ -75,14 +79,18 @@ enum Form {
 }
 
 /// The form of the usual actions.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 struct Short {
-    sums: Vec<Sum>,
+    sums: [Sum; 4],
+    /// Sums in use.
+    compares: u8,
     lo: [Step; 2],
     hi: [Step; 2],
     shown: [Shown; 4],
     /// The file before an access: the constants.
     file: [u32; WORDS],
+    /// Where each register parameter is in the file; [`NO_ROW`] where it is not.
+    params: [u8; Constant::PARAMS],
     half_mask: u32,
     hi_mask: u32,
     bits: u32,
@@ -126,19 +134,20 @@ impl Prepared {
         })
     }
 
-    /// Whether the action has the short form: not those on halves above 32 bits, with register parameters, a math
-    /// unit, a division or a lane search.
+    /// Whether the action has the short form: not those on halves above 32 bits, with a math unit, a division or a
+    /// lane search.
     pub const fn is_short(&self) -> bool {
         matches!(self.0, Form::Short(_))
     }
 
-    /// Makes accesses with the action.
+    /// Makes accesses with the action, under these register parameters.
     #[inline]
-    pub fn make<A: Accesses>(&self, accesses: A) -> A::Result {
+    pub fn make<A: Accesses>(&self, params: &[i64; Constant::PARAMS], accesses: A) -> A::Result {
         match &self.0 {
+            Form::Short(short) if short.has_params() => short.under(params).make(accesses),
             Form::Short(short) => short.make(accesses),
             Form::Program(program) => accesses.each(|cell, [lo, hi], address| {
-                let operands = Operands { lo, hi, address, ..Operands::default() };
+                let operands = Operands { lo, hi, address, params: *params };
                 let outcome = program.execute(*cell, &operands);
                 *cell = outcome.state;
                 outcome.outputs
@@ -153,13 +162,13 @@ impl SaluProgram {
         if self.format.half_bits() > 32 || self.divide.is_some() || self.lanes.is_some() || other_bit {
             return None;
         }
-        let mut file = File { words: [0; WORDS], used: CONSTANTS };
+        let mut file = File { words: [0; WORDS], used: CONSTANTS, params: [NO_ROW; Constant::PARAMS] };
         let mut program = self.clone();
         if let Some(op) = program.bit.take() {
             as_updates(&mut program, op);
         }
-        let comparators = last(&program.comparators).map(|c| self.sum(c.as_ref()));
-        let sums = comparators.collect::<Option<Vec<Sum>>>()?;
+        let sums = program.comparators.each_ref().map(|c| self.sum(c.as_ref()));
+        let compares = last(&program.comparators).len() as u8;
         let lo = steps(&program.lo, &mut file)?;
         let hi = steps(&program.hi, &mut file)?;
         let mut shown = [Shown { when: Predicate::NEVER, at: 0 }; 4];
@@ -189,10 +198,12 @@ impl SaluProgram {
         let half_mask = self.format.half_mask() as u32;
         Some(Short {
             sums,
+            compares,
             lo,
             hi,
             shown,
             file: file.words,
+            params: file.params,
             half_mask,
             hi_mask: if self.format.has_hi() { half_mask } else { 0 },
             bits: self.format.half_bits(),
@@ -201,7 +212,7 @@ impl SaluProgram {
     }
 
     /// A comparator as a sum; a missing one never holds, a ternary match is a difference of zero under its mask.
-    fn sum(&self, comparator: Option<&Comparator>) -> Option<Sum> {
+    fn sum(&self, comparator: Option<&Comparator>) -> Sum {
         let math_mask = self.format.math_mask();
         let addend = |file: usize, term: Option<Term>, sense: Sense| {
             let Some(term) = term else { return Addend { at: 0, mask: 0, sign: 0, flip: 0 } };
@@ -210,23 +221,27 @@ impl SaluProgram {
             Addend { at: place(file, term.half), mask: math_mask & term.mask.unwrap_or(u32::MAX), sign, flip }
         };
         let none = addend(MEMORY, None, Sense::Unsigned);
-        Some(match comparator {
-            None => Sum { terms: [none; 2], constant: 0, spare: 0, holds: 0 },
+        let row = NO_ROW;
+        match comparator {
+            None => Sum { terms: [none; 2], constant: 0, row, spare: 0, holds: 0 },
             Some(Comparator::Compare(compare)) => {
                 let memory = addend(MEMORY, compare.memory, compare.sense);
                 let phv = addend(PHV, compare.phv, compare.sense);
-                let Constant::Value(constant) = compare.constant else { return None };
+                let (constant, row) = match compare.constant {
+                    Constant::Value(constant) => (constant, row),
+                    Constant::Param(row) => (0, row),
+                };
                 let serial = compare.sense == Sense::Serial;
                 let spare = if serial { 64 - self.format.math_bits() as u8 } else { 0 };
-                Sum { terms: [memory, phv], constant, spare, holds: table(compare.relation) }
+                Sum { terms: [memory, phv], constant, row, spare, holds: table(compare.relation) }
             }
             Some(Comparator::Ternary(ternary)) => {
                 let term = |half, negate| Some(Term { half, negate, mask: Some(ternary.mask as u32) });
                 let memory = addend(MEMORY, term(ternary.memory, false), Sense::Unsigned);
                 let phv = addend(PHV, term(ternary.phv, true), Sense::Unsigned);
-                Sum { terms: [memory, phv], constant: 0, spare: 0, holds: table(Relation::Equ) }
+                Sum { terms: [memory, phv], constant: 0, row, spare: 0, holds: table(Relation::Equ) }
             }
-        })
+        }
     }
 }
 
@@ -281,14 +296,16 @@ const fn table(relation: Relation) -> u8 {
 struct File {
     words: [u32; WORDS],
     used: usize,
+    params: [u8; Constant::PARAMS],
 }
 
 impl File {
-    /// The place of a constant; `None` if there is no room, which four updates and four outputs never reach.
+    /// The place of a constant; `None` if there is no room, as few actions of random constants have it.
     fn constant(&mut self, value: u32) -> Option<u8> {
-        let found = self.words[CONSTANTS..self.used].iter().position(|&word| word == value);
+        let found =
+            (CONSTANTS..self.used).find(|&at| self.words[at] == value && !self.params.contains(&(at as u8)));
         if let Some(at) = found {
-            return Some((CONSTANTS + at) as u8);
+            return Some(at as u8);
         }
         *self.words.get_mut(self.used)? = value;
         self.used += 1;
@@ -298,7 +315,22 @@ impl File {
     fn number(&mut self, constant: Constant) -> Option<u8> {
         match constant {
             Constant::Value(value) => self.constant(value as u32),
-            Constant::Param(_) => None,
+            Constant::Param(row) => self.param(row),
+        }
+    }
+
+    /// The place of a register parameter; one that does not exist is 0.
+    fn param(&mut self, row: u8) -> Option<u8> {
+        match self.params.get(usize::from(row)) {
+            None => self.constant(0),
+            Some(&at) if at != NO_ROW => Some(at),
+            Some(_) => {
+                // Never shared with an equal constant: its value comes later. No search meets the next word.
+                self.words.get(self.used)?;
+                self.params[usize::from(row)] = self.used as u8;
+                self.used += 1;
+                Some(self.used as u8 - 1)
+            }
         }
     }
 }
@@ -324,9 +356,29 @@ fn steps(updates: &[Option<Update>; 2], file: &mut File) -> Option<[Step; 2]> {
 }
 
 impl Short {
+    fn has_params(&self) -> bool {
+        let sums = self.sums.iter().map(|sum| sum.row);
+        self.params.into_iter().chain(sums).any(|at| at != NO_ROW)
+    }
+
+    /// The same with register parameters as constants.
+    fn under(&self, params: &[i64; Constant::PARAMS]) -> Self {
+        let mut fixed = *self;
+        for (&at, &value) in self.params.iter().zip(params) {
+            if let Some(word) = fixed.file.get_mut(usize::from(at)) {
+                *word = value as u32;
+            }
+        }
+        for sum in &mut fixed.sums {
+            let value = params.get(usize::from(sum.row)).copied().unwrap_or(0);
+            sum.constant = sum.constant.wrapping_add(value);
+        }
+        fixed
+    }
+
     #[inline]
     fn make<A: Accesses>(&self, accesses: A) -> A::Result {
-        match (self.sums.len(), self.shape.one_word) {
+        match (self.compares, self.shape.one_word) {
             (0, true) => self.updates::<A, 0, 1>(accesses),
             (1, true) => self.updates::<A, 1, 1>(accesses),
             (2, true) => self.updates::<A, 2, 1>(accesses),
@@ -367,7 +419,7 @@ impl Short {
         [file[PHV], file[PHV + 1]] = phv.map(|operand| operand as u32 & self.half_mask);
         let mut outcome = 0;
         if C > 0 {
-            for (unit, sum) in self.sums.iter().take(C).enumerate() {
+            for (unit, sum) in self.sums.iter().take(C.min(self.compares.into())).enumerate() {
                 outcome |= sum.holds(&file) << unit;
             }
         }

@@ -23,8 +23,17 @@ impl Writer<'_, '_> {
         };
         let (name, gress, doc, loc) = (self.name("depths"), self.gress, String::new(), Loc::default());
         let (home, init) = (CounterHome::Indirect(64), [0, 0]);
-        let register = self.p.registers.push(RegisterData { name, gress, format, home, init, doc, loc });
-        let mut keep = self.body(format, &[value]);
+        let register = self.p.registers.push(RegisterData {
+            name,
+            gress,
+            format,
+            home,
+            init,
+            params: Vec::new(),
+            doc,
+            loc,
+        });
+        let mut keep = self.body(format, &[CellValue::Phv(value)]);
         keep.retain(|stmt| !matches!(stmt, CellStmtKind::Output(..)));
         if keep.is_empty() {
             keep.push(CellStmtKind::Write(Half::Lo, CellValue::Const(1)));

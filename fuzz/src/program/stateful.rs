@@ -8,8 +8,8 @@ use sluice_asic::salu::{Format, Half, SaluOp, Sense};
 use sluice_asic::units::Duration;
 use sluice_pipeline::ir::{
     CellCond, CellStmt, CellStmtKind, CellValue, CmpOp, Counter, CounterCell, CounterData, CounterHome,
-    CounterKind, Expr, Loc, LpfSpec, Meter, MeterConfig, MeterData, MeterKind, Random, RandomData, Register,
-    RegisterActionData, RegisterData,
+    CounterKind, Loc, LpfSpec, Meter, MeterConfig, MeterData, MeterKind, Random, RandomData, Register,
+    RegisterActionData, RegisterData, RegisterParamData,
 };
 
 /// Whether the action writes its first output word anywhere.
@@ -41,9 +41,16 @@ impl Writer<'_, '_> {
         let init = if pair { init } else { [init[0], 0] };
         let name = self.name("r");
         let (gress, doc, loc) = (self.gress, String::new(), Loc::default());
-        let register = self.p.registers.push(RegisterData { name, gress, format, home, init, doc, loc });
+        let most = format.math_mask() >> 1;
+        let params = (0..if bits > 1 && self.d.chance(1, 3) { 1 + self.d.below(2) } else { 0 })
+            .map(|n| RegisterParamData { name: format!("p{n}"), init: self.d.word() & most })
+            .collect();
+        let data = RegisterData { name, gress, format, home, init, params, doc, loc };
+        let register = self.p.registers.push(data);
         // At most two values from the packet for all actions.
-        let operands: Vec<Expr> = (0..2).filter_map(|_| self.phv(scope, &Draft::default(), bits)).collect();
+        let mut operands: Vec<CellValue> =
+            (0..2).filter_map(|_| self.phv(scope, &Draft::default(), bits)).map(CellValue::Phv).collect();
+        operands.extend((0..self.p.registers[register].params.len() as u8).map(CellValue::Param));
         for _ in 0..1 + self.d.below(3) {
             let body = if bits == 1 { self.bit_body() } else { self.body(format, &operands) };
             let body = body.into_iter().map(|kind| CellStmt { kind, loc: Loc::default() }).collect();
@@ -62,12 +69,10 @@ impl Writer<'_, '_> {
     /// A meter, filter or WRED that passes in a few nanoseconds already see.
     pub(super) fn meter(&mut self, home: CounterHome) -> Meter {
         let kind = self.d.of([MeterKind::Packets, MeterKind::Bytes, MeterKind::Lpf, MeterKind::Wred]);
-        let filter = LpfSpec {
-            mode: self.d.of([LpfMode::Sample, LpfMode::Rate]),
-            rise: Duration::from_micros(10),
-            fall: Duration::from_micros(self.d.of([10, 20])),
-            shift: self.d.of([0, 3]),
-        };
+        // A filter of rates has one time constant.
+        let (mode, fall) = self.d.of([(LpfMode::Sample, 10), (LpfMode::Sample, 20), (LpfMode::Rate, 10)]);
+        let (rise, fall) = (Duration::from_micros(10), Duration::from_micros(fall));
+        let filter = LpfSpec { mode, rise, fall, shift: self.d.of([0, 3]) };
         let initial = match kind {
             MeterKind::Packets | MeterKind::Bytes => {
                 let committed = 1_000_000 << self.d.below(6);
@@ -99,17 +104,17 @@ impl Writer<'_, '_> {
         if format.has_hi() { self.d.of([Half::Lo, Half::Hi]) } else { Half::Lo }
     }
 
-    fn cell_leaf(&mut self, format: Format, operands: &[Expr]) -> CellValue {
+    fn cell_leaf(&mut self, format: Format, operands: &[CellValue]) -> CellValue {
         match self.d.below(3) {
             0 => CellValue::Const(self.d.value(format.half_bits() as u16) as u64),
             _ => match self.d.below(operands.len() + 1) {
                 0 => CellValue::Half(self.cell_half(format)),
-                n => CellValue::Phv(operands[n - 1].clone()),
+                n => operands[n - 1].clone(),
             },
         }
     }
 
-    fn cell_value(&mut self, format: Format, operands: &[Expr]) -> CellValue {
+    fn cell_value(&mut self, format: Format, operands: &[CellValue]) -> CellValue {
         if !self.d.chance(1, 2) {
             return self.cell_leaf(format, operands);
         }
@@ -117,24 +122,24 @@ impl Writer<'_, '_> {
         let a = CellValue::Half(self.cell_half(format));
         let b = match self.d.below(operands.len() + 1) {
             0 => CellValue::Const(self.d.below(8) as u64),
-            n => CellValue::Phv(operands[n - 1].clone()),
+            n => operands[n - 1].clone(),
         };
         CellValue::Op(op, Box::new(a), Box::new(b))
     }
 
-    fn cell_test(&mut self, format: Format, operands: &[Expr]) -> CellCond {
+    fn cell_test(&mut self, format: Format, operands: &[CellValue]) -> CellCond {
         let op = self.d.pick(&CmpOp::ALL).unwrap_or(CmpOp::Eq);
         let sense = self.d.pick(&Sense::ALL).unwrap_or(Sense::Serial);
         let a = CellValue::Half(self.cell_half(format));
         let b = match self.d.below(operands.len() + 1) {
             0 => CellValue::Const(self.d.value(format.half_bits() as u16) as u64),
-            n => CellValue::Phv(operands[n - 1].clone()),
+            n => operands[n - 1].clone(),
         };
         CellCond::Cmp(op, sense, a, b)
     }
 
     /// A body of the forms that stateful ALUs are used for; others than these may not map onto one.
-    pub(super) fn body(&mut self, format: Format, operands: &[Expr]) -> Vec<CellStmtKind> {
+    pub(super) fn body(&mut self, format: Format, operands: &[CellValue]) -> Vec<CellStmtKind> {
         let half = self.cell_half(format);
         let write = CellStmtKind::Write(half, self.cell_value(format, operands));
         let read = CellStmtKind::Output(0, CellValue::Half(half));

@@ -15,7 +15,8 @@ use super::hash::HashPlan;
 use crate::ir::{Meter, Register};
 use crate::meters::Question;
 use crate::pass::{MAX_BATCH, State};
-use sluice_asic::salu::{Accesses, Prepared, State as Element};
+use crate::salu::{self, ParamRow};
+use sluice_asic::salu::{Accesses, Constant, Prepared, State as Element};
 
 /// An operand from the packet.
 #[derive(Clone, Debug)]
@@ -46,7 +47,8 @@ pub(super) enum Array {
 /// What an access does there.
 #[derive(Clone, Debug)]
 pub(super) enum Work {
-    Register(Register, Prepared),
+    /// With the rows of the register file that hold parameters.
+    Register(Register, Prepared, Vec<ParamRow>),
     Meter(Meter),
 }
 
@@ -94,7 +96,7 @@ pub(super) struct Stamps<'a> {
 impl AccessPlan {
     pub(super) fn array(&self) -> Array {
         match self.work {
-            Work::Register(register, _) => Array::Register(register),
+            Work::Register(register, ..) => Array::Register(register),
             Work::Meter(meter) => Array::Meter(meter),
         }
     }
@@ -167,9 +169,13 @@ impl AccessPlan {
     ) {
         let Notes { index, operands, words, .. } = notes;
         match &self.work {
-            Work::Register(register, action) => {
+            Work::Register(register, action, rows) => {
+                let params = match rows.as_slice() {
+                    [] => [0; Constant::PARAMS],
+                    rows => salu::values(rows, &state.params[*register]),
+                };
                 let cells = &mut state.registers[*register][..];
-                action.make(InOrder::<N> { mask, cells, index, operands, words });
+                action.make(&params, InOrder::<N> { mask, cells, index, operands, words });
             }
             Work::Meter(meter) => {
                 let meter = &mut state.meters[*meter];
