@@ -34,7 +34,7 @@ impl Writer<'_, '_> {
 
     /// A register with one to three actions whose operands are fields of this place.
     pub(super) fn register(&mut self, scope: &Scope, home: CounterHome) -> Option<Register> {
-        let bits = self.d.of([32u16, 16, 8, 1]);
+        let bits = if self.d.chance(1, 16) { 64 } else { self.d.of([32u16, 16, 8, 1]) };
         let pair = bits > 1 && self.d.chance(1, 2);
         let format = if pair { Format::pair(bits.into()) } else { Format::single(bits.into()) }.ok()?;
         let init = [0, 1].map(|_| u64::from(self.d.word()) & format.half_mask());
@@ -42,9 +42,10 @@ impl Writer<'_, '_> {
         let name = self.name("r");
         let (gress, doc, loc) = (self.gress, String::new(), Loc::default());
         let most = format.math_mask() >> 1;
-        let params = (0..if bits > 1 && self.d.chance(1, 3) { 1 + self.d.below(2) } else { 0 })
-            .map(|n| RegisterParamData { name: format!("p{n}"), init: self.d.word() & most })
-            .collect();
+        let params =
+            (0..if (2..64).contains(&bits) && self.d.chance(1, 3) { 1 + self.d.below(2) } else { 0 })
+                .map(|n| RegisterParamData { name: format!("p{n}"), init: self.d.word() & most })
+                .collect();
         let data = RegisterData { name, gress, format, home, init, params, doc, loc };
         let register = self.p.registers.push(data);
         // At most two values from the packet for all actions.
@@ -52,7 +53,11 @@ impl Writer<'_, '_> {
             (0..2).filter_map(|_| self.phv(scope, &Draft::default(), bits)).map(CellValue::Phv).collect();
         operands.extend((0..self.p.registers[register].params.len() as u8).map(CellValue::Param));
         for _ in 0..1 + self.d.below(3) {
-            let body = if bits == 1 { self.bit_body() } else { self.body(format, &operands) };
+            let body = match bits {
+                1 => self.bit_body(),
+                64 => self.wide_body(format, &operands),
+                _ => self.body(format, &operands),
+            };
             let body = body.into_iter().map(|kind| CellStmt { kind, loc: Loc::default() }).collect();
             let (name, doc, loc) = (self.name("ra"), String::new(), Loc::default());
             self.p.register_actions.push(RegisterActionData { name, register, body, doc, loc });
@@ -97,6 +102,23 @@ impl Writer<'_, '_> {
             1 => vec![read, write(1)],
             2 => vec![read, write(0)],
             _ => vec![write(1)],
+        }
+    }
+
+    /// What halves of 64 bits are good for: held equal, copied.
+    fn wide_body(&mut self, format: Format, operands: &[CellValue]) -> Vec<CellStmtKind> {
+        let half = self.cell_half(format);
+        let read = CellStmtKind::Output(0, CellValue::Half(half));
+        let Some(operand) = operands.first().cloned() else { return vec![read] };
+        let write = CellStmtKind::Write(half, operand.clone());
+        let op = self.d.of([CmpOp::Eq, CmpOp::Ne]);
+        let test = CellCond::Cmp(op, Sense::Unsigned, CellValue::Half(half), operand);
+        let found = CellStmtKind::Output(0, CellValue::Const(1));
+        let stmt = |kind| CellStmt { kind, loc: Loc::default() };
+        match self.d.below(3) {
+            0 => vec![read, write],
+            1 => vec![CellStmtKind::If(test, vec![stmt(found)], Vec::new())],
+            _ => vec![CellStmtKind::If(test, vec![stmt(found)], vec![stmt(write)])],
         }
     }
 

@@ -208,6 +208,26 @@ impl Writer<'_, '_> {
         Some(ParserOpKind::Set(to, value))
     }
 
+    /// Another header and metadata in the sum of one, where all of it is whole words.
+    fn sum_more(&mut self, header: Header, emit: &[Header], inputs: &mut Vec<Field>) {
+        let whole = |w: &Self, fields: &[Field]| {
+            fields.iter().map(|f| w.p.fields[*f].width).sum::<u16>().is_multiple_of(16)
+        };
+        if !self.d.chance(1, 2) || !whole(self, inputs) {
+            return;
+        }
+        let others: Vec<Header> = emit.iter().copied().filter(|h| *h != header).collect();
+        if let Some(other) = self.d.pick(&others)
+            && whole(self, &self.p.headers[other].fields)
+        {
+            inputs.extend(&self.p.headers[other].fields);
+        }
+        let gress = self.gress;
+        let metadata = self.p.fields.iter().filter(|(_, d)| d.gress == gress && d.home == Home::Metadata);
+        let words: Vec<Field> = metadata.filter(|(_, d)| d.width == 16).map(|(f, _)| f).collect();
+        inputs.extend(self.d.pick(&words));
+    }
+
     /// Emits everything, the bridged header in front at ingress.
     pub(super) fn deparser(&mut self, wire: &Wire, requests: Vec<Request>) -> Deparser {
         let mut emit: Vec<Header> = wire.bridge.filter(|_| !wire.bridged_in).into_iter().collect();
@@ -220,7 +240,8 @@ impl Writer<'_, '_> {
             if let Some(field) = self.d.pick(&sums)
                 && self.d.chance(1, 4)
             {
-                let inputs = fields.into_iter().filter(|f| *f != field).collect();
+                let mut inputs: Vec<Field> = fields.into_iter().filter(|f| *f != field).collect();
+                self.sum_more(header, &emit, &mut inputs);
                 let zeros_as_ones = self.d.chance(1, 4);
                 checksums.push(ChecksumUpdate { header, field, inputs, zeros_as_ones, loc: Loc::default() });
             }
