@@ -133,6 +133,10 @@ impl Clock {
     /// The largest cycle number whose edge is not after `time`.
     pub fn last_edge_at_or_before(self, time: Time) -> Cycles {
         // floor(n * p) <= t is n * p < t + 1.
+        let after = time.as_ps().checked_add(1);
+        if let Some(scaled) = after.and_then(|after| after.checked_mul(self.period_den.get())) {
+            return Cycles(self.period_num.ceil(scaled) - 1);
+        }
         let scaled = (u128::from(time.as_ps()) + 1) * u128::from(self.period_den.get());
         narrow(scaled.div_ceil(u128::from(self.period_num.get())) - 1)
     }

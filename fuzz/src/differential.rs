@@ -4,9 +4,12 @@ use crate::Case;
 use sluice_asic::gress::Gress;
 use sluice_pipeline::control::ControlState;
 use sluice_pipeline::engine::{Engine, LowerError};
+use sluice_pipeline::ir::Program;
 use sluice_pipeline::meters::Origin;
 use sluice_pipeline::packet::{HeadLayout, Packet, PacketStore};
-use sluice_pipeline::pass::{Executor, MAX_BATCH, MadeKind, Pass, PassIn, PassOut, State, Verdict};
+use sluice_pipeline::pass::{
+    Executor, GhostUpdate, MAX_BATCH, MadeKind, Pass, PassIn, PassOut, State, Verdict,
+};
 use sluice_pipeline::place::Placement;
 use sluice_pipeline::reference::{Options, Reference};
 
@@ -93,10 +96,12 @@ pub fn compare(case: &Case, placement: &Placement) -> Result<Ran, Difference> {
     }
     let options = Options { origin: Origin::of(&placement.chip), ..Options::default() };
     let mut reference = Reference::new(program, &control, options);
-    let expected = run(&mut reference, &case.frames, 1);
+    write(&mut reference, program, &control);
+    let expected = run(&mut reference, case, 1);
     for batch in [1, 7, MAX_BATCH] {
         let mut engine = Engine::new(program, placement, &control).map_err(Difference::Refused)?;
-        let found = run(&mut engine, &case.frames, batch);
+        write(&mut engine, program, &control);
+        let found = run(&mut engine, case, batch);
         same(batch, &expected, &found)?;
         same_state(case, batch, reference.state(), engine.state())?;
     }
@@ -109,18 +114,34 @@ pub fn compare(case: &Case, placement: &Placement) -> Result<Ran, Difference> {
     })
 }
 
+/// Brings what the program remembers to where the control plane left it.
+fn write(executor: &mut dyn Executor, program: &Program, control: &ControlState) {
+    for change in control.arrays.changes() {
+        // The chip's meters were asked when the program was placed.
+        let _ = change.settle(program, executor.state_mut());
+    }
+}
+
 type Passes = Vec<(usize, Passed)>;
 
 /// What each frame became in both gresses.
-fn run(executor: &mut dyn Executor, frames: &[(u16, Vec<u8>)], batch: usize) -> [Passes; 2] {
+fn run(executor: &mut dyn Executor, case: &Case, batch: usize) -> [Passes; 2] {
+    let frames = &case.frames;
+    // Updates part batches, so programs without a ghost control get none.
+    let gap = if case.program.ghost.is_empty() { usize::MAX } else { GHOST_GAP };
     let mut store = PacketStore::new(HeadLayout::default());
     let mut result = [Vec::new(), Vec::new()];
-    for (chunk, frames) in frames.chunks(batch).enumerate() {
-        let mut inside: Vec<(usize, Pass)> = frames
-            .iter()
-            .enumerate()
-            .map(|(i, (port, bytes))| {
-                let n = chunk * batch + i;
+    let mut first = 0;
+    while first < frames.len() {
+        if first.is_multiple_of(gap) {
+            executor.ghost(&ghost_update(first));
+        }
+        // A batch never straddles an update.
+        let next = (first / gap + 1) * gap;
+        let until = next.min(first + batch).min(frames.len());
+        let mut inside: Vec<(usize, Pass)> = (first..until)
+            .map(|n| {
+                let (port, bytes) = &frames[n];
                 (n, Pass::new(store.insert(bytes, 0), arrival(n, *port)))
             })
             .collect();
@@ -134,8 +155,22 @@ fn run(executor: &mut dyn Executor, frames: &[(u16, Vec<u8>)], batch: usize) -> 
             result[gress.index()].extend(passed);
         }
         inside.into_iter().for_each(|(_, p)| store.remove(p.packet));
+        first = until;
     }
     result
+}
+
+/// Packets between two updates of queue depths, for programs with a ghost control.
+const GHOST_GAP: usize = 23;
+
+/// An update before the packet with this number.
+fn ghost_update(n: usize) -> GhostUpdate {
+    GhostUpdate {
+        ping_pong: n.is_multiple_of(2),
+        qlength: (n as u32).wrapping_mul(0x9e37) & 0x3_ffff,
+        qid: (n as u16 * 5) & 0x7ff,
+        pipe: (n % 4) as u8,
+    }
 }
 
 /// What the device would say of a packet that comes in.
@@ -232,6 +267,12 @@ fn same_state(case: &Case, batch: usize, expected: &State, found: &State) -> Res
     }
     for (register, data) in case.program.registers.iter() {
         let cells = expected.registers[register].iter().zip(&found.registers[register]);
+        if let Some((i, (e, f))) = cells.enumerate().find(|(_, (e, f))| e != f) {
+            return differ(&data.name, i, [format!("{e:?}"), format!("{f:?}")]);
+        }
+    }
+    for (meter, data) in case.program.meters.iter() {
+        let cells = expected.meters[meter].cells().iter().zip(found.meters[meter].cells());
         if let Some((i, (e, f))) = cells.enumerate().find(|(_, (e, f))| e != f) {
             return differ(&data.name, i, [format!("{e:?}"), format!("{f:?}")]);
         }

@@ -38,6 +38,17 @@ pub(crate) fn key_value(d: &mut Draw<'_>, kind: MatchKind, width: u16) -> KeyVal
 #[must_use]
 pub fn entries(program: &Program, d: &mut Draw<'_>, limits: &Limits) -> Vec<ControlOp> {
     let mut world = World { program, d, state: ControlState::new(program), ops: Vec::new() };
+    let ports: Vec<u16> = program.port_metadata().map(|(_, field)| field.width).collect();
+    for port in 0..if ports.is_empty() { 0 } else { 6 } {
+        let values = ports.iter().map(|width| world.d.value(*width)).collect();
+        world.apply(ControlOp::SetPortMetadata { port, values });
+    }
+    for (register, data) in program.registers.iter() {
+        for param in 0..data.params.len() as u8 {
+            let value = world.d.word() & data.most_param();
+            world.apply(ControlOp::SetRegisterParam { register, param, value });
+        }
+    }
     for (table, data) in program.tables.iter() {
         if data.keys.is_empty() || !data.entries.is_empty() {
             continue;
@@ -153,16 +164,21 @@ fn step(program: &Program, d: &mut Draw<'_>, state: ParserState, bits: &mut Bits
     for op in &data.ops {
         let header = match &op.kind {
             ParserOpKind::Extract(header) => header,
+            ParserOpKind::ExtractNext(stack) => {
+                let Some(first) = program.stacks[*stack].headers.first() else { continue };
+                first
+            }
             ParserOpKind::Advance(bytes) => {
                 (0..*bytes).for_each(|_| bits.push(d.value(8), 8));
                 continue;
             }
             _ => continue,
         };
-        for &field in &program.headers[*header].fields {
+        for (place, &field) in program.headers[*header].fields.iter().enumerate() {
             let width = program.fields[field].width;
             let mut value = d.value(width);
-            if let Some(at) = data.select.iter().position(|k| *k == SelectKey::Field(field))
+            let last = |k: &SelectKey| matches!(k, SelectKey::Last(_, n) if usize::from(*n) == place);
+            if let Some(at) = data.select.iter().position(|k| *k == SelectKey::Field(field) || last(k))
                 && let Some((wanted, mask)) = arm.and_then(|a| a.values.get(at))
             {
                 value = value & !mask | wanted;

@@ -4,13 +4,13 @@
 
 use crate::control::{ControlState, Entry, EntryId};
 use crate::entity::{Entity, EntityMap};
-use crate::ir::{Counter, Intrinsic, Label, Meter, Profile, Program, Random, Register, Table};
+use crate::ir::{Counter, Intrinsic, Label, Meter, Profile, Program, Random, Register, RegisterData, Table};
 use crate::meters::{MeterArray, Origin};
 use crate::packet::{Packet, PacketStore};
 use sluice_asic::counter::{CounterEntry, CounterLayout};
 use sluice_asic::gress::Gress;
 use sluice_asic::random::RandomStream;
-use sluice_asic::salu::State as Element;
+use sluice_asic::salu::{Constant, State as Element};
 use sluice_asic::tm::MirrorMetadata;
 use sluice_asic::units::Bytes;
 
@@ -227,6 +227,8 @@ pub struct State {
     pub counters: EntityMap<Counter, Vec<Count>>,
     /// One array per register.
     pub registers: EntityMap<Register, Vec<Element>>,
+    /// Parameters of each register, by position.
+    pub params: EntityMap<Register, [u32; Constant::PARAMS]>,
     /// Sweeps since the last hit per entry of a table that ages; nothing for other tables.
     pub ages: EntityMap<Table, Vec<u8>>,
     /// One array per meter, filter or WRED.
@@ -247,6 +249,8 @@ impl State {
             .collect();
         let registers =
             program.registers.values().map(|r| vec![r.first(); program.cells(r.home) as usize]).collect();
+        let first = |r: &RegisterData| std::array::from_fn(|n| r.params.get(n).map_or(0, |p| p.init));
+        let params = program.registers.values().map(first).collect();
         let meters = program.meters.iter();
         let meters = meters
             .map(|(m, data)| MeterArray::new(data, program.cells(data.home), m.index() as u32, origin))
@@ -254,7 +258,7 @@ impl State {
         let ages =
             program.tables.values().map(|t| vec![0; if t.idle.is_some() { t.size as usize } else { 0 }]);
         let randoms = program.randoms.iter().map(|(r, data)| origin.stream(data.gress, r.index() as u32));
-        State { counters, registers, ages: ages.collect(), meters, randoms: randoms.collect() }
+        State { counters, registers, params, ages: ages.collect(), meters, randoms: randoms.collect() }
     }
 }
 

@@ -70,12 +70,19 @@ pub enum LayoutError {
 pub struct HashLayout {
     pub(super) pieces: Vec<Piece>,
     pub(super) constants: Vec<(usize, bool)>,
+    summed: bool,
 }
 
 impl HashLayout {
     /// A layout that feeds nothing.
     pub const fn new() -> Self {
-        Self { pieces: Vec::new(), constants: Vec::new() }
+        Self { pieces: Vec::new(), constants: Vec::new(), summed: false }
+    }
+
+    /// The same where a position may be fed several times: it is the sum modulo two, as for symmetric hashes.
+    #[must_use]
+    pub fn summed(self) -> Self {
+        Self { summed: true, ..self }
     }
 
     /// Adds one byte with an arbitrary placement of its bits.
@@ -146,14 +153,14 @@ impl HashLayout {
             for position in bits.into_iter().flatten() {
                 match fed.get_mut(usize::from(position)) {
                     None => return Err(LayoutError::PositionBeyondInput { slot, position, input_bits }),
-                    Some(true) => return Err(LayoutError::FedTwice { slot, position }),
-                    Some(free) => *free = true,
+                    Some(true) if !self.summed => return Err(LayoutError::FedTwice { slot, position }),
+                    Some(fed) => *fed = true,
                 }
             }
         }
         for &(position, _) in &self.constants {
             match fed.get_mut(position) {
-                Some(free) if !*free => *free = true,
+                Some(fed) if !*fed || self.summed => *fed = true,
                 _ => return Err(LayoutError::BadConstant { position, input_bits }),
             }
         }
@@ -165,7 +172,7 @@ impl HashLayout {
         let mut gathered = vec![false; input_bits];
         let mut feed = |position: usize, value: bool| {
             if let Some(bit) = gathered.get_mut(position) {
-                *bit = value;
+                *bit ^= value;
             }
         };
         for piece in &self.pieces {

@@ -32,6 +32,7 @@ mod lanes;
 mod math;
 mod op;
 mod predicate;
+mod prepared;
 mod program;
 mod register;
 mod rules;
@@ -46,6 +47,7 @@ pub use lanes::{LaneMask, LaneOp, LanePost, LaneSearch, PostAmount};
 pub use math::{MathError, MathOp, MathUnit};
 pub use op::SaluOp;
 pub use predicate::Predicate;
+pub use prepared::{Accesses, Prepared};
 pub use program::{
     Constant, Divide, DivideSource, Output, OutputSource, SaluProgram, SourceA, SourceB, Update,
 };

@@ -7,8 +7,8 @@ use super::wire::Wire;
 use sluice_asic::hash::{HashAlgorithm, XorWidth};
 use sluice_pipeline::entity::Entity;
 use sluice_pipeline::ir::{
-    Action, ActionData, Counter, Expr, Field, Hash, HashData, Index, Intrinsic, Label, Loc, Meter,
-    MeterAccess, Primitive, PrimitiveKind, Register, RegisterAccess, Stmt, StmtKind,
+    Action, ActionData, Counter, CounterHome, Expr, Field, Hash, HashData, Index, Intrinsic, Label, Loc,
+    Meter, MeterAccess, Primitive, PrimitiveKind, Register, RegisterAccess, Stmt, StmtKind,
 };
 
 /// What actions of one owner (a table, a call) may touch besides fields.
@@ -140,7 +140,10 @@ impl Writer<'_, '_> {
         if body.iter().any(|k| matches!(k, PrimitiveKind::Meter(a) if a.meter == meter)) {
             return None;
         }
-        let index = Index::At(self.phv(scope, draft, 3)?);
+        let index = match self.p.meters[meter].home {
+            CounterHome::Direct(_) => Index::Entry,
+            CounterHome::Indirect(_) => Index::At(self.phv(scope, draft, 3)?),
+        };
         let input = match self.p.meters[meter].kind.is_coloured() {
             true if self.d.chance(1, 2) => None,
             coloured => Some(self.phv(scope, draft, if coloured { 2 } else { 16 })?),
@@ -172,7 +175,10 @@ impl Writer<'_, '_> {
         if reads.iter().any(|f| draft.written.contains(f)) {
             return None;
         }
-        let index = self.phv(scope, draft, 6)?;
+        let index = match self.p.registers[register].home {
+            CounterHome::Direct(_) => Index::Entry,
+            CounterHome::Indirect(_) => Index::At(self.phv(scope, draft, 6)?),
+        };
         let mut outputs = Vec::new();
         if super::stateful::has_output(&self.p.register_actions[action])
             && let Some(to) = self.target(scope, draft, 32)
@@ -180,7 +186,7 @@ impl Writer<'_, '_> {
             draft.written.push(to);
             outputs.push((0, to));
         }
-        Some(PrimitiveKind::Register(RegisterAccess { action, index: Index::At(index), outputs }))
+        Some(PrimitiveKind::Register(RegisterAccess { action, index, outputs }))
     }
 
     /// A field to write that this action did not write yet, of at most so many bits.
@@ -209,11 +215,20 @@ impl Writer<'_, '_> {
             4 => crc("crc_8_darc"),
             _ => crc("crc_32"),
         };
+        // Two inputs in whichever order, if they are alike.
+        let last = inputs.len() - 1;
+        let alike = last > 0 && inputs[last].width(&self.p) == inputs[last - 1].width(&self.p);
+        let fields = !matches!(inputs[last - usize::from(alike)], Expr::Const(..));
+        let symmetric = match alike && fields && self.d.chance(1, 3) {
+            true => vec![[last as u16 - 1, last as u16]],
+            false => Vec::new(),
+        };
         let name = self.name("hash");
         let seed = if self.d.chance(1, 4) { self.d.value(width) as u64 } else { 0 };
         let rotate = if self.d.chance(1, 4) { self.d.below(usize::from(width)) as u16 } else { 0 };
         let (doc, loc) = (String::new(), Loc::default());
         let gress = self.gress;
-        Some(self.p.hashes.push(HashData { name, gress, algorithm, inputs, width, seed, rotate, doc, loc }))
+        let hash = HashData { name, gress, algorithm, inputs, symmetric, width, seed, rotate, doc, loc };
+        Some(self.p.hashes.push(hash))
     }
 }

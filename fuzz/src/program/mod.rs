@@ -7,6 +7,7 @@
 
 mod action;
 mod control;
+mod ghost;
 mod requests;
 mod scope;
 mod stateful;
@@ -17,7 +18,7 @@ mod wire;
 use crate::{Draw, Limits};
 use scope::Scope;
 use sluice_asic::gress::Gress;
-use sluice_pipeline::ir::{Intrinsic, LabelData, LabelKind, Loc, Program};
+use sluice_pipeline::ir::{Home, Intrinsic, LabelData, LabelKind, Loc, Program};
 
 /// Draws a program.
 #[must_use]
@@ -28,10 +29,10 @@ pub fn program(d: &mut Draw<'_>, limits: &Limits) -> Program {
         w.p.labels.push(LabelData { name: name.into(), kind, doc: String::new(), loc: Loc::default() });
     }
     let bridge = w.d.chance(1, 2);
-    let shapes = w.shapes();
+    let (shapes, stack) = (w.shapes(), w.stack_shape());
     for gress in Gress::ALL {
         w.gress = gress;
-        w.pipe(&shapes, bridge);
+        w.pipe(&shapes, stack.as_ref(), bridge);
     }
     w.p
 }
@@ -53,12 +54,18 @@ impl Writer<'_, '_> {
     }
 
     /// Declarations, parser, control and deparser of the present gress.
-    fn pipe(&mut self, shapes: &[wire::Shape], bridge: bool) {
+    fn pipe(&mut self, shapes: &[wire::Shape], stack: Option<&(wire::Shape, usize)>, bridge: bool) {
         let gress = self.gress;
         for n in 0..1 + self.d.below(self.limits.metadata) {
             let width = self.d.of([16, 8, 32, 1, 32, 16, 9, 12, 48, 3]);
             let name = format!("m.{n}");
-            self.p.add_field(gress, name, width, sluice_pipeline::ir::Home::Metadata);
+            self.p.add_field(gress, name, width, Home::Metadata);
+        }
+        if gress == Gress::Ingress && self.d.chance(1, 4) {
+            for n in 0..1 + self.d.below(2) {
+                let width = self.d.of([16, 8, 32, 9]);
+                self.p.add_field(gress, format!("port.{n}"), width, Home::PortMetadata);
+            }
         }
         let read = match gress {
             Gress::Ingress => [Intrinsic::IngressPort, Intrinsic::IngressMacTstamp, Intrinsic::GlobalTstamp],
@@ -69,11 +76,14 @@ impl Writer<'_, '_> {
                 self.p.add_intrinsic(gress, which);
             }
         }
-        let wire = self.parser(shapes, bridge);
+        let wire = self.parser(shapes, stack, bridge);
         let mut scope = Scope::of(&wire);
         let mut control = Vec::new();
         if gress == Gress::Ingress {
             control.push(self.first_step(&mut scope, &wire));
+            if self.d.chance(1, 8) {
+                control.push(self.ghost());
+            }
         }
         let requests = self.requests(&mut scope, &wire, &mut control);
         let statements = 1 + self.d.below(self.limits.statements);

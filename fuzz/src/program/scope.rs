@@ -48,7 +48,7 @@ impl Scope {
         let open = all.filter(|(_, d)| match d.home {
             Home::Metadata | Home::PortMetadata => true,
             Home::Header(h) => self.sure.contains(&h),
-            Home::Intrinsic(which) => !which.info().writable,
+            Home::Intrinsic(which) => !which.info().writable && !which.is_ghost(),
         });
         open.map(|(f, _)| f).collect()
     }

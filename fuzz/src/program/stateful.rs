@@ -3,11 +3,13 @@
 use super::Writer;
 use super::scope::Scope;
 use super::value::Draft;
+use sluice_asic::meter::LpfMode;
 use sluice_asic::salu::{Format, Half, SaluOp, Sense};
+use sluice_asic::units::Duration;
 use sluice_pipeline::ir::{
     CellCond, CellStmt, CellStmtKind, CellValue, CmpOp, Counter, CounterCell, CounterData, CounterHome,
-    CounterKind, Expr, Loc, Meter, MeterConfig, MeterData, MeterKind, Random, RandomData, Register,
-    RegisterActionData, RegisterData,
+    CounterKind, Loc, LpfSpec, Meter, MeterConfig, MeterData, MeterKind, Random, RandomData, Register,
+    RegisterActionData, RegisterData, RegisterParamData,
 };
 
 /// Whether the action writes its first output word anywhere.
@@ -31,20 +33,31 @@ impl Writer<'_, '_> {
     }
 
     /// A register with one to three actions whose operands are fields of this place.
-    pub(super) fn register(&mut self, scope: &Scope) -> Option<Register> {
-        let bits = self.d.of([32u16, 16, 8, 1]);
+    pub(super) fn register(&mut self, scope: &Scope, home: CounterHome) -> Option<Register> {
+        let bits = if self.d.chance(1, 16) { 64 } else { self.d.of([32u16, 16, 8, 1]) };
         let pair = bits > 1 && self.d.chance(1, 2);
         let format = if pair { Format::pair(bits.into()) } else { Format::single(bits.into()) }.ok()?;
         let init = [0, 1].map(|_| u64::from(self.d.word()) & format.half_mask());
         let init = if pair { init } else { [init[0], 0] };
         let name = self.name("r");
         let (gress, doc, loc) = (self.gress, String::new(), Loc::default());
-        let home = CounterHome::Indirect(self.d.of([64, 1, 10, 100]));
-        let register = self.p.registers.push(RegisterData { name, gress, format, home, init, doc, loc });
+        let most = format.math_mask() >> 1;
+        let params =
+            (0..if (2..64).contains(&bits) && self.d.chance(1, 3) { 1 + self.d.below(2) } else { 0 })
+                .map(|n| RegisterParamData { name: format!("p{n}"), init: self.d.word() & most })
+                .collect();
+        let data = RegisterData { name, gress, format, home, init, params, doc, loc };
+        let register = self.p.registers.push(data);
         // At most two values from the packet for all actions.
-        let operands: Vec<Expr> = (0..2).filter_map(|_| self.phv(scope, &Draft::default(), bits)).collect();
+        let mut operands: Vec<CellValue> =
+            (0..2).filter_map(|_| self.phv(scope, &Draft::default(), bits)).map(CellValue::Phv).collect();
+        operands.extend((0..self.p.registers[register].params.len() as u8).map(CellValue::Param));
         for _ in 0..1 + self.d.below(3) {
-            let body = if bits == 1 { self.bit_body() } else { self.body(format, &operands) };
+            let body = match bits {
+                1 => self.bit_body(),
+                64 => self.wide_body(format, &operands),
+                _ => self.body(format, &operands),
+            };
             let body = body.into_iter().map(|kind| CellStmt { kind, loc: Loc::default() }).collect();
             let (name, doc, loc) = (self.name("ra"), String::new(), Loc::default());
             self.p.register_actions.push(RegisterActionData { name, register, body, doc, loc });
@@ -58,20 +71,26 @@ impl Writer<'_, '_> {
         self.p.randoms.push(RandomData { name, gress, width, doc, loc })
     }
 
-    /// A meter or filter that passes in a few nanoseconds already see.
-    pub(super) fn meter(&mut self) -> Meter {
-        let kind = self.d.of([MeterKind::Packets, MeterKind::Bytes, MeterKind::Lpf]);
-        let size = self.d.of([8, 100]);
+    /// A meter, filter or WRED that passes in a few nanoseconds already see.
+    pub(super) fn meter(&mut self, home: CounterHome) -> Meter {
+        let kind = self.d.of([MeterKind::Packets, MeterKind::Bytes, MeterKind::Lpf, MeterKind::Wred]);
+        // A filter of rates has one time constant.
+        let (mode, fall) = self.d.of([(LpfMode::Sample, 10), (LpfMode::Sample, 20), (LpfMode::Rate, 10)]);
+        let (rise, fall) = (Duration::from_micros(10), Duration::from_micros(fall));
+        let filter = LpfSpec { mode, rise, fall, shift: self.d.of([0, 3]) };
         let initial = match kind {
             MeterKind::Packets | MeterKind::Bytes => {
                 let committed = 1_000_000 << self.d.below(6);
                 let (committed_burst, peak_burst) = self.d.of([(2, 4), (64, 200), (1000, 1500)]);
                 Some(MeterConfig::Rates { committed, committed_burst, peak: 3 * committed, peak_burst })
             }
-            _ => None,
+            MeterKind::Lpf => self.d.chance(1, 2).then_some(MeterConfig::Lpf(filter)),
+            MeterKind::Wred => {
+                let (min, max) = self.d.of([(100, 5000), (0, 60_000), (1, 3)]);
+                Some(MeterConfig::Wred { min, max, probability: 50, average: Some(filter) })
+            }
         };
         let (name, gress, doc, loc) = (self.name("meter"), self.gress, String::new(), Loc::default());
-        let home = CounterHome::Indirect(size);
         self.p.meters.push(MeterData { name, gress, kind, home, initial, doc, loc })
     }
 
@@ -86,21 +105,38 @@ impl Writer<'_, '_> {
         }
     }
 
+    /// What halves of 64 bits are good for: held equal, copied.
+    fn wide_body(&mut self, format: Format, operands: &[CellValue]) -> Vec<CellStmtKind> {
+        let half = self.cell_half(format);
+        let read = CellStmtKind::Output(0, CellValue::Half(half));
+        let Some(operand) = operands.first().cloned() else { return vec![read] };
+        let write = CellStmtKind::Write(half, operand.clone());
+        let op = self.d.of([CmpOp::Eq, CmpOp::Ne]);
+        let test = CellCond::Cmp(op, Sense::Unsigned, CellValue::Half(half), operand);
+        let found = CellStmtKind::Output(0, CellValue::Const(1));
+        let stmt = |kind| CellStmt { kind, loc: Loc::default() };
+        match self.d.below(3) {
+            0 => vec![read, write],
+            1 => vec![CellStmtKind::If(test, vec![stmt(found)], Vec::new())],
+            _ => vec![CellStmtKind::If(test, vec![stmt(found)], vec![stmt(write)])],
+        }
+    }
+
     fn cell_half(&mut self, format: Format) -> Half {
         if format.has_hi() { self.d.of([Half::Lo, Half::Hi]) } else { Half::Lo }
     }
 
-    fn cell_leaf(&mut self, format: Format, operands: &[Expr]) -> CellValue {
+    fn cell_leaf(&mut self, format: Format, operands: &[CellValue]) -> CellValue {
         match self.d.below(3) {
             0 => CellValue::Const(self.d.value(format.half_bits() as u16) as u64),
             _ => match self.d.below(operands.len() + 1) {
                 0 => CellValue::Half(self.cell_half(format)),
-                n => CellValue::Phv(operands[n - 1].clone()),
+                n => operands[n - 1].clone(),
             },
         }
     }
 
-    fn cell_value(&mut self, format: Format, operands: &[Expr]) -> CellValue {
+    fn cell_value(&mut self, format: Format, operands: &[CellValue]) -> CellValue {
         if !self.d.chance(1, 2) {
             return self.cell_leaf(format, operands);
         }
@@ -108,24 +144,24 @@ impl Writer<'_, '_> {
         let a = CellValue::Half(self.cell_half(format));
         let b = match self.d.below(operands.len() + 1) {
             0 => CellValue::Const(self.d.below(8) as u64),
-            n => CellValue::Phv(operands[n - 1].clone()),
+            n => operands[n - 1].clone(),
         };
         CellValue::Op(op, Box::new(a), Box::new(b))
     }
 
-    fn cell_test(&mut self, format: Format, operands: &[Expr]) -> CellCond {
+    fn cell_test(&mut self, format: Format, operands: &[CellValue]) -> CellCond {
         let op = self.d.pick(&CmpOp::ALL).unwrap_or(CmpOp::Eq);
         let sense = self.d.pick(&Sense::ALL).unwrap_or(Sense::Serial);
         let a = CellValue::Half(self.cell_half(format));
         let b = match self.d.below(operands.len() + 1) {
             0 => CellValue::Const(self.d.value(format.half_bits() as u16) as u64),
-            n => CellValue::Phv(operands[n - 1].clone()),
+            n => operands[n - 1].clone(),
         };
         CellCond::Cmp(op, sense, a, b)
     }
 
     /// A body of the forms that stateful ALUs are used for; others than these may not map onto one.
-    fn body(&mut self, format: Format, operands: &[Expr]) -> Vec<CellStmtKind> {
+    pub(super) fn body(&mut self, format: Format, operands: &[CellValue]) -> Vec<CellStmtKind> {
         let half = self.cell_half(format);
         let write = CellStmtKind::Write(half, self.cell_value(format, operands));
         let read = CellStmtKind::Output(0, CellValue::Half(half));

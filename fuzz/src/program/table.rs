@@ -7,8 +7,8 @@ use super::value::Draft;
 use crate::world::key_value;
 use sluice_asic::select::SelectorMode;
 use sluice_pipeline::ir::{
-    Action, ActionCall, ApplyArms, ConstEntry, CounterHome, Key, Loc, MatchKind, Profile, ProfileData,
-    SelectorData, Stmt, StmtKind, TableData,
+    Action, ActionCall, Algorithmic, ApplyArms, ConstEntry, CounterHome, Field, Key, Loc, MatchKind, Profile,
+    ProfileData, SelectorData, Stmt, StmtKind, TableData,
 };
 
 impl Writer<'_, '_> {
@@ -26,6 +26,10 @@ impl Writer<'_, '_> {
             None if !keys.is_empty() && self.d.chance(1, 4) => self.const_entries(&keys, &actions),
             _ => Vec::new(),
         };
+        let algorithmic = match entries.is_empty() && profile.is_none() {
+            true => self.algorithmic(&keys),
+            false => None,
+        };
         let size = self.d.of([16, 4, 64, 300]).max(entries.len() as u32);
         let name = self.name("t");
         self.p.tables.push(TableData {
@@ -38,7 +42,7 @@ impl Writer<'_, '_> {
             entries,
             profile,
             pin: None,
-            algorithmic: None,
+            algorithmic,
             idle: None,
             doc: String::new(),
             loc: Loc::default(),
@@ -60,12 +64,42 @@ impl Writer<'_, '_> {
             owned.counters.push(self.counter(CounterHome::Indirect(size)));
         }
         if self.d.chance(1, 3) {
-            owned.registers.extend(self.register(scope));
+            let home = self.home(direct);
+            owned.registers.extend(self.register(scope, home));
         }
         if self.d.chance(1, 8) {
-            owned.meters.push(self.meter());
+            // An entry has one meter address, be it a register's or a meter's.
+            let taken = owned.registers.iter().any(|r| Some(self.p.registers[*r].home) == direct);
+            let home = self.home(direct.filter(|_| !taken));
+            owned.meters.push(self.meter(home));
         }
         owned
+    }
+
+    /// One cell per entry now and then, where there are entries.
+    fn home(&mut self, direct: Option<CounterHome>) -> CounterHome {
+        match direct {
+            Some(home) if self.d.chance(1, 3) => home,
+            _ => CounterHome::Indirect(self.d.of([64, 1, 10, 100])),
+        }
+    }
+
+    /// A memory of SRAM for keys that would be in TCAM.
+    fn algorithmic(&mut self, keys: &[Key]) -> Option<Algorithmic> {
+        let has = |kind| keys.iter().any(|k| k.kind == kind);
+        if has(MatchKind::Range) || !self.d.chance(1, 3) {
+            return None;
+        }
+        let exact: Vec<Field> = keys.iter().filter(|k| k.kind == MatchKind::Exact).map(|k| k.field).collect();
+        match self.d.pick(&exact) {
+            Some(partition) if has(MatchKind::Ternary) => {
+                Some(Algorithmic::Atcam { partition, partitions: self.d.of([1024, 2048]) })
+            }
+            _ if has(MatchKind::Lpm) => {
+                Some(Algorithmic::Alpm { partitions: self.d.of([1024, 2048]), subtrees: 2 })
+            }
+            _ => None,
+        }
     }
 
     fn keys(&mut self, scope: &Scope) -> Vec<Key> {
@@ -75,7 +109,8 @@ impl Writer<'_, '_> {
             let Some(field) = self.d.pick(&fields) else { break };
             fields.retain(|f| *f != field);
             let has = |kind| keys.iter().any(|k| k.kind == kind);
-            let narrow = self.p.fields[field].width <= 16;
+            // facts: asic §3.2: a range takes at most 20 bits.
+            let narrow = self.p.fields[field].width <= 20;
             let kind = match self.d.below(5) {
                 4 if !has(MatchKind::Lpm) && narrow => MatchKind::Range,
                 2 if !has(MatchKind::Lpm) => MatchKind::Ternary,

@@ -4,7 +4,7 @@ use super::Writer;
 use sluice_asic::gress::Gress;
 use sluice_pipeline::ir::{
     ChecksumUpdate, CounterLoad, Deparser, Expr, Field, Header, Home, Loc, Lookahead, Next, ParserOp,
-    ParserOpKind, ParserState, Request, SelectArm, SelectKey, StateData,
+    ParserOpKind, ParserState, Request, SelectArm, SelectKey, StackData, StateData,
 };
 
 /// A header type: the widths of its fields after the 8 bits that are selected on.
@@ -37,6 +37,13 @@ impl Writer<'_, '_> {
             .collect()
     }
 
+    /// Draws the layout of a header stack and how many elements it has.
+    pub(super) fn stack_shape(&mut self) -> Option<(Shape, usize)> {
+        let groups = self.d.of([1, 2]);
+        let shape = (0..groups).flat_map(|_| self.d.of(GROUPS).iter().copied()).collect();
+        self.d.chance(1, 5).then(|| (shape, 2 + self.d.below(2)))
+    }
+
     fn header(&mut self, name: &str, shape: &[u16]) -> Header {
         let names: Vec<String> = (0..shape.len()).map(|n| format!("f{n}")).collect();
         let fields = names.iter().zip(shape).map(|(n, w)| (n.as_str(), *w));
@@ -45,14 +52,21 @@ impl Writer<'_, '_> {
     }
 
     /// Declares the headers of the present gress and parses them: from each header on to later ones.
-    pub(super) fn parser(&mut self, shapes: &[Shape], bridge: bool) -> Wire {
+    pub(super) fn parser(&mut self, shapes: &[Shape], stack: Option<&(Shape, usize)>, bridge: bool) -> Wire {
         let gress = self.gress;
         let headers: Vec<Header> =
             shapes.iter().enumerate().map(|(n, shape)| self.header(&format!("h{n}"), shape)).collect();
         let bridge = bridge.then(|| self.header("bridge", &[16, 8, 32]));
         let bridged_in = bridge.is_some() && gress == Gress::Egress;
-        // The last header has no successor, so states are made from the back.
+        // The last header has no successor but the stack, so states are made from the back.
         let mut made: Vec<ParserState> = Vec::new();
+        let mut rest = headers[1..].to_vec();
+        if let Some((shape, elements)) = stack {
+            let elements: Vec<Header> =
+                (0..*elements).map(|n| self.header(&format!("st_{n}"), shape)).collect();
+            rest.extend(&elements);
+            made.push(self.stack_state(elements));
+        }
         for (n, &header) in headers.iter().enumerate().rev() {
             let state = self.state(&format!("s{n}"), header, &made);
             made.push(state);
@@ -64,7 +78,26 @@ impl Writer<'_, '_> {
         }
         self.p.pipes[gress.index()].start = start.map_or(Next::Accept, Next::State);
         // There is always a first one: `shapes` draws at least one.
-        Wire { first: headers[0], rest: headers[1..].to_vec(), bridge, bridged_in }
+        Wire { first: headers[0], rest, bridge, bridged_in }
+    }
+
+    /// A state that extracts elements of a stack as long as each says that one more follows.
+    fn stack_state(&mut self, headers: Vec<Header>) -> ParserState {
+        let (name, gress, doc, loc) = ("st".to_owned(), self.gress, String::new(), Loc::default());
+        let stack = self.p.stacks.push(StackData { name, gress, headers, doc, loc });
+        let ops = vec![ParserOp { kind: ParserOpKind::ExtractNext(stack), loc: Loc::default() }];
+        let state = self.p.states.next_key();
+        let arms = vec![SelectArm { values: vec![(1, 1)], next: Next::State(state) }];
+        self.p.states.push(StateData {
+            name: "s_st".to_owned(),
+            gress,
+            ops,
+            select: vec![SelectKey::Last(stack, 0)],
+            arms,
+            default: Next::Accept,
+            doc: String::new(),
+            loc: Loc::default(),
+        })
     }
 
     fn plain_state(&mut self, name: &str, header: Header, default: Next) -> ParserState {
@@ -175,6 +208,26 @@ impl Writer<'_, '_> {
         Some(ParserOpKind::Set(to, value))
     }
 
+    /// Another header and metadata in the sum of one, where all of it is whole words.
+    fn sum_more(&mut self, header: Header, emit: &[Header], inputs: &mut Vec<Field>) {
+        let whole = |w: &Self, fields: &[Field]| {
+            fields.iter().map(|f| w.p.fields[*f].width).sum::<u16>().is_multiple_of(16)
+        };
+        if !self.d.chance(1, 2) || !whole(self, inputs) {
+            return;
+        }
+        let others: Vec<Header> = emit.iter().copied().filter(|h| *h != header).collect();
+        if let Some(other) = self.d.pick(&others)
+            && whole(self, &self.p.headers[other].fields)
+        {
+            inputs.extend(&self.p.headers[other].fields);
+        }
+        let gress = self.gress;
+        let metadata = self.p.fields.iter().filter(|(_, d)| d.gress == gress && d.home == Home::Metadata);
+        let words: Vec<Field> = metadata.filter(|(_, d)| d.width == 16).map(|(f, _)| f).collect();
+        inputs.extend(self.d.pick(&words));
+    }
+
     /// Emits everything, the bridged header in front at ingress.
     pub(super) fn deparser(&mut self, wire: &Wire, requests: Vec<Request>) -> Deparser {
         let mut emit: Vec<Header> = wire.bridge.filter(|_| !wire.bridged_in).into_iter().collect();
@@ -187,7 +240,8 @@ impl Writer<'_, '_> {
             if let Some(field) = self.d.pick(&sums)
                 && self.d.chance(1, 4)
             {
-                let inputs = fields.into_iter().filter(|f| *f != field).collect();
+                let mut inputs: Vec<Field> = fields.into_iter().filter(|f| *f != field).collect();
+                self.sum_more(header, &emit, &mut inputs);
                 let zeros_as_ones = self.d.chance(1, 4);
                 checksums.push(ChecksumUpdate { header, field, inputs, zeros_as_ones, loc: Loc::default() });
             }

@@ -47,6 +47,10 @@ pub struct RegisterRef<const W: u16>(pub(super) ir::Register);
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PairRef<const W: u16>(pub(super) ir::Register);
 
+/// A parameter of a register whose halves have `W` bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RegisterParamRef<const W: u16>(pub(super) u8);
+
 /// A register action.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RegisterActionRef(pub(super) ir::RegisterAction);

@@ -39,7 +39,16 @@ impl<'b> GressBuilder<'b> {
             self.builder.draft().diags.push(Diag::error(loc, unknown.to_string()));
             HashAlgorithm::Identity
         });
-        HashBuilder { gress: *self, name, algorithm, inputs: Vec::new(), seed: 0, rotate: 0, loc }
+        HashBuilder {
+            gress: *self,
+            name,
+            algorithm,
+            inputs: Vec::new(),
+            symmetric: Vec::new(),
+            seed: 0,
+            rotate: 0,
+            loc,
+        }
     }
 }
 
@@ -51,6 +60,7 @@ pub struct HashBuilder<'b, const W: u16> {
     name: Name,
     algorithm: HashAlgorithm,
     inputs: Vec<Expr>,
+    symmetric: Vec<[u16; 2]>,
     seed: u64,
     rotate: u16,
     loc: Loc,
@@ -60,6 +70,22 @@ impl<const W: u16> HashBuilder<'_, W> {
     /// What is hashed, in order, most significant bit first: `list![ipv4.src, ipv4.dst]`.
     pub fn inputs<const N: usize>(mut self, inputs: [Expr; N]) -> Self {
         self.inputs.extend(inputs);
+        self
+    }
+
+    /// Two of the inputs in whichever order, as with `@symmetric`: both directions of a flow hash to the same
+    /// value. `.symmetric(list![ipv4.src, ipv4.dst])`, after [`HashBuilder::inputs`].
+    #[track_caller]
+    pub fn symmetric(mut self, pair: [Expr; 2]) -> Self {
+        let place = |e: &Expr| self.inputs.iter().position(|input| input == e).map(|at| at as u16);
+        match [place(&pair[0]), place(&pair[1])] {
+            [Some(a), Some(b)] => self.symmetric.push([a, b]),
+            _ => {
+                let text = "a symmetric pair names a value that the hash does not have as input";
+                let diag = Diag::error(Loc::caller(), text).help("list both values in `.inputs(..)` before");
+                self.gress.builder.draft().diags.push(diag);
+            }
+        }
         self
     }
 
@@ -84,6 +110,7 @@ impl<const W: u16> HashBuilder<'_, W> {
             gress: self.gress.gress,
             algorithm: self.algorithm,
             inputs: self.inputs,
+            symmetric: self.symmetric,
             width: W,
             seed: self.seed,
             rotate: self.rotate,

@@ -242,7 +242,7 @@ pub use fields::{Declarer, Fields, Handle, Hdr, IntrinsicDeclarer, IntrinsicFiel
 pub use gress::GressBuilder;
 pub use handles::{
     ActionRef, CounterRef, DirectCounterRef, HashRef, LabelRef, MeterRef, PairRef, ProfileRef, RandomRef,
-    RegisterActionRef, RegisterRef, TableRef,
+    RegisterActionRef, RegisterParamRef, RegisterRef, TableRef,
 };
 pub use hash::{Algorithm, HashBuilder};
 pub use meter::{Asked, Drawn, MeterSize, cells, meter_per_entry};
@@ -251,7 +251,9 @@ pub use parser::{
     counter_is_zero, lookahead,
 };
 pub use profile::ProfileBuilder;
-pub use register::{Access, CellElse, PairAct, Register, RegisterSize, SingleAct, per_entry, size};
+pub use register::{
+    Access, CellElse, HasParams, PairAct, Register, RegisterSize, SingleAct, per_entry, size,
+};
 pub use register_value::{
     Cell as CellPlace, CellRhs, ElementHalf, ElementValue, Output, address, approximate, lane, matches, math,
     predicate, quotient, remainder, serial, signed,

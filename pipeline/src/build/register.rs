@@ -4,13 +4,13 @@ use super::cond::{Branch, Decision};
 use super::draft::Builder;
 use super::draft::Homeless;
 use super::gress::GressBuilder;
-use super::handles::{PairRef, RegisterActionRef, RegisterRef};
+use super::handles::{PairRef, RegisterActionRef, RegisterParamRef, RegisterRef};
 use super::register_value::{Cell, CellRhs, ElementHalf, Output};
 use super::step::{ActionStep, ControlStep, Recorded, StepKind};
 use super::value::{ArrayIndex, Bits, Rhs};
 use crate::ir::{
     self, CellStmt, CellStmtKind, CounterHome, Loc, PrimitiveKind, RegisterAccess, RegisterActionData,
-    RegisterData,
+    RegisterData, RegisterParamData,
 };
 use crate::verify::Diag;
 use sluice_asic::salu::{Format, Half, LaneSearch};
@@ -85,6 +85,7 @@ impl<'b> GressBuilder<'b> {
             // A direct one gets its table when that is built, or `finish` refuses.
             home: CounterHome::Indirect(size.elements.unwrap_or(0)),
             init: size.init,
+            params: Vec::new(),
             doc: name.doc,
             loc,
         });
@@ -92,6 +93,24 @@ impl<'b> GressBuilder<'b> {
             draft.homeless.push(Homeless::Register(register));
         }
         register
+    }
+
+    /// Declares a number that the control plane sets and the register's actions compute with (`RegisterParam`): a
+    /// threshold, a time. A register has at most four, each below half of what its elements hold.
+    #[track_caller]
+    pub fn register_param<const W: u16>(
+        &self,
+        register: impl HasParams<W>,
+        first: u32,
+    ) -> RegisterParamRef<W> {
+        let name = self.builder.take_name("register parameter", Loc::caller());
+        let mut draft = self.builder.draft();
+        let params = &mut draft.program.registers[register.with_params()].params;
+        params.push(RegisterParamData {
+            name: name.unique(|n| params.iter().any(|p| p.name == n)),
+            init: first,
+        });
+        RegisterParamRef((params.len() - 1).min(usize::from(u8::MAX)) as u8)
     }
 
     /// Declares what one access does to an element of `register`; the closure gets the element.
@@ -111,6 +130,24 @@ impl<'b> GressBuilder<'b> {
         let data =
             RegisterActionData { name: unique, register: register.register(), body, doc: name.doc, loc };
         RegisterActionRef(draft.program.register_actions.push(data))
+    }
+}
+
+/// A register whose halves have `W` bits.
+pub trait HasParams<const W: u16> {
+    /// The register in the program.
+    fn with_params(self) -> ir::Register;
+}
+
+impl<const W: u16> HasParams<W> for RegisterRef<W> {
+    fn with_params(self) -> ir::Register {
+        self.0
+    }
+}
+
+impl<const W: u16> HasParams<W> for PairRef<W> {
+    fn with_params(self) -> ir::Register {
+        self.0
     }
 }
 

@@ -3,7 +3,7 @@
 //! What may not live here: declarations and statements.
 
 use super::cond::{ComparesWith, Cond, Decision};
-use super::handles::HashRef;
+use super::handles::{HashRef, RegisterParamRef};
 use super::value::{Bits, Expr, Ro};
 use crate::ir::{CellCond, CellStmtKind, CellValue, CmpOp, Cond as IrCond, Expr as IrExpr, LanePart};
 use sluice_asic::salu::{Half, MathOp, MathUnit, SaluOp, Sense};
@@ -56,6 +56,12 @@ impl<const W: u16> CellRhs<W> for u64 {
 impl<const W: u16> CellRhs<W> for HashRef<W> {
     fn cell(self) -> CellValue {
         CellValue::Hash(self.id())
+    }
+}
+
+impl<const W: u16> CellRhs<W> for RegisterParamRef<W> {
+    fn cell(self) -> CellValue {
+        CellValue::Param(self.0)
     }
 }
 

@@ -14,6 +14,8 @@ pub struct ArrayWrites {
     pub registers: BTreeMap<(Register, Option<u32>), Option<Element>>,
     /// Configurations by meter and cell, in the same way; `None` as a configuration is open.
     pub meters: BTreeMap<(Meter, Option<u32>), Option<MeterConfig>>,
+    /// Parameters of registers, by position.
+    pub params: BTreeMap<(Register, u8), u32>,
 }
 
 impl ArrayWrites {
@@ -34,6 +36,7 @@ impl ArrayWrites {
     /// The changes that bring a fresh state to where these writes left it.
     pub fn changes(&self) -> impl Iterator<Item = Change> {
         let registers = self.registers.iter().map(|((r, i), v)| Change::Register(*r, *i, *v));
-        registers.chain(self.meters.iter().map(|((m, i), c)| Change::Meter(*m, *i, *c)))
+        let params = self.params.iter().map(|((r, n), v)| Change::Param(*r, *n, *v));
+        registers.chain(self.meters.iter().map(|((m, i), c)| Change::Meter(*m, *i, *c))).chain(params)
     }
 }

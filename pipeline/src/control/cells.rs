@@ -3,6 +3,7 @@
 //! ```text
 //! register_write NAME INDEX VALUE [HIGH]    `*` as INDEX stands for all elements; HIGH is a pair's high half
 //! register_clear NAME [INDEX]               back to the first value
+//! register_param_set NAME PARAMETER VALUE   a number that the register's actions compute with
 //! register_read NAME [INDEX]                notes the value at this time in the outputs
 //! counter_read NAME [INDEX]
 //! meter_set_rates NAME INDEX RATE:BURST RATE:BURST    committed, peak: bits per second and bytes, or packets
@@ -21,12 +22,13 @@ use sluice_asic::salu::{Format, State as Element};
 use sluice_asic::units::{BitRate, Duration};
 
 /// Commands and their usage.
-pub(super) const COMMANDS: [(&str, &str); 8] = [
+pub(super) const COMMANDS: [(&str, &str); 9] = [
     ("counter_read", "COUNTER [INDEX]"),
     ("lpf_set", "NAME INDEX sample|rate RISE [FALL] [SHIFT]"),
     ("meter_clear", "NAME [INDEX]"),
     ("meter_set_rates", "NAME INDEX RATE:BURST RATE:BURST"),
     ("register_clear", "REGISTER [INDEX]"),
+    ("register_param_set", "REGISTER PARAMETER VALUE"),
     ("register_read", "REGISTER [INDEX]"),
     ("register_write", "REGISTER INDEX VALUE [HIGH]"),
     ("wred_set", "NAME INDEX MIN MAX PERCENT [TIME]"),
@@ -44,6 +46,10 @@ pub(super) fn command(
         ("register_clear", [name, at @ ..]) if at.len() < 2 => resolver.register(name).and_then(|register| {
             Ok(ControlOp::WriteRegister { register, index: optional(at)?, value: None })
         }),
+        ("register_param_set", [name, param, value]) => {
+            let register = resolver.register(name);
+            register.and_then(|register| set_param(resolver, register, param, value))
+        }
         ("register_read", [name, at @ ..]) if at.len() < 2 => {
             let array = resolver.register(name).map(ArrayRef::Register);
             array.and_then(|array| Ok(ControlOp::Read { array, index: optional(at)? }))
@@ -76,6 +82,19 @@ fn write(
     let register = resolver.register(name)?;
     let value = element(resolver.program, register, value, high)?;
     Ok(ControlOp::WriteRegister { register, index: cell(at)?, value: Some(value) })
+}
+
+/// Sets a parameter, from the texts of its name and value.
+pub(super) fn set_param(
+    resolver: Resolver<'_>,
+    register: Register,
+    param: &str,
+    value: &str,
+) -> Result<ControlOp, Problem> {
+    let place = resolver.register_param(register, param)?;
+    let refuse = |e| Problem::new(format!("parameter `{param}`: {e}"));
+    let value = parse_value(value, 32).map_err(refuse)? as u32;
+    Ok(ControlOp::SetRegisterParam { register, param: place, value })
 }
 
 fn set(

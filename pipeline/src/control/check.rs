@@ -342,6 +342,21 @@ impl<'a> Checker<'a> {
         Ok(())
     }
 
+    /// A parameter and its value.
+    pub(super) fn register_param(&self, register: Register, param: u8, value: u32) -> Checked {
+        let data = known(&self.program.registers, register)?;
+        let Some(found) = data.params.get(usize::from(param)) else {
+            let (register, has) = (data.name.clone(), data.params.len());
+            return Err(ControlError::NoParam { register, param, has });
+        };
+        let most = data.most_param();
+        if value > most {
+            let (register, param) = (data.name.clone(), found.name.clone());
+            return Err(ControlError::ParamValue { register, param, value, most });
+        }
+        Ok(())
+    }
+
     /// The cell and the kind of configuration; what the chip's codes reach is seen when cells are configured.
     pub(super) fn meter(&self, meter: Meter, index: Option<u32>, config: Option<&MeterConfig>) -> Checked {
         let data = known(&self.program.meters, meter)?;

@@ -52,6 +52,11 @@ fn print_arrays(program: &Program, control: &ControlState, out: &mut String) {
             _ = writeln!(out, "value = \"{:#x}\"", value.to_word());
         }
     }
+    for ((register, param), value) in &control.arrays.params {
+        let data = &program.registers[*register];
+        let name = data.params.get(usize::from(*param)).map_or("", |p| p.name.as_str());
+        _ = writeln!(out, "\n[[register.{}]]\nparam = {}\nvalue = {value}", quoted(&data.name), string(name));
+    }
     for ((meter, index), config) in &control.arrays.meters {
         _ = writeln!(out, "\n[[meter.{}]]", quoted(&program.meters[*meter].name));
         index.inspect(|i| _ = writeln!(out, "index = {i}"));

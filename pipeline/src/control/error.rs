@@ -126,6 +126,10 @@ pub enum ControlError {
     MeterIndex { meter: String, index: u32, size: u32 },
     #[error("meter `{meter}`: {error}")]
     Meter { meter: String, error: MeterConfigError },
+    #[error("register `{register}` has {has} parameters; there is no parameter {param}")]
+    NoParam { register: String, param: u8, has: usize },
+    #[error("parameter `{param}` of register `{register}` is at most {most}; {value} does not fit")]
+    ParamValue { register: String, param: String, value: u32, most: u32 },
 }
 
 impl ControlError {

@@ -25,7 +25,8 @@
 //! deflection_set PIPE PORT QUEUE                   where drops at its ports go; and deflection_clear PIPE
 //! ```
 //!
-//! Arrays: `register_write NAME INDEX VALUE [HIGH]`, `register_clear NAME [INDEX]`, `register_read NAME [INDEX]`,
+//! Arrays: `register_write NAME INDEX VALUE [HIGH]`, `register_param_set NAME PARAMETER VALUE`,
+//! `register_clear NAME [INDEX]`, `register_read NAME [INDEX]`,
 //! `counter_read NAME [INDEX]`, `meter_set_rates NAME INDEX RATE:BURST RATE:BURST`,
 //! `lpf_set NAME INDEX sample|rate RISE [FALL] [SHIFT]`, `wred_set NAME INDEX MIN MAX PERCENT [TIME]`,
 //! `meter_clear NAME [INDEX]`. `*` as INDEX stands for all cells.

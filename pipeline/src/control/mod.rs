@@ -50,7 +50,7 @@ pub use port::PortMetadata;
 pub use replication::{MulticastNode, Replication, ReplicationError};
 pub use schema::{
     ActionSchema, CounterSchema, KeySchema, MeterSchema, ParamSchema, PortFieldSchema, ProfileSchema,
-    RegisterSchema, Schema, TableSchema,
+    RegisterParamSchema, RegisterSchema, Schema, TableSchema,
 };
 pub use script::{EntryError, Script, Sourced};
 pub use state::{ControlState, Entry, EntryId, GroupMember, GroupSlots, ProfileState, TableState, Then};

@@ -175,6 +175,15 @@ pub enum ControlOp {
         /// How it works; `None` opens it.
         config: Option<MeterConfig>,
     },
+    /// Sets a parameter of a register, in all pipes.
+    SetRegisterParam {
+        /// The register.
+        register: Register,
+        /// The parameter, by position.
+        param: u8,
+        /// Its value.
+        value: u32,
+    },
 }
 
 /// An array that the control plane reads.
@@ -230,6 +239,8 @@ pub enum Change {
     Read(ArrayRef, Option<u32>),
     /// Cells of a meter are to be configured: one or all.
     Meter(Meter, Option<u32>, Option<MeterConfig>),
+    /// A parameter of a register, by position, has this value.
+    Param(Register, u8, u32),
 }
 
 impl Change {
@@ -271,6 +282,11 @@ impl Change {
             Change::Register(register, index, value) if state.registers.get(register).is_some() => {
                 let value = value.unwrap_or(program.registers[register].first());
                 fill(&mut state.registers[register], index, value);
+            }
+            Change::Param(register, param, value) if state.params.get(register).is_some() => {
+                if let Some(slot) = state.params[register].get_mut(usize::from(param)) {
+                    *slot = value;
+                }
             }
             Change::Meter(meter, index, config) if state.meters.get(meter).is_some() => {
                 let name = || program.meters[meter].name.clone();
@@ -428,6 +444,11 @@ impl ControlState {
                     ArrayRef::Register(register) => check.register(register, index, None)?,
                 }
                 Ok(Change::Read(array, index))
+            }
+            ControlOp::SetRegisterParam { register, param, value } => {
+                check.register_param(register, param, value)?;
+                self.arrays.params.insert((register, param), value);
+                Ok(Change::Param(register, param, value))
             }
             ControlOp::SetMeter { meter, index, config } => {
                 check.meter(meter, index, config.as_ref())?;

@@ -83,6 +83,14 @@ impl<'a> Resolver<'a> {
         self.program.register_named(name).ok_or_else(|| Problem::unknown("register", name, names))
     }
 
+    /// A parameter of a register, by position.
+    pub(super) fn register_param(self, register: Register, name: &str) -> Result<u8, Problem> {
+        let params = &self.program.registers[register].params;
+        let found = params.iter().position(|p| p.name == name).map(|at| at as u8);
+        let names = params.iter().map(|p| p.name.as_str());
+        found.ok_or_else(|| Problem::unknown("register parameter", name, names))
+    }
+
     pub(super) fn meter(self, name: &str) -> Result<Meter, Problem> {
         let names = self.program.meters.values().map(|m| m.name.as_str());
         self.program.meter_named(name).ok_or_else(|| Problem::unknown("meter", name, names))

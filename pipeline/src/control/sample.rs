@@ -208,6 +208,7 @@ fn control(m: &mut Maker) {
         gress: Ingress,
         algorithm: HashAlgorithm::Identity,
         inputs: vec![Expr::Field(f(m, "ipv4.src"))],
+        symmetric: Vec::new(),
         width: 14,
         seed: 0,
         rotate: 0,

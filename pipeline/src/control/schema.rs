@@ -146,6 +146,19 @@ pub struct RegisterSchema {
     pub table: Option<String>,
     /// Elements.
     pub size: u32,
+    /// Numbers that the control plane sets.
+    pub params: Vec<RegisterParamSchema>,
+}
+
+/// A parameter of a register.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RegisterParamSchema {
+    /// Name.
+    pub name: String,
+    /// Its value until it is set.
+    pub init: u32,
+    /// The largest value.
+    pub most: u32,
 }
 
 /// A meter, filter or WRED.
@@ -269,7 +282,13 @@ fn registers(program: &Program) -> Vec<RegisterSchema> {
     let schema = program.registers.values().map(|data| {
         let (table, size) = home(program, data.home);
         let (name, doc, element) = (data.name.clone(), data.doc.clone(), data.format.to_string());
-        RegisterSchema { name, doc, element, pair: data.format.is_pair(), table, size }
+        let params = data.params.iter().map(|p| RegisterParamSchema {
+            name: p.name.clone(),
+            init: p.init,
+            most: data.most_param(),
+        });
+        let pair = data.format.is_pair();
+        RegisterSchema { name, doc, element, pair, table, size, params: params.collect() }
     });
     schema.collect()
 }

@@ -100,6 +100,11 @@ fn register(r: &RegisterSchema, out: &mut String) {
         "# [[register.{}]]\n# index = 0  # left out: all elements\n# value = 0{high}",
         quoted(&r.name)
     );
+    for p in &r.params {
+        _ = writeln!(out, "## Parameter {}: at most {}, at first {}", p.name, p.most, p.init);
+        let (register, param) = (quoted(&r.name), string(&p.name));
+        _ = writeln!(out, "# [[register.{register}]]\n# param = {param}\n# value = {}", p.init);
+    }
 }
 
 fn meter(m: &MeterSchema, out: &mut String) {

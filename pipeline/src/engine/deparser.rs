@@ -26,6 +26,9 @@ struct Emit {
     stores: Vec<(u32, u8, Option<Slot>, bool)>,
 }
 
+/// A field of a sum with its width, and the header that it is of.
+type SummedField = (Option<Header>, (FieldAt, u16));
+
 /// A checksum to compute after the headers stand.
 #[derive(Clone, Debug)]
 struct Checksum {
@@ -33,7 +36,7 @@ struct Checksum {
     /// Byte offset of the checksum in its header.
     offset: u32,
     /// The inputs if they are not just the rest of the header, each with the header that it is of.
-    fields: Option<Vec<(Option<Header>, (FieldAt, u16))>>,
+    fields: Option<Vec<SummedField>>,
     zeros_as_ones: bool,
 }
 

@@ -1,8 +1,8 @@
 //! Hash computations compiled to table loads over columns. What may not live here: selection.
 
 use super::LowerError;
-use super::action::{Base, leaf};
-use super::batch::Phv;
+use super::action::{Base, Leaf, leaf};
+use super::batch::{Phv, for_lanes};
 use super::field::{FieldAt, Piece, SlotMap};
 use crate::ir::{Expr, Hash, Program};
 use sluice_asic::hash::{HashAlgorithm, HashLayout, LinearHash};
@@ -35,29 +35,28 @@ impl HashPlan {
         }
         let bits: u32 = data.inputs.iter().map(|e| u32::from(e.width(program))).sum();
         let mut layout = HashLayout::new();
+        if !data.symmetric.is_empty() {
+            layout = layout.summed();
+        }
         let mut position = 0u16;
+        let mut first_of = Vec::with_capacity(data.inputs.len());
         for input in &data.inputs {
-            let width = input.width(program);
+            first_of.push(position);
+            position += input.width(program);
+        }
+        for (number, input) in data.inputs.iter().enumerate() {
+            // An input of a symmetric pair counts in both places.
+            let twin = data.symmetric.iter().find_map(|&[a, b]| match (usize::from(a), usize::from(b)) {
+                (a, b) if a == number => first_of.get(b),
+                (a, b) if b == number => first_of.get(a),
+                _ => None,
+            });
             let l = leaf(program, input).ok_or_else(|| fail(&"an input is itself an operation"))?;
-            // A cast to more bits puts zeros in front.
-            let front = position + width - l.width;
-            match l.base {
-                Base::Const(v) => {
-                    layout.constant(front, u32::from(l.width), v >> l.lo);
-                }
-                Base::Field(f) => {
-                    for p in slots.source(f).pieces {
-                        let (lo, hi) = (u16::from(p.lo).max(l.lo), (l.lo + l.width).min(p.end()));
-                        if lo < hi {
-                            let at = u32::from(p.at) + u32::from(lo - u16::from(p.lo));
-                            let first = front + l.lo + l.width - hi;
-                            layout.field(p.slot, at, u32::from(hi - lo), first).map_err(|e| fail(&e))?;
-                        }
-                    }
-                }
-                Base::Param(_) => return Err(fail(&"an input is a parameter")),
+            for first in first_of.get(number).into_iter().chain(twin) {
+                // A cast to more bits puts zeros in front.
+                let front = first + input.width(program) - l.width;
+                feed(&mut layout, l, front, slots).map_err(|e| fail(&e))?;
             }
-            position += width;
         }
         LinearHash::new(function, bits as usize, &layout)
             .map(|h| HashPlan::Linear(Box::new(h)))
@@ -76,15 +75,53 @@ impl HashPlan {
     /// would weigh on all of them.
     #[inline(never)]
     pub(super) fn run<const N: usize>(&self, mask: u64, phv: &Phv, to: &FieldAt) {
+        match self.sums::<N>(mask, phv) {
+            Some(sums) => to.write_lanes::<N>(mask, phv, |l| sums[l]),
+            None => to.write_lanes::<N>(mask, phv, |l| self.eval(phv, l)),
+        }
+    }
+
+    /// Calls `put` with the hash of each lane of `mask`.
+    #[inline(never)]
+    pub(super) fn each<const N: usize>(&self, mask: u64, phv: &Phv, mut put: impl FnMut(usize, u64)) {
+        match self.sums::<N>(mask, phv) {
+            Some(sums) => for_lanes::<N>(mask, |l| put(l, sums[l])),
+            None => for_lanes::<N>(mask, |l| put(l, self.eval(phv, l))),
+        }
+    }
+
+    /// Where many lanes hash: table by table, all lanes at once, those outside the mask for nothing.
+    #[inline]
+    fn sums<const N: usize>(&self, mask: u64, phv: &Phv) -> Option<[u64; 64]> {
         match self {
             HashPlan::Linear(hash) if N > 1 && mask.count_ones() > 8 => {
-                // Table by table: all lanes at once, those outside the mask for nothing.
                 let lanes = (64 - mask.leading_zeros()) as usize;
                 let mut sums = [0u64; 64];
                 hash.eval_lanes(&mut sums[..lanes], |slot| phv.column(slot));
-                to.write_lanes::<N>(mask, phv, |l| sums[l]);
+                Some(sums)
             }
-            _ => to.write_lanes::<N>(mask, phv, |l| self.eval(phv, l)),
+            _ => None,
         }
     }
+}
+
+/// Feeds the bits of an input to the positions from `front` on.
+fn feed(layout: &mut HashLayout, l: Leaf, front: u16, slots: &mut SlotMap<'_>) -> Result<(), String> {
+    match l.base {
+        Base::Const(v) => {
+            layout.constant(front, u32::from(l.width), v >> l.lo);
+        }
+        Base::Field(f) => {
+            for p in slots.source(f).pieces {
+                let (lo, hi) = (u16::from(p.lo).max(l.lo), (l.lo + l.width).min(p.end()));
+                if lo < hi {
+                    let at = u32::from(p.at) + u32::from(lo - u16::from(p.lo));
+                    let first = front + l.lo + l.width - hi;
+                    layout.field(p.slot, at, u32::from(hi - lo), first).map_err(|e| e.to_string())?;
+                }
+            }
+        }
+        Base::Param(_) => return Err("an input is a parameter".to_owned()),
+    }
+    Ok(())
 }

@@ -68,6 +68,7 @@ struct GressEngine {
     preds: Vec<u64>,
     parser: ParserScratch,
     found: Found,
+    /// One of each array with several users, and one more for accesses that are done at once.
     notes: Vec<Notes>,
     lanes: Option<Box<Lanes>>,
     /// Position in the caller's batch of the first lane.
@@ -212,7 +213,7 @@ impl GressEngine {
     fn new(code: GressCode) -> GressEngine {
         let (phv, preds) = (Phv::new(code.slots), vec![0; code.preds]);
         let (parser, found) = (ParserScratch::default(), Found::default());
-        let notes = (0..code.noted).map(|_| Notes::new()).collect();
+        let notes = (0..=code.noted).map(|_| Notes::new()).collect();
         let lanes = Some(Box::new(Lanes::new()));
         GressEngine { code, phv, preds, parser, found, notes, lanes, first: 0 }
     }

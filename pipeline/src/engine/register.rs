@@ -3,17 +3,20 @@
 //! Operations run over a whole batch, so that two actions of one array, in different tables or entries, would
 //! reach it one after the other and not packet by packet. Where an array has several users an access is
 //! therefore only *noted* by its action, with index and operands as the stage found them, and done for all lanes
-//! in order once the last user of the stage has run. What may not live here: what a register action or a meter
-//! means.
+//! in order once the last user of the stage has run. Everything that does not depend on the packet, such as where
+//! an operand comes from, is decided once for all lanes: first indices and operands are gathered, then the
+//! elements are worked on, then the outputs go to their fields. What may not live here: what a register action or
+//! a meter means.
 
-use super::action::{EntryOf, Source, WideSource, value, wide_value};
+use super::action::{EntryOf, Source, WideSource, wide_value};
 use super::batch::{Phv, for_lanes};
 use super::field::FieldAt;
 use super::hash::HashPlan;
 use crate::ir::{Meter, Register};
 use crate::meters::Question;
 use crate::pass::{MAX_BATCH, State};
-use sluice_asic::salu::{Operands, SaluProgram};
+use crate::salu::{self, ParamRow};
+use sluice_asic::salu::{Accesses, Constant, Prepared, State as Element};
 
 /// An operand from the packet.
 #[derive(Clone, Debug)]
@@ -44,7 +47,8 @@ pub(super) enum Array {
 /// What an access does there.
 #[derive(Clone, Debug)]
 pub(super) enum Work {
-    Register(Register, Box<SaluProgram>),
+    /// With the rows of the register file that hold parameters.
+    Register(Register, Prepared, Vec<ParamRow>),
     Meter(Meter),
 }
 
@@ -57,22 +61,26 @@ pub(super) struct AccessPlan {
     pub(super) operands: [Option<Operand>; 2],
     /// Output words and the fields that take them.
     pub(super) outputs: Vec<(u8, FieldAt)>,
-    /// Where to note the access; `None` to do it at once.
+    /// Where to note the access: position of the array among those with several users. `None` to do it at once.
     pub(super) note: Option<usize>,
 }
 
-/// Accesses noted for one array.
+/// What the accesses of the lanes to one array bring along, and what they give.
 pub(super) struct Notes {
     mask: u64,
     /// Position of each lane's plan.
     plan: [u32; MAX_BATCH],
     index: [u32; MAX_BATCH],
-    operands: [(u64, u64); MAX_BATCH],
+    /// The low operand of each lane, and the high one.
+    operands: [[u64; MAX_BATCH]; 2],
+    /// Output words.
+    words: [[u32; 4]; MAX_BATCH],
 }
 
 impl Notes {
     pub(super) fn new() -> Notes {
-        Notes { mask: 0, plan: [0; MAX_BATCH], index: [0; MAX_BATCH], operands: [(0, 0); MAX_BATCH] }
+        let operands = [[0; MAX_BATCH]; 2];
+        Notes { mask: 0, plan: [0; MAX_BATCH], index: [0; MAX_BATCH], operands, words: [[0; 4]; MAX_BATCH] }
     }
 }
 
@@ -88,7 +96,7 @@ pub(super) struct Stamps<'a> {
 impl AccessPlan {
     pub(super) fn array(&self) -> Array {
         match self.work {
-            Work::Register(register, _) => Array::Register(register),
+            Work::Register(register, ..) => Array::Register(register),
             Work::Meter(meter) => Array::Meter(meter),
         }
     }
@@ -107,72 +115,123 @@ impl AccessPlan {
         state: &mut State,
         notes: &mut [Notes],
     ) {
-        match self.note.and_then(|n| notes.get_mut(n)) {
-            None => for_lanes::<N>(mask, |l| {
-                let index = self.cell(l, phv, entry, hashes);
-                self.access(state, index, self.read(l, phv, entry, hashes), l, phv, stamps);
-            }),
-            Some(notes) => {
-                notes.mask |= mask;
+        // The last ones are for accesses that are done at once.
+        let at = self.note.unwrap_or(notes.len().saturating_sub(1));
+        let Some(notes) = notes.get_mut(at) else { return };
+        self.gather::<N>(mask, phv, entry, hashes, notes);
+        if self.note.is_none() {
+            self.perform::<N>(mask, notes, phv, stamps, state);
+        } else {
+            notes.mask |= mask;
+            for_lanes::<N>(mask, |l| notes.plan[l] = number);
+        }
+    }
+
+    /// Index and operands of each lane of `mask`.
+    #[inline]
+    fn gather<const N: usize>(
+        &self,
+        mask: u64,
+        phv: &Phv,
+        entry: &EntryOf<'_>,
+        hashes: &[HashPlan],
+        notes: &mut Notes,
+    ) {
+        let Notes { index, operands, .. } = notes;
+        match self.index {
+            CellAt::Source(source) => narrow::<N>(source, mask, phv, entry, |l, v| index[l] = v),
+            CellAt::Entry => for_lanes::<N>(mask, |l| index[l] = entry.entry[l]),
+            CellAt::Hash(plan) => hashes[plan as usize].each::<N>(mask, phv, |l, v| index[l] = v as u32),
+        }
+        for (operand, to) in self.operands.iter().zip(operands) {
+            match operand {
+                None => {}
+                Some(Operand::Narrow(source)) => {
+                    narrow::<N>(*source, mask, phv, entry, |l, v| to[l] = v.into());
+                }
+                Some(Operand::Wide(source)) => {
+                    for_lanes::<N>(mask, |l| to[l] = wide_value(source, l, phv, entry) as u64);
+                }
+                Some(Operand::Hash(plan)) => hashes[*plan as usize].each::<N>(mask, phv, |l, v| to[l] = v),
+            }
+        }
+    }
+
+    /// Does the accesses of the lanes of `mask`, in order; beyond the array nothing happens and the outputs are 0.
+    #[inline]
+    fn perform<const N: usize>(
+        &self,
+        mask: u64,
+        notes: &mut Notes,
+        phv: &Phv,
+        stamps: Stamps<'_>,
+        state: &mut State,
+    ) {
+        let Notes { index, operands, words, .. } = notes;
+        match &self.work {
+            Work::Register(register, action, rows) => {
+                let params = match rows.as_slice() {
+                    [] => [0; Constant::PARAMS],
+                    rows => salu::values(rows, &state.params[*register]),
+                };
+                let cells = &mut state.registers[*register][..];
+                action.make(&params, InOrder::<N> { mask, cells, index, operands, words });
+            }
+            Work::Meter(meter) => {
+                let meter = &mut state.meters[*meter];
                 for_lanes::<N>(mask, |l| {
-                    notes.plan[l] = number;
-                    notes.index[l] = self.cell(l, phv, entry, hashes);
-                    notes.operands[l] = self.read(l, phv, entry, hashes);
+                    let (now, bytes) = (stamps.now[l], stamps.bytes[l]);
+                    let question = Question { now, bytes, input: operands[0][l] as u32 };
+                    words[l][0] = meter.ask(index[l] as usize, question);
                 });
             }
         }
+        for (word, to) in &self.outputs {
+            to.write_lanes::<N>(mask, phv, |l| words[l][usize::from(word & 3)].into());
+        }
     }
+}
+
+/// Accesses to the elements of a register, lane by lane.
+struct InOrder<'a, const N: usize> {
+    mask: u64,
+    cells: &'a mut [Element],
+    index: &'a [u32; MAX_BATCH],
+    operands: &'a [[u64; MAX_BATCH]; 2],
+    words: &'a mut [[u32; 4]; MAX_BATCH],
+}
+
+impl<const N: usize> Accesses for InOrder<'_, N> {
+    type Result = ();
 
     #[inline(always)]
-    fn cell(&self, lane: usize, phv: &Phv, entry: &EntryOf<'_>, hashes: &[HashPlan]) -> u32 {
-        match self.index {
-            CellAt::Source(source) => value(source, lane, phv, entry),
-            CellAt::Entry => entry.entry[lane],
-            CellAt::Hash(plan) => hashes[plan as usize].eval(phv, lane) as u32,
-        }
+    fn each(self, access: impl Fn(&mut Element, [u64; 2], u32) -> [u32; 4]) {
+        let InOrder { mask, cells, index, operands: [lo, hi], words } = self;
+        for_lanes::<N>(mask, |l| {
+            words[l] = match cells.get_mut(index[l] as usize) {
+                Some(cell) => access(cell, [lo[l], hi[l]], index[l]),
+                None => [0; 4],
+            };
+        });
     }
+}
 
-    #[inline]
-    fn read(&self, lane: usize, phv: &Phv, entry: &EntryOf<'_>, hashes: &[HashPlan]) -> (u64, u64) {
-        let of = |operand: &Option<Operand>| match operand {
-            None => 0,
-            Some(Operand::Narrow(source)) => value(*source, lane, phv, entry).into(),
-            Some(Operand::Wide(source)) => wide_value(source, lane, phv, entry) as u64,
-            Some(Operand::Hash(plan)) => hashes[*plan as usize].eval(phv, lane),
-        };
-        (of(&self.operands[0]), of(&self.operands[1]))
-    }
-
-    /// One access; beyond the array nothing happens and the outputs are 0.
-    #[inline]
-    fn access(
-        &self,
-        state: &mut State,
-        index: u32,
-        (lo, hi): (u64, u64),
-        lane: usize,
-        phv: &Phv,
-        stamps: Stamps<'_>,
-    ) {
-        let mut words = [0; 4];
-        match &self.work {
-            Work::Register(register, salu) => {
-                if let Some(cell) = state.registers[*register].get_mut(index as usize) {
-                    let operands = Operands { lo, hi, address: index, ..Operands::default() };
-                    let outcome = salu.execute(*cell, &operands);
-                    *cell = outcome.state;
-                    words = outcome.outputs;
-                }
-            }
-            Work::Meter(meter) => {
-                let (now, bytes) = (stamps.now[lane], stamps.bytes[lane]);
-                let question = Question { now, bytes, input: lo as u32 };
-                words[0] = state.meters[*meter].ask(index as usize, question);
-            }
+/// Calls `put` with the value of a source in each lane of `mask`.
+#[inline(always)]
+fn narrow<const N: usize>(
+    source: Source,
+    mask: u64,
+    phv: &Phv,
+    entry: &EntryOf<'_>,
+    mut put: impl FnMut(usize, u32),
+) {
+    match source {
+        Source::Column { slot, shift, mask: bits } => {
+            let column = phv.column(slot);
+            for_lanes::<N>(mask, |l| put(l, column[l].get() >> shift & bits));
         }
-        for (word, to) in &self.outputs {
-            to.write(phv, lane, words[usize::from(word & 3)].into());
-        }
+        Source::Const(v) => for_lanes::<N>(mask, |l| put(l, v)),
+        Source::Arg(word) => for_lanes::<N>(mask, |l| put(l, entry.arg(l, word))),
     }
 }
 
@@ -184,12 +243,19 @@ pub(super) fn settle<const N: usize>(
     stamps: Stamps<'_>,
     state: &mut State,
 ) {
-    let mask = std::mem::take(&mut notes.mask);
-    for_lanes::<N>(mask, |l| {
-        if let Some(plan) = plans.get(notes.plan[l] as usize) {
-            plan.access(state, notes.index[l], notes.operands[l], l, phv, stamps);
+    let mut rest = std::mem::take(&mut notes.mask);
+    while rest != 0 {
+        // Neighbours that do the same go together.
+        let first = notes.plan[rest.trailing_zeros() as usize % MAX_BATCH];
+        let mut run = 0;
+        while rest != 0 && notes.plan[rest.trailing_zeros() as usize % MAX_BATCH] == first {
+            run |= rest & rest.wrapping_neg();
+            rest &= rest - 1;
         }
-    });
+        if let Some(plan) = plans.get(first as usize) {
+            plan.perform::<N>(run, notes, phv, stamps, state);
+        }
+    }
 }
 
 /// The arrays that several actions use; the others need no notes.

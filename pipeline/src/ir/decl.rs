@@ -405,6 +405,9 @@ pub struct HashData {
     pub algorithm: HashAlgorithm,
     /// Fields and constants (a constant first item is a seed of the "prepended" style), in order.
     pub inputs: Vec<Expr>,
+    /// Pairs of inputs, by position, whose order does not matter (`@symmetric`): the sum modulo two of both stands
+    /// in the place of each. That is how the vendor's driver fills the hash matrix (model: bf-utils, dynamic hash).
+    pub symmetric: Vec<[u16; 2]>,
     /// Low bits of the algorithm's output that are kept, 1..=64.
     pub width: u16,
     /// XORed into the kept bits, before rotation (facts: asic §11.1).

@@ -21,6 +21,8 @@ pub struct RegisterData {
     pub home: CounterHome,
     /// What every element holds at first: low half (or all of a single element) and high half.
     pub init: [u64; 2],
+    /// Numbers that the control plane sets and actions compute with: at most four, rows of the register file.
+    pub params: Vec<RegisterParamData>,
     /// Meaning.
     pub doc: String,
     /// Where the author wrote it.
@@ -32,6 +34,24 @@ impl RegisterData {
     #[must_use]
     pub const fn first(&self) -> Element {
         Element::pair(self.init[0], self.init[1])
+    }
+}
+
+/// A register parameter (`RegisterParam`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RegisterParamData {
+    /// Name, unique in the register.
+    pub name: String,
+    /// Its value until the control plane says otherwise: without a sign, and below half of what a half of the
+    /// element holds, because rows of the register file have a sign.
+    pub init: u32,
+}
+
+impl RegisterData {
+    /// The largest value of its parameters.
+    #[must_use]
+    pub const fn most_param(&self) -> u32 {
+        self.format.math_mask() >> 1
     }
 }
 
@@ -107,6 +127,8 @@ pub enum CellValue {
     Lane(LanePart),
     /// A hash of the packet, computed on the way to the stateful ALU.
     Hash(Hash),
+    /// A parameter of the register, by position.
+    Param(u8),
 }
 
 /// A value from the packet that a stateful ALU takes.
@@ -181,7 +203,11 @@ impl CellValue {
     /// Calls `visit` for every value from the packet, in order, repeats included.
     pub fn operands(&self, visit: &mut impl FnMut(Operand)) {
         match self {
-            CellValue::Const(_) | CellValue::Half(_) | CellValue::Address | CellValue::Lane(_) => {}
+            CellValue::Const(_)
+            | CellValue::Half(_)
+            | CellValue::Param(_)
+            | CellValue::Address
+            | CellValue::Lane(_) => {}
             CellValue::Phv(e) => visit(Operand::Phv(e.clone())),
             CellValue::Hash(hash) => visit(Operand::Hash(*hash)),
             CellValue::Op(_, a, b) | CellValue::Quotient(a, b) | CellValue::Remainder(a, b) => {

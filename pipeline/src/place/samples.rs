@@ -145,6 +145,7 @@ impl Sketch {
             gress,
             algorithm: HashAlgorithm::from_name("crc_32").unwrap(),
             inputs: inputs.iter().map(|&f| Expr::Field(f)).collect(),
+            symmetric: Vec::new(),
             width,
             seed: 0,
             rotate: 0,

@@ -46,9 +46,16 @@ impl Env<'_> {
     /// Result of a hash computation: inputs joined most significant bit first, cut to the width, seeded,
     /// rotated. An impossible function (the verifier refuses it) hashes to 0.
     pub(super) fn hash(&self, data: &HashData) -> u64 {
+        let mut values: Vec<u128> = data.inputs.iter().map(|expr| self.value(expr)).collect();
+        for pair in &data.symmetric {
+            let [a, b] = pair.map(usize::from);
+            if let (Some(&left), Some(&right)) = (values.get(a), values.get(b)) {
+                (values[a], values[b]) = (left ^ right, left ^ right);
+            }
+        }
         let mut input = BitString::new();
-        for expr in &data.inputs {
-            input.push(self.value(expr), expr.width(self.program).into());
+        for (expr, value) in data.inputs.iter().zip(values) {
+            input.push(value, expr.width(self.program).into());
         }
         data.function().map_or(0, |f| f.hash(&input))
     }

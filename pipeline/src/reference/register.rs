@@ -6,7 +6,9 @@ use super::trace::Event;
 use super::{Run, Tracer};
 use crate::control::EntryId;
 use crate::ir::{CellCond, CellStmt, CellStmtKind, CellValue, LanePart, Loc, RegisterAccess, Search, Table};
-use sluice_asic::salu::{Format, Half, LaneMask, LaneOp, LanePost, PostAmount, Sense, State as Element};
+use sluice_asic::salu::{
+    Constant, Format, Half, LaneMask, LaneOp, LanePost, PostAmount, Sense, State as Element,
+};
 
 impl<T: Tracer> Run<'_, T> {
     /// One access to a register; an index past the end touches nothing and gives zeros.
@@ -28,7 +30,8 @@ impl<T: Tracer> Run<'_, T> {
         if let Some(before) = before {
             let found = Found::default();
             let halves = [before.lo, before.hi];
-            let mut at = Access { env, format: data.format, halves, outputs, index, found };
+            let params = self.state.params[code.register];
+            let mut at = Access { env, format: data.format, params, halves, outputs, index, found };
             at.run(&code.body);
             outputs = at.outputs;
             let after = Element::pair(at.halves[0], at.halves[1]);
@@ -47,6 +50,7 @@ impl<T: Tracer> Run<'_, T> {
 struct Access<'a> {
     env: Env<'a>,
     format: Format,
+    params: [u32; Constant::PARAMS],
     halves: [u64; 2],
     outputs: [u32; 4],
     index: u128,
@@ -86,6 +90,7 @@ impl Access<'_> {
             CellValue::Const(value) => *value,
             CellValue::Half(half) if *half == Half::Hi && !self.format.has_hi() => 0,
             CellValue::Half(half) => self.halves[*half as usize],
+            CellValue::Param(n) => self.params.get(usize::from(*n)).copied().unwrap_or(0).into(),
             CellValue::Phv(e) => self.env.value(e) as u64,
             CellValue::Hash(hash) => self.env.hash(&self.env.program.hashes[*hash]),
             CellValue::Op(op, a, b) => {

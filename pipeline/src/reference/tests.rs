@@ -308,6 +308,7 @@ fn hashes_match_the_published_vectors() {
             gress: Gress::Ingress,
             algorithm: HashAlgorithm::from_name("crc_32").unwrap(),
             inputs,
+            symmetric: Vec::new(),
             width: 16,
             seed: 0,
             rotate,

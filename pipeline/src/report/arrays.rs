@@ -34,7 +34,7 @@ pub struct ArrayReport {
     pub srams: u32,
     /// Map RAMs, those of colours included.
     pub map_rams: u32,
-    /// Rows of the stateful ALU's register file that large constants take.
+    /// Rows of the stateful ALU's register file that large constants and parameters take.
     pub file_rows: u32,
     /// A stateful ALU's instructions: register action, and what of the ALU it uses.
     pub instructions: Vec<(String, String)>,
@@ -50,7 +50,8 @@ pub(super) fn of(program: &Program, placement: &Placement) -> Vec<ArrayReport> {
         let programs: Vec<_> = actions.clone().map(|(_, p)| p.clone()).collect();
         let instructions =
             actions.map(|(a, p)| (program.register_actions[*a].name.clone(), salu::summary(p))).collect();
-        let file_rows = register_file_rows(&programs, &placement.chip.salu) as u32;
+        let params = mapped.as_ref().map_or(0, |m| m.rows.len());
+        let file_rows = (register_file_rows(&programs, &placement.chip.salu) + params) as u32;
         let cell = data.format.to_string();
         let found = array(program, placement, ("register", &data.name, data.gress, data.home), cell, uses);
         list.push(ArrayReport { file_rows, instructions, ..found });

@@ -20,6 +20,8 @@ struct Sum {
     memory: [i32; 2],
     phv: Vec<i32>,
     constant: i64,
+    /// A parameter of the register, and what stands before it.
+    param: Option<(u8, i32)>,
     /// Bits that count of memory and of packet values; the outer `None` before either takes part.
     masks: [Option<Option<u32>>; 2],
 }
@@ -94,6 +96,13 @@ fn add(sum: &mut Sum, sym: &Sym, sign: i32, how: (Sense, Format, bool)) -> Resul
             sum.constant = constant;
         }
         Sym::Memory(_) | Sym::Phv(_) => take(sum, sym, sign, None)?,
+        Sym::Param(n) => {
+            if sum.param.is_some() {
+                let text = "adds up two parameters; a comparator takes one number";
+                return Err(Fault::new(text, "give the register their sum as a parameter"));
+            }
+            sum.param = Some((*n, sign));
+        }
         Sym::Op(SaluOp::Add, a, b) => {
             add(sum, a, sign, how)?;
             add(sum, b, sign, how)?;
@@ -155,6 +164,10 @@ fn compare(relation: Relation, sense: Sense, sum: Sum, format: Format) -> Result
     if twice {
         return Err(Fault::new("compares a multiple; a comparator adds each operand once", help));
     }
+    if sum.param.is_some() && sum.constant != 0 {
+        let text = "adds a constant to a parameter; a comparator takes one number";
+        return Err(Fault::new(text, "let the control plane set the parameter to the sum"));
+    }
     let mut constant = sum.constant;
     if sense == Sense::Serial {
         constant = signed(constant as u64, format);
@@ -193,9 +206,12 @@ fn compare(relation: Relation, sense: Sense, sum: Sum, format: Format) -> Result
         sense,
         memory: memory.first().map(|&h| masked(term(h, sum.memory[h]), 0)),
         phv: phv.first().map(|&n| masked(term(n, sum.phv[n]), 1)),
-        constant: Constant::Value(constant),
+        constant: match sum.param {
+            Some((n, sign)) => super::params::row(n, (sign < 0) != flip),
+            None => Constant::Value(constant),
+        },
     };
-    if comparator.memory.is_none() && comparator.phv.is_none() {
+    if comparator.memory.is_none() && comparator.phv.is_none() && sum.param.is_none() {
         let met = match relation {
             Relation::Equ => constant == 0,
             Relation::Grt => constant > 0,

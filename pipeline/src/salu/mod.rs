@@ -10,10 +10,12 @@
 //! each under a truth table over the comparators, and for each output word one source.
 
 mod compare;
+mod params;
 mod paths;
 mod shape;
 mod summary;
 
+pub use params::{ParamRow, values};
 pub use summary::summary;
 
 use crate::ir::{Expr, Operand, Program, Register, RegisterAction};
@@ -29,6 +31,8 @@ pub struct Mapped {
     pub operands: Vec<Operand>,
     /// The actions in order of declaration.
     pub actions: Vec<(RegisterAction, SaluProgram)>,
+    /// Rows of the register file that hold parameters.
+    pub rows: Vec<ParamRow>,
 }
 
 impl Mapped {
@@ -57,7 +61,8 @@ pub fn map(program: &Program, register: Register, chip: &ChipSpec) -> Result<Map
             .and_then(|paths| shape::program(&paths, data.format, &chip.salu));
         match mapped {
             Ok(salu) => {
-                for error in salu.validate(&chip.salu, 0).err().unwrap_or_default() {
+                // Rows are dealt when all actions are known.
+                for error in salu.validate(&chip.salu, usize::MAX).err().unwrap_or_default() {
                     diags.push(Diag::error(code.loc, format!("{who}: {error}")));
                 }
                 actions.push((action, salu));
@@ -65,6 +70,7 @@ pub fn map(program: &Program, register: Register, chip: &ChipSpec) -> Result<Map
             Err(fault) => diags.push(fault.diag(&who, code.loc)),
         }
     }
+    let rows = params::deal(actions.iter_mut().map(|(_, program)| program));
     let limit = chip.salu.phv_operands as usize;
     if operands.len() > limit {
         let names: Vec<String> = operands.iter().map(|e| operand_name(program, e)).collect();
@@ -80,12 +86,12 @@ pub fn map(program: &Program, register: Register, chip: &ChipSpec) -> Result<Map
     }
     let programs: Vec<SaluProgram> = actions.iter().map(|(_, p)| p.clone()).collect();
     let own: Vec<SaluError> =
-        programs.iter().flat_map(|p| p.validate(&chip.salu, 0).err().unwrap_or_default()).collect();
-    let together = validate_register(&programs, 0, &chip.salu).err().unwrap_or_default();
+        programs.iter().flat_map(|p| p.validate(&chip.salu, rows.len()).err().unwrap_or_default()).collect();
+    let together = validate_register(&programs, rows.len(), &chip.salu).err().unwrap_or_default();
     for error in together.into_iter().filter(|e| !own.contains(e)) {
         diags.push(Diag::error(data.loc, format!("register `{}`: {error}", data.name)));
     }
-    if diags.is_empty() { Ok(Mapped { operands, actions }) } else { Err(diags) }
+    if diags.is_empty() { Ok(Mapped { operands, actions, rows }) } else { Err(diags) }
 }
 
 /// A packet value as messages and reports name it.

@@ -3,7 +3,9 @@
 //! What may not live here: ALUs, outputs, limits of a chip.
 
 use super::compare::{Test, test};
-use crate::ir::{CellCond, CellStmt, CellStmtKind, CellValue, LanePart, Loc, Operand, RegisterActionData};
+use crate::ir::{
+    CellCond, CellStmt, CellStmtKind, CellValue, CmpOp, LanePart, Loc, Operand, RegisterActionData,
+};
 use crate::verify::Diag;
 use sluice_asic::chip::SaluSpec;
 use sluice_asic::salu::{Comparator, Compare, Format, Half, LaneSearch, MathUnit, SaluOp, Ternary};
@@ -20,6 +22,8 @@ pub(super) enum Sym {
     Memory(Half),
     /// An operand from the packet, by position among the register's.
     Phv(usize),
+    /// A parameter of the register.
+    Param(u8),
     /// An instruction on two of these.
     Op(SaluOp, Box<Sym>, Box<Sym>),
     /// What the math unit makes of one of these.
@@ -249,6 +253,22 @@ impl<'a> Walk<'a> {
     /// A single comparison, or the opposite of one.
     fn test(&self, cond: &CellCond, env: &Env) -> Result<Test, Fault> {
         match cond {
+            CellCond::Cmp(op, _, a, b) if self.format.half_bits() > 32 => {
+                // Comparators see 32 bits; ternary match units see all of a half.
+                let units = match (self.value(a, env)?, self.value(b, env)?) {
+                    (Sym::Memory(memory), Sym::Phv(n @ 0..=1))
+                    | (Sym::Phv(n @ 0..=1), Sym::Memory(memory)) => {
+                        (memory, if n == 0 { Half::Lo } else { Half::Hi })
+                    }
+                    _ => {
+                        let text = "compares a wide half after writing it";
+                        return Err(Fault::new(text, "compare before writing"));
+                    }
+                };
+                let (memory, phv) = units;
+                let unit = Ternary { memory, phv, mask: self.format.half_mask() };
+                Ok(Test::Asked(Comparator::Ternary(unit), *op == CmpOp::Eq))
+            }
             CellCond::Cmp(op, sense, a, b) => {
                 let (a, b) = (self.value(a, env)?, self.value(b, env)?);
                 test(*op, *sense, (&a, &b), self.format, self.masks)
@@ -320,6 +340,7 @@ impl<'a> Walk<'a> {
         Ok(match value {
             CellValue::Const(value) => Sym::Const(value & self.format.half_mask()),
             CellValue::Half(half) => env.halves[*half as usize].clone(),
+            CellValue::Param(n) => Sym::Param(*n),
             CellValue::Phv(e) => self.operand(&Operand::Phv(e.clone()))?,
             CellValue::Hash(hash) => self.operand(&Operand::Hash(*hash))?,
             CellValue::Op(op, a, b) => {

@@ -2,6 +2,7 @@
 //!
 //! What may not live here: statements, comparisons.
 
+use super::params;
 use super::paths::{Env, Fault, Paths, Sym};
 use crate::ir::{LanePart, Loc};
 use sluice_asic::chip::SaluSpec;
@@ -175,6 +176,7 @@ impl Shape<'_> {
     fn update(&self, when: Predicate, sym: &Sym, loc: Loc) -> Result<Update, Fault> {
         let (op, a, b) = match sym {
             Sym::Const(value) => return Ok(Update::set_constant(when, self.constant(*value))),
+            Sym::Param(n) => return Ok(Update::set_constant(when, params::row(*n, false))),
             Sym::Memory(half) => return Ok(Update::set_memory(when, *half)),
             Sym::Phv(n) => return Ok(Update::set_phv(when, operand(*n))),
             Sym::Op(op, a, b) => (*op, a, b),
@@ -216,6 +218,7 @@ impl Shape<'_> {
         match sym {
             Sym::Memory(half) => Some(SourceA::Memory(*half)),
             Sym::Const(value) => Some(SourceA::Constant(self.constant(*value))),
+            Sym::Param(n) => Some(SourceA::Constant(params::row(*n, false))),
             _ => None,
         }
     }
@@ -224,6 +227,7 @@ impl Shape<'_> {
         match sym {
             Sym::Phv(n) => Some(SourceB::Phv(operand(*n))),
             Sym::Const(value) => Some(SourceB::Constant(self.constant(*value))),
+            Sym::Param(n) => Some(SourceB::Constant(params::row(*n, false))),
             Sym::Math(unit, of) if self.math.get().is_none_or(|m| m == *unit) => {
                 self.math.set(Some(*unit));
                 match **of {
@@ -242,6 +246,7 @@ impl Shape<'_> {
             Sym::Memory(half) => Some(DivideSource::Memory(*half)),
             Sym::Phv(n) => Some(DivideSource::Phv(operand(*n))),
             Sym::Const(value) => Some(DivideSource::Constant(self.constant(*value))),
+            Sym::Param(n) => Some(DivideSource::Constant(params::row(*n, false))),
             _ => None,
         };
         list.iter().find_map(|(sym, ..)| match sym {

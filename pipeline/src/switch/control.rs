@@ -49,7 +49,7 @@ impl<E: Executor> Switch<E> {
             Change::Group(profile, group) => {
                 self.executor.group_changed(profile, group, &self.control);
             }
-            Change::Counter(..) | Change::Register(..) | Change::Meter(..) => {}
+            Change::Counter(..) | Change::Register(..) | Change::Meter(..) | Change::Param(..) => {}
             Change::Read(array, index) => self.read(array, index),
             Change::PortMetadata => self.executor.port_metadata_changed(&self.control),
             Change::Device => {

@@ -205,12 +205,17 @@ pub(super) fn required<T>(code: &Code<'_>, value: Option<T>, word: &str) -> Pars
 
 fn hash(code: &mut Code<'_>, item: &Item) -> Parsed<HashData> {
     let (mut algorithm, mut inputs, mut width, mut seed, mut rotate) = (None, None, None, 0, 0);
-    settings(code, &["algorithm", "inputs", "width", "seed", "rotate"], |code, word| {
+    let mut symmetric = Vec::new();
+    settings(code, &["algorithm", "inputs", "symmetric", "width", "seed", "rotate"], |code, word| {
         match word {
             "algorithm" => algorithm = Some(hash_algorithm(&mut code.c)?),
             "inputs" => {
                 code.c.expect("{")?;
                 inputs = Some(code.list("}", Code::expr)?);
+            }
+            "symmetric" => {
+                code.c.expect("{")?;
+                symmetric = code.list("}", positions)?;
             }
             "width" => width = Some(code.c.number("a width in bits")?),
             "seed" => seed = code.c.number("a seed")?,
@@ -223,12 +228,23 @@ fn hash(code: &mut Code<'_>, item: &Item) -> Parsed<HashData> {
         gress: gress(item),
         algorithm: required(code, algorithm, "algorithm")?,
         inputs: required(code, inputs, "inputs")?,
+        symmetric,
         width: required(code, width, "width")?,
         seed,
         rotate,
         doc: item.doc.clone(),
         loc: item.loc,
     })
+}
+
+/// `(0, 1)`: two inputs of a hash.
+fn positions(code: &mut Code<'_>) -> Parsed<[u16; 2]> {
+    code.c.expect("(")?;
+    let first = code.c.number("the position of an input, from 0")?;
+    code.c.expect(",")?;
+    let second = code.c.number("the position of an input, from 0")?;
+    code.c.expect(")")?;
+    Ok([first, second])
 }
 
 fn hash_algorithm(c: &mut Cursor<'_>) -> Parsed<HashAlgorithm> {

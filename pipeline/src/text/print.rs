@@ -346,6 +346,10 @@ impl<'p> Printer<'p> {
             self.line(format_args!("algorithm = {};", algorithm(&d.algorithm)));
             let inputs: Vec<String> = d.inputs.iter().map(|e| self.expr(e)).collect();
             self.line(format_args!("inputs = {{ {} }};", inputs.join(", ")));
+            if !d.symmetric.is_empty() {
+                let pairs: Vec<String> = d.symmetric.iter().map(|[a, b]| format!("({a}, {b})")).collect();
+                self.line(format_args!("symmetric = {{ {} }};", pairs.join(", ")));
+            }
             self.line(format_args!("width = {};", d.width));
             if d.seed != 0 {
                 self.line(format_args!("seed = {};", int(d.seed.into())));

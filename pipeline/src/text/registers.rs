@@ -1,7 +1,7 @@
 //! Registers, register actions and accesses to them: to text and back.
 //!
 //! `@lo` and `@hi` are the element's halves, `@out0` to `@out3` the output words. A plain number is as wide as a
-//! half. `math(..)`, `predicate(..)`, `quotient(..)`, `remainder(..)`, `search(..)`, `match(..)`, `@address` and
+//! half, `param(0)` the first of the register's parameters. `math(..)`, `predicate(..)`, `quotient(..)`, `remainder(..)`, `search(..)`, `match(..)`, `@address` and
 //! `@lane` are the units beside the ALUs. `phv(..)` surrounds a packet value that is more than slices and casts of a field. `signed(..)` and
 //! `serial(..)` surround comparisons in those senses. What may not live here: what any of it means.
 
@@ -15,7 +15,7 @@ use super::scope::Space;
 use crate::entity::EntityMap;
 use crate::ir::{
     CellCond, CellStmt, CellStmtKind, CellValue, CmpOp, Expr, Field, LanePart, PrimitiveKind, Register,
-    RegisterAccess, RegisterActionData, RegisterData, Search,
+    RegisterAccess, RegisterActionData, RegisterData, RegisterParamData, Search,
 };
 use sluice_asic::salu::{Half, LaneMask, LaneOp, LanePost, LaneSearch, MathUnit, PostAmount, SaluOp, Sense};
 
@@ -33,6 +33,12 @@ impl Printer<'_> {
             if d.init != [0, 0] {
                 let [lo, hi] = d.init.map(|v| int(v.into()));
                 self.line(format_args!("initial = {lo}, {hi};"));
+            }
+            if !d.params.is_empty() {
+                let params = d.params.iter();
+                let params = params.map(|p| format!("{} = {}", name(&p.name), int(p.init.into())));
+                let params: Vec<String> = params.collect();
+                self.line(format_args!("params = {{ {} }};", params.join(", ")));
             }
             self.close();
         }
@@ -73,6 +79,7 @@ impl Printer<'_> {
         match value {
             CellValue::Const(value) => int((*value).into()),
             CellValue::Half(half) => format!("@{}", half.name()),
+            CellValue::Param(n) => format!("param({n})"),
             CellValue::Phv(e) if is_bare(e) => self.expr(e),
             CellValue::Phv(e) => format!("phv({})", self.expr(e)),
             CellValue::Hash(hash) => format!("hash({})", self.hash(*hash)),
@@ -165,8 +172,8 @@ fn is_bare(e: &Expr) -> bool {
 }
 
 pub(super) fn register(code: &mut Code<'_>, item: &Item) -> Parsed<RegisterData> {
-    let (mut format, mut home, mut init) = (None, None, [0, 0]);
-    settings(code, &["element", "size", "direct", "initial"], |code, word| {
+    let (mut format, mut home, mut init, mut params) = (None, None, [0, 0], Vec::new());
+    settings(code, &["element", "size", "direct", "initial", "params"], |code, word| {
         match word {
             "element" => {
                 let before = code.c.clone();
@@ -177,6 +184,14 @@ pub(super) fn register(code: &mut Code<'_>, item: &Item) -> Parsed<RegisterData>
                 format = Some(text.parse().map_err(wrong)?);
             }
             "size" | "direct" => home = Some(code.home(word)?),
+            "params" => {
+                code.c.expect("{")?;
+                params = code.list("}", |code| {
+                    let name = code.c.name()?;
+                    code.c.expect("=")?;
+                    Ok(RegisterParamData { name, init: code.c.number("a parameter's first value")? })
+                })?;
+            }
             _ => {
                 init[0] = code.c.number("the low half's first value")?;
                 code.c.expect(",")?;
@@ -191,6 +206,7 @@ pub(super) fn register(code: &mut Code<'_>, item: &Item) -> Parsed<RegisterData>
         format: required(code, format, "element")?,
         home: required(code, home, "size")?,
         init,
+        params,
         doc: item.doc.clone(),
         loc: item.loc,
     })
@@ -278,6 +294,13 @@ impl Code<'_> {
                 let hash = code.reference(Space::Hash)?;
                 code.c.expect(")")?;
                 return Ok(CellValue::Hash(hash));
+            }
+            if called == Some("param") {
+                code.c.advance();
+                code.c.expect("(")?;
+                let value = CellValue::Param(code.c.number("the position of a parameter, from 0")?);
+                code.c.expect(")")?;
+                return Ok(value);
             }
             if called == Some("phv") {
                 code.c.advance();

@@ -249,6 +249,7 @@ impl Draw {
             gress: self.of(&Gress::ALL),
             algorithm,
             inputs: self.list(3, |d| d.expr(p, 1)),
+            symmetric: self.list(2, |d| [d.below(4) as u16, d.below(4) as u16]),
             width: self.below(70) as u16,
             seed: self.word() >> self.of(&[0, 32, 63]),
             rotate: self.below(3) as u16,
@@ -329,6 +330,7 @@ impl Draw {
             format,
             home: self.home(),
             init: [self.word() >> self.of(&[0, 60, 63]), self.word() >> self.of(&[0, 32, 63])],
+            params: self.list(2, |d| RegisterParamData { name: d.name(), init: d.word() as u32 }),
             doc: self.doc(),
             loc: Loc::default(),
         }
@@ -356,6 +358,7 @@ impl Draw {
 
     fn cell_value(&mut self, p: &Program, depth: usize) -> CellValue {
         match self.below(if depth == 0 { 5 } else { 10 }) {
+            3 if self.below(2) == 0 => CellValue::Param(self.below(5) as u8),
             3 => CellValue::Address,
             4 if self.below(2) == 0 => CellValue::Hash(self.entity(2)),
             4 => CellValue::Lane(self.of(&LanePart::ALL).1),

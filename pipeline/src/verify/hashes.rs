@@ -2,7 +2,7 @@
 
 use super::values::{has_param, leaf, width};
 use super::{Diag, Site};
-use crate::ir::Program;
+use crate::ir::{Expr, HashData, Program};
 
 pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
     for data in p.hashes.values() {
@@ -27,6 +27,37 @@ pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
             } else {
                 width(p, input, site, &[], d);
             }
+        }
+        symmetric(p, data, &who, d);
+    }
+}
+
+/// Pairs in whichever order: different inputs of one width, each in one pair.
+fn symmetric(p: &Program, data: &HashData, who: &str, d: &mut Vec<Diag>) {
+    let mut error = |text: String, help: &str| d.push(Diag::error(data.loc, text).help(help));
+    let mut seen: Vec<u16> = Vec::new();
+    for [a, b] in &data.symmetric {
+        let inputs = [a, b].map(|at| data.inputs.get(usize::from(*at)));
+        let [Some(first), Some(second)] = inputs else {
+            let has = data.inputs.len();
+            let text = format!("{who} is symmetric in its inputs {a} and {b}, but has {has}");
+            error(text, "inputs are counted from 0");
+            continue;
+        };
+        let (left, right) = (first.width(p), second.width(p));
+        if left != right {
+            let text = format!("{who} is symmetric in inputs of {left} and {right} bits");
+            error(text, "a pair is of one width: cast or slice one of them");
+        }
+        if matches!(first, Expr::Const(..)) || matches!(second, Expr::Const(..)) {
+            error(format!("{who} is symmetric in a constant"), "pair two values from the packet");
+        }
+        for at in [a, b] {
+            if seen.contains(at) {
+                let text = format!("{who} has its input {at} twice in symmetric pairs");
+                error(text, "an input is one half of one pair");
+            }
+            seen.push(*at);
         }
     }
 }

@@ -4,9 +4,10 @@
 use super::values::{Source, leaf, width};
 use super::{Diag, Site, fits, has_errors};
 use crate::ir::{
-    CellCond, CellStmt, CellStmtKind, CellValue, CounterHome, Expr, Program, RegisterActionData, Search,
+    CellCond, CellStmt, CellStmtKind, CellValue, CmpOp, CounterHome, Expr, Program, RegisterActionData,
+    RegisterData, Search,
 };
-use sluice_asic::salu::{Format, Half};
+use sluice_asic::salu::{Constant, Format, Half};
 
 pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
     for data in p.registers.values() {
@@ -27,11 +28,33 @@ pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
             }
         }
     }
+    p.registers.values().for_each(|data| params(data, d));
     for data in p.register_actions.values() {
         let register = &p.registers[data.register];
         let who = format!("register action `{}`", data.name);
         let site = Site { who: &who, gress: Some(register.gress), loc: data.loc };
-        Body { p, format: register.format, d }.statements(site, &data.body);
+        let params = register.params.len();
+        Body { p, format: register.format, params, d }.statements(site, &data.body);
+    }
+}
+
+/// Parameters: as many as a register file has rows, each with a name of its own and a value that has no sign.
+fn params(data: &RegisterData, d: &mut Vec<Diag>) {
+    let who = format!("register `{}`", data.name);
+    let mut error = |text: String, help: &str| d.push(Diag::error(data.loc, text).help(help));
+    if data.params.len() > Constant::PARAMS {
+        let text = format!("{who} has {} parameters", data.params.len());
+        error(text, "a register file has four rows: pass a value with the packet");
+    }
+    for (n, param) in data.params.iter().enumerate() {
+        let (name, most) = (&param.name, data.most_param());
+        if param.init > most {
+            let text = format!("{who} has a parameter `{name}` of {}; the largest is {most}", param.init);
+            error(text, "rows of the register file have a sign: use wider elements or a smaller value");
+        }
+        if data.params[..n].iter().any(|other| other.name == *name) {
+            error(format!("{who} has two parameters `{name}`"), "rename one of them");
+        }
     }
 }
 
@@ -47,9 +70,26 @@ pub(super) fn outputs(data: &RegisterActionData, word: u8) -> bool {
     found
 }
 
+/// Whether a half is held equal to a packet value: what ternary match units do at any width.
+fn is_wide_equality(cond: &CellCond) -> bool {
+    let packet = |v: &CellValue| matches!(v, CellValue::Phv(_) | CellValue::Hash(_));
+    let half = |v: &CellValue| matches!(v, CellValue::Half(_));
+    match cond {
+        CellCond::Cmp(CmpOp::Eq | CmpOp::Ne, _, a, b) => half(a) && packet(b) || packet(a) && half(b),
+        CellCond::Not(inner) => is_wide_equality(inner),
+        CellCond::And(a, b) | CellCond::Or(a, b) => {
+            let fine = |c: &CellCond| matches!(c, CellCond::Match(..)) || is_wide_equality(c);
+            fine(a) && fine(b)
+        }
+        CellCond::Cmp(..) | CellCond::Match(..) => false,
+    }
+}
+
 struct Body<'c> {
     p: &'c Program,
     format: Format,
+    /// Parameters of the register.
+    params: usize,
     d: &'c mut Vec<Diag>,
 }
 
@@ -146,7 +186,9 @@ impl Body<'_> {
             }
             return self.value(site, value);
         }
-        self.wide(site, "compares");
+        if !is_wide_equality(cond) {
+            self.wide(site, "compares");
+        }
         let mut values = Vec::new();
         cond.values(&mut |v| values.push(v));
         for value in values {
@@ -164,6 +206,13 @@ impl Body<'_> {
                 }
             }
             CellValue::Half(half) => self.half(site, *half, "reads"),
+            CellValue::Param(n) => {
+                if usize::from(*n) >= self.params {
+                    let text = format!("uses parameter {n}, but its register has {}", self.params);
+                    self.error(site, text, "parameters are counted from 0");
+                }
+                self.wide(site, "takes a parameter in");
+            }
             CellValue::Phv(e) => self.operand(site, e, bits),
             CellValue::Hash(hash) => {
                 let hash = &self.p.hashes[*hash];

@@ -19,7 +19,7 @@ fn skeleton(element: &str, bits: u32) -> String {
         "program random;
         header h : ingress {{ bit<8> kind; bit<8> slot; bit<{bits}> a; bit<{bits}> b; bit<32> out; }}
         intrinsic : ingress {{ bit<9> ig_tm.ucast_egress_port; }}
-        register cells : ingress {{ element = \"{element}\"; size = 6; initial = 3, 0; }}
+        register cells : ingress {{ element = \"{element}\"; size = 6; initial = 3, 0; params = {{ p = 5, q = 100 }}; }}
         table pick : ingress {{
             key = {{ h.kind : exact; }}
             actions = {{ a0; a1; a2; }}
@@ -87,6 +87,9 @@ impl Draw<'_> {
     }
 
     fn constant(&mut self) -> CellValue {
+        if self.below(6) == 0 {
+            return CellValue::Param(self.below(2) as u8);
+        }
         let mask = self.program.registers.values().next().unwrap().format.half_mask();
         CellValue::Const(self.of(&[0, 1, 2, 3, 7, 8, 100, mask, mask - 1, mask / 2 + 1]) & mask)
     }

@@ -200,6 +200,63 @@ fn sorted_inputs_make_a_hash_symmetric() {
     assert_ne!(sums[0], sums[2]);
 }
 
+/// Both directions alike: the hash itself takes the addresses in whichever order.
+#[stage_program]
+fn symmetric(ig: &GressBuilder<'_>) {
+    let h = ig.header::<Flow>();
+    let start = ig.state().extract(h);
+    ig.start(start);
+    let tm = ig.intrinsic::<tna::ForTm>();
+    let flow = ig.hash::<32>("crc_32").inputs(list![h.src, h.dst]).symmetric(list![h.src, h.dst]).build();
+    ig.control(|c| {
+        h.sum = flow.get();
+        tm.ucast_egress_port = 8;
+    });
+    ig.deparser().emit(h);
+}
+
+#[test]
+fn a_symmetric_pair_counts_as_its_sum_in_both_places() {
+    let build = |program: fn(&GressBuilder<'_>)| {
+        let b = Builder::new("both", "Hashes both directions of a flow alike");
+        program(&b.ingress());
+        b.finish(&NoParams {}).unwrap_or_else(|d| panic!("{d:#?}"))
+    };
+    let p = build(symmetric);
+    assert!(text::print(&p).contains("symmetric = { (0, 1) };"));
+    assert_eq!(text::print(&parsed(&text::print(&p))), text::print(&p));
+    let (a, b) = (0x0a00_0001_u32, 0xc0a8_17f3_u32);
+    let frame =
+        |src: u32, dst: u32| [&src.to_be_bytes()[..], &dst.to_be_bytes(), &[0xee; 4], &[0; 60]].concat();
+    let sums = |p: &_, frames: &[Vec<u8>]| -> Vec<[u8; 4]> {
+        let ran = both_chips(p, &[], frames);
+        ran.packets.iter().map(|(_, b)| b[8..12].try_into().unwrap()).collect()
+    };
+    // More than eight packets: the engine then hashes them side by side.
+    let mut frames = vec![frame(a, b), frame(b, a), frame(a ^ b, 0), frame(a, b + 1)];
+    frames.extend((0..12).map(|n| frame(n, n + 7)));
+    let found = sums(&p, &frames);
+    // CRC-32 over the sum, twice: the plain hash of a flow whose ends are both the sum.
+    let plain = sums(&build(sorted), &[frame(a ^ b, a ^ b)]);
+    assert_eq!(found[..3], [plain[0]; 3]);
+    assert_ne!(found[0], found[3]);
+}
+
+#[test]
+fn fields_in_several_pairs_and_pieces_are_symmetric_too() {
+    // "1234" and "5678" in two pairs of halves, "9" alone.
+    let halves = "h.d0[63:48], h.d0[47:32], h.d0[31:16], h.d0[15:0], h.d1";
+    let paired = value(&hashing("crc_32", halves, 32, "symmetric = { (0, 2), (3, 1) };"), 32);
+    let whole = value(&hashing("crc_32", "h.d0[63:32], h.d0[31:0], h.d1", 32, "symmetric = { (0, 1) };"), 32);
+    assert_eq!(paired, whole);
+    assert_ne!(paired, 0xcbf4_3926);
+    let (left, right) = (0x3132_3334, 0x3536_3738);
+    let sum: u64 = left ^ right;
+    // The identity keeps the last bits: of the sum, and "9".
+    let last = value(&hashing("identity", "h.d0[63:32], h.d0[31:0]", 32, "symmetric = { (0, 1) };"), 32);
+    assert_eq!(last, sum);
+}
+
 /// Bits of one hash in several fields
 #[derive(Header)]
 struct Parts {

@@ -13,7 +13,18 @@ impl Reader<'_> {
         let found = self.resolver.register(name);
         let Some(register) = self.ok(at, found) else { return };
         for (at, body) in self.tables(value, &format!("register.{name}")) {
-            self.only(body, &["index", "value", "high"], "register key");
+            self.only(body, &["index", "value", "high", "param"], "register key");
+            if let Some(param) = body.get("param") {
+                let param = self.scalar(param, "`param`");
+                let value = self.word(at, body, "value", "register");
+                if let (Some(param), Some(value)) = (param, value) {
+                    let op = cells::set_param(self.resolver, register, &param, &value);
+                    if let Some(op) = self.ok(at, op) {
+                        self.ops.push((Rank::Array, at, op));
+                    }
+                }
+                continue;
+            }
             let Some(index) = self.cell(body) else { continue };
             let Some(low) = self.word(at, body, "value", "register") else { continue };
             let high = body.get("high").and_then(|v| self.scalar(v, "`high`"));

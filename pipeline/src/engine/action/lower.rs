@@ -14,6 +14,7 @@ use crate::ir::{
 };
 use crate::salu::Mapped;
 use sluice_asic::counter::CounterLayout;
+use sluice_asic::salu::Prepared;
 
 /// A leaf of an expression: `width` bits from bit `lo` of a base value.
 #[derive(Clone, Copy)]
@@ -244,7 +245,7 @@ impl Lowering<'_, '_> {
         let Some(salu) = mapped.program(access.action).cloned() else {
             return Err(LowerError::new("a register action is not mapped"));
         };
-        let sources = mapped.operands.clone();
+        let (sources, rows) = (mapped.operands.clone(), mapped.rows.clone());
         let mut operands = [None, None];
         for ((slot, used), e) in operands.iter_mut().zip(salu.phv_halves()).zip(&sources) {
             if used {
@@ -256,7 +257,7 @@ impl Lowering<'_, '_> {
         }
         let index = self.cell(code, &access.index)?;
         let outputs = access.outputs.iter().map(|(word, f)| (*word, self.slots.target(*f))).collect();
-        let work = Work::Register(register, Box::new(salu));
+        let work = Work::Register(register, Prepared::new(&salu), rows);
         self.plan(code, AccessPlan { work, index, operands, outputs, note: None });
         Ok(())
     }

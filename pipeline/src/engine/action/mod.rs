@@ -6,7 +6,7 @@
 mod lower;
 
 use lower::cut;
-pub(super) use lower::{Base, Lowering, Registers, leaf};
+pub(super) use lower::{Base, Leaf, Lowering, Registers, leaf};
 
 use super::batch::{Phv, Slot, deposit, for_lanes};
 use super::field::{FieldAt, Piece};
@@ -192,7 +192,7 @@ pub(super) struct EntryOf<'a> {
 
 impl EntryOf<'_> {
     #[inline(always)]
-    fn arg(&self, lane: usize, word: u16) -> u32 {
+    pub(super) fn arg(&self, lane: usize, word: u16) -> u32 {
         self.args[self.base[lane] as usize + usize::from(word)]
     }
 }
