@@ -3,7 +3,7 @@
 //! What lives here: numbering and the static properties of ports. What may not: port state, counters, frames.
 
 use crate::chip::{ChipSpec, PortSpeed};
-use crate::units::{BitRate, Duration};
+use crate::units::{BitRate, Bytes, Duration};
 use std::fmt;
 use std::str::FromStr;
 
@@ -223,6 +223,7 @@ impl fmt::Display for Port {
 pub struct PortMap {
     chip: String,
     speed: BitRate,
+    cell: Bytes,
     /// Front-panel ports in order, then the CPU's, then recirculation ports.
     ports: Vec<Port>,
     front: u16,
@@ -254,7 +255,7 @@ impl PortMap {
                 *slot = slot.or(Some(index));
             }
         }
-        Ok(Self { chip: chip.name.clone(), speed, ports, front, by_dev_port })
+        Ok(Self { chip: chip.name.clone(), speed, cell: chip.tm.cell, ports, front, by_dev_port })
     }
 
     /// The ports of `chip` at its default speed.
@@ -263,6 +264,11 @@ impl PortMap {
     /// [`PortError::Speed`] if the specification's default speed is not one of its speeds.
     pub fn default_for(chip: &ChipSpec) -> Result<Self, PortError> {
         Self::new(chip, chip.ports.default_speed)
+    }
+
+    /// The cell of the traffic manager behind the ports, in which depths of queues are counted.
+    pub const fn cell(&self) -> Bytes {
+        self.cell
     }
 
     /// The speed of the front-panel ports.

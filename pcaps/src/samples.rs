@@ -2,10 +2,35 @@
 //!
 //! Each has a constant with its bytes and a function that makes them again; a test keeps the two equal.
 
+mod afc_leak;
 mod l3_ecmp;
+mod lossless;
 
+pub use afc_leak::afc_leak;
 pub use l3_ecmp::{SampleError, l3_ecmp};
+pub use lossless::{ecn_mark, pfc};
 
 /// The trace under which the default `l3-ecmp` run shows something: a nanosecond pcap of 803 frames in
 /// 200 µs on one 400G port, 2023-11-14 22:13:20 UTC on. See [`l3_ecmp`] for what is in it.
 pub const L3_ECMP: &[u8] = include_bytes!("../samples/l3-ecmp.pcap");
+
+/// The trace for `ecn-mark`: bursts to a slow host. See [`ecn_mark`] for what is in it.
+pub const ECN_MARK: &[u8] = include_bytes!("../samples/ecn-mark.pcap");
+
+/// The trace for `pfc`: a burst to a slow host, pauses, and what they hold. See [`pfc`] for what is in it.
+pub const PFC: &[u8] = include_bytes!("../samples/pfc.pcap");
+
+/// The published measurement of advanced flow control (facts: asic §8.5), as packets to `pfc` with `probe=true`: a word
+/// that pauses queue 3 of the host's port 20 of a Tofino 2; the packet whose word pauses it again from the egress
+/// deparser, and ten pings of 98 B, all of that queue; a word that resumes it.
+pub const AFC_LEAK: &[u8] = include_bytes!("../samples/afc-leak.pcap");
+
+/// The trace that a program runs on when the user gives none: file name and bytes.
+#[must_use]
+pub fn of(program: &str) -> (&'static str, &'static [u8]) {
+    match program {
+        "ecn-mark" => ("ecn-mark.pcap", ECN_MARK),
+        "pfc" => ("pfc.pcap", PFC),
+        _ => ("l3-ecmp.pcap", L3_ECMP),
+    }
+}

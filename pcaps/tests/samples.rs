@@ -4,7 +4,7 @@
 
 mod support;
 
-use sluice_pcaps::samples::{L3_ECMP, l3_ecmp};
+use sluice_pcaps::samples::{self, L3_ECMP, l3_ecmp};
 use sluice_pcaps::wire::{ethernet, ipv4, ipv6, vlan};
 use support::frames;
 
@@ -17,6 +17,24 @@ fn l3_ecmp_is_what_the_generator_makes() {
         return;
     }
     assert!(made == L3_ECMP, "pcaps/samples/l3-ecmp.pcap is stale; write it with SLUICE_WRITE_SAMPLES=1");
+}
+
+/// As above, for the traces of the other programs.
+#[test]
+fn the_others_are_what_their_generators_make() {
+    let all = [
+        ("ecn-mark.pcap", samples::ecn_mark().unwrap(), samples::ECN_MARK),
+        ("pfc.pcap", samples::pfc().unwrap(), samples::PFC),
+        ("afc-leak.pcap", samples::afc_leak().unwrap(), samples::AFC_LEAK),
+    ];
+    for (name, made, committed) in all {
+        if std::env::var_os("SLUICE_WRITE_SAMPLES").is_some() {
+            std::fs::write(format!("{}/samples/{name}", env!("CARGO_MANIFEST_DIR")), &made).unwrap();
+            continue;
+        }
+        assert!(made == committed, "pcaps/samples/{name} is stale; write it with SLUICE_WRITE_SAMPLES=1");
+        assert!(frames(committed).len() > 10);
+    }
 }
 
 #[test]

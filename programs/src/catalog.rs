@@ -3,7 +3,9 @@
 //! What may not live here: the programs themselves.
 
 use crate::balance::{Ecmp, Wcmp};
+use crate::ecn_mark::EcnMark;
 use crate::l3_ecmp::L3Ecmp;
+use crate::pfc::Pfc;
 use crate::setup::{Setup, SetupError};
 use sluice_asic::names::nearest;
 use sluice_asic::port::PortMap;
@@ -93,7 +95,7 @@ pub struct UnknownProgram {
 /// Every shipped program; the first one runs when users name none.
 #[must_use]
 pub fn all() -> &'static [&'static dyn StageProgram] {
-    &[&L3Ecmp, &Ecmp, &Wcmp]
+    &[&L3Ecmp, &Ecmp, &Wcmp, &EcnMark, &Pfc]
 }
 
 /// The program of this name.
@@ -131,7 +133,7 @@ mod tests {
         let error = by_name("l3_ecnp").err().map(|e| e.to_string()).unwrap_or_default();
         assert_eq!(
             error,
-            "there is no program `l3_ecnp`; did you mean `l3-ecmp`? (programs: l3-ecmp, ecmp, wcmp)"
+            "there is no program `l3_ecnp`; did you mean `l3-ecmp`? (programs: l3-ecmp, ecmp, wcmp, ecn-mark, pfc)"
         );
     }
 }

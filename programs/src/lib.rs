@@ -7,7 +7,10 @@
 
 pub mod balance;
 pub mod catalog;
+pub mod ecn_mark;
+mod forwarding;
 pub mod l3_ecmp;
+pub mod pfc;
 pub mod planning;
 pub mod setup;
 

@@ -31,6 +31,8 @@ pub struct DeviceState {
     pub deflections: BTreeMap<u8, (u16, u8)>,
     /// Queues that obey flow-control words of packets, and how (Tofino 2).
     pub flow_control: BTreeMap<(u16, u8), AfcMode>,
+    /// dev_ports whose PFC is the program's.
+    pub program_pfc: BTreeSet<u16>,
 }
 
 /// A change of the device.
@@ -87,6 +89,14 @@ pub enum DeviceOp {
         queue: u8,
         /// How; `None` for not at all, which every queue starts with.
         mode: Option<AfcMode>,
+    },
+    /// Who does a port's PFC. The program: MAC control frames come in as packets and pause nothing by themselves, and
+    /// the MAC asks for no pauses. Else the MAC, where there is a shared buffer.
+    SetPfc {
+        /// dev_port.
+        port: u16,
+        /// The program, or the MAC.
+        program: bool,
     },
     /// Where packets go that would be dropped at ports of a pipe and set `deflect_on_drop`.
     SetDeflection {
@@ -212,6 +222,8 @@ impl DeviceState {
             DeviceOp::SetPort { port, up: false } => _ = self.down.insert(port),
             DeviceOp::PauseQueue { port, queue, paused: true } => _ = self.paused.insert((port, queue)),
             DeviceOp::PauseQueue { port, queue, paused: false } => _ = self.paused.remove(&(port, queue)),
+            DeviceOp::SetPfc { port, program: true } => _ = self.program_pfc.insert(port),
+            DeviceOp::SetPfc { port, program: false } => _ = self.program_pfc.remove(&port),
             DeviceOp::SetDeflection { pipe, to: Some(to) } => _ = self.deflections.insert(pipe, to),
             DeviceOp::SetDeflection { pipe, to: None } => _ = self.deflections.remove(&pipe),
             DeviceOp::SetFlowControl { port, queue, mode: Some(mode) } => {
@@ -248,7 +260,8 @@ impl DeviceState {
             self.paused.iter().map(|&(port, queue)| DeviceOp::PauseQueue { port, queue, paused: true });
         let deflections = self.deflections.iter();
         let deflections = deflections.map(|(&pipe, &to)| DeviceOp::SetDeflection { pipe, to: Some(to) });
-        let queues = modes.chain(paused).chain(deflections);
+        let pfc = self.program_pfc.iter().map(|&port| DeviceOp::SetPfc { port, program: true });
+        let queues = modes.chain(paused).chain(deflections).chain(pfc);
         buffers.chain(apps).chain(on).chain(down).chain(queues)
     }
 }

@@ -136,6 +136,9 @@ fn print_device(state: &DeviceState, out: &mut String) {
     for port in &state.down {
         _ = writeln!(out, "\n[[port]]\nport = {port}\nup = false");
     }
+    for port in &state.program_pfc {
+        _ = writeln!(out, "\n[[port]]\nport = {port}\npfc = \"program\"");
+    }
     for ((port, queue), mode) in &state.flow_control {
         let mode = if *mode == AfcMode::Xoff { "xoff" } else { "credit" };
         _ = writeln!(out, "\n[[queue]]\nport = {port}\nqueue = {queue}\nflow_control = \"{mode}\"");

@@ -20,6 +20,7 @@
 //! pktgen_set_app PIPE APP KEY=VALUE..              the keys of the TOML form
 //! pktgen_enable PIPE APP                           and pktgen_disable
 //! port_down PORT                                   and port_up
+//! port_pfc PORT mac|program                        who pauses its queues and asks for pauses
 //! queue_pause PORT QUEUE                           and queue_resume
 //! queue_flow_control PORT QUEUE xoff|credit|off
 //! deflection_set PIPE PORT QUEUE                   where drops at its ports go; and deflection_clear PIPE
@@ -54,7 +55,7 @@ use sluice_asic::tm::MirrorSession;
 use sluice_asic::units::{Duration, UnitError};
 
 /// Commands and their usage.
-const COMMANDS: [(&str, &str); 24] = [
+const COMMANDS: [(&str, &str); 25] = [
     ("act_prof_add_member_to_group", "PROFILE MEMBER GROUP"),
     ("act_prof_create_group", "PROFILE"),
     ("act_prof_create_member", "PROFILE ACTION arg.."),
@@ -68,6 +69,7 @@ const COMMANDS: [(&str, &str); 24] = [
     ("pktgen_write_buffer", "PIPE OFFSET BYTES"),
     ("port_down", "PORT"),
     ("port_metadata_set", "PORT value.."),
+    ("port_pfc", "PORT mac|program"),
     ("port_up", "PORT"),
     ("queue_flow_control", "PORT QUEUE xoff|credit|off"),
     ("queue_pause", "PORT QUEUE"),

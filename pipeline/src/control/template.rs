@@ -67,10 +67,12 @@ const DEVICE: &str = r#"
 # source_port = 6  # 68 on Tofino
 # enabled = true
 
-## A port that is down, a queue that is paused, a queue that obeys the flow-control words of packets (Tofino 2).
+## A port that is down, a port whose PFC is the program's and not the MAC's, a queue that is paused, a queue that
+## obeys the flow-control words of packets (Tofino 2).
 # [[port]]
 # port = 8
 # up = false
+# pfc = "program"
 # [[queue]]
 # port = 16
 # queue = 3

@@ -67,6 +67,7 @@
 //! [[port]]
 //! port = 136                                         # dev_port
 //! up = false
+//! pfc = "program"                                    # or "mac": who does its PFC
 //!
 //! [[queue]]
 //! port = 136

@@ -26,6 +26,12 @@ impl<E: Executor> Switch<E> {
             }
             DeviceOp::SetDeflection { pipe, to } => self.set_deflection(*pipe, *to),
             DeviceOp::SetPort { port, up } => self.set_port(*port, *up),
+            DeviceOp::SetPfc { port, program } => {
+                let missing = DeviceError::NoSuchPort { what: "a setting of PFC", port: *port };
+                let index = self.port_index(*port).ok_or(missing)?;
+                self.ports[usize::from(index)].program_pfc = *program;
+                Ok(())
+            }
             DeviceOp::PauseQueue { port, queue, paused } => {
                 let index = self.queue_of("a pause", *port, *queue)?;
                 self.tm.pause(TmPort(index), QueueId(*queue), PauseCause::Operator, *paused);

@@ -27,6 +27,14 @@ pub(super) fn command(command: &str, words: &[&str]) -> Result<Option<DeviceOp>,
         ("port_up" | "port_down", [port]) => {
             DeviceOp::SetPort { port: dev_port(port)?, up: command == "port_up" }
         }
+        ("port_pfc", [port, who]) => {
+            let program = match *who {
+                "program" => true,
+                "mac" => false,
+                other => return Err(Problem::unknown("PFC", other, ["mac", "program"])),
+            };
+            DeviceOp::SetPfc { port: dev_port(port)?, program }
+        }
         ("queue_pause" | "queue_resume", [port, queue]) => DeviceOp::PauseQueue {
             port: dev_port(port)?,
             queue: small("queue", queue)?,

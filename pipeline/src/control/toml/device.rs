@@ -62,11 +62,15 @@ impl Reader<'_> {
     /// `[[port]]`
     pub(super) fn ports(&mut self, value: &Value<'_>) {
         for (at, body) in self.tables(value, "port") {
-            self.only(body, &["port", "up"], "port key");
+            self.only(body, &["port", "up", "pfc"], "port key");
             let port = self.required_at_most(at, body, "port", "port", u16::MAX);
             let up = self.flag(body, "up", true);
-            if let (Some(port), Some(up)) = (port, up) {
+            let program = body.get("pfc").map_or(Some(None), |value| self.program_pfc(value).map(Some));
+            if let (Some(port), Some(up), Some(program)) = (port, up, program) {
                 self.device(at, DeviceOp::SetPort { port, up });
+                if let Some(program) = program {
+                    self.device(at, DeviceOp::SetPfc { port, program });
+                }
             }
         }
     }
@@ -103,6 +107,15 @@ impl Reader<'_> {
             if let (Some(pipe), Some(port), Some(queue)) = (pipe, port, queue) {
                 self.device(at, DeviceOp::SetDeflection { pipe, to: Some((port, queue)) });
             }
+        }
+    }
+
+    /// Whether the program does a port's PFC.
+    fn program_pfc(&mut self, value: &Value<'_>) -> Option<bool> {
+        match self.text(value, "`pfc`")? {
+            "program" => Some(true),
+            "mac" => Some(false),
+            other => self.fail(start(value), Problem::unknown("one to do PFC", other, ["mac", "program"])),
         }
     }
 
