@@ -3,7 +3,7 @@
 //! What lives here: numbering and the static properties of ports. What may not: port state, counters, frames.
 
 use crate::chip::{ChipSpec, PortSpeed};
-use crate::units::{BitRate, Duration};
+use crate::units::{BitRate, Bytes, Duration};
 use std::fmt;
 use std::str::FromStr;
 
@@ -223,6 +223,7 @@ impl fmt::Display for Port {
 pub struct PortMap {
     chip: String,
     speed: BitRate,
+    cell: Bytes,
     /// Front-panel ports in order, then the CPU's, then recirculation ports.
     ports: Vec<Port>,
     front: u16,
@@ -257,7 +258,8 @@ impl PortMap {
             }
         }
         let pktgen_local_ports = chip.ports.pktgen_local_ports.clone();
-        Ok(Self { chip: chip.name.clone(), speed, ports, front, by_dev_port, pktgen_local_ports })
+        let (name, cell) = (chip.name.clone(), chip.tm.cell);
+        Ok(Self { chip: name, speed, cell, ports, front, by_dev_port, pktgen_local_ports })
     }
 
     /// The ports of `chip` at its default speed.
@@ -282,6 +284,11 @@ impl PortMap {
             }
         }
         self
+    }
+
+    /// The cell of the traffic manager behind the ports, in which depths of queues are counted.
+    pub const fn cell(&self) -> Bytes {
+        self.cell
     }
 
     /// The speed of the front-panel ports.

@@ -321,6 +321,12 @@ pub(crate) struct ReplayArgs {
     /// chip's own profile, td2, th, th2, tofino, tofino2, voq, or a TOML file
     #[arg(long, value_name = "PROFILE", conflicts_with_all = ["functional", "queue_limit"])]
     pub(crate) buffer: Option<String>,
+    /// Senders obey PFC frames that the switch sends: frames of paused priorities wait
+    #[arg(long, conflicts_with_all = ["functional", "find_ndr"])]
+    pub(crate) obey_pfc: bool,
+    /// Length of the cables to senders that obey PFC
+    #[arg(long, value_name = "LENGTH", default_value = "5m", requires = "obey_pfc")]
+    pub(crate) cable: String,
 }
 
 impl Default for ReplayArgs {

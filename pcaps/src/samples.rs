@@ -2,11 +2,15 @@
 //!
 //! Each has a constant with its bytes and a function that makes them again; a test keeps the two equal.
 
+mod afc_leak;
 mod flowlets;
 mod l3_ecmp;
+mod lossless;
 
+pub use afc_leak::afc_leak;
 pub use flowlets::flowlets;
 pub use l3_ecmp::{SampleError, l3_ecmp};
+pub use lossless::{ecn_mark, pfc};
 
 /// The trace under which the default `l3-ecmp` run shows something: a nanosecond pcap of 803 frames in
 /// 200 µs on one 400G port, 2023-11-14 22:13:20 UTC on. See [`l3_ecmp`] for what is in it.
@@ -16,12 +20,25 @@ pub const L3_ECMP: &[u8] = include_bytes!("../samples/l3-ecmp.pcap");
 /// [`flowlets`] for what is in it.
 pub const FLOWLETS: &[u8] = include_bytes!("../samples/flowlets.pcap");
 
+/// The trace for `ecn-mark`: bursts to a slow host. See [`ecn_mark`] for what is in it.
+pub const ECN_MARK: &[u8] = include_bytes!("../samples/ecn-mark.pcap");
+
+/// The trace for `pfc`: a burst to a slow host, pauses, and what they hold. See [`pfc`] for what is in it.
+pub const PFC: &[u8] = include_bytes!("../samples/pfc.pcap");
+
+/// The published measurement of advanced flow control (facts: asic §8.5), as packets to `pfc` with `probe=true`: a word
+/// that pauses queue 3 of the host's port 20 of a Tofino 2; the packet whose word pauses it again from the egress
+/// deparser, and ten pings of 98 B, all of that queue; a word that resumes it.
+pub const AFC_LEAK: &[u8] = include_bytes!("../samples/afc-leak.pcap");
+
 /// The sample under which a program shows something: file name and bytes. Programs without one of their own get
 /// that of `l3-ecmp`.
 #[must_use]
 pub fn of(program: &str) -> (&'static str, &'static [u8]) {
     match program {
         "letflow" | "spray" | "drb" | "presto" => ("flowlets.pcap", FLOWLETS),
+        "ecn-mark" => ("ecn-mark.pcap", ECN_MARK),
+        "pfc" => ("pfc.pcap", PFC),
         _ => ("l3-ecmp.pcap", L3_ECMP),
     }
 }

@@ -4,7 +4,7 @@
 
 mod support;
 
-use sluice_pcaps::samples::{FLOWLETS, L3_ECMP, flowlets, l3_ecmp};
+use sluice_pcaps::samples::{self, FLOWLETS, L3_ECMP, flowlets, l3_ecmp};
 use sluice_pcaps::wire::{ethernet, ipv4, ipv6, vlan};
 use support::frames;
 
@@ -19,15 +19,23 @@ fn l3_ecmp_is_what_the_generator_makes() {
     assert!(made == L3_ECMP, "pcaps/samples/l3-ecmp.pcap is stale; write it with SLUICE_WRITE_SAMPLES=1");
 }
 
-/// As above.
+/// As above, for the traces of the other programs.
 #[test]
-fn flowlets_is_what_the_generator_makes() {
-    let made = flowlets().unwrap();
-    if std::env::var_os("SLUICE_WRITE_SAMPLES").is_some() {
-        std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/samples/flowlets.pcap"), &made).unwrap();
-        return;
+fn the_others_are_what_their_generators_make() {
+    let all = [
+        ("flowlets.pcap", flowlets().unwrap(), FLOWLETS),
+        ("ecn-mark.pcap", samples::ecn_mark().unwrap(), samples::ECN_MARK),
+        ("pfc.pcap", samples::pfc().unwrap(), samples::PFC),
+        ("afc-leak.pcap", samples::afc_leak().unwrap(), samples::AFC_LEAK),
+    ];
+    for (name, made, committed) in all {
+        if std::env::var_os("SLUICE_WRITE_SAMPLES").is_some() {
+            std::fs::write(format!("{}/samples/{name}", env!("CARGO_MANIFEST_DIR")), &made).unwrap();
+            continue;
+        }
+        assert!(made == committed, "pcaps/samples/{name} is stale; write it with SLUICE_WRITE_SAMPLES=1");
+        assert!(frames(committed).len() > 10);
     }
-    assert!(made == FLOWLETS, "pcaps/samples/flowlets.pcap is stale; write it with SLUICE_WRITE_SAMPLES=1");
 }
 
 #[test]

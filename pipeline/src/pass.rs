@@ -82,6 +82,8 @@ pub struct PassOut {
     pub bypass: bool,
     /// Ingress: `deflect_on_drop`.
     pub deflect: bool,
+    /// Ingress: `packet_color`, two bits.
+    pub colour: u8,
 }
 
 impl Default for PassOut {
@@ -94,6 +96,7 @@ impl Default for PassOut {
             parser_cycles: 0,
             bypass: false,
             deflect: false,
+            colour: 0,
         }
     }
 }

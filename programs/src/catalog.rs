@@ -4,9 +4,11 @@
 
 use crate::balance::{Ecmp, Wcmp};
 use crate::drb::Drb;
+use crate::ecn_mark::EcnMark;
 use crate::hpcc_int::HpccInt;
 use crate::l3_ecmp::L3Ecmp;
 use crate::letflow::LetFlow;
+use crate::pfc::Pfc;
 use crate::position::Position;
 use crate::presto::Presto;
 use crate::setup::{Setup, SetupError};
@@ -114,7 +116,7 @@ pub struct UnknownProgram {
 /// Every shipped program; the first one runs when users name none.
 #[must_use]
 pub fn all() -> &'static [&'static dyn StageProgram] {
-    &[&L3Ecmp, &Ecmp, &Wcmp, &Spray, &Drb, &Presto, &LetFlow, &HpccInt]
+    &[&L3Ecmp, &Ecmp, &Wcmp, &Spray, &Drb, &Presto, &LetFlow, &HpccInt, &Pfc, &EcnMark]
 }
 
 /// The program of this name.

@@ -3,6 +3,7 @@
 //! What may not live here: the entries of particular programs.
 
 use sluice_asic::port::{FrontPort, PortMap};
+use sluice_asic::salu::State as Element;
 use sluice_asic::units::{BitRate, Duration};
 use sluice_pipeline::control::{ControlOp, GroupMember, Then};
 use sluice_pipeline::ir::{Action, ActionCall, KeyValue, Profile, Program, Table};
@@ -152,6 +153,19 @@ impl<'p> Ops<'p> {
         let op = ControlOp::SetDefault { table: self.table(table)?, call: self.call(action, args)? };
         self.ops.push(op);
         Ok(())
+    }
+
+    /// Writes an element of a register.
+    pub(crate) fn register(&mut self, name: &str, index: u32, value: u64) -> Result<(), SetupError> {
+        let register = self.program.register_named(name).ok_or_else(|| self.missing("register", name))?;
+        let value = Some(Element::single(value));
+        self.ops.push(ControlOp::WriteRegister { register, index: Some(index), value });
+        Ok(())
+    }
+
+    /// Adds any other operation.
+    pub(crate) fn push(&mut self, op: ControlOp) {
+        self.ops.push(op);
     }
 
     /// Creates a member of an action profile.

@@ -10,7 +10,7 @@ use crate::units::{Bytes, Cells};
 /// Scheduling priorities are 0 (lowest) to this (facts: asic §8.4).
 pub(super) const MAX_PRIORITY: u8 = 7;
 /// DWRR weights have 10 bits (facts: asic §8.4).
-const MAX_WEIGHT: u16 = 1023;
+pub(super) const MAX_WEIGHT: u16 = 1023;
 /// Queues one port can own on the largest chip (facts: asic §8.1: T1 32, T2 128).
 const MAX_QUEUES: usize = 128;
 /// Ports that a [`TmPort`](super::TmPort) can name.

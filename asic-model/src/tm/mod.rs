@@ -186,6 +186,7 @@ enum Admission {
 struct Queue {
     fifo: Fifo,
     limit: Cells,
+    config: QueueConfig,
     stats: QueueStats,
     hold: Hold,
     /// The most that it may send.
@@ -228,6 +229,7 @@ impl Port {
         let queue = |queue: &QueueConfig| Queue {
             fifo: Fifo::new(),
             limit: queue.limit_cells,
+            config: *queue,
             stats: QueueStats::default(),
             hold: Hold::default(),
             max: None,
@@ -266,6 +268,7 @@ pub struct TrafficManager<H> {
     ports: Box<[Port]>,
     slab: Slab<H>,
     buffer: Option<Box<Buffer>>,
+    dwrr_quantum: Bytes,
 }
 
 impl<H: Copy> TrafficManager<H> {
@@ -283,6 +286,7 @@ impl<H: Copy> TrafficManager<H> {
             ports: config.ports.iter().map(|port| Port::new(port, config.dwrr_quantum)).collect(),
             slab: Slab::new(),
             buffer: None,
+            dwrr_quantum: config.dwrr_quantum,
         })
     }
 
@@ -394,6 +398,21 @@ impl<H: Copy> TrafficManager<H> {
             queue.min = guarantee.map(|g| (Shaper::new(g.shaper), g.priority.min(config::MAX_PRIORITY)));
         }
         port.guarantees = port.queues.iter().filter(|q| q.min.is_some()).count() as u8;
+    }
+
+    /// Sets strict priority (0..=7) and DWRR weight (0..=1023) of a queue; larger numbers count as the largest. The
+    /// port's round begins anew.
+    pub fn set_schedule(&mut self, port: TmPort, queue: QueueId, priority: u8, weight: u16) {
+        let quantum = self.dwrr_quantum;
+        let Some(port) = self.ports.get_mut(usize::from(port.0)) else { return };
+        let Some(state) = port.queues.get_mut(usize::from(queue.0)) else { return };
+        (state.config.priority, state.config.weight) =
+            (priority.min(config::MAX_PRIORITY), weight.min(config::MAX_WEIGHT));
+        let configs: Vec<QueueConfig> = port.queues.iter().map(|q| q.config).collect();
+        port.scheduler = Scheduler::new(&configs, quantum);
+        for (id, queue) in (0u8..).zip(&port.queues) {
+            port.scheduler.set_backlogged(QueueId(id), !queue.fifo.is_empty());
+        }
     }
 
     /// When a port that may send nothing for its shapers may send again; `None` if it waits for something else.

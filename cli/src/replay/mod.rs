@@ -5,6 +5,7 @@ mod comment;
 mod flow;
 mod inputs;
 mod ndr;
+mod obey;
 mod order;
 mod output;
 mod pace;
@@ -29,7 +30,7 @@ use run::{Done, Session};
 use serde_json::Value;
 use sink::Collector;
 use sluice_asic::port::{DevPort, FrontPort, PortKind, PortMap, PortName};
-use sluice_asic::units::{BitRate, Cells, Duration, Time};
+use sluice_asic::units::{BitRate, Cells, Duration, Length, Time};
 use sluice_pcaps::replay::{Pace, Rewrite, Schedule};
 use sluice_pipeline::engine::Engine;
 use sluice_pipeline::pass::Executor;
@@ -53,6 +54,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) schedule: Schedule,
     pub(crate) rewrite: Option<Rewrite>,
     pub(crate) drain: Duration,
+    /// Length of the cables to senders that obey PFC, if they do.
+    pub(crate) cable: Option<Length>,
     /// Set by Ctrl-C.
     pub(crate) stop: Arc<AtomicBool>,
 }
@@ -102,6 +105,7 @@ pub(crate) fn run(args: &ReplayArgs, as_json: bool) -> Result<(), Failure> {
     let buffer = buffer.map(|file| BufferSetup { file, seed: args.seed });
     let config = SwitchConfig { buffer, ..config(args, speeds)? };
     let drain = args.drain.parse().map_err(Failure::input)?;
+    let cable = args.obey_pfc.then(|| args.cable.parse()).transpose().map_err(Failure::input)?;
     let stop = interrupt_flag();
     let inputs = Inputs::parse(&args.inputs, &args.program, &ports, Arc::clone(&stop))?;
     if schedule.turns != 1 {
@@ -112,8 +116,20 @@ pub(crate) fn run(args: &ReplayArgs, as_json: bool) -> Result<(), Failure> {
         Some(path) => resolve::changes(&program, &control, path)?,
         None => Vec::new(),
     };
-    let plan =
-        Plan { args, program, placement, ports, control, changes, config, schedule, rewrite, drain, stop };
+    let plan = Plan {
+        args,
+        program,
+        placement,
+        ports,
+        control,
+        changes,
+        config,
+        schedule,
+        rewrite,
+        drain,
+        cable,
+        stop,
+    };
     let cycles = [0, 1].map(|g: usize| plan.placement.gresses[g].parser.cycles.clone());
     let options = Options { parser_cycles: cycles, ..Options::default() };
     match (args.trace, args.engine) {

@@ -3,10 +3,14 @@
 use super::Plan;
 use super::flow;
 use super::inputs::{Inputs, bad};
+use super::obey::{Ears, Heard, Senders, Sent, Waiting};
 use super::progress::Progress;
 use super::sink::{Collector, Origin};
 use crate::fail::Failure;
 use serde_json::{Value, json};
+use sluice_asic::port::DevPort;
+use sluice_asic::tm::buffer::QosMaps;
+use sluice_asic::tm::pfc::PfcConfig;
 use sluice_asic::units::{Duration, Time};
 use sluice_pcaps::capture::{CaptureError, TruncatedTail};
 use sluice_pcaps::replay::{Feed, InputReport};
@@ -30,6 +34,10 @@ pub(crate) struct Session<'a, E> {
     last: Time,
     ports: Vec<PortLoad>,
     progress: Progress,
+    /// Senders that obey PFC, if they do.
+    senders: Option<Senders>,
+    heard: Vec<Heard>,
+    sent: Vec<Sent>,
 }
 
 /// What went into one port.
@@ -68,6 +76,8 @@ pub(crate) struct Done<'a> {
     pub(crate) damage: Option<CaptureError>,
     /// When the last packet came in.
     pub(crate) last: Time,
+    /// What senders that obey PFC held back.
+    pub(crate) obeyed: Value,
     pub(crate) wall: Value,
 }
 
@@ -80,7 +90,27 @@ impl<'a, E: Executor> Session<'a, E> {
         progress: Progress,
     ) -> Self {
         let ports = vec![PortLoad::default(); inputs.ports.len()];
-        Session { plan, inputs, switch, collector, scratch: Vec::new(), last: Time::ORIGIN, ports, progress }
+        let senders = plan.cable.map(|cable| {
+            let flow = switch.flow(Time::ORIGIN);
+            let (pfc, maps) =
+                flow.map_or((PfcConfig::default(), QosMaps::azure()), |f| (f.config.pfc, f.config.maps));
+            let rate = |port: &DevPort| (*port, plan.speed_of(port.number()));
+            Senders::new(inputs.ports.iter().map(rate), cable, &pfc, maps)
+        });
+        let (heard, sent, last) = (Vec::new(), Vec::new(), Time::ORIGIN);
+        Session {
+            plan,
+            inputs,
+            switch,
+            collector,
+            scratch: Vec::new(),
+            last,
+            ports,
+            progress,
+            senders,
+            heard,
+            sent,
+        }
     }
 
     /// Runs to the end of the feed, or until the user interrupts, and takes the results out.
@@ -96,11 +126,12 @@ impl<'a, E: Executor> Session<'a, E> {
                 }
                 Err(Stop::Failure(e)) => return Err(e),
             }
-            if feed.sent().is_multiple_of(STRIDE) {
+            if feed.sent().is_multiple_of(STRIDE) && self.senders.is_none() {
                 self.advance(self.last)?;
                 self.progress.tick(self.last, &feed);
             }
         }
+        self.send_rest()?;
         self.drain()?;
         self.progress.clear();
         Ok(self.finish(&mut feed, damage))
@@ -126,6 +157,11 @@ impl<'a, E: Executor> Session<'a, E> {
         self.collector
             .origins
             .note(tag, Origin { input: s.input as u32, record: frame.record, offset: frame.offset });
+        if let Some(senders) = &mut self.senders {
+            let due = Waiting { due: time, tag, bytes: bytes.to_vec(), orig_len: frame.orig_len };
+            senders.queue(s.port, due);
+            return self.send_until(time).map(|()| true).map_err(Stop::Failure);
+        }
         let rx = RxFrame { bytes, orig_len: frame.orig_len, tag };
         let port = self.inputs.ports[s.port];
         let more = self.switch.rx(port, time, rx).map_err(|e| Stop::Failure(Failure::input(e)))?;
@@ -138,6 +174,46 @@ impl<'a, E: Executor> Session<'a, E> {
             load.most = load.most.max(load.at_end);
         }
         Ok(true)
+    }
+
+    /// Has senders send what may go up to `until`, by what the switch has told them by then.
+    fn send_until(&mut self, until: Time) -> Result<(), Failure> {
+        let mut now = self.switch.time();
+        while let Some(senders) = &mut self.senders {
+            let next = senders.next_time(now).filter(|t| *t <= until);
+            now = next.unwrap_or(until).max(now);
+            let mut ears = Ears { inner: &mut self.collector, heard: &mut self.heard };
+            self.switch.advance(now, &mut ears).map_err(Failure::input)?;
+            senders.heard(&mut self.heard);
+            senders.advance(now, &mut self.sent);
+            for Sent { sender, at, frame } in self.sent.drain(..) {
+                let rx = RxFrame { bytes: &frame.bytes, orig_len: frame.orig_len, tag: frame.tag };
+                self.switch.rx(self.inputs.ports[sender], at, rx).map_err(Failure::input)?;
+                let load = &mut self.ports[sender];
+                load.packets += 1;
+                load.wire_bytes += wire_len(frame.orig_len);
+                self.last = self.last.max(at);
+            }
+            if next.is_none() {
+                break;
+            }
+        }
+        self.collector.outputs.flush(now)
+    }
+
+    /// Has senders send what they still hold, for as long as the drain allows.
+    fn send_rest(&mut self) -> Result<(), Failure> {
+        let end = self.last + self.plan.drain;
+        while let Some(senders) = self.senders.as_ref().filter(|s| s.waiting() > 0) {
+            let now = self.switch.time();
+            let Some(next) = senders.next_time(now).filter(|t| *t <= end) else { break };
+            // A moment later than a pause that ends now: nothing stands still.
+            self.send_until(next.max(now + Duration::from_ps(1)))?;
+            if self.plan.stop.load(Ordering::Relaxed) {
+                break;
+            }
+        }
+        Ok(())
     }
 
     fn advance(&mut self, until: Time) -> Result<(), Failure> {
@@ -181,7 +257,10 @@ impl<'a, E: Executor> Session<'a, E> {
             view.as_ref().map_or((Value::Null, Vec::new()), |v| (flow::buffer(v), flow::pools(v)));
         let cells = view.as_ref().map_or(self.plan.placement.chip.tm.cells.0, |v| v.config.size.0);
         let rate = feed.sent() as f64 / seconds.max(1e-9);
+        let obeyed =
+            self.senders.as_ref().map_or(Value::Null, |s| s.json(|port| self.plan.port_name(port), now));
         Done {
+            obeyed,
             queues,
             buffer: json!({ "pool": "buffer", "cells": cells, "max_cells": self.switch.max_used_cells() }),
             flow,

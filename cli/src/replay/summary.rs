@@ -59,6 +59,7 @@ pub(crate) fn value(plan: &Plan<'_>, done: &Done<'_>) -> Value {
         "queues": done.queues,
         "pools": std::iter::once(&done.buffer).chain(&done.flow_pools).collect::<Vec<_>>(),
         "buffer": done.flow,
+        "obey_pfc": done.obeyed,
         "counters": counters(plan, done),
         "registers": super::state::registers(plan, done, super::state::SHOWN),
         "readings": super::state::readings(plan, done),

@@ -10,6 +10,30 @@ use sluice_pipeline::ir::{CounterHome, Program};
 use sluice_pipeline::switch::DeviceDrop;
 use std::fmt::Write;
 
+/// What senders that obey PFC held back.
+fn senders(out: &mut String, s: &Value) -> std::fmt::Result {
+    let held: Vec<&Value> = s["obey_pfc"]["ports"].as_array().into_iter().flatten().collect();
+    if held.is_empty() {
+        return Ok(());
+    }
+    let cable = s["obey_pfc"]["cable_m"].as_f64().unwrap_or(0.0);
+    writeln!(out, "\nsenders obey PFC over {cable} m:")?;
+    for p in held {
+        let ns = |key: &str| p["delay_ns"][key].as_f64().unwrap_or(0.0);
+        writeln!(
+            out,
+            "  port {}: {} pauses, {} packets held back, by {:.1} ns at most and {:.1} in all, {} not sent",
+            p["port"].as_str().unwrap_or(""),
+            n(&p["pauses"]),
+            n(&p["held_back"]),
+            ns("most"),
+            ns("total"),
+            n(&p["unsent"])
+        )?;
+    }
+    Ok(())
+}
+
 fn n(v: &Value) -> u64 {
     v.as_u64().unwrap_or(0)
 }
@@ -67,6 +91,7 @@ fn write_summary(out: &mut String, plan: &Plan<'_>, s: &Value) -> std::fmt::Resu
     }
     deaths(out, plan, s)?;
     ports(out, s)?;
+    senders(out, s)?;
     counters(out, plan, s)?;
     registers(out, s)?;
     readings(out, s)?;

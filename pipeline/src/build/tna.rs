@@ -177,7 +177,7 @@ intrinsic! {
         /// 1 sends it to the deflection port of the pipe
         deflect_on_drop: Bits<1> = DeflectOnDrop;
     }
-    /// `ig_tm`: the packet's colour. Nobody obeys it: the traffic manager has no colour limits.
+    /// `ig_tm`: the packet's colour, for limits and curves of a shared buffer.
     Color {
         /// 0 green, 1 yellow, 3 red
         packet_color: Bits<2> = PacketColor;

@@ -4,7 +4,8 @@
 //! generated packets, queues.
 
 use sluice_asic::pktgen::{AppConfig, PktgenError};
-use sluice_asic::tm::AfcMode;
+use sluice_asic::tm::{AfcMode, Guarantee, ShaperConfig};
+use sluice_asic::units::{BitRate, Bytes};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// An application of a packet generator.
@@ -31,6 +32,16 @@ pub struct DeviceState {
     pub deflections: BTreeMap<u8, (u16, u8)>,
     /// Queues that obey flow-control words of packets, and how (Tofino 2).
     pub flow_control: BTreeMap<(u16, u8), AfcMode>,
+    /// dev_ports whose PFC is the program's.
+    pub program_pfc: BTreeSet<u16>,
+    /// The most that ports send.
+    pub port_shapers: BTreeMap<u16, ShaperConfig>,
+    /// The most that queues send.
+    pub queue_shapers: BTreeMap<(u16, u8), ShaperConfig>,
+    /// The least that queues get.
+    pub guarantees: BTreeMap<(u16, u8), Guarantee>,
+    /// Strict priority and DWRR weight of queues.
+    pub schedules: BTreeMap<(u16, u8), (u8, u16)>,
 }
 
 /// A change of the device.
@@ -87,6 +98,50 @@ pub enum DeviceOp {
         queue: u8,
         /// How; `None` for not at all, which every queue starts with.
         mode: Option<AfcMode>,
+    },
+    /// Who does a port's PFC. The program: MAC control frames come in as packets and pause nothing by themselves, and
+    /// the MAC asks for no pauses. Else the MAC, where there is a shared buffer.
+    SetPfc {
+        /// dev_port.
+        port: u16,
+        /// The program, or the MAC.
+        program: bool,
+    },
+    /// Sets the most that a port sends, from its next packet on.
+    ShapePort {
+        /// dev_port.
+        port: u16,
+        /// Rate and burst; `None` for the line's rate.
+        most: Option<ShaperConfig>,
+    },
+    /// Sets the most that a queue sends, from its next packet on.
+    ShapeQueue {
+        /// dev_port.
+        port: u16,
+        /// The queue.
+        queue: u8,
+        /// Rate and burst; `None` for no limit.
+        most: Option<ShaperConfig>,
+    },
+    /// Sets the least that a queue gets.
+    GuaranteeQueue {
+        /// dev_port.
+        port: u16,
+        /// The queue.
+        queue: u8,
+        /// Rate, burst and priority; `None` for nothing.
+        least: Option<Guarantee>,
+    },
+    /// Sets when a queue's turn is.
+    ScheduleQueue {
+        /// dev_port.
+        port: u16,
+        /// The queue.
+        queue: u8,
+        /// Strict priority, 0..=7; the highest goes first.
+        priority: u8,
+        /// DWRR weight among queues of the same priority, 0..=1023.
+        weight: u16,
     },
     /// Where packets go that would be dropped at ports of a pipe and set `deflect_on_drop`.
     SetDeflection {
@@ -176,6 +231,20 @@ pub enum DeviceError {
         /// The chip.
         chip: String,
     },
+    /// A priority or weight that schedulers do not have.
+    #[error(
+        "queue {queue} of dev_port {port}: priority {priority}, weight {weight}; priorities are 0 to 7, weights 0 to 1023"
+    )]
+    Schedule {
+        /// The port.
+        port: u16,
+        /// The queue.
+        queue: u8,
+        /// The priority.
+        priority: u8,
+        /// The weight.
+        weight: u16,
+    },
     /// Timers without time.
     #[error(
         "the packet generator needs time: it cannot be switched on in functional mode; run without --functional"
@@ -185,6 +254,35 @@ pub enum DeviceError {
 
 /// Largest buffer that the state holds before a chip says how large its own is.
 const BUFFER_MAX: u64 = 1 << 20;
+
+/// Highest strict priority and largest DWRR weight (facts: asic §8.4).
+const MAX_PRIORITY: u8 = 7;
+const MAX_WEIGHT: u16 = 1023;
+
+/// Sets what a key has, or takes it away.
+fn put<K: Ord, V>(map: &mut BTreeMap<K, V>, key: K, value: Option<V>) {
+    match value {
+        Some(value) => _ = map.insert(key, value),
+        None => _ = map.remove(&key),
+    }
+}
+
+/// A shaper as files have it: `RATE:BURST`.
+pub(super) fn show_shaper(shaper: &ShaperConfig) -> String {
+    format!("{}:{}", shaper.rate, shaper.burst)
+}
+
+/// What [`show_shaper`] wrote, or a user.
+pub(super) fn read_shaper(text: &str) -> Result<ShaperConfig, String> {
+    let usage = "expected RATE:BURST, such as 10Gbps:9216B";
+    let (rate, burst) = text.split_once(':').ok_or_else(|| format!("`{text}`; {usage}"))?;
+    let rate: BitRate = rate.trim().parse().map_err(|e| format!("{e}; {usage}"))?;
+    let burst: Bytes = burst.trim().parse().map_err(|e| format!("{e}; {usage}"))?;
+    if rate.as_bps() == 0 || burst.get() == 0 {
+        return Err(format!("`{text}` lets nothing pass; {usage}"));
+    }
+    Ok(ShaperConfig { rate, burst })
+}
 
 impl DeviceState {
     pub(super) fn apply(&mut self, op: DeviceOp) -> Result<(), DeviceError> {
@@ -212,6 +310,19 @@ impl DeviceState {
             DeviceOp::SetPort { port, up: false } => _ = self.down.insert(port),
             DeviceOp::PauseQueue { port, queue, paused: true } => _ = self.paused.insert((port, queue)),
             DeviceOp::PauseQueue { port, queue, paused: false } => _ = self.paused.remove(&(port, queue)),
+            DeviceOp::ShapePort { port, most } => put(&mut self.port_shapers, port, most),
+            DeviceOp::ShapeQueue { port, queue, most } => put(&mut self.queue_shapers, (port, queue), most),
+            DeviceOp::GuaranteeQueue { port, queue, least } => {
+                put(&mut self.guarantees, (port, queue), least)
+            }
+            DeviceOp::ScheduleQueue { port, queue, priority, weight } => {
+                if priority > MAX_PRIORITY || weight > MAX_WEIGHT {
+                    return Err(DeviceError::Schedule { port, queue, priority, weight });
+                }
+                self.schedules.insert((port, queue), (priority, weight));
+            }
+            DeviceOp::SetPfc { port, program: true } => _ = self.program_pfc.insert(port),
+            DeviceOp::SetPfc { port, program: false } => _ = self.program_pfc.remove(&port),
             DeviceOp::SetDeflection { pipe, to: Some(to) } => _ = self.deflections.insert(pipe, to),
             DeviceOp::SetDeflection { pipe, to: None } => _ = self.deflections.remove(&pipe),
             DeviceOp::SetFlowControl { port, queue, mode: Some(mode) } => {
@@ -248,7 +359,23 @@ impl DeviceState {
             self.paused.iter().map(|&(port, queue)| DeviceOp::PauseQueue { port, queue, paused: true });
         let deflections = self.deflections.iter();
         let deflections = deflections.map(|(&pipe, &to)| DeviceOp::SetDeflection { pipe, to: Some(to) });
-        let queues = modes.chain(paused).chain(deflections);
+        let pfc = self.program_pfc.iter().map(|&port| DeviceOp::SetPfc { port, program: true });
+        let shaped = self.port_shapers.iter();
+        let shaped = shaped.map(|(&port, &most)| DeviceOp::ShapePort { port, most: Some(most) });
+        let limited = self.queue_shapers.iter();
+        let limited =
+            limited.map(|(&(port, queue), &most)| DeviceOp::ShapeQueue { port, queue, most: Some(most) });
+        let least = self.guarantees.iter();
+        let least = least.map(|(&(port, queue), &least)| DeviceOp::GuaranteeQueue {
+            port,
+            queue,
+            least: Some(least),
+        });
+        let turns = self.schedules.iter().map(|(&(port, queue), &(priority, weight))| {
+            DeviceOp::ScheduleQueue { port, queue, priority, weight }
+        });
+        let queues = modes.chain(paused).chain(deflections).chain(pfc);
+        let queues = queues.chain(shaped).chain(limited).chain(least).chain(turns);
         buffers.chain(apps).chain(on).chain(down).chain(queues)
     }
 }

@@ -3,6 +3,7 @@
 
 use super::app_words::{hex, show};
 use super::check::has_priority;
+use super::device::show_shaper;
 use super::{ControlState, DeviceState, Entry, GroupMember, Replication, Then, show_key, show_value};
 use crate::ir::{ActionCall, MeterConfig, Profile, Program, Table};
 use sluice_asic::meter::LpfMode;
@@ -141,9 +142,32 @@ fn print_device(state: &DeviceState, out: &mut String) {
     for port in &state.down {
         _ = writeln!(out, "\n[[port]]\nport = {port}\nup = false");
     }
+    for port in &state.program_pfc {
+        _ = writeln!(out, "\n[[port]]\nport = {port}\npfc = \"program\"");
+    }
     for ((port, queue), mode) in &state.flow_control {
         let mode = if *mode == AfcMode::Xoff { "xoff" } else { "credit" };
         _ = writeln!(out, "\n[[queue]]\nport = {port}\nqueue = {queue}\nflow_control = \"{mode}\"");
+    }
+    for (port, most) in &state.port_shapers {
+        _ = writeln!(out, "\n[[port]]\nport = {port}\nmax = \"{}\"", show_shaper(most));
+    }
+    for ((port, queue), most) in &state.queue_shapers {
+        _ = writeln!(out, "\n[[queue]]\nport = {port}\nqueue = {queue}\nmax = \"{}\"", show_shaper(most));
+    }
+    for ((port, queue), g) in &state.guarantees {
+        let min = show_shaper(&g.shaper);
+        _ = writeln!(
+            out,
+            "\n[[queue]]\nport = {port}\nqueue = {queue}\nmin = \"{min}\"\nmin_priority = {}",
+            g.priority
+        );
+    }
+    for ((port, queue), (priority, weight)) in &state.schedules {
+        _ = writeln!(
+            out,
+            "\n[[queue]]\nport = {port}\nqueue = {queue}\npriority = {priority}\nweight = {weight}"
+        );
     }
     for (pipe, (port, queue)) in &state.deflections {
         _ = writeln!(out, "\n[[deflection]]\npipe = {pipe}\nport = {port}\nqueue = {queue}");

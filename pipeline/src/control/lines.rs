@@ -20,6 +20,11 @@
 //! pktgen_set_app PIPE APP KEY=VALUE..              the keys of the TOML form
 //! pktgen_enable PIPE APP                           and pktgen_disable
 //! port_down PORT                                   and port_up
+//! port_pfc PORT mac|program                        who pauses its queues and asks for pauses
+//! port_shaper PORT RATE:BURST|off                  the most that it sends
+//! queue_shaper PORT QUEUE RATE:BURST|off           the most that it sends
+//! queue_guarantee PORT QUEUE RATE:BURST PRIORITY   the least that it gets; and queue_guarantee PORT QUEUE off
+//! queue_schedule PORT QUEUE PRIORITY WEIGHT        strict priority 0 to 7, DWRR weight 0 to 1023
 //! queue_pause PORT QUEUE                           and queue_resume
 //! queue_flow_control PORT QUEUE xoff|credit|off
 //! deflection_set PIPE PORT QUEUE                   where drops at its ports go; and deflection_clear PIPE
@@ -55,7 +60,7 @@ use sluice_asic::tm::MirrorSession;
 use sluice_asic::units::{Duration, UnitError};
 
 /// Commands and their usage.
-const COMMANDS: [(&str, &str); 24] = [
+const COMMANDS: [(&str, &str); 29] = [
     ("act_prof_add_member_to_group", "PROFILE MEMBER GROUP"),
     ("act_prof_create_group", "PROFILE"),
     ("act_prof_create_member", "PROFILE ACTION arg.."),
@@ -69,10 +74,15 @@ const COMMANDS: [(&str, &str); 24] = [
     ("pktgen_write_buffer", "PIPE OFFSET BYTES"),
     ("port_down", "PORT"),
     ("port_metadata_set", "PORT value.."),
+    ("port_pfc", "PORT mac|program"),
+    ("port_shaper", "PORT RATE:BURST|off"),
     ("port_up", "PORT"),
     ("queue_flow_control", "PORT QUEUE xoff|credit|off"),
+    ("queue_guarantee", "PORT QUEUE RATE:BURST PRIORITY"),
     ("queue_pause", "PORT QUEUE"),
     ("queue_resume", "PORT QUEUE"),
+    ("queue_schedule", "PORT QUEUE PRIORITY WEIGHT"),
+    ("queue_shaper", "PORT QUEUE RATE:BURST|off"),
     ("table_add", "TABLE ACTION key.. => arg.. [priority]"),
     ("table_delete", "TABLE ENTRY"),
     ("table_indirect_add", "TABLE key.. => MEMBER [priority]"),

@@ -67,15 +67,24 @@ const DEVICE: &str = r#"
 # source_port = 6  # 68 on Tofino
 # enabled = true
 
-## A port that is down, a queue that is paused, a queue that obeys the flow-control words of packets (Tofino 2).
+## A port that is down, a port whose PFC is the program's and not the MAC's, a queue that is paused, a queue that
+## obeys the flow-control words of packets (Tofino 2); the most that they send and the least that they get (rate:burst),
+## strict priority, DWRR weight.
 # [[port]]
 # port = 8
 # up = false
+# pfc = "program"
+# max = "100Gbps:9216B"
 # [[queue]]
 # port = 16
 # queue = 3
 # paused = true
 # flow_control = "xoff"
+# max = "10Gbps:9216B"
+# min = "1Gbps:9216B"
+# min_priority = 7
+# priority = 5
+# weight = 10
 
 ## Where packets go that would be dropped at ports of a pipe and set deflect_on_drop.
 # [[deflection]]

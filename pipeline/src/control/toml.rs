@@ -67,12 +67,18 @@
 //! [[port]]
 //! port = 136                                         # dev_port
 //! up = false
+//! pfc = "program"                                    # or "mac": who does its PFC
 //!
 //! [[queue]]
 //! port = 136
 //! queue = 3
 //! paused = true
 //! flow_control = "xoff"                              # obeys packets' words; or credit. Tofino 2
+//! max = "10Gbps:9216B"                               # rate:burst that it sends at most; ports have `max` too
+//! min = "1Gbps:9216B"                                # rate:burst that it gets at least, before others
+//! min_priority = 7                                   # among guarantees
+//! priority = 5                                       # strict; the highest first
+//! weight = 10                                        # DWRR among queues of one priority
 //!
 //! [[deflection]]                                     # where packets with deflect_on_drop go
 //! pipe = 0

@@ -82,6 +82,7 @@ pub(super) struct GressCode {
     pub(super) cos: Option<FieldAt>,
     pub(super) bypass: Option<FieldAt>,
     pub(super) deflect: Option<FieldAt>,
+    pub(super) colour: Option<FieldAt>,
     /// What the deparser makes beside packets.
     pub(super) requests: RequestCode,
     pub(super) port_metadata: PortCode,
@@ -131,6 +132,7 @@ pub(super) fn lower(program: &Program, placement: &Placement, gress: Gress) -> R
         cos: field(&mut slots, Intrinsic::IngressCos),
         bypass: field(&mut slots, Intrinsic::BypassEgress),
         deflect: field(&mut slots, Intrinsic::DeflectOnDrop),
+        colour: field(&mut slots, Intrinsic::PacketColor),
         requests,
         port_metadata: PortCode::new(program, gress, &mut slots),
         sees_errors: program.intrinsic(gress, Intrinsic::ParserErr).is_some(),

@@ -433,6 +433,9 @@ impl GressEngine {
         if let Some(at) = &code.deflect {
             for_lanes::<N>(mask, |l| batch[l].output.deflect = at.read32(phv, l) == 1);
         }
+        if let Some(at) = &code.colour {
+            for_lanes::<N>(mask, |l| batch[l].output.colour = at.read32(phv, l) as u8);
+        }
         let on = mask & !failed & !lanes.dropped;
         let again = asked.resubmit & on;
         let on = on & !again;

@@ -279,7 +279,6 @@ impl Intrinsic {
             Intrinsic::PacketVersion | Intrinsic::GlobalVer => Some(
                 "reads zero: tables change at once for all packets, so there are no versions to tell apart",
             ),
-            Intrinsic::PacketColor => Some("is written in vain: the traffic manager has no colour limits"),
             Intrinsic::DisableUcastCutthru | Intrinsic::EnableMcastCutthru => {
                 Some("is written in vain: packets are queued whole")
             }

@@ -262,6 +262,7 @@ impl<T: Tracer> Run<'_, T> {
             parser_cycles: parsed.cycles,
             bypass: run.intrinsic(Intrinsic::BypassEgress) == Some(1),
             deflect: run.intrinsic(Intrinsic::DeflectOnDrop) == Some(1),
+            colour: run.intrinsic(Intrinsic::PacketColor).unwrap_or(0) as u8,
         };
         let seen = self.program.intrinsic(self.gress, Intrinsic::ParserErr);
         let error = if seen.is_some() { parsed.error | parsed.flags } else { parsed.error };

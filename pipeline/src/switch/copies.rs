@@ -10,6 +10,7 @@ use super::{FUNCTIONAL_LAPS, Mode, PacketInfo, Switch};
 use crate::packet::Packet;
 use crate::pass::{Executor, MadeKind, McastRequest, Pass};
 use sluice_asic::gress::Gress;
+use sluice_asic::meter::Colour;
 use sluice_asic::tm::MirrorSession;
 use sluice_asic::units::{Bytes, Duration, Time};
 
@@ -104,6 +105,7 @@ impl<E: Executor> Switch<E> {
         self.packets.settle(copy);
         let info = &mut self.info[copy.index()];
         (info.qid, info.cos, info.deflect) = (session.qid, session.cos, session.deflect_on_drop);
+        info.colour = session.colour;
         let groups = session.groups.map(Option::unwrap_or_default);
         if groups == [0, 0] && session.cpu_cos.is_none() {
             return self.send(copy, session.port.map(|p| p.number()), at.time, sink);
@@ -124,6 +126,7 @@ impl<E: Executor> Switch<E> {
         let info = &mut self.info[parent.packet.index()];
         (info.replicated, info.qid, info.cos) = (true, parent.output.qid, parent.output.cos);
         (info.bypass, info.deflect) = (parent.output.bypass, parent.output.deflect);
+        info.colour = Colour::from_bits(parent.output.colour);
         let unicast = Some(parent.output.port).filter(|p| *p != crate::ir::Intrinsic::NO_PORT);
         self.replicate(parent.packet, unicast, request, at, sink);
     }

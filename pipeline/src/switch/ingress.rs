@@ -7,6 +7,7 @@ use crate::packet::Packet;
 use crate::pass::{Executor, Pass, PassIn, Verdict};
 use sluice_asic::event::{EventClass, EventKey};
 use sluice_asic::gress::Gress;
+use sluice_asic::meter::Colour;
 use sluice_asic::units::{Bytes, Cycles, Duration, Time};
 
 /// A packet that has not reached its parser.
@@ -159,6 +160,7 @@ impl<E: Executor> Switch<E> {
         let info = &mut self.info[pass.packet.index()];
         (info.qid, info.cos) = (pass.output.qid, pass.output.cos);
         (info.bypass, info.deflect) = (pass.output.bypass, pass.output.deflect);
+        info.colour = Colour::from_bits(pass.output.colour);
         self.queue_up(pass.packet, port, exit);
     }
 

@@ -18,6 +18,7 @@ use crate::packet::Packet;
 use crate::pass::Executor;
 use sluice_asic::event::{EventClass, EventKey};
 use sluice_asic::gress::Gress;
+use sluice_asic::meter::Colour;
 use sluice_asic::units::{Bytes, Duration, Time};
 
 /// Laps after which a packet that was made inside counts as a timer.
@@ -96,6 +97,7 @@ impl<E: Executor> Switch<E> {
         (info.port, info.source, info.seq, info.mac) = (port, port.into(), seq, mac);
         (info.resubmitted, info.replicated) = (false, false);
         (info.bypass, info.deflect, info.deflected) = (false, false, None);
+        info.colour = Colour::Green;
         self.again(packet, Arrival { parser, port, seq, packet }, sink);
     }
 

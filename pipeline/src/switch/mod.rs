@@ -63,6 +63,7 @@ use sluice_asic::entry::PipeEntry;
 use sluice_asic::event::{EventClass, EventKey, EventQueue};
 use sluice_asic::gress::Gress;
 use sluice_asic::mac::MacTx;
+use sluice_asic::meter::Colour;
 use sluice_asic::port::{DevPort, PortMap};
 use sluice_asic::tm::pfc::PfcTimes;
 use sluice_asic::tm::{TmPort, TrafficManager};
@@ -114,6 +115,8 @@ struct PacketInfo {
     bypass: bool,
     /// Goes to the deflection port where it would be dropped.
     deflect: bool,
+    /// Its colour, for the limits of queues.
+    colour: Colour,
     /// Was deflected: the local port that it was for, and where it would have been dropped.
     deflected: Option<(u8, u8)>,
     /// Times that it went around.

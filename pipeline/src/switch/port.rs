@@ -39,6 +39,8 @@ pub(super) struct PortState {
     pub(super) line_free: Time,
     /// It is on the front panel.
     pub(super) front: bool,
+    /// The program does its PFC, not the MAC.
+    pub(super) program_pfc: bool,
     /// What is scheduled is no more than the time at which a shaper opens: all that waits waits for that.
     pub(super) asleep: bool,
 }
@@ -107,6 +109,7 @@ pub(super) fn states(
             line_free: Time::ORIGIN,
             asleep: false,
             front: matches!(p.kind, PortKind::Front(_)),
+            program_pfc: false,
         });
     }
     Ok(list)

@@ -26,6 +26,37 @@ impl<E: Executor> Switch<E> {
             }
             DeviceOp::SetDeflection { pipe, to } => self.set_deflection(*pipe, *to),
             DeviceOp::SetPort { port, up } => self.set_port(*port, *up),
+            DeviceOp::ShapePort { port, most } => {
+                let missing = DeviceError::NoSuchPort { what: "a shaper", port: *port };
+                let index = self.port_index(*port).ok_or(missing)?;
+                self.tm.set_port_shaper(TmPort(index), *most);
+                self.wake(index);
+                Ok(())
+            }
+            DeviceOp::ShapeQueue { port, queue, most } => {
+                let index = self.queue_of("a shaper", *port, *queue)?;
+                self.tm.set_queue_shaper(TmPort(index), QueueId(*queue), *most);
+                self.wake(index);
+                Ok(())
+            }
+            DeviceOp::GuaranteeQueue { port, queue, least } => {
+                let index = self.queue_of("a guarantee", *port, *queue)?;
+                self.tm.set_guarantee(TmPort(index), QueueId(*queue), *least);
+                self.wake(index);
+                Ok(())
+            }
+            DeviceOp::ScheduleQueue { port, queue, priority, weight } => {
+                let index = self.queue_of("a schedule", *port, *queue)?;
+                self.tm.set_schedule(TmPort(index), QueueId(*queue), *priority, *weight);
+                self.wake(index);
+                Ok(())
+            }
+            DeviceOp::SetPfc { port, program } => {
+                let missing = DeviceError::NoSuchPort { what: "a setting of PFC", port: *port };
+                let index = self.port_index(*port).ok_or(missing)?;
+                self.ports[usize::from(index)].program_pfc = *program;
+                Ok(())
+            }
             DeviceOp::PauseQueue { port, queue, paused } => {
                 let index = self.queue_of("a pause", *port, *queue)?;
                 self.tm.pause(TmPort(index), QueueId(*queue), PauseCause::Operator, *paused);

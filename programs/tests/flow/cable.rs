@@ -1,9 +1,10 @@
 //! A sender that obeys pauses over a cable: with the headroom that the arithmetic asks for nothing is lost.
 
-use crate::aim::{config, packet, pfc, port, switch};
+use crate::aim::{config, packet, pfc, port, switch, world};
 use sluice_asic::tm::buffer::Reader;
 use sluice_asic::tm::headroom::{HeadroomInput, Method, headroom};
 use sluice_asic::tm::pfc::{PfcConfig, PfcRx, PfcTimes};
+use sluice_asic::tm::source::PfcSource;
 use sluice_asic::units::{BitRate, Bytes, Length, Time};
 use sluice_pipeline::switch::{Left, Lost, RxFrame, Sink};
 
@@ -111,4 +112,62 @@ fn a_pause_that_is_not_refreshed_loses_packets() {
     let (_, refreshed, _) = send(cable, 754_688, true);
     let (_, once, _) = send(cable, 754_688, false);
     assert!(refreshed == 0 && once > 0, "{refreshed} {once}");
+}
+
+/// I9: at every speed and cable of the chip's profile whose headroom fits the buffer, a sender at line rate that obeys
+/// pauses loses nothing: the caps of the profile (`headroom --method barefoot`), a blocked receiver, frames of 1,500 B.
+#[test]
+fn headroom_holds_at_every_speed() {
+    let mut rows = Vec::new();
+    for gbps in [25, 50, 100, 200, 400] {
+        for metres in [5, 40, 300, 2_000] {
+            let rate = BitRate::from_gbps(gbps);
+            let cable = Length::from_metres(metres);
+            let key = format!("pfc_enable = \"3-4\"\ncable = \"{cable}\"");
+            let changes = [
+                ("pfc_enable = \"3-4\"", key.as_str()),
+                ("size = \"43067728B\"", "size = \"880000B\""),
+                (
+                    "skid_pool\"\ndirection = \"skid\"\nsize = \"3153920B\"",
+                    "skid_pool\"\ndirection = \"skid\"\nsize = \"8000000B\"",
+                ),
+            ];
+            let mut setup = config(&changes);
+            let fronts = world().ports.front_ports();
+            setup.port_speeds = fronts.iter().map(|p| (p.dev_port.number(), rate)).collect();
+            let mut device = switch(setup);
+            let mut wire = Wire::default();
+            let mut source = PfcSource::new(rate, cable, &PfcConfig::default(), 0xff);
+            device.block(port(9), true).unwrap();
+            let bytes = packet(9, 3, 0, 1_500);
+            let (mut now, mut sent, mut at) = (Time::ORIGIN, 0u64, Time::ORIGIN);
+            // Far more than the pool holds.
+            while sent < 20_000 && now < Time::from_nanos(20_000_000) {
+                device.advance(now, &mut wire).unwrap();
+                for (last_bit, times) in wire.frames.drain(..) {
+                    source.heard(last_bit, times);
+                }
+                source.advance(now);
+                if source.may_send(now, 3) {
+                    let on = source.send(now, Bytes(1_500));
+                    let rx = RxFrame { bytes: &bytes, orig_len: 1_500, tag: sent };
+                    at = at.max(on.first_bit);
+                    device.rx(port(0), on.first_bit, rx).unwrap();
+                    sent += 1;
+                    now = source.free_at();
+                } else if source.paused() != 0 {
+                    break;
+                } else {
+                    now = source.free_at();
+                }
+            }
+            device.advance(at + sluice_asic::units::Duration::from_micros(50), &mut wire).unwrap();
+            let view = device.flow(device.time()).unwrap();
+            let used =
+                view.buffer.group(0, 3).unwrap().headroom().watermark(Reader::User).bytes(view.config.cell);
+            rows.push((gbps, metres, sent, wire.lost, used.get()));
+            assert!(source.paused() & 8 != 0, "{gbps}G {metres} m: never paused");
+        }
+    }
+    assert!(rows.iter().all(|(.., lost, used)| *lost == 0 && *used > 0), "{rows:?}");
 }

@@ -4,7 +4,9 @@
 
 mod aim;
 mod cable;
+mod colour;
 mod marks;
+mod order;
 mod pauses;
 mod shaping;
 mod storms;

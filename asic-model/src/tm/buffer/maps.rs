@@ -10,16 +10,30 @@ use std::collections::BTreeMap;
 /// SONiC's AZURE maps (facts: buffer §1.8), for keys that a file does not have.
 const AZURE_DSCP: [(u8, u8); 6] = [(3, 3), (4, 4), (5, 2), (8, 0), (46, 5), (48, 6)];
 
+impl QosMaps {
+    /// SONiC's AZURE maps, which hold where a profile says nothing else.
+    pub fn azure() -> QosMaps {
+        let mut dscp_to_tc = [1; DSCPS];
+        AZURE_DSCP.iter().for_each(|(dscp, tc)| dscp_to_tc[usize::from(*dscp)] = *tc);
+        let identity = std::array::from_fn(|i| i as u8);
+        QosMaps {
+            dscp_to_tc,
+            pcp_to_tc: identity,
+            default_tc: 0,
+            tc_to_pg: [0, 0, 0, 3, 4, 0, 0, 7],
+            tc_to_queue: identity,
+        }
+    }
+}
+
 /// The maps of the file.
 pub(super) fn resolve(r: &mut Resolver<'_>) -> QosMaps {
     let given = &r.file.maps;
-    let mut azure = [1; DSCPS];
-    AZURE_DSCP.iter().for_each(|(dscp, tc)| azure[usize::from(*dscp)] = *tc);
-    let identity = std::array::from_fn(|i| i as u8);
+    let azure = QosMaps::azure();
     let classes = TRAFFIC_CLASSES as i64;
     QosMaps {
-        dscp_to_tc: map(r, "maps.dscp_to_tc", "traffic class", &given.dscp_to_tc, azure, classes),
-        pcp_to_tc: map(r, "maps.pcp_to_tc", "traffic class", &given.pcp_to_tc, identity, classes),
+        dscp_to_tc: map(r, "maps.dscp_to_tc", "traffic class", &given.dscp_to_tc, azure.dscp_to_tc, classes),
+        pcp_to_tc: map(r, "maps.pcp_to_tc", "traffic class", &given.pcp_to_tc, azure.pcp_to_tc, classes),
         default_tc: match given.default_tc {
             tc if (0..classes).contains(&tc) => tc as u8,
             tc => {
@@ -36,10 +50,10 @@ pub(super) fn resolve(r: &mut Resolver<'_>) -> QosMaps {
             "maps.tc_to_pg",
             "priority group",
             &given.tc_to_pg,
-            [0, 0, 0, 3, 4, 0, 0, 7],
+            azure.tc_to_pg,
             PRIORITY_GROUPS as i64,
         ),
-        tc_to_queue: map(r, "maps.tc_to_queue", "queue", &given.tc_to_queue, identity, 128),
+        tc_to_queue: map(r, "maps.tc_to_queue", "queue", &given.tc_to_queue, azure.tc_to_queue, 128),
     }
 }
 

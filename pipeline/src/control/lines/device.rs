@@ -3,8 +3,9 @@
 use super::number;
 use crate::control::DeviceOp;
 use crate::control::app_words;
+use crate::control::device::read_shaper;
 use crate::control::resolve::Problem;
-use sluice_asic::tm::AfcMode;
+use sluice_asic::tm::{AfcMode, Guarantee, ShaperConfig};
 
 /// The operation of a command; nothing if it has the wrong words.
 pub(super) fn command(command: &str, words: &[&str]) -> Result<Option<DeviceOp>, Problem> {
@@ -27,6 +28,32 @@ pub(super) fn command(command: &str, words: &[&str]) -> Result<Option<DeviceOp>,
         ("port_up" | "port_down", [port]) => {
             DeviceOp::SetPort { port: dev_port(port)?, up: command == "port_up" }
         }
+        ("port_pfc", [port, who]) => {
+            let program = match *who {
+                "program" => true,
+                "mac" => false,
+                other => return Err(Problem::unknown("PFC", other, ["mac", "program"])),
+            };
+            DeviceOp::SetPfc { port: dev_port(port)?, program }
+        }
+        ("port_shaper", [port, most]) => DeviceOp::ShapePort { port: dev_port(port)?, most: shaper(most)? },
+        ("queue_shaper", [port, queue, most]) => {
+            DeviceOp::ShapeQueue { port: dev_port(port)?, queue: small("queue", queue)?, most: shaper(most)? }
+        }
+        ("queue_guarantee", [port, queue, "off"]) => {
+            DeviceOp::GuaranteeQueue { port: dev_port(port)?, queue: small("queue", queue)?, least: None }
+        }
+        ("queue_guarantee", [port, queue, least, priority]) => {
+            let priority = small("priority", priority)?;
+            let least = shaper(least)?.map(|shaper| Guarantee { shaper, priority });
+            DeviceOp::GuaranteeQueue { port: dev_port(port)?, queue: small("queue", queue)?, least }
+        }
+        ("queue_schedule", [port, queue, priority, weight]) => DeviceOp::ScheduleQueue {
+            port: dev_port(port)?,
+            queue: small("queue", queue)?,
+            priority: small("priority", priority)?,
+            weight: u16::try_from(number("weight", weight)?).unwrap_or(u16::MAX),
+        },
         ("queue_pause" | "queue_resume", [port, queue]) => DeviceOp::PauseQueue {
             port: dev_port(port)?,
             queue: small("queue", queue)?,
@@ -56,6 +83,11 @@ fn pairs<'w>(words: &[&'w str]) -> Result<Vec<(&'w str, &'w str)>, Problem> {
         word.split_once('=').ok_or_else(|| Problem::new(format!("`{word}` is not of the form KEY=VALUE")))
     };
     words.iter().map(pair).collect()
+}
+
+/// `RATE:BURST`, or `off`.
+fn shaper(text: &str) -> Result<Option<ShaperConfig>, Problem> {
+    if text == "off" { Ok(None) } else { read_shaper(text).map(Some).map_err(Problem::new) }
 }
 
 fn small(what: &str, text: &str) -> Result<u8, Problem> {

@@ -13,6 +13,17 @@ pktgen_set_app 0 0 trigger=recirculation match=0x0102&&&0xff0f length=60 source_
 port_down 136
 port_down 8
 port_up 8
+port_pfc 16 program
+port_shaper 16 40Gbps:9216B
+port_shaper 24 40Gbps:9216B
+port_shaper 24 off
+queue_shaper 16 1 10Gbps:1500B
+queue_guarantee 16 2 1Gbps:3000B 5
+queue_guarantee 16 3 1Gbps:3000B 5
+queue_guarantee 16 3 off
+queue_schedule 16 4 6 100
+port_pfc 24 program
+port_pfc 24 mac
 queue_pause 16 3
 queue_pause 16 4
 queue_resume 16 4
@@ -44,6 +55,17 @@ fn lines_and_toml_make_the_same_state() {
         [((0, 0), false), ((1, 3), true)]
     );
     assert_eq!((device.down.len(), device.paused.len(), device.flow_control.len()), (1, 1, 1));
+    assert_eq!(
+        (
+            device.port_shapers.len(),
+            device.queue_shapers.len(),
+            device.guarantees.len(),
+            device.schedules.len()
+        ),
+        (1, 1, 1, 1)
+    );
+    assert_eq!(device.schedules[&(16, 4)], (6, 100));
+    assert_eq!(device.program_pfc.iter().copied().collect::<Vec<_>>(), [16]);
     let printed = entries::print(&program, &control);
     let by_toml = toml::parse(&program, &printed, "t").unwrap_or_else(|e| panic!("{}\n{printed}", e[0]));
     assert_eq!(state_of(by_toml), device);
@@ -74,6 +96,9 @@ fn mistakes_are_named() {
     let said = |text: &str| lines::parse(&program, text, "l").unwrap_err()[0].to_string();
     assert!(said("pktgen_enable 1").contains("expected pktgen_enable PIPE APP"));
     assert!(said("queue_flow_control 8 1 on").contains("xoff, credit, off"));
+    assert!(said("queue_shaper 8 1 fast").contains("`fast`; expected RATE:BURST"));
+    assert!(said("port_shaper 8 0bps:1B").contains("lets nothing pass"));
+    assert!(said("port_pfc 8 me").contains("there is no PFC `me`; expected one of: mac, program"));
     assert!(said("pktgen_set_app 0 300 trigger=pfc").contains("application 300; at most 255"));
     assert!(said("pktgen_set_app 0 1 periodic").contains("`periodic` is not of the form KEY=VALUE"));
     assert!(said("port_sideways 3").contains("port_sideways"));

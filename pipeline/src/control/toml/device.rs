@@ -2,10 +2,11 @@
 
 use super::{Rank, Reader, Value, start};
 use crate::control::app_words;
+use crate::control::device::read_shaper;
 use crate::control::resolve::Problem;
 use crate::control::{ControlOp, DeviceOp};
 use ::toml::de::{DeTable, DeValue};
-use sluice_asic::tm::AfcMode;
+use sluice_asic::tm::{AfcMode, Guarantee, ShaperConfig};
 
 impl Reader<'_> {
     fn device(&mut self, at: usize, op: DeviceOp) {
@@ -62,11 +63,19 @@ impl Reader<'_> {
     /// `[[port]]`
     pub(super) fn ports(&mut self, value: &Value<'_>) {
         for (at, body) in self.tables(value, "port") {
-            self.only(body, &["port", "up"], "port key");
+            self.only(body, &["port", "up", "pfc", "max"], "port key");
             let port = self.required_at_most(at, body, "port", "port", u16::MAX);
+            let most = self.shaper(body, "max");
             let up = self.flag(body, "up", true);
-            if let (Some(port), Some(up)) = (port, up) {
+            let program = body.get("pfc").map_or(Some(None), |value| self.program_pfc(value).map(Some));
+            if let (Some(port), Some(up), Some(program)) = (port, up, program) {
                 self.device(at, DeviceOp::SetPort { port, up });
+                if let Some(program) = program {
+                    self.device(at, DeviceOp::SetPfc { port, program });
+                }
+                if let Some(most) = most {
+                    self.device(at, DeviceOp::ShapePort { port, most: Some(most) });
+                }
             }
         }
     }
@@ -74,7 +83,18 @@ impl Reader<'_> {
     /// `[[queue]]`
     pub(super) fn queues(&mut self, value: &Value<'_>) {
         for (at, body) in self.tables(value, "queue") {
-            self.only(body, &["port", "queue", "paused", "flow_control"], "queue key");
+            let keys = [
+                "port",
+                "queue",
+                "paused",
+                "flow_control",
+                "max",
+                "min",
+                "min_priority",
+                "priority",
+                "weight",
+            ];
+            self.only(body, &keys, "queue key");
             let port = self.required_at_most(at, body, "port", "queue", u16::MAX);
             let queue = self.small(at, body, "queue", "queue");
             let paused = self.flag(body, "paused", false);
@@ -89,8 +109,36 @@ impl Reader<'_> {
                 if paused {
                     self.device(at, DeviceOp::PauseQueue { port, queue, paused });
                 }
+                self.turns(at, body, port, queue);
             }
         }
+    }
+
+    /// What a queue sends at most and gets at least, and when its turn is.
+    fn turns(&mut self, at: usize, body: &DeTable<'_>, port: u16, queue: u8) {
+        if let Some(most) = self.shaper(body, "max") {
+            self.device(at, DeviceOp::ShapeQueue { port, queue, most: Some(most) });
+        }
+        let word = |s: &mut Self, key: &str, most: u16| {
+            body.get(key).and_then(|value| s.at_most(value, &format!("`{key}`"), most))
+        };
+        let first = word(self, "min_priority", 7).unwrap_or(0) as u8;
+        if let Some(shaper) = self.shaper(body, "min") {
+            let least = Some(Guarantee { shaper, priority: first });
+            self.device(at, DeviceOp::GuaranteeQueue { port, queue, least });
+        }
+        let (priority, weight) = (word(self, "priority", 7), word(self, "weight", 1023));
+        if priority.is_some() || weight.is_some() {
+            let (priority, weight) = (priority.unwrap_or(0) as u8, weight.unwrap_or(1) as u16);
+            self.device(at, DeviceOp::ScheduleQueue { port, queue, priority, weight });
+        }
+    }
+
+    /// `RATE:BURST`.
+    fn shaper(&mut self, body: &DeTable<'_>, key: &str) -> Option<ShaperConfig> {
+        let value = body.get(key)?;
+        let text = self.text(value, &format!("`{key}`"))?;
+        self.ok(start(value), read_shaper(text).map_err(Problem::new))
     }
 
     /// `[[deflection]]`
@@ -103,6 +151,15 @@ impl Reader<'_> {
             if let (Some(pipe), Some(port), Some(queue)) = (pipe, port, queue) {
                 self.device(at, DeviceOp::SetDeflection { pipe, to: Some((port, queue)) });
             }
+        }
+    }
+
+    /// Whether the program does a port's PFC.
+    fn program_pfc(&mut self, value: &Value<'_>) -> Option<bool> {
+        match self.text(value, "`pfc`")? {
+            "program" => Some(true),
+            "mac" => Some(false),
+            other => self.fail(start(value), Problem::unknown("one to do PFC", other, ["mac", "program"])),
         }
     }
 

@@ -166,7 +166,7 @@ impl Reader<'_> {
         list.into_iter().collect()
     }
 
-    fn at_most(&mut self, value: &Value<'_>, what: &str, most: u16) -> Option<u16> {
+    pub(super) fn at_most(&mut self, value: &Value<'_>, what: &str, most: u16) -> Option<u16> {
         let number = self.number(value, what)?;
         match u16::try_from(number).ok().filter(|n| *n <= most) {
             Some(number) => Some(number),

@@ -30,7 +30,9 @@ impl<E: Executor> Switch<E> {
 
     /// Takes a MAC control frame whose last bit is on the wire at `last_bit`, if this is one: then it goes no further.
     pub(in crate::switch) fn mac_control(&mut self, port: u16, last_bit: Time, frame: &[u8]) -> bool {
-        let Some(flow) = &mut self.flow else { return false };
+        let Some(flow) = self.flow.as_mut().filter(|_| !self.ports[usize::from(port)].program_pfc) else {
+            return false;
+        };
         let Some(control) = classify::mac_control(frame) else { return false };
         self.totals.absorbed_mac_control();
         let Some(own) = flow.ports.get_mut(usize::from(port)) else { return true };
@@ -120,6 +122,9 @@ impl<E: Executor> Switch<E> {
         let mut ports: Vec<u16> = Vec::new();
         for edge in edges {
             let Some(own) = flow.ports.get_mut(usize::from(edge.port)) else { continue };
+            if self.ports[usize::from(edge.port)].program_pfc {
+                continue;
+            }
             own.tx.request(edge.priorities, edge.xoff);
             if !ports.contains(&edge.port) {
                 ports.push(edge.port);

@@ -55,7 +55,7 @@ impl FlowControl {
 
     /// What marking does to a packet in front of `q` bytes.
     #[inline]
-    fn decide(&mut self, port: u16, queue: u8, q: Bytes, ecn: Ecn) -> Mark {
+    fn decide(&mut self, (port, queue): (u16, u8), q: Bytes, (ecn, colour): (Ecn, Colour)) -> Mark {
         let of = self.config.ports.get(usize::from(port)).and_then(|p| p.queues.get(usize::from(queue)));
         let Some(profile) = of.and_then(|q| q.ecn).and_then(|e| self.config.ecn.get(usize::from(e))) else {
             return Mark::Pass;
@@ -69,7 +69,7 @@ impl FlowControl {
         if !profile.may_act(q) {
             return Mark::Pass;
         }
-        profile.decide(q, Colour::Green, ecn, self.random.draw(32) as u32)
+        profile.decide(q, colour, ecn, self.random.draw(32) as u32)
     }
 }
 
@@ -95,7 +95,7 @@ impl<E: Executor> Switch<E> {
             bytes,
             in_port: TmPort(info.port),
             pg,
-            colour: Colour::Green,
+            colour: info.colour,
             copies: info.flow.copies,
         };
         let own = flow.ports.get(usize::from(port)).and_then(|p| p.queues.get(usize::from(queue)));
@@ -104,7 +104,7 @@ impl<E: Executor> Switch<E> {
         let mut rule = dropping.then_some(Rule::Watchdog);
         if rule.is_none() && (at_enqueue || info.flow.ecn == Ecn::NotEct) {
             let found = self.tm.queued_bytes(TmPort(port), QueueId(queue));
-            match flow.decide(port, queue, found, info.flow.ecn) {
+            match flow.decide((port, queue), found, (info.flow.ecn, info.colour)) {
                 Mark::Pass => {}
                 Mark::Ce => self.info[packet.index()].flow.ce = true,
                 Mark::Drop => rule = Some(Rule::Wred),
@@ -131,8 +131,10 @@ impl<E: Executor> Switch<E> {
     pub(in crate::switch) fn left_queue(&mut self, now: Time, port: u16, out: &Dequeued<Packet>) {
         let Some(flow) = &mut self.flow else { return };
         if flow.config.choices.mark_point == MarkPoint::Dequeue {
-            let ecn = self.info[out.handle.index()].flow.ecn;
-            if ecn == Ecn::Ect && flow.decide(port, out.queue.0, out.left_bytes, ecn) == Mark::Ce {
+            let info = &self.info[out.handle.index()];
+            let (ecn, colour) = (info.flow.ecn, info.colour);
+            if ecn == Ecn::Ect && flow.decide((port, out.queue.0), out.left_bytes, (ecn, colour)) == Mark::Ce
+            {
                 self.info[out.handle.index()].flow.ce = true;
             }
         }

@@ -1,0 +1,57 @@
+//! `--obey-pfc`: captures behind senders that obey pauses over a cable.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod support;
+
+use serde_json::Value;
+use support::{json, sluice};
+
+fn replay(more: &[&str]) -> Value {
+    let args = [&["replay", "pfc", "--json"][..], more].concat();
+    json(&sluice(&args))
+}
+
+/// The sample's burst to the host at 25G pauses its sender; without obeying, all of it is in the queue at once.
+#[test]
+fn a_sender_that_obeys_holds_packets_back() {
+    let free = replay(&[]);
+    assert_eq!(free["obey_pfc"], Value::Null);
+    let depth = |v: &Value| {
+        let queues = v["queues"].as_array().unwrap();
+        queues
+            .iter()
+            .filter(|q| q["dev_port"] == 296)
+            .map(|q| q["max_cells"].as_u64().unwrap())
+            .max()
+            .unwrap()
+    };
+    let mut last = 0;
+    for cable in ["1m", "300m"] {
+        let obeyed = replay(&["--obey-pfc", "--cable", cable]);
+        let port = &obeyed["obey_pfc"]["ports"][0];
+        assert!(port["held_back"].as_u64().unwrap() > 50, "{port}");
+        assert!(
+            port["delay_ns"]["most"].as_f64().unwrap() > 1_000.0 && port["pauses"].as_u64() >= Some(1),
+            "{port}"
+        );
+        assert_eq!(port["unsent"], 0);
+        assert_eq!(obeyed["packets"]["in"], free["packets"]["in"]);
+        assert_eq!(obeyed["packets"]["dropped"], 0);
+        // What was on its way when the pause was asked for: the longer the cable, the more.
+        assert!(depth(&obeyed) < depth(&free) && depth(&obeyed) > last, "{cable}: {}", depth(&obeyed));
+        last = depth(&obeyed);
+    }
+}
+
+/// The MACs' PFC under a shared buffer is obeyed as well, and batches and the text agree with the JSON.
+#[test]
+fn pauses_of_the_macs_are_obeyed() {
+    let profile = "--buffer";
+    let obeyed = replay(&[profile, "chip", "--obey-pfc", "--cable", "40m"]);
+    assert_eq!(obeyed["packets"]["dropped"], 0);
+    let text = sluice(&["replay", "pfc", "--obey-pfc", "--cable", "40m"]);
+    let text = String::from_utf8(text.stdout).unwrap();
+    assert!(text.contains("senders obey PFC over 40 m:"), "{text}");
+    let refused = sluice(&["replay", "pfc", "--cable", "40m"]);
+    assert_eq!(refused.status.code(), Some(2));
+}

@@ -1,0 +1,229 @@
+//! Egress of `ecn-mark`: the law and the mark. What may not live here: forwarding, and where thresholds come from.
+//!
+//! A product of a probability and a depth is more than an action can compute. The line from (Kmin, 0) to (Kmax, Pmax) is
+//! the probability that a coin that falls with Pmax falls *and* a threshold that lies anywhere between Kmin and Kmax,
+//! all places equally likely, lies below the depth. Both are draws and comparisons.
+//!
+//! The threshold needs a draw below `Kmax - Kmin`, which is no power of two. The random number is cut to the next power
+//! of two above; one that is still too large does not count, and the packet takes the mirror image of the threshold of
+//! the packet before. The image of a threshold is as likely as the threshold, so the law holds exactly; and because what
+//! follows a high one is low, counts of marks scatter no more than independent draws would.
+
+use crate::forwarding::Ipv6Front;
+use sluice_pipeline::build::net::ether_type::{IPV4, IPV6, VLAN};
+use sluice_pipeline::build::net::{Ethernet, Vlan};
+use sluice_pipeline::build::*;
+
+/// Rows of thresholds.
+pub(super) const ROWS: u32 = 16;
+/// A threshold that no queue reaches.
+const NEVER: u64 = 1 << 20;
+/// Bits of a queue depth.
+const DEPTH_BITS: u16 = 19;
+
+const ECT_1: u64 = 1;
+const ECT_0: u64 = 2;
+const CE: u64 = 3;
+
+/// The IPv4 header up to its checksum
+#[derive(Header, Debug)]
+#[expect(dead_code, reason = "fields that no statement names")]
+struct Ipv4Front {
+    /// 4
+    version: Bits<4>,
+    /// Header length in 32-bit words
+    ihl: Bits<4>,
+    /// Differentiated services code point
+    dscp: Bits<6>,
+    /// Explicit congestion notification
+    ecn: Bits<2>,
+    /// Bytes of header and payload
+    total_len: Bits<16>,
+    /// Identifies fragments
+    identification: Bits<16>,
+    /// Flags and fragment offset
+    fragment: Bits<16>,
+    /// Hops left
+    ttl: Bits<8>,
+    /// Protocol of what follows
+    protocol: Bits<8>,
+    /// Ones' complement checksum of the header
+    checksum: Bits<16>,
+}
+
+/// Per-packet metadata
+#[derive(Header, Debug)]
+struct Meta {
+    /// Row of thresholds
+    row: Bits<8>,
+    /// Cells that the packet leaves behind
+    depth: Bits<32>,
+    /// `Kmin` and `Kmax` of the row, in cells
+    kmin: Bits<32>,
+    kmax: Bits<32>,
+    /// `Kmax - Kmin`, and one less
+    width: Bits<32>,
+    last: Bits<32>,
+    /// How far the depth is above `Kmin` and `Kmax`, 0 if it is not
+    above: Bits<32>,
+    beyond: Bits<32>,
+    /// Random numbers
+    coin: Bits<32>,
+    draw: Bits<32>,
+    /// 0 if the draw is not below the width
+    fits: Bits<32>,
+    /// Threshold, counted from `Kmin`
+    threshold: Bits<32>,
+    /// 0 if the depth is not above the threshold
+    over: Bits<32>,
+    /// 1 if the coin fell
+    fell: Bits<1>,
+    /// 1 if the packet is to be marked
+    mark: Bits<1>,
+}
+
+/// Declares all of egress.
+#[stage_program]
+pub(super) fn egress(eg: &GressBuilder<'_>) {
+    let (ethernet, vlan) = (eg.header::<Ethernet>(), eg.header::<Vlan>());
+    let (ipv4, ipv6) = (eg.header::<Ipv4Front>(), eg.header::<Ipv6Front>());
+    let m = eg.metadata::<Meta>();
+    let queue = eg.intrinsic::<tna::Egress>();
+    let start = eg.state().extract(ethernet).select(ethernet.ether_type);
+    let parse_vlan = eg.state().extract(vlan).select(vlan.ether_type);
+    let parse_ipv4 = eg.state().extract(ipv4);
+    let parse_ipv6 = eg.state().extract(ipv6);
+    start.on(VLAN, parse_vlan);
+    for state in [start, parse_vlan] {
+        state.on(IPV4, parse_ipv4).on(IPV6, parse_ipv6);
+    }
+    eg.start(start);
+
+    let set_row = eg.action(|a, row: Arg<8>| m.row = row);
+    /// Port and queue to a row of thresholds; queues without one are not marked
+    let profile =
+        eg.table([exact(queue.egress_port), exact(queue.egress_qid)]).actions([set_row]).size(4096).build();
+
+    /// Cells up to which nothing is marked, by row
+    let kmin = eg.register::<32>(size(ROWS).init(NEVER));
+    let get_kmin = eg.register_action(kmin, |r| r.out = r.value);
+    /// Cells beyond which everything is marked, by row
+    let kmax = eg.register::<32>(size(ROWS).init(NEVER));
+    let get_kmax = eg.register_action(kmax, |r| r.out = r.value);
+    /// Probability at Kmax, by row, in parts of 2^32; the largest value is taken for certainty
+    let pmax = eg.register::<32>(ROWS);
+    let toss = eg.register_action(pmax, |r| {
+        if m.coin < r.value {
+            r.out = 1;
+        }
+    });
+    /// The last threshold of each row, counted from Kmin
+    let threshold = eg.register::<32>(ROWS);
+    let fresh = eg.register_action(threshold, |r| {
+        r.value = m.draw;
+        r.out = r.value;
+    });
+    let mirrored = eg.register_action(threshold, |r| {
+        r.value = m.last - r.value;
+        r.out = r.value;
+    });
+    let coins = eg.random::<32>();
+    let draws = eg.random::<32>();
+
+    let cut = eg.action(|a, mask: Arg<32>| m.draw = m.draw & mask);
+    /// Cuts the draw to the power of two above the width
+    let spread = eg.table([ternary(m.width)]).actions([cut]).default_with(cut, [0]);
+    let spread = spread.entries(powers(cut)).build();
+    let marks = marks(eg, ipv4, ipv6, queue);
+
+    eg.control(|c| {
+        m.depth = queue.deq_qdepth.cast::<32>();
+        m.coin = coins.get();
+        m.draw = draws.get();
+        if profile.apply().hit() {
+            m.kmin = get_kmin.execute(m.row);
+            m.kmax = get_kmax.execute(m.row);
+            m.fell = toss.execute(m.row);
+            m.width = m.kmax.sat_sub(m.kmin);
+            m.above = m.depth.sat_sub(m.kmin);
+            m.beyond = m.depth.sat_sub(m.kmax);
+            spread.apply();
+            m.last = m.width - 1;
+            m.fits = m.width.sat_sub(m.draw);
+            if m.fits == 0 {
+                m.threshold = mirrored.execute(m.row);
+            } else {
+                m.threshold = fresh.execute(m.row);
+            }
+            m.over = m.above.sat_sub(m.threshold);
+            if m.beyond != 0 {
+                m.mark = 1;
+            } else if m.over != 0 && m.fell == 1 {
+                m.mark = 1;
+            }
+            if m.mark == 1 {
+                if ipv4.is_valid() {
+                    marks.ipv4.apply();
+                } else if ipv6.is_valid() {
+                    marks.ipv6.apply();
+                }
+            }
+        }
+    });
+    eg.deparser().emit(ethernet).emit(vlan).emit(ipv4).emit(ipv6);
+}
+
+/// One row per power of two: the highest bit that a width has, to a mask of all bits up to it.
+fn powers(cut: ActionRef) -> [Row<1>; DEPTH_BITS as usize] {
+    std::array::from_fn(|bit| {
+        let (value, below) = (1u128 << bit, (1u128 << bit) - 1);
+        Row::new([Cell::Masked(value, 0xffff_ffff ^ below)], cut, vec![value | below])
+    })
+}
+
+/// Tables that write the mark.
+#[derive(Clone, Copy, Debug)]
+struct Marks {
+    ipv4: TableRef,
+    ipv6: TableRef,
+}
+
+/// The checksum of RFC 1624: the mark adds one to the word of an ECT(0) packet and two to that of an ECT(1) packet, so its
+/// complement loses as much, and one more where it passes zero. A checksum that was wrong stays as wrong as it was.
+#[stage_program]
+fn marks(eg: &GressBuilder<'_>, ipv4: Hdr<Ipv4Front>, ipv6: Hdr<Ipv6Front>, queue: tna::Egress) -> Marks {
+    /// Packets marked, by dev_port
+    let marked = eg.counter(512, CounterKind::PacketsAndBytes);
+    let [less_1, less_2, less_3] = [1, 2, 3].map(|less: u64| {
+        eg.named(&format!("mark_less_{less}"), "Marks an IPv4 packet and lowers its checksum").action(|a| {
+            a.set(ipv4.ecn, CE);
+            a.set(ipv4.checksum, ipv4.checksum - less);
+            a.run(marked.count(queue.egress_port));
+        })
+    });
+    let as_it_is = eg.action(|_a| {});
+    /// Marks what can be marked
+    let mark_ipv4 = eg
+        .table([ternary(ipv4.ecn), ternary(ipv4.checksum)])
+        .actions([less_1, less_2, less_3, as_it_is])
+        .default(as_it_is)
+        .entries(entries![
+            (ECT_0, 0) => less_2,
+            (ECT_0, _) => less_1,
+            (ECT_1, 0 &&& 0xfffe) => less_3,
+            (ECT_1, _) => less_2,
+        ])
+        .build();
+    let mark = eg.named("mark_flow", "Marks an IPv6 packet").action(|a| {
+        a.set(ipv6.ecn, CE);
+        a.run(marked.count(queue.egress_port));
+    });
+    /// Marks what can be marked
+    let mark_ipv6 = eg
+        .table([exact(ipv6.ecn)])
+        .actions([mark, as_it_is])
+        .default(as_it_is)
+        .entries(entries![(ECT_0) => mark, (ECT_1) => mark])
+        .build();
+    Marks { ipv4: mark_ipv4, ipv6: mark_ipv6 }
+}

@@ -1,0 +1,64 @@
+//! What `ecn-mark` starts with, on any port map.
+//!
+//! | destination | port |
+//! |---|---|
+//! | 10.9.9.9/32 | the host on port 20, which runs at 25G: bursts to it are marked |
+//! | anything else | port 16 |
+//!
+//! There is a row of thresholds for each speed that ports can have; every queue of a front-panel port but the control
+//! queue is marked by its port's row. What may not live here: tables.
+
+use super::Params;
+use crate::forwarding;
+use crate::setup::{Ops, Setup, SetupError, front_port};
+use sluice_asic::port::PortMap;
+use sluice_asic::units::{BitRate, Bytes};
+use sluice_pipeline::build::params::Params as _;
+use sluice_pipeline::ir::{KeyValue, Program};
+use std::net::Ipv4Addr;
+
+const HOST: u16 = 20;
+const OTHER: u16 = 16;
+const HOST_ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 9, 9, 9);
+const HOST_GBPS: u64 = 25;
+/// Speed at which thresholds are those of the parameters.
+const REFERENCE_GBPS: u64 = 25;
+/// The row of each speed, in Gb/s.
+const SPEEDS: [u64; 8] = [10, 25, 40, 50, 100, 200, 400, 800];
+/// Queues that traffic is put in.
+const QUEUES: u8 = 8;
+
+pub(super) fn default_setup(program: &Program, ports: &PortMap) -> Result<Setup, SetupError> {
+    let mut p = Params::default();
+    for given in &program.params {
+        // Values that the program was built with are accepted again.
+        _ = p.set(&given.key, &given.value);
+    }
+    let mut ops = Ops::new(program);
+    let ((host, host_port), (_, other)) = (front_port(ports, HOST)?, front_port(ports, OTHER)?);
+    forwarding::entries(&mut ops, &[(HOST_ADDRESS, 32, host_port)], other)?;
+    for (row, gbps) in (0..).zip(SPEEDS) {
+        let cells = |bytes: u32| {
+            let scaled = u64::from(bytes) * if p.scaled { gbps } else { REFERENCE_GBPS } / REFERENCE_GBPS;
+            Bytes(scaled).get() / ports.cell().get().max(1)
+        };
+        ops.register("kmin", row, cells(p.kmin))?;
+        ops.register("kmax", row, cells(p.kmax))?;
+        ops.register("pmax", row, chance(p.pmax))?;
+    }
+    let slow = BitRate::from_gbps(HOST_GBPS);
+    for port in ports.front_ports() {
+        let speed = if port.front() == Some(host) { slow } else { port.speed };
+        let Some(row) = SPEEDS.iter().position(|gbps| BitRate::from_gbps(*gbps) == speed) else { continue };
+        for queue in (0..QUEUES).filter(|queue| u32::from(*queue) != p.control_queue) {
+            let key = [KeyValue::Exact(port.dev_port.number().into()), KeyValue::Exact(queue.into())];
+            ops.entry("profile", key, "set_row", [row as u128])?;
+        }
+    }
+    Ok(Setup { ops: ops.into_vec(), port_speeds: vec![(host, slow)] })
+}
+
+/// A probability in hundredths of a percent as parts of 2^32; certainty as the largest number.
+fn chance(hundredths: u32) -> u64 {
+    ((u64::from(hundredths) << 32) / 10_000).min(u32::MAX.into())
+}

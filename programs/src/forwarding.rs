@@ -1,0 +1,123 @@
+//! Forwarding of programs whose subject is another one: IPv4 by longest prefix, anything else to one port, the queue by
+//! DSCP.
+//!
+//! What lives here: headers of ingress, its parser as far as IP, the tables and their default entries. What may not:
+//! what a program does beside that.
+
+use crate::setup::{Ops, SetupError, ipv4_prefix};
+use sluice_pipeline::build::net::ether_type::{IPV4, IPV6, VLAN};
+use sluice_pipeline::build::net::{Ethernet, Ipv4, Vlan};
+use sluice_pipeline::build::*;
+use sluice_pipeline::ir::KeyValue;
+use std::net::Ipv4Addr;
+
+/// Queues of IP packets by DSCP, as SONiC's maps have them; any other DSCP has [`OTHER_QUEUE`] (facts: buffer §1.8).
+/// What is no IP stays in queue 0.
+const QUEUES: [(u8, u8); 6] = [(3, 3), (4, 4), (5, 2), (8, 0), (46, 5), (48, 6)];
+const OTHER_QUEUE: u8 = 1;
+
+/// The first four bytes of an IPv6 header: all that is looked at
+#[derive(Header, Debug)]
+#[expect(dead_code, reason = "fields that no statement names")]
+pub(crate) struct Ipv6Front {
+    /// 6
+    pub(crate) version: Bits<4>,
+    /// Differentiated services code point
+    pub(crate) dscp: Bits<6>,
+    /// Explicit congestion notification
+    pub(crate) ecn: Bits<2>,
+    /// Flow label
+    pub(crate) flow_label: Bits<20>,
+}
+
+/// What ingress parses and keeps.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Headers<'b> {
+    pub(crate) ethernet: Hdr<Ethernet>,
+    pub(crate) vlan: Hdr<Vlan>,
+    pub(crate) ipv4: Hdr<Ipv4>,
+    pub(crate) ipv6: Hdr<Ipv6Front>,
+    /// Extracts the Ethernet header; programs add EtherTypes of their own.
+    pub(crate) parse_ethernet: StateRef<'b>,
+}
+
+/// Declares headers and parser states: Ethernet, one 802.1Q tag, IPv4 or IPv6.
+#[stage_program]
+pub(crate) fn headers<'b>(ig: &GressBuilder<'b>) -> Headers<'b> {
+    let (ethernet, vlan) = (ig.header::<Ethernet>(), ig.header::<Vlan>());
+    let (ipv4, ipv6) = (ig.header::<Ipv4>(), ig.header::<Ipv6Front>());
+    let parse_ethernet = ig.state().extract(ethernet).select(ethernet.ether_type);
+    let parse_vlan = ig.state().extract(vlan).select(vlan.ether_type);
+    let parse_ipv4 = ig.state().extract(ipv4);
+    let parse_ipv6 = ig.state().extract(ipv6);
+    parse_ethernet.on(VLAN, parse_vlan);
+    for state in [parse_ethernet, parse_vlan] {
+        state.on(IPV4, parse_ipv4).on(IPV6, parse_ipv6);
+    }
+    Headers { ethernet, vlan, ipv4, ipv6, parse_ethernet }
+}
+
+/// The tables of forwarding.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tables {
+    ipv4_route: TableRef,
+    elsewhere: TableRef,
+    ipv4_class: TableRef,
+    ipv6_class: TableRef,
+}
+
+/// Declares the tables.
+#[stage_program]
+pub(crate) fn tables(ig: &GressBuilder<'_>, h: Headers<'_>, routes: u32) -> Tables {
+    let tm = ig.intrinsic::<tna::ForTm>();
+    let Headers { ipv4, ipv6, .. } = h;
+    let nowhere = ig.drop_label("No port for this destination");
+    let refuse = ig.action(|a| drop(nowhere));
+    let to_port = ig.action(|a, port: Arg<9>| tm.ucast_egress_port = port);
+    /// Longest prefix to port
+    let ipv4_route =
+        ig.table([lpm(ipv4.dst)]).actions([to_port, refuse]).default(refuse).size(routes).build();
+    let elsewhere_to = ig.action(|a, port: Arg<9>| tm.ucast_egress_port = port);
+    /// The port of what is no IPv4; the control plane sets it
+    let elsewhere = ig.table([]).actions([elsewhere_to]).default_with(elsewhere_to, [0x1ff]).build();
+    let set_queue = ig.action(|a, queue: Arg<7>| tm.qid = queue);
+    let other = [u64::from(OTHER_QUEUE)];
+    /// DSCP to queue
+    let ipv4_class =
+        ig.table([exact(ipv4.dscp)]).actions([set_queue]).default_with(set_queue, other).size(64).build();
+    /// DSCP to queue
+    let ipv6_class =
+        ig.table([exact(ipv6.dscp)]).actions([set_queue]).default_with(set_queue, other).size(64).build();
+    Tables { ipv4_route, elsewhere, ipv4_class, ipv6_class }
+}
+
+/// Gives a data packet its port and queue.
+pub(crate) fn forward(c: &mut Control<'_>, h: Headers<'_>, t: Tables) {
+    c.if_(h.ipv4.is_valid(), |c| {
+        c.run(t.ipv4_route.apply());
+        c.run(t.ipv4_class.apply());
+    })
+    .else_(|c| {
+        c.run(t.elsewhere.apply());
+        c.if_(h.ipv6.is_valid(), |c| c.run(t.ipv6_class.apply()));
+    });
+}
+
+/// The default entries: these prefixes to their dev_ports, all else to `other`.
+pub(crate) fn entries(
+    ops: &mut Ops<'_>,
+    routes: &[(Ipv4Addr, u16, u16)],
+    other: u16,
+) -> Result<(), SetupError> {
+    ops.entry("ipv4_route", [ipv4_prefix(Ipv4Addr::UNSPECIFIED, 0)], "to_port", [other.into()])?;
+    for &(network, len, port) in routes {
+        ops.entry("ipv4_route", [ipv4_prefix(network, len)], "to_port", [port.into()])?;
+    }
+    ops.default("elsewhere", "elsewhere_to", [other.into()])?;
+    for (dscp, queue) in QUEUES {
+        for table in ["ipv4_class", "ipv6_class"] {
+            ops.entry(table, [KeyValue::Exact(dscp.into())], "set_queue", [queue.into()])?;
+        }
+    }
+    Ok(())
+}

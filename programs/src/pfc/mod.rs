@@ -1,0 +1,82 @@
+//! `pfc`: priority flow control by the program instead of the MAC.
+//!
+//! *Obeying* (Tofino 2). A port hands its PFC frames to the pipeline (`port_pfc PORT program`). Ingress looks at one
+//! priority of a frame after the other: it notes until when the queue is paused and sends the queue a flow-control word.
+//! Quanta are kept by a packet that goes around on the pipe's recirculation port as long as the pause lasts; when the time
+//! is over it sends the word that lets the queue go on.
+//!
+//! *Asking*. Egress sees how many cells a packet of a lossless queue leaves behind. Above `xoff` the port by which the
+//! packet came gets a PFC frame, made of a mirror copy that consists of nothing but its header; below `xon` it gets one
+//! that ends the pause.
+//!
+//! *The watchdog*. A queue that is paused for longer than `detection_time` without a break is let go; pauses of its
+//! priority count for nothing and egress drops its packets, until none has come for `restoration_time`.
+//!
+//! What may not live here: other programs, and anything called per packet.
+//!
+//! | file | what it says |
+//! |---|---|
+//! | `params` | what users can set |
+//! | `headers` | headers |
+//! | `ingress` | parser, forwarding, who gets which packet |
+//! | `obey` | frames and timers: pauses, their ends, storms |
+//! | `egress` | depths, storms, frames that ask for pauses |
+//! | `entries` | what the program starts with |
+//! | `pfc.p4` | the same program in P4_16 for TNA |
+
+mod egress;
+mod entries;
+mod headers;
+mod ingress;
+mod obey;
+mod params;
+
+pub use params::Params;
+
+use crate::catalog::{ProgramError, StageProgram};
+use crate::setup::{Setup, SetupError};
+use sluice_asic::port::PortMap;
+use sluice_pipeline::build::Builder;
+use sluice_pipeline::build::params::{ParamInfo, Params as _};
+use sluice_pipeline::ir::Program;
+
+const NAME: &str = "pfc";
+const SUMMARY: &str = "Obeys PFC by flow-control words, asks for pauses by queue depth, and ends pause storms, all in the data plane";
+
+/// The program `pfc`.
+#[derive(Clone, Copy, Debug)]
+pub struct Pfc;
+
+impl StageProgram for Pfc {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn summary(&self) -> &'static str {
+        SUMMARY
+    }
+
+    fn params(&self) -> Vec<ParamInfo> {
+        Params::default().list()
+    }
+
+    fn build(&self, sets: &[(String, String)]) -> Result<Program, ProgramError> {
+        let mut p = Params::default();
+        for (key, value) in sets {
+            p.set(key, value).map_err(|source| ProgramError::Param { program: NAME, source })?;
+        }
+        p.check(NAME)?;
+        let b = Builder::new(NAME, SUMMARY);
+        ingress::ingress(&b.ingress(), &p);
+        egress::egress(&b.egress(), &p);
+        b.finish(&p).map_err(|diags| ProgramError::Illegal { program: NAME, diags })
+    }
+
+    fn default_setup(&self, program: &Program, ports: &PortMap) -> Result<Setup, SetupError> {
+        entries::default_setup(program, ports)
+    }
+
+    fn p4(&self) -> &'static str {
+        include_str!("pfc.p4")
+    }
+}

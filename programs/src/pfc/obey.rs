@@ -1,0 +1,399 @@
+//! Pauses by the program: PFC frames, timers, storms (Tofino 2). What may not live here: forwarding.
+//!
+//! Four registers hold what is known of a queue, in this order in the pipeline: whether it is stormed, until when it is
+//! paused, since when without a break, and when the last pause came. Times are low bits of the global stamp; zero says
+//! that there is none.
+//!
+//! A pause whose register held no time sends a timer on its way: a mirror copy that is nothing but a tag. It comes by
+//! once a lap of about a microsecond and finds the time that the last frame has set, so that later frames lengthen,
+//! shorten or end a pause without a timer of their own. Should a timer be lost, the next frame finds a time long past
+//! and sends another.
+
+use super::Params;
+use super::headers::{Control8808, FRAME, OVER, PAUSED, PFC, STORMED, TIMER, Tag};
+use super::ingress::{LAP_PORT, Parsed, Ways};
+use crate::forwarding;
+use sluice_pipeline::build::*;
+
+/// Elements of a register: local port and priority.
+pub(super) const SLOTS: u32 = 1024;
+/// A time so far back that its timer must be lost, ns.
+const LOST: u64 = 16_384;
+/// Nanoseconds per tick of the watchdog's times, as a power of two.
+const TICK_BITS: u16 = 10;
+/// The bits of a dev_port that name its pipe.
+const PIPE_BITS: u64 = 0x180;
+/// Mirror session of the timers of pipe 0; those of the others follow.
+pub(super) const TIMER_SESSIONS: u64 = 200;
+
+/// Metadata of frames and timers
+#[derive(Header, Debug)]
+pub(super) struct Meta {
+    /// Port that the frame came in by
+    port: Bits<16>,
+    /// The priority that this pass is about
+    class: Bits<8>,
+    /// Priorities that wait for a pass
+    rest: Bits<8>,
+    /// Its quanta, and in 32 bits
+    quanta: Bits<16>,
+    time: Bits<32>,
+    /// They, as many times as the line is slower than 400G: two summands
+    scaled: Bits<32>,
+    more: Bits<32>,
+    /// Their sum, a quarter and a thirty-second part of it
+    base: Bits<32>,
+    quarter: Bits<32>,
+    part: Bits<32>,
+    /// The time now, ns, and ticks
+    now: Bits<32>,
+    tick: Bits<32>,
+    /// When the pause ends, ns
+    until: Bits<32>,
+    /// The queue: element of registers, and flow-control word with credit 0
+    slot: Bits<16>,
+    word: Bits<32>,
+    /// The pipe's bits of a dev_port
+    pipe: Bits<9>,
+    /// Mirror session of timers
+    session: Bits<10>,
+    /// 1: its queue is stormed
+    stormed: Bits<8>,
+    /// 1: a timer is to be sent
+    arm: Bits<1>,
+    /// 1: the pause is over; it lasts too long; the storm is over
+    ended: Bits<1>,
+    long: Bits<1>,
+    quiet: Bits<1>,
+}
+
+/// Tables, actions and register actions of frames and timers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Obey {
+    m: Meta,
+    ingress_port: Ro<9>,
+    stamp: Ro<48>,
+    pick: TableRef,
+    widen: HashRef<32>,
+    ticks: HashRef<32>,
+    queue: TableRef,
+    is_stormed: RegisterActionRef,
+    set_stormed: ActionRef,
+    clear_stormed: ActionRef,
+    pause_until: RegisterActionRef,
+    end_pause: ActionRef,
+    check_pause: RegisterActionRef,
+    forget_pause: ActionRef,
+    begin: ActionRef,
+    forget: ActionRef,
+    check_age: RegisterActionRef,
+    hear: ActionRef,
+    check_quiet: RegisterActionRef,
+    pause: ActionRef,
+    resume: ActionRef,
+    arm: ActionRef,
+    again: ActionRef,
+    lap: ActionRef,
+    done: ActionRef,
+    expired: ActionRef,
+    storms: CounterRef,
+}
+
+/// Declares what frames and timers need.
+#[stage_program]
+pub(super) fn obey(ig: &GressBuilder<'_>, p: &Params, h: Parsed<'_>) -> Obey {
+    let Parsed { tag, control, .. } = h;
+    let m = ig.metadata::<Meta>();
+    let port = ig.intrinsic::<tna::Ingress>();
+    let prsr = ig.intrinsic::<tna::FromParser>();
+    let tm = ig.intrinsic::<tna::ForTm>();
+    let flow = ig.intrinsic::<tna::FlowControl>();
+    let mirror = ig.intrinsic::<tna::ForMirror>();
+    let timer = ig.header::<Tag>();
+
+    /// 1 while a queue is stormed
+    let stormed = ig.register::<8>(SLOTS);
+    let is_stormed = ig.register_action(stormed, |r| r.out = r.value);
+    let set_stormed_in = ig.register_action(stormed, |r| r.value = 1);
+    let clear_stormed_in = ig.register_action(stormed, |r| r.value = 0);
+
+    /// Until when a queue is paused, ns; 0 if no timer is on its way
+    let paused_until = ig.register::<32>(SLOTS);
+    /// Notes the end of a pause; says whether a timer is needed
+    let pause_until = ig.register_action(paused_until, |r| {
+        if r.value == 0 || m.now - r.value > LOST {
+            r.out = 1;
+        }
+        r.value = m.until;
+    });
+    /// Ends a pause; its timer finds that
+    let end_pause_in = ig.register_action(paused_until, |r| {
+        if r.value != 0 {
+            r.value = m.now;
+        }
+    });
+    /// Whether the pause is over; then nothing is left of it
+    let check_pause = ig.register_action(paused_until, |r| {
+        if r.value == 0 || serial(le(r.value, m.now)) {
+            r.value = 0;
+            r.out = 1;
+        }
+    });
+    let forget_pause_in = ig.register_action(paused_until, |r| r.value = 0);
+
+    /// Since when a queue has been paused without a break, ticks
+    let paused_since = ig.register::<32>(SLOTS);
+    let begin_in = ig.register_action(paused_since, |r| {
+        if r.value == 0 {
+            r.value = m.tick;
+        }
+    });
+    let forget_in = ig.register_action(paused_since, |r| r.value = 0);
+    /// Whether the pause lasts too long
+    let check_age = ig.register_action(paused_since, |r| {
+        if m.tick - r.value > in_ticks(p.detection_time) {
+            r.out = 1;
+        }
+    });
+
+    /// When the last pause of a queue came, ticks
+    let heard = ig.register::<32>(SLOTS);
+    let hear_in = ig.register_action(heard, |r| r.value = m.tick);
+    /// Whether none has come for long
+    let check_quiet = ig.register_action(heard, |r| {
+        if m.tick - r.value > in_ticks(p.restoration_time) {
+            r.out = 1;
+        }
+    });
+
+    /// Pauses obeyed, by local port and priority
+    let pauses = ig.counter(SLOTS, CounterKind::Packets);
+    /// Pauses that ended by themselves, by local port and priority
+    let expiries = ig.counter(SLOTS, CounterKind::Packets);
+    /// Storms, by local port and priority
+    let storms = ig.counter(SLOTS, CounterKind::Packets);
+    let pause = ig.action(|a| {
+        flow.adv_flow_ctl = m.word | 1;
+        pauses.count(m.slot);
+    });
+    let resume = ig.action(|a| flow.adv_flow_ctl = m.word);
+    let expired = ig.action(|a| expiries.count(m.slot));
+    /// A timer for the queue
+    let arm = ig.action(|a| {
+        timer.kind = TIMER;
+        timer.state = PAUSED;
+        timer.slot = m.slot;
+        timer.port = m.port;
+        timer.word = m.word;
+        mirror.mirror_type = 1;
+    });
+    /// The frame comes again for its other priorities
+    let again = ig.action(|a| {
+        tag.set_valid();
+        tag.kind = FRAME;
+        tag.port = m.port;
+        control.enabled = m.rest;
+        tm.ucast_egress_port = m.pipe | u64::from(LAP_PORT);
+    });
+    /// The timer comes again
+    let lap = ig.action(|a| tm.ucast_egress_port = port.ingress_port);
+    // Actions of their own: what one action touches stands in one stage, and these do not.
+    let set_stormed = ig.action(|a| set_stormed_in.execute(m.slot));
+    let clear_stormed = ig.action(|a| clear_stormed_in.execute(m.slot));
+    let end_pause = ig.action(|a| end_pause_in.execute(m.slot));
+    let forget_pause = ig.action(|a| forget_pause_in.execute(m.slot));
+    let begin = ig.action(|a| begin_in.execute(m.slot));
+    let forget = ig.action(|a| forget_in.execute(m.slot));
+    let hear = ig.action(|a| hear_in.execute(m.slot));
+    let pfc_taken =
+        ig.consume_label("PFC frame that the program has obeyed, or timer of a pause that is over");
+    let done = ig.action(|a| drop(pfc_taken));
+
+    let pick = pick(ig, control, m);
+    /// An instruction reads containers of its destination's size alone; a hash does not mind
+    let widen = ig.hash::<32>(HashAlgorithm::Identity).inputs(list![constant::<16>(0), m.quanta]).build();
+    /// The stamp without its low bits, by a hash for the same reason
+    let ticks = ig.hash::<32>(HashAlgorithm::Identity);
+    let ticks = ticks.inputs(list![prsr.global_tstamp.slice::<41, 10, 32>()]).build();
+    let queue = queues(ig, m);
+    ig.deparser().mirror(1, m.session, timer);
+    Obey {
+        m,
+        ingress_port: port.ingress_port,
+        stamp: prsr.global_tstamp,
+        pick,
+        widen,
+        ticks,
+        queue,
+        is_stormed,
+        set_stormed,
+        clear_stormed,
+        pause_until,
+        end_pause,
+        check_pause,
+        forget_pause,
+        begin,
+        forget,
+        check_age,
+        hear,
+        check_quiet,
+        pause,
+        resume,
+        arm,
+        again,
+        lap,
+        done,
+        expired,
+        storms,
+    }
+}
+
+/// Microseconds in ticks.
+fn in_ticks(micros: u64) -> u64 {
+    micros.saturating_mul(1_000) >> TICK_BITS
+}
+
+/// The lowest priority whose time counts: its quanta, and what remains of the vector.
+fn pick(ig: &GressBuilder<'_>, control: Hdr<Control8808>, m: Meta) -> TableRef {
+    let take = |class: usize| {
+        ig.named(&format!("take_{class}"), "This priority is looked at").action(|a| {
+            a.set(m.class, class as u64);
+            a.set(m.quanta, control.times()[class]);
+            a.set(m.rest, control.enabled & (0xff ^ 1u64 << class));
+        })
+    };
+    let take: [ActionRef; 8] = std::array::from_fn(take);
+    let rows: [Row<1>; 8] = std::array::from_fn(|class| {
+        let bit = 1u128 << class;
+        Row::new([Cell::Masked(bit, bit | (bit - 1))], take[class], Vec::new())
+    });
+    let table =
+        ig.named("pick", "The lowest bit of the class-enable vector").table([ternary(control.enabled)]);
+    table.actions(take).entries(rows).build()
+}
+
+/// Port and priority to the queue that they pause. A quantum is 512 bit times: 1.28 ns at 400G, and as many times that as
+/// the line is slower. The factor 1.28 is 1 + 1/4 + 1/32 to a thousandth.
+fn queues(ig: &GressBuilder<'_>, m: Meta) -> TableRef {
+    let at = |gbps: u32, shifts: [Option<u16>; 2]| {
+        let doc = format!("The queue of a line of {gbps}G");
+        ig.named(&format!("at_{gbps}g"), &doc).action(|a| {
+            let (slot, word, session) = (a.arg::<16>("slot"), a.arg::<32>("word"), a.arg::<10>("session"));
+            a.set(m.session, session);
+            a.set(m.slot, slot);
+            a.set(m.word, word);
+            for (place, shift) in [m.scaled, m.more].into_iter().zip(shifts) {
+                match shift {
+                    Some(0) => a.set(place, m.time),
+                    Some(shift) => a.set(place, m.time << shift),
+                    None => {}
+                }
+            }
+        })
+    };
+    let actions = SPEEDS.map(|(gbps, shifts)| at(gbps, shifts));
+    let table = ig.named("queue", "Port and priority to the queue that they pause");
+    table.table([exact(m.port), exact(m.class)]).actions(actions).size(1024).build()
+}
+
+/// Speeds in Gb/s, and by which powers of two quanta are longer than at 400G.
+pub(super) const SPEEDS: [(u32, [Option<u16>; 2]); 7] = [
+    (400, [Some(0), None]),
+    (200, [Some(1), None]),
+    (100, [Some(2), None]),
+    (50, [Some(3), None]),
+    (25, [Some(4), None]),
+    (40, [Some(3), Some(1)]),
+    (10, [Some(5), Some(3)]),
+];
+
+/// Declares the control block: timers, PFC frames, and what is forwarded.
+#[stage_program]
+pub(super) fn control(ig: &GressBuilder<'_>, o: Obey, h: Parsed<'_>, ways: Ways) {
+    let Parsed { forwarded, tag, control, .. } = h;
+    let (m, port) = (o.m, o.ingress_port);
+    ig.control(|c| {
+        if tag.is_valid() || control.is_valid() {
+            m.now = o.stamp.slice::<31, 0, 32>();
+            m.tick = o.ticks.get();
+        }
+        if tag.is_valid() && tag.kind == TIMER {
+            m.slot = tag.slot;
+            m.word = tag.word;
+            o.lap.call();
+            if tag.state == PAUSED {
+                m.ended = o.check_pause.execute(m.slot);
+                if m.ended {
+                    o.forget.call();
+                    o.resume.call();
+                    o.expired.call();
+                    o.done.call();
+                } else {
+                    m.long = o.check_age.execute(m.slot);
+                    if m.long {
+                        tag.state = STORMED;
+                    }
+                }
+            } else if tag.state == STORMED {
+                o.set_stormed.call();
+                o.resume.call();
+                m.quiet = o.check_quiet.execute(m.slot);
+                if m.quiet {
+                    tag.state = OVER;
+                }
+            } else {
+                o.clear_stormed.call();
+                o.forget_pause.call();
+                o.forget.call();
+                o.storms.count(m.slot);
+                o.done.call();
+            }
+        } else if control.is_valid() {
+            if control.opcode == PFC {
+                m.pipe = port & PIPE_BITS;
+                m.port = port.cast::<16>();
+                if tag.is_valid() {
+                    m.port = tag.port;
+                }
+                o.pick.apply();
+                m.time = o.widen.get();
+                if o.queue.apply().hit() {
+                    m.stormed = o.is_stormed.execute(m.slot);
+                    m.base = m.scaled + m.more;
+                    m.quarter = m.base >> 2;
+                    m.part = m.base >> 5;
+                    m.until = m.now + m.base;
+                    m.quarter = m.quarter + m.part;
+                    m.until = m.until + m.quarter;
+                    if m.quanta == 0 {
+                        if m.stormed == 0 {
+                            o.end_pause.call();
+                            o.forget.call();
+                            o.resume.call();
+                        }
+                    } else {
+                        o.hear.call();
+                        if m.stormed == 0 {
+                            m.arm = o.pause_until.execute(m.slot);
+                            o.begin.call();
+                            o.pause.call();
+                            if m.arm {
+                                o.arm.call();
+                            }
+                        }
+                    }
+                }
+                if m.rest != 0 {
+                    o.again.call();
+                } else {
+                    o.done.call();
+                }
+            } else {
+                ways.ignore.call();
+            }
+        } else {
+            ways.announce.call();
+            forwarding::forward(c, forwarded, ways.tables);
+        }
+    });
+}
