@@ -8,7 +8,7 @@ use support::{json, sluice};
 
 fn replay(more: &[&str]) -> Value {
     let args = [&["replay", "pfc", "--json"][..], more].concat();
-    json(&sluice(&args))
+    json(&args)
 }
 
 /// The sample's burst to the host at 25G pauses its sender; without obeying, all of it is in the queue at once.

@@ -163,11 +163,6 @@ impl<'p> Ops<'p> {
         Ok(())
     }
 
-    /// Adds any other operation.
-    pub(crate) fn push(&mut self, op: ControlOp) {
-        self.ops.push(op);
-    }
-
     /// Creates a member of an action profile.
     pub(crate) fn member<const N: usize>(
         &mut self,
