@@ -81,3 +81,14 @@ fn two_magnitudes_that_leave_a_gap_between_their_codes_are_refused() {
     let no_fit = place(&program, &ChipSpec::tofino2()).unwrap_err();
     assert!(no_fit.to_string().contains("15 hash bits"), "{no_fit}");
 }
+
+#[test]
+fn a_sum_over_another_checksum_takes_it_as_it_was() {
+    let text = program("header g : ingress { bit<16> sum; bit<16> a; }", "")
+        .replace("extract(h);", "extract(g); extract(h);")
+        .replace(
+            "emit(h);",
+            "g.sum = checksum(g, { g.a }); h.e = checksum(h, { h.out, g.sum, g.a }); emit(g); emit(h);",
+        );
+    agrees(&text);
+}

@@ -10,6 +10,8 @@ impl<T: Tracer> Run<'_, T> {
     /// The bytes of the headers to emit.
     pub(super) fn deparse(&mut self) -> Vec<u8> {
         let deparser = &self.program.pipe(self.gress).deparser;
+        // All sums are over what the control block left: no unit sees what another one puts in.
+        let mut sums = Vec::new();
         for update in deparser.checksums.iter().filter(|u| self.phv.is_valid(u.header)).collect::<Vec<_>>() {
             // Fields of headers that are not there are not summed.
             let present = |f: &Field| match self.program.fields[*f].home {
@@ -20,7 +22,10 @@ impl<T: Tracer> Run<'_, T> {
             let value = !ones_complement_sum(self.program, self.phv, &inputs);
             let value = if update.zeros_as_ones && value == 0 { u16::MAX } else { value };
             self.tell(&Event::Checksum { field: update.field, value, loc: update.loc });
-            self.phv.set(self.program, update.field, value.into());
+            sums.push((update.field, value));
+        }
+        for (field, value) in sums {
+            self.phv.set(self.program, field, value.into());
         }
         let mut bytes = Vec::new();
         for &header in &deparser.emit {
