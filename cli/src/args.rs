@@ -32,6 +32,8 @@ pub(crate) enum Command {
     Entries(EntriesArgs),
     /// Is a network's traffic polarised, and which scheme of hashing mends it
     Polarization(Box<crate::polarization::PolarizationArgs>),
+    /// Hunt for packets that break a property: guided by coverage, shrunk to a capture that replays
+    Fuzz(Box<crate::fuzz::FuzzArgs>),
 }
 
 /// Program, chip and parameters.

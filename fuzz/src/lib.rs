@@ -9,6 +9,7 @@
 mod case;
 mod differential;
 mod draw;
+pub mod hunt;
 mod limits;
 mod program;
 mod world;

@@ -10,10 +10,12 @@ use super::action::{EntryOf, Source, WideSource, value, wide_value};
 use super::batch::{Phv, for_lanes};
 use super::field::FieldAt;
 use super::hash::HashPlan;
-use crate::ir::{Meter, Register};
+use crate::cover::Point;
+use crate::ir::{Meter, Register, RegisterAction};
 use crate::meters::Question;
 use crate::pass::{MAX_BATCH, State};
 use sluice_asic::salu::{Operands, SaluProgram};
+use std::cell::Cell;
 
 /// An operand from the packet.
 #[derive(Clone, Debug)]
@@ -46,6 +48,42 @@ pub(super) enum Array {
 pub(super) enum Work {
     Register(Register, Box<SaluProgram>),
     Meter(Meter),
+    /// A register, and what its comparisons say is counted.
+    Counted(Register, Box<SaluProgram>, Box<Compared>),
+}
+
+/// How often the comparisons of a register action had each joint outcome, the first comparison as the lowest bit.
+#[derive(Clone, Debug)]
+pub(super) struct Compared {
+    action: RegisterAction,
+    times: [Cell<u64>; 16],
+}
+
+impl Compared {
+    pub(super) fn new(action: RegisterAction) -> Compared {
+        Compared { action, times: Default::default() }
+    }
+
+    fn count(&self, outcome: u8) {
+        let times = &self.times[usize::from(outcome & 15)];
+        times.set(times.get() + 1);
+    }
+
+    fn report(&self, salu: &SaluProgram, add: &mut impl FnMut(Point, u64)) {
+        let total: u64 = self.times.iter().map(Cell::get).sum();
+        let units = salu.comparators.iter().zip(0u8..).filter(|(c, _)| c.is_some());
+        let mut compares = false;
+        for (_, unit) in units {
+            compares = true;
+            let outcomes = self.times.iter().enumerate().filter(|(outcome, _)| outcome >> unit & 1 == 1);
+            let holds = outcomes.map(|(_, times)| times.get()).sum();
+            add(Point::Salu(self.action, Some((unit, true))), holds);
+            add(Point::Salu(self.action, Some((unit, false))), total - holds);
+        }
+        if !compares {
+            add(Point::Salu(self.action, None), total);
+        }
+    }
 }
 
 /// An access to an array by one action.
@@ -86,9 +124,17 @@ pub(super) struct Stamps<'a> {
 }
 
 impl AccessPlan {
+    /// Tells what was counted, and forgets it.
+    pub(super) fn take_counts(&self, mut add: impl FnMut(Point, u64)) {
+        if let Work::Counted(_, salu, compared) = &self.work {
+            compared.report(salu, &mut add);
+            compared.times.iter().for_each(|times| times.set(0));
+        }
+    }
+
     pub(super) fn array(&self) -> Array {
         match self.work {
-            Work::Register(register, _) => Array::Register(register),
+            Work::Register(register, _) | Work::Counted(register, ..) => Array::Register(register),
             Work::Meter(meter) => Array::Meter(meter),
         }
     }
@@ -160,6 +206,15 @@ impl AccessPlan {
                 if let Some(cell) = state.registers[*register].get_mut(index as usize) {
                     let operands = Operands { lo, hi, address: index, ..Operands::default() };
                     let outcome = salu.execute(*cell, &operands);
+                    *cell = outcome.state;
+                    words = outcome.outputs;
+                }
+            }
+            Work::Counted(register, salu, compared) => {
+                if let Some(cell) = state.registers[*register].get_mut(index as usize) {
+                    let operands = Operands { lo, hi, address: index, ..Operands::default() };
+                    let outcome = salu.execute(*cell, &operands);
+                    compared.count(outcome.comparators);
                     *cell = outcome.state;
                     words = outcome.outputs;
                 }

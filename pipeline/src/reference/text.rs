@@ -92,6 +92,9 @@ fn step(program: &Program, event: &Event<'_>) -> (String, Loc) {
         Event::Gateway { cond, holds, loc } => {
             (format!("condition {} is {holds}", cond_text(program, cond)), loc)
         }
+        Event::ReadInvalid { field, loc } => {
+            (format!("{} is read, but its header is not valid", program.fields[field].name), loc)
+        }
         Event::Called { action, loc } => (format!("action '{}'", program.actions[action].name), loc),
         Event::Wrote { field, old, new, loc } => {
             let (name, width) = (&program.fields[field].name, program.fields[field].width);
@@ -230,7 +233,8 @@ fn call_text(program: &Program, call: &ActionCall) -> String {
     format!("'{}' ({})", data.name, args.join(", "))
 }
 
-fn cond_text(program: &Program, cond: &Cond) -> String {
+/// A condition as traces and reports print it.
+pub(crate) fn cond_text(program: &Program, cond: &Cond) -> String {
     match cond {
         Cond::Cmp(op, a, b) => format!("{} {} {}", expr_text(program, a), op.symbol(), expr_text(program, b)),
         Cond::Valid(header) => format!("{}.isValid()", program.headers[*header].name),
