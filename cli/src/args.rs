@@ -321,6 +321,14 @@ pub(crate) struct ReplayArgs {
     /// chip's own profile, td2, th, th2, tofino, tofino2, voq, or a TOML file
     #[arg(long, value_name = "PROFILE", conflicts_with_all = ["functional", "queue_limit"])]
     pub(crate) buffer: Option<String>,
+    /// Ask whether the properties of the program hold, those of every program and its own: what does not stands in
+    /// `violations`, and the exit code is 1. Keeps every packet in memory
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// Report which parser states, transitions, tables, actions, conditions and comparisons the packets reached; with
+    /// -o also as coverage.json, coverage.txt and coverage.html
+    #[arg(long, conflicts_with = "trace")]
+    pub(crate) coverage: bool,
 }
 
 impl Default for ReplayArgs {

@@ -3,6 +3,7 @@
 //! What may not live here: how a pass is executed, and time beyond the stamps that programs can read.
 
 use crate::control::{ControlState, Entry, EntryId};
+use crate::cover::Coverage;
 use crate::entity::{Entity, EntityMap};
 use crate::ir::{Counter, Intrinsic, Label, Meter, Profile, Program, Random, Register, Table};
 use crate::meters::{MeterArray, Origin};
@@ -339,6 +340,11 @@ pub trait Executor {
 
     /// What the program remembers, for control-plane writes.
     fn state_mut(&mut self) -> &mut State;
+
+    /// Adds what packets have reached since the last call; nothing from an executor that does not count.
+    fn take_coverage(&mut self, coverage: &mut Coverage) {
+        let _ = coverage;
+    }
 }
 
 /// A borrowed executor is one, so that its owner has it back when the device is gone.
@@ -389,5 +395,9 @@ impl<E: Executor> Executor for &mut E {
 
     fn state_mut(&mut self) -> &mut State {
         (**self).state_mut()
+    }
+
+    fn take_coverage(&mut self, coverage: &mut Coverage) {
+        (**self).take_coverage(coverage);
     }
 }

@@ -36,6 +36,18 @@ pub(crate) struct FuzzArgs {
     /// Entries instead of the default ones: .toml, or lines like `table_add`
     #[arg(long, value_name = "FILE")]
     pub(crate) entries: Option<PathBuf>,
+    /// Then change the program in every way that stands for a mistake, or in N of them, and see which changes
+    /// properties and a comparison with the unchanged program notice
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "all", value_parser = mutants)]
+    pub(crate) mutants: Option<usize>,
+}
+
+/// How many mutants: a number, or all.
+fn mutants(text: &str) -> Result<usize, String> {
+    match text {
+        "all" => Ok(usize::MAX),
+        text => count(text).map(|n| n as usize),
+    }
 }
 
 /// When a campaign ends.

@@ -51,8 +51,15 @@ pub(crate) fn command(done: &Done<'_>, number: usize, failure: &hunt::Failure) -
     if !failure.input.ops.is_empty() {
         words.push(format!("--changes failure-{number}.changes"));
     }
-    words.push(format!("--seed {} --check", args.seed));
-    Some(words.join(" "))
+    words.push(format!("--seed {}", args.seed));
+    let replay = words.join(" ");
+    Some(match failure.violation.property {
+        "engines_agree" => {
+            format!("{replay} -o fast; {replay} --engine reference -o reference; diff -r fast reference")
+        }
+        "no_invalid_headers" => format!("{replay} --trace"),
+        _ => format!("{replay} --check"),
+    })
 }
 
 /// Writes everything.

@@ -27,6 +27,7 @@ pub(crate) fn value(done: &Done<'_>, with_rate: bool) -> Value {
         "drops": drops(done),
         "corpus": status.corpus.len(),
         "failures": failures,
+        "mutation": done.mutation.as_ref().map(super::mutation::json),
     })
 }
 

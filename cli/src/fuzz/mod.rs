@@ -4,6 +4,7 @@
 mod args;
 mod files;
 mod json;
+mod mutation;
 mod progress;
 mod text;
 
@@ -16,6 +17,7 @@ use progress::Progress;
 use sluice_asic::port::FrontPort;
 use sluice_asic::units::BitRate;
 use sluice_fuzz::hunt::{Campaign, Status, Subject, hunt};
+use sluice_fuzz::mutants::Checked;
 use sluice_pipeline::report;
 use std::io::Write;
 use std::sync::Arc;
@@ -28,6 +30,8 @@ pub(crate) struct Done<'a> {
     pub(crate) subject: &'a Subject<'a>,
     pub(crate) status: Status,
     pub(crate) seconds: f64,
+    /// What came of the mutation check, if there was one.
+    pub(crate) mutation: Option<Checked>,
 }
 
 /// Runs a campaign and prints what came of it.
@@ -59,10 +63,12 @@ pub(crate) fn run(args: &FuzzArgs, as_json: bool) -> Result<(), Failure> {
         progress.tick(status);
         !stop.load(Ordering::Relaxed) && budget.time.is_none_or(|most| started.elapsed() < most)
     });
-    let _ = std::panic::take_hook();
     progress.clear();
     let status = status.map_err(Failure::input)?;
-    let done = Done { args, subject: &subject, status, seconds: started.elapsed().as_secs_f64() };
+    let seconds = started.elapsed().as_secs_f64();
+    let mutation = args.mutants.map(|most| mutation::check(args, &subject, &status, most)).transpose()?;
+    let _ = std::panic::take_hook();
+    let done = Done { args, subject: &subject, status, seconds, mutation };
     finish(&done, as_json)?;
     if stop.load(Ordering::Relaxed) {
         return Err(Failure::Interrupted);

@@ -39,5 +39,8 @@ pub(crate) fn summary(done: &Done<'_>) -> String {
     if status.failures.is_empty() {
         out += "no property failed\n";
     }
+    if let Some(checked) = &done.mutation {
+        out += &super::mutation::text(checked);
+    }
     out
 }

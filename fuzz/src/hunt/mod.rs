@@ -28,3 +28,6 @@ pub use runner::{Outcome, Runner};
 pub use shape::Packets;
 pub use shrink::shrink;
 pub use subject::{Subject, SubjectError};
+
+pub(crate) use digest::Digest;
+pub(crate) use runner::{reference, send};

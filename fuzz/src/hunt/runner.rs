@@ -37,7 +37,23 @@ pub struct Outcome {
 
 /// Notes reads of invalid headers.
 #[derive(Clone, Debug, Default)]
-struct Reads(Option<String>);
+pub(crate) struct Reads(Option<String>);
+
+impl Reads {
+    /// The first one, which is forgotten.
+    pub(crate) fn take(&mut self) -> Option<String> {
+        self.0.take()
+    }
+}
+
+/// The interpreter of a program with the subject's timing, which notes reads of invalid headers.
+pub(crate) fn reference(
+    subject: &Subject<'_>,
+    program: &Program,
+    control: &ControlState,
+) -> Reference<Reads> {
+    Reference::traced(program, control, options(subject), Reads::default())
+}
 
 impl Tracer for Reads {
     fn event(&mut self, program: &Program, event: &Event<'_>) {
@@ -102,7 +118,7 @@ impl<'s> Runner<'s> {
         let Subject { program, placement, control, points, .. } = subject;
         let engine = Engine::covered(program, placement, control, points.clone())
             .map_err(|e| SubjectError::Device(e.to_string()))?;
-        let reference = Reference::traced(program, control, options(subject), Reads::default());
+        let reference = reference(subject, program, control);
         let monitor = Monitor::new(program, subject.properties());
         Ok(Runner { subject, engine, reference, monitor, packets: 0 })
     }
@@ -130,6 +146,7 @@ impl<'s> Runner<'s> {
 
     fn both(&mut self, input: &Input, known: &Coverage) -> Result<Outcome, SubjectError> {
         let Runner { subject, engine, reference, monitor, .. } = self;
+        let Subject { program, control, .. } = subject;
         monitor.restart(subject.properties());
         let mut outcome = Outcome { coverage: Coverage::new(&subject.points), ..Outcome::default() };
         let config = subject.config.clone();
@@ -140,15 +157,15 @@ impl<'s> Runner<'s> {
             outcome.new.extend(step.reached().filter(new).map(|n| (piece, n)));
             outcome.coverage.merge(&step);
         };
-        let found = send(subject, config, &mut *engine, input, Some(monitor), &mut seen)?;
+        let found = send(subject, program, control, config, &mut *engine, input, Some(monitor), &mut seen)?;
         // Another size of batches: results do not depend on it.
         let config = SwitchConfig { max_batch: 1, ..subject.config.clone() };
-        let expected = send(subject, config, &mut *reference, input, None, &mut |_, _| {})?;
+        let expected = send(subject, program, control, config, &mut *reference, input, None, &mut |_, _| {})?;
         outcome.violations = monitor.violations().to_vec();
         let mut add = |property, text| {
             outcome.violations.push(Violation { property, tag: None, time: Time::ORIGIN, text });
         };
-        if let Some(text) = reference.tracer_mut().0.take() {
+        if let Some(text) = reference.tracer_mut().take() {
             add("no_invalid_headers", text);
         }
         if found.digest != expected.digest || found.ends != expected.ends {
@@ -166,29 +183,33 @@ impl<'s> Runner<'s> {
 }
 
 /// What the interpreter must know of the device.
-pub(crate) fn options(subject: &Subject<'_>) -> Options {
+fn options(subject: &Subject<'_>) -> Options {
     let cycles = [0, 1].map(|g: usize| subject.placement.gresses[g].parser.cycles.clone());
     Options { parser_cycles: cycles, origin: Origin::of(&subject.placement.chip) }
 }
 
 /// Gives an executor back the entries that it had before an input.
-pub(crate) fn restore(program: &Program, control: &ControlState, executor: &mut impl Executor) {
+fn restore(program: &Program, control: &ControlState, executor: &mut impl Executor) {
     let tables: Vec<Table> = program.tables.keys().collect();
     tables.into_iter().for_each(|t| executor.table_changed(t, control));
     program.profiles.keys().for_each(|p| executor.profile_changed(p, control));
     executor.port_metadata_changed(control);
 }
 
-/// Sends an input through a device; `seen` is called after each piece, and when the device is empty.
+/// Sends an input through a device with a program that lies where the subject's does; `seen` is called after each
+/// piece, and when the device is empty.
+#[expect(clippy::too_many_arguments, reason = "what a device is made of, and who looks")]
 pub(crate) fn send<E: Executor>(
     subject: &Subject<'_>,
+    program: &Program,
+    control: &ControlState,
     config: SwitchConfig,
     executor: E,
     input: &Input,
     mut monitor: Option<&mut Monitor>,
     seen: &mut dyn FnMut(&mut E, u32),
 ) -> Result<Ran, SubjectError> {
-    let Subject { program, placement, ports, control, .. } = subject;
+    let Subject { placement, ports, .. } = subject;
     let made = Switch::new(program, placement, ports, control.clone(), executor, config);
     let mut switch = made.map_err(|e| SubjectError::Device(e.to_string()))?;
     let mut watch = Watch { digest: Digest::default(), monitor: None };

@@ -9,7 +9,7 @@ use sluice_pipeline::property::{Property, general};
 use sluice_pipeline::switch::SwitchConfig;
 
 /// Makes the properties of a run, fresh.
-type Properties<'s> = Box<dyn Fn() -> Vec<Box<dyn Property>> + Sync + 's>;
+type Properties<'s> = Box<dyn Fn() -> Vec<Box<dyn Property>> + Send + Sync + 's>;
 
 /// A program on a device.
 pub struct Subject<'s> {
@@ -47,7 +47,7 @@ impl<'s> Subject<'s> {
         placement: Placement,
         ports: PortMap,
         control: ControlState,
-        own: impl Fn() -> Vec<Box<dyn Property>> + Sync + 's,
+        own: impl Fn() -> Vec<Box<dyn Property>> + Send + Sync + 's,
     ) -> Subject<'s> {
         let points = Points::of(&program, &placement.chip);
         let properties = Box::new(move || {

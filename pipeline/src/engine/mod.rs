@@ -136,26 +136,6 @@ impl Engine {
 }
 
 impl Engine {
-    /// Adds what packets have reached since the last call to `coverage`; nothing unless the engine was lowered to
-    /// count.
-    pub fn take_coverage(&mut self, coverage: &mut Coverage) {
-        let Some(points) = &self.points else { return };
-        for gress in &mut self.gresses {
-            let code = &gress.code;
-            code.parser.take_counts(|number, n| coverage.add(number, n));
-            for ((_, number), times) in code.covered.iter().zip(&mut gress.covered) {
-                coverage.add(*number, std::mem::take(times));
-            }
-            for plan in &code.accesses {
-                plan.take_counts(|point, n| {
-                    if let Some(number) = points.number(point) {
-                        coverage.add(number, n);
-                    }
-                });
-            }
-        }
-    }
-
     /// The tables that are wanted.
     fn tables(&mut self, wanted: impl Fn(&EngineTable) -> bool) -> impl Iterator<Item = &mut EngineTable> {
         self.gresses.iter_mut().flat_map(|g| &mut g.code.tables).filter(move |t| wanted(t))
@@ -217,6 +197,24 @@ impl Executor for Engine {
 
     fn state_mut(&mut self) -> &mut State {
         &mut self.state
+    }
+
+    fn take_coverage(&mut self, coverage: &mut Coverage) {
+        let Some(points) = &self.points else { return };
+        for gress in &mut self.gresses {
+            let code = &gress.code;
+            code.parser.take_counts(|number, n| coverage.add(number, n));
+            for ((_, number), times) in code.covered.iter().zip(&mut gress.covered) {
+                coverage.add(*number, std::mem::take(times));
+            }
+            for plan in &code.accesses {
+                plan.take_counts(|point, n| {
+                    if let Some(number) = points.number(point) {
+                        coverage.add(number, n);
+                    }
+                });
+            }
+        }
     }
 }
 

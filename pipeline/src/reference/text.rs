@@ -18,6 +18,10 @@ pub struct TextTracer {
 }
 
 impl Tracer for TextTracer {
+    fn watches_reads(&self) -> bool {
+        true
+    }
+
     fn event(&mut self, program: &Program, event: &Event<'_>) {
         let (line, loc) = match *event {
             Event::PassStart { gress, port, bytes, .. } => {
