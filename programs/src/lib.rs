@@ -9,6 +9,7 @@ pub mod balance;
 pub mod catalog;
 pub mod l3_ecmp;
 pub mod planning;
+pub mod properties;
 pub mod setup;
 
 pub use catalog::{ProgramError, StageProgram, UnknownProgram, all, by_name};

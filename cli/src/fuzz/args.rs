@@ -36,6 +36,10 @@ pub(crate) struct FuzzArgs {
     /// Entries instead of the default ones: .toml, or lines like `table_add`
     #[arg(long, value_name = "FILE")]
     pub(crate) entries: Option<PathBuf>,
+    /// Compare the engine with the reference interpreter on every Nth input, and on all that reach something new: the
+    /// interpreter takes most of the time
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) compare: u64,
     /// Then change the program in every way that stands for a mistake, or in N of them, and see which changes
     /// properties and a comparison with the unchanged program notice
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "all", value_parser = mutants)]

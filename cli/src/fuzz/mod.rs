@@ -57,8 +57,8 @@ pub(crate) fn run(args: &FuzzArgs, as_json: bool) -> Result<(), Failure> {
     std::panic::set_hook(Box::new(|_| {}));
     let started = Instant::now();
     let mut progress = Progress::new(&subject, budget);
-    let campaign =
-        Campaign { seed: args.seed, cases: budget.cases, jobs: args.jobs(), ..Campaign::default() };
+    let (seed, jobs, compare) = (args.seed, args.jobs(), args.compare);
+    let campaign = Campaign { seed, cases: budget.cases, jobs, compare, ..Campaign::default() };
     let status = hunt(&subject, &campaign, |status| {
         progress.tick(status);
         !stop.load(Ordering::Relaxed) && budget.time.is_none_or(|most| started.elapsed() < most)

@@ -26,11 +26,13 @@ pub struct Campaign {
     pub jobs: usize,
     /// Different properties that may fail before it ends.
     pub failures: usize,
+    /// The reference interpreter runs every so manyth input, at least 1, and all that reach something new.
+    pub compare: u64,
 }
 
 impl Default for Campaign {
     fn default() -> Self {
-        Campaign { seed: 1, cases: Some(1000), jobs: 1, failures: 8 }
+        Campaign { seed: 1, cases: Some(1000), jobs: 1, failures: 8, compare: 1 }
     }
 }
 
@@ -83,9 +85,7 @@ pub fn hunt(
             return Ok(status);
         }
         let numbers: Vec<u64> = (status.cases..end).collect();
-        for (number, done) in
-            numbers.iter().zip(round(&maker, &mut runners, campaign.seed, &numbers, &status))
-        {
+        for (number, done) in numbers.iter().zip(round(&maker, &mut runners, campaign, &numbers, &status)) {
             let (input, outcome) = done?;
             for violation in &outcome.violations {
                 let known = status.failures.iter().any(|f| f.violation.property == violation.property);
@@ -107,7 +107,7 @@ type Done = Result<(Input, Outcome), SubjectError>;
 fn round(
     maker: &Maker<'_>,
     runners: &mut [Runner<'_>],
-    seed: u64,
+    campaign: &Campaign,
     numbers: &[u64],
     known: &Status,
 ) -> Vec<Done> {
@@ -115,7 +115,8 @@ fn round(
     let results: Vec<Mutex<Option<Done>>> = numbers.iter().map(|_| Mutex::new(None)).collect();
     let work = |runner: &mut Runner<'_>| {
         while let Some((at, number)) = take(&next, numbers) {
-            let input = maker.input(seed, number, &known.corpus);
+            let input = maker.input(campaign.seed, number, &known.corpus);
+            runner.compare = number.is_multiple_of(campaign.compare.max(1));
             let done = runner.run(&input, &known.coverage).map(|outcome| (input, outcome));
             if let Ok(mut slot) = results[at].lock() {
                 *slot = Some(done);
@@ -147,6 +148,7 @@ fn failure(
     violation: &Violation,
 ) -> Result<Failure, SubjectError> {
     let nothing = Coverage::default();
+    runner.compare = true;
     let mut shown = violation.clone();
     let input_small = shrink(input, |candidate| {
         // A change that no longer fits what it finds makes no candidate.

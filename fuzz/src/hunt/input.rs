@@ -39,6 +39,8 @@ pub struct Piece {
     pub shots: Vec<(u64, u16, Vec<u8>)>,
 }
 
+/// Bits of a dev_port.
+const PORT_BITS: u16 = 9;
 /// Packets of a piece at most.
 const PIECE: usize = 24;
 /// Packets of an input, about.
@@ -73,12 +75,12 @@ impl<'s> Maker<'s> {
         let mut words = Words::new(seed, number);
         let mut input = Input::default();
         let mut at = 0;
-        let changes = words.next().is_multiple_of(8);
+        let changes = words.next().is_multiple_of(4);
         let mut entries = changes.then(|| self.subject.control.clone());
         while input.shots.len() < INPUT {
             let list: Vec<u32> = (0..WORDS).map(|_| words.next()).collect();
             let d = &mut Draw::new(&list);
-            if let Some(entries) = entries.as_mut().filter(|_| d.chance(1, 3)) {
+            if let Some(entries) = entries.as_mut().filter(|_| d.chance(1, 2)) {
                 let ops = self.changes(entries, d);
                 input.ops.extend(ops.into_iter().map(|op| (at, op)));
             }
@@ -162,16 +164,28 @@ impl<'s> Maker<'s> {
                     let then = Then::Call(self.call(table, d)?);
                     Some(ControlOp::ModifyEntry { table, entry, then })
                 }),
-                2 => self.call(table, d).map(|call| ControlOp::SetDefault { table, call }),
-                _ => {
+                2 | 3 if !fixed => {
                     let limits = Limits { entries: 1, ..Limits::default() };
                     let drawn = entries_of(self.subject, table, d, &limits);
-                    d.pick(&(0..drawn.len()).collect::<Vec<_>>()).map(|n| drawn[n].clone())
+                    d.pick(&(0..drawn.len()).collect::<Vec<_>>()).map(|n| self.sensible(drawn[n].clone(), d))
                 }
+                _ => None,
             };
+            let op = op.or_else(|| self.call(table, d).map(|call| ControlOp::SetDefault { table, call }));
             ops.extend(op.filter(|op| entries.apply(program, op.clone()).is_ok()));
         }
         ops
+    }
+
+    /// The entry with arguments that may mean something.
+    fn sensible(&self, mut op: ControlOp, d: &mut Draw<'_>) -> ControlOp {
+        if let ControlOp::InsertEntry { then: Then::Call(call), .. } = &mut op {
+            let params = &self.subject.program.actions[call.action].params;
+            for (arg, param) in call.args.iter_mut().zip(params).filter(|(_, p)| p.width == PORT_BITS) {
+                *arg = self.argument(param.width, d);
+            }
+        }
+        op
     }
 
     /// A call with arguments that entries have now, or small ones.
@@ -188,7 +202,13 @@ impl<'s> Maker<'s> {
             return Some((*call).clone());
         }
         let params = &program.actions[action].params;
-        Some(ActionCall { action, args: params.iter().map(|p| d.value(p.width)).collect() })
+        Some(ActionCall { action, args: params.iter().map(|p| self.argument(p.width, d)).collect() })
+    }
+
+    /// An argument that may mean something. One as wide as a dev_port is one of the front panel: entries that send
+    /// packets in circles by a recirculation port are no mistake of the program.
+    fn argument(&self, width: u16, d: &mut Draw<'_>) -> u128 {
+        if width == PORT_BITS { self.pools.port(d).into() } else { d.value(width) }
     }
 }
 

@@ -175,6 +175,9 @@ pub trait Property: Send {
         Ok(())
     }
 
+    /// The control plane changes something: packets that enter from now on may be treated otherwise.
+    fn changed(&mut self) {}
+
     /// The run is over, and the device had time to empty itself.
     ///
     /// # Errors

@@ -80,6 +80,11 @@ impl Monitor {
         ask(&mut self.properties, &mut self.violations, (Some(tag), time), |p| p.entered(&entered));
     }
 
+    /// The control plane changes something.
+    pub fn changed(&mut self) {
+        self.properties.iter_mut().for_each(|p| p.changed());
+    }
+
     /// A packet left.
     pub fn left(&mut self, left: &Left, head: &[u8], tail: &[u8]) {
         let whole = whole(&mut self.scratch, head, tail);

@@ -71,14 +71,19 @@ impl<T: Tracer> Run<'_, T> {
         program.hashes[hash].inputs.iter().for_each(|e| self.reads_of(e, loc));
     }
 
+    /// Tells of a field of a value, the last one if there are several.
     fn reads_of(&mut self, e: &Expr, loc: Loc) {
-        let mut fields = Vec::new();
-        e.fields(&mut |f| fields.push(f));
-        for field in fields {
-            let Home::Header(header) = self.program.fields[field].home else { continue };
-            if !self.phv.is_valid(header) {
-                self.tell(&Event::ReadInvalid { field, loc });
+        let (program, phv) = (self.program, &*self.phv);
+        let mut found = None;
+        e.fields(&mut |field| {
+            if let Home::Header(header) = program.fields[field].home
+                && !phv.is_valid(header)
+            {
+                found = Some(field);
             }
+        });
+        if let Some(field) = found {
+            self.tell(&Event::ReadInvalid { field, loc });
         }
     }
 
