@@ -34,6 +34,8 @@ pub(crate) enum Command {
     Polarization(Box<crate::polarization::PolarizationArgs>),
     /// Does it win: scenarios on emulated switches, and whether what must be seen was seen
     Run(crate::run::RunArgs),
+    /// Hunt for packets that break a property: guided by coverage, shrunk to a capture that replays
+    Fuzz(Box<crate::fuzz::FuzzArgs>),
 }
 
 /// Program, chip and parameters.
@@ -327,6 +329,14 @@ pub(crate) struct ReplayArgs {
     /// Length of the cables to senders that obey PFC
     #[arg(long, value_name = "LENGTH", default_value = "5m", requires = "obey_pfc")]
     pub(crate) cable: String,
+    /// Ask whether the properties of the program hold, those of every program and its own: what does not stands in
+    /// `violations`, and the exit code is 1. Keeps every packet in memory
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// Report which parser states, transitions, tables, actions, conditions and comparisons the packets reached; with
+    /// -o also as coverage.json, coverage.txt and coverage.html
+    #[arg(long, conflicts_with = "trace")]
+    pub(crate) coverage: bool,
 }
 
 impl Default for ReplayArgs {

@@ -5,6 +5,7 @@ mod entries;
 mod explain;
 mod fail;
 mod files;
+mod fuzz;
 mod r#gen;
 mod headroom;
 mod plot;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         Some(Command::Entries(args)) => entries::run(&args, cli.json),
         Some(Command::Polarization(args)) => polarization::run(&args, cli.json),
         Some(Command::Run(args)) => run::run(&args, cli.json),
+        Some(Command::Fuzz(args)) => fuzz::run(&args, cli.json),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,7 +1,9 @@
-//! Random stage programs with entries and packets, and the comparison of the two engines on them.
+//! Random stage programs with entries and packets, and the comparison of the two engines on them; the hunt for packets
+//! that break a property of a given program; mutants of programs; targets of coverage-guided fuzzers.
 //!
 //! What lives here: strategies that build programs which are legal by construction, worlds for them (entries,
-//! packets), and the differential run. What may not: any particular stage program, files, printing.
+//! packets), and the differential run; [`hunt`], [`mutants`], [`targets`]. What may not: any particular stage program,
+//! files, printing, clocks.
 //!
 //! Everything random is drawn from a list of numbers ([`Draw`]) that `proptest` makes and shrinks; a list of
 //! zeros, or an empty one, gives the smallest program.
@@ -9,8 +11,11 @@
 mod case;
 mod differential;
 mod draw;
+pub mod hunt;
 mod limits;
+pub mod mutants;
 mod program;
+pub mod targets;
 mod world;
 
 pub use case::{Case, cases};

@@ -10,6 +10,7 @@ extern crate self as sluice_pipeline;
 
 pub mod build;
 pub mod control;
+pub mod cover;
 pub mod engine;
 pub mod entity;
 pub mod flow;
@@ -18,6 +19,7 @@ pub mod meters;
 pub mod packet;
 pub mod pass;
 pub mod place;
+pub mod property;
 pub mod reference;
 pub mod report;
 mod rows;

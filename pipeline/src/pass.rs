@@ -3,6 +3,7 @@
 //! What may not live here: how a pass is executed, and time beyond the stamps that programs can read.
 
 use crate::control::{ControlState, Entry, EntryId};
+use crate::cover::Coverage;
 use crate::entity::{Entity, EntityMap};
 use crate::ir::{Counter, Intrinsic, Label, Meter, Profile, Program, Random, Register, RegisterData, Table};
 use crate::meters::{MeterArray, Origin};
@@ -346,4 +347,64 @@ pub trait Executor {
 
     /// What the program remembers, for control-plane writes.
     fn state_mut(&mut self) -> &mut State;
+
+    /// Adds what packets have reached since the last call; nothing from an executor that does not count.
+    fn take_coverage(&mut self, coverage: &mut Coverage) {
+        let _ = coverage;
+    }
+}
+
+/// A borrowed executor is one, so that its owner has it back when the device is gone.
+impl<E: Executor> Executor for &mut E {
+    fn run(&mut self, gress: Gress, batch: &mut [Pass], packets: &mut PacketStore) {
+        (**self).run(gress, batch, packets);
+    }
+
+    fn ghost(&mut self, update: &GhostUpdate) {
+        (**self).ghost(update);
+    }
+
+    fn made(&mut self) -> &mut Vec<Made> {
+        (**self).made()
+    }
+
+    fn table_changed(&mut self, table: Table, control: &ControlState) {
+        (**self).table_changed(table, control);
+    }
+
+    fn profile_changed(&mut self, profile: Profile, control: &ControlState) {
+        (**self).profile_changed(profile, control);
+    }
+
+    fn entry_changed(&mut self, table: Table, entry: EntryId, was: Option<&Entry>, control: &ControlState) {
+        (**self).entry_changed(table, entry, was, control);
+    }
+
+    fn default_changed(&mut self, table: Table, control: &ControlState) {
+        (**self).default_changed(table, control);
+    }
+
+    fn member_changed(&mut self, profile: Profile, member: u32, control: &ControlState) {
+        (**self).member_changed(profile, member, control);
+    }
+
+    fn group_changed(&mut self, profile: Profile, group: u32, control: &ControlState) {
+        (**self).group_changed(profile, group, control);
+    }
+
+    fn port_metadata_changed(&mut self, control: &ControlState) {
+        (**self).port_metadata_changed(control);
+    }
+
+    fn state(&self) -> &State {
+        (**self).state()
+    }
+
+    fn state_mut(&mut self) -> &mut State {
+        (**self).state_mut()
+    }
+
+    fn take_coverage(&mut self, coverage: &mut Coverage) {
+        (**self).take_coverage(coverage);
+    }
 }

@@ -17,6 +17,7 @@ use sluice_asic::names::nearest;
 use sluice_asic::port::PortMap;
 use sluice_pipeline::build::params::{ParamError, ParamInfo};
 use sluice_pipeline::ir::Program;
+use sluice_pipeline::property::Property;
 use sluice_pipeline::verify::Diag;
 use thiserror::Error;
 
@@ -62,6 +63,13 @@ pub trait StageProgram: Sync {
     /// The text of the equivalent P4_16 program for TNA. It is not compiled; it stands beside the builder
     /// code for comparison.
     fn p4(&self) -> &'static str;
+
+    /// What must hold of `program`, built by [`StageProgram::build`], in every run, besides what must hold of every
+    /// program; fresh for one run.
+    fn properties(&self, program: &Program) -> Vec<Box<dyn Property>> {
+        let _ = program;
+        Vec::new()
+    }
 }
 
 /// Why a program could not be built.

@@ -19,6 +19,7 @@ pub mod pfc;
 pub mod planning;
 pub mod position;
 pub mod presto;
+pub mod properties;
 mod route;
 pub mod setup;
 pub mod spray;

@@ -32,8 +32,10 @@ use sink::Collector;
 use sluice_asic::port::{DevPort, FrontPort, PortKind, PortMap, PortName};
 use sluice_asic::units::{BitRate, Cells, Duration, Length, Time};
 use sluice_pcaps::replay::{Pace, Rewrite, Schedule};
+use sluice_pipeline::cover::{self, Points};
 use sluice_pipeline::engine::Engine;
 use sluice_pipeline::pass::Executor;
+use sluice_pipeline::property::{Property, general};
 use sluice_pipeline::reference::{Options, Reference};
 use sluice_pipeline::report::{self, Report};
 use sluice_pipeline::switch::{BufferSetup, Mode, QueueSetup, Switch, SwitchConfig};
@@ -58,7 +60,14 @@ pub(crate) struct Plan<'a> {
     pub(crate) cable: Option<Length>,
     /// Set by Ctrl-C.
     pub(crate) stop: Arc<AtomicBool>,
+    /// Makes the properties to ask, with `--check`.
+    pub(crate) properties: Option<Properties>,
+    /// What can be reached, with `--coverage`.
+    pub(crate) points: Option<Points>,
 }
+
+/// Makes properties, fresh.
+type Properties = Box<dyn Fn() -> Vec<Box<dyn Property>>>;
 
 impl Plan<'_> {
     /// The speed that a dev_port runs at; 0 if there is no such port.
@@ -116,6 +125,15 @@ pub(crate) fn run(args: &ReplayArgs, as_json: bool) -> Result<(), Failure> {
         Some(path) => resolve::changes(&program, &control, path)?,
         None => Vec::new(),
     };
+    let properties = args.check.then(|| {
+        let program = program.clone();
+        Box::new(move || general().into_iter().chain(stage.properties(&program)).collect()) as Properties
+    });
+    if args.coverage && args.engine == EngineKind::Reference {
+        let help = "leave --engine out: results are the same";
+        return Err(Failure::with_help("the reference interpreter does not count what is reached", help));
+    }
+    let points = args.coverage.then(|| Points::of(&program, &chip));
     let plan = Plan {
         args,
         program,
@@ -128,6 +146,8 @@ pub(crate) fn run(args: &ReplayArgs, as_json: bool) -> Result<(), Failure> {
         rewrite,
         drain,
         cable,
+        points,
+        properties,
         stop,
     };
     let cycles = [0, 1].map(|g: usize| plan.placement.gresses[g].parser.cycles.clone());
@@ -143,7 +163,13 @@ pub(crate) fn run(args: &ReplayArgs, as_json: bool) -> Result<(), Failure> {
             search_and_finish(&plan, &inputs, &make, as_json)
         }
         (false, EngineKind::Fast) => {
-            let make = || Engine::new(&plan.program, &plan.placement, &plan.control).map_err(Failure::input);
+            let Plan { program, placement, control, .. } = &plan;
+            let make = || match &plan.points {
+                None => Engine::new(program, placement, control).map_err(Failure::input),
+                Some(points) => {
+                    Engine::covered(program, placement, control, points.clone()).map_err(Failure::input)
+                }
+            };
             search_and_finish(&plan, &inputs, &make, as_json)
         }
     }
@@ -239,9 +265,14 @@ fn finish<E: Executor>(
         }
     }
     let (conserved, wall) = (done.conserved, done.wall.clone());
+    let broken = done.collector.monitor.as_ref().is_some_and(|m| !m.violations().is_empty());
+    let coverage = plan.points.as_ref().zip(done.coverage.clone());
     let trace = write_files(plan, done, &summary)?;
     let mut out = std::io::stdout().lock();
     if as_json {
+        if let Some((points, coverage)) = &coverage {
+            summary["coverage"] = cover::shares(points, coverage);
+        }
         summary["wall"] = wall;
         write!(out, "{}", pretty(&summary))?;
     } else {
@@ -252,11 +283,18 @@ fn finish<E: Executor>(
             write!(out, "{}", found.text())?;
         }
         write!(out, "{}", text::summary(plan, &summary))?;
+        if let Some((points, coverage)) = &coverage {
+            write!(out, "{}", cover::text(&plan.program.name, points, coverage))?;
+        }
     }
     if !conserved {
         return Err(Failure::Inconsistent("packets in and packets out do not add up".into()));
     }
-    if interrupted { Err(Failure::Interrupted) } else { Ok(()) }
+    match (interrupted, broken) {
+        (true, _) => Err(Failure::Interrupted),
+        (false, true) => Err(Failure::Property),
+        (false, false) => Ok(()),
+    }
 }
 
 /// Completes the captures and the output folder; gives the trace back.
@@ -267,6 +305,7 @@ fn write_files(
 ) -> Result<Option<trace::TraceText>, Failure> {
     let counts = port_counts(&done);
     let registers = state::all(plan, &done);
+    let coverage = plan.points.as_ref().zip(done.coverage.clone());
     let Collector { outputs, trace, .. } = done.collector;
     let mut folder = Folder::default();
     outputs.finish(&mut folder, &counts)?;
@@ -280,6 +319,20 @@ fn write_files(
     if let Some(registers) = &registers {
         let what = "elements of registers that differ from their first value";
         folder.text(dir, "state.json", "sluice.state/1", what, &pretty(registers))?;
+    }
+    if let Some((points, coverage)) = &coverage {
+        let name = &plan.program.name;
+        let json = pretty(&cover::json(name, points, coverage));
+        folder.text(dir, "coverage.json", "sluice.coverage/1", "every point of the program", &json)?;
+        let text = cover::text(name, points, coverage);
+        folder.text(dir, "coverage.txt", "text", "coverage and what is uncovered", &text)?;
+        folder.text(
+            dir,
+            "coverage.html",
+            "html",
+            "the same as a page",
+            &cover::html(name, points, coverage),
+        )?;
     }
     if let Some(trace) = &trace {
         folder.text(dir, "trace.txt", "text", "what happened to each packet", &trace.written)?;

@@ -16,6 +16,7 @@ use sluice_pcaps::capture::{CaptureError, TruncatedTail};
 use sluice_pcaps::replay::{Feed, InputReport};
 use sluice_pcaps::wire::ethernet::wire_len;
 use sluice_pipeline::control::Reading;
+use sluice_pipeline::cover::Coverage;
 use sluice_pipeline::pass::{Executor, State};
 use sluice_pipeline::switch::{Held, RxFrame, Switch, Totals};
 use std::sync::atomic::Ordering;
@@ -74,6 +75,8 @@ pub(crate) struct Done<'a> {
     pub(crate) conserved: bool,
     /// The packet at which a capture turned out to be damaged: what came before it was replayed.
     pub(crate) damage: Option<CaptureError>,
+    /// What was reached, with `--coverage`.
+    pub(crate) coverage: Option<Coverage>,
     /// When the last packet came in.
     pub(crate) last: Time,
     /// What senders that obey PFC held back.
@@ -165,6 +168,9 @@ impl<'a, E: Executor> Session<'a, E> {
         let rx = RxFrame { bytes, orig_len: frame.orig_len, tag };
         let port = self.inputs.ports[s.port];
         let more = self.switch.rx(port, time, rx).map_err(|e| Stop::Failure(Failure::input(e)))?;
+        if let Some(monitor) = &mut self.collector.monitor {
+            monitor.entered(tag, port.number(), time, bytes);
+        }
         let load = &mut self.ports[s.port];
         load.packets += 1;
         load.wire_bytes += wire_len(frame.orig_len);
@@ -236,7 +242,15 @@ impl<'a, E: Executor> Session<'a, E> {
         self.collector.outputs.flush(Time::MAX)
     }
 
-    fn finish(self, feed: &mut Feed<'_>, damage: Option<CaptureError>) -> Done<'a> {
+    fn finish(mut self, feed: &mut Feed<'_>, damage: Option<CaptureError>) -> Done<'a> {
+        if let Some(monitor) = &mut self.collector.monitor {
+            monitor.settled(&self.switch);
+        }
+        let coverage = self.plan.points.as_ref().map(|points| {
+            let mut coverage = Coverage::new(points);
+            self.switch.executor_mut().take_coverage(&mut coverage);
+            coverage
+        });
         let seconds = self.progress.seconds();
         let queues = self
             .switch
@@ -277,6 +291,7 @@ impl<'a, E: Executor> Session<'a, E> {
             collector: self.collector,
             ports: self.ports,
             damage,
+            coverage,
             last: self.last,
         }
     }

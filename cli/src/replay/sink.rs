@@ -5,6 +5,7 @@ use super::comment;
 use super::output::Outputs;
 use super::trace::TraceText;
 use hdrhistogram::Histogram;
+use sluice_pipeline::property::Monitor;
 use sluice_pipeline::switch::{
     DeviceDrop, GENERATED, GhostEvent, IdleEntry, Left, Lost, Mode, PassEvent, QueueEvent, Reason, Sink,
 };
@@ -91,6 +92,8 @@ pub(crate) struct Collector<'a> {
     pub(crate) origins: Origins,
     /// The first packet of each kind that the parser could not read.
     pub(crate) unparsed: Vec<Unparsed>,
+    /// Asks properties, with `--check`.
+    pub(crate) monitor: Option<Monitor>,
 }
 
 impl<'a> Collector<'a> {
@@ -101,7 +104,8 @@ impl<'a> Collector<'a> {
         trace: Option<TraceText>,
     ) -> Self {
         let (latency, origins) = (Latency::new(), Origins::new());
-        Collector { plan, names, outputs, trace, latency, origins, unparsed: Vec::new() }
+        let monitor = plan.properties.as_ref().map(|make| Monitor::new(&plan.program, make()));
+        Collector { plan, names, outputs, trace, latency, origins, unparsed: Vec::new(), monitor }
     }
 
     #[cold]
@@ -124,6 +128,9 @@ impl Sink for Collector<'_> {
         if let Some(trace) = &mut self.trace {
             trace.sent(p);
         }
+        if let Some(monitor) = &mut self.monitor {
+            monitor.left(p, head, tail);
+        }
         if self.outputs.wants_sent() {
             let comment = self.plan.args.comments.then(|| comment::sent(self.plan, p, head));
             self.outputs.sent(p, comment, head, tail);
@@ -142,6 +149,9 @@ impl Sink for Collector<'_> {
         let reason = p.reason.name(&self.plan.program);
         if let Some(trace) = &mut self.trace {
             trace.lost(p, reason);
+        }
+        if let Some(monitor) = &mut self.monitor {
+            monitor.ended(p, head, tail);
         }
         self.note_unparsed(p);
         if self.outputs.wants_lost() {

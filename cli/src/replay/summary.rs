@@ -64,8 +64,15 @@ pub(crate) fn value(plan: &Plan<'_>, done: &Done<'_>) -> Value {
         "registers": super::state::registers(plan, done, super::state::SHOWN),
         "readings": super::state::readings(plan, done),
         "warnings": warnings,
-        "violations": [],
+        "violations": violations(done),
     })
+}
+
+/// Properties that do not hold, with `--check`.
+fn violations(done: &Done<'_>) -> Vec<Value> {
+    let list = done.collector.monitor.as_ref().map_or(&[][..], |m| m.violations());
+    let one = |v: &sluice_pipeline::property::Violation| json!({ "property": v.property, "packet": v.tag, "time_ps": v.time.as_ps(), "text": v.text });
+    list.iter().map(one).collect()
 }
 
 fn inputs(done: &Done<'_>) -> Vec<Value> {

@@ -97,6 +97,11 @@ fn write_summary(out: &mut String, plan: &Plan<'_>, s: &Value) -> std::fmt::Resu
     readings(out, s)?;
     queues(out, plan, s)?;
     sonic::write(out, s)?;
+    for v in s["violations"].as_array().into_iter().flatten() {
+        let packet = v["packet"].as_u64().map_or(String::new(), |n| format!(" packet {n}:"));
+        let (property, text) = (v["property"].as_str().unwrap_or(""), v["text"].as_str().unwrap_or(""));
+        writeln!(out, "\nFAILED {property}:{packet} {text}")?;
+    }
     for w in s["warnings"].as_array().into_iter().flatten() {
         writeln!(out, "\nwarning: {}", w.as_str().unwrap_or(""))?;
     }

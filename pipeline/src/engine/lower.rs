@@ -18,6 +18,7 @@ use super::port::PortCode;
 use super::register::{AccessPlan, Array, Work, noted};
 use super::request::RequestCode;
 use super::table::EngineTable;
+use crate::cover::{self, Points};
 use crate::entity::{Entity, EntityMap};
 use crate::flow::{Flow, Node, NodeKind, Outcome, Pred, Var};
 use crate::ir::{Action, Header, Home, Intrinsic, PrimitiveKind, Program, Random, Register};
@@ -70,6 +71,10 @@ pub(super) struct GressCode {
     pub(super) timed: bool,
     pub(super) deparser: DeparserCode,
     pub(super) preds: usize,
+    /// The predicate that holds whatever runs.
+    pub(super) every: usize,
+    /// Predicates whose lanes are counted, each with the number of its point; nothing unless coverage is asked for.
+    pub(super) covered: Vec<(usize, u32)>,
     /// The predicate that holds for the ghost control.
     pub(super) ghost: Option<usize>,
     pub(super) slots: usize,
@@ -91,7 +96,12 @@ pub(super) struct GressCode {
 }
 
 /// Lowers one gress.
-pub(super) fn lower(program: &Program, placement: &Placement, gress: Gress) -> Result<GressCode, LowerError> {
+pub(super) fn lower(
+    program: &Program,
+    placement: &Placement,
+    gress: Gress,
+    points: Option<&Points>,
+) -> Result<GressCode, LowerError> {
     let placed = placement.gress(gress);
     let mut slots = SlotMap::new(&placement.phv);
     let mut hashes = Vec::new();
@@ -103,10 +113,14 @@ pub(super) fn lower(program: &Program, placement: &Placement, gress: Gress) -> R
         mapped: mapped(program, &placement.chip)?,
         plans: Vec::new(),
         randoms: randoms.iter().map(|(r, _)| *r).collect(),
+        covered: points.is_some(),
     };
-    let mut steps = steps(program, placed, &mut slots, (&mut hashes, &mut registers), &mut tables)?;
+    let every = usize::from(every_lane(placed));
+    let mut cover = Covering { gress, points, preds: every + 1, covered: Vec::new() };
+    let mut steps =
+        steps(program, placed, &mut slots, (&mut hashes, &mut registers), &mut tables, &mut cover)?;
     let noted = settle(program, placed, &mut registers.plans, &mut steps);
-    let mut parser = ParserBuilder::new(program, gress, &placed.parser.cycles);
+    let mut parser = ParserBuilder::new(program, gress, &placed.parser.cycles, points);
     parser.unroll(&mut Lowering {
         program,
         slots: &mut slots,
@@ -145,7 +159,9 @@ pub(super) fn lower(program: &Program, placement: &Placement, gress: Gress) -> R
         noted,
         randoms,
         deparser,
-        preds: usize::from(every_lane(placed)) + 1,
+        preds: cover.preds,
+        every,
+        covered: cover.covered,
         ghost: placed.flow.ghost.map(|p| p.index()),
         slots: slots.len(),
         inputs,
@@ -257,12 +273,67 @@ fn every_lane(placed: &PlacedGress) -> u16 {
     placed.flow.preds.len() as u16
 }
 
+/// Predicates beside those of the flow, so that every outcome of every node has one, and what they count for.
+struct Covering<'p> {
+    gress: Gress,
+    /// `None`: nothing is counted, and nothing added.
+    points: Option<&'p Points>,
+    /// Predicates so far.
+    preds: usize,
+    covered: Vec<(usize, u32)>,
+}
+
+impl Covering<'_> {
+    /// Has the outcomes of a node counted.
+    fn step(&mut self, program: &Program, flow: &Flow, node: Node, step: &mut Step) {
+        if self.points.is_none() {
+            return;
+        }
+        let of = (flow, node);
+        match step {
+            Step::Gateway { then, otherwise, .. } => {
+                self.outcome(of, Outcome::Then, then);
+                self.outcome(of, Outcome::Else, otherwise);
+            }
+            Step::Table { hit, miss, ran, .. } => {
+                self.outcome(of, Outcome::Hit, hit);
+                self.outcome(of, Outcome::Miss, miss);
+                flow.actions(program, node).into_iter().for_each(|a| self.action(of, a, ran));
+            }
+            Step::Action { action, ran, .. } => self.action(of, *action, ran),
+            Step::Snapshot(_) | Step::Settle(_) => {}
+        }
+    }
+
+    fn action(&mut self, of: (&Flow, Node), action: Action, ran: &mut Vec<(Action, usize)>) {
+        let mut pred = ran.iter().find(|(a, _)| *a == action).map(|(_, p)| *p);
+        let known = pred.is_some();
+        self.outcome(of, Outcome::Ran(action), &mut pred);
+        if let (false, Some(pred)) = (known, pred) {
+            ran.push((action, pred));
+        }
+    }
+
+    fn outcome(&mut self, (flow, node): (&Flow, Node), outcome: Outcome, pred: &mut Option<usize>) {
+        let point = cover::outcome(self.gress, flow, node, outcome);
+        let Some(number) = point.zip(self.points).and_then(|(point, points)| points.number(point)) else {
+            return;
+        };
+        let pred = *pred.get_or_insert_with(|| {
+            self.preds += 1;
+            self.preds - 1
+        });
+        self.covered.push((pred, number));
+    }
+}
+
 fn steps(
     program: &Program,
     placed: &PlacedGress,
     slots: &mut SlotMap<'_>,
     (hashes, registers): (&mut Vec<HashPlan>, &mut Registers),
     tables: &mut Vec<EngineTable>,
+    cover: &mut Covering<'_>,
 ) -> Result<Vec<(u16, Step)>, LowerError> {
     let mut steps = Vec::new();
     let order = order(placed);
@@ -286,7 +357,9 @@ fn steps(
             slots.set_shadow(of_node.iter().map(|c| (*c, shadows[c])).collect());
             let step = step(program, &placed.flow, node, slots, (&mut *hashes, &mut *registers), tables);
             slots.set_shadow(BTreeMap::new());
-            steps.push((index(placed.flow.nodes[node].pred) as u16, step?));
+            let mut step = step?;
+            cover.step(program, &placed.flow, node, &mut step);
+            steps.push((index(placed.flow.nodes[node].pred) as u16, step));
         }
     }
     Ok(steps)

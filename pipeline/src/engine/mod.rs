@@ -22,6 +22,7 @@ mod request;
 mod table;
 
 use crate::control::{ControlState, Entry, EntryId};
+use crate::cover::{Coverage, Points};
 use crate::ir::{Intrinsic, Profile, Program, Table};
 use crate::meters::Origin;
 use crate::packet::PacketStore;
@@ -59,6 +60,8 @@ pub struct Engine {
     gresses: [GressEngine; 2],
     state: State,
     made: Vec<Made>,
+    /// What is counted, if anything is.
+    points: Option<Points>,
 }
 
 /// Code and scratch memory of one gress.
@@ -73,6 +76,8 @@ struct GressEngine {
     lanes: Option<Box<Lanes>>,
     /// Position in the caller's batch of the first lane.
     first: u32,
+    /// Lanes counted per predicate of the code that is.
+    covered: Vec<u64>,
 }
 
 impl Engine {
@@ -86,13 +91,34 @@ impl Engine {
         placement: &Placement,
         control: &ControlState,
     ) -> Result<Engine, LowerError> {
+        Engine::lowered(program, placement, control, None)
+    }
+
+    /// The same, and it counts which of these points packets reach; they are the points of the program.
+    ///
+    /// # Errors
+    /// As [`Engine::new`].
+    pub fn covered(
+        program: &Program,
+        placement: &Placement,
+        control: &ControlState,
+        points: Points,
+    ) -> Result<Engine, LowerError> {
+        Engine::lowered(program, placement, control, Some(points))
+    }
+
+    fn lowered(
+        program: &Program,
+        placement: &Placement,
+        control: &ControlState,
+        points: Option<Points>,
+    ) -> Result<Engine, LowerError> {
+        let lower = |gress| lower(program, placement, gress, points.as_ref()).map(GressEngine::new);
         let mut engine = Engine {
-            gresses: [
-                GressEngine::new(lower(program, placement, Gress::Ingress)?),
-                GressEngine::new(lower(program, placement, Gress::Egress)?),
-            ],
+            gresses: [lower(Gress::Ingress)?, lower(Gress::Egress)?],
             state: State::new(program, &Origin::of(&placement.chip)),
             made: Vec::new(),
+            points,
         };
         for gress in &mut engine.gresses {
             for table in &mut gress.code.tables {
@@ -173,6 +199,24 @@ impl Executor for Engine {
     fn state_mut(&mut self) -> &mut State {
         &mut self.state
     }
+
+    fn take_coverage(&mut self, coverage: &mut Coverage) {
+        let Some(points) = &self.points else { return };
+        for gress in &mut self.gresses {
+            let code = &gress.code;
+            code.parser.take_counts(|number, n| coverage.add(number, n));
+            for ((_, number), times) in code.covered.iter().zip(&mut gress.covered) {
+                coverage.add(*number, std::mem::take(times));
+            }
+            for plan in &code.accesses {
+                plan.take_counts(|point, n| {
+                    if let Some(number) = points.number(point) {
+                        coverage.add(number, n);
+                    }
+                });
+            }
+        }
+    }
 }
 
 /// What is known of the lanes of a batch besides their PHV. Kept between batches: only the lanes in use are
@@ -215,7 +259,8 @@ impl GressEngine {
         let (parser, found) = (ParserScratch::default(), Found::default());
         let notes = (0..=code.noted).map(|_| Notes::new()).collect();
         let lanes = Some(Box::new(Lanes::new()));
-        GressEngine { code, phv, preds, parser, found, notes, lanes, first: 0 }
+        let covered = vec![0; code.covered.len()];
+        GressEngine { code, phv, preds, parser, found, notes, lanes, first: 0, covered }
     }
 
     /// Runs a batch of at most `N` passes.
@@ -345,11 +390,11 @@ impl GressEngine {
 
     /// Runs the steps below the predicate `root`.
     fn control<const N: usize>(&mut self, root: usize, mask: u64, lanes: &mut Lanes, state: &mut State) {
-        let GressEngine { code, phv, preds, found, notes, .. } = self;
+        let GressEngine { code, phv, preds, found, notes, covered, .. } = self;
         preds.fill(0);
         preds[root] = mask;
         // Holds whatever the root is.
-        if let Some(every) = preds.last_mut() {
+        if let Some(every) = preds.get_mut(code.every) {
             *every = mask;
         }
         let Lanes { bytes, labels, now, random, .. } = lanes;
@@ -401,6 +446,9 @@ impl GressEngine {
             }
         }
         lanes.dropped = fx.dropped;
+        for ((pred, _), times) in code.covered.iter().zip(covered) {
+            *times += u64::from(preds[*pred].count_ones());
+        }
     }
 
     /// Decides each lane's verdict and rewrites the packets that go on.

@@ -12,11 +12,13 @@ use super::action::{EntryOf, Source, WideSource, wide_value};
 use super::batch::{Phv, for_lanes};
 use super::field::FieldAt;
 use super::hash::HashPlan;
-use crate::ir::{Meter, Register};
+use crate::cover::Point;
+use crate::ir::{Meter, Register, RegisterAction};
 use crate::meters::Question;
 use crate::pass::{MAX_BATCH, State};
 use crate::salu::{self, ParamRow};
-use sluice_asic::salu::{Accesses, Constant, Prepared, State as Element};
+use sluice_asic::salu::{Accesses, Constant, Operands, Prepared, SaluProgram, State as Element};
+use std::cell::Cell;
 
 /// An operand from the packet.
 #[derive(Clone, Debug)]
@@ -50,6 +52,42 @@ pub(super) enum Work {
     /// With the rows of the register file that hold parameters.
     Register(Register, Prepared, Vec<ParamRow>),
     Meter(Meter),
+    /// A register, and what its comparisons say is counted.
+    Counted(Register, Box<SaluProgram>, Vec<ParamRow>, Box<Compared>),
+}
+
+/// How often the comparisons of a register action had each joint outcome, the first comparison as the lowest bit.
+#[derive(Clone, Debug)]
+pub(super) struct Compared {
+    action: RegisterAction,
+    times: [Cell<u64>; 16],
+}
+
+impl Compared {
+    pub(super) fn new(action: RegisterAction) -> Compared {
+        Compared { action, times: Default::default() }
+    }
+
+    fn count(&self, outcome: u8) {
+        let times = &self.times[usize::from(outcome & 15)];
+        times.set(times.get() + 1);
+    }
+
+    fn report(&self, salu: &SaluProgram, add: &mut impl FnMut(Point, u64)) {
+        let total: u64 = self.times.iter().map(Cell::get).sum();
+        let units = salu.comparators.iter().zip(0u8..).filter(|(c, _)| c.is_some());
+        let mut compares = false;
+        for (_, unit) in units {
+            compares = true;
+            let outcomes = self.times.iter().enumerate().filter(|(outcome, _)| outcome >> unit & 1 == 1);
+            let holds = outcomes.map(|(_, times)| times.get()).sum();
+            add(Point::Salu(self.action, Some((unit, true))), holds);
+            add(Point::Salu(self.action, Some((unit, false))), total - holds);
+        }
+        if !compares {
+            add(Point::Salu(self.action, None), total);
+        }
+    }
 }
 
 /// An access to an array by one action.
@@ -94,9 +132,17 @@ pub(super) struct Stamps<'a> {
 }
 
 impl AccessPlan {
+    /// Tells what was counted, and forgets it.
+    pub(super) fn take_counts(&self, mut add: impl FnMut(Point, u64)) {
+        if let Work::Counted(_, salu, _, compared) = &self.work {
+            compared.report(salu, &mut add);
+            compared.times.iter().for_each(|times| times.set(0));
+        }
+    }
+
     pub(super) fn array(&self) -> Array {
         match self.work {
-            Work::Register(register, ..) => Array::Register(register),
+            Work::Register(register, ..) | Work::Counted(register, ..) => Array::Register(register),
             Work::Meter(meter) => Array::Meter(meter),
         }
     }
@@ -170,12 +216,23 @@ impl AccessPlan {
         let Notes { index, operands, words, .. } = notes;
         match &self.work {
             Work::Register(register, action, rows) => {
-                let params = match rows.as_slice() {
-                    [] => [0; Constant::PARAMS],
-                    rows => salu::values(rows, &state.params[*register]),
-                };
+                let params = params(rows, state, *register);
                 let cells = &mut state.registers[*register][..];
                 action.make(&params, InOrder::<N> { mask, cells, index, operands, words });
+            }
+            Work::Counted(register, salu, rows, compared) => {
+                let params = params(rows, state, *register);
+                let cells = &mut state.registers[*register];
+                for_lanes::<N>(mask, |l| {
+                    words[l] = [0; 4];
+                    let Some(cell) = cells.get_mut(index[l] as usize) else { return };
+                    let operands =
+                        Operands { lo: operands[0][l], hi: operands[1][l], address: index[l], params };
+                    let outcome = salu.execute(*cell, &operands);
+                    compared.count(outcome.comparators);
+                    *cell = outcome.state;
+                    words[l] = outcome.outputs;
+                });
             }
             Work::Meter(meter) => {
                 let meter = &mut state.meters[*meter];
@@ -189,6 +246,15 @@ impl AccessPlan {
         for (word, to) in &self.outputs {
             to.write_lanes::<N>(mask, phv, |l| words[l][usize::from(word & 3)].into());
         }
+    }
+}
+
+/// What a register's parameters are now.
+#[inline]
+fn params(rows: &[ParamRow], state: &State, register: Register) -> [i64; Constant::PARAMS] {
+    match rows {
+        [] => [0; Constant::PARAMS],
+        rows => salu::values(rows, &state.params[register]),
     }
 }
 

@@ -15,6 +15,9 @@ const DROP_CTL_NO_COPY: u128 = 1;
 impl<T: Tracer> Run<'_, T> {
     /// Runs an action; `entry` is the table and entry that it was found by, `None` on a miss.
     pub(super) fn act(&mut self, call: &ActionCall, entry: Option<(Table, EntryId)>) {
+        if self.tracer.watches_reads() {
+            self.reads_of_action(call.action);
+        }
         for primitive in &self.program.actions[call.action].body {
             self.primitive(primitive, &call.args, entry);
         }

@@ -12,6 +12,9 @@ impl<'a, T: Tracer> Run<'a, T> {
             match &stmt.kind {
                 StmtKind::Apply(table, arms) => self.apply(*table, arms, stmt.loc),
                 StmtKind::If(cond, then, otherwise) => {
+                    if self.tracer.watches_reads() {
+                        self.reads_of_cond(cond, stmt.loc);
+                    }
                     let holds = Env { program: self.program, phv: self.phv, args: &[] }.holds(cond);
                     self.tell(&Event::Gateway { cond, holds, loc: stmt.loc });
                     self.block(if holds { then } else { otherwise });

@@ -26,6 +26,7 @@ mod lookup;
 mod meter;
 mod parse;
 mod phv;
+mod reads;
 mod register;
 mod request;
 mod text;
@@ -37,6 +38,7 @@ mod tests;
 pub use parse::PARSER_FUEL;
 pub use phv::Phv;
 pub use text::TextTracer;
+pub(crate) use text::cond_text;
 pub use trace::{Event, NoTrace, Tracer};
 
 use crate::control::{ControlState, Entry, EntryId};

@@ -18,6 +18,10 @@ pub struct TextTracer {
 }
 
 impl Tracer for TextTracer {
+    fn watches_reads(&self) -> bool {
+        true
+    }
+
     fn event(&mut self, program: &Program, event: &Event<'_>) {
         let (line, loc) = match *event {
             Event::PassStart { gress, port, bytes, .. } => {
@@ -91,6 +95,9 @@ fn step(program: &Program, event: &Event<'_>) -> (String, Loc) {
         }
         Event::Gateway { cond, holds, loc } => {
             (format!("condition {} is {holds}", cond_text(program, cond)), loc)
+        }
+        Event::ReadInvalid { field, loc } => {
+            (format!("{} is read, but its header is not valid", program.fields[field].name), loc)
         }
         Event::Called { action, loc } => (format!("action '{}'", program.actions[action].name), loc),
         Event::Wrote { field, old, new, loc } => {
@@ -230,7 +237,8 @@ fn call_text(program: &Program, call: &ActionCall) -> String {
     format!("'{}' ({})", data.name, args.join(", "))
 }
 
-fn cond_text(program: &Program, cond: &Cond) -> String {
+/// A condition as traces and reports print it.
+pub(crate) fn cond_text(program: &Program, cond: &Cond) -> String {
     match cond {
         Cond::Cmp(op, a, b) => format!("{} {} {}", expr_text(program, a), op.symbol(), expr_text(program, b)),
         Cond::Valid(header) => format!("{}.isValid()", program.headers[*header].name),

@@ -227,6 +227,14 @@ pub enum Event<'a> {
         /// How it ended.
         output: PassOut,
     },
+    /// A field of a header that is not valid is about to be read. Only told to a tracer that asks for it; keys of
+    /// tables, which may be of such headers, are left out.
+    ReadInvalid {
+        /// The field.
+        field: Field,
+        /// Where the program says so.
+        loc: Loc,
+    },
 }
 
 /// Sees every step of every pass.
@@ -234,6 +242,11 @@ pub trait Tracer {
     /// One step, in the order in which they happen.
     fn event(&mut self, program: &Program, event: &Event<'_>) {
         let _ = (program, event);
+    }
+
+    /// Whether to look at what is read, for [`Event::ReadInvalid`]: that takes time.
+    fn watches_reads(&self) -> bool {
+        false
     }
 }
 

@@ -267,6 +267,7 @@ impl<E: Executor> Switch<E> {
             queued: info.queued,
             qid: info.qid,
             bytes,
+            made: info.made,
         };
         sink.sent(&left, head, tail);
         self.packets.remove(packet);

@@ -29,6 +29,8 @@ pub struct Left {
     pub qid: u8,
     /// Bytes without FCS, before padding; bytes that were never captured count.
     pub bytes: u32,
+    /// It was made inside: a copy, or a packet of a generator or MAC.
+    pub made: bool,
 }
 
 /// A packet that ended inside.

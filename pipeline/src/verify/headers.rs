@@ -119,10 +119,10 @@ pub(super) fn check(p: &Program, gress: Gress, d: &mut Vec<Diag>) -> Option<Poss
     Some(Walk { p, v: &validity, d }.block(&p.pipe(gress).control, parsed.end))
 }
 
-struct Walk<'w> {
-    p: &'w Program,
-    v: &'w Validity<'w>,
-    d: &'w mut Vec<Diag>,
+pub(super) struct Walk<'w> {
+    pub(super) p: &'w Program,
+    pub(super) v: &'w Validity<'w>,
+    pub(super) d: &'w mut Vec<Diag>,
 }
 
 impl Walk<'_> {
@@ -182,7 +182,7 @@ impl Walk<'_> {
         end
     }
 
-    fn action(&mut self, a: Action, mut at: Possible) -> Possible {
+    pub(super) fn action(&mut self, a: Action, mut at: Possible) -> Possible {
         let p = self.p;
         let data = &p.actions[a];
         let who = format!("action `{}`", data.name);
@@ -256,7 +256,7 @@ impl Walk<'_> {
         }
     }
 
-    fn assume(&self, cond: &Cond, truth: bool, at: &Possible) -> Possible {
+    pub(super) fn assume(&self, cond: &Cond, truth: bool, at: &Possible) -> Possible {
         match cond {
             Cond::Cmp(..) => at.clone(),
             Cond::Valid(h) if self.v.bit(*h) == 0 => at.clone(),

@@ -130,6 +130,7 @@ mod meters;
 mod papercut;
 mod parser;
 mod possible;
+mod reach;
 mod references;
 mod registers;
 mod requests;
@@ -140,6 +141,7 @@ mod together;
 mod values;
 
 pub use diag::{Diag, Severity};
+pub(crate) use reach::{ControlReach, control_reach};
 
 use crate::ir::{Home, Loc, Program};
 use sluice_asic::chip::ChipSpec;

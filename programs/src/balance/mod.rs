@@ -29,11 +29,13 @@ pub use values::{FunctionList, Members, Numbers, ValueError};
 
 use crate::catalog::{ProgramError, StageProgram};
 use crate::position::Position;
+use crate::properties::{HopLimit, SameWay};
 use crate::setup::{Setup, SetupError};
 use sluice_asic::port::PortMap;
 use sluice_pipeline::build::Builder;
 use sluice_pipeline::build::params::{ParamError, ParamInfo, Params};
 use sluice_pipeline::ir::Program;
+use sluice_pipeline::property::Property;
 
 /// The program `ecmp`.
 #[derive(Clone, Copy, Debug)]
@@ -111,6 +113,10 @@ impl StageProgram for Ecmp {
     fn p4(&self) -> &'static str {
         include_str!("balance.p4")
     }
+
+    fn properties(&self, _: &Program) -> Vec<Box<dyn Property>> {
+        vec![Box::new(SameWay::default()), Box::new(HopLimit)]
+    }
 }
 
 impl StageProgram for Wcmp {
@@ -149,5 +155,9 @@ impl StageProgram for Wcmp {
 
     fn p4(&self) -> &'static str {
         include_str!("balance.p4")
+    }
+
+    fn properties(&self, _: &Program) -> Vec<Box<dyn Property>> {
+        vec![Box::new(SameWay::default()), Box::new(HopLimit)]
     }
 }

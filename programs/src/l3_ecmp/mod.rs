@@ -40,11 +40,13 @@ pub use params::Params;
 
 use crate::catalog::{ProgramError, StageProgram};
 use crate::position::Position;
+use crate::properties::{HopLimit, SameWay};
 use crate::setup::{Setup, SetupError};
 use sluice_asic::port::PortMap;
 use sluice_pipeline::build::Builder;
 use sluice_pipeline::build::params::{ParamInfo, Params as _};
 use sluice_pipeline::ir::Program;
+use sluice_pipeline::property::Property;
 
 const NAME: &str = "l3-ecmp";
 const SUMMARY: &str =
@@ -90,6 +92,10 @@ impl StageProgram for L3Ecmp {
 
     fn p4(&self) -> &'static str {
         include_str!("l3_ecmp.p4")
+    }
+
+    fn properties(&self, _: &Program) -> Vec<Box<dyn Property>> {
+        vec![Box::new(SameWay::default()), Box::new(HopLimit)]
     }
 }
 

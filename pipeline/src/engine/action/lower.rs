@@ -6,7 +6,7 @@ use crate::engine::LowerError;
 use crate::engine::batch::Slot;
 use crate::engine::field::{FieldAt, Piece, SlotMap, ones};
 use crate::engine::hash::HashPlan;
-use crate::engine::register::{AccessPlan, CellAt, Operand, Work};
+use crate::engine::register::{AccessPlan, CellAt, Compared, Operand, Work};
 use crate::entity::{Entity, EntityMap};
 use crate::ir::{
     self, Action, Counter, Expr, Field, Hash, Header, Index, MeterAccess, PrimitiveKind, Program, Random,
@@ -67,6 +67,8 @@ pub(in crate::engine) struct Registers {
     pub(in crate::engine) plans: Vec<AccessPlan>,
     /// Generators of random numbers that the gress has.
     pub(in crate::engine) randoms: Vec<Random>,
+    /// Accesses count what their comparisons say.
+    pub(in crate::engine) covered: bool,
 }
 
 impl Lowering<'_, '_> {
@@ -257,7 +259,13 @@ impl Lowering<'_, '_> {
         }
         let index = self.cell(code, &access.index)?;
         let outputs = access.outputs.iter().map(|(word, f)| (*word, self.slots.target(*f))).collect();
-        let work = Work::Register(register, Prepared::new(&salu), rows);
+        let work = match self.registers.covered {
+            false => Work::Register(register, Prepared::new(&salu), rows),
+            true => {
+                let compared = Box::new(Compared::new(access.action));
+                Work::Counted(register, Box::new(salu), rows, compared)
+            }
+        };
         self.plan(code, AccessPlan { work, index, operands, outputs, note: None });
         Ok(())
     }

@@ -16,6 +16,7 @@ use super::field::FieldAt;
 use crate::ir::{CounterLoad, Header};
 use crate::packet::WINDOW;
 use select::Select;
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 /// How parsing ended: where every extracted header stands and where the payload begins.
@@ -53,6 +54,8 @@ enum Step {
     AddCounter { slot: Slot, by: u8 },
     /// Copies the counter to or from its stack.
     CopyCounter { from: Slot, to: Slot },
+    /// Counts the lanes that come by.
+    Cover { point: u32, lanes: Cell<u64> },
 }
 
 #[derive(Clone, Debug)]
@@ -168,6 +171,15 @@ impl ParserCode {
         }
     }
 
+    /// Tells how many lanes came by each point, and forgets it.
+    pub(super) fn take_counts(&self, mut add: impl FnMut(u32, u64)) {
+        for step in self.nodes.iter().flat_map(|node| &node.steps) {
+            if let Step::Cover { point, lanes } = step {
+                add(*point, lanes.take());
+            }
+        }
+    }
+
     #[inline(always)]
     fn go<const N: usize>(
         &self,
@@ -240,6 +252,7 @@ fn run_step<const N: usize>(
             let (from, to) = (phv.column(*from), phv.column(*to));
             for_lanes::<N>(mask, |l| to[l].set(from[l].get()));
         }
+        Step::Cover { lanes, .. } => lanes.set(lanes.get() + u64::from(mask.count_ones())),
         Step::AddCounter { slot, by } => {
             let column = phv.column(*slot);
             for_lanes::<N>(mask, |l| column[l].set(counter_word((column[l].get() as u8).wrapping_add(*by))));

@@ -3,6 +3,7 @@
 
 use super::select::{Select, WideSelect, side_by_side};
 use super::{Leaf, Node, ParserCode, Step, Target};
+use crate::cover::{Point, Points};
 use crate::engine::LowerError;
 use crate::engine::action::{ActionCode, Lowering};
 use crate::engine::batch::Slot;
@@ -14,6 +15,7 @@ use crate::ir::{
 use crate::packet::WINDOW;
 use crate::ways::{CounterRange, Taken};
 use sluice_asic::gress::Gress;
+use std::cell::Cell;
 use std::collections::{BTreeMap, VecDeque};
 
 /// Most nodes that a parser may unroll into.
@@ -51,6 +53,8 @@ pub(in crate::engine) struct ParserBuilder<'a> {
     pushed: Vec<Slot>,
     /// Bytes that loads reach.
     reach: u32,
+    /// What is counted, if anything is.
+    points: Option<&'a Points>,
 }
 
 /// A path being unrolled: state, next operation, what came before.
@@ -84,6 +88,7 @@ impl<'a> ParserBuilder<'a> {
         program: &'a Program,
         gress: Gress,
         cycles: &'a EntityMap<ParserState, u16>,
+        points: Option<&'a Points>,
     ) -> Self {
         ParserBuilder {
             program,
@@ -98,6 +103,7 @@ impl<'a> ParserBuilder<'a> {
             counter: None,
             pushed: Vec::new(),
             reach: 0,
+            points,
         }
     }
 
@@ -106,7 +112,7 @@ impl<'a> ParserBuilder<'a> {
         let start = self.program.pipe(self.gress).start;
         let target =
             self.target(start, Leaf::default(), CounterRange::default(), (&[], &Taken::default()))?;
-        self.code.start = Some(target);
+        self.code.start = Some(self.counted(target, None, start)?);
         while let Some((id, path)) = self.open.pop_front() {
             self.fill(id, path, low)?;
         }
@@ -147,6 +153,21 @@ impl<'a> ParserBuilder<'a> {
                 Target::Node(self.node(path)?)
             }
         })
+    }
+
+    /// A target behind a node that counts who goes there: by a way out of a state, and into the next one.
+    fn counted(&mut self, target: Target, way: Option<Point>, next: Next) -> Result<Target, LowerError> {
+        let Some(points) = self.points else { return Ok(target) };
+        let into = if let Next::State(state) = next { Some(Point::State(state)) } else { None };
+        let numbers = [way, into].into_iter().flatten().filter_map(|point| points.number(point));
+        let steps = numbers.map(|point| Step::Cover { point, lanes: Cell::new(0) }).collect();
+        let id = self.code.nodes.len();
+        if id >= MAX_NODES {
+            return Err(self.too_many());
+        }
+        self.code.nodes.push(Node { need: 0, short: 0, steps, select: Select::Always(target) });
+        self.extracts.push(None);
+        Ok(Target::Node(id as u32))
     }
 
     /// The node of a path, which is filled later if it is new: paths are long, and not followed by recursion.
@@ -440,7 +461,7 @@ impl<'a> ParserBuilder<'a> {
             state.select.iter().map(|&k| self.key(k, path, &mut used, steps, low)).collect();
         let mut arms = Vec::new();
         let ways = path.counter.ways(state);
-        for (arm, (next, counter)) in state.arms.iter().zip(&ways) {
+        for (number, (arm, (next, counter))) in state.arms.iter().zip(&ways).enumerate() {
             let Some(counter) = *counter else { continue };
             let (mut value, mut mask) = (0u128, 0u128);
             for (((v, m), (_, width)), key) in arm.values.iter().zip(&fields).zip(&state.select) {
@@ -449,12 +470,15 @@ impl<'a> ParserBuilder<'a> {
                 mask = mask << width | m;
             }
             let target = self.target(*next, path.leaf.clone(), counter, (&path.pushed, &path.taken))?;
+            let way = Point::Transition(path.state, Some(number as u16));
+            let target = self.counted(target, Some(way), *next)?;
             arms.push((value, mask, target));
         }
         // A default that cannot be taken stands for the last arm that can.
         let default = match ways.last() {
             Some((next, Some(counter))) => {
-                self.target(*next, path.leaf.clone(), *counter, (&path.pushed, &path.taken))?
+                let target = self.target(*next, path.leaf.clone(), *counter, (&path.pushed, &path.taken))?;
+                self.counted(target, Some(Point::Transition(path.state, None)), *next)?
             }
             _ => match arms.pop() {
                 Some((.., target)) => target,

@@ -164,6 +164,7 @@ impl<E: Executor> Switch<E> {
             queued: Duration::ZERO,
             qid: 0,
             bytes: frame.len() as u32,
+            made: true,
         };
         sink.mac_sent(&left, &frame);
         if let Some(at) = refresh {

@@ -1,0 +1,124 @@
+//! The folder of a campaign: result, coverage, and each failure as captures, entries, changes and a command. What may
+//! not live here: results.
+
+use super::{Done, json};
+use crate::fail::Failure;
+use crate::files::{Folder, Pending, pretty};
+use sluice_fuzz::hunt::{self, changes};
+use sluice_pcaps::capture::CaptureTime;
+use sluice_pcaps::capture::write::{TraceFormat, TraceWriter};
+use sluice_pipeline::control::entries;
+use sluice_pipeline::cover;
+use std::path::Path;
+
+/// Bytes as hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}
+
+/// dev_ports that a failure's packets come in by, each once.
+fn ports(failure: &hunt::Failure) -> Vec<u16> {
+    let mut list: Vec<u16> = failure.input.shots.iter().map(|s| s.port).collect();
+    list.sort_unstable();
+    list.dedup();
+    list
+}
+
+fn capture(number: usize, port: u16) -> String {
+    format!("failure-{number}.dev{port}.pcapng")
+}
+
+/// The names of a failure's files.
+pub(crate) fn names(number: usize, failure: &hunt::Failure) -> Vec<String> {
+    let mut list: Vec<String> = ports(failure).into_iter().map(|p| capture(number, p)).collect();
+    if !failure.input.ops.is_empty() {
+        list.push(format!("failure-{number}.changes"));
+    }
+    list
+}
+
+/// The command that shows a failure again, run beside its files; nothing without a folder.
+pub(crate) fn command(done: &Done<'_>, number: usize, failure: &hunt::Failure) -> Option<String> {
+    done.args.output.as_ref()?;
+    let args = done.args;
+    let mut words = vec!["sluice replay".to_owned(), args.program.clone()];
+    words.push(format!("--chip {}", args.target.chip));
+    words.extend(args.target.sets.iter().map(|(k, v)| format!("--set {k}={v}")));
+    words.extend(ports(failure).into_iter().map(|p| format!("-i dev:{p}@{}", capture(number, p))));
+    words.push("--entries entries.toml".to_owned());
+    let speeds = &done.subject.config.port_speeds;
+    words.extend(speeds.iter().map(|(port, rate)| format!("--port dev:{port}={rate}")));
+    if !failure.input.ops.is_empty() {
+        words.push(format!("--changes failure-{number}.changes"));
+    }
+    words.push(format!("--seed {}", args.seed));
+    let replay = words.join(" ");
+    Some(match failure.violation.property {
+        "engines_agree" => {
+            format!("{replay} -o fast; {replay} --engine reference -o reference; diff -r fast reference")
+        }
+        "no_invalid_headers" => format!("{replay} --trace"),
+        _ => format!("{replay} --check"),
+    })
+}
+
+/// Writes everything.
+pub(crate) fn write(done: &Done<'_>, dir: &Path) -> Result<(), Failure> {
+    let (status, subject) = (&done.status, done.subject);
+    let name = &subject.program.name;
+    let mut folder = Folder::default();
+    folder.text(
+        dir,
+        "fuzz.json",
+        "sluice.fuzz/1",
+        "what came of it, without the rate",
+        &pretty(&json::value(done, false)),
+    )?;
+    let coverage = &status.coverage;
+    let report = cover::json(name, &subject.points, coverage);
+    folder.text(dir, "coverage.json", "sluice.coverage/1", "every point of the program", &pretty(&report))?;
+    let text = cover::text(name, &subject.points, coverage);
+    folder.text(dir, "coverage.txt", "text", "coverage and what is uncovered", &text)?;
+    let page = cover::html(name, &subject.points, coverage);
+    folder.text(dir, "coverage.html", "html", "the same as a page", &page)?;
+    let printed = entries::print(&subject.program, &subject.control);
+    folder.text(dir, "entries.toml", "sluice.entries", "entries at the start of each input", &printed)?;
+    for (number, failure) in (1..).zip(&status.failures) {
+        one(done, dir, number, failure, &mut folder)?;
+    }
+    folder.finish(dir)
+}
+
+fn one(
+    done: &Done<'_>,
+    dir: &Path,
+    number: usize,
+    failure: &hunt::Failure,
+    folder: &mut Folder,
+) -> Result<(), Failure> {
+    let first = failure.input.shots.first().map_or(0, |s| s.at);
+    for port in ports(failure) {
+        let name = capture(number, port);
+        let file = Pending::create(&dir.join(&name))?;
+        let start = CaptureTime::from_ns(0);
+        let writer = TraceWriter::new(file.handle()?, TraceFormat::Pcapng, start);
+        let mut writer = writer.map_err(Failure::input)?;
+        for shot in failure.input.shots.iter().filter(|s| s.port == port) {
+            // Time zero of a replay is the first packet over all inputs, as it was here.
+            writer.write(CaptureTime::from_ns(shot.at - first), &shot.bytes).map_err(Failure::input)?;
+        }
+        writer.finish().map_err(Failure::input)?;
+        folder.add(file, &name, "pcapng", "packets that show the failure");
+    }
+    if !failure.input.ops.is_empty() {
+        let ops: Vec<_> =
+            failure.input.ops.iter().map(|(at, op)| (at.saturating_sub(first), op.clone())).collect();
+        let text = changes(&done.subject.program, &ops);
+        let name = format!("failure-{number}.changes");
+        folder.text(dir, &name, "sluice.changes", "changes of entries between the packets", &text)?;
+    }
+    let command = command(done, number, failure).unwrap_or_default();
+    let text = format!("{}\n{command}\n", failure.violation);
+    let name = format!("failure-{number}.txt");
+    folder.text(dir, &name, "text", "what fails, and the command that shows it", &text)
+}

@@ -1,0 +1,101 @@
+//! `sluice fuzz`: hunts for packets that break a property of a program. What may not live here: how inputs are made
+//! and run.
+
+mod args;
+mod files;
+mod json;
+mod mutation;
+mod progress;
+mod text;
+
+pub(crate) use args::FuzzArgs;
+
+use crate::fail::Failure;
+use crate::files::pretty;
+use crate::resolve;
+use progress::Progress;
+use sluice_asic::port::FrontPort;
+use sluice_asic::units::BitRate;
+use sluice_fuzz::hunt::{Campaign, Status, Subject, hunt};
+use sluice_fuzz::mutants::Checked;
+use sluice_pipeline::report;
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+/// A campaign that is over, and what it was about.
+pub(crate) struct Done<'a> {
+    pub(crate) args: &'a FuzzArgs,
+    pub(crate) subject: &'a Subject<'a>,
+    pub(crate) status: Status,
+    pub(crate) seconds: f64,
+    /// What came of the mutation check, if there was one.
+    pub(crate) mutation: Option<Checked>,
+}
+
+/// Runs a campaign and prints what came of it.
+pub(crate) fn run(args: &FuzzArgs, as_json: bool) -> Result<(), Failure> {
+    let chip = resolve::chip(&args.target.chip)?;
+    let stage = resolve::stage(&args.program)?;
+    let program = resolve::build(stage, &args.target)?;
+    let budget = args.budget()?;
+    let placement = resolve::fit(&program, &chip).map_err(|no_fit| {
+        eprintln!("{}", report::text_no_fit(&no_fit));
+        Failure::Property
+    })?;
+    let ports = resolve::ports(&chip, None)?;
+    let (control, setup) = resolve::entries(stage, &program, &ports, args.entries.as_deref())?;
+    let of = |(front, speed): &(FrontPort, BitRate)| Some((ports.front(*front)?.dev_port.number(), *speed));
+    let speeds = setup.port_speeds.iter().filter_map(of).collect();
+    let built = program.clone();
+    let mut subject = Subject::new(program, placement, ports, control, || stage.properties(&built));
+    subject.config.port_speeds = speeds;
+    subject.config.seed = args.seed;
+    let stop = interrupt_flag();
+    // A panic inside is a finding, told like any other; the words of the default hook would tear the status line.
+    std::panic::set_hook(Box::new(|_| {}));
+    let started = Instant::now();
+    let mut progress = Progress::new(&subject, budget);
+    let (seed, jobs, compare) = (args.seed, args.jobs(), args.compare);
+    let campaign = Campaign { seed, cases: budget.cases, jobs, compare, ..Campaign::default() };
+    let status = hunt(&subject, &campaign, |status| {
+        progress.tick(status);
+        !stop.load(Ordering::Relaxed) && budget.time.is_none_or(|most| started.elapsed() < most)
+    });
+    progress.clear();
+    let status = status.map_err(Failure::input)?;
+    let seconds = started.elapsed().as_secs_f64();
+    let mutation = args.mutants.map(|most| mutation::check(args, &subject, &status, most)).transpose()?;
+    let _ = std::panic::take_hook();
+    let done = Done { args, subject: &subject, status, seconds, mutation };
+    finish(&done, as_json)?;
+    if stop.load(Ordering::Relaxed) {
+        return Err(Failure::Interrupted);
+    }
+    let reached = done.status.coverage.overall(&subject.points).percent();
+    let enough = args.min_coverage.is_none_or(|least| reached >= usize::from(least));
+    if done.status.failures.is_empty() && enough { Ok(()) } else { Err(Failure::Property) }
+}
+
+/// Writes files and prints.
+fn finish(done: &Done<'_>, as_json: bool) -> Result<(), Failure> {
+    if let Some(dir) = &done.args.output {
+        files::write(done, dir)?;
+    }
+    let mut out = std::io::stdout().lock();
+    if as_json {
+        write!(out, "{}", pretty(&json::value(done, true)))?;
+    } else {
+        write!(out, "{}", text::summary(done))?;
+    }
+    Ok(())
+}
+
+/// A flag that Ctrl-C sets.
+fn interrupt_flag() -> Arc<AtomicBool> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&stop);
+    let _ = ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed));
+    stop
+}

@@ -1,0 +1,46 @@
+//! What came of a campaign, as text. What may not live here: files.
+
+use super::{Done, files, json};
+use sluice_pipeline::cover;
+
+/// The summary of a campaign.
+pub(crate) fn summary(done: &Done<'_>) -> String {
+    let (status, subject) = (&done.status, done.subject);
+    let mut out = format!(
+        "{} on {}: {} inputs, {} packets, {:.0} k packets/s, seed {}\n",
+        subject.program.name,
+        subject.placement.chip.name,
+        status.cases,
+        status.packets,
+        status.packets as f64 / done.seconds.max(1e-9) / 1e3,
+        done.args.seed
+    );
+    out += &cover::text(&subject.program.name, &subject.points, &status.coverage);
+    let ends = status.ends.iter().map(|(r, n)| format!("{} {n}", r.name(&subject.program)));
+    let list = |names: Vec<String>| if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+    out += &format!("ended inside: {}\n", list(ends.collect()));
+    out += &format!("no packet ended for: {}\n", list(json::unseen(done)));
+    for (number, failure) in (1..).zip(&status.failures) {
+        out += &format!(
+            "FAILED {}\n  case {}, shrunk from {} packets to {}\n",
+            failure.violation,
+            failure.case,
+            failure.packets,
+            failure.input.shots.len()
+        );
+        for shot in &failure.input.shots {
+            out += &format!("  {:>9} ns  dev:{:<3}  {}\n", shot.at, shot.port, files::hex(&shot.bytes));
+        }
+        match files::command(done, number, failure) {
+            Some(command) => out += &format!("  replay: {command}\n"),
+            None => out += "  with -o DIR it is written as captures with the command that replays it\n",
+        }
+    }
+    if status.failures.is_empty() {
+        out += "no property failed\n";
+    }
+    if let Some(checked) = &done.mutation {
+        out += &super::mutation::text(checked);
+    }
+    out
+}

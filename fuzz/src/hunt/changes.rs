@@ -1,0 +1,64 @@
+//! Changes of entries as a file of changes. What may not live here: how they are drawn.
+
+use sluice_pipeline::control::{ControlOp, Then, show_key, show_value};
+use sluice_pipeline::ir::{ActionCall, MatchKind, Program, Table};
+use std::fmt::Write;
+
+/// The operations, each with its time in ns, as lines that [`sluice_pipeline::control::lines::parse_changes`] reads.
+#[must_use]
+pub fn changes(program: &Program, ops: &[(u64, ControlOp)]) -> String {
+    let mut out = String::new();
+    for (at, op) in ops {
+        if let Some(line) = line(program, op) {
+            // Writing to a string does not fail.
+            let _ = writeln!(out, "@{at}ns {line}");
+        }
+    }
+    out
+}
+
+/// One operation; `None` for a kind that inputs do not have.
+fn line(program: &Program, op: &ControlOp) -> Option<String> {
+    let name = |table: &Table| &program.tables[*table].name;
+    Some(match op {
+        ControlOp::InsertEntry { table, key, priority, then } => {
+            let data = &program.tables[*table];
+            let mut columns = String::new();
+            for (value, k) in key.iter().zip(&data.keys) {
+                let field = &program.fields[k.field];
+                let text = show_key(*value, field.width, &field.name);
+                columns.push(' ');
+                columns.extend(text.chars().filter(|c| *c != ' '));
+            }
+            let ordered = data.keys.iter().any(|k| matches!(k.kind, MatchKind::Ternary | MatchKind::Range));
+            let priority = if ordered { format!(" {priority}") } else { String::new() };
+            match then {
+                Then::Call(call) => {
+                    let (action, args) = call_text(program, call);
+                    format!("table_add {} {action}{columns} =>{args}{priority}", data.name)
+                }
+                Then::Member(n) => format!("table_indirect_add {}{columns} => {n}{priority}", data.name),
+                Then::Group(n) => {
+                    format!("table_indirect_add_with_group {}{columns} => {n}{priority}", data.name)
+                }
+            }
+        }
+        ControlOp::ModifyEntry { table, entry, then: Then::Call(call) } => {
+            let (action, args) = call_text(program, call);
+            format!("table_modify {} {action} {entry}{args}", name(table))
+        }
+        ControlOp::DeleteEntry { table, entry } => format!("table_delete {} {entry}", name(table)),
+        ControlOp::SetDefault { table, call } => {
+            let (action, args) = call_text(program, call);
+            format!("table_set_default {} {action}{args}", name(table))
+        }
+        _ => return None,
+    })
+}
+
+/// An action and its arguments, each with a space before it.
+fn call_text<'p>(program: &'p Program, call: &ActionCall) -> (&'p str, String) {
+    let action = &program.actions[call.action];
+    let args = action.params.iter().zip(&call.args);
+    (&action.name, args.map(|(p, v)| format!(" {}", show_value(*v, p.width, &p.name))).collect())
+}

@@ -1,0 +1,238 @@
+//! What is sent: packets with times and ports, and changes of entries between them; how it is drawn and mutated. What
+//! may not live here: devices, bytes of headers.
+
+use super::pools::Pools;
+use super::shape::Packets;
+use super::subject::Subject;
+use crate::{Draw, Limits, entries};
+use sluice_pipeline::control::{ControlOp, ControlState, Then};
+use sluice_pipeline::ir::{ActionCall, Table};
+
+/// A packet of an input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shot {
+    /// First bit on the wire, in ns from the start of the input.
+    pub at: u64,
+    /// dev_port.
+    pub port: u16,
+    /// Without FCS.
+    pub bytes: Vec<u8>,
+    /// The piece that it came from.
+    pub piece: u32,
+}
+
+/// Packets and changes of entries, each in order of time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Input {
+    /// Packets.
+    pub shots: Vec<Shot>,
+    /// Changes with their times in ns; each fits the entries that it finds.
+    pub ops: Vec<(u64, ControlOp)>,
+    /// Pieces that it was put together from; those that reach something new are kept.
+    pub pieces: Vec<Piece>,
+}
+
+/// A few packets that belong together: each with the ns since the one before, its port and its bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Piece {
+    /// The packets.
+    pub shots: Vec<(u64, u16, Vec<u8>)>,
+}
+
+/// Bits of a dev_port.
+const PORT_BITS: u16 = 9;
+/// Packets of a piece at most.
+const PIECE: usize = 24;
+/// Packets of an input, about.
+const INPUT: usize = 192;
+/// Words that one piece is drawn from.
+const WORDS: usize = 1024;
+
+/// Makes inputs for a subject.
+#[derive(Clone, Debug)]
+pub struct Maker<'s> {
+    subject: &'s Subject<'s>,
+    pools: Pools,
+}
+
+impl std::fmt::Debug for Subject<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} on {}", self.program.name, self.placement.chip.name)
+    }
+}
+
+impl<'s> Maker<'s> {
+    /// Inputs for a subject.
+    #[must_use]
+    pub fn new(subject: &'s Subject<'s>) -> Maker<'s> {
+        let pools = Pools::new(&subject.program, &subject.control, &subject.ports);
+        Maker { subject, pools }
+    }
+
+    /// The input with this number: half of its pieces are new, half mutated from `corpus`.
+    #[must_use]
+    pub fn input(&self, seed: u64, number: u64, corpus: &[Piece]) -> Input {
+        let mut words = Words::new(seed, number);
+        let mut input = Input::default();
+        let mut at = 0;
+        let changes = words.next().is_multiple_of(4);
+        let mut entries = changes.then(|| self.subject.control.clone());
+        while input.shots.len() < INPUT {
+            let list: Vec<u32> = (0..WORDS).map(|_| words.next()).collect();
+            let d = &mut Draw::new(&list);
+            if let Some(entries) = entries.as_mut().filter(|_| d.chance(1, 2)) {
+                let ops = self.changes(entries, d);
+                input.ops.extend(ops.into_iter().map(|op| (at, op)));
+            }
+            let piece = match corpus.len() {
+                0 => self.piece(d),
+                n if d.chance(1, 2) => self.mutated(&corpus[d.below(n)], corpus, d),
+                _ => self.piece(d),
+            };
+            let number = input.pieces.len() as u32;
+            for (gap, port, bytes) in &piece.shots {
+                at += gap;
+                input.shots.push(Shot { at, port: *port, bytes: bytes.clone(), piece: number });
+            }
+            input.pieces.push(piece);
+            at += self.pools.gap(d);
+        }
+        input
+    }
+
+    /// A packet and others that differ from it a little, or not: a flow.
+    fn piece(&self, d: &mut Draw<'_>) -> Piece {
+        let packets = Packets::new(&self.subject.program, &self.pools);
+        let (port, gap) = (self.pools.port(d), self.pools.gap(d));
+        let mut bytes = packets.draw(d);
+        let mut shots = vec![(0, port, bytes.clone())];
+        for _ in 0..d.below(PIECE) {
+            match d.below(6) {
+                0 => bytes = packets.draw(d),
+                1 | 2 => packets.mutate(&mut bytes, d),
+                _ => {}
+            }
+            let gap = if d.chance(1, 6) { self.pools.gap(d) } else { gap };
+            let port = if d.chance(1, 12) { self.pools.port(d) } else { port };
+            shots.push((gap, port, bytes.clone()));
+        }
+        Piece { shots }
+    }
+
+    fn mutated(&self, from: &Piece, corpus: &[Piece], d: &mut Draw<'_>) -> Piece {
+        let packets = Packets::new(&self.subject.program, &self.pools);
+        let mut piece = from.clone();
+        for _ in 0..=d.below(4) {
+            let n = piece.shots.len();
+            let at = d.below(n);
+            match d.below(9) {
+                0 if n < PIECE => piece.shots.push(piece.shots[at].clone()),
+                1 if n > 1 => _ = piece.shots.remove(at),
+                2 => piece.shots.swap(at, d.below(n)),
+                3 => {
+                    let gap = self.pools.gap(d);
+                    piece.shots.iter_mut().skip(at).for_each(|(g, ..)| *g = gap);
+                }
+                4 => piece.shots[at].0 = self.pools.gap(d),
+                5 => {
+                    let port = self.pools.port(d);
+                    piece.shots.iter_mut().skip(at).for_each(|(_, p, _)| *p = port);
+                }
+                6 => {
+                    let other = &corpus[d.below(corpus.len())].shots;
+                    piece.shots.extend_from_slice(&other[d.below(other.len())..]);
+                    piece.shots.truncate(PIECE);
+                }
+                _ => packets.mutate(&mut piece.shots[at].2, d),
+            }
+        }
+        piece
+    }
+
+    /// Changes of entries, applied to `entries`, so that each fits what it finds.
+    fn changes(&self, entries: &mut ControlState, d: &mut Draw<'_>) -> Vec<ControlOp> {
+        let program = &self.subject.program;
+        let mut ops = Vec::new();
+        for _ in 0..=d.below(3) {
+            let Some(table) = d.pick(&program.tables.keys().collect::<Vec<_>>()) else { break };
+            let data = &program.tables[table];
+            let live: Vec<u32> = entries.tables[table].entries().map(|(id, _)| id).take(64).collect();
+            let fixed = data.keys.is_empty() || !data.entries.is_empty();
+            let op = match d.below(4) {
+                0 if !fixed => d.pick(&live).map(|entry| ControlOp::DeleteEntry { table, entry }),
+                1 if !fixed && data.profile.is_none() => d.pick(&live).and_then(|entry| {
+                    let then = Then::Call(self.call(table, d)?);
+                    Some(ControlOp::ModifyEntry { table, entry, then })
+                }),
+                2 | 3 if !fixed => {
+                    let limits = Limits { entries: 1, ..Limits::default() };
+                    let drawn = entries_of(self.subject, table, d, &limits);
+                    d.pick(&(0..drawn.len()).collect::<Vec<_>>()).map(|n| self.sensible(drawn[n].clone(), d))
+                }
+                _ => None,
+            };
+            let op = op.or_else(|| self.call(table, d).map(|call| ControlOp::SetDefault { table, call }));
+            ops.extend(op.filter(|op| entries.apply(program, op.clone()).is_ok()));
+        }
+        ops
+    }
+
+    /// The entry with arguments that may mean something.
+    fn sensible(&self, mut op: ControlOp, d: &mut Draw<'_>) -> ControlOp {
+        if let ControlOp::InsertEntry { then: Then::Call(call), .. } = &mut op {
+            let params = &self.subject.program.actions[call.action].params;
+            for (arg, param) in call.args.iter_mut().zip(params).filter(|(_, p)| p.width == PORT_BITS) {
+                *arg = self.argument(param.width, d);
+            }
+        }
+        op
+    }
+
+    /// A call with arguments that entries have now, or small ones.
+    fn call(&self, table: Table, d: &mut Draw<'_>) -> Option<ActionCall> {
+        let program = &self.subject.program;
+        let action = d.pick(&program.tables[table].actions)?;
+        let known: Vec<&ActionCall> = self.subject.control.tables[table]
+            .entries()
+            .take(64)
+            .filter_map(|(_, e)| if let Then::Call(call) = &e.then { Some(call) } else { None })
+            .filter(|call| call.action == action)
+            .collect();
+        if let Some(call) = known.get(d.below(known.len())).filter(|_| d.chance(3, 4)) {
+            return Some((*call).clone());
+        }
+        let params = &program.actions[action].params;
+        Some(ActionCall { action, args: params.iter().map(|p| self.argument(p.width, d)).collect() })
+    }
+
+    /// An argument that may mean something. One as wide as a dev_port is one of the front panel: entries that send
+    /// packets in circles by a recirculation port are no mistake of the program.
+    fn argument(&self, width: u16, d: &mut Draw<'_>) -> u128 {
+        if width == PORT_BITS { self.pools.port(d).into() } else { d.value(width) }
+    }
+}
+
+/// Entries drawn for one table.
+fn entries_of(subject: &Subject<'_>, table: Table, d: &mut Draw<'_>, limits: &Limits) -> Vec<ControlOp> {
+    let drawn = entries(&subject.program, d, limits);
+    let of = |op: &ControlOp| matches!(op, ControlOp::InsertEntry { table: t, .. } if *t == table);
+    drawn.into_iter().filter(of).collect()
+}
+
+/// A stream of words that follows from two numbers.
+pub(crate) struct Words(u64);
+
+impl Words {
+    pub(crate) fn new(seed: u64, number: u64) -> Words {
+        Words(seed.wrapping_mul(0xd134_2543_de82_ef95) ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+    }
+
+    /// The next word (splitmix64, upper half).
+    pub(crate) fn next(&mut self) -> u32 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ z >> 31) >> 32) as u32
+    }
+}

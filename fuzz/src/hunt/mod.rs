@@ -1,0 +1,33 @@
+//! The hunt for packets that break a property of a stage program.
+//!
+//! An [`Input`] is a list of packets with times and ports, and of changes of entries between them. A [`Runner`] sends
+//! it through two devices, one with the engine and one with the reference interpreter, asks the properties and says
+//! which points of the program were new. [`hunt`] makes inputs: drawn from the program's parser, entries and
+//! constants, or mutated from *pieces* of inputs that reached something new; [`shrink`] makes a failing one small.
+//!
+//! What may not live here: files, terminals, clocks; any particular stage program.
+//!
+//! Everything follows from the seed: inputs are made in rounds of a fixed size from what was known before the round,
+//! so that results do not depend on the number of threads.
+
+mod campaign;
+mod changes;
+mod digest;
+mod input;
+mod pools;
+mod runner;
+mod shape;
+mod shrink;
+mod subject;
+
+pub use campaign::{Campaign, Failure, Status, hunt};
+pub use changes::changes;
+pub use input::{Input, Maker, Piece, Shot};
+pub use pools::Pools;
+pub use runner::{Outcome, Runner};
+pub use shape::Packets;
+pub use shrink::shrink;
+pub use subject::{Subject, SubjectError};
+
+pub(crate) use digest::Digest;
+pub(crate) use runner::{reference, send};

@@ -1,0 +1,247 @@
+//! Values that mean something to a program: of its entries, selects, conditions and registers. What may not live here:
+//! packets.
+
+use crate::Draw;
+use sluice_asic::alu::width_mask;
+use sluice_asic::gress::Gress;
+use sluice_asic::port::PortMap;
+use sluice_pipeline::control::ControlState;
+use sluice_pipeline::entity::EntityMap;
+use sluice_pipeline::ir::{
+    Block, CellCond, CellStmtKind, CellValue, Cond, Expr, Field, Intrinsic, KeyValue, Program, StmtKind,
+    Table,
+};
+use std::collections::BTreeMap;
+
+/// A value and the bits of it that matter.
+pub(crate) type Masked = (u128, u128);
+
+/// Most values kept of one table: a routing table has thousands, and a few of them say as much.
+const MOST: usize = 256;
+
+/// The values of a program with its entries.
+#[derive(Clone, Debug, Default)]
+pub struct Pools {
+    /// Per field.
+    fields: EntityMap<Field, Vec<Masked>>,
+    /// Of all fields of a width.
+    widths: BTreeMap<u16, Vec<Masked>>,
+    /// Entries of tables as columns of fields.
+    entries: Vec<Vec<(Field, Masked)>>,
+    /// dev_ports of the front panel, those that entries name first.
+    ports: Vec<u16>,
+    /// Constants of conditions and register actions that could be times, in ns.
+    times: Vec<u64>,
+}
+
+/// A column of an entry as a value and the bits that matter; of a range, its lower bound.
+fn column(value: KeyValue, width: u16) -> Masked {
+    let full = width_mask(u32::from(width));
+    match value {
+        KeyValue::Exact(v) => (v, full),
+        KeyValue::Ternary { value, mask } => (value, mask),
+        KeyValue::Lpm { len: 0, .. } => (0, 0),
+        KeyValue::Lpm { value, len } => (value, full << (width - len.min(width)) & full),
+        KeyValue::Range { lo, .. } => (lo, full),
+    }
+}
+
+impl Pools {
+    /// Collects the values of a program with these entries.
+    #[must_use]
+    pub fn new(program: &Program, control: &ControlState, ports: &PortMap) -> Pools {
+        let fields = EntityMap::filled(program.fields.len(), |_| Vec::new());
+        let mut pools = Pools { fields, ..Pools::default() };
+        for table in program.tables.keys() {
+            pools.table(program, control, table);
+        }
+        for state in program.states.values() {
+            for (at, key) in state.select.iter().enumerate() {
+                let Some(width) = key.width(program) else { continue };
+                for arm in &state.arms {
+                    let Some(&value) = arm.values.get(at) else { continue };
+                    pools.note(key.field(), width, value);
+                }
+            }
+        }
+        for block in [&program.pipes[0].control, &program.pipes[1].control, &program.ghost] {
+            pools.block(program, block);
+        }
+        pools.registers(program);
+        pools.find_ports(program, ports);
+        pools.times.sort_unstable();
+        pools.times.dedup();
+        pools
+    }
+
+    fn note(&mut self, field: Option<Field>, width: u16, value: Masked) {
+        let add = |list: &mut Vec<Masked>| {
+            if list.len() < MOST && !list.contains(&value) {
+                list.push(value);
+            }
+        };
+        add(self.widths.entry(width).or_default());
+        if let Some(field) = field {
+            add(&mut self.fields[field]);
+        }
+    }
+
+    fn table(&mut self, program: &Program, control: &ControlState, table: Table) {
+        let data = &program.tables[table];
+        let of_program = data.entries.iter().map(|e| &e.key);
+        let of_control = control.tables[table].entries().map(|(_, e)| &e.key);
+        for key in of_program.chain(of_control).take(MOST) {
+            let mut columns = Vec::new();
+            for (value, k) in key.iter().zip(&data.keys) {
+                let width = program.fields[k.field].width;
+                let masked = column(*value, width);
+                self.note(Some(k.field), width, masked);
+                if let KeyValue::Range { hi, .. } = value {
+                    self.note(Some(k.field), width, (*hi, width_mask(u32::from(width))));
+                }
+                columns.push((k.field, masked));
+            }
+            self.entries.push(columns);
+        }
+    }
+
+    fn block(&mut self, program: &Program, block: &Block) {
+        for stmt in block {
+            match &stmt.kind {
+                StmtKind::If(cond, then, otherwise) => {
+                    self.cond(program, cond);
+                    self.block(program, then);
+                    self.block(program, otherwise);
+                }
+                StmtKind::Apply(_, arms) => {
+                    self.block(program, &arms.hit);
+                    self.block(program, &arms.miss);
+                    arms.run.iter().for_each(|(_, block)| self.block(program, block));
+                }
+                StmtKind::Call(_) => {}
+            }
+        }
+    }
+
+    fn cond(&mut self, program: &Program, cond: &Cond) {
+        match cond {
+            Cond::Cmp(_, a, b) => {
+                for (e, c) in [(a, b), (b, a)] {
+                    let Expr::Const(value, _) = c else { continue };
+                    let mut field = None;
+                    e.fields(&mut |f| field = Some(f));
+                    let width = e.width(program);
+                    let full = width_mask(u32::from(width));
+                    let whole = field.filter(|f| program.fields[*f].width == width);
+                    for near in [*value, value.wrapping_add(1) & full, value.wrapping_sub(1) & full] {
+                        self.note(whole, width, (near, full));
+                    }
+                    self.times.extend(u64::try_from(*value).ok());
+                }
+            }
+            Cond::Valid(_) => {}
+            Cond::Not(a) => self.cond(program, a),
+            Cond::And(a, b) | Cond::Or(a, b) => {
+                self.cond(program, a);
+                self.cond(program, b);
+            }
+        }
+    }
+
+    fn registers(&mut self, program: &Program) {
+        let mut constants = Vec::new();
+        for action in program.register_actions.values() {
+            let width = program.registers[action.register].format.half_bits() as u16;
+            action.statements(&mut |stmt| {
+                let mut value = |v: &CellValue| constants_of(v, &mut |c| constants.push((width, c)));
+                match &stmt.kind {
+                    CellStmtKind::Write(_, v) | CellStmtKind::Output(_, v) => value(v),
+                    CellStmtKind::If(cond, ..) => cond_values(cond, &mut value),
+                    CellStmtKind::Search(_) => {}
+                }
+            });
+        }
+        for (width, constant) in constants {
+            self.times.push(constant);
+            let full = width_mask(u32::from(width));
+            for near in [constant, constant.wrapping_add(1), constant.wrapping_sub(1)] {
+                self.note(None, width, (u128::from(near) & full, full));
+            }
+        }
+    }
+
+    /// Ports of the front panel; those that keys name stand first, then the first few of each pipe.
+    fn find_ports(&mut self, program: &Program, ports: &PortMap) {
+        let front: Vec<u16> = ports.front_ports().iter().map(|p| p.dev_port.number()).collect();
+        let port = program.intrinsic(Gress::Ingress, Intrinsic::IngressPort);
+        let named = port.map_or(&[][..], |f| &self.fields[f]);
+        let named = named.iter().filter_map(|(v, _)| u16::try_from(*v).ok()).filter(|p| front.contains(p));
+        let mut list: Vec<u16> = front.iter().copied().take(4).chain(named).collect();
+        list.extend(front.iter().copied().step_by((front.len() / 4).max(1)));
+        let mut seen = Vec::new();
+        list.retain(|p| {
+            !seen.contains(p) && {
+                seen.push(*p);
+                true
+            }
+        });
+        list.truncate(24);
+        self.ports = list;
+    }
+
+    /// A port to send by.
+    pub(crate) fn port(&self, d: &mut Draw<'_>) -> u16 {
+        if d.chance(1, 2) { self.ports.first().copied() } else { d.pick(&self.ports) }.unwrap_or(0)
+    }
+
+    /// A value for a field: of its own, of fields like it, or any.
+    pub(crate) fn value(&self, field: Field, width: u16, d: &mut Draw<'_>) -> u128 {
+        let own = &self.fields[field];
+        let list = if !own.is_empty() && d.chance(2, 3) {
+            own.as_slice()
+        } else {
+            self.widths.get(&width).filter(|_| d.chance(1, 3)).map_or(&[][..], Vec::as_slice)
+        };
+        let any = d.value(width);
+        d.pick(list).map_or(any, |(value, mask)| value & mask | any & !mask)
+    }
+
+    /// Values that an entry, or several of different tables, want.
+    pub(crate) fn wanted(&self, d: &mut Draw<'_>) -> Vec<(Field, Masked)> {
+        let entries = (0..d.below(4)).filter_map(|_| self.entries.get(d.below(self.entries.len())));
+        entries.flatten().copied().collect()
+    }
+
+    /// A time in ns that may matter: a constant of the program or near it, or one of several scales.
+    pub(crate) fn gap(&self, d: &mut Draw<'_>) -> u64 {
+        const LONGEST: u64 = 20_000_000;
+        if d.chance(1, 3)
+            && let Some(time) = d.pick(&self.times)
+        {
+            let near = [0, 1, 40][d.below(3)];
+            return if d.chance(1, 2) { time.saturating_add(near) } else { time.saturating_sub(near) }
+                .min(LONGEST);
+        }
+        let scale = [0, 0, 0, 10, 100, 1_000, 10_000, 100_000, 1_000_000][d.below(9)];
+        scale + d.below(scale as usize / 2 + 1) as u64
+    }
+}
+
+fn constants_of(value: &CellValue, found: &mut impl FnMut(u64)) {
+    match value {
+        CellValue::Const(c) => found(*c),
+        CellValue::Op(_, a, b) | CellValue::Quotient(a, b) | CellValue::Remainder(a, b) => {
+            constants_of(a, found);
+            constants_of(b, found);
+        }
+        CellValue::Math(_, a) => constants_of(a, found),
+        CellValue::Predicate(conds) => {
+            conds.iter().for_each(|c| cond_values(c, &mut |v| constants_of(v, found)));
+        }
+        _ => {}
+    }
+}
+
+fn cond_values(cond: &CellCond, found: &mut dyn FnMut(&CellValue)) {
+    cond.values(&mut |v| found(v));
+}

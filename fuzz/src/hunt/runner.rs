@@ -1,0 +1,322 @@
+//! One input through two devices: the engine's, which properties look at and which counts what it reaches, and the
+//! reference interpreter's, which must do the same. What may not live here: how inputs are made.
+
+use super::digest::Digest;
+use super::input::Input;
+use super::subject::{Subject, SubjectError};
+use sluice_asic::port::DevPort;
+use sluice_asic::units::{Duration, Time};
+use sluice_pipeline::control::ControlState;
+use sluice_pipeline::cover::Coverage;
+use sluice_pipeline::engine::Engine;
+use sluice_pipeline::ir::{Program, Table};
+use sluice_pipeline::meters::Origin;
+use sluice_pipeline::pass::{Executor, State};
+use sluice_pipeline::property::{Monitor, Violation};
+use sluice_pipeline::reference::{Event, Options, Reference, Tracer};
+use sluice_pipeline::switch::{Left, Lost, Reason, RxFrame, Sink, Switch, SwitchConfig};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Time that a device gets to empty itself after the last packet.
+pub(crate) const DRAIN: Duration = Duration::from_millis(10);
+/// Steps of a drain: a device that is busy for ever with laps ends there.
+const DRAIN_STEPS: u32 = 100_000;
+
+/// What came of an input.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// What does not hold.
+    pub violations: Vec<Violation>,
+    /// What was reached.
+    pub coverage: Coverage,
+    /// Points reached for the first time, by the piece that did.
+    pub new: Vec<(u32, u32)>,
+    /// Why packets ended, with how many did.
+    pub ends: Vec<(Reason, u64)>,
+}
+
+/// Notes reads of invalid headers.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Reads(Option<String>);
+
+impl Reads {
+    /// The first one, which is forgotten.
+    pub(crate) fn take(&mut self) -> Option<String> {
+        self.0.take()
+    }
+}
+
+/// The interpreter of a program with the subject's timing, which notes reads of invalid headers.
+pub(crate) fn reference(
+    subject: &Subject<'_>,
+    program: &Program,
+    control: &ControlState,
+) -> Reference<Reads> {
+    Reference::traced(program, control, options(subject), Reads::default())
+}
+
+impl Tracer for Reads {
+    fn event(&mut self, program: &Program, event: &Event<'_>) {
+        if let Event::ReadInvalid { field, .. } = event
+            && self.0.is_none()
+        {
+            self.0 =
+                Some(format!("`{}` was read while its header was not valid", program.fields[*field].name));
+        }
+    }
+
+    fn watches_reads(&self) -> bool {
+        true
+    }
+}
+
+/// Digests what leaves and ends; the monitor looks too, if there is one.
+struct Watch<'m> {
+    digest: Digest,
+    monitor: Option<&'m mut Monitor>,
+}
+
+impl Sink for Watch<'_> {
+    fn sent(&mut self, packet: &Left, head: &[u8], tail: &[u8]) {
+        self.digest.left(packet, head, tail);
+        if let Some(monitor) = &mut self.monitor {
+            monitor.left(packet, head, tail);
+        }
+    }
+
+    fn lost(&mut self, packet: &Lost, head: &[u8], tail: &[u8]) {
+        self.digest.lost(packet, head, tail);
+        if let Some(monitor) = &mut self.monitor {
+            monitor.ended(packet, head, tail);
+        }
+    }
+}
+
+/// What a device did with an input.
+pub(crate) struct Ran {
+    /// It was busy for so long that it was stopped: how far it came means nothing.
+    pub(crate) cut: bool,
+    pub(crate) digest: Digest,
+    pub(crate) states: Vec<State>,
+    pub(crate) ends: Vec<(Reason, u64)>,
+}
+
+/// Runs inputs, one after the other.
+pub struct Runner<'s> {
+    subject: &'s Subject<'s>,
+    engine: Engine,
+    reference: Reference<Reads>,
+    monitor: Monitor,
+    /// Packets sent so far.
+    pub packets: u64,
+    /// Whether the reference interpreter runs inputs that reach nothing new, too.
+    pub compare: bool,
+}
+
+impl<'s> Runner<'s> {
+    /// A runner of a subject.
+    ///
+    /// # Errors
+    /// When the engine does not take the program.
+    pub fn new(subject: &'s Subject<'s>) -> Result<Runner<'s>, SubjectError> {
+        let Subject { program, placement, control, points, .. } = subject;
+        let engine = Engine::covered(program, placement, control, points.clone())
+            .map_err(|e| SubjectError::Device(e.to_string()))?;
+        let reference = reference(subject, program, control);
+        let monitor = Monitor::new(program, subject.properties());
+        Ok(Runner { subject, engine, reference, monitor, packets: 0, compare: true })
+    }
+
+    /// Runs an input. What is new is new against `known`.
+    ///
+    /// # Errors
+    /// When the device cannot be made.
+    pub fn run(&mut self, input: &Input, known: &Coverage) -> Result<Outcome, SubjectError> {
+        let result = catch_unwind(AssertUnwindSafe(|| self.both(input, known)));
+        self.packets += input.shots.len() as u64;
+        result.unwrap_or_else(|panic| {
+            let text = panic.downcast_ref::<&str>().map(|s| (*s).to_owned());
+            let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+            let packets = self.packets;
+            *self = Runner { packets, ..Runner::new(self.subject)? };
+            let violation = Violation { property: "no_panic", tag: None, time: Time::ORIGIN, text };
+            Ok(Outcome {
+                violations: vec![violation],
+                coverage: Coverage::new(&self.subject.points),
+                ..Outcome::default()
+            })
+        })
+    }
+
+    fn both(&mut self, input: &Input, known: &Coverage) -> Result<Outcome, SubjectError> {
+        let Runner { subject, engine, reference, monitor, .. } = self;
+        let Subject { program, control, .. } = subject;
+        monitor.restart(subject.properties());
+        let mut outcome = Outcome { coverage: Coverage::new(&subject.points), ..Outcome::default() };
+        let config = subject.config.clone();
+        let mut seen = |engine: &mut &mut Engine, piece: u32| {
+            let mut step = Coverage::new(&subject.points);
+            engine.take_coverage(&mut step);
+            let new = |n: &u32| known.count(*n) == 0 && outcome.coverage.count(*n) == 0;
+            outcome.new.extend(step.reached().filter(new).map(|n| (piece, n)));
+            outcome.coverage.merge(&step);
+        };
+        let found = send(subject, program, control, config, &mut *engine, input, Some(monitor), &mut seen)?;
+        outcome.violations = monitor.violations().to_vec();
+        outcome.ends.clone_from(&found.ends);
+        if !input.ops.is_empty() {
+            restore(program, control, engine);
+        }
+        if !self.compare && outcome.new.is_empty() {
+            return Ok(outcome);
+        }
+        // Another size of batches: results do not depend on it.
+        let config = SwitchConfig { max_batch: 1, ..subject.config.clone() };
+        let expected = send(subject, program, control, config, &mut *reference, input, None, &mut |_, _| {})?;
+        let mut add = |property, text| {
+            outcome.violations.push(Violation { property, tag: None, time: Time::ORIGIN, text });
+        };
+        if let Some(text) = reference.tracer_mut().take() {
+            add("no_invalid_headers", text);
+        }
+        if found.cut || expected.cut {
+            // That is a failure of its own.
+        } else if found.digest != expected.digest || found.ends != expected.ends {
+            add("engines_agree", ends_text(subject, &found.ends, &expected.ends));
+        } else if let Some(text) = states_text(&subject.program, &found.states, &expected.states) {
+            add("engines_agree", text);
+        }
+        if !input.ops.is_empty() {
+            restore(program, control, reference);
+        }
+        Ok(outcome)
+    }
+}
+
+/// What the interpreter must know of the device.
+fn options(subject: &Subject<'_>) -> Options {
+    let cycles = [0, 1].map(|g: usize| subject.placement.gresses[g].parser.cycles.clone());
+    Options { parser_cycles: cycles, origin: Origin::of(&subject.placement.chip) }
+}
+
+/// Gives an executor back the entries that it had before an input.
+fn restore(program: &Program, control: &ControlState, executor: &mut impl Executor) {
+    let tables: Vec<Table> = program.tables.keys().collect();
+    tables.into_iter().for_each(|t| executor.table_changed(t, control));
+    program.profiles.keys().for_each(|p| executor.profile_changed(p, control));
+    executor.port_metadata_changed(control);
+}
+
+/// Sends an input through a device with a program that lies where the subject's does; `seen` is called after each
+/// piece, and when the device is empty.
+#[expect(clippy::too_many_arguments, reason = "what a device is made of, and who looks")]
+pub(crate) fn send<E: Executor>(
+    subject: &Subject<'_>,
+    program: &Program,
+    control: &ControlState,
+    config: SwitchConfig,
+    executor: E,
+    input: &Input,
+    mut monitor: Option<&mut Monitor>,
+    seen: &mut dyn FnMut(&mut E, u32),
+) -> Result<Ran, SubjectError> {
+    let Subject { placement, ports, .. } = subject;
+    let made = Switch::new(program, placement, ports, control.clone(), executor, config);
+    let mut switch = made.map_err(|e| SubjectError::Device(e.to_string()))?;
+    let mut watch = Watch { digest: Digest::default(), monitor: None };
+    // As in a replay, time begins with the first packet.
+    let first = input.shots.first().map_or(0, |s| s.at);
+    let time = |ns: u64| Time::ORIGIN + Duration::from_nanos(ns.saturating_sub(first));
+    let mut refused = None;
+    for (at, op) in &input.ops {
+        refused = refused.or(switch.control(time(*at), op.clone()).err());
+    }
+    let (mut last, mut changed) = (Time::ORIGIN, 0);
+    for (tag, shot) in (0u64..).zip(&input.shots) {
+        last = time(shot.at);
+        let orig_len = shot.bytes.len() as u32;
+        let due = input.ops.iter().take_while(|(at, _)| *at <= shot.at).count();
+        if let Some(monitor) = monitor.as_deref_mut().filter(|_| due > changed) {
+            monitor.changed();
+        }
+        changed = due;
+        let frame = RxFrame { bytes: &shot.bytes, orig_len, tag };
+        if let Some(monitor) = monitor.as_deref_mut() {
+            monitor.entered(tag, shot.port, last, &shot.bytes);
+        }
+        if let Some(port) = DevPort::new(shot.port) {
+            refused = refused.or(switch.rx(port, last, frame).err());
+        }
+        let next = input.shots.get(tag as usize + 1);
+        if next.is_none_or(|next| next.piece != shot.piece) {
+            watch.monitor = monitor.take();
+            refused = refused.or(switch.advance(last, &mut watch).err());
+            monitor = watch.monitor.take();
+            seen(switch.executor_mut(), shot.piece);
+        }
+    }
+    watch.monitor = monitor.take();
+    let end = last + DRAIN;
+    let mut steps = 0;
+    while switch.is_busy()
+        && steps < DRAIN_STEPS
+        && let Some(next) = switch.next_time().filter(|t| *t <= end)
+    {
+        refused = refused.or(switch.advance(next, &mut watch).err());
+        steps += 1;
+    }
+    seen(switch.executor_mut(), input.shots.last().map_or(0, |s| s.piece));
+    if let Some(monitor) = &mut watch.monitor {
+        monitor.settled(&switch);
+    }
+    match refused {
+        Some(e) => Err(SubjectError::Device(e.to_string())),
+        None => Ok(Ran {
+            cut: steps == DRAIN_STEPS,
+            digest: watch.digest,
+            states: switch.pipe_states().cloned().collect(),
+            ends: switch.totals().reasons().filter(|(_, n)| *n > 0).collect(),
+        }),
+    }
+}
+
+fn ends_text(subject: &Subject<'_>, engine: &[(Reason, u64)], reference: &[(Reason, u64)]) -> String {
+    let list = |ends: &[(Reason, u64)]| {
+        let names: Vec<String> =
+            ends.iter().map(|(r, n)| format!("{} {n}", r.name(&subject.program))).collect();
+        if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+    };
+    format!(
+        "engine and reference interpreter differ in what leaves; lost by the engine: {}; by the reference: {}",
+        list(engine),
+        list(reference)
+    )
+}
+
+/// The first cell that differs.
+fn states_text(program: &Program, engine: &[State], reference: &[State]) -> Option<String> {
+    for (pipe, (e, r)) in engine.iter().zip(reference).enumerate() {
+        for (register, data) in program.registers.iter() {
+            let (a, b) = (&e.registers[register], &r.registers[register]);
+            if let Some(i) = a.iter().zip(b).position(|(a, b)| a != b) {
+                let (a, b, name) = (&a[i], &b[i], &data.name);
+                return Some(format!(
+                    "{name}[{i}] of pipe {pipe}: {a:?} in the engine, {b:?} in the reference"
+                ));
+            }
+        }
+        for (counter, data) in program.counters.iter() {
+            let (a, b) = (&e.counters[counter], &r.counters[counter]);
+            if let Some(i) = a.iter().zip(b).position(|(a, b)| a != b) {
+                let (a, b, name) = (&a[i], &b[i], &data.name);
+                return Some(format!(
+                    "{name}[{i}] of pipe {pipe}: {a:?} in the engine, {b:?} in the reference"
+                ));
+            }
+        }
+        if e != r {
+            return Some(format!("meters, ages or random streams of pipe {pipe} differ"));
+        }
+    }
+    None
+}

@@ -1,0 +1,246 @@
+//! Packets for a program: walks through its parser, with values that its tables and conditions know. What may not
+//! live here: when and where they are sent.
+
+use super::pools::{Masked, Pools};
+use crate::Draw;
+use sluice_asic::gress::Gress;
+use sluice_pipeline::ir::{Field, Header, Next, ParserOpKind, ParserState, Program, SelectKey};
+use std::collections::BTreeMap;
+
+/// States that a walk takes at most.
+const MOST_STATES: usize = 48;
+/// Bytes of headers at most.
+const MOST_BYTES: usize = 400;
+
+/// Makes packets for a program.
+#[derive(Clone, Copy, Debug)]
+pub struct Packets<'p> {
+    program: &'p Program,
+    pools: &'p Pools,
+}
+
+impl<'p> Packets<'p> {
+    /// Packets for the ingress parser of a program.
+    #[must_use]
+    pub fn new(program: &'p Program, pools: &'p Pools) -> Packets<'p> {
+        Packets { program, pools }
+    }
+
+    /// A packet: headers along a way through the parser, a payload, and now and then something wrong with it.
+    #[must_use]
+    pub fn draw(&self, d: &mut Draw<'_>) -> Vec<u8> {
+        let mut walk = Walk { of: self, bytes: Bits::default(), at: BTreeMap::new(), taken: BTreeMap::new() };
+        walk.run(d);
+        let mut bytes = walk.bytes.bytes;
+        let payload = [46, 6, 0, 1, 64, 300, 1400][d.below(7)];
+        let fill = d.word() as u8;
+        bytes.extend((0..payload).map(|i| fill.wrapping_add(i as u8)));
+        if !d.chance(1, 8) {
+            repair(&mut bytes);
+        }
+        self.harm(&mut bytes, d);
+        bytes
+    }
+
+    /// Cuts one in twelve short, and flips a bit of one in twelve.
+    fn harm(&self, bytes: &mut Vec<u8>, d: &mut Draw<'_>) {
+        if d.chance(1, 12) {
+            let len = 1 + d.below(bytes.len());
+            bytes.truncate(len);
+        }
+        if d.chance(1, 12) && !bytes.is_empty() {
+            let at = d.below(bytes.len().min(64));
+            bytes[at] ^= 1 << d.below(8);
+        }
+    }
+
+    /// Changes a packet a little: a byte or word among its headers, its end, or its check sums.
+    pub(crate) fn mutate(&self, bytes: &mut Vec<u8>, d: &mut Draw<'_>) {
+        let at = d.below(bytes.len().min(96));
+        let Some(byte) = bytes.get_mut(at) else { return };
+        match d.below(7) {
+            0 => *byte = d.value(8) as u8,
+            1 => *byte ^= 1 << d.below(8),
+            2 => *byte = byte.wrapping_add(1),
+            3 => *byte = byte.wrapping_sub(1),
+            4 => {
+                let value = (d.value(16) as u16).to_be_bytes();
+                bytes.iter_mut().skip(at).zip(value).for_each(|(to, v)| *to = v);
+            }
+            5 => {
+                let value = (d.value(32) as u32).to_be_bytes();
+                bytes.iter_mut().skip(at).zip(value).for_each(|(to, v)| *to = v);
+            }
+            _ => self.harm(bytes, d),
+        }
+        if !d.chance(1, 8) {
+            repair(bytes);
+        }
+    }
+}
+
+/// Gives IPv4 and UDP the lengths and check sums that hosts would.
+fn repair(frame: &mut [u8]) {
+    let mut at = 12;
+    let word = |frame: &[u8], at: usize| frame.get(at..at + 2).map(|b| u16::from_be_bytes([b[0], b[1]]));
+    while matches!(word(frame, at), Some(0x8100 | 0x88a8)) {
+        at += 4;
+    }
+    let (ethertype, ip) = (word(frame, at), at + 2);
+    let length = frame.len().saturating_sub(ip);
+    let udp = match ethertype {
+        Some(0x0800) if length >= 20 => {
+            frame[ip] = 0x45;
+            frame[ip + 2..ip + 4].copy_from_slice(&(length.min(0xffff) as u16).to_be_bytes());
+            frame[ip + 10..ip + 12].fill(0);
+            let sum = sluice_pcaps::wire::Checksum::new().with(&frame[ip..ip + 20]).finish();
+            frame[ip + 10..ip + 12].copy_from_slice(&sum.to_be_bytes());
+            (frame[ip + 9] == 17).then_some(ip + 20)
+        }
+        Some(0x86dd) if length >= 40 => {
+            frame[ip] = 0x60 | frame[ip] & 15;
+            frame[ip + 4..ip + 6].copy_from_slice(&((length - 40).min(0xffff) as u16).to_be_bytes());
+            (frame[ip + 6] == 17).then_some(ip + 40)
+        }
+        _ => None,
+    };
+    if let Some(udp) = udp.filter(|udp| frame.len() >= udp + 8) {
+        let length = (frame.len() - udp).min(0xffff) as u16;
+        frame[udp + 4..udp + 6].copy_from_slice(&length.to_be_bytes());
+    }
+}
+
+/// A walk through the parser under way.
+struct Walk<'w, 'p> {
+    of: &'w Packets<'p>,
+    bytes: Bits,
+    /// Where each field that was extracted stands, in bits.
+    at: BTreeMap<Field, usize>,
+    /// Elements extracted of each stack.
+    taken: BTreeMap<sluice_pipeline::ir::Stack, usize>,
+}
+
+impl Walk<'_, '_> {
+    fn run(&mut self, d: &mut Draw<'_>) {
+        let program = self.of.program;
+        let wanted = self.of.pools.wanted(d);
+        // Bits ahead of the place where a select looks at them.
+        let mut ahead: Vec<(usize, u16, Masked)> = Vec::new();
+        let mut next = program.pipe(Gress::Ingress).start;
+        for _ in 0..MOST_STATES {
+            let Next::State(state) = next else { break };
+            if self.bytes.len() / 8 > MOST_BYTES {
+                break;
+            }
+            next = self.state(state, &wanted, &mut ahead, d);
+        }
+        for (at, width, value) in ahead {
+            // What is looked at ahead must be there.
+            while self.bytes.len() < at + usize::from(width) {
+                self.bytes.push(d.value(8), 8);
+            }
+            self.bytes.set(at, width, value);
+        }
+    }
+
+    fn state(
+        &mut self,
+        state: ParserState,
+        wanted: &[(Field, Masked)],
+        ahead: &mut Vec<(usize, u16, Masked)>,
+        d: &mut Draw<'_>,
+    ) -> Next {
+        let program = self.of.program;
+        let data = &program.states[state];
+        let (mut last, mut full) = (None, false);
+        for op in &data.ops {
+            match &op.kind {
+                ParserOpKind::Extract(header) => self.extract(*header, wanted, d),
+                ParserOpKind::ExtractNext(stack) => {
+                    let taken = self.taken.entry(*stack).or_insert(0);
+                    let header = program.stacks[*stack].headers.get(*taken).copied();
+                    *taken += 1;
+                    match header {
+                        Some(header) => {
+                            self.extract(header, wanted, d);
+                            last = Some(header);
+                        }
+                        None => full = true,
+                    }
+                }
+                ParserOpKind::Advance(bytes) => (0..*bytes).for_each(|_| self.bytes.push(d.value(8), 8)),
+                _ => {}
+            }
+        }
+        if full {
+            return Next::Accept;
+        }
+        let Some(arm) = d.below(data.arms.len() + 1).checked_sub(1).and_then(|n| data.arms.get(n)) else {
+            return data.default;
+        };
+        for (key, value) in data.select.iter().zip(&arm.values) {
+            let field = match key {
+                SelectKey::Field(field) => Some(*field),
+                SelectKey::Last(_, position) => {
+                    last.and_then(|h| program.headers[h].fields.get(usize::from(*position)).copied())
+                }
+                SelectKey::Lookahead(look) => {
+                    ahead.push((self.bytes.len() + usize::from(look.at), look.width, *value));
+                    None
+                }
+                SelectKey::CounterIsZero | SelectKey::CounterIsNegative => None,
+            };
+            if let Some((field, at)) = field.and_then(|f| Some((f, *self.at.get(&f)?))) {
+                self.bytes.set(at, program.fields[field].width, *value);
+            }
+        }
+        arm.next
+    }
+
+    fn extract(&mut self, header: Header, wanted: &[(Field, Masked)], d: &mut Draw<'_>) {
+        let program = self.of.program;
+        for &field in &program.headers[header].fields {
+            let width = program.fields[field].width;
+            let mut value = self.of.pools.value(field, width, d);
+            for (_, (want, mask)) in wanted.iter().filter(|(f, _)| *f == field) {
+                value = value & !mask | want & mask;
+            }
+            self.at.insert(field, self.bytes.len());
+            self.bytes.push(value, width);
+        }
+    }
+}
+
+/// Bits in wire order.
+#[derive(Default)]
+struct Bits {
+    bytes: Vec<u8>,
+    /// Bits of the last byte that are not used.
+    spare: usize,
+}
+
+impl Bits {
+    fn len(&self) -> usize {
+        self.bytes.len() * 8 - self.spare
+    }
+
+    fn push(&mut self, value: u128, width: u16) {
+        let at = self.len();
+        let end = at + usize::from(width);
+        self.bytes.resize(end.div_ceil(8), 0);
+        self.spare = self.bytes.len() * 8 - end;
+        self.set(at, width, (value, u128::MAX));
+    }
+
+    /// Sets the bits of a value that its mask has.
+    fn set(&mut self, at: usize, width: u16, (value, mask): Masked) {
+        for i in 0..usize::from(width) {
+            let shift = usize::from(width) - 1 - i;
+            if mask >> shift & 1 == 1 {
+                let bit = 0x80 >> ((at + i) % 8);
+                let byte = &mut self.bytes[(at + i) / 8];
+                *byte = *byte & !bit | if value >> shift & 1 == 1 { bit } else { 0 };
+            }
+        }
+    }
+}

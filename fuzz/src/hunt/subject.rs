@@ -1,0 +1,78 @@
+//! What is fuzzed: a placed program on a device with entries and properties. What may not live here: inputs.
+
+use sluice_asic::port::PortMap;
+use sluice_pipeline::control::{ControlOp, ControlState};
+use sluice_pipeline::cover::Points;
+use sluice_pipeline::ir::Program;
+use sluice_pipeline::place::Placement;
+use sluice_pipeline::property::{Property, general};
+use sluice_pipeline::switch::SwitchConfig;
+
+/// Makes the properties of a run, fresh.
+type Properties<'s> = Box<dyn Fn() -> Vec<Box<dyn Property>> + Send + Sync + 's>;
+
+/// A program on a device.
+pub struct Subject<'s> {
+    /// The program.
+    pub program: Program,
+    /// Where it lies on the chip.
+    pub placement: Placement,
+    /// The device's ports.
+    pub ports: PortMap,
+    /// Entries at the start of each input.
+    pub control: ControlState,
+    /// The device.
+    pub config: SwitchConfig,
+    /// What of the program can be reached.
+    pub points: Points,
+    properties: Properties<'s>,
+}
+
+/// A subject that cannot be made.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SubjectError {
+    /// A default entry is refused.
+    #[error("the entries cannot be set up: {0}")]
+    Entries(String),
+    /// The device cannot be made.
+    #[error("{0}")]
+    Device(String),
+}
+
+impl<'s> Subject<'s> {
+    /// A program with the general properties and these besides.
+    #[must_use]
+    pub fn new(
+        program: Program,
+        placement: Placement,
+        ports: PortMap,
+        control: ControlState,
+        own: impl Fn() -> Vec<Box<dyn Property>> + Send + Sync + 's,
+    ) -> Subject<'s> {
+        let points = Points::of(&program, &placement.chip);
+        let properties = Box::new(move || {
+            let mut list = general();
+            list.extend(own());
+            list
+        });
+        Subject { program, placement, ports, control, config: SwitchConfig::default(), points, properties }
+    }
+
+    /// The properties, fresh.
+    #[must_use]
+    pub fn properties(&self) -> Vec<Box<dyn Property>> {
+        (self.properties)()
+    }
+
+    /// Entries after these operations.
+    ///
+    /// # Errors
+    /// The first operation that is refused.
+    pub fn entries(program: &Program, ops: Vec<ControlOp>) -> Result<ControlState, SubjectError> {
+        let mut control = ControlState::new(program);
+        for op in ops {
+            control.apply(program, op).map_err(|e| SubjectError::Entries(e.to_string()))?;
+        }
+        Ok(control)
+    }
+}

@@ -1,0 +1,473 @@
+//! What a mutation changes, and changing it. What may not live here: where it can be applied.
+
+use sluice_asic::alu::{AluOp, width_mask};
+use sluice_asic::gress::Gress;
+use sluice_pipeline::ir::{
+    Action, ApplyArms, Block, CellCond, CellStmt, CellStmtKind, CellValue, CmpOp, Cond, Expr, Field, Hash,
+    Header, KeyValue, Label, LabelKind, Next, ParserState, PrimitiveKind, Program, RegisterAction, Stmt,
+    StmtKind, Table,
+};
+
+/// One change at one place. Statements, conditions and values are named by their number in the order of the program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Edit {
+    /// A parser operation is not done.
+    DropParserOp(ParserState, usize),
+    /// An arm compares with a value that differs in one bit.
+    ArmValue(ParserState, usize, usize),
+    /// An arm is not there.
+    DropArm(ParserState, usize),
+    /// A default accepts where it rejected, or the other way round.
+    FlipDefault(ParserState),
+    /// A primitive is not done.
+    DropPrimitive(Action, usize),
+    /// A constant that is written is off by one.
+    ConstOffByOne(Action, usize),
+    /// An addition is a subtraction, or the other way round.
+    SwapAlu(Action, usize),
+    /// A header is made valid where it was made invalid, or the other way round.
+    FlipValid(Action, usize),
+    /// A packet is dropped for another reason.
+    OtherLabel(Action, usize, Label),
+    /// A condition is negated.
+    Negate(Gress, usize),
+    /// A comparison of a condition takes its neighbour: `<` for `<=`, `!=` for `==`.
+    OtherComparison(Gress, usize, usize),
+    /// A constant of a condition is off by one.
+    CondOffByOne(Gress, usize, usize),
+    /// An `&&` is an `||`, or the other way round.
+    SwapAndOr(Gress, usize, usize),
+    /// A statement is not there.
+    DropStatement(Gress, usize),
+    /// What follows a hit follows a miss, and the other way round.
+    SwapArms(Gress, usize),
+    /// A key column compares another field of the same width.
+    WrongKey(Table, usize, Field),
+    /// The default action is another one.
+    OtherDefault(Table, Action),
+    /// A column of a fixed entry differs in one bit.
+    EntryValue(Table, usize, usize),
+    /// A fixed entry does what another one of the table does.
+    DropEntry(Table, usize),
+    /// A check sum is not computed.
+    DropChecksum(Gress, usize),
+    /// A header is not emitted.
+    DropEmit(Gress, usize),
+    /// Something beside the packet is not made.
+    DropRequest(Gress, usize),
+    /// A condition of a register action is negated.
+    NegateCell(RegisterAction, usize),
+    /// A write of a register action is not done.
+    DropWrite(RegisterAction, usize),
+    /// An output of a register action is not given.
+    DropOutput(RegisterAction, usize),
+    /// A constant of a register action is off by one.
+    CellOffByOne(RegisterAction, usize),
+    /// An input of a hash is left out.
+    DropHashInput(Hash, usize),
+    /// Bits of a hash are turned over.
+    HashSeed(Hash),
+    /// Two headers are emitted in the wrong order.
+    SwapEmit(Gress, usize),
+    /// A header is never there: what asks for it hears "invalid".
+    NeverValid(Header),
+}
+
+impl Edit {
+    /// What kind of mistake it stands for, kebab-case.
+    #[must_use]
+    pub const fn operator(&self) -> &'static str {
+        match self {
+            Edit::DropParserOp(..) => "drop-parser-op",
+            Edit::ArmValue(..) => "wrong-arm-value",
+            Edit::DropArm(..) => "drop-arm",
+            Edit::FlipDefault(_) => "flip-parser-default",
+            Edit::DropPrimitive(..) => "drop-update",
+            Edit::ConstOffByOne(..) => "constant-off-by-one",
+            Edit::SwapAlu(..) => "swap-add-sub",
+            Edit::FlipValid(..) => "flip-validity",
+            Edit::OtherLabel(..) => "wrong-drop-reason",
+            Edit::Negate(..) => "negate-condition",
+            Edit::OtherComparison(..) => "wrong-comparison",
+            Edit::CondOffByOne(..) => "condition-off-by-one",
+            Edit::SwapAndOr(..) => "swap-and-or",
+            Edit::DropStatement(..) => "drop-statement",
+            Edit::SwapArms(..) => "swap-hit-miss",
+            Edit::WrongKey(..) => "wrong-key",
+            Edit::OtherDefault(..) => "wrong-default-action",
+            Edit::EntryValue(..) => "wrong-entry-value",
+            Edit::DropEntry(..) => "drop-entry",
+            Edit::DropChecksum(..) => "skip-checksum",
+            Edit::DropEmit(..) => "drop-emit",
+            Edit::DropRequest(..) => "drop-request",
+            Edit::NegateCell(..) => "swap-salu-predicate",
+            Edit::DropWrite(..) => "drop-salu-update",
+            Edit::DropOutput(..) => "drop-salu-output",
+            Edit::CellOffByOne(..) => "salu-constant-off-by-one",
+            Edit::DropHashInput(..) => "drop-hash-input",
+            Edit::HashSeed(_) => "wrong-hash",
+            Edit::SwapEmit(..) => "swap-emit",
+            Edit::NeverValid(_) => "never-valid",
+        }
+    }
+
+    /// The program with this change.
+    #[must_use]
+    pub fn apply(&self, program: &Program) -> Program {
+        let mut p = program.clone();
+        match self {
+            Edit::DropParserOp(state, at) => remove(&mut p.states[*state].ops, *at),
+            Edit::ArmValue(state, arm, key) => {
+                let arm = p.states[*state].arms.get_mut(*arm);
+                if let Some((value, mask)) = arm.and_then(|a| a.values.get_mut(*key)) {
+                    *value ^= *mask & mask.wrapping_neg();
+                }
+            }
+            Edit::DropArm(state, arm) => remove(&mut p.states[*state].arms, *arm),
+            Edit::FlipDefault(state) => {
+                let default = &mut p.states[*state].default;
+                *default = if *default == Next::Reject { Next::Accept } else { Next::Reject };
+            }
+            Edit::DropPrimitive(action, at) => remove(&mut p.actions[*action].body, *at),
+            Edit::ConstOffByOne(action, at) => {
+                if let Some(PrimitiveKind::Set(_, Expr::Const(v, w))) = primitive(&mut p, *action, *at) {
+                    *v ^= 1 & width_mask(u32::from(*w));
+                }
+            }
+            Edit::SwapAlu(action, at) => {
+                if let Some(PrimitiveKind::Set(_, Expr::Alu(op, ..))) = primitive(&mut p, *action, *at) {
+                    *op = if *op == AluOp::Add { AluOp::Sub } else { AluOp::Add };
+                }
+            }
+            Edit::FlipValid(action, at) => {
+                if let Some(PrimitiveKind::SetValid(_, valid)) = primitive(&mut p, *action, *at) {
+                    *valid = !*valid;
+                }
+            }
+            Edit::OtherLabel(action, at, other) => {
+                if let Some(PrimitiveKind::Drop(label)) = primitive(&mut p, *action, *at) {
+                    *label = *other;
+                }
+            }
+            Edit::Negate(gress, at) => condition(&mut p, *gress, *at, |cond| {
+                *cond = Cond::Not(Box::new(cond.clone()));
+            }),
+            Edit::OtherComparison(gress, at, n) => condition(&mut p, *gress, *at, |cond| {
+                nth_cond(cond, *n, &mut |c| {
+                    if let Cond::Cmp(op, ..) = c {
+                        *op = other(*op);
+                    }
+                });
+            }),
+            Edit::CondOffByOne(gress, at, n) => condition(&mut p, *gress, *at, |cond| {
+                nth_cond(cond, *n, &mut |c| {
+                    if let Cond::Cmp(_, _, Expr::Const(v, w)) = c {
+                        *v = v.wrapping_add(1) & width_mask(u32::from(*w));
+                    }
+                });
+            }),
+            Edit::SwapAndOr(gress, at, n) => condition(&mut p, *gress, *at, |cond| {
+                nth_cond(cond, *n, &mut |c| {
+                    *c = match &*c {
+                        Cond::And(a, b) => Cond::Or(a.clone(), b.clone()),
+                        Cond::Or(a, b) => Cond::And(a.clone(), b.clone()),
+                        c => c.clone(),
+                    };
+                });
+            }),
+            Edit::DropStatement(gress, at) => {
+                let mut left = *at;
+                drop_statement(&mut p.pipes[gress.index()].control, &mut left);
+            }
+            Edit::SwapArms(gress, at) => statement(&mut p, *gress, *at, |stmt| {
+                if let StmtKind::Apply(_, arms) = &mut stmt.kind {
+                    std::mem::swap(&mut arms.hit, &mut arms.miss);
+                }
+            }),
+            Edit::WrongKey(table, at, field) => {
+                if let Some(key) = p.tables[*table].keys.get_mut(*at) {
+                    key.field = *field;
+                }
+            }
+            Edit::OtherDefault(table, action) => {
+                let args = vec![0; p.actions[*action].params.len()];
+                p.tables[*table].default = sluice_pipeline::ir::ActionCall { action: *action, args };
+            }
+            Edit::EntryValue(table, entry, column) => {
+                let key = p.tables[*table].entries.get_mut(*entry).and_then(|e| e.key.get_mut(*column));
+                if let Some(key) = key {
+                    flip(key);
+                }
+            }
+            Edit::DropEntry(table, entry) => remove(&mut p.tables[*table].entries, *entry),
+            Edit::DropChecksum(gress, at) => remove(&mut p.pipes[gress.index()].deparser.checksums, *at),
+            Edit::DropEmit(gress, at) => remove(&mut p.pipes[gress.index()].deparser.emit, *at),
+            Edit::SwapEmit(gress, at) => {
+                let emit = &mut p.pipes[gress.index()].deparser.emit;
+                if at + 1 < emit.len() {
+                    emit.swap(*at, at + 1);
+                }
+            }
+            Edit::DropRequest(gress, at) => remove(&mut p.pipes[gress.index()].deparser.requests, *at),
+            Edit::NegateCell(action, n) => cell(&mut p, *action, *n, |stmt| {
+                if let CellStmtKind::If(cond, ..) = &mut stmt.kind {
+                    *cond = CellCond::Not(Box::new(cond.clone()));
+                }
+            }),
+            Edit::DropWrite(action, n) | Edit::DropOutput(action, n) => {
+                let mut left = *n;
+                drop_cell(&mut p.register_actions[*action].body, &mut left);
+            }
+            Edit::CellOffByOne(action, n) => cell(&mut p, *action, *n, |stmt| match &mut stmt.kind {
+                CellStmtKind::Write(_, v) | CellStmtKind::Output(_, v) => _ = first_const(v),
+                CellStmtKind::If(cond, ..) => _ = first_const_of(cond),
+                CellStmtKind::Search(_) => {}
+            }),
+            Edit::DropHashInput(hash, at) => remove(&mut p.hashes[*hash].inputs, *at),
+            Edit::HashSeed(hash) => p.hashes[*hash].seed ^= 1,
+            Edit::NeverValid(header) => {
+                for pipe in &mut p.pipes {
+                    never_valid(&mut pipe.control, *header);
+                }
+            }
+        }
+        p
+    }
+}
+
+fn remove<T>(list: &mut Vec<T>, at: usize) {
+    if at < list.len() {
+        list.remove(at);
+    }
+}
+
+fn primitive(p: &mut Program, action: Action, at: usize) -> Option<&mut PrimitiveKind> {
+    p.actions[action].body.get_mut(at).map(|primitive| &mut primitive.kind)
+}
+
+/// Two bits of a column that differ; of a range, its lower bound.
+fn flip(key: &mut KeyValue) {
+    match key {
+        KeyValue::Exact(v) => *v ^= 1,
+        KeyValue::Ternary { value, mask } => *value ^= *mask & mask.wrapping_neg(),
+        KeyValue::Lpm { len: 0, .. } => {}
+        KeyValue::Lpm { len, .. } => *len -= 1,
+        KeyValue::Range { lo, hi } => *lo = (*lo + 1).min(*hi),
+    }
+}
+
+const fn other(op: CmpOp) -> CmpOp {
+    match op {
+        CmpOp::Eq => CmpOp::Ne,
+        CmpOp::Ne => CmpOp::Eq,
+        CmpOp::Lt => CmpOp::Le,
+        CmpOp::Le => CmpOp::Lt,
+        CmpOp::Gt => CmpOp::Ge,
+        CmpOp::Ge => CmpOp::Gt,
+    }
+}
+
+/// Calls `visit` for every statement in order, those inside of others after them.
+pub(super) fn statements<'a>(block: &'a Block, visit: &mut impl FnMut(&'a Stmt)) {
+    for stmt in block {
+        visit(stmt);
+        match &stmt.kind {
+            StmtKind::If(_, then, otherwise) => {
+                statements(then, visit);
+                statements(otherwise, visit);
+            }
+            StmtKind::Apply(_, ApplyArms { hit, miss, run }) => {
+                statements(hit, visit);
+                statements(miss, visit);
+                run.iter().for_each(|(_, block)| statements(block, visit));
+            }
+            StmtKind::Call(_) => {}
+        }
+    }
+}
+
+fn statements_mut(block: &mut Block, visit: &mut impl FnMut(&mut Stmt)) {
+    for stmt in block {
+        visit(stmt);
+        match &mut stmt.kind {
+            StmtKind::If(_, then, otherwise) => {
+                statements_mut(then, visit);
+                statements_mut(otherwise, visit);
+            }
+            StmtKind::Apply(_, ApplyArms { hit, miss, run }) => {
+                statements_mut(hit, visit);
+                statements_mut(miss, visit);
+                run.iter_mut().for_each(|(_, block)| statements_mut(block, visit));
+            }
+            StmtKind::Call(_) => {}
+        }
+    }
+}
+
+fn statement(p: &mut Program, gress: Gress, at: usize, mut change: impl FnMut(&mut Stmt)) {
+    let mut n = 0;
+    statements_mut(&mut p.pipes[gress.index()].control, &mut |stmt| {
+        if n == at {
+            change(stmt);
+        }
+        n += 1;
+    });
+}
+
+fn condition(p: &mut Program, gress: Gress, at: usize, mut change: impl FnMut(&mut Cond)) {
+    statement(p, gress, at, |stmt| {
+        if let StmtKind::If(cond, ..) = &mut stmt.kind {
+            change(cond);
+        }
+    });
+}
+
+/// Drops the statement that is `left` statements further on; true when it was dropped.
+fn drop_statement(block: &mut Block, left: &mut usize) -> bool {
+    for at in 0..block.len() {
+        if *left == 0 {
+            block.remove(at);
+            return true;
+        }
+        *left -= 1;
+        let dropped = match &mut block[at].kind {
+            StmtKind::If(_, then, otherwise) => drop_statement(then, left) || drop_statement(otherwise, left),
+            StmtKind::Apply(_, ApplyArms { hit, miss, run }) => {
+                drop_statement(hit, left)
+                    || drop_statement(miss, left)
+                    || run.iter_mut().any(|(_, block)| drop_statement(block, left))
+            }
+            StmtKind::Call(_) => false,
+        };
+        if dropped {
+            return true;
+        }
+    }
+    false
+}
+
+fn never_valid(block: &mut Block, header: Header) {
+    statements_mut(block, &mut |stmt| {
+        if let StmtKind::If(cond, ..) = &mut stmt.kind {
+            never_in(cond, header);
+        }
+    });
+}
+
+fn never_in(cond: &mut Cond, header: Header) {
+    match cond {
+        Cond::Valid(h) if *h == header => {
+            let one = || Box::new(Cond::Valid(header));
+            *cond = Cond::And(one(), Box::new(Cond::Not(one())));
+        }
+        Cond::Cmp(..) | Cond::Valid(_) => {}
+        Cond::Not(a) => never_in(a, header),
+        Cond::And(a, b) | Cond::Or(a, b) => {
+            never_in(a, header);
+            never_in(b, header);
+        }
+    }
+}
+
+/// The parts of a condition in order, itself first.
+pub(super) fn parts(cond: &Cond) -> Vec<&Cond> {
+    let mut list = vec![cond];
+    match cond {
+        Cond::Cmp(..) | Cond::Valid(_) => {}
+        Cond::Not(a) => list.extend(parts(a)),
+        Cond::And(a, b) | Cond::Or(a, b) => {
+            list.extend(parts(a));
+            list.extend(parts(b));
+        }
+    }
+    list
+}
+
+fn nth_cond(cond: &mut Cond, n: usize, change: &mut impl FnMut(&mut Cond)) {
+    fn walk(cond: &mut Cond, left: &mut Option<usize>, change: &mut impl FnMut(&mut Cond)) {
+        match left {
+            None => return,
+            Some(0) => {
+                *left = None;
+                return change(cond);
+            }
+            Some(n) => *n -= 1,
+        }
+        match cond {
+            Cond::Cmp(..) | Cond::Valid(_) => {}
+            Cond::Not(a) => walk(a, left, change),
+            Cond::And(a, b) | Cond::Or(a, b) => {
+                walk(a, left, change);
+                walk(b, left, change);
+            }
+        }
+    }
+    walk(cond, &mut Some(n), change);
+}
+
+fn cells_mut(body: &mut [CellStmt], visit: &mut impl FnMut(&mut CellStmt)) {
+    for stmt in body {
+        visit(stmt);
+        if let CellStmtKind::If(_, then, otherwise) = &mut stmt.kind {
+            cells_mut(then, visit);
+            cells_mut(otherwise, visit);
+        }
+    }
+}
+
+fn cell(p: &mut Program, action: RegisterAction, at: usize, mut change: impl FnMut(&mut CellStmt)) {
+    let mut n = 0;
+    cells_mut(&mut p.register_actions[action].body, &mut |stmt| {
+        if n == at {
+            change(stmt);
+        }
+        n += 1;
+    });
+}
+
+fn drop_cell(body: &mut Vec<CellStmt>, left: &mut usize) -> bool {
+    for at in 0..body.len() {
+        if *left == 0 {
+            body.remove(at);
+            return true;
+        }
+        *left -= 1;
+        if let CellStmtKind::If(_, then, otherwise) = &mut body[at].kind
+            && (drop_cell(then, left) || drop_cell(otherwise, left))
+        {
+            return true;
+        }
+    }
+    false
+}
+
+/// Adds one to the first constant of a value; false if it has none.
+fn first_const(value: &mut CellValue) -> bool {
+    match value {
+        CellValue::Const(c) => {
+            *c = if *c == 0 { 1 } else { *c - 1 };
+            true
+        }
+        CellValue::Op(_, a, b) | CellValue::Quotient(a, b) | CellValue::Remainder(a, b) => {
+            first_const(a) || first_const(b)
+        }
+        CellValue::Math(_, a) => first_const(a),
+        CellValue::Predicate(conds) => conds.iter_mut().any(first_const_of),
+        _ => false,
+    }
+}
+
+fn first_const_of(cond: &mut CellCond) -> bool {
+    match cond {
+        CellCond::Cmp(_, _, a, b) => first_const(a) || first_const(b),
+        CellCond::Not(a) => first_const_of(a),
+        CellCond::And(a, b) | CellCond::Or(a, b) => first_const_of(a) || first_const_of(b),
+        CellCond::Match(_, value, _) => first_const(value),
+    }
+}
+
+/// Whether the label means loss, as `label` does.
+pub(super) fn same_kind(program: &Program, a: Label, b: Label) -> bool {
+    let kind = |l: Label| program.labels[l].kind == LabelKind::Drop;
+    kind(a) == kind(b)
+}

@@ -1,0 +1,16 @@
+//! Mutation check: does what is asked of a program notice when the program is wrong?
+//!
+//! Every operator is applied at every site of a program's IR, one at a time ([`mutants`]); each mutant that the verifier
+//! lets pass is sent inputs ([`check`]) until something notices: a property that fails, or packets that leave otherwise
+//! than those of the unmutated program. *The oracle is the program itself*: the comparison shows that inputs tell the
+//! mutant from the original, not that the original is right; kills by properties are therefore counted on their own.
+//!
+//! What lives here: operators, sites, the run. What may not: files, any particular stage program.
+
+mod edit;
+mod run;
+mod sites;
+
+pub use edit::Edit;
+pub use run::{Checked, Fate, Verdict, check};
+pub use sites::{Mutant, mutants};

@@ -1,0 +1,97 @@
+//! The shared buffer against a list of what is in it. What may not live here: packets.
+
+use sluice_asic::meter::Colour;
+use sluice_asic::tm::buffer::{Arrival, Buffer, BufferConfig, BufferFile, Charge, PortInfo};
+use sluice_asic::units::{BitRate, Bytes};
+use std::sync::OnceLock;
+
+/// Ports of the device.
+const PORTS: u16 = 4;
+/// Queues of each.
+const QUEUES: u16 = 8;
+
+pub(super) fn ports() -> Vec<PortInfo> {
+    let port = |n: u16| PortInfo {
+        name: n.to_string(),
+        speed: BitRate::from_gbps(100),
+        queues: QUEUES,
+        internal: false,
+    };
+    (0..PORTS).map(port).collect()
+}
+
+/// The shipped profiles on these ports.
+fn profiles() -> &'static [BufferConfig] {
+    static PROFILES: OnceLock<Vec<BufferConfig>> = OnceLock::new();
+    PROFILES.get_or_init(|| {
+        let files = BufferFile::names().filter_map(|n| BufferFile::shipped(n)?.ok());
+        files.filter_map(|f| f.resolve(&ports()).ok()).collect()
+    })
+}
+
+/// A packet in the ledger.
+struct Held {
+    arrival: Arrival,
+    charge: Charge,
+    cells: u32,
+}
+
+/// Admissions and releases, four bytes each, on a profile that the first byte names. After each the buffer's counters
+/// are the sums over the packets in it, and when all have left they are zero.
+pub fn buffer(data: &[u8]) {
+    let Some((first, rest)) = data.split_first() else { return };
+    let profiles = profiles();
+    let Some(config) = profiles.get(usize::from(*first) % profiles.len().max(1)) else { return };
+    let (mut buffer, mut held) = (Buffer::new(config), Vec::<Held>::new());
+    for op in rest.as_chunks::<4>().0 {
+        if op[0] & 0xc0 == 0xc0 && !held.is_empty() {
+            let gone = held.swap_remove(usize::from(op[1]) % held.len());
+            buffer.release(gone.charge);
+        } else {
+            let bytes = Bytes(1 + (u64::from(op[2]) << 6 | u64::from(op[3]) >> 2));
+            let arrival = Arrival {
+                in_port: u16::from(op[0]) % PORTS,
+                pg: op[1] & 7,
+                out_port: u16::from(op[0] >> 3) % PORTS,
+                queue: op[1] >> 3 & 7,
+                bytes,
+                colour: [Colour::Green, Colour::Yellow, Colour::Red, Colour::Green][usize::from(op[3] & 3)],
+                copies: None,
+            };
+            let cells = buffer.cells_of(bytes).0;
+            if let Ok(charge) = buffer.admit(&arrival) {
+                held.push(Held { arrival, charge, cells });
+            }
+        }
+        buffer.edges().for_each(drop);
+        agrees(&buffer, config, &held);
+    }
+    held.drain(..).for_each(|h| buffer.release(h.charge));
+    agrees(&buffer, config, &[]);
+}
+
+fn agrees(buffer: &Buffer, config: &BufferConfig, held: &[Held]) {
+    let sum = |of: &dyn Fn(&Arrival) -> bool| -> u32 {
+        held.iter().filter(|h| of(&h.arrival)).map(|h| h.cells).sum()
+    };
+    assert_eq!(buffer.total().current().0, sum(&|_| true), "the whole memory");
+    assert!(buffer.total().current().0 <= config.size.0, "more cells than there are");
+    for port in 0..PORTS {
+        let [ingress, egress] =
+            buffer.port(port).map(|sides| sides.map(|g| g.current().0)).unwrap_or_default();
+        assert_eq!(ingress, sum(&|a| a.in_port == port), "in by port {port}");
+        assert_eq!(egress, sum(&|a| a.out_port == port), "out by port {port}");
+        for pg in 0..8 {
+            let cells = buffer.pg_total(port, pg).0;
+            assert_eq!(cells, sum(&|a| a.in_port == port && a.pg == pg), "group {pg} of port {port}");
+        }
+        for queue in 0..QUEUES as u8 {
+            let cells = buffer.depth(port, queue).0;
+            assert_eq!(
+                cells,
+                sum(&|a| a.out_port == port && a.queue == queue),
+                "queue {queue} of port {port}"
+            );
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! Bodies of fuzz targets: functions of raw bytes that panic when something is wrong.
+//!
+//! The package `fuzz/cargo-fuzz` hands them to libFuzzer; `cargo test` replays the corpora in `fuzz/corpus` through
+//! them. What lives here: the functions and their list. What may not: libFuzzer.
+
+mod buffer;
+mod engines;
+mod files;
+mod programs;
+
+pub use buffer::buffer;
+pub use engines::{engines, placement};
+pub use files::{buffer_file, capture, chip_file, entries, sizes_file, topology};
+pub use programs::{describe, programs};
+
+/// A target.
+pub type Target = fn(&[u8]);
+
+/// Every target by name: that of its folder of inputs.
+pub const TARGETS: [(&str, Target); 10] = [
+    ("capture", capture),
+    ("entries", entries),
+    ("chip_file", chip_file),
+    ("buffer_file", buffer_file),
+    ("topology", topology),
+    ("sizes_file", sizes_file),
+    ("programs", programs),
+    ("engines", engines),
+    ("placement", placement),
+    ("buffer", buffer),
+];
+
+/// The target of this name.
+#[must_use]
+pub fn target(name: &str) -> Option<Target> {
+    TARGETS.iter().find(|(n, _)| *n == name).map(|(_, t)| *t)
+}
+
+/// Bytes as the words that draws read: four bytes each, most significant first, so that zeros stay small choices.
+fn words(data: &[u8]) -> Vec<u32> {
+    let word = |chunk: &[u8]| chunk.iter().fold(0, |w, b| w << 8 | u32::from(*b)) << (8 * (4 - chunk.len()));
+    data.chunks(4).map(word).collect()
+}

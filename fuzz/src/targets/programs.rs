@@ -1,0 +1,59 @@
+//! Every shipped program on raw bytes as packets. What may not live here: properties.
+
+use super::engines::chips;
+use crate::hunt::{Input, Runner, Shot, Subject};
+use sluice_asic::port::PortMap;
+use sluice_pipeline::cover::Coverage;
+use sluice_pipeline::place::place;
+use std::sync::OnceLock;
+
+/// The shipped programs on Tofino 2 with their default entries and properties.
+fn subjects() -> &'static [Subject<'static>] {
+    static SUBJECTS: OnceLock<Vec<Subject<'static>>> = OnceLock::new();
+    SUBJECTS.get_or_init(|| {
+        let [_, chip] = chips();
+        let Ok(ports) = PortMap::default_for(chip) else { return Vec::new() };
+        let subject = |stage: &&'static dyn sluice_programs::StageProgram| {
+            let stage = *stage;
+            let program = stage.build(&[]).ok()?;
+            let placement = place(&program, chip).ok()?;
+            let setup = stage.default_setup(&program, &ports).ok()?;
+            let control = Subject::entries(&program, setup.ops).ok()?;
+            let built = program.clone();
+            Some(Subject::new(program, placement, ports.clone(), control, move || stage.properties(&built)))
+        };
+        sluice_programs::all().iter().filter_map(subject).collect()
+    })
+}
+
+/// The packets of raw bytes: each a port, a gap, a length (in bytes of two) and the bytes.
+#[must_use]
+pub fn describe(mut data: &[u8], ports: &[u16]) -> Vec<Shot> {
+    let (mut shots, mut at) = (Vec::new(), 0u64);
+    while let [port, gap, high, low, rest @ ..] = data {
+        let length = usize::from(u16::from_be_bytes([*high, *low])).clamp(1, 2048).min(rest.len());
+        let (bytes, after) = rest.split_at(length);
+        data = after;
+        let Some(port) = ports.get(usize::from(*port) % ports.len().max(1)) else { break };
+        at += 1 << (gap & 15);
+        if !bytes.is_empty() {
+            shots.push(Shot { at, port: *port, bytes: bytes.to_vec(), piece: 0 });
+        }
+    }
+    shots
+}
+
+/// The bytes as packets of every shipped program: every property holds, and the engines agree.
+pub fn programs(data: &[u8]) {
+    for subject in subjects() {
+        let ports: Vec<u16> = subject.ports.front_ports().iter().map(|p| p.dev_port.number()).collect();
+        let input = Input { shots: describe(data, &ports), ..Input::default() };
+        let mut runner = match Runner::new(subject) {
+            Ok(runner) => runner,
+            Err(e) => return assert_eq!(e.to_string(), "", "{}", subject.program.name),
+        };
+        let outcome = runner.run(&input, &Coverage::default());
+        let violations = outcome.map(|o| o.violations).map_err(|e| e.to_string());
+        assert_eq!(violations, Ok(Vec::new()), "{}: {:02x?}", subject.program.name, input.shots);
+    }
+}

@@ -1,0 +1,244 @@
+//! The hunt: it does not depend on threads, finds what is broken and shrinks it; what the engine counts is what the
+//! reference interpreter sees.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+use sluice_asic::chip::ChipSpec;
+use sluice_asic::port::PortMap;
+use sluice_fuzz::hunt::{Campaign, Input, Maker, Runner, Status, Subject, changes, hunt};
+use sluice_pipeline::control::{ControlOp, ControlState, lines};
+use sluice_pipeline::cover::{Class, Coverage, Point, Points};
+use sluice_pipeline::flow::NodeKind;
+use sluice_pipeline::ir::{Next, Program};
+use sluice_pipeline::place::place;
+use sluice_pipeline::property::{Departed, Finding, Property};
+use sluice_pipeline::reference::{Event, Tracer};
+use std::collections::BTreeMap;
+
+fn subject(name: &str, own: impl Fn() -> Vec<Box<dyn Property>> + Send + Sync + 'static) -> Subject<'static> {
+    let stage = sluice_programs::by_name(name).unwrap();
+    let program = stage.build(&[]).unwrap();
+    let chip = ChipSpec::tofino2();
+    let placement = place(&program, &chip).unwrap_or_else(|e| panic!("{e}"));
+    let ports = PortMap::default_for(&chip).unwrap();
+    let control = Subject::entries(&program, stage.default_setup(&program, &ports).unwrap().ops).unwrap();
+    Subject::new(program, placement, ports, control, own)
+}
+
+fn cases(subject: &Subject<'_>, cases: u64, jobs: usize) -> Status {
+    let campaign = Campaign { seed: 7, cases: Some(cases), jobs, ..Campaign::default() };
+    hunt(subject, &campaign, |_| true).unwrap()
+}
+
+#[test]
+fn shipped_programs_hold_and_threads_do_not_matter() {
+    for stage in sluice_programs::all() {
+        let program = stage.build(&[]).unwrap();
+        let subject = subject(stage.name(), move || stage.properties(&program));
+        let one = cases(&subject, 40, 1);
+        assert_eq!(one.failures, [], "{}", stage.name());
+        assert_eq!(one, cases(&subject, 40, 3), "{}", stage.name());
+        let states = one.coverage.share(&subject.points, Class::ParserStates);
+        assert!(states.percent() >= 60, "{}: {states:?} parser states", stage.name());
+    }
+}
+
+/// Nothing may leave by one port: something will.
+struct NotThere(u16);
+
+impl Property for NotThere {
+    fn name(&self) -> &'static str {
+        "not_there"
+    }
+
+    fn left(&mut self, packet: &Departed<'_>) -> Finding {
+        let port = packet.left.egress_port;
+        if port == self.0 { Err(format!("a packet left by {port}")) } else { Ok(()) }
+    }
+}
+
+/// The port that most packets of a run leave by.
+fn busiest(subject: &Subject<'_>) -> u16 {
+    use std::sync::{Arc, Mutex};
+    struct Count(Arc<Mutex<BTreeMap<u16, u32>>>);
+    impl Property for Count {
+        fn name(&self) -> &'static str {
+            "count"
+        }
+        fn left(&mut self, packet: &Departed<'_>) -> Finding {
+            *self.0.lock().unwrap().entry(packet.left.egress_port).or_default() += 1;
+            Ok(())
+        }
+    }
+    let counts = Arc::new(Mutex::new(BTreeMap::new()));
+    let shared = Arc::clone(&counts);
+    let counting = Subject::new(
+        subject.program.clone(),
+        subject.placement.clone(),
+        subject.ports.clone(),
+        subject.control.clone(),
+        move || vec![Box::new(Count(Arc::clone(&shared))) as Box<dyn Property>],
+    );
+    cases(&counting, 4, 1);
+    let counts = counts.lock().unwrap();
+    counts.iter().max_by_key(|(_, n)| **n).map(|(p, _)| *p).unwrap()
+}
+
+#[test]
+fn a_broken_property_is_shrunk_to_one_short_packet_that_still_breaks_it() {
+    let port = busiest(&subject("l3-ecmp", Vec::new));
+    let subject = subject("l3-ecmp", move || vec![Box::new(NotThere(port)) as Box<dyn Property>]);
+    let status = cases(&subject, 40, 2);
+    let failure = status.failures.iter().find(|f| f.violation.property == "not_there").unwrap();
+    assert_eq!(failure.input.shots.len(), 1, "{failure:?}");
+    assert!(failure.input.shots[0].bytes.len() <= 64, "{failure:?}");
+    let outcome = Runner::new(&subject).unwrap().run(&failure.input, &Coverage::default()).unwrap();
+    assert_eq!(outcome.violations.first(), Some(&failure.violation));
+}
+
+#[test]
+fn an_engine_that_runs_another_program_is_found() {
+    let mut subject = subject("l3-ecmp", Vec::new);
+    let gress = &mut subject.placement.gresses[0];
+    let wanted = subject.program.table_named("ecmp").unwrap();
+    let node = gress.flow.nodes.iter().find(|(_, d)| d.kind == NodeKind::Table(wanted)).unwrap().0;
+    // The group before the route that chooses it.
+    gress.nodes[node].parts.iter_mut().for_each(|part| part.stage = 0);
+    let status = cases(&subject, 40, 2);
+    let failure = status.failures.iter().find(|f| f.violation.property == "engines_agree").unwrap();
+    assert!(failure.input.shots.len() <= 3, "{failure:?}");
+}
+
+#[test]
+fn changes_print_as_lines_that_read_back() {
+    let subject = subject("l3-ecmp", Vec::new);
+    let maker = Maker::new(&subject);
+    let inputs = (0..64).map(|n| maker.input(3, n, &[]));
+    let ops: Vec<(u64, ControlOp)> = inputs.flat_map(|i| i.ops).collect();
+    assert!(ops.len() > 10, "{} changes", ops.len());
+    let text = changes(&subject.program, &ops);
+    let read =
+        lines::parse_changes(&subject.program, &text, "printed").unwrap_or_else(|e| panic!("{e:?}\n{text}"));
+    let mut read: Vec<ControlOp> = read.ops.into_iter().map(|s| s.op).collect();
+    // A script is in order of time.
+    let mut ops = ops;
+    ops.sort_by_key(|(at, _)| *at);
+    for (_, op) in ops {
+        let at = read.iter().position(|r| *r == op);
+        read.remove(at.unwrap_or_else(|| panic!("{op:?} is not in\n{text}")));
+    }
+    assert_eq!(read, []);
+}
+
+/// What the reference interpreter reaches; conditions by their text, for its events do not say which gateway it was.
+#[derive(Default)]
+struct Seen(BTreeMap<String, u64>);
+
+impl Seen {
+    fn count(&mut self, program: &Program, points: &Points, point: Point) {
+        let number = points.number(point).unwrap_or_else(|| panic!("{point:?} of {}", program.name));
+        *self.0.entry(points.list()[number as usize].name.clone()).or_default() += 1;
+    }
+}
+
+struct Look<'p> {
+    points: &'p Points,
+    seen: Seen,
+    gress: sluice_asic::gress::Gress,
+}
+
+impl Tracer for Look<'_> {
+    fn event(&mut self, program: &Program, event: &Event<'_>) {
+        let Look { points, seen, gress } = self;
+        match event {
+            Event::PassStart { gress: g, .. } => *gress = *g,
+            Event::State { state, .. } => seen.count(program, points, Point::State(*state)),
+            Event::Selected { state, values, next } => {
+                let data = &program.states[*state];
+                let takes = |(v, m): &(u128, u128), found: &u128| v & m == found & m;
+                let arm =
+                    data.arms.iter().position(|a| a.values.iter().zip(*values).all(|(w, f)| takes(w, f)));
+                let leads = arm.map_or(data.default, |n| data.arms[n].next);
+                assert!(leads == *next || *next == Next::Reject);
+                seen.count(program, points, Point::Transition(*state, arm.map(|n| n as u16)));
+            }
+            Event::Applied { table, entry, call, .. } => {
+                if entry.is_some() {
+                    seen.count(program, points, Point::Hit(*table));
+                } else if !program.tables[*table].keys.is_empty() {
+                    seen.count(program, points, Point::Miss(*table));
+                }
+                seen.count(program, points, Point::Ran(Some(*table), call.action));
+            }
+            Event::Called { action, .. } => seen.count(program, points, Point::Ran(None, *action)),
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn what_the_engine_counts_is_what_the_reference_interpreter_sees() {
+    use proptest::prelude::*;
+    use sluice_pipeline::engine::Engine;
+    use sluice_pipeline::packet::{HeadLayout, PacketStore};
+    use sluice_pipeline::pass::{Executor, Pass, PassIn};
+    use sluice_pipeline::reference::{Options, Reference};
+    let config = proptest::test_runner::Config { cases: 60, failure_persistence: None, ..Default::default() };
+    let rng =
+        proptest::test_runner::TestRng::from_seed(proptest::test_runner::RngAlgorithm::ChaCha, &[9; 32]);
+    let mut runner = proptest::test_runner::TestRunner::new_with_rng(config, rng);
+    let reached = std::cell::Cell::new(0);
+    let strategy = sluice_fuzz::cases(sluice_fuzz::Limits::default());
+    let result = runner.run(&strategy, |case| {
+        let chip = ChipSpec::tofino2();
+        let Ok(placement) = place(&case.program, &chip) else { return Ok(()) };
+        let mut control = ControlState::new(&case.program);
+        case.ops.iter().for_each(|op| _ = control.apply(&case.program, op.clone()));
+        let points = Points::of(&case.program, &chip);
+        let gress = sluice_asic::gress::Gress::Ingress;
+        let look = Look { points: &points, seen: Seen::default(), gress };
+        let mut reference = Reference::traced(&case.program, &control, Options::default(), look);
+        let mut engine = Engine::covered(&case.program, &placement, &control, points.clone()).unwrap();
+        let run = |executor: &mut dyn Executor, size: usize| {
+            for frames in case.frames.chunks(size) {
+                let mut store = PacketStore::new(HeadLayout::default());
+                let pass = |(port, bytes): &(u16, Vec<u8>)| {
+                    Pass::new(store.insert(bytes, 0), PassIn { port: *port, ..PassIn::default() })
+                };
+                let mut passes: Vec<Pass> = frames.iter().map(pass).collect();
+                executor.run(gress, &mut passes, &mut store);
+            }
+        };
+        run(&mut reference, 1);
+        run(&mut engine, 64);
+        let mut coverage = Coverage::new(&points);
+        engine.take_coverage(&mut coverage);
+        let mut counted: BTreeMap<String, u64> = BTreeMap::new();
+        for number in coverage.reached() {
+            let point = &points.list()[number as usize];
+            if !matches!(point.point.class(), Class::Branches | Class::Salu) {
+                *counted.entry(point.name.clone()).or_default() += coverage.count(number);
+            }
+            prop_assert!(point.unreachable.is_none(), "{} was reached: {:?}", point.name, point.unreachable);
+        }
+        reached.set(reached.get() + counted.len());
+        prop_assert_eq!(&counted, &reference.tracer().seen.0);
+        // A second look sees nothing.
+        let mut again = Coverage::new(&points);
+        engine.take_coverage(&mut again);
+        prop_assert_eq!(again.reached().count(), 0);
+        Ok(())
+    });
+    result.unwrap_or_else(|e| panic!("{e}"));
+    assert!(reached.get() > 200, "{} points", reached.get());
+}
+
+#[test]
+fn inputs_follow_from_seed_number_and_corpus() {
+    let subject = subject("ecmp", Vec::new);
+    let maker = Maker::new(&subject);
+    let input = |seed, n| -> Input { maker.input(seed, n, &[]) };
+    assert_eq!(input(1, 5), input(1, 5));
+    assert_ne!(input(1, 5), input(1, 6));
+    assert_ne!(input(1, 5), input(2, 5));
+    assert!(input(1, 5).shots.windows(2).all(|w| w[0].at <= w[1].at));
+}

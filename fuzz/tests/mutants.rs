@@ -1,0 +1,58 @@
+//! Mutants: legal, different, and most of them noticed.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+use sluice_asic::chip::ChipSpec;
+use sluice_asic::port::PortMap;
+use sluice_fuzz::hunt::{Campaign, Maker, Subject, hunt};
+use sluice_fuzz::mutants::{Fate, check, mutants};
+use sluice_pipeline::place::place;
+use sluice_pipeline::text;
+use sluice_pipeline::verify::{has_errors, verify};
+use std::collections::BTreeSet;
+
+#[test]
+fn every_mutant_is_legal_and_differs_from_the_program_and_from_the_others() {
+    for stage in sluice_programs::all() {
+        let program = stage.build(&[]).unwrap();
+        let (list, refused) = mutants(&program);
+        assert!(list.len() >= 40, "{}: {} mutants, {refused} refused", stage.name(), list.len());
+        let mut texts = BTreeSet::new();
+        texts.insert(text::print(&program));
+        let mut same = 0;
+        for m in &list {
+            let mutated = m.edit.apply(&program);
+            assert!(!has_errors(&verify(&mutated)), "{m:?}");
+            same += usize::from(!texts.insert(text::print(&mutated)));
+        }
+        // Dropping the only part of a statement and dropping the statement, and their like, may meet.
+        assert!(same * 20 <= list.len(), "{}: {same} of {} are alike", stage.name(), list.len());
+    }
+}
+
+#[test]
+fn most_mutants_of_a_program_are_noticed_and_survivors_have_reasons() {
+    let stage = sluice_programs::by_name("ecmp").unwrap();
+    let program = stage.build(&[]).unwrap();
+    let chip = ChipSpec::tofino2();
+    let placement = place(&program, &chip).unwrap_or_else(|e| panic!("{e}"));
+    let ports = PortMap::default_for(&chip).unwrap();
+    let control = Subject::entries(&program, stage.default_setup(&program, &ports).unwrap().ops).unwrap();
+    let built = program.clone();
+    let subject = Subject::new(program, placement, ports, control, move || stage.properties(&built));
+    let campaign = Campaign { cases: Some(24), jobs: 2, ..Campaign::default() };
+    let status = hunt(&subject, &campaign, |_| true).unwrap();
+    let maker = Maker::new(&subject);
+    let mut inputs: Vec<_> = (0..8).map(|n| maker.input(1, n, &status.corpus)).collect();
+    inputs.iter_mut().for_each(|i| i.ops.clear());
+    let run =
+        |jobs| check(&subject, mutants(&subject.program), &inputs, &status.coverage, jobs, |_| {}).unwrap();
+    let checked = run(2);
+    assert!(checked.percent() >= 60, "{} % of {}", checked.percent(), checked.verdicts.len());
+    assert!(checked.by_property() > 0 && checked.by_comparison() > 0);
+    for v in &checked.verdicts {
+        if let Fate::Survived(why) = &v.fate {
+            assert!(!why.is_empty() && v.inputs == inputs.len(), "{v:?}");
+        }
+    }
+    assert_eq!(checked, run(1), "threads do not matter");
+}

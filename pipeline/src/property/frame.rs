@@ -1,0 +1,115 @@
+//! What hosts see in a frame: its flow, and whether lengths and check sums are right. What may not live here: what a
+//! program does with it.
+
+use sluice_pcaps::wire::{Checksum, ethernet, ipv4, ipv6, udp};
+
+/// The network header of a frame: its EtherType and the bytes from it on.
+fn network(frame: &[u8]) -> Option<(u16, &[u8])> {
+    let mut ethertype = u16::from_be_bytes([*frame.get(12)?, *frame.get(13)?]);
+    let mut rest = frame.get(14..)?;
+    while matches!(ethertype, ethernet::TYPE_VLAN | ethernet::TYPE_SERVICE_VLAN) {
+        ethertype = u16::from_be_bytes([*rest.get(2)?, *rest.get(3)?]);
+        rest = rest.get(4..)?;
+    }
+    Some((ethertype, rest))
+}
+
+/// What makes packets one flow: the port that they come in by, addresses, protocol and L4 ports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FlowKey {
+    /// dev_port that the packets come in by.
+    pub port: u16,
+    source: [u8; 16],
+    destination: [u8; 16],
+    protocol: u8,
+    ports: [u8; 4],
+}
+
+impl FlowKey {
+    /// The flow of a frame that came in by a port; `None` of frames that are no IP packets, or fragments.
+    #[must_use]
+    pub fn of(port: u16, frame: &[u8]) -> Option<FlowKey> {
+        let mut key = FlowKey { port, source: [0; 16], destination: [0; 16], protocol: 0, ports: [0; 4] };
+        let (ethertype, packet) = network(frame)?;
+        let payload = match ethertype {
+            ethernet::TYPE_IPV4 => {
+                let ip = ipv4::View::new(packet).ok()?;
+                if ip.more_fragments() || ip.fragment_offset() > 0 {
+                    return None;
+                }
+                key.source[..4].copy_from_slice(&ip.source().octets());
+                key.destination[..4].copy_from_slice(&ip.destination().octets());
+                key.protocol = ip.protocol();
+                ip.payload()
+            }
+            ethernet::TYPE_IPV6 => {
+                let ip = ipv6::View::new(packet).ok()?;
+                key.source = ip.source().octets();
+                key.destination = ip.destination().octets();
+                key.protocol = ip.next_header();
+                ip.payload()
+            }
+            _ => return None,
+        };
+        if let Some(ports) = payload.first_chunk::<4>() {
+            key.ports = *ports;
+        }
+        Some(key)
+    }
+}
+
+/// Whether the IP header of a frame is one, with a right check sum, and lengths of IP and UDP fit into each other.
+/// Frames that are no IP packets are well formed.
+///
+/// # Errors
+/// What is wrong, with what was found and expected.
+pub fn well_formed(frame: &[u8]) -> Result<(), String> {
+    let Some((ethertype, packet)) = network(frame) else { return Ok(()) };
+    match ethertype {
+        ethernet::TYPE_IPV4 => {
+            let ip = ipv4::View::new(packet).map_err(|e| e.to_string())?;
+            let header = packet.len() - ip_rest(packet);
+            if !ip.checksum_ok() {
+                let found = ip.checksum();
+                let expected = right_checksum(&packet[..header]);
+                return Err(format!("IPv4: found header check sum {found:#06x}, expected {expected:#06x}"));
+            }
+            let (total, there) = (usize::from(ip.total_len()), packet.len());
+            if total < header || total > there {
+                return Err(format!("IPv4: found total length {total}, expected {header} to {there}"));
+            }
+            let whole = !ip.more_fragments() && ip.fragment_offset() == 0;
+            datagram(ip.protocol(), &packet[header..total], whole)
+        }
+        ethernet::TYPE_IPV6 => {
+            let ip = ipv6::View::new(packet).map_err(|e| e.to_string())?;
+            let (length, there) = (usize::from(ip.payload_len()), packet.len() - ipv6::HEADER_LEN);
+            if length > there {
+                return Err(format!("IPv6: found payload length {length}, expected at most {there}"));
+            }
+            datagram(ip.next_header(), &packet[ipv6::HEADER_LEN..ipv6::HEADER_LEN + length], true)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Bytes behind the IPv4 header; the caller has checked that it is there.
+fn ip_rest(packet: &[u8]) -> usize {
+    packet.len() - usize::from(packet[0] & 15) * 4
+}
+
+fn right_checksum(header: &[u8]) -> u16 {
+    Checksum::new().with(&header[..10]).with(&header[12..]).finish()
+}
+
+fn datagram(protocol: u8, payload: &[u8], whole: bool) -> Result<(), String> {
+    if protocol != ipv4::PROTOCOL_UDP || !whole || payload.len() < udp::HEADER_LEN {
+        return Ok(());
+    }
+    let length = usize::from(u16::from_be_bytes([payload[4], payload[5]]));
+    if length < udp::HEADER_LEN || length > payload.len() {
+        let (low, high) = (udp::HEADER_LEN, payload.len());
+        return Err(format!("UDP: found length {length}, expected {low} to {high}"));
+    }
+    Ok(())
+}

@@ -1,0 +1,129 @@
+//! Properties that hold for every program on every device. What may not live here: the monitor, single programs.
+
+use super::{Departed, Ended, Finding, FlowKey, Property, Settled, well_formed};
+use crate::switch::Reason;
+use sluice_asic::tm::buffer::Rule;
+use std::collections::BTreeMap;
+
+/// Every general property, fresh.
+#[must_use]
+pub fn general() -> Vec<Box<dyn Property>> {
+    vec![
+        Box::new(Conservation),
+        Box::new(FlowOrder::default()),
+        Box::new(LosslessLoss),
+        Box::new(WellFormed),
+        Box::new(Settles),
+    ]
+}
+
+/// What came in and what was made inside is out, lost, absorbed or held.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Conservation;
+
+impl Property for Conservation {
+    fn name(&self) -> &'static str {
+        "conservation"
+    }
+
+    fn settled(&mut self, device: &Settled<'_>) -> Finding {
+        let t = device.totals;
+        if device.conserved {
+            return Ok(());
+        }
+        Err(format!(
+            "{} in and {} made are not {} out, {} dropped, {} absorbed and {} held",
+            t.received, t.created, t.sent, t.dropped, t.absorbed, device.held
+        ))
+    }
+}
+
+/// Packets of a flow that leave by the same port and queue leave in the order in which they came. Nothing is said
+/// of runs in which packets went around or were copied: laps take their time.
+#[derive(Clone, Debug, Default)]
+pub struct FlowOrder {
+    /// The last packet of each flow in each queue.
+    last: BTreeMap<(FlowKey, u16, u8), u64>,
+    broken: Option<String>,
+}
+
+impl Property for FlowOrder {
+    fn name(&self) -> &'static str {
+        "flow_order"
+    }
+
+    fn left(&mut self, packet: &Departed<'_>) -> Finding {
+        let (left, Some(from)) = (&packet.left, packet.from) else { return Ok(()) };
+        let Some(flow) = FlowKey::of(from.port, from.bytes) else { return Ok(()) };
+        let last = self.last.entry((flow, left.egress_port, left.qid)).or_insert(left.tag);
+        if left.tag < *last && self.broken.is_none() {
+            let (tag, port, qid) = (left.tag, left.egress_port, left.qid);
+            self.broken =
+                Some(format!("packet {tag} left port {port} queue {qid} after packet {last} of its flow"));
+        }
+        *last = left.tag.max(*last);
+        Ok(())
+    }
+
+    fn settled(&mut self, device: &Settled<'_>) -> Finding {
+        let t = device.totals;
+        let broken = self.broken.take();
+        self.last.clear();
+        let straight = t.recirculated == 0 && t.resubmitted == 0 && t.created == 0;
+        match broken {
+            Some(text) if straight => Err(text),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// No packet of a lossless priority group is lost for want of headroom. It holds for senders that obey pauses.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LosslessLoss;
+
+impl Property for LosslessLoss {
+    fn name(&self) -> &'static str {
+        "no_lossless_loss"
+    }
+
+    fn ended(&mut self, packet: &Ended<'_>) -> Finding {
+        match packet.why() {
+            Reason::Buffer(Rule::PgHeadroom | Rule::HeadroomPool) => {
+                Err(format!("a packet of a lossless group was lost: {}", packet.reason))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A frame that came in well formed leaves well formed: see [`well_formed`]. Copies may be cut short.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WellFormed;
+
+impl Property for WellFormed {
+    fn name(&self) -> &'static str {
+        "well_formed"
+    }
+
+    fn left(&mut self, packet: &Departed<'_>) -> Finding {
+        let Some(from) = packet.from.filter(|_| !packet.left.made) else { return Ok(()) };
+        match well_formed(packet.bytes) {
+            Err(text) if well_formed(from.bytes).is_ok() => Err(text),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What came in ends: no packet from outside, or copy of one that is no timer, stays inside for ever.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Settles;
+
+impl Property for Settles {
+    fn name(&self) -> &'static str {
+        "settles"
+    }
+
+    fn settled(&mut self, device: &Settled<'_>) -> Finding {
+        if device.busy { Err(format!("{} packets stay inside", device.held)) } else { Ok(()) }
+    }
+}

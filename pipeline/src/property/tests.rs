@@ -1,0 +1,116 @@
+use super::*;
+use crate::switch::{DeviceDrop, Reason};
+use sluice_asic::tm::buffer::Rule;
+use sluice_pcaps::wire::{FrameBuilder, MacAddr, Payload, ipv4, udp};
+use std::net::Ipv4Addr;
+
+fn datagram(source_port: u16) -> Vec<u8> {
+    let mac = MacAddr::from_u64;
+    let ip = ipv4::Header::new(Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 0, 2));
+    let mut bytes = Vec::new();
+    let frame = FrameBuilder::new(mac(1), mac(2)).ipv4(ip).udp(udp::Header::new(source_port, 53));
+    assert_eq!(frame.build(Payload::Bytes(&[7; 32]), &mut bytes), Ok(()));
+    bytes
+}
+
+fn changed(at: usize, to: u8) -> Vec<u8> {
+    let mut bytes = datagram(9);
+    bytes[at] = to;
+    bytes
+}
+
+#[test]
+fn lengths_and_check_sums_of_a_frame_are_looked_at() {
+    assert_eq!(well_formed(&datagram(9)), Ok(()));
+    // Padding behind the datagram is well formed, and so is what is no IP packet.
+    assert_eq!(well_formed(&[datagram(9), vec![0; 6]].concat()), Ok(()));
+    assert_eq!(well_formed(&changed(12, 0x99)), Ok(()));
+    for (bytes, text) in [
+        (changed(14, 0x35), "IPv4: found version"),
+        (changed(22, 9), "IPv4: found header check sum"),
+        (changed(39, 200), "UDP: found length 200, expected 8 to 40"),
+        (datagram(9)[..50].to_vec(), "IPv4: found total length 60, expected 20 to 36"),
+    ] {
+        let found = well_formed(&bytes).err().unwrap_or_default();
+        assert!(found.starts_with(text), "{found}");
+    }
+}
+
+#[test]
+fn a_flow_is_port_addresses_protocol_and_ports() {
+    let of = |port, bytes: &[u8]| FlowKey::of(port, bytes);
+    assert_eq!(of(1, &datagram(9)), of(1, &datagram(9)));
+    assert_ne!(of(1, &datagram(9)), of(2, &datagram(9)));
+    assert_ne!(of(1, &datagram(9)), of(1, &datagram(8)));
+    assert_eq!(of(1, &changed(12, 0x99)), None);
+    assert_eq!(of(1, &changed(20, 0x20)), None, "a fragment");
+}
+
+#[test]
+fn a_bad_header_counts_only_if_it_came_in_good() {
+    let (good, bad) = (datagram(9), changed(22, 9));
+    let origin = |bytes| Some(Origin { port: 1, time: Time::ORIGIN, bytes });
+    assert!(WellFormed.left(&Departed::of(&bad, 2, origin(&good))).is_err());
+    assert_eq!(WellFormed.left(&Departed::of(&bad, 2, origin(&bad))), Ok(()));
+    assert_eq!(WellFormed.left(&Departed::of(&bad, 2, None)), Ok(()));
+}
+
+#[test]
+fn order_within_a_flow_and_queue() {
+    let bytes = datagram(9);
+    let departed = |tag, port| {
+        let mut d = Departed::of(&bytes, port, Some(Origin { port: 1, time: Time::ORIGIN, bytes: &bytes }));
+        d.left.tag = tag;
+        d
+    };
+    let (program, totals) = (Program::default(), Totals::default());
+    let settled =
+        Settled { program: &program, totals: &totals, held: 0, busy: false, conserved: true, states: &[] };
+    for (tags, holds) in [([0, 1, 2], true), ([0, 2, 1], false)] {
+        let mut order = FlowOrder::default();
+        tags.iter().for_each(|t| assert_eq!(order.left(&departed(*t, 5)), Ok(())));
+        assert_eq!(order.settled(&settled).is_ok(), holds);
+    }
+    // By another port they are not compared, and a lap excuses.
+    let mut order = FlowOrder::default();
+    let _ = (order.left(&departed(1, 5)), order.left(&departed(0, 6)));
+    assert_eq!(order.settled(&settled), Ok(()));
+    let _ = (order.left(&departed(1, 5)), order.left(&departed(0, 5)));
+    let mut laps = Totals::default();
+    laps.recirculated = 1;
+    assert_eq!(order.settled(&Settled { totals: &laps, ..settled }), Ok(()));
+}
+
+#[test]
+fn headroom_is_for_lossless_groups_and_ends_are_ends() {
+    let ended = |reason| Ended {
+        lost: Lost {
+            tag: 0,
+            port: 1,
+            received: Time::ORIGIN,
+            time: Time::ORIGIN,
+            reason,
+            absorbed: false,
+            bytes: 60,
+        },
+        reason: "why",
+        bytes: &[],
+        from: None,
+    };
+    assert!(LosslessLoss.ended(&ended(Reason::Buffer(Rule::PgHeadroom))).is_err());
+    assert!(LosslessLoss.ended(&ended(Reason::Buffer(Rule::HeadroomPool))).is_err());
+    assert_eq!(LosslessLoss.ended(&ended(Reason::Buffer(Rule::PgShared))), Ok(()));
+    assert_eq!(LosslessLoss.ended(&ended(Reason::Device(DeviceDrop::NoEgressPort))), Ok(()));
+    let (program, totals) = (Program::default(), Totals::default());
+    let at = |busy, conserved| Settled {
+        program: &program,
+        totals: &totals,
+        held: 3,
+        busy,
+        conserved,
+        states: &[],
+    };
+    assert_eq!(Settles.settled(&at(false, true)), Ok(()));
+    assert_eq!(Settles.settled(&at(true, true)), Err("3 packets stay inside".to_owned()));
+    assert!(Conservation.settled(&at(false, false)).is_err());
+}

@@ -1,0 +1,118 @@
+//! Properties that several of the shipped programs have. What may not live here: those of every program.
+
+use sluice_pcaps::wire::{ethernet, ipv4, ipv6};
+use sluice_pipeline::property::{Departed, Entered, Finding, Property, well_formed};
+use std::collections::BTreeMap;
+
+/// Frames that are equal, byte by byte, and come in by one port leave by one port: the choice depends on the packet
+/// alone, until the control plane changes something.
+#[derive(Clone, Debug, Default)]
+pub struct SameWay {
+    /// The port by which each frame left, and by which it came.
+    ways: BTreeMap<(u16, Vec<u8>), u16>,
+    /// The number of the first packet that entered after the last change.
+    since: u64,
+    entered: u64,
+}
+
+impl Property for SameWay {
+    fn name(&self) -> &'static str {
+        "same_way"
+    }
+
+    fn entered(&mut self, packet: &Entered<'_>) -> Finding {
+        self.entered = packet.tag + 1;
+        Ok(())
+    }
+
+    fn changed(&mut self) {
+        self.since = self.entered;
+        self.ways.clear();
+    }
+
+    fn left(&mut self, packet: &Departed<'_>) -> Finding {
+        let (left, Some(from)) = (&packet.left, packet.from) else { return Ok(()) };
+        if left.made || left.tag < self.since {
+            return Ok(());
+        }
+        let port = left.egress_port;
+        let way = *self.ways.entry((from.port, from.bytes.to_vec())).or_insert(port);
+        if way == port { Ok(()) } else { Err(format!("left by port {port}, and an equal one by port {way}")) }
+    }
+}
+
+/// An IP packet leaves with the TTL or hop limit that it came with, or one less, and not with zero if it was lowered.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct HopLimit;
+
+/// The TTL of an IPv4 packet, or the hop limit of an IPv6 packet, behind tags.
+fn hops(frame: &[u8]) -> Option<u8> {
+    let mut at = 12;
+    let word = |at: usize| frame.get(at..at + 2).map(|b| u16::from_be_bytes([b[0], b[1]]));
+    while matches!(word(at)?, ethernet::TYPE_VLAN | ethernet::TYPE_SERVICE_VLAN) {
+        at += 4;
+    }
+    let packet = frame.get(at + 2..)?;
+    match word(at)? {
+        ethernet::TYPE_IPV4 => ipv4::View::new(packet).ok().map(|ip| ip.ttl()),
+        ethernet::TYPE_IPV6 => ipv6::View::new(packet).ok().map(|ip| ip.hop_limit()),
+        _ => None,
+    }
+}
+
+impl Property for HopLimit {
+    fn name(&self) -> &'static str {
+        "hop_limit"
+    }
+
+    fn left(&mut self, packet: &Departed<'_>) -> Finding {
+        let Some(from) = packet.from.filter(|from| well_formed(from.bytes).is_ok()) else { return Ok(()) };
+        match (hops(from.bytes), hops(packet.bytes)) {
+            (Some(old), Some(new)) if new != old && (new == 0 || new != old.wrapping_sub(1)) => {
+                Err(format!("came with {old} hops left and leaves with {new}"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sluice_pipeline::property::Origin;
+
+    fn frame(ttl: u8) -> Vec<u8> {
+        let mut bytes = vec![0; 60];
+        bytes[12..16].copy_from_slice(&[8, 0, 0x45, 0]);
+        bytes[17] = 46;
+        bytes[22] = ttl;
+        let sum = sluice_pcaps::wire::Checksum::new().with(&bytes[14..34]).finish();
+        bytes[24..26].copy_from_slice(&sum.to_be_bytes());
+        bytes
+    }
+
+    fn left(new: &[u8], port: u16, old: &[u8], property: &mut dyn Property) -> Finding {
+        let from = Origin { port: 1, time: Default::default(), bytes: old };
+        property.left(&Departed::of(new, port, Some(from)))
+    }
+
+    #[test]
+    fn hops_fall_by_one_at_most_and_not_to_zero() {
+        for (old, new, holds) in
+            [(64, 64, true), (64, 63, true), (64, 62, false), (1, 0, false), (0, 255, false)]
+        {
+            assert_eq!(left(&frame(new), 2, &frame(old), &mut HopLimit).is_ok(), holds, "{old} to {new}");
+        }
+    }
+
+    #[test]
+    fn equal_frames_go_the_same_way_until_something_changes() {
+        let mut property = SameWay::default();
+        let frame = frame(64);
+        assert_eq!(left(&frame, 2, &frame, &mut property), Ok(()));
+        assert_eq!(left(&frame, 2, &frame, &mut property), Ok(()));
+        assert!(left(&frame, 3, &frame, &mut property).is_err());
+        property.changed();
+        assert_eq!(left(&frame, 3, &frame, &mut property), Ok(()));
+    }
+}
