@@ -3,10 +3,12 @@
 //! Each has a constant with its bytes and a function that makes them again; a test keeps the two equal.
 
 mod afc_leak;
+mod flowlets;
 mod l3_ecmp;
 mod lossless;
 
 pub use afc_leak::afc_leak;
+pub use flowlets::flowlets;
 pub use l3_ecmp::{SampleError, l3_ecmp};
 pub use lossless::{ecn_mark, pfc};
 
@@ -25,10 +27,16 @@ pub const PFC: &[u8] = include_bytes!("../samples/pfc.pcap");
 /// deparser, and ten pings of 98 B, all of that queue; a word that resumes it.
 pub const AFC_LEAK: &[u8] = include_bytes!("../samples/afc-leak.pcap");
 
-/// The trace that a program runs on when the user gives none: file name and bytes.
+/// The trace for the load balancers: a nanosecond pcap of 1,080 frames in 1.2 ms on one 400G port. See
+/// [`flowlets`] for what is in it.
+pub const FLOWLETS: &[u8] = include_bytes!("../samples/flowlets.pcap");
+
+/// The sample under which a program shows something: file name and bytes. Programs without one of their own get
+/// that of `l3-ecmp`.
 #[must_use]
 pub fn of(program: &str) -> (&'static str, &'static [u8]) {
     match program {
+        "letflow" | "spray" | "drb" | "presto" => ("flowlets.pcap", FLOWLETS),
         "ecn-mark" => ("ecn-mark.pcap", ECN_MARK),
         "pfc" => ("pfc.pcap", PFC),
         _ => ("l3-ecmp.pcap", L3_ECMP),

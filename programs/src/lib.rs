@@ -7,12 +7,21 @@
 
 pub mod balance;
 pub mod catalog;
+pub mod drb;
 pub mod ecn_mark;
+pub mod flowlet;
 mod forwarding;
+pub mod hpcc_int;
 pub mod l3_ecmp;
+mod leaf;
+pub mod letflow;
 pub mod pfc;
 pub mod planning;
+pub mod position;
+pub mod presto;
+mod route;
 pub mod setup;
+pub mod spray;
 
 pub use catalog::{ProgramError, StageProgram, UnknownProgram, all, by_name};
 pub use setup::{Setup, SetupError};

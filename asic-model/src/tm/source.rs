@@ -44,6 +44,11 @@ impl PfcSource {
         self.delay + self.reaction
     }
 
+    /// Whether it obeys pauses of any priority.
+    pub const fn obeys(&self) -> bool {
+        self.rx.honoured() != 0
+    }
+
     /// The cable's delay one way.
     pub const fn delay(&self) -> Duration {
         self.delay

@@ -14,7 +14,7 @@ use std::sync::atomic::AtomicBool;
 /// Where an input's bytes come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Place {
-    /// An embedded sample.
+    /// The embedded sample of the program.
     Sample(&'static [u8]),
     Stdin,
     File(String),
@@ -39,7 +39,7 @@ pub(crate) struct Inputs {
 }
 
 impl Inputs {
-    /// Takes the inputs' names apart; without any it is the program's sample. `stop` ends standard input early.
+    /// Takes the inputs' names apart, or takes the sample of the program; `stop` ends standard input early.
     pub(crate) fn parse(
         texts: &[String],
         program: &str,
@@ -114,9 +114,9 @@ fn reader(s: &Source, stop: &Arc<AtomicBool>) -> Result<CaptureReader<'static>, 
 }
 
 fn sample(program: &str, ports: &PortMap) -> Result<Source, Failure> {
+    let (file, bytes) = samples::of(program);
     let name = PortName::Front(sluice_asic::port::FrontPort(0));
     let port = ports.resolve(name).map_err(Failure::input)?.dev_port;
-    let (file, bytes) = samples::of(program);
     let name = format!("{file} (embedded sample)");
     Ok(Source { port, port_text: "0".into(), place: Place::Sample(bytes), name })
 }
