@@ -187,7 +187,10 @@ impl<'a, E: Executor> Session<'a, E> {
         let mut now = self.switch.time();
         while let Some(senders) = &mut self.senders {
             let next = senders.next_time(now).filter(|t| *t <= until);
-            now = next.unwrap_or(until).max(now);
+            let target = next.unwrap_or(until).max(now);
+            // While frames wait, what the switch sends may let them go before: one event after the other.
+            let event = self.switch.next_time().filter(|t| *t < target && senders.waiting() > 0);
+            now = event.unwrap_or(target);
             let mut ears = Ears { inner: &mut self.collector, heard: &mut self.heard };
             self.switch.advance(now, &mut ears).map_err(Failure::input)?;
             senders.heard(&mut self.heard);
@@ -200,7 +203,7 @@ impl<'a, E: Executor> Session<'a, E> {
                 load.wire_bytes += wire_len(frame.orig_len);
                 self.last = self.last.max(at);
             }
-            if next.is_none() {
+            if next.is_none() && event.is_none() {
                 break;
             }
         }

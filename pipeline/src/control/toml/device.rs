@@ -129,7 +129,7 @@ impl Reader<'_> {
         }
         let (priority, weight) = (word(self, "priority", 7), word(self, "weight", 1023));
         if priority.is_some() || weight.is_some() {
-            let (priority, weight) = (priority.unwrap_or(0) as u8, weight.unwrap_or(1) as u16);
+            let (priority, weight) = (priority.unwrap_or(0) as u8, weight.unwrap_or(1));
             self.device(at, DeviceOp::ScheduleQueue { port, queue, priority, weight });
         }
     }

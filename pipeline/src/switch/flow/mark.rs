@@ -82,29 +82,30 @@ impl<E: Executor> Switch<E> {
         port: u16,
         bytes: Bytes,
     ) -> (u8, Result<EnqueueStamp, TailDrop>) {
-        let info = self.info_of(packet);
+        let info = &mut self.info[packet.index()];
         let Some(flow) = &mut self.flow else {
             return (info.qid, self.tm.enqueue(TmPort(port), QueueId(info.qid), packet, bytes, now));
         };
-        let (queue, pg) = (flow.queue(&info), flow.group(&info));
-        self.info[packet.index()].flow.copies = None;
+        let (queue, pg) = (flow.queue(info), flow.group(info));
+        let (in_port, colour, ecn) = (info.port, info.colour, info.flow.ecn);
+        let copies = info.flow.copies.take();
         let offer = Offer {
             handle: packet,
             port: TmPort(port),
             queue: QueueId(queue),
             bytes,
-            in_port: TmPort(info.port),
+            in_port: TmPort(in_port),
             pg,
-            colour: info.colour,
-            copies: info.flow.copies,
+            colour,
+            copies,
         };
         let own = flow.ports.get(usize::from(port)).and_then(|p| p.queues.get(usize::from(queue)));
         let dropping = own.is_some_and(|q| q.dropping);
         let at_enqueue = flow.config.choices.mark_point == MarkPoint::Enqueue;
         let mut rule = dropping.then_some(Rule::Watchdog);
-        if rule.is_none() && (at_enqueue || info.flow.ecn == Ecn::NotEct) {
+        if rule.is_none() && (at_enqueue || ecn == Ecn::NotEct) {
             let found = self.tm.queued_bytes(TmPort(port), QueueId(queue));
-            match flow.decide((port, queue), found, (info.flow.ecn, info.colour)) {
+            match flow.decide((port, queue), found, (ecn, colour)) {
                 Mark::Pass => {}
                 Mark::Ce => self.info[packet.index()].flow.ce = true,
                 Mark::Drop => rule = Some(Rule::Wred),
