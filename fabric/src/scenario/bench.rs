@@ -38,6 +38,8 @@ pub(super) struct Active {
     pub(super) priority: u8,
     pub(super) damaged: bool,
     pub(super) sent: u64,
+    /// Its number, in the order of begin.
+    pub(super) number: u64,
 }
 
 /// What a flood found: packets of each group, from 1.
@@ -61,6 +63,7 @@ pub(super) struct Bench {
     lines: BTreeMap<u16, PfcSource>,
     trains: Vec<Active>,
     groups: BTreeMap<Vec<u16>, u16>,
+    begun: u64,
     tags: u64,
     ahead: u32,
 }
@@ -81,6 +84,7 @@ impl Bench {
             lines: BTreeMap::new(),
             trains: Vec::new(),
             groups: BTreeMap::new(),
+            begun: 0,
             tags: 0,
             ahead: 0,
         })
@@ -140,7 +144,8 @@ impl Bench {
 
     /// Begins a train.
     pub(super) fn begin(&mut self, train: Active) {
-        self.trains.push(train);
+        self.trains.push(Active { number: self.begun, ..train });
+        self.begun += 1;
     }
 
     /// Whether trains are under way.
@@ -148,20 +153,27 @@ impl Bench {
         self.trains.iter().any(|t| t.left > 0 && t.next < t.end)
     }
 
-    /// Sends until the trains that have an end are over, then waits until all is in its queues.
-    pub(super) fn send_all(&mut self) -> Result<(), String> {
-        if let Some(train) = self.trains.iter().find(|t| t.left == u64::MAX && t.end == Time::MAX) {
+    /// Sends until the trains begun since there were `before` of them are over, then waits until all is in its queues;
+    /// earlier ones go on beside.
+    pub(super) fn finish(&mut self, before: u64) -> Result<(), String> {
+        let endless = |t: &Active| t.number >= before && t.left == u64::MAX && t.end == Time::MAX;
+        if let Some(train) = self.trains.iter().find(|t| endless(t)) {
             return Err(format!("a train at port {} never ends; give it `count` or `lasts`", train.port));
         }
-        self.send_until(Time::MAX)?;
+        self.send_until(Time::MAX, Some(before))?;
         let delay = self.lines.values().map(PfcSource::delay).max().unwrap_or_default();
-        self.run_until(self.now + delay + SETTLE)
+        self.wait(delay + SETTLE)
+    }
+
+    /// Trains begun so far.
+    pub(super) const fn begun(&self) -> u64 {
+        self.begun
     }
 
     /// Lets a time go by.
     pub(super) fn wait(&mut self, time: Duration) -> Result<(), String> {
         let until = self.now + time;
-        self.send_until(until)?;
+        self.send_until(until, None)?;
         self.run_until(until)
     }
 
@@ -190,9 +202,11 @@ impl Bench {
         self.trains.iter().enumerate().filter_map(candidate).min().map(|(at, _, i)| (at, i))
     }
 
-    fn send_until(&mut self, until: Time) -> Result<(), String> {
+    /// Sends up to a time, or until trains of this number or later are over.
+    fn send_until(&mut self, until: Time, awaited: Option<u64>) -> Result<(), String> {
         while let Some((at, i)) = self.next_train() {
-            if at > until {
+            let over = |first: u64| !self.trains.iter().any(|t| t.number >= first && t.left > 0 && t.next < t.end);
+            if at > until || awaited.is_some_and(over) {
                 return Ok(());
             }
             let obeying = self.lines.values().any(PfcSource::obeys);
@@ -260,7 +274,13 @@ impl Bench {
     /// group that is paused gets no more.
     pub(super) fn flood(&mut self, groups: &[(u16, u8, Vec<u8>)], until_drop: bool) -> Result<(), String> {
         const MOST: u64 = 2_000_000;
-        let mut paused = vec![false; groups.len()];
+        let is_xoff = |bench: &Bench, port, class| -> Result<bool, String> {
+            Ok(bench.buffer()?.group(port, class).is_some_and(|pg| pg.is_xoff()))
+        };
+        let mut paused = Vec::new();
+        for (port, class, _) in groups {
+            paused.push(!until_drop && is_xoff(self, *port, *class)?);
+        }
         self.flooded = Flooded::default();
         for n in 1..=MOST {
             for (i, (port, class, frame)) in groups.iter().enumerate() {
@@ -268,8 +288,7 @@ impl Bench {
                     continue;
                 }
                 let lost = self.single(*port, frame)?;
-                let state = self.buffer()?.group(*port, *class);
-                if state.is_some_and(|pg| pg.is_xoff()) && !paused[i] {
+                if is_xoff(self, *port, *class)? && !paused[i] {
                     paused[i] = true;
                     self.flooded.xoff = n;
                     if self.flooded.first_xoff == 0 {

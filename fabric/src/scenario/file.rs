@@ -136,9 +136,9 @@ pub enum Step {
     /// Sends single packets until one is dropped or groups are paused; what was found is `flood.xoff`, `flood.drop`.
     Flood(Flood),
     /// Lets time go by.
-    Wait(Duration),
+    Wait(Span),
     /// Lets time go by until nothing is inside any more, at most this long.
-    Drain(Duration),
+    Drain(Span),
     /// Lets a blocked port send this many packets.
     Depart(Depart),
     /// Says what must be seen.
@@ -169,6 +169,15 @@ pub enum Step {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ports(pub Vec<(Expr, Option<Expr>)>);
 
+/// A time such as `5us`, or an expression in picoseconds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Span {
+    /// A time.
+    Fixed(Duration),
+    /// Picoseconds.
+    Ps(Expr),
+}
+
 /// A train of equal frames.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -187,6 +196,8 @@ pub struct Train {
     pub dscp: Option<Expr>,
     /// PCP of a tagged frame that is no IP packet, instead of a class.
     pub pcp: Option<u8>,
+    /// DSCP of an IPv4 packet inside the packet.
+    pub inner_dscp: Option<u8>,
     /// ECN field: 0 not ECT, 1 and 2 ECT, 3 CE.
     #[serde(default)]
     pub ecn: u8,
@@ -197,11 +208,11 @@ pub struct Train {
     /// Bits on the wire a second, preamble and gap included; without it and `gap`, back to back.
     pub rate: Option<BitRate>,
     /// From a frame's begin to the next one's.
-    pub gap: Option<Duration>,
+    pub gap: Option<Span>,
     /// From now to the begin of the first frame's preamble.
-    pub after: Option<Duration>,
+    pub after: Option<Span>,
     /// No frame begins later than this after the first.
-    pub lasts: Option<Duration>,
+    pub lasts: Option<Span>,
     /// The sender obeys PFC.
     #[serde(default)]
     pub obeys: bool,
@@ -394,6 +405,16 @@ fn tolerance(text: &str) -> Result<Tolerance, String> {
     }
 }
 
+fn span(text: &str) -> Result<Span, String> {
+    match text.parse() {
+        Ok(time) => Ok(Span::Fixed(time)),
+        Err(unit) => match Expr::parse(text) {
+            Ok(expr) if text.contains('(') || !expr.names().is_empty() => Ok(Span::Ps(expr)),
+            _ => Err(format!("{unit}, or an expression in ps")),
+        },
+    }
+}
+
 /// Reads a number, or a text by a function.
 macro_rules! number_or_text {
     ($type:ident, $expecting:literal, $number:expr, $text:expr) => {
@@ -419,6 +440,7 @@ macro_rules! number_or_text {
 }
 
 number_or_text!(Ports, "a port or ports such as \"0, 4 to 7\"", |expr| Ports(vec![(expr, None)]), ports);
+number_or_text!(Span, "a duration such as \"10us\", or an expression in ps", Span::Ps, span);
 number_or_text!(Tolerance, "a number or per cent such as \"2%\"", Tolerance::Absolute, tolerance);
 
 /// A file that is not of this form.
