@@ -26,7 +26,7 @@ pub(crate) struct RunArgs {
     /// Print a table of all scenarios and what was found, as the handbook has it
     #[arg(long, conflicts_with_all = ["list", "output"])]
     pub(crate) markdown: bool,
-    /// Folder for run.json, run.csv and manifest.json
+    /// Folder for run.json, run.csv, run.md and manifest.json
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
 }
@@ -62,6 +62,8 @@ pub(crate) fn run(args: &RunArgs, as_json: bool) -> Result<(), Failure> {
         folder.text(dir, "run.json", json::SCHEMA, "every scenario with its assertions", &value)?;
         let csv = text::csv(&outcomes);
         folder.text(dir, "run.csv", "text/csv", "every assertion: found, expected, unit", &csv)?;
+        let page = markdown::page(&outcomes);
+        folder.text(dir, "run.md", "text/markdown", "the same as a page", &page)?;
         folder.finish(dir)?;
     }
     match outcomes.iter().all(|o| o.passed() != Some(false)) {

@@ -20,6 +20,8 @@ use std::collections::BTreeMap;
 const SETTLE: Duration = Duration::from_micros(5);
 /// Time between packets that are sent singly.
 const SINGLE: Duration = Duration::from_micros(2);
+/// A train that is awaited is over by then.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// Most frames that are given to the device before it runs.
 const AHEAD: u32 = 64;
 
@@ -55,6 +57,8 @@ pub(super) struct Bench {
     pub(super) switch: Switch<Engine>,
     pub(super) config: BufferConfig,
     pub(super) ports: PortMap,
+    /// The cable of senders that name none and obey.
+    pub(super) cable: Length,
     pub(super) seen: Seen,
     pub(super) flooded: Flooded,
     pub(super) now: Time,
@@ -70,6 +74,7 @@ pub(super) struct Bench {
 
 impl Bench {
     pub(super) fn new(world: &Forwarder, ports: PortMap, config: SwitchConfig) -> Result<Bench, NoSwitch> {
+        let cable = config.buffer.as_ref().map_or_else(Length::default, |buffer| buffer.file.cable);
         let switch = world.switch(&ports, config)?;
         let resolved = switch.flow(Time::ORIGIN).map(|view| view.config.clone());
         let config = resolved.ok_or_else(|| NoSwitch::Other("the device has no shared buffer".to_owned()))?;
@@ -77,6 +82,7 @@ impl Bench {
             switch,
             config,
             ports,
+            cable,
             seen: Seen::default(),
             flooded: Flooded::default(),
             now: Time::ORIGIN,
@@ -204,7 +210,11 @@ impl Bench {
 
     /// Sends up to a time, or until trains of this number or later are over.
     fn send_until(&mut self, until: Time, awaited: Option<u64>) -> Result<(), String> {
+        let begin = self.now;
         while let Some((at, i)) = self.next_train() {
+            if awaited.is_some() && at.saturating_since(begin) > PATIENCE {
+                return Err(format!("a train is not over after {PATIENCE}: its sender is paused; give it `lasts`"));
+            }
             let over = |first: u64| !self.trains.iter().any(|t| t.number >= first && t.left > 0 && t.next < t.end);
             if at > until || awaited.is_some_and(over) {
                 return Ok(());

@@ -82,6 +82,10 @@ pub struct Scenario {
     /// The steps are run for each of these on a device of its own; none: once.
     #[serde(default)]
     pub case: Vec<Case>,
+    /// Cases by value instead of by name: every combination of these. `speed`, `cable` and `ports` are the device's,
+    /// anything else is a name for expressions. What steps save is drawn over the last key.
+    #[serde(default)]
+    pub sweep: Vec<Axis>,
     /// What is done, in order.
     #[serde(default)]
     pub steps: Vec<Spanned<Step>>,
@@ -90,6 +94,16 @@ pub struct Scenario {
     pub compare: Vec<Spanned<Expr>>,
     /// The profile must be refused; then there are no steps.
     pub refused: Option<Refused>,
+}
+
+/// A key and the values that it takes.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Axis {
+    /// The key.
+    pub key: String,
+    /// Its values: texts of `speed` and `cable`, else whole numbers.
+    pub values: Vec<toml::Value>,
 }
 
 /// A variant of a scenario.
@@ -216,10 +230,10 @@ pub struct Train {
     /// The sender obeys PFC.
     #[serde(default)]
     pub obeys: bool,
-    /// The cable between the sender and the port.
+    /// The cable between the sender and the port; of a sender that obeys the profile's, of another none.
     pub cable: Option<Length>,
     /// From the last bit of a PFC frame to its effect at the sender; the standard's bound if absent.
-    pub reaction: Option<Duration>,
+    pub reaction: Option<Span>,
     /// The MAC cannot use the frames.
     #[serde(default)]
     pub damaged: bool,

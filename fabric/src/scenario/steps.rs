@@ -12,7 +12,7 @@ use super::{invariants, metric};
 use sluice_asic::tm::ShaperConfig;
 use sluice_asic::tm::buffer::{Reader, Share, Threshold};
 use sluice_asic::tm::pfc::PfcConfig;
-use sluice_asic::units::{Bytes, Cells, Duration, Time};
+use sluice_asic::units::{Bytes, Cells, Duration, Length, Time};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use toml::Spanned;
@@ -195,9 +195,11 @@ impl Run<'_> {
         let gap = self.optional(train.gap.as_ref())?.or_else(|| train.rate.map(|rate| rate.time_for(wire)));
         let next = self.bench.now + self.optional(train.after.as_ref())?.unwrap_or_default();
         let end = lasts.map_or(Time::MAX, |lasts| next + lasts);
-        let wanted = (train.obeys || train.cable.is_some() || train.reaction.is_some()).then(|| {
-            let config = PfcConfig { reaction: train.reaction, ..PfcConfig::default() };
-            (train.cable.unwrap_or_default(), config, train.obeys)
+        let reaction = self.optional(train.reaction.as_ref())?;
+        let wanted = (train.obeys || train.cable.is_some() || reaction.is_some()).then(|| {
+            let config = PfcConfig { reaction, ..PfcConfig::default() };
+            let own = if train.obeys { self.bench.cable } else { Length::default() };
+            (train.cable.unwrap_or(own), config, train.obeys)
         });
         for port in self.ports(&train.from)? {
             self.bench.attach(port, wanted)?;
