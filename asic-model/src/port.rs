@@ -228,6 +228,8 @@ pub struct PortMap {
     front: u16,
     /// For every dev_port its index in `ports`.
     by_dev_port: Vec<Option<u16>>,
+    /// Local ports by which packets of the generators come in.
+    pktgen_local_ports: Vec<u32>,
 }
 
 impl PortMap {
@@ -254,7 +256,8 @@ impl PortMap {
                 *slot = slot.or(Some(index));
             }
         }
-        Ok(Self { chip: chip.name.clone(), speed, ports, front, by_dev_port })
+        let pktgen_local_ports = chip.ports.pktgen_local_ports.clone();
+        Ok(Self { chip: chip.name.clone(), speed, ports, front, by_dev_port, pktgen_local_ports })
     }
 
     /// The ports of `chip` at its default speed.
@@ -337,6 +340,12 @@ impl PortMap {
     /// The recirculation ports of a pipe.
     pub fn recirculation(&self, pipe: Pipe) -> impl Iterator<Item = &Port> {
         self.ports.iter().filter(move |port| port.kind == PortKind::Recirculation && port.pipe() == pipe)
+    }
+
+    /// The recirculation ports of a pipe by which packets of its generator can come in.
+    pub fn generator(&self, pipe: Pipe) -> impl Iterator<Item = &Port> {
+        self.recirculation(pipe)
+            .filter(|port| self.pktgen_local_ports.contains(&port.dev_port.local().into()))
     }
 
     /// The dev_ports in use as ranges, for messages.

@@ -125,14 +125,18 @@ fn what_fails_says_what_differs() {
     let found = sluice(&["run", &path]);
     assert_eq!(found.status.code(), Some(1));
     let printed = String::from_utf8(found.stdout).unwrap();
-    assert!(printed.contains("mine.toml:9: pg.drops(0)") && printed.contains("expected 2 packets"), "{printed}");
+    assert!(
+        printed.contains("mine.toml:9: pg.drops(0)") && printed.contains("expected 2 packets"),
+        "{printed}"
+    );
     let found = sluice(&["--json", "run", &path]);
     assert_eq!(found.status.code(), Some(1));
     let value: Value = serde_json::from_slice(&found.stdout).unwrap();
     let one = &value["scenarios"][0];
     assert_eq!((&one["passed"], &one["expected"], &one["actual"]), (&false.into(), &"2".into(), &"1".into()));
     // An invariant is no matter of a file, but a step that cannot be carried out is: exit 1, with its line.
-    let path = file(dir.path(), "steps = [{ send = { from = 9, to = 1 } }, { expect = { what = \"total\" } }]\n");
+    let path =
+        file(dir.path(), "steps = [{ send = { from = 9, to = 1 } }, { expect = { what = \"total\" } }]\n");
     let found = sluice(&["run", &path]);
     let printed = String::from_utf8(found.stdout).unwrap();
     assert!(printed.contains("line 6: port 9; ports are 0 to 3"), "{printed}");

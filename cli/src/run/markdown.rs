@@ -15,11 +15,14 @@ fn cell(text: &str) -> String {
 
 /// The page.
 pub(super) fn page(outcomes: &[Outcome]) -> String {
-    let mut text = format!("{HEAD}\n| id | profile | what it shows | checks | last check | expected | found | |\n");
+    let mut text =
+        format!("{HEAD}\n| id | profile | what it shows | checks | last check | expected | found | |\n");
     text.push_str("|---|---|---|---|---|---|---|---|\n");
     for outcome in outcomes.iter().filter(|o| o.not_applicable.is_none()) {
         let main = outcome.main();
-        let of = |get: fn(&sluice_fabric::scenario::Check) -> &String| main.map_or_else(String::new, |c| cell(get(c)));
+        let of = |get: fn(&sluice_fabric::scenario::Check) -> &String| {
+            main.map_or_else(String::new, |c| cell(get(c)))
+        };
         let unit = main.map_or("", |c| c.unit);
         let result = if outcome.passed() == Some(true) { "pass" } else { "**fail**" };
         // Writing to a string cannot fail.

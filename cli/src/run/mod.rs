@@ -37,7 +37,8 @@ pub(crate) fn run(args: &RunArgs, as_json: bool) -> Result<(), Failure> {
     let wanted = |id: &str| {
         args.filter.is_empty()
             || args.filter.iter().any(|f| {
-                id.strip_prefix(f.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '-', '/']))
+                id.strip_prefix(f.as_str())
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '-', '/']))
             })
     };
     if args.list {
@@ -46,7 +47,10 @@ pub(crate) fn run(args: &RunArgs, as_json: bool) -> Result<(), Failure> {
     let outcomes = outcomes(&sources, &wanted);
     if outcomes.is_empty() {
         let help = "`sluice run --list` shows the ids";
-        return Err(Failure::with_help(format!("no scenario is called `{}`", args.filter.join("`, `")), help));
+        return Err(Failure::with_help(
+            format!("no scenario is called `{}`", args.filter.join("`, `")),
+            help,
+        ));
     }
     let mut out = std::io::stdout().lock();
     if args.markdown {

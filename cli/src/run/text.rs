@@ -51,7 +51,8 @@ fn row(outcome: &Outcome) -> Vec<String> {
     };
     let main = outcome.main();
     let of = |text: fn(&Check) -> &String| main.map_or_else(String::new, |c| with_unit(text(c), c));
-    let checks = if outcome.not_applicable.is_some() { String::new() } else { outcome.checks.len().to_string() };
+    let checks =
+        if outcome.not_applicable.is_some() { String::new() } else { outcome.checks.len().to_string() };
     vec![
         outcome.id.clone(),
         outcome.profile.clone(),
@@ -72,7 +73,8 @@ fn failure(outcome: &Outcome) -> String {
         let case = if check.case.is_empty() { String::new() } else { format!("case {}: ", check.case) };
         let _ = writeln!(text, "  {}:{}: {case}{}", outcome.origin, check.line, check.what);
         let _ = writeln!(text, "    expected {} {}", check.expected, check.unit);
-        let _ = writeln!(text, "    found    {} {}", check.actual.replace('\n', "\n             "), check.unit);
+        let _ =
+            writeln!(text, "    found    {} {}", check.actual.replace('\n', "\n             "), check.unit);
     }
     if outcome.checks.is_empty() && outcome.error.is_none() {
         text.push_str("  nothing was asserted\n");
@@ -94,7 +96,15 @@ pub(super) fn csv(outcomes: &[Outcome]) -> String {
         for c in &outcome.checks {
             let (line, passed) = (c.line.to_string(), c.passed.to_string());
             let cells: [&str; 9] = [
-                &outcome.id, &outcome.profile, &c.case, &line, &c.what, &c.expected, &c.actual, c.unit, &passed,
+                &outcome.id,
+                &outcome.profile,
+                &c.case,
+                &line,
+                &c.what,
+                &c.expected,
+                &c.actual,
+                c.unit,
+                &passed,
             ];
             let cells: Vec<String> = cells.iter().map(|cell| quoted(cell)).collect();
             let _ = writeln!(text, "{}", cells.join(","));

@@ -132,7 +132,11 @@ impl Bench {
     }
 
     /// Puts a sender at the end of a cable at a port; the one that is there stays if none is asked for.
-    pub(super) fn attach(&mut self, front: u16, wanted: Option<(Length, PfcConfig, bool)>) -> Result<(), String> {
+    pub(super) fn attach(
+        &mut self,
+        front: u16,
+        wanted: Option<(Length, PfcConfig, bool)>,
+    ) -> Result<(), String> {
         self.dev(front.into())?;
         let rate = self.ports.speed();
         match wanted {
@@ -213,9 +217,12 @@ impl Bench {
         let begin = self.now;
         while let Some((at, i)) = self.next_train() {
             if awaited.is_some() && at.saturating_since(begin) > PATIENCE {
-                return Err(format!("a train is not over after {PATIENCE}: its sender is paused; give it `lasts`"));
+                return Err(format!(
+                    "a train is not over after {PATIENCE}: its sender is paused; give it `lasts`"
+                ));
             }
-            let over = |first: u64| !self.trains.iter().any(|t| t.number >= first && t.left > 0 && t.next < t.end);
+            let over =
+                |first: u64| !self.trains.iter().any(|t| t.number >= first && t.left > 0 && t.next < t.end);
             if at > until || awaited.is_some_and(over) {
                 return Ok(());
             }
@@ -314,7 +321,10 @@ impl Bench {
                 return Ok(());
             }
         }
-        Err(format!("after {MOST} packets of each group nothing was {}", if until_drop { "dropped" } else { "paused" }))
+        Err(format!(
+            "after {MOST} packets of each group nothing was {}",
+            if until_drop { "dropped" } else { "paused" }
+        ))
     }
 
     /// Lets a blocked port send `n` packets.
@@ -325,7 +335,10 @@ impl Bench {
         self.switch.block(port, false).map_err(|e| e.to_string())?;
         while count(&self.seen) < until {
             let Some(next) = self.switch.next_time() else {
-                return Err(format!("port {front} has no more than {} packets", n - (until - count(&self.seen))));
+                return Err(format!(
+                    "port {front} has no more than {} packets",
+                    n - (until - count(&self.seen))
+                ));
             };
             self.run_until(next)?;
         }

@@ -240,7 +240,9 @@ impl Parser<'_> {
                 self.rest = rest;
                 Ok(())
             }
-            None => Err(format!("`{}`; expected `{c}`", if self.rest.is_empty() { "the end" } else { self.rest })),
+            None => {
+                Err(format!("`{}`; expected `{c}`", if self.rest.is_empty() { "the end" } else { self.rest }))
+            }
         }
     }
 }

@@ -1,8 +1,8 @@
 //! A file of scenarios: its form. What may not live here: what steps do, what names mean.
 
 use super::expr::Expr;
-use serde::de::{Deserializer, Error, Visitor};
 use serde::Deserialize;
+use serde::de::{Deserializer, Error, Visitor};
 use sluice_asic::units::{BitRate, Duration, Length};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -497,7 +497,8 @@ impl ScenarioFile {
                 return Err(error(at, format!("scenario `{id}` is there twice; give each an id of its own")));
             }
             if !scenario.asserts() {
-                let message = format!("scenario `{id}` asserts nothing; expected a step `expect` or `refused`");
+                let message =
+                    format!("scenario `{id}` asserts nothing; expected a step `expect` or `refused`");
                 return Err(error(at, message));
             }
         }
@@ -553,14 +554,18 @@ mod tests {
         assert!(found.contains("unknown field `tooo`, expected one of `from`, `to`"), "{found}");
         let found = message("steps = [{ block = 1 }]");
         assert!(found.contains("a.toml:1: scenario `1` asserts nothing"), "{found}");
-        let found = message(&format!("refused = {{ checks = [\"xon\"] }}\n{HEAD}refused = {{ checks = [] }}"));
+        let found =
+            message(&format!("refused = {{ checks = [\"xon\"] }}\n{HEAD}refused = {{ checks = [] }}"));
         assert!(found.contains("a.toml:6: scenario `1` is there twice"), "{found}");
     }
 
     #[test]
     fn ports_and_tolerances() {
         let number = |n: &str| Expr::parse(n).unwrap();
-        assert_eq!(ports("0, 4 to n"), Ok(Ports(vec![(number("0"), None), (number("4"), Some(number("n")))])));
+        assert_eq!(
+            ports("0, 4 to n"),
+            Ok(Ports(vec![(number("0"), None), (number("4"), Some(number("n")))]))
+        );
         assert!(ports("0,,1").is_err());
         assert_eq!(tolerance("2 %"), Ok(Tolerance::Percent(2)));
         assert_eq!(tolerance("m+1"), Ok(Tolerance::Absolute(number("m+1"))));

@@ -43,9 +43,9 @@ impl Forwarder {
     pub(super) fn new(chip: &ChipSpec) -> Result<Forwarder, String> {
         let b = Builder::new("addressed", "Packets go where their addresses say");
         ingress(&b.ingress());
-        let program = b.finish(&()).map_err(|diags| {
-            diags.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
-        })?;
+        let program = b
+            .finish(&())
+            .map_err(|diags| diags.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
         let placement = place(&program, chip).map_err(|e| e.reason())?;
         Ok(Forwarder { program, placement })
     }

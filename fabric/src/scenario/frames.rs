@@ -62,7 +62,8 @@ pub(super) fn data(target: Target, mark: Mark, size: usize) -> Result<Vec<u8>, S
         Mark::Tunnel { outer, inner } => {
             let builder = builder.ipv4(ipv4::Header { dscp: outer, protocol: IP_IN_IP, ..header });
             let room = size.saturating_sub(builder.header_len()).max(ipv4::HEADER_LEN);
-            let inside = ipv4::Header { dscp: inner, total_len: room as u16, protocol: ipv4::PROTOCOL_UDP, ..header };
+            let inside =
+                ipv4::Header { dscp: inner, total_len: room as u16, protocol: ipv4::PROTOCOL_UDP, ..header };
             let mut payload = inside.with_checksum().to_bytes().to_vec();
             payload.resize(room, 0);
             builder.build(Payload::Bytes(&payload), &mut frame).map_err(|e| e.to_string())?;

@@ -14,7 +14,9 @@ pub(super) fn violations(bench: &Bench) -> Result<Vec<String>, String> {
     limits(buffer, config, &mut found);
     lossless_egress(bench, &mut found)?;
     if !bench.switch.is_conserved() {
-        found.push("I4: packets that came in and were made are not those that left, died and are inside".to_owned());
+        found.push(
+            "I4: packets that came in and were made are not those that left, died and are inside".to_owned(),
+        );
     }
     Ok(found)
 }
@@ -27,7 +29,9 @@ fn sums(buffer: &Buffer, config: &BufferConfig, found: &mut Vec<String>) {
         let sum: u32 = match pool.kind {
             PoolKind::Ingress | PoolKind::Headroom => buffer
                 .all_groups()
-                .filter(|(port, _, pg)| partition(*port) == pool.partition && is_in(config, &pool, pg.config()))
+                .filter(|(port, _, pg)| {
+                    partition(*port) == pool.partition && is_in(config, &pool, pg.config())
+                })
                 .map(|(_, _, pg)| match pool.kind {
                     PoolKind::Headroom => pg.headroom().current().get(),
                     _ => pg.shared().current().get(),
@@ -55,7 +59,9 @@ fn sums(buffer: &Buffer, config: &BufferConfig, found: &mut Vec<String>) {
 
 fn is_in(config: &BufferConfig, pool: &PoolView<'_>, pg: &sluice_asic::tm::buffer::PgConfig) -> bool {
     let own = match pool.kind {
-        PoolKind::Headroom => pg.lossless.and_then(|l| l.headroom_pool).and_then(|p| config.headroom_pools.get(usize::from(p))),
+        PoolKind::Headroom => {
+            pg.lossless.and_then(|l| l.headroom_pool).and_then(|p| config.headroom_pools.get(usize::from(p)))
+        }
         _ => config.ingress_pools.get(usize::from(pg.pool)),
     };
     own.is_some_and(|own| own.name == pool.name)

@@ -7,9 +7,9 @@ use super::bench::Bench;
 use super::invariants;
 use super::seen::Out;
 use sluice_asic::names::nearest;
+use sluice_asic::port::DevPort;
 use sluice_asic::tm::buffer::{Gauge, PgState, PoolView, QueueState, Reader};
 use sluice_pipeline::switch::PortFlowView;
-use sluice_asic::port::DevPort;
 
 /// Name, arguments, unit, meaning.
 pub const TABLE: [(&str, &str, &str, &str); 60] = [
@@ -20,7 +20,12 @@ pub const TABLE: [(&str, &str, &str, &str); 60] = [
     ("pg.xoff", "port, class", "", "1 while it wants its senders paused"),
     ("pg.pauses", "port, class", "times", "how often it began to"),
     ("pg.drops", "port, class", "packets", "packets that ingress rules refused"),
-    ("pg.shared_watermark", "port, class, reader", "cells", "most shared cells; reader 0 user, 1 persistent, 2 periodic"),
+    (
+        "pg.shared_watermark",
+        "port, class, reader",
+        "cells",
+        "most shared cells; reader 0 user, 1 persistent, 2 periodic",
+    ),
     ("pg.headroom_watermark", "port, class, reader", "cells", "most headroom cells"),
     ("pg.headroom_bytes", "port, class", "bytes", "the user's headroom watermark in bytes of cells"),
     ("queue.reserved", "port, class", "cells", "reserved cells that the queue uses"),
@@ -58,18 +63,38 @@ pub const TABLE: [(&str, &str, &str, &str); 60] = [
     ("held", "", "packets", "packets inside"),
     ("drops", "", "packets", "packets that were dropped"),
     ("drops.REASON", "", "packets", "packets that were dropped for a reason"),
-    ("delivered", "port, class, from", "packets", "packets that left a port; class and from -1 for any, any if absent"),
+    (
+        "delivered",
+        "port, class, from",
+        "packets",
+        "packets that left a port; class and from -1 for any, any if absent",
+    ),
     ("delivered.ce", "port, class, from", "packets", "of those, how many with CE"),
     ("delivered.mbps", "port, class, from", "Mb/s", "their bytes a second since counting began, without FCS"),
-    ("delivered.first_ps", "port, class, from", "ps", "first bit of the first of them, since counting began; -1 if none"),
+    (
+        "delivered.first_ps",
+        "port, class, from",
+        "ps",
+        "first bit of the first of them, since counting began; -1 if none",
+    ),
     ("delivered.last_ps", "port, class, from", "ps", "first bit of the last of them"),
     ("delivered.first_not_ce", "port", "", "place of the first packet without CE, from 1; 0 if all have it"),
     ("delivered.last_ce", "port", "", "place of the last packet with CE, from 1; 0 if none has it"),
     ("delivered.reordered", "port", "packets", "packets behind a later one of the same sender and queue"),
     ("delivered.left_over", "port", "packets", "most packets of other queues behind the last one of a queue"),
-    ("departed.first_ps", "port, class", "ps", "when the first packet left the queue, since counting began; -1 if none"),
+    (
+        "departed.first_ps",
+        "port, class",
+        "ps",
+        "when the first packet left the queue, since counting began; -1 if none",
+    ),
     ("departed.gap_ps", "port, class", "ps", "longest time between two packets that left the queue"),
-    ("flood.xoff", "", "packets", "the packet of its group with which the last group was paused, from 1; 0 if none"),
+    (
+        "flood.xoff",
+        "",
+        "packets",
+        "the packet of its group with which the last group was paused, from 1; 0 if none",
+    ),
     ("flood.first_xoff", "", "packets", "the same of the first group"),
     ("flood.drop", "", "packets", "the packet that was dropped, from 1; 0 if none"),
     ("violations", "", "", "invariants that do not hold"),
@@ -175,7 +200,10 @@ impl Bench {
 
     fn class(args: &[i128]) -> Result<u8, String> {
         let class = args.get(1).copied().unwrap_or(3);
-        u8::try_from(class).ok().filter(|c| *c < 8).ok_or_else(|| format!("class {class}; classes are 0 to 7"))
+        u8::try_from(class)
+            .ok()
+            .filter(|c| *c < 8)
+            .ok_or_else(|| format!("class {class}; classes are 0 to 7"))
     }
 
     fn of_group(&self, what: &str, args: &[i128]) -> Result<i128, String> {
@@ -228,7 +256,8 @@ impl Bench {
         let partition = args.first().copied().unwrap_or(0);
         let name = |view: &PoolView<'_>| view.name.replace(' ', "_");
         let found = self.buffer()?.pools(&self.config);
-        let found = found.filter(|view| name(view) == pool).find(|view| i128::from(view.partition) == partition);
+        let found =
+            found.filter(|view| name(view) == pool).find(|view| i128::from(view.partition) == partition);
         let view = found.ok_or_else(|| {
             let names: Vec<String> = self.buffer().map_or_else(
                 |_| Vec::new(),
@@ -270,7 +299,10 @@ impl Bench {
         let found = names().find(|(r, _)| r.name(program) == reason);
         found.map(|(_, n)| n.into()).ok_or_else(|| {
             let near = nearest(reason, names().map(|(r, _)| r.name(program)));
-            format!("no drop reason `{reason}`{}", near.map_or(String::new(), |n| format!("; did you mean `{n}`?")))
+            format!(
+                "no drop reason `{reason}`{}",
+                near.map_or(String::new(), |n| format!("; did you mean `{n}`?"))
+            )
         })
     }
 
@@ -292,7 +324,8 @@ impl Bench {
 
     fn of_delivered(&self, name: &str, args: &[i128]) -> Result<i128, String> {
         let out = self.out(args)?;
-        let since = |o: Option<&Out>| o.map_or(-1, |o| o.first_bit.saturating_since(self.mark).as_ps().into());
+        let since =
+            |o: Option<&Out>| o.map_or(-1, |o| o.first_bit.saturating_since(self.mark).as_ps().into());
         let place = |at: Option<usize>| at.map_or(0, |at| at as i128 + 1);
         Ok(match name {
             "delivered" => out.len() as i128,

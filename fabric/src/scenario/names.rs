@@ -28,10 +28,16 @@ pub const TABLE: [(&str, &str); 25] = [
     ("quantum_ps", "a quantum of pause time at the ports' speed"),
     ("reaction_ps", "from the last bit of a PFC frame to its effect"),
     ("cells(bytes)", "cells of a packet"),
-    ("xoff_at(cells, other)", "the packet of so many cells that pauses a group, other groups holding so many shared cells"),
+    (
+        "xoff_at(cells, other)",
+        "the packet of so many cells that pauses a group, other groups holding so many shared cells",
+    ),
     ("drop_at(cells, other)", "the first packet that is dropped then"),
     ("xon_after(cells)", "departures after which a group that was filled until a drop resumes"),
-    ("xoff_each(cells, n)", "the packet of its group that pauses the last of n groups that get packets in turn"),
+    (
+        "xoff_each(cells, n)",
+        "the packet of its group that pauses the last of n groups that get packets in turn",
+    ),
     ("dismiss(cells)", "departures after which a group that was just paused resumes"),
     ("lossy_drop_at(cells)", "the first packet of a lossy class that is dropped"),
     ("wire_ps(bytes)", "line time of a frame, preamble and gap included"),
@@ -70,7 +76,10 @@ impl Names<'_> {
         let all = own.chain(metric::TABLE.iter().map(|(name, ..)| *name));
         let defined = self.defined.iter().flat_map(|names| names.keys().map(String::as_str));
         let near = nearest(name, all.chain(defined).chain(self.saved.keys().map(String::as_str)));
-        format!("nothing is called `{name}`{}", near.map_or(String::new(), |n| format!("; did you mean `{n}`?")))
+        format!(
+            "nothing is called `{name}`{}",
+            near.map_or(String::new(), |n| format!("; did you mean `{n}`?"))
+        )
     }
 
     fn of_profile(&self, bench: &Bench, name: &str) -> Option<Result<i128, String>> {
@@ -110,7 +119,9 @@ impl Names<'_> {
                 ("dismiss", [cells]) => known(n.dismiss(*cells), name),
                 ("lossy_drop_at", [cells]) => known(n.lossy_drop_at(*cells), name),
                 ("wire_ps", [bytes]) => Ok(speed.time_for(wire_bytes(Bytes(*bytes))).as_ps().into()),
-                ("cable_bytes", [metres]) => Ok(Length::from_metres(*metres).round_trip_bytes(speed).get().into()),
+                ("cable_bytes", [metres]) => {
+                    Ok(Length::from_metres(*metres).round_trip_bytes(speed).get().into())
+                }
                 ("cable_ps", [metres]) => Ok(Length::from_metres(*metres).delay().as_ps().into()),
                 _ => Err(format!("`{name}` does not take {} argument(s)", args.len())),
             }

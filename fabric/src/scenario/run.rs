@@ -41,10 +41,7 @@ struct Refusal {
 
 impl From<&Problems> for Refusal {
     fn from(problems: &Problems) -> Self {
-        Refusal {
-            checks: problems.list.iter().map(|p| p.check.name()).collect(),
-            text: problems.to_string(),
-        }
+        Refusal { checks: problems.list.iter().map(|p| p.check.name()).collect(), text: problems.to_string() }
     }
 }
 
@@ -110,11 +107,14 @@ impl Lab {
             match result {
                 Ok(own) => {
                     let sweeps = !scenario.sweep.is_empty();
-                    outcome.points.extend(sweeps.then(|| Point { case: case.name.clone(), saved: own.clone() }));
+                    outcome
+                        .points
+                        .extend(sweeps.then(|| Point { case: case.name.clone(), saved: own.clone() }));
                     saved.extend(own.into_iter().map(|(k, v)| (format!("{}.{k}", case.name), v)));
                 }
                 Err(e) => {
-                    let place = if case.name.is_empty() { String::new() } else { format!("case {}: ", case.name) };
+                    let place =
+                        if case.name.is_empty() { String::new() } else { format!("case {}: ", case.name) };
                     outcome.error = Some(format!("{}: {place}{e}", file.origin));
                     return outcome;
                 }
@@ -199,7 +199,8 @@ impl Lab {
     fn world(&mut self, chip: &str) -> Result<&Forwarder, String> {
         if !self.worlds.contains_key(chip) {
             let names = ChipSpec::NAMES.join(", ");
-            let spec = ChipSpec::from_name(chip).ok_or_else(|| format!("no chip `{chip}`; chips are {names}"))?;
+            let spec =
+                ChipSpec::from_name(chip).ok_or_else(|| format!("no chip `{chip}`; chips are {names}"))?;
             self.worlds.insert(chip.to_owned(), Forwarder::new(&spec)?);
         }
         self.worlds.get(chip).ok_or_else(|| format!("no chip `{chip}`"))

@@ -204,7 +204,18 @@ impl Run<'_> {
         for port in self.ports(&train.from)? {
             self.bench.attach(port, wanted)?;
             let (frame, damaged) = (frame.clone(), train.damaged);
-            self.bench.begin(Active { port, frame, left: count, next, gap, end, priority, damaged, sent: 0, number: 0 });
+            self.bench.begin(Active {
+                port,
+                frame,
+                left: count,
+                next,
+                gap,
+                end,
+                priority,
+                damaged,
+                sent: 0,
+                number: 0,
+            });
         }
         Ok(())
     }
@@ -277,7 +288,9 @@ impl Run<'_> {
             passed &= (actual - value).abs() <= slack;
             wanted.push(if slack == 0 { value.to_string() } else { format!("{value} +-{slack}") });
         }
-        for (bound, word, least) in [(&expect.at_least, "at least", true), (&expect.at_most, "at most", false)] {
+        for (bound, word, least) in
+            [(&expect.at_least, "at least", true), (&expect.at_most, "at most", false)]
+        {
             if let Some(bound) = bound {
                 let value = self.value(bound)?;
                 passed &= if least { actual >= value } else { actual <= value };
@@ -322,4 +335,3 @@ impl Run<'_> {
         Ok(())
     }
 }
-

@@ -48,7 +48,8 @@ fn with(case: &Case, axis: &Axis, value: &Value) -> Result<Case, String> {
             case.device = Setting { change: Some(change), ..case.device };
         }
         key => {
-            let number = value.as_integer().ok_or_else(|| bad(&format!("`{text}`; expected a whole number")))?;
+            let number =
+                value.as_integer().ok_or_else(|| bad(&format!("`{text}`; expected a whole number")))?;
             case.names.insert(key.to_owned(), Expr::parse(&number.to_string()).map_err(|e| bad(&e))?);
         }
     }

@@ -53,10 +53,10 @@ fn bits_beyond_the_container() {
 #[test]
 fn two_fields_at_one_place() {
     let found = harmed(&ChipSpec::tofino(), |p, a| {
-        let other = slice(p, a, "meta.routed").container;
+        let other = slice(p, a, "ipv4.ttl").container;
         slice(p, a, "meta.denied").container = other;
     });
-    assert_says(&found, "`meta.routed` and `meta.denied` overlap");
+    assert_says(&found, "`ipv4.ttl` and `meta.denied` overlap");
 }
 
 #[test]
@@ -222,8 +222,13 @@ fn a_checksum_with_a_neighbour() {
     let mut s = Small::new();
     let (header, h) = s.header("h", &[("checksum", 16), ("x", 16)]);
     let mut program = s.program();
-    program.pipes[0].deparser.checksums =
-        vec![ChecksumUpdate { header, field: h[0], inputs: vec![h[1]], loc: Loc::default() }];
+    program.pipes[0].deparser.checksums = vec![ChecksumUpdate {
+        header,
+        field: h[0],
+        inputs: vec![h[1]],
+        zeros_as_ones: false,
+        loc: Loc::default(),
+    }];
     let chip = ChipSpec::tofino();
     let (program, allocation) = in_one_word(program, &chip, "W2");
     assert_says(
