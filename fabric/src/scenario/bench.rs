@@ -22,6 +22,8 @@ const SETTLE: Duration = Duration::from_micros(5);
 const SINGLE: Duration = Duration::from_micros(2);
 /// A train that is awaited is over by then.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// A paused sender at the end of no cable looks this often whether it may go on.
+const LEAST_STEP: Duration = Duration::from_nanos(10);
 /// Most frames that are given to the device before it runs.
 const AHEAD: u32 = 64;
 
@@ -206,7 +208,10 @@ impl Bench {
             let line = self.lines.get(&train.port)?;
             let free = train.next.max(line.free_at()).max(self.now);
             let paused = line.paused() >> train.priority & 1 != 0;
-            let at = if paused { free.max(line.next_time()?) } else { free };
+            // Nothing that the device sends from now on acts earlier than that: a resume is not overslept.
+            let unknown = self.now + line.lookahead().max(LEAST_STEP);
+            let known = line.next_time().unwrap_or(Time::MAX);
+            let at = if paused { free.max(known.min(unknown)) } else { free };
             (train.left > 0 && at < train.end).then_some((at, train.sent, i))
         };
         self.trains.iter().enumerate().filter_map(candidate).min().map(|(at, _, i)| (at, i))
