@@ -3,6 +3,7 @@
 mod json;
 mod markdown;
 mod source;
+mod sweep;
 mod text;
 
 use crate::fail::Failure;
@@ -26,7 +27,7 @@ pub(crate) struct RunArgs {
     /// Print a table of all scenarios and what was found, as the handbook has it
     #[arg(long, conflicts_with_all = ["list", "output"])]
     pub(crate) markdown: bool,
-    /// Folder for run.json, run.csv and manifest.json
+    /// Folder for run.json, run.csv, run.md, a table and charts of each sweep, and manifest.json
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
 }
@@ -66,6 +67,17 @@ pub(crate) fn run(args: &RunArgs, as_json: bool) -> Result<(), Failure> {
         folder.text(dir, "run.json", json::SCHEMA, "every scenario with its assertions", &value)?;
         let csv = text::csv(&outcomes);
         folder.text(dir, "run.csv", "text/csv", "every assertion: found, expected, unit", &csv)?;
+        let page = markdown::page(&outcomes);
+        folder.text(dir, "run.md", "text/markdown", "the same as a page", &page)?;
+        for outcome in outcomes.iter().filter(|o| !o.points.is_empty()) {
+            let stem = format!("{}.{}", outcome.id.replace('/', "-"), outcome.profile);
+            let csv = sweep::csv(outcome);
+            folder.text(dir, &format!("{stem}.csv"), "text/csv", "a sweep: its keys and what each case saved", &csv)?;
+            for (name, svg) in sweep::charts(outcome)? {
+                let file = format!("{stem}.{name}.svg");
+                folder.text(dir, &file, "image/svg+xml", "the same drawn over the last key", &svg)?;
+            }
+        }
         folder.finish(dir)?;
     }
     match outcomes.iter().all(|o| o.passed() != Some(false)) {

@@ -20,6 +20,10 @@ use std::collections::BTreeMap;
 const SETTLE: Duration = Duration::from_micros(5);
 /// Time between packets that are sent singly.
 const SINGLE: Duration = Duration::from_micros(2);
+/// A train that is awaited is over by then.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// A paused sender at the end of no cable looks this often whether it may go on.
+const LEAST_STEP: Duration = Duration::from_nanos(10);
 /// Most frames that are given to the device before it runs.
 const AHEAD: u32 = 64;
 
@@ -38,6 +42,8 @@ pub(super) struct Active {
     pub(super) priority: u8,
     pub(super) damaged: bool,
     pub(super) sent: u64,
+    /// Its number, in the order of begin.
+    pub(super) number: u64,
 }
 
 /// What a flood found: packets of each group, from 1.
@@ -53,6 +59,8 @@ pub(super) struct Bench {
     pub(super) switch: Switch<Engine>,
     pub(super) config: BufferConfig,
     pub(super) ports: PortMap,
+    /// The cable of senders that name none and obey.
+    pub(super) cable: Length,
     pub(super) seen: Seen,
     pub(super) flooded: Flooded,
     pub(super) now: Time,
@@ -61,12 +69,14 @@ pub(super) struct Bench {
     lines: BTreeMap<u16, PfcSource>,
     trains: Vec<Active>,
     groups: BTreeMap<Vec<u16>, u16>,
+    begun: u64,
     tags: u64,
     ahead: u32,
 }
 
 impl Bench {
     pub(super) fn new(world: &Forwarder, ports: PortMap, config: SwitchConfig) -> Result<Bench, NoSwitch> {
+        let cable = config.buffer.as_ref().map_or_else(Length::default, |buffer| buffer.file.cable);
         let switch = world.switch(&ports, config)?;
         let resolved = switch.flow(Time::ORIGIN).map(|view| view.config.clone());
         let config = resolved.ok_or_else(|| NoSwitch::Other("the device has no shared buffer".to_owned()))?;
@@ -74,6 +84,7 @@ impl Bench {
             switch,
             config,
             ports,
+            cable,
             seen: Seen::default(),
             flooded: Flooded::default(),
             now: Time::ORIGIN,
@@ -81,6 +92,7 @@ impl Bench {
             lines: BTreeMap::new(),
             trains: Vec::new(),
             groups: BTreeMap::new(),
+            begun: 0,
             tags: 0,
             ahead: 0,
         })
@@ -144,7 +156,8 @@ impl Bench {
 
     /// Begins a train.
     pub(super) fn begin(&mut self, train: Active) {
-        self.trains.push(train);
+        self.trains.push(Active { number: self.begun, ..train });
+        self.begun += 1;
     }
 
     /// Whether trains are under way.
@@ -152,20 +165,27 @@ impl Bench {
         self.trains.iter().any(|t| t.left > 0 && t.next < t.end)
     }
 
-    /// Sends until the trains that have an end are over, then waits until all is in its queues.
-    pub(super) fn send_all(&mut self) -> Result<(), String> {
-        if let Some(train) = self.trains.iter().find(|t| t.left == u64::MAX && t.end == Time::MAX) {
+    /// Sends until the trains begun since there were `before` of them are over, then waits until all is in its queues;
+    /// earlier ones go on beside.
+    pub(super) fn finish(&mut self, before: u64) -> Result<(), String> {
+        let endless = |t: &Active| t.number >= before && t.left == u64::MAX && t.end == Time::MAX;
+        if let Some(train) = self.trains.iter().find(|t| endless(t)) {
             return Err(format!("a train at port {} never ends; give it `count` or `lasts`", train.port));
         }
-        self.send_until(Time::MAX)?;
+        self.send_until(Time::MAX, Some(before))?;
         let delay = self.lines.values().map(PfcSource::delay).max().unwrap_or_default();
-        self.run_until(self.now + delay + SETTLE)
+        self.wait(delay + SETTLE)
+    }
+
+    /// Trains begun so far.
+    pub(super) const fn begun(&self) -> u64 {
+        self.begun
     }
 
     /// Lets a time go by.
     pub(super) fn wait(&mut self, time: Duration) -> Result<(), String> {
         let until = self.now + time;
-        self.send_until(until)?;
+        self.send_until(until, None)?;
         self.run_until(until)
     }
 
@@ -188,15 +208,27 @@ impl Bench {
             let line = self.lines.get(&train.port)?;
             let free = train.next.max(line.free_at()).max(self.now);
             let paused = line.paused() >> train.priority & 1 != 0;
-            let at = if paused { free.max(line.next_time()?) } else { free };
+            // Nothing that the device sends from now on acts earlier than that: a resume is not overslept.
+            let unknown = self.now + line.lookahead().max(LEAST_STEP);
+            let known = line.next_time().unwrap_or(Time::MAX);
+            let at = if paused { free.max(known.min(unknown)) } else { free };
             (train.left > 0 && at < train.end).then_some((at, train.sent, i))
         };
         self.trains.iter().enumerate().filter_map(candidate).min().map(|(at, _, i)| (at, i))
     }
 
-    fn send_until(&mut self, until: Time) -> Result<(), String> {
+    /// Sends up to a time, or until trains of this number or later are over.
+    fn send_until(&mut self, until: Time, awaited: Option<u64>) -> Result<(), String> {
+        let begin = self.now;
         while let Some((at, i)) = self.next_train() {
-            if at > until {
+            if awaited.is_some() && at.saturating_since(begin) > PATIENCE {
+                return Err(format!(
+                    "a train is not over after {PATIENCE}: its sender is paused; give it `lasts`"
+                ));
+            }
+            let over =
+                |first: u64| !self.trains.iter().any(|t| t.number >= first && t.left > 0 && t.next < t.end);
+            if at > until || awaited.is_some_and(over) {
                 return Ok(());
             }
             let obeying = self.lines.values().any(PfcSource::obeys);
@@ -264,7 +296,13 @@ impl Bench {
     /// group that is paused gets no more.
     pub(super) fn flood(&mut self, groups: &[(u16, u8, Vec<u8>)], until_drop: bool) -> Result<(), String> {
         const MOST: u64 = 2_000_000;
-        let mut paused = vec![false; groups.len()];
+        let is_xoff = |bench: &Bench, port, class| -> Result<bool, String> {
+            Ok(bench.buffer()?.group(port, class).is_some_and(|pg| pg.is_xoff()))
+        };
+        let mut paused = Vec::new();
+        for (port, class, _) in groups {
+            paused.push(!until_drop && is_xoff(self, *port, *class)?);
+        }
         self.flooded = Flooded::default();
         for n in 1..=MOST {
             for (i, (port, class, frame)) in groups.iter().enumerate() {
@@ -272,8 +310,7 @@ impl Bench {
                     continue;
                 }
                 let lost = self.single(*port, frame)?;
-                let state = self.buffer()?.group(*port, *class);
-                if state.is_some_and(|pg| pg.is_xoff()) && !paused[i] {
+                if is_xoff(self, *port, *class)? && !paused[i] {
                     paused[i] = true;
                     self.flooded.xoff = n;
                     if self.flooded.first_xoff == 0 {

@@ -82,6 +82,10 @@ pub struct Scenario {
     /// The steps are run for each of these on a device of its own; none: once.
     #[serde(default)]
     pub case: Vec<Case>,
+    /// Cases by value instead of by name: every combination of these. `speed`, `cable` and `ports` are the device's,
+    /// anything else is a name for expressions. What steps save is drawn over the last key.
+    #[serde(default)]
+    pub sweep: Vec<Axis>,
     /// What is done, in order.
     #[serde(default)]
     pub steps: Vec<Spanned<Step>>,
@@ -90,6 +94,16 @@ pub struct Scenario {
     pub compare: Vec<Spanned<Expr>>,
     /// The profile must be refused; then there are no steps.
     pub refused: Option<Refused>,
+}
+
+/// A key and the values that it takes.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Axis {
+    /// The key.
+    pub key: String,
+    /// Its values: texts of `speed` and `cable`, else whole numbers.
+    pub values: Vec<toml::Value>,
 }
 
 /// A variant of a scenario.
@@ -136,9 +150,9 @@ pub enum Step {
     /// Sends single packets until one is dropped or groups are paused; what was found is `flood.xoff`, `flood.drop`.
     Flood(Flood),
     /// Lets time go by.
-    Wait(Duration),
+    Wait(Span),
     /// Lets time go by until nothing is inside any more, at most this long.
-    Drain(Duration),
+    Drain(Span),
     /// Lets a blocked port send this many packets.
     Depart(Depart),
     /// Says what must be seen.
@@ -169,6 +183,15 @@ pub enum Step {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ports(pub Vec<(Expr, Option<Expr>)>);
 
+/// A time such as `5us`, or an expression in picoseconds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Span {
+    /// A time.
+    Fixed(Duration),
+    /// Picoseconds.
+    Ps(Expr),
+}
+
 /// A train of equal frames.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -187,6 +210,8 @@ pub struct Train {
     pub dscp: Option<Expr>,
     /// PCP of a tagged frame that is no IP packet, instead of a class.
     pub pcp: Option<u8>,
+    /// DSCP of an IPv4 packet inside the packet.
+    pub inner_dscp: Option<u8>,
     /// ECN field: 0 not ECT, 1 and 2 ECT, 3 CE.
     #[serde(default)]
     pub ecn: u8,
@@ -197,18 +222,18 @@ pub struct Train {
     /// Bits on the wire a second, preamble and gap included; without it and `gap`, back to back.
     pub rate: Option<BitRate>,
     /// From a frame's begin to the next one's.
-    pub gap: Option<Duration>,
+    pub gap: Option<Span>,
     /// From now to the begin of the first frame's preamble.
-    pub after: Option<Duration>,
+    pub after: Option<Span>,
     /// No frame begins later than this after the first.
-    pub lasts: Option<Duration>,
+    pub lasts: Option<Span>,
     /// The sender obeys PFC.
     #[serde(default)]
     pub obeys: bool,
-    /// The cable between the sender and the port.
+    /// The cable between the sender and the port; of a sender that obeys the profile's, of another none.
     pub cable: Option<Length>,
     /// From the last bit of a PFC frame to its effect at the sender; the standard's bound if absent.
-    pub reaction: Option<Duration>,
+    pub reaction: Option<Span>,
     /// The MAC cannot use the frames.
     #[serde(default)]
     pub damaged: bool,
@@ -394,6 +419,16 @@ fn tolerance(text: &str) -> Result<Tolerance, String> {
     }
 }
 
+fn span(text: &str) -> Result<Span, String> {
+    match text.parse() {
+        Ok(time) => Ok(Span::Fixed(time)),
+        Err(unit) => match Expr::parse(text) {
+            Ok(expr) if text.contains('(') || !expr.names().is_empty() => Ok(Span::Ps(expr)),
+            _ => Err(format!("{unit}, or an expression in ps")),
+        },
+    }
+}
+
 /// Reads a number, or a text by a function.
 macro_rules! number_or_text {
     ($type:ident, $expecting:literal, $number:expr, $text:expr) => {
@@ -419,6 +454,7 @@ macro_rules! number_or_text {
 }
 
 number_or_text!(Ports, "a port or ports such as \"0, 4 to 7\"", |expr| Ports(vec![(expr, None)]), ports);
+number_or_text!(Span, "a duration such as \"10us\", or an expression in ps", Span::Ps, span);
 number_or_text!(Tolerance, "a number or per cent such as \"2%\"", Tolerance::Absolute, tolerance);
 
 /// A file that is not of this form.

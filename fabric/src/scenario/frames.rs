@@ -6,6 +6,9 @@ use sluice_pcaps::wire::{FrameBuilder, MacAddr, Payload, ethernet, ipv4, pause, 
 /// DSCP of SONiC's traffic classes 0 to 6 (facts: buffer §1.8); class 7 has none.
 const DSCP_OF_CLASS: [u8; 7] = [8, 0, 5, 3, 4, 46, 48];
 
+/// IPv4's protocol number of IPv4.
+const IP_IN_IP: u8 = 4;
+
 /// Where a frame goes.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Target {
@@ -24,6 +27,13 @@ pub(super) enum Mark {
         dscp: u8,
         /// ECN.
         ecn: u8,
+    },
+    /// IPv4 with this DSCP in IPv4 with that.
+    Tunnel {
+        /// DSCP of the header that is seen.
+        outer: u8,
+        /// DSCP of the one inside.
+        inner: u8,
     },
     /// A VLAN tag with this PCP, and no IP.
     Pcp(u8),
@@ -46,9 +56,20 @@ pub(super) fn data(target: Target, mark: Mark, size: usize) -> Result<Vec<u8>, S
     let destination = MacAddr::from_u64(0x02_00_00_00_00_00 | u64::from(group));
     let source = MacAddr::from_u64(0x02_01_00_00_00_00 | u64::from(port));
     let builder = FrameBuilder::new(destination, source);
+    let mut frame = Vec::new();
+    let header = ipv4::Header::new([10, 0, 0, 1].into(), [10, 0, 0, 2].into());
     let builder = match mark {
+        Mark::Tunnel { outer, inner } => {
+            let builder = builder.ipv4(ipv4::Header { dscp: outer, protocol: IP_IN_IP, ..header });
+            let room = size.saturating_sub(builder.header_len()).max(ipv4::HEADER_LEN);
+            let inside =
+                ipv4::Header { dscp: inner, total_len: room as u16, protocol: ipv4::PROTOCOL_UDP, ..header };
+            let mut payload = inside.with_checksum().to_bytes().to_vec();
+            payload.resize(room, 0);
+            builder.build(Payload::Bytes(&payload), &mut frame).map_err(|e| e.to_string())?;
+            return Ok(frame);
+        }
         Mark::Ip { dscp, ecn } => {
-            let header = ipv4::Header::new([10, 0, 0, 1].into(), [10, 0, 0, 2].into());
             builder.ipv4(ipv4::Header { dscp, ecn, protocol: ipv4::PROTOCOL_UDP, ..header })
         }
         // An EtherType for local experiments (IEEE 802).
@@ -57,7 +78,6 @@ pub(super) fn data(target: Target, mark: Mark, size: usize) -> Result<Vec<u8>, S
             builder.vlan(tag).ethertype(0x88b5)
         }
     };
-    let mut frame = Vec::new();
     builder.build_len(size, &mut frame).map_err(|e| e.to_string())?;
     Ok(frame)
 }
@@ -90,10 +110,18 @@ pub(super) fn hex(text: &str) -> Result<Vec<u8>, String> {
     bytes.filter(|b| !b.is_empty()).ok_or_else(|| format!("`{text}` is not hex; expected pairs of digits"))
 }
 
-/// Whether bytes are those of a hex text in which `..` stands for any byte.
+/// Whether bytes are those of a hex text in which `..` stands for any byte and `00*34` for one that comes so often.
 pub(super) fn matches(bytes: &[u8], pattern: &str) -> bool {
-    let digits: Vec<char> = pattern.chars().filter(|c| !c.is_whitespace()).collect();
-    let pairs: Vec<String> = digits.chunks(2).map(|pair| pair.iter().collect()).collect();
+    let mut pairs = Vec::new();
+    for word in pattern.split_whitespace() {
+        let (word, times) = match word.split_once('*') {
+            None => (word, 1),
+            Some((word, times)) => (word, times.parse().unwrap_or(0)),
+        };
+        let digits: Vec<char> = word.chars().collect();
+        let own: Vec<String> = digits.chunks(2).map(|pair| pair.iter().collect()).collect();
+        (0..times).for_each(|_| pairs.extend_from_slice(&own));
+    }
     pairs.len() == bytes.len()
         && pairs.iter().zip(bytes).all(|(pair, byte)| pair == ".." || *pair == format!("{byte:02x}"))
 }
@@ -109,6 +137,8 @@ mod tests {
         let tagged = data(Target::Group(5), Mark::Pcp(4), 100).unwrap();
         assert_eq!((tagged.len(), tagged[5], tagged[14] >> 5), (100, 5, 4));
         assert_eq!(&tagged[10..12], &[1, 0xff]);
+        let tunnel = data(Target::Port(9), Mark::Tunnel { outer: 3, inner: 4 }, 100).unwrap();
+        assert_eq!((tunnel.len(), tunnel[15], tunnel[23], tunnel[35]), (100, 3 << 2, 4, 4 << 2));
         assert!(dscp_of(7).is_err() && dscp_of(3) == Ok(3));
     }
 
@@ -116,9 +146,8 @@ mod tests {
     fn hex_texts() {
         let frame = pfc(&[3], 0xffff).unwrap();
         assert_eq!(frame.len(), 60);
-        let pattern =
-            format!("0180c2000001 ............ 8808 0101 0008 000000000000ffff {}", "00".repeat(34));
-        assert!(matches(&frame, &pattern), "{frame:02x?}");
+        let pattern = "0180c2000001 ..*6 8808 0101 0008 000000000000ffff 00*34";
+        assert!(matches(&frame, pattern), "{frame:02x?}");
         assert!(!matches(&frame, "01"));
         assert_eq!(hex("0a 0B"), Ok(vec![10, 11]));
         assert!(hex("0").is_err() && hex("").is_err() && hex("zz").is_err() && pfc(&[8], 1).is_err());

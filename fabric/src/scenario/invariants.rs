@@ -12,6 +12,7 @@ pub(super) fn violations(bench: &Bench) -> Result<Vec<String>, String> {
     let mut found = Vec::new();
     sums(buffer, config, &mut found);
     limits(buffer, config, &mut found);
+    lossless_egress(bench, &mut found)?;
     if !bench.switch.is_conserved() {
         found.push(
             "I4: packets that came in and were made are not those that left, died and are inside".to_owned(),
@@ -66,7 +67,20 @@ fn is_in(config: &BufferConfig, pool: &PoolView<'_>, pg: &sluice_asic::tm::buffe
     own.is_some_and(|own| own.name == pool.name)
 }
 
-/// I3, I5, I6, I7: limits, what headroom in use implies, lossless traffic at egress, watermarks.
+/// I6: egress never refuses lossless packets. What the watchdog and WRED drop they drop on purpose.
+fn lossless_egress(bench: &Bench, found: &mut Vec<String>) -> Result<(), String> {
+    let view = bench.view()?;
+    for (port, queue, state) in view.buffer.all_queues().filter(|(_, _, q)| q.config().lossless) {
+        let own = view.ports.get(usize::from(port)).and_then(|p| p.queues.get(usize::from(queue)));
+        let meant = own.map_or(0, |q| q.wred_dropped + q.watchdog_dropped);
+        if state.dropped().packets > meant {
+            found.push(format!("I6: lossless queue {queue} of port {port} has dropped"));
+        }
+    }
+    Ok(())
+}
+
+/// I3, I5, I6, I7: limits, what headroom in use implies, pauses of lossy groups, watermarks.
 fn limits(buffer: &Buffer, config: &BufferConfig, found: &mut Vec<String>) {
     if buffer.total().current() > config.size {
         found.push(format!("I3: {} in use of a memory of {}", buffer.total().current(), config.size));
@@ -87,12 +101,6 @@ fn limits(buffer: &Buffer, config: &BufferConfig, found: &mut Vec<String>) {
         let marks = [state.shared(), state.headroom()];
         if marks.iter().any(|gauge| gauge.watermark(Reader::Persistent) < gauge.current()) {
             found.push(format!("I7: a watermark of group {pg} of port {port} is below what is in use"));
-        }
-    }
-    for (port, queue, state) in buffer.all_queues().filter(|(_, _, q)| q.config().lossless) {
-        // The watchdog's drops are the exception: it drops on purpose.
-        if state.dropped().packets > 0 && config.watchdog.is_none() {
-            found.push(format!("I6: lossless queue {queue} of port {port} has dropped"));
         }
     }
     for pool in buffer.pools(config).filter(|p| p.kind == PoolKind::Headroom) {

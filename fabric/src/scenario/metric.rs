@@ -12,7 +12,7 @@ use sluice_asic::tm::buffer::{Gauge, PgState, PoolView, QueueState, Reader};
 use sluice_pipeline::switch::PortFlowView;
 
 /// Name, arguments, unit, meaning.
-pub const TABLE: [(&str, &str, &str, &str); 58] = [
+pub const TABLE: [(&str, &str, &str, &str); 60] = [
     ("pg.reserved", "port, class", "cells", "reserved cells that the group uses"),
     ("pg.shared", "port, class", "cells", "shared cells that it uses"),
     ("pg.headroom", "port, class", "cells", "headroom cells that it uses"),
@@ -71,6 +71,13 @@ pub const TABLE: [(&str, &str, &str, &str); 58] = [
     ),
     ("delivered.ce", "port, class, from", "packets", "of those, how many with CE"),
     ("delivered.mbps", "port, class, from", "Mb/s", "their bytes a second since counting began, without FCS"),
+    (
+        "delivered.first_ps",
+        "port, class, from",
+        "ps",
+        "first bit of the first of them, since counting began; -1 if none",
+    ),
+    ("delivered.last_ps", "port, class, from", "ps", "first bit of the last of them"),
     ("delivered.first_not_ce", "port", "", "place of the first packet without CE, from 1; 0 if all have it"),
     ("delivered.last_ce", "port", "", "place of the last packet with CE, from 1; 0 if none has it"),
     ("delivered.reordered", "port", "packets", "packets behind a later one of the same sender and queue"),
@@ -317,6 +324,8 @@ impl Bench {
 
     fn of_delivered(&self, name: &str, args: &[i128]) -> Result<i128, String> {
         let out = self.out(args)?;
+        let since =
+            |o: Option<&Out>| o.map_or(-1, |o| o.first_bit.saturating_since(self.mark).as_ps().into());
         let place = |at: Option<usize>| at.map_or(0, |at| at as i128 + 1);
         Ok(match name {
             "delivered" => out.len() as i128,
@@ -328,6 +337,8 @@ impl Bench {
                 let ps = i128::from(self.now.saturating_since(self.mark).as_ps());
                 if ps == 0 { 0 } else { bits * 1_000_000 / ps }
             }
+            "delivered.first_ps" => since(out.first()),
+            "delivered.last_ps" => since(out.last()),
             "delivered.reordered" => reordered(&out),
             _ => left_over(&out),
         })

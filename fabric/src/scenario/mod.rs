@@ -21,8 +21,9 @@ mod run;
 mod seen;
 pub mod shipped;
 mod steps;
+mod sweep;
 
 pub use expr::{Expr, Scope};
-pub use file::{Case, Expect, Refused, Scenario, ScenarioError, ScenarioFile, Setting, Skip, Step};
-pub use outcome::{Check, Outcome};
+pub use file::{Axis, Case, Expect, Refused, Scenario, ScenarioError, ScenarioFile, Setting, Skip, Step};
+pub use outcome::{Check, Outcome, Point};
 pub use run::{Lab, Profiles};

@@ -13,7 +13,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 
 /// Names and calls beside those of [`metric::TABLE`]: what, and what it means.
-pub const TABLE: [(&str, &str); 23] = [
+pub const TABLE: [(&str, &str); 25] = [
     ("cell", "bytes of a cell"),
     ("memory", "cells of the memory"),
     ("partitions", "partitions of the memory"),
@@ -34,6 +34,11 @@ pub const TABLE: [(&str, &str); 23] = [
     ),
     ("drop_at(cells, other)", "the first packet that is dropped then"),
     ("xon_after(cells)", "departures after which a group that was filled until a drop resumes"),
+    (
+        "xoff_each(cells, n)",
+        "the packet of its group that pauses the last of n groups that get packets in turn",
+    ),
+    ("dismiss(cells)", "departures after which a group that was just paused resumes"),
     ("lossy_drop_at(cells)", "the first packet of a lossy class that is dropped"),
     ("wire_ps(bytes)", "line time of a frame, preamble and gap included"),
     ("cable_bytes(metres)", "bytes on a cable and back at the ports' speed"),
@@ -110,6 +115,8 @@ impl Names<'_> {
                 ("drop_at", [cells]) => known(n.drop_at(*cells, 0), name),
                 ("drop_at", [cells, other]) => known(n.drop_at(*cells, *other), name),
                 ("xon_after", [cells]) => known(n.xon_after(*cells), name),
+                ("xoff_each", [cells, groups]) => known(n.xoff_each(*cells, *groups), name),
+                ("dismiss", [cells]) => known(n.dismiss(*cells), name),
                 ("lossy_drop_at", [cells]) => known(n.lossy_drop_at(*cells), name),
                 ("wire_ps", [bytes]) => Ok(speed.time_for(wire_bytes(Bytes(*bytes))).as_ps().into()),
                 ("cable_bytes", [metres]) => {

@@ -141,11 +141,33 @@ impl<'a> Numbers<'a> {
         Some(self.last_shared(cells, other)? + self.in_headroom(cells)? + 1)
     }
 
+    /// The packet of its group with which the last of `n` groups that get packets in turn is paused.
+    pub(super) fn xoff_each(&self, cells: u64, n: u64) -> Option<u64> {
+        let reserved = self.reserved()?;
+        first(|packet| {
+            let others = shared(packet, cells, reserved).saturating_mul(n.saturating_sub(1));
+            self.xoff_at(cells, others).is_some_and(|xoff| xoff <= packet)
+        })
+    }
+
     /// Departures after which a group that was filled until a drop resumes.
     pub(super) fn xon_after(&self, cells: u64) -> Option<u64> {
+        self.departures(cells, self.in_headroom(cells)?)
+    }
+
+    /// Departures after which a group that was just paused resumes.
+    pub(super) fn dismiss(&self, cells: u64) -> Option<u64> {
+        match self.config.choices.xoff_test {
+            XoffTest::PostAdmission => self.departures(cells, 0),
+            XoffTest::PreAdmission => self.departures(cells, 1),
+        }
+    }
+
+    /// Departures after which a paused group with so many packets in headroom resumes.
+    fn departures(&self, cells: u64, above: u64) -> Option<u64> {
         let (group, lossless) = self.lossless()?;
         let (pool, reserved) = (self.pool()?, u64::from(group.reserved.get()));
-        let (last, above) = (self.last_shared(cells, 0)?, self.in_headroom(cells)?);
+        let last = self.last_shared(cells, 0)?;
         let (peak, held) = (shared(last, cells, reserved), above * cells);
         first(|n| {
             let gone = n * cells;

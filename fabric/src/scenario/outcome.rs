@@ -1,5 +1,7 @@
 //! What became of scenarios. What may not live here: how it is printed.
 
+use std::collections::BTreeMap;
+
 /// One assertion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
@@ -19,6 +21,15 @@ pub struct Check {
     pub passed: bool,
 }
 
+/// What a case of a sweep has saved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Point {
+    /// The case: `key=value` with blanks between.
+    pub case: String,
+    /// Numbers by name.
+    pub saved: BTreeMap<String, i128>,
+}
+
 /// A scenario on a profile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
@@ -34,6 +45,8 @@ pub struct Outcome {
     pub profile: String,
     /// Its assertions, in order.
     pub checks: Vec<Check>,
+    /// Of a sweep, what each case has saved.
+    pub points: Vec<Point>,
     /// Why it could not be carried out.
     pub error: Option<String>,
     /// Why it is not run.

@@ -6,6 +6,9 @@
 
 use toml::{Table, Value};
 
+/// The key that lists keys to take away.
+const WITHOUT: &str = "without";
+
 /// The text of a profile with changes, the later over the earlier.
 ///
 /// # Errors
@@ -20,13 +23,11 @@ pub fn changed(text: &str, changes: &[&Table]) -> Result<String, String> {
 }
 
 fn merge(into: &mut Table, change: &Table) {
-    for (key, value) in change {
+    for key in change.get(WITHOUT).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
+        into.remove(key);
+    }
+    for (key, value) in change.iter().filter(|(key, _)| *key != WITHOUT) {
         match (into.get_mut(key), value) {
-            (_, Value::Array(keys)) if key == "without" => {
-                keys.iter().filter_map(Value::as_str).for_each(|key| {
-                    into.remove(key);
-                });
-            }
             (Some(Value::Table(old)), Value::Table(new)) => merge(old, new),
             (Some(Value::Array(old)), Value::Array(new)) if new.iter().all(Value::is_table) => {
                 merge_list(old, new);
@@ -49,7 +50,9 @@ fn merge_list(old: &mut Vec<Value>, new: &[Value]) {
             }
         }
         if !found {
-            added.push(Value::Table(change.clone()));
+            let mut new = Table::new();
+            merge(&mut new, change);
+            added.push(Value::Table(new));
         }
     }
     old.splice(0..0, added);

@@ -5,9 +5,10 @@ use super::expr::Expr;
 use super::file::{Case, Refused, Scenario, ScenarioFile, Setting};
 use super::forward::{Forwarder, NoSwitch};
 use super::names::Names;
-use super::outcome::{Check, Outcome};
+use super::outcome::{Check, Outcome, Point};
 use super::profile;
 use super::steps::Run;
+use super::sweep;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::tm::buffer::{BufferFile, Problems};
 use sluice_asic::units::BitRate;
@@ -78,6 +79,7 @@ impl Lab {
                 origin: file.origin.clone(),
                 profile: String::new(),
                 checks: Vec::new(),
+                points: Vec::new(),
                 error: None,
                 not_applicable: Some(row.reason.clone()),
             });
@@ -92,12 +94,24 @@ impl Lab {
         profiles: &Profiles<'_>,
     ) -> Outcome {
         let mut outcome = blank(file, scenario, profile);
-        let (once, mut saved) = ([Case::default()], BTreeMap::new());
-        let cases = if scenario.case.is_empty() { &once[..] } else { &scenario.case[..] };
-        for case in cases {
+        let mut saved = BTreeMap::new();
+        let cases = match sweep::cases(scenario) {
+            Ok(cases) => cases,
+            Err(e) => {
+                outcome.error = Some(format!("{}: {e}", file.origin));
+                return outcome;
+            }
+        };
+        for case in &cases {
             let result = self.case(file, scenario, case, profile, profiles, &mut outcome.checks);
             match result {
-                Ok(own) => saved.extend(own.into_iter().map(|(k, v)| (format!("{}.{k}", case.name), v))),
+                Ok(own) => {
+                    let sweeps = !scenario.sweep.is_empty();
+                    outcome
+                        .points
+                        .extend(sweeps.then(|| Point { case: case.name.clone(), saved: own.clone() }));
+                    saved.extend(own.into_iter().map(|(k, v)| (format!("{}.{k}", case.name), v)));
+                }
                 Err(e) => {
                     let place =
                         if case.name.is_empty() { String::new() } else { format!("case {}: ", case.name) };
@@ -201,6 +215,7 @@ fn blank(file: &ScenarioFile, scenario: &Scenario, profile: &str) -> Outcome {
         origin: file.origin.clone(),
         profile: profile.to_owned(),
         checks: Vec::new(),
+        points: Vec::new(),
         error: None,
         not_applicable: None,
     }

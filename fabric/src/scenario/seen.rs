@@ -21,6 +21,7 @@ pub(super) struct Out {
     pub(super) tag: u64,
     pub(super) ce: bool,
     pub(super) bytes: u32,
+    pub(super) first_bit: Time,
 }
 
 /// Collects what leaves, since it was last cleared.
@@ -64,6 +65,7 @@ impl Sink for Seen {
             tag: packet.tag,
             ce: is_ce(head),
             bytes: packet.bytes,
+            first_bit: packet.first_bit,
         });
     }
 

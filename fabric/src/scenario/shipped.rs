@@ -1,7 +1,7 @@
 //! Scenarios that come with the product, and the profiles that they need beside the shipped ones. Each is a file.
 
 /// Name and text of each file of scenarios.
-pub const FILES: [(&str, &str); 9] = [
+pub const FILES: [(&str, &str); 10] = [
     ("buffer/thresholds.toml", include_str!("../../scenarios/buffer/thresholds.toml")),
     ("buffer/golden.toml", include_str!("../../scenarios/buffer/golden.toml")),
     ("buffer/lossy.toml", include_str!("../../scenarios/buffer/lossy.toml")),
@@ -10,6 +10,7 @@ pub const FILES: [(&str, &str); 9] = [
     ("buffer/ecn.toml", include_str!("../../scenarios/buffer/ecn.toml")),
     ("buffer/bad.toml", include_str!("../../scenarios/buffer/bad.toml")),
     ("buffer/catalogue.toml", include_str!("../../scenarios/buffer/catalogue.toml")),
+    ("buffer/sweeps.toml", include_str!("../../scenarios/buffer/sweeps.toml")),
     ("buffer/lessons.toml", include_str!("../../scenarios/buffer/lessons.toml")),
 ];
 

@@ -1,0 +1,56 @@
+//! Sweeps as tables and charts: what each case has saved over the keys that were varied.
+
+use crate::fail::Failure;
+use crate::plot::{Chart, Style};
+use sluice_fabric::scenario::{Outcome, Point};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Keys and values of a case: `speed=25G fan_in=2`.
+fn keys(point: &Point) -> Vec<(&str, &str)> {
+    point.case.split(' ').filter_map(|pair| pair.split_once('=')).collect()
+}
+
+fn saved(points: &[Point]) -> BTreeSet<&str> {
+    points.iter().flat_map(|p| p.saved.keys().map(String::as_str)).collect()
+}
+
+/// A row for each case: the keys' values, then what was saved.
+pub(super) fn csv(outcome: &Outcome) -> String {
+    let names = saved(&outcome.points);
+    let heads = outcome.points.first().map_or_else(Vec::new, keys);
+    let heads = heads.iter().map(|(key, _)| *key).chain(names.iter().copied());
+    let mut text = heads.collect::<Vec<_>>().join(",");
+    text.push('\n');
+    for point in &outcome.points {
+        let values = keys(point).into_iter().map(|(_, value)| value.to_owned());
+        let numbers = names.iter().map(|name| point.saved.get(*name).map_or_else(String::new, i128::to_string));
+        text.push_str(&values.chain(numbers).collect::<Vec<_>>().join(","));
+        text.push('\n');
+    }
+    text
+}
+
+/// A chart of each saved number over the last key, a line for each combination of the others; none if that key has no
+/// numbers.
+pub(super) fn charts(outcome: &Outcome) -> Result<Vec<(String, String)>, Failure> {
+    let mut charts = Vec::new();
+    for name in saved(&outcome.points) {
+        let mut lines: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
+        let mut last = "";
+        for point in &outcome.points {
+            let mut keys = keys(point);
+            let Some((key, value)) = keys.pop() else { continue };
+            let (Ok(x), Some(y)) = (value.parse::<f64>(), point.saved.get(name)) else { continue };
+            last = key;
+            let line = keys.iter().map(|(_, value)| *value).collect::<Vec<_>>().join(" ");
+            let line = if line.is_empty() { outcome.profile.clone() } else { line };
+            lines.entry(line).or_default().push((x, *y as f64));
+        }
+        if !lines.is_empty() {
+            let mut chart = Chart::new(&format!("{} on {}", outcome.title, outcome.profile), last, name);
+            lines.into_iter().for_each(|(line, points)| chart.line(&line, points, Style::Marked));
+            charts.push((name.to_owned(), chart.svg()?));
+        }
+    }
+    Ok(charts)
+}

@@ -1,0 +1,166 @@
+//! `sluice run`: every row of the facts sheet on the shared buffer has a scenario, all pass, the handbook's table is
+//! theirs, and files that are wrong are refused with their line.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+mod support;
+
+use serde_json::Value;
+use std::collections::BTreeSet;
+use support::*;
+
+/// Tests of the catalogue (facts: buffer §6.2), as their classes are called there.
+const CATALOGUE: [&str; 31] = [
+    "PFCtest",
+    "PFCXonTest",
+    "HdrmPoolSizeTest",
+    "HdrmPoolSizeTest_withDynamicBufferCacl",
+    "SharedResSizeTest",
+    "LossyQueueTest",
+    "LossyQueueVoqTest",
+    "LosslessVoq",
+    "PGSharedWatermarkTest",
+    "PGHeadroomWatermarkTest",
+    "PGDropTest",
+    "QSharedWatermarkTest",
+    "QWatermarkAllPortTest",
+    "BufferPoolWatermarkTest",
+    "PgMinThresholdTest",
+    "XonHysteresisTest",
+    "PfcStormTestWithSharedHeadroom",
+    "DscpMappingPB",
+    "Dot1pToQueueMapping",
+    "Dot1pToPgMapping",
+    "DscpToPgMapping",
+    "TunnelDscpToPgMapping",
+    "WRRtest",
+    "DscpEcnSend",
+    "PCBBPFCTest",
+    "VoqWatchdogTest",
+    "OqWatchdogTest",
+    "TrafficSanityTest",
+    "FullMeshTrafficSanity",
+    "PacketTransmit",
+    "ARPpopulate",
+];
+
+/// Golden vectors (facts: buffer §1.5, §1.6).
+const GOLDEN: [&str; 12] = [
+    "1.5.th",
+    "1.5.td2",
+    "1.5.th2-t0",
+    "1.5.th2-t1",
+    "1.5.th2-alpha1",
+    "1.5.lossy-th",
+    "1.5.lossy-td2",
+    "1.5.lossy-th2",
+    "1.5.xon",
+    "1.6.th",
+    "1.6.th2",
+    "1.6.th2-19",
+];
+
+/// Rows of the scenario list that others stand for: facts: buffer §8.1 rows 11 and 12 are the golden vectors.
+const STOOD_FOR: [u32; 2] = [11, 12];
+
+/// Every id that must be there.
+fn wanted() -> Vec<String> {
+    let rows = (1..=80).filter(|row| !STOOD_FOR.contains(row)).map(|row| format!("8.{row}"));
+    let lessons = (1..=14).map(|n| format!("L{n}"));
+    let plans = ["ecn", "pfc-lossless", "pfc-lossy", "global-pause", "headroom-response", "congestion-105"];
+    let plans = plans.iter().chain(&["congestion-lossy", "congestion-mix", "throttle"]);
+    let named = CATALOGUE.iter().chain(&GOLDEN).map(|id| (*id).to_owned());
+    rows.chain(lessons).chain(plans.map(|id| format!("plan.{id}"))).chain(named).collect()
+}
+
+#[test]
+fn every_row_of_the_sheet_passes_on_its_profiles() {
+    let dir = folder("scenarios");
+    let out = dir.path().join("out");
+    let run = json(&["--json", "run", "-o", text(&out)]);
+    assert_eq!((&run["schema"], &run["failed"]), (&"sluice.run/1".into(), &0.into()));
+    let scenarios = run["scenarios"].as_array().unwrap();
+    let ids: BTreeSet<&str> = scenarios.iter().map(|s| s["id"].as_str().unwrap()).collect();
+    let missing: Vec<String> = wanted().into_iter().filter(|id| !ids.contains(id.as_str())).collect();
+    assert_eq!(missing, Vec::<String>::new(), "rows without a scenario");
+    for scenario in scenarios {
+        let checks = scenario["checks"].as_array().unwrap();
+        match scenario["not_applicable"].as_str() {
+            // What is not run says why, and only rows about hosts, helpers and other vendors' features are not.
+            Some(reason) => assert!(reason.len() > 20 && scenario["passed"].is_null(), "{scenario}"),
+            None => {
+                assert!(!checks.is_empty() && scenario["passed"] == true, "{scenario}");
+                for key in ["expected", "actual", "unit", "source", "profile"] {
+                    assert!(scenario[key].is_string(), "{key}: {scenario}");
+                }
+            }
+        }
+    }
+    for profile in ["a", "td2", "th", "th2", "tofino", "tofino2", "voq"] {
+        let n = scenarios.iter().filter(|s| s["profile"] == profile).count();
+        assert!(n >= 15, "{profile}: {n}");
+    }
+    let page = std::fs::read_to_string(out.join("run.md")).unwrap();
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/scenarios.md");
+    if std::env::var_os("SLUICE_UPDATE").is_some() {
+        std::fs::write(path, &page).unwrap();
+    }
+    let known = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(page == known, "docs/scenarios.md is stale: make it anew with `sluice run --markdown`");
+}
+
+/// A scenario file with these lines behind its head.
+fn file(dir: &std::path::Path, rest: &str) -> String {
+    let head = "[[scenario]]\nid = \"mine\"\nsource = \"here\"\ntitle = \"mine\"\ndevice = { profiles = [\"a\"], ports = 4 }\n";
+    let path = dir.join("mine.toml");
+    std::fs::write(&path, format!("{head}{rest}")).unwrap();
+    text(&path).to_owned()
+}
+
+#[test]
+fn what_fails_says_what_differs() {
+    let dir = folder("scenarios-fail");
+    let steps = "steps = [\n  { block = 1 },\n  { send = { from = 0, to = 1, count = 1211 } },\n  \
+                 { expect = { what = \"pg.drops(0)\", is = 2 } },\n]\n";
+    let path = file(dir.path(), steps);
+    let found = sluice(&["run", &path]);
+    assert_eq!(found.status.code(), Some(1));
+    let printed = String::from_utf8(found.stdout).unwrap();
+    assert!(
+        printed.contains("mine.toml:9: pg.drops(0)") && printed.contains("expected 2 packets"),
+        "{printed}"
+    );
+    let found = sluice(&["--json", "run", &path]);
+    assert_eq!(found.status.code(), Some(1));
+    let value: Value = serde_json::from_slice(&found.stdout).unwrap();
+    let one = &value["scenarios"][0];
+    assert_eq!((&one["passed"], &one["expected"], &one["actual"]), (&false.into(), &"2".into(), &"1".into()));
+    // An invariant is no matter of a file, but a step that cannot be carried out is: exit 1, with its line.
+    let path =
+        file(dir.path(), "steps = [{ send = { from = 9, to = 1 } }, { expect = { what = \"total\" } }]\n");
+    let found = sluice(&["run", &path]);
+    let printed = String::from_utf8(found.stdout).unwrap();
+    assert!(printed.contains("line 6: port 9; ports are 0 to 3"), "{printed}");
+    let path = file(dir.path(), "steps = [{ expect = { what = \"pg.shard(0)\", is = 0 } }]\n");
+    let printed = String::from_utf8(sluice(&["run", &path]).stdout).unwrap();
+    assert!(printed.contains("nothing is called `pg.shard`; did you mean `pg.shared`?"), "{printed}");
+}
+
+#[test]
+fn what_cannot_be_read_is_refused_with_its_line() {
+    let dir = folder("scenarios-refused");
+    let refused = |rest: &str| {
+        let path = file(dir.path(), rest);
+        let found = sluice(&["run", &path]);
+        assert_eq!((found.status.code(), found.stdout.len()), (Some(2), 0));
+        String::from_utf8(found.stderr).unwrap()
+    };
+    let found = refused("steps = [{ blok = 1 }]\n");
+    assert!(found.contains("mine.toml:6: unknown variant `blok`, expected one of `block`"), "{found}");
+    assert!(refused("steps = [{ block = 1 }]\n").contains("asserts nothing"));
+    assert!(refused("steps = [{ wait = \"5 apples\" }]\n").contains("mine.toml:6: "));
+    let found = sluice(&["run", "--filter", "8.999"]);
+    assert_eq!(found.status.code(), Some(2));
+    let list = sluice(&["run", "--list", "--filter", "8.34"]);
+    let printed = String::from_utf8(list.stdout).unwrap();
+    assert!(printed.starts_with("8.34 ") && printed.contains("8.34-small"), "{printed}");
+}
