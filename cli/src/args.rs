@@ -32,6 +32,8 @@ pub(crate) enum Command {
     Entries(EntriesArgs),
     /// Is a network's traffic polarised, and which scheme of hashing mends it
     Polarization(Box<crate::polarization::PolarizationArgs>),
+    /// How long are the flowlets of a capture, in what order do load balancers deliver it, where do flows settle
+    Flowlets(Box<crate::flowlets::FlowletsArgs>),
 }
 
 /// Program, chip and parameters.

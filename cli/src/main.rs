@@ -5,6 +5,7 @@ mod entries;
 mod explain;
 mod fail;
 mod files;
+mod flowlets;
 mod r#gen;
 mod headroom;
 mod polarization;
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
         Some(Command::Explain(args)) => explain::run(&args, cli.json),
         Some(Command::Entries(args)) => entries::run(&args, cli.json),
         Some(Command::Polarization(args)) => polarization::run(&args, cli.json),
+        Some(Command::Flowlets(args)) => flowlets::run(&args, cli.json),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
