@@ -8,6 +8,7 @@ mod files;
 mod flowlets;
 mod r#gen;
 mod headroom;
+mod plot;
 mod polarization;
 mod programs;
 mod replay;
