@@ -21,7 +21,7 @@ pub const FLOWLETS: &[u8] = include_bytes!("../samples/flowlets.pcap");
 #[must_use]
 pub fn of(program: &str) -> (&'static str, &'static [u8]) {
     match program {
-        "letflow" | "spray" | "drb" | "presto" => ("flowlets.pcap", FLOWLETS),
+        "letflow" | "spray" | "drb" | "presto" | "flare" => ("flowlets.pcap", FLOWLETS),
         _ => ("l3-ecmp.pcap", L3_ECMP),
     }
 }

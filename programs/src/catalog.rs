@@ -4,6 +4,7 @@
 
 use crate::balance::{Ecmp, Wcmp};
 use crate::drb::Drb;
+use crate::flare::Flare;
 use crate::l3_ecmp::L3Ecmp;
 use crate::letflow::LetFlow;
 use crate::presto::Presto;
@@ -97,7 +98,7 @@ pub struct UnknownProgram {
 /// Every shipped program; the first one runs when users name none.
 #[must_use]
 pub fn all() -> &'static [&'static dyn StageProgram] {
-    &[&L3Ecmp, &Ecmp, &Wcmp, &LetFlow, &Spray, &Drb, &Presto]
+    &[&L3Ecmp, &Ecmp, &Wcmp, &LetFlow, &Spray, &Drb, &Presto, &Flare]
 }
 
 /// The program of this name.
@@ -135,7 +136,7 @@ mod tests {
         let error = by_name("l3_ecnp").err().map(|e| e.to_string()).unwrap_or_default();
         assert_eq!(
             error,
-            "there is no program `l3_ecnp`; did you mean `l3-ecmp`? (programs: l3-ecmp, ecmp, wcmp, letflow, spray, drb, presto)"
+            "there is no program `l3_ecnp`; did you mean `l3-ecmp`? (programs: l3-ecmp, ecmp, wcmp, letflow, spray, drb, presto, flare)"
         );
     }
 }

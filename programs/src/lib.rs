@@ -8,6 +8,7 @@
 pub mod balance;
 pub mod catalog;
 pub mod drb;
+pub mod flare;
 pub mod flowlet;
 pub mod l3_ecmp;
 mod leaf;

@@ -9,6 +9,7 @@
 use crate::balance::Numbers;
 use crate::catalog::{ProgramError, StageProgram};
 use crate::flowlet::{self, Compare, Detect, Spec, Tick};
+use crate::leaf::generator::visit;
 use crate::leaf::{self, Sizes};
 use crate::setup::{Setup, SetupError};
 use crate::spray;
@@ -105,7 +106,7 @@ impl StageProgram for LetFlow {
         let p: Params = leaf::built_with(program);
         let mut ops = leaf::operations(program, ports, &p.weights.0)?;
         if p.detect == Detect::Age {
-            flowlet::sweeper(&mut ops, ports, p.spec())?;
+            visit(&mut ops, ports, p.flowlets, p.timeout)?;
         }
         Ok(Setup { ops: ops.into_vec(), port_speeds: Vec::new() })
     }
