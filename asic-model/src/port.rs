@@ -268,6 +268,22 @@ impl PortMap {
         Self::new(chip, chip.ports.default_speed)
     }
 
+    /// The same with the first `n` front-panel ports alone; CPU and recirculation ports stay. More than there are
+    /// changes nothing.
+    #[must_use]
+    pub fn keep_front(mut self, n: u16) -> Self {
+        let (keep, had) = (n.min(self.front), self.front);
+        self.ports.drain(usize::from(keep)..usize::from(had));
+        self.front = keep;
+        self.by_dev_port = vec![None; DevPort::COUNT as usize];
+        for (index, port) in (0..=u16::MAX).zip(&self.ports) {
+            if let Some(slot) = self.by_dev_port.get_mut(port.dev_port.number() as usize) {
+                *slot = slot.or(Some(index));
+            }
+        }
+        self
+    }
+
     /// The speed of the front-panel ports.
     pub const fn speed(&self) -> BitRate {
         self.speed
@@ -328,7 +344,8 @@ impl PortMap {
 
     /// The recirculation ports of a pipe by which packets of its generator can come in.
     pub fn generator(&self, pipe: Pipe) -> impl Iterator<Item = &Port> {
-        self.recirculation(pipe).filter(|port| self.pktgen_local_ports.contains(&port.dev_port.local().into()))
+        self.recirculation(pipe)
+            .filter(|port| self.pktgen_local_ports.contains(&port.dev_port.local().into()))
     }
 
     /// The dev_ports in use as ranges, for messages.

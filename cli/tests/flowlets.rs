@@ -83,3 +83,21 @@ fn what_makes_no_sense_is_refused() {
         assert!(text.contains(said) && assert.get_output().stdout.is_empty(), "{args:?}: {text}");
     }
 }
+
+#[test]
+fn a_dead_uplink_is_left_by_changes_from_a_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let changes = dir.path().join("changes.txt");
+    let dead = "@600us port_down 136\n";
+    let live = "@600us act_prof_member_down uplinks 0 1\n@600us act_prof_member_down uplinks 8 2\n\
+                @600us table_add generation set_generation 1 => 131072\n\
+                @600us table_add generation set_generation 2 => 131072\n\
+                @890us port_up 136\n@900us act_prof_member_up uplinks 0 1\n";
+    let dropped = |text: &str| {
+        fs::write(&changes, text).unwrap();
+        let report = json(&["replay", "letflow", "--changes", changes.to_str().unwrap()]);
+        report["packets"]["dropped"].as_u64().unwrap()
+    };
+    assert!(dropped(dead) > 0);
+    assert_eq!(dropped(&[dead, live].concat()), 0);
+}

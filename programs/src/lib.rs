@@ -10,11 +10,14 @@ pub mod catalog;
 pub mod drb;
 pub mod flare;
 pub mod flowlet;
+pub mod hpcc_int;
 pub mod l3_ecmp;
 mod leaf;
 pub mod letflow;
 pub mod planning;
+pub mod position;
 pub mod presto;
+mod route;
 pub mod setup;
 pub mod spray;
 

