@@ -46,7 +46,7 @@ pub struct Params {
     /// How often the least charged path of a group is found anew
     #[param(expects = "a time such as 1us")]
     pub period: Duration,
-    /// Targets of the uplinks, front-panel ports 8 and up; more than four in all do not fit a Tofino
+    /// Targets of the uplinks, front-panel ports 8 and up; eight in all take every stage of a Tofino
     #[param(expects = "a comma-separated list of 2 to 8 numbers that add up to at most 8")]
     pub weights: Numbers,
     /// IPv4 routes that the table must hold; a quarter as many IPv6 routes

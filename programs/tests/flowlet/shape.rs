@@ -51,11 +51,11 @@ fn parameters_that_do_not_go_together_are_refused() {
 }
 
 #[test]
-fn eight_paths_of_flare_are_too_deep_for_a_tofino() {
+fn eight_paths_of_flare_fill_the_stages_of_a_tofino() {
     let program = by_name("flare").unwrap().build(&sets(&["weights=1,1,1,1,1,1,1,1"])).unwrap();
-    assert!(place(&program, &ChipSpec::tofino2()).is_ok());
-    let reason = place(&program, &ChipSpec::tofino()).unwrap_err().reason();
-    assert!(reason.contains("has no place in 12 stages"), "{reason}");
+    for chip in [ChipSpec::tofino2(), ChipSpec::tofino()] {
+        assert!(place(&program, &chip).is_ok(), "{}", chip.name);
+    }
 }
 
 #[test]
