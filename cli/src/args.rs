@@ -36,6 +36,8 @@ pub(crate) enum Command {
     Run(crate::run::RunArgs),
     /// Hunt for packets that break a property: guided by coverage, shrunk to a capture that replays
     Fuzz(Box<crate::fuzz::FuzzArgs>),
+    /// How long are the flowlets of a capture, in what order do load balancers deliver it, where do flows settle
+    Flowlets(Box<crate::flowlets::FlowletsArgs>),
 }
 
 /// Program, chip and parameters.

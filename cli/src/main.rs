@@ -5,6 +5,7 @@ mod entries;
 mod explain;
 mod fail;
 mod files;
+mod flowlets;
 mod fuzz;
 mod r#gen;
 mod headroom;
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
         Some(Command::Polarization(args)) => polarization::run(&args, cli.json),
         Some(Command::Run(args)) => run::run(&args, cli.json),
         Some(Command::Fuzz(args)) => fuzz::run(&args, cli.json),
+        Some(Command::Flowlets(args)) => flowlets::run(&args, cli.json),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -36,9 +36,9 @@ pub const AFC_LEAK: &[u8] = include_bytes!("../samples/afc-leak.pcap");
 #[must_use]
 pub fn of(program: &str) -> (&'static str, &'static [u8]) {
     match program {
-        "letflow" | "spray" | "drb" | "presto" => ("flowlets.pcap", FLOWLETS),
         "ecn-mark" => ("ecn-mark.pcap", ECN_MARK),
         "pfc" => ("pfc.pcap", PFC),
+        "letflow" | "spray" | "drb" | "presto" | "flare" => ("flowlets.pcap", FLOWLETS),
         _ => ("l3-ecmp.pcap", L3_ECMP),
     }
 }

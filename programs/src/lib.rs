@@ -9,6 +9,7 @@ pub mod balance;
 pub mod catalog;
 pub mod drb;
 pub mod ecn_mark;
+pub mod flare;
 pub mod flowlet;
 mod forwarding;
 pub mod hpcc_int;

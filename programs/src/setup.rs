@@ -44,21 +44,21 @@ pub enum SetupError {
         /// The pipe.
         pipe: u8,
     },
-    /// The packet generator does not get round a table in time.
+    /// The packet generator does not get round an array in time.
     #[error(
-        "the packet generator cannot age {entries} entries every {timeout}: a packet takes {line} of its line at \
-         {rate}, {entries} of them {}; at most {most} entries, or a timeout of at least that", *.line * u64::from(*.entries)
+        "the packet generator cannot visit {elements} elements every {period}: a packet takes {line} of its line at \
+         {rate}, {elements} of them {}; at most {most} elements, or a period of at least that", *.line * u64::from(*.elements)
     )]
-    SweepTooSlow {
-        /// Entries of the table.
-        entries: u32,
+    GeneratorTooSlow {
+        /// Elements of the array.
+        elements: u32,
         /// How often each of them must be visited.
-        timeout: Duration,
+        period: Duration,
         /// Time of one packet on the generator's line.
         line: Duration,
         /// Rate of that line.
         rate: BitRate,
-        /// Entries that could be visited.
+        /// Elements that could be visited.
         most: u64,
     },
 }

@@ -113,7 +113,7 @@ fn every_host_reaches_every_other_one_on_every_network() {
     {
         everyone_is_reached(&built(text).unwrap(), "l3-ecmp");
     }
-    for program in ["ecmp", "wcmp"] {
+    for program in ["ecmp", "wcmp", "letflow", "spray", "drb", "presto"] {
         everyone_is_reached(&built("leaf-spine:parallel=2,hosts=1").unwrap(), program);
     }
     for text in ["clos5", "dring:width=1", "wan:width=1"] {

@@ -60,10 +60,12 @@ use sluice_asic::tm::MirrorSession;
 use sluice_asic::units::{Duration, UnitError};
 
 /// Commands and their usage.
-const COMMANDS: [(&str, &str); 29] = [
+const COMMANDS: [(&str, &str); 31] = [
     ("act_prof_add_member_to_group", "PROFILE MEMBER GROUP"),
     ("act_prof_create_group", "PROFILE"),
     ("act_prof_create_member", "PROFILE ACTION arg.."),
+    ("act_prof_member_down", "PROFILE MEMBER GROUP"),
+    ("act_prof_member_up", "PROFILE MEMBER GROUP"),
     ("counter_reset", "COUNTER [INDEX]"),
     ("deflection_clear", "PIPE"),
     ("deflection_set", "PIPE PORT QUEUE"),
@@ -232,6 +234,14 @@ impl Reader<'_> {
             ("act_prof_create_group", [profile]) => self.create_group(profile),
             ("act_prof_add_member_to_group", [profile, member, group]) => {
                 self.add_to_group(profile, member, group)
+            }
+            ("act_prof_member_down" | "act_prof_member_up", [profile, member, group]) => {
+                Ok(ControlOp::SetMemberActive {
+                    profile: self.resolver.profile(profile)?,
+                    group: number("group", group)?,
+                    member: number("member", member)?,
+                    active: command == "act_prof_member_up",
+                })
             }
             ("counter_reset", [counter]) => {
                 Ok(ControlOp::ClearCounter { counter: self.resolver.counter(counter)?, index: None })

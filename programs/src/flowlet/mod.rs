@@ -15,7 +15,6 @@ mod age;
 mod stamp;
 mod values;
 
-pub(crate) use age::sweeper;
 pub(crate) use values::choices;
 pub use values::{Compare, Detect, NoSuchChoice, Tick};
 

@@ -10,8 +10,9 @@
 //! here: tables.
 
 use crate::planning::replicas::{Order, layout};
+use crate::position::Position;
 use crate::setup::{Ops, Setup, SetupError, front_port, ipv4_prefix, ipv6_prefix};
-use sluice_asic::port::PortMap;
+use sluice_asic::port::{FrontPort, PortMap};
 use sluice_pipeline::ir::{KeyValue, Program};
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -35,14 +36,10 @@ pub(crate) fn operations<'p>(
         let members = layout(weights, Order::Interleaved);
         for (number, uplink) in (0u32..).zip(&members) {
             let (_, port) = front_port(ports, UPLINKS + *uplink as u16)?;
-            ops.member("uplinks", first + number, "propose", [number.into(), port.into()])?;
-            let key = [KeyValue::Exact(group.into()), KeyValue::Exact(number.into())];
-            ops.entry("uplink", key, "to_uplink", [port.into()])?;
+            add_member(&mut ops, (group, number, first + number), port.into())?;
         }
-        let size = members.len() as u32;
-        ops.group("uplinks", group, (first..first + size).map(|member| (member, 1)))?;
-        ops.group_entry("pick", group.into(), group)?;
-        first += size;
+        add_group(&mut ops, group, first..first + members.len() as u32)?;
+        first += members.len() as u32;
     }
     let any = [ipv4_prefix(Ipv4Addr::UNSPECIFIED, 0)];
     ops.entry("ipv4_route", any, "set_group", [ALL.into()])?;
@@ -56,6 +53,57 @@ pub(crate) fn operations<'p>(
     let any = [ipv6_prefix(Ipv6Addr::UNSPECIFIED, 0)];
     ops.entry("ipv6_route", any, "set_group", [ALL.into()])?;
     Ok(ops)
+}
+
+/// The operations at a place in a network. A set of ports that routes share is a group, numbered from 1; a route by one
+/// port needs none.
+pub(crate) fn operations_at<'p>(program: &'p Program, position: &Position) -> Result<Ops<'p>, SetupError> {
+    let mut ops = Ops::new(program);
+    let dev_port = |port: FrontPort| position.port(port).map_or(0, |p| u128::from(p.dev_port));
+    let (sets, of) = position.groups();
+    let mut first = 0;
+    for (group, ports) in (1u32..).zip(&sets).filter(|(_, ports)| ports.len() > 1) {
+        let weights: Vec<u32> = ports.iter().map(|(_, weight)| *weight).collect();
+        let members = layout(&weights, Order::Interleaved);
+        for (number, path) in (0u32..).zip(&members) {
+            let port = ports.get(*path as usize).map_or(0, |(port, _)| dev_port(*port));
+            add_member(&mut ops, (group, number, first + number), port)?;
+        }
+        add_group(&mut ops, group, first..first + members.len() as u32)?;
+        first += members.len() as u32;
+    }
+    for (route, set) in position.routes.iter().zip(of) {
+        let (address, len) = route.to.ipv6();
+        let ipv4 = [ipv4_prefix(route.to.address, route.to.len.into())];
+        let ipv6 = [ipv6_prefix(address, len)];
+        let (action, arg) = match route.ports.as_slice() {
+            [(only, _)] => ("to_port", dev_port(*only)),
+            _ => ("set_group", set as u128 + 1),
+        };
+        ops.entry("ipv4_route", ipv4, action, [arg])?;
+        ops.entry("ipv6_route", ipv6, action, [arg])?;
+    }
+    Ok(ops)
+}
+
+/// The number-th member of a group: entry `member` of the action profile.
+fn add_member(
+    ops: &mut Ops<'_>,
+    (group, number, member): (u32, u32, u32),
+    port: u128,
+) -> Result<(), SetupError> {
+    ops.member("uplinks", member, "propose", [number.into(), port])?;
+    ops.entry("uplink", [KeyValue::Exact(group.into()), KeyValue::Exact(number.into())], "to_uplink", [port])
+}
+
+fn add_group(ops: &mut Ops<'_>, group: u32, members: std::ops::Range<u32>) -> Result<(), SetupError> {
+    ops.group("uplinks", group, members.map(|member| (member, 1)))?;
+    ops.group_entry("pick", group.into(), group)
+}
+
+/// The setup at a place in a network of a program that needs nothing else.
+pub(crate) fn setup_at(program: &Program, position: &Position) -> Result<Setup, SetupError> {
+    Ok(Setup { ops: operations_at(program, position)?.into_vec(), port_speeds: Vec::new() })
 }
 
 /// The setup of a program that needs nothing else.

@@ -43,9 +43,10 @@ pub(crate) struct Headers {
     pub(crate) port: tna::Ingress,
 }
 
-/// Declares the headers and the ingress parser: Ethernet, IPv4 or IPv6, and the ports.
+/// Declares the headers and the ingress parser: Ethernet, IPv4 or IPv6, and the ports. The state is the one in which
+/// a packet's bytes begin.
 #[stage_program]
-pub(super) fn headers(ig: &GressBuilder<'_>) -> Headers {
+pub(super) fn headers<'b>(ig: &GressBuilder<'b>) -> (Headers, StateRef<'b>) {
     let (ethernet, ipv4, ipv6) = (ig.header::<Ethernet>(), ig.header::<Ipv4>(), ig.header::<Ipv6>());
     let l4 = ig.header::<L4Ports>();
     let m = ig.metadata::<Meta>();
@@ -82,6 +83,5 @@ pub(super) fn headers(ig: &GressBuilder<'_>) -> Headers {
         parse_ipv4.on_tuple([(5, 0xf), (0, MORE_FRAGMENTS), (0, 0x1fff), (protocol, 0xff)], parse_l4);
         parse_ipv6.on(protocol, parse_l4);
     }
-    ig.start(start);
-    Headers { ethernet, ipv4, ipv6, l4, m, port }
+    (Headers { ethernet, ipv4, ipv6, l4, m, port }, start)
 }

@@ -33,10 +33,11 @@ struct Labels {
 }
 
 /// Declares headers, parser and tables. With `flowlets` a candidate carries the generation of its group, by which
-/// a program that remembers members knows those from before a change.
+/// a program that remembers members knows those from before a change. The parser's state is where it starts, or goes
+/// on behind headers of the program's own.
 #[stage_program]
-pub(crate) fn declare(ig: &GressBuilder<'_>, sizes: Sizes, flowlets: bool) -> Leaf {
-    let h = headers(ig);
+pub(crate) fn declare<'b>(ig: &GressBuilder<'b>, sizes: Sizes, flowlets: bool) -> (Leaf, StateRef<'b>) {
+    let (h, start) = headers(ig);
     let Headers { ipv4, ipv6, m, .. } = h;
     let tm = ig.intrinsic::<tna::ForTm>();
 
@@ -112,7 +113,8 @@ pub(crate) fn declare(ig: &GressBuilder<'_>, sizes: Sizes, flowlets: bool) -> Le
     let ipv4_checksum = ig.drop_label("The IPv4 header checksum is wrong, or covers options");
     let ttl_expired = ig.drop_label("The time to live or hop limit is used up");
     let not_ip = ig.drop_label("The packet is neither IPv4 nor IPv6");
-    Leaf { h, m, tables, labels: Labels { checksum: ipv4_checksum, ttl: ttl_expired, not_ip } }
+    let labels = Labels { checksum: ipv4_checksum, ttl: ttl_expired, not_ip };
+    (Leaf { h, m, tables, labels }, start)
 }
 
 /// The table that tells members from before a change from those after it.
@@ -175,7 +177,7 @@ pub(crate) fn propose(ig: &GressBuilder<'_>, leaf: Leaf) {
 
 /// Last part: port, TTL, deparser.
 #[stage_program]
-pub(crate) fn send(ig: &GressBuilder<'_>, leaf: Leaf) {
+pub(crate) fn send<'b>(ig: &GressBuilder<'b>, leaf: Leaf) -> Deparser<'b> {
     let Headers { ethernet, ipv4, ipv6, l4, m, .. } = leaf.h;
     let (t, labels) = (leaf.tables, leaf.labels);
     ig.control(|c| {
@@ -214,7 +216,7 @@ pub(crate) fn send(ig: &GressBuilder<'_>, leaf: Leaf) {
         .emit(ethernet)
         .emit(ipv4)
         .emit(ipv6)
-        .emit(l4);
+        .emit(l4)
 }
 
 /// Declares all of egress: packets pass.

@@ -14,10 +14,11 @@
 //! live here: how a program draws, and what it remembers.
 
 mod entries;
+pub(crate) mod generator;
 mod headers;
 mod ingress;
 
-pub(crate) use entries::{default_setup, operations};
+pub(crate) use entries::{default_setup, operations, operations_at, setup_at};
 pub(crate) use ingress::{Leaf, declare, egress, propose, route, send};
 
 use crate::balance::Numbers;
@@ -131,7 +132,8 @@ pub(crate) fn program(
 ) -> Result<Program, ProgramError> {
     let b = Builder::new(name, summary);
     let ig = b.ingress();
-    let leaf = declare(&ig, sizes, flowlets);
+    let (leaf, start) = declare(&ig, sizes, flowlets);
+    ig.start(start);
     route(&ig, leaf);
     draw(&ig, leaf);
     propose(&ig, leaf);

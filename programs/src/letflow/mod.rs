@@ -9,8 +9,10 @@
 use crate::balance::Numbers;
 use crate::catalog::{ProgramError, StageProgram};
 use crate::flowlet::{self, Compare, Detect, Spec, Tick};
+use crate::leaf::generator::visit;
 use crate::leaf::{self, Sizes};
-use crate::setup::{Setup, SetupError};
+use crate::position::Position;
+use crate::setup::{Ops, Setup, SetupError};
 use crate::spray;
 use sluice_asic::port::PortMap;
 use sluice_asic::units::Duration;
@@ -74,6 +76,14 @@ impl Params {
             compare: self.compare,
         }
     }
+
+    /// The entries, and the packet generator's part where ages need one.
+    fn with_generator(&self, mut ops: Ops<'_>, ports: &PortMap) -> Result<Setup, SetupError> {
+        if self.detect == Detect::Age {
+            visit(&mut ops, ports, self.flowlets, self.timeout)?;
+        }
+        Ok(Setup { ops: ops.into_vec(), port_speeds: Vec::new() })
+    }
 }
 
 /// The program `letflow`.
@@ -103,11 +113,17 @@ impl StageProgram for LetFlow {
 
     fn default_setup(&self, program: &Program, ports: &PortMap) -> Result<Setup, SetupError> {
         let p: Params = leaf::built_with(program);
-        let mut ops = leaf::operations(program, ports, &p.weights.0)?;
-        if p.detect == Detect::Age {
-            flowlet::sweeper(&mut ops, ports, p.spec())?;
-        }
-        Ok(Setup { ops: ops.into_vec(), port_speeds: Vec::new() })
+        p.with_generator(leaf::operations(program, ports, &p.weights.0)?, ports)
+    }
+
+    fn setup_at(
+        &self,
+        program: &Program,
+        ports: &PortMap,
+        position: &Position,
+    ) -> Option<Result<Setup, SetupError>> {
+        let p: Params = leaf::built_with(program);
+        Some(leaf::operations_at(program, position).and_then(|ops| p.with_generator(ops, ports)))
     }
 
     fn p4(&self) -> &'static str {

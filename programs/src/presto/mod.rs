@@ -9,6 +9,7 @@ use crate::balance::Numbers;
 use crate::catalog::{ProgramError, StageProgram};
 use crate::drb::LAST_TURN;
 use crate::leaf::{self, Leaf, Sizes, slot};
+use crate::position::Position;
 use crate::setup::{Setup, SetupError};
 use sluice_asic::port::PortMap;
 use sluice_pipeline::build::params::{self, ParamInfo, Params as _};
@@ -161,6 +162,15 @@ impl StageProgram for Presto {
 
     fn default_setup(&self, program: &Program, ports: &PortMap) -> Result<Setup, SetupError> {
         leaf::default_setup(program, ports, &leaf::built_with::<Params>(program).weights.0)
+    }
+
+    fn setup_at(
+        &self,
+        program: &Program,
+        _: &PortMap,
+        position: &Position,
+    ) -> Option<Result<Setup, SetupError>> {
+        Some(leaf::setup_at(program, position))
     }
 
     fn p4(&self) -> &'static str {

@@ -6,6 +6,7 @@
 use crate::balance::Numbers;
 use crate::catalog::{ProgramError, StageProgram};
 use crate::leaf::{self, Leaf, Sizes};
+use crate::position::Position;
 use crate::setup::{Setup, SetupError};
 use sluice_asic::port::PortMap;
 use sluice_pipeline::build::params::{self, ParamInfo, Params as _};
@@ -72,6 +73,15 @@ impl StageProgram for Spray {
 
     fn default_setup(&self, program: &Program, ports: &PortMap) -> Result<Setup, SetupError> {
         leaf::default_setup(program, ports, &leaf::built_with::<Params>(program).weights.0)
+    }
+
+    fn setup_at(
+        &self,
+        program: &Program,
+        _: &PortMap,
+        position: &Position,
+    ) -> Option<Result<Setup, SetupError>> {
+        Some(leaf::setup_at(program, position))
     }
 
     fn p4(&self) -> &'static str {

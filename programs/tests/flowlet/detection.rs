@@ -140,7 +140,7 @@ fn scenario_11_colliding_flows_stay_within_their_groups() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(8))]
 
     /// Scenario 9: one array or two make no difference for the same draws; neither do engines, batches and chips.
     #[test]

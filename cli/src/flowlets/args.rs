@@ -1,0 +1,110 @@
+//! What users may ask `sluice flowlets`. What may not live here: what it means.
+
+use clap::Args;
+use sluice_asic::units::{BitRate, Duration};
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(crate) struct FlowletsArgs {
+    /// Capture whose flowlets are counted; the embedded sample if nothing else is asked for
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) input: Option<PathBuf>,
+    /// Gaps that end a flowlet: a list such as 50us,500us or a range in steps of 1, 2, 5
+    #[arg(long, default_value = "1us..10ms", value_name = "TIMES", value_parser = timeouts)]
+    pub(crate) timeouts: Timeouts,
+    /// Programs to send the capture through, for the order in which its packets arrive; each at every timeout if it has
+    /// one
+    #[arg(long, value_name = "PROGRAMS", value_delimiter = ',')]
+    pub(crate) through: Vec<String>,
+    /// What each uplink delays more than the one before it; for --through
+    #[arg(long, default_value = "1us", value_name = "TIME", value_parser = duration)]
+    pub(crate) skew: Duration,
+    /// Rate of the uplinks, if it is not that of the ports; for --through
+    #[arg(long, value_name = "RATE", value_parser = rate)]
+    pub(crate) uplinks: Option<BitRate>,
+    /// Program parameter, repeatable; for --through
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
+    pub(crate) sets: Vec<(String, String)>,
+    /// Rates of paths among which letflow settles flows, such as 40G,20G
+    #[arg(long, value_name = "RATES", value_delimiter = ',', value_parser = rate)]
+    pub(crate) elastic: Vec<BitRate>,
+    /// Chances of the paths as weights [default: all equal]
+    #[arg(long, value_name = "WEIGHTS", value_delimiter = ',', requires = "elastic")]
+    pub(crate) coin: Vec<u32>,
+    /// Flows on the paths
+    #[arg(long, default_value_t = 100, requires = "elastic")]
+    pub(crate) flows: u32,
+    /// Packets to send over the paths at each timeout; the first quarter settles and is not counted
+    #[arg(long, default_value = "400k", requires = "elastic", value_parser = crate::args::count)]
+    pub(crate) packets: u64,
+    /// Seed of all draws
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Chip: tofino, tofino2, or a TOML file that changes one of them
+    #[arg(long, default_value = "tofino2", value_name = "CHIP")]
+    pub(crate) chip: String,
+    /// Folder for flowlets.json, tables as CSV, plots as SVG and manifest.json
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// Timeouts in ascending order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Timeouts(pub(crate) Vec<Duration>);
+
+fn duration(text: &str) -> Result<Duration, String> {
+    text.parse().map_err(|e| format!("{e}"))
+}
+
+fn rate(text: &str) -> Result<BitRate, String> {
+    text.parse().map_err(|e| format!("{e}"))
+}
+
+fn key_value(text: &str) -> Result<(String, String), String> {
+    let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE, for example detect=split")?;
+    Ok((key.trim().to_owned(), value.trim().to_owned()))
+}
+
+fn timeouts(text: &str) -> Result<Timeouts, String> {
+    let mut list = match text.split_once("..") {
+        Some((from, to)) => steps(duration(from)?, duration(to)?)?,
+        None => text.split(',').map(|t| duration(t.trim())).collect::<Result<_, _>>()?,
+    };
+    list.sort_unstable();
+    list.dedup();
+    if list.first().is_some_and(|t| t.as_ps() == 0) {
+        return Err("a timeout of zero ends a flowlet at every packet: begin at 1ns or more".to_owned());
+    }
+    Ok(Timeouts(list))
+}
+
+/// From one time to another in steps of 1, 2, 5 times a power of ten, both ends included.
+fn steps(from: Duration, to: Duration) -> Result<Vec<Duration>, String> {
+    if from > to {
+        return Err(format!("{from} is longer than {to}"));
+    }
+    let mut list = vec![from, to];
+    let mut decade = 1u64;
+    while decade <= to.as_ps() {
+        let inside = [1, 2, 5].map(|step| Duration::from_ps(decade.saturating_mul(step)));
+        list.extend(inside.into_iter().filter(|t| *t > from && *t < to));
+        let Some(next) = decade.checked_mul(10) else { break };
+        decade = next;
+    }
+    Ok(list)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_take_steps_and_lists_are_sorted() {
+        let texts =
+            |text: &str| timeouts(text).unwrap().0.iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!(texts("1us..10us"), ["1us", "2us", "5us", "10us"]);
+        assert_eq!(texts("300ns..1.5us"), ["300ns", "500ns", "1us", "1.5us"]);
+        assert_eq!(texts("500us,50us,500us"), ["50us", "500us"]);
+        assert!(timeouts("5us..1us").is_err() && timeouts("0ns,1us").is_err() && timeouts("soon").is_err());
+    }
+}

@@ -1,0 +1,158 @@
+//! `sluice flowlets`: how long are the flowlets of a capture, and what do load balancers make of them. What may not
+//! live here: how flowlets are counted.
+
+mod args;
+mod csv;
+mod json;
+mod plot;
+mod text;
+
+pub(crate) use args::FlowletsArgs;
+
+use crate::fail::Failure;
+use crate::files::{Folder, pretty};
+use crate::resolve;
+use sluice_asic::chip::ChipSpec;
+use sluice_asic::units::{Bytes, Duration};
+use sluice_fabric::flowlets::census::{self, Census};
+use sluice_fabric::flowlets::elastic::{Paths, Settled, settle};
+use sluice_fabric::flowlets::flow_key;
+use sluice_fabric::flowlets::through::{Outcome, Trace, Uplinks, through};
+use sluice_pcaps::capture::{CaptureReader, CaptureTime};
+use sluice_pcaps::samples;
+use std::io::Write;
+use std::path::Path;
+
+/// A program, the timeout that it ran with if it has one, and what came out.
+struct Trial {
+    program: String,
+    timeout: Option<Duration>,
+    outcome: Outcome,
+}
+
+/// Everything that was found; what was not asked for is absent.
+struct Report<'a> {
+    args: &'a FlowletsArgs,
+    census: Option<census::Report>,
+    trials: Vec<Trial>,
+    settled: Vec<(Duration, Settled)>,
+}
+
+/// Packets of the elastic experiment, as rates count them (facts: letflow §3.2).
+const PACKET: Bytes = Bytes(1_500);
+
+/// Counts, sends, settles, as asked.
+pub(crate) fn run(args: &FlowletsArgs, as_json: bool) -> Result<(), Failure> {
+    let chip = resolve::chip(&args.chip)?;
+    let mut report = Report { args, census: None, trials: Vec::new(), settled: Vec::new() };
+    if args.input.is_some() || args.elastic.is_empty() || !args.through.is_empty() {
+        let (census, trace) = read(args)?;
+        report.census = Some(census);
+        report.trials = trials(args, &trace, &chip)?;
+    }
+    if !args.elastic.is_empty() {
+        report.settled = settled(args, &chip)?;
+    }
+    if let Some(dir) = &args.output {
+        write_files(dir, &report)?;
+    }
+    let mut out = std::io::stdout().lock();
+    if as_json {
+        write!(out, "{}", pretty(&json::value(&report)))?;
+    } else {
+        write!(out, "{}", text::text(&report))?;
+    }
+    Ok(())
+}
+
+/// The capture's flowlets, and its frames if a program wants them.
+fn read(args: &FlowletsArgs) -> Result<(census::Report, Trace), Failure> {
+    let bad = |e: sluice_pcaps::capture::CaptureError| Failure::with_help(&e, e.help());
+    let mut reader = match &args.input {
+        Some(path) => CaptureReader::open(path).map_err(bad)?,
+        None => {
+            CaptureReader::from_bytes(samples::FLOWLETS, "flowlets.pcap (embedded sample)").map_err(bad)?
+        }
+    };
+    let timeouts: Vec<u64> = args.timeouts.0.iter().map(|t| t.as_ps()).collect();
+    let (mut census, mut trace) = (Census::new(&timeouts), Trace::default());
+    let mut origin: Option<CaptureTime> = None;
+    let mut latest = 0;
+    while let Some(frame) = reader.next_frame().map_err(bad)? {
+        let origin = *origin.get_or_insert(frame.time);
+        // Captures of several queues have small steps back: such a frame comes at the time of the one before it.
+        latest = latest.max(frame.time.ps_since(origin).unwrap_or(0));
+        match flow_key(frame.data) {
+            Some(key) => census.add(key, latest, frame.orig_len),
+            None => census.skip(),
+        }
+        if !args.through.is_empty() {
+            trace.push(latest, frame.data, frame.orig_len);
+        }
+    }
+    Ok((census.finish(), trace))
+}
+
+/// Every program at every timeout.
+fn trials(args: &FlowletsArgs, trace: &Trace, chip: &ChipSpec) -> Result<Vec<Trial>, Failure> {
+    let mut trials = Vec::new();
+    let uplinks = Uplinks { chip, step: args.skew, rate: args.uplinks, seed: args.seed };
+    for name in &args.through {
+        let stage = resolve::stage(name)?;
+        let known: Vec<String> = stage.params().into_iter().map(|p| p.key).collect();
+        // What only one of several programs has is for that one.
+        let sets: Vec<(String, String)> = args
+            .sets
+            .iter()
+            .filter(|(key, _)| args.through.len() == 1 || known.contains(key))
+            .cloned()
+            .collect();
+        let timed = known.iter().any(|key| key == "timeout") && !sets.iter().any(|(key, _)| key == "timeout");
+        let timeouts: Vec<Option<Duration>> =
+            if timed { args.timeouts.0.iter().copied().map(Some).collect() } else { vec![None] };
+        for timeout in timeouts {
+            let mut sets = sets.clone();
+            sets.extend(timeout.map(|t| ("timeout".to_owned(), t.to_string())));
+            let outcome = through(trace, stage, &sets, &uplinks).map_err(Failure::input)?;
+            trials.push(Trial { program: name.clone(), timeout, outcome });
+        }
+    }
+    Ok(trials)
+}
+
+/// The elastic experiment at every timeout.
+fn settled(args: &FlowletsArgs, chip: &ChipSpec) -> Result<Vec<(Duration, Settled)>, Failure> {
+    let coin = if args.coin.is_empty() { vec![1; args.elastic.len()] } else { args.coin.clone() };
+    let paths = Paths { rates: args.elastic.clone(), coin, flows: args.flows, packet: PACKET };
+    let at =
+        |t: &Duration| Ok((*t, settle(&paths, *t, args.packets, args.seed, chip).map_err(Failure::input)?));
+    args.timeouts.0.iter().map(at).collect()
+}
+
+fn write_files(dir: &Path, report: &Report<'_>) -> Result<(), Failure> {
+    let mut folder = Folder::default();
+    folder.text(dir, "flowlets.json", "sluice.flowlets/1", "all figures", &pretty(&json::value(report)))?;
+    if let Some(census) = &report.census {
+        folder.text(dir, "flowlets.csv", "csv", "flowlets by timeout", &csv::census(census))?;
+        let plot = plot::census(census)?;
+        folder.text(dir, "flowlets.svg", "svg", "flowlets and their mean size by timeout", &plot)?;
+    }
+    if !report.trials.is_empty() {
+        folder.text(
+            dir,
+            "order.csv",
+            "csv",
+            "reordering by program and timeout",
+            &csv::trials(&report.trials),
+        )?;
+        let plot = plot::trials(report)?;
+        folder.text(dir, "order.svg", "svg", "reordered packets by timeout", &plot)?;
+    }
+    if !report.settled.is_empty() {
+        let table = csv::settled(&report.settled);
+        folder.text(dir, "elastic.csv", "csv", "flows, traffic and flowlets by path and timeout", &table)?;
+        let plot = plot::settled(report)?;
+        folder.text(dir, "elastic.svg", "svg", "share of flows by path and timeout", &plot)?;
+    }
+    folder.finish(dir)
+}

@@ -1,0 +1,60 @@
+//! Drawings against the timeout. What may not live here: where the points come from.
+
+use super::Report;
+use crate::fail::Failure;
+use crate::plot::{Chart, Style};
+use sluice_fabric::flowlets::census;
+
+/// A chart over timeouts.
+fn chart(title: &str, y: &str) -> Chart {
+    Chart { log_x: true, ..Chart::new(title, "timeout, us", y) }
+}
+
+fn micros(ps: u64) -> f64 {
+    ps as f64 / 1e6
+}
+
+/// Packets of a flowlet.
+pub(super) fn census(c: &census::Report) -> Result<String, Failure> {
+    let mut chart = chart("Flowlets by timeout", "packets of a flowlet");
+    let curve = |of: fn(&census::Row) -> f64| c.rows.iter().map(|r| (micros(r.timeout_ps), of(r))).collect();
+    chart.line("mean", curve(|r| r.packets.mean), Style::Marked);
+    chart.line("median", curve(|r| r.packets.median as f64), Style::Marked);
+    chart.line("99 %", curve(|r| r.packets.p99 as f64), Style::Marked);
+    chart.svg()
+}
+
+/// Reordered packets in percent by program; one without timeout is the same at all of them.
+pub(super) fn trials(report: &Report<'_>) -> Result<String, Failure> {
+    let mut chart = chart("Reordered packets by timeout", "percent of the packets");
+    let times: Vec<f64> = report.args.timeouts.0.iter().map(|t| micros(t.as_ps())).collect();
+    for of_one in report.trials.chunk_by(|a, b| a.program == b.program) {
+        let percent = |r: sluice_fabric::flowlets::order::Reordering| {
+            100.0 * r.reordered as f64 / r.packets.max(1) as f64
+        };
+        let points = match of_one {
+            [only] if only.timeout.is_none() => {
+                times.iter().map(|x| (*x, percent(only.outcome.reordering))).collect()
+            }
+            all => all
+                .iter()
+                .filter_map(|t| Some((micros(t.timeout?.as_ps()), percent(t.outcome.reordering))))
+                .collect(),
+        };
+        chart.line(of_one.first().map_or("", |t| &t.program), points, Style::Marked);
+    }
+    chart.svg()
+}
+
+/// Flows on each path, found and expected.
+pub(super) fn settled(report: &Report<'_>) -> Result<String, Failure> {
+    let mut chart = chart("Flows by path and timeout", "flows");
+    for (path, rate) in report.args.elastic.iter().enumerate() {
+        let found = report.settled.iter().map(|(t, s)| (micros(t.as_ps()), s.flows[path])).collect();
+        chart.line(&format!("path {path}, {rate}"), found, Style::Marked);
+        let expected =
+            report.settled.iter().filter_map(|(t, s)| Some((micros(t.as_ps()), s.expected.as_ref()?[path])));
+        chart.line(&format!("path {path}, fixed point"), expected.collect(), Style::Line);
+    }
+    chart.svg()
+}

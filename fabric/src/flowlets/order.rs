@@ -1,0 +1,100 @@
+//! How far out of order packets of flows arrive (RFC 4737). What may not live here: why.
+
+/// A packet as it arrived: its flow, its number within the flow, when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Arrival {
+    /// When it arrived, ps.
+    pub ps: u64,
+    /// Its flow, counted from 0.
+    pub flow: u32,
+    /// Its number within the flow as sent, from 0.
+    pub number: u32,
+}
+
+/// Reordering over all flows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reordering {
+    /// Packets that arrived.
+    pub packets: u64,
+    /// Packets behind a later one of their flow (type-P-reordered).
+    pub reordered: u64,
+    /// Packets that came behind at least three later ones: as many duplicate acknowledgements make a sender of TCP
+    /// send again (3-reordered).
+    pub by_three: u64,
+    /// Flows with a reordered packet.
+    pub flows: u64,
+    /// Most packets that a packet came too late by (reordering extent).
+    pub extent: u64,
+    /// Longest time that a packet arrived behind the first later one of its flow, ps: what a buffer must bridge.
+    pub late_ps: u64,
+}
+
+/// Measures; packets that arrive at one instant count as in order of their numbers.
+#[must_use]
+pub fn measure(mut arrivals: Vec<Arrival>) -> Reordering {
+    arrivals.sort_unstable_by_key(|a| (a.flow, a.ps, a.number));
+    let mut found = Reordering { packets: arrivals.len() as u64, ..Reordering::default() };
+    for flow in arrivals.chunk_by(|a, b| a.flow == b.flow) {
+        let before = found.reordered;
+        one_flow(flow, &mut found);
+        found.flows += u64::from(found.reordered > before);
+    }
+    found
+}
+
+/// One flow in order of arrival.
+fn one_flow(flow: &[Arrival], found: &mut Reordering) {
+    // Packets that are larger than all before them, in order: the only ones that an early arrival can be first of.
+    let mut records: Vec<(u32, usize)> = Vec::new();
+    for (at, packet) in flow.iter().enumerate() {
+        let first_later = records.partition_point(|(number, _)| *number < packet.number);
+        let Some((_, later_at)) = records.get(first_later) else {
+            records.push((packet.number, at));
+            continue;
+        };
+        found.reordered += 1;
+        found.extent = found.extent.max((at - later_at) as u64);
+        found.late_ps = found.late_ps.max(packet.ps - flow[*later_at].ps);
+        let just_before = &flow[at.saturating_sub(3)..at];
+        found.by_three +=
+            u64::from(just_before.len() == 3 && just_before.iter().all(|p| p.number > packet.number));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn arrive(numbers: &[u32]) -> Vec<Arrival> {
+        (0..).zip(numbers).map(|(at, number)| Arrival { ps: at * 10, flow: 0, number: *number }).collect()
+    }
+
+    #[test]
+    fn one_packet_that_overtakes_three() {
+        let found = measure(arrive(&[0, 2, 3, 4, 1, 5]));
+        let wanted = Reordering { packets: 6, reordered: 1, by_three: 1, flows: 1, extent: 3, late_ps: 30 };
+        assert_eq!(found, wanted);
+        assert_eq!(measure(arrive(&[0, 2, 1, 3])).by_three, 0);
+        assert_eq!(measure(arrive(&[0, 1, 2])).reordered, 0);
+        let of_two = [Arrival { ps: 0, flow: 1, number: 1 }, Arrival { ps: 1, flow: 0, number: 0 }];
+        assert_eq!(measure(of_two.to_vec()).reordered, 0);
+    }
+
+    proptest! {
+        /// Against the definition, packet by packet.
+        #[test]
+        fn as_defined(numbers in Just((0..40u32).collect::<Vec<_>>()).prop_shuffle()) {
+            let found = measure(arrive(&numbers));
+            let (mut reordered, mut extent, mut by_three) = (0, 0, 0);
+            for (at, number) in numbers.iter().enumerate() {
+                if let Some(first) = numbers[..at].iter().position(|n| n > number) {
+                    reordered += 1;
+                    extent = extent.max((at - first) as u64);
+                    by_three += u64::from(at >= 3 && numbers[at - 3..at].iter().all(|n| n > number));
+                }
+            }
+            prop_assert_eq!((found.reordered, found.extent, found.by_three), (reordered, extent, by_three));
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! A shipped program on a chip with its default entries. What may not live here: packets.
+
+use sluice_asic::chip::ChipSpec;
+use sluice_asic::port::{FrontPort, PortMap};
+use sluice_pipeline::control::ControlState;
+use sluice_pipeline::engine::Engine;
+use sluice_pipeline::ir::Program;
+use sluice_pipeline::place::{Placement, place};
+use sluice_programs::{ProgramError, SetupError, StageProgram};
+use thiserror::Error;
+
+/// Why a program cannot be tried.
+#[derive(Debug, Error)]
+pub enum TrialError {
+    /// Parameters that it refuses.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
+    /// It does not fit the chip.
+    #[error("`{program}` does not fit {chip}: {reason}")]
+    NoFit {
+        /// The program.
+        program: String,
+        /// The chip.
+        chip: String,
+        /// Why not.
+        reason: String,
+    },
+    /// Its default entries cannot be made.
+    #[error(transparent)]
+    Setup(#[from] SetupError),
+    /// The device refuses ports, entries, or a packet.
+    #[error("`{program}` cannot run: {why}")]
+    Device {
+        /// The program.
+        program: String,
+        /// What the device says.
+        why: String,
+    },
+    /// The question itself makes no sense.
+    #[error("{0}")]
+    Question(String),
+}
+
+/// A program that is ready to run.
+pub(super) struct Placed {
+    pub(super) program: Program,
+    pub(super) placement: Placement,
+    pub(super) control: ControlState,
+    pub(super) ports: PortMap,
+}
+
+impl Placed {
+    pub(super) fn new(
+        stage: &dyn StageProgram,
+        sets: &[(String, String)],
+        chip: &ChipSpec,
+    ) -> Result<Placed, TrialError> {
+        let program = stage.build(sets)?;
+        let placement = place(&program, chip).map_err(|e| TrialError::NoFit {
+            program: stage.name().to_owned(),
+            chip: chip.name.clone(),
+            reason: e.reason(),
+        })?;
+        let device = |why: String| TrialError::Device { program: stage.name().to_owned(), why };
+        let ports = PortMap::default_for(chip).map_err(|e| device(e.to_string()))?;
+        let mut control = ControlState::new(&program);
+        for op in stage.default_setup(&program, &ports)?.ops {
+            control.apply(&program, op).map_err(|e| device(e.to_string()))?;
+        }
+        Ok(Placed { program, placement, control, ports })
+    }
+
+    pub(super) fn device(&self, why: impl ToString) -> TrialError {
+        TrialError::Device { program: self.program.name.clone(), why: why.to_string() }
+    }
+
+    pub(super) fn engine(&self) -> Result<Engine, TrialError> {
+        Engine::new(&self.program, &self.placement, &self.control).map_err(|e| self.device(e))
+    }
+
+    /// The front-panel port of a dev_port.
+    pub(super) fn front(&self, dev_port: u16) -> Option<FrontPort> {
+        let at = self.ports.front_ports().iter().position(|p| p.dev_port.number() == dev_port)?;
+        Some(FrontPort(at as u16))
+    }
+}

@@ -1,0 +1,156 @@
+//! A capture through a program and over its uplinks: in what order do the packets of flows arrive? What may not live
+//! here: what the program does.
+
+use super::order::{Arrival, Reordering, measure};
+use super::placed::Placed;
+pub use super::placed::TrialError;
+use super::{FlowKey, flow_key};
+use sluice_asic::chip::ChipSpec;
+use sluice_asic::port::FrontPort;
+use sluice_asic::units::{BitRate, Duration, Time};
+use sluice_pipeline::switch::{Left, Lost, RxFrame, Sink, Switch, SwitchConfig};
+use sluice_programs::StageProgram;
+use std::collections::BTreeMap;
+
+/// First uplink of a leaf's default entries.
+const FIRST_UPLINK: u16 = 8;
+/// Simulated time that the switch gets to empty itself.
+const DRAIN: Duration = Duration::from_nanos(100_000_000);
+
+/// Frames with the flows that they belong to, in order of time.
+#[derive(Clone, Debug, Default)]
+pub struct Trace {
+    frames: Vec<Sent>,
+    flows: BTreeMap<FlowKey, (u32, u32)>,
+}
+
+#[derive(Clone, Debug)]
+struct Sent {
+    ps: u64,
+    /// Flow and number within it; none without IP.
+    of: Option<(u32, u32)>,
+    bytes: Vec<u8>,
+    orig_len: u32,
+}
+
+impl Trace {
+    /// A frame at this time, ps since the first one.
+    pub fn push(&mut self, ps: u64, bytes: &[u8], orig_len: u32) {
+        let next = self.flows.len() as u32;
+        let of = flow_key(bytes).map(|key| {
+            let flow = self.flows.entry(key).or_insert((next, 0));
+            flow.1 += 1;
+            (flow.0, flow.1 - 1)
+        });
+        self.frames.push(Sent { ps, of, bytes: bytes.to_vec(), orig_len });
+    }
+
+    /// Frames.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.frames.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.frames.is_empty()
+    }
+}
+
+/// What stands between the trace and its receivers.
+#[derive(Clone, Debug)]
+pub struct Uplinks<'a> {
+    /// The chip.
+    pub chip: &'a ChipSpec,
+    /// What each uplink delays more than the one before it.
+    pub step: Duration,
+    /// Rate of the uplinks, if it is not that of the ports.
+    pub rate: Option<BitRate>,
+    /// Seed of draws.
+    pub seed: u64,
+}
+
+/// What arrived.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// Order of the packets of flows.
+    pub reordering: Reordering,
+    /// Packets lost in the switch.
+    pub lost: u64,
+    /// Packets by uplink, from the first on.
+    pub uplinks: Vec<u64>,
+}
+
+/// Sends a trace into port 0.
+///
+/// # Errors
+/// When the program does not run with these parameters on this chip.
+pub fn through(
+    trace: &Trace,
+    stage: &dyn StageProgram,
+    sets: &[(String, String)],
+    uplinks: &Uplinks<'_>,
+) -> Result<Outcome, TrialError> {
+    let placed = Placed::new(stage, sets, uplinks.chip)?;
+    let fronts = FIRST_UPLINK..placed.ports.front_ports().len() as u16;
+    let dev_port = |front: u16| placed.ports.front(FrontPort(front)).map(|p| p.dev_port.number());
+    let speeds = |rate: BitRate| fronts.clone().filter_map(|f| Some((dev_port(f)?, rate))).collect();
+    let port_speeds = uplinks.rate.map(speeds).unwrap_or_default();
+    let config = SwitchConfig { seed: uplinks.seed, port_speeds, ..SwitchConfig::default() };
+    let (control, engine) = (placed.control.clone(), placed.engine()?);
+    let mut switch = Switch::new(&placed.program, &placed.placement, &placed.ports, control, engine, config)
+        .map_err(|e| placed.device(e))?;
+    let from = placed.ports.front(FrontPort(0)).ok_or_else(|| placed.device("there is no port 0"))?.dev_port;
+    let mut sink = Arrivals {
+        placed: &placed,
+        trace,
+        step: uplinks.step,
+        arrivals: Vec::new(),
+        lost: 0,
+        uplinks: vec![],
+    };
+    let mut last = Time::ORIGIN;
+    for (tag, frame) in (0..).zip(&trace.frames) {
+        last = Time::from_ps(frame.ps);
+        let rx = RxFrame { bytes: &frame.bytes, orig_len: frame.orig_len, tag };
+        switch.rx(from, last, rx).map_err(|e| placed.device(e))?;
+        // Nothing comes before the next frame, so the switch may run up to just before this one.
+        switch.advance(Time::from_ps(frame.ps.saturating_sub(1)), &mut sink).map_err(|e| placed.device(e))?;
+    }
+    switch.advance(last + DRAIN, &mut sink).map_err(|e| placed.device(e))?;
+    Ok(Outcome { reordering: measure(sink.arrivals), lost: sink.lost, uplinks: sink.uplinks })
+}
+
+struct Arrivals<'a> {
+    placed: &'a Placed,
+    trace: &'a Trace,
+    step: Duration,
+    arrivals: Vec<Arrival>,
+    lost: u64,
+    uplinks: Vec<u64>,
+}
+
+impl Arrivals<'_> {
+    /// The frame that a tag names; packets that the switch made are of no flow.
+    fn frame(&self, tag: u64) -> Option<&Sent> {
+        self.trace.frames.get(usize::try_from(tag).ok()?)
+    }
+}
+
+impl Sink for Arrivals<'_> {
+    fn sent(&mut self, packet: &Left, _: &[u8], _: &[u8]) {
+        let uplink = self.placed.front(packet.egress_port).and_then(|f| f.0.checked_sub(FIRST_UPLINK));
+        let Some((flow, number)) = self.frame(packet.tag).and_then(|f| f.of) else { return };
+        if let Some(uplink) = uplink.map(usize::from) {
+            self.uplinks.resize(self.uplinks.len().max(uplink + 1), 0);
+            self.uplinks[uplink] += 1;
+        }
+        let delay = self.step * u64::from(uplink.unwrap_or(0));
+        self.arrivals.push(Arrival { ps: (packet.last_bit + delay).as_ps(), flow, number });
+    }
+
+    fn lost(&mut self, packet: &Lost, _: &[u8], _: &[u8]) {
+        self.lost += u64::from(self.frame(packet.tag).is_some());
+    }
+}

@@ -1,0 +1,325 @@
+//! `flare`: flowlets go where the traffic sent so far falls furthest short of its target.
+//!
+//! Every path of a group has an equal target (a path of weight 2 is two); bytes are counted by path, and a new
+//! flowlet takes the path that has carried least. It is the control that shows why a random choice wins: the split
+//! is as even as its targets, whatever the paths behind them can carry (Kandula et al., CCR 2007; facts: letflow
+//! §4.5).
+//!
+//! A packet can be charged only behind the flowlet's member, and a candidate is needed before it, so the least
+//! charged path cannot be known by the packet itself. The packet generator visits every group once a period: its
+//! packet reads the charges, finds the least, and comes back by resubmit to write it where heads read it. Between
+//! two visits all heads of a group take one path. What may not live here: the leaf around it ([`crate::leaf`]), how
+//! flowlets are told apart ([`crate::flowlet`]).
+
+use crate::balance::Numbers;
+use crate::catalog::{ProgramError, StageProgram};
+use crate::flowlet::{self, Compare, Detect, Spec, Tick};
+use crate::leaf::generator::{MADE, generator, visit};
+use crate::leaf::{self, Leaf, Sizes};
+use crate::setup::{Setup, SetupError};
+use crate::spray;
+use sluice_asic::port::PortMap;
+use sluice_asic::units::Duration;
+use sluice_pipeline::build::params::{self, ParamInfo, Params as _};
+use sluice_pipeline::build::*;
+use sluice_pipeline::ir::Program;
+
+const NAME: &str = "flare";
+const SUMMARY: &str =
+    "Sends every flowlet over the uplink that falls furthest short of its share of the bytes";
+
+/// Most paths of a group: three bits of a charge say whose it is.
+const PATHS: u32 = 8;
+
+/// What users can set on `flare`.
+#[derive(Clone, Debug, PartialEq, Eq, params::Params)]
+pub struct Params {
+    /// Gap between packets of a flow that ends a flowlet
+    #[param(expects = "a time such as 100us")]
+    pub timeout: Duration,
+    /// Entries of the flowlet table, a power of two
+    #[param(range = 2..=131_072)]
+    pub flowlets: u32,
+    /// Unit of the stamps that are compared
+    #[param(expects = "1ns, 256ns or 1024ns")]
+    pub tick: Tick,
+    /// How often the least charged path of a group is found anew
+    #[param(expects = "a time such as 1us")]
+    pub period: Duration,
+    /// Targets of the uplinks, front-panel ports 8 and up; eight in all take every stage of a Tofino
+    #[param(expects = "a comma-separated list of 2 to 8 numbers that add up to at most 8")]
+    pub weights: Numbers,
+    /// IPv4 routes that the table must hold; a quarter as many IPv6 routes
+    #[param(range = 16..=1_000_000)]
+    pub routes: u32,
+    /// Groups of uplinks; those with the lowest numbers are visited
+    #[param(range = 4..=4_096)]
+    pub groups: u32,
+    /// Groups that the packet generator visits, from number 0 on
+    #[param(range = 2..=4_096)]
+    pub visited: u32,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Params {
+            timeout: Duration::from_micros(100),
+            flowlets: 32_768,
+            tick: Tick::Ns256,
+            period: Duration::from_micros(1),
+            weights: Numbers(vec![1; 4]),
+            routes: 4_096,
+            groups: 256,
+            visited: 4,
+        }
+    }
+}
+
+impl Params {
+    fn spec(&self) -> Spec {
+        Spec {
+            detect: Detect::Pair,
+            entries: self.flowlets,
+            timeout: self.timeout,
+            tick: self.tick,
+            compare: Compare::Gt,
+        }
+    }
+
+    fn check(&self) -> Result<(), ProgramError> {
+        self.spec().check(NAME)?;
+        leaf::weights(NAME, &self.weights)?;
+        let refuse = |key, found: String, expected: String| {
+            Err(ProgramError::Conflict { program: NAME, key, found, expected })
+        };
+        if self.weights.0.iter().sum::<u32>() > PATHS {
+            let expected =
+                format!("three bits say which path is charged, so targets add up to at most {PATHS}");
+            return refuse("weights", self.weights.to_string(), expected);
+        }
+        if self.visited > self.groups {
+            let expected = format!("there are {} groups", self.groups);
+            return refuse("visited", self.visited.to_string(), expected);
+        }
+        Ok(())
+    }
+}
+
+/// What a generated packet brings to its second pass
+#[derive(Header, Debug)]
+struct Found {
+    /// The least charge of the group
+    floor: Bits<32>,
+    /// The path that it is of
+    path: Bits<32>,
+}
+
+/// What charging needs
+#[derive(Header, Debug)]
+struct Meta {
+    /// The path that was behind when the group was visited
+    behind: Bits<32>,
+    /// Bytes of the packet, times eight
+    charge: Bits<32>,
+    /// What all charges of the group have in common: the least of the visit before
+    floor: Bits<32>,
+}
+
+/// What a visitor finds
+#[derive(Header, Debug)]
+struct Visit {
+    /// Charge of a path; behind the first round the lesser one of two, and so on
+    sent: Bits<32>,
+}
+
+/// Everything that the parts share.
+#[derive(Clone, Copy, Debug)]
+struct Parts {
+    found: Hdr<Found>,
+    t: Meta,
+    generator: TableRef,
+    path: RegisterActionRef,
+    floor: RegisterActionRef,
+    write: RegisterActionRef,
+}
+
+/// Declares the parser's way of a second pass, and the array of the least charges.
+#[stage_program]
+fn declare<'b>(ig: &GressBuilder<'b>, leaf: Leaf, first: StateRef<'b>, p: &Params) -> Parts {
+    let found = ig.header::<Found>();
+    let t = ig.metadata::<Meta>();
+    let flag = ig.intrinsic::<tna::Resubmitted>();
+    let start = ig.state().select(flag.resubmit_flag);
+    let parse_found = ig.state().extract(found);
+    start.on(1, parse_found).otherwise(first);
+    parse_found.otherwise(first);
+    ig.start(start);
+    let generator = generator(ig, leaf);
+    /// By group: the least charge of its paths when it was visited, and the path
+    let least = ig.register_pair::<32>(p.groups);
+    let path = ig.register_action(least, |r| r.out = r.hi);
+    let floor = ig.register_action(least, |r| r.out = r.lo);
+    let write = ig.register_action(least, |r| {
+        r.lo = found.floor;
+        r.hi = found.path;
+    });
+    Parts { found, t, generator, path, floor, write }
+}
+
+/// Before the candidate: heads read which path is behind, visitors what all charges have in common.
+#[stage_program]
+fn behind(ig: &GressBuilder<'_>, leaf: Leaf, f: Parts) {
+    let (m, t, found) = (leaf.m, f.t, f.found);
+    let (ethernet, ipv4, ipv6) = (leaf.h.ethernet, leaf.h.ipv4, leaf.h.ipv6);
+    let noted = ig.consume_label("The packet generator told a group which of its uplinks is behind");
+    // A 16-bit container gets into a 32-bit one through the hash unit only; times eight on the way.
+    let ipv4_length = ig
+        .hash::<32>(HashAlgorithm::Identity)
+        .inputs(list![constant::<13>(0), ipv4.total_len, constant::<3>(0)])
+        .build();
+    let ipv6_length = ig
+        .hash::<32>(HashAlgorithm::Identity)
+        .inputs(list![constant::<13>(0), ipv6.payload_len, constant::<3>(0)])
+        .build();
+    let ipv4_charge = ig.action(|a| t.charge = ipv4_length.get());
+    let ipv6_charge = ig.action(|a| t.charge = ipv6_length.get());
+    ig.control(|c| {
+        if m.group != 0 {
+            t.behind = f.path.execute(m.group);
+            if ipv4.is_valid() {
+                ipv4_charge.call();
+            } else if ipv6.is_valid() {
+                ipv6_charge.call();
+            }
+        } else if ethernet.ether_type == MADE {
+            if f.generator.apply().hit() {
+                if found.is_valid() {
+                    f.write.execute(ethernet.dst.slice::<15, 0, 16>());
+                    drop(noted);
+                } else {
+                    t.floor = f.floor.execute(ethernet.dst.slice::<15, 0, 16>());
+                }
+            }
+        }
+    });
+}
+
+/// Behind the candidate that chance drew: the path that is behind takes its place, and its port where it has one.
+#[stage_program]
+fn prefer(ig: &GressBuilder<'_>, leaf: Leaf, f: Parts) {
+    let (m, t) = (leaf.m, f.t);
+    let prefer = ig.action(|a| m.candidate = m.generation | t.behind);
+    ig.control(|c| {
+        if m.group != 0 {
+            prefer.call();
+        }
+    });
+}
+
+/// Behind the member: it is charged; visitors take the common part off all charges and find the least.
+#[stage_program]
+fn charge(ig: &GressBuilder<'_>, leaf: Leaf, f: Parts, p: &Params) {
+    let (m, t, found, ethernet) = (leaf.m, f.t, f.found, leaf.h.ethernet);
+    let resubmit = ig.intrinsic::<tna::ForResubmit>();
+    let paths = p.weights.0.iter().sum::<u32>() as usize;
+    let mut visits = Vec::new();
+    for path in 0..paths {
+        let visit = ig.metadata::<Visit>();
+        /// By group: bytes sent over this path, times eight, and the path's number
+        let sent = ig.register::<32>(size(p.groups).init(path as u64));
+        let pay = ig.register_action(sent, |r| r.value += t.charge);
+        let rebase = ig.register_action(sent, |r| {
+            r.value -= t.floor;
+            r.out = r.value;
+        });
+        ig.control(|c| {
+            if m.group != 0 {
+                if m.member == path as u64 {
+                    pay.execute(m.group);
+                }
+            } else if m.made && !found.is_valid() {
+                visit.sent = rebase.execute(ethernet.dst.slice::<15, 0, 16>());
+            }
+        });
+        visits.push(visit.sent);
+    }
+    // The least of neighbours, of pairs, of fours: its low bits say whose it is.
+    while visits.len() > 1 {
+        let rounds = visits.clone();
+        /// One round
+        let lesser = ig.action(|a| {
+            for pair in rounds.chunks_exact(2) {
+                pair[0] = pair[0].min(pair[1]);
+            }
+        });
+        ig.control(|c| {
+            if m.made && !found.is_valid() {
+                lesser.call();
+            }
+        });
+        visits = visits.into_iter().step_by(2).collect();
+    }
+    let least = visits.first().copied().unwrap_or(t.floor);
+    /// Comes again to write what it found
+    let again = ig.action(|a| {
+        found.floor = least & 0xffff_fff8;
+        found.path = least & 7;
+        resubmit.resubmit_type = 1;
+    });
+    ig.control(|c| {
+        if m.made && !found.is_valid() {
+            again.call();
+        }
+    });
+}
+
+fn program(p: &Params) -> Result<Program, ProgramError> {
+    p.check()?;
+    let b = Builder::new(NAME, SUMMARY);
+    let ig = b.ingress();
+    let (leaf, first) = leaf::declare(&ig, Sizes::new(p.routes, p.groups), true);
+    let f = declare(&ig, leaf, first, p);
+    leaf::route(&ig, leaf);
+    spray::draw(&ig, leaf);
+    behind(&ig, leaf, f);
+    leaf::propose(&ig, leaf);
+    prefer(&ig, leaf, f);
+    flowlet::keep(&ig, leaf, p.spec());
+    charge(&ig, leaf, f, p);
+    leaf::send(&ig, leaf).resubmit(1, f.found);
+    leaf::egress(&b.egress());
+    b.finish(p).map_err(|diags| ProgramError::Illegal { program: NAME, diags })
+}
+
+/// The program `flare`.
+#[derive(Clone, Copy, Debug)]
+pub struct Flare;
+
+impl StageProgram for Flare {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn summary(&self) -> &'static str {
+        SUMMARY
+    }
+
+    fn params(&self) -> Vec<ParamInfo> {
+        Params::default().list()
+    }
+
+    fn build(&self, sets: &[(String, String)]) -> Result<Program, ProgramError> {
+        program(&leaf::set(Params::default(), sets, NAME)?)
+    }
+
+    fn default_setup(&self, built: &Program, ports: &PortMap) -> Result<Setup, SetupError> {
+        let p: Params = leaf::built_with(built);
+        let mut ops = leaf::operations(built, ports, &p.weights.0)?;
+        visit(&mut ops, ports, p.visited, p.period)?;
+        Ok(Setup { ops: ops.into_vec(), port_speeds: Vec::new() })
+    }
+
+    fn p4(&self) -> &'static str {
+        concat!(include_str!("../leaf/types.p4"), include_str!("choose.p4"), include_str!("../leaf/pipe.p4"))
+    }
+}
