@@ -7,6 +7,7 @@ mod fail;
 mod files;
 mod r#gen;
 mod headroom;
+mod plot;
 mod polarization;
 mod programs;
 mod replay;

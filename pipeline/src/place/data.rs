@@ -22,6 +22,17 @@ pub struct FieldSlice {
     pub at: u8,
 }
 
+impl FieldSlice {
+    /// Whether some bit of the container is in both.
+    #[must_use]
+    pub fn meets(&self, other: &FieldSlice) -> bool {
+        let end = |s: &FieldSlice| u16::from(s.at) + s.width;
+        self.container == other.container
+            && u16::from(self.at) < end(other)
+            && u16::from(other.at) < end(self)
+    }
+}
+
 /// Where a header's validity bit is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PovBit {

@@ -10,7 +10,7 @@ use super::bits;
 use super::data::{Owner, PhvAllocation};
 use crate::entity::{Entity, EntityMap};
 use crate::flow::{Effects, Flow, Node, NodeKind, Var};
-use crate::ir::{Intrinsic, PrimitiveKind, Program};
+use crate::ir::{Field, Intrinsic, PrimitiveKind, Program};
 use petgraph::algo::toposort;
 use petgraph::graph::DiGraph;
 use sluice_asic::gress::Gress;
@@ -202,7 +202,8 @@ pub fn node_name(program: &Program, flow: &Flow, node: Node) -> String {
 }
 
 fn gress_edges(program: &Program, flow: &Flow, gress: Gress, phv: &PhvAllocation) -> Vec<Edge> {
-    let effects: EntityMap<Node, Effects> = flow.nodes.keys().map(|n| flow.effects(program, n)).collect();
+    let effects: EntityMap<Node, Effects> =
+        flow.nodes.keys().map(|n| overwritten(phv, flow.effects(program, n))).collect();
     let mut edges = Vec::new();
     for a in flow.nodes.keys() {
         for b in flow.nodes.keys().skip(a.index() + 1).filter(|&b| !flow.exclusive(a, b)) {
@@ -232,6 +233,18 @@ fn gress_edges(program: &Program, flow: &Flow, gress: Gress, phv: &PhvAllocation
         }
     }
     edges
+}
+
+/// Effects with everything counted as written that has a bit in common with what is: fields that take turns in a
+/// container.
+fn overwritten(phv: &PhvAllocation, mut effects: Effects) -> Effects {
+    let bits = |v: Var| bits::slices(phv, v);
+    let written: Vec<_> = effects.writes.iter().flat_map(|v| bits(*v)).collect();
+    let lost = |f: &Field| bits(Var::Field(*f)).iter().any(|s| written.iter().any(|w| w.meets(s)));
+    effects.writes.extend(phv.fields.keys().filter(lost).map(Var::Field));
+    effects.writes.sort_unstable();
+    effects.writes.dedup();
+    effects
 }
 
 /// The first element of two sorted lists that both have.

@@ -12,3 +12,4 @@ mod incremental;
 mod masked;
 mod profiles;
 mod range;
+mod turns;

@@ -6,8 +6,9 @@
 //! A gateway sees the first four bytes of one exact crossbar group and twelve hash bits. Tests against
 //! constants and validity bits go to the bytes, in any bit pattern; what finds no byte goes to hash bits.
 //! Equality of two fields uses the four bytes above, which the hardware XORs into the first four, or hash
-//! bits (a hash is linear, so a hash bit can be the XOR of two field bits). Magnitudes only work on hash
-//! bits, in codes of four bits.
+//! bits (a hash is linear, so a hash bit can be the XOR of two field bits). Magnitudes go to hash bits, in codes
+//! of four bits; one that is wider than they are goes to the bytes, as values under masks of which each takes
+//! a row, and if those are too many its low bits to the codes.
 
 use super::super::bits::{ByteRef, PhvView};
 use crate::flow::Var;
@@ -46,9 +47,16 @@ enum Test {
     Equals(Operand),
     /// Two operands are equal.
     Same(Operand, Operand),
-    /// Below a constant.
+    /// Below a constant, by codes.
     Below(Operand, u128),
+    /// Below a constant, by values under masks.
+    Under(Operand, u128),
+    /// Below a constant, this many low bits by codes and the rest by values under masks.
+    Split(Operand, u128, u16),
 }
+
+/// Rows up to which a magnitude is tested by values under masks alone, which leaves hash bits to others.
+const MASKED_ROWS: u32 = 2;
 
 /// Maps a condition onto a gateway.
 ///
@@ -62,7 +70,8 @@ pub(crate) fn demand(
     at: Loc,
 ) -> Result<GatewayDemand, Diag> {
     let mut tests = Vec::new();
-    let (yes, no) = rows(program, cond, &mut tests).map_err(|why| {
+    let codes = mau.gateway_hash_bits as u16;
+    let (yes, no) = rows(program, codes, cond, &mut tests).map_err(|why| {
         Diag::error(at, format!("no gateway can decide this condition: {why}")).help(
             "compute the difference or a flag in an action of an earlier stage and test that, or use a table",
         )
@@ -93,31 +102,33 @@ pub(crate) fn demand(
 
 /// Rows that the condition and its negation need when each is written as alternatives of joint tests;
 /// collects the tests.
-fn rows(program: &Program, cond: &Cond, tests: &mut Vec<Test>) -> Result<(u32, u32), String> {
+fn rows(program: &Program, codes: u16, cond: &Cond, tests: &mut Vec<Test>) -> Result<(u32, u32), String> {
     Ok(match cond {
         Cond::Valid(h) => {
             tests.push(Test::Equals(Operand { var: Var::Valid(*h), lo: 0, width: 1 }));
             (1, 1)
         }
         Cond::Not(inner) => {
-            let (yes, no) = rows(program, inner, tests)?;
+            let (yes, no) = rows(program, codes, inner, tests)?;
             (no, yes)
         }
         Cond::And(a, b) => {
-            let ((ya, na), (yb, nb)) = (rows(program, a, tests)?, rows(program, b, tests)?);
+            let ((ya, na), (yb, nb)) = (rows(program, codes, a, tests)?, rows(program, codes, b, tests)?);
             (ya.saturating_mul(yb), na.saturating_add(nb))
         }
         Cond::Or(a, b) => {
-            let ((ya, na), (yb, nb)) = (rows(program, a, tests)?, rows(program, b, tests)?);
+            let ((ya, na), (yb, nb)) = (rows(program, codes, a, tests)?, rows(program, codes, b, tests)?);
             (ya.saturating_add(yb), na.saturating_mul(nb))
         }
         Cond::Cmp(op, a, b) => {
-            let (test, negated) = comparison(program, *op, a, b)?;
+            let (test, negated) = comparison(program, codes, *op, a, b)?;
             tests.push(test);
             let (yes, no) = match test {
                 Test::Constant => (1, 1),
                 Test::Equals(o) | Test::Same(o, _) => (1, u32::from(o.width).max(1)),
                 Test::Below(o, c) => below_rows(o.width, c),
+                Test::Under(o, c) => under_rows(o.width, c),
+                Test::Split(o, c, codes) => split_rows(o.width, c, codes),
             };
             if negated { (no, yes) } else { (yes, no) }
         }
@@ -125,7 +136,7 @@ fn rows(program: &Program, cond: &Cond, tests: &mut Vec<Test>) -> Result<(u32, u
 }
 
 /// A comparison as a test, and whether the test must fail for it to hold.
-fn comparison(program: &Program, op: CmpOp, a: &Expr, b: &Expr) -> Result<(Test, bool), String> {
+fn comparison(program: &Program, codes: u16, op: CmpOp, a: &Expr, b: &Expr) -> Result<(Test, bool), String> {
     let (a, b) = (operand(program, a)?, operand(program, b)?);
     let (x, c, op) = match (a, b) {
         (Side::Bits(x), Side::Bits(y)) => {
@@ -142,10 +153,10 @@ fn comparison(program: &Program, op: CmpOp, a: &Expr, b: &Expr) -> Result<(Test,
     Ok(match op {
         CmpOp::Eq => (Test::Equals(x), false),
         CmpOp::Ne => (Test::Equals(x), true),
-        CmpOp::Lt => (below(x, c), false),
-        CmpOp::Ge => (below(x, c), true),
-        CmpOp::Le => (below(x, c.saturating_add(1)), false),
-        CmpOp::Gt => (below(x, c.saturating_add(1)), true),
+        CmpOp::Lt => (below(codes, x, c), false),
+        CmpOp::Ge => (below(codes, x, c), true),
+        CmpOp::Le => (below(codes, x, c.saturating_add(1)), false),
+        CmpOp::Gt => (below(codes, x, c.saturating_add(1)), true),
     })
 }
 
@@ -160,14 +171,17 @@ const fn mirrored(op: CmpOp) -> CmpOp {
 }
 
 /// `x < c`; below a power of two is a test of the upper bits.
-fn below(x: Operand, c: u128) -> Test {
+fn below(codes: u16, x: Operand, c: u128) -> Test {
     if c == 0 || (x.width < 128 && c >= 1 << x.width) {
         Test::Constant
     } else if c.is_power_of_two() {
         let k = c.trailing_zeros() as u16;
         Test::Equals(Operand { lo: x.lo + k, width: x.width - k, ..x })
-    } else {
+    } else if x.width <= codes {
         Test::Below(x, c)
+    } else {
+        let (yes, no) = under_rows(x.width, c);
+        if yes.min(no) <= MASKED_ROWS { Test::Under(x, c) } else { Test::Split(x, c, codes) }
     }
 }
 
@@ -180,6 +194,22 @@ fn below_rows(width: u16, c: u128) -> (u32, u32) {
     let yes = (0..digits).filter(|&i| nibble(i) > 0).count() as u32;
     let no = (1..digits).filter(|&i| nibble(i) < full(i)).count() as u32 + 1;
     (yes, no)
+}
+
+/// Rows for `x < c` and for its negation, with a value and a mask each: one for every 1 in `c`, where `x` has its
+/// first difference, and one for every 0 above the last 1 and for `c` itself with any bits behind.
+fn under_rows(width: u16, c: u128) -> (u32, u32) {
+    let ones = c.count_ones();
+    (ones, u32::from(width).saturating_sub(c.trailing_zeros()) - ones + 1)
+}
+
+/// Rows for `x < c` and for its negation, with `codes` low bits in codes: where the upper bits differ first, and one
+/// value of the upper bits together with every row of the codes.
+fn split_rows(width: u16, c: u128, codes: u16) -> (u32, u32) {
+    let (upper, lower) = (c >> codes, c & ((1 << codes) - 1));
+    let ones = upper.count_ones();
+    let (yes, no) = below_rows(codes, lower);
+    (ones + yes, u32::from(width - codes) - ones + no)
 }
 
 /// One side of a comparison.
@@ -226,8 +256,10 @@ impl Layout<'_> {
     /// Gives every test its bytes and bits; the error says what is needed.
     fn place(&mut self, tests: &[Test]) -> Result<(), String> {
         for test in tests {
-            if let Test::Below(x, _) = test {
-                self.range(*x);
+            match test {
+                Test::Below(x, _) => self.range(*x),
+                Test::Split(x, _, codes) => self.range(Operand { width: *codes, ..*x }),
+                _ => {}
             }
         }
         for test in tests {
@@ -237,10 +269,13 @@ impl Layout<'_> {
         }
         let mut loose: BTreeMap<ByteRef, u8> = BTreeMap::new();
         for test in tests {
-            if let Test::Equals(x) = test {
-                for (byte, mask) in self.phv.bytes_of_bits(x.var, x.lo, x.width) {
-                    *loose.entry(byte).or_insert(0) |= mask;
-                }
+            let x = match test {
+                Test::Equals(x) | Test::Under(x, _) => *x,
+                Test::Split(x, _, codes) => Operand { lo: x.lo + codes, width: x.width - codes, ..*x },
+                _ => continue,
+            };
+            for (byte, mask) in self.phv.bytes_of_bits(x.var, x.lo, x.width) {
+                *loose.entry(byte).or_insert(0) |= mask;
             }
         }
         self.equal(&loose);
@@ -335,4 +370,42 @@ fn aligned_pairs(phv: &PhvView<'_>, x: Operand, y: Operand) -> Option<BTreeSet<(
     let firsts: BTreeSet<_> = pairs.iter().map(|(a, _)| a).collect();
     let seconds: BTreeSet<_> = pairs.iter().map(|(_, b)| b).collect();
     (firsts.len() == pairs.len() && seconds.len() == pairs.len()).then_some(pairs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows found by trying: values under masks that hold exactly the numbers asked for, none of them joined.
+    fn by_trying(width: u16, holds: impl Fn(u128) -> bool) -> u32 {
+        // The fewest aligned blocks that cover a run from one end are those of a binary tree.
+        fn blocks(lo: u128, bits: u16, holds: &impl Fn(u128) -> bool) -> u32 {
+            let all = |v: bool| (lo..lo + (1 << bits)).all(|x| holds(x) == v);
+            if all(true) {
+                1
+            } else if all(false) {
+                0
+            } else {
+                blocks(lo, bits - 1, holds) + blocks(lo + (1 << (bits - 1)), bits - 1, holds)
+            }
+        }
+        blocks(0, width, &holds)
+    }
+
+    #[test]
+    fn masked_rows_are_as_many_as_the_blocks_of_a_binary_tree() {
+        for width in 1..=7 {
+            for c in 1..1 << width {
+                let found = under_rows(width, c);
+                assert_eq!(found, (by_trying(width, |x| x < c), by_trying(width, |x| x >= c)), "{width} {c}");
+            }
+        }
+    }
+
+    #[test]
+    fn split_rows_add_up() {
+        // 1000 of 32 bits: upper bits zero, and three digits of codes; for the negation each upper bit too.
+        assert_eq!(split_rows(32, 1000, 12), (3, 20 + below_rows(12, 1000).1));
+        assert_eq!(split_rows(16, 0x3000 + 5, 12), (2 + 1, 2 + below_rows(12, 5).1));
+    }
 }

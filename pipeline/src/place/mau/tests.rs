@@ -215,6 +215,16 @@ fn conditions_take_bytes_and_hash_bits() {
     assert_eq!(bits(&|f| eq(f[0], 32)), (4, 0), "32 bits against a constant");
     assert_eq!(bits(&|f| cmp(CmpOp::Gt, f[3], 4, 8)), (1, 8), "a magnitude goes through hash bits");
     assert_eq!(bits(&|f| cmp(CmpOp::Lt, f[2], 0x100, 16)), (1, 0), "a power of two is a test of upper bits");
+    assert_eq!(
+        bits(&|f| cmp(CmpOp::Lt, f[0], 0x1800, 32)),
+        (4, 0),
+        "few values under masks take no hash bits"
+    );
+    assert_eq!(
+        bits(&|f| cmp(CmpOp::Lt, f[0], 1000, 32)),
+        (4, 12),
+        "more of them take codes for the low bits"
+    );
     let same = |a: Field, b: Field| Cond::Cmp(CmpOp::Eq, Expr::Field(a), Expr::Field(b));
     assert_eq!(bits(&|f| same(f[0], f[1])), (8, 0), "the upper four bytes are XORed in");
     let and = |a, b| Cond::And(Box::new(a), Box::new(b));
@@ -231,7 +241,7 @@ fn conditions_beyond_a_gateway_are_refused_with_a_remedy() {
     };
     let fields = |op, a: Field, b: Field| Cond::Cmp(op, Expr::Field(a), Expr::Field(b));
     assert!(why(&|f| fields(CmpOp::Lt, f[0], f[1])).contains("orders two fields"));
-    assert!(why(&|f| cmp(CmpOp::Lt, f[0], 1000, 32)).contains("32 hash bits"));
+    assert!(why(&|f| cmp(CmpOp::Lt, f[0], 0x1234_5678, 32)).contains("gateway rows"));
     let any = |c: &[Cond]| c.iter().cloned().reduce(|a, b| Cond::Or(Box::new(a), Box::new(b))).unwrap();
     let and = |a, b| Cond::And(Box::new(a), Box::new(b));
     let eq = |f, v| cmp(CmpOp::Eq, f, v, 8);

@@ -4,6 +4,7 @@
 
 use super::cuts::Cuts;
 use super::demand::Demands;
+use super::overlay::Turn;
 use crate::entity::EntityMap;
 use crate::ir::{Field, Header, Home, Program};
 use sluice_asic::gress::Gress;
@@ -126,6 +127,30 @@ impl Layout {
             let piece = self.push(data.gress, PieceHome::Alone(field), bits);
             self.segs[field].push(Seg { lo, width, piece, at: 0 });
         }
+    }
+
+    /// Moves guests into the pieces of their hosts and drops the pieces that they leave. Pieces of packed fields and
+    /// validity bits must not exist yet.
+    pub(super) fn take_turns(&mut self, turns: &[Turn]) {
+        for turn in turns {
+            self.segs[turn.guest] = self.segs[turn.host].clone();
+        }
+        let mut kept = vec![false; self.pieces.len()];
+        self.segs.values().flatten().for_each(|s| kept[s.piece] = true);
+        let renamed: Vec<usize> = kept
+            .iter()
+            .scan(0, |next, kept| {
+                let name = *next;
+                *next += usize::from(*kept);
+                Some(name)
+            })
+            .collect();
+        let mut at = 0;
+        self.pieces.retain(|_| {
+            at += 1;
+            kept[at - 1]
+        });
+        self.segs.values_mut().flatten().for_each(|s| s.piece = renamed[s.piece]);
     }
 
     pub(super) fn push(&mut self, gress: Gress, home: PieceHome, bits: u8) -> usize {

@@ -27,12 +27,13 @@
 //! 10. Validity bits have containers of their own, at most `pov_bits` per gress. Two nodes may write bits of
 //!     one: an instruction sets or clears its bits under a mask, and the table placer keeps such nodes in
 //!     different stages (container conflict).
-//! 11. What the parser copies from packet bytes, beside a header's extraction, has a container of its own and
+//! 11. When containers run out, metadata fields take turns in one ([`overlay`]): bits are shared only if each read
+//!     sees what the same field wrote last. It costs freedom of order, so an allocation without turns is preferred.
+//! 12. What the parser copies from packet bytes, beside a header's extraction, has a container of its own and
 //!     starts and ends on a byte boundary.
 //!
 //! Dark containers (T2) are not used: neither parser nor a whole-container rule gives them the value zero that
-//! metadata starts with. There is no liveness overlay: a field keeps its containers for the whole pass.
-//! Gateways that compare two fields want them at equal bits of a byte; that is not considered here.
+//! metadata starts with. Gateways that compare two fields want them at equal bits of a byte; that is not considered here.
 
 mod cuts;
 mod demand;
@@ -40,6 +41,7 @@ mod fit;
 mod layout;
 mod moves;
 mod overflow;
+mod overlay;
 mod pack;
 mod query;
 mod summary;
@@ -61,6 +63,7 @@ use cuts::Cuts;
 use demand::Demands;
 use fit::Bins;
 use layout::Layout;
+use overlay::Lives;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::phv::{Container, PhvInventory};
 
@@ -82,15 +85,42 @@ pub fn allocate(program: &Program, chip: &ChipSpec, flows: &[Flow; 2]) -> Result
     if !found.is_empty() {
         return Err(found);
     }
-    pack::pack(program, chip, flows, &demands, &mut layout);
-    let mut bins = Bins::new(&PhvInventory::new(&chip.phv));
-    let mut wants = wants::wants(program, &demands, &layout);
-    let places = fit::fit(program, &mut bins, &mut layout, &mut wants);
-    let found = overflow::check(program, &bins, &layout, &wants, &places);
-    if !found.is_empty() {
+    let found = match contain(program, chip, flows, &demands, layout.clone(), None) {
+        Ok(allocation) => return checked(program, chip, flows, allocation),
+        Err(found) => found,
+    };
+    let lives = overlay::lives(program, flows);
+    if lives.values().all(Option::is_none) {
         return Err(found);
     }
-    let allocation = fill(&layout, &places);
+    layout.take_turns(&overlay::turns(program, &demands, &layout, &lives));
+    checked(program, chip, flows, contain(program, chip, flows, &demands, layout, Some(&lives))?)
+}
+
+/// Containers for a layout of headers and of fields that stand alone, and for what is packed; fields with a life are
+/// packed to take turns.
+fn contain(
+    program: &Program,
+    chip: &ChipSpec,
+    flows: &[Flow; 2],
+    demands: &Demands,
+    mut layout: Layout,
+    lives: Option<&Lives>,
+) -> Result<PhvAllocation, Vec<Diag>> {
+    pack::pack(program, chip, flows, demands, lives, &mut layout);
+    let mut bins = Bins::new(&PhvInventory::new(&chip.phv));
+    let mut wants = wants::wants(program, demands, &layout);
+    let places = fit::fit(program, &mut bins, &mut layout, &mut wants);
+    let found = overflow::check(program, &bins, &layout, &wants, &places);
+    if found.is_empty() { Ok(fill(&layout, &places)) } else { Err(found) }
+}
+
+fn checked(
+    program: &Program,
+    chip: &ChipSpec,
+    flows: &[Flow; 2],
+    allocation: PhvAllocation,
+) -> Result<PhvAllocation, Vec<Diag>> {
     let found = verify(program, chip, flows, &allocation);
     if found.is_empty() { Ok(allocation) } else { Err(found) }
 }

@@ -4,17 +4,26 @@
 
 use super::demand::{Demand, Demands};
 use super::layout::{Layout, PieceHome, Seg, container_bits, stands_alone};
+use super::overlay::{Life, Lives};
 use crate::flow::Flow;
 use crate::ir::{Field, Header, Home, PrimitiveKind, Program, Stack};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
+use std::cmp::Reverse;
 
 /// A container's worth of small fields.
 struct Pack {
     piece: usize,
     bits: u8,
     filled: u8,
-    members: Vec<Field>,
+    members: Vec<Member>,
+}
+
+/// A field in a pack; of several at the same bits only the last one can have a successor.
+struct Member {
+    field: Field,
+    at: u8,
+    last: bool,
 }
 
 /// Packs what [`Layout::of`] left out, first fit: wide fields first, then in order of declaration.
@@ -23,15 +32,23 @@ pub(super) fn pack(
     chip: &ChipSpec,
     flows: &[Flow; 2],
     demands: &Demands,
+    lives: Option<&Lives>,
     layout: &mut Layout,
 ) {
     for gress in Gress::ALL {
-        fields(program, demands, &flows[gress.index()], gress, layout);
+        fields(program, demands, &flows[gress.index()], lives, gress, layout);
         validity(program, chip, demands, gress, layout);
     }
 }
 
-fn fields(program: &Program, demands: &Demands, flow: &Flow, gress: Gress, layout: &mut Layout) {
+fn fields(
+    program: &Program,
+    demands: &Demands,
+    flow: &Flow,
+    lives: Option<&Lives>,
+    gress: Gress,
+    layout: &mut Layout,
+) {
     let small = |f: Field| {
         let data = &program.fields[f];
         data.gress == gress
@@ -39,25 +56,47 @@ fn fields(program: &Program, demands: &Demands, flow: &Flow, gress: Gress, layou
             && !matches!(data.home, Home::Header(_))
             && !stands_alone(program, demands, f)
     };
+    let life = |f: Field| lives.and_then(|l| l[f].as_ref());
     let mut list: Vec<Field> = program.fields.keys().filter(|f| small(*f)).collect();
-    list.sort_by_key(|f| std::cmp::Reverse(program.fields[*f].width));
+    list.sort_by_key(|f| (Reverse(program.fields[*f].width), life(*f).map(Life::order)));
     let mut packs: Vec<Pack> = Vec::new();
+    let together = |f: Field, m: &Member| compatible(flow, &demands.fields[m.field], &demands.fields[f]);
     for f in list {
         let width = program.fields[f].width as u8;
-        let fits = |p: &Pack| {
-            p.filled + width <= p.bits
-                && p.members.iter().all(|m| compatible(flow, &demands.fields[*m], &demands.fields[f]))
+        // Behind one that has ended, if the others in the container do not mind.
+        let ended = |m: &Member| {
+            m.last
+                && u16::from(width) == program.fields[m.field].width
+                && life(m.field).zip(life(f)).is_some_and(|(a, b)| a.over_before(b))
         };
-        let at = packs.iter().position(fits).unwrap_or_else(|| {
+        let free = packs.iter().enumerate().find_map(|(i, p)| {
+            let m = p.members.iter().position(ended)?;
+            let at = p.members[m].at;
+            p.members.iter().all(|o| o.at == at || together(f, o)).then_some((i, m))
+        });
+        if let Some((i, m)) = free {
+            packs[i].members[m].last = false;
+            let at = packs[i].members[m].at;
+            packs[i].put(layout, f, width, at);
+            continue;
+        }
+        let fits = |p: &Pack| p.filled + width <= p.bits && p.members.iter().all(|m| together(f, m));
+        let i = packs.iter().position(fits).unwrap_or_else(|| {
             let bits = container_bits(width.into());
             let piece = layout.push(gress, PieceHome::Pack, bits);
             packs.push(Pack { piece, bits, filled: 0, members: Vec::new() });
             packs.len() - 1
         });
-        let pack = &mut packs[at];
-        layout.segs[f].push(Seg { lo: 0, width: width.into(), piece: pack.piece, at: pack.filled });
-        pack.filled += width;
-        pack.members.push(f);
+        let at = packs[i].filled;
+        packs[i].filled += width;
+        packs[i].put(layout, f, width, at);
+    }
+}
+
+impl Pack {
+    fn put(&mut self, layout: &mut Layout, field: Field, width: u8, at: u8) {
+        layout.segs[field].push(Seg { lo: 0, width: width.into(), piece: self.piece, at });
+        self.members.push(Member { field, at, last: true });
     }
 }
 

@@ -62,6 +62,15 @@ pub struct ContainerRow {
     pub slices: Vec<RowSlice>,
 }
 
+impl ContainerRow {
+    /// Bits that hold something; those in which fields take turns count once.
+    #[must_use]
+    pub fn bits(&self) -> u32 {
+        let mask = |s: &RowSlice| ((1_u64 << s.width.min(32)) - 1) << s.at;
+        self.slices.iter().fold(0, |bits, s| bits | mask(s)).count_ones()
+    }
+}
+
 /// The PHV of a placed program in numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PhvSummary {
@@ -102,7 +111,7 @@ pub fn summary(program: &Program, chip: &ChipSpec, allocation: &PhvAllocation) -
         if let Ok(at) = rows.binary_search_by_key(&container, |r| r.container) {
             let row = &rows[at];
             usage.used[row.gress.index()] += 1;
-            usage.bits[row.gress.index()] += row.slices.iter().map(|s| u32::from(s.width)).sum::<u32>();
+            usage.bits[row.gress.index()] += row.bits();
         }
     }
     let mut groups: Vec<GroupUsage> = groups.into_values().collect();

@@ -1,4 +1,4 @@
-//! Rule 7: dependencies, from stages, logical ids and effects.
+//! Rule 7: dependencies, from stages, logical ids and effects; fields at the same bits count as one variable.
 
 use super::Check;
 use crate::flow::{Effects, Node, NodeKind, Var};
@@ -9,8 +9,7 @@ use sluice_asic::gress::Gress;
 pub(super) fn check(check: &mut Check<'_>) {
     for gress in Gress::ALL {
         let nodes: Vec<Node> = check.flow(gress).nodes.keys().collect();
-        let effects: Vec<Effects> =
-            nodes.iter().map(|&n| check.flow(gress).effects(check.program, n)).collect();
+        let effects: Vec<Effects> = nodes.iter().map(|&n| with_aliases(check, gress, n)).collect();
         for (i, &a) in nodes.iter().enumerate() {
             for (j, &b) in nodes.iter().enumerate().skip(i + 1) {
                 if !check.flow(gress).exclusive(a, b) {
@@ -20,6 +19,17 @@ pub(super) fn check(check: &mut Check<'_>) {
         }
         same_table_twice(check, gress, &nodes);
     }
+}
+
+/// A node's effects; a field that has bits where another is written is written too.
+fn with_aliases(check: &Check<'_>, gress: Gress, node: Node) -> Effects {
+    let mut effects = check.flow(gress).effects(check.program, node);
+    let bytes = check.view.bytes(effects.writes.iter().copied());
+    let hit = |v: &Var| check.view.bytes([*v]).iter().any(|(b, m)| bytes.get(b).is_some_and(|w| w & m != 0));
+    let fields = check.program.fields.keys().map(Var::Field);
+    let aliases: Vec<Var> = fields.filter(|v| !effects.writes.contains(v)).filter(hit).collect();
+    effects.writes.extend(aliases);
+    effects
 }
 
 fn meets<'v>(a: &'v [Var], b: &[Var]) -> Option<&'v Var> {

@@ -53,10 +53,10 @@ fn bits_beyond_the_container() {
 #[test]
 fn two_fields_at_one_place() {
     let found = harmed(&ChipSpec::tofino(), |p, a| {
-        let other = slice(p, a, "meta.routed").container;
+        let other = slice(p, a, "ipv4.ttl").container;
         slice(p, a, "meta.denied").container = other;
     });
-    assert_says(&found, "`meta.routed` and `meta.denied` overlap");
+    assert_says(&found, "`ipv4.ttl` and `meta.denied` overlap");
 }
 
 #[test]

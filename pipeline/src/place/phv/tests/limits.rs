@@ -137,6 +137,10 @@ fn a_cluster_that_no_group_holds_is_refused_with_a_hint() {
     for pair in fields.windows(2) {
         s.set(pair[1], field(pair[0]));
     }
+    // And back, so that all of them hold something at once.
+    for pair in fields.windows(2) {
+        s.set(pair[0], field(pair[1]));
+    }
     let program = s.program();
     for chip in chips() {
         let found = allocate(&program, &chip, &flows(&program)).unwrap_err();

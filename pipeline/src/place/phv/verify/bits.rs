@@ -2,9 +2,9 @@
 //!
 //! What may not live here: who may share a container.
 
-use super::{Held, View, ones};
+use super::{Held, View};
 use crate::flow::{Var, used_vars};
-use crate::ir::{Field, Header};
+use crate::ir::{Field, Header, Home};
 use crate::verify::Diag;
 use sluice_asic::gress::Gress;
 use sluice_asic::phv::Container;
@@ -52,10 +52,14 @@ fn inside(view: &View, container: Container, held: &[Held]) -> Vec<Diag> {
     outside.map(diag).collect()
 }
 
-/// No bit is used twice.
+/// No bit is used twice, except by metadata fields that stand at the same bits.
 fn overlap(view: &View, container: Container, held: &[Held]) -> Option<Diag> {
     let pairs = held.iter().enumerate().flat_map(|(i, a)| held[i + 1..].iter().map(move |b| (a, b)));
-    let (a, b) = pairs.into_iter().find(|(a, b)| ones(a.width, a.at) & ones(b.width, b.at) != 0)?;
+    let turns = |a: &Held, b: &Held| {
+        [a, b].iter().all(|h| view.home(h.var) == Some(Home::Metadata))
+            && (a.lo, a.width, a.at) == (b.lo, b.width, b.at)
+    };
+    let (a, b) = pairs.into_iter().find(|(a, b)| a.meets(b) && !turns(a, b))?;
     let text = format!("{} and {} overlap in {}", view.var(a.var), view.var(b.var), view.name(container));
     Some(view.error(a.var, text).also(view.loc(b.var), "the other"))
 }

@@ -6,6 +6,7 @@
 mod actions;
 mod bits;
 mod kinds;
+mod overlay;
 mod sharing;
 mod source;
 mod validity;
@@ -26,6 +27,13 @@ struct Held {
     lo: u16,
     width: u16,
     at: u8,
+}
+
+impl Held {
+    /// Whether some bit is in both.
+    fn meets(&self, other: &Held) -> bool {
+        ones(self.width, self.at) & ones(other.width, other.at) != 0
+    }
 }
 
 /// The allocation seen from the containers.
@@ -62,7 +70,14 @@ pub fn verify(
     if !found.is_empty() {
         return found;
     }
-    [sharing::check(&view), kinds::check(&view), actions::check(&view), validity::check(&view)].concat()
+    [
+        overlay::check(&view),
+        sharing::check(&view),
+        kinds::check(&view),
+        actions::check(&view),
+        validity::check(&view),
+    ]
+    .concat()
 }
 
 impl<'a> View<'a> {
@@ -136,10 +151,12 @@ impl<'a> View<'a> {
         self.held.get(&container).into_iter().flatten().fold(0, |m, h| m | ones(h.width, h.at))
     }
 
-    /// The containers of a field that hold something else too.
+    /// The containers of a field that hold something else too, beside those that take turns with it.
     fn shared(&self, var: Var) -> Option<(Container, Var)> {
         self.allocation.containers_of(var).find_map(|c| {
-            let other = self.held.get(&c)?.iter().find(|h| h.var != var)?;
+            let held = self.held.get(&c)?;
+            let own: Vec<&Held> = held.iter().filter(|h| h.var == var).collect();
+            let other = held.iter().find(|h| h.var != var && !own.iter().any(|o| o.meets(h)))?;
             Some((c, other.var))
         })
     }

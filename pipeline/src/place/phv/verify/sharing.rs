@@ -75,10 +75,11 @@ fn gresses(view: &View) -> Vec<Diag> {
 
 /// Metadata fields in one container are not written by two nodes that one packet can run.
 fn written_apart(view: &View, container: Container, held: &[Held]) -> Option<Diag> {
-    let metadata: Vec<Var> =
-        held.iter().map(|h| h.var).filter(|v| view.home(*v) == Some(Home::Metadata)).collect();
-    for (i, &a) in metadata.iter().enumerate() {
-        for &b in &metadata[i + 1..] {
+    let metadata: Vec<&Held> = held.iter().filter(|h| view.home(h.var) == Some(Home::Metadata)).collect();
+    for (i, first) in metadata.iter().enumerate() {
+        // Those that take turns are kept apart in time (see `overlay`), the others in place.
+        for second in metadata[i + 1..].iter().filter(|h| !h.meets(first)) {
+            let (a, b) = (first.var, second.var);
             let flow = &view.flows[view.gress(a).index()];
             let writers = |v: Var| -> Vec<Node> {
                 flow.nodes.keys().filter(|n| flow.effects(view.program, *n).writes.contains(&v)).collect()
