@@ -53,7 +53,7 @@ pub(super) fn value(args: &ReplayArgs, plans: &[Plan<'_>], finished: &Finished<'
         "resubmitted": sum(&switches, "resubmitted"),
         "latency_ns": latency_of(&finished.latency),
         "ports": edge_ports(network, &switches),
-        "queues": lists(&switches, "queues", true),
+        "queues": queues(&switches),
         "pools": lists(&switches, "pools", true),
         "buffer": Value::Null,
         "counters": [],
@@ -107,6 +107,19 @@ fn lists(switches: &[Value], key: &str, named: bool) -> Vec<Value> {
             }
             all.push(element);
         }
+    }
+    all
+}
+
+/// All queues, with what their ports are called.
+fn queues(switches: &[Value]) -> Vec<Value> {
+    let mut all = lists(switches, "queues", true);
+    for queue in &mut all {
+        let here = switches.iter().filter(|s| s["name"] == queue["switch"]);
+        let mut ports = here.flat_map(|s| s["ports"].as_array().into_iter().flatten());
+        let port = ports.find(|p| p["dev_port"] == queue["dev_port"]).map(|p| p["port"].clone());
+        // A port that has sent nothing is not listed.
+        queue["port"] = port.unwrap_or_else(|| format!("dev:{}", queue["dev_port"]).into());
     }
     all
 }

@@ -137,7 +137,7 @@ fn queue_rows(out: &mut String, s: &Value) -> std::fmt::Result {
     }
     let row = |q: &&Value| {
         vec![
-            format!("{} dev {} queue {}", text(&q["switch"]), n(&q["dev_port"]), n(&q["queue"])),
+            format!("{}:{} queue {}", text(&q["switch"]), text(&q["port"]), n(&q["queue"])),
             n(&q["enqueued"]).to_string(),
             n(&q["dropped"]).to_string(),
             n(&q["max_cells"]).to_string(),
