@@ -3,9 +3,14 @@
 //! What may not live here: the programs themselves.
 
 use crate::balance::{Ecmp, Wcmp};
+use crate::drb::Drb;
+use crate::hpcc_int::HpccInt;
 use crate::l3_ecmp::L3Ecmp;
+use crate::letflow::LetFlow;
 use crate::position::Position;
+use crate::presto::Presto;
 use crate::setup::{Setup, SetupError};
+use crate::spray::Spray;
 use sluice_asic::names::nearest;
 use sluice_asic::port::PortMap;
 use sluice_pipeline::build::params::{ParamError, ParamInfo};
@@ -109,7 +114,7 @@ pub struct UnknownProgram {
 /// Every shipped program; the first one runs when users name none.
 #[must_use]
 pub fn all() -> &'static [&'static dyn StageProgram] {
-    &[&L3Ecmp, &Ecmp, &Wcmp]
+    &[&L3Ecmp, &Ecmp, &Wcmp, &Spray, &Drb, &Presto, &LetFlow, &HpccInt]
 }
 
 /// The program of this name.
@@ -145,9 +150,11 @@ mod tests {
     #[test]
     fn an_unknown_name_gets_the_nearest_and_the_list() {
         let error = by_name("l3_ecnp").err().map(|e| e.to_string()).unwrap_or_default();
+        let names: Vec<&str> = all().iter().map(|p| p.name()).collect();
+        let list = names.join(", ");
         assert_eq!(
             error,
-            "there is no program `l3_ecnp`; did you mean `l3-ecmp`? (programs: l3-ecmp, ecmp, wcmp)"
+            format!("there is no program `l3_ecnp`; did you mean `l3-ecmp`? (programs: {list})")
         );
     }
 }

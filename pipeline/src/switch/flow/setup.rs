@@ -89,6 +89,7 @@ impl FlowControl {
             own_queue: sets(Intrinsic::Qid),
             own_cos: sets(Intrinsic::IngressCos),
             config,
+            big_red_switch: false,
         };
         (flow, buffer)
     }
