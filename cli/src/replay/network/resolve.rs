@@ -52,7 +52,7 @@ pub(super) fn network(args: &ReplayArgs, topology: &str, config: SwitchConfig) -
     } else {
         built(topology).map_err(Failure::input)?
     };
-    for switch in blueprint.switches.iter().filter(|s| !is_plain(&s.name)) {
+    if let Some(switch) = blueprint.switches.iter().find(|s| !is_plain(&s.name)) {
         let help = "use letters, digits, `-`, `_` and `.`";
         let text = format!("{topology}: switch `{}`: this name is no file name", switch.name);
         return Err(Failure::with_help(text, help));

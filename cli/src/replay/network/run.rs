@@ -207,7 +207,7 @@ impl<'a> Drive<'a> {
             let loads = self.inputs.switches.iter().zip(&self.loads).filter(|(s, _)| **s == id.0);
             let run = Drained {
                 inputs,
-                reports: mine.map(|(_, r)| r.clone()).collect(),
+                reports: mine.map(|(_, r)| *r).collect(),
                 collector: seat.collector,
                 ports: loads.map(|(_, load)| *load).collect(),
                 // Wherever the capture goes in, the run has ended with it.
