@@ -6,6 +6,10 @@
 
 #![allow(clippy::expect_used, reason = "a workload that cannot be built ends the benchmark")]
 
+mod network;
+
+pub use network::LeafSpine;
+
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_asic::port::{DevPort, PortMap};

@@ -3,7 +3,7 @@
 //! `cargo run --release -p sluice-benches [PACKETS [ROWS [ROUTES]]]`: only rows whose name contains `ROWS`,
 //! only at `ROUTES` routes.
 
-use sluice_benches::{FlowPaths, Loaded, Workload, drive, floor, switch};
+use sluice_benches::{FlowPaths, LeafSpine, Loaded, Workload, drive, floor, switch};
 use sluice_pipeline::engine::Engine;
 use sluice_pipeline::reference::Reference;
 use sluice_pipeline::switch::Mode;
@@ -38,6 +38,27 @@ fn main() {
         measure(packets, routes, &wanted);
     }
     flow_paths(packets, &wanted);
+    networks(packets, &wanted);
+}
+
+/// A leaf-spine of sixteen switches; per passage of a packet through a switch.
+fn networks(packets: u64, wanted: &str) {
+    let threads = [1, 2].map(|threads| (threads, format!("packet-hop, leaf-spine 16, {threads} thread(s)")));
+    if !threads.iter().any(|(_, name)| name.contains(wanted)) {
+        return;
+    }
+    let leaf_spine = LeafSpine::new(packets);
+    for (threads, name) in threads.iter().filter(|(_, name)| name.contains(wanted)) {
+        let mut times = Vec::new();
+        for _ in 0..3 {
+            let network = leaf_spine.network();
+            let start = Instant::now();
+            let hops = black_box(leaf_spine.run(network, *threads));
+            times.push(start.elapsed().as_nanos() as f64 / hops as f64);
+        }
+        times.sort_by(f64::total_cmp);
+        println!("{name:<34} {:>7} {:>10.1} {:>10.2}", "", times[1], 1000.0 / times[1]);
+    }
 }
 
 /// Flows through the five-stage Clos, eight choices each; per flow, without a floor of its own.

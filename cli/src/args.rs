@@ -62,6 +62,10 @@ pub(crate) fn count(text: &str) -> Result<u64, String> {
     number.and_then(|n| n.checked_mul(scale)).ok_or_else(|| "expected a number as 1000, 10k or 2M".to_owned())
 }
 
+fn threads(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|n| (1..=256).contains(n)).ok_or_else(|| "expected 1 to 256".to_owned())
+}
+
 fn key_value(text: &str) -> Result<(String, String), String> {
     let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE, for example ipv4_routes=4096")?;
     Ok((key.trim().to_owned(), value.trim().to_owned()))
@@ -339,6 +343,18 @@ pub(crate) struct ReplayArgs {
     /// -o also as coverage.json, coverage.txt and coverage.html
     #[arg(long, conflicts_with = "trace")]
     pub(crate) coverage: bool,
+    /// Network of switches that run the program: a TOML file, a file of the HPCC or ConWeave ns-3 simulators, or a builder
+    /// such as leaf-spine:leaves=8,spines=8,delay=1us (chain, dumbbell, two-tor, leaf-spine, fat-tree, clos5, dring,
+    /// wan). Inputs then name switch and port: leaf0:0@trace.pcap
+    #[arg(
+        long,
+        value_name = "TOPOLOGY",
+        conflicts_with_all = ["functional", "trace", "find_ndr", "engine", "entries", "changes", "port_speeds", "obey_pfc", "check", "coverage"]
+    )]
+    pub(crate) topology: Option<String>,
+    /// Threads that a network runs on; the results are the same
+    #[arg(long, default_value_t = 1, value_name = "N", requires = "topology", value_parser = threads)]
+    pub(crate) threads: usize,
 }
 
 impl Default for ReplayArgs {

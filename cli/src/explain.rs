@@ -6,6 +6,7 @@ use crate::resolve;
 use serde_json::{Value, json};
 use sluice_asic::chip::{ChipSpec, Column};
 use sluice_asic::tm::buffer::{Check, DECISIONS, Rule};
+use sluice_fabric::network::LinkDrop;
 use sluice_pipeline::build::params::Params as _;
 use sluice_pipeline::ir::{Intrinsic, LabelKind};
 use sluice_pipeline::switch::DeviceDrop;
@@ -141,6 +142,10 @@ fn words(chip: &ChipSpec) -> Result<Vec<Word>, Failure> {
             text: text.into(),
             more: format!("try: {help}"),
         });
+    }
+    for (_, name, text, help) in LinkDrop::TABLE {
+        let more = format!("in networks; try: {help}");
+        list.push(Word { word: name.into(), kind: "drop reason", text: text.into(), more });
     }
     for (rule, name, text, help) in Rule::TABLE {
         // Two rules are reasons of the device too, whatever kind of buffer it has.

@@ -171,6 +171,9 @@ pub fn deploy<F: Files>(
     Ok(Deployment { network, positions, changes })
 }
 
+/// A shipped program, and where it is on the chip.
+type Found = (&'static dyn StageProgram, Arc<Placed>);
+
 /// One switch being built.
 struct SwitchBuilder<'a, F> {
     plan: &'a Blueprint,
@@ -213,7 +216,7 @@ impl<F: Files> SwitchBuilder<'_, F> {
         for (front, speed) in port_speeds {
             setup.config.port_speeds.extend(ports.front(front).map(|p| (p.dev_port.number(), speed)));
         }
-        let refused = |source| DeployError::Entries { switch: self.name(), source: Box::new(source) };
+        let refused = |source| DeployError::Entries { switch: self.name(), source };
         setup.apply(ops).map_err(refused)?;
         Ok(setup)
     }
@@ -223,10 +226,7 @@ impl<F: Files> SwitchBuilder<'_, F> {
     }
 
     /// The switch's program in its place; known ones are shared.
-    fn placed(
-        &self,
-        shared: &mut Shared,
-    ) -> Result<(&'static dyn StageProgram, Arc<Placed>), DeployError<F::Error>> {
+    fn placed(&self, shared: &mut Shared) -> Result<Found, DeployError<F::Error>> {
         let (plan, defaults) = (self.plan, self.defaults);
         let name = self.switch.program.as_ref().or(plan.program.as_ref()).unwrap_or(&defaults.program);
         // Parameters of the network are those of its program, not of another one that a switch may run.

@@ -70,6 +70,9 @@ pub struct Route {
     pub hops: u32,
 }
 
+/// Ports with their weights.
+pub type NextHops = [(FrontPort, u32)];
+
 /// A switch's place in its network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Position {
@@ -106,8 +109,8 @@ impl Position {
 
     /// Sets of ports that routes use, without repetitions, in order of first use, and for each route its set.
     #[must_use]
-    pub fn groups(&self) -> (Vec<&[(FrontPort, u32)]>, Vec<usize>) {
-        let mut groups: Vec<&[(FrontPort, u32)]> = Vec::new();
+    pub fn groups(&self) -> (Vec<&NextHops>, Vec<usize>) {
+        let mut groups: Vec<&NextHops> = Vec::new();
         let of = self.routes.iter().map(|route| {
             let known = groups.iter().position(|g| *g == route.ports.as_slice());
             known.unwrap_or_else(|| {

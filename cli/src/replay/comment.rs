@@ -2,6 +2,7 @@
 
 use super::Plan;
 use super::sink::Origin;
+use sluice_fabric::network::LinkDrop;
 use sluice_pcaps::wire::{ethernet, ipv4, ipv6, vlan};
 use sluice_pipeline::switch::{GENERATED, Left, Lost, Mode};
 use std::borrow::Cow;
@@ -37,6 +38,24 @@ pub(crate) fn lost(
     let mut text =
         format!("fate={fate} reason={reason} packet={} path={}", packet(p.tag), plan.port_name(p.port));
     if let Some((file, o)) = origin {
+        let _ = write!(text, " record={} of={file}", o.record);
+    }
+    add_ecn(&mut text, head);
+    text
+}
+
+/// Of a frame that ended on the link behind a port.
+pub(crate) fn on_link(
+    plan: &Plan<'_>,
+    p: &Left,
+    drop: LinkDrop,
+    origin: Option<(&str, Origin)>,
+    head: &[u8],
+) -> String {
+    let (reason, port) = (drop.name(), plan.port_name(p.egress_port));
+    let mut text = format!("fate=dropped reason={reason} packet={} link={port}", packet(p.tag));
+    if let Some((file, o)) = origin {
+        // Writing into a String cannot fail.
         let _ = write!(text, " record={} of={file}", o.record);
     }
     add_ecn(&mut text, head);

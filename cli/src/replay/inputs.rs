@@ -23,6 +23,8 @@ enum Place {
 /// One input as the user named it.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
+    /// Number of the switch in a network; 0 without one.
+    pub(crate) switch: u32,
     pub(crate) port: DevPort,
     pub(crate) port_text: String,
     place: Place,
@@ -35,6 +37,8 @@ pub(crate) struct Inputs {
     pub(crate) sources: Vec<Source>,
     /// The ports that they go into, in the order of their first input.
     pub(crate) ports: Vec<DevPort>,
+    /// The switches that these ports belong to.
+    pub(crate) switches: Vec<u32>,
     stop: Arc<AtomicBool>,
 }
 
@@ -50,16 +54,46 @@ impl Inputs {
             [] => vec![sample(program, ports)?],
             texts => texts.iter().map(|t| source(t, ports)).collect::<Result<_, _>>()?,
         };
+        Inputs::of(sources, stop)
+    }
+
+    /// The inputs of a network: `port` finds what stands before the `@`.
+    pub(crate) fn into_network(
+        texts: &[String],
+        port: impl Fn(&str) -> Result<(u32, DevPort), Failure>,
+        stop: Arc<AtomicBool>,
+    ) -> Result<Inputs, Failure> {
+        let source = |text: &String| {
+            let usage = "write SWITCH:PORT@FILE, for example leaf0:0@trace.pcap";
+            let (name, path) = text
+                .split_once('@')
+                .ok_or_else(|| Failure::with_help(format!("input `{text}` names no port"), usage))?;
+            let (switch, port) = port(name)?;
+            Ok(named(switch, port, name, path))
+        };
+        Inputs::of(texts.iter().map(source).collect::<Result<_, Failure>>()?, stop)
+    }
+
+    fn of(sources: Vec<Source>, stop: Arc<AtomicBool>) -> Result<Inputs, Failure> {
         if sources.iter().filter(|s| s.place == Place::Stdin).count() > 1 {
             return Err(Failure::with_help("two inputs are standard input", "give one of them as a file"));
         }
-        let mut ports: Vec<DevPort> = Vec::new();
+        let mut places: Vec<(u32, DevPort)> = Vec::new();
         for s in &sources {
-            if !ports.contains(&s.port) {
-                ports.push(s.port);
+            if !places.contains(&(s.switch, s.port)) {
+                places.push((s.switch, s.port));
             }
         }
-        Ok(Inputs { sources, ports, stop })
+        let (switches, ports) = places.into_iter().unzip();
+        Ok(Inputs { sources, ports, switches, stop })
+    }
+
+    /// Those of one switch.
+    pub(crate) fn at(&self, switch: u32) -> Inputs {
+        let places = self.switches.iter().zip(&self.ports).filter(|(s, _)| **s == switch);
+        let (switches, ports) = places.map(|(s, p)| (*s, *p)).unzip();
+        let sources = self.sources.iter().filter(|s| s.switch == switch).cloned().collect();
+        Inputs { sources, ports, switches, stop: Arc::clone(&self.stop) }
     }
 
     /// Refuses standard input where the captures are read more than once.
@@ -78,15 +112,17 @@ impl Inputs {
     pub(crate) fn feed(
         &self,
         schedule: Schedule,
-        speed: impl Fn(DevPort) -> BitRate,
+        speed: impl Fn(u32, DevPort) -> BitRate,
     ) -> Result<Feed<'static>, CaptureError> {
-        let port = |port: &DevPort| Port {
-            inputs: (0..self.sources.len()).filter(|i| self.sources[*i].port == *port).collect(),
-            line: speed(*port).as_bps(),
+        let port = |(switch, port): (&u32, &DevPort)| Port {
+            inputs: (0..self.sources.len())
+                .filter(|i| (self.sources[*i].switch, self.sources[*i].port) == (*switch, *port))
+                .collect(),
+            line: speed(*switch, *port).as_bps(),
         };
         let (sources, stop) = (self.sources.clone(), Arc::clone(&self.stop));
         let open = move |input: usize| reader(&sources[input], &stop);
-        Feed::new(self.ports.iter().map(port).collect(), schedule, Box::new(open))
+        Feed::new(self.switches.iter().zip(&self.ports).map(port).collect(), schedule, Box::new(open))
     }
 
     /// Bytes of all inputs, if they are files.
@@ -118,7 +154,7 @@ fn sample(program: &str, ports: &PortMap) -> Result<Source, Failure> {
     let port = ports.resolve(name).map_err(Failure::input)?.dev_port;
     let (file, bytes) = samples::of(program);
     let name = format!("{file} (embedded sample)");
-    Ok(Source { port, port_text: "0".into(), place: Place::Sample(bytes), name })
+    Ok(Source { switch: 0, port, port_text: "0".into(), place: Place::Sample(bytes), name })
 }
 
 fn source(text: &str, ports: &PortMap) -> Result<Source, Failure> {
@@ -129,10 +165,15 @@ fn source(text: &str, ports: &PortMap) -> Result<Source, Failure> {
         .ok_or_else(|| Failure::with_help(format!("input `{text}` names no port"), usage))?;
     let name: PortName = port.parse().map_err(|e| Failure::with_help(e, usage))?;
     let dev = ports.resolve(name).map_err(Failure::input)?.dev_port;
-    let port_text = port.to_owned();
+    Ok(named(0, dev, port, path))
+}
+
+/// The input of a path, or standard input.
+fn named(switch: u32, port: DevPort, text: &str, path: &str) -> Source {
+    let port_text = text.to_owned();
     if path == "-" {
-        return Ok(Source { port: dev, port_text, place: Place::Stdin, name: "standard input".into() });
+        return Source { switch, port, port_text, place: Place::Stdin, name: "standard input".into() };
     }
-    let file = Path::new(path).file_name().map_or(path.to_owned(), |n| n.to_string_lossy().into_owned());
-    Ok(Source { port: dev, port_text, place: Place::File(path.to_owned()), name: file })
+    let name = Path::new(path).file_name().map_or(path.to_owned(), |n| n.to_string_lossy().into_owned());
+    Source { switch, port, port_text, place: Place::File(path.to_owned()), name }
 }

@@ -5,6 +5,7 @@ mod comment;
 mod flow;
 mod inputs;
 mod ndr;
+mod network;
 mod obey;
 mod order;
 mod output;
@@ -90,6 +91,9 @@ impl Plan<'_> {
 
 /// Runs a replay and prints its summary.
 pub(crate) fn run(args: &ReplayArgs, as_json: bool) -> Result<(), Failure> {
+    if let Some(topology) = &args.topology {
+        return network::run(args, topology, as_json);
+    }
     let chip = resolve::chip(&args.target.chip)?;
     let stage = resolve::stage(&args.program)?;
     let program = resolve::build(stage, &args.target)?;
@@ -246,11 +250,12 @@ fn finish<E: Executor>(
     let switch = switch(plan, executor)?;
     // Frames take time on the wire only where there is time, or where the pace is the line's.
     let takes_time = plan.config.mode == Mode::Timed || pace == Pace::LineRate;
-    let line = |port: DevPort| {
+    let line = |_, port: DevPort| {
         if takes_time { plan.speed_of(port.number()) } else { BitRate::from_bps(0) }
     };
     let feed = inputs.feed(schedule, line).map_err(|e| bad(&e))?;
-    let outputs = Outputs::create(plan, feed.origin())?;
+    let out = plan.args.output.as_ref().map(|dir| dir.join("out.pcapng"));
+    let outputs = Outputs::create(plan, feed.origin(), out.as_deref(), plan.args.drops.as_deref())?;
     let names = inputs.sources.iter().map(|s| s.name.as_str()).collect();
     let collector = Collector::new(plan, names, outputs, trace);
     let progress = Progress::new("", schedule, inputs);
@@ -308,7 +313,7 @@ fn write_files(
     let coverage = plan.points.as_ref().zip(done.coverage.clone());
     let Collector { outputs, trace, .. } = done.collector;
     let mut folder = Folder::default();
-    outputs.finish(&mut folder, &counts)?;
+    outputs.finish(&mut folder, "out.pcapng", &counts)?;
     let Some(dir) = &plan.args.output else { return Ok(trace) };
     let what = "counts, latency, ports, queues";
     folder.text(dir, "summary.json", "sluice.summary/1", what, &pretty(summary))?;

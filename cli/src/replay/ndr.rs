@@ -92,7 +92,7 @@ fn trial<E: Executor>(
     number: usize,
 ) -> Result<Trial, Failure> {
     let schedule = sluice_pcaps::replay::Schedule { pace: Pace::Bits(rate), ..plan.schedule };
-    let feed = inputs.feed(schedule, |port| plan.speed_of(port.number())).map_err(|e| bad(&e))?;
+    let feed = inputs.feed(schedule, |_, port| plan.speed_of(port.number())).map_err(|e| bad(&e))?;
     let what = format!("trial {number} at {}: ", BitRate::from_bps(rate));
     let progress = Progress::new(&what, schedule, inputs);
     let collector = Collector::new(plan, Vec::new(), Outputs::nowhere(plan, feed.origin()), None);

@@ -10,9 +10,10 @@ use sluice_pcaps::capture::write::{
     CaptureWriter, Direction, InterfaceSpec, InterfaceStatistics, Packet, WriteError,
 };
 use sluice_pcaps::capture::{CaptureTime, MAX_FRAME_LEN};
-use sluice_pipeline::switch::{Left, Lost, Mode};
+use sluice_pipeline::switch::{Left, Mode};
 use std::collections::BTreeMap;
 use std::fs::File;
+use std::path::Path;
 
 /// Zeros that pad short frames.
 const PAD: [u8; 60] = [0; 60];
@@ -30,6 +31,16 @@ pub(crate) struct PortCounts {
     pub(crate) received: u64,
     /// Lost in its queues.
     pub(crate) dropped: u64,
+}
+
+/// The end of a packet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Death {
+    pub(crate) time: Time,
+    /// Consumed on purpose.
+    pub(crate) absorbed: bool,
+    /// Bytes that it had on the wire.
+    pub(crate) bytes: u32,
 }
 
 /// The captures of a run.
@@ -66,17 +77,23 @@ struct Capture {
 }
 
 impl<'a> Outputs<'a> {
-    pub(crate) fn create(plan: &'a Plan<'a>, origin: CaptureTime) -> Result<Self, Failure> {
+    /// Writes what leaves to `out`, what dies to `drops`.
+    pub(crate) fn create(
+        plan: &'a Plan<'a>,
+        origin: CaptureTime,
+        out: Option<&Path>,
+        drops: Option<&Path>,
+    ) -> Result<Self, Failure> {
         let mut outputs = Outputs::nowhere(plan, origin);
-        if let Some(dir) = &plan.args.output {
+        if let Some(path) = out {
             outputs.out = Some(Sent {
-                capture: Capture::create(&dir.join("out.pcapng"), &[])?,
+                capture: Capture::create(path, &[])?,
                 interfaces: Vec::new(),
                 waiting: Order::default(),
                 last: Time::ORIGIN,
             });
         }
-        if let Some(path) = &plan.args.drops {
+        if let Some(path) = drops {
             outputs.drops = Some(Dead {
                 capture: Capture::create(path, &DEAD)?,
                 waiting: BTreeMap::new(),
@@ -129,7 +146,7 @@ impl<'a> Outputs<'a> {
     }
 
     /// Takes a packet that died.
-    pub(crate) fn lost(&mut self, p: &Lost, comment: String, head: &[u8], tail: &[u8]) {
+    pub(crate) fn lost(&mut self, p: &Death, comment: String, head: &[u8], tail: &[u8]) {
         let Some(dead) = &mut self.drops else { return };
         let bytes = [head, tail].concat();
         let comment = Some(comment.into_boxed_str());
@@ -152,10 +169,15 @@ impl<'a> Outputs<'a> {
     }
 
     /// Completes the captures; they get their names with the folder's other files.
-    pub(crate) fn finish(self, folder: &mut Folder, counts: &[PortCounts]) -> Result<(), Failure> {
+    pub(crate) fn finish(
+        self,
+        folder: &mut Folder,
+        name: &str,
+        counts: &[PortCounts],
+    ) -> Result<(), Failure> {
         if let Some(out) = self.out {
             let file = out.finish(self.origin, counts)?;
-            folder.add(file, "out.pcapng", "pcapng", "packets that left, one interface per port, ns stamps");
+            folder.add(file, name, "pcapng", "packets that left, one interface per port, ns stamps");
         }
         match self.drops {
             Some(dead) => dead.finish(self.origin),
@@ -303,7 +325,7 @@ impl Dead {
 }
 
 impl Capture {
-    fn create(path: &std::path::Path, specs: &[InterfaceSpec<'_>]) -> Result<Capture, Failure> {
+    fn create(path: &Path, specs: &[InterfaceSpec<'_>]) -> Result<Capture, Failure> {
         let file = Pending::create(path)?;
         let writer = CaptureWriter::new(file.handle()?, specs).map_err(Failure::input)?;
         Ok(Capture { file, writer })

@@ -13,7 +13,7 @@ use sluice_asic::tm::buffer::QosMaps;
 use sluice_asic::tm::pfc::PfcConfig;
 use sluice_asic::units::{Duration, Time};
 use sluice_pcaps::capture::{CaptureError, TruncatedTail};
-use sluice_pcaps::replay::{Feed, InputReport};
+use sluice_pcaps::replay::{Feed, InputReport, Sending};
 use sluice_pcaps::wire::ethernet::wire_len;
 use sluice_pipeline::control::Reading;
 use sluice_pipeline::cover::Coverage;
@@ -146,15 +146,7 @@ impl<'a, E: Executor> Session<'a, E> {
         let tag = feed.sent();
         let Some(s) = feed.next_frame().map_err(Stop::Damage)? else { return Ok(false) };
         let frame = s.frame;
-        let bytes = match self.plan.rewrite {
-            Some(rewrite) if s.turn > 0 => {
-                self.scratch.clear();
-                self.scratch.extend_from_slice(frame.data);
-                rewrite.apply(&mut self.scratch, s.turn as u32);
-                &self.scratch[..]
-            }
-            _ => frame.data,
-        };
+        let bytes = bytes_of(self.plan, &s, &mut self.scratch);
         let time = Time::from_ps(s.time);
         self.last = time;
         self.collector
@@ -171,14 +163,7 @@ impl<'a, E: Executor> Session<'a, E> {
         if let Some(monitor) = &mut self.collector.monitor {
             monitor.entered(tag, port.number(), time, bytes);
         }
-        let load = &mut self.ports[s.port];
-        load.packets += 1;
-        load.wire_bytes += wire_len(frame.orig_len);
-        load.at_end = Duration::from_ps(s.delay) + more;
-        if !load.at_end.is_zero() {
-            load.delayed += 1;
-            load.most = load.most.max(load.at_end);
-        }
+        self.ports[s.port].count(frame.orig_len, Duration::from_ps(s.delay) + more);
         Ok(true)
     }
 
@@ -254,9 +239,39 @@ impl<'a, E: Executor> Session<'a, E> {
             self.switch.executor_mut().take_coverage(&mut coverage);
             coverage
         });
-        let seconds = self.progress.seconds();
-        let queues = self
-            .switch
+        let (plan, now) = (self.plan, self.switch.time());
+        let obeyed = self.senders.as_ref().map_or(Value::Null, |s| s.json(|port| plan.port_name(port), now));
+        let wall = wall(self.progress.seconds(), feed.sent());
+        let reports = feed.reports().to_vec();
+        let Session { inputs, switch, collector, ports, last, .. } = self;
+        let run = Drained { inputs, reports, collector, ports, obeyed, coverage, damage, last, wall };
+        Done::of(plan, &switch, run)
+    }
+}
+
+/// The `wall` key.
+pub(super) fn wall(seconds: f64, packets: u64) -> Value {
+    json!({ "seconds": seconds, "packets_per_second": packets as f64 / seconds.max(1e-9) })
+}
+
+/// What is known of a run beside its switch.
+pub(super) struct Drained<'a> {
+    pub(super) inputs: &'a Inputs,
+    pub(super) reports: Vec<InputReport>,
+    pub(super) collector: Collector<'a>,
+    pub(super) ports: Vec<PortLoad>,
+    /// What senders that obey PFC held back; `null` if they do not.
+    pub(super) obeyed: Value,
+    pub(super) coverage: Option<Coverage>,
+    pub(super) damage: Option<CaptureError>,
+    pub(super) last: Time,
+    pub(super) wall: Value,
+}
+
+impl<'a> Done<'a> {
+    /// Takes the results out of a switch.
+    pub(super) fn of<E: Executor>(plan: &Plan<'_>, switch: &Switch<E>, run: Drained<'a>) -> Done<'a> {
+        let queues = switch
             .queues()
             .filter(|(_, _, s)| s.enqueued.packets + s.dropped().packets > 0)
             .map(|(port, queue, s)| {
@@ -268,34 +283,56 @@ impl<'a, E: Executor> Session<'a, E> {
                 })
             })
             .collect();
-        let now = self.switch.time();
-        let view = self.switch.flow(now);
+        let view = switch.flow(switch.time());
         let (flow, flow_pools) =
             view.as_ref().map_or((Value::Null, Vec::new()), |v| (flow::buffer(v), flow::pools(v)));
-        let cells = view.as_ref().map_or(self.plan.placement.chip.tm.cells.0, |v| v.config.size.0);
-        let rate = feed.sent() as f64 / seconds.max(1e-9);
-        let obeyed =
-            self.senders.as_ref().map_or(Value::Null, |s| s.json(|port| self.plan.port_name(port), now));
+        let cells = view.as_ref().map_or(plan.placement.chip.tm.cells.0, |v| v.config.size.0);
         Done {
-            obeyed,
+            obeyed: run.obeyed,
             queues,
-            buffer: json!({ "pool": "buffer", "cells": cells, "max_cells": self.switch.max_used_cells() }),
+            buffer: json!({ "pool": "buffer", "cells": cells, "max_cells": switch.max_used_cells() }),
             flow,
             flow_pools,
-            totals: self.switch.totals().clone(),
-            held: self.switch.held(),
-            state: self.switch.state(),
-            pipes: self.switch.pipe_states().cloned().collect(),
-            readings: self.switch.readings().to_vec(),
-            conserved: self.switch.is_conserved(),
-            wall: json!({ "seconds": seconds, "packets_per_second": rate }),
-            reports: feed.reports().to_vec(),
-            inputs: self.inputs,
-            collector: self.collector,
-            ports: self.ports,
-            damage,
-            coverage,
-            last: self.last,
+            totals: switch.totals().clone(),
+            held: switch.held(),
+            state: switch.state(),
+            pipes: switch.pipe_states().cloned().collect(),
+            readings: switch.readings().to_vec(),
+            conserved: switch.is_conserved(),
+            wall: run.wall,
+            reports: run.reports,
+            inputs: run.inputs,
+            collector: run.collector,
+            ports: run.ports,
+            damage: run.damage,
+            coverage: run.coverage,
+            last: run.last,
+        }
+    }
+}
+
+/// The bytes of a packet to send, with the addresses of its turn.
+pub(super) fn bytes_of<'f>(plan: &Plan<'_>, s: &Sending<'f>, scratch: &'f mut Vec<u8>) -> &'f [u8] {
+    match plan.rewrite {
+        Some(rewrite) if s.turn > 0 => {
+            scratch.clear();
+            scratch.extend_from_slice(s.frame.data);
+            rewrite.apply(scratch, s.turn as u32);
+            scratch
+        }
+        _ => s.frame.data,
+    }
+}
+
+impl PortLoad {
+    /// Counts a packet of so many bytes that waited for the wire.
+    pub(super) fn count(&mut self, orig_len: u32, waited: Duration) {
+        self.packets += 1;
+        self.wire_bytes += wire_len(orig_len);
+        self.at_end = waited;
+        if !waited.is_zero() {
+            self.delayed += 1;
+            self.most = self.most.max(waited);
         }
     }
 }

@@ -2,13 +2,14 @@
 
 use super::Plan;
 use super::comment;
-use super::output::Outputs;
+use super::output::{Death, Outputs};
 use super::trace::TraceText;
 use hdrhistogram::Histogram;
 use sluice_pipeline::property::Monitor;
 use sluice_pipeline::switch::{
     DeviceDrop, GENERATED, GhostEvent, IdleEntry, Left, Lost, Mode, PassEvent, QueueEvent, Reason, Sink,
 };
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Latencies from first bit in to first bit out.
 pub(crate) struct Latency {
@@ -19,12 +20,12 @@ pub(crate) struct Latency {
 }
 
 impl Latency {
-    fn new() -> Latency {
+    pub(crate) fn new() -> Latency {
         // Three significant digits; minimum and maximum are kept exactly beside it.
         Latency { histogram: Histogram::new(3).ok(), min: u64::MAX, max: 0, count: 0 }
     }
 
-    fn record(&mut self, ps: u64) {
+    pub(crate) fn record(&mut self, ps: u64) {
         if let Some(h) = &mut self.histogram {
             // An auto-resizing histogram takes every value that fits its counts.
             let _ = h.record(ps);
@@ -51,6 +52,7 @@ pub(crate) struct Origin {
 }
 
 /// Origins of the packets sent last: enough for those that die at the parser, in bounded memory.
+#[derive(Debug)]
 pub(crate) struct Origins {
     ring: Vec<(u64, Origin)>,
 }
@@ -58,26 +60,29 @@ pub(crate) struct Origins {
 impl Origins {
     const SIZE: usize = 1024;
 
-    fn new() -> Origins {
-        Origins { ring: vec![(u64::MAX, Origin::default()); Origins::SIZE] }
+    /// Room for so many.
+    pub(crate) fn new(size: usize) -> Origins {
+        Origins { ring: vec![(u64::MAX, Origin::default()); size.max(1)] }
     }
 
     #[inline]
     pub(crate) fn note(&mut self, tag: u64, origin: Origin) {
-        self.ring[tag as usize % Origins::SIZE] = (tag, origin);
+        let slot = tag as usize % self.ring.len();
+        self.ring[slot] = (tag, origin);
     }
 
     pub(crate) fn find(&self, tag: u64) -> Option<Origin> {
-        let (of, origin) = self.ring[tag as usize % Origins::SIZE];
+        let (of, origin) = self.ring[tag as usize % self.ring.len()];
         (of == tag && tag != GENERATED).then_some(origin)
     }
 }
 
 /// Packets that the parser could not read, and where the first of them came from.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Unparsed {
     pub(crate) reason: DeviceDrop,
-    pub(crate) first: Option<Origin>,
+    /// With the name of the input.
+    pub(crate) first: Option<(String, Origin)>,
     pub(crate) bytes: u32,
 }
 
@@ -90,6 +95,8 @@ pub(crate) struct Collector<'a> {
     pub(crate) trace: Option<TraceText>,
     pub(crate) latency: Latency,
     pub(crate) origins: Origins,
+    /// In place of these: those of all switches of a network.
+    pub(crate) shared: Option<Arc<Mutex<Origins>>>,
     /// The first packet of each kind that the parser could not read.
     pub(crate) unparsed: Vec<Unparsed>,
     /// Asks properties, with `--check`.
@@ -103,9 +110,24 @@ impl<'a> Collector<'a> {
         outputs: Outputs<'a>,
         trace: Option<TraceText>,
     ) -> Self {
-        let (latency, origins) = (Latency::new(), Origins::new());
+        let (latency, origins) = (Latency::new(), Origins::new(Origins::SIZE));
         let monitor = plan.properties.as_ref().map(|make| Monitor::new(&plan.program, make()));
-        Collector { plan, names, outputs, trace, latency, origins, unparsed: Vec::new(), monitor }
+        let (shared, unparsed) = (None, Vec::new());
+        Collector { plan, names, outputs, trace, latency, origins, shared, unparsed, monitor }
+    }
+
+    /// What it collects for.
+    pub(crate) const fn plan(&self) -> &'a Plan<'a> {
+        self.plan
+    }
+
+    /// Where a packet came from: the input's name and the place in it.
+    pub(crate) fn origin(&self, tag: u64) -> Option<(&'a str, Origin)> {
+        let origin = match &self.shared {
+            Some(shared) => shared.lock().unwrap_or_else(PoisonError::into_inner).find(tag),
+            None => self.origins.find(tag),
+        };
+        origin.and_then(|o| Some((*self.names.get(o.input as usize)?, o)))
     }
 
     #[cold]
@@ -115,7 +137,8 @@ impl<'a> Collector<'a> {
             return;
         };
         if self.unparsed.iter().all(|u| u.reason != reason) {
-            self.unparsed.push(Unparsed { reason, first: self.origins.find(p.tag), bytes: p.bytes });
+            let first = self.origin(p.tag).map(|(name, origin)| (name.to_owned(), origin));
+            self.unparsed.push(Unparsed { reason, first, bytes: p.bytes });
         }
     }
 }
@@ -155,9 +178,9 @@ impl Sink for Collector<'_> {
         }
         self.note_unparsed(p);
         if self.outputs.wants_lost() {
-            let origin = self.origins.find(p.tag).map(|o| (self.names[o.input as usize], o));
-            let comment = comment::lost(self.plan, p, reason, origin, head);
-            self.outputs.lost(p, comment, head, tail);
+            let comment = comment::lost(self.plan, p, reason, self.origin(p.tag), head);
+            let death = Death { time: p.time, absorbed: p.absorbed, bytes: p.bytes };
+            self.outputs.lost(&death, comment, head, tail);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::Plan;
 use super::run::Done;
+use super::sink::Latency;
 use serde_json::{Map, Value, json};
 use sluice_asic::units::{BitRate, Duration};
 use sluice_pcaps::replay::Pace;
@@ -88,8 +89,15 @@ fn inputs(done: &Done<'_>) -> Vec<Value> {
 }
 
 fn latency(plan: &Plan<'_>, done: &Done<'_>) -> Value {
-    let l = &done.collector.latency;
-    if plan.config.mode == Mode::Functional || l.count == 0 {
+    if plan.config.mode == Mode::Functional {
+        return Value::Null;
+    }
+    latency_of(&done.collector.latency)
+}
+
+/// The `latency_ns` key.
+pub(super) fn latency_of(l: &Latency) -> Value {
+    if l.count == 0 {
         return Value::Null;
     }
     let ns = |ps: u64| ps as f64 / 1000.0;
@@ -179,8 +187,7 @@ fn unparsed(done: &Done<'_>) -> Vec<String> {
             DeviceDrop::ParserPartialHeader => "end inside a header that the parser extracts",
             _ => "match no transition of the parser",
         };
-        let first = u.first.map_or(String::new(), |o| {
-            let name = done.inputs.sources.get(o.input as usize).map_or("", |s| s.name.as_str());
+        let first = u.first.as_ref().map_or(String::new(), |(name, o)| {
             format!(
                 "; the first is record {} at byte {} of {name}, {} bytes long",
                 o.record, o.offset, u.bytes

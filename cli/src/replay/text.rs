@@ -5,6 +5,7 @@ use super::sonic;
 use crate::table::table;
 use serde_json::Value;
 use sluice_asic::tm::buffer::Rule;
+use sluice_fabric::network::LinkDrop;
 use sluice_pipeline::control::show_key;
 use sluice_pipeline::ir::{CounterHome, Program};
 use sluice_pipeline::switch::DeviceDrop;
@@ -34,7 +35,7 @@ fn senders(out: &mut String, s: &Value) -> std::fmt::Result {
     Ok(())
 }
 
-fn n(v: &Value) -> u64 {
+pub(super) fn n(v: &Value) -> u64 {
     v.as_u64().unwrap_or(0)
 }
 
@@ -89,7 +90,7 @@ fn write_summary(out: &mut String, plan: &Plan<'_>, s: &Value) -> std::fmt::Resu
             l["method"].as_str().unwrap_or("")
         )?;
     }
-    deaths(out, plan, s)?;
+    deaths(out, std::slice::from_ref(plan), s)?;
     ports(out, s)?;
     senders(out, s)?;
     counters(out, plan, s)?;
@@ -108,7 +109,8 @@ fn write_summary(out: &mut String, plan: &Plan<'_>, s: &Value) -> std::fmt::Resu
     next(out, plan)
 }
 
-fn deaths(out: &mut String, plan: &Plan<'_>, s: &Value) -> std::fmt::Result {
+/// Why packets ended; labels are those of the plans' programs.
+pub(super) fn deaths(out: &mut String, plans: &[Plan<'_>], s: &Value) -> std::fmt::Result {
     let total = n(&s["packets"]["in"]).max(1) as f64;
     let drops = s["drops"].as_object().into_iter().flatten().map(|(k, v)| (k, v, "dropped"));
     let absorbed = s["absorbed"].as_object().into_iter().flatten().map(|(k, v)| (k, v, "absorbed"));
@@ -120,8 +122,9 @@ fn deaths(out: &mut String, plan: &Plan<'_>, s: &Value) -> std::fmt::Result {
         }
         let device = DeviceDrop::TABLE.iter().find(|(_, name, ..)| name == reason).map(|d| (d.2, d.3));
         let rule = Rule::TABLE.iter().find(|(_, name, ..)| name == reason).map(|r| (r.2, r.3));
-        let device = device.or(rule);
-        let label = plan.program.labels.values().find(|l| l.name == *reason);
+        let link = LinkDrop::TABLE.iter().find(|(_, name, ..)| name == reason).map(|r| (r.2, r.3));
+        let device = device.or(rule).or(link);
+        let label = plans.iter().flat_map(|p| p.program.labels.values()).find(|l| l.name == *reason);
         let meaning = device.map(|d| d.0).or(label.map(|l| l.doc.as_str())).unwrap_or("");
         writeln!(
             out,

@@ -4,29 +4,32 @@ use super::comment::packet;
 use sluice_pipeline::ir::Program;
 use sluice_pipeline::reference::{Event, TextTracer, Tracer};
 use sluice_pipeline::switch::{GhostEvent, IdleEntry, Left, Lost, PassEvent, QueueEvent};
-use std::cell::RefCell;
 use std::fmt::Write;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A tracer whose text somebody else takes.
-pub(crate) struct Shared(Rc<RefCell<TextTracer>>);
+pub(crate) struct Shared(Arc<Mutex<TextTracer>>);
 
 impl Tracer for Shared {
     fn event(&mut self, program: &Program, event: &Event<'_>) {
-        self.0.borrow_mut().event(program, event);
+        lock(&self.0).event(program, event);
     }
+}
+
+fn lock(steps: &Mutex<TextTracer>) -> MutexGuard<'_, TextTracer> {
+    steps.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The trace so far.
 pub(crate) struct TraceText {
-    steps: Rc<RefCell<TextTracer>>,
+    steps: Arc<Mutex<TextTracer>>,
     pub(crate) written: String,
 }
 
 /// A tracer for the interpreter and where its text comes out.
 pub(crate) fn tracer() -> (Shared, TraceText) {
-    let steps = Rc::new(RefCell::new(TextTracer::default()));
-    (Shared(Rc::clone(&steps)), TraceText { steps, written: String::new() })
+    let steps = Arc::new(Mutex::new(TextTracer::default()));
+    (Shared(Arc::clone(&steps)), TraceText { steps, written: String::new() })
 }
 
 impl TraceText {
@@ -37,7 +40,7 @@ impl TraceText {
 
     /// A pass was run: its steps are waiting.
     pub(crate) fn pass(&mut self, e: &PassEvent) {
-        let steps = std::mem::take(&mut self.steps.borrow_mut().text);
+        let steps = std::mem::take(&mut lock(&self.steps).text);
         self.line(format_args!(
             "packet {}: {} of pipe {} entered at {} (cycle {}, waited {})",
             packet(e.tag),
@@ -61,7 +64,7 @@ impl TraceText {
 
     /// The ghost control was run: its steps are waiting.
     pub(crate) fn ghost(&mut self, e: &GhostEvent) {
-        let steps = std::mem::take(&mut self.steps.borrow_mut().text);
+        let steps = std::mem::take(&mut lock(&self.steps).text);
         let (at, cycle) = (e.entered.since_origin(), e.cycle.get());
         self.line(format_args!("ghost update of pipe {} entered at {at} (cycle {cycle})", e.pipe));
         for step in steps.lines() {

@@ -75,7 +75,7 @@ impl FromStr for Probability {
         let ppb = if shift >= 0 {
             power(shift).and_then(|factor| value.checked_mul(factor))
         } else {
-            power(-shift).filter(|part| value % part == 0).map(|part| value / part)
+            power(-shift).filter(|part| value.is_multiple_of(*part)).map(|part| value / part)
         };
         let ppb = ppb.and_then(|ppb| u32::try_from(ppb).ok()).filter(|ppb| *ppb <= WHOLE);
         ppb.map(Probability).ok_or_else(bad)

@@ -38,9 +38,11 @@ pub struct LinkFrame {
 
 /// Whoever looks at a network. Bytes of a frame are `head` then `tail`.
 ///
-/// Everything does nothing unless it is implemented, and costs nothing then. All events of one switch, and of the
-/// links that it sends on, come in an order that depends neither on how far [`advance`](super::Network::advance) goes
-/// at a time nor on threads; events of different switches come as the look-ahead has it.
+/// Everything does nothing unless it is implemented, and costs nothing then. All events of one switch, and of the links
+/// that it sends on, come in an order that does not depend on threads, nor on how far
+/// [`advance`](super::Network::advance) goes at a time; but where among the others [`Observer::entered`] is told does
+/// depend on the latter: a switch is given a frame some time before it can act. Events of different switches come as
+/// the look-ahead has it.
 pub trait Observer {
     /// A frame's first bit reaches a switch.
     fn entered(&mut self, at: SwitchId, frame: &Entered, bytes: &[u8]) {

@@ -64,8 +64,12 @@ impl SwitchSetup {
     ///
     /// # Errors
     /// When the operation does not fit the program or what was set before.
-    pub fn apply(&mut self, ops: impl IntoIterator<Item = ControlOp>) -> Result<(), ControlError> {
-        ops.into_iter().try_for_each(|op| self.control.apply(&self.placed.program, op).map(|_| ()))
+    pub fn apply(&mut self, ops: impl IntoIterator<Item = ControlOp>) -> Result<(), Box<ControlError>> {
+        let program = &self.placed.program;
+        ops.into_iter().try_for_each(|op| match self.control.apply(program, op) {
+            Ok(_) => Ok(()),
+            Err(e) => Err(Box::new(e)),
+        })
     }
 
     /// dev_port of a front-panel port.

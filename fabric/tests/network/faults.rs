@@ -10,8 +10,11 @@ fn at(us: u64) -> Time {
     Time::from_nanos(us * 1000)
 }
 
+/// A frame's first bit out, and what became of it.
+type Judged = (Time, Result<Time, LinkDrop>);
+
 /// A packet every 100 ns for 100 us, over one link; the times of the frames on it and their fates.
-fn run(setup: NetworkSetup) -> (Vec<(Time, Result<Time, LinkDrop>)>, Network) {
+fn run(setup: NetworkSetup) -> (Vec<Judged>, Network) {
     let mut network = Network::new(setup).unwrap();
     let frames: Vec<Into> = (0..1000)
         .map(|n| Into { switch: 0, front: 4, ps: n * 100_000, bytes: frame(&[1, 9], 100) })

@@ -1,0 +1,163 @@
+//! From words to a network: topology, programs, ports. What may not live here: running.
+
+use crate::args::ReplayArgs;
+use crate::fail::Failure;
+use crate::resolve;
+use sluice_asic::chip::ChipSpec;
+use sluice_asic::port::{DevPort, PortName};
+use sluice_asic::tm::buffer::BufferFile;
+use sluice_asic::units::BitRate;
+use sluice_fabric::deploy::{Defaults, DeployError, Deployment, Files, deploy};
+use sluice_fabric::topology::{Blueprint, built};
+use sluice_pipeline::control::ControlState;
+use sluice_pipeline::ir::Program;
+use sluice_pipeline::switch::SwitchConfig;
+use sluice_programs::position::Neighbor;
+use std::path::{Path, PathBuf};
+
+/// A network ready to be made.
+pub(super) struct Resolved {
+    pub(super) deployment: Deployment,
+}
+
+/// Files that a topology names; their paths begin at its own folder.
+struct Folder(PathBuf);
+
+impl Files for Folder {
+    type Error = Failure;
+
+    fn entries(&self, name: &str, program: &Program, into: &mut ControlState) -> Result<(), Failure> {
+        resolve::load(program, &self.0.join(name), into)
+    }
+
+    fn buffer(&self, name: &str, chip: &ChipSpec) -> Result<BufferFile, Failure> {
+        let beside = self.0.join(name);
+        match beside.to_str().filter(|_| name.ends_with(".toml") && beside.exists()) {
+            Some(path) => resolve::buffer(path, chip),
+            None => resolve::buffer(name, chip),
+        }
+    }
+}
+
+/// The network that the arguments ask for.
+pub(super) fn network(args: &ReplayArgs, topology: &str, config: SwitchConfig) -> Result<Resolved, Failure> {
+    let path = Path::new(topology);
+    let is_file = path.is_file() || path.extension().is_some_and(|e| e == "toml" || e == "txt");
+    let blueprint = if is_file {
+        let text = std::fs::read_to_string(path).map_err(|e| Failure::file("read", path, &e))?;
+        match Blueprint::is_ns3(&text) {
+            true => Blueprint::from_ns3(&text, topology).map_err(Failure::input)?,
+            false => Blueprint::from_toml(&text, topology).map_err(Failure::input)?,
+        }
+    } else {
+        built(topology).map_err(Failure::input)?
+    };
+    if let Some(switch) = blueprint.switches.iter().find(|s| !is_plain(&s.name)) {
+        let help = "use letters, digits, `-`, `_` and `.`";
+        let text = format!("{topology}: switch `{}`: this name is no file name", switch.name);
+        return Err(Failure::with_help(text, help));
+    }
+    let speed = args.port_speed.as_deref().map(str::parse::<BitRate>).transpose();
+    let defaults = Defaults {
+        program: args.program.clone(),
+        params: args.target.sets.clone(),
+        chip: resolve::chip(blueprint.chip.as_deref().unwrap_or(&args.target.chip))?,
+        port_speed: speed.map_err(Failure::input)?,
+        buffer: args.buffer.clone(),
+        config,
+    };
+    resolve::stage(&args.program)?;
+    let folder = path.parent().filter(|_| is_file).unwrap_or(Path::new(""));
+    match deploy(&blueprint, &defaults, &Folder(folder.to_owned())) {
+        Ok(deployment) => Ok(Resolved { deployment }),
+        Err(DeployError::File { switch, source: Failure::Input { text, help } }) => {
+            Err(Failure::Input { text: format!("switch `{switch}`: {text}"), help })
+        }
+        Err(DeployError::NoFit { source, .. }) => {
+            eprintln!("{}", sluice_pipeline::report::text_no_fit(&source));
+            Err(Failure::Property)
+        }
+        Err(e) => Err(Failure::input(e)),
+    }
+}
+
+/// Captures are named after switches.
+fn is_plain(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    !name.is_empty() && name.chars().all(plain) && !name.starts_with('.')
+}
+
+impl Resolved {
+    /// The port that a user named: `leaf0:3` or `leaf0:dev:137`.
+    pub(super) fn port(&self, text: &str) -> Result<(u32, DevPort), Failure> {
+        let usage = "write SWITCH:PORT@FILE, for example leaf0:0@trace.pcap or leaf0:dev:137@trace.pcap";
+        let (name, port) = text
+            .split_once(':')
+            .ok_or_else(|| Failure::with_help(format!("`{text}` names no switch and port"), usage))?;
+        let switches = || self.deployment.network.switches.iter();
+        let Some((number, switch)) = (0..).zip(switches()).find(|(_, s)| s.name == name) else {
+            let known: Vec<&str> = switches().map(|s| s.name.as_str()).take(8).collect();
+            let more = if switches().len() > known.len() { ", .." } else { "" };
+            let help = format!("switches are {}{more}", known.join(", "));
+            return Err(Failure::with_help(format!("there is no switch `{name}`"), help));
+        };
+        let port: PortName = port.parse().map_err(|e| Failure::with_help(e, usage))?;
+        let found = switch
+            .ports
+            .resolve(port)
+            .map_err(|e| Failure::with_help(format!("switch `{name}`: {e}"), usage))?;
+        let dev_port = found.dev_port;
+        let position = self.deployment.positions.get(number as usize);
+        let used = position.and_then(|p| p.ports.iter().find(|used| used.dev_port == dev_port.number()));
+        if used.is_some_and(|used| matches!(used.neighbor, Neighbor::Switch { .. })) {
+            let text =
+                format!("port {port} of switch `{name}` has a cable; captures come in by ports without one");
+            return Err(Failure::with_help(text, self.edges()));
+        }
+        Ok((number, dev_port))
+    }
+
+    /// Some ports of hosts.
+    fn edges(&self) -> String {
+        let hosts = self.deployment.positions.iter().flat_map(|p| {
+            let hosts = p.ports.iter().filter_map(|used| match used.neighbor {
+                Neighbor::Host(address) => Some((used.port, address)),
+                Neighbor::Switch { .. } => None,
+            });
+            hosts.map(|(port, address)| format!("{}:{port} ({address})", p.name)).collect::<Vec<_>>()
+        });
+        let known: Vec<String> = hosts.take(4).collect();
+        if known.is_empty() {
+            return "any port without a cable will do".to_owned();
+        }
+        format!("hosts are at {}, ..", known.join(", "))
+    }
+
+    pub(super) fn no_inputs(&self) -> Failure {
+        Failure::with_help(
+            "a network has no embedded trace: name an input with -i SWITCH:PORT@FILE",
+            self.edges(),
+        )
+    }
+
+    /// Speeds of ports that differ from the others', by switch: those of the setups, and those of links.
+    pub(super) fn speeds(&self) -> Vec<Vec<(u16, BitRate)>> {
+        let network = &self.deployment.network;
+        let mut speeds: Vec<Vec<(u16, BitRate)>> = Vec::new();
+        for switch in &network.switches {
+            speeds.push(switch.config.port_speeds.clone());
+        }
+        for link in &network.links {
+            for end in link.ends {
+                let number = end.switch.0 as usize;
+                let port = network.switches.get(number).and_then(|s| s.ports.front(end.port));
+                if let (Some(rate), Some(port), Some(of)) = (link.rate, port, speeds.get_mut(number)) {
+                    of.push((port.dev_port.number(), rate));
+                }
+            }
+        }
+        // The last word on a port counts, and is looked for from the front.
+        speeds.iter_mut().for_each(|of| of.reverse());
+        speeds
+    }
+}

@@ -1,0 +1,148 @@
+//! The summary of a network for people. What may not live here: what is counted.
+
+use super::super::Plan;
+use super::super::text::{deaths, n};
+use crate::table::table;
+use serde_json::Value;
+use std::fmt::Write;
+
+/// Rows of a table that are shown.
+const ROWS: usize = 16;
+
+/// The text of a summary.
+pub(super) fn summary(plans: &[Plan<'_>], s: &Value) -> String {
+    let mut out = String::new();
+    // Writing into a String cannot fail.
+    let _ = write_summary(&mut out, plans, s);
+    out
+}
+
+fn list<'v>(s: &'v Value, key: &str) -> impl Iterator<Item = &'v Value> {
+    s[key].as_array().into_iter().flatten()
+}
+
+fn text(v: &Value) -> String {
+    v.as_str().unwrap_or("").to_owned()
+}
+
+fn write_summary(out: &mut String, plans: &[Plan<'_>], s: &Value) -> std::fmt::Result {
+    let (switches, links) = (list(s, "switches").count(), list(s, "links").count());
+    writeln!(
+        out,
+        "{} on {} switches and {} links, {}",
+        text(&s["program"]),
+        switches,
+        links,
+        s["chip"].as_str().unwrap_or("several chips")
+    )?;
+    for i in list(s, "inputs").take(ROWS) {
+        writeln!(
+            out,
+            "  {} packets from {} into port {}",
+            n(&i["packets"]),
+            text(&i["file"]),
+            text(&i["port"])
+        )?;
+    }
+    more(out, "inputs", list(s, "inputs").count())?;
+    let p = &s["packets"];
+    writeln!(
+        out,
+        "\npackets: {} in + {} created = {} out + {} dropped + {} absorbed + {} held; {} hops over links",
+        n(&p["in"]),
+        n(&p["created"]),
+        n(&p["out"]),
+        n(&p["dropped"]),
+        n(&p["absorbed"]),
+        n(&p["held"]),
+        n(&s["hops"])
+    )?;
+    if let Some(l) = s["latency_ns"].as_object() {
+        let ns = |k: &str| l[k].as_f64().unwrap_or(0.0);
+        writeln!(
+            out,
+            "latency: {:.1} ns least, {:.1} median, {:.1} at 99 %, {:.1} most (first bit in to first bit out of the \
+             network)",
+            ns("min"),
+            ns("p50"),
+            ns("p99"),
+            ns("max"),
+        )?;
+    }
+    deaths(out, plans, s)?;
+    switch_rows(out, s)?;
+    link_rows(out, s)?;
+    queue_rows(out, s)?;
+    for w in list(s, "warnings") {
+        writeln!(out, "\nwarning: {}", text(w))?;
+    }
+    Ok(())
+}
+
+fn more(out: &mut String, what: &str, count: usize) -> std::fmt::Result {
+    match count.checked_sub(ROWS) {
+        Some(rest @ 1..) => writeln!(out, "  and {rest} {what} more"),
+        _ => Ok(()),
+    }
+}
+
+fn switch_rows(out: &mut String, s: &Value) -> std::fmt::Result {
+    let row = |v: &Value| {
+        let p = &v["packets"];
+        let numbers =
+            ["in", "created", "out", "dropped", "absorbed", "held"].map(|key| n(&p[key]).to_string());
+        let median = v["latency_ns"]["p50"].as_f64().map_or(String::new(), |ns| format!("{ns:.1}"));
+        [text(&v["name"]), text(&v["program"])].into_iter().chain(numbers).chain([median]).collect()
+    };
+    let busy = || list(s, "switches").filter(|v| n(&v["packets"]["in"]) + n(&v["packets"]["created"]) > 0);
+    let rows: Vec<Vec<String>> = busy().take(ROWS).map(row).collect();
+    let titles = ["SWITCH", "PROGRAM", "IN", "CREATED", "OUT", "DROPPED", "ABSORBED", "HELD", "MEDIAN NS"];
+    writeln!(out, "\n{}", table(&titles, rows))?;
+    more(out, "switches", busy().count())
+}
+
+fn link_rows(out: &mut String, s: &Value) -> std::fmt::Result {
+    let lost = |way: &Value| way["drops"].as_object().map_or(0, |drops| drops.values().map(n).sum::<u64>());
+    let mut links: Vec<&Value> = list(s, "links").filter(|l| frames(l) > 0).collect();
+    // The busiest first; those that are alike as they stand.
+    links.sort_by_key(|l| std::cmp::Reverse(frames(l)));
+    if links.is_empty() {
+        return Ok(());
+    }
+    let count = links.len();
+    let row = |l: &&Value| {
+        vec![
+            text(&l["link"]),
+            format!("{}G", n(&l["rate_bps"]) / 1_000_000_000),
+            format!("{}", l["delay_ns"].as_f64().unwrap_or(0.0)),
+            n(&l["forth"]["packets"]).to_string(),
+            n(&l["back"]["packets"]).to_string(),
+            (lost(&l["forth"]) + lost(&l["back"])).to_string(),
+        ]
+    };
+    let rows = links.iter().take(ROWS).map(row).collect();
+    writeln!(out, "\n{}", table(&["BUSIEST LINKS", "RATE", "DELAY NS", "FORTH", "BACK", "LOST"], rows))?;
+    more(out, "links", count)
+}
+
+fn frames(link: &Value) -> u64 {
+    n(&link["forth"]["packets"]) + n(&link["back"]["packets"])
+}
+
+fn queue_rows(out: &mut String, s: &Value) -> std::fmt::Result {
+    let mut queues: Vec<&Value> = list(s, "queues").collect();
+    queues.sort_by_key(|q| std::cmp::Reverse((n(&q["max_cells"]), n(&q["dropped"]))));
+    if queues.is_empty() {
+        return Ok(());
+    }
+    let row = |q: &&Value| {
+        vec![
+            format!("{}:{} queue {}", text(&q["switch"]), text(&q["port"]), n(&q["queue"])),
+            n(&q["enqueued"]).to_string(),
+            n(&q["dropped"]).to_string(),
+            n(&q["max_cells"]).to_string(),
+        ]
+    };
+    let rows = queues.iter().take(5).map(row).collect();
+    writeln!(out, "\n{}", table(&["FULLEST QUEUES", "ENQUEUED", "DROPPED", "MAX CELLS"], rows))
+}

@@ -1,0 +1,129 @@
+//! From a setup to a network: ports found, speeds agreed, switches and wires made. What may not live here: running.
+
+use super::link::Wire;
+use super::node::Node;
+use super::run::Exchange;
+use super::{End, LinkId, Network, NetworkError, NetworkSetup, SwitchId, SwitchSetup, Way};
+use sluice_asic::port::DevPort;
+use sluice_asic::units::{BitRate, Time};
+use sluice_pipeline::engine::Engine;
+use sluice_pipeline::switch::{Mode, Switch};
+use std::collections::BTreeSet;
+
+impl Network {
+    /// A network at time zero with nothing inside.
+    ///
+    /// # Errors
+    /// When switches, ports, links or speeds are impossible together.
+    pub fn new(mut setup: NetworkSetup) -> Result<Network, NetworkError> {
+        let ends = resolve(&mut setup)?;
+        let mut nodes = Vec::with_capacity(setup.switches.len());
+        for (index, switch) in (0..).zip(&mut setup.switches) {
+            switch.config.device = index;
+            nodes.push(Node::new(SwitchId(index), build(switch)?));
+        }
+        let wires = 2 * setup.links.len();
+        for (number, (link, ports)) in (0..).zip(setup.links.iter().zip(&ends)) {
+            for way in Way::ALL {
+                let (from, to) = (way as usize, 1 - way as usize);
+                let wire = 2 * number as usize + from;
+                let ids = (LinkId(number), way);
+                let [sender, receiver] = [from, to].map(|end| link.ends[end].switch.0 as usize);
+                let lead = nodes[receiver].lead;
+                if (link.delay + lead).is_zero() {
+                    return Err(NetworkError::NoDelay { link: name_of(&setup, LinkId(number)) });
+                }
+                nodes[receiver].add_inlet(ports[to], Some((ids.0, way, wire)));
+                let made = Wire::new(ids, receiver, (link.delay, lead), setup.seed);
+                nodes[sender].add_outlet(ports[from], wire, made);
+            }
+        }
+        let (clocks, exchange) = (vec![Time::ORIGIN; nodes.len()], Exchange::new(nodes.len(), wires));
+        let mut network = Network { setup, nodes, exchange, clocks, now: Time::ORIGIN };
+        for number in 0..network.setup.links.len() {
+            for event in network.setup.links[number].script.clone() {
+                network.script(LinkId(number as u32), event)?;
+            }
+        }
+        Ok(network)
+    }
+}
+
+pub(super) fn no_port(switch: &SwitchSetup, what: String) -> NetworkError {
+    let last = switch.ports.front_ports().len().saturating_sub(1);
+    NetworkError::NoPort { name: switch.name.clone(), what, last }
+}
+
+pub(super) fn name_of(setup: &NetworkSetup, id: LinkId) -> String {
+    let end = |end: &End| {
+        let name = setup.switches.get(end.switch.0 as usize).map_or("?", |s| s.name.as_str());
+        format!("{name}:{}", end.port)
+    };
+    setup
+        .links
+        .get(id.0 as usize)
+        .map_or(String::new(), |l| format!("{}-{}", end(&l.ends[0]), end(&l.ends[1])))
+}
+
+fn build(setup: &SwitchSetup) -> Result<Switch<Engine>, NetworkError> {
+    let name = || setup.name.clone();
+    if setup.config.mode == Mode::Functional {
+        return Err(NetworkError::Functional { name: name() });
+    }
+    let (program, placement) = (&setup.placed.program, &setup.placed.placement);
+    let engine = Engine::new(program, placement, &setup.control);
+    let engine = engine.map_err(|source| NetworkError::Lower { name: name(), source })?;
+    let control = setup.control.clone();
+    Switch::new(program, placement, &setup.ports, control, engine, setup.config.clone())
+        .map_err(|source| NetworkError::Switch { name: name(), source })
+}
+
+/// The dev_ports of all links' ends; sets the speeds of their ports.
+fn resolve(setup: &mut NetworkSetup) -> Result<Vec<[DevPort; 2]>, NetworkError> {
+    for (i, switch) in setup.switches.iter().enumerate() {
+        if setup.switches[..i].iter().any(|other| other.name == switch.name) {
+            return Err(NetworkError::SameName { name: switch.name.clone() });
+        }
+    }
+    let mut taken: BTreeSet<End> = BTreeSet::new();
+    let mut all = Vec::with_capacity(setup.links.len());
+    for number in 0..setup.links.len() {
+        let id = LinkId(number as u32);
+        let (ends, rate) = (setup.links[number].ends, setup.links[number].rate);
+        let [a, b] = ends.map(|end| {
+            let (port, speed) = port_of(setup, end)?;
+            if taken.insert(end) {
+                return Ok((port, speed));
+            }
+            let name = setup.switches[end.switch.0 as usize].name.clone();
+            Err(NetworkError::Taken { link: name_of(setup, id), name, port: end.port })
+        });
+        let ((a, first), (b, second)) = (a?, b?);
+        let ports = [a, b];
+        match rate {
+            Some(rate) => {
+                for (end, port) in ends.into_iter().zip(ports) {
+                    let config = &mut setup.switches[end.switch.0 as usize].config;
+                    config.port_speeds.push((port.number(), rate));
+                }
+            }
+            None if first != second => {
+                return Err(NetworkError::Rates { link: name_of(setup, id), first, second });
+            }
+            None => {}
+        }
+        all.push(ports);
+    }
+    Ok(all)
+}
+
+/// The dev_port of an end, and the speed that its switch gives it.
+fn port_of(setup: &NetworkSetup, end: End) -> Result<(DevPort, BitRate), NetworkError> {
+    let missing = NetworkError::NoSwitch { found: end.switch, count: setup.switches.len() };
+    let switch = setup.switches.get(end.switch.0 as usize).ok_or(missing)?;
+    let port = switch.ports.front(end.port);
+    let port = port.ok_or_else(|| no_port(switch, format!("front-panel port {}", end.port)))?;
+    let mut slower = switch.config.port_speeds.iter().rev();
+    let slower = slower.find(|(dev, _)| *dev == port.dev_port.number());
+    Ok((port.dev_port, slower.map_or(port.speed, |(_, speed)| *speed)))
+}
