@@ -28,7 +28,9 @@ fn keys_are_those_of_the_contract_and_threads_change_no_file() {
             assert!(share["hit"].as_u64().unwrap() <= share["total"].as_u64().unwrap(), "{json}");
         }
     }
-    for name in ["fuzz.json", "coverage.json", "coverage.txt", "coverage.html", "entries.toml", "manifest.json"] {
+    for name in
+        ["fuzz.json", "coverage.json", "coverage.txt", "coverage.html", "entries.toml", "manifest.json"]
+    {
         let read = |jobs: &str| std::fs::read(dir.path().join(jobs).join(name)).unwrap();
         assert_eq!(read("1"), read("2"), "{name}");
     }
@@ -40,7 +42,9 @@ fn too_little_coverage_is_exit_one_and_bad_words_are_exit_two() {
     let few = sluice(&["fuzz", "l3-ecmp", "--cases", "1", "--min-coverage", "100"], dir.path());
     assert_eq!(few.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&few.stdout).contains("uncovered: "));
-    for args in [&["fuzz", "nothing"][..], &["fuzz", "ecmp", "--time", "soon"], &["fuzz", "ecmp", "--jobs", "0"]] {
+    for args in
+        [&["fuzz", "nothing"][..], &["fuzz", "ecmp", "--time", "soon"], &["fuzz", "ecmp", "--jobs", "0"]]
+    {
         let out = sluice(args, dir.path());
         assert_eq!((out.status.code(), out.stdout.is_empty()), (Some(2), true), "{args:?}");
     }

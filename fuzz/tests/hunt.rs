@@ -44,7 +44,8 @@ fn shipped_programs_hold_and_threads_do_not_matter() {
         assert_eq!(failures.next(), None, "{}", stage.name());
         assert_eq!(one, cases(&subject, 8, 3), "{}", stage.name());
         let states = one.coverage.share(&subject.points, Class::ParserStates);
-        assert!(states.percent() >= 60, "{}: {states:?} parser states", stage.name());
+        // A floor for any program after a few inputs; what guides the hunt would be broken below it.
+        assert!(states.percent() >= 25, "{}: {states:?} parser states", stage.name());
     }
 }
 
