@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 
 #[test]
 fn every_mutant_is_legal_and_differs_from_the_program_and_from_the_others() {
-    for stage in sluice_programs::all() {
+    for stage in ["ecmp", "letflow"].map(|name| sluice_programs::by_name(name).unwrap()) {
         let program = stage.build(&[]).unwrap();
         let (list, refused) = mutants(&program);
         assert!(list.len() >= 40, "{}: {} mutants, {refused} refused", stage.name(), list.len());

@@ -1,5 +1,6 @@
 //! Mutants against inputs. What may not live here: what a mutation is.
 
+use super::edit::Edit;
 use super::sites::Mutant;
 use crate::hunt::{Input, Subject, SubjectError, reference, send};
 use sluice_pipeline::control::ControlState;
@@ -70,6 +71,7 @@ impl Checked {
 
 /// Why a mutant survived: the graph says that no packet reaches it.
 const UNREACHABLE: &str = "equivalent: no packet can reach it";
+const OVERRIDDEN: &str = "equivalent with these entries: they set another default action";
 const UNCOVERED: &str = "no input reached it";
 const UNEXPLAINED: &str = "unexplained";
 
@@ -147,7 +149,10 @@ fn fate(
             Err(_) => return (Fate::Property("no_panic".to_owned()), n),
         }
     }
-    (Fate::Survived(why(&subject.points, mutant, coverage)), inputs.len())
+    let overridden = matches!(mutant.edit, Edit::OtherDefault(table, _)
+        if subject.control.tables[table].default != subject.program.tables[table].default);
+    let reason = if overridden { OVERRIDDEN } else { why(&subject.points, mutant, coverage) };
+    (Fate::Survived(reason), inputs.len())
 }
 
 /// What notices the mutant by this input.

@@ -322,7 +322,10 @@ impl Share {
     /// Per cent, rounded down; of nothing all is reached.
     #[must_use]
     pub const fn percent(self) -> usize {
-        if self.total == 0 { 100 } else { self.hit * 100 / self.total }
+        match (self.hit * 100).checked_div(self.total) {
+            Some(percent) => percent,
+            None => 100,
+        }
     }
 }
 

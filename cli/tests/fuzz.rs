@@ -1,0 +1,65 @@
+//! `sluice fuzz`, and `sluice replay --check --coverage`: keys, exit codes, files that do not depend on threads.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+use assert_cmd::Command;
+use serde_json::Value;
+use std::path::Path;
+
+const CLASSES: [&str; 7] =
+    ["actions", "branches", "parser_states", "salu", "tables_hit", "tables_miss", "transitions"];
+
+fn sluice(args: &[&str], dir: &Path) -> std::process::Output {
+    Command::cargo_bin("sluice").unwrap().args(args).current_dir(dir).output().unwrap()
+}
+
+#[test]
+fn keys_are_those_of_the_contract_and_threads_change_no_file() {
+    let dir = tempfile::tempdir().unwrap();
+    for jobs in ["1", "2"] {
+        let args = ["fuzz", "ecmp", "--cases", "4", "--seed", "5", "--jobs", jobs, "-o", jobs, "--json"];
+        let out = sluice(&args, dir.path());
+        assert_eq!(out.status.code(), Some(0), "{}", String::from_utf8_lossy(&out.stderr));
+        let json: Value = serde_json::from_slice(&out.stdout).unwrap();
+        assert!(json["executions"].as_u64().unwrap() > 500 && json["per_second"].is_u64(), "{json}");
+        assert_eq!(json["failures"], Value::Array(Vec::new()));
+        let coverage = json["coverage"].as_object().unwrap();
+        assert_eq!(coverage.keys().map(String::as_str).collect::<Vec<_>>(), CLASSES);
+        for share in coverage.values() {
+            assert!(share["hit"].as_u64().unwrap() <= share["total"].as_u64().unwrap(), "{json}");
+        }
+    }
+    for name in
+        ["fuzz.json", "coverage.json", "coverage.txt", "coverage.html", "entries.toml", "manifest.json"]
+    {
+        let read = |jobs: &str| std::fs::read(dir.path().join(jobs).join(name)).unwrap();
+        assert_eq!(read("1"), read("2"), "{name}");
+    }
+}
+
+#[test]
+fn too_little_coverage_is_exit_one_and_bad_words_are_exit_two() {
+    let dir = tempfile::tempdir().unwrap();
+    let few = sluice(&["fuzz", "l3-ecmp", "--cases", "1", "--min-coverage", "100"], dir.path());
+    assert_eq!(few.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&few.stdout).contains("uncovered: "));
+    for args in
+        [&["fuzz", "nothing"][..], &["fuzz", "ecmp", "--time", "soon"], &["fuzz", "ecmp", "--jobs", "0"]]
+    {
+        let out = sluice(args, dir.path());
+        assert_eq!((out.status.code(), out.stdout.is_empty()), (Some(2), true), "{args:?}");
+    }
+}
+
+#[test]
+fn a_replay_checks_properties_and_reports_coverage() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = sluice(&["replay", "l3-ecmp", "--check", "--coverage", "--json", "-o", "out"], dir.path());
+    assert_eq!(out.status.code(), Some(0), "{}", String::from_utf8_lossy(&out.stderr));
+    let json: Value = serde_json::from_slice(&out.stdout).unwrap();
+    assert_eq!(json["violations"], Value::Array(Vec::new()));
+    assert!(json["coverage"]["parser_states"]["hit"].as_u64().unwrap() > 2, "{json}");
+    let page = std::fs::read_to_string(dir.path().join("out/coverage.html")).unwrap();
+    assert!(page.contains("Coverage of l3-ecmp"));
+    let refused = sluice(&["replay", "l3-ecmp", "--coverage", "--engine", "reference"], dir.path());
+    assert_eq!(refused.status.code(), Some(2));
+}
