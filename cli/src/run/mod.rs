@@ -72,7 +72,13 @@ pub(crate) fn run(args: &RunArgs, as_json: bool) -> Result<(), Failure> {
         for outcome in outcomes.iter().filter(|o| !o.points.is_empty()) {
             let stem = format!("{}.{}", outcome.id.replace('/', "-"), outcome.profile);
             let csv = sweep::csv(outcome);
-            folder.text(dir, &format!("{stem}.csv"), "text/csv", "a sweep: its keys and what each case saved", &csv)?;
+            folder.text(
+                dir,
+                &format!("{stem}.csv"),
+                "text/csv",
+                "a sweep: its keys and what each case saved",
+                &csv,
+            )?;
             for (name, svg) in sweep::charts(outcome)? {
                 let file = format!("{stem}.{name}.svg");
                 folder.text(dir, &file, "image/svg+xml", "the same drawn over the last key", &svg)?;

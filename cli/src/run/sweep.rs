@@ -23,7 +23,8 @@ pub(super) fn csv(outcome: &Outcome) -> String {
     text.push('\n');
     for point in &outcome.points {
         let values = keys(point).into_iter().map(|(_, value)| value.to_owned());
-        let numbers = names.iter().map(|name| point.saved.get(*name).map_or_else(String::new, i128::to_string));
+        let numbers =
+            names.iter().map(|name| point.saved.get(*name).map_or_else(String::new, i128::to_string));
         text.push_str(&values.chain(numbers).collect::<Vec<_>>().join(","));
         text.push('\n');
     }
