@@ -2,7 +2,7 @@
 
 use super::expr::Expr;
 use super::file::{Axis, Case, Scenario, Setting};
-use toml::{Table, Value};
+use toml::Value;
 
 /// The cases of a scenario: those that it names, or every combination of its sweep, or one without a name.
 ///
@@ -43,7 +43,7 @@ fn with(case: &Case, axis: &Axis, value: &Value) -> Result<Case, String> {
         "ports" => case.device.ports = Some(text.parse().map_err(|e| bad(&e))?),
         "cable" => {
             text.parse::<sluice_asic::units::Length>().map_err(|e| bad(&e))?;
-            let mut change = case.device.change.take().unwrap_or_else(Table::new);
+            let mut change = case.device.change.take().unwrap_or_default();
             change.insert("cable".to_owned(), Value::String(text));
             case.device = Setting { change: Some(change), ..case.device };
         }
