@@ -181,7 +181,7 @@ impl Network {
 
     fn wind(&mut self, path: usize) {
         let (next, mean) = &mut self.clocks[path];
-        let gap = u128::from(self.draw.exponential()) * u128::from(*mean) >> EXPONENTIAL_BITS;
+        let gap = (u128::from(self.draw.exponential()) * u128::from(*mean)) >> EXPONENTIAL_BITS;
         *next = next.saturating_add(gap as u64);
     }
 

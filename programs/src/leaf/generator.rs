@@ -28,9 +28,8 @@ const ON_THE_LINE: Bytes = Bytes(60 + 4 + 20);
 pub(crate) fn generator(ig: &GressBuilder<'_>, leaf: Leaf) -> TableRef {
     let m = leaf.m;
     let made = ig.action(|a| m.made = 1);
-    /// Ports of the packet generators
-    let generator = ig.table([exact(leaf.h.port.ingress_port)]).actions([made]).size(16).build();
-    generator
+    let generator = ig.named("generator", "Ports of the packet generators");
+    generator.table([exact(leaf.h.port.ingress_port)]).actions([made]).size(16).build()
 }
 
 /// Sets up the generator of every pipe with front-panel ports: one packet per element and period, evenly spread.

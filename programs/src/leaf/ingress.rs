@@ -121,14 +121,13 @@ pub(crate) fn declare<'b>(ig: &GressBuilder<'b>, sizes: Sizes, flowlets: bool) -
 #[stage_program]
 fn generation(ig: &GressBuilder<'_>, m: Meta, groups: u32) -> TableRef {
     let set_generation = ig.action(|a, generation: Arg<32>| m.generation = generation);
-    /// Group to its generation times 65536; raised when a member goes down, so that nobody keeps it
-    let generation = ig
+    let doc = "Group to its generation times 65536; raised when a member goes down, so that nobody keeps it";
+    ig.named("generation", doc)
         .table([exact(m.group)])
         .actions([set_generation])
         .default_with(set_generation, [FIRST_GENERATION])
         .size(groups)
-        .build();
-    generation
+        .build()
 }
 
 /// First part of the control block: hash, sanity, route.

@@ -1,9 +1,10 @@
-//! Programs that draw for every packet or cell: scenarios 13, 14, 15, 21 and 22 of letflow §9.
+//! Programs that draw for every packet or cell: scenarios 13 to 16, 19, 21 and 22 of letflow §9.
 
-use crate::world::{Packet, World, by_port, flow, frame};
+use crate::world::{Draws, Packet, World, by_port, flow, frame};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::select::{GroupShape, Selector, SelectorMode};
 use sluice_pipeline::pass::Executor;
+use sluice_programs::planning::scheme::Setting;
 
 fn chips() -> [ChipSpec; 2] {
     [ChipSpec::tofino2(), ChipSpec::tofino()]
@@ -103,4 +104,28 @@ fn presto_cells_hold_what_fits_exactly() {
     assert!(runs(&world, 30, 500).iter().all(|(_, n)| *n == 2));
     assert!(runs(&world, 30, 501).iter().all(|(_, n)| *n == 1));
     assert!(runs(&world, 30, 1_400).iter().all(|(_, n)| *n == 1), "a packet larger than a cell is one");
+}
+
+#[test]
+fn scenario_19_four_flows_by_hash_over_four_links() {
+    // What all of these are held against: balls in bins, by the hash of the packet path over drawn five-tuples.
+    let setting = Setting::of("crc_32".parse().unwrap());
+    let mut draws = Draws(19);
+    let (mut apart, mut used) = (0u32, 0u32);
+    for _ in 0..100_000 {
+        let mut links = [false; 4];
+        for _ in 0..4 {
+            let [a, b] = [draws.bits(), draws.bits()].map(u64::to_be_bytes);
+            let mut key = [0; 14];
+            key[..8].copy_from_slice(&a);
+            key[9..13].copy_from_slice(&b[..4]);
+            key[8] = 6;
+            links[usize::from(setting.hash(&key) as u8 & 3)] = true;
+        }
+        let count = links.iter().filter(|link| **link).count() as u32;
+        used += count;
+        apart += u32::from(count == 4);
+    }
+    assert!((f64::from(apart) / 1e5 - 0.09375).abs() < 0.003, "{apart}");
+    assert!((f64::from(used) / 1e5 - 2.734).abs() < 0.01, "{used}");
 }

@@ -92,12 +92,12 @@ fn run(world: &World, frames: &[(u64, Vec<u8>)], later: &[(u64, ControlOp)], unt
 fn second_heads(chip: &ChipSpec, gap: u64, rounds: u64) -> f64 {
     const ENTRIES: u64 = 256;
     let world = world(chip, "letflow", &["detect=age", "timeout=100us", "flowlets=256"]);
-    // One flow for each entry: their sweeps are spread over the period, so one round has as many phases.
+    // One flow for each entry, whose sweeps are spread over the period; rounds begin at phases evenly apart.
     let flows = one_flow_for_each_entry(ENTRIES as usize);
     let mut frames = Vec::new();
     for round in 0..rounds {
         for (at, bytes) in (0..).zip(&flows) {
-            let first = 400_000 + round * 500_000 + round * 7_013 % 100_000 + at * 130;
+            let first = 400_000 + round * 500_000 + round * 100_000 / rounds + at * 130;
             frames.push((first, bytes.clone()));
             frames.push((first + gap, bytes.clone()));
         }
@@ -162,7 +162,7 @@ fn sweeps_take_the_slots_that_they_should() {
     let t = story.totals.unwrap();
     // Nine periods whole, and the first packets of the tenth.
     assert!((9 * 1_024..=9 * 1_024 + 100).contains(&t.made.pktgen), "{}", t.made.pktgen);
-    assert_eq!(t.absorbed + 16 >= t.made.pktgen, true);
+    assert!(t.absorbed + 16 >= t.made.pktgen);
     assert_eq!(t.dropped, 0);
 }
 
@@ -279,7 +279,7 @@ fn shares(name: &str, params: &[&str], uplinks: usize) -> Vec<f64> {
     let mut frames = Vec::new();
     for n in 0..400u64 {
         // One flowlet of each flow: mostly short, some long.
-        let packets = if draws.bits() % 10 == 0 { 40 } else { 2 };
+        let packets = if draws.bits().is_multiple_of(10) { 40 } else { 2 };
         let start = 50_000 + n * 5_000 + draws.bits() % 3_000;
         frames.extend((0..packets).map(|p| (start + p * 900, frame(n as u32, 7, 1_400))));
     }
