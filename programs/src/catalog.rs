@@ -4,6 +4,7 @@
 
 use crate::balance::{Ecmp, Wcmp};
 use crate::hpcc_int::HpccInt;
+use crate::int::Int;
 use crate::l3_ecmp::L3Ecmp;
 use crate::setup::{Setup, SetupError};
 use sluice_asic::names::nearest;
@@ -94,7 +95,7 @@ pub struct UnknownProgram {
 /// Every shipped program; the first one runs when users name none.
 #[must_use]
 pub fn all() -> &'static [&'static dyn StageProgram] {
-    &[&L3Ecmp, &Ecmp, &Wcmp, &HpccInt]
+    &[&L3Ecmp, &Ecmp, &Wcmp, &HpccInt, &Int]
 }
 
 /// The program of this name.
@@ -132,7 +133,7 @@ mod tests {
         let error = by_name("l3_ecnp").err().map(|e| e.to_string()).unwrap_or_default();
         assert_eq!(
             error,
-            "there is no program `l3_ecnp`; did you mean `l3-ecmp`? (programs: l3-ecmp, ecmp, wcmp, hpcc-int)"
+            "there is no program `l3_ecnp`; did you mean `l3-ecmp`? (programs: l3-ecmp, ecmp, wcmp, hpcc-int, int)"
         );
     }
 }

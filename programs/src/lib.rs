@@ -8,6 +8,7 @@
 pub mod balance;
 pub mod catalog;
 pub mod hpcc_int;
+pub mod int;
 pub mod l3_ecmp;
 pub mod planning;
 mod route;
