@@ -4,6 +4,7 @@
 use super::headers::*;
 use super::metadata::Meta;
 use super::params::{Carrier, Params};
+use super::parser::Headers;
 use sluice_pipeline::build::*;
 use sluice_pipeline::ir::Field;
 
@@ -80,69 +81,74 @@ pub(super) fn measure(eg: &GressBuilder<'_>, m: Meta) {
     });
 }
 
-/// Makes the headers of bits 0 to 7 valid; of a report only those that reports have.
-#[stage_program]
+/// Makes the headers of bits 0 to 7 valid. Validity bits share containers, so that every action takes a stage: four
+/// bits go together.
 pub(super) fn show(eg: &GressBuilder<'_>, m: Meta, k: Block) {
-    let Block { node, interfaces, latency, queue, ingress_time, egress_time, l2, util, .. } = k;
+    let named = |at: usize, bit: usize, a: &mut Act<'_>| match (at, bit) {
+        (0, 0) => a.run(k.node.set_valid()),
+        (0, 1) => a.run(k.interfaces.set_valid()),
+        (0, 2) => a.run(k.latency.set_valid()),
+        (0, 3) => a.run(k.queue.set_valid()),
+        (1, 0) => a.run(k.ingress_time.set_valid()),
+        (1, 1) => a.run(k.egress_time.set_valid()),
+        (1, 2) => a.run(k.l2.set_valid()),
+        _ => a.run(k.util.set_valid()),
+    };
+    let mut tables = Vec::new();
+    for at in 0..2 {
+        let first = 4 * at;
+        let actions: [ActionRef; 16] = std::array::from_fn(|bits| {
+            let doc = "Makes the headers of these instructions valid";
+            eg.named(&format!("show_bits_{first}_{bits:04b}"), doc).action(|a| {
+                (0..4).filter(|bit| bits & 8 >> bit != 0).for_each(|bit| named(at, bit, a));
+            })
+        });
+        let rows: [Row<1>; 16] = std::array::from_fn(|bits| {
+            let shift = 4 * (1 - at);
+            Row::new([Cell::Masked((bits << shift) as u128, 0xf << shift)], actions[bits], Vec::new())
+        });
+        let doc = format!("Headers of instructions {first} to {}", first + 3);
+        let table = eg.named(&format!("show_bits_{first}"), &doc).table([ternary(m.bits_hi)]);
+        tables.push(table.actions(actions).entries(rows).build());
+    }
     eg.control(|c| {
-        if m.adds {
-            if m.bits_hi.slice::<7, 7, 1>() == 1 {
-                node.set_valid();
-            }
-            if m.bits_hi.slice::<6, 6, 1>() == 1 {
-                interfaces.set_valid();
-            }
-            if m.bits_hi.slice::<5, 5, 1>() == 1 {
-                latency.set_valid();
-            }
-            if m.bits_hi.slice::<4, 4, 1>() == 1 {
-                queue.set_valid();
-            }
-            if m.bits_hi.slice::<3, 3, 1>() == 1 {
-                ingress_time.set_valid();
-            }
-            if m.bits_hi.slice::<2, 2, 1>() == 1 {
-                egress_time.set_valid();
-            }
-            if m.bits_hi.slice::<1, 1, 1>() == 1 {
-                l2.set_valid();
-            }
-            if m.bits_hi.slice::<0, 0, 1>() == 1 {
-                util.set_valid();
-            }
-        }
+        c.if_(m.adds, |c| tables.iter().for_each(|t| c.run(t.apply())));
     });
 }
 
 /// Makes the headers behind them valid: ones, domain specific metadata, complement.
 #[stage_program]
-pub(super) fn show_rest(eg: &GressBuilder<'_>, p: &Params, m: Meta, k: Block) {
+pub(super) fn show_rest(eg: &GressBuilder<'_>, p: &Params, h: Headers, k: Block) {
+    let Headers { int, m, .. } = h;
     let Block { ones2, ones1, ds, complement, .. } = k;
     const ONES: u64 = 0xffff_ffff;
-    let fill2 = eg.action(|a| {
-        ones2.set_valid();
+    let fill = eg.action(|a| {
         ones2.first = ONES;
         ones2.second = ONES;
-    });
-    let end = eg.action(|a| {
-        complement.set_valid();
+        ones1.value = ONES;
         complement.pad = 0;
     });
-    let fill1 = eg.action(|a| {
-        ones1.set_valid();
-        ones1.value = ONES;
+    let actions: [ActionRef; 8] = std::array::from_fn(|what| {
+        let name = format!("show_rest_{what:03b}");
+        eg.named(&name, "Makes two words of ones, one, and the complement valid").action(|a| {
+            for (bit, step) in [(4, ones2.set_valid()), (2, ones1.set_valid()), (1, complement.set_valid())] {
+                if what & bit != 0 {
+                    a.run(step);
+                }
+            }
+        })
     });
+    let rows: [Row<2>; 8] = std::array::from_fn(|what| {
+        let key = [Cell::Masked(what as u128 >> 1, 3), Cell::Masked(what as u128 & 1, 1)];
+        Row::new(key, actions[what], Vec::new())
+    });
+    /// Headers of what nobody here knows, and the complement
+    let show_rest =
+        eg.table([ternary(m.pad), ternary(m.bits_lo)]).actions(actions).entries(rows).build();
     eg.control(|c| {
-        if m.adds {
-            if m.pad.slice::<1, 1, 1>() == 1 {
-                fill2.call();
-            }
-            if m.pad.slice::<0, 0, 1>() == 1 {
-                fill1.call();
-            }
-            if m.bits_lo.slice::<0, 0, 1>() == 1 {
-                end.call();
-            }
+        if m.adds && int.is_valid() {
+            fill.call();
+            show_rest.apply();
         }
     });
     if p.domain != 0 {

@@ -40,6 +40,8 @@ pub(super) fn egress(eg: &GressBuilder<'_>, p: &Params) {
     observe(eg, p, h, k, hw);
     instructions(eg, p, h);
     measure(eg, m);
+    // Early: what follows waits for the fields that both write.
+    make(eg, p, h, k, r, hw);
     if p.mode != Mode::Xd {
         summed(eg, p, h);
     }
@@ -55,10 +57,9 @@ pub(super) fn egress(eg: &GressBuilder<'_>, p: &Params) {
         flag_sum(eg, h);
         take_off(eg, p, h);
     }
-    make(eg, p, h, k, r, hw);
     show(eg, m, k);
     if p.mode == Mode::Md {
-        show_rest(eg, p, m, k);
+        show_rest(eg, p, h, k);
     }
     let deparser = eg.deparser().checksum(ipv4, ipv4.checksum, ipv4_sum(ipv4));
     let deparser = match p.mode {

@@ -5,7 +5,7 @@ use super::block::Block;
 use super::headers::{REPORT_LEN, ReportHeader, kind};
 use super::ingress::{DROP_REASON, flag};
 use super::observe::Hardware;
-use super::params::{Mode, Params, SinkReport};
+use super::params::{Carrier, Mode, Params, SinkReport};
 use super::parser::{Headers, shapes};
 use sluice_pipeline::build::net::ether_type::IPV4;
 use sluice_pipeline::build::net::protocol::UDP;
@@ -186,7 +186,9 @@ pub(super) fn ask(eg: &GressBuilder<'_>, p: &Params, h: Headers, hw: Hardware) {
 /// Turns a copy into a report: Ethernet, IPv4 and UDP to the collector, the report's headers and metadata.
 #[stage_program]
 pub(super) fn make(eg: &GressBuilder<'_>, p: &Params, h: Headers, k: Block, r: ReportParts, hw: Hardware) {
-    let Headers { copy, ethernet, ipv4, udp, m, .. } = h;
+    let Headers { copy, ethernet, ipv4, m, .. } = h;
+    // The one that stands in front of INT, and so of the report.
+    let udp = if p.carrier == Carrier::NewUdp { h.int_udp } else { h.udp };
     let report = r.report;
     let out = hw.out;
     /// Addresses of the report, and the first word of its group header: version and hw_id
