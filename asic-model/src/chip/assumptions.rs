@@ -87,6 +87,13 @@ pub(super) fn shared() -> Vec<Assumption> {
             "the way from the generator's buffer is not public; only that the packet comes in by such a port",
         ),
         assumption(
+            "power.limit",
+            "Watts per access are those of all pipes at one packet per cycle, as the limit is.",
+            "the compiler's constants do not say so (facts: asic §7.7); which accesses a table makes is ours: \
+             every way and TCAM block of a part, each word of action data, one indirection word, one cell read and \
+             written of each array",
+        ),
+        assumption(
             "tm.dwrr_quantum",
             "Bytes of credit per unit of DWRR weight and round.",
             "not public; 80 B, so that even weight 127 covers a 9 KB frame in one round",

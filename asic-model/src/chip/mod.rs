@@ -14,6 +14,7 @@ mod mau;
 mod parde;
 mod phv;
 mod ports;
+mod power;
 mod tm;
 mod tofino;
 mod tofino2;
@@ -29,6 +30,7 @@ pub use mau::MauSpec;
 pub use parde::{DeparserSpec, ParserSpec};
 pub use phv::PhvSpec;
 pub use ports::{PortSpec, PortSpeed};
+pub use power::PowerSpec;
 pub use tm::{BafRule, TmSpec};
 pub use validate::{ChipProblem, ChipProblems};
 
@@ -78,6 +80,8 @@ pub struct ChipSpec {
     pub hash: HashSpec,
     /// What the chip has and others lack.
     pub features: Features,
+    /// Constants of the power model.
+    pub power: PowerSpec,
     /// Values that public sources do not give.
     pub assumptions: Vec<Assumption>,
 }

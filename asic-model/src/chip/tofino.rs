@@ -2,7 +2,8 @@
 
 use super::{
     AluSpec, Assumption, BafRule, ChipSpec, DeparserSpec, Features, HashSpec, LatencySpec, MauSpec,
-    ParserSpec, PhvSpec, PortSpec, PortSpeed, SaluSpec, TmSpec, assumptions::assumption, assumptions::shared,
+    ParserSpec, PhvSpec, PortSpec, PortSpeed, PowerSpec, SaluSpec, TmSpec, assumptions::assumption,
+    assumptions::shared,
 };
 use crate::clock::CLOCK_1_22_GHZ;
 use crate::units::{BitRate, Bytes, Cells, Duration};
@@ -29,6 +30,7 @@ pub(super) fn spec() -> ChipSpec {
         ports: ports(),
         hash: hash(),
         features: features(),
+        power: power(),
         assumptions: assumptions(),
     }
 }
@@ -256,6 +258,20 @@ fn latency() -> LatencySpec {
         tx_ahead: Duration::from_nanos(40),
         resubmit: 20,
         recirculation: Duration::from_nanos(50),
+    }
+}
+
+/// facts: asic §7.7.
+fn power() -> PowerSpec {
+    PowerSpec {
+        sram_read: 24_082_786,
+        sram_write: 44_162_145,
+        tcam_search: 24_968_928,
+        map_ram_read: 4_876_712,
+        map_ram_write: 5_677_397,
+        deferred_read: 5_513_527,
+        deferred_write: 3_806_366,
+        limit: 40_000_000_000,
     }
 }
 

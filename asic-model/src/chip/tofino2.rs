@@ -2,7 +2,8 @@
 
 use super::{
     AluSpec, Assumption, BafRule, ChipSpec, DeparserSpec, Features, HashSpec, LatencySpec, MauSpec,
-    ParserSpec, PhvSpec, PortSpec, PortSpeed, SaluSpec, TmSpec, assumptions::assumption, assumptions::shared,
+    ParserSpec, PhvSpec, PortSpec, PortSpeed, PowerSpec, SaluSpec, TmSpec, assumptions::assumption,
+    assumptions::shared,
 };
 use crate::clock::{CLOCK_1_5_GHZ, CLOCK_1_3125_GHZ, CLOCK_1_GHZ};
 use crate::units::{BitRate, Bytes, Cells, Duration};
@@ -29,6 +30,7 @@ pub(super) fn spec() -> ChipSpec {
         ports: ports(),
         hash: hash(),
         features: features(),
+        power: power(),
         assumptions: assumptions(),
     }
 }
@@ -255,6 +257,20 @@ fn latency() -> LatencySpec {
         tx_ahead: Duration::from_nanos(40),
         resubmit: 20,
         recirculation: Duration::from_nanos(50),
+    }
+}
+
+/// facts: asic §7.7.
+fn power() -> PowerSpec {
+    PowerSpec {
+        sram_read: 16_600_000,
+        sram_write: 17_600_000,
+        tcam_search: 18_500_000,
+        map_ram_read: 2_700_000,
+        map_ram_write: 3_000_000,
+        deferred_read: 2_500_000,
+        deferred_write: 2_400_000,
+        limit: 52_000_000_000,
     }
 }
 

@@ -3,6 +3,7 @@
 use super::arrays::ArrayReport;
 use super::detail::Detail;
 use super::limits::{self, Limit};
+use super::power::PowerReport;
 use crate::flow::{Node, NodeKind};
 use crate::ir::{Algorithmic, IdleMode, Loc, ParamValue, Program, TogetherData};
 use crate::place::deparser::DeparserCost;
@@ -160,6 +161,8 @@ pub struct Report {
     pub detail: Detail,
     /// Ports that state must see together.
     pub together: Vec<TogetherReport>,
+    /// What the memories that packets touch take.
+    pub power: PowerReport,
 }
 
 /// Ports that must be of one pipe.
@@ -208,6 +211,7 @@ impl Report {
             assumptions: super::assumptions::of(program, chip),
             detail: Detail::new(program, placement, &graph),
             together: program.together.iter().map(|t| together(program, t)).collect(),
+            power: super::power::of(program, placement),
         }
     }
 

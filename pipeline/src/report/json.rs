@@ -3,6 +3,7 @@
 use super::arrays::ArrayReport;
 use super::data::{GressReport, Report, StageReport, TableReport, deparser_rows, hundredths};
 use super::detail::UnitReport;
+use super::power::PowerReport;
 use crate::ir::{ParamValue, Program};
 use crate::place::NoFit;
 use crate::place::phv::PhvSummary;
@@ -47,6 +48,7 @@ pub fn json(report: &Report) -> Value {
         "assumptions": report.assumptions.iter().map(|a| json!({
             "id": a.id, "text": a.text, "value": a.value, "why": a.why,
         })).collect::<Vec<_>>(),
+        "power": power(&report.power),
         "units": report.detail.units.iter().map(unit).collect::<Vec<_>>(),
         "dependencies": report.detail.dependencies.iter().map(|e| json!({
             "from": e.from, "to": e.to, "kind": e.kind, "stages": e.distance, "through": e.through,
@@ -84,6 +86,17 @@ pub fn json_no_fit(program: &Program, no_fit: &NoFit) -> Value {
         "units": [],
         "dependencies": [],
         "containers": [],
+        "power": null,
+    })
+}
+
+fn power(power: &PowerReport) -> Value {
+    json!({
+        "nanowatts": power.worst, "limit_nanowatts": power.limit, "path": power.path,
+        "packets_per_1000_cycles": power.packets_per_1000_cycles,
+        "tables": power.tables.iter().map(|t| json!({
+            "name": t.name, "gress": t.gress.name(), "nanowatts": t.nanowatts, "always_nanowatts": t.always,
+        })).collect::<Vec<_>>(),
     })
 }
 

@@ -12,6 +12,7 @@ mod grid;
 mod html;
 mod json;
 mod limits;
+mod power;
 mod text;
 mod vendor;
 
@@ -25,5 +26,6 @@ pub use detail::{ContainerReport, Detail, EdgeReport, StateReport, UnitReport};
 pub use html::html;
 pub use json::{json, json_no_fit};
 pub use limits::Limit;
+pub use power::{PowerReport, TablePower};
 pub use text::{text, text_no_fit};
 pub use vendor::{resources_log, table_summary};

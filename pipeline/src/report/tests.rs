@@ -4,7 +4,7 @@ use super::{Report, compare, html, json, json_no_fit, resources_log, table_summa
 use crate::place::{place, samples};
 use sluice_asic::chip::{ChipSpec, Column};
 
-const KEYS: [&str; 19] = [
+const KEYS: [&str; 20] = [
     "arrays",
     "assumptions",
     "chip",
@@ -16,6 +16,7 @@ const KEYS: [&str; 19] = [
     "params",
     "parser",
     "phv",
+    "power",
     "program",
     "reason",
     "remedies",
@@ -185,4 +186,29 @@ fn a_report_compared_with_itself_has_no_difference() {
     let grown = compare(["a".into(), "b".into()], [&small, &large]);
     let tcam = grown.rows.iter().find(|r| r.what == "TCAM").unwrap();
     assert!(tcam.values[0] < tcam.values[1] && grown.text().contains("TCAM"));
+}
+
+/// The sums of the power model, by hand for a program of one exact table behind a ternary one.
+#[test]
+fn power_adds_up_table_by_table() {
+    for chip in [ChipSpec::tofino(), ChipSpec::tofino2()] {
+        let program = samples::l3(1000);
+        let placement = place(&program, &chip).unwrap();
+        let report = Report::new(&program, &placement);
+        let p = &report.power;
+        assert_eq!(p.limit, chip.power.limit);
+        assert!(p.worst > 0 && p.worst < p.limit, "{p:?}");
+        // Every search of a TCAM block is paid for.
+        let filter = p.tables.iter().find(|t| t.name == "port_filter").unwrap();
+        let table = report.tables.iter().find(|t| t.name == "port_filter").unwrap();
+        assert!(filter.nanowatts >= u64::from(table.tcams) * chip.power.tcam_search, "{filter:?}");
+        // The path is made of tables that take something, and takes no more than all of them.
+        assert!(p.path.iter().all(|n| p.tables.iter().any(|t| t.name == *n)));
+        let sum = |list: &[String]| -> u64 {
+            p.tables.iter().filter(|t| list.contains(&t.name)).map(|t| t.nanowatts).sum()
+        };
+        assert_eq!(p.worst, sum(&p.path));
+        let all: Vec<String> = p.tables.iter().map(|t| t.name.clone()).collect();
+        assert!(p.worst <= sum(&all));
+    }
 }

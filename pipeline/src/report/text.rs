@@ -4,6 +4,7 @@
 
 use super::data::{GressReport, Report, TableReport, TogetherReport, deparser_rows, hundredths};
 use super::grid::Grid;
+use super::power::{TablePower, watts};
 use crate::place::{NoFit, Part};
 use sluice_asic::chip::Column;
 use sluice_asic::gress::Gress;
@@ -53,6 +54,7 @@ pub fn text(report: &Report) -> String {
     section(&mut out, "Parser", &parser(report));
     section(&mut out, "Deparser", &deparser(report));
     section(&mut out, "Latency", &latency(report));
+    section(&mut out, "Power", &power(report));
     if !report.together.is_empty() {
         section(&mut out, "Ports of one pipe", &together(report));
     }
@@ -374,6 +376,28 @@ fn latency(report: &Report) -> String {
         report.total.as_ps().div_ceil(1000)
     );
     out
+}
+
+fn power(report: &Report) -> String {
+    let p = &report.power;
+    let mut out =
+        format!("  {} W of {} W in all pipes on the path that takes most", watts(p.worst), watts(p.limit));
+    if p.packets_per_1000_cycles < 1000 {
+        let _ = write!(
+            out,
+            "; the deparser lets {} packets through in 1000 cycles, because the stages take long",
+            p.packets_per_1000_cycles
+        );
+    }
+    out.push('\n');
+    let word = |t: &TablePower| {
+        let rest = if t.always > 0 { " always" } else { "" };
+        format!("{} {}{rest}", t.name, watts(t.nanowatts))
+    };
+    let on_path = p.tables.iter().filter(|t| p.path.contains(&t.name));
+    let mut words: Vec<&TablePower> = on_path.collect();
+    words.sort_by_key(|t| std::cmp::Reverse(t.nanowatts));
+    out + &wrap(&words.into_iter().map(word).collect::<Vec<_>>(), ", ")
 }
 
 fn together(report: &Report) -> String {

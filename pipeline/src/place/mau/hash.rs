@@ -110,26 +110,41 @@ pub(crate) fn bits(pool: &mut Pool, mau: &MauSpec, owner: Owner, shared: Content
     true
 }
 
-/// Hash distribution slices for `count` hash bits, 16 each. A unit is fed by one hash group, its slice `s`
-/// by the group's bits from `16 s`. The error is the column that has nothing left.
+/// Bits on their way to hash distribution.
+pub(crate) struct Distributed<'a> {
+    /// How many.
+    pub(crate) bits: u32,
+    /// The computation's number, if nodes may share it.
+    pub(crate) what: Option<u32>,
+    /// What they are for.
+    pub(crate) purpose: &'a str,
+}
+
+/// Hash distribution slices, `dist_bits` each, or those of a node that computes the same. A unit is fed by one hash
+/// group, its slice `s` by the group's bits from `s` times `dist_bits`. The error is the column that has nothing left.
 pub(crate) fn distribute(
     pool: &mut Pool,
     mau: &MauSpec,
     owner: Owner,
-    count: u32,
     dist_bits: u32,
-    purpose: &str,
+    wanted: Distributed<'_>,
 ) -> Result<(), Column> {
-    let mut left = count;
+    let Distributed { bits, what, purpose } = wanted;
+    if what.is_some_and(|what| pool.join_computation(what, bits, owner)) {
+        return Ok(());
+    }
+    let of = what.map(|what| (what, bits));
+    let content = of.map_or(Content::Own, |(what, bits)| Content::Hashed(what, bits));
+    let mut left = bits;
     while left > 0 {
         let take = left.min(dist_bits) as u16;
         let Some((unit, slice, group)) = free_slice(pool, mau, take, dist_bits as u16) else {
             let all_taken = slices(mau).all(|(u, s)| !pool.is_free(Column::HashDist, u, s));
             return Err(if all_taken { Column::HashDist } else { Column::HashBit });
         };
-        pool.take((Column::HashDist, unit, slice), owner, fed_by(group), purpose);
+        pool.take((Column::HashDist, unit, slice), owner, Content::Dist { group, of }, purpose);
         for bit in slice * dist_bits as u16..slice * dist_bits as u16 + take {
-            pool.take((Column::HashBit, group, bit), owner, Content::Own, purpose);
+            pool.take((Column::HashBit, group, bit), owner, content, purpose);
         }
         left -= u32::from(take);
     }
@@ -141,18 +156,22 @@ fn slices(mau: &MauSpec) -> impl Iterator<Item = (u16, u16)> {
     (0..mau.hash_dist_units as u16).flat_map(move |u| (0..per_unit).map(move |s| (u, s)))
 }
 
-const fn fed_by(group: u16) -> Content {
-    Content::Bus { xbar: u16::MAX, hash: Some(group) }
+/// The hash group that feeds a unit, once one of its slices is in use.
+fn fed_by(pool: &Pool, mau: &MauSpec, unit: u16) -> Option<u16> {
+    (0..mau.hash_dist_slices as u16).find_map(|s| match pool.content(Column::HashDist, unit, s) {
+        Some(Content::Dist { group, .. }) => Some(group),
+        _ => None,
+    })
 }
 
 fn free_slice(pool: &Pool, mau: &MauSpec, bits: u16, dist_bits: u16) -> Option<(u16, u16, u16)> {
     for (unit, slice) in slices(mau).filter(|&(u, s)| pool.is_free(Column::HashDist, u, s)) {
-        let fed = (0..mau.hash_dist_slices as u16).find_map(|s| pool.content(Column::HashDist, unit, s));
+        let fed = fed_by(pool, mau, unit);
         for group in (0..mau.hash_groups as u16).rev() {
             let first = slice * dist_bits;
             let fits = first + bits <= mau.hash_group_bits() as u16
                 && (first..first + bits).all(|b| pool.is_free(Column::HashBit, group, b));
-            if fits && fed.is_none_or(|f| f == fed_by(group)) {
+            if fits && fed.is_none_or(|f| f == group) {
                 return Some((unit, slice, group));
             }
         }

@@ -1,6 +1,6 @@
 //! Rules 2, 3 and 8: coordinates, owners, sharing, ternary tables per stage.
 
-use super::Check;
+use super::{Check, paths};
 use crate::entity::Entity;
 use crate::flow::NodeKind;
 use crate::ir::{Counter, CounterHome, Meter, PrimitiveKind, Profile, Random, Register};
@@ -105,8 +105,13 @@ fn shareable(check: &Check<'_>, group: &[UnitUse]) -> bool {
     match group[0].unit.column {
         Column::ExactXbar | Column::TernaryXbar | Column::ExactSearchBus => same_purpose,
         Column::LogicalTable => attached(check, group),
-        Column::Sram | Column::MapRam | Column::MeterAlu | Column::StatsAlu | Column::HashBit => {
+        Column::Sram | Column::MapRam | Column::MeterAlu | Column::StatsAlu => {
             same_purpose && common_memory(check, group)
+        }
+        Column::HashBit | Column::HashDist => {
+            same_purpose
+                && (common_memory(check, group) && group[0].purpose == "selector"
+                    || common_hash(check, group))
         }
         _ => false,
     }
@@ -151,6 +156,12 @@ fn common_memory(check: &Check<'_>, group: &[UnitUse]) -> bool {
     let all: Vec<BTreeSet<Memory>> = group.iter().map(|u| memories(check, u.owner)).collect();
     let one_gress = group.windows(2).all(|w| w[0].owner.gress == w[1].owner.gress);
     one_gress && all[0].iter().any(|m| all.iter().all(|set| set.contains(m)))
+}
+
+/// All owners, of one gress, compute what the bits are named after.
+fn common_hash(check: &Check<'_>, group: &[UnitUse]) -> bool {
+    let one_gress = group.windows(2).all(|w| w[0].owner.gress == w[1].owner.gress);
+    one_gress && group.iter().all(|u| paths::computations(check, u.owner).contains(&u.purpose))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -34,6 +34,7 @@ pub fn html(report: &Report) -> String {
                 (section("tables", "Tables", &tables::list(report)))
                 (section("dependencies", "Dependencies", &graph::dependencies(report)))
                 (section("latency", "Latency", &cycles::view(report)))
+                (section("power", "Power", &tables::power(report)))
                 (section("phv", "PHV", &tables::containers(report)))
                 (section("parser", "Parser", &graph::parsers(report)))
                 (section("assumptions", "Assumptions", &tables::assumptions(report)))

@@ -2,6 +2,7 @@
 
 use crate::place::Part;
 use crate::report::data::Report;
+use crate::report::power::watts;
 use maud::{Markup, html};
 use sluice_asic::gress::Gress;
 
@@ -23,6 +24,30 @@ pub(super) fn limits(report: &Report) -> Markup {
                     td.l { (limit.column.vendor_name()) } td { (limit.stage) } td { (limit.used) } td { (limit.available) }
                     td.l { span.bar style=(format!("width:{}px", 200 * limit.used / limit.available.max(1))) {} }
                     td.l { (limit.users.iter().map(|(name, n)| format!("{name} {n}")).collect::<Vec<_>>().join(", ")) }
+                }
+            }
+        }
+    }
+}
+
+/// What the memories of each table take, with a bar.
+pub(super) fn power(report: &Report) -> Markup {
+    let p = &report.power;
+    html! {
+        p {
+            b { (watts(p.worst)) " W" } " of " (watts(p.limit)) " W in all pipes on the path that takes most"
+            @if p.packets_per_1000_cycles < 1000 {
+                "; the deparser lets " (p.packets_per_1000_cycles) " packets through in 1000 cycles"
+            }
+            "."
+        }
+        table {
+            tr { th.l { "Table" } th.l { "Gress" } th { "Watts" } th { "Always on" } th.l { "" } th.l { "On that path" } }
+            @for t in &p.tables {
+                tr {
+                    td.l { (t.name) } td.l { (t.gress) } td { (watts(t.nanowatts)) } td { (watts(t.always)) }
+                    td.l { span.bar style=(format!("width:{}px", 200 * t.nanowatts / p.worst.max(1))) {} }
+                    td.l { @if p.path.contains(&t.name) { "yes" } }
                 }
             }
         }

@@ -1,0 +1,26 @@
+//! Constants of the compiler's power model.
+
+use serde::{Deserialize, Serialize};
+
+/// What memories take, in nanowatts per access of every packet at full rate (facts: asic §7.7), and the limits that
+/// the sums are held against. Full rate is one packet per cycle in every pipe.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PowerSpec {
+    /// Reading an SRAM.
+    pub sram_read: u64,
+    /// Writing an SRAM.
+    pub sram_write: u64,
+    /// Searching a TCAM block.
+    pub tcam_search: u64,
+    /// Reading a map RAM.
+    pub map_ram_read: u64,
+    /// Writing a map RAM.
+    pub map_ram_write: u64,
+    /// Reading an SRAM at the end of a packet, when its length is known.
+    pub deferred_read: u64,
+    /// Writing an SRAM at the end of a packet.
+    pub deferred_write: u64,
+    /// What all pipes together may take.
+    pub limit: u64,
+}
