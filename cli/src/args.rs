@@ -34,6 +34,8 @@ pub(crate) enum Command {
     Polarization(Box<crate::polarization::PolarizationArgs>),
     /// Does it win: scenarios on emulated switches, and whether what must be seen was seen
     Run(crate::run::RunArgs),
+    /// In-band telemetry: what INT packets and telemetry reports in a capture say
+    Int(crate::int::IntArgs),
 }
 
 /// Program, chip and parameters.

@@ -7,6 +7,7 @@ mod fail;
 mod files;
 mod r#gen;
 mod headroom;
+mod int;
 mod plot;
 mod polarization;
 mod programs;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         Some(Command::Entries(args)) => entries::run(&args, cli.json),
         Some(Command::Polarization(args)) => polarization::run(&args, cli.json),
         Some(Command::Run(args)) => run::run(&args, cli.json),
+        Some(Command::Int(args)) => int::run(&args, cli.json),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -21,6 +21,12 @@ fn every_program_fits_both_chips_with_its_defaults() {
     for shipped in all() {
         let program = shipped.build(&[]).unwrap();
         for chip in chips() {
+            // Tofino cannot copy a packet as it came to egress.
+            if shipped.name() == "int" && chip.name == "tofino" {
+                let no_fit = place(&program, &chip).unwrap_err();
+                assert!(no_fit.reason().contains("mirror_io_select"), "{no_fit}");
+                continue;
+            }
             if let Err(no_fit) = place(&program, &chip) {
                 panic!("{} on {}: {no_fit}", shipped.name(), chip.name);
             }

@@ -417,7 +417,7 @@ fn commit(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
     if p.carrier == Carrier::NewUdp {
         let int_udp_block = eg.action(|a| int_udp.length += m.block);
         eg.control(|c| {
-            if int_udp.is_valid() {
+            if int.is_valid() && int_udp.is_valid() {
                 int_udp_block.call();
             }
         });

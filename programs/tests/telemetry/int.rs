@@ -89,7 +89,9 @@ fn int(packet: &[u8]) -> &[u8] {
 }
 
 fn sent_by(story: &Story, node: &Node, tag: u64) -> Vec<u8> {
-    story.out(node.dev(OUT)).iter().find(|(l, _)| l.tag == tag).unwrap().1.clone()
+    let found = story.out(node.dev(OUT)).into_iter().find(|(l, _)| l.tag == tag);
+    let lost: Vec<_> = story.lost.iter().map(|(l, _)| (l.tag, l.reason)).collect();
+    found.unwrap_or_else(|| panic!("packet {tag} did not leave; lost: {lost:?}")).1.clone()
 }
 
 /// Two UDP and two TCP packets of either IP version, and one without a UDP checksum.
