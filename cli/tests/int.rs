@@ -105,11 +105,19 @@ fn wireshark_shows_the_same() {
         return;
     };
     assert_eq!(packets.len() as u64, found["int_packets"].as_u64().unwrap());
-    assert!(packets.iter().all(|p| p[0] == "12" && p[1] == "1" && p[2].parse::<u32>().is_ok()), "{:?}", packets[0]);
+    assert!(
+        packets.iter().all(|p| p[0] == "12" && p[1] == "1" && p[2].parse::<u32>().is_ok()),
+        "{:?}",
+        packets[0]
+    );
     let fields = ["sluice_report.sequence", "sluice_report.node", "sluice_report.dropped"];
     let reports = tshark(&capture, "sluice_report", &fields).unwrap();
     assert_eq!(reports.len() as u64, found["reports"]["count"].as_u64().unwrap());
-    assert!(reports.iter().enumerate().all(|(n, r)| r[0] == n.to_string() && r[1] == "1"), "{:?}", reports.first());
+    assert!(
+        reports.iter().enumerate().all(|(n, r)| r[0] == n.to_string() && r[1] == "1"),
+        "{:?}",
+        reports.first()
+    );
     let broken = broken(dir.path());
     assert_eq!(tshark(&broken, "sluice_int.broken", &["frame.number"]).unwrap().len(), 1);
 }

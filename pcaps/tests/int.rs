@@ -43,7 +43,10 @@ fn a_report_tells_of_its_node_and_of_the_packet_inside() {
     assert_eq!((report.hw_id, report.sequence, report.node, report.inner_len), (1, 7, 9, inner.len()));
     assert!(report.dropped && report.tracked && !report.congested);
     let hop = report.metadata.hop;
-    assert_eq!((hop.ingress_port, hop.egress_port, hop.queue, hop.occupancy), (Some(3), Some(4), Some(1), Some(5)));
+    assert_eq!(
+        (hop.ingress_port, hop.egress_port, hop.queue, hop.occupancy),
+        (Some(3), Some(4), Some(1), Some(5))
+    );
     assert_eq!(packet.as_ref().unwrap().hops.len(), 2);
 }
 
@@ -53,7 +56,10 @@ fn hpccs_golden_record_is_read_back() {
     let marks = Marks { hpcc_port: Some(4791), ..Marks::default() };
     let found = decode(&frame(0, |b| b.udp(udp::Header::new(5, 4791)), &bytes), &marks).unwrap();
     let Some(Telemetry::Hpcc(path, hops)) = found else { panic!() };
-    assert_eq!((path, hops[0].speed, hops[0].time, hops[0].queue), (0xabc, 2, 123_456_789 & 0xff_ffff, 1_250));
+    assert_eq!(
+        (path, hops[0].speed, hops[0].time, hops[0].queue),
+        (0xabc, 2, 123_456_789 & 0xff_ffff, 1_250)
+    );
     assert_eq!(hops[0].bytes, (1_000_000_000u32 >> 7) & 0xf_ffff);
 }
 

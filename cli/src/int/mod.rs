@@ -50,7 +50,10 @@ fn read(args: &DecodeArgs) -> Result<Decoded, Failure> {
             Err(_) if args.skip_broken => decoded.broken += 1,
             Err(error) => {
                 return Err(Failure::with_help(
-                    format!("{name}: record {}, {error} (at byte {} of the file)", frame.record, frame.offset),
+                    format!(
+                        "{name}: record {}, {error} (at byte {} of the file)",
+                        frame.record, frame.offset
+                    ),
                     "what looks like telemetry may be something else: --dscp, --int-port, --report-port and \
                      --hpcc-port say where it is; --skip-broken leaves such records out",
                 ));

@@ -36,17 +36,30 @@ pub(super) fn text(decoded: &Decoded, limit: usize) -> String {
     let ports = ports(&d.rows);
     if !ports.is_empty() {
         let _ = writeln!(out, "\nby node and egress port (latency in ns, depth in cells)");
-        let header = ["node", "port", "hops", "lat min", "p50", "p99", "max", "depth min", "p50", "p99", "max"];
+        let header =
+            ["node", "port", "hops", "lat min", "p50", "p99", "max", "depth min", "p50", "p99", "max"];
         let _ = writeln!(out, "{}", table(&header, ports));
     }
     if !d.rows.is_empty() && limit > 0 {
         let _ = writeln!(out, "\nhops");
-        let header =
-            ["record", "time", "source", "hop", "node", "in", "out", "latency", "queue", "depth", "egress time"];
+        let header = [
+            "record",
+            "time",
+            "source",
+            "hop",
+            "node",
+            "in",
+            "out",
+            "latency",
+            "queue",
+            "depth",
+            "egress time",
+        ];
         let rows = d.rows.iter().take(limit).map(cells).collect();
         let _ = writeln!(out, "{}", table(&header, rows));
         if d.rows.len() > limit {
-            let _ = writeln!(out, "  ... {} more; -o DIR writes all, --limit prints more", d.rows.len() - limit);
+            let _ =
+                writeln!(out, "  ... {} more; -o DIR writes all, --limit prints more", d.rows.len() - limit);
         }
     }
     out
@@ -65,7 +78,9 @@ fn cells(row: &Row) -> Vec<String> {
 fn ports(rows: &[Row]) -> Vec<Vec<String>> {
     let line = |((node, port), rows): ((u32, u32), Vec<&Row>)| {
         let mut line = vec![name(node), name(port), rows.len().to_string()];
-        for values in [rows.iter().filter_map(|r| r.latency).collect(), rows.iter().filter_map(|r| r.depth).collect()] {
+        for values in
+            [rows.iter().filter_map(|r| r.latency).collect(), rows.iter().filter_map(|r| r.depth).collect()]
+        {
             let spread = spread(values);
             line.extend((0..4).map(|i| spread.map_or("-".to_owned(), |s| s[i].to_string())));
         }

@@ -143,8 +143,7 @@ pub(super) fn show_rest(eg: &GressBuilder<'_>, p: &Params, h: Headers, k: Block)
         Row::new(key, actions[what], Vec::new())
     });
     /// Headers of what nobody here knows, and the complement
-    let show_rest =
-        eg.table([ternary(m.pad), ternary(m.bits_lo)]).actions(actions).entries(rows).build();
+    let show_rest = eg.table([ternary(m.pad), ternary(m.bits_lo)]).actions(actions).entries(rows).build();
     eg.control(|c| {
         if m.adds && int.is_valid() {
             fill.call();

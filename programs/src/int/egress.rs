@@ -32,11 +32,10 @@ pub(super) fn egress(eg: &GressBuilder<'_>, p: &Params) {
     let k = block(eg);
     let r = parts(eg);
     let Headers { ethernet, ipv4, ipv6, tcp, udp, int_udp, shim, int, m, .. } = h;
-    let hw = Hardware {
-        out: eg.intrinsic::<tna::Egress>(),
-        parser: eg.intrinsic::<tna::FromParser>(),
-    };
-    let malformed = eg.drop_label("The INT header of a packet for a host is longer than the packet or than can be taken off");
+    let hw = Hardware { out: eg.intrinsic::<tna::Egress>(), parser: eg.intrinsic::<tna::FromParser>() };
+    let malformed = eg.drop_label(
+        "The INT header of a packet for a host is longer than the packet or than can be taken off",
+    );
     observe(eg, p, h, k, hw);
     instructions(eg, p, h);
     measure(eg, m);

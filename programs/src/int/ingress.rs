@@ -42,8 +42,12 @@ pub(super) fn ingress(ig: &GressBuilder<'_>, p: &Params) {
     let from_host = ig.action(|a| bridge.edge = 1);
     let from_node = ig.action(|_a| {});
     /// Ports that hosts send by: INT begins there, and none comes in
-    let port_in =
-        ig.table([exact(port.ingress_port)]).actions([from_host, from_node]).default(from_node).size(512).build();
+    let port_in = ig
+        .table([exact(port.ingress_port)])
+        .actions([from_host, from_node])
+        .default(from_node)
+        .size(512)
+        .build();
     let to_host = ig.action(|a| bridge.sink = 1);
     let to_node = ig.action(|_a| {});
     /// Ports that lead to hosts: INT ends there

@@ -49,7 +49,8 @@ use sluice_pipeline::build::params::{ParamInfo, Params as _};
 use sluice_pipeline::ir::Program;
 
 const NAME: &str = "int";
-const SUMMARY: &str = "INT v2.1 source, transit and sink with Telemetry Reports v2.0, as INT-MD, INT-MX or INT-XD";
+const SUMMARY: &str =
+    "INT v2.1 source, transit and sink with Telemetry Reports v2.0, as INT-MD, INT-MX or INT-XD";
 
 /// The program `int`.
 #[derive(Clone, Copy, Debug)]

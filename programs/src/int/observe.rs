@@ -58,8 +58,10 @@ pub(super) fn observe(eg: &GressBuilder<'_>, p: &Params, h: Headers, k: Block, h
     let length =
         eg.hash::<32>(HashAlgorithm::Identity).inputs(list![constant::<16>(0u64), out.pkt_length]).build();
     /// Windows of 65536 ns, numbered
-    let window =
-        eg.hash::<32>(HashAlgorithm::Identity).inputs(list![parser.global_tstamp.slice::<47, 16, 32>()]).build();
+    let window = eg
+        .hash::<32>(HashAlgorithm::Identity)
+        .inputs(list![parser.global_tstamp.slice::<47, 16, 32>()])
+        .build();
     let read = eg.action(|a| {
         m.depth = out.deq_qdepth.cast::<32>();
         m.length = length.get();

@@ -66,7 +66,7 @@ impl Default for Params {
             node_id: 1,
             domain: 0,
             unknown_domain: UnknownDomain::Pad,
-            sink_words: 48,
+            sink_words: 96,
             sink_report: SinkReport::Egress,
             report_metadata: 0x7c00,
             session: 1,

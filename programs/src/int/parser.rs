@@ -125,18 +125,21 @@ fn network(eg: &GressBuilder<'_>, p: &Params, h: Headers, bridged: StateRef<'_>)
 fn int_states<'b>(eg: &GressBuilder<'b>, p: &Params, h: Headers) -> StateRef<'b> {
     let Headers { bridge, shim, int, m, .. } = h;
     let found = eg.state().select(list![lookahead::<4>(0), lookahead::<4>(32)]);
-    let parse_int = eg
-        .state()
-        .extract(shim)
-        .extract(int)
-        .select(bridge.sink);
+    let parse_int = eg.state().extract(shim).extract(int).select(bridge.sink);
     const VERSION: u64 = 2;
     let kind = if p.mode == Mode::Mx { 3 } else { 1 };
     found.on_tuple([(kind, 0xf), (VERSION, 0xf)], parse_int);
     /// Counts the words of the stack: what the shim says without the header's three
     let measure = eg
         .state()
-        .set_counter_from(shim.length, CounterFrom { max: p.sink_words + 3, add: 256u16.wrapping_sub(3) as u8, ..CounterFrom::default() })
+        .set_counter_from(
+            shim.length,
+            CounterFrom {
+                max: p.sink_words + 3,
+                add: 256u16.wrapping_sub(3) as u8,
+                ..CounterFrom::default()
+            },
+        )
         .select(list![counter_is_negative(), counter_is_zero()]);
     let too_short = eg.state().set(m.malformed, 1);
     let skip = eg.state().advance(4).add_counter(-1).select(counter_is_zero());

@@ -52,7 +52,8 @@ pub(super) fn ask(eg: &GressBuilder<'_>, p: &Params, h: Headers, hw: Hardware) {
         .size(1024)
         .build();
     /// Port and queue side by side
-    let port_queue = eg.hash::<16>(HashAlgorithm::Identity).inputs(list![out.egress_port, out.egress_qid]).build();
+    let port_queue =
+        eg.hash::<16>(HashAlgorithm::Identity).inputs(list![out.egress_port, out.egress_qid]).build();
     /// By port and queue: whether the last packet was beyond a threshold
     let congestion = eg.register::<16>(65_536);
     let renew = eg.register_action(congestion, |r| {

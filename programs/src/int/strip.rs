@@ -1,7 +1,7 @@
 //! What a sink takes off, and what E and M mean for L4 checksums. What may not live here: reports.
 
-use super::parser::Headers;
 use super::params::{Carrier, Params};
+use super::parser::Headers;
 use sluice_pipeline::build::net::protocol::TCP;
 use sluice_pipeline::build::*;
 

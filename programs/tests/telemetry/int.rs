@@ -256,7 +256,13 @@ fn s18_a_block_beyond_the_mtu_sets_m_alone() {
         let mtu = longer.len() as u128 - 14;
         for (mtu, fits) in [(mtu - 1, false), (mtu, true)] {
             second = second.without(&["egress_port"]);
-            second.entry("egress_port", vec![KeyValue::Exact(port.into())], 0, "set_port", &[mtu, 0xffff_ffff]);
+            second.entry(
+                "egress_port",
+                vec![KeyValue::Exact(port.into())],
+                0,
+                "set_port",
+                &[mtu, 0xffff_ffff],
+            );
             let [_, out] = two_hops(Instructions::new(8, 0x9001), second.clone(), &packet);
             assert_eq!((int(&out)[4] & 2 == 0, int(&out)[7]), (fits, if fits { 6 } else { 7 }));
             assert_eq!(out.len(), if fits { longer.len() } else { first.len() });
@@ -279,7 +285,13 @@ fn flags_set_on_the_way_leave_no_trace_behind_the_sink() {
     );
     for (hops, flags) in [(1, 4), (8, 2)] {
         if hops == 8 {
-            second.entry("egress_port", vec![KeyValue::Exact(port.into())], 0, "set_port", &[100, 0xffff_ffff]);
+            second.entry(
+                "egress_port",
+                vec![KeyValue::Exact(port.into())],
+                0,
+                "set_port",
+                &[100, 0xffff_ffff],
+            );
         }
         let nodes = [first(hops), second.clone(), sink.clone()];
         let stories = chain(&nodes, frames(&packets, 400));
@@ -327,7 +339,8 @@ fn s21_the_complement_is_last_and_the_l4_checksum_as_it_was() {
 
 #[test]
 fn s22_another_domains_words_are_padded_or_the_packet_skipped() {
-    let other = Instructions { domain: 7, ds_instruction: 0x8000, hop_ml: Some(3), ..Instructions::new(8, 0x9000) };
+    let other =
+        Instructions { domain: 7, ds_instruction: 0x8000, hop_ml: Some(3), ..Instructions::new(8, 0x9000) };
     let packet = udp_without_checksum();
     let [first, padded] = two_hops(other, hop(2, &[]), &packet);
     assert_eq!((int(&first)[1], u32_at(int(&first), 24)), (6, u32::MAX));
@@ -373,7 +386,11 @@ fn s23_and_s24_ports_and_protocols_come_back() {
                 assert_eq!(out.len(), packet.len() + 16 + 96 + if udp_only { 0 } else { 8 });
                 assert_well_formed(&out);
             }
-            assert_eq!(sent_by(&stories[2], &nodes[2], tag), sent_by(&plain[2], &nodes[2], tag), "{carrier} {tag}");
+            assert_eq!(
+                sent_by(&stories[2], &nodes[2], tag),
+                sent_by(&plain[2], &nodes[2], tag),
+                "{carrier} {tag}"
+            );
         }
     }
 }
@@ -453,7 +470,8 @@ fn int_from_hosts_is_dropped_or_loses_its_mark() {
 #[test]
 fn drops_are_reported_with_their_reason() {
     let node = hop(1, &[]);
-    let expired = frame(&builder().ipv4(ipv4::Header { ttl: 1, ..ip(NEAR) }).udp(udp::Header::new(5, 6)), &[0; 40]);
+    let expired =
+        frame(&builder().ipv4(ipv4::Header { ttl: 1, ..ip(NEAR) }).udp(udp::Header::new(5, 6)), &[0; 40]);
     let story = node.run(&[at(HOST, 1_000, &expired, 0)]);
     let reports = reports(&story, &node);
     let (header, metadata, inner) = report(&reports[0].1);

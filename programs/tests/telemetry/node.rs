@@ -60,7 +60,8 @@ impl Node {
     pub(crate) fn without(mut self, tables: &[&str]) -> Node {
         self.control = ControlState::new(&self.program);
         let ids: Vec<_> = tables.iter().map(|t| self.program.table_named(t).unwrap()).collect();
-        let kept = |op: &&ControlOp| !matches!(op, ControlOp::InsertEntry { table, .. } if ids.contains(table));
+        let kept =
+            |op: &&ControlOp| !matches!(op, ControlOp::InsertEntry { table, .. } if ids.contains(table));
         for op in self.setup.iter().filter(kept) {
             self.control.apply(&self.program, op.clone()).unwrap();
         }
