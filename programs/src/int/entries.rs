@@ -124,6 +124,8 @@ const DEFAULT_COLLECTOR: Collector = Collector {
 
 /// Every instruction of the standard that this program knows, and the complement.
 const DEFAULT_BITMAP: u16 = 0xff01;
+/// Hops that may add metadata: as many as a sink takes off.
+const HOPS: u8 = 7;
 
 pub(super) fn default_setup(program: &Program, ports: &PortMap, p: &Params) -> Result<Setup, SetupError> {
     let mut ops = Ops::new(program);
@@ -146,7 +148,7 @@ pub(super) fn default_setup(program: &Program, ports: &PortMap, p: &Params) -> R
         }
     }
     if p.mode != Mode::Xd {
-        let instructions = Instructions::new(8, DEFAULT_BITMAP);
+        let instructions = Instructions::new(HOPS, DEFAULT_BITMAP);
         ops.entry("profile", [KeyValue::Exact(PROFILE)], "begin", instructions.args(p))?;
     }
     let (_, collector) = front_port(ports, COLLECTOR)?;

@@ -10,7 +10,7 @@
 
 #define NODE_ID         1
 #define INT_DSCP        0x17
-#define SINK_WORDS      96
+#define SINK_WORDS      84
 #define SESSION         1
 #define REPORT_METADATA 0x7c
 #define WATCH_RULES     512

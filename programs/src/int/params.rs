@@ -35,7 +35,7 @@ pub struct Params {
     #[param(expects = "pad or skip")]
     pub unknown_domain: UnknownDomain,
     /// Words of metadata stack that a sink takes off; it drops a packet with more. A word is a parser cycle
-    #[param(range = 1..=120)]
+    #[param(range = 1..=84)]
     pub sink_words: u8,
     /// Where a sink's report is made: `egress`, with the packet as it came and the sink's own queue and latency
     /// (Tofino 2), or `ingress`, with the packet as it came alone
@@ -66,7 +66,7 @@ impl Default for Params {
             node_id: 1,
             domain: 0,
             unknown_domain: UnknownDomain::Pad,
-            sink_words: 96,
+            sink_words: 84,
             sink_report: SinkReport::Egress,
             report_metadata: 0x7c00,
             session: 1,

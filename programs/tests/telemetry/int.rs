@@ -169,7 +169,7 @@ fn metadata_is_ground_truth_and_packets_are_identical_behind_the_sink() {
             let int = int(&out);
             assert_eq!(out.len(), packet.len() + 16 + 48 * (n + 1));
             assert_eq!(int[..4], [0x10, 15 + 12 * n as u8, 0, (if tag % 6 == 5 { 0x2e } else { 0 }) << 2]);
-            assert_eq!(int[4..16], [0x20, 0, 12, 7 - n as u8, 0xff, 0x01, 0, 0, 0, 0, 0, 0]);
+            assert_eq!(int[4..16], [0x20, 0, 12, 6 - n as u8, 0xff, 0x01, 0, 0, 0, 0, 0, 0]);
             assert_eq!(int[16..60], truth(node, story, tag, n as u32 + 1), "packet {tag} at node {n}");
         }
         let behind = sent_by(&stories[2], &nodes[2], tag);

@@ -72,11 +72,6 @@ impl Node {
         self.ports.front(FrontPort(front)).unwrap().dev_port.number()
     }
 
-    pub(crate) fn front(&self, dev: u16) -> u16 {
-        let known = self.ports.front_ports();
-        known.iter().position(|p| p.dev_port.number() == dev).unwrap() as u16
-    }
-
     pub(crate) fn apply(&mut self, op: ControlOp) {
         self.control.apply(&self.program, op).unwrap();
     }
