@@ -26,6 +26,9 @@ struct Emit {
     stores: Vec<(u32, u8, Option<Slot>, bool)>,
 }
 
+/// What a checksum sums: a field with its width, and the header that it is of.
+type Input = (Option<Header>, (FieldAt, u16));
+
 /// A checksum to compute after the headers stand.
 #[derive(Clone, Debug)]
 struct Checksum {
@@ -33,7 +36,7 @@ struct Checksum {
     /// Byte offset of the checksum in its header.
     offset: u32,
     /// The inputs if they are not just the rest of the header, each with the header that it is of.
-    fields: Option<Vec<(Option<Header>, (FieldAt, u16))>>,
+    fields: Option<Vec<Input>>,
     zeros_as_ones: bool,
 }
 
@@ -267,7 +270,7 @@ impl DeparserCode {
         let there = |h: Header| {
             self.emits.iter().any(|e| e.header == h && e.valid.is_some_and(|bit| valid >> bit & 1 == 1))
         };
-        let present = |list: &Vec<(Option<Header>, (FieldAt, u16))>| {
+        let present = |list: &Vec<Input>| {
             let list = list.iter().filter(|(home, _)| home.is_none_or(there));
             list.map(|(_, at)| at.clone()).collect()
         };
