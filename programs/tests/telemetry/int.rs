@@ -563,7 +563,7 @@ proptest! {
         let (out, left) = bench.pass(Gress::Egress, &came, PassIn { port: 8, ..PassIn::default() });
         if out.verdict == Verdict::Forward {
             let before = came.len() - 10;
-            let ok = if sink { left.len() <= before } else { left.len() >= before && (left.len() - before) % 4 == 0 };
+            let ok = if sink { left.len() <= before } else { left.len() >= before && (left.len() - before).is_multiple_of(4) };
             prop_assert!(ok, "{} bytes became {}", before, left.len());
         }
     }
