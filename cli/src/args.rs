@@ -38,6 +38,8 @@ pub(crate) enum Command {
     Fuzz(Box<crate::fuzz::FuzzArgs>),
     /// How long are the flowlets of a capture, in what order do load balancers deliver it, where do flows settle
     Flowlets(Box<crate::flowlets::FlowletsArgs>),
+    /// In-band telemetry: what INT packets and telemetry reports in a capture say
+    Int(crate::int::IntArgs),
 }
 
 /// Program, chip and parameters.

@@ -9,6 +9,7 @@ mod flowlets;
 mod fuzz;
 mod r#gen;
 mod headroom;
+mod int;
 mod plot;
 mod polarization;
 mod programs;
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
         Some(Command::Run(args)) => run::run(&args, cli.json),
         Some(Command::Fuzz(args)) => fuzz::run(&args, cli.json),
         Some(Command::Flowlets(args)) => flowlets::run(&args, cli.json),
+        Some(Command::Int(args)) => int::run(&args, cli.json),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

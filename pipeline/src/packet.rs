@@ -26,9 +26,9 @@ pub struct HeadLayout {
 }
 
 impl Default for HeadLayout {
-    /// Room for 64 added bytes and 448 parsed ones: 512 bytes a slot.
+    /// Room for 128 added bytes (a hop of INT with its headers, behind a bridged one, has 86) and 448 parsed ones.
     fn default() -> Self {
-        HeadLayout { headroom: 64, capacity: 448 }
+        HeadLayout { headroom: 128, capacity: 448 }
     }
 }
 

@@ -7,6 +7,7 @@ use crate::drb::Drb;
 use crate::ecn_mark::EcnMark;
 use crate::flare::Flare;
 use crate::hpcc_int::HpccInt;
+use crate::int::Int;
 use crate::l3_ecmp::L3Ecmp;
 use crate::letflow::LetFlow;
 use crate::pfc::Pfc;
@@ -125,7 +126,7 @@ pub struct UnknownProgram {
 /// Every shipped program; the first one runs when users name none.
 #[must_use]
 pub fn all() -> &'static [&'static dyn StageProgram] {
-    &[&L3Ecmp, &Ecmp, &Wcmp, &Spray, &Drb, &Presto, &Flare, &LetFlow, &HpccInt, &Pfc, &EcnMark]
+    &[&L3Ecmp, &Ecmp, &Wcmp, &Spray, &Drb, &Presto, &Flare, &LetFlow, &Int, &HpccInt, &Pfc, &EcnMark]
 }
 
 /// The program of this name.

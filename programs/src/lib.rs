@@ -13,6 +13,7 @@ pub mod flare;
 pub mod flowlet;
 mod forwarding;
 pub mod hpcc_int;
+pub mod int;
 pub mod l3_ecmp;
 mod leaf;
 pub mod letflow;

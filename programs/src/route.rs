@@ -31,7 +31,7 @@ pub(crate) struct RouteMeta {
     /// 1 when the IPv4 header checksum is wrong
     pub(crate) bad_checksum: Bits<1>,
     /// Why the packet is dropped; 0 for no reason
-    pub(crate) refused: Bits<8>,
+    pub(crate) refused: Bits<16>,
     /// Ports of an unfragmented TCP or UDP packet, else 0
     pub(crate) src_port: Bits<16>,
     /// As above

@@ -20,6 +20,8 @@ fn fit(params: &[(&str, &str)], chip: &ChipSpec) -> Result<(), NoFit> {
 fn misses(program: &str, chip: &str) -> Option<&'static str> {
     match (program, chip) {
         ("pfc", "tofino") => Some("`dprsr.adv_flow_ctl` is used, which tofino does not have"),
+        // Tofino cannot copy a packet as it came to egress.
+        ("int", "tofino") => Some("mirror_io_select"),
         _ => None,
     }
 }

@@ -126,7 +126,7 @@ fn s6_and_s7_tx_bytes_wrap_without_a_step() {
         assert_eq!(two_sums(&chip, short), [0xf_ffff, (short + len) >> 7 & 0xf_ffff]);
         let wide = (1u64 << 32) - 1;
         let [before, after] = two_sums(&chip, wide);
-        assert_eq!(after.wrapping_sub(before) & 0xf_ffff, (wide + len >> 7) - (wide >> 7));
+        assert_eq!(after.wrapping_sub(before) & 0xf_ffff, ((wide + len) >> 7) - (wide >> 7));
     }
 }
 
@@ -274,7 +274,7 @@ fn s10_the_queue_or_all_queues_of_the_port() {
     let depths = |qlen: &str| {
         let node = node(&chip, &[("qlen", qlen)]);
         let story = node.run(&frames);
-        let queue = |story: &Story, tag: u64| story.dequeued.iter().find(|e| e.tag == tag).unwrap().clone();
+        let queue = |story: &Story, tag: u64| story.dequeued.iter().find(|e| e.tag == tag).copied().unwrap();
         let mut last = std::collections::BTreeMap::new();
         let mut in_order: Vec<_> = story.out(node.dev(20));
         in_order.sort_by_key(|(l, _)| story.egress(l.tag).entered);

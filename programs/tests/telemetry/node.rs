@@ -15,16 +15,19 @@ use sluice_pipeline::place::{Placement, place};
 use sluice_pipeline::reference::{Options, Reference};
 use sluice_pipeline::switch::{Left, Lost, PassEvent, QueueEvent, RxFrame, Sink, Switch, SwitchConfig};
 use sluice_programs::by_name;
+use std::collections::BTreeMap;
 
 /// Data plane's clock at time zero, in ns: the device's default.
 pub(crate) const ORIGIN_NS: u64 = 1_000_000_000;
 
+#[derive(Clone)]
 pub(crate) struct Node {
     pub(crate) program: Program,
     pub(crate) placement: Placement,
     pub(crate) ports: PortMap,
     pub(crate) control: ControlState,
     pub(crate) config: SwitchConfig,
+    setup: Vec<ControlOp>,
     /// Changes while it runs.
     pub(crate) later: Vec<(Time, ControlOp)>,
 }
@@ -43,23 +46,30 @@ impl Node {
         let ports = PortMap::default_for(chip).unwrap();
         let setup = stage.default_setup(&program, &ports).unwrap();
         let mut control = ControlState::new(&program);
-        for op in setup.ops {
+        for op in setup.ops.clone() {
             control.apply(&program, op).unwrap();
         }
         let dev = |front: FrontPort| ports.front(front).unwrap().dev_port.number();
         let port_speeds: Vec<(u16, BitRate)> =
             setup.port_speeds.iter().map(|&(front, speed)| (dev(front), speed)).collect();
         let config = SwitchConfig { port_speeds, ..SwitchConfig::default() };
-        Node { program, placement, ports, control, config, later: Vec::new() }
+        Node { program, placement, ports, control, config, setup: setup.ops, later: Vec::new() }
+    }
+
+    /// The same without the default entries of these tables.
+    pub(crate) fn without(mut self, tables: &[&str]) -> Node {
+        self.control = ControlState::new(&self.program);
+        let ids: Vec<_> = tables.iter().map(|t| self.program.table_named(t).unwrap()).collect();
+        let kept =
+            |op: &&ControlOp| !matches!(op, ControlOp::InsertEntry { table, .. } if ids.contains(table));
+        for op in self.setup.iter().filter(kept) {
+            self.control.apply(&self.program, op.clone()).unwrap();
+        }
+        self
     }
 
     pub(crate) fn dev(&self, front: u16) -> u16 {
         self.ports.front(FrontPort(front)).unwrap().dev_port.number()
-    }
-
-    pub(crate) fn front(&self, dev: u16) -> u16 {
-        let known = self.ports.front_ports();
-        known.iter().position(|p| p.dev_port.number() == dev).unwrap() as u16
     }
 
     pub(crate) fn apply(&mut self, op: ControlOp) {
@@ -121,6 +131,7 @@ impl Node {
             let port = self.ports.front(FrontPort(f.front)).unwrap().dev_port;
             let rx = RxFrame { bytes: &f.bytes, orig_len: f.bytes.len() as u32, tag: f.tag };
             switch.rx(port, f.time, rx).unwrap();
+            story.arrived.insert(f.tag, f.bytes.len() as u32);
         }
         while let Some(next) = switch.next_time() {
             switch.advance(next, &mut story).unwrap();
@@ -160,6 +171,8 @@ pub(crate) struct Story {
     pub(crate) enqueued: Vec<QueueEvent>,
     pub(crate) dequeued: Vec<QueueEvent>,
     pub(crate) counters: Vec<Vec<u64>>,
+    /// Bytes of each packet as it was received.
+    pub(crate) arrived: BTreeMap<u64, u32>,
 }
 
 impl Story {

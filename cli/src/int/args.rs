@@ -1,0 +1,56 @@
+//! Flags of `sluice int`. What may not live here: what they do.
+
+use clap::{Args, Subcommand};
+use sluice_pcaps::int::Marks;
+use std::path::PathBuf;
+
+/// In-band telemetry: what INT packets and telemetry reports in a capture say
+#[derive(Debug, Args)]
+pub(crate) struct IntArgs {
+    #[command(subcommand)]
+    pub(crate) action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Action {
+    /// Every hop of every INT packet, Telemetry Report and HPCC header
+    Decode(DecodeArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DecodeArgs {
+    /// Capture: pcap or pcapng, plain, .gz or .zst
+    pub(crate) file: PathBuf,
+    /// DSCP of packets with INT; 64 for none
+    #[arg(long, default_value_t = 0x17, value_parser = clap::value_parser!(u8).range(0..=64))]
+    pub(crate) dscp: u8,
+    /// UDP destination port of packets with INT
+    #[arg(long, default_value_t = 54_321, value_name = "PORT")]
+    pub(crate) int_port: u16,
+    /// UDP destination port of Telemetry Reports
+    #[arg(long, default_value_t = 32_766, value_name = "PORT")]
+    pub(crate) report_port: u16,
+    /// UDP destination port of packets with HPCC's header, such as 4791
+    #[arg(long, value_name = "PORT")]
+    pub(crate) hpcc_port: Option<u16>,
+    /// Leave out telemetry that is broken, instead of ending with an error
+    #[arg(long)]
+    pub(crate) skip_broken: bool,
+    /// Hops printed at most
+    #[arg(long, default_value_t = 20, value_name = "N")]
+    pub(crate) limit: usize,
+    /// Folder for int.json, hops.csv, hops.parquet, latency.svg, queue.svg and manifest.json
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+impl DecodeArgs {
+    pub(crate) fn marks(&self) -> Marks {
+        Marks {
+            dscp: (self.dscp < 64).then_some(self.dscp),
+            int_port: Some(self.int_port),
+            report_port: Some(self.report_port),
+            hpcc_port: self.hpcc_port,
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! `sluice int decode FILE`: telemetry in a capture, hop by hop. What may not live here: what bytes mean (see
+//! `sluice_pcaps::int`).
+
+mod args;
+mod parquet;
+mod plot;
+mod rows;
+mod text;
+
+pub(crate) use args::IntArgs;
+
+use crate::fail::Failure;
+use crate::files::{Folder, Pending, pretty};
+use args::{Action, DecodeArgs};
+use rows::{Decoded, Row};
+use sluice_pcaps::capture::CaptureReader;
+use sluice_pcaps::int::decode;
+use std::io::Write;
+use std::path::Path;
+
+/// Runs `sluice int`.
+pub(crate) fn run(args: &IntArgs, as_json: bool) -> Result<(), Failure> {
+    let Action::Decode(args) = &args.action;
+    let decoded = read(args)?;
+    if let Some(dir) = &args.output {
+        write_files(dir, &decoded)?;
+    }
+    let mut out = std::io::stdout().lock();
+    if as_json {
+        writeln!(out, "{}", text::json(&decoded))?;
+    } else {
+        write!(out, "{}", text::text(&decoded, args.limit))?;
+    }
+    Ok(())
+}
+
+/// All telemetry of the capture. What is broken ends it, unless it is to be skipped.
+fn read(args: &DecodeArgs) -> Result<Decoded, Failure> {
+    let mut reader = CaptureReader::open(&args.file).map_err(Failure::input)?;
+    let (marks, name) = (args.marks(), args.file.display());
+    let mut decoded = Decoded::default();
+    let mut origin = None;
+    while let Some(frame) = reader.next_frame().map_err(Failure::input)? {
+        decoded.frames += 1;
+        let origin = *origin.get_or_insert(frame.time);
+        let time = frame.time.ps_since(origin).unwrap_or(0) / 1_000;
+        match decode(frame.data, &marks) {
+            Ok(None) => {}
+            Ok(Some(found)) => decoded.add(frame.record, time as u64, &found),
+            Err(_) if args.skip_broken => decoded.broken += 1,
+            Err(error) => {
+                return Err(Failure::with_help(
+                    format!(
+                        "{name}: record {}, {error} (at byte {} of the file)",
+                        frame.record, frame.offset
+                    ),
+                    "what looks like telemetry may be something else: --dscp, --int-port, --report-port and \
+                     --hpcc-port say where it is; --skip-broken leaves such records out",
+                ));
+            }
+        }
+    }
+    Ok(decoded)
+}
+
+fn write_files(dir: &Path, decoded: &Decoded) -> Result<(), Failure> {
+    let mut folder = Folder::default();
+    let json = pretty(&text::json(decoded));
+    folder.text(dir, "int.json", "sluice.int/1", "counts, and latency and queues by node and port", &json)?;
+    let csv = rows::csv(&decoded.rows);
+    folder.text(dir, "hops.csv", "csv", "one row per hop of a packet or report; times in ns", &csv)?;
+    let mut file = Pending::create(&dir.join("hops.parquet"))?;
+    parquet::write(file.handle()?, &decoded.rows)?;
+    file.writer().flush()?;
+    folder.add(file, "hops.parquet", "sluice.int.hops/1", "the same rows");
+    for (name, what, chart) in plot::charts(&decoded.rows) {
+        folder.text(dir, name, "svg", what, &chart.svg()?)?;
+    }
+    folder.finish(dir)
+}
+
+/// Rows of one node and egress port.
+fn by_port(rows: &[Row]) -> std::collections::BTreeMap<(u32, u32), Vec<&Row>> {
+    let mut ports: std::collections::BTreeMap<(u32, u32), Vec<&Row>> = std::collections::BTreeMap::new();
+    for row in rows {
+        let none = u32::MAX;
+        ports.entry((row.node.unwrap_or(none), row.egress_port.unwrap_or(none))).or_default().push(row);
+    }
+    ports
+}

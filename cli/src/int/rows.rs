@@ -1,0 +1,201 @@
+//! Hops as rows, the same for text, CSV and Parquet. What may not live here: files and printing.
+
+use sluice_pcaps::int::{Hop, HpccHop, IntPacket, Report, Telemetry};
+use std::fmt::Write;
+
+/// What told of a hop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// INT in a packet on its way.
+    Packet,
+    /// INT in what a report takes of a packet.
+    Embedded,
+    /// A report's own metadata.
+    Report,
+    /// HPCC's header.
+    Hpcc,
+}
+
+impl Source {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Source::Packet => "packet",
+            Source::Embedded => "embedded",
+            Source::Report => "report",
+            Source::Hpcc => "hpcc",
+        }
+    }
+}
+
+/// One hop.
+#[derive(Clone, Debug)]
+pub(crate) struct Row {
+    /// Number of the packet record.
+    pub(crate) record: u64,
+    /// Its time since the capture's first frame, ns.
+    pub(crate) time: u64,
+    pub(crate) source: Source,
+    /// Place on the path, from 0.
+    pub(crate) hop: u32,
+    pub(crate) node: Option<u32>,
+    pub(crate) ingress_port: Option<u32>,
+    pub(crate) egress_port: Option<u32>,
+    pub(crate) latency: Option<u32>,
+    pub(crate) queue: Option<u32>,
+    pub(crate) depth: Option<u32>,
+    pub(crate) ingress_time: Option<u64>,
+    pub(crate) egress_time: Option<u64>,
+    pub(crate) utilisation: Option<u32>,
+    /// Domain specific word, or HPCC's bytes sent.
+    pub(crate) ds: Option<u32>,
+    /// Why the packet was dropped.
+    pub(crate) drop_reason: Option<u32>,
+}
+
+/// The columns as numbers, behind `record,time,source,hop`.
+pub(crate) const COLUMNS: [&str; 11] = [
+    "node",
+    "ingress_port",
+    "egress_port",
+    "latency",
+    "queue",
+    "depth",
+    "ingress_time",
+    "egress_time",
+    "utilisation",
+    "ds",
+    "drop_reason",
+];
+
+impl Row {
+    fn of(record: u64, time: u64, source: Source, hop: u32, h: &Hop) -> Row {
+        Row {
+            record,
+            time,
+            source,
+            hop,
+            node: h.node,
+            ingress_port: h.ingress_port.map(u32::from),
+            egress_port: h.egress_port.map(u32::from),
+            latency: h.latency,
+            queue: h.queue.map(u32::from),
+            depth: h.occupancy,
+            ingress_time: h.ingress_time,
+            egress_time: h.egress_time,
+            utilisation: h.utilisation,
+            ds: h.ds,
+            drop_reason: None,
+        }
+    }
+
+    /// The values of [`COLUMNS`].
+    pub(crate) fn values(&self) -> [Option<u64>; 11] {
+        let wide = |v: Option<u32>| v.map(u64::from);
+        [
+            wide(self.node),
+            wide(self.ingress_port),
+            wide(self.egress_port),
+            wide(self.latency),
+            wide(self.queue),
+            wide(self.depth),
+            self.ingress_time,
+            self.egress_time,
+            wide(self.utilisation),
+            wide(self.ds),
+            wide(self.drop_reason),
+        ]
+    }
+}
+
+/// Everything found in a capture.
+#[derive(Debug, Default)]
+pub(crate) struct Decoded {
+    pub(crate) frames: u64,
+    pub(crate) int_packets: u64,
+    pub(crate) reports: u64,
+    pub(crate) hpcc_packets: u64,
+    /// Left out because they were broken.
+    pub(crate) broken: u64,
+    /// Reports of drops, congestion and flows.
+    pub(crate) flags: [u64; 3],
+    /// Sequence numbers that are missing between reports of one node and hw_id.
+    pub(crate) lost_reports: u64,
+    pub(crate) hops_exceeded: u64,
+    pub(crate) mtu_exceeded: u64,
+    pub(crate) rows: Vec<Row>,
+    /// Next sequence number by node and hw_id.
+    next: std::collections::BTreeMap<(u32, u8), u32>,
+}
+
+const SEQUENCES: u32 = 1 << 22;
+
+impl Decoded {
+    pub(crate) fn add(&mut self, record: u64, time: u64, found: &Telemetry) {
+        match found {
+            Telemetry::Int(packet) => {
+                self.int_packets += 1;
+                self.stack(record, time, Source::Packet, packet);
+            }
+            Telemetry::Hpcc(_, hops) => {
+                self.hpcc_packets += 1;
+                let row = |(n, hop): (usize, &HpccHop)| Row {
+                    depth: Some(hop.queue.into()),
+                    egress_time: Some(hop.time.into()),
+                    ds: Some(hop.bytes),
+                    ..Row::of(record, time, Source::Hpcc, n as u32, &Hop::default())
+                };
+                self.rows.extend(hops.iter().enumerate().map(row));
+            }
+            Telemetry::Reports(reports) => {
+                for (report, inner) in reports {
+                    self.report(record, time, report, inner.as_ref());
+                }
+            }
+        }
+    }
+
+    fn report(&mut self, record: u64, time: u64, report: &Report, inner: Option<&IntPacket>) {
+        self.reports += 1;
+        let flags = [report.dropped, report.congested, report.tracked];
+        for (count, set) in self.flags.iter_mut().zip(flags) {
+            *count += u64::from(set);
+        }
+        let next = self.next.entry((report.node, report.hw_id)).or_insert(report.sequence);
+        self.lost_reports += u64::from(report.sequence.wrapping_sub(*next) % SEQUENCES);
+        *next = (report.sequence + 1) % SEQUENCES;
+        let before = inner.map_or(0, |packet| packet.hops.len());
+        if let Some(packet) = inner {
+            self.stack(record, time, Source::Embedded, packet);
+        }
+        let mut hop = report.metadata.hop;
+        hop.node = Some(report.node);
+        let mut row = Row::of(record, time, Source::Report, before as u32, &hop);
+        if let Some((queue, reason)) = report.metadata.drop {
+            (row.queue, row.drop_reason) = (row.queue.or(Some(queue.into())), Some(reason.into()));
+        }
+        self.rows.push(row);
+    }
+
+    fn stack(&mut self, record: u64, time: u64, source: Source, packet: &IntPacket) {
+        self.hops_exceeded += u64::from(packet.hops_exceeded);
+        self.mtu_exceeded += u64::from(packet.mtu_exceeded);
+        let hops = packet.hops.iter().enumerate();
+        self.rows.extend(hops.map(|(n, hop)| Row::of(record, time, source, n as u32, hop)));
+    }
+}
+
+/// The rows with a header line; an empty field is a value that was not asked for, or not available.
+pub(crate) fn csv(rows: &[Row]) -> String {
+    let mut out = format!("record,time,source,hop,{}\n", COLUMNS.join(","));
+    for row in rows {
+        let _ = write!(out, "{},{},{},{}", row.record, row.time, row.source.name(), row.hop);
+        for value in row.values() {
+            let _ = match value {
+                Some(value) => write!(out, ",{value}"),
+                None => write!(out, ","),
+            };
+        }
+        out.push('\n');
+    }
+    out
+}

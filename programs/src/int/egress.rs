@@ -1,0 +1,535 @@
+//! Egress of `int`: what a source and a transit do to a packet, and the order of it all. What may not live here: the
+//! values of metadata, and reports.
+
+use super::block::{block, changes, measure, show, show_rest};
+use super::observe::{Hardware, observe};
+use super::params::{Carrier, Mode, Params, UnknownDomain};
+use super::parser::{Headers, headers};
+use super::report::{ask, make, parts};
+use super::strip::{change, flag_sum, strip, take_off};
+use crate::route::ipv4_sum;
+use sluice_pipeline::build::net::protocol::{TCP, UDP};
+use sluice_pipeline::build::*;
+
+/// What becomes of INT, by cell of the counter `events`.
+pub(super) mod event {
+    /// The block was added.
+    pub(crate) const PUSHED: u64 = 1;
+    /// No hops remained: E.
+    pub(crate) const HOP_LIMIT: u64 = 2;
+    /// The packet would have been too long: M, or no INT at all.
+    pub(crate) const MTU: u64 = 3;
+    /// The instructions ask for what this node cannot add.
+    pub(crate) const SKIPPED: u64 = 4;
+    /// No complement is asked for, and an L4 checksum covers INT.
+    pub(crate) const NO_COMPLEMENT: u64 = 5;
+}
+
+/// Declares all of egress.
+#[stage_program]
+pub(super) fn egress(eg: &GressBuilder<'_>, p: &Params) {
+    let h = headers(eg, p);
+    let k = block(eg);
+    let r = parts(eg);
+    let Headers { ethernet, ipv4, ipv6, tcp, udp, int_udp, shim, int, m, .. } = h;
+    let hw = Hardware { out: eg.intrinsic::<tna::Egress>(), parser: eg.intrinsic::<tna::FromParser>() };
+    let malformed = eg.drop_label(
+        "The INT header of a packet for a host is longer than the packet or than can be taken off",
+    );
+    observe(eg, p, h, k, hw);
+    instructions(eg, p, h);
+    measure(eg, m);
+    // Early: what follows waits for the fields that both write.
+    make(eg, p, h, k, r, hw);
+    if p.mode != Mode::Xd {
+        summed(eg, p, h);
+    }
+    match p.mode {
+        Mode::Md => transit(eg, p, h),
+        Mode::Mx => begin_mx(eg, p, h),
+        Mode::Xd => {}
+    }
+    ask(eg, p, h, hw);
+    if p.mode != Mode::Xd {
+        strip(eg, p, h, malformed);
+        commit(eg, p, h);
+        flag_sum(eg, h);
+        take_off(eg, p, h);
+    }
+    show(eg, m, k);
+    if p.mode == Mode::Md {
+        show_rest(eg, p, h, k);
+    }
+    let deparser = eg.deparser().checksum(ipv4, ipv4.checksum, ipv4_sum(ipv4));
+    let deparser = match p.mode {
+        Mode::Md => deparser.checksum_over(k.complement, k.complement.value, changes(p, m, k)),
+        Mode::Mx | Mode::Xd => deparser,
+    };
+    let deparser = super::report::copies(deparser, h);
+    let deparser = deparser.emit(ethernet).emit(ipv4).emit(ipv6);
+    let deparser = match p.carrier {
+        Carrier::NewUdp => deparser.emit(int_udp),
+        Carrier::Dscp | Carrier::UdpPort => deparser.emit(tcp).emit(udp),
+    };
+    let deparser = deparser.emit(r.report).emit(shim).emit(int);
+    let deparser = deparser.emit(k.node).emit(k.interfaces).emit(k.latency).emit(k.queue);
+    let deparser = deparser.emit(k.ingress_time).emit(k.egress_time).emit(k.l2).emit(k.util);
+    let deparser = match p.mode {
+        Mode::Md => {
+            let deparser = deparser.emit(k.ones2).emit(k.ones1);
+            let deparser = if p.domain == 0 { deparser } else { deparser.emit(k.ds) };
+            deparser.emit(k.complement)
+        }
+        Mode::Mx | Mode::Xd => deparser,
+    };
+    let deparser = deparser.emit(k.drop_reason);
+    match p.carrier {
+        Carrier::NewUdp => deparser.emit(tcp).emit(udp),
+        Carrier::Dscp | Carrier::UdpPort => deparser,
+    };
+}
+
+/// Whose instructions count: those of the report, of the packet, or of this node as a source.
+#[stage_program]
+fn instructions(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
+    let Headers { bridge, copy, tcp, udp, shim, int, m, .. } = h;
+    let of_report = eg.action(|a| {
+        m.bits_hi = copy.bits_hi;
+        m.bits_lo = copy.bits_lo;
+    });
+    eg.control(|c| {
+        if copy.is_valid() {
+            of_report.call();
+        }
+    });
+    if p.mode == Mode::Xd {
+        return;
+    }
+    let of_packet = eg.action(|a| {
+        m.bits_hi = int.bits_hi;
+        m.bits_lo = int.bits_lo;
+        m.hop_words = int.hop_ml & 0x1f;
+    });
+    let (kind, npt) = (
+        if p.mode == Mode::Mx { 3 } else { 1 },
+        match p.carrier {
+            Carrier::Dscp => 0,
+            Carrier::UdpPort => 1,
+            Carrier::NewUdp => 2,
+        },
+    );
+    /// Puts shim and INT header in. `sum` is the ones' complement sum of both as they stand then, and of the 16 by
+    /// which they lengthen the packet
+    let begin = eg.action(
+        |a,
+         remaining: Arg<8>,
+         hop_words: Arg<8>,
+         bits_hi: Arg<8>,
+         bits_lo: Arg<8>,
+         domain: Arg<16>,
+         ds_instruction: Arg<16>,
+         sum: Arg<16>| {
+            shim.set_valid();
+            shim.types = kind << 4 | npt << 2;
+            shim.length = 3;
+            int.set_valid();
+            int.version = 2;
+            int.discard = 0;
+            int.exceeded = 0;
+            int.mtu = 0;
+            int.reserved = 0;
+            int.ds_flags = 0;
+            int.hop_ml = hop_words;
+            int.remaining = remaining;
+            int.bits_hi = bits_hi;
+            int.bits_lo = bits_lo;
+            int.domain = domain;
+            int.ds_instruction = ds_instruction;
+            m.bits_hi = bits_hi;
+            m.bits_lo = bits_lo;
+            m.hop_words = hop_words;
+            m.fixed_sum = sum;
+            m.begun = 1;
+        },
+    );
+    let nothing = eg.action(|_a| {});
+    /// The instructions that a source gives to the flows of a watch-list profile
+    let profile =
+        eg.table([exact(bridge.profile)]).actions([begin, nothing]).default(nothing).size(256).build();
+    let over_udp_only = p.carrier == Carrier::UdpPort;
+    eg.control(|c| {
+        if int.is_valid() {
+            of_packet.call();
+        } else if bridge.is_valid() && bridge.watched && !bridge.sink {
+            if over_udp_only {
+                if udp.is_valid() {
+                    profile.apply();
+                }
+            } else if tcp.is_valid() || udp.is_valid() {
+                profile.apply();
+            }
+        }
+    });
+}
+
+/// Whether an L4 checksum covers INT: TCP's always, UDP's unless it is 0, none behind a UDP header of INT's own.
+#[stage_program]
+fn summed(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
+    let Headers { tcp, udp, m, .. } = h;
+    if p.carrier == Carrier::NewUdp {
+        return;
+    }
+    let yes = eg.action(|a| m.summed = 1);
+    eg.control(|c| {
+        if tcp.is_valid() {
+            yes.call();
+        } else if udp.is_valid() && udp.checksum != 0 {
+            yes.call();
+        }
+    });
+}
+
+/// Bytes of shim and INT header, and of a UDP header of INT's own.
+fn fixed(p: &Params) -> u64 {
+    if p.carrier == Carrier::NewUdp { 24 } else { 16 }
+}
+
+/// What happens to a packet with INT that leaves by a port to another node.
+#[stage_program]
+fn transit(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
+    let Headers { bridge, shim, int, m, .. } = h;
+    sizes(eg, p, h);
+    let give_up = |event: u64| move |a: &mut Act<'_>| a.set(m.event, event);
+    let too_long = eg.named("too_long", "No room for the block").action(give_up(event::MTU));
+    let skip = eg.named("skip", "The block cannot be made").action(give_up(event::SKIPPED));
+    let no_complement =
+        eg.named("no_complement", "The L4 checksum would be wrong").action(give_up(event::NO_COMPLEMENT));
+    let hop_limit = eg.action(|a| {
+        m.event = event::HOP_LIMIT;
+        int.exceeded = 1;
+    });
+    let flag_hop_limit = eg.action(|a| m.flags = change::SET_E);
+    let mark_mtu = eg.action(|a| int.mtu = 1);
+    let flag_mtu = eg.action(|a| m.flags = change::SET_M);
+    /// No INT begins here
+    let cancel = eg.action(|a| {
+        shim.set_invalid();
+        int.set_invalid();
+        m.begun = 0;
+    });
+    let push = eg.action(|a| {
+        m.event = event::PUSHED;
+        m.adds = 1;
+        shim.length = m.shim_length;
+        int.remaining -= 1;
+    });
+    /// Nothing but shim and header is added
+    let no_block = eg.action(|a| m.block = 0);
+    /// INT headers by what became of them: 1 block added, 2 hop limit, 3 MTU, 4 block impossible, 5 no complement
+    let events = eg.counter(8, CounterKind::Packets);
+    eg.control(|c| {
+        if int.is_valid() && !bridge.sink {
+            if m.begun && m.mtu != 0 {
+                too_long.call();
+                cancel.call();
+            } else if int.remaining == 0 {
+                hop_limit.call();
+                if m.summed {
+                    flag_hop_limit.call();
+                }
+            } else if m.summed && m.bits_lo.slice::<0, 0, 1>() == 0 {
+                no_complement.call();
+                if m.begun {
+                    cancel.call();
+                }
+            } else if m.odd {
+                skip.call();
+            } else if m.longest != 0 {
+                too_long.call();
+                if !m.begun {
+                    mark_mtu.call();
+                    if m.summed {
+                        flag_mtu.call();
+                    }
+                } else if m.summed {
+                    // Nobody could undo the checksum of a header without a complement.
+                    cancel.call();
+                } else {
+                    mark_mtu.call();
+                }
+            } else {
+                push.call();
+            }
+            events.count(m.event);
+            if !m.adds {
+                no_block.call();
+            }
+        }
+    });
+}
+
+/// Works out how long block and packet become, and how many words of ones fill the block.
+#[stage_program]
+fn sizes(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
+    let Headers { bridge, ipv4, ipv6, shim, int, m, .. } = h;
+    let fixed = fixed(p);
+    let domain = u64::from(p.domain);
+    let size = eg.action(|a, block: Arg<16>, changes: Arg<16>| {
+        m.block = block;
+        m.changes = changes;
+    });
+    // The shim's length grows by the block's words, one hop less remains, and the lengths that an L4 checksum covers
+    // grow by its bytes: the pseudo header's, and UDP's own.
+    let rows: [Row<2>; 64] = std::array::from_fn(|row| {
+        let (words, lengths) = (row as u32 / 2, 1 + row as u32 % 2);
+        let changes = words + 0xfffe + 4 * words * lengths;
+        let changes = (changes & 0xffff) + (changes >> 16);
+        let key = [Cell::Value(words.into()), Cell::Value(u128::from(lengths - 1))];
+        Row::new(key, size, vec![u128::from(4 * words), changes.into()])
+    });
+    /// Hop ML to bytes, and to the sum of what they change besides
+    let block_size = eg.table([exact(m.hop_words), exact(m.udp)]).actions([size]).entries(rows).build();
+    let fill = eg.action(|a| {
+        m.pad = m.hop_words - m.words;
+        m.shim_length = shim.length.sat_add(m.hop_words);
+    });
+    let other_domain = eg.action(|a| m.unknown = 1);
+    let take_tail = eg.action(|a| m.pad -= m.tail);
+    let ipv4_longest = eg.action(|a| m.longest = ipv4.total_len + m.block);
+    let ipv6_longest = eg.action(|a| m.longest = ipv6.payload_len + m.block);
+    let with_header = eg.action(|a| m.longest += fixed);
+    let exceed = eg.action(|a| m.longest = m.longest.sat_sub(m.mtu));
+    /// The block is not as long as the instructions ask for
+    let differ = eg.action(|a| m.odd = 1);
+    let pads = p.unknown_domain == UnknownDomain::Pad;
+    /// The excess without the block
+    let exceed_fixed = eg.action(|a| m.mtu = m.longest.sat_sub(m.block));
+    eg.control(|c| {
+        if int.is_valid() && !bridge.sink {
+            block_size.apply();
+            fill.call();
+        }
+    });
+    if domain == 0 {
+        eg.control(|c| {
+            if int.is_valid() && int.domain != 0 {
+                other_domain.call();
+            }
+        });
+    } else {
+        let add_ds = eg.action(|a| {
+            m.asks_ds = 1;
+            m.tail += 1;
+        });
+        eg.control(|c| {
+            if int.is_valid() && int.domain != 0 {
+                if int.domain != domain {
+                    other_domain.call();
+                } else if int.ds_instruction.slice::<15, 15, 1>() == 1 {
+                    add_ds.call();
+                }
+            }
+        });
+    }
+    eg.control(|c| {
+        if int.is_valid() && !bridge.sink {
+            take_tail.call();
+            if ipv4.is_valid() {
+                ipv4_longest.call();
+            } else {
+                ipv6_longest.call();
+            }
+            if m.begun {
+                with_header.call();
+            }
+            exceed.call();
+            exceed_fixed.call();
+            // There are ones for three words, and room for 254 in the shim's count.
+            if m.pad.slice::<7, 2, 6>() != 0 {
+                differ.call();
+            } else if m.shim_length == 255 {
+                differ.call();
+            } else if m.pad != m.ones {
+                if !pads {
+                    differ.call();
+                } else if !m.unknown {
+                    differ.call();
+                }
+            }
+        }
+    });
+}
+
+/// INT-MX adds shim and header, or nothing.
+#[stage_program]
+fn begin_mx(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
+    let Headers { ipv4, ipv6, shim, int, m, .. } = h;
+    let fixed = fixed(p);
+    let ipv4_longest = eg.action(|a| m.longest = ipv4.total_len + fixed);
+    let ipv6_longest = eg.action(|a| m.longest = ipv6.payload_len + fixed);
+    let exceed = eg.action(|a| m.longest = m.longest.sat_sub(m.mtu));
+    let cancel = eg.action(|a| {
+        shim.set_invalid();
+        int.set_invalid();
+        m.begun = 0;
+    });
+    eg.control(|c| {
+        if m.begun {
+            if ipv4.is_valid() {
+                ipv4_longest.call();
+            } else {
+                ipv6_longest.call();
+            }
+            exceed.call();
+            // Nothing in an INT-MX header could keep an L4 checksum right.
+            if m.longest != 0 || m.summed {
+                cancel.call();
+            }
+        }
+    });
+}
+
+/// Lengths of a packet that gets longer, or shorter at a sink; and what says that INT follows.
+#[stage_program]
+fn commit(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
+    let Headers { ipv4, ipv6, udp, int_udp, int, m, .. } = h;
+    let fixed = fixed(p);
+    let ipv4_block = eg.action(|a| ipv4.total_len += m.block);
+    let ipv6_block = eg.action(|a| ipv6.payload_len += m.block);
+    let ipv4_header = eg.action(|a| ipv4.total_len += fixed);
+    let ipv6_header = eg.action(|a| ipv6.payload_len += fixed);
+    eg.control(|c| {
+        if int.is_valid() {
+            if ipv4.is_valid() {
+                ipv4_block.call();
+                if m.begun {
+                    ipv4_header.call();
+                }
+            } else {
+                ipv6_block.call();
+                if m.begun {
+                    ipv6_header.call();
+                }
+            }
+        }
+    });
+    if p.carrier == Carrier::NewUdp {
+        let int_udp_block = eg.action(|a| int_udp.length += m.block);
+        eg.control(|c| {
+            if int.is_valid() && int_udp.is_valid() {
+                int_udp_block.call();
+            }
+        });
+        put_udp(eg, p, h);
+        return;
+    }
+    let udp_block = eg.action(|a| udp.length += m.block);
+    let udp_header = eg.action(|a| {
+        udp.length += fixed;
+        m.fixed_udp = fixed;
+    });
+    eg.control(|c| {
+        if int.is_valid() && udp.is_valid() {
+            udp_block.call();
+            if m.begun {
+                udp_header.call();
+            }
+        }
+    });
+    mark(eg, p, h);
+}
+
+/// Says by DSCP or UDP port that INT follows, and keeps what was there.
+#[stage_program]
+fn mark(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
+    let Headers { ipv4, ipv6, udp, shim, m, .. } = h;
+    if p.carrier == Carrier::UdpPort {
+        let mark_udp = eg.action(|a| {
+            shim.original = udp.dst_port;
+            m.original = udp.dst_port;
+            m.old_port = udp.dst_port ^ 0xffff;
+            m.new_port = u64::from(p.int_port);
+            udp.dst_port = u64::from(p.int_port);
+        });
+        eg.control(|c| {
+            if m.begun {
+                mark_udp.call();
+            }
+        });
+        return;
+    }
+    let keep = eg.action(|a, original: Arg<16>| {
+        shim.original = original;
+        m.original = original;
+    });
+    let mark_ipv4 = eg.action(|a| ipv4.dscp = u64::from(p.int_dscp));
+    let mark_ipv6 = eg.action(|a| ipv6.dscp = u64::from(p.int_dscp));
+    let rows = || -> [Row<1>; 64] {
+        std::array::from_fn(|d| Row::new([Cell::Value(d as u128)], keep, vec![(d as u128) << 2]))
+    };
+    /// The code point, as the shim keeps it
+    let keep_ipv4 = eg.table([exact(ipv4.dscp)]).actions([keep]).entries(rows()).build();
+    /// The code point, as the shim keeps it
+    let keep_ipv6 = eg.table([exact(ipv6.dscp)]).actions([keep]).entries(rows()).build();
+    eg.control(|c| {
+        if m.begun {
+            if ipv4.is_valid() {
+                keep_ipv4.apply();
+                mark_ipv4.call();
+            } else {
+                keep_ipv6.apply();
+                mark_ipv6.call();
+            }
+        }
+    });
+}
+
+/// Puts a UDP header of INT's own in front.
+#[stage_program]
+fn put_udp(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
+    let Headers { ipv4, ipv6, tcp, udp, int_udp, shim, m, .. } = h;
+    /// Tells flows apart that have one destination port now
+    let entropy4 = eg
+        .hash::<16>("crc_16")
+        .inputs(list![ipv4.src, ipv4.dst, ipv4.protocol, tcp.ports, udp.src_port, udp.dst_port])
+        .build();
+    /// As above
+    let entropy6 = eg
+        .hash::<16>("crc_16")
+        .inputs(list![ipv6.src, ipv6.dst, ipv6.next_header, tcp.ports, udp.src_port, udp.dst_port])
+        .build();
+    let put = eg.action(|a| {
+        int_udp.set_valid();
+        int_udp.dst_port = u64::from(p.int_port);
+        int_udp.checksum = 0;
+    });
+    let put_ipv4 = eg.action(|a| {
+        int_udp.src_port = entropy4.get();
+        int_udp.length = ipv4.total_len - 20;
+    });
+    let put_ipv6 = eg.action(|a| {
+        int_udp.src_port = entropy6.get();
+        int_udp.length = ipv6.payload_len;
+    });
+    let was_tcp = eg.action(|a| shim.original = TCP);
+    let was_udp = eg.action(|a| shim.original = UDP);
+    let udp4 = eg.action(|a| ipv4.protocol = UDP);
+    let udp6 = eg.action(|a| ipv6.next_header = UDP);
+    eg.control(|c| {
+        if m.begun {
+            put.call();
+            if tcp.is_valid() {
+                was_tcp.call();
+            } else {
+                was_udp.call();
+            }
+            if ipv4.is_valid() {
+                put_ipv4.call();
+                udp4.call();
+            } else {
+                put_ipv6.call();
+                udp6.call();
+            }
+        }
+    });
+}

@@ -1,0 +1,170 @@
+//! What `int` starts with, and the words of its tables.
+//!
+//! | destination | port |
+//! |---|---|
+//! | 10.1.0.0/16, 2001:db8:1::/48 | 1, another node's |
+//! | 10.9.9.9, 2001:db8:9::9 | 20, which runs at a quarter of the ports' speed: bursts to it queue up |
+//! | anything else | 16, another node's |
+//!
+//! Ports 0 and 2 to 7 are hosts', and so is 24; every flow of TCP and UDP is watched with profile 1. The collector is
+//! on port 31. What may not live here: tables.
+
+use super::params::{Carrier, Mode, Params};
+use crate::route::{DefaultRoutes, default_routes};
+use crate::setup::{ANY, Ops, Setup, SetupError, front_port, ternary_prefix};
+use sluice_asic::port::{DevPort, PortMap};
+use sluice_asic::tm::MirrorSession;
+use sluice_asic::units::BitRate;
+use sluice_pipeline::control::{ControlOp, DeviceOp};
+use sluice_pipeline::ir::{KeyValue, Program};
+
+const HOST: u16 = 20;
+const COLLECTOR: u16 = 31;
+const PROFILE: u128 = 1;
+
+/// What a source asks of all nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Instructions {
+    /// Hops that may add metadata, this one among them.
+    pub hops: u8,
+    /// Instruction bitmap, bit 0 the most significant one.
+    pub bitmap: u16,
+    /// Domain specific ID.
+    pub domain: u16,
+    /// Domain specific instruction.
+    pub ds_instruction: u16,
+    /// Words per hop, if not what bitmap and domain ask for.
+    pub hop_ml: Option<u8>,
+}
+
+impl Instructions {
+    /// The standard's instructions of this bitmap.
+    #[must_use]
+    pub const fn new(hops: u8, bitmap: u16) -> Self {
+        Instructions { hops, bitmap, domain: 0, ds_instruction: 0, hop_ml: None }
+    }
+
+    /// Words per hop (facts: hpcc-int §2.4).
+    #[must_use]
+    pub const fn hop_ml(&self) -> u8 {
+        match self.hop_ml {
+            Some(words) => words,
+            None => {
+                let standard = self.bitmap.count_ones() + (self.bitmap & 0x0e00).count_ones();
+                let ds = if self.domain == 0 { 0 } else { self.ds_instruction.count_ones() };
+                (standard + ds) as u8
+            }
+        }
+    }
+
+    /// The arguments of the action `begin`.
+    #[must_use]
+    pub fn args(&self, p: &Params) -> [u128; 7] {
+        let npt = match p.carrier {
+            Carrier::Dscp => 0,
+            Carrier::UdpPort => 1,
+            Carrier::NewUdp => 2,
+        };
+        let kind = if p.mode == Mode::Mx { 3 } else { 1 };
+        let words: u16 = self.hop_ml().into();
+        let header = [
+            kind << 12 | npt << 10 | 3,
+            0x2000,
+            words << 8 | u16::from(self.hops),
+            self.bitmap,
+            self.domain,
+            self.ds_instruction,
+            // The length in the pseudo header; UDP's own is the program's business.
+            16,
+        ];
+        let sum = header.iter().fold(0u32, |sum, word| sum + u32::from(*word));
+        let sum = (sum & 0xffff) + (sum >> 16);
+        [
+            self.hops.into(),
+            words.into(),
+            (self.bitmap >> 8).into(),
+            (self.bitmap & 0xff).into(),
+            self.domain.into(),
+            self.ds_instruction.into(),
+            sum.into(),
+        ]
+    }
+}
+
+/// Where reports go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Collector {
+    /// Destination and source MAC address.
+    pub mac: [u64; 2],
+    /// Source and destination IPv4 address.
+    pub ip: [u32; 2],
+    /// Source and destination UDP port.
+    pub port: [u16; 2],
+    /// hw_id, 6 bits.
+    pub hw_id: u8,
+}
+
+impl Collector {
+    /// The arguments of the action `send`.
+    #[must_use]
+    pub fn args(&self) -> [u128; 7] {
+        let group = 0x2000_0000 | u128::from(self.hw_id & 0x3f) << 22;
+        let [mac, ip, port] = [self.mac.map(u128::from), self.ip.map(u128::from), self.port.map(u128::from)];
+        [mac[0], mac[1], ip[0], ip[1], port[0], port[1], group]
+    }
+}
+
+/// The collector of the default entries.
+const DEFAULT_COLLECTOR: Collector = Collector {
+    mac: [0x02_00_00_00_02_1f, 0x02_00_00_00_00_01],
+    ip: [0x0aff_0001, 0x0aff_00fe],
+    port: [32_766, 32_766],
+    hw_id: 0,
+};
+
+/// Every instruction of the standard that this program knows, and the complement.
+const DEFAULT_BITMAP: u16 = 0xff01;
+/// Hops that may add metadata: as many as a sink takes off.
+const HOPS: u8 = 7;
+
+pub(super) fn default_setup(program: &Program, ports: &PortMap, p: &Params) -> Result<Setup, SetupError> {
+    let mut ops = Ops::new(program);
+    default_routes(&mut ops, ports, DefaultRoutes { near: 1, host: HOST, far: 16 })?;
+    let mut hosts: Vec<u16> = Vec::new();
+    for front in [0, 2, 3, 4, 5, 6, 7, 24] {
+        hosts.push(front_port(ports, front)?.1);
+    }
+    // A device with few ports has the same port for several front panel numbers.
+    hosts.sort_unstable();
+    hosts.dedup();
+    for port in hosts {
+        ops.entry("port_in", [KeyValue::Exact(port.into())], "from_host", [])?;
+        ops.entry("port_out", [KeyValue::Exact(port.into())], "to_host", [])?;
+    }
+    for (priority, protocol) in [(10, 6), (11, 17)] {
+        let key = [ANY, ANY, ternary_prefix(protocol, 8, 8), ANY, ANY];
+        for table in ["ipv4_watch", "ipv6_watch"] {
+            ops.ternary_with(table, priority, key, "watch", [PROFILE, 0xffff])?;
+        }
+    }
+    if p.mode != Mode::Xd {
+        let instructions = Instructions::new(HOPS, DEFAULT_BITMAP);
+        ops.entry("profile", [KeyValue::Exact(PROFILE)], "begin", instructions.args(p))?;
+    }
+    let (_, collector) = front_port(ports, COLLECTOR)?;
+    ops.entry("collector", [KeyValue::Exact(collector.into())], "send", DEFAULT_COLLECTOR.args())?;
+    let mut list = ops.into_vec();
+    if let Some(port) = DevPort::new(collector) {
+        // A report takes so much of a packet.
+        let session = MirrorSession { max_length: 320, ..MirrorSession::to_port(port) };
+        list.push(ControlOp::SetMirrorSession { id: p.session, session: Some(session) });
+    }
+    // What finds its queue full goes to egress by the collector's port, to be reported there.
+    let last = ports.front_ports().iter().map(|p| p.dev_port.number() >> 7).max().unwrap_or(0);
+    for pipe in 0..=last as u8 {
+        list.push(ControlOp::Device(DeviceOp::SetDeflection { pipe, to: Some((collector, 0)) }));
+    }
+    let (host, _) = front_port(ports, HOST)?;
+    let slow = BitRate::from_bps(ports.speed().as_bps() / 4);
+    Ok(Setup { ops: list, port_speeds: vec![(host, slow)] })
+}

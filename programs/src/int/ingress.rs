@@ -1,0 +1,193 @@
+//! Ingress of `int`: which ports are the edge, which flows are watched, what is dropped is reported. What may not
+//! live here: routing, and INT headers.
+
+use super::headers::{Bridge, IngressCopy, kind};
+use super::metadata::IngressMeta;
+use super::params::{Carrier, Foreign, Mode, Params, SinkReport};
+use crate::route::{Routed, ipv4_sum, route};
+use sluice_pipeline::build::net::protocol::UDP;
+use sluice_pipeline::build::*;
+
+/// Flags of a report.
+pub(super) mod flag {
+    /// Dropped.
+    pub(crate) const DROP: u64 = 0x80;
+    /// Congested queue.
+    pub(crate) const QUEUE: u64 = 0x40;
+    /// Tracked flow.
+    pub(crate) const FLOW: u64 = 0x20;
+}
+
+/// Interfaces and ingress time: what ingress knows, in the upper half of a bitmap.
+const INGRESS_METADATA: u64 = 0x48;
+/// Queue and drop reason, in the lower half.
+pub(super) const DROP_REASON: u64 = 0x01;
+/// No interface.
+const NOWHERE: u64 = 0xffff;
+
+/// Declares all of ingress.
+#[stage_program]
+pub(super) fn ingress(ig: &GressBuilder<'_>, p: &Params) {
+    let bridge = ig.header::<Bridge>();
+    /// In front of copies
+    let copy = ig.header::<IngressCopy>();
+    let h = route(ig, p.routes);
+    let Routed { ethernet, ipv4, ipv6, l4, m: routed, tm } = h;
+    let m = ig.metadata::<IngressMeta>();
+    let port = ig.intrinsic::<tna::Ingress>();
+    let mirror = ig.intrinsic::<tna::ForMirror>();
+    let deflection = ig.intrinsic::<tna::Deflection>();
+
+    /// The port leads to a host
+    let from_host = ig.action(|a| bridge.edge = 1);
+    let from_node = ig.action(|_a| {});
+    /// Ports that hosts send by: INT begins there, and none comes in
+    let port_in = ig
+        .table([exact(port.ingress_port)])
+        .actions([from_host, from_node])
+        .default(from_node)
+        .size(512)
+        .build();
+    let to_host = ig.action(|a| bridge.sink = 1);
+    let to_node = ig.action(|_a| {});
+    /// Ports that lead to hosts: INT ends there
+    let port_out = ig
+        .table([exact(tm.ucast_egress_port)])
+        .actions([to_host, to_node])
+        .default(to_node)
+        .size(512)
+        .build();
+
+    /// Samples of 65536 packets `chance` + 1, with the instructions of `profile`
+    let watch = ig.action(|a, profile: Arg<5>, chance: Arg<16>| {
+        m.watched = 1;
+        bridge.profile = profile;
+        m.over = m.draw.sat_sub(chance);
+    });
+    let ignore = ig.action(|_a| {});
+    let ports = [ternary(routed.src_port), ternary(routed.dst_port)];
+    /// Flows to watch
+    let ipv4_watch = ig
+        .table([ternary(ipv4.src), ternary(ipv4.dst), ternary(ipv4.protocol), ports[0], ports[1]])
+        .actions([watch, ignore])
+        .default(ignore)
+        .size(p.watch_rules)
+        .build();
+    /// Flows to watch
+    let ipv6_watch = ig
+        .table([ternary(ipv6.src), ternary(ipv6.dst), ternary(ipv6.next_header), ports[0], ports[1]])
+        .actions([watch, ignore])
+        .default(ignore)
+        .size(p.watch_rules)
+        .build();
+    /// Decides about samples
+    let sampler = ig.random::<16>();
+
+    let arrive = ig.action(|a| {
+        bridge.set_valid();
+        bridge.kind = kind::BRIDGED;
+        bridge.ingress_port = port.ingress_port.cast::<16>();
+        bridge.ingress_time_hi = port.ingress_mac_tstamp.slice::<47, 32, 16>();
+        bridge.ingress_time = port.ingress_mac_tstamp.slice::<31, 0, 32>();
+        // What finds its queue full comes back as a report.
+        deflection.deflect_on_drop = 1;
+        m.session = u64::from(p.session);
+        m.draw = sampler.get();
+    });
+    let looks_like_int = ig.action(|a| m.int = 1);
+    let sample = ig.action(|a| bridge.watched = 1);
+    let describe_refused = ig.action(|a| {
+        copy.ingress_port = port.ingress_port.cast::<16>();
+        copy.egress_port = NOWHERE;
+        copy.queue = 0;
+        copy.latency = 0;
+        copy.egress_time = 0;
+        copy.ingress_time = port.ingress_mac_tstamp;
+    });
+    let report_drop = ig.action(|a| {
+        copy.head = kind::COPY << 24 | flag::DROP << 16 | INGRESS_METADATA << 8 | DROP_REASON;
+        copy.reason = routed.refused;
+        mirror.mirror_type = 1;
+    });
+
+    ig.control(|c| {
+        arrive.call();
+        port_in.apply();
+        port_out.apply();
+        describe_refused.call();
+        if ipv4.is_valid() {
+            ipv4_watch.apply();
+        } else if ipv6.is_valid() {
+            ipv6_watch.apply();
+        }
+    });
+    if p.carrier == Carrier::Dscp {
+        ig.control(|c| {
+            if ipv4.is_valid() && ipv4.dscp == u64::from(p.int_dscp) {
+                looks_like_int.call();
+            } else if ipv6.is_valid() && ipv6.dscp == u64::from(p.int_dscp) {
+                looks_like_int.call();
+            }
+        });
+    } else {
+        ig.control(|c| {
+            if ipv4.is_valid() && ipv4.protocol == UDP && routed.dst_port == u64::from(p.int_port) {
+                looks_like_int.call();
+            } else if ipv6.is_valid() && ipv6.next_header == UDP && routed.dst_port == u64::from(p.int_port) {
+                looks_like_int.call();
+            }
+        });
+    }
+    let everywhere = p.mode == Mode::Xd;
+    if p.foreign == Foreign::Clear && p.carrier == Carrier::Dscp {
+        let clear_ipv4 = ig.action(|a| ipv4.dscp = 0);
+        let clear_ipv6 = ig.action(|a| ipv6.dscp = 0);
+        ig.control(|c| {
+            if m.int && bridge.edge {
+                if ipv4.is_valid() {
+                    clear_ipv4.call();
+                } else {
+                    clear_ipv6.call();
+                }
+            }
+        });
+    } else {
+        let foreign_int = ig.drop_label("A host sent what looks like INT");
+        let refuse = ig.action(|a| drop(foreign_int));
+        ig.control(|c| {
+            if m.int && bridge.edge {
+                refuse.call();
+            }
+        });
+    }
+    ig.control(|c| {
+        if routed.refused != 0 {
+            report_drop.call();
+        } else if m.watched && m.over == 0 {
+            if everywhere {
+                sample.call();
+            } else if bridge.edge && !m.int {
+                sample.call();
+            }
+        }
+    });
+    if p.sink_report == SinkReport::Ingress && !everywhere {
+        let report_flow = ig.action(|a| {
+            copy.head = kind::COPY << 24 | flag::FLOW << 16 | INGRESS_METADATA << 8;
+            mirror.mirror_type = 1;
+        });
+        ig.control(|c| {
+            if m.int && bridge.sink && !bridge.edge && routed.refused == 0 {
+                report_flow.call();
+            }
+        });
+    }
+    ig.deparser()
+        .checksum(ipv4, ipv4.checksum, ipv4_sum(ipv4))
+        .mirror(1, m.session, copy)
+        .emit(bridge)
+        .emit(ethernet)
+        .emit(ipv4)
+        .emit(ipv6)
+        .emit(l4);
+}

@@ -1,0 +1,96 @@
+//! `int`: in-band network telemetry, INT v2.1, with Telemetry Report v2.0.
+//!
+//! Every switch of a network runs the same program; which part it plays is a matter of ports. A packet of a watched
+//! flow that comes in by a host's port gets a shim, an INT header and this node's metadata (*source*); where it comes
+//! in by another and leaves by another port, metadata is put in front of the stack (*transit*); where it leaves by a
+//! host's port all INT comes off, and a copy goes to the collector as a report (*sink*). All of that happens at
+//! egress, where everything is known. In this order, of a packet with INT that is no sink's (facts: hpcc-int §2.5):
+//!
+//! 1. No hops remaining: E is set, nothing added.
+//! 2. The instructions and Hop ML disagree, or nothing could keep the L4 checksum right: the packet is left alone.
+//! 3. The block would exceed the port's MTU: M is set, nothing added.
+//! 4. Otherwise the block follows the INT header, and lengths and checksums follow suit.
+//!
+//! L4 checksums stay right without change: the complement word of each hop (instruction bit 15) makes the sum of
+//! all that the hop changed vanish. So a sink can take everything off without having seen it. A packet with an L4
+//! checksum whose instructions have no such bit gets no INT; UDP without checksum, and carrier=new-udp, need none.
+//! What may not live here: other programs, and anything that is called per packet.
+//!
+//! | file | what it says |
+//! |---|---|
+//! | `params` | what users can set |
+//! | `headers`, `metadata` | what there is of a packet |
+//! | `parser` | the egress parser |
+//! | `ingress` | edge, watch-list, sampling, drop reports |
+//! | `egress`, `observe`, `block`, `strip`, `report` | source, transit and sink; values; metadata; what comes off; reports |
+//! | `entries` | what the program starts with |
+//! | `int.p4` | the same program in P4_16 for TNA |
+
+mod block;
+mod egress;
+mod entries;
+mod headers;
+mod ingress;
+mod metadata;
+mod observe;
+mod params;
+mod parser;
+mod report;
+mod strip;
+
+pub use entries::{Collector, Instructions};
+pub use params::{Carrier, Foreign, Mode, Params, SinkReport, UnknownDomain};
+
+use crate::catalog::{ProgramError, StageProgram};
+use crate::setup::{Setup, SetupError};
+use sluice_asic::port::PortMap;
+use sluice_pipeline::build::Builder;
+use sluice_pipeline::build::params::{ParamInfo, Params as _};
+use sluice_pipeline::ir::Program;
+
+const NAME: &str = "int";
+const SUMMARY: &str =
+    "INT v2.1 source, transit and sink with Telemetry Reports v2.0, as INT-MD, INT-MX or INT-XD";
+
+/// The program `int`.
+#[derive(Clone, Copy, Debug)]
+pub struct Int;
+
+fn params(sets: &[(String, String)]) -> Result<Params, ProgramError> {
+    let mut p = Params::default();
+    for (key, value) in sets {
+        p.set(key, value).map_err(|source| ProgramError::Param { program: NAME, source })?;
+    }
+    Ok(p)
+}
+
+impl StageProgram for Int {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn summary(&self) -> &'static str {
+        SUMMARY
+    }
+
+    fn params(&self) -> Vec<ParamInfo> {
+        Params::default().list()
+    }
+
+    fn build(&self, sets: &[(String, String)]) -> Result<Program, ProgramError> {
+        let p = params(sets)?;
+        let b = Builder::new(NAME, SUMMARY);
+        ingress::ingress(&b.ingress(), &p);
+        egress::egress(&b.egress(), &p);
+        b.finish(&p).map_err(|diags| ProgramError::Illegal { program: NAME, diags })
+    }
+
+    fn default_setup(&self, program: &Program, ports: &PortMap) -> Result<Setup, SetupError> {
+        let sets: Vec<_> = program.params.iter().map(|p| (p.key.clone(), p.value.clone())).collect();
+        entries::default_setup(program, ports, &params(&sets).unwrap_or_default())
+    }
+
+    fn p4(&self) -> &'static str {
+        include_str!("int.p4")
+    }
+}

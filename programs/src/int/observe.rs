@@ -1,0 +1,148 @@
+//! What a node knows of a packet that leaves it: from intrinsic metadata and registers. What may not live here: what
+//! is done with it.
+
+use super::block::Block;
+use super::params::Params;
+use super::parser::Headers;
+use sluice_pipeline::build::*;
+
+/// The hardware's fields at egress.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hardware {
+    pub(super) out: tna::Egress,
+    pub(super) parser: tna::FromParser,
+}
+
+/// Drop reason of reports: the queue had no room.
+const QUEUE_FULL: u64 = 16;
+
+/// Bytes of an IP packet that leaves by a port without an entry.
+const MTU: u64 = 9_000;
+
+/// Reads and computes the values of a bridged packet, into metadata and the block's headers.
+#[stage_program]
+pub(super) fn observe(eg: &GressBuilder<'_>, p: &Params, h: Headers, k: Block, hw: Hardware) {
+    let Headers { bridge, copy, ipv6, tcp, udp, m, .. } = h;
+    let Hardware { out, parser } = hw;
+    let set_port = eg.action(|a, mtu: Arg<16>, interface: Arg<32>| {
+        m.mtu = mtu;
+        k.l2.egress = interface;
+    });
+    /// Longest IP packet that may leave by a port, and its level-2 interface
+    let egress_port = eg
+        .table([exact(out.egress_port)])
+        .actions([set_port])
+        .default_with(set_port, [MTU, 0xffff_ffff])
+        .size(512)
+        .build();
+    let set_interface = eg.action(|a, interface: Arg<32>| k.l2.ingress = interface);
+    /// Level-2 interface that a packet came in by
+    let ingress_port = eg
+        .table([exact(bridge.ingress_port)])
+        .actions([set_interface])
+        .default_with(set_interface, [0xffff_ffff])
+        .size(512)
+        .build();
+    let place_queue = eg.action(|a, queue: Arg<32>, reason: Arg<16>| {
+        m.queue = queue;
+        copy.reason = reason;
+    });
+    let rows: [Row<1>; 128] = std::array::from_fn(|q| {
+        let q = q as u128;
+        Row::new([Cell::Value(q)], place_queue, vec![q << 24, q << 8 | u128::from(QUEUE_FULL)])
+    });
+    /// A queue's number in the upper 8 bits, and the same with the reason of those whom it had no room for
+    let queue = eg.table([exact(out.egress_qid)]).actions([place_queue]).entries(rows).build();
+
+    /// The packet's length in 32 bits, by way of the hash unit: no ALU widens a container
+    let length =
+        eg.hash::<32>(HashAlgorithm::Identity).inputs(list![constant::<16>(0u64), out.pkt_length]).build();
+    /// Windows of 65536 ns, numbered
+    let window = eg
+        .hash::<32>(HashAlgorithm::Identity)
+        .inputs(list![parser.global_tstamp.slice::<47, 16, 32>()])
+        .build();
+    let read = eg.action(|a| {
+        m.depth = out.deq_qdepth.cast::<32>();
+        m.length = length.get();
+        m.now = parser.global_tstamp.slice::<31, 0, 32>();
+        k.ingress_time.time_hi = bridge.ingress_time_hi;
+        k.ingress_time.time = bridge.ingress_time;
+        k.egress_time.time_hi = parser.global_tstamp.slice::<47, 32, 16>();
+        k.egress_time.time = parser.global_tstamp.slice::<31, 0, 32>();
+        m.window = window.get();
+        k.interfaces.ingress = bridge.ingress_port;
+        k.interfaces.egress = out.egress_port.cast::<16>();
+        k.node.value = u64::from(p.node_id);
+    });
+    let compute = eg.action(|a| {
+        m.latency = m.now - bridge.ingress_time;
+        m.queue = m.queue | m.depth;
+        // The bridged header is not on the wire.
+        m.length -= u64::from(super::headers::BRIDGE_LEN);
+    });
+    /// The payload length of IPv6 leaves the header out
+    let ipv6_mtu = eg.action(|a| m.mtu -= 40);
+    let show = eg.action(|a| {
+        k.latency.value = m.latency;
+        k.queue.value = m.queue;
+    });
+    let tcp_sum = eg.action(|a| m.sum = tcp.checksum);
+    let udp_sum = eg.action(|a| m.sum = udp.checksum);
+
+    /// By port: the present window and its bytes
+    let windows = eg.register_pair::<32>(512);
+    /// Gives the bytes of the window before when a new one begins, else 0
+    let count_bytes = eg.register_action(windows, |r| {
+        if r.lo == m.window {
+            r.hi = r.hi + m.length;
+        } else {
+            r.out = r.hi;
+            r.hi = m.length;
+        }
+        r.lo = m.window;
+    });
+    /// By port: bytes of the last window that has ended
+    let utilisation = eg.register::<32>(512);
+    let renew = eg.register_action(utilisation, |r| {
+        if m.ended != 0 {
+            r.value = m.ended;
+        }
+        r.out = r.value;
+    });
+
+    eg.control(|c| {
+        if bridge.is_valid() {
+            read.call();
+            egress_port.apply();
+            ingress_port.apply();
+            queue.apply();
+            if ipv6.is_valid() {
+                ipv6_mtu.call();
+            }
+            if tcp.is_valid() {
+                tcp_sum.call();
+            } else if udp.is_valid() {
+                udp_sum.call();
+            }
+            compute.call();
+            m.ended = count_bytes.execute(out.egress_port);
+            k.util.value = renew.execute(out.egress_port);
+            show.call();
+        }
+    });
+    if p.domain != 0 {
+        /// Bytes sent by each port, modulo 2^32
+        let tx_bytes = eg.register::<32>(512);
+        /// The sum before the packet
+        let add_bytes = eg.register_action(tx_bytes, |r| {
+            r.out = r.value;
+            r.value = r.value + m.length;
+        });
+        eg.control(|c| {
+            if bridge.is_valid() {
+                k.ds.value = add_bytes.execute(out.egress_port);
+            }
+        });
+    }
+}

@@ -1,0 +1,143 @@
+//! The parameters of `int`, and how their values are spelled. What may not live here: what they do.
+
+use sluice_pipeline::build::params;
+use std::fmt;
+use std::str::FromStr;
+
+/// What users can set. What belongs to ports, flows and the collector is in tables.
+#[derive(Clone, Debug, PartialEq, Eq, params::Params)]
+pub struct Params {
+    /// Who carries what: `md`, instructions and metadata in the packet; `mx`, instructions in the packet, metadata in
+    /// every node's reports; `xd`, nothing in the packet
+    #[param(expects = "md, mx or xd")]
+    pub mode: Mode,
+    /// What says that a packet has INT behind TCP or UDP: `dscp`; `udp-port`, the UDP destination port (no TCP then);
+    /// `new-udp`, a UDP header of its own in front of TCP or UDP
+    #[param(expects = "dscp, udp-port or new-udp")]
+    pub carrier: Carrier,
+    /// DSCP of packets with INT, for carrier=dscp
+    #[param(range = 1..=63)]
+    pub int_dscp: u8,
+    /// UDP destination port of packets with INT, for the other carriers (the standard leaves it to be assigned)
+    #[param(range = 1..=65_535)]
+    pub int_port: u16,
+    /// What a host-facing port does with INT from outside: `drop`, or `clear` its DSCP (carrier=dscp)
+    #[param(expects = "drop or clear")]
+    pub foreign: Foreign,
+    /// Node ID
+    #[param(range = 0..=4_294_967_295)]
+    pub node_id: u32,
+    /// Domain specific ID of this network; 0 for none. Bit 0 of its DS instruction asks for the bytes that the
+    /// egress port sent before the packet, modulo 2^32
+    #[param(range = 0..=65_535)]
+    pub domain: u16,
+    /// What a node does for another domain's instructions: `pad` with ones, at most 3 words, or `skip` the packet
+    #[param(expects = "pad or skip")]
+    pub unknown_domain: UnknownDomain,
+    /// Words of metadata stack that a sink takes off; it drops a packet with more. A word is a parser cycle
+    #[param(range = 1..=84)]
+    pub sink_words: u8,
+    /// Where a sink's report is made: `egress`, with the packet as it came and the sink's own queue and latency
+    /// (Tofino 2), or `ingress`, with the packet as it came alone
+    #[param(expects = "egress or ingress")]
+    pub sink_report: SinkReport,
+    /// Metadata of reports: bits 1 to 5 of an instruction bitmap
+    #[param(range = 0..=31_744)]
+    pub report_metadata: u16,
+    /// Mirror session of reports
+    #[param(range = 1..=255)]
+    pub session: u16,
+    /// Watch-list rules of each IP version that the tables must hold
+    #[param(range = 1..=16_384)]
+    pub watch_rules: u32,
+    /// Routes of each IP version that the tables must hold
+    #[param(range = 1..=1_000_000)]
+    pub routes: u32,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Params {
+            mode: Mode::Md,
+            carrier: Carrier::Dscp,
+            int_dscp: 0x17,
+            int_port: 54_321,
+            foreign: Foreign::Drop,
+            node_id: 1,
+            domain: 0,
+            unknown_domain: UnknownDomain::Pad,
+            sink_words: 84,
+            sink_report: SinkReport::Egress,
+            report_metadata: 0x7c00,
+            session: 1,
+            watch_rules: 512,
+            routes: 4_096,
+        }
+    }
+}
+
+macro_rules! choices {
+    ($($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $text:literal),* })*) => { $(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $name { $($(#[$vdoc])* $variant),* }
+
+        impl FromStr for $name {
+            type Err = &'static str;
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                match text {
+                    $($text => Ok($name::$variant),)*
+                    _ => Err("none of these"),
+                }
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(match self { $($name::$variant => $text),* })
+            }
+        }
+    )* };
+}
+
+choices! {
+    /// Which of the standard's modes (facts: hpcc-int §2.1).
+    Mode {
+        /// Instructions and metadata in the packet.
+        Md = "md",
+        /// Instructions in the packet.
+        Mx = "mx",
+        /// Nothing in the packet.
+        Xd = "xd"
+    }
+    /// What says that INT follows (facts: hpcc-int §2.2).
+    Carrier {
+        /// A DSCP; NPT 0.
+        Dscp = "dscp",
+        /// The UDP destination port; NPT 1.
+        UdpPort = "udp-port",
+        /// A UDP header in front of the packet's own transport; NPT 2.
+        NewUdp = "new-udp"
+    }
+    /// What happens to INT from outside.
+    Foreign {
+        /// The packet is dropped.
+        Drop = "drop",
+        /// Its DSCP becomes 0, so that nobody takes it for INT.
+        Clear = "clear"
+    }
+    /// What happens to another domain's instructions (facts: hpcc-int §2.5).
+    UnknownDomain {
+        /// Ones in place of its metadata.
+        Pad = "pad",
+        /// The packet is left alone.
+        Skip = "skip"
+    }
+    /// Where a sink's report is made.
+    SinkReport {
+        /// When the packet leaves.
+        Egress = "egress",
+        /// When it comes in.
+        Ingress = "ingress"
+    }
+}

@@ -1,0 +1,177 @@
+//! What a sink takes off, and what E and M mean for L4 checksums. What may not live here: reports.
+
+use super::params::{Carrier, Params};
+use super::parser::Headers;
+use sluice_pipeline::build::net::protocol::TCP;
+use sluice_pipeline::build::*;
+
+/// What the flags of a packet do to its L4 checksum, as `flag_sum` has it.
+pub(super) mod change {
+    /// E is set.
+    pub(crate) const SET_E: u64 = 1;
+    /// M is set.
+    pub(crate) const SET_M: u64 = 2;
+    /// E was set, and comes off.
+    pub(crate) const UNDO_E: u64 = 5;
+    /// M was set.
+    pub(crate) const UNDO_M: u64 = 6;
+    /// Both were.
+    pub(crate) const UNDO_BOTH: u64 = 7;
+}
+
+/// Says what comes off the packet, and puts back what INT has changed; the parser has skipped the stack.
+#[stage_program]
+pub(super) fn strip(eg: &GressBuilder<'_>, p: &Params, h: Headers, malformed: LabelRef) {
+    let Headers { bridge, shim, int, m, .. } = h;
+    let errors = eg.intrinsic::<tna::ParserErrors>();
+    let shim_len: i32 = if p.carrier == Carrier::NewUdp { 12 } else { 4 };
+    let refuse = eg.action(|a| drop(malformed));
+    let cut = eg.action(|a, block: Arg<16>| m.block = block);
+    let rows: [Row<1>; 256] = std::array::from_fn(|words| {
+        let less = -(words as i32 * 4 + shim_len);
+        Row::new([Cell::Value(words as u128)], cut, vec![(less as u16).into()])
+    });
+    /// Shim length to the bytes that come off, below zero
+    let strip_bytes = eg.table([exact(shim.length)]).actions([cut]).entries(rows).build();
+    let undo_e = eg.action(|a| m.flags = change::UNDO_E);
+    let undo_m = eg.action(|a| m.flags = change::UNDO_M);
+    let undo_both = eg.action(|a| m.flags = change::UNDO_BOTH);
+    eg.control(|c| {
+        if int.is_valid() && bridge.sink {
+            if m.malformed || errors.parser_err != 0 {
+                refuse.call();
+            } else {
+                strip_bytes.apply();
+                if m.summed {
+                    if int.exceeded && int.mtu {
+                        undo_both.call();
+                    } else if int.exceeded {
+                        undo_e.call();
+                    } else if int.mtu {
+                        undo_m.call();
+                    }
+                }
+            }
+        }
+    });
+    restore(eg, p, h);
+}
+
+/// Takes off what is left of INT.
+#[stage_program]
+pub(super) fn take_off(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
+    let Headers { bridge, int_udp, shim, int, .. } = h;
+    let take_off = eg.action(|a| {
+        shim.set_invalid();
+        int.set_invalid();
+    });
+    if p.carrier == Carrier::NewUdp {
+        eg.control(|c| {
+            if int.is_valid() && bridge.sink {
+                int_udp.set_invalid();
+            }
+        });
+    }
+    eg.control(|c| {
+        if int.is_valid() && bridge.sink {
+            take_off.call();
+        }
+    });
+}
+
+/// Puts back what the shim has kept.
+#[stage_program]
+fn restore(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
+    let Headers { bridge, ipv4, ipv6, udp, shim, int, .. } = h;
+    let rows = |action: ActionRef| -> [Row<1>; 64] {
+        std::array::from_fn(|d| Row::new([Cell::Value((d as u128) << 2)], action, vec![d as u128]))
+    };
+    match p.carrier {
+        Carrier::Dscp => {
+            let ipv4_dscp = eg.action(|a, dscp: Arg<6>| ipv4.dscp = dscp);
+            let ipv6_dscp = eg.action(|a, dscp: Arg<6>| ipv6.dscp = dscp);
+            /// The code point that the shim has kept
+            let ipv4_original =
+                eg.table([exact(shim.original)]).actions([ipv4_dscp]).entries(rows(ipv4_dscp)).build();
+            /// The code point that the shim has kept
+            let ipv6_original =
+                eg.table([exact(shim.original)]).actions([ipv6_dscp]).entries(rows(ipv6_dscp)).build();
+            eg.control(|c| {
+                if int.is_valid() && bridge.sink {
+                    if ipv4.is_valid() {
+                        ipv4_original.apply();
+                    } else {
+                        ipv6_original.apply();
+                    }
+                }
+            });
+        }
+        Carrier::UdpPort => {
+            let udp_port = eg.action(|a| udp.dst_port = shim.original);
+            eg.control(|c| {
+                if int.is_valid() && bridge.sink {
+                    udp_port.call();
+                }
+            });
+        }
+        // Else it is UDP, as the header that comes off.
+        Carrier::NewUdp => {
+            let tcp4 = eg.action(|a| ipv4.protocol = TCP);
+            let tcp6 = eg.action(|a| ipv6.next_header = TCP);
+            eg.control(|c| {
+                if int.is_valid() && bridge.sink && shim.original == TCP {
+                    if ipv4.is_valid() {
+                        tcp4.call();
+                    } else {
+                        tcp6.call();
+                    }
+                }
+            });
+        }
+    }
+}
+
+/// E is 0x0400 and M 0x0200 of a word that L4 checksums cover: setting them lowers the checksum by as much in ones'
+/// complement, taking them off raises it.
+#[stage_program]
+pub(super) fn flag_sum(eg: &GressBuilder<'_>, h: Headers) {
+    let Headers { tcp, udp, m, .. } = h;
+    let add = eg.action(|a, by: Arg<16>| m.sum += by);
+    let mut rows = Vec::new();
+    let mut row = |flags: u64, tcp: u128, (lo, hi): (u32, u32), by: u32| {
+        let key = [Cell::Value(flags.into()), Cell::Value(tcp), Cell::Between(lo.into(), hi.into())];
+        rows.push(Row::new(key, add, vec![u128::from(by & 0xffff)]));
+    };
+    for tcp in [0, 1] {
+        for (flags, value) in [(change::SET_E, 0x400u32), (change::SET_M, 0x200)] {
+            row(flags, tcp, (value + 1, 0xffff), 0x1_0000 - value);
+            row(flags, tcp, (0, value), 0x1_0000 - value - 1);
+        }
+        let undo = [(change::UNDO_E, 0x400u32), (change::UNDO_M, 0x200), (change::UNDO_BOTH, 0x600)];
+        for (flags, value) in undo {
+            // Ones are zero, which TCP writes as 0 and UDP as ones.
+            let last = 0xffff - value - tcp as u32;
+            row(flags, tcp, (0, last), value);
+            row(flags, tcp, (last + 1, 0xffff), value + 1);
+        }
+    }
+    let rows: [Row<3>; 20] = match rows.try_into() {
+        Ok(rows) => rows,
+        Err(_) => return,
+    };
+    /// What the flags do to the checksum
+    let flag_sum =
+        eg.table([exact(m.flags), exact(m.tcp), range(m.sum)]).actions([add]).entries(rows).build();
+    let tcp_sum = eg.action(|a| tcp.checksum = m.sum);
+    let udp_sum = eg.action(|a| udp.checksum = m.sum);
+    eg.control(|c| {
+        if m.flags != 0 {
+            flag_sum.apply();
+            if tcp.is_valid() {
+                tcp_sum.call();
+            } else {
+                udp_sum.call();
+            }
+        }
+    });
+}
