@@ -3,6 +3,7 @@
 //! What may not live here: the programs themselves.
 
 use crate::balance::{Ecmp, Wcmp};
+use crate::conweave::ConWeave;
 use crate::l3_ecmp::L3Ecmp;
 use crate::setup::{Setup, SetupError};
 use sluice_asic::names::nearest;
@@ -93,7 +94,7 @@ pub struct UnknownProgram {
 /// Every shipped program; the first one runs when users name none.
 #[must_use]
 pub fn all() -> &'static [&'static dyn StageProgram] {
-    &[&L3Ecmp, &Ecmp, &Wcmp]
+    &[&L3Ecmp, &Ecmp, &Wcmp, &ConWeave]
 }
 
 /// The program of this name.
@@ -131,7 +132,7 @@ mod tests {
         let error = by_name("l3_ecnp").err().map(|e| e.to_string()).unwrap_or_default();
         assert_eq!(
             error,
-            "there is no program `l3_ecnp`; did you mean `l3-ecmp`? (programs: l3-ecmp, ecmp, wcmp)"
+            "there is no program `l3_ecnp`; did you mean `l3-ecmp`? (programs: l3-ecmp, ecmp, wcmp, conweave)"
         );
     }
 }

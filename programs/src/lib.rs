@@ -7,7 +7,9 @@
 
 pub mod balance;
 pub mod catalog;
+pub mod conweave;
 pub mod l3_ecmp;
+mod marking;
 pub mod planning;
 pub mod setup;
 

@@ -97,6 +97,19 @@ impl<'p> Ops<'p> {
         self.insert(table, key, priority, then)
     }
 
+    /// Adds an entry of a ternary table that runs an action with parameters; lower priorities win.
+    pub(crate) fn ternary_with<const K: usize, const N: usize>(
+        &mut self,
+        table: &str,
+        priority: u32,
+        key: [KeyValue; K],
+        action: &str,
+        args: [u128; N],
+    ) -> Result<(), SetupError> {
+        let then = Then::Call(self.call(action, args)?);
+        self.insert(table, key, priority, then)
+    }
+
     /// Adds an entry that names a group of the table's action profile.
     pub(crate) fn group_entry(&mut self, table: &str, key: u128, group: u32) -> Result<(), SetupError> {
         self.insert(table, [KeyValue::Exact(key)], 0, Then::Group(group))
