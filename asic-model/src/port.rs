@@ -228,6 +228,8 @@ pub struct PortMap {
     front: u16,
     /// For every dev_port its index in `ports`.
     by_dev_port: Vec<Option<u16>>,
+    /// Local ports by which packets of the generators come in.
+    pktgen_local_ports: Vec<u32>,
 }
 
 impl PortMap {
@@ -254,7 +256,8 @@ impl PortMap {
                 *slot = slot.or(Some(index));
             }
         }
-        Ok(Self { chip: chip.name.clone(), speed, ports, front, by_dev_port })
+        let pktgen_local_ports = chip.ports.pktgen_local_ports.clone();
+        Ok(Self { chip: chip.name.clone(), speed, ports, front, by_dev_port, pktgen_local_ports })
     }
 
     /// The ports of `chip` at its default speed.
@@ -263,6 +266,22 @@ impl PortMap {
     /// [`PortError::Speed`] if the specification's default speed is not one of its speeds.
     pub fn default_for(chip: &ChipSpec) -> Result<Self, PortError> {
         Self::new(chip, chip.ports.default_speed)
+    }
+
+    /// The same with the first `n` front-panel ports alone; CPU and recirculation ports stay. More than there are
+    /// changes nothing.
+    #[must_use]
+    pub fn keep_front(mut self, n: u16) -> Self {
+        let (keep, had) = (n.min(self.front), self.front);
+        self.ports.drain(usize::from(keep)..usize::from(had));
+        self.front = keep;
+        self.by_dev_port = vec![None; DevPort::COUNT as usize];
+        for (index, port) in (0..=u16::MAX).zip(&self.ports) {
+            if let Some(slot) = self.by_dev_port.get_mut(port.dev_port.number() as usize) {
+                *slot = slot.or(Some(index));
+            }
+        }
+        self
     }
 
     /// The speed of the front-panel ports.
@@ -321,6 +340,12 @@ impl PortMap {
     /// The recirculation ports of a pipe.
     pub fn recirculation(&self, pipe: Pipe) -> impl Iterator<Item = &Port> {
         self.ports.iter().filter(move |port| port.kind == PortKind::Recirculation && port.pipe() == pipe)
+    }
+
+    /// The recirculation ports of a pipe by which packets of its generator can come in.
+    pub fn generator(&self, pipe: Pipe) -> impl Iterator<Item = &Port> {
+        self.recirculation(pipe)
+            .filter(|port| self.pktgen_local_ports.contains(&port.dev_port.local().into()))
     }
 
     /// The dev_ports in use as ranges, for messages.

@@ -32,6 +32,8 @@ pub(crate) enum Command {
     Entries(EntriesArgs),
     /// Is a network's traffic polarised, and which scheme of hashing mends it
     Polarization(Box<crate::polarization::PolarizationArgs>),
+    /// Does it win: scenarios on emulated switches, and whether what must be seen was seen
+    Run(crate::run::RunArgs),
 }
 
 /// Program, chip and parameters.

@@ -7,11 +7,13 @@ mod fail;
 mod files;
 mod r#gen;
 mod headroom;
+mod plot;
 mod polarization;
 mod programs;
 mod replay;
 mod report;
 mod resolve;
+mod run;
 mod table;
 
 use args::{Cli, Command, ReplayArgs};
@@ -31,6 +33,7 @@ fn main() -> ExitCode {
         Some(Command::Explain(args)) => explain::run(&args, cli.json),
         Some(Command::Entries(args)) => entries::run(&args, cli.json),
         Some(Command::Polarization(args)) => polarization::run(&args, cli.json),
+        Some(Command::Run(args)) => run::run(&args, cli.json),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

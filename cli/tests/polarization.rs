@@ -47,15 +47,35 @@ fn output_folders_are_complete_and_repeat() {
             ["polarization", "--topology", "dring", "--blocks", "5", "--flows", "5000", "--from-block", "0"];
         ok(&[&ring[..], &["--schemes", "per-stage,coprime", "--draws", "2", "-o", path]].concat());
     }
-    for file in
-        ["polarization.json", "polarization.txt", "cdf.svg", "links.svg", "sizes.svg", "manifest.json"]
-    {
+    for file in [
+        "polarization.json",
+        "polarization.txt",
+        "cdf.svg",
+        "links.csv",
+        "links.svg",
+        "sizes.svg",
+        "manifest.json",
+    ] {
         let [a, b] = [0, 1].map(|n| fs::read_to_string(dirs[n].path().join(file)).unwrap());
         assert_eq!(a, b, "{file}");
         assert!(!file.ends_with("svg") || a.starts_with("<svg") && a.ends_with("</svg>\n"), "{file}");
     }
     let json: Value =
         serde_json::from_str(&fs::read_to_string(dirs[0].path().join("polarization.json")).unwrap()).unwrap();
+    // Every link has a line, and a group's lines add up to the same flows whatever the scheme.
+    let csv = fs::read_to_string(dirs[0].path().join("links.csv")).unwrap();
+    let rows: Vec<Vec<&str>> = csv.lines().skip(1).map(|l| l.split(',').collect()).collect();
+    let flows = |scheme: &str, switch: &str| -> u64 {
+        let of = rows.iter().filter(|r| r[0].starts_with(scheme) && r[2] == switch);
+        of.map(|r| r[7].parse::<u64>().unwrap()).sum()
+    };
+    let first = rows.iter().find(|r| r[0].starts_with("coprime")).unwrap()[2];
+    assert!(flows("coprime", first) > 0, "{csv}");
+    let point =
+        &json["schemes"].as_array().unwrap().iter().find(|s| s["scheme"] == "coprime").unwrap()["points"][0];
+    let groups: std::collections::BTreeSet<_> =
+        rows.iter().filter(|r| r[0] == "coprime" && r[1] == point["point"]).map(|r| r[3]).collect();
+    assert_eq!(groups.len() as u64, point["groups"].as_u64().unwrap());
     let sizes = json["sizes"].as_array().unwrap();
     assert_eq!(sizes.iter().map(|s| s["members"].as_u64().unwrap()).collect::<Vec<_>>(), [9, 25, 41, 57, 73]);
 }

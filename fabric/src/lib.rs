@@ -1,10 +1,14 @@
 //! Networks of switches.
 //!
-//! Three rooms: [`topology`] says which switches and links there are and where a packet may go next, [`flows`]
-//! makes flows or takes them out of a capture, and [`experiment`] sends flows through a topology by the very
-//! hashes and selectors of the packet path and measures how even the links are. What may not live here: flags,
-//! files by name, clocks, threads; bytes of packets beyond a flow's key.
+//! [`topology`] says which switches and links there are and where a packet may go next, [`flows`] makes flows or takes
+//! them out of a capture, [`experiment`] sends flows through a topology by the very hashes and selectors of the packet
+//! path and measures how even the links are; [`network`] joins emulated switches by links and lets time pass,
+//! [`deploy`] builds one from a topology; [`scenario`] puts one switch between senders and says what must be seen. What
+//! may not live here: flags, files by name, clocks of the host; threads but for those that a network is asked to run on.
 
+pub mod deploy;
 pub mod experiment;
 pub mod flows;
+pub mod network;
+pub mod scenario;
 pub mod topology;

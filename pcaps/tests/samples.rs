@@ -4,7 +4,7 @@
 
 mod support;
 
-use sluice_pcaps::samples::{L3_ECMP, l3_ecmp};
+use sluice_pcaps::samples::{FLOWLETS, L3_ECMP, flowlets, l3_ecmp};
 use sluice_pcaps::wire::{ethernet, ipv4, ipv6, vlan};
 use support::frames;
 
@@ -17,6 +17,30 @@ fn l3_ecmp_is_what_the_generator_makes() {
         return;
     }
     assert!(made == L3_ECMP, "pcaps/samples/l3-ecmp.pcap is stale; write it with SLUICE_WRITE_SAMPLES=1");
+}
+
+/// As above.
+#[test]
+fn flowlets_is_what_the_generator_makes() {
+    let made = flowlets().unwrap();
+    if std::env::var_os("SLUICE_WRITE_SAMPLES").is_some() {
+        std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/samples/flowlets.pcap"), &made).unwrap();
+        return;
+    }
+    assert!(made == FLOWLETS, "pcaps/samples/flowlets.pcap is stale; write it with SLUICE_WRITE_SAMPLES=1");
+}
+
+#[test]
+fn flowlets_holds_what_it_promises() {
+    let frames = frames(FLOWLETS);
+    assert_eq!(frames.len(), 48 * 20 + 120);
+    let span = frames[frames.len() - 1].time.ps_since(frames[0].time).unwrap();
+    assert!((1_100_000_000..1_300_000_000).contains(&span), "{span}");
+    assert!(frames.iter().all(|f| f.orig_len == 1_514 && f.data.len() == 64));
+    let to = |f: &support::Seen| {
+        ipv4::View::new(ethernet::View::new(&f.data).unwrap().payload()).unwrap().destination()
+    };
+    assert_eq!(frames.iter().filter(|f| to(f).octets()[1] == 2).count(), 8 * 20);
 }
 
 #[test]

@@ -382,6 +382,9 @@ pub fn used_vars(program: &Program, gress: Gress) -> Vec<Var> {
         let fields = request.header.map(|h| &program.headers[h].fields);
         vars.extend(fields.into_iter().flatten().map(|&f| Var::Field(f)));
     }
+    vars.extend(
+        program.pipe(gress).deparser.checksums.iter().flat_map(|c| &c.inputs).map(|&f| Var::Field(f)),
+    );
     let data_only = |h: &Header| {
         program.pipe(gress).deparser.requests.iter().any(|r| r.header == Some(*h)) && !explicit.contains(h)
     };

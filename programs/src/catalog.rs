@@ -4,8 +4,14 @@
 
 use crate::balance::{Ecmp, Wcmp};
 use crate::conweave::ConWeave;
+use crate::drb::Drb;
+use crate::hpcc_int::HpccInt;
 use crate::l3_ecmp::L3Ecmp;
+use crate::letflow::LetFlow;
+use crate::position::Position;
+use crate::presto::Presto;
 use crate::setup::{Setup, SetupError};
+use crate::spray::Spray;
 use sluice_asic::names::nearest;
 use sluice_asic::port::PortMap;
 use sluice_pipeline::build::params::{ParamError, ParamInfo};
@@ -36,6 +42,21 @@ pub trait StageProgram: Sync {
     /// # Errors
     /// When the device has no port that the entries need, or `program` is not one of this kind.
     fn default_setup(&self, program: &Program, ports: &PortMap) -> Result<Setup, SetupError>;
+
+    /// What it starts with at its place in a network: entries under which packets reach every host. `None` if the
+    /// program has none of its own for that; then it gets those of [`StageProgram::default_setup`].
+    ///
+    /// # Errors
+    /// As [`StageProgram::default_setup`].
+    fn setup_at(
+        &self,
+        program: &Program,
+        ports: &PortMap,
+        position: &Position,
+    ) -> Option<Result<Setup, SetupError>> {
+        let _ = (program, ports, position);
+        None
+    }
 
     /// The text of the equivalent P4_16 program for TNA. It is not compiled; it stands beside the builder
     /// code for comparison.
@@ -94,7 +115,7 @@ pub struct UnknownProgram {
 /// Every shipped program; the first one runs when users name none.
 #[must_use]
 pub fn all() -> &'static [&'static dyn StageProgram] {
-    &[&L3Ecmp, &Ecmp, &Wcmp, &ConWeave]
+    &[&L3Ecmp, &Ecmp, &Wcmp, &Spray, &Drb, &Presto, &LetFlow, &HpccInt, &ConWeave]
 }
 
 /// The program of this name.
@@ -130,9 +151,11 @@ mod tests {
     #[test]
     fn an_unknown_name_gets_the_nearest_and_the_list() {
         let error = by_name("l3_ecnp").err().map(|e| e.to_string()).unwrap_or_default();
+        let names: Vec<&str> = all().iter().map(|p| p.name()).collect();
+        let list = names.join(", ");
         assert_eq!(
             error,
-            "there is no program `l3_ecnp`; did you mean `l3-ecmp`? (programs: l3-ecmp, ecmp, wcmp, conweave)"
+            format!("there is no program `l3_ecnp`; did you mean `l3-ecmp`? (programs: {list})")
         );
     }
 }

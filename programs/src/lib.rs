@@ -8,10 +8,19 @@
 pub mod balance;
 pub mod catalog;
 pub mod conweave;
+pub mod drb;
+pub mod flowlet;
+pub mod hpcc_int;
 pub mod l3_ecmp;
+mod leaf;
+pub mod letflow;
 mod marking;
 pub mod planning;
+pub mod position;
+pub mod presto;
+mod route;
 pub mod setup;
+pub mod spray;
 
 pub use catalog::{ProgramError, StageProgram, UnknownProgram, all, by_name};
 pub use setup::{Setup, SetupError};

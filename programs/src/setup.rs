@@ -3,7 +3,7 @@
 //! What may not live here: the entries of particular programs.
 
 use sluice_asic::port::{FrontPort, PortMap};
-use sluice_asic::units::BitRate;
+use sluice_asic::units::{BitRate, Duration};
 use sluice_pipeline::control::{ControlOp, GroupMember, Then};
 use sluice_pipeline::ir::{Action, ActionCall, KeyValue, Profile, Program, Table};
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -37,6 +37,29 @@ pub enum SetupError {
     /// The device has no CPU port.
     #[error("the port map has no CPU port, which the default entries punt packets to")]
     NoCpuPort,
+    /// A pipe has no port that its packet generator could use.
+    #[error("pipe {pipe} has no recirculation port, by which packets of its generator would come in")]
+    NoGeneratorPort {
+        /// The pipe.
+        pipe: u8,
+    },
+    /// The packet generator does not get round a table in time.
+    #[error(
+        "the packet generator cannot age {entries} entries every {timeout}: a packet takes {line} of its line at \
+         {rate}, {entries} of them {}; at most {most} entries, or a timeout of at least that", *.line * u64::from(*.entries)
+    )]
+    SweepTooSlow {
+        /// Entries of the table.
+        entries: u32,
+        /// How often each of them must be visited.
+        timeout: Duration,
+        /// Time of one packet on the generator's line.
+        line: Duration,
+        /// Rate of that line.
+        rate: BitRate,
+        /// Entries that could be visited.
+        most: u64,
+    },
 }
 
 /// Collects operations on the entities of one program, named as its author named them.
@@ -54,6 +77,11 @@ impl<'p> Ops<'p> {
     /// The operations in the order in which they were asked for.
     pub(crate) fn into_vec(self) -> Vec<ControlOp> {
         self.ops
+    }
+
+    /// Adds an operation on the device.
+    pub(crate) fn push(&mut self, op: ControlOp) {
+        self.ops.push(op);
     }
 
     fn missing(&self, kind: &'static str, name: &str) -> SetupError {

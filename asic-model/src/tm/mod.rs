@@ -31,6 +31,7 @@ pub mod pfc;
 mod queue;
 mod scheduler;
 mod shaper;
+pub mod source;
 mod stats;
 pub mod watchdog;
 

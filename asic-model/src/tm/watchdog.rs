@@ -115,6 +115,15 @@ impl Watchdog {
         &self.config
     }
 
+    /// The poller starts anew while the switch goes on: what it noted of the last poll is gone, a storm is not.
+    pub fn warm_restart(&mut self) {
+        self.last = None;
+        self.left = match self.stormed && self.config.action != WatchdogAction::Alert {
+            true => self.config.restoration.unwrap_or(Duration::MAX),
+            false => self.config.detection,
+        };
+    }
+
     /// Polls the queue.
     pub fn poll(&mut self, sample: Sample) -> Option<WatchdogEvent> {
         let last = self.last.replace(sample)?;

@@ -2,6 +2,7 @@
 //! are walked.
 
 mod args;
+mod csv;
 mod json;
 mod plot;
 mod text;
@@ -179,7 +180,7 @@ fn write_files(dir: &Path, report: &Report<'_>) -> Result<(), Failure> {
     let json = pretty(&json::value(report));
     folder.text(dir, "polarization.json", "sluice.polarization/1", "all figures", &json)?;
     folder.text(dir, "polarization.txt", "text", "the same as printed", &text::text(report))?;
-    let cdf = plot::cdf(report);
+    let cdf = plot::cdf(report)?;
     folder.text(
         dir,
         "cdf.svg",
@@ -187,10 +188,18 @@ fn write_files(dir: &Path, report: &Report<'_>) -> Result<(), Failure> {
         "variation over groups, by scheme (the paper's figures 14 and 15)",
         &cdf,
     )?;
-    let links = plot::links(report);
+    let loads = csv::links(report);
+    folder.text(
+        dir,
+        "links.csv",
+        "csv",
+        "flows and bytes on every link of every group, by scheme",
+        &loads,
+    )?;
+    let links = plot::links(report)?;
     folder.text(dir, "links.svg", "svg", "links of the least even group (figures 13 and 20)", &links)?;
     if !report.sizes.is_empty() {
-        let sizes = plot::sizes(report);
+        let sizes = plot::sizes(report)?;
         folder.text(dir, "sizes.svg", "svg", "variation by coprime size (figure 16)", &sizes)?;
     }
     folder.finish(dir)

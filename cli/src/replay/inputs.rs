@@ -14,8 +14,8 @@ use std::sync::atomic::AtomicBool;
 /// Where an input's bytes come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Place {
-    /// The embedded sample.
-    Sample,
+    /// The embedded sample of the program.
+    Sample(&'static [u8]),
     Stdin,
     File(String),
 }
@@ -39,10 +39,15 @@ pub(crate) struct Inputs {
 }
 
 impl Inputs {
-    /// Takes the inputs' names apart; `stop` ends standard input early.
-    pub(crate) fn parse(texts: &[String], ports: &PortMap, stop: Arc<AtomicBool>) -> Result<Inputs, Failure> {
+    /// Takes the inputs' names apart, or takes the sample of the program; `stop` ends standard input early.
+    pub(crate) fn parse(
+        texts: &[String],
+        program: &str,
+        ports: &PortMap,
+        stop: Arc<AtomicBool>,
+    ) -> Result<Inputs, Failure> {
         let sources = match texts {
-            [] => vec![sample(ports)?],
+            [] => vec![sample(program, ports)?],
             texts => texts.iter().map(|t| source(t, ports)).collect::<Result<_, _>>()?,
         };
         if sources.iter().filter(|s| s.place == Place::Stdin).count() > 1 {
@@ -87,7 +92,7 @@ impl Inputs {
     /// Bytes of all inputs, if they are files.
     pub(crate) fn bytes(&self) -> Option<u64> {
         let size = |s: &Source| match &s.place {
-            Place::Sample => Some(samples::L3_ECMP.len() as u64),
+            Place::Sample(bytes) => Some(bytes.len() as u64),
             Place::Stdin => None,
             Place::File(path) => std::fs::metadata(path).ok().filter(|m| m.is_file()).map(|m| m.len()),
         };
@@ -102,17 +107,18 @@ pub(crate) fn bad(e: &CaptureError) -> Failure {
 
 fn reader(s: &Source, stop: &Arc<AtomicBool>) -> Result<CaptureReader<'static>, CaptureError> {
     match &s.place {
-        Place::Sample => CaptureReader::from_bytes(samples::L3_ECMP, s.name.clone()),
+        Place::Sample(bytes) => CaptureReader::from_bytes(bytes, s.name.clone()),
         Place::Stdin => CaptureReader::from_read(Stdin::new(Arc::clone(stop)), s.name.clone()),
         Place::File(path) => CaptureReader::open(path),
     }
 }
 
-fn sample(ports: &PortMap) -> Result<Source, Failure> {
+fn sample(program: &str, ports: &PortMap) -> Result<Source, Failure> {
+    let (file, bytes) = samples::of(program);
     let name = PortName::Front(sluice_asic::port::FrontPort(0));
     let port = ports.resolve(name).map_err(Failure::input)?.dev_port;
-    let name = "l3-ecmp.pcap (embedded sample)".into();
-    Ok(Source { port, port_text: "0".into(), place: Place::Sample, name })
+    let name = format!("{file} (embedded sample)");
+    Ok(Source { port, port_text: "0".into(), place: Place::Sample(bytes), name })
 }
 
 fn source(text: &str, ports: &PortMap) -> Result<Source, Failure> {

@@ -103,7 +103,7 @@ pub(crate) fn run(args: &ReplayArgs, as_json: bool) -> Result<(), Failure> {
     let config = SwitchConfig { buffer, ..config(args, speeds)? };
     let drain = args.drain.parse().map_err(Failure::input)?;
     let stop = interrupt_flag();
-    let inputs = Inputs::parse(&args.inputs, &ports, Arc::clone(&stop))?;
+    let inputs = Inputs::parse(&args.inputs, &args.program, &ports, Arc::clone(&stop))?;
     if schedule.turns != 1 {
         inputs.check_passes("--loop")?;
     }

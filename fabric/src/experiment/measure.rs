@@ -243,6 +243,16 @@ fn point_stats(name: &str, here: &[&GroupStats], compiled: &Compiled, counters: 
 }
 
 impl Results {
+    /// What the links of one group carried: flows and bytes, in the order of its links.
+    #[must_use]
+    pub fn loads(&self, network: &Network, group: u32) -> (&[u64], &[u64]) {
+        // Counters stand group by group, link by link.
+        let links = |n: usize| network.groups.get(n).map_or(0, |g| g.links.len());
+        let first: usize = (0..group as usize).map(links).sum();
+        let range = first..first + links(group as usize);
+        (self.counters.flows.get(range.clone()).unwrap_or(&[]), self.counters.bytes.get(range).unwrap_or(&[]))
+    }
+
     /// Largest variation of flows over all groups with traffic.
     #[must_use]
     pub fn worst(&self) -> f64 {

@@ -1,21 +1,55 @@
-//! Networks from a file. What may not live here: routing.
+//! Networks from a TOML file. What may not live here: routing.
 //!
 //! ```toml
 //! name = "two tiers"
+//! chip = "tofino2"            # and what follows of chip, program and cables: for networks of switches only
+//! port_speed = "400G"
+//! program = "l3-ecmp"
+//! params = { ipv4_routes = 4096 }
+//! buffer = "tofino2"
+//! rate = "400G"               # of cables that say nothing else; so is delay
+//! delay = "1us"
 //! [[switch]]
 //! name = "leaf0"
 //! stage = 1
 //! block = 0
 //! edge = true
+//! hosts = 4
+//! program = "ecmp"            # if not the network's
+//! params = { stage = 1 }
+//! entries = "leaf0.toml"      # instead of those that follow from its position
+//! buffer = "th"
 //! [[cable]]
 //! between = ["leaf0", "spine0"]
-//! links = 2
+//! ports = [8, 0]
+//! links = 1
 //! weight = 1
+//! rate = "100G"
+//! delay = "5us"
+//! loss = "1e-6"
+//! corruption = "1e-6"
+//! [[event]]
+//! at = "1ms"
+//! cable = ["leaf0", "spine0"]
+//! number = 0                  # of several cables between the two
+//! from = "leaf0"              # in one direction only
+//! set = "extra_delay"         # or down, up, loss, corruption
+//! to = "3us"
+//! [[event]]
+//! at = "2ms"
+//! switch = "leaf0"
+//! op = "table_delete ipv4_route 3"
 //! ```
 
+use super::blueprint::{Blueprint, CablePlan, Happening, SwitchPlan};
 use super::shortest::Cable;
 use super::{Network, TopologyError};
+use crate::network::{LinkChange, Way};
 use serde::Deserialize;
+use sluice_asic::units::{BitRate, Duration, Time};
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::str::FromStr;
 use thiserror::Error;
 
 /// Why a file is no network.
@@ -45,39 +79,130 @@ pub enum FileError {
         /// Edges found.
         found: usize,
     },
+    /// A value that means nothing there.
+    #[error("{origin}: {place}: {reason}")]
+    Value {
+        /// The file.
+        origin: String,
+        /// Which cable or event.
+        place: String,
+        /// What was found, and what is possible.
+        reason: String,
+    },
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
     name: String,
+    chip: Option<String>,
+    port_speed: Option<String>,
+    program: Option<String>,
+    #[serde(default)]
+    params: BTreeMap<String, toml::Value>,
+    buffer: Option<String>,
+    rate: Option<String>,
+    delay: Option<String>,
     switch: Vec<FileSwitch>,
+    #[serde(default)]
     cable: Vec<FileCable>,
+    #[serde(default)]
+    event: Vec<FileEvent>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FileSwitch {
     name: String,
+    #[serde(default = "one")]
     stage: u32,
     #[serde(default)]
     block: u32,
     #[serde(default)]
     edge: bool,
+    hosts: Option<u32>,
+    program: Option<String>,
+    #[serde(default)]
+    params: BTreeMap<String, toml::Value>,
+    entries: Option<String>,
+    buffer: Option<String>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FileCable {
     between: [String; 2],
+    ports: Option<[u16; 2]>,
     #[serde(default = "one")]
     links: u32,
     #[serde(default = "one")]
     weight: u32,
+    rate: Option<String>,
+    delay: Option<String>,
+    loss: Option<toml::Value>,
+    corruption: Option<toml::Value>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileEvent {
+    at: String,
+    cable: Option<[String; 2]>,
+    number: Option<u32>,
+    from: Option<String>,
+    set: Option<String>,
+    to: Option<toml::Value>,
+    switch: Option<String>,
+    op: Option<String>,
 }
 
 const fn one() -> u32 {
     1
+}
+
+/// A value as its text, without the quotes of strings.
+fn text_of(value: &toml::Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn params(of: &BTreeMap<String, toml::Value>) -> Vec<(String, String)> {
+    of.iter().map(|(key, value)| (key.clone(), text_of(value))).collect()
+}
+
+/// Says where in which file something is wrong.
+struct Reader<'o> {
+    origin: &'o str,
+}
+
+impl Reader<'_> {
+    fn file(&self, text: &str) -> Result<File, FileError> {
+        let origin = || self.origin.to_owned();
+        toml::from_str(text).map_err(|source| FileError::Toml { origin: origin(), source: Box::new(source) })
+    }
+
+    fn topology(&self, source: TopologyError) -> FileError {
+        FileError::Topology { origin: self.origin.to_owned(), source }
+    }
+
+    fn value(&self, place: &str, reason: impl Display) -> FileError {
+        FileError::Value {
+            origin: self.origin.to_owned(),
+            place: place.to_owned(),
+            reason: reason.to_string(),
+        }
+    }
+
+    fn parse<T: FromStr<Err: Display>>(&self, place: &str, text: &str) -> Result<T, FileError> {
+        text.parse().map_err(|e: T::Err| self.value(place, e))
+    }
+
+    fn optional<T: FromStr<Err: Display>>(
+        &self,
+        place: &str,
+        text: Option<&str>,
+    ) -> Result<Option<T>, FileError> {
+        text.map(|text| self.parse(place, text)).transpose()
+    }
 }
 
 impl Network {
@@ -86,14 +211,14 @@ impl Network {
     /// # Errors
     /// When the text is not of the form above, names switches that are not there, or edges do not reach each other.
     pub fn from_toml(text: &str, origin: &str) -> Result<Network, FileError> {
-        let file: File = toml::from_str(text)
-            .map_err(|source| FileError::Toml { origin: origin.to_owned(), source: Box::new(source) })?;
-        let bad = |source| FileError::Topology { origin: origin.to_owned(), source };
+        let reader = Reader { origin };
+        let file = reader.file(text)?;
+        let bad = |source| reader.topology(source);
         let mut net = Network::new(file.name, 1);
         net.between_blocks = false;
         for s in file.switch {
             let node = net.switch(s.name, s.stage, s.block);
-            if s.edge {
+            if s.edge || s.hosts.is_some_and(|hosts| hosts > 0) {
                 net.edges.push(node);
             }
         }
@@ -103,11 +228,162 @@ impl Network {
         let mut cables = Vec::new();
         for c in file.cable {
             let [a, b] = [net.switch_named(&c.between[0]), net.switch_named(&c.between[1])];
-            super::in_range("links", c.links, 1024, "1 to 1024").map_err(bad)?;
-            super::in_range("weight", c.weight, 4096, "1 to 4096").map_err(bad)?;
+            check(&c).map_err(bad)?;
             cables.push(Cable { a: a.map_err(bad)?, b: b.map_err(bad)?, count: c.links, weight: c.weight });
         }
         net.route_shortest(&cables).map_err(bad)?;
         Ok(net)
+    }
+}
+
+fn check(cable: &FileCable) -> Result<(), TopologyError> {
+    super::in_range("links", cable.links, 1024, "1 to 1024")?;
+    super::in_range("weight", cable.weight, 4096, "1 to 4096")
+}
+
+impl Blueprint {
+    /// The network of a TOML text; `origin` names it in errors. A switch with `edge = true` that does not say how many
+    /// hosts it has, has one.
+    ///
+    /// # Errors
+    /// When the text is not of the form above, or names switches or cables that are not there.
+    pub fn from_toml(text: &str, origin: &str) -> Result<Blueprint, FileError> {
+        let reader = Reader { origin };
+        let file = reader.file(text)?;
+        let mut plan = Blueprint {
+            name: file.name,
+            chip: file.chip,
+            port_speed: reader.optional("port_speed", file.port_speed.as_deref())?,
+            program: file.program,
+            params: params(&file.params),
+            buffer: file.buffer,
+            ..Blueprint::default()
+        };
+        for s in file.switch {
+            let place = format!("switch `{}`", s.name);
+            if plan.switch_named(&s.name).is_ok() {
+                return Err(reader.value(&place, "there are two of this name"));
+            }
+            let hosts = s.hosts.unwrap_or(u32::from(s.edge));
+            if hosts > 253 {
+                return Err(reader.value(&place, format!("hosts is {hosts}; expected 0 to 253")));
+            }
+            plan.switches.push(SwitchPlan {
+                name: s.name,
+                stage: s.stage,
+                block: s.block,
+                program: s.program,
+                params: params(&s.params),
+                entries: s.entries,
+                buffer: s.buffer,
+                subnet: None,
+            });
+            plan.add_hosts(plan.switches.len() as u32 - 1, hosts);
+        }
+        let rate = reader.optional("rate", file.rate.as_deref())?;
+        let delay = reader.optional("delay", file.delay.as_deref())?.unwrap_or(Duration::from_micros(1));
+        for c in &file.cable {
+            reader.cable(&mut plan, c, rate, delay)?;
+        }
+        for (number, event) in (1..).zip(&file.event) {
+            let place = format!("event {number} at {}", event.at);
+            let time: Duration = reader.parse(&place, &event.at)?;
+            let happening = reader.event(&plan, &place, event)?;
+            plan.events.push((Time::ORIGIN + time, happening));
+        }
+        Ok(plan)
+    }
+}
+
+impl Reader<'_> {
+    fn cable(
+        &self,
+        plan: &mut Blueprint,
+        c: &FileCable,
+        rate: Option<BitRate>,
+        delay: Duration,
+    ) -> Result<(), FileError> {
+        let place = format!("cable {}-{}", c.between[0], c.between[1]);
+        let [a, b] = [0, 1].map(|end: usize| plan.switch_named(&c.between[end]));
+        let (a, b) = (a.map_err(|e| self.topology(e))?, b.map_err(|e| self.topology(e))?);
+        check(c).map_err(|e| self.topology(e))?;
+        if c.ports.is_some() && c.links > 1 {
+            return Err(self.value(&place, "ports name one cable; write a [[cable]] for each"));
+        }
+        let probability = |value: &Option<toml::Value>| match value {
+            Some(value) => self.parse(&place, &text_of(value)),
+            None => Ok(crate::network::Probability::NEVER),
+        };
+        let cable = CablePlan {
+            ports: c.ports.map_or([None, None], |ports| ports.map(Some)),
+            weight: c.weight,
+            rate: self.optional(&place, c.rate.as_deref())?.or(rate),
+            delay: self.optional(&place, c.delay.as_deref())?.unwrap_or(delay),
+            loss: probability(&c.loss)?,
+            corruption: probability(&c.corruption)?,
+            ends: [a, b],
+        };
+        plan.cables.extend(std::iter::repeat_n(cable, c.links as usize));
+        Ok(())
+    }
+
+    fn event(&self, plan: &Blueprint, place: &str, event: &FileEvent) -> Result<Happening, FileError> {
+        match (&event.cable, &event.switch, &event.op) {
+            (None, Some(switch), Some(line)) => {
+                let switch = plan.switch_named(switch).map_err(|e| self.value(place, e))?;
+                Ok(Happening::Control { switch, line: line.clone() })
+            }
+            (Some(ends), None, None) => self.cable_event(plan, place, event, ends),
+            _ => Err(self.value(place, "write `cable` and `set`, or `switch` and `op`")),
+        }
+    }
+
+    fn cable_event(
+        &self,
+        plan: &Blueprint,
+        place: &str,
+        event: &FileEvent,
+        ends: &[String; 2],
+    ) -> Result<Happening, FileError> {
+        let [a, b] = [0, 1].map(|end: usize| plan.switch_named(&ends[end]));
+        let (a, b) = (a.map_err(|e| self.value(place, e))?, b.map_err(|e| self.value(place, e))?);
+        let joins = |c: &CablePlan| c.ends == [a, b] || c.ends == [b, a];
+        let mut cables = (0u32..).zip(&plan.cables).filter(|(_, c)| joins(c));
+        let number = event.number.unwrap_or(0);
+        let Some((cable, of)) = cables.nth(number as usize) else {
+            return Err(self.value(
+                place,
+                format!("there is no cable {number} between `{}` and `{}`", ends[0], ends[1]),
+            ));
+        };
+        let way = match &event.from {
+            None => None,
+            Some(from) => match plan.switch_named(from) {
+                Ok(from) if from == of.ends[0] => Some(Way::Forth),
+                Ok(from) if from == of.ends[1] => Some(Way::Back),
+                _ => {
+                    return Err(
+                        self.value(place, format!("`from` is `{from}`, which is no end of the cable"))
+                    );
+                }
+            },
+        };
+        let value = |what: &str| {
+            let missing = || self.value(place, format!("`set = \"{what}\"` needs `to`"));
+            event.to.as_ref().map(text_of).ok_or_else(missing)
+        };
+        let change = match event.set.as_deref() {
+            Some("down") => LinkChange::Down,
+            Some("up") => LinkChange::Up,
+            Some("loss") => LinkChange::Loss(self.parse(place, &value("loss")?)?),
+            Some("corruption") => LinkChange::Corruption(self.parse(place, &value("corruption")?)?),
+            Some("extra_delay") => LinkChange::ExtraDelay(self.parse(place, &value("extra_delay")?)?),
+            other => {
+                let found = other.unwrap_or("");
+                let text = format!("`set` is `{found}`; expected down, up, loss, corruption or extra_delay");
+                return Err(self.value(place, text));
+            }
+        };
+        Ok(Happening::Cable { cable, way, change })
     }
 }

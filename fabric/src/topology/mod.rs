@@ -4,15 +4,21 @@
 //! *mode* (on its way up, down, in transit), as a routing instance would have it; switch, mode and destination
 //! name the group that it leaves by, and the group says the mode after it.
 
+mod blueprint;
+mod builders;
 mod clos;
 mod dring;
 mod file;
+mod ns3;
 mod shortest;
 mod wan;
 
+pub use blueprint::{Attachment, Blueprint, CablePlan, Happening, HostPlan, SwitchPlan, Wiring, subnet};
+pub use builders::{BuilderError, BuilderInfo, builders, built};
 pub use clos::Clos;
 pub use dring::DRing;
 pub use file::FileError;
+pub use ns3::Ns3Error;
 pub use wan::Wan;
 
 use sluice_programs::planning::graph::DecisionGraph;
@@ -105,6 +111,30 @@ pub enum TopologyError {
         from: String,
         /// Receiving switch.
         to: String,
+    },
+    /// A switch has not ports enough.
+    #[error(
+        "switch `{name}` needs {wanted} front-panel ports and has {found}; make the network smaller, or its ports slower and more"
+    )]
+    Ports {
+        /// The switch.
+        name: String,
+        /// Ports that cables and hosts need.
+        wanted: usize,
+        /// Ports that it has.
+        found: u16,
+    },
+    /// A port that is not there, or not free.
+    #[error("switch `{name}`: port {port} {}", if *.taken { "is asked for twice".to_owned() } else { format!("is none of its {ports} front-panel ports") })]
+    Port {
+        /// The switch.
+        name: String,
+        /// The port.
+        port: u16,
+        /// It is another cable's or host's.
+        taken: bool,
+        /// Ports that the switch has.
+        ports: u16,
     },
     /// Nothing leads there.
     #[error("`{from}` has no path to `{to}`")]

@@ -188,7 +188,8 @@ impl Writer<'_, '_> {
                 && self.d.chance(1, 4)
             {
                 let inputs = fields.into_iter().filter(|f| *f != field).collect();
-                checksums.push(ChecksumUpdate { header, field, inputs, loc: Loc::default() });
+                let zeros_as_ones = self.d.chance(1, 4);
+                checksums.push(ChecksumUpdate { header, field, inputs, zeros_as_ones, loc: Loc::default() });
             }
         }
         Deparser { checksums, emit, requests }

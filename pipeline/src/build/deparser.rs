@@ -75,15 +75,35 @@ impl Deparser<'_> {
         self
     }
 
-    /// Writes the ones' complement checksum over `inputs` to `field` whenever `header` is valid.
+    /// Writes the ones' complement checksum over `inputs` to `field` whenever `header` is valid. Inputs are metadata
+    /// and fields of headers that this deparser emits; those of a header that is invalid then are left out. An
+    /// incremental update (RFC 1624) sums the complement of the old checksum, a metadata field, and what came in.
     #[track_caller]
     pub fn checksum<T, const N: usize>(self, header: Hdr<T>, field: Bits<16>, inputs: [Field; N]) -> Self {
-        let update = ChecksumUpdate {
-            header: header.id(),
-            field: field.0,
-            inputs: inputs.to_vec(),
-            loc: Loc::caller(),
-        };
+        self.update(header, field, inputs.to_vec(), false, Loc::caller())
+    }
+
+    /// As [`Deparser::checksum`], over inputs that were collected.
+    #[track_caller]
+    pub fn checksum_over<T>(self, header: Hdr<T>, field: Bits<16>, inputs: Vec<Field>) -> Self {
+        self.update(header, field, inputs, false, Loc::caller())
+    }
+
+    /// As [`Deparser::checksum_over`], and writes 0xffff for 0, which UDP uses for "none".
+    #[track_caller]
+    pub fn udp_checksum_over<T>(self, header: Hdr<T>, field: Bits<16>, inputs: Vec<Field>) -> Self {
+        self.update(header, field, inputs, true, Loc::caller())
+    }
+
+    fn update<T>(
+        self,
+        header: Hdr<T>,
+        field: Bits<16>,
+        inputs: Vec<Field>,
+        zeros_as_ones: bool,
+        loc: Loc,
+    ) -> Self {
+        let update = ChecksumUpdate { header: header.id(), field: field.0, inputs, zeros_as_ones, loc };
         self.gress.builder.draft().program.pipes[self.gress.gress.index()].deparser.checksums.push(update);
         self
     }

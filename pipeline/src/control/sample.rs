@@ -170,7 +170,13 @@ pub(crate) fn router() -> Program {
     let ipv4_fields = m.0.headers[emit[2]].fields.clone();
     let checksum = m.named(Ingress, "ipv4.checksum");
     let inputs = ipv4_fields.into_iter().filter(|f| *f != checksum).collect();
-    let update = ChecksumUpdate { header: emit[2], field: checksum, inputs, loc: Loc::default() };
+    let update = ChecksumUpdate {
+        header: emit[2],
+        field: checksum,
+        inputs,
+        zeros_as_ones: false,
+        loc: Loc::default(),
+    };
     m.0.pipes[0].deparser = Deparser { checksums: vec![update], emit, ..Deparser::default() };
     control(&mut m);
     egress(&mut m);

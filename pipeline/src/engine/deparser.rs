@@ -8,7 +8,7 @@ use super::batch::{Phv, Slot, for_lanes, lanes_where};
 use super::checksum::{sum_bytes, sum_fields};
 use super::field::{FieldAt, SlotMap};
 use super::parser::{Leaf, header_columns};
-use crate::ir::{Field, Header, Program};
+use crate::ir::{Field, Header, Home, Program};
 use crate::packet::PacketStore;
 use crate::pass::Pass;
 use sluice_asic::gress::Gress;
@@ -32,8 +32,9 @@ struct Checksum {
     header: Header,
     /// Byte offset of the checksum in its header.
     offset: u32,
-    /// The inputs if they are not just the rest of the header.
-    fields: Option<Vec<(FieldAt, u16)>>,
+    /// The inputs if they are not just the rest of the header, each with the header that it is of.
+    fields: Option<Vec<(Option<Header>, (FieldAt, u16))>>,
+    zeros_as_ones: bool,
 }
 
 /// A store of one container, relative to the packet's old first byte.
@@ -46,12 +47,14 @@ struct Store {
 }
 
 /// A checksum at a place.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct ChecksumAt {
     header: i32,
     bytes: u32,
     offset: u32,
-    index: usize,
+    /// The inputs of valid headers and metadata, if they are not just the rest of the header.
+    fields: Option<Vec<(FieldAt, u16)>>,
+    zeros_as_ones: bool,
 }
 
 /// Bits of a column with validity bits, and where they stand in a set of valid headers.
@@ -115,9 +118,16 @@ impl DeparserCode {
             let whole = rest == update.inputs
                 && bit.is_multiple_of(16)
                 && program.header_bits(update.header).is_multiple_of(16);
-            let fields = (!whole)
-                .then(|| update.inputs.iter().map(|&f| (slots.source(f), program.fields[f].width)).collect());
-            code.checksums.push(Checksum { header: update.header, offset: bit / 8, fields });
+            let mut input = |&f: &Field| {
+                let home = match program.fields[f].home {
+                    Home::Header(h) => Some(h),
+                    _ => None,
+                };
+                (home, (slots.source(f), program.fields[f].width))
+            };
+            let fields = (!whole).then(|| update.inputs.iter().map(&mut input).collect());
+            let zeros_as_ones = update.zeros_as_ones;
+            code.checksums.push(Checksum { header: update.header, offset: bit / 8, fields, zeros_as_ones });
         }
         if deparser.emit.len() > 64 {
             return Err(LowerError::new(format!("the {gress} deparser emits more than 64 headers")));
@@ -244,12 +254,25 @@ impl DeparserCode {
                     plan.stores.push(Store { at: at + offset as i32, bytes, slot });
                 }
             }
-            for (index, c) in self.checksums.iter().enumerate().filter(|(_, c)| c.header == e.header) {
-                plan.checksums.push(ChecksumAt { header: at, bytes: e.bytes, offset: c.offset, index });
+            for c in self.checksums.iter().filter(|c| c.header == e.header) {
+                plan.checksums.push(self.checksum_at(c, at, e.bytes, valid));
             }
             at += e.bytes as i32;
         }
         plan
+    }
+
+    /// What is summed where these headers are valid.
+    fn checksum_at(&self, c: &Checksum, header: i32, bytes: u32, valid: u64) -> ChecksumAt {
+        let there = |h: Header| {
+            self.emits.iter().any(|e| e.header == h && e.valid.is_some_and(|bit| valid >> bit & 1 == 1))
+        };
+        let present = |list: &Vec<(Option<Header>, (FieldAt, u16))>| {
+            let list = list.iter().filter(|(home, _)| home.is_none_or(there));
+            list.map(|(_, at)| at.clone()).collect()
+        };
+        let fields = c.fields.as_ref().map(present);
+        ChecksumAt { header, bytes, offset: c.offset, fields, zeros_as_ones: c.zeros_as_ones }
     }
 
     fn run_plan<const N: usize>(
@@ -277,10 +300,9 @@ impl DeparserCode {
             store.run::<N>(group, phv, heads, place);
         }
         for c in &plan.checksums {
-            let fields = self.checksums[c.index].fields.as_deref();
             for_lanes::<N>(group, |l| {
                 let header = place(l, c.header);
-                c.write(&mut heads[header..header + c.bytes as usize], fields, phv, l);
+                c.write(&mut heads[header..header + c.bytes as usize], phv, l);
             });
         }
         if plan.start != 0 {
@@ -352,9 +374,9 @@ impl Store {
 
 impl ChecksumAt {
     #[inline(always)]
-    fn write(&self, header: &mut [u8], fields: Option<&[(FieldAt, u16)]>, phv: &Phv, lane: usize) {
+    fn write(&self, header: &mut [u8], phv: &Phv, lane: usize) {
         let at = self.offset as usize;
-        let sum = match fields {
+        let sum = match &self.fields {
             Some(fields) => sum_fields(fields, phv, lane),
             None => {
                 header[at..at + 2].fill(0);
@@ -365,7 +387,8 @@ impl ChecksumAt {
                 }
             }
         };
-        header[at..at + 2].copy_from_slice(&(!sum).to_be_bytes());
+        let value = if self.zeros_as_ones && sum == u16::MAX { sum } else { !sum };
+        header[at..at + 2].copy_from_slice(&value.to_be_bytes());
     }
 }
 

@@ -545,8 +545,11 @@ pub struct ChecksumUpdate {
     pub header: Header,
     /// The 16-bit field written.
     pub field: Field,
-    /// What is summed, in order, as the bits follow each other on the wire.
+    /// What is summed, in order, as the bits follow each other on the wire: fields of any header that the deparser
+    /// emits, left out while it is invalid, and metadata.
     pub inputs: Vec<Field>,
+    /// Whether a checksum of 0 is written as 0xffff, as UDP wants it (TNA's `zeros_as_ones`).
+    pub zeros_as_ones: bool,
     /// Where the author wrote it.
     pub loc: Loc,
 }

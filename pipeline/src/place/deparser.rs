@@ -224,7 +224,7 @@ mod tests {
         let mut program = fork();
         let header = program.headers.keys().next().unwrap();
         let (field, inputs) = (program.headers[header].fields[2], vec![program.headers[header].fields[0]]);
-        let update = ChecksumUpdate { header, field, inputs, loc: Loc::default() };
+        let update = ChecksumUpdate { header, field, inputs, zeros_as_ones: false, loc: Loc::default() };
         program.pipes[0].deparser.checksums = vec![update; 7];
         let found = costs(&program, &ChipSpec::tofino()).unwrap_err();
         assert_eq!(found[0].text, "the ingress deparser needs 7 checksum units; tofino has 6");

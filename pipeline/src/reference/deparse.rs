@@ -3,7 +3,7 @@
 use super::checksum::ones_complement_sum;
 use super::trace::Event;
 use super::{Run, Tracer};
-use crate::ir::Header;
+use crate::ir::{Field, Header, Home};
 use sluice_asic::hash::BitString;
 
 impl<T: Tracer> Run<'_, T> {
@@ -11,7 +11,14 @@ impl<T: Tracer> Run<'_, T> {
     pub(super) fn deparse(&mut self) -> Vec<u8> {
         let deparser = &self.program.pipe(self.gress).deparser;
         for update in deparser.checksums.iter().filter(|u| self.phv.is_valid(u.header)).collect::<Vec<_>>() {
-            let value = !ones_complement_sum(self.program, self.phv, &update.inputs);
+            // Fields of headers that are not there are not summed.
+            let present = |f: &Field| match self.program.fields[*f].home {
+                Home::Header(h) => self.phv.is_valid(h),
+                _ => true,
+            };
+            let inputs: Vec<Field> = update.inputs.iter().copied().filter(present).collect();
+            let value = !ones_complement_sum(self.program, self.phv, &inputs);
+            let value = if update.zeros_as_ones && value == 0 { u16::MAX } else { value };
             self.tell(&Event::Checksum { field: update.field, value, loc: update.loc });
             self.phv.set(self.program, update.field, value.into());
         }

@@ -50,6 +50,8 @@ pub struct SwitchConfig {
     pub max_batch: usize,
     /// The queues of every port.
     pub queues: QueueSetup,
+    /// DWRR weights of queues 0, 1, .. of every port, 1..=1023; queues beyond the list have `queues.weight`.
+    pub queue_weights: Vec<u16>,
     /// Ports (dev_port) that run slower than their neighbours.
     pub port_speeds: Vec<(u16, BitRate)>,
     /// Seed of everything that is drawn at random: numbers of programs and meters, jitter of packet generators.
@@ -66,6 +68,7 @@ impl Default for SwitchConfig {
             clock_origin: Duration::from_secs(1),
             max_batch: crate::pass::MAX_BATCH,
             queues: QueueSetup::default(),
+            queue_weights: Vec::new(),
             port_speeds: Vec::new(),
             seed: 1,
             buffer: None,
@@ -78,7 +81,7 @@ impl SwitchConfig {
     pub(super) fn tm(&self, chip: &ChipSpec, ports: &[PortState], buffer: Option<&BufferConfig>) -> TmConfig {
         let queue = |q: u16| QueueConfig {
             priority: if self.queues.strict { q.min(7) as u8 } else { 0 },
-            weight: self.queues.weight,
+            weight: self.queue_weights.get(usize::from(q)).copied().unwrap_or(self.queues.weight),
             // Under a shared buffer its rules are what limits a queue.
             limit_cells: buffer.map_or(self.queues.limit, |b| b.size),
         };

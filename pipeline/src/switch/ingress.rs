@@ -74,6 +74,14 @@ impl<E: Executor> Switch<E> {
         first_bit.saturating_since(time)
     }
 
+    /// How long after a frame's first bit the switch acts upon the frame at the earliest, on any port. Who has given
+    /// it all frames up to a time may let it run this much further.
+    #[must_use]
+    pub fn reception_lead(&self) -> Duration {
+        let reaction = self.flow.iter().flat_map(|flow| flow.reactions()).min();
+        self.chip.latency.mac_rx.min(reaction.unwrap_or(Duration::MAX))
+    }
+
     pub(super) fn note(&mut self, packet: Packet, info: PacketInfo) {
         if self.info.len() <= packet.index() {
             self.info.resize(packet.index() + 1, PacketInfo::default());

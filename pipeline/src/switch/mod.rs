@@ -562,6 +562,12 @@ impl<E: Executor> Switch<E> {
         sum
     }
 
+    /// The program that it runs.
+    #[must_use]
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
     /// The entries in force.
     #[must_use]
     pub fn control_state(&self) -> &ControlState {

@@ -21,6 +21,8 @@ pub struct PortTotals {
     pub tx_packets: u64,
     /// Their bytes, without FCS, before padding.
     pub tx_bytes: u64,
+    /// Frames that the MAC could not use: wrong FCS, failed authentication. They count nowhere else.
+    pub rx_errors: u64,
 }
 
 /// Counters of the switch.

@@ -593,7 +593,12 @@ impl<'t> Code<'t> {
                 self.c.expect("(")?;
                 let header = self.reference(Space::Header)?;
                 self.c.expect(",")?;
-                deparser.checksums.push(ChecksumUpdate { header, field, inputs: self.field_list()?, loc });
+                let inputs = self.field_list()?;
+                let zeros_as_ones = self.c.eat(",");
+                if zeros_as_ones {
+                    self.c.expect_word("zeros_as_ones")?;
+                }
+                deparser.checksums.push(ChecksumUpdate { header, field, inputs, zeros_as_ones, loc });
             }
             self.c.expect(")")?;
             self.c.expect(";")?;

@@ -506,7 +506,8 @@ impl<'p> Printer<'p> {
         for c in &d.checksums {
             let (field, header, inputs) =
                 (self.field(c.field), self.header(c.header), self.field_list(&c.inputs));
-            self.line(format_args!("{field} = checksum({header}, {{ {inputs} }});"));
+            let zeros = if c.zeros_as_ones { ", zeros_as_ones" } else { "" };
+            self.line(format_args!("{field} = checksum({header}, {{ {inputs} }}{zeros});"));
         }
         for r in &d.requests {
             let session = match r.kind {

@@ -155,6 +155,7 @@ impl Draw {
                 header: d.entity(4),
                 field: d.field(&p),
                 inputs: d.list(2, |d| d.field(&p)),
+                zeros_as_ones: d.below(2) == 0,
                 loc: Loc::default(),
             });
             let emit = self.list(2, |d| d.entity(4));

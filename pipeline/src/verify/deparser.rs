@@ -3,7 +3,7 @@
 use super::Diag;
 use super::headers::Validity;
 use super::possible::Possible;
-use crate::ir::{ChecksumUpdate, Header, Home, PrimitiveKind, Program};
+use crate::ir::{ChecksumUpdate, Field, Header, Home, PrimitiveKind, Program};
 use sluice_asic::gress::Gress;
 
 /// `after` is what can be valid at the deparser, if that is known.
@@ -39,11 +39,39 @@ fn checksum(p: &Program, gress: Gress, update: &ChecksumUpdate, d: &mut Vec<Diag
         );
         error(text, "a ones' complement checksum has 16 bits");
     }
-    for &f in update.inputs.iter().chain([&update.field]) {
-        if p.fields[f].home != Home::Header(update.header) {
-            let text =
-                format!("the checksum of header `{header}` uses `{}`, which is not in it", p.fields[f].name);
-            error(text, "sum fields of the header that has the checksum");
+    if field.home != Home::Header(update.header) {
+        let text = format!("the checksum of header `{header}` uses `{}`, which is not in it", field.name);
+        error(text, "name a field of the header");
+    }
+    for &f in &update.inputs {
+        let name = &p.fields[f].name;
+        match p.fields[f].home {
+            Home::Header(h) if h == update.header || p.pipe(gress).deparser.emit.contains(&h) => {}
+            Home::Header(_) => {
+                let text = format!(
+                    "the checksum of header `{header}` sums `{name}`, whose header {gress} does not emit"
+                );
+                error(text, "sum fields of headers that are emitted, and metadata");
+            }
+            Home::Metadata | Home::PortMetadata => {}
+            Home::Intrinsic(_) => {
+                let text = format!("the checksum of header `{header}` sums `{name}`, which is intrinsic");
+                error(text, "copy it to a metadata field and sum that");
+            }
+        }
+    }
+    // A header that is left out must not shift the words of those behind it.
+    let runs = update.inputs.chunk_by(|&a, &b| p.fields[a].home == p.fields[b].home);
+    let bits_of = |run: &[Field]| run.iter().map(|&f| u32::from(p.fields[f].width)).sum::<u32>();
+    if runs.clone().count() > 1 {
+        for run in runs.filter(|run| !bits_of(run).is_multiple_of(16)) {
+            let text = format!(
+                "the checksum `{}` sums {} bits from `{}` on before it comes to another header",
+                field.name,
+                bits_of(run),
+                p.fields[run[0]].name
+            );
+            error(text, "sum whole 16-bit words of each header, one header after the other");
         }
     }
     if update.inputs.contains(&update.field) {

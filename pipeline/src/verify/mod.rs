@@ -82,8 +82,9 @@
 //! parameters. A condition compares a field or slice with a constant, or two fields or slices, equally wide.
 //!
 //! **Deparser** (`deparser`). A header is emitted once; one that may be valid in the end but is not emitted
-//! is a warning, unless egress merely extracts it: a bridged header ends there. A checksum update writes a 16-bit field of its header, once, from other fields of that
-//! header, whole bytes of them; a header that has one is emitted.
+//! is a warning, unless egress merely extracts it: a bridged header ends there. A checksum update writes a 16-bit field of its header, once, from other fields of headers
+//! that are emitted and from metadata, whole bytes of them, and whole words of each if there are several; a header that
+//! has one is emitted.
 //!
 //! **Requests** (`requests`). Resubmits and digests are ingress'. A request's value of the type field is at
 //! least 1, fits the field and is asked for once per kind; the gress declares the type field. A session is 10 bits wide. A digest

@@ -5,6 +5,7 @@
 #[path = "../registers/bench.rs"]
 #[allow(dead_code, reason = "shared with the tests of registers")]
 mod bench;
+mod checksums;
 mod counter;
 #[path = "../movement/device.rs"]
 #[allow(dead_code, reason = "shared with the tests of movement")]

@@ -11,6 +11,7 @@
 //! | `plan` | from parameters to hashes and member tables |
 //! | `headers`, `hashing`, `ingress` | the data plane |
 //! | `entries` | what the programs start with |
+//! | `routes` | what they start with in a network |
 //! | `balance.p4` | the same data plane in P4_16 for TNA |
 
 mod entries;
@@ -19,6 +20,7 @@ mod headers;
 mod ingress;
 mod params;
 mod plan;
+mod routes;
 mod values;
 
 pub use params::{EcmpParams, WcmpParams};
@@ -26,6 +28,7 @@ pub use plan::{Plan, Side};
 pub use values::{FunctionList, Members, Numbers, ValueError};
 
 use crate::catalog::{ProgramError, StageProgram};
+use crate::position::Position;
 use crate::setup::{Setup, SetupError};
 use sluice_asic::port::PortMap;
 use sluice_pipeline::build::Builder;
@@ -96,6 +99,15 @@ impl StageProgram for Ecmp {
         entries::default_setup(program, ports, plan.as_ref())
     }
 
+    fn setup_at(
+        &self,
+        program: &Program,
+        _: &PortMap,
+        position: &Position,
+    ) -> Option<Result<Setup, SetupError>> {
+        Some(routes::setup_at(program, position))
+    }
+
     fn p4(&self) -> &'static str {
         include_str!("balance.p4")
     }
@@ -124,6 +136,15 @@ impl StageProgram for Wcmp {
         let p = set(WcmpParams::default(), &sets(program), WCMP).ok();
         let plan = p.and_then(|p| Plan::wcmp(&p, WCMP).ok());
         entries::default_setup(program, ports, plan.as_ref())
+    }
+
+    fn setup_at(
+        &self,
+        program: &Program,
+        _: &PortMap,
+        position: &Position,
+    ) -> Option<Result<Setup, SetupError>> {
+        Some(routes::setup_at(program, position))
     }
 
     fn p4(&self) -> &'static str {

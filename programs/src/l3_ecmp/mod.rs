@@ -20,6 +20,7 @@
 //! | `hashing` | the flow hash and the selector that it drives |
 //! | `ingress`, `egress` | tables and control |
 //! | `entries` | what the program starts with |
+//! | `routes` | what it starts with in a network |
 //! | `l3_ecmp.p4` | the same program in P4_16 for TNA |
 
 mod egress;
@@ -29,6 +30,7 @@ mod hashing;
 mod headers;
 mod ingress;
 mod params;
+mod routes;
 
 pub use hash_params::{
     ChoiceError, FieldList, HashChoice, HashField, HashItem, HashSeed, HashWidth, Ipv4HashField,
@@ -37,6 +39,7 @@ pub use hash_params::{
 pub use params::Params;
 
 use crate::catalog::{ProgramError, StageProgram};
+use crate::position::Position;
 use crate::setup::{Setup, SetupError};
 use sluice_asic::port::PortMap;
 use sluice_pipeline::build::Builder;
@@ -74,6 +77,15 @@ impl StageProgram for L3Ecmp {
 
     fn default_setup(&self, program: &Program, ports: &PortMap) -> Result<Setup, SetupError> {
         entries::default_setup(program, ports)
+    }
+
+    fn setup_at(
+        &self,
+        program: &Program,
+        ports: &PortMap,
+        position: &Position,
+    ) -> Option<Result<Setup, SetupError>> {
+        Some(routes::setup_at(program, ports, position))
     }
 
     fn p4(&self) -> &'static str {

@@ -23,7 +23,9 @@ use sluice_asic::geometry::CounterFormat;
 use sluice_asic::phv::Container;
 use sluice_asic::salu::Format;
 use sluice_asic::select::{GroupShape, SelectorMode};
+use rustc_hash::FxHasher;
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::Hasher;
 
 /// How a node finds its entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +67,15 @@ pub(crate) struct HashDemand {
     pub(crate) bits: u32,
     /// Name of the hash or counter.
     pub(crate) name: String,
+    /// A number for function, inputs and width.
+    pub(crate) what: u64,
+}
+
+/// A number for what a hash computes, from what tells it apart from others.
+fn what(of: impl std::hash::Hash) -> u64 {
+    let mut hasher = FxHasher::default();
+    of.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// A counter that the node counts in.
@@ -338,7 +349,8 @@ impl Context<'_> {
         for hash in hashes {
             let data = &self.program.hashes[hash];
             let bytes = self.input_bytes(&data.inputs);
-            demand.hashes.push(HashDemand { bytes, bits: u32::from(data.width), name: data.name.clone() });
+            let (bits, name) = (u32::from(data.width), data.name.clone());
+            demand.hashes.push(HashDemand { bytes, bits, name, what: what(("hash", hash)) });
         }
         let ram_bytes = |a: &ActionDemand| {
             a.data.keys().chain(&a.masked).map(|&c| u32::from(self.phv.width(c)) / 8).sum::<u32>()
@@ -416,7 +428,8 @@ impl Context<'_> {
         }
         let bytes = self.input_bytes(std::slice::from_ref(index));
         let bits = u32::from(index.width(self.program)).min(bits_for(size).max(1));
-        let hash = HashDemand { bytes, bits, name: data.name.clone() };
+        let what = what(("index", format!("{index:?}"), bits));
+        let hash = HashDemand { bytes, bits, name: data.name.clone(), what };
         if !hash.bytes.is_empty() && !demand.hashes.contains(&hash) {
             demand.hashes.push(hash);
         }
@@ -436,9 +449,10 @@ impl Context<'_> {
         let known =
             demand.arrays.iter().any(|a| matches!(a.array, AluArray::Register(r, _) if r == register));
         for hash in hashes.into_iter().filter(|_| !known) {
+            let what = what(("hash", hash));
             let hash = &self.program.hashes[hash];
             let (bytes, bits) = (self.input_bytes(&hash.inputs), u32::from(hash.width));
-            demand.hashes.push(HashDemand { bytes, bits, name: hash.name.clone() });
+            demand.hashes.push(HashDemand { bytes, bits, name: hash.name.clone(), what });
         }
         let array = AluArray::Register(register, data.format);
         let purpose = format!("register `{}`", data.name);
@@ -457,7 +471,8 @@ impl Context<'_> {
             access.input.as_ref().map_or_else(BTreeSet::new, |e| self.input_bytes(std::slice::from_ref(e)));
         if coloured && !input.is_empty() {
             let name = format!("colour of {}", data.name);
-            demand.hashes.push(HashDemand { bytes: input.clone(), bits: 2, name });
+            let what = what(("colour", &name));
+            demand.hashes.push(HashDemand { bytes: input.clone(), bits: 2, name, what });
         }
         let operand = if coloured { BTreeSet::new() } else { input };
         self.array((array, purpose, &data.name), data.home, operand, &access.index, demand);
@@ -499,7 +514,8 @@ impl Context<'_> {
         if !bytes.is_empty() {
             let most = bits_for(size.unwrap_or(1)).max(1);
             let bits = u32::from(index.width(self.program)).min(most);
-            demand.hashes.push(HashDemand { bytes, bits, name: name.to_owned() });
+            let what = what(("index", format!("{index:?}"), bits));
+            demand.hashes.push(HashDemand { bytes, bits, name: name.to_owned(), what });
         }
     }
 

@@ -89,7 +89,8 @@ impl Fit<'_> {
             let most = self.chip.mau.exact_xbar_groups;
             xbar::exact(pool, (&self.chip.mau, self.view), demand.owner, &h.bytes, &[], most)
                 .ok_or_else(|| short(Column::ExactXbar, format!("{} bytes of hash input", h.bytes.len())))?;
-            hash::distribute(pool, &self.chip.mau, demand.owner, h.bits, self.chip.hash.dist_bits, &h.name)
+            let hash = hash::Distributed { what: h.what, bits: h.bits, purpose: &h.name };
+            hash::distribute(pool, &self.chip.mau, demand.owner, self.chip.hash.dist_bits, hash)
                 .map_err(|column| short(column, format!("{} bits of hash `{}`", h.bits, h.name)))?;
         }
         self.instructions(pool, demand)?;
@@ -259,7 +260,10 @@ impl Fit<'_> {
         }
         if selector.word_bits > 0 {
             let bits = self.chip.hash.dist_bits;
-            hash::distribute(pool, mau, owner, selector.word_bits, bits, "selector word")
+            // Nodes that share a selector have joined it above.
+            let what = u64::MAX - u64::from(owner.node.index() as u32) * 2 - owner.gress.index() as u64;
+            let hash = hash::Distributed { what, bits: selector.word_bits, purpose: "selector word" };
+            hash::distribute(pool, mau, owner, bits, hash)
                 .map_err(|column| short(column, "the word choice of a selector"))?;
         }
         let data_rams = selector.words.div_ceil(mau.sram_depth.max(1));

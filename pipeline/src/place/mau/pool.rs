@@ -25,6 +25,13 @@ pub(crate) enum Content {
     Shared(u32),
     /// An instruction word: index of the containers that it writes.
     Instruction(u32),
+    /// Bits of a hash on their way to hash distribution: the hash group, and a number for what is hashed.
+    Dist {
+        /// Hash group.
+        group: u16,
+        /// Function, inputs and width; equal numbers are equal hashes.
+        what: u64,
+    },
 }
 
 /// A unit in use.
@@ -71,6 +78,11 @@ impl Pool {
     /// What the unit carries.
     pub(crate) fn content(&self, column: Column, row: u16, col: u16) -> Option<Content> {
         self.held.get(&(column, row, col)).map(|h| h.content)
+    }
+
+    /// Whether `owner` is one of the unit's owners.
+    pub(crate) fn is_owned_by(&self, column: Column, row: u16, col: u16, owner: Owner) -> bool {
+        self.held.get(&(column, row, col)).is_some_and(|h| h.owners.contains(&owner))
     }
 
     /// The unit's first owner.

@@ -109,6 +109,10 @@ impl Demands {
             self.fields[update.field].number = true;
             for &f in &update.inputs {
                 self.fields[f].sums.push(i);
+                // Whole containers are summed: metadata stands in its own, from bit 0.
+                let alone = !matches!(program.fields[f].home, Home::Header(_));
+                self.fields[f].own |= alone;
+                self.fields[f].number |= alone;
             }
         }
     }

@@ -17,6 +17,7 @@
 mod classify;
 mod mac;
 mod mark;
+mod operate;
 mod setup;
 mod shape;
 mod view;
@@ -41,6 +42,8 @@ pub(super) struct FlowControl {
     /// The program sets `qid`, `ingress_cos`.
     own_queue: bool,
     own_cos: bool,
+    /// The operator has all lossless queues drop.
+    big_red_switch: bool,
 }
 
 /// One port's.

@@ -8,6 +8,7 @@ use sluice_asic::random::{RandomStream, StreamId};
 use sluice_asic::tm::buffer::{Buffer, BufferConfig, BufferFile, PgConfig, PortBuffer, PortInfo, Problems};
 use sluice_asic::tm::pfc::{PfcRx, PfcTx};
 use sluice_asic::tm::watchdog::Watchdog;
+use sluice_asic::units::Duration;
 
 /// A shared buffer for a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,7 +89,13 @@ impl FlowControl {
             own_queue: sets(Intrinsic::Qid),
             own_cos: sets(Intrinsic::IngressCos),
             config,
+            big_red_switch: false,
         };
         (flow, buffer)
+    }
+
+    /// Every port's time from the end of a PFC frame to its effect.
+    pub(in crate::switch) fn reactions(&self) -> impl Iterator<Item = Duration> + '_ {
+        self.ports.iter().map(|port| port.reaction)
     }
 }

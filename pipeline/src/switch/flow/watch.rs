@@ -19,7 +19,7 @@ impl<E: Executor> Switch<E> {
         let Some(flow) = &mut self.flow else { return };
         let Some(dog) = flow.config.watchdog else { return };
         let own = &mut flow.ports[usize::from(port)];
-        if own.polling || own.queues.iter().all(|q| q.watchdog.is_none()) {
+        if flow.big_red_switch || own.polling || own.queues.iter().all(|q| q.watchdog.is_none()) {
             return;
         }
         own.polling = true;
@@ -63,6 +63,11 @@ impl<E: Executor> Switch<E> {
 
     /// A poll of a port's queues.
     pub(in crate::switch) fn watchdog_poll(&mut self, now: Time, port: u16, sink: &mut impl Sink) {
+        if self.flow.as_ref().is_some_and(|flow| flow.big_red_switch) {
+            // Nothing is looked for meanwhile.
+            self.stop_polling(port);
+            return;
+        }
         let samples = self.samples(now, port);
         let mut events = Vec::new();
         let Some(flow) = &mut self.flow else { return };
@@ -99,13 +104,25 @@ impl<E: Executor> Switch<E> {
             return;
         }
         let storm = event == WatchdogEvent::Storm;
+        self.set_aside(now, port, queue, storm, storm && action == WatchdogAction::Drop, sink);
+    }
+
+    /// Has a queue ignore pauses and perhaps drop all that it has and gets, or takes that back.
+    pub(super) fn set_aside(
+        &mut self,
+        now: Time,
+        port: u16,
+        queue: u8,
+        aside: bool,
+        drops: bool,
+        sink: &mut impl Sink,
+    ) {
         let priority = self.queues_of(port).iter().find(|(q, _)| *q == queue).map(|(_, p)| *p);
         let (Some(priority), Some(flow)) = (priority, &mut self.flow) else { return };
         let own = &mut flow.ports[usize::from(port)];
         let bit = 1u8 << priority;
         let honoured = own.rx.honoured();
-        let changed = own.rx.set_honoured(now, if storm { honoured & !bit } else { honoured | bit });
-        let drops = storm && action == WatchdogAction::Drop;
+        let changed = own.rx.set_honoured(now, if aside { honoured & !bit } else { honoured | bit });
         own.queues[usize::from(queue)].dropping = drops;
         if drops {
             self.flush(now, port, queue, |switch, packet| {

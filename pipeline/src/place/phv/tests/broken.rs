@@ -222,8 +222,13 @@ fn a_checksum_with_a_neighbour() {
     let mut s = Small::new();
     let (header, h) = s.header("h", &[("checksum", 16), ("x", 16)]);
     let mut program = s.program();
-    program.pipes[0].deparser.checksums =
-        vec![ChecksumUpdate { header, field: h[0], inputs: vec![h[1]], loc: Loc::default() }];
+    program.pipes[0].deparser.checksums = vec![ChecksumUpdate {
+        header,
+        field: h[0],
+        inputs: vec![h[1]],
+        zeros_as_ones: false,
+        loc: Loc::default(),
+    }];
     let chip = ChipSpec::tofino();
     let (program, allocation) = in_one_word(program, &chip, "W2");
     assert_says(

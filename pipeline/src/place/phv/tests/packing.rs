@@ -147,7 +147,8 @@ fn a_checksum_between_bytes_that_pass_through_stays_alone() {
     let (header, h) = s.header("h", &[("a", 16), ("checksum", 16), ("b", 32)]);
     let mut program = s.program();
     let loc = program.headers[header].loc;
-    let update = crate::ir::ChecksumUpdate { header, field: h[1], inputs: vec![h[0], h[2]], loc };
+    let inputs = vec![h[0], h[2]];
+    let update = crate::ir::ChecksumUpdate { header, field: h[1], inputs, zeros_as_ones: false, loc };
     program.pipes[0].deparser.checksums = vec![update];
     for chip in chips() {
         let at = allocated(&program, &chip).slices(h[1]).to_vec();

@@ -109,7 +109,8 @@ pub(in crate::place) fn router() -> Program {
     s.control(block);
     let inputs = ip.iter().copied().filter(|f| *f != ip[10]).collect();
     let loc = s.program.headers[ipv4].loc;
-    s.program.pipes[0].deparser.checksums = vec![ChecksumUpdate { header: ipv4, field: ip[10], inputs, loc }];
+    s.program.pipes[0].deparser.checksums =
+        vec![ChecksumUpdate { header: ipv4, field: ip[10], inputs, zeros_as_ones: false, loc }];
 
     s.gress = Gress::Egress;
     let egress_port = s.intrinsic(Intrinsic::EgressPort);

@@ -1,0 +1,173 @@
+//! A sender that obeys PFC over a cable: what stands at the far end of a port.
+//!
+//! What lives here: one transmitter with its pauses and the cable's delay both ways. What may not: frames, their order
+//! or pace (the caller says what is sent and when it would like to), the device at the other end, the clock.
+//!
+//! A PFC frame acts here one cable's delay and a reaction time after its last bit left the device; the frame that is
+//! being sent then is finished (facts: buffer §2.2). So the device may be [`PfcSource::lookahead`] ahead of a sender
+//! before anything that it does can matter to it.
+//!
+//! Drain order: [`PfcSource::heard`] for all that the device has sent, [`PfcSource::advance`] to a time, then ask
+//! [`PfcSource::may_send`] and [`PfcSource::send`] at that time.
+
+use super::pfc::{PRIORITIES, PauseStats, PfcConfig, PfcRx, PfcTimes};
+use crate::mac::{MacTx, Transmission};
+use crate::units::{BitRate, Bytes, Duration, Length, Time};
+use std::collections::VecDeque;
+
+/// A sender at the far end of a cable.
+#[derive(Debug, Clone)]
+pub struct PfcSource {
+    tx: MacTx,
+    rx: PfcRx,
+    delay: Duration,
+    reaction: Duration,
+    /// Frames on their way, by the time at which they act.
+    coming: VecDeque<(Time, PfcTimes)>,
+}
+
+impl PfcSource {
+    /// A sender at `rate` that nobody has paused. Bit n of `honoured`: it obeys pauses of priority n; none makes it a
+    /// sender that ignores PFC. Of `config` only the reaction time counts.
+    pub fn new(rate: BitRate, cable: Length, config: &PfcConfig, honoured: u8) -> Self {
+        Self {
+            tx: MacTx::new(rate),
+            rx: PfcRx::new(rate, honoured),
+            delay: cable.delay(),
+            reaction: config.reaction_on(rate),
+            coming: VecDeque::new(),
+        }
+    }
+
+    /// The least time from the last bit of a PFC frame at the device to its effect here.
+    pub fn lookahead(&self) -> Duration {
+        self.delay + self.reaction
+    }
+
+    /// Whether it obeys pauses of any priority.
+    pub const fn obeys(&self) -> bool {
+        self.rx.honoured() != 0
+    }
+
+    /// The cable's delay one way.
+    pub const fn delay(&self) -> Duration {
+        self.delay
+    }
+
+    /// The device sent a PFC frame towards this sender; its last bit left at `last_bit`. Calls are in order of time.
+    pub fn heard(&mut self, last_bit: Time, times: PfcTimes) {
+        self.coming.push_back((last_bit + self.lookahead(), times));
+    }
+
+    /// Lets pauses begin and end up to and including `now`. Returns the priorities of which one did, as bits.
+    pub fn advance(&mut self, now: Time) -> u8 {
+        let mut changed = 0;
+        while let Some((at, times)) = self.coming.front().copied().filter(|(at, _)| *at <= now) {
+            self.coming.pop_front();
+            changed |= self.rx.take(at, &times);
+        }
+        changed | self.rx.expire(now)
+    }
+
+    /// When the next pause begins, changes or ends, as far as is known.
+    pub fn next_time(&self) -> Option<Time> {
+        let coming = self.coming.front().map(|(at, _)| *at);
+        [coming, self.rx.next_expiry()].into_iter().flatten().min()
+    }
+
+    /// Whether a frame of this priority may start at `now`, to which this has advanced.
+    pub fn may_send(&self, now: Time, priority: u8) -> bool {
+        let paused = self.rx.paused().checked_shr(priority.into()).unwrap_or(0) & 1 != 0;
+        self.tx.free_at() <= now && !paused
+    }
+
+    /// When the line is free for another frame.
+    pub const fn free_at(&self) -> Time {
+        self.tx.free_at()
+    }
+
+    /// Sends a frame of `len` bytes (without FCS) as soon as the line is free, at `now` or later. Returns when it is
+    /// on the wire at the device's end of the cable.
+    pub fn send(&mut self, now: Time, len: Bytes) -> Transmission {
+        let Transmission { first_bit, last_bit, free_at } = self.tx.start(now, len);
+        Transmission {
+            first_bit: first_bit + self.delay,
+            last_bit: last_bit + self.delay,
+            free_at: free_at + self.delay,
+        }
+    }
+
+    /// Paused priorities, as bits, as of the last [`advance`](Self::advance).
+    pub const fn paused(&self) -> u8 {
+        self.rx.paused()
+    }
+
+    /// What each priority has seen of pauses up to `now`.
+    pub fn stats(&self, now: Time) -> [PauseStats; PRIORITIES] {
+        self.rx.stats(now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tm::pfc::quanta_time;
+
+    const RATE: BitRate = BitRate::from_gbps(100);
+
+    fn pause(priority: usize, quanta: u16) -> PfcTimes {
+        let mut times = PfcTimes { enabled: 1 << priority, ..PfcTimes::default() };
+        times.quanta[priority] = quanta;
+        times
+    }
+
+    /// Facts: buffer §1.10: 300 m are 1.515 us one way, the reaction at 100G is 394 quanta.
+    #[test]
+    fn a_pause_acts_after_cable_and_reaction() {
+        let cable = Length::from_metres(300);
+        let mut source = PfcSource::new(RATE, cable, &PfcConfig::default(), 0xff);
+        let left = Time::from_nanos(1_000);
+        let acts = left + cable.delay() + quanta_time(RATE, 394);
+        source.heard(left, pause(3, 100));
+        assert_eq!((source.next_time(), source.lookahead()), (Some(acts), acts.saturating_since(left)));
+        let before = acts.saturating_sub(Duration::from_ps(1));
+        assert_eq!((source.advance(before), source.may_send(before, 3)), (0, true));
+        assert_eq!(
+            (source.advance(acts), source.may_send(acts, 3), source.may_send(acts, 4)),
+            (8, false, true)
+        );
+        // It ends by itself.
+        let end = acts + quanta_time(RATE, 100);
+        assert_eq!(source.next_time(), Some(end));
+        assert_eq!((source.advance(end), source.may_send(end, 3)), (8, true));
+        assert_eq!(source.stats(end)[3].paused, quanta_time(RATE, 100));
+    }
+
+    #[test]
+    fn frames_take_line_time_and_arrive_a_delay_later() {
+        let cable = Length::from_metres(40);
+        let mut source = PfcSource::new(RATE, cable, &PfcConfig::default(), 0xff);
+        let sent = source.send(Time::ORIGIN, Bytes(60));
+        // 84 bytes at 80 ps; the preamble takes 8 of them.
+        assert_eq!(sent.first_bit, Time::from_ps(640) + cable.delay());
+        assert_eq!(
+            (source.free_at(), sent.free_at),
+            (Time::from_ps(6_720), Time::from_ps(6_720) + cable.delay())
+        );
+        assert!(!source.may_send(Time::from_ps(6_719), 0) && source.may_send(Time::from_ps(6_720), 0));
+    }
+
+    #[test]
+    fn who_does_not_honour_does_not_stop() {
+        let mut source = PfcSource::new(RATE, Length::from_metres(1), &PfcConfig::default(), 0);
+        source.heard(Time::ORIGIN, pause(3, 0xffff));
+        let later = Time::from_nanos(1_000_000);
+        assert_eq!((source.advance(later), source.paused(), source.may_send(later, 3)), (0, 0, true));
+        // Several frames that act by the same time: the last one counts.
+        let mut obeys = PfcSource::new(RATE, Length::from_metres(1), &PfcConfig::default(), 0x08);
+        obeys.heard(Time::ORIGIN, pause(3, 0xffff));
+        obeys.heard(Time::from_nanos(50), pause(3, 0));
+        assert_eq!((obeys.advance(later), obeys.may_send(later, 3)), (8, true));
+        assert_eq!(obeys.stats(later)[3].paused, Duration::from_nanos(50));
+    }
+}

@@ -1,0 +1,25 @@
+//! Link loads as lines. What may not live here: summaries.
+
+use super::Report;
+use std::fmt::Write;
+
+/// One line for each link of each group that has a choice, by scheme.
+pub(super) fn links(report: &Report<'_>) -> String {
+    let network = report.network;
+    let mut out = String::from("scheme,point,switch,group,link,to,weight,flows,bytes\n");
+    for (name, results) in report.outcomes.iter().filter_map(|o| Some((&o.name, o.results.as_ref().ok()?))) {
+        for stats in &results.groups {
+            let group = &network.groups[stats.group as usize];
+            let switch = &network.switches[group.switch as usize].name;
+            let point = &network.points[group.point as usize].0;
+            let (flows, bytes) = results.loads(network, stats.group);
+            for ((&(link, weight), flows), bytes) in group.links.iter().zip(flows).zip(bytes) {
+                let to = &network.switches[network.links[link as usize].to as usize].name;
+                let number = stats.group;
+                let _ =
+                    writeln!(out, "{name},{point},{switch},{number},{link},{to},{weight},{flows},{bytes}");
+            }
+        }
+    }
+    out
+}

@@ -1,0 +1,57 @@
+//! Outcomes as a page of the handbook.
+
+use sluice_fabric::scenario::{Outcome, metric, names};
+use std::fmt::Write;
+
+const HEAD: &str = "# Scenarios of the shared buffer\n\n\
+<!-- Made by `sluice run --markdown`; a test fails when it is stale. -->\n\n\
+Each row is a scenario on a profile, run through the emulated switch by `sluice run`. FOUND is its last assertion; \
+CHECKS is how many there are. Ids are those of the facts sheet: `8.N` of its scenario list, `1.5.N` and `1.6.N` of its \
+golden vectors, `LN` of its lessons, names of its test catalogue.\n";
+
+fn cell(text: &str) -> String {
+    text.lines().next().unwrap_or("").replace('|', "\\|")
+}
+
+/// The page.
+pub(super) fn page(outcomes: &[Outcome]) -> String {
+    let mut text =
+        format!("{HEAD}\n| id | profile | what it shows | checks | last check | expected | found | |\n");
+    text.push_str("|---|---|---|---|---|---|---|---|\n");
+    for outcome in outcomes.iter().filter(|o| o.not_applicable.is_none()) {
+        let main = outcome.main();
+        let of = |get: fn(&sluice_fabric::scenario::Check) -> &String| {
+            main.map_or_else(String::new, |c| cell(get(c)))
+        };
+        let unit = main.map_or("", |c| c.unit);
+        let result = if outcome.passed() == Some(true) { "pass" } else { "**fail**" };
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {} | `{}` | {} {unit} | {} {unit} | {result} |",
+            outcome.id,
+            outcome.profile,
+            cell(&outcome.title),
+            outcome.checks.len(),
+            of(|c| &c.what),
+            of(|c| &c.expected),
+            of(|c| &c.actual),
+        );
+    }
+    text.push_str("\n## Rows that are not run\n\n| id | about | why |\n|---|---|---|\n");
+    for outcome in outcomes {
+        if let Some(reason) = &outcome.not_applicable {
+            let _ = writeln!(text, "| {} | {} | {} |", outcome.id, cell(&outcome.title), cell(reason));
+        }
+    }
+    text.push_str("\n## Names of expressions\n\n| name | arguments | unit | meaning |\n|---|---|---|---|\n");
+    for (name, arguments, unit, meaning) in metric::TABLE {
+        let _ = writeln!(text, "| `{name}` | {arguments} | {unit} | {meaning} |");
+    }
+    text.push_str("\nWhat a profile says, worked out without the accounting, for packets of one group in an empty buffer:\n\n");
+    text.push_str("| name | meaning |\n|---|---|\n");
+    for (name, meaning) in names::TABLE {
+        let _ = writeln!(text, "| `{name}` | {meaning} |");
+    }
+    text
+}

@@ -1,0 +1,112 @@
+//! `sluice run`: scenarios on emulated switches, and whether what must be seen was seen.
+
+mod json;
+mod markdown;
+mod source;
+mod text;
+
+use crate::fail::Failure;
+use crate::files::{Folder, pretty};
+use clap::Args;
+use sluice_fabric::scenario::{Lab, Outcome};
+use source::Source;
+use std::io::Write;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// Files of scenarios; none runs all that come with Sluice
+    pub(crate) files: Vec<PathBuf>,
+    /// Only scenarios whose id is this one, or begins with it and goes on with `.`, `-` or `/`; repeatable
+    #[arg(long, value_name = "ID")]
+    pub(crate) filter: Vec<String>,
+    /// List the scenarios instead of running them
+    #[arg(long)]
+    pub(crate) list: bool,
+    /// Print a table of all scenarios and what was found, as the handbook has it
+    #[arg(long, conflicts_with_all = ["list", "output"])]
+    pub(crate) markdown: bool,
+    /// Folder for run.json, run.csv and manifest.json
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// Runs scenarios.
+pub(crate) fn run(args: &RunArgs, as_json: bool) -> Result<(), Failure> {
+    let sources = Source::all(&args.files)?;
+    let wanted = |id: &str| {
+        args.filter.is_empty()
+            || args.filter.iter().any(|f| {
+                id.strip_prefix(f.as_str())
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '-', '/']))
+            })
+    };
+    if args.list {
+        return list(&sources, &wanted, as_json);
+    }
+    let outcomes = outcomes(&sources, &wanted);
+    if outcomes.is_empty() {
+        let help = "`sluice run --list` shows the ids";
+        return Err(Failure::with_help(
+            format!("no scenario is called `{}`", args.filter.join("`, `")),
+            help,
+        ));
+    }
+    let mut out = std::io::stdout().lock();
+    if args.markdown {
+        write!(out, "{}", markdown::page(&outcomes))?;
+    } else if as_json {
+        writeln!(out, "{}", json::value(&outcomes))?;
+    } else {
+        write!(out, "{}", text::report(&outcomes))?;
+    }
+    if let Some(dir) = &args.output {
+        let mut folder = Folder::default();
+        let value = pretty(&json::value(&outcomes));
+        folder.text(dir, "run.json", json::SCHEMA, "every scenario with its assertions", &value)?;
+        let csv = text::csv(&outcomes);
+        folder.text(dir, "run.csv", "text/csv", "every assertion: found, expected, unit", &csv)?;
+        folder.finish(dir)?;
+    }
+    match outcomes.iter().all(|o| o.passed() != Some(false)) {
+        true => Ok(()),
+        false => Err(Failure::Property),
+    }
+}
+
+fn outcomes(sources: &[Source], wanted: &dyn Fn(&str) -> bool) -> Vec<Outcome> {
+    let (mut lab, mut list) = (Lab::default(), Vec::new());
+    for source in sources {
+        let profiles = |name: &str| source.profile(name);
+        lab.run(&source.file, &profiles, wanted, &mut |outcome| list.push(outcome));
+    }
+    list
+}
+
+fn list(sources: &[Source], wanted: &dyn Fn(&str) -> bool, as_json: bool) -> Result<(), Failure> {
+    let mut rows = Vec::new();
+    for file in sources.iter().map(|s| &s.file) {
+        for scenario in file.scenario.iter().map(|s| s.get_ref()).filter(|s| wanted(&s.id)) {
+            let profiles = scenario.device.over(&file.device).profiles.unwrap_or_default().join(", ");
+            rows.push([scenario.id.clone(), scenario.source.clone(), profiles, scenario.title.clone()]);
+        }
+        for skip in file.skip.iter().filter(|s| wanted(&s.id)) {
+            let why = format!("not run: {}", skip.reason);
+            rows.push([skip.id.clone(), skip.source.clone(), why, skip.title.clone()]);
+        }
+    }
+    let mut out = std::io::stdout().lock();
+    if as_json {
+        let keys = ["id", "source", "profiles", "title"];
+        let row = |row: &[String; 4]| -> serde_json::Map<String, serde_json::Value> {
+            keys.iter().zip(row).map(|(k, v)| ((*k).to_owned(), v.as_str().into())).collect()
+        };
+        let list: Vec<_> = rows.iter().map(row).collect();
+        writeln!(out, "{}", serde_json::json!({ "schema": "sluice.scenarios/1", "scenarios": list }))?;
+        return Ok(());
+    }
+    for [id, source, profiles, title] in rows {
+        writeln!(out, "{id:<10} {title}\n           {source}; {profiles}")?;
+    }
+    Ok(())
+}

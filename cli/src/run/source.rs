@@ -1,0 +1,47 @@
+//! Files of scenarios and the profiles that they name: read here, or those that come with Sluice.
+
+use crate::fail::Failure;
+use sluice_fabric::scenario::{ScenarioFile, shipped};
+use std::path::{Path, PathBuf};
+
+/// A file of scenarios.
+pub(super) struct Source {
+    pub(super) file: ScenarioFile,
+    /// Where it lies: profiles that it names are looked for beside it.
+    folder: Option<PathBuf>,
+}
+
+impl Source {
+    /// The files named, or all that come with Sluice.
+    pub(super) fn all(paths: &[PathBuf]) -> Result<Vec<Source>, Failure> {
+        if paths.is_empty() {
+            let shipped = shipped::FILES.iter();
+            return shipped.map(|(name, text)| Source::parse(name, text, None)).collect();
+        }
+        let read = |path: &PathBuf| {
+            let text = std::fs::read_to_string(path).map_err(|e| Failure::file("read", path, &e))?;
+            Source::parse(&path.display().to_string(), &text, path.parent())
+        };
+        paths.iter().map(read).collect()
+    }
+
+    fn parse(origin: &str, text: &str, folder: Option<&Path>) -> Result<Source, Failure> {
+        let file = ScenarioFile::parse(origin, text).map_err(Failure::input)?;
+        if file.scenario.is_empty() && file.skip.is_empty() {
+            return Err(Failure::input(format!("{origin}:1: no scenario; expected [[scenario]]")));
+        }
+        Ok(Source { file, folder: folder.map(Path::to_owned) })
+    }
+
+    /// The text of a profile: one that comes with Sluice, or a file beside the scenarios'.
+    pub(super) fn profile(&self, name: &str) -> Result<String, String> {
+        if let Some(text) = shipped::profile(name) {
+            return Ok(text.to_owned());
+        }
+        let known = "expected td2, th, th2, tofino, tofino2, voq, a, or a TOML file";
+        let folder = self.folder.as_ref().filter(|_| name.ends_with(".toml"));
+        let folder = folder.ok_or_else(|| format!("no buffer profile `{name}`; {known}"))?;
+        let path = folder.join(name);
+        std::fs::read_to_string(&path).map_err(|e| format!("cannot read {}: {e}; {known}", path.display()))
+    }
+}

@@ -1,0 +1,312 @@
+//! From a blueprint to a network: programs placed, ports given, entries that follow from positions.
+//!
+//! Switches of one program, chip and parameters share one placement. What may not live here: files (a [`Files`] reads
+//! them), running.
+
+use crate::network::{
+    End, LinkChange, LinkEvent, LinkSetup, NetworkSetup, Placed, Probability, SwitchId, SwitchSetup,
+};
+use crate::topology::{Blueprint, Happening, SwitchPlan, TopologyError, Wiring};
+use sluice_asic::chip::ChipSpec;
+use sluice_asic::port::{PortError, PortMap};
+use sluice_asic::tm::buffer::BufferFile;
+use sluice_asic::units::{BitRate, Time};
+use sluice_pipeline::control::{ControlError, ControlOp, ControlState, EntryError, lines};
+use sluice_pipeline::ir::Program;
+use sluice_pipeline::place::NoFit;
+use sluice_pipeline::switch::{BufferSetup, SwitchConfig};
+use sluice_programs::position::Position;
+use sluice_programs::{ProgramError, Setup, SetupError, StageProgram, UnknownProgram, by_name};
+use std::fmt::Write;
+use std::sync::Arc;
+use thiserror::Error;
+
+/// Reads what a blueprint names.
+pub trait Files {
+    /// Why a file cannot be used.
+    type Error;
+
+    /// Adds the entries of a file.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or its entries do not fit the program.
+    fn entries(&self, name: &str, program: &Program, into: &mut ControlState) -> Result<(), Self::Error>;
+
+    /// A buffer profile.
+    ///
+    /// # Errors
+    /// When there is none of this name.
+    fn buffer(&self, name: &str, chip: &ChipSpec) -> Result<BufferFile, Self::Error>;
+}
+
+/// What holds where a blueprint says nothing.
+#[derive(Clone, Debug)]
+pub struct Defaults {
+    /// The program.
+    pub program: String,
+    /// Its parameters, before those of the blueprint.
+    pub params: Vec<(String, String)>,
+    /// The chip of all switches.
+    pub chip: ChipSpec,
+    /// Speed of front-panel ports; none: the chip's.
+    pub port_speed: Option<BitRate>,
+    /// Buffer profile.
+    pub buffer: Option<String>,
+    /// Everything else of a switch; its seed is the network's as well.
+    pub config: SwitchConfig,
+}
+
+/// A network ready to be run.
+#[derive(Debug)]
+pub struct Deployment {
+    /// Switches and links, in the blueprint's order.
+    pub network: NetworkSetup,
+    /// Where every switch stands.
+    pub positions: Vec<Position>,
+    /// Operations during the run.
+    pub changes: Vec<(SwitchId, Time, ControlOp)>,
+}
+
+/// Why a blueprint cannot be built.
+#[derive(Debug, Error)]
+pub enum DeployError<E> {
+    /// The topology makes no sense on this chip.
+    #[error(transparent)]
+    Topology(#[from] TopologyError),
+    /// No such program.
+    #[error("switch `{switch}`: {source}")]
+    Unknown {
+        /// The switch.
+        switch: String,
+        /// What there is.
+        source: UnknownProgram,
+    },
+    /// A program refuses its parameters.
+    #[error("switch `{switch}`: {source}")]
+    Program {
+        /// The switch.
+        switch: String,
+        /// Why.
+        source: Box<ProgramError>,
+    },
+    /// A program does not fit.
+    #[error("switch `{switch}`: program `{}` does not fit {}: {}", .source.program, .source.chip, .source.reason())]
+    NoFit {
+        /// The switch.
+        switch: String,
+        /// Why.
+        source: Box<NoFit>,
+    },
+    /// The chip has no such ports.
+    #[error(transparent)]
+    Ports(#[from] PortError),
+    /// A program has no entries for its ports or place.
+    #[error("switch `{switch}`: {source}")]
+    Setup {
+        /// The switch.
+        switch: String,
+        /// Why.
+        source: SetupError,
+    },
+    /// Entries that follow from a position do not fit.
+    #[error(
+        "switch `{switch}`: the entries of its position do not fit: {source}; raise the parameter that limits the table"
+    )]
+    Entries {
+        /// The switch.
+        switch: String,
+        /// Why.
+        source: Box<ControlError>,
+    },
+    /// A change during the run is refused.
+    #[error("switch `{switch}`: {}", .errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
+    Change {
+        /// The switch.
+        switch: String,
+        /// Everything wrong; lines count the switch's events.
+        errors: Vec<EntryError>,
+    },
+    /// A file that is named cannot be used.
+    #[error("switch `{switch}`: {source}")]
+    File {
+        /// The switch.
+        switch: String,
+        /// Why.
+        source: E,
+    },
+}
+
+/// Programs placed so far, by name and parameters.
+type Shared = Vec<(String, Vec<(String, String)>, Arc<Placed>)>;
+
+/// Builds a blueprint.
+///
+/// # Errors
+/// With the first switch or cable that cannot be built.
+pub fn deploy<F: Files>(
+    plan: &Blueprint,
+    defaults: &Defaults,
+    files: &F,
+) -> Result<Deployment, DeployError<F::Error>> {
+    let speed = plan.port_speed.or(defaults.port_speed);
+    let ports = match speed {
+        Some(speed) => PortMap::new(&defaults.chip, speed)?,
+        None => PortMap::default_for(&defaults.chip)?,
+    };
+    let front = ports.front_ports().len() as u16;
+    let wiring = plan.wire(|_| front)?;
+    let positions = wiring.positions(|_| &ports);
+    let mut shared: Shared = Vec::new();
+    let mut network = NetworkSetup { seed: defaults.config.seed, ..NetworkSetup::default() };
+    for (switch, position) in plan.switches.iter().zip(&positions) {
+        let builder = SwitchBuilder { plan, switch, defaults, files };
+        network.switches.push(builder.build(position, &ports, &mut shared)?);
+    }
+    host_speeds(plan, &wiring, &mut network, &ports);
+    links(plan, &wiring, &mut network);
+    let mut changes = Vec::new();
+    for (number, switch) in (0..).zip(&network.switches) {
+        changes.extend(changes_of(plan, number, switch)?);
+    }
+    Ok(Deployment { network, positions, changes })
+}
+
+/// One switch being built.
+struct SwitchBuilder<'a, F> {
+    plan: &'a Blueprint,
+    switch: &'a SwitchPlan,
+    defaults: &'a Defaults,
+    files: &'a F,
+}
+
+impl<F: Files> SwitchBuilder<'_, F> {
+    fn name(&self) -> String {
+        self.switch.name.clone()
+    }
+
+    fn build(
+        &self,
+        position: &Position,
+        ports: &PortMap,
+        shared: &mut Shared,
+    ) -> Result<SwitchSetup, DeployError<F::Error>> {
+        let (stage, placed) = self.placed(shared)?;
+        let mut config = self.defaults.config.clone();
+        let buffer =
+            self.switch.buffer.as_ref().or(self.plan.buffer.as_ref()).or(self.defaults.buffer.as_ref());
+        if let Some(name) = buffer {
+            let file = self.files.buffer(name, &self.defaults.chip).map_err(|e| self.file(e))?;
+            config.buffer = Some(BufferSetup { file, seed: config.seed });
+        }
+        let control = ControlState::new(&placed.program);
+        let mut setup = SwitchSetup { name: self.name(), placed, ports: ports.clone(), control, config };
+        if let Some(name) = &self.switch.entries {
+            let program = &setup.placed.program;
+            self.files.entries(name, program, &mut setup.control).map_err(|e| self.file(e))?;
+            return Ok(setup);
+        }
+        let program = &setup.placed.program;
+        let own =
+            stage.setup_at(program, ports, position).unwrap_or_else(|| stage.default_setup(program, ports));
+        let Setup { ops, port_speeds } =
+            own.map_err(|source| DeployError::Setup { switch: self.name(), source })?;
+        for (front, speed) in port_speeds {
+            setup.config.port_speeds.extend(ports.front(front).map(|p| (p.dev_port.number(), speed)));
+        }
+        let refused = |source| DeployError::Entries { switch: self.name(), source: Box::new(source) };
+        setup.apply(ops).map_err(refused)?;
+        Ok(setup)
+    }
+
+    fn file(&self, source: F::Error) -> DeployError<F::Error> {
+        DeployError::File { switch: self.name(), source }
+    }
+
+    /// The switch's program in its place; known ones are shared.
+    fn placed(
+        &self,
+        shared: &mut Shared,
+    ) -> Result<(&'static dyn StageProgram, Arc<Placed>), DeployError<F::Error>> {
+        let (plan, defaults) = (self.plan, self.defaults);
+        let name = self.switch.program.as_ref().or(plan.program.as_ref()).unwrap_or(&defaults.program);
+        // Parameters of the network are those of its program, not of another one that a switch may run.
+        let common = self.switch.program.as_ref().is_none_or(|own| Some(own) == plan.program.as_ref());
+        let mut params = Vec::new();
+        if *name == defaults.program {
+            params.extend(defaults.params.iter().cloned());
+        }
+        params.extend(plan.params.iter().filter(|_| common).cloned());
+        params.extend(self.switch.params.iter().cloned());
+        let stage = by_name(name).map_err(|source| DeployError::Unknown { switch: self.name(), source })?;
+        if let Some((.., placed)) = shared.iter().find(|(n, p, _)| n == name && *p == params) {
+            return Ok((stage, Arc::clone(placed)));
+        }
+        let program = stage.build(&params);
+        let program = program
+            .map_err(|source| DeployError::Program { switch: self.name(), source: Box::new(source) })?;
+        let placed = Placed::new(program, &defaults.chip);
+        let placed = placed.map_err(|source| DeployError::NoFit { switch: self.name(), source })?;
+        shared.push((name.clone(), params, Arc::clone(&placed)));
+        Ok((stage, placed))
+    }
+}
+
+/// Ports of hosts that are slower than the others.
+fn host_speeds(plan: &Blueprint, wiring: &Wiring<'_>, network: &mut NetworkSetup, ports: &PortMap) {
+    for (host, fronts) in plan.hosts.iter().zip(&wiring.hosts) {
+        for (at, front) in host.at.iter().zip(fronts) {
+            let switch = network.switches.get_mut(at.switch as usize);
+            if let (Some(rate), Some(switch), Some(port)) = (at.rate, switch, ports.front(*front)) {
+                switch.config.port_speeds.push((port.dev_port.number(), rate));
+            }
+        }
+    }
+}
+
+fn links(plan: &Blueprint, wiring: &Wiring<'_>, network: &mut NetworkSetup) {
+    for (number, (cable, ports)) in (0..).zip(plan.cables.iter().zip(&wiring.cables)) {
+        let end = |at: usize| End { switch: SwitchId(cable.ends[at]), port: ports[at] };
+        let mut link = LinkSetup::new(end(0), end(1), cable.delay);
+        link.rate = cable.rate;
+        for (probability, change) in [
+            (cable.loss, LinkChange::Loss(cable.loss)),
+            (cable.corruption, LinkChange::Corruption(cable.corruption)),
+        ] {
+            if probability != Probability::NEVER {
+                link = link.at(Time::ORIGIN, change);
+            }
+        }
+        for (time, happening) in &plan.events {
+            match happening {
+                Happening::Cable { cable, way, change } if *cable == number => {
+                    link.script.push(LinkEvent { time: *time, way: *way, change: *change });
+                }
+                _ => {}
+            }
+        }
+        network.link(link);
+    }
+}
+
+/// The operations of a switch's events.
+fn changes_of<E>(
+    plan: &Blueprint,
+    number: u32,
+    switch: &SwitchSetup,
+) -> Result<Vec<(SwitchId, Time, ControlOp)>, DeployError<E>> {
+    let mut text = String::new();
+    for (time, happening) in &plan.events {
+        if let Happening::Control { switch, line } = happening
+            && *switch == number
+        {
+            // Writing into a String cannot fail.
+            let _ = writeln!(text, "@{} {line}", time.since_origin());
+        }
+    }
+    let refused = |errors| DeployError::Change { switch: switch.name.clone(), errors };
+    let program = &switch.placed.program;
+    let script = lines::parse_changes(program, &text, "events").map_err(refused)?;
+    script.check(program, &switch.control).map_err(refused)?;
+    let op = |s: sluice_pipeline::control::Sourced| (SwitchId(number), Time::ORIGIN + s.at, s.op);
+    Ok(script.ops.into_iter().map(op).collect())
+}

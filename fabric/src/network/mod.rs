@@ -1,0 +1,498 @@
+//! Networks of emulated switches: the real [`Switch`], joined by links.
+//!
+//! A [`Network`] is sans-IO as its switches are: frames are injected at ports without a link, control-plane operations
+//! are scheduled, [`Network::advance`] lets time pass, and whatever happens is shown to an [`Observer`]. Links have a
+//! rate, a delay, and a script of failures, restorations, loss, corruption and extra delay per direction. Frames that
+//! MACs make (PFC) travel on links as any other frame and act at the far MAC.
+//!
+//! ```
+//! use sluice_asic::{chip::ChipSpec, units::{Duration, Time}};
+//! use sluice_fabric::network::{End, LinkFrame, LinkSetup, Network, NetworkSetup, Observer, Placed};
+//! use sluice_fabric::network::{SwitchId, SwitchSetup};
+//! use sluice_pipeline::switch::{Left, RxFrame};
+//! use sluice_programs::by_name;
+//!
+//! /// When frames were where.
+//! #[derive(Default)]
+//! struct Seen {
+//!     on_links: Vec<Time>,
+//!     delivered: Vec<(SwitchId, u16)>,
+//! }
+//!
+//! impl Observer for Seen {
+//!     fn on_link(&mut self, _: SwitchId, frame: &LinkFrame, _: &[u8], _: &[u8]) {
+//!         self.on_links.extend(frame.fate.ok());
+//!     }
+//!     fn delivered(&mut self, from: SwitchId, frame: &Left, _: &[u8], _: &[u8]) {
+//!         self.delivered.push((from, frame.egress_port));
+//!     }
+//! }
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let stage = by_name("l3-ecmp")?;
+//! let placed = Placed::new(stage.build(&[])?, &ChipSpec::tofino2()).map_err(|e| e.reason())?;
+//! let mut setup = NetworkSetup::default();
+//! let [a, b] = ["a", "b"].map(|name| SwitchSetup::new(name, &placed).map(|s| setup.switch(s)));
+//! let (a, b) = (a?, b?);
+//! for switch in &mut setup.switches {
+//!     let ops = stage.default_setup(&placed.program, &switch.ports)?.ops;
+//!     switch.apply(ops)?;
+//! }
+//! // What is bridged leaves by port 31: at `a` that is the link, at `b` the edge.
+//! setup.link(LinkSetup::new(End::new(a, 31), End::new(b, 0), Duration::from_micros(1)));
+//! let mut network = Network::new(setup)?;
+//! let mut seen = Seen::default();
+//! let mut frame = [0; 64];
+//! frame[12..14].copy_from_slice(&0x88b5u16.to_be_bytes());
+//! let into = network.setup(a).and_then(|s| s.front(5)).ok_or("no port 5")?;
+//! network.inject(a, into, Time::ORIGIN, RxFrame { bytes: &frame, orig_len: 64, tag: 7 })?;
+//! network.drain(Time::ORIGIN + Duration::from_millis(1), &mut seen)?;
+//! assert!(network.totals().is_conserved());
+//! let out = network.setup(b).and_then(|s| s.front(31)).ok_or("no port 31")?;
+//! assert_eq!(seen.delivered, [(b, out.number())]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Registers, counters and tables of a switch: [`Network::switch`]. On several threads: [`Network::advance_parallel`]
+//! with an observer for each switch; the results are the same. What may not live here: files, flags, traffic of its
+//! own.
+
+mod lane;
+mod link;
+mod node;
+mod observe;
+mod run;
+mod setup;
+mod totals;
+
+pub use link::{LinkChange, LinkDrop, Probability, ProbabilityError, WayTotals};
+pub use observe::{Entered, LinkFrame, Observer};
+pub use setup::{End, LinkEvent, LinkSetup, NetworkError, NetworkSetup, Placed, SwitchSetup};
+pub use totals::NetworkTotals;
+
+use link::Wire;
+use node::Node;
+use run::{Exchange, Goal, Rounds};
+use sluice_asic::port::DevPort;
+use sluice_asic::units::{BitRate, Duration, Time};
+use sluice_pipeline::control::ControlOp;
+use sluice_pipeline::engine::Engine;
+use sluice_pipeline::switch::{Mode, RxFrame, Switch, SwitchError};
+use std::collections::BTreeSet;
+
+/// Number of a switch in its network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SwitchId(pub u32);
+
+/// Number of a link in its network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LinkId(pub u32);
+
+/// Direction of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Way {
+    /// From its first end to its second.
+    Forth,
+    /// From its second end to its first.
+    Back,
+}
+
+impl Way {
+    /// Both.
+    pub const ALL: [Way; 2] = [Way::Forth, Way::Back];
+}
+
+/// Switches and links under way.
+pub struct Network {
+    setup: NetworkSetup,
+    nodes: Vec<Node>,
+    exchange: Exchange,
+    /// How far each switch has run, and the end of the last run.
+    clocks: Vec<Time>,
+    now: Time,
+}
+
+impl Network {
+    /// A network at time zero with nothing inside.
+    ///
+    /// # Errors
+    /// When switches, ports, links or speeds are impossible together.
+    pub fn new(mut setup: NetworkSetup) -> Result<Network, NetworkError> {
+        let ends = resolve(&mut setup)?;
+        let mut nodes = Vec::with_capacity(setup.switches.len());
+        for (index, switch) in (0..).zip(&mut setup.switches) {
+            switch.config.device = index;
+            nodes.push(Node::new(SwitchId(index), build(switch)?));
+        }
+        let wires = 2 * setup.links.len();
+        for (number, (link, ports)) in (0..).zip(setup.links.iter().zip(&ends)) {
+            for way in Way::ALL {
+                let (from, to) = (way as usize, 1 - way as usize);
+                let wire = 2 * number as usize + from;
+                let ids = (LinkId(number), way);
+                let [sender, receiver] = [from, to].map(|end| link.ends[end].switch.0 as usize);
+                let lead = nodes[receiver].lead;
+                if (link.delay + lead).is_zero() {
+                    return Err(NetworkError::NoDelay { link: name_of(&setup, LinkId(number)) });
+                }
+                nodes[receiver].add_inlet(ports[to], Some((ids.0, way, wire)));
+                let made = Wire::new(ids, receiver, (link.delay, lead), setup.seed);
+                nodes[sender].add_outlet(ports[from], wire, made);
+            }
+        }
+        let (clocks, exchange) = (vec![Time::ORIGIN; nodes.len()], Exchange::new(nodes.len(), wires));
+        let mut network = Network { setup, nodes, exchange, clocks, now: Time::ORIGIN };
+        for number in 0..network.setup.links.len() {
+            for event in network.setup.links[number].script.clone() {
+                network.script(LinkId(number as u32), event)?;
+            }
+        }
+        Ok(network)
+    }
+
+    /// Has a frame's first bit reach a port without a link at `time`. Frames of one port come in order of time.
+    ///
+    /// # Errors
+    /// When there is no such port, it has a link, or the frame is too late.
+    pub fn inject(
+        &mut self,
+        switch: SwitchId,
+        port: DevPort,
+        time: Time,
+        frame: RxFrame<'_>,
+    ) -> Result<(), NetworkError> {
+        let count = self.nodes.len();
+        let missing = NetworkError::NoSwitch { found: switch, count };
+        let (Some(node), Some(setup)) =
+            (self.nodes.get_mut(switch.0 as usize), self.setup.switches.get(switch.0 as usize))
+        else {
+            return Err(missing);
+        };
+        let inlet = match node.inlet(port) {
+            Some(inlet) => inlet,
+            None if setup.ports.dev(port).is_some() => node.add_inlet(port, None),
+            None => return Err(no_port(setup, format!("{port}"))),
+        };
+        let at = &mut node.inlets[inlet];
+        let name = || setup.name.clone();
+        if at.from.is_some() {
+            return Err(NetworkError::Linked { name: name(), port });
+        }
+        let earliest = at.last.max(self.now);
+        if time < earliest {
+            return Err(NetworkError::Late { name: name(), port, found: time, earliest });
+        }
+        at.last = time;
+        node.put(inlet, time, frame.tag, frame.orig_len, frame.bytes);
+        Ok(())
+    }
+
+    /// Has an operation take effect at a switch at `time`.
+    ///
+    /// # Errors
+    /// When there is no such switch, or the time has passed.
+    pub fn control(&mut self, switch: SwitchId, time: Time, op: ControlOp) -> Result<(), NetworkError> {
+        let index = switch.0 as usize;
+        let count = self.nodes.len();
+        let node = self.nodes.get_mut(index).ok_or(NetworkError::NoSwitch { found: switch, count })?;
+        node.switch.control(time, op).map_err(|source| failed(&self.setup, index, source))
+    }
+
+    /// Has something happen to a link. Changes must be given before frames of that time are on it.
+    ///
+    /// # Errors
+    /// When there is no such link, or the change comes too late.
+    pub fn script(&mut self, link: LinkId, event: LinkEvent) -> Result<(), NetworkError> {
+        let count = self.setup.links.len();
+        if link.0 as usize >= count {
+            return Err(NetworkError::NoLink { found: link, count });
+        }
+        for way in Way::ALL.into_iter().filter(|way| event.way.is_none_or(|only| only == *way)) {
+            let late = || NetworkError::LateChange { link: name_of(&self.setup, link), found: event.time };
+            let wire = wire_mut(&mut self.nodes, &self.setup, link, way);
+            if event.time < self.now || !wire.is_some_and(|w| w.script(event.time, event.change)) {
+                return Err(late());
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs everything that happens up to and including `until`, on this thread.
+    ///
+    /// # Errors
+    /// When a switch refuses an operation that was scheduled.
+    pub fn advance(&mut self, until: Time, observer: &mut impl Observer) -> Result<(), NetworkError> {
+        let goal = Goal { until, drain: false };
+        let mut rounds = self.rounds(goal);
+        let result = rounds.run(&mut self.nodes, &self.exchange, observer);
+        self.settle(goal, rounds.into_clocks(), result)?;
+        for (index, node) in self.nodes.iter_mut().enumerate() {
+            node.run(until, observer).map_err(|source| failed(&self.setup, index, source))?;
+        }
+        Ok(())
+    }
+
+    /// The same on so many threads, with an observer for each switch.
+    ///
+    /// # Errors
+    /// As [`Network::advance`], and when there are more or fewer observers than switches.
+    ///
+    /// # Panics
+    /// When an observer does.
+    pub fn advance_parallel<O: Observer + Send>(
+        &mut self,
+        until: Time,
+        threads: usize,
+        observers: &mut [O],
+    ) -> Result<(), NetworkError> {
+        self.parallel(Goal { until, drain: false }, threads, observers)?;
+        for (index, (node, observer)) in self.nodes.iter_mut().zip(observers).enumerate() {
+            node.run(until, observer).map_err(|source| failed(&self.setup, index, source))?;
+        }
+        Ok(())
+    }
+
+    /// Runs until no packet from outside is inside, but not beyond `end`. What switches do by themselves (timers,
+    /// packet generators) is not waited for.
+    ///
+    /// # Errors
+    /// As [`Network::advance`].
+    pub fn drain(&mut self, end: Time, observer: &mut impl Observer) -> Result<(), NetworkError> {
+        let goal = Goal { until: end, drain: true };
+        let mut rounds = self.rounds(goal);
+        let result = rounds.run(&mut self.nodes, &self.exchange, observer);
+        self.settle(goal, rounds.into_clocks(), result)
+    }
+
+    /// [`Network::drain`] on several threads.
+    ///
+    /// # Errors
+    /// As [`Network::advance_parallel`].
+    pub fn drain_parallel<O: Observer + Send>(
+        &mut self,
+        end: Time,
+        threads: usize,
+        observers: &mut [O],
+    ) -> Result<(), NetworkError> {
+        self.parallel(Goal { until: end, drain: true }, threads, observers)
+    }
+
+    fn parallel<O: Observer + Send>(
+        &mut self,
+        goal: Goal,
+        threads: usize,
+        observers: &mut [O],
+    ) -> Result<(), NetworkError> {
+        let (found, expected) = (observers.len(), self.nodes.len());
+        if found != expected {
+            return Err(NetworkError::Observers { found, expected });
+        }
+        let mut rounds = self.rounds(goal);
+        let result = rounds.run_parallel(&mut self.nodes, &self.exchange, observers, threads);
+        self.settle(goal, rounds.into_clocks(), result)
+    }
+
+    fn rounds(&mut self, goal: Goal) -> Rounds {
+        Rounds::new(&mut self.nodes, self.clocks.clone(), &self.exchange, goal)
+    }
+
+    /// Brings everything to a state in which the network can be looked at.
+    fn settle(
+        &mut self,
+        goal: Goal,
+        clocks: Vec<Time>,
+        result: Result<(), (usize, SwitchError)>,
+    ) -> Result<(), NetworkError> {
+        self.clocks = clocks;
+        self.now = match goal.drain {
+            true => self.clocks.iter().copied().max().unwrap_or(self.now),
+            false => goal.until,
+        };
+        for (index, node) in self.nodes.iter_mut().enumerate() {
+            self.exchange.deliver(index, node);
+        }
+        result.map_err(|(index, source)| failed(&self.setup, index, source))
+    }
+
+    /// When something will happen without further input.
+    #[must_use]
+    pub fn next_time(&self) -> Option<Time> {
+        self.nodes.iter().map(Node::next_time).min().filter(|time| *time < Time::MAX)
+    }
+
+    /// Whether packets are inside, or frames on links or not yet taken, for which a run must wait.
+    #[must_use]
+    pub fn is_busy(&self) -> bool {
+        self.nodes.iter().any(Node::is_busy)
+    }
+
+    /// The time up to which the network has run; after [`Network::drain`] some switches may not have come so far.
+    #[must_use]
+    pub fn time(&self) -> Time {
+        self.now
+    }
+
+    /// How many switches there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether there is no switch.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// All switches' numbers.
+    pub fn ids(&self) -> impl Iterator<Item = SwitchId> + use<> {
+        (0..self.nodes.len() as u32).map(SwitchId)
+    }
+
+    /// All links' numbers.
+    pub fn links(&self) -> impl Iterator<Item = LinkId> + use<> {
+        (0..self.setup.links.len() as u32).map(LinkId)
+    }
+
+    /// The switch of this name.
+    #[must_use]
+    pub fn named(&self, name: &str) -> Option<SwitchId> {
+        self.ids().find(|id| self.setup(*id).is_some_and(|s| s.name == name))
+    }
+
+    /// A switch: its counters, registers, tables, queues.
+    #[must_use]
+    pub fn switch(&self, id: SwitchId) -> Option<&Switch<Engine>> {
+        self.nodes.get(id.0 as usize).map(|node| &node.switch)
+    }
+
+    /// How a switch was set up, with the speeds of its links.
+    #[must_use]
+    pub fn setup(&self, id: SwitchId) -> Option<&SwitchSetup> {
+        self.setup.switches.get(id.0 as usize)
+    }
+
+    /// How a link was set up.
+    #[must_use]
+    pub fn link(&self, id: LinkId) -> Option<&LinkSetup> {
+        self.setup.links.get(id.0 as usize)
+    }
+
+    /// What a link is called: its ends, such as `leaf0:8-spine1:0`.
+    #[must_use]
+    pub fn link_name(&self, id: LinkId) -> String {
+        name_of(&self.setup, id)
+    }
+
+    /// What a direction of a link has counted.
+    #[must_use]
+    pub fn way(&self, id: LinkId, way: Way) -> Option<WayTotals> {
+        let end = self.link(id)?.ends[way as usize].switch;
+        let mut outlets = self.nodes.get(end.0 as usize)?.outlets.iter();
+        outlets.find(|out| out.wire.link == id && out.wire.way == way).map(|out| out.wire.totals)
+    }
+
+    /// Everything counted so far, over all switches and links.
+    #[must_use]
+    pub fn totals(&self) -> NetworkTotals {
+        totals::sum(&self.nodes)
+    }
+
+    /// The shortest time in which anything at one switch acts on another, over all links.
+    #[must_use]
+    pub fn look_ahead(&self) -> Option<Duration> {
+        let wires = self.nodes.iter().flat_map(|node| &node.outlets);
+        wires.map(|out| out.wire.delay + out.wire.lead).min()
+    }
+}
+
+fn wire_mut<'n>(nodes: &'n mut [Node], setup: &NetworkSetup, link: LinkId, way: Way) -> Option<&'n mut Wire> {
+    let end = setup.links.get(link.0 as usize)?.ends[way as usize];
+    let mut outlets = nodes.get_mut(end.switch.0 as usize)?.outlets.iter_mut();
+    outlets.find(|out| out.wire.link == link && out.wire.way == way).map(|out| &mut out.wire)
+}
+
+fn failed(setup: &NetworkSetup, index: usize, source: SwitchError) -> NetworkError {
+    let name = setup.switches.get(index).map_or(String::new(), |s| s.name.clone());
+    NetworkError::Switch { name, source }
+}
+
+fn no_port(switch: &SwitchSetup, what: String) -> NetworkError {
+    let last = switch.ports.front_ports().len().saturating_sub(1);
+    NetworkError::NoPort { name: switch.name.clone(), what, last }
+}
+
+fn name_of(setup: &NetworkSetup, id: LinkId) -> String {
+    let end = |end: &End| {
+        let name = setup.switches.get(end.switch.0 as usize).map_or("?", |s| s.name.as_str());
+        format!("{name}:{}", end.port)
+    };
+    setup
+        .links
+        .get(id.0 as usize)
+        .map_or(String::new(), |l| format!("{}-{}", end(&l.ends[0]), end(&l.ends[1])))
+}
+
+fn build(setup: &SwitchSetup) -> Result<Switch<Engine>, NetworkError> {
+    let name = || setup.name.clone();
+    if setup.config.mode == Mode::Functional {
+        return Err(NetworkError::Functional { name: name() });
+    }
+    let (program, placement) = (&setup.placed.program, &setup.placed.placement);
+    let engine = Engine::new(program, placement, &setup.control);
+    let engine = engine.map_err(|source| NetworkError::Lower { name: name(), source })?;
+    let control = setup.control.clone();
+    Switch::new(program, placement, &setup.ports, control, engine, setup.config.clone())
+        .map_err(|source| NetworkError::Switch { name: name(), source })
+}
+
+/// The dev_ports of all links' ends; sets the speeds of their ports.
+fn resolve(setup: &mut NetworkSetup) -> Result<Vec<[DevPort; 2]>, NetworkError> {
+    for (i, switch) in setup.switches.iter().enumerate() {
+        if setup.switches[..i].iter().any(|other| other.name == switch.name) {
+            return Err(NetworkError::SameName { name: switch.name.clone() });
+        }
+    }
+    let mut taken: BTreeSet<End> = BTreeSet::new();
+    let mut all = Vec::with_capacity(setup.links.len());
+    for number in 0..setup.links.len() {
+        let id = LinkId(number as u32);
+        let (ends, rate) = (setup.links[number].ends, setup.links[number].rate);
+        let [a, b] = ends.map(|end| {
+            let (port, speed) = port_of(setup, end)?;
+            if taken.insert(end) {
+                return Ok((port, speed));
+            }
+            let name = setup.switches[end.switch.0 as usize].name.clone();
+            Err(NetworkError::Taken { link: name_of(setup, id), name, port: end.port })
+        });
+        let ((a, first), (b, second)) = (a?, b?);
+        let ports = [a, b];
+        match rate {
+            Some(rate) => {
+                for (end, port) in ends.into_iter().zip(ports) {
+                    let config = &mut setup.switches[end.switch.0 as usize].config;
+                    config.port_speeds.push((port.number(), rate));
+                }
+            }
+            None if first != second => {
+                return Err(NetworkError::Rates { link: name_of(setup, id), first, second });
+            }
+            None => {}
+        }
+        all.push(ports);
+    }
+    Ok(all)
+}
+
+/// The dev_port of an end, and the speed that its switch gives it.
+fn port_of(setup: &NetworkSetup, end: End) -> Result<(DevPort, BitRate), NetworkError> {
+    let missing = NetworkError::NoSwitch { found: end.switch, count: setup.switches.len() };
+    let switch = setup.switches.get(end.switch.0 as usize).ok_or(missing)?;
+    let port = switch.ports.front(end.port);
+    let port = port.ok_or_else(|| no_port(switch, format!("front-panel port {}", end.port)))?;
+    let mut slower = switch.config.port_speeds.iter().rev();
+    let slower = slower.find(|(dev, _)| *dev == port.dev_port.number());
+    Ok((port.dev_port, slower.map_or(port.speed, |(_, speed)| *speed)))
+}

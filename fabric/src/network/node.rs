@@ -1,0 +1,286 @@
+//! One switch in its place: lanes of frames to its ports, wires away from them. What may not live here: when it runs.
+
+use super::lane::Lane;
+use super::link::Wire;
+use super::observe::{Entered, LinkFrame, Observer};
+use super::{LinkId, SwitchId, Way};
+use sluice_asic::mac::{MIN_FRAME, wire_bytes};
+use sluice_asic::port::DevPort;
+use sluice_asic::units::{Bytes, Duration, Time};
+use sluice_pipeline::engine::Engine;
+use sluice_pipeline::switch::{
+    Digest, GhostEvent, IdleEntry, Left, Lost, PassEvent, QueueEvent, RxFrame, Sink, Switch, SwitchError,
+};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Frames given to a switch before it runs up to them.
+const STRIDE: u32 = 64;
+
+/// No wire leaves the port.
+const EDGE: u16 = u16::MAX;
+
+/// A port that frames come to.
+#[derive(Debug)]
+pub(super) struct Inlet {
+    pub(super) port: DevPort,
+    /// The link's direction, and its number among all wires.
+    pub(super) from: Option<(LinkId, Way, usize)>,
+    pub(super) frames: Lane,
+    /// Frames that the switch has taken.
+    pub(super) taken: u64,
+    /// The last frame's first bit, of what has been injected.
+    pub(super) last: Time,
+}
+
+/// A wire away from a port, and the frames that it has not handed over.
+#[derive(Debug)]
+pub(super) struct Outlet {
+    /// Number among all wires.
+    pub(super) number: usize,
+    pub(super) wire: Wire,
+    pub(super) frames: Lane,
+}
+
+/// A switch with what leads to it and away from it.
+pub(super) struct Node {
+    pub(super) id: SwitchId,
+    pub(super) switch: Switch<Engine>,
+    pub(super) lead: Duration,
+    pub(super) inlets: Vec<Inlet>,
+    pub(super) outlets: Vec<Outlet>,
+    /// By dev_port: numbers of inlets and outlets.
+    pub(super) inlet_of: Vec<u16>,
+    outlet_of: Vec<u16>,
+    /// First frames of the inlets that have some.
+    heads: BinaryHeap<Reverse<(Time, u16)>>,
+    /// When the first frame sent in this round is at its far end, and may act there.
+    sent: Time,
+    /// Frames that left the network, and their bytes.
+    pub(super) delivered: u64,
+    pub(super) delivered_bytes: u64,
+}
+
+impl Node {
+    pub(super) fn new(id: SwitchId, switch: Switch<Engine>) -> Node {
+        let ports = usize::from(DevPort::COUNT);
+        Node {
+            id,
+            lead: switch.reception_lead(),
+            switch,
+            inlets: Vec::new(),
+            outlets: Vec::new(),
+            inlet_of: vec![EDGE; ports],
+            outlet_of: vec![EDGE; ports],
+            heads: BinaryHeap::new(),
+            sent: Time::MAX,
+            delivered: 0,
+            delivered_bytes: 0,
+        }
+    }
+
+    /// Adds a way to a port and returns its number.
+    pub(super) fn add_inlet(&mut self, port: DevPort, from: Option<(LinkId, Way, usize)>) -> usize {
+        let number = self.inlets.len();
+        self.inlets.push(Inlet { port, from, frames: Lane::default(), taken: 0, last: Time::ORIGIN });
+        if let Some(slot) = self.inlet_of.get_mut(usize::from(port.number())) {
+            *slot = number as u16;
+        }
+        number
+    }
+
+    pub(super) fn add_outlet(&mut self, port: DevPort, number: usize, wire: Wire) {
+        if let Some(slot) = self.outlet_of.get_mut(usize::from(port.number())) {
+            *slot = self.outlets.len() as u16;
+        }
+        self.outlets.push(Outlet { number, wire, frames: Lane::default() });
+    }
+
+    /// The inlet of a port, if there is one.
+    pub(super) fn inlet(&self, port: DevPort) -> Option<usize> {
+        let number = self.inlet_of.get(usize::from(port.number())).copied().unwrap_or(EDGE);
+        (number != EDGE).then_some(usize::from(number))
+    }
+
+    /// Adds a frame to an inlet.
+    pub(super) fn put(&mut self, inlet: usize, time: Time, tag: u64, orig_len: u32, bytes: &[u8]) {
+        let Some(at) = self.inlets.get_mut(inlet) else { return };
+        if at.frames.is_empty() {
+            self.heads.push(Reverse((time, inlet as u16)));
+        }
+        at.frames.push(time, tag, orig_len, [bytes, &[], &[]]);
+    }
+
+    /// Takes the frames that came by a wire.
+    pub(super) fn pull(&mut self, inlet: usize, from: &mut Lane) {
+        let Some(at) = self.inlets.get_mut(inlet) else { return };
+        if at.frames.is_empty()
+            && let Some(time) = from.next_time()
+        {
+            self.heads.push(Reverse((time, inlet as u16)));
+        }
+        at.frames.take(from);
+    }
+
+    /// Before when nothing happens here.
+    pub(super) fn next_time(&self) -> Time {
+        let frame = self.heads.peek().map_or(Time::MAX, |Reverse((time, _))| *time + self.lead);
+        self.switch.next_time().unwrap_or(Time::MAX).min(frame)
+    }
+
+    /// When the first of the frames sent since this was asked last may act at its far end.
+    pub(super) fn take_sent(&mut self) -> Time {
+        std::mem::replace(&mut self.sent, Time::MAX)
+    }
+
+    /// Packets or frames are here for which a run must wait.
+    pub(super) fn is_busy(&self) -> bool {
+        self.switch.is_busy() || !self.heads.is_empty()
+    }
+
+    /// Frames waiting that came by links, and frames waiting that were injected.
+    pub(super) fn waiting(&self) -> (u64, u64) {
+        let of = |linked: bool| {
+            let some = self.inlets.iter().filter(|inlet| inlet.from.is_some() == linked);
+            some.map(|inlet| inlet.frames.len() as u64).sum()
+        };
+        (of(true), of(false))
+    }
+
+    /// Runs up to and including `until`: no frame that is not here acts before that.
+    pub(super) fn run(&mut self, until: Time, observer: &mut impl Observer) -> Result<(), SwitchError> {
+        let mut given = 0;
+        // Those that cannot act by then are for the next time: so it does not matter whether they are here already.
+        let acts = |head: &Reverse<(Time, u16)>, lead: Duration| head.0.0 + lead <= until;
+        while let Some(Reverse((time, number))) = self.heads.peek().copied().filter(|h| acts(h, self.lead)) {
+            if given == STRIDE {
+                // Frames that are not given yet come at this time or later.
+                given = 0;
+                self.advance(time.saturating_sub(Duration::from_ps(1)), observer)?;
+            }
+            given += 1;
+            self.receive(time, number, observer)?;
+        }
+        self.advance(until, observer)
+    }
+
+    /// Gives the first frame of an inlet to the switch.
+    fn receive(&mut self, time: Time, number: u16, observer: &mut impl Observer) -> Result<(), SwitchError> {
+        self.heads.pop();
+        let Some(inlet) = self.inlets.get_mut(usize::from(number)) else { return Ok(()) };
+        let (port, link) = (inlet.port, inlet.from.map(|(link, way, _)| (link, way)));
+        let (switch, id) = (&mut self.switch, self.id);
+        let given = inlet.frames.pop(|frame, bytes| {
+            let rx = RxFrame { bytes, orig_len: frame.orig_len, tag: frame.tag };
+            let waited = switch.rx(port, time, rx)?;
+            let (tag, port, bytes_long) = (frame.tag, port.number(), frame.orig_len);
+            let entered = Entered { tag, port, time: time + waited, waited, bytes: bytes_long, link };
+            observer.entered(id, &entered, bytes);
+            Ok(())
+        });
+        inlet.taken += 1;
+        if let Some(next) = inlet.frames.next_time() {
+            self.heads.push(Reverse((next, number)));
+        }
+        given.unwrap_or(Ok(()))
+    }
+
+    fn advance(&mut self, until: Time, observer: &mut impl Observer) -> Result<(), SwitchError> {
+        let mut sink = NodeSink {
+            id: self.id,
+            outlets: &mut self.outlets,
+            outlet_of: &self.outlet_of,
+            sent: &mut self.sent,
+            delivered: &mut self.delivered,
+            delivered_bytes: &mut self.delivered_bytes,
+            observer,
+        };
+        self.switch.advance(until, &mut sink)
+    }
+}
+
+/// Puts what leaves a switch on wires, or out of the network.
+struct NodeSink<'a, O> {
+    id: SwitchId,
+    outlets: &'a mut [Outlet],
+    outlet_of: &'a [u16],
+    sent: &'a mut Time,
+    delivered: &'a mut u64,
+    delivered_bytes: &'a mut u64,
+    observer: &'a mut O,
+}
+
+impl<O: Observer> NodeSink<'_, O> {
+    /// Whether the frame left by a link; then it is on its way.
+    fn on_wire(&mut self, left: &Left, mac: bool, head: &[u8], tail: &[u8]) -> bool {
+        let number = self.outlet_of.get(usize::from(left.egress_port)).copied().unwrap_or(EDGE);
+        let Some(out) = self.outlets.get_mut(usize::from(number)) else {
+            *self.delivered += 1;
+            *self.delivered_bytes += u64::from(left.bytes);
+            return false;
+        };
+        let wire = &mut out.wire;
+        let fate = wire.judge(left.first_bit, left.last_bit);
+        wire.totals.frames += 1;
+        wire.totals.bytes += u64::from(left.bytes);
+        wire.totals.wire_bytes += wire_bytes(Bytes(u64::from(left.bytes))).get();
+        if let Ok(arrival) = fate {
+            let captured = head.len() + tail.len();
+            let shortest = MIN_FRAME.get() as usize;
+            // What was cut off a capture is not padding.
+            let pad = if captured == left.bytes as usize { shortest.saturating_sub(captured) } else { 0 };
+            let padding = ZEROS.get(..pad).unwrap_or_default();
+            let orig_len = left.bytes.max(shortest as u32);
+            out.frames.push(arrival, left.tag, orig_len, [head, tail, padding]);
+            *self.sent = (*self.sent).min(arrival + wire.lead);
+        }
+        let frame = LinkFrame { link: wire.link, way: wire.way, left: *left, mac, fate };
+        self.observer.on_link(self.id, &frame, head, tail);
+        true
+    }
+}
+
+/// Padding of short frames.
+const ZEROS: [u8; 64] = [0; 64];
+
+impl<O: Observer> Sink for NodeSink<'_, O> {
+    fn sent(&mut self, packet: &Left, head: &[u8], tail: &[u8]) {
+        if !self.on_wire(packet, false, head, tail) {
+            self.observer.delivered(self.id, packet, head, tail);
+        }
+    }
+
+    fn mac_sent(&mut self, packet: &Left, frame: &[u8]) {
+        if !self.on_wire(packet, true, frame, &[]) {
+            self.observer.mac_sent(self.id, packet, frame);
+        }
+    }
+
+    fn lost(&mut self, packet: &Lost, head: &[u8], tail: &[u8]) {
+        self.observer.lost(self.id, packet, head, tail);
+    }
+
+    fn pass(&mut self, event: &PassEvent) {
+        self.observer.pass(self.id, event);
+    }
+
+    fn digest(&mut self, digest: &Digest, data: &[u8]) {
+        self.observer.digest(self.id, digest, data);
+    }
+
+    fn idle(&mut self, entry: &IdleEntry) {
+        self.observer.idle(self.id, entry);
+    }
+
+    fn ghost(&mut self, event: &GhostEvent) {
+        self.observer.ghost(self.id, event);
+    }
+
+    fn enqueued(&mut self, event: &QueueEvent) {
+        self.observer.enqueued(self.id, event);
+    }
+
+    fn dequeued(&mut self, event: &QueueEvent) {
+        self.observer.dequeued(self.id, event);
+    }
+}

@@ -1,0 +1,294 @@
+//! Which switches may run how far, in rounds, on one thread or several. What may not live here: what a switch does.
+//!
+//! *Look-ahead.* Whatever a switch that has run up to `c` sends from then on has its first bit on the wire after `c`;
+//! it is at the far end the link's delay later, and acts there after the receiving MAC's latency at the earliest. So
+//! a switch may run up to the least of these over the links to it. Nothing at all happens anywhere before the first
+//! event of the network: where there is nothing to do, time jumps.
+//!
+//! *Rounds.* Horizons are computed from the clocks at the beginning of a round; frames sent in a round are taken in
+//! the next one. What a switch sees therefore depends neither on the order in which the switches of a round run nor on
+//! threads, and frames of several links that act at one time are put in order by the switch: (time, device, class,
+//! port, sequence).
+
+use super::lane::Lane;
+use super::node::Node;
+use super::observe::Observer;
+use sluice_asic::units::{Duration, Time};
+use sluice_pipeline::switch::SwitchError;
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Barrier, Mutex, MutexGuard, PoisonError, RwLock};
+
+/// What switches leave for each other and for whoever plans the next round.
+#[derive(Debug, Default)]
+pub(super) struct Exchange {
+    /// Frames handed over, by wire.
+    lanes: Vec<Mutex<Lane>>,
+    /// By switch: frames have been handed over to it.
+    mail: Vec<AtomicBool>,
+    /// By switch: before when nothing happens there by itself; when the first frame that it sent in this round acts.
+    next: Vec<AtomicU64>,
+    sent: Vec<AtomicU64>,
+    busy: Vec<AtomicBool>,
+}
+
+impl Exchange {
+    pub(super) fn new(nodes: usize, wires: usize) -> Exchange {
+        let times = || (0..nodes).map(|_| AtomicU64::new(u64::MAX)).collect();
+        let flags = || (0..nodes).map(|_| AtomicBool::new(false)).collect();
+        Exchange {
+            lanes: (0..wires).map(|_| Mutex::default()).collect(),
+            mail: flags(),
+            next: times(),
+            sent: times(),
+            busy: flags(),
+        }
+    }
+
+    /// Notes how things are at a switch.
+    fn note(&self, index: usize, node: &mut Node) {
+        self.next[index].store(node.next_time().as_ps(), Ordering::Relaxed);
+        self.busy[index].store(node.is_busy(), Ordering::Relaxed);
+        self.sent[index].fetch_min(node.take_sent().as_ps(), Ordering::Relaxed);
+    }
+
+    /// Hands a switch what was left for it.
+    pub(super) fn deliver(&self, index: usize, node: &mut Node) {
+        if !self.mail[index].swap(false, Ordering::Acquire) {
+            return;
+        }
+        for number in 0..node.inlets.len() {
+            if let Some((.., wire)) = node.inlets[number].from {
+                node.pull(number, &mut lock(&self.lanes[wire]));
+            }
+        }
+    }
+
+    /// Leaves what a switch sent for its neighbours.
+    fn collect(&self, node: &mut Node) {
+        for out in node.outlets.iter_mut().filter(|out| !out.frames.is_empty()) {
+            lock(&self.lanes[out.number]).take(&mut out.frames);
+            self.mail[out.wire.to].store(true, Ordering::Release);
+        }
+    }
+
+    fn run(
+        &self,
+        index: usize,
+        node: &mut Node,
+        until: Time,
+        observer: &mut impl Observer,
+    ) -> Result<(), SwitchError> {
+        self.deliver(index, node);
+        let result = node.run(until, observer);
+        self.collect(node);
+        self.note(index, node);
+        result
+    }
+}
+
+/// A panic elsewhere is that thread's to report.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// How far to go.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Goal {
+    /// Up to and including this time.
+    pub(super) until: Time,
+    /// No further than until nothing but timers is left.
+    pub(super) drain: bool,
+}
+
+/// The rounds of a run.
+pub(super) struct Rounds {
+    goal: Goal,
+    /// How far each switch has run.
+    clocks: Vec<Time>,
+    /// For each switch: neighbours that send to it, and how much further than they it may run.
+    leads: Vec<Vec<(usize, Duration)>>,
+    linked: bool,
+    horizons: Vec<Time>,
+    /// Switches with something to do in this round.
+    active: Vec<usize>,
+    first: bool,
+    done: bool,
+}
+
+impl Rounds {
+    pub(super) fn new(nodes: &mut [Node], clocks: Vec<Time>, exchange: &Exchange, goal: Goal) -> Rounds {
+        let mut leads: Vec<Vec<(usize, Duration)>> = vec![Vec::new(); nodes.len()];
+        for (from, node) in nodes.iter_mut().enumerate() {
+            exchange.note(from, node);
+            for out in &node.outlets {
+                let lead = out.wire.delay + out.wire.lead;
+                match leads[out.wire.to].iter_mut().find(|(known, _)| *known == from) {
+                    Some((_, known)) => *known = lead.min(*known),
+                    None => leads[out.wire.to].push((from, lead)),
+                }
+            }
+        }
+        let linked = leads.iter().any(|l| !l.is_empty());
+        let horizons = clocks.clone();
+        Rounds { goal, clocks, leads, linked, horizons, active: Vec::new(), first: true, done: false }
+    }
+
+    /// Plans the next round; false if there is none.
+    fn plan(&mut self, exchange: &Exchange) -> bool {
+        let until = self.goal.until;
+        loop {
+            let times = |list: &[AtomicU64]| list.iter().map(|t| t.load(Ordering::Relaxed)).min();
+            let sent = times(&exchange.sent).unwrap_or(u64::MAX);
+            let busy = sent < u64::MAX || exchange.busy.iter().any(|b| b.load(Ordering::Relaxed));
+            let begun = !std::mem::take(&mut self.first);
+            let next = Time::from_ps(times(&exchange.next).unwrap_or(u64::MAX).min(sent));
+            // A run to its end stops with the last packet: what happens by itself after that is not waited for.
+            let over = self.goal.drain && (!busy || next > until);
+            if over || begun && self.clocks.iter().all(|clock| *clock >= until) {
+                return false;
+            }
+            exchange.sent.iter().for_each(|t| t.store(u64::MAX, Ordering::Relaxed));
+            let limit = if self.goal.drain && !self.linked { until.min(next) } else { until };
+            let moment = Duration::from_ps(1);
+            self.active.clear();
+            for (to, leads) in self.leads.iter().enumerate() {
+                let far = |(from, lead): &(usize, Duration)| {
+                    (self.clocks[*from] + moment).max(next).saturating_sub(moment) + *lead
+                };
+                let horizon = leads.iter().map(far).min().unwrap_or(Time::MAX).min(limit);
+                self.horizons[to] = horizon;
+                let due = exchange.next[to].load(Ordering::Relaxed) <= horizon.as_ps();
+                if due || exchange.mail[to].load(Ordering::Acquire) {
+                    self.active.push(to);
+                }
+            }
+            self.clocks.copy_from_slice(&self.horizons);
+            if !self.active.is_empty() {
+                return true;
+            }
+        }
+    }
+
+    /// How far each switch has run.
+    pub(super) fn into_clocks(self) -> Vec<Time> {
+        self.clocks
+    }
+
+    /// Runs all rounds on this thread; one observer sees all.
+    ///
+    /// # Errors
+    /// With the first switch that fails.
+    pub(super) fn run(
+        &mut self,
+        nodes: &mut [Node],
+        exchange: &Exchange,
+        observer: &mut impl Observer,
+    ) -> Result<(), (usize, SwitchError)> {
+        while self.plan(exchange) {
+            for &index in &self.active {
+                let horizon = self.horizons[index];
+                exchange.run(index, &mut nodes[index], horizon, observer).map_err(|e| (index, e))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The same on several threads, each switch with an observer of its own.
+    ///
+    /// # Errors
+    /// With the first switch of the round that fails.
+    pub(super) fn run_parallel<O: Observer + Send>(
+        &mut self,
+        nodes: &mut [Node],
+        exchange: &Exchange,
+        observers: &mut [O],
+        threads: usize,
+    ) -> Result<(), (usize, SwitchError)> {
+        let pairs = nodes.iter_mut().zip(observers);
+        let team = Team {
+            exchange,
+            slots: pairs.map(|(node, observer)| Mutex::new((node, observer))).collect(),
+            rounds: RwLock::new(self),
+            cursor: AtomicUsize::new(0),
+            barrier: Barrier::new(threads.max(1)),
+            failed: Mutex::new(None),
+            panicked: Mutex::new(None),
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..threads {
+                scope.spawn(|| team.work(false));
+            }
+            team.work(true);
+        });
+        if let Some(panic) = lock(&team.panicked).take() {
+            resume_unwind(panic);
+        }
+        let failed = lock(&team.failed).take();
+        failed.map_or(Ok(()), Err)
+    }
+}
+
+/// Threads on the rounds of one run.
+struct Team<'a, O> {
+    exchange: &'a Exchange,
+    slots: Vec<Mutex<(&'a mut Node, &'a mut O)>>,
+    rounds: RwLock<&'a mut Rounds>,
+    /// The next of the round's switches to be taken.
+    cursor: AtomicUsize,
+    barrier: Barrier,
+    failed: Mutex<Option<(usize, SwitchError)>>,
+    panicked: Mutex<Option<Box<dyn Any + Send>>>,
+}
+
+impl<O: Observer + Send> Team<'_, O> {
+    fn work(&self, leader: bool) {
+        loop {
+            self.barrier.wait();
+            if leader {
+                self.prepare();
+            }
+            self.barrier.wait();
+            let rounds = self.rounds.read().unwrap_or_else(PoisonError::into_inner);
+            if rounds.done {
+                return;
+            }
+            while let Some(&index) = rounds.active.get(self.cursor.fetch_add(1, Ordering::Relaxed)) {
+                self.run(index, rounds.horizons[index]);
+            }
+        }
+    }
+
+    /// Plans the next round with work for more than one thread; runs those before it.
+    fn prepare(&self) {
+        let mut rounds = self.rounds.write().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            let stopped = lock(&self.failed).is_some() || lock(&self.panicked).is_some();
+            rounds.done = stopped || !rounds.plan(self.exchange);
+            match rounds.active.as_slice() {
+                [index] if !rounds.done => self.run(*index, rounds.horizons[*index]),
+                _ => break,
+            }
+        }
+        self.cursor.store(0, Ordering::Relaxed);
+    }
+
+    /// Runs a switch. A panic must not leave the other threads waiting: it goes on when all have stopped.
+    fn run(&self, index: usize, until: Time) {
+        let run = || {
+            let (node, observer) = &mut *lock(&self.slots[index]);
+            self.exchange.run(index, node, until, *observer)
+        };
+        match catch_unwind(AssertUnwindSafe(run)) {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => {
+                let mut failed = lock(&self.failed);
+                if failed.as_ref().is_none_or(|(known, _)| index < *known) {
+                    *failed = Some((index, error));
+                }
+            }
+            Err(panic) => *lock(&self.panicked) = Some(panic),
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! What a network counts, and that it adds up. What may not live here: what one switch or one link counts.
+
+use super::LinkDrop;
+use super::node::Node;
+
+/// Counters over all switches and links.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NetworkTotals {
+    /// Frames that came in from outside.
+    pub entered: u64,
+    /// Packets made inside switches.
+    pub created: u64,
+    /// Frames that left by ports without a link, and their bytes without FCS before padding.
+    pub delivered: u64,
+    /// See `delivered`.
+    pub delivered_bytes: u64,
+    /// Packets lost in switches.
+    pub dropped: u64,
+    /// Frames lost on links, by [`LinkDrop`].
+    pub link_drops: [u64; LinkDrop::TABLE.len()],
+    /// Packets consumed on purpose.
+    pub absorbed: u64,
+    /// Packets inside switches.
+    pub held: u64,
+    /// Frames on links.
+    pub on_links: u64,
+    /// Frames put on links: each is a hop from switch to switch.
+    pub hops: u64,
+    /// Frames injected that have not come in yet; they count nowhere else.
+    pub waiting: u64,
+}
+
+impl NetworkTotals {
+    /// All frames lost on links.
+    #[must_use]
+    pub fn lost_on_links(&self) -> u64 {
+        self.link_drops.iter().sum()
+    }
+
+    /// `entered + created = delivered + dropped + lost on links + absorbed + held + on links`.
+    #[must_use]
+    pub fn is_conserved(&self) -> bool {
+        let ended = self.delivered + self.dropped + self.lost_on_links() + self.absorbed;
+        self.entered + self.created == ended + self.held + self.on_links
+    }
+}
+
+pub(super) fn sum(nodes: &[Node]) -> NetworkTotals {
+    let mut sum = NetworkTotals::default();
+    for node in nodes {
+        let t = node.switch.totals();
+        let by_links: u64 = node.inlets.iter().filter(|i| i.from.is_some()).map(|i| i.taken).sum();
+        sum.entered += t.received - by_links;
+        sum.created += t.created;
+        sum.delivered += node.delivered;
+        sum.delivered_bytes += node.delivered_bytes;
+        sum.dropped += t.dropped;
+        sum.absorbed += t.absorbed;
+        sum.held += node.switch.held().total();
+        let (on_links, waiting) = node.waiting();
+        sum.on_links += on_links;
+        sum.waiting += waiting;
+        for out in &node.outlets {
+            sum.hops += out.wire.totals.frames;
+            for (all, one) in sum.link_drops.iter_mut().zip(out.wire.totals.dropped) {
+                *all += one;
+            }
+        }
+    }
+    sum
+}

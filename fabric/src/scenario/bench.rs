@@ -1,0 +1,321 @@
+//! A device under test: the emulated switch with senders at its ports and a collector behind it, in virtual time.
+//!
+//! Trains of frames are merged by time; a sender that obeys PFC hears what its port sends over its cable. The device is
+//! never ahead of a sender by more than what its pauses take to act. What may not live here: files, names, assertions.
+
+use super::forward::{Forwarder, NoSwitch};
+use super::frames::Target;
+use super::seen::Seen;
+use sluice_asic::port::{DevPort, FrontPort, PortMap};
+use sluice_asic::tm::buffer::{Buffer, BufferConfig};
+use sluice_asic::tm::pfc::PfcConfig;
+use sluice_asic::tm::source::PfcSource;
+use sluice_asic::units::{Bytes, Duration, Length, Time};
+use sluice_pipeline::control::{ControlOp, MulticastNode};
+use sluice_pipeline::engine::Engine;
+use sluice_pipeline::switch::{FlowView, RxFrame, Switch, SwitchConfig};
+use std::collections::BTreeMap;
+
+/// By then a packet is in its queue or lost: longer than the way from the wire to the queue at any speed.
+const SETTLE: Duration = Duration::from_micros(5);
+/// Time between packets that are sent singly.
+const SINGLE: Duration = Duration::from_micros(2);
+/// Most frames that are given to the device before it runs.
+const AHEAD: u32 = 64;
+
+/// A train under way.
+#[derive(Clone, Debug)]
+pub(super) struct Active {
+    pub(super) port: u16,
+    pub(super) frame: Vec<u8>,
+    /// Frames to go.
+    pub(super) left: u64,
+    /// When the next one would like to go.
+    pub(super) next: Time,
+    pub(super) gap: Option<Duration>,
+    /// None goes from here on.
+    pub(super) end: Time,
+    pub(super) priority: u8,
+    pub(super) damaged: bool,
+    pub(super) sent: u64,
+}
+
+/// What a flood found: packets of each group, from 1.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Flooded {
+    pub(super) first_xoff: u64,
+    pub(super) xoff: u64,
+    pub(super) drop: u64,
+}
+
+/// A device with its surroundings.
+pub(super) struct Bench {
+    pub(super) switch: Switch<Engine>,
+    pub(super) config: BufferConfig,
+    pub(super) ports: PortMap,
+    pub(super) seen: Seen,
+    pub(super) flooded: Flooded,
+    pub(super) now: Time,
+    /// Since when leaving packets are counted.
+    pub(super) mark: Time,
+    lines: BTreeMap<u16, PfcSource>,
+    trains: Vec<Active>,
+    groups: BTreeMap<Vec<u16>, u16>,
+    tags: u64,
+    ahead: u32,
+}
+
+impl Bench {
+    pub(super) fn new(world: &Forwarder, ports: PortMap, config: SwitchConfig) -> Result<Bench, NoSwitch> {
+        let switch = world.switch(&ports, config)?;
+        let resolved = switch.flow(Time::ORIGIN).map(|view| view.config.clone());
+        let config = resolved.ok_or_else(|| NoSwitch::Other("the device has no shared buffer".to_owned()))?;
+        Ok(Bench {
+            switch,
+            config,
+            ports,
+            seen: Seen::default(),
+            flooded: Flooded::default(),
+            now: Time::ORIGIN,
+            mark: Time::ORIGIN,
+            lines: BTreeMap::new(),
+            trains: Vec::new(),
+            groups: BTreeMap::new(),
+            tags: 0,
+            ahead: 0,
+        })
+    }
+
+    /// The dev_port of a front-panel port.
+    pub(super) fn dev(&self, front: i128) -> Result<DevPort, String> {
+        let port = u16::try_from(front).ok().and_then(|n| self.ports.front(FrontPort(n)));
+        let last = self.ports.front_ports().len().saturating_sub(1);
+        port.map(|p| p.dev_port).ok_or_else(|| format!("port {front}; ports are 0 to {last}"))
+    }
+
+    /// The shared buffer.
+    pub(super) fn buffer(&self) -> Result<&Buffer, String> {
+        self.switch.buffer().ok_or_else(|| "the device has no shared buffer".to_owned())
+    }
+
+    /// Flow control as it is now.
+    pub(super) fn view(&self) -> Result<FlowView<'_>, String> {
+        self.switch.flow(self.now).ok_or_else(|| "the device has no shared buffer".to_owned())
+    }
+
+    /// Where packets to these ports go: one by itself, several by a multicast group of their own.
+    pub(super) fn target(&mut self, to: &[u16]) -> Result<Target, String> {
+        let ports: Vec<u16> =
+            to.iter().map(|p| self.dev(i128::from(*p)).map(DevPort::number)).collect::<Result<_, _>>()?;
+        if let [port] = ports[..] {
+            return Ok(Target::Port(port));
+        }
+        if let Some(group) = self.groups.get(&ports) {
+            return Ok(Target::Group(*group));
+        }
+        let id = self.groups.len() as u16 + 1;
+        let node = MulticastNode { rid: id, ports: ports.clone(), ..MulticastNode::default() };
+        let op = ControlOp::SetMulticastGroup { id, nodes: vec![node] };
+        self.switch.control(self.now, op).map_err(|e| e.to_string())?;
+        self.groups.insert(ports, id);
+        Ok(Target::Group(id))
+    }
+
+    /// Puts a sender at the end of a cable at a port; the one that is there stays if none is asked for.
+    pub(super) fn attach(
+        &mut self,
+        front: u16,
+        wanted: Option<(Length, PfcConfig, bool)>,
+    ) -> Result<(), String> {
+        self.dev(front.into())?;
+        let rate = self.ports.speed();
+        match wanted {
+            Some((cable, config, obeys)) => {
+                let honoured = if obeys { 0xff } else { 0 };
+                self.lines.insert(front, PfcSource::new(rate, cable, &config, honoured));
+            }
+            None => {
+                let plain = || PfcSource::new(rate, Length::default(), &PfcConfig::default(), 0);
+                self.lines.entry(front).or_insert_with(plain);
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins a train.
+    pub(super) fn begin(&mut self, train: Active) {
+        self.trains.push(train);
+    }
+
+    /// Whether trains are under way.
+    pub(super) fn is_sending(&self) -> bool {
+        self.trains.iter().any(|t| t.left > 0 && t.next < t.end)
+    }
+
+    /// Sends until the trains that have an end are over, then waits until all is in its queues.
+    pub(super) fn send_all(&mut self) -> Result<(), String> {
+        if let Some(train) = self.trains.iter().find(|t| t.left == u64::MAX && t.end == Time::MAX) {
+            return Err(format!("a train at port {} never ends; give it `count` or `lasts`", train.port));
+        }
+        self.send_until(Time::MAX)?;
+        let delay = self.lines.values().map(PfcSource::delay).max().unwrap_or_default();
+        self.run_until(self.now + delay + SETTLE)
+    }
+
+    /// Lets a time go by.
+    pub(super) fn wait(&mut self, time: Duration) -> Result<(), String> {
+        let until = self.now + time;
+        self.send_until(until)?;
+        self.run_until(until)
+    }
+
+    /// Lets time go by until nothing is inside.
+    pub(super) fn drain(&mut self, most: Duration) -> Result<(), String> {
+        let end = self.now + most;
+        while self.is_sending() && self.now < end {
+            self.wait(SETTLE.min(end.saturating_since(self.now)))?;
+        }
+        while self.switch.held().total() > 0 {
+            let Some(next) = self.switch.next_time().filter(|t| *t <= end) else { break };
+            self.run_until(next)?;
+        }
+        Ok(())
+    }
+
+    /// The train that sends next, and when.
+    fn next_train(&self) -> Option<(Time, usize)> {
+        let candidate = |(i, train): (usize, &Active)| {
+            let line = self.lines.get(&train.port)?;
+            let free = train.next.max(line.free_at()).max(self.now);
+            let paused = line.paused() >> train.priority & 1 != 0;
+            let at = if paused { free.max(line.next_time()?) } else { free };
+            (train.left > 0 && at < train.end).then_some((at, train.sent, i))
+        };
+        self.trains.iter().enumerate().filter_map(candidate).min().map(|(at, _, i)| (at, i))
+    }
+
+    fn send_until(&mut self, until: Time) -> Result<(), String> {
+        while let Some((at, i)) = self.next_train() {
+            if at > until {
+                return Ok(());
+            }
+            let obeying = self.lines.values().any(PfcSource::obeys);
+            if obeying || self.ahead >= AHEAD {
+                self.run_until(at)?;
+            }
+            self.now = self.now.max(at);
+            let Some(train) = self.trains.get_mut(i) else { return Ok(()) };
+            let Some(line) = self.lines.get_mut(&train.port) else { return Ok(()) };
+            line.advance(at);
+            if line.may_send(at, train.priority) {
+                let len = Bytes(train.frame.len() as u64);
+                let first_bit = line.send(at, len).first_bit;
+                train.left = if train.left == u64::MAX { u64::MAX } else { train.left - 1 };
+                train.sent += 1;
+                train.next = train.gap.map_or(at, |gap| train.next + gap);
+                let port = self.ports.front(FrontPort(train.port)).map(|p| p.dev_port);
+                let port = port.ok_or_else(|| format!("port {} is gone", train.port))?;
+                let result = match train.damaged {
+                    true => self.switch.rx_damaged(port, first_bit, len),
+                    false => {
+                        let frame = RxFrame { bytes: &train.frame, orig_len: len.0 as u32, tag: self.tags };
+                        self.switch.rx(port, first_bit, frame).map(|_| ())
+                    }
+                };
+                result.map_err(|e| e.to_string())?;
+                self.tags += 1;
+                self.ahead += 1;
+            }
+        }
+        self.trains.retain(|t| t.left > 0 && t.next < t.end);
+        Ok(())
+    }
+
+    /// Runs the device; senders hear what it sends.
+    pub(super) fn run_until(&mut self, until: Time) -> Result<(), String> {
+        self.switch.advance(until, &mut self.seen).map_err(|e| e.to_string())?;
+        self.now = self.now.max(until);
+        self.ahead = 0;
+        for (dev_port, last_bit, times) in self.seen.fresh.drain(..) {
+            let port = DevPort::new(dev_port).and_then(|port| self.ports.dev(port));
+            if let Some(line) = port.and_then(|p| p.front()).and_then(|front| self.lines.get_mut(&front.0)) {
+                line.heard(last_bit, times);
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends one packet, waits until it is in its queue; whether it was lost.
+    fn single(&mut self, port: u16, frame: &[u8]) -> Result<bool, String> {
+        let before = self.seen.last_lost.take();
+        let dev = self.dev(port.into())?;
+        let (tag, at) = (self.tags, self.now);
+        self.tags += 1;
+        self.switch
+            .rx(dev, at, RxFrame { bytes: frame, orig_len: frame.len() as u32, tag })
+            .map_err(|e| e.to_string())?;
+        self.run_until(at + SINGLE)?;
+        let lost = self.seen.last_lost == Some(tag);
+        self.seen.last_lost = self.seen.last_lost.or(before);
+        Ok(lost)
+    }
+
+    /// Sends single packets to groups (port, class, frame) in turn: until one is lost, or until all are paused, when a
+    /// group that is paused gets no more.
+    pub(super) fn flood(&mut self, groups: &[(u16, u8, Vec<u8>)], until_drop: bool) -> Result<(), String> {
+        const MOST: u64 = 2_000_000;
+        let mut paused = vec![false; groups.len()];
+        self.flooded = Flooded::default();
+        for n in 1..=MOST {
+            for (i, (port, class, frame)) in groups.iter().enumerate() {
+                if paused[i] && !until_drop {
+                    continue;
+                }
+                let lost = self.single(*port, frame)?;
+                let state = self.buffer()?.group(*port, *class);
+                if state.is_some_and(|pg| pg.is_xoff()) && !paused[i] {
+                    paused[i] = true;
+                    self.flooded.xoff = n;
+                    if self.flooded.first_xoff == 0 {
+                        self.flooded.first_xoff = n;
+                    }
+                }
+                if lost {
+                    self.flooded.drop = n;
+                    return Ok(());
+                }
+            }
+            if !until_drop && paused.iter().all(|p| *p) {
+                return Ok(());
+            }
+        }
+        Err(format!(
+            "after {MOST} packets of each group nothing was {}",
+            if until_drop { "dropped" } else { "paused" }
+        ))
+    }
+
+    /// Lets a blocked port send `n` packets.
+    pub(super) fn depart(&mut self, front: i128, n: u64) -> Result<(), String> {
+        let port = self.dev(front)?;
+        let count = |seen: &Seen| seen.departures.get(&port.number()).copied().unwrap_or(0);
+        let until = count(&self.seen) + n;
+        self.switch.block(port, false).map_err(|e| e.to_string())?;
+        while count(&self.seen) < until {
+            let Some(next) = self.switch.next_time() else {
+                return Err(format!(
+                    "port {front} has no more than {} packets",
+                    n - (until - count(&self.seen))
+                ));
+            };
+            self.run_until(next)?;
+        }
+        self.switch.block(port, true).map_err(|e| e.to_string())
+    }
+
+    /// Starts counting what leaves anew.
+    pub(super) fn collect(&mut self) {
+        self.seen.clear();
+        self.mark = self.now;
+    }
+}

@@ -1,0 +1,81 @@
+//! The program that scenarios run: a packet goes where its source address says, so that nothing but the buffer decides.
+//!
+//! The low nine bits of the source are the dev_port, 511 for none; the low sixteen of the destination a multicast group,
+//! 0 for none. What may not live here: frames.
+
+use sluice_asic::chip::ChipSpec;
+use sluice_asic::port::PortMap;
+use sluice_asic::units::BitRate;
+use sluice_pipeline::build::net::Ethernet;
+use sluice_pipeline::build::*;
+use sluice_pipeline::control::ControlState;
+use sluice_pipeline::engine::Engine;
+use sluice_pipeline::ir::Program;
+use sluice_pipeline::place::{Placement, place};
+use sluice_pipeline::switch::{Switch, SwitchConfig};
+
+/// Front-panel ports of a device that names no number.
+const PORTS: u16 = 32;
+/// A dev_port that no port has.
+pub(super) const NOWHERE: u16 = 0x1ff;
+
+#[stage_program]
+fn ingress(ig: &GressBuilder<'_>) {
+    let eth = ig.header::<Ethernet>();
+    let tm = ig.intrinsic::<tna::ForTm>();
+    let group = ig.intrinsic::<tna::Multicast>();
+    let start = ig.state().extract(eth);
+    ig.start(start);
+    ig.control(|c| {
+        c.set(tm.ucast_egress_port, eth.src.slice::<8, 0, 9>());
+        c.set(group.mcast_grp_a, eth.dst.slice::<15, 0, 16>());
+    });
+    ig.deparser().emit(eth);
+}
+
+/// The program on a chip.
+pub(super) struct Forwarder {
+    program: Program,
+    placement: Placement,
+}
+
+impl Forwarder {
+    pub(super) fn new(chip: &ChipSpec) -> Result<Forwarder, String> {
+        let b = Builder::new("addressed", "Packets go where their addresses say");
+        ingress(&b.ingress());
+        let program = b
+            .finish(&())
+            .map_err(|diags| diags.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
+        let placement = place(&program, chip).map_err(|e| e.reason())?;
+        Ok(Forwarder { program, placement })
+    }
+
+    /// The first front-panel ports of the chip at a speed; without a number, 32 or all.
+    pub(super) fn ports(&self, speed: BitRate, n: Option<u16>) -> Result<PortMap, String> {
+        let ports = PortMap::new(&self.placement.chip, speed).map_err(|e| e.to_string())?;
+        let found = ports.front_ports().len();
+        if let Some(n) = n.filter(|n| usize::from(*n) > found) {
+            let chip = &self.placement.chip.name;
+            return Err(format!("{n} ports of {speed}; {chip} has {found}"));
+        }
+        Ok(ports.keep_front(n.unwrap_or(PORTS)))
+    }
+
+    pub(super) fn switch(&self, ports: &PortMap, config: SwitchConfig) -> Result<Switch<Engine>, NoSwitch> {
+        let control = ControlState::new(&self.program);
+        let engine = Engine::new(&self.program, &self.placement, &control)
+            .map_err(|e| NoSwitch::Other(e.to_string()))?;
+        Switch::new(&self.program, &self.placement, ports, control, engine, config).map_err(|e| match e {
+            sluice_pipeline::switch::SwitchError::Buffer(problems) => NoSwitch::Profile(problems),
+            other => NoSwitch::Other(other.to_string()),
+        })
+    }
+}
+
+/// Why there is no switch.
+pub(super) enum NoSwitch {
+    /// The profile is refused.
+    Profile(Box<sluice_asic::tm::buffer::Problems>),
+    /// Something else.
+    Other(String),
+}

@@ -1,0 +1,126 @@
+//! Frames of trains. What may not live here: when they are sent.
+
+use super::forward::NOWHERE;
+use sluice_pcaps::wire::{FrameBuilder, MacAddr, Payload, ethernet, ipv4, pause, vlan};
+
+/// DSCP of SONiC's traffic classes 0 to 6 (facts: buffer §1.8); class 7 has none.
+const DSCP_OF_CLASS: [u8; 7] = [8, 0, 5, 3, 4, 46, 48];
+
+/// Where a frame goes.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Target {
+    /// A dev_port.
+    Port(u16),
+    /// A multicast group.
+    Group(u16),
+}
+
+/// How a frame says its class.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Mark {
+    /// IPv4 with this DSCP and ECN field.
+    Ip {
+        /// DSCP.
+        dscp: u8,
+        /// ECN.
+        ecn: u8,
+    },
+    /// A VLAN tag with this PCP, and no IP.
+    Pcp(u8),
+}
+
+/// The DSCP of a traffic class.
+pub(super) fn dscp_of(class: u8) -> Result<u8, String> {
+    DSCP_OF_CLASS
+        .get(usize::from(class))
+        .copied()
+        .ok_or_else(|| format!("class {class} has no DSCP; classes are 0 to 6, or give `dscp` itself"))
+}
+
+/// A frame of `size` bytes without FCS.
+pub(super) fn data(target: Target, mark: Mark, size: usize) -> Result<Vec<u8>, String> {
+    let (port, group) = match target {
+        Target::Port(port) => (port, 0),
+        Target::Group(group) => (NOWHERE, group),
+    };
+    let destination = MacAddr::from_u64(0x02_00_00_00_00_00 | u64::from(group));
+    let source = MacAddr::from_u64(0x02_01_00_00_00_00 | u64::from(port));
+    let builder = FrameBuilder::new(destination, source);
+    let builder = match mark {
+        Mark::Ip { dscp, ecn } => {
+            let header = ipv4::Header::new([10, 0, 0, 1].into(), [10, 0, 0, 2].into());
+            builder.ipv4(ipv4::Header { dscp, ecn, protocol: ipv4::PROTOCOL_UDP, ..header })
+        }
+        // An EtherType for local experiments (IEEE 802).
+        Mark::Pcp(pcp) => {
+            let tag = vlan::Tag { pcp, dei: false, vid: 2, ethertype: 0 };
+            builder.vlan(tag).ethertype(0x88b5)
+        }
+    };
+    let mut frame = Vec::new();
+    builder.build_len(size, &mut frame).map_err(|e| e.to_string())?;
+    Ok(frame)
+}
+
+/// A PFC frame.
+pub(super) fn pfc(priorities: &[u8], quanta: u16) -> Result<Vec<u8>, String> {
+    let mut times = [0; pause::CLASSES];
+    let mut enabled = 0;
+    for &priority in priorities {
+        let time = times.get_mut(usize::from(priority));
+        *time.ok_or_else(|| format!("priority {priority}; priorities are 0 to 7"))? = quanta;
+        enabled |= 1 << priority;
+    }
+    let mut frame = Vec::new();
+    FrameBuilder::new(pause::DESTINATION, MacAddr::from_u64(0x02_02_00_00_00_00))
+        .ethertype(ethernet::TYPE_MAC_CONTROL)
+        .build(Payload::Bytes(&pause::Packet::Pfc { enabled, quanta: times }.to_bytes()), &mut frame)
+        .map_err(|e| e.to_string())?;
+    Ok(frame)
+}
+
+/// Bytes of a hex text; blanks do not count.
+pub(super) fn hex(text: &str) -> Result<Vec<u8>, String> {
+    let digits: Vec<char> = text.chars().filter(|c| !c.is_whitespace()).collect();
+    let byte = |pair: &[char]| {
+        let text: String = pair.iter().collect();
+        u8::from_str_radix(&text, 16).ok().filter(|_| pair.len() == 2)
+    };
+    let bytes: Option<Vec<u8>> = digits.chunks(2).map(byte).collect();
+    bytes.filter(|b| !b.is_empty()).ok_or_else(|| format!("`{text}` is not hex; expected pairs of digits"))
+}
+
+/// Whether bytes are those of a hex text in which `..` stands for any byte.
+pub(super) fn matches(bytes: &[u8], pattern: &str) -> bool {
+    let digits: Vec<char> = pattern.chars().filter(|c| !c.is_whitespace()).collect();
+    let pairs: Vec<String> = digits.chunks(2).map(|pair| pair.iter().collect()).collect();
+    pairs.len() == bytes.len()
+        && pairs.iter().zip(bytes).all(|(pair, byte)| pair == ".." || *pair == format!("{byte:02x}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_have_their_size_and_marks() {
+        let frame = data(Target::Port(9), Mark::Ip { dscp: 3, ecn: 2 }, 64).unwrap();
+        assert_eq!((frame.len(), frame[15], &frame[10..12]), (64, 3 << 2 | 2, &[0u8, 9][..]));
+        let tagged = data(Target::Group(5), Mark::Pcp(4), 100).unwrap();
+        assert_eq!((tagged.len(), tagged[5], tagged[14] >> 5), (100, 5, 4));
+        assert_eq!(&tagged[10..12], &[1, 0xff]);
+        assert!(dscp_of(7).is_err() && dscp_of(3) == Ok(3));
+    }
+
+    #[test]
+    fn hex_texts() {
+        let frame = pfc(&[3], 0xffff).unwrap();
+        assert_eq!(frame.len(), 60);
+        let pattern =
+            format!("0180c2000001 ............ 8808 0101 0008 000000000000ffff {}", "00".repeat(34));
+        assert!(matches(&frame, &pattern), "{frame:02x?}");
+        assert!(!matches(&frame, "01"));
+        assert_eq!(hex("0a 0B"), Ok(vec![10, 11]));
+        assert!(hex("0").is_err() && hex("").is_err() && hex("zz").is_err() && pfc(&[8], 1).is_err());
+    }
+}

@@ -1,0 +1,28 @@
+//! Scenarios: a buffer profile on an emulated switch, what comes in, and what must be seen.
+//!
+//! The method is that of a breakpoint (facts: buffer §6.1): block a port, send a described train, look at every counter
+//! and watermark, unblock, collect what leaves, compare. [`file`](ScenarioFile) is the form, `bench` the device with
+//! senders that obey PFC or do not, `steps` what is done to it, [`metric`] the numbers that expectations are about,
+//! `numbers` what a profile says must happen, worked out without the accounting. After each step the buffer's invariants
+//! must hold. What may not live here: reading files, printing.
+
+mod bench;
+mod expr;
+mod file;
+mod forward;
+mod frames;
+mod invariants;
+pub mod metric;
+pub mod names;
+mod numbers;
+mod outcome;
+pub mod profile;
+mod run;
+mod seen;
+pub mod shipped;
+mod steps;
+
+pub use expr::{Expr, Scope};
+pub use file::{Case, Expect, Refused, Scenario, ScenarioError, ScenarioFile, Setting, Skip, Step};
+pub use outcome::{Check, Outcome};
+pub use run::{Lab, Profiles};

@@ -1,0 +1,156 @@
+//! What names and calls of expressions mean: what the file defines and saves, numbers of the profile, numbers of the
+//! device. What may not live here: steps.
+
+use super::bench::Bench;
+use super::expr::{Expr, Scope};
+use super::metric;
+use super::numbers::Numbers;
+use sluice_asic::mac::wire_bytes;
+use sluice_asic::names::nearest;
+use sluice_asic::tm::pfc::quanta_time;
+use sluice_asic::units::{Bytes, Length};
+use std::cell::Cell;
+use std::collections::BTreeMap;
+
+/// Names and calls beside those of [`metric::TABLE`]: what, and what it means.
+pub const TABLE: [(&str, &str); 23] = [
+    ("cell", "bytes of a cell"),
+    ("memory", "cells of the memory"),
+    ("partitions", "partitions of the memory"),
+    ("ports", "front-panel ports"),
+    ("pool", "cells of the pool that lossless groups share, one partition"),
+    ("reserved", "reserved cells of a lossless group"),
+    ("headroom", "headroom that one lossless group can use"),
+    ("headroom_pool", "cells of the headroom pool; without one, of a group's own headroom"),
+    ("xon", "cells at which a group resumes however low its threshold is"),
+    ("xon_offset", "cells below its threshold at which it resumes"),
+    ("queue_reserved", "reserved cells of a lossy queue"),
+    ("quantum_ps", "a quantum of pause time at the ports' speed"),
+    ("reaction_ps", "from the last bit of a PFC frame to its effect"),
+    ("cells(bytes)", "cells of a packet"),
+    (
+        "xoff_at(cells, other)",
+        "the packet of so many cells that pauses a group, other groups holding so many shared cells",
+    ),
+    ("drop_at(cells, other)", "the first packet that is dropped then"),
+    ("xon_after(cells)", "departures after which a group that was filled until a drop resumes"),
+    ("lossy_drop_at(cells)", "the first packet of a lossy class that is dropped"),
+    ("wire_ps(bytes)", "line time of a frame, preamble and gap included"),
+    ("cable_bytes(metres)", "bytes on a cable and back at the ports' speed"),
+    ("cable_ps(metres)", "time that a signal takes along a cable"),
+    ("min(a, b)", "the smaller one"),
+    ("max(a, b)", "the larger one"),
+];
+
+/// Definitions that use each other go no deeper than this.
+const DEPTH: u32 = 32;
+
+/// Where names are looked up.
+pub(super) struct Names<'a> {
+    pub(super) bench: Option<&'a Bench>,
+    /// Definitions, the case's before the scenario's.
+    pub(super) defined: [&'a BTreeMap<String, Expr>; 2],
+    pub(super) saved: &'a BTreeMap<String, i128>,
+    pub(super) depth: Cell<u32>,
+}
+
+fn known<T>(value: Option<T>, what: &str) -> Result<i128, String>
+where
+    i128: From<T>,
+{
+    value.map(i128::from).ok_or_else(|| format!("`{what}`: the profile has no such group or limit"))
+}
+
+fn unsigned(n: i128) -> Result<u64, String> {
+    u64::try_from(n).map_err(|_| format!("{n} is no number from 0 to 2^64"))
+}
+
+impl Names<'_> {
+    fn unknown(&self, name: &str) -> String {
+        let own = TABLE.iter().map(|(name, _)| name.split('(').next().unwrap_or(name));
+        let all = own.chain(metric::TABLE.iter().map(|(name, ..)| *name));
+        let defined = self.defined.iter().flat_map(|names| names.keys().map(String::as_str));
+        let near = nearest(name, all.chain(defined).chain(self.saved.keys().map(String::as_str)));
+        format!(
+            "nothing is called `{name}`{}",
+            near.map_or(String::new(), |n| format!("; did you mean `{n}`?"))
+        )
+    }
+
+    fn of_profile(&self, bench: &Bench, name: &str) -> Option<Result<i128, String>> {
+        let n = Numbers::new(&bench.config);
+        let speed = bench.ports.speed();
+        Some(match name {
+            "cell" => Ok(bench.config.cell.get().into()),
+            "memory" => Ok(bench.config.size.get().into()),
+            "partitions" => Ok(bench.config.partitions.into()),
+            "ports" => Ok(bench.ports.front_ports().len() as i128),
+            "pool" => known(n.pool(), name),
+            "reserved" => known(n.reserved(), name),
+            "headroom" => known(n.headroom(), name),
+            "headroom_pool" => known(n.headroom_pool(), name),
+            "xon" => known(n.xon(), name),
+            "xon_offset" => known(n.xon_offset(), name),
+            "queue_reserved" => known(n.queue_reserved(), name),
+            "quantum_ps" => Ok(quanta_time(speed, 1).as_ps().into()),
+            "reaction_ps" => Ok(bench.config.pfc.reaction_on(speed).as_ps().into()),
+            _ => return None,
+        })
+    }
+
+    fn called(&self, bench: &Bench, name: &str, args: &[i128]) -> Option<Result<i128, String>> {
+        let n = Numbers::new(&bench.config);
+        let speed = bench.ports.speed();
+        let of = |args: &[i128]| -> Result<i128, String> {
+            let numbers: Vec<u64> = args.iter().map(|a| unsigned(*a)).collect::<Result<_, _>>()?;
+            match (name, numbers.as_slice()) {
+                ("cells", [bytes]) => Ok(n.cells(*bytes).into()),
+                ("xoff_at", [cells]) => known(n.xoff_at(*cells, 0), name),
+                ("xoff_at", [cells, other]) => known(n.xoff_at(*cells, *other), name),
+                ("drop_at", [cells]) => known(n.drop_at(*cells, 0), name),
+                ("drop_at", [cells, other]) => known(n.drop_at(*cells, *other), name),
+                ("xon_after", [cells]) => known(n.xon_after(*cells), name),
+                ("lossy_drop_at", [cells]) => known(n.lossy_drop_at(*cells), name),
+                ("wire_ps", [bytes]) => Ok(speed.time_for(wire_bytes(Bytes(*bytes))).as_ps().into()),
+                ("cable_bytes", [metres]) => {
+                    Ok(Length::from_metres(*metres).round_trip_bytes(speed).get().into())
+                }
+                ("cable_ps", [metres]) => Ok(Length::from_metres(*metres).delay().as_ps().into()),
+                _ => Err(format!("`{name}` does not take {} argument(s)", args.len())),
+            }
+        };
+        let own = TABLE.iter().any(|(known, _)| known.split_once('(').is_some_and(|(own, _)| own == name));
+        own.then(|| of(args))
+    }
+}
+
+impl Scope for Names<'_> {
+    fn name(&self, name: &str) -> Result<i128, String> {
+        if let Some(value) = self.saved.get(name) {
+            return Ok(*value);
+        }
+        if let Some(expr) = self.defined.iter().find_map(|names| names.get(name)) {
+            self.depth.set(self.depth.get() + 1);
+            if self.depth.get() > DEPTH {
+                return Err(format!("`{name}` is defined by itself"));
+            }
+            let value = expr.value(self);
+            self.depth.set(self.depth.get() - 1);
+            return value;
+        }
+        let Some(bench) = self.bench else { return Err(self.unknown(name)) };
+        let found = self.of_profile(bench, name).or_else(|| bench.number(name, &[]));
+        found.unwrap_or_else(|| Err(self.unknown(name)))
+    }
+
+    fn call(&self, name: &str, args: &[i128]) -> Result<i128, String> {
+        match (name, args) {
+            ("min", [a, b]) => return Ok(*a.min(b)),
+            ("max", [a, b]) => return Ok(*a.max(b)),
+            _ => {}
+        }
+        let Some(bench) = self.bench else { return Err(self.unknown(name)) };
+        let found = self.called(bench, name, args).or_else(|| bench.number(name, args));
+        found.unwrap_or_else(|| Err(self.unknown(name)))
+    }
+}

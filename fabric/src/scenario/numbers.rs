@@ -1,0 +1,227 @@
+//! What a profile's numbers say must happen, worked out in closed form and not by the accounting: the packet that pauses
+//! a group, the one that is dropped, the one with whose departure it resumes.
+//!
+//! All count packets of one blocked group or queue in an empty buffer, from 1 (facts: buffer §1.4, §1.5). What may not
+//! live here: state.
+
+use sluice_asic::tm::buffer::{BufferConfig, Lossless, PRIORITY_GROUPS, PgConfig, QueueBuffer, XoffTest};
+
+/// Groups and queues of a profile at port 0.
+pub(super) struct Numbers<'a> {
+    config: &'a BufferConfig,
+}
+
+/// No profile lets more packets than this wait.
+const MOST: u64 = 1 << 32;
+
+/// The least number from 1 of which something holds that goes on holding; `None` if it never does.
+fn first(holds: impl Fn(u64) -> bool) -> Option<u64> {
+    let (mut low, mut high) = (1, MOST);
+    if !holds(high) {
+        return None;
+    }
+    while low < high {
+        let middle = low + (high - low) / 2;
+        match holds(middle) {
+            true => high = middle,
+            false => low = middle + 1,
+        }
+    }
+    Some(low)
+}
+
+/// Shared cells after `n` packets of `cells` with `reserved` of their own.
+fn shared(n: u64, cells: u64, reserved: u64) -> u64 {
+    (n * cells).saturating_sub(reserved)
+}
+
+fn narrow(n: u64) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}
+
+impl<'a> Numbers<'a> {
+    pub(super) fn new(config: &'a BufferConfig) -> Self {
+        Self { config }
+    }
+
+    fn group(&self, class: usize) -> Option<&PgConfig> {
+        let pg = usize::from(*self.config.maps.tc_to_pg.get(class)?) % PRIORITY_GROUPS;
+        self.config.ports.first()?.groups.get(pg)?.as_ref()
+    }
+
+    fn queue(&self, class: usize) -> Option<&QueueBuffer> {
+        let queue = usize::from(*self.config.maps.tc_to_queue.get(class)?);
+        self.config.ports.first()?.queues.get(queue)
+    }
+
+    fn lossless(&self) -> Option<(&PgConfig, Lossless)> {
+        let group = self.group(3)?;
+        Some((group, group.lossless?))
+    }
+
+    /// Cells of the pool that lossless groups share.
+    pub(super) fn pool(&self) -> Option<u64> {
+        let (group, _) = self.lossless()?;
+        Some(self.config.ingress_pools.get(usize::from(group.pool))?.size.get().into())
+    }
+
+    /// Headroom that one group can use: its cap, or less if the pool is smaller.
+    pub(super) fn headroom(&self) -> Option<u64> {
+        let (_, lossless) = self.lossless()?;
+        let pool = lossless.headroom_pool.and_then(|p| self.config.headroom_pools.get(usize::from(p)));
+        Some(lossless.cap.get().min(pool.map_or(u32::MAX, |p| p.size.get())).into())
+    }
+
+    /// Cells of the headroom pool; without one, of the group's own headroom.
+    pub(super) fn headroom_pool(&self) -> Option<u64> {
+        let (_, lossless) = self.lossless()?;
+        let pool = lossless.headroom_pool.and_then(|p| self.config.headroom_pools.get(usize::from(p)));
+        Some(pool.map_or(lossless.cap, |p| p.size).get().into())
+    }
+
+    /// Reserved cells of a lossless group.
+    pub(super) fn reserved(&self) -> Option<u64> {
+        self.lossless().map(|(group, _)| group.reserved.get().into())
+    }
+
+    /// Cells below the threshold at which a group resumes.
+    pub(super) fn xon_offset(&self) -> Option<u64> {
+        self.lossless().map(|(_, l)| l.xon_offset.get().into())
+    }
+
+    /// Cells at which it resumes however low the threshold is.
+    pub(super) fn xon(&self) -> Option<u64> {
+        self.lossless().map(|(_, l)| l.xon.get().into())
+    }
+
+    /// Reserved cells of a lossy queue.
+    pub(super) fn queue_reserved(&self) -> Option<u64> {
+        self.queue(0).map(|queue| queue.reserved.get().into())
+    }
+
+    /// Cells of a packet.
+    pub(super) fn cells(&self, bytes: u64) -> u64 {
+        (bytes + self.config.descriptor.get()).div_ceil(self.config.cell.get().max(1)).max(1)
+    }
+
+    /// The packet with which a group is paused, others of the pool holding `other` shared cells.
+    pub(super) fn xoff_at(&self, cells: u64, other: u64) -> Option<u64> {
+        let (group, _) = self.lossless()?;
+        let (pool, reserved) = (self.pool()?.saturating_sub(other), u64::from(group.reserved.get()));
+        let limit = |used: u64| u64::from(group.threshold.at(narrow(pool.saturating_sub(used))));
+        match self.config.choices.xoff_test {
+            XoffTest::PostAdmission => first(|n| {
+                let used = shared(n, cells, reserved);
+                used > 0 && used >= limit(used)
+            }),
+            XoffTest::PreAdmission => first(|n| {
+                let (before, used) = (shared(n - 1, cells, reserved), shared(n, cells, reserved));
+                used > before && used > limit(before)
+            }),
+        }
+    }
+
+    /// Packets that headroom takes.
+    fn in_headroom(&self, cells: u64) -> Option<u64> {
+        self.headroom()?.checked_div(cells)
+    }
+
+    /// The last packet that is charged to shared cells.
+    fn last_shared(&self, cells: u64, other: u64) -> Option<u64> {
+        let xoff = self.xoff_at(cells, other)?;
+        match self.config.choices.xoff_test {
+            XoffTest::PostAdmission => Some(xoff),
+            // It is in headroom itself.
+            XoffTest::PreAdmission => Some(xoff - 1),
+        }
+    }
+
+    /// The first packet that is dropped.
+    pub(super) fn drop_at(&self, cells: u64, other: u64) -> Option<u64> {
+        Some(self.last_shared(cells, other)? + self.in_headroom(cells)? + 1)
+    }
+
+    /// Departures after which a group that was filled until a drop resumes.
+    pub(super) fn xon_after(&self, cells: u64) -> Option<u64> {
+        let (group, lossless) = self.lossless()?;
+        let (pool, reserved) = (self.pool()?, u64::from(group.reserved.get()));
+        let (last, above) = (self.last_shared(cells, 0)?, self.in_headroom(cells)?);
+        let (peak, held) = (shared(last, cells, reserved), above * cells);
+        first(|n| {
+            let gone = n * cells;
+            if gone < held {
+                return false;
+            }
+            let used = peak.saturating_sub(gone - held);
+            let limit = group.threshold.at(narrow(pool.saturating_sub(used)));
+            let level = limit.saturating_sub(lossless.xon_offset.get()).max(lossless.xon.get());
+            used <= u64::from(level)
+        })
+    }
+
+    /// The first packet of a lossy class that is dropped.
+    pub(super) fn lossy_drop_at(&self, cells: u64) -> Option<u64> {
+        let (group, queue) = (self.group(0)?, self.queue(0)?);
+        let ingress = self.config.ingress_pools.get(usize::from(group.pool))?.size.get();
+        let egress = self.config.egress_pools.get(usize::from(queue.pool))?.size.get();
+        let full = |n: u64, reserved: u64, pool: u32, limit: &dyn Fn(u32) -> u32, needs_pool: bool| {
+            let (before, used) = (shared(n - 1, cells, reserved), shared(n, cells, reserved));
+            let free = pool.saturating_sub(narrow(before));
+            used > before && (used > u64::from(limit(free)) || needs_pool && used > u64::from(pool))
+        };
+        first(|n| {
+            let choices = &self.config.choices;
+            full(n, queue.reserved.get().into(), egress, &|free| queue.threshold.at(free), true)
+                || full(
+                    n,
+                    group.reserved.get().into(),
+                    ingress,
+                    &|free| group.threshold.at(free),
+                    choices.lossy_needs_ingress_pool,
+                )
+                || n * cells > u64::from(self.config.size.get())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sluice_asic::tm::buffer::{BufferFile, PortInfo};
+    use sluice_asic::units::BitRate;
+
+    fn config(text: &str, ports: usize, gbps: u64) -> BufferConfig {
+        let port = |i: usize| PortInfo {
+            name: i.to_string(),
+            speed: BitRate::from_gbps(gbps),
+            queues: 8,
+            internal: false,
+        };
+        let ports: Vec<PortInfo> = (0..ports).map(port).collect();
+        BufferFile::parse("test", text).unwrap().resolve(&ports).unwrap()
+    }
+
+    /// Facts: buffer §8.1 rows 2 to 7.
+    #[test]
+    fn the_sheets_own_profile() {
+        let config = config(super::super::shipped::profile("a").unwrap(), 4, 100);
+        let n = Numbers::new(&config);
+        for (cells, xoff, drop) in [(1, 1010, 1211), (6, 169, 203), (2, 505, 606)] {
+            assert_eq!((n.xoff_at(cells, 0), n.drop_at(cells, 0)), (Some(xoff), Some(drop)), "{cells}");
+        }
+        assert_eq!((n.xon_after(1), n.lossy_drop_at(1)), (Some(218), Some(1609)));
+        assert_eq!((n.xoff_at(1, 1608), n.drop_at(1, 1608)), (Some(831), Some(1032)));
+        assert_eq!([n.cells(1), n.cells(256), n.cells(257)], [1, 1, 2]);
+        assert_eq!((n.pool(), n.reserved(), n.headroom()), (Some(9000), Some(10), Some(200)));
+    }
+
+    /// Facts: buffer §1.5: Tomahawk at 40G over 300 m.
+    #[test]
+    fn a_real_switch() {
+        let text = BufferFile::text_of("th").unwrap().replace("pfc_enable", "cable = \"300m\"\npfc_enable");
+        let config = config(&text, 32, 40);
+        let n = Numbers::new(&config);
+        assert_eq!((n.xoff_at(1, 0), n.drop_at(1, 0)), (Some(6542), Some(7063)));
+        assert_eq!((n.headroom_pool(), n.lossy_drop_at(1)), (Some(5041), Some(9885)));
+    }
+}

@@ -1,0 +1,87 @@
+//! What comes out of the device under test. What may not live here: what it means.
+
+use sluice_asic::tm::pfc::PfcTimes;
+use sluice_asic::units::Time;
+use sluice_pcaps::wire::pause;
+use sluice_pipeline::switch::{Left, Lost, QueueEvent, Reason, Sink};
+use std::collections::BTreeMap;
+
+/// Where a frame's EtherType and the second byte of an IPv4 header are.
+const TYPE_AT: usize = 12;
+const TOS_AT: usize = 15;
+/// Bytes of an Ethernet header.
+const BEHIND_ETHERNET: usize = 14;
+
+/// A packet that left by a port.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Out {
+    pub(super) port: u16,
+    pub(super) from: u16,
+    pub(super) queue: u8,
+    pub(super) tag: u64,
+    pub(super) ce: bool,
+    pub(super) bytes: u32,
+}
+
+/// Collects what leaves, since it was last cleared.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    pub(super) out: Vec<Out>,
+    /// Port, queue and time of departures from queues.
+    pub(super) dequeued: Vec<(u16, u8, Time)>,
+    /// Ends inside, by reason.
+    pub(super) lost: BTreeMap<Reason, u64>,
+    /// Tag of the packet that was lost last.
+    pub(super) last_lost: Option<u64>,
+    /// MAC control frames by port.
+    pub(super) control: Vec<(u16, Vec<u8>)>,
+    /// PFC frames that nobody has heard yet: port, last bit, times.
+    pub(super) fresh: Vec<(u16, Time, PfcTimes)>,
+    /// Packets that left queues, by dev_port; never cleared.
+    pub(super) departures: BTreeMap<u16, u64>,
+}
+
+impl Seen {
+    /// Starts counting anew.
+    pub(super) fn clear(&mut self) {
+        self.out.clear();
+        self.dequeued.clear();
+        self.lost.clear();
+        self.control.clear();
+    }
+}
+
+fn is_ce(head: &[u8]) -> bool {
+    head.get(TYPE_AT..TYPE_AT + 2) == Some(&[0x08, 0x00]) && head.get(TOS_AT).is_some_and(|tos| tos & 3 == 3)
+}
+
+impl Sink for Seen {
+    fn sent(&mut self, packet: &Left, head: &[u8], _: &[u8]) {
+        self.out.push(Out {
+            port: packet.egress_port,
+            from: packet.ingress_port,
+            queue: packet.qid,
+            tag: packet.tag,
+            ce: is_ce(head),
+            bytes: packet.bytes,
+        });
+    }
+
+    fn lost(&mut self, packet: &Lost, _: &[u8], _: &[u8]) {
+        *self.lost.entry(packet.reason).or_default() += 1;
+        self.last_lost = Some(packet.tag);
+    }
+
+    fn mac_sent(&mut self, packet: &Left, frame: &[u8]) {
+        self.control.push((packet.egress_port, frame.to_vec()));
+        let view = frame.get(BEHIND_ETHERNET..).and_then(|control| pause::View::new(control).ok());
+        if let Some(pause::Packet::Pfc { enabled, quanta }) = view.map(|view| view.packet()) {
+            self.fresh.push((packet.egress_port, packet.last_bit, PfcTimes { enabled, quanta }));
+        }
+    }
+
+    fn dequeued(&mut self, event: &QueueEvent) {
+        self.dequeued.push((event.port, event.qid, event.time));
+        *self.departures.entry(event.port).or_default() += 1;
+    }
+}

@@ -1,0 +1,24 @@
+//! Scenarios that come with the product, and the profiles that they need beside the shipped ones. Each is a file.
+
+/// Name and text of each file of scenarios.
+pub const FILES: [(&str, &str); 9] = [
+    ("buffer/thresholds.toml", include_str!("../../scenarios/buffer/thresholds.toml")),
+    ("buffer/golden.toml", include_str!("../../scenarios/buffer/golden.toml")),
+    ("buffer/lossy.toml", include_str!("../../scenarios/buffer/lossy.toml")),
+    ("buffer/pfc.toml", include_str!("../../scenarios/buffer/pfc.toml")),
+    ("buffer/watchdog.toml", include_str!("../../scenarios/buffer/watchdog.toml")),
+    ("buffer/ecn.toml", include_str!("../../scenarios/buffer/ecn.toml")),
+    ("buffer/bad.toml", include_str!("../../scenarios/buffer/bad.toml")),
+    ("buffer/catalogue.toml", include_str!("../../scenarios/buffer/catalogue.toml")),
+    ("buffer/lessons.toml", include_str!("../../scenarios/buffer/lessons.toml")),
+];
+
+/// Profiles beside those that come with the chips.
+const PROFILES: [(&str, &str); 1] = [("a", include_str!("../../scenarios/profiles/a.toml"))];
+
+/// The text of a profile by name: one of scenarios, or one that comes with the chips.
+#[must_use]
+pub fn profile(name: &str) -> Option<&'static str> {
+    let own = PROFILES.iter().find(|(n, _)| *n == name).map(|(_, text)| *text);
+    own.or_else(|| sluice_asic::tm::buffer::BufferFile::text_of(name))
+}

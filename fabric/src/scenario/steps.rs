@@ -1,0 +1,299 @@
+//! What steps do to a device. What may not live here: which device, what becomes of the results.
+
+use super::bench::{Active, Bench};
+use super::expr::Expr;
+use super::file::{
+    Expect, Flood, FrameCheck, Ports, ReaderName, ScenarioFile, SetAlpha, Step, Tolerance, Train, Until,
+};
+use super::frames::{self, Mark};
+use super::names::Names;
+use super::outcome::Check;
+use super::{invariants, metric};
+use sluice_asic::tm::ShaperConfig;
+use sluice_asic::tm::buffer::{Reader, Share, Threshold};
+use sluice_asic::tm::pfc::PfcConfig;
+use sluice_asic::units::{Bytes, Cells, Time};
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use toml::Spanned;
+
+/// Bytes of a frame that names no size.
+const SIZE: i128 = 64;
+/// Burst of a shaped port.
+const BURST: Bytes = Bytes(2048);
+
+/// A case under way.
+pub(super) struct Run<'a> {
+    pub(super) file: &'a ScenarioFile,
+    pub(super) bench: Bench,
+    pub(super) defined: [&'a BTreeMap<String, Expr>; 2],
+    pub(super) saved: BTreeMap<String, i128>,
+    pub(super) case: &'a str,
+    pub(super) checks: Vec<Check>,
+}
+
+fn narrow<T: TryFrom<i128>>(n: i128, what: &str) -> Result<T, String> {
+    T::try_from(n).map_err(|_| format!("{n} is no {what}"))
+}
+
+impl Run<'_> {
+    fn value(&self, expr: &Expr) -> Result<i128, String> {
+        let names = Names {
+            bench: Some(&self.bench),
+            defined: self.defined,
+            saved: &self.saved,
+            depth: Cell::new(0),
+        };
+        expr.value(&names)
+    }
+
+    fn number<T: TryFrom<i128>>(&self, expr: &Expr, what: &str) -> Result<T, String> {
+        narrow(self.value(expr)?, what)
+    }
+
+    fn ports(&self, ports: &Ports) -> Result<Vec<u16>, String> {
+        let mut list = Vec::new();
+        for (first, last) in &ports.0 {
+            let first: u16 = self.number(first, "port")?;
+            let last: u16 = last.as_ref().map_or(Ok(first), |last| self.number(last, "port"))?;
+            list.extend(first..=last);
+        }
+        list.iter().try_for_each(|port| self.bench.dev((*port).into()).map(|_| ()))?;
+        Ok(list)
+    }
+
+    /// Does steps in order; the error names its line.
+    pub(super) fn steps(&mut self, steps: &[Spanned<Step>]) -> Result<(), String> {
+        for step in steps {
+            let line = self.file.line(step);
+            self.step(step.get_ref(), line).map_err(|e| match e.starts_with("line ") {
+                true => e,
+                false => format!("line {line}: {e}"),
+            })?;
+            for text in invariants::violations(&self.bench)? {
+                self.checks.push(Check {
+                    case: self.case.to_owned(),
+                    line,
+                    what: "invariants".to_owned(),
+                    expected: "all hold".to_owned(),
+                    actual: text,
+                    unit: "",
+                    passed: false,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, step: &Step, line: usize) -> Result<(), String> {
+        match step {
+            Step::Block(ports) => self.block(ports, true),
+            Step::Unblock(ports) => self.block(ports, false),
+            Step::Send(train) => self.together(std::slice::from_ref(train)),
+            Step::Together(trains) => self.together(trains),
+            Step::Start(train) => self.begin(train),
+            Step::Flood(flood) => self.flood(flood),
+            Step::Wait(time) => self.bench.wait(*time),
+            Step::Drain(most) => self.bench.drain(*most),
+            Step::Depart(depart) => {
+                let port = self.value(&depart.port)?;
+                let packets = self.number(&depart.packets, "number of packets")?;
+                self.bench.depart(port, packets)
+            }
+            Step::Expect(expect) => self.expect(expect, line),
+            Step::Frame(frame) => self.frame(frame, line),
+            Step::Save(save) => {
+                let value = self.value(&save.value)?;
+                self.saved.insert(save.name.clone(), value);
+                Ok(())
+            }
+            Step::Collect => {
+                self.bench.collect();
+                Ok(())
+            }
+            Step::ClearWatermarks(reader) => {
+                self.bench.switch.clear_watermarks(match reader {
+                    ReaderName::User => Reader::User,
+                    ReaderName::Persistent => Reader::Persistent,
+                    ReaderName::Periodic => Reader::Periodic,
+                });
+                Ok(())
+            }
+            Step::ResizePool(cells) => {
+                let cells = self.number(cells, "number of cells")?;
+                self.bench.switch.resize_ingress_pool(0, Cells(cells));
+                Ok(())
+            }
+            Step::SetAlpha(alpha) => self.set_alpha(alpha),
+            Step::BigRedSwitch(on) => {
+                self.bench.switch.big_red_switch(*on, &mut self.bench.seen);
+                Ok(())
+            }
+            Step::RestartWatchdogs => {
+                self.bench.switch.restart_watchdogs();
+                Ok(())
+            }
+            Step::Shape(shape) => {
+                let port = self.bench.dev(self.value(&shape.port)?)?;
+                let most = ShaperConfig { rate: shape.rate, burst: BURST };
+                self.bench.switch.shape_port(port, Some(most)).map_err(|e| e.to_string())
+            }
+            Step::Repeat(repeat) => {
+                let times: u32 = self.number(&repeat.times, "number of times")?;
+                for round in 0..times {
+                    self.saved.insert("round".to_owned(), round.into());
+                    self.steps(&repeat.steps)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn block(&mut self, ports: &Ports, blocked: bool) -> Result<(), String> {
+        for port in self.ports(ports)? {
+            let dev = self.bench.dev(port.into())?;
+            self.bench.switch.block(dev, blocked).map_err(|e| e.to_string())?;
+        }
+        Ok(())
+    }
+
+    fn together<T: std::borrow::Borrow<Train>>(&mut self, trains: &[T]) -> Result<(), String> {
+        trains.iter().try_for_each(|train| self.begin(train.borrow()))?;
+        self.bench.send_all()
+    }
+
+    fn begin(&mut self, train: &Train) -> Result<(), String> {
+        let (frame, priority) = self.frame_of(train)?;
+        let count = match (&train.count, train.lasts) {
+            (Some(count), _) => self.number(count, "number of frames")?,
+            (None, Some(_)) => u64::MAX,
+            (None, None) => 1,
+        };
+        let gap = train.gap.or_else(|| {
+            train.rate.map(|rate| rate.time_for(sluice_asic::mac::wire_bytes(Bytes(frame.len() as u64))))
+        });
+        let next = self.bench.now + train.after.unwrap_or_default();
+        let end = train.lasts.map_or(Time::MAX, |lasts| next + lasts);
+        let wanted = (train.obeys || train.cable.is_some() || train.reaction.is_some()).then(|| {
+            let config = PfcConfig { reaction: train.reaction, ..PfcConfig::default() };
+            (train.cable.unwrap_or_default(), config, train.obeys)
+        });
+        for port in self.ports(&train.from)? {
+            self.bench.attach(port, wanted)?;
+            let (frame, damaged) = (frame.clone(), train.damaged);
+            self.bench.begin(Active { port, frame, left: count, next, gap, end, priority, damaged, sent: 0 });
+        }
+        Ok(())
+    }
+
+    /// A train's frame and the priority that pauses it.
+    fn frame_of(&mut self, train: &Train) -> Result<(Vec<u8>, u8), String> {
+        // MAC control frames are never paused: no sender is asked to obey for one.
+        if let Some(pfc) = &train.pfc {
+            return Ok((frames::pfc(&pfc.priorities, pfc.quanta)?, 0));
+        }
+        if let Some(hex) = &train.hex {
+            return Ok((frames::hex(hex)?, 0));
+        }
+        let to = train.to.as_ref().ok_or("a train needs `to`, or `hex`, or `pfc`")?;
+        let to = self.ports(to)?;
+        let class = train.class.unwrap_or(3);
+        let (mark, priority) = match (&train.dscp, train.pcp) {
+            (Some(dscp), None) => (Mark::Ip { dscp: self.number(dscp, "DSCP")?, ecn: train.ecn }, class),
+            (None, Some(pcp)) => (Mark::Pcp(pcp), pcp),
+            (None, None) => (Mark::Ip { dscp: frames::dscp_of(class)?, ecn: train.ecn }, class),
+            (Some(_), Some(_)) => return Err("a frame has either `dscp` or `pcp`".to_owned()),
+        };
+        let size = self.size(train.size.as_ref())?;
+        let target = self.bench.target(&to)?;
+        Ok((frames::data(target, mark, size)?, priority))
+    }
+
+    fn size(&self, size: Option<&Expr>) -> Result<usize, String> {
+        let size = size.map_or(Ok(SIZE), |size| self.value(size))?;
+        let valid = usize::try_from(size).ok().filter(|size| (60..=65_000).contains(size));
+        valid.ok_or_else(|| format!("size {size}; a frame has 60 to 65000 bytes without FCS"))
+    }
+
+    fn flood(&mut self, flood: &Flood) -> Result<(), String> {
+        let size = self.size(flood.size.as_ref())?;
+        let target = self.bench.target(&[self.number(&flood.to, "port")?])?;
+        let mut groups = Vec::new();
+        for port in self.ports(&flood.from)? {
+            for class in &flood.classes {
+                let mark = Mark::Ip { dscp: frames::dscp_of(*class)?, ecn: 0 };
+                groups.push((port, *class, frames::data(target, mark, size)?));
+            }
+        }
+        let most = flood.groups.as_ref().map(|n| self.number(n, "number of groups")).transpose()?;
+        groups.truncate(most.unwrap_or(usize::MAX));
+        self.bench.flood(&groups, flood.until == Until::Drop)
+    }
+
+    fn set_alpha(&mut self, alpha: &SetAlpha) -> Result<(), String> {
+        let port = self.bench.dev(self.value(&alpha.port)?)?;
+        let threshold = Threshold::Dynamic { base: Cells::ZERO, share: Share::PowerOfTwo(alpha.n) };
+        self.bench.switch.set_pg_threshold(port, alpha.class, threshold).map_err(|e| e.to_string())
+    }
+
+    fn expect(&mut self, expect: &Expect, line: usize) -> Result<(), String> {
+        let actual = self.value(&expect.what)?;
+        let mut wanted = Vec::new();
+        let mut passed = true;
+        if let Some(is) = &expect.is {
+            let value = self.value(is)?;
+            let slack = match &expect.within {
+                None => 0,
+                Some(Tolerance::Absolute(by)) => self.value(by)?,
+                Some(Tolerance::Percent(by)) => value.abs() * i128::from(*by) / 100,
+            };
+            passed &= (actual - value).abs() <= slack;
+            wanted.push(if slack == 0 { value.to_string() } else { format!("{value} +-{slack}") });
+        }
+        for (bound, word, least) in
+            [(&expect.at_least, "at least", true), (&expect.at_most, "at most", false)]
+        {
+            if let Some(bound) = bound {
+                let value = self.value(bound)?;
+                passed &= if least { actual >= value } else { actual <= value };
+                wanted.push(format!("{word} {value}"));
+            }
+        }
+        if wanted.is_empty() {
+            passed = actual != 0;
+            wanted.push("not 0".to_owned());
+        }
+        self.checks.push(Check {
+            case: self.case.to_owned(),
+            line,
+            what: expect.what.to_string(),
+            expected: wanted.join(", "),
+            actual: actual.to_string(),
+            unit: metric::unit(expect.what.head()),
+            passed,
+        });
+        Ok(())
+    }
+
+    fn frame(&mut self, frame: &FrameCheck, line: usize) -> Result<(), String> {
+        let port = self.bench.dev(self.value(&frame.port)?)?.number();
+        let own: Vec<&[u8]> =
+            self.bench.seen.control.iter().filter(|(p, _)| *p == port).map(|(_, f)| f.as_slice()).collect();
+        let at = match usize::try_from(frame.nth) {
+            Ok(nth) => Some(nth),
+            Err(_) => own.len().checked_sub(frame.nth.unsigned_abs() as usize),
+        };
+        let found = at.and_then(|at| own.get(at));
+        let text = |bytes: &[u8]| bytes.iter().map(|b| format!("{b:02x}")).collect::<String>();
+        self.checks.push(Check {
+            case: self.case.to_owned(),
+            line,
+            what: format!("MAC control frame {} of port {}", frame.nth, frame.port),
+            expected: frame.is.split_whitespace().collect(),
+            actual: found.map_or_else(|| format!("none: {} were sent", own.len()), |bytes| text(bytes)),
+            unit: "",
+            passed: found.is_some_and(|bytes| frames::matches(bytes, &frame.is)),
+        });
+        Ok(())
+    }
+}

@@ -1,0 +1,366 @@
+//! A network to be built of switches: what stands where, which cable goes where, what happens to it when.
+//!
+//! A blueprint knows no chips. [`Blueprint::wire`] gives cables and hosts their ports, [`Wiring::positions`] says for
+//! every switch where packets go: on all shortest paths, by cables' weights. What may not live here: file formats,
+//! particular networks, programs.
+
+use super::TopologyError;
+use crate::network::{LinkChange, Probability, Way};
+use sluice_asic::port::{FrontPort, PortMap};
+use sluice_asic::units::{BitRate, Duration, Time};
+use sluice_programs::position::{Neighbor, PortUse, Position, Prefix, Route};
+use std::collections::{BTreeSet, VecDeque};
+use std::net::Ipv4Addr;
+
+/// A switch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SwitchPlan {
+    /// Name, unlike that of all others.
+    pub name: String,
+    /// Stage, from 1 at the edge.
+    pub stage: u32,
+    /// Block or site.
+    pub block: u32,
+    /// The program that it runs, if not the network's.
+    pub program: Option<String>,
+    /// Parameters beside the network's; later ones of a key win.
+    pub params: Vec<(String, String)>,
+    /// A file of entries in place of those that follow from its position.
+    pub entries: Option<String>,
+    /// A buffer profile, if not the network's.
+    pub buffer: Option<String>,
+    /// The addresses of its hosts, if they have some in common.
+    pub subnet: Option<Prefix>,
+}
+
+/// A cable between two switches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CablePlan {
+    /// Its ends: numbers of switches.
+    pub ends: [u32; 2],
+    /// Front-panel ports; where none is given the lowest free one.
+    pub ports: [Option<u16>; 2],
+    /// Its share where paths are equally long, 1..=4096.
+    pub weight: u32,
+    /// Bit rate, if not that of the ports.
+    pub rate: Option<BitRate>,
+    /// Propagation delay.
+    pub delay: Duration,
+    /// Loss, both ways.
+    pub loss: Probability,
+    /// Corruption, both ways.
+    pub corruption: Probability,
+}
+
+impl CablePlan {
+    /// A cable without faults at the ports' speed.
+    #[must_use]
+    pub const fn new(a: u32, b: u32, delay: Duration) -> CablePlan {
+        CablePlan {
+            ends: [a, b],
+            ports: [None, None],
+            weight: 1,
+            rate: None,
+            delay,
+            loss: Probability::NEVER,
+            corruption: Probability::NEVER,
+        }
+    }
+}
+
+/// A port of a switch that a host is at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Attachment {
+    /// The switch.
+    pub switch: u32,
+    /// Its front-panel port; where none is given the lowest free one.
+    pub port: Option<u16>,
+    /// Bit rate, if not that of the port.
+    pub rate: Option<BitRate>,
+}
+
+/// A host: for now an address that packets go to, at ports where captures are sent in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostPlan {
+    /// Name.
+    pub name: String,
+    /// Its address.
+    pub address: Ipv4Addr,
+    /// Where it is.
+    pub at: Vec<Attachment>,
+}
+
+/// What happens at a time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Happening {
+    /// A cable changes, in one direction or both.
+    Cable {
+        /// Its number.
+        cable: u32,
+        /// The direction; [`Way::Forth`] is from its first end.
+        way: Option<Way>,
+        /// What.
+        change: LinkChange,
+    },
+    /// A control-plane operation of a switch, written as in files of changes.
+    Control {
+        /// The switch.
+        switch: u32,
+        /// Such as `table_delete ipv4_route 3`.
+        line: String,
+    },
+}
+
+/// A network to be built.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Blueprint {
+    /// What it is, for people.
+    pub name: String,
+    /// Chip of all switches, if the file says.
+    pub chip: Option<String>,
+    /// Speed of front-panel ports, if the file says.
+    pub port_speed: Option<BitRate>,
+    /// Program and parameters of switches that name none.
+    pub program: Option<String>,
+    /// See `program`.
+    pub params: Vec<(String, String)>,
+    /// Buffer profile of switches that name none.
+    pub buffer: Option<String>,
+    /// Switches.
+    pub switches: Vec<SwitchPlan>,
+    /// Cables.
+    pub cables: Vec<CablePlan>,
+    /// Hosts.
+    pub hosts: Vec<HostPlan>,
+    /// What happens, each with its time.
+    pub events: Vec<(Time, Happening)>,
+}
+
+/// Ports of all cables and hosts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wiring<'b> {
+    blueprint: &'b Blueprint,
+    /// By cable.
+    pub cables: Vec<[FrontPort; 2]>,
+    /// By host: one for each attachment.
+    pub hosts: Vec<Vec<FrontPort>>,
+}
+
+/// The subnet of the `n`-th switch with hosts: 10.0.0.0/24, 10.0.1.0/24 and so on.
+#[must_use]
+pub const fn subnet(n: u32) -> Prefix {
+    Prefix { address: Ipv4Addr::from_bits(0x0a00_0000 | (n & 0xffff) << 8), len: 24 }
+}
+
+impl Blueprint {
+    /// Adds a switch with hosts (at most 253) and returns its number. Switches with hosts have subnets in the order in
+    /// which they come, hosts their first addresses: 10.0.0.1, 10.0.0.2.
+    pub fn add(&mut self, name: String, stage: u32, block: u32, hosts: u32) -> u32 {
+        let number = self.switches.len() as u32;
+        self.switches.push(SwitchPlan { name, stage, block, ..SwitchPlan::default() });
+        self.add_hosts(number, hosts);
+        number
+    }
+
+    /// Gives a switch its hosts.
+    pub fn add_hosts(&mut self, switch: u32, hosts: u32) {
+        let taken = self.switches.iter().filter(|s| s.subnet.is_some()).count() as u32;
+        let Some(plan) = self.switches.get_mut(switch as usize).filter(|_| hosts > 0) else { return };
+        let net = subnet(taken);
+        plan.subnet = Some(net);
+        for host in 0..hosts.min(253) {
+            let address = Ipv4Addr::from_bits(net.address.to_bits() + host + 1);
+            let at = vec![Attachment { switch, port: None, rate: None }];
+            self.hosts.push(HostPlan { name: format!("{}-h{host}", plan.name), address, at });
+        }
+    }
+
+    /// The number of the switch of this name.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn switch_named(&self, name: &str) -> Result<u32, TopologyError> {
+        let found = self.switches.iter().position(|s| s.name == name);
+        found.map(|n| n as u32).ok_or_else(|| TopologyError::NoSwitch { name: name.to_owned() })
+    }
+
+    /// What a cable is called: its ends, such as `leaf0-spine1`.
+    #[must_use]
+    pub fn cable_name(&self, cable: &CablePlan) -> String {
+        let name = |end: u32| self.switches.get(end as usize).map_or("?", |s| s.name.as_str());
+        format!("{}-{}", name(cable.ends[0]), name(cable.ends[1]))
+    }
+
+    /// Gives cables and hosts their ports: those that they ask for, then hosts and cables in order the lowest free
+    /// one. `front` tells how many front-panel ports a switch has.
+    ///
+    /// # Errors
+    /// When a switch has too few ports, or a port is asked for twice.
+    pub fn wire(&self, front: impl Fn(u32) -> u16) -> Result<Wiring<'_>, TopologyError> {
+        let mut taken: Vec<BTreeSet<u16>> = vec![BTreeSet::new(); self.switches.len()];
+        let hosts = || self.hosts.iter().flat_map(|h| h.at.iter().map(|a| (a.switch, a.port)));
+        let ends = |c: &CablePlan| [(c.ends[0], c.ports[0]), (c.ends[1], c.ports[1])];
+        for (switch, port) in hosts().chain(self.cables.iter().flat_map(ends)) {
+            let name =
+                || self.switches.get(switch as usize).map_or_else(|| switch.to_string(), |s| s.name.clone());
+            let Some(ports) = taken.get_mut(switch as usize) else {
+                return Err(TopologyError::NoSwitch { name: name() });
+            };
+            if let Some(port) = port
+                && (port >= front(switch) || !ports.insert(port))
+            {
+                let free = port < front(switch);
+                return Err(TopologyError::Port { name: name(), port, taken: free, ports: front(switch) });
+            }
+        }
+        let mut assign = |switch: u32, asked: Option<u16>| {
+            let ports = &mut taken[switch as usize];
+            let free = asked.or_else(|| (0..front(switch)).find(|port| !ports.contains(port)));
+            let port = free.ok_or_else(|| {
+                let plan = &self.switches[switch as usize];
+                let wanted =
+                    hosts().chain(self.cables.iter().flat_map(ends)).filter(|(s, _)| *s == switch).count();
+                TopologyError::Ports { name: plan.name.clone(), wanted, found: front(switch) }
+            })?;
+            ports.insert(port);
+            Ok(FrontPort(port))
+        };
+        let mut attached = Vec::with_capacity(self.hosts.len());
+        for host in &self.hosts {
+            let ports = host.at.iter().map(|a| assign(a.switch, a.port));
+            attached.push(ports.collect::<Result<Vec<_>, _>>()?);
+        }
+        let mut cables = Vec::with_capacity(self.cables.len());
+        for cable in &self.cables {
+            let [a, b] = ends(cable).map(|(switch, port)| assign(switch, port));
+            cables.push([a?, b?]);
+        }
+        Ok(Wiring { blueprint: self, cables, hosts: attached })
+    }
+}
+
+/// Somewhere that packets go.
+struct Destination {
+    to: Prefix,
+    /// Switches that it is at, with the port if it is one host.
+    at: Vec<(u32, Option<FrontPort>)>,
+    /// Other switches have routes to it, not to something that contains it.
+    everywhere: bool,
+}
+
+impl Wiring<'_> {
+    /// Where every switch stands. `ports` tells a switch's ports.
+    #[must_use]
+    pub fn positions<'p>(&self, ports: impl Fn(u32) -> &'p PortMap) -> Vec<Position> {
+        let switches = (0..).zip(&self.blueprint.switches);
+        let mut positions: Vec<Position> = switches
+            .map(|(number, plan)| Position {
+                number,
+                name: plan.name.clone(),
+                stage: plan.stage,
+                block: plan.block,
+                ports: self.ports_of(number, ports(number)),
+                routes: Vec::new(),
+                subnets: Vec::new(),
+            })
+            .collect();
+        let mut subnets: Vec<(u32, Prefix)> = Vec::new();
+        for (number, plan) in (0..).zip(&self.blueprint.switches) {
+            subnets.extend(plan.subnet.map(|subnet| (number, subnet)));
+        }
+        // Neighbours by switch: port, neighbour, weight.
+        let mut ways: Vec<Vec<(FrontPort, u32, u32)>> = vec![Vec::new(); positions.len()];
+        for (cable, ports) in self.blueprint.cables.iter().zip(&self.cables) {
+            let [a, b] = cable.ends;
+            ways[a as usize].push((ports[0], b, cable.weight));
+            ways[b as usize].push((ports[1], a, cable.weight));
+        }
+        ways.iter_mut().for_each(|w| w.sort_unstable());
+        for destination in self.destinations() {
+            let hops = distances(&destination, &ways);
+            for (at, position) in positions.iter_mut().enumerate() {
+                position.routes.extend(route(&destination, at as u32, &ways[at], &hops));
+            }
+        }
+        positions.iter_mut().for_each(|p| p.subnets.clone_from(&subnets));
+        positions
+    }
+
+    fn ports_of(&self, switch: u32, map: &PortMap) -> Vec<PortUse> {
+        let plan = self.blueprint;
+        let mut list = Vec::new();
+        let mut add = |port: FrontPort, neighbor: Neighbor| {
+            let dev_port = map.front(port).map_or(u16::MAX, |p| p.dev_port.number());
+            list.push(PortUse { port, dev_port, neighbor });
+        };
+        for (host, ports) in plan.hosts.iter().zip(&self.hosts) {
+            let here = host.at.iter().zip(ports).filter(|(a, _)| a.switch == switch);
+            here.for_each(|(_, port)| add(*port, Neighbor::Host(host.address)));
+        }
+        for (cable, ports) in plan.cables.iter().zip(&self.cables) {
+            for (near, far) in [(0, 1), (1, 0)] {
+                if cable.ends[near] == switch {
+                    let number = cable.ends[far];
+                    let stage = plan.switches.get(number as usize).map_or(0, |s| s.stage);
+                    add(ports[near], Neighbor::Switch { number, stage, port: ports[far] });
+                }
+            }
+        }
+        list.sort_by_key(|used| used.port);
+        list
+    }
+
+    /// Subnets as seen from elsewhere; hosts as seen from their switch, or from everywhere if it has no subnet.
+    fn destinations(&self) -> Vec<Destination> {
+        let plan = self.blueprint;
+        let mut list = Vec::new();
+        for (number, switch) in (0..).zip(&plan.switches) {
+            list.extend(switch.subnet.map(|to| Destination {
+                to,
+                at: vec![(number, None)],
+                everywhere: true,
+            }));
+        }
+        for (host, ports) in plan.hosts.iter().zip(&self.hosts) {
+            let at: Vec<_> = host.at.iter().zip(ports).map(|(a, port)| (a.switch, Some(*port))).collect();
+            let subnet = |(s, _): &(u32, _)| plan.switches.get(*s as usize).and_then(|s| s.subnet);
+            let everywhere = at.iter().any(|at| subnet(at).is_none());
+            list.push(Destination { to: Prefix::host(host.address), at, everywhere });
+        }
+        list
+    }
+}
+
+/// Hops from every switch to the nearest one that a destination is at; `u32::MAX` where there is no path.
+fn distances(to: &Destination, ways: &[Vec<(FrontPort, u32, u32)>]) -> Vec<u32> {
+    let mut hops = vec![u32::MAX; ways.len()];
+    let mut open = VecDeque::new();
+    for (switch, _) in &to.at {
+        if std::mem::replace(&mut hops[*switch as usize], 0) != 0 {
+            open.push_back(*switch);
+        }
+    }
+    while let Some(at) = open.pop_front() {
+        for (_, neighbor, _) in &ways[at as usize] {
+            if hops[*neighbor as usize] == u32::MAX {
+                hops[*neighbor as usize] = hops[at as usize] + 1;
+                open.push_back(*neighbor);
+            }
+        }
+    }
+    hops
+}
+
+/// How packets for a destination leave a switch.
+fn route(to: &Destination, at: u32, ways: &[(FrontPort, u32, u32)], hops: &[u32]) -> Option<Route> {
+    let here = hops.get(at as usize).copied().filter(|h| *h != u32::MAX)?;
+    let ports: Vec<(FrontPort, u32)> = match here {
+        0 => to.at.iter().filter(|(s, _)| *s == at).filter_map(|(_, port)| Some(((*port)?, 1))).collect(),
+        _ if !to.everywhere => return None,
+        _ => {
+            let near = |(_, neighbor, _): &&(FrontPort, u32, u32)| hops[*neighbor as usize] + 1 == here;
+            ways.iter().filter(near).map(|(port, _, weight)| (*port, *weight)).collect()
+        }
+    };
+    (!ports.is_empty()).then_some(Route { to: to.to, ports, hops: here })
+}

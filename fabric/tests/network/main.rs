@@ -1,0 +1,11 @@
+//! Networks of the real switch.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+mod conservation;
+mod deployed;
+mod faults;
+mod links;
+mod parallel;
+mod pauses;
+mod single;
+mod support;

@@ -1,0 +1,129 @@
+//! `drb`: packets go over the uplinks in turn.
+//!
+//! Digit-reversal bouncing (Cao et al., CoNEXT 2013) as a leaf sees it: round robin over the spines, one turn per
+//! group of uplinks, or one per flow. The order within a turn is that of the members, so a controller gives the
+//! digit-reversed one by their numbers. What may not live here: the leaf around it ([`crate::leaf`]).
+
+use crate::balance::Numbers;
+use crate::catalog::{ProgramError, StageProgram};
+use crate::flowlet::choices;
+use crate::leaf::{self, Leaf, Sizes, slot};
+use crate::setup::{Setup, SetupError};
+use sluice_asic::port::PortMap;
+use sluice_pipeline::build::params::{self, ParamInfo, Params as _};
+use sluice_pipeline::build::*;
+use sluice_pipeline::ir::Program;
+
+const NAME: &str = "drb";
+const SUMMARY: &str = "Sends packets over the uplinks in turn, by group or by flow";
+
+choices! {
+    /// What takes turns.
+    Turns {
+        /// The packets of a group of uplinks.
+        Group = "group",
+        /// The packets of each flow.
+        Flow = "flow",
+    }
+}
+
+/// What users can set on `drb`.
+#[derive(Clone, Debug, PartialEq, Eq, params::Params)]
+pub struct Params {
+    /// What takes turns: all packets of a group, or those of each flow
+    #[param(expects = "group or flow")]
+    pub turns: Turns,
+    /// Flows that take turns of their own, a power of two; for turns=flow
+    #[param(range = 2..=131_072)]
+    pub flows: u32,
+    /// Where the turns begin
+    #[param(range = 0..=15_119)]
+    pub start: u32,
+    /// Turns of the uplinks, front-panel ports 8 and up: one of weight 2 comes twice in a round
+    #[param(expects = "a comma-separated list of 2 to 16 numbers")]
+    pub weights: Numbers,
+    /// IPv4 routes that the table must hold; a quarter as many IPv6 routes
+    #[param(range = 16..=1_000_000)]
+    pub routes: u32,
+    /// Groups of uplinks
+    #[param(range = 4..=4_096)]
+    pub groups: u32,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Params {
+            turns: Turns::Group,
+            flows: 32_768,
+            start: 0,
+            weights: Numbers(vec![1; 8]),
+            routes: 4_096,
+            groups: 256,
+        }
+    }
+}
+
+/// Turns are counted from 0 to this and over again. 15,120 is the largest number below the selector's 2^14 that all
+/// of 1 to 10, 12, 14, 15, 16, 18 and 20 divide: with so many members the rounds join without a seam. With 11 or 13
+/// there is a seam every 15,120 packets.
+pub(crate) const LAST_TURN: u64 = 15_119;
+
+/// The next turn of the group or flow picks the candidate.
+#[stage_program]
+fn draw(ig: &GressBuilder<'_>, leaf: Leaf, p: &Params) {
+    let m = leaf.m;
+    let by_flow = p.turns == Turns::Flow;
+    /// The turn that comes next
+    let turn = ig.register::<16>(size(if by_flow { p.flows } else { p.groups }).init(p.start.into()));
+    let take_turn = ig.register_action(turn, |r| {
+        r.out = r.value;
+        if r.value >= LAST_TURN {
+            r.value = 0;
+        } else {
+            r.value += 1;
+        }
+    });
+    ig.control(|c| {
+        if m.group != 0 {
+            if by_flow {
+                m.draw = take_turn.execute(slot(m.flow, p.flows));
+            } else {
+                m.draw = take_turn.execute(m.group);
+            }
+        }
+    });
+}
+
+/// The program `drb`.
+#[derive(Clone, Copy, Debug)]
+pub struct Drb;
+
+impl StageProgram for Drb {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn summary(&self) -> &'static str {
+        SUMMARY
+    }
+
+    fn params(&self) -> Vec<ParamInfo> {
+        Params::default().list()
+    }
+
+    fn build(&self, sets: &[(String, String)]) -> Result<Program, ProgramError> {
+        let p = leaf::set(Params::default(), sets, NAME)?;
+        leaf::weights(NAME, &p.weights)?;
+        leaf::power_of_two(NAME, "flows", p.flows)?;
+        let sizes = Sizes::new(p.routes, p.groups);
+        leaf::program((NAME, SUMMARY), (sizes, false), |ig, l| draw(ig, l, &p), |_, _| {}, &p)
+    }
+
+    fn default_setup(&self, program: &Program, ports: &PortMap) -> Result<Setup, SetupError> {
+        leaf::default_setup(program, ports, &leaf::built_with::<Params>(program).weights.0)
+    }
+
+    fn p4(&self) -> &'static str {
+        concat!(include_str!("../leaf/types.p4"), include_str!("choose.p4"), include_str!("../leaf/pipe.p4"))
+    }
+}

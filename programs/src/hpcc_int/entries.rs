@@ -1,0 +1,37 @@
+//! What `hpcc-int` starts with: entries under which any capture flows.
+//!
+//! | destination | port |
+//! |---|---|
+//! | 10.1.0.0/16, 2001:db8:1::/48 | 1 |
+//! | 10.9.9.9, 2001:db8:9::9 | 20, which runs at a quarter of the ports' speed: bursts to it queue up |
+//! | anything else | 16 |
+//!
+//! What may not live here: tables.
+
+use super::Params;
+use crate::route::{DefaultRoutes, default_routes};
+use crate::setup::{Ops, Setup, SetupError, front_port};
+use sluice_asic::port::PortMap;
+use sluice_asic::units::BitRate;
+use sluice_pipeline::ir::{KeyValue, Program};
+
+const HOST: u16 = 20;
+
+/// The code of a port speed: those of the authors' simulator, and 40G (facts: hpcc-int §1.9). 15 for any other.
+#[must_use]
+pub fn speed_code(speed: BitRate) -> u8 {
+    const GBPS: [u64; 6] = [25, 50, 100, 200, 400, 40];
+    let code = GBPS.iter().position(|g| g * 1_000_000_000 == speed.as_bps());
+    code.map_or(15, |code| code as u8)
+}
+
+pub(super) fn default_setup(program: &Program, ports: &PortMap, p: &Params) -> Result<Setup, SetupError> {
+    let mut ops = Ops::new(program);
+    default_routes(&mut ops, ports, DefaultRoutes { near: 1, host: HOST, far: 16 })?;
+    let (host, host_port) = front_port(ports, HOST)?;
+    let slow = BitRate::from_bps(ports.speed().as_bps() / 4);
+    let row = |speed| [u128::from(speed_code(speed)) << 28, p.switch_id.into(), u128::from(p.mtu) - 8];
+    ops.default("port", "set_port", row(ports.speed()))?;
+    ops.entry("port", [KeyValue::Exact(host_port.into())], "set_port", row(slow))?;
+    Ok(Setup { ops: ops.into_vec(), port_speeds: vec![(host, slow)] })
+}

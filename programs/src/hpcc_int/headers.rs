@@ -1,0 +1,130 @@
+//! Headers and metadata of `hpcc-int`'s egress, and its parser. What may not live here: what happens to a packet.
+
+use super::Params;
+use crate::route::PLAIN_IPV4;
+use sluice_pipeline::build::net::ether_type::IPV4;
+use sluice_pipeline::build::net::protocol::UDP;
+use sluice_pipeline::build::net::{Ethernet, Ipv4, Udp};
+use sluice_pipeline::build::*;
+
+/// Most hops that the header has room for (facts: hpcc-int §1.8).
+pub(super) const MAX_HOPS: usize = 5;
+
+/// What all hops share: nHop in the upper 4 bits, pathID below
+#[derive(Header, Debug)]
+pub(super) struct Common {
+    /// nHop and pathID
+    pub(super) word: Bits<16>,
+}
+
+/// What a hop adds: port speed code (4 bits), time (24), bytes sent (20), queue length (16)
+#[derive(Header, Debug)]
+pub(super) struct Hop {
+    /// B, TS and the upper 4 bits of txBytes
+    pub(super) hi: Bits<32>,
+    /// The other 16 bits of txBytes, and qLen
+    pub(super) lo: Bits<32>,
+}
+
+/// Per-packet metadata of egress
+#[derive(Header, Debug)]
+pub(super) struct Meta {
+    /// 1 for an acknowledgement or a congestion notification: what follows is a copy on its way back
+    pub(super) reply: Bits<1>,
+    /// 1 when nHop is beyond what the header can hold
+    pub(super) malformed: Bits<1>,
+    /// What became of the INT header; see `events`
+    pub(super) event: Bits<8>,
+    /// The first word of the port's records: its speed code in the upper 4 bits
+    pub(super) code: Bits<32>,
+    /// Number of this switch
+    pub(super) switch_id: Bits<16>,
+    /// Bytes that the IP packet is longer than one that may still be stamped
+    pub(super) excess: Bits<16>,
+    /// Bytes of the packet
+    pub(super) length: Bits<32>,
+    /// Bytes that the port sent before the packet
+    pub(super) sent: Bits<32>,
+    /// Queue depth in cells, at most 0xffff
+    pub(super) depth: Bits<32>,
+    /// Depth that the queue had when it last sent
+    pub(super) earlier: Bits<32>,
+    /// What the depth has changed by since
+    pub(super) change: Bits<32>,
+    /// The record under construction
+    pub(super) hi: Bits<32>,
+    /// As above
+    pub(super) lo: Bits<32>,
+    /// Upper 4 bits of txBytes
+    pub(super) top: Bits<32>,
+    /// nHop and pathID as they leave
+    pub(super) word: Bits<16>,
+    /// Complements of what a checksum update takes out (RFC 1624)
+    pub(super) old_word: Bits<16>,
+    /// As above
+    pub(super) old_checksum: Bits<16>,
+    /// Twice what the packet grows by: UDP length and pseudo header have it
+    pub(super) growth: Bits<16>,
+}
+
+/// What egress parses and keeps.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Headers {
+    pub(super) ethernet: Hdr<Ethernet>,
+    pub(super) ipv4: Hdr<Ipv4>,
+    pub(super) udp: Hdr<Udp>,
+    pub(super) summed_udp: Hdr<Udp>,
+    pub(super) common: Hdr<Common>,
+    pub(super) hops: HdrStack<Hop, MAX_HOPS>,
+    pub(super) pushed: Hdr<Hop>,
+    pub(super) m: Meta,
+}
+
+/// First byte of the InfiniBand header of what travels back: acknowledgements and notifications.
+const REPLIES: [u64; 2] = [0x11, 0x81];
+
+/// Declares headers and the egress parser: to the end of the hops that stand in the packet.
+#[stage_program]
+pub(super) fn headers(eg: &GressBuilder<'_>, p: &Params) -> Headers {
+    let (ethernet, ipv4, udp) = (eg.header::<Ethernet>(), eg.header::<Ipv4>(), eg.header::<Udp>());
+    /// Stands in for `udp` where a checksum is to be updated
+    let summed_udp = eg.header::<Udp>();
+    let common = eg.header::<Common>();
+    let hops = eg.stack::<Hop, MAX_HOPS>();
+    /// The hop that this switch adds
+    let pushed = eg.header::<Hop>();
+    let m = eg.metadata::<Meta>();
+
+    let start = eg.state().extract(ethernet).select(ethernet.ether_type);
+    let peek_ipv4 = eg.state().select(lookahead::<8>(0));
+    let parse_ipv4 = eg.state().extract(ipv4).select(list![ipv4.flags, ipv4.frag_offset, ipv4.protocol]);
+    let parse_udp = eg.state().extract(udp).select(udp.dst_port);
+    let parse_common = eg.state().extract(common).select(common.word);
+    /// More hops than there can be: nothing behind nHop is looked at
+    let malformed = eg.state().set(m.malformed, 1);
+    /// The InfiniBand header follows the last hop
+    let opcode = eg.state().select(lookahead::<8>(0));
+    let reply = eg.state().set(m.reply, 1);
+    start.on(IPV4, peek_ipv4);
+    peek_ipv4.on(PLAIN_IPV4, parse_ipv4);
+    parse_ipv4.on_tuple([(0, 1), (0, 0x1fff), (UDP, 0xff)], parse_udp);
+    parse_udp.on(u64::from(p.udp_port), parse_common);
+    for byte in REPLIES {
+        opcode.on(byte, reply);
+    }
+    let mut before = parse_common.on_masked(0, 0xf000, opcode);
+    for (hop, header) in (1..).zip(hops.iter()) {
+        let parse_hop = eg.state().extract(header).select(common.word).on_masked(hop << 12, 0xf000, opcode);
+        if hop == 1 {
+            for count in 1..=MAX_HOPS as u64 {
+                before = before.on_masked(count << 12, 0xf000, parse_hop);
+            }
+            before.otherwise(malformed);
+        } else {
+            before.otherwise(parse_hop);
+        }
+        before = parse_hop;
+    }
+    eg.start(start);
+    Headers { ethernet, ipv4, udp, summed_udp, common, hops, pushed, m }
+}

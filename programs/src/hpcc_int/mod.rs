@@ -1,0 +1,89 @@
+//! `hpcc-int`: the telemetry that HPCC senders steer by.
+//!
+//! Every data packet of a RoCEv2 flow carries, between UDP and the InfiniBand header, two bytes that all hops share
+//! and eight bytes per hop: speed of the port, time, bytes that the port has sent, and what its queue left behind.
+//! A switch adds its record when the packet leaves, behind those before it (facts: hpcc-int §1.8, §2.9):
+//!
+//! 1. nHop 5, a packet that would become longer than the port's MTU, a reply (an acknowledgement carries a copy of
+//!    the records back), and a header that is cut off or claims more hops than there can be, leave it alone.
+//! 2. Otherwise nHop grows by one, pathID is combined with the switch's number by exclusive or, the record follows,
+//!    and IPv4, UDP lengths and checksums follow suit. A UDP checksum of 0 stays 0.
+//!
+//! Bytes sent are those of all packets of the port, before the present one. What may not live here: other programs,
+//! and anything that is called per packet.
+//!
+//! | file | what it says |
+//! |---|---|
+//! | `params` | what users can set |
+//! | `headers` | headers, metadata, the egress parser |
+//! | `egress` | records |
+//! | `entries` | what the program starts with |
+//! | `hpcc_int.p4` | the same program in P4_16 for TNA |
+
+mod egress;
+mod entries;
+mod headers;
+mod params;
+
+pub use entries::speed_code;
+pub use params::{Params, QueueLength};
+
+use crate::catalog::{ProgramError, StageProgram};
+use crate::route::{Routed, ipv4_sum, route};
+use crate::setup::{Setup, SetupError};
+use sluice_asic::port::PortMap;
+use sluice_pipeline::build::params::{ParamInfo, Params as _};
+use sluice_pipeline::build::{Builder, GressBuilder};
+use sluice_pipeline::ir::Program;
+
+const NAME: &str = "hpcc-int";
+const SUMMARY: &str =
+    "Stamps every hop's port speed, time, bytes sent and queue length into packets, as HPCC wants";
+
+/// The program `hpcc-int`.
+#[derive(Clone, Copy, Debug)]
+pub struct HpccInt;
+
+fn params(sets: &[(String, String)]) -> Result<Params, ProgramError> {
+    let mut p = Params::default();
+    for (key, value) in sets {
+        p.set(key, value).map_err(|source| ProgramError::Param { program: NAME, source })?;
+    }
+    Ok(p)
+}
+
+fn ingress(ig: &GressBuilder<'_>, p: &Params) {
+    let Routed { ethernet, ipv4, ipv6, l4, .. } = route(ig, p.routes);
+    ig.deparser().checksum(ipv4, ipv4.checksum, ipv4_sum(ipv4)).emit(ethernet).emit(ipv4).emit(ipv6).emit(l4);
+}
+
+impl StageProgram for HpccInt {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn summary(&self) -> &'static str {
+        SUMMARY
+    }
+
+    fn params(&self) -> Vec<ParamInfo> {
+        Params::default().list()
+    }
+
+    fn build(&self, sets: &[(String, String)]) -> Result<Program, ProgramError> {
+        let p = params(sets)?;
+        let b = Builder::new(NAME, SUMMARY);
+        ingress(&b.ingress(), &p);
+        egress::egress(&b.egress(), &p);
+        b.finish(&p).map_err(|diags| ProgramError::Illegal { program: NAME, diags })
+    }
+
+    fn default_setup(&self, program: &Program, ports: &PortMap) -> Result<Setup, SetupError> {
+        let sets: Vec<_> = program.params.iter().map(|p| (p.key.clone(), p.value.clone())).collect();
+        entries::default_setup(program, ports, &params(&sets).unwrap_or_default())
+    }
+
+    fn p4(&self) -> &'static str {
+        include_str!("hpcc_int.p4")
+    }
+}

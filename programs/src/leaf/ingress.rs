@@ -1,0 +1,233 @@
+//! The leaf around the choice of an uplink: route and flow hash before it, the candidate in its middle, port and
+//! bytes behind it. What may not live here: which uplink a packet takes.
+
+use super::headers::{Headers, Meta, headers};
+use super::{FIRST_GENERATION, Sizes};
+use sluice_pipeline::build::*;
+
+/// What the parts of the control block need.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Leaf {
+    pub(crate) h: Headers,
+    pub(crate) m: Meta,
+    tables: Tables,
+    labels: Labels,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Tables {
+    hash_ipv4: ActionRef,
+    hash_ipv6: ActionRef,
+    ipv4_route: TableRef,
+    ipv6_route: TableRef,
+    generation: Option<TableRef>,
+    pick: TableRef,
+    uplink: TableRef,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Labels {
+    checksum: LabelRef,
+    ttl: LabelRef,
+    not_ip: LabelRef,
+}
+
+/// Declares headers, parser and tables. With `flowlets` a candidate carries the generation of its group, by which
+/// a program that remembers members knows those from before a change.
+#[stage_program]
+pub(crate) fn declare(ig: &GressBuilder<'_>, sizes: Sizes, flowlets: bool) -> Leaf {
+    let h = headers(ig);
+    let Headers { ipv4, ipv6, m, .. } = h;
+    let tm = ig.intrinsic::<tna::ForTm>();
+
+    let ipv4_flow = ig
+        .hash::<32>("crc_32")
+        .inputs(list![ipv4.src, ipv4.dst, ipv4.protocol, m.src_port, m.dst_port])
+        .build();
+    let ipv6_flow = ig
+        .hash::<32>("crc_32")
+        .inputs(list![ipv6.src, ipv6.dst, ipv6.next_header, m.src_port, m.dst_port])
+        .build();
+    /// Identifies an IPv4 flow
+    let hash_ipv4 = ig.action(|a| m.flow = ipv4_flow.get());
+    /// Identifies an IPv6 flow
+    let hash_ipv6 = ig.action(|a| m.flow = ipv6_flow.get());
+
+    let no_route = ig.drop_label("No route covers the destination");
+    let unreachable = ig.action(|a| drop(no_route));
+    /// Over the uplinks of a group
+    let set_group = ig.action(|a, group: Arg<16>| {
+        m.group = group;
+        m.routed = 1;
+    });
+    /// To the one port that leads there: nothing is chosen or remembered
+    let to_port = ig.action(|a, port: Arg<9>| {
+        tm.ucast_egress_port = port;
+        m.routed = 1;
+    });
+    /// Longest IPv4 prefix to group or port
+    let ipv4_route = ig
+        .table([lpm(ipv4.dst)])
+        .actions([set_group, to_port, unreachable])
+        .default(unreachable)
+        .size(sizes.routes)
+        .build();
+    /// Longest IPv6 prefix to group or port
+    let ipv6_route = ig
+        .table([lpm(ipv6.dst)])
+        .actions([set_group, to_port, unreachable])
+        .default(unreachable)
+        .size(sizes.routes.div_ceil(4))
+        .build();
+
+    let generation = flowlets.then(|| generation(ig, m, sizes.groups));
+    let no_uplink = ig.drop_label("No uplink of the group is up");
+    let stranded = ig.action(|a| drop(no_uplink));
+    /// The candidate: its number within the group, and its port
+    let propose = ig.action(|a, member: Arg<16>, port: Arg<9>| {
+        m.member = member;
+        tm.ucast_egress_port = port;
+        if flowlets {
+            m.candidate = m.generation | member.cast::<32>();
+        }
+    });
+    /// The draw as it is
+    let draw = ig.hash::<16>(HashAlgorithm::Identity).inputs(list![m.draw]).build();
+    /// Uplinks of all groups; a weight is a number of members with one port
+    let uplinks = ig.profile(sizes.members);
+    let uplinks = uplinks.selector(SelectorMode::Fair, draw, sizes.groups, 120).build();
+    /// Group to candidate: of the members that are up the one that the draw picks
+    let pick = ig
+        .table([exact(m.group)])
+        .actions([propose])
+        .default(stranded)
+        .size(sizes.groups)
+        .profile(uplinks)
+        .build();
+    let to_uplink = ig.action(|a, port: Arg<9>| tm.ucast_egress_port = port);
+    /// Member of this group to port; what is no member of it leaves the candidate's port
+    let uplink = ig.table([exact(m.group), exact(m.member)]).actions([to_uplink]).size(sizes.members).build();
+    let tables = Tables { hash_ipv4, hash_ipv6, ipv4_route, ipv6_route, generation, pick, uplink };
+
+    let ipv4_checksum = ig.drop_label("The IPv4 header checksum is wrong, or covers options");
+    let ttl_expired = ig.drop_label("The time to live or hop limit is used up");
+    let not_ip = ig.drop_label("The packet is neither IPv4 nor IPv6");
+    Leaf { h, m, tables, labels: Labels { checksum: ipv4_checksum, ttl: ttl_expired, not_ip } }
+}
+
+/// The table that tells members from before a change from those after it.
+#[stage_program]
+fn generation(ig: &GressBuilder<'_>, m: Meta, groups: u32) -> TableRef {
+    let set_generation = ig.action(|a, generation: Arg<32>| m.generation = generation);
+    /// Group to its generation times 65536; raised when a member goes down, so that nobody keeps it
+    let generation = ig
+        .table([exact(m.group)])
+        .actions([set_generation])
+        .default_with(set_generation, [FIRST_GENERATION])
+        .size(groups)
+        .build();
+    generation
+}
+
+/// First part of the control block: hash, sanity, route.
+#[stage_program]
+pub(crate) fn route(ig: &GressBuilder<'_>, leaf: Leaf) {
+    let Headers { ipv4, ipv6, m, .. } = leaf.h;
+    let (t, labels) = (leaf.tables, leaf.labels);
+    ig.control(|c| {
+        if ipv4.is_valid() {
+            t.hash_ipv4.call();
+            if m.bad_checksum {
+                drop(labels.checksum);
+            } else if ipv4.ttl <= 1 {
+                drop(labels.ttl);
+            } else {
+                t.ipv4_route.apply();
+            }
+        } else if ipv6.is_valid() {
+            t.hash_ipv6.call();
+            if ipv6.hop_limit <= 1 {
+                drop(labels.ttl);
+            } else {
+                t.ipv6_route.apply();
+            }
+        }
+    });
+}
+
+/// Second part, behind the draw: the candidate.
+#[stage_program]
+pub(crate) fn propose(ig: &GressBuilder<'_>, leaf: Leaf) {
+    let (m, t) = (leaf.m, leaf.tables);
+    if let Some(generation) = t.generation {
+        ig.control(|c| {
+            if m.group != 0 {
+                generation.apply();
+            }
+        });
+    }
+    ig.control(|c| {
+        if m.group != 0 {
+            t.pick.apply();
+        }
+    });
+}
+
+/// Last part: port, TTL, deparser.
+#[stage_program]
+pub(crate) fn send(ig: &GressBuilder<'_>, leaf: Leaf) {
+    let Headers { ethernet, ipv4, ipv6, l4, m, .. } = leaf.h;
+    let (t, labels) = (leaf.tables, leaf.labels);
+    ig.control(|c| {
+        if m.group != 0 {
+            t.uplink.apply();
+        }
+        if m.routed {
+            if ipv4.is_valid() {
+                ipv4.ttl -= 1;
+            } else if ipv6.is_valid() {
+                ipv6.hop_limit -= 1;
+            }
+        } else if !ipv4.is_valid() && !ipv6.is_valid() && m.made == 0 {
+            drop(labels.not_ip);
+        }
+    });
+    ig.deparser()
+        .checksum(
+            ipv4,
+            ipv4.checksum,
+            list![
+                ipv4.version,
+                ipv4.ihl,
+                ipv4.dscp,
+                ipv4.ecn,
+                ipv4.total_len,
+                ipv4.identification,
+                ipv4.flags,
+                ipv4.frag_offset,
+                ipv4.ttl,
+                ipv4.protocol,
+                ipv4.src,
+                ipv4.dst,
+            ],
+        )
+        .emit(ethernet)
+        .emit(ipv4)
+        .emit(ipv6)
+        .emit(l4);
+}
+
+/// Declares all of egress: packets pass.
+#[stage_program]
+pub(crate) fn egress(eg: &GressBuilder<'_>) {
+    let ethernet = eg.header::<sluice_pipeline::build::net::Ethernet>();
+    let port = eg.intrinsic::<tna::Egress>();
+    let start = eg.state().extract(ethernet);
+    eg.start(start);
+    /// Packets and bytes sent, by dev_port
+    let ports_out = eg.counter(512, CounterKind::PacketsAndBytes);
+    eg.control(|c| {
+        ports_out.count(port.egress_port);
+    });
+    eg.deparser().emit(ethernet);
+}

@@ -1,0 +1,142 @@
+//! The leaf that all load balancers share: one parser, one set of tables and default entries, one place in which
+//! they differ.
+//!
+//! | part of ingress | does |
+//! |---|---|
+//! | [`route`] | flow hash, sanity, longest prefix to group or port |
+//! | *the program* | fills `m.draw` |
+//! | [`propose`] | `m.draw` picks a candidate among the group's members that are up: `m.member` and its port |
+//! | *the program* | may put a remembered member in `m.member` instead |
+//! | [`send`] | group and `m.member` to port, TTL, bytes |
+//!
+//! A member is a number within its group and never a port: what a colliding flow of another group left behind is
+//! looked up in the packet's own group, and where it is no member there the candidate's port stands. What may not
+//! live here: how a program draws, and what it remembers.
+
+mod entries;
+mod headers;
+mod ingress;
+
+pub(crate) use entries::{default_setup, operations};
+pub(crate) use ingress::{Leaf, declare, egress, propose, route, send};
+
+use crate::balance::Numbers;
+use crate::catalog::ProgramError;
+use sluice_pipeline::build::params::{ParamError, Params};
+use sluice_pipeline::build::{Bits, Builder, GressBuilder, Index};
+use sluice_pipeline::ir::{self, Program};
+
+/// Generation of groups that never changed. Elements of registers start at generation 0, which is over.
+pub(crate) const FIRST_GENERATION: u64 = 1 << 16;
+
+/// Most members of a group: a selector word (facts: asic §3.5).
+const MEMBERS: u32 = 120;
+
+/// Table sizes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sizes {
+    /// IPv4 routes; there is room for a quarter as many IPv6 routes.
+    pub(crate) routes: u32,
+    /// Groups of uplinks.
+    pub(crate) groups: u32,
+    /// Members over all groups.
+    pub(crate) members: u32,
+}
+
+impl Sizes {
+    /// Room for so many routes and groups of eight members.
+    pub(crate) fn new(routes: u32, groups: u32) -> Sizes {
+        Sizes { routes, groups, members: (groups * 8).max(2 * MEMBERS) }
+    }
+}
+
+/// The low bits of a flow's hash as an index.
+#[derive(Clone, Debug)]
+pub(crate) struct Slot(ir::Expr);
+
+impl Index for Slot {
+    fn index(self) -> ir::Expr {
+        self.0
+    }
+}
+
+/// The element of a flow in an array of `elements`, a power of two.
+pub(crate) fn slot(flow: Bits<32>, elements: u32) -> Slot {
+    let bits = elements.trailing_zeros().max(1) as u16;
+    Slot(ir::Expr::Slice(Box::new(flow.into()), bits - 1, 0))
+}
+
+/// Refuses arrays that low bits of a hash cannot index.
+pub(crate) fn power_of_two(
+    program: &'static str,
+    key: &'static str,
+    elements: u32,
+) -> Result<(), ProgramError> {
+    if elements.is_power_of_two() && elements > 1 {
+        return Ok(());
+    }
+    Err(ProgramError::Conflict {
+        program,
+        key,
+        found: elements.to_string(),
+        expected: format!(
+            "bits of a hash index the array, so its size is a power of two; the next is {}",
+            elements.max(2).next_power_of_two()
+        ),
+    })
+}
+
+/// Refuses weights that make no group.
+pub(crate) fn weights(program: &'static str, weights: &Numbers) -> Result<(), ProgramError> {
+    let members = weights.0.iter().try_fold(0u32, |sum, w| sum.checked_add(*w));
+    let expected = match (weights.0.len(), members) {
+        (2..=16, Some(1..=MEMBERS)) if weights.0[..2].iter().any(|w| *w > 0) => return Ok(()),
+        (2..=16, Some(1..=MEMBERS)) => "one of the first two uplinks needs a weight above 0, for 10.2.0.0/16",
+        (2..=16, _) => "weights add up to 1 to 120, the members of a group",
+        _ => "there are 2 to 16 uplinks",
+    };
+    let found = weights.to_string();
+    Err(ProgramError::Conflict { program, key: "weights", found, expected: expected.to_owned() })
+}
+
+/// Parameters with these values set.
+pub(crate) fn set<P: Params>(
+    mut p: P,
+    sets: &[(String, String)],
+    program: &'static str,
+) -> Result<P, ProgramError> {
+    for (key, value) in sets {
+        p.set(key, value).map_err(|source: ParamError| ProgramError::Param { program, source })?;
+    }
+    Ok(p)
+}
+
+/// The parameters that a program was built with.
+pub(crate) fn built_with<P: Params + Default>(program: &Program) -> P {
+    let mut p = P::default();
+    for param in &program.params {
+        // The values come out of the same struct, so none is refused.
+        let _ = p.set(&param.key, &param.value);
+    }
+    p
+}
+
+/// A leaf with this choice of an uplink: `draw` stands before the candidate, `keep` behind it.
+pub(crate) fn program(
+    (name, summary): (&'static str, &'static str),
+    (sizes, flowlets): (Sizes, bool),
+    draw: impl FnOnce(&GressBuilder<'_>, Leaf),
+    keep: impl FnOnce(&GressBuilder<'_>, Leaf),
+    p: &impl Params,
+) -> Result<Program, ProgramError> {
+    let b = Builder::new(name, summary);
+    let ig = b.ingress();
+    let leaf = declare(&ig, sizes, flowlets);
+    route(&ig, leaf);
+    draw(&ig, leaf);
+    propose(&ig, leaf);
+    keep(&ig, leaf);
+    send(&ig, leaf);
+    egress(&b.egress());
+    b.finish(p).map_err(|diags| ProgramError::Illegal { program: name, diags })
+}

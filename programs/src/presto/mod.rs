@@ -1,0 +1,169 @@
+//! `presto`: flowcells of a flow go over the uplinks in turn.
+//!
+//! A flow is cut into cells of at most 64 KB of payload, and its n-th cell takes the n-th uplink from where the flow
+//! began: even load from large flows without a look at the network, order kept within a cell only (He et al.,
+//! SIGCOMM 2015). Presto cuts in the sender's virtual switch and masks reordering at the receiver; here the leaf
+//! cuts, and nobody masks. What may not live here: the leaf around it ([`crate::leaf`]).
+
+use crate::balance::Numbers;
+use crate::catalog::{ProgramError, StageProgram};
+use crate::drb::LAST_TURN;
+use crate::leaf::{self, Leaf, Sizes, slot};
+use crate::setup::{Setup, SetupError};
+use sluice_asic::port::PortMap;
+use sluice_pipeline::build::params::{self, ParamInfo, Params as _};
+use sluice_pipeline::build::*;
+use sluice_pipeline::ir::Program;
+
+const NAME: &str = "presto";
+const SUMMARY: &str = "Cuts flows into cells of 64 KB that go over the uplinks in turn, by weight";
+
+/// What users can set on `presto`.
+#[derive(Clone, Debug, PartialEq, Eq, params::Params)]
+pub struct Params {
+    /// Payload bytes that a cell holds at most: the packet that would exceed them begins the next cell
+    #[param(range = 64..=16_777_216)]
+    pub cell: u32,
+    /// Bytes of IPv4 and transport headers that are no payload: 40 for TCP without options; of IPv6 packets the 40
+    /// bytes of IPv6 and all but 20 of these
+    #[param(range = 20..=120)]
+    pub headers: u32,
+    /// Flows that have a cell of their own, a power of two
+    #[param(range = 2..=65_536)]
+    pub flows: u32,
+    /// Cells of the uplinks, front-panel ports 8 and up, in a round: 1,2,1 is a, b, c, b
+    #[param(expects = "a comma-separated list of 2 to 16 numbers")]
+    pub weights: Numbers,
+    /// IPv4 routes that the table must hold; a quarter as many IPv6 routes
+    #[param(range = 16..=1_000_000)]
+    pub routes: u32,
+    /// Groups of uplinks
+    #[param(range = 4..=4_096)]
+    pub groups: u32,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Params {
+            cell: 65_536,
+            headers: 40,
+            flows: 32_768,
+            weights: Numbers(vec![1; 8]),
+            routes: 4_096,
+            groups: 256,
+        }
+    }
+}
+
+/// What a flowcell is cut by
+#[derive(Header, Debug)]
+struct Cell {
+    /// Payload bytes of the packet
+    payload: Bits<32>,
+    /// 1 when the packet begins a cell
+    next: Bits<1>,
+    /// Cells of the flow so far
+    number: Bits<16>,
+    /// Where the flow's first cell begins: ten bits of its hash
+    first: Bits<16>,
+}
+
+/// The cell's number and the flow's own beginning pick the candidate.
+#[stage_program]
+fn draw(ig: &GressBuilder<'_>, leaf: Leaf, p: &Params) {
+    let (m, ipv4, ipv6) = (leaf.m, leaf.h.ipv4, leaf.h.ipv6);
+    let t = ig.metadata::<Cell>();
+    let (headers, cell) = (u64::from(p.headers), u64::from(p.cell));
+    // A 16-bit container gets into a 32-bit one through the hash unit only.
+    let ipv4_widened =
+        ig.hash::<32>(HashAlgorithm::Identity).inputs(list![constant::<16>(0), ipv4.total_len]).build();
+    let ipv6_widened =
+        ig.hash::<32>(HashAlgorithm::Identity).inputs(list![constant::<16>(0), ipv6.payload_len]).build();
+    let ipv4_length = ig.action(|a| t.payload = ipv4_widened.get());
+    let ipv6_length = ig.action(|a| t.payload = ipv6_widened.get());
+    /// IPv4's length without its headers
+    let ipv4_payload = ig.action(|a| t.payload = t.payload.sat_sub(headers));
+    /// IPv6's length, which has no IPv6 header in it, without the others
+    let ipv6_payload = ig.action(|a| t.payload = t.payload.sat_sub(headers - 20));
+    /// Bytes of the flow's cell
+    let filled = ig.register::<32>(p.flows);
+    /// Tells whether the packet would have exceeded the cell
+    let fill = ig.register_action(filled, |r| {
+        if r.value + t.payload > cell {
+            r.out = 1;
+            r.value = t.payload;
+        } else {
+            r.value += t.payload;
+        }
+    });
+    /// The flow's cell, counted round as turns of `drb`
+    let cells = ig.register::<16>(p.flows);
+    let same_cell = ig.register_action(cells, |r| r.out = r.value);
+    let next_cell = ig.register_action(cells, |r| {
+        if r.value >= LAST_TURN {
+            r.value = 0;
+        } else {
+            r.value += 1;
+        }
+        r.out = r.value;
+    });
+    /// The same for all packets of a flow
+    let beginning = ig
+        .hash::<16>(HashAlgorithm::Identity)
+        .inputs(list![constant::<6>(0), m.flow.slice::<31, 22, 10>()])
+        .build();
+    let begin = ig.action(|a| t.first = beginning.get());
+    ig.control(|c| {
+        if m.group != 0 {
+            if ipv4.is_valid() {
+                ipv4_length.call();
+                ipv4_payload.call();
+            } else if ipv6.is_valid() {
+                ipv6_length.call();
+                ipv6_payload.call();
+            }
+            begin.call();
+            t.next = fill.execute(slot(m.flow, p.flows));
+            if t.next {
+                t.number = next_cell.execute(slot(m.flow, p.flows));
+            } else {
+                t.number = same_cell.execute(slot(m.flow, p.flows));
+            }
+            m.draw = t.number + t.first;
+        }
+    });
+}
+
+/// The program `presto`.
+#[derive(Clone, Copy, Debug)]
+pub struct Presto;
+
+impl StageProgram for Presto {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn summary(&self) -> &'static str {
+        SUMMARY
+    }
+
+    fn params(&self) -> Vec<ParamInfo> {
+        Params::default().list()
+    }
+
+    fn build(&self, sets: &[(String, String)]) -> Result<Program, ProgramError> {
+        let p = leaf::set(Params::default(), sets, NAME)?;
+        leaf::weights(NAME, &p.weights)?;
+        leaf::power_of_two(NAME, "flows", p.flows)?;
+        let sizes = Sizes::new(p.routes, p.groups);
+        leaf::program((NAME, SUMMARY), (sizes, false), |ig, l| draw(ig, l, &p), |_, _| {}, &p)
+    }
+
+    fn default_setup(&self, program: &Program, ports: &PortMap) -> Result<Setup, SetupError> {
+        leaf::default_setup(program, ports, &leaf::built_with::<Params>(program).weights.0)
+    }
+
+    fn p4(&self) -> &'static str {
+        concat!(include_str!("../leaf/types.p4"), include_str!("choose.p4"), include_str!("../leaf/pipe.p4"))
+    }
+}

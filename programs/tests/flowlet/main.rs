@@ -1,0 +1,8 @@
+//! The load balancers of a leaf: their programs on both chips, by both engines, against closed forms.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+mod cells;
+mod detection;
+mod device;
+mod shape;
+mod world;
