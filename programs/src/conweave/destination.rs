@@ -516,7 +516,7 @@ fn sort(c: &mut Control<'_>, t: &DstToR, h: Headers, queues: &Queues) {
 #[stage_program]
 fn mirror(c: &mut Control<'_>, t: &DstToR, h: Headers, queues: &Queues) {
     let (d, m, bth, q) = (t.d, h.m, h.bth, queues.q);
-    let session = super::HEADERS_SESSION;
+    let (session, birth) = (super::HEADERS_SESSION, super::BIRTH_SESSION);
     c.block(|c| {
         if d.verdict != verdict::AGAIN && d.age != age::PREVIOUS {
             if d.verdict == verdict::CLEAR {
@@ -529,7 +529,7 @@ fn mirror(c: &mut Control<'_>, t: &DstToR, h: Headers, queues: &Queues) {
                 h.copy.kind = kind::REPLY;
             } else if d.verdict == verdict::FIRST {
                 h.mirror.mirror_type = 2;
-                m.session = session;
+                m.session = birth;
                 h.birth.kind = kind::BIRTH;
                 h.birth.word = q.word;
                 h.birth.row = m.row;

@@ -3,7 +3,7 @@
 //! By default it has the hosts 10.0.1.1 and up at its host ports, and everything else lies behind its paths.
 
 use super::headers::ROCE;
-use super::{CONTROL_QUEUE, HEADERS_SESSION, Params, TIMER_SESSION};
+use super::{BIRTH_SESSION, CONTROL_QUEUE, HEADERS_SESSION, Params, TIMER_SESSION};
 use crate::setup::{Ops, Setup, SetupError, front_port, ipv4_prefix};
 use sluice_asic::port::{DevPort, Pipe, Port, PortMap};
 use sluice_asic::tm::{AfcMode, AfcWord, MirrorSession};
@@ -12,12 +12,13 @@ use sluice_pipeline::control::{ControlOp, DeviceOp};
 use sluice_pipeline::ir::{KeyValue, Program};
 use std::net::Ipv4Addr;
 
-/// Bytes of Ethernet, IPv4, UDP, BTH and ConWeave's header, and of the kind in front of a copy.
+/// Bytes of Ethernet, IPv4, UDP, BTH and ConWeave's header.
 const HEADERS: u16 = 14 + 20 + 8 + 12 + 4;
 /// Bytes of a timer packet's state.
 const TIMER: u16 = 11;
-/// Bytes of the largest mirror header.
-const MIRROR: u16 = 7;
+/// Bytes of the mirror header: of control packets to be, and of timer packets to be.
+const MIRROR: u16 = 1;
+const BIRTH: u16 = 7;
 /// Cells of the queue table that a port has.
 const CELLS_PER_PORT: u32 = 64;
 /// Values of the hash that picks a queue of a way.
@@ -205,7 +206,12 @@ fn sessions(p: &Params) -> impl Iterator<Item = ControlOp> {
         });
         ControlOp::SetMirrorSession { id: id as u16, session }
     };
-    [session(HEADERS_SESSION, MIRROR + HEADERS), session(TIMER_SESSION, MIRROR + HEADERS + TIMER)].into_iter()
+    let sessions = [
+        session(HEADERS_SESSION, MIRROR + HEADERS),
+        session(TIMER_SESSION, MIRROR + HEADERS + TIMER),
+        session(BIRTH_SESSION, BIRTH + HEADERS),
+    ];
+    sessions.into_iter()
 }
 
 /// Cells of a step of the marking curve, and bits of a depth in steps.

@@ -220,6 +220,9 @@ fn full(ig: &GressBuilder<'_>, p: &Params, h: Headers, roles: &Roles) {
 fn published(ig: &GressBuilder<'_>, p: &Params, h: Headers, roles: &Roles) {
     let Headers { bridge, ipv4, bth, cwh, timer: laps, m, .. } = h;
     let flow = flow_table(ig, p, h, roles);
+    /// Mirror session of the pipe: the authors' code looks it up last
+    let mirror_session = ig.register::<8>(size(1).init(super::HEADERS_SESSION));
+    let read_session = ig.register_action(mirror_session, |r| r.out = r.value);
     let Roles { busy, src, queues, dst, timer } = roles;
     let recirculation = p.recirculation();
     let read_clock = clock(ig, h);
@@ -254,6 +257,9 @@ fn published(ig: &GressBuilder<'_>, p: &Params, h: Headers, roles: &Roles) {
             } else if cwh.is_valid() {
                 if bth.cw_opcode == opcode::DATA {
                     dst.data(c, p, h, queues);
+                    if h.mirror.mirror_type != 0 {
+                        m.session = read_session.execute(0);
+                    }
                 } else if m.recirculated == 0 {
                     src.control(c, p, h, busy);
                 }

@@ -44,10 +44,12 @@ const SUMMARY: &str = "Reroutes RDMA flows every round trip and puts them back i
 
 /// Queue of control packets, of a higher priority than the default queue 0.
 pub const CONTROL_QUEUE: u64 = 1;
-/// Mirror session that cuts a copy behind ConWeave's header (facts: conweave §2.5).
+/// Mirror session that cuts the copy that becomes a control packet behind ConWeave's header (facts: conweave §2.5).
 const HEADERS_SESSION: u64 = 220;
 /// Mirror session that leaves a timer packet whole.
 const TIMER_SESSION: u64 = 221;
+/// Mirror session that cuts the copy that becomes a timer packet behind ConWeave's header.
+const BIRTH_SESSION: u64 = 222;
 /// Credit of a flow-control word that pauses; without it a word resumes.
 const PAUSE: u64 = 1;
 

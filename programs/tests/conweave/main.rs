@@ -3,6 +3,8 @@
 
 mod destination;
 mod fit;
+mod network;
 mod source;
+mod time;
 mod wire;
 mod world;

@@ -30,10 +30,7 @@ pub(crate) struct Build {
 
 impl Build {
     pub(crate) fn new(p: Params) -> Build {
-        let mut chip = ChipSpec::tofino2();
-        if let Ok(n) = std::env::var("STAGES") {
-            chip.mau.stages = n.parse().unwrap();
-        }
+        let chip = ChipSpec::tofino2();
         let program = program(&p).unwrap_or_else(|e| panic!("{e}"));
         let placement = place(&program, &chip).unwrap_or_else(|e| panic!("{}", e.reason()));
         let ports = PortMap::default_for(&chip).unwrap();
