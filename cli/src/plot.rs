@@ -116,6 +116,8 @@ impl Chart {
             .y_desc(&self.y)
             .x_label_formatter(&number)
             .y_label_formatter(&number)
+            .max_light_lines(1)
+            .bold_line_style(BLACK.mix(0.12))
             .draw()?;
         for (series, colour) in self.series.iter().zip(COLOURS.iter().cycle()) {
             chart

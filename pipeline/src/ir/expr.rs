@@ -34,6 +34,19 @@ impl Expr {
         }
     }
 
+    /// The value as reports call it: `m.row`, `h.a[11:0]`, `add(m.row, 1)`.
+    #[must_use]
+    pub fn name(&self, program: &Program) -> String {
+        match self {
+            Expr::Const(v, _) => v.to_string(),
+            Expr::Field(f) => program.fields.get(*f).map_or_else(String::new, |d| d.name.clone()),
+            Expr::Param(n, _) => format!("${n}"),
+            Expr::Slice(e, hi, lo) => format!("{}[{hi}:{lo}]", e.name(program)),
+            Expr::Cast(e, width) => format!("cast({}, {width})", e.name(program)),
+            Expr::Alu(op, a, b) => format!("{op}({}, {})", a.name(program), b.name(program)),
+        }
+    }
+
     /// Calls `visit` for every field the value reads, in order, repeats included.
     pub fn fields(&self, visit: &mut impl FnMut(Field)) {
         match self {

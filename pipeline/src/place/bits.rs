@@ -2,6 +2,7 @@
 
 use super::data::{FieldSlice, PhvAllocation};
 use crate::flow::Var;
+use crate::ir::{Expr, Program};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::phv::{Container, ContainerKind, PhvInventory};
 use std::collections::{BTreeMap, BTreeSet};
@@ -116,6 +117,11 @@ pub(crate) fn slices(alloc: &PhvAllocation, var: Var) -> Vec<FieldSlice> {
 /// The containers that hold any of these variables.
 pub(crate) fn containers(alloc: &PhvAllocation, vars: &[Var]) -> BTreeSet<Container> {
     vars.iter().flat_map(|&var| slices(alloc, var)).map(|slice| slice.container).collect()
+}
+
+/// What the bits of a value on its way through hash distribution are called.
+pub(crate) fn value_name(program: &Program, value: &Expr) -> String {
+    format!("value {}", value.name(program))
 }
 
 /// Bits needed to tell `values` values apart.

@@ -176,3 +176,47 @@ table t : ingress { key = { h.slot : exact; } actions = { a; } default_action = 
     let text = errors(&with(&two, "apply t;")).join("\n");
     assert!(text.contains("which has `r` already"), "{text}");
 }
+
+/// Four registers that either branch of a condition accesses in the same row.
+fn rows() -> String {
+    let (mut declarations, mut control) = (String::new(), String::new());
+    for n in 0..4 {
+        declarations += &format!(
+            "register r{n} : ingress {{ element = \"8\"; size = 4096; }}
+register_action up{n} (r{n}) {{ @lo = add(@lo, 1); @out0 = @lo; }}
+register_action down{n} (r{n}) {{ @lo = sub(@lo, 1); @out0 = @lo; }}
+action raise{n} : ingress () {{ m.x{n} = execute(up{n}, m.row); }}
+action lower{n} : ingress () {{ m.x{n} = execute(down{n}, m.row); }}
+metadata : ingress {{ bit<8> m.x{n}; }}
+"
+        );
+        control += &format!("if (h.kind == 8w1) {{ call raise{n}; }} else {{ call lower{n}; }} ");
+    }
+    declarations += "metadata : ingress { bit<12> m.row; }
+action find : ingress () { m.row = h.a[11:0]; }
+action show : ingress () { h.b = cast(m.x3, 32); }
+";
+    with(&declarations, &format!("call find; {control} call show;"))
+}
+
+#[test]
+fn accesses_by_one_value_share_a_slice_of_hash_distribution() {
+    use sluice_asic::chip::{ChipSpec, Column};
+    let program = sluice_pipeline::text::parse(&rows()).unwrap_or_else(|e| panic!("{e}"));
+    for chip in [ChipSpec::tofino(), ChipSpec::tofino2()] {
+        let placement = crate::bench::placed(&program, &chip);
+        let units = |column: Column| {
+            let of = placement.units.iter().filter(move |u| u.unit.column == column);
+            of.map(|u| (u.unit.stage, u.unit.row, u.unit.col)).collect::<std::collections::BTreeSet<_>>()
+        };
+        let stages: std::collections::BTreeSet<u8> = units(Column::HashDist).iter().map(|u| u.0).collect();
+        assert_eq!(stages.len(), 1, "all eight accesses in one stage");
+        assert_eq!((units(Column::HashDist).len(), units(Column::HashBit).len()), (1, 12), "{}", chip.name);
+    }
+    // One slice for two different values is found.
+    let mut placement = crate::bench::placed(&program, &ChipSpec::tofino2());
+    for used in placement.units.iter_mut().filter(|u| u.unit.column == Column::HashDist) {
+        used.purpose = "value h.b".to_owned();
+    }
+    assert!(!sluice_pipeline::place::verify(&program, &placement).is_empty());
+}

@@ -3,7 +3,7 @@
 //! What lives here: key bytes, overhead, actions, hashes and counters of a node as numbers of bits and
 //! bytes (facts: asic §3). What may not: which units of a stage it gets, and how many entries of it go there.
 
-use super::super::bits::{ByteRef, PhvView, bits_for};
+use super::super::bits::{self, ByteRef, PhvView, bits_for};
 use super::super::data::Owner;
 use super::super::deps::node_name;
 use super::gateway::{self, GatewayDemand};
@@ -23,9 +23,7 @@ use sluice_asic::geometry::CounterFormat;
 use sluice_asic::phv::Container;
 use sluice_asic::salu::Format;
 use sluice_asic::select::{GroupShape, SelectorMode};
-use rustc_hash::FxHasher;
 use std::collections::{BTreeMap, BTreeSet};
-use std::hash::Hasher;
 
 /// How a node finds its entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,24 +56,16 @@ pub(crate) struct ActionDemand {
     pub(crate) masked: BTreeSet<Container>,
 }
 
-/// A hash computation for actions or for the index of an array.
+/// A hash computation for actions or for the index of an array. Nodes of one gress and stage share the bits of
+/// computations of one name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct HashDemand {
     /// Bytes read.
     pub(crate) bytes: BTreeSet<ByteRef>,
     /// Output bits.
     pub(crate) bits: u32,
-    /// Name of the hash or counter.
+    /// What is computed: the name of a hash, or `value` and the value.
     pub(crate) name: String,
-    /// A number for function, inputs and width.
-    pub(crate) what: u64,
-}
-
-/// A number for what a hash computes, from what tells it apart from others.
-fn what(of: impl std::hash::Hash) -> u64 {
-    let mut hasher = FxHasher::default();
-    of.hash(&mut hasher);
-    hasher.finish()
 }
 
 /// A counter that the node counts in.
@@ -209,6 +199,20 @@ impl Demand {
             }
         }
         bytes
+    }
+
+    /// Adds a computation, or widens the one of the same name.
+    fn compute(&mut self, hash: HashDemand) {
+        if hash.bytes.is_empty() {
+            return;
+        }
+        match self.hashes.iter_mut().find(|h| h.name == hash.name) {
+            Some(known) => {
+                known.bits = known.bits.max(hash.bits);
+                known.bytes.extend(hash.bytes);
+            }
+            None => self.hashes.push(hash),
+        }
     }
 
     /// What `node` needs.
@@ -349,8 +353,7 @@ impl Context<'_> {
         for hash in hashes {
             let data = &self.program.hashes[hash];
             let bytes = self.input_bytes(&data.inputs);
-            let (bits, name) = (u32::from(data.width), data.name.clone());
-            demand.hashes.push(HashDemand { bytes, bits, name, what: what(("hash", hash)) });
+            demand.compute(HashDemand { bytes, bits: u32::from(data.width), name: data.name.clone() });
         }
         let ram_bytes = |a: &ActionDemand| {
             a.data.keys().chain(&a.masked).map(|&c| u32::from(self.phv.width(c)) / 8).sum::<u32>()
@@ -428,11 +431,7 @@ impl Context<'_> {
         }
         let bytes = self.input_bytes(std::slice::from_ref(index));
         let bits = u32::from(index.width(self.program)).min(bits_for(size).max(1));
-        let what = what(("index", format!("{index:?}"), bits));
-        let hash = HashDemand { bytes, bits, name: data.name.clone(), what };
-        if !hash.bytes.is_empty() && !demand.hashes.contains(&hash) {
-            demand.hashes.push(hash);
-        }
+        demand.compute(HashDemand { bytes, bits, name: bits::value_name(self.program, index) });
     }
 
     fn access(&self, access: &RegisterAccess, demand: &mut Demand) {
@@ -449,15 +448,14 @@ impl Context<'_> {
         let known =
             demand.arrays.iter().any(|a| matches!(a.array, AluArray::Register(r, _) if r == register));
         for hash in hashes.into_iter().filter(|_| !known) {
-            let what = what(("hash", hash));
             let hash = &self.program.hashes[hash];
             let (bytes, bits) = (self.input_bytes(&hash.inputs), u32::from(hash.width));
-            demand.hashes.push(HashDemand { bytes, bits, name: hash.name.clone(), what });
+            demand.compute(HashDemand { bytes, bits, name: hash.name.clone() });
         }
         let array = AluArray::Register(register, data.format);
         let purpose = format!("register `{}`", data.name);
         let bytes = self.input_bytes(&operands);
-        self.array((array, purpose, &data.name), data.home, bytes, &access.index, demand);
+        self.array((array, purpose), data.home, bytes, &access.index, demand);
     }
 
     /// A packet's own colour goes through hash distribution, samples to the ALU as operands of a register do
@@ -470,18 +468,17 @@ impl Context<'_> {
         let input =
             access.input.as_ref().map_or_else(BTreeSet::new, |e| self.input_bytes(std::slice::from_ref(e)));
         if coloured && !input.is_empty() {
-            let name = format!("colour of {}", data.name);
-            let what = what(("colour", &name));
-            demand.hashes.push(HashDemand { bytes: input.clone(), bits: 2, name, what });
+            let name = access.input.as_ref().map_or_else(String::new, |e| bits::value_name(self.program, e));
+            demand.compute(HashDemand { bytes: input.clone(), bits: 2, name });
         }
         let operand = if coloured { BTreeSet::new() } else { input };
-        self.array((array, purpose, &data.name), data.home, operand, &access.index, demand);
+        self.array((array, purpose), data.home, operand, &access.index, demand);
     }
 
     /// An array stands once per node; every other index from the packet goes through hash distribution.
     fn array(
         &self,
-        (array, purpose, name): (AluArray, String, &str),
+        (array, purpose): (AluArray, String),
         home: CounterHome,
         bytes: BTreeSet<ByteRef>,
         index: &Index,
@@ -514,8 +511,12 @@ impl Context<'_> {
         if !bytes.is_empty() {
             let most = bits_for(size.unwrap_or(1)).max(1);
             let bits = u32::from(index.width(self.program)).min(most);
-            let what = what(("index", format!("{index:?}"), bits));
-            demand.hashes.push(HashDemand { bytes, bits, name: name.to_owned(), what });
+            let name = match index {
+                Index::At(e) => bits::value_name(self.program, e),
+                Index::Hash(hash) => self.program.hashes[*hash].name.clone(),
+                Index::Entry => return,
+            };
+            demand.compute(HashDemand { bytes, bits, name });
         }
     }
 

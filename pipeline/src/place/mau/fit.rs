@@ -6,6 +6,7 @@
 use super::super::bits::{PhvView, bits_for};
 use super::super::data::Owner;
 use super::demand::{AluArray, ArrayDemand, Demand, Lookup, ProfileDemand};
+use super::hash::Distributed;
 use super::pool::{Content, Pool};
 use super::ram::{self, Synthetic};
 use super::{hash, sizes, xbar};
@@ -13,6 +14,7 @@ use crate::entity::Entity;
 use crate::ir::Random;
 use sluice_asic::chip::{ChipSpec, Column};
 use sluice_asic::geometry::{self, GeometryError};
+use sluice_asic::gress::Gress;
 use sluice_asic::phv::Container;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -44,6 +46,8 @@ pub(crate) struct Fit<'a> {
     pub(crate) view: &'a PhvView<'a>,
     /// Containers that each instruction word in use writes; [`Content::Instruction`] points here.
     pub(crate) instructions: Vec<BTreeSet<Container>>,
+    /// Computations that nodes may share, by gress and name; [`Content::Hashed`] points here.
+    pub(crate) computations: Vec<(Gress, String)>,
     /// Generators of random numbers that each node draws from, with their bits.
     pub(crate) randoms: BTreeMap<Owner, BTreeMap<Random, u32>>,
 }
@@ -89,13 +93,26 @@ impl Fit<'_> {
             let most = self.chip.mau.exact_xbar_groups;
             xbar::exact(pool, (&self.chip.mau, self.view), demand.owner, &h.bytes, &[], most)
                 .ok_or_else(|| short(Column::ExactXbar, format!("{} bytes of hash input", h.bytes.len())))?;
-            let hash = hash::Distributed { what: h.what, bits: h.bits, purpose: &h.name };
-            hash::distribute(pool, &self.chip.mau, demand.owner, self.chip.hash.dist_bits, hash)
+            let wanted = Distributed {
+                bits: h.bits,
+                what: Some(self.computation(demand.owner.gress, &h.name)),
+                purpose: &h.name,
+            };
+            hash::distribute(pool, &self.chip.mau, demand.owner, self.chip.hash.dist_bits, wanted)
                 .map_err(|column| short(column, format!("{} bits of hash `{}`", h.bits, h.name)))?;
         }
         self.instructions(pool, demand)?;
         self.action_bus(pool, demand)?;
         Ok(capacity)
+    }
+
+    /// The number of a computation.
+    fn computation(&mut self, gress: Gress, name: &str) -> u32 {
+        let known = self.computations.iter().position(|(g, n)| *g == gress && n == name);
+        known.unwrap_or_else(|| {
+            self.computations.push((gress, name.to_owned()));
+            self.computations.len() - 1
+        }) as u32
     }
 
     /// Entries that a part made for `entries` holds.
@@ -226,11 +243,13 @@ impl Fit<'_> {
         if tables >= mau.ternary_tables {
             return Err(short(Column::Tcam, format!("more than {} ternary tables", mau.ternary_tables)));
         }
-        let width = sizes::ternary_width(demand);
         let key = demand.ternary_bytes();
-        if !xbar::ternary(pool, (mau, self.view), owner, &key, width) {
+        // Lanes can ask for more blocks than bytes do: a byte compared by range stands at two places of one lane.
+        let stands = |width: &u32| xbar::ternary(&mut Pool::default(), (mau, self.view), owner, &key, *width);
+        let width = (sizes::ternary_width(demand)..=mau.ternary_xbar_groups).find(stands);
+        let Some(width) = width.filter(|w| xbar::ternary(pool, (mau, self.view), owner, &key, *w)) else {
             return Err(short(Column::TernaryXbar, format!("{} key bytes", key.len())));
-        }
+        };
         let groups = capacity / mau.tcam_depth.max(1);
         if !ram::tcam(pool, mau, owner, groups, width) {
             return Err(short(Column::Tcam, format!("{} blocks", groups * width)));
@@ -260,10 +279,8 @@ impl Fit<'_> {
         }
         if selector.word_bits > 0 {
             let bits = self.chip.hash.dist_bits;
-            // Nodes that share a selector have joined it above.
-            let what = u64::MAX - u64::from(owner.node.index() as u32) * 2 - owner.gress.index() as u64;
-            let hash = hash::Distributed { what, bits: selector.word_bits, purpose: "selector word" };
-            hash::distribute(pool, mau, owner, bits, hash)
+            let wanted = Distributed { bits: selector.word_bits, what: None, purpose: "selector word" };
+            hash::distribute(pool, mau, owner, bits, wanted)
                 .map_err(|column| short(column, "the word choice of a selector"))?;
         }
         let data_rams = selector.words.div_ceil(mau.sram_depth.max(1));

@@ -110,58 +110,45 @@ pub(crate) fn bits(pool: &mut Pool, mau: &MauSpec, owner: Owner, shared: Content
     true
 }
 
-/// What goes to hash distribution.
-#[derive(Clone, Copy, Debug)]
+/// Bits on their way to hash distribution.
 pub(crate) struct Distributed<'a> {
-    /// A number for function, inputs and width: nodes whose numbers are equal share slices.
-    pub(crate) what: u64,
-    /// Bits of the hash.
+    /// How many.
     pub(crate) bits: u32,
-    /// What the bits are for.
+    /// The computation's number, if nodes may share it.
+    pub(crate) what: Option<u32>,
+    /// What they are for.
     pub(crate) purpose: &'a str,
 }
 
-/// Hash distribution slices for a hash, 16 bits each. A unit is fed by one hash group, its slice `s` by the group's
-/// bits from `16 s`. A slice that carries the same bits for another node is shared: any array of the stage may take
-/// them as its address. The error is the column that has nothing left.
+/// Hash distribution slices, `dist_bits` each, or those of a node that computes the same. A unit is fed by one hash
+/// group, its slice `s` by the group's bits from `s` times `dist_bits`. The error is the column that has nothing left.
 pub(crate) fn distribute(
     pool: &mut Pool,
     mau: &MauSpec,
     owner: Owner,
     dist_bits: u32,
-    hash: Distributed<'_>,
+    wanted: Distributed<'_>,
 ) -> Result<(), Column> {
-    let (mut left, mut part) = (hash.bits, 0);
+    let Distributed { bits, what, purpose } = wanted;
+    if what.is_some_and(|what| pool.join_computation(what, bits, owner)) {
+        return Ok(());
+    }
+    let of = what.map(|what| (what, bits));
+    let content = of.map_or(Content::Own, |(what, bits)| Content::Hashed(what, bits));
+    let mut left = bits;
     while left > 0 {
         let take = left.min(dist_bits) as u16;
-        let what = hash.what.wrapping_add(part);
-        let Some((unit, slice, group)) = shared_slice(pool, mau, owner, what)
-            .or_else(|| free_slice(pool, mau, take, dist_bits as u16))
-        else {
+        let Some((unit, slice, group)) = free_slice(pool, mau, take, dist_bits as u16) else {
             let all_taken = slices(mau).all(|(u, s)| !pool.is_free(Column::HashDist, u, s));
             return Err(if all_taken { Column::HashDist } else { Column::HashBit });
         };
-        let content = Content::Dist { group, what };
-        pool.take((Column::HashDist, unit, slice), owner, content, hash.purpose);
+        pool.take((Column::HashDist, unit, slice), owner, Content::Dist { group, of }, purpose);
         for bit in slice * dist_bits as u16..slice * dist_bits as u16 + take {
-            pool.take((Column::HashBit, group, bit), owner, content, hash.purpose);
+            pool.take((Column::HashBit, group, bit), owner, content, purpose);
         }
         left -= u32::from(take);
-        part += 1;
     }
     Ok(())
-}
-
-/// A slice that carries the same bits for another node.
-fn shared_slice(pool: &Pool, mau: &MauSpec, owner: Owner, what: u64) -> Option<(u16, u16, u16)> {
-    slices(mau).find_map(|(unit, slice)| match pool.content(Column::HashDist, unit, slice) {
-        Some(Content::Dist { group, what: found })
-            if found == what && !pool.is_owned_by(Column::HashDist, unit, slice, owner) =>
-        {
-            Some((unit, slice, group))
-        }
-        _ => None,
-    })
 }
 
 fn slices(mau: &MauSpec) -> impl Iterator<Item = (u16, u16)> {
@@ -169,12 +156,17 @@ fn slices(mau: &MauSpec) -> impl Iterator<Item = (u16, u16)> {
     (0..mau.hash_dist_units as u16).flat_map(move |u| (0..per_unit).map(move |s| (u, s)))
 }
 
+/// The hash group that feeds a unit, once one of its slices is in use.
+fn fed_by(pool: &Pool, mau: &MauSpec, unit: u16) -> Option<u16> {
+    (0..mau.hash_dist_slices as u16).find_map(|s| match pool.content(Column::HashDist, unit, s) {
+        Some(Content::Dist { group, .. }) => Some(group),
+        _ => None,
+    })
+}
+
 fn free_slice(pool: &Pool, mau: &MauSpec, bits: u16, dist_bits: u16) -> Option<(u16, u16, u16)> {
     for (unit, slice) in slices(mau).filter(|&(u, s)| pool.is_free(Column::HashDist, u, s)) {
-        let fed = (0..mau.hash_dist_slices as u16).find_map(|s| match pool.content(Column::HashDist, unit, s) {
-            Some(Content::Dist { group, .. }) => Some(group),
-            _ => None,
-        });
+        let fed = fed_by(pool, mau, unit);
         for group in (0..mau.hash_groups as u16).rev() {
             let first = slice * dist_bits;
             let fits = first + bits <= mau.hash_group_bits() as u16

@@ -76,7 +76,7 @@ pub(crate) fn place(
     check_pins(chip, graph, &demands)?;
     let attempt = |splitting| {
         let randoms = demands.iter().map(|d| (d.owner, d.randoms.clone())).collect();
-        let fit = Fit { chip, view: &view, instructions: Vec::new(), randoms };
+        let fit = Fit { chip, view: &view, instructions: Vec::new(), computations: Vec::new(), randoms };
         let mut schedule = Schedule::new(&demands, flows, graph, clusters.clone(), fit, splitting);
         let pending = schedule.run(&|v: Var| v.name(program));
         if pending.is_empty() {

@@ -23,15 +23,31 @@ pub(crate) enum Content {
     },
     /// An action profile or counter that several nodes use by name.
     Shared(u32),
-    /// An instruction word: index of the containers that it writes.
-    Instruction(u32),
-    /// Bits of a hash on their way to hash distribution: the hash group, and a number for what is hashed.
+    /// Bits of a computation, by its number and how many bits it has.
+    Hashed(u32, u32),
+    /// A slice of hash distribution fed by this hash group, with bits of a computation.
     Dist {
         /// Hash group.
         group: u16,
-        /// Function, inputs and width; equal numbers are equal hashes.
-        what: u64,
+        /// The computation and its bits; `None` if it is the owner's alone.
+        of: Option<(u32, u32)>,
     },
+    /// An instruction word: index of the containers that it writes.
+    Instruction(u32),
+}
+
+impl Content {
+    fn is_shared(self) -> bool {
+        !matches!(self, Content::Own | Content::Dist { of: None, .. })
+    }
+
+    /// The computation whose bits these are, and how many it has.
+    pub(crate) fn computation(self) -> Option<(u32, u32)> {
+        match self {
+            Content::Hashed(what, bits) | Content::Dist { of: Some((what, bits)), .. } => Some((what, bits)),
+            _ => None,
+        }
+    }
 }
 
 /// A unit in use.
@@ -80,11 +96,6 @@ impl Pool {
         self.held.get(&(column, row, col)).map(|h| h.content)
     }
 
-    /// Whether `owner` is one of the unit's owners.
-    pub(crate) fn is_owned_by(&self, column: Column, row: u16, col: u16, owner: Owner) -> bool {
-        self.held.get(&(column, row, col)).is_some_and(|h| h.owners.contains(&owner))
-    }
-
     /// The unit's first owner.
     pub(crate) fn owner_of(&self, column: Column, row: u16, col: u16) -> Option<Owner> {
         self.held.get(&(column, row, col)).and_then(|h| h.owners.first().copied())
@@ -94,7 +105,7 @@ impl Pool {
     pub(crate) fn accepts(&self, column: Column, row: u16, col: u16, content: Content) -> bool {
         match self.content(column, row, col) {
             None => true,
-            Some(found) => found == content && content != Content::Own,
+            Some(found) => found == content && content.is_shared(),
         }
     }
 
@@ -121,11 +132,22 @@ impl Pool {
 
     /// Makes `owner` a further owner of everything that carries this content; false if nothing does.
     pub(crate) fn join(&mut self, content: Content, owner: Owner) -> bool {
-        let mut theirs: Vec<(Column, u16, u16)> =
-            self.held.iter().filter(|(_, h)| h.content == content).map(|(key, _)| *key).collect();
+        self.join_all(|c| c == content, owner)
+    }
+
+    /// Makes `owner` a further owner of all bits of a computation that has at least this many; false if there is none.
+    pub(crate) fn join_computation(&mut self, what: u32, bits: u32, owner: Owner) -> bool {
+        let known = self.held.values().filter_map(|h| h.content.computation());
+        let Some(found) = known.filter(|(w, b)| *w == what && *b >= bits).min() else { return false };
+        self.join_all(|c| c.computation() == Some(found), owner)
+    }
+
+    fn join_all(&mut self, same: impl Fn(Content) -> bool, owner: Owner) -> bool {
+        let held = self.held.iter().filter(|(_, h)| same(h.content));
+        let mut theirs: Vec<((Column, u16, u16), Content)> = held.map(|(at, h)| (*at, h.content)).collect();
         // The map's order is nobody's business.
-        theirs.sort_unstable();
-        for &at in &theirs {
+        theirs.sort_unstable_by_key(|(at, _)| *at);
+        for &(at, content) in &theirs {
             let purpose = self.log.iter().find(|u| (u.unit.column, u.unit.row, u.unit.col) == at);
             let purpose = purpose.map(|u| u.purpose.clone()).unwrap_or_default();
             self.take(at, owner, content, &purpose);

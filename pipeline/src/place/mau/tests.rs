@@ -92,8 +92,8 @@ fn vectors_of_memory_sizes_reach_the_units() {
     let one = placed(&samples::one_counter(65_536, CounterKind::Packets), &chip);
     assert_eq!(used(&one, Column::Sram, "counter"), 17);
     assert_eq!(used(&one, Column::MapRam, "counter"), 17);
-    assert_eq!(used(&one, Column::HashDist, "cells"), 1);
-    assert_eq!(used(&one, Column::HashBit, "cells"), 16);
+    assert_eq!(used(&one, Column::HashDist, "value"), 1);
+    assert_eq!(used(&one, Column::HashBit, "value"), 16);
     // Both counts: two per word, so 32 RAMs, in two halves with a spare bank each.
     let both = placed(&samples::one_counter(65_536, CounterKind::PacketsAndBytes), &chip);
     assert_eq!(used(&both, Column::Sram, "counter"), 34);

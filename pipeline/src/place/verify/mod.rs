@@ -8,8 +8,8 @@
 //! 2. Units: coordinates exist; the list is sorted and names a unit once per owner; an owner has a part in
 //!    the unit's stage.
 //! 3. Sharing: a unit has one owner, except crossbar bytes (same container byte), search buses (same crossbar
-//!    and hash group), the logical id of a gateway and its table, and what belongs to a profile or counter
-//!    that all owners use.
+//!    and hash group), the logical id of a gateway and its table, what belongs to a profile, counter, register or meter
+//!    that all owners use, and bits of one computation on their way to hash distribution.
 //! 4. Memories: match words, ternary indirection, action data, counters and selectors have the RAMs that
 //!    their entries need; way sizes are powers of two; TCAM words stand in consecutive rows; counters and
 //!    selectors have a map RAM beside every SRAM, a spare bank per ALU, and reach no further than its rows.

@@ -2,8 +2,8 @@
 
 use super::Check;
 use crate::flow::{NodeKind, Var};
-use crate::ir::{Algorithmic, CounterHome, Expr, Hash, MatchKind, Operand, PrimitiveKind, Table};
-use crate::place::bits::ByteRef;
+use crate::ir::{Algorithmic, CounterHome, Expr, Hash, Index, MatchKind, Operand, PrimitiveKind, Table};
+use crate::place::bits::{ByteRef, value_name};
 use crate::place::data::{Owner, Part};
 use sluice_asic::chip::Column;
 use std::collections::{BTreeMap, BTreeSet};
@@ -173,37 +173,55 @@ fn buses(check: &mut Check<'_>, owner: Owner, part: Part) {
     }
 }
 
-/// Registers and meters addressed from the packet, with the bits of an address.
+/// Values from the packet that address registers and meters, by the name under which their bits go, with the bits of
+/// an address.
 fn addresses(check: &Check<'_>, owner: Owner) -> Vec<(String, u64)> {
     let program = check.program;
     let mut list = Vec::new();
     for action in check.flow(owner.gress).actions(program, owner.node) {
         for p in &program.actions[action].body {
-            let (index, home, name) = match &p.kind {
+            let (index, home) = match &p.kind {
                 PrimitiveKind::Register(access) => {
-                    let data = &program.registers[program.register_actions[access.action].register];
-                    (&access.index, data.home, &data.name)
+                    (&access.index, program.registers[program.register_actions[access.action].register].home)
                 }
-                PrimitiveKind::Meter(access) => {
-                    let data = &program.meters[access.meter];
-                    (&access.index, data.home, &data.name)
-                }
+                PrimitiveKind::Meter(access) => (&access.index, program.meters[access.meter].home),
                 _ => continue,
+            };
+            let name = match index {
+                Index::At(value) => value_name(program, value),
+                Index::Hash(hash) => program.hashes[*hash].name.clone(),
+                Index::Entry => continue,
             };
             let mut from_packet = false;
             index.fields(program, &mut |_| from_packet = true);
             let CounterHome::Indirect(size) = home else { continue };
             let whole = u64::from(u32::BITS - size.saturating_sub(1).leading_zeros());
             if from_packet {
-                list.push((name.clone(), whole.min(index.width(program).into())));
+                list.push((name, whole.min(index.width(program).into())));
             }
         }
     }
     list
 }
 
-/// Hash results of actions and counter indices: bits and 16-bit slices fed by one group per unit.
-fn hashes(check: &mut Check<'_>, owner: Owner, part: Part) {
+/// Names of everything that a node computes by hash bits for its actions.
+pub(super) fn computations(check: &Check<'_>, owner: Owner) -> BTreeSet<String> {
+    let program = check.program;
+    let mut names: BTreeSet<String> =
+        hash_results(check, owner).into_iter().map(|h| program.hashes[h].name.clone()).collect();
+    names.extend(addresses(check, owner).into_iter().map(|(name, _)| name));
+    for action in check.flow(owner.gress).actions(program, owner.node) {
+        names.extend(program.actions[action].body.iter().filter_map(|p| match &p.kind {
+            PrimitiveKind::Count(_, index) => Some(value_name(program, index)),
+            PrimitiveKind::Meter(access) => access.input.as_ref().map(|e| value_name(program, e)),
+            _ => None,
+        }));
+    }
+    names
+}
+
+/// Hashes whose results actions use.
+fn hash_results(check: &Check<'_>, owner: Owner) -> BTreeSet<Hash> {
     let program = check.program;
     let mut used: BTreeSet<Hash> = BTreeSet::new();
     for action in check.flow(owner.gress).actions(program, owner.node) {
@@ -220,6 +238,13 @@ fn hashes(check: &mut Check<'_>, owner: Owner, part: Part) {
             }
         }
     }
+    used
+}
+
+/// Hash results of actions and counter indices: bits and 16-bit slices fed by one group per unit.
+fn hashes(check: &mut Check<'_>, owner: Owner, part: Part) {
+    let program = check.program;
+    let used = hash_results(check, owner);
     for (name, bits) in addresses(check, owner) {
         let found = check.units_for(owner, part.stage, Column::HashBit, &name).count() as u64;
         check.at_least(owner, part.stage, &format!("address bits of `{name}`"), found, bits);

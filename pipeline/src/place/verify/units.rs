@@ -1,6 +1,6 @@
 //! Rules 2, 3 and 8: coordinates, owners, sharing, ternary tables per stage.
 
-use super::Check;
+use super::{Check, paths};
 use crate::entity::Entity;
 use crate::flow::NodeKind;
 use crate::ir::{Counter, CounterHome, Meter, PrimitiveKind, Profile, Random, Register};
@@ -108,8 +108,11 @@ fn shareable(check: &Check<'_>, group: &[UnitUse]) -> bool {
         Column::Sram | Column::MapRam | Column::MeterAlu | Column::StatsAlu => {
             same_purpose && common_memory(check, group)
         }
-        Column::HashBit => same_purpose && common_memory(check, group) || common_hash(check, group),
-        Column::HashDist => common_hash(check, group),
+        Column::HashBit | Column::HashDist => {
+            same_purpose
+                && (common_memory(check, group) && group[0].purpose == "selector"
+                    || common_hash(check, group))
+        }
         _ => false,
     }
 }
@@ -155,43 +158,10 @@ fn common_memory(check: &Check<'_>, group: &[UnitUse]) -> bool {
     one_gress && all[0].iter().any(|m| all.iter().all(|set| set.contains(m)))
 }
 
-/// All owners hash the same: an index of an array, or a hash that an action or an array takes.
+/// All owners, of one gress, compute what the bits are named after.
 fn common_hash(check: &Check<'_>, group: &[UnitUse]) -> bool {
-    let all: Vec<BTreeSet<String>> = group.iter().map(|u| hashed(check, u.owner)).collect();
     let one_gress = group.windows(2).all(|w| w[0].owner.gress == w[1].owner.gress);
-    one_gress && all[0].iter().any(|h| all.iter().all(|set| set.contains(h)))
-}
-
-/// What a node sends through hash distribution, each thing spelled with its width.
-fn hashed(check: &Check<'_>, owner: Owner) -> BTreeSet<String> {
-    let program = check.program;
-    let mut set = BTreeSet::new();
-    let mut index = |what: String, home: CounterHome, width: u16| {
-        if let CounterHome::Indirect(size) = home {
-            let bits = u32::from(width).min((u32::BITS - size.saturating_sub(1).leading_zeros()).max(1));
-            set.insert(format!("{what} in {bits} bits"));
-        }
-    };
-    for action in check.flow(owner.gress).actions(program, owner.node) {
-        for p in &program.actions[action].body {
-            match &p.kind {
-                PrimitiveKind::Count(c, at) => {
-                    let what = format!("{:?}", at);
-                    index(what, program.counters[*c].home, at.width(program));
-                }
-                PrimitiveKind::Register(access) => {
-                    let data = &program.registers[program.register_actions[access.action].register];
-                    index(format!("{:?}", access.index), data.home, access.index.width(program));
-                }
-                PrimitiveKind::Meter(access) => {
-                    let home = program.meters[access.meter].home;
-                    index(format!("{:?}", access.index), home, access.index.width(program));
-                }
-                _ => {}
-            }
-        }
-    }
-    set
+    one_gress && group.iter().all(|u| paths::computations(check, u.owner).contains(&u.purpose))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
