@@ -4,6 +4,7 @@
 
 use crate::balance::{Ecmp, Wcmp};
 use crate::conweave::ConWeave;
+use crate::conweave_spine::ConWeaveSpine;
 use crate::drb::Drb;
 use crate::hpcc_int::HpccInt;
 use crate::l3_ecmp::L3Ecmp;
@@ -115,7 +116,7 @@ pub struct UnknownProgram {
 /// Every shipped program; the first one runs when users name none.
 #[must_use]
 pub fn all() -> &'static [&'static dyn StageProgram] {
-    &[&L3Ecmp, &Ecmp, &Wcmp, &Spray, &Drb, &Presto, &LetFlow, &HpccInt, &ConWeave]
+    &[&L3Ecmp, &Ecmp, &Wcmp, &Spray, &Drb, &Presto, &LetFlow, &HpccInt, &ConWeave, &ConWeaveSpine]
 }
 
 /// The program of this name.

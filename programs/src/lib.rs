@@ -8,6 +8,7 @@
 pub mod balance;
 pub mod catalog;
 pub mod conweave;
+pub mod conweave_spine;
 pub mod drb;
 pub mod flowlet;
 pub mod hpcc_int;

@@ -58,10 +58,12 @@ pub(super) fn busy(ig: &GressBuilder<'_>, p: &Params, h: Headers) -> Busy {
     let set_second = ig.action(|a, path: Arg<8>| paths.second = path);
     /// Paths that the first sample is drawn from
     let first_paths = ig.profile(p.groups);
-    let first_paths = first_paths.selector(SelectorMode::Resilient, first_draw, p.groups.min(256), 32).build();
+    let first_paths =
+        first_paths.selector(SelectorMode::Resilient, first_draw, p.groups.min(256), 32).build();
     /// Paths that the second sample is drawn from
     let second_paths = ig.profile(p.groups);
-    let second_paths = second_paths.selector(SelectorMode::Resilient, second_draw, p.groups.min(256), 32).build();
+    let second_paths =
+        second_paths.selector(SelectorMode::Resilient, second_draw, p.groups.min(256), 32).build();
     /// First sample of the paths to the destination
     let sample_first =
         ig.table([exact(m.group)]).actions([set_first]).size(p.groups).profile(first_paths).build();
@@ -69,19 +71,16 @@ pub(super) fn busy(ig: &GressBuilder<'_>, p: &Params, h: Headers) -> Busy {
     let sample_second =
         ig.table([exact(m.group)]).actions([set_second]).size(p.groups).profile(second_paths).build();
     let cells = std::array::from_fn(|_| {
-        [cell(ig, p, paths, paths.first, paths.first_busy), cell(ig, p, paths, paths.second, paths.second_busy)]
+        [
+            cell(ig, p, paths, paths.first, paths.first_busy),
+            cell(ig, p, paths, paths.second, paths.second_busy),
+        ]
     });
     Busy { paths, sample_first, sample_second, cells }
 }
 
 #[stage_program]
-fn cell(
-    ig: &GressBuilder<'_>,
-    p: &Params,
-    paths: Paths,
-    sample: Bits<8>,
-    busy: Bits<1>,
-) -> Cell {
+fn cell(ig: &GressBuilder<'_>, p: &Params, paths: Paths, sample: Bits<8>, busy: Bits<1>) -> Cell {
     /// A path of the group and until when it is busy; path 0 is none
     let path_busy = ig.register_pair::<32>(p.groups);
     /// Whether the sample is busy; what is over is forgotten

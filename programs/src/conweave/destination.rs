@@ -5,9 +5,9 @@
 //! the queue go on when it leaves, or the timer packet does at T_resume. What may not live here: which queue, and
 //! what the timer packet does.
 
-use super::{PAUSE, Params};
 use super::headers::{Headers, kind};
 use super::queues::Queues;
+use super::{PAUSE, Params};
 use sluice_pipeline::build::*;
 
 /// The three answers of the epoch test: a one in the bit that the two comparisons spell.

@@ -138,7 +138,7 @@ fn state(eg: &GressBuilder<'_>, p: &Params, h: EgHeaders) -> (State, Vec<Registe
         r.value = 0;
     });
     let tail_forget = eg.register_action(tail_resume, |r| r.value = 0);
-    let is_host = eg.action(|a| {});
+    let is_host = eg.action(|_a| {});
     /// Ports of hosts
     let to_host = eg.table([exact(port.egress_port)]).actions([is_host]).size(256).build();
     let swap = eg.action(|a| {
@@ -200,7 +200,9 @@ fn state(eg: &GressBuilder<'_>, p: &Params, h: EgHeaders) -> (State, Vec<Registe
 fn control(eg: &GressBuilder<'_>, h: EgHeaders, s: State) {
     let EgHeaders { bridge, order, ethernet, ipv4, bth, cwh, timer, m, clock, words, .. } = h;
     eg.control(|c| {
-        if bth.is_valid() && (bridge.kind == kind::CLEAR || bridge.kind == kind::REPLY || bridge.kind == kind::NOTIFY) {
+        if bth.is_valid()
+            && (bridge.kind == kind::CLEAR || bridge.kind == kind::REPLY || bridge.kind == kind::NOTIFY)
+        {
             s.swap.call();
             if bridge.kind == kind::CLEAR {
                 bth.cw_opcode = opcode::REPLY;

@@ -4,6 +4,7 @@
 
 use super::headers::ROCE;
 use super::{BIRTH_SESSION, CONTROL_QUEUE, HEADERS_SESSION, Params, TIMER_SESSION};
+use crate::marking;
 use crate::setup::{Ops, Setup, SetupError, front_port, ipv4_prefix};
 use sluice_asic::port::{DevPort, Pipe, Port, PortMap};
 use sluice_asic::tm::{AfcMode, AfcWord, MirrorSession};
@@ -65,16 +66,11 @@ pub struct TorConfig {
     pub marking: Option<(u32, u32)>,
 }
 
-/// Kmin of 100 KB and Kmax of 400 KB in cells of 176 B (facts: conweave §4.3).
-const MARKING: (u32, u32) = (568, 2272);
-/// Largest probability between them, in 256ths: a fifth.
-const MARKING_MAX: u32 = 51;
-
 pub(super) fn default_setup(program: &Program, ports: &PortMap) -> Result<Setup, SetupError> {
     let p = params_of(program);
     let hosts = (1..=p.hosts.iter().count()).map(|n| Ipv4Addr::from_bits(0x0a00_0100 + n as u32)).collect();
     let remote = vec![Prefix { net: Ipv4Addr::UNSPECIFIED, len: 0 }];
-    let config = TorConfig { hosts, remote, flows: Vec::new(), marking: Some(MARKING) };
+    let config = TorConfig { hosts, remote, flows: Vec::new(), marking: Some(marking::DCQCN) };
     tor_setup(program, ports, &config)
 }
 
@@ -104,7 +100,7 @@ pub fn tor_setup(program: &Program, ports: &PortMap, config: &TorConfig) -> Resu
     for flow in &config.flows {
         install(&mut ops, flow)?;
     }
-    marking(&mut ops, config)?;
+    marking::entries(&mut ops, config.marking)?;
     let mut list = queues(&mut ops, ports, &p)?;
     let mut all = ops.into_vec();
     all.append(&mut list);
@@ -212,32 +208,6 @@ fn sessions(p: &Params) -> impl Iterator<Item = ControlOp> {
         session(BIRTH_SESSION, BIRTH + HEADERS),
     ];
     sessions.into_iter()
-}
-
-/// Cells of a step of the marking curve, and bits of a depth in steps.
-const STEP: u32 = 64;
-const STEP_BITS: u32 = 13;
-
-/// One entry a step on the slope, prefixes above it.
-fn marking(ops: &mut Ops<'_>, config: &TorConfig) -> Result<(), SetupError> {
-    let Some((low, high)) = config.marking else { return Ok(()) };
-    let [low, high] = [low, high].map(|cells| cells / STEP);
-    let steps = high.saturating_sub(low).max(1);
-    let mut entry = |step: u32, free: u32, probability: u32| {
-        let mask = (1u128 << STEP_BITS) - (1 << free);
-        let key = [KeyValue::Ternary { value: u128::from(step) & mask, mask }];
-        ops.ternary_with("mark_probability", step, key, "set_probability", [probability.into()])
-    };
-    for step in 1..=steps {
-        entry(low + step, 0, step * MARKING_MAX / steps)?;
-    }
-    let mut above = low + steps + 1;
-    while above < 1 << STEP_BITS {
-        let free = above.trailing_zeros();
-        entry(above, free, 255)?;
-        above += 1 << free;
-    }
-    Ok(())
 }
 
 #[cfg(test)]

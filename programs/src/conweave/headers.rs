@@ -10,16 +10,16 @@ use sluice_pipeline::ir::Field;
 /// EtherType of timer packets, which never leave the switch
 pub(super) const TIMER_TYPE: u64 = 0x2001;
 /// UDP destination port of RoCEv2
-pub(super) const ROCE: u64 = 4791;
+pub(crate) const ROCE: u64 = 4791;
 
 /// Values of [`Bth::cw_opcode`].
-pub(super) mod opcode {
+pub(crate) mod opcode {
     /// DATA, RTT_REQUEST, TAIL, REROUTED.
-    pub(in super::super) const DATA: u64 = 1;
+    pub(crate) const DATA: u64 = 1;
     /// RTT_REPLY (phase 0) and CLEAR (phase 1).
-    pub(in super::super) const REPLY: u64 = 2;
+    pub(crate) const REPLY: u64 = 2;
     /// NOTIFY.
-    pub(in super::super) const NOTIFY: u64 = 3;
+    pub(crate) const NOTIFY: u64 = 3;
 }
 
 /// What a frame is for egress: the first byte of everything that the traffic manager gets from ingress.
@@ -40,31 +40,32 @@ pub(super) mod kind {
 
 /// Base transport header, its reserved bits as ConWeave uses them: hosts send and receive zeros there
 #[derive(Header, Debug)]
-pub(super) struct Bth {
+#[expect(dead_code, reason = "fields that only pass through have handles as well")]
+pub(crate) struct Bth {
     /// RDMA operation
-    pub(super) opcode: Bits<8>,
+    pub(crate) opcode: Bits<8>,
     /// Solicited event, migration, padding, version; in an RTT_REPLY the RTT_REQUEST's ECN
-    pub(super) flags: Bits<8>,
+    pub(crate) flags: Bits<8>,
     /// Partition key
-    pub(super) partition: Bits<16>,
+    pub(crate) partition: Bits<16>,
     /// PathID
-    pub(super) path: Bits<8>,
+    pub(crate) path: Bits<8>,
     /// Destination queue pair
-    pub(super) queue_pair: Bits<24>,
+    pub(crate) queue_pair: Bits<24>,
     /// Acknowledgement request
-    pub(super) ack_request: Bits<1>,
+    pub(crate) ack_request: Bits<1>,
     /// 0 none, 1 DATA, 2 REPLY, 3 NOTIFY
-    pub(super) cw_opcode: Bits<2>,
+    pub(crate) cw_opcode: Bits<2>,
     /// 1 in REROUTED packets and in CLEAR
-    pub(super) phase: Bits<1>,
+    pub(crate) phase: Bits<1>,
     /// Epoch modulo 4
-    pub(super) epoch: Bits<2>,
+    pub(crate) epoch: Bits<2>,
     /// Asks DstToR for an answer: RTT_REQUEST and TAIL
-    pub(super) ask_reply: Bits<1>,
+    pub(crate) ask_reply: Bits<1>,
     /// The last packet on the old path
-    pub(super) tail: Bits<1>,
+    pub(crate) tail: Bits<1>,
     /// Packet sequence number
-    pub(super) psn: Bits<24>,
+    pub(crate) psn: Bits<24>,
 }
 
 /// ConWeave's header between BTH and payload
@@ -198,7 +199,7 @@ pub(super) struct Headers {
 }
 
 /// All of an IPv4 header, in order.
-pub(super) fn checksummed(ipv4: Hdr<Ipv4>) -> [Field; 13] {
+pub(crate) fn checksummed(ipv4: Hdr<Ipv4>) -> [Field; 13] {
     list![
         ipv4.version,
         ipv4.ihl,
@@ -217,7 +218,7 @@ pub(super) fn checksummed(ipv4: Hdr<Ipv4>) -> [Field; 13] {
 }
 
 /// What an IPv4 header checksum is computed over.
-pub(super) fn covered(ipv4: Hdr<Ipv4>) -> [Field; 12] {
+pub(crate) fn covered(ipv4: Hdr<Ipv4>) -> [Field; 12] {
     list![
         ipv4.version,
         ipv4.ihl,

@@ -22,7 +22,7 @@ mod busy;
 mod destination;
 mod egress;
 mod entries;
-mod headers;
+pub(crate) mod headers;
 mod ingress;
 mod params;
 mod queues;
@@ -40,7 +40,8 @@ use sluice_pipeline::build::params::{ParamInfo, Params as _};
 use sluice_pipeline::ir::Program;
 
 const NAME: &str = "conweave";
-const SUMMARY: &str = "Reroutes RDMA flows every round trip and puts them back in order before the host (ConWeave)";
+const SUMMARY: &str =
+    "Reroutes RDMA flows every round trip and puts them back in order before the host (ConWeave)";
 
 /// Queue of control packets, of a higher priority than the default queue 0.
 pub const CONTROL_QUEUE: u64 = 1;
@@ -99,7 +100,11 @@ pub fn program(p: &Params) -> Result<Program, ProgramError> {
     registers.extend(egress::egress(&b.egress(), &effective));
     if p.full() {
         let ports = p.hosts.iter().chain(p.uplinks.iter()).map(|port| PortName::Front(FrontPort(port)));
-        b.together("the state of a flow is written by packets of hosts, paths and the timer", registers, ports);
+        b.together(
+            "the state of a flow is written by packets of hosts, paths and the timer",
+            registers,
+            ports,
+        );
     }
     b.finish(p).map_err(|diags| ProgramError::Illegal { program: NAME, diags })
 }

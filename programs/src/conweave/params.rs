@@ -164,7 +164,11 @@ impl FromStr for PortRange {
 
 impl fmt::Display for PortRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.first == self.last { write!(f, "{}", self.first) } else { write!(f, "{}-{}", self.first, self.last) }
+        if self.first == self.last {
+            write!(f, "{}", self.first)
+        } else {
+            write!(f, "{}-{}", self.first, self.last)
+        }
     }
 }
 
@@ -205,7 +209,8 @@ impl Params {
             Err(ProgramError::Conflict { program, key, found, expected: expected.to_owned() })
         };
         if self.hosts.meets(self.uplinks) {
-            let expected = format!("hosts={} has ports of them: a port is for a host or for a path", self.hosts);
+            let expected =
+                format!("hosts={} has ports of them: a port is for a host or for a path", self.hosts);
             return conflict("uplinks", self.uplinks.to_string(), &expected);
         }
         if self.uplinks.iter().count() > 255 {

@@ -68,16 +68,11 @@ const CELLS: u32 = 1024;
 #[stage_program]
 pub(super) fn queues(ig: &GressBuilder<'_>, p: &Params, h: Headers) -> Queues {
     let q = ig.metadata::<Queue>();
-    let fields = [
-        (q.hash_1, q.cell_1),
-        (q.hash_2, q.cell_2),
-        (q.hash_3, q.cell_3),
-        (q.hash_4, q.cell_4),
-    ];
+    let fields = [(q.hash_1, q.cell_1), (q.hash_2, q.cell_2), (q.hash_3, q.cell_3), (q.hash_4, q.cell_4)];
     let mut owners = Vec::new();
     let mut ways = Vec::new();
     for (algorithm, fields) in HASHES.into_iter().zip(fields).take(p.ways as usize) {
-        let (way, register) = way(ig, h, q, algorithm, fields);
+        let (way, register) = way(ig, h, algorithm, fields);
         owners.push(register);
         ways.push(way);
     }
@@ -96,7 +91,6 @@ type Fields = (Bits<3>, Bits<16>);
 fn way(
     ig: &GressBuilder<'_>,
     h: Headers,
-    q: Queue,
     algorithm: &str,
     (picked, cell): Fields,
 ) -> (Way, sluice_pipeline::ir::Register) {

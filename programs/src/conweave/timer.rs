@@ -4,10 +4,10 @@
 //! cleans up and answers SrcToR. It looks at the flow's state and carries only what egress must know. What may not
 //! live here: what DATA does.
 
-use super::{PAUSE, Params};
 use super::destination::{DstToR, age, status};
 use super::headers::{Headers, kind};
 use super::queues::Queues;
+use super::{PAUSE, Params};
 use sluice_pipeline::build::*;
 
 /// What ingress finds about a timer packet

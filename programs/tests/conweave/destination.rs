@@ -349,7 +349,10 @@ fn scenario_40_tail_twice_changes_nothing() {
     d.send(30 * TICK, 0, 4, tail(1, 120));
     d.send(60 * TICK, 0, 4, tail(1, 120));
     d.run(200 * TICK);
-    assert_eq!(d.psns(0).iter().filter(|p| **p != 4).collect::<Vec<_>>(), [&0, &1, &2, &3, &10, &11, &12, &13]);
+    assert_eq!(
+        d.psns(0).iter().filter(|p| **p != 4).collect::<Vec<_>>(),
+        [&0, &1, &2, &3, &10, &11, &12, &13]
+    );
     d.tor.assert_clean();
 }
 
@@ -359,7 +362,8 @@ fn exhaust(d: &mut Dest) -> usize {
         d.send(10 * TICK + n as u64 * 200, n, 10, rerouted(1, 121, 120));
     }
     d.run(20 * TICK);
-    let owned = |n: usize| d.out.iter().all(|s| crate::wire::read(&s.bytes).is_none_or(|s| s.flow != d.flows[n]));
+    let owned =
+        |n: usize| d.out.iter().all(|s| crate::wire::read(&s.bytes).is_none_or(|s| s.flow != d.flows[n]));
     (0..d.flows.len()).find(|n| !owned(*n)).unwrap()
 }
 
@@ -402,7 +406,9 @@ fn scenario_43_44_46_ways_and_owners() {
     d.run(20 * TICK);
     let owners = |d: &Dest| -> Vec<Vec<u64>> {
         let ways = ["owner", "owner_1", "owner_2", "owner_3"];
-        ways.iter().map(|w| (0..64).map(|cell| d.tor.register(w, cell)).filter(|v| *v != 0).collect()).collect()
+        ways.iter()
+            .map(|w| (0..64).map(|cell| d.tor.register(w, cell)).filter(|v| *v != 0).collect())
+            .collect()
     };
     let ways = owners(&d);
     let unsorted = d.tor.counter("unsorted", 0) as usize;

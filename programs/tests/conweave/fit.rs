@@ -55,7 +55,8 @@ fn parameters_that_do_not_go_together_are_refused() {
 fn the_published_build_is_that_of_the_log() {
     let placement = placed("published");
     let used = |column| {
-        let mut units: Vec<_> = placement.units.iter().filter(|u| u.unit.column == column).map(|u| u.unit).collect();
+        let mut units: Vec<_> =
+            placement.units.iter().filter(|u| u.unit.column == column).map(|u| u.unit).collect();
         units.sort_unstable();
         units.dedup();
         units.len()

@@ -5,6 +5,7 @@ mod destination;
 mod fit;
 mod network;
 mod source;
+mod spine;
 mod time;
 mod wire;
 mod world;

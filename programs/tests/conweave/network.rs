@@ -118,7 +118,8 @@ fn scenario_12_13_a_lost_clear_pins_the_flow_until_it_is_silent() {
         net.hops.iter().filter(inside).filter(|h| h.seen.as_ref().unwrap().cw.tail).count()
     };
     assert_eq!(tails(0, 300), 1, "no second move without CLEAR");
-    let epochs: Vec<u8> = net.hops.iter().filter(|h| is_data(h)).map(|h| h.seen.as_ref().unwrap().cw.epoch).collect();
+    let epochs: Vec<u8> =
+        net.hops.iter().filter(|h| is_data(h)).map(|h| h.seen.as_ref().unwrap().cw.epoch).collect();
     assert!(epochs.windows(2).any(|w| w[0] != w[1]));
     assert!(net.psns(flows[0])[..600].is_sorted());
     net.tors.iter().for_each(|t| t.assert_clean());

@@ -27,10 +27,8 @@ impl Flow {
 pub(crate) fn operation(flow: Flow, opcode: u8, psn: u32, len: usize) -> Vec<u8> {
     let (a, b) = (MacAddr::from_u64(0x02_00_00_00_00_01), MacAddr::from_u64(0x02_00_00_00_00_02));
     let ip = ipv4::Header { ecn: 2, ..ipv4::Header::new(flow.src, flow.dst) };
-    let headers =
-        roce::Headers { bth: roce::Bth::new(opcode, 7, psn), extension: roce::Extension::None };
-    let builder =
-        FrameBuilder::new(b, a).ipv4(ip).roce(udp::Header::new(flow.src_port, roce::PORT), headers);
+    let headers = roce::Headers { bth: roce::Bth::new(opcode, 7, psn), extension: roce::Extension::None };
+    let builder = FrameBuilder::new(b, a).ipv4(ip).roce(udp::Header::new(flow.src_port, roce::PORT), headers);
     let mut frame = Vec::new();
     builder.build(Payload::Zeros(len), &mut frame).unwrap();
     frame

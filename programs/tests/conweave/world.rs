@@ -52,10 +52,6 @@ impl Build {
         self.ports.front(FrontPort(front)).unwrap().dev_port
     }
 
-    fn front_of(&self, dev_port: u16) -> Option<u16> {
-        (0..8).find(|f| self.dev_port(*f).number() == dev_port)
-    }
-
     fn engine(&self, control: &ControlState) -> Engine {
         Engine::new(&self.program, &self.placement, control).unwrap()
     }
@@ -82,19 +78,19 @@ impl Build {
     fn tor_with<E: Executor>(&self, control: ControlState, executor: E, config: SwitchConfig) -> Tor<E> {
         let switch =
             Switch::new(&self.program, &self.placement, &self.ports, control, executor, config).unwrap();
-        Tor { switch, program: self.program.clone(), fronts: (0..8).map(|f| self.dev_port(f)).collect(), sink: Out::default() }
+        Tor {
+            switch,
+            program: self.program.clone(),
+            fronts: (0..8).map(|f| self.dev_port(f)).collect(),
+            sink: Out::default(),
+        }
     }
 }
 
 /// Entries of flows, rows from 1.
 pub(crate) fn entries(flows: &[Flow], theta_reply: u32) -> Vec<FlowEntry> {
-    let entry = |(row, f): (u16, &Flow)| FlowEntry {
-        src: f.src,
-        dst: f.dst,
-        src_port: f.src_port,
-        row,
-        theta_reply,
-    };
+    let entry =
+        |(row, f): (u16, &Flow)| FlowEntry { src: f.src, dst: f.dst, src_port: f.src_port, row, theta_reply };
     (1u16..).zip(flows).map(entry).collect()
 }
 
@@ -198,8 +194,11 @@ impl<E: Executor> Tor<E> {
         let state = self.switch.state_of(0).unwrap();
         for (register, data) in self.program.registers.iter() {
             if data.name.starts_with("owner") || data.name == "reorder_status_rx" || data.name == "dequeued" {
-                let left: Vec<usize> =
-                    (0..).zip(&state.registers[register]).filter(|(_, e)| e.lo != 0).map(|(i, _)| i).collect();
+                let left: Vec<usize> = (0..)
+                    .zip(&state.registers[register])
+                    .filter(|(_, e)| e.lo != 0)
+                    .map(|(i, _)| i)
+                    .collect();
                 assert!(left.is_empty(), "`{}` is set at {left:?}", data.name);
             }
         }
