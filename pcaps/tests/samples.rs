@@ -4,7 +4,7 @@
 
 mod support;
 
-use sluice_pcaps::samples::{FLOWLETS, L3_ECMP, flowlets, l3_ecmp};
+use sluice_pcaps::samples::{CONWEAVE, FLOWLETS, L3_ECMP, conweave, flowlets, l3_ecmp};
 use sluice_pcaps::wire::{ethernet, ipv4, ipv6, vlan};
 use support::frames;
 
@@ -28,6 +28,18 @@ fn flowlets_is_what_the_generator_makes() {
         return;
     }
     assert!(made == FLOWLETS, "pcaps/samples/flowlets.pcap is stale; write it with SLUICE_WRITE_SAMPLES=1");
+}
+
+/// As above.
+#[test]
+fn conweave_is_what_the_generator_makes() {
+    let made = conweave().unwrap();
+    if std::env::var_os("SLUICE_WRITE_SAMPLES").is_some() {
+        std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/samples/conweave.pcap"), &made).unwrap();
+        return;
+    }
+    assert!(made == CONWEAVE, "pcaps/samples/conweave.pcap is stale; write it with SLUICE_WRITE_SAMPLES=1");
+    assert_eq!(frames(CONWEAVE).len(), 84);
 }
 
 #[test]

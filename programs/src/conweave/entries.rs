@@ -1,6 +1,7 @@
 //! What a ToR starts with: routes, paths, queues, sessions, flows. What may not live here: tables.
 //!
-//! By default it has the hosts 10.0.1.1 and up at its host ports, and everything else lies behind its paths.
+//! By default it has the hosts 10.0.1.1 and up at its host ports, everything else lies behind its paths, and flows
+//! between 10.0.1.x and 10.0.2.x are known.
 
 use super::headers::ROCE;
 use super::{BIRTH_SESSION, CONTROL_QUEUE, HEADERS_SESSION, Params, TIMER_SESSION};
@@ -70,8 +71,18 @@ pub(super) fn default_setup(program: &Program, ports: &PortMap) -> Result<Setup,
     let p = params_of(program);
     let hosts = (1..=p.hosts.iter().count()).map(|n| Ipv4Addr::from_bits(0x0a00_0100 + n as u32)).collect();
     let remote = vec![Prefix { net: Ipv4Addr::UNSPECIFIED, len: 0 }];
-    let config = TorConfig { hosts, remote, flows: Vec::new(), marking: Some(marking::DCQCN) };
+    let config = TorConfig { hosts, remote, flows: default_flows(&p), marking: Some(marking::DCQCN) };
     tor_setup(program, ports, &config)
+}
+
+/// Both directions between 10.0.1.x and 10.0.2.x from four UDP ports, as far as the flow table has rows.
+fn default_flows(p: &Params) -> Vec<FlowEntry> {
+    let host = |net, n| Ipv4Addr::new(10, 0, net, n);
+    let pairs = (1..=4).flat_map(|n| [(host(1, n), host(2, n)), (host(2, n), host(1, n))]);
+    let keys = pairs.flat_map(|(src, dst)| (0..4).map(move |port| (src, dst, 49_152 + port)));
+    let rows = (1..p.flows.min(1 << 16)).map(|row| row as u16);
+    let entry = |(row, (src, dst, src_port))| FlowEntry { src, dst, src_port, row, theta_reply: p.reply };
+    rows.zip(keys).map(entry).collect()
 }
 
 /// The parameters that the program was built with.
