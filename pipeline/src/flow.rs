@@ -7,7 +7,7 @@
 use crate::entity::{Entity, EntityMap, entities};
 use crate::ir::{
     Action, ApplyArms, Block, Cond, CounterLoad, Field, Header, Home, Intrinsic, Loc, ParserOpKind,
-    PrimitiveKind, Program, RequestKind, StmtKind, Table,
+    PrimitiveKind, Program, RequestKind, Stmt, StmtKind, Table,
 };
 use sluice_asic::gress::Gress;
 
@@ -99,13 +99,19 @@ impl Flow {
     /// Flattens the control block of `gress`.
     #[must_use]
     pub fn of(program: &Program, gress: Gress) -> Flow {
+        let ghost = if gress == Gress::Ingress { &program.ghost[..] } else { &[] };
+        Flow::of_blocks(&program.pipe(gress).control, ghost)
+    }
+
+    /// Flattens a control block and the ghost control beside it, which may be empty.
+    pub(crate) fn of_blocks(control: &[Stmt], ghost_control: &[Stmt]) -> Flow {
         let mut flow = Flow::default();
         let always = flow.preds.push(PredData { of: None });
-        flow.block(&program.pipe(gress).control, always);
-        if gress == Gress::Ingress && !program.ghost.is_empty() {
+        flow.block(control, always);
+        if !ghost_control.is_empty() {
             let ghost = flow.preds.push(PredData { of: None });
             flow.ghost = Some(ghost);
-            flow.block(&program.ghost, ghost);
+            flow.block(ghost_control, ghost);
         }
         flow
     }
@@ -125,7 +131,7 @@ impl Flow {
         Pred::new(0)
     }
 
-    fn block(&mut self, block: &Block, pred: Pred) {
+    fn block(&mut self, block: &[Stmt], pred: Pred) {
         for stmt in block {
             match &stmt.kind {
                 StmtKind::Apply(table, arms) => {
@@ -210,12 +216,7 @@ impl Flow {
         let mut e = Effects::default();
         match &self.nodes[node].kind {
             NodeKind::Gateway(cond) => {
-                let mut vars = Vec::new();
-                let cell = std::cell::RefCell::new(&mut vars);
-                cond.reads(&mut |f| cell.borrow_mut().push(Var::Field(f)), &mut |h| {
-                    cell.borrow_mut().push(Var::Valid(h));
-                });
-                e.match_reads = vars;
+                e.match_reads = cond.vars();
             }
             NodeKind::Table(t) => table_reads(program, *t, &mut e),
             NodeKind::Action(_) => {}
@@ -238,6 +239,23 @@ fn contradicts(a: Outcome, b: Outcome) -> bool {
             (a, b),
             (Outcome::Ran(_), Outcome::Hit | Outcome::Miss) | (Outcome::Hit | Outcome::Miss, Outcome::Ran(_))
         )
+}
+
+impl Cond {
+    /// The variables that it reads, in order, repeats included.
+    pub(crate) fn vars(&self) -> Vec<Var> {
+        let vars = std::cell::RefCell::new(Vec::new());
+        self.reads(&mut |f| vars.borrow_mut().push(Var::Field(f)), &mut |h| {
+            vars.borrow_mut().push(Var::Valid(h));
+        });
+        vars.into_inner()
+    }
+}
+
+/// Every variable that the statements of a block can write, repeats included.
+pub(crate) fn block_writes(program: &Program, block: &[Stmt]) -> Vec<Var> {
+    let flow = Flow::of_blocks(block, &[]);
+    flow.nodes.keys().flat_map(|n| flow.effects(program, n).writes).collect()
 }
 
 /// Every action that a table may run, each once, the default last unless listed.

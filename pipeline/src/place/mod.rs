@@ -4,6 +4,7 @@
 //! re-derives totals, limits and dependencies from coordinates alone. What may not: execution.
 
 mod bits;
+mod conditions;
 mod data;
 pub mod deparser;
 pub mod deps;

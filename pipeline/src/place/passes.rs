@@ -6,11 +6,12 @@ use super::bits::PhvView;
 use super::data::{PhvAllocation, PlacedGress, PlacedParser, Placement};
 use super::deparser::{self, DeparserCost};
 use super::deps::{DependencyGraph, node_name};
+use super::mau::gateway;
 use super::mau::{self, Tables};
 use super::nofit::{Exhausted, NoFit, Place, Resource};
-use super::{parser, phv, timing, verify};
+use super::{conditions, parser, phv, timing, verify};
 use crate::flow::Flow;
-use crate::ir::Program;
+use crate::ir::{Cond, Loc, Program};
 use crate::verify::{Diag, Severity};
 use sluice_asic::chip::{ChipSpec, Column};
 use sluice_asic::gress::Gress;
@@ -29,7 +30,7 @@ pub struct PassInfo {
 }
 
 /// The passes in order.
-pub const PASSES: [PassInfo; 9] = [
+pub const PASSES: [PassInfo; 10] = [
     PassInfo {
         name: "chip",
         doc: "refuses what the chip lacks whatever is placed where; first, because its findings name the program's lines",
@@ -47,6 +48,12 @@ pub const PASSES: [PassInfo; 9] = [
         doc: "gives fields their containers; before dependencies, because sharing a container is one",
         run: allocate,
         print: print_phv,
+    },
+    PassInfo {
+        name: "conditions",
+        doc: "joins nested conditions where one gateway decides both; needs containers, because a gateway sees few bytes",
+        run: conditions,
+        print: print_flow,
     },
     PassInfo {
         name: "parser",
@@ -163,6 +170,14 @@ fn flow(work: &mut Work<'_>) -> Result<(), Failed> {
 fn allocate(work: &mut Work<'_>) -> Result<(), Failed> {
     work.phv = phv::allocate(work.program, work.chip, &work.flows)
         .map_err(|diags| exhausted(diags, Resource::Phv, Place::Pipe))?;
+    Ok(())
+}
+
+fn conditions(work: &mut Work<'_>) -> Result<(), Failed> {
+    let view = PhvView::new(work.chip, &work.phv);
+    let fits =
+        |cond: &Cond| gateway::demand(work.program, &work.chip.mau, &view, cond, Loc::default()).is_ok();
+    work.flows = Gress::ALL.map(|g| conditions::joined(work.program, g, &fits));
     Ok(())
 }
 

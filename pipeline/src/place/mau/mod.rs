@@ -6,7 +6,7 @@
 mod cluster;
 mod demand;
 mod fit;
-mod gateway;
+pub(super) mod gateway;
 mod hash;
 mod order;
 mod pool;

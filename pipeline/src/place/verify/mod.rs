@@ -3,7 +3,7 @@
 //! What lives here: rules. What may not: anything that the placer uses, except the chip's sizes.
 //!
 //! Rules:
-//! 1. Shape: nodes are those of the program's flow; each has parts, in stages of the chip, in rising order;
+//! 1. Shape: tables and actions are those of the program's flow and run under its conditions; each node has parts, in stages of the chip, in rising order;
 //!    parts together hold the table's size; a pin is kept.
 //! 2. Units: coordinates exist; the list is sorted and names a unit once per owner; an owner has a part in
 //!    the unit's stage.
@@ -29,6 +29,7 @@
 //!     not more than there are.
 
 mod actions;
+mod conditions;
 mod memory;
 mod order;
 mod parser;
