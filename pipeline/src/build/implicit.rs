@@ -39,7 +39,10 @@ impl Group {
         let again = array.is_some_and(|a| self.arrays.contains(&a));
         let register = |a: &Array| matches!(a, Array::Register(_));
         let alone = !self.body.is_empty() && array.as_ref().is_some_and(register);
-        !again && !alone && !self.arrays.iter().any(register) && !touched.iter().any(|v| self.written.contains(v))
+        !again
+            && !alone
+            && !self.arrays.iter().any(register)
+            && !touched.iter().any(|v| self.written.contains(v))
     }
 
     pub(super) fn push(&mut self, program: &Program, kind: PrimitiveKind, loc: Loc) {

@@ -7,8 +7,12 @@ use super::headers::{Headers, covered, headers, opcode};
 use super::queues::{Queues, queues};
 use super::source::{SrcToR, source};
 use super::timer::{TimerLaps, timer};
+use sluice_asic::units::Duration;
 use sluice_pipeline::build::*;
-use sluice_pipeline::ir::Register;
+use sluice_pipeline::ir::{IdleTimeout, Register};
+
+/// How often the chip looks for idle flows.
+const SWEEP: Duration = Duration::from_millis(5);
 
 /// The roles' state and tables.
 #[derive(Clone, Debug)]
@@ -87,6 +91,17 @@ fn flow_table(ig: &GressBuilder<'_>, p: &Params, h: Headers, roles: &Roles) -> T
         s.reply = theta_reply;
         m.known = 1;
     });
+    if p.full() {
+        let idle = IdleTimeout::notify(Duration::from_millis(p.idle_ms.into()), SWEEP);
+        /// Flows under ConWeave's control, by their key in the direction of DATA
+        let flow = ig
+            .table([exact(m.src), exact(m.dst), exact(m.src_port)])
+            .actions([set_flow])
+            .size(p.flows)
+            .idle(idle)
+            .build();
+        return flow;
+    }
     /// Flows under ConWeave's control, by their key in the direction of DATA
     let flow =
         ig.table([exact(m.src), exact(m.dst), exact(m.src_port)]).actions([set_flow]).size(p.flows).build();

@@ -88,6 +88,9 @@ pub struct Params {
     pub tail_without_path: bool,
     /// An RTT_REPLY exactly at the deadline is late (ns-3) or timely (the P4 program)
     pub strict_deadline: bool,
+    /// Milliseconds without a packet after which the control plane is told that a flow's entry is idle
+    #[param(range = 10..=100_000)]
+    pub idle_ms: u32,
     /// Pipe that all ports of the ToR are in
     #[param(range = 0..=3)]
     pub pipe: u32,
@@ -116,6 +119,7 @@ impl Default for Params {
             patience: 14,
             tail_without_path: false,
             strict_deadline: false,
+            idle_ms: 100,
             pipe: 0,
             hosts: PortRange { first: 0, last: 3 },
             uplinks: PortRange { first: 4, last: 7 },

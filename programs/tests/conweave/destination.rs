@@ -470,7 +470,8 @@ fn scenario_48_only_reorder_queues_are_counted() {
 
 /// Mean time of a lap in ns of so many timer packets that wait at the same time.
 fn lap(flows: usize) -> u64 {
-    let mut d = Dest::with(build(), (0..flows as u16).map(|n| Flow::new(1, 1 + (n % 4) as u8, n)).collect(), ORIGIN);
+    let mut d =
+        Dest::with(build(), (0..flows as u16).map(|n| Flow::new(1, 1 + (n % 4) as u8, n)).collect(), ORIGIN);
     for n in 0..flows {
         d.send(10 * TICK + n as u64 * 60, n, 10, rerouted(1, 121, 120));
     }
@@ -484,9 +485,9 @@ fn lap(flows: usize) -> u64 {
 }
 
 #[test]
-fn scenario_54_a_lap_takes_a_microsecond_however_many_wait() {
+fn scenario_54_a_lap_takes_less_than_a_microsecond_however_many_wait() {
     let alone = lap(1);
-    assert!((700..1_300).contains(&alone), "{alone} ns");
+    assert!((500..1_300).contains(&alone), "{alone} ns");
     let many = lap(200);
     assert!(many <= alone + 20, "{many} ns against {alone} ns");
 }

@@ -15,7 +15,12 @@ fn flow() -> Flow {
     Flow::new(1, 1, 0)
 }
 
-/// A SrcToR with one flow, whose clock begins at tick 1000.
+/// A flow to another destination.
+fn elsewhere() -> Flow {
+    Flow { dst: std::net::Ipv4Addr::new(10, 0, 9, 1), ..flow() }
+}
+
+/// A SrcToR with two flows, whose clock begins at tick 1000.
 struct Source {
     tor: Tor<Engine>,
     now: u64,
@@ -28,14 +33,18 @@ impl Source {
     }
 
     fn of(build: &Build) -> Source {
-        Source { tor: build.tor(1, &[flow()], at_tick(1000)), now: 0, psn: 0 }
+        Source { tor: build.tor(1, &[flow(), elsewhere()], at_tick(1000)), now: 0, psn: 0 }
     }
 
     /// Sends one DATA so many ticks after the last thing; the frame as it left, and its path.
     fn data_after(&mut self, ticks: u64) -> (u16, Seen) {
+        self.data_of(flow(), ticks)
+    }
+
+    fn data_of(&mut self, flow: Flow, ticks: u64) -> (u16, Seen) {
         self.now += ticks * TICK;
         self.psn += 1;
-        self.tor.rx(0, self.now, &data(flow(), self.psn));
+        self.tor.rx(0, self.now, &data(flow, self.psn));
         self.now += 950;
         let sent = self.tor.until(self.now);
         let mut seen = self.tor.by_paths(&sent);
@@ -290,10 +299,14 @@ fn scenario_18_unknown_flows_take_ecmp_and_are_told() {
 
 /// Whether a path is ever chosen by 60 flows' first packets, which move to a good sample.
 fn chosen(s: &mut Source) -> Vec<u16> {
+    chosen_by(s, flow())
+}
+
+fn chosen_by(s: &mut Source, flow: Flow) -> Vec<u16> {
     let mut paths = Vec::new();
     for _ in 0..60 {
         // Silence, so that each packet may move at once.
-        paths.push(s.data_after(301).0);
+        paths.push(s.data_of(flow, 301).0);
     }
     paths.sort_unstable();
     paths.dedup();
@@ -325,4 +338,43 @@ fn scenario_19_20_24_paths_are_busy_for_their_time() {
     assert!(!busy(&mut s), "the second NOTIFY counts from itself");
     s.now += 1000 * TICK;
     assert!(busy(&mut s));
+}
+
+#[test]
+fn scenario_21_22_23_ways_groups_and_forgetting() {
+    let six = Params {
+        path_busy: 1_000_000,
+        hosts: "0-1".parse().unwrap(),
+        uplinks: "2-7".parse().unwrap(),
+        ..Params::default()
+    };
+    let six = Build::new(six);
+    // Paths 1 and 5 are of one way: the later NOTIFY makes the earlier one forgotten.
+    let mut s = Source::of(&six);
+    s.notify(1);
+    assert_eq!(chosen(&mut s), [2, 3, 4, 5, 6]);
+    s.notify(5);
+    assert_eq!(chosen(&mut s), [1, 2, 3, 4, 6]);
+    // Of another destination the same path is not busy.
+    assert_eq!(chosen_by(&mut s, elsewhere()), [1, 2, 3, 4, 5, 6]);
+    // Four paths of four ways are all remembered.
+    let mut s = Source::of(&six);
+    for path in 1..=4 {
+        s.notify(path);
+    }
+    // The flow's first path is a sample, busy or not; from then on it moves to good ones.
+    chosen(&mut s);
+    assert_eq!(chosen(&mut s), [5, 6]);
+    // What is over is forgotten by the next look: no cell of the group names a path any more.
+    let mut s = Source::new();
+    for path in 1..=4 {
+        s.notify(path);
+    }
+    let cells = |s: &Source| -> Vec<u64> {
+        let name = |n: usize| if n == 0 { "path_busy".to_owned() } else { format!("path_busy_{n}") };
+        (0..8).map(|n| s.tor.register(&name(n), 1)).filter(|path| *path != 0).collect()
+    };
+    assert_eq!(cells(&s).len(), 8);
+    s.data_after(20);
+    assert!(cells(&s).is_empty(), "{:?}", cells(&s));
 }

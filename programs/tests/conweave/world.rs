@@ -39,7 +39,7 @@ impl Build {
 
     fn setup(&self, net: u8, flows: &[FlowEntry]) -> ControlState {
         let hosts = (1..=4).map(|n| Ipv4Addr::new(10, 0, net, n)).collect();
-        let remote = vec![Prefix { net: Ipv4Addr::new(10, 0, 3 - net, 0), len: 24 }];
+        let remote = [3 - net, 9].map(|n| Prefix { net: Ipv4Addr::new(10, 0, n, 0), len: 24 }).to_vec();
         let config = TorConfig { hosts, remote, flows: flows.to_vec(), marking: None };
         let mut control = ControlState::new(&self.program);
         for op in tor_setup(&self.program, &self.ports, &config).unwrap().ops {
@@ -81,6 +81,7 @@ impl Build {
         Tor {
             switch,
             program: self.program.clone(),
+            uplink: self.p.uplinks.first,
             fronts: (0..8).map(|f| self.dev_port(f)).collect(),
             sink: Out::default(),
         }
@@ -129,6 +130,8 @@ impl Sink for Out {
 pub(crate) struct Tor<E> {
     pub(crate) switch: Switch<E>,
     program: Program,
+    /// The port of path 1.
+    uplink: u16,
     fronts: Vec<sluice_asic::port::DevPort>,
     pub(crate) sink: Out,
 }
@@ -166,7 +169,7 @@ impl<E: Executor> Tor<E> {
 
     /// What left by any of the paths, read, with the path.
     pub(crate) fn by_paths(&self, sent: &[Sent]) -> Vec<(u16, Seen)> {
-        let path = |s: &Sent| self.front(s.dev_port).checked_sub(UPLINK - 1).filter(|p| *p > 0);
+        let path = |s: &Sent| self.front(s.dev_port).checked_sub(self.uplink - 1).filter(|p| *p > 0);
         sent.iter().filter_map(|s| Some((path(s)?, read(&s.bytes)?))).collect()
     }
 
