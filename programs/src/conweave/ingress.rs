@@ -73,6 +73,7 @@ pub(super) fn ingress(ig: &GressBuilder<'_>, p: &Params) -> Vec<Register> {
 /// The clock in ticks. A stateful ALU takes the bits that lie across containers, as no VLIW instruction does
 /// (facts: conweave §2.4).
 #[stage_program]
+#[allow(clippy::let_and_return, reason = "a `let` gives a declaration its name")]
 fn clock(ig: &GressBuilder<'_>, h: Headers) -> RegisterActionRef {
     /// Ticks of 1.024 us of the last packet: nobody reads it again
     let ticks = ig.register::<32>(1);
@@ -84,6 +85,7 @@ fn clock(ig: &GressBuilder<'_>, h: Headers) -> RegisterActionRef {
 }
 
 #[stage_program]
+#[allow(clippy::let_and_return, reason = "a `let` gives a declaration its name")]
 fn flow_table(ig: &GressBuilder<'_>, p: &Params, h: Headers, roles: &Roles) -> TableRef {
     let (m, s) = (h.m, roles.src.s);
     let set_flow = ig.action(|a, row: Arg<16>, theta_reply: Arg<32>| {

@@ -64,6 +64,7 @@ pub(super) struct SrcToR {
 
 /// Declares state and tables of SrcToR.
 #[stage_program]
+#[allow(clippy::let_and_return, reason = "a `let` gives a declaration its name")]
 pub(super) fn source(ig: &GressBuilder<'_>, p: &Params, h: Headers, busy: &Busy) -> SrcToR {
     let s = ig.metadata::<Source>();
     let Headers { bth, m, tm, .. } = h;
