@@ -112,7 +112,7 @@ fn reply_at_the_deadline(strict: bool) -> bool {
     let (_, first) = s.data_after(1);
     // The tick in which a packet enters ingress is a little later than that of its arrival; both ways are equal
     // but for lengths, so 8 ticks later is the deadline.
-    let sent = 1 * TICK;
+    let sent = TICK;
     let long = data(flow(), 1).len() as u64;
     let short = operation(flow(), 7, 0, 0).len() as u64 + 4;
     let same = sent + 8 * TICK + (long - short) / 50;
