@@ -3,11 +3,13 @@
 //! Each has a constant with its bytes and a function that makes them again; a test keeps the two equal.
 
 mod afc_leak;
+mod conweave;
 mod flowlets;
 mod l3_ecmp;
 mod lossless;
 
 pub use afc_leak::afc_leak;
+pub use conweave::conweave;
 pub use flowlets::flowlets;
 pub use l3_ecmp::{SampleError, l3_ecmp};
 pub use lossless::{ecn_mark, pfc};
@@ -31,6 +33,10 @@ pub const PFC: &[u8] = include_bytes!("../samples/pfc.pcap");
 /// deparser, and ten pings of 98 B, all of that queue; a word that resumes it.
 pub const AFC_LEAK: &[u8] = include_bytes!("../samples/afc-leak.pcap");
 
+/// The trace for `conweave`: a nanosecond pcap of 84 frames in 139 µs on one 400G port. See [`conweave`] for what is
+/// in it.
+pub const CONWEAVE: &[u8] = include_bytes!("../samples/conweave.pcap");
+
 /// The sample under which a program shows something: file name and bytes. Programs without one of their own get
 /// that of `l3-ecmp`.
 #[must_use]
@@ -39,6 +45,7 @@ pub fn of(program: &str) -> (&'static str, &'static [u8]) {
         "ecn-mark" => ("ecn-mark.pcap", ECN_MARK),
         "pfc" => ("pfc.pcap", PFC),
         "letflow" | "spray" | "drb" | "presto" | "flare" => ("flowlets.pcap", FLOWLETS),
+        "conweave" | "conweave-spine" => ("conweave.pcap", CONWEAVE),
         _ => ("l3-ecmp.pcap", L3_ECMP),
     }
 }

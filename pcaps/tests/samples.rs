@@ -4,7 +4,7 @@
 
 mod support;
 
-use sluice_pcaps::samples::{self, FLOWLETS, L3_ECMP, flowlets, l3_ecmp};
+use sluice_pcaps::samples::{self, CONWEAVE, FLOWLETS, L3_ECMP, conweave, flowlets, l3_ecmp};
 use sluice_pcaps::wire::{ethernet, ipv4, ipv6, vlan};
 use support::frames;
 
@@ -24,6 +24,7 @@ fn l3_ecmp_is_what_the_generator_makes() {
 fn the_others_are_what_their_generators_make() {
     let all = [
         ("flowlets.pcap", flowlets().unwrap(), FLOWLETS),
+        ("conweave.pcap", conweave().unwrap(), CONWEAVE),
         ("ecn-mark.pcap", samples::ecn_mark().unwrap(), samples::ECN_MARK),
         ("pfc.pcap", samples::pfc().unwrap(), samples::PFC),
         ("afc-leak.pcap", samples::afc_leak().unwrap(), samples::AFC_LEAK),

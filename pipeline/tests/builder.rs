@@ -326,6 +326,32 @@ fn statements_that_may_run_at_once_share_an_action() {
     assert_eq!(bodies, [5, 2, 3, 2, 2, 1, 1, 1]);
 }
 
+#[stage_program]
+fn accesses(ig: &GressBuilder<'_>) {
+    let m = ig.metadata::<Meta>();
+    let (a, b) = (ig.register::<16>(4), ig.register::<16>(4));
+    let read = ig.register_action(a, |r| r.out = r.value);
+    let count = ig.register_action(b, |r| r.value = r.value + 1);
+    ig.control(|c| {
+        m.l4_src = 5;
+        m.flow = read.execute(0);
+        count.execute(1);
+        m.l4_src = 7;
+        m.group = 1;
+    });
+}
+
+#[test]
+fn accesses_to_registers_stand_alone() {
+    let (program, ()) = build(|ig, _| accesses(ig), &Settings::default()).unwrap();
+    let control = &program.pipe(Gress::Ingress).control;
+    let bodies = control.iter().map(|s| match &s.kind {
+        StmtKind::Call(a) => program.actions[*a].body.len(),
+        other => panic!("{other:?}"),
+    });
+    assert_eq!(bodies.collect::<Vec<_>>(), [1, 1, 1, 2]);
+}
+
 #[test]
 fn a_loop_declares_numbered_names() {
     #[stage_program]

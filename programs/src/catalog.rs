@@ -3,6 +3,8 @@
 //! What may not live here: the programs themselves.
 
 use crate::balance::{Ecmp, Wcmp};
+use crate::conweave::ConWeave;
+use crate::conweave_spine::ConWeaveSpine;
 use crate::drb::Drb;
 use crate::ecn_mark::EcnMark;
 use crate::flare::Flare;
@@ -126,7 +128,22 @@ pub struct UnknownProgram {
 /// Every shipped program; the first one runs when users name none.
 #[must_use]
 pub fn all() -> &'static [&'static dyn StageProgram] {
-    &[&L3Ecmp, &Ecmp, &Wcmp, &Spray, &Drb, &Presto, &Flare, &LetFlow, &Int, &HpccInt, &Pfc, &EcnMark]
+    &[
+        &L3Ecmp,
+        &Ecmp,
+        &Wcmp,
+        &Spray,
+        &Drb,
+        &Presto,
+        &Flare,
+        &LetFlow,
+        &Int,
+        &HpccInt,
+        &Pfc,
+        &EcnMark,
+        &ConWeave,
+        &ConWeaveSpine,
+    ]
 }
 
 /// The program of this name.

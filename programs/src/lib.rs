@@ -7,6 +7,8 @@
 
 pub mod balance;
 pub mod catalog;
+pub mod conweave;
+pub mod conweave_spine;
 pub mod drb;
 pub mod ecn_mark;
 pub mod flare;
@@ -17,6 +19,7 @@ pub mod int;
 pub mod l3_ecmp;
 mod leaf;
 pub mod letflow;
+mod marking;
 pub mod pfc;
 pub mod planning;
 pub mod position;

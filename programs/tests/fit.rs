@@ -21,6 +21,7 @@ fn misses(program: &str, chip: &str) -> Option<&'static str> {
     match (program, chip) {
         ("pfc", "tofino") => Some("`dprsr.adv_flow_ctl` is used, which tofino does not have"),
         // Tofino cannot copy a packet as it came to egress.
+        ("conweave", "tofino") => Some("tofino does not have"),
         ("int", "tofino") => Some("mirror_io_select"),
         _ => None,
     }

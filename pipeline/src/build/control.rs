@@ -53,6 +53,11 @@ impl<'b> Control<'b> {
         }
     }
 
+    /// Statements that a function of its own adds: its data-plane closure, called with the block that it adds to.
+    pub fn block(&mut self, body: impl FnOnce(&mut Self)) {
+        body(self);
+    }
+
     /// `if test { then }`; [`Else::else_`] adds the other arm.
     ///
     /// A test that is known when the program is built leaves only the arm taken.

@@ -1,7 +1,8 @@
 //! Inline statements of a control block, grouped into keyless actions.
 //!
 //! Neighbouring statements become one action as long as their VLIW instructions may run at once: none reads
-//! or writes what an earlier one wrote. What may not live here: branches and tables.
+//! or writes what an earlier one wrote. An access to a register stands alone, so that its array's stage binds no
+//! other. What may not live here: branches and tables.
 
 use crate::flow::Var;
 use crate::ir::{Counter, Intrinsic, Loc, Meter, Primitive, PrimitiveKind, Program, Random, Register};
@@ -34,8 +35,14 @@ impl Group {
     pub(super) fn admits(&self, program: &Program, kind: &PrimitiveKind) -> bool {
         let mut touched = reads(program, kind);
         touched.extend(self.writes(program, kind));
-        let again = array(program, kind).is_some_and(|a| self.arrays.contains(&a));
-        !again && !touched.iter().any(|v| self.written.contains(v))
+        let array = array(program, kind);
+        let again = array.is_some_and(|a| self.arrays.contains(&a));
+        let register = |a: &Array| matches!(a, Array::Register(_));
+        let alone = !self.body.is_empty() && array.as_ref().is_some_and(register);
+        !again
+            && !alone
+            && !self.arrays.iter().any(register)
+            && !touched.iter().any(|v| self.written.contains(v))
     }
 
     pub(super) fn push(&mut self, program: &Program, kind: PrimitiveKind, loc: Loc) {

@@ -1,0 +1,238 @@
+//! The agent of `conweave`: flows that are hot get rows at both of their ToRs, flows that fall silent lose them.
+//!
+//! ToRs tell of packets whose flow their table does not have by digests. After so many of them a flow is hot: DstToR
+//! gets its entry first, then SrcToR, because a flow whose DstToR does not know it gets no answers. Until then, and
+//! when no row is free, the flow takes ECMP.
+
+use sluice_asic::units::{Duration, Time};
+use sluice_pipeline::control::{ControlOp, EntryId, Then};
+use sluice_pipeline::ir::{Action, ActionCall, KeyValue, Program, Register, Table};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use thiserror::Error;
+
+/// How the control plane works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HotFlowConfig {
+    /// From a digest to the first operation that follows from it.
+    pub latency: Duration,
+    /// Least time between two operations: the rate of the control plane.
+    pub interval: Duration,
+    /// Digests after which a flow is hot; at least 1.
+    pub hot_after: u32,
+    /// Rows that may be given, from 1 on: the program's `flows` less one.
+    pub rows: u16,
+    /// theta_reply of every flow, in ticks of 1.024 us.
+    pub theta_reply: u32,
+}
+
+/// The program is not `conweave`.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("program `{program}` has no {what}; hot flows are those of `conweave`")]
+pub struct MissingEntity {
+    /// The program.
+    pub program: String,
+    /// What it lacks.
+    pub what: &'static str,
+}
+
+/// An operation for a switch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// When it takes effect.
+    pub time: Time,
+    /// The switch, by the number that the caller gave it.
+    pub switch: usize,
+    /// What to do.
+    pub op: ControlOp,
+}
+
+/// Registers with an element per flow that a new flow must find as they were at first.
+const PER_FLOW: [&str; 17] = [
+    "active_time",
+    "ended",
+    "reply_timer",
+    "epoch",
+    "phase",
+    "tail_time",
+    "path",
+    "epoch_rx",
+    "phase0_tx_rx",
+    "phase0_rx_rx",
+    "phase_rx",
+    "phase_cached_rx",
+    "tail_cached_rx",
+    "tail_time_rx",
+    "give_up",
+    "reorder_status_rx",
+    "resume_time_rx",
+];
+
+/// Source, destination, UDP source port.
+type Key = (u32, u32, u16);
+
+/// What the agent knows of a flow that is not installed.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cold {
+    digests: u32,
+    /// Switch that is its SrcToR, and its DstToR, as far as they spoke.
+    ends: [Option<usize>; 2],
+}
+
+/// A flow that has a row.
+#[derive(Clone, Debug)]
+struct Hot {
+    row: u16,
+    /// Switches that have its entry.
+    at: BTreeSet<usize>,
+}
+
+/// The agent.
+#[derive(Clone, Debug)]
+pub struct HotFlows {
+    config: HotFlowConfig,
+    table: Table,
+    set_flow: Action,
+    /// Arrays with an element per row.
+    rows: Vec<Register>,
+    /// The ToR of each host.
+    tor_of: BTreeMap<u32, usize>,
+    cold: BTreeMap<Key, Cold>,
+    installed: BTreeMap<Key, Hot>,
+    free: BTreeSet<u16>,
+    queue: VecDeque<Change>,
+    /// When the control plane is done with what it has.
+    busy: Time,
+    refused: u64,
+}
+
+/// Bytes of a digest: addresses, port, side.
+const DIGEST: usize = 11;
+
+impl HotFlows {
+    /// An agent for ToRs that run `program`; `tor_of` says which switch has a host.
+    ///
+    /// # Errors
+    /// When the program is not `conweave`.
+    pub fn new(
+        program: &Program,
+        tor_of: BTreeMap<u32, usize>,
+        config: HotFlowConfig,
+    ) -> Result<HotFlows, MissingEntity> {
+        let missing = |what| MissingEntity { program: program.name.clone(), what };
+        let table = program.table_named("flow").ok_or_else(|| missing("table `flow`"))?;
+        let set_flow = program.action_named("set_flow").ok_or_else(|| missing("action `set_flow`"))?;
+        let rows = PER_FLOW.iter().map(|name| program.register_named(name));
+        let rows = rows.collect::<Option<Vec<Register>>>().ok_or_else(|| missing("register per flow"))?;
+        Ok(HotFlows {
+            config,
+            table,
+            set_flow,
+            rows,
+            tor_of,
+            cold: BTreeMap::new(),
+            installed: BTreeMap::new(),
+            free: (1..=config.rows).collect(),
+            queue: VecDeque::new(),
+            busy: Time::ORIGIN,
+            refused: 0,
+        })
+    }
+
+    /// A switch told of a packet whose flow it does not know.
+    pub fn digest(&mut self, now: Time, switch: usize, data: &[u8]) {
+        let Some((key, at_destination)) = read(data) else { return };
+        if self.installed.contains_key(&key) {
+            return;
+        }
+        let cold = self.cold.entry(key).or_default();
+        cold.digests += 1;
+        cold.ends[usize::from(at_destination)] = Some(switch);
+        if cold.digests < self.config.hot_after.max(1) {
+            return;
+        }
+        let [src, dst] = [key.0, key.1].map(|host| self.tor_of.get(&host).copied());
+        let ends = [cold.ends[0].or(src), cold.ends[1].or(dst)];
+        let [Some(source), Some(destination)] = ends else { return };
+        let Some(row) = self.free.pop_first() else {
+            self.refused += 1;
+            return;
+        };
+        self.cold.remove(&key);
+        self.installed.insert(key, Hot { row, at: [destination, source].into() });
+        for switch in [destination, source] {
+            self.install(now, switch, key, row);
+        }
+    }
+
+    /// A switch tells that an entry of its flow table, with this key, was not used for its time to live. The row is
+    /// free again when both ends have lost the flow.
+    pub fn idle(&mut self, now: Time, switch: usize, entry: EntryId, key: &[KeyValue]) {
+        let field = |n: usize| match key.get(n) {
+            Some(KeyValue::Exact(value)) => u32::try_from(*value).ok(),
+            _ => None,
+        };
+        let (Some(src), Some(dst), Some(port)) = (field(0), field(1), field(2)) else { return };
+        let key = (src, dst, port as u16);
+        let Some(hot) = self.installed.get_mut(&key) else { return };
+        if !hot.at.remove(&switch) {
+            return;
+        }
+        let (row, gone) = (hot.row, hot.at.is_empty());
+        self.later(now, switch, ControlOp::DeleteEntry { table: self.table, entry });
+        if gone {
+            self.installed.remove(&key);
+            self.free.insert(row);
+        }
+    }
+
+    /// The row's state is a new flow's, then the entry.
+    fn install(&mut self, now: Time, switch: usize, key: Key, row: u16) {
+        for register in self.rows.clone() {
+            let op = ControlOp::WriteRegister { register, index: Some(row.into()), value: None };
+            self.later(now, switch, op);
+        }
+        let exact = |value: u32| KeyValue::Exact(value.into());
+        let args = vec![row.into(), self.config.theta_reply.into()];
+        let then = Then::Call(ActionCall { action: self.set_flow, args });
+        let key = vec![exact(key.0), exact(key.1), exact(key.2.into())];
+        let op = ControlOp::InsertEntry { table: self.table, key, priority: 0, then };
+        self.later(now, switch, op);
+    }
+
+    fn later(&mut self, now: Time, switch: usize, op: ControlOp) {
+        let time = (now + self.config.latency).max(self.busy);
+        self.busy = time + self.config.interval;
+        self.queue.push_back(Change { time, switch, op });
+    }
+
+    /// The next operation that is due by `now`; all of them have times that are not before their digests'.
+    pub fn poll(&mut self, now: Time) -> Option<Change> {
+        if self.queue.front()?.time > now { None } else { self.queue.pop_front() }
+    }
+
+    /// When the next operation is due.
+    #[must_use]
+    pub fn next_time(&self) -> Option<Time> {
+        self.queue.front().map(|change| change.time)
+    }
+
+    /// Flows that have rows.
+    #[must_use]
+    pub fn installed(&self) -> usize {
+        self.installed.len()
+    }
+
+    /// How often a hot flow found no free row.
+    #[must_use]
+    pub fn refused(&self) -> u64 {
+        self.refused
+    }
+}
+
+/// The flow of a digest, and whether its DstToR speaks.
+fn read(data: &[u8]) -> Option<(Key, bool)> {
+    let data: &[u8; DIGEST] = data.try_into().ok()?;
+    let word = |at: usize| Some(u32::from_be_bytes(data.get(at..at + 4)?.try_into().ok()?));
+    let port = u16::from_be_bytes(data.get(8..10)?.try_into().ok()?);
+    Some(((word(0)?, word(4)?, port), data.get(10).copied()? != 0))
+}

@@ -1,0 +1,278 @@
+//! Egress of `conweave`: makes control packets of copies, counts what leaves the reorder queues, lets a queue go on
+//! when TAIL leaves, marks, and takes ConWeave's header off before the host. What may not live here: decisions about
+//! order.
+
+use super::Params;
+use super::headers::{Bth, Cwh, Kind, Order, TIMER_TYPE, Timer, covered, kind, opcode};
+use crate::marking::{Marking, marking};
+use sluice_pipeline::build::net::ether_type::IPV4;
+use sluice_pipeline::build::net::protocol::UDP;
+use sluice_pipeline::build::net::{Ethernet, Ipv4, Udp};
+use sluice_pipeline::build::*;
+use sluice_pipeline::ir::Register;
+
+/// Metadata of egress
+#[derive(Header, Debug)]
+pub(super) struct EgMeta {
+    /// Cell of the reorder queue's counter
+    cell: Bits<16>,
+    /// 1 when TAIL has left
+    tail_left: Bits<1>,
+    /// Addresses, to be swapped
+    mac: Bits<48>,
+    /// As above
+    ip: Bits<32>,
+}
+
+/// What egress parses and keeps.
+#[derive(Clone, Copy, Debug)]
+struct EgHeaders {
+    bridge: Hdr<Kind>,
+    order: Hdr<Order>,
+    ethernet: Hdr<Ethernet>,
+    ipv4: Hdr<Ipv4>,
+    udp: Hdr<Udp>,
+    bth: Hdr<Bth>,
+    cwh: Hdr<Cwh>,
+    timer: Hdr<Timer>,
+    m: EgMeta,
+    port: tna::Egress,
+    clock: tna::FromParser,
+    words: tna::FlowControl,
+}
+
+/// State and tables of egress.
+#[derive(Clone, Copy, Debug)]
+struct State {
+    queue_cell: TableRef,
+    word_cell: TableRef,
+    to_host: TableRef,
+    marking: Option<Marking>,
+    count: RegisterActionRef,
+    read: RegisterActionRef,
+    reset: RegisterActionRef,
+    tail_left: RegisterActionRef,
+    tail_take: RegisterActionRef,
+    tail_forget: RegisterActionRef,
+    swap: ActionRef,
+    craft: ActionRef,
+    ecn_flags: TableRef,
+    strip: ActionRef,
+}
+
+/// Declares all of egress; gives the registers that must see all ports of the ToR.
+#[stage_program]
+pub(super) fn egress(eg: &GressBuilder<'_>, p: &Params) -> Vec<Register> {
+    let h = headers(eg);
+    let (state, registers) = state(eg, p, h);
+    control(eg, h, state);
+    eg.deparser()
+        .checksum(h.ipv4, h.ipv4.checksum, covered(h.ipv4))
+        .emit(h.ethernet)
+        .emit(h.ipv4)
+        .emit(h.udp)
+        .emit(h.bth)
+        .emit(h.cwh)
+        .emit(h.timer);
+    registers
+}
+
+#[stage_program]
+fn headers(eg: &GressBuilder<'_>) -> EgHeaders {
+    let (bridge, order) = (eg.header::<Kind>(), eg.header::<Order>());
+    let (ethernet, ipv4, udp) = (eg.header::<Ethernet>(), eg.header::<Ipv4>(), eg.header::<Udp>());
+    let (bth, cwh, timer) = (eg.header::<Bth>(), eg.header::<Cwh>(), eg.header::<Timer>());
+    let m = eg.metadata::<EgMeta>();
+    let (port, clock) = (eg.intrinsic::<tna::Egress>(), eg.intrinsic::<tna::FromParser>());
+    let words = eg.intrinsic::<tna::FlowControl>();
+    let start = eg.state().extract(bridge).select(bridge.kind);
+    let parse_order = eg.state().extract(order);
+    let parse_ethernet = eg.state().extract(ethernet).select(list![ethernet.ether_type, lookahead::<8>(0)]);
+    let parse_ipv4 = eg.state().extract(ipv4).select(list![ipv4.flags, ipv4.frag_offset, ipv4.protocol]);
+    let parse_udp = eg.state().extract(udp).select(udp.dst_port);
+    let parse_bth = eg.state().extract(bth).select(bth.cw_opcode);
+    let parse_cwh = eg.state().extract(cwh);
+    let parse_timer_ipv4 = eg.state().extract(ipv4);
+    let parse_timer_udp = eg.state().extract(udp);
+    let parse_timer_bth = eg.state().extract(bth);
+    let parse_timer_cwh = eg.state().extract(cwh);
+    let parse_timer = eg.state().extract(timer);
+    start.on(kind::BIRTH, parse_order).on(kind::TAIL, parse_order).otherwise(parse_ethernet);
+    parse_order.otherwise(parse_ethernet);
+    const WITHOUT_OPTIONS: u64 = 0x45;
+    parse_ethernet
+        .on_tuple([(IPV4, 0xffff), (WITHOUT_OPTIONS, 0xff)], parse_ipv4)
+        .on_tuple([(TIMER_TYPE, 0xffff), (WITHOUT_OPTIONS, 0xff)], parse_timer_ipv4);
+    const MORE_FRAGMENTS: u64 = 1;
+    parse_ipv4.on_tuple([(0, MORE_FRAGMENTS), (0, 0x1fff), (UDP, 0xff)], parse_udp);
+    parse_udp.on(super::headers::ROCE, parse_bth);
+    parse_bth.on(0, Accept).otherwise(parse_cwh);
+    parse_timer_ipv4.otherwise(parse_timer_udp);
+    parse_timer_udp.otherwise(parse_timer_bth);
+    parse_timer_bth.otherwise(parse_timer_cwh);
+    parse_timer_cwh.otherwise(parse_timer);
+    eg.start(start);
+    EgHeaders { bridge, order, ethernet, ipv4, udp, bth, cwh, timer, m, port, clock, words }
+}
+
+#[stage_program]
+fn state(eg: &GressBuilder<'_>, p: &Params, h: EgHeaders) -> (State, Vec<Register>) {
+    let EgHeaders { ethernet, ipv4, udp, bth, cwh, timer, m, port, .. } = h;
+    let set_queue = eg.action(|a, cell: Arg<16>| m.cell = cell);
+    /// Port and queue to the cell of a reorder queue's counter
+    let queue_cell =
+        eg.table([exact(port.egress_port), exact(port.egress_qid)]).actions([set_queue]).size(1024).build();
+    let set_word = eg.action(|a, cell: Arg<16>| m.cell = cell);
+    /// A timer packet's word to the same cell
+    let word_cell = eg.table([exact(timer.word)]).actions([set_word]).size(1024).build();
+    /// Packets that left each reorder queue
+    let dequeued = eg.register::<32>(1024);
+    let count = eg.register_action(dequeued, |r| r.value = r.value.sat_add(1));
+    let read = eg.register_action(dequeued, |r| r.out = r.value);
+    let reset = eg.register_action(dequeued, |r| r.value = 0);
+    /// 1 once the flow's TAIL has left by its port
+    let tail_resume = eg.register::<8>(p.flows);
+    let tail_left = eg.register_action(tail_resume, |r| r.value = 1);
+    let tail_take = eg.register_action(tail_resume, |r| {
+        r.out = r.value;
+        r.value = 0;
+    });
+    let tail_forget = eg.register_action(tail_resume, |r| r.value = 0);
+    let is_host = eg.action(|_a| {});
+    /// Ports of hosts
+    let to_host = eg.table([exact(port.egress_port)]).actions([is_host]).size(256).build();
+    let swap = eg.action(|a| {
+        m.mac = ethernet.src;
+        m.ip = ipv4.src;
+    });
+    /// The way back, and lengths of a packet without payload
+    let craft = eg.action(|a| {
+        ethernet.src = ethernet.dst;
+        ethernet.dst = m.mac;
+        ipv4.src = ipv4.dst;
+        ipv4.dst = m.ip;
+        ipv4.ttl = 64;
+        ipv4.ecn = 0;
+        ipv4.total_len = 44;
+        udp.length = 24;
+        udp.checksum = 0;
+        bth.ask_reply = 0;
+        bth.tail = 0;
+    });
+    let set_flags = eg.action(|a, flags: Arg<8>| bth.flags = flags);
+    /// What the RTT_REPLY says of the congestion that its request met
+    let ecn_flags = eg
+        .table([exact(ipv4.ecn)])
+        .actions([set_flags])
+        .entries(entries![(0) => set_flags(0), (1) => set_flags(1), (2) => set_flags(2), (3) => set_flags(3)])
+        .build();
+    let strip = eg.action(|a| {
+        cwh.set_invalid();
+        bth.path = 0;
+        bth.cw_opcode = 0;
+        bth.phase = 0;
+        bth.epoch = 0;
+        bth.ask_reply = 0;
+        bth.tail = 0;
+    });
+    let marking = if p.full() { Some(marking(eg, port.deq_qdepth)) } else { None };
+    let registers = vec![dequeued.handle(), tail_resume.handle()];
+    let state = State {
+        queue_cell,
+        word_cell,
+        to_host,
+        marking,
+        count,
+        read,
+        reset,
+        tail_left,
+        tail_take,
+        tail_forget,
+        swap,
+        craft,
+        ecn_flags,
+        strip,
+    };
+    (state, registers)
+}
+
+#[stage_program]
+fn control(eg: &GressBuilder<'_>, h: EgHeaders, s: State) {
+    let EgHeaders { bridge, order, ethernet, ipv4, bth, cwh, timer, m, clock, words, .. } = h;
+    eg.control(|c| {
+        if bth.is_valid()
+            && (bridge.kind == kind::CLEAR || bridge.kind == kind::REPLY || bridge.kind == kind::NOTIFY)
+        {
+            s.swap.call();
+            if bridge.kind == kind::CLEAR {
+                bth.cw_opcode = opcode::REPLY;
+                bth.phase = 1;
+                bth.flags = 0;
+                timer.set_invalid();
+                ethernet.ether_type = IPV4;
+            } else if bridge.kind == kind::REPLY {
+                bth.cw_opcode = opcode::REPLY;
+                bth.phase = 0;
+                s.ecn_flags.apply();
+            } else {
+                bth.cw_opcode = opcode::NOTIFY;
+                bth.flags = 0;
+            }
+            s.craft.call();
+        } else if order.is_valid() && cwh.is_valid() && bridge.kind == kind::BIRTH {
+            timer.set_valid();
+            timer.pad = 0;
+            timer.waiting = 0;
+            timer.draining = 0;
+            timer.last = 0;
+            timer.dequeued = 0;
+            timer.word = order.word;
+            timer.row = order.row;
+            ethernet.ether_type = TIMER_TYPE;
+            ipv4.ecn = 0;
+            bth.flags = 0;
+            bth.ask_reply = 0;
+            bth.tail = 0;
+            s.tail_forget.execute(order.row);
+        } else if timer.is_valid() {
+            s.word_cell.apply();
+            if timer.last == 1 {
+                s.reset.execute(m.cell);
+            } else if timer.draining == 1 {
+                timer.dequeued = s.read.execute(m.cell);
+            } else if timer.waiting == 1 {
+                m.tail_left = s.tail_take.execute(timer.row);
+                if m.tail_left == 1 {
+                    timer.waiting = 0;
+                    timer.draining = 1;
+                    cwh.ts_tx = clock.global_tstamp.slice::<25, 10, 16>();
+                }
+            }
+        } else {
+            if order.is_valid() {
+                words.adv_flow_ctl = order.word;
+                s.tail_left.execute(order.row);
+            }
+            if s.queue_cell.apply().hit() {
+                s.count.execute(m.cell);
+            }
+            finish(c, s, h);
+        }
+    });
+}
+
+/// Marks, and takes off what only ToRs and spines see.
+#[stage_program]
+fn finish(c: &mut Control<'_>, s: State, h: EgHeaders) {
+    let EgHeaders { bth, cwh, ipv4, .. } = h;
+    if let Some(marking) = s.marking {
+        marking.mark(c, ipv4);
+    }
+    c.block(|c| {
+        if cwh.is_valid() && bth.cw_opcode == opcode::DATA {
+            if s.to_host.apply().hit() {
+                s.strip.call();
+            }
+        }
+    });
+}

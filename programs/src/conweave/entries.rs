@@ -1,0 +1,259 @@
+//! What a ToR starts with: routes, paths, queues, sessions, flows. What may not live here: tables.
+//!
+//! By default it has the hosts 10.0.1.1 and up at its host ports, everything else lies behind its paths, and flows
+//! between 10.0.1.x and 10.0.2.x are known.
+
+use super::headers::ROCE;
+use super::{BIRTH_SESSION, CONTROL_QUEUE, HEADERS_SESSION, Params, TIMER_SESSION};
+use crate::marking;
+use crate::setup::{Ops, Setup, SetupError, front_port, ipv4_prefix};
+use sluice_asic::port::{DevPort, Pipe, Port, PortMap};
+use sluice_asic::tm::{AfcMode, AfcWord, MirrorSession};
+use sluice_pipeline::build::params::Params as _;
+use sluice_pipeline::control::{ControlOp, DeviceOp};
+use sluice_pipeline::ir::{KeyValue, Program};
+use std::net::Ipv4Addr;
+
+/// Bytes of Ethernet, IPv4, UDP, BTH and ConWeave's header.
+const HEADERS: u16 = 14 + 20 + 8 + 12 + 4;
+/// Bytes of a timer packet's state.
+const TIMER: u16 = 11;
+/// Bytes of the mirror header: of control packets to be, and of timer packets to be.
+const MIRROR: u16 = 1;
+const BIRTH: u16 = 7;
+/// Cells of the queue table that a port has.
+const CELLS_PER_PORT: u32 = 64;
+/// Values of the hash that picks a queue of a way.
+const HASHES: u32 = 8;
+/// First reorder queue: 0 is the default queue, 1 that of control packets.
+const FIRST_REORDER_QUEUE: u32 = CONTROL_QUEUE as u32 + 1;
+/// RDMA operations that carry data of reliable connections: all kinds of SEND and WRITE (facts: conweave §1.1).
+const DATA: std::ops::RangeInclusive<u8> = 0x00..=0x0b;
+
+/// An IPv4 prefix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Prefix {
+    /// The network.
+    pub net: Ipv4Addr,
+    /// Its length, 0 to 32.
+    pub len: u16,
+}
+
+/// A flow under ConWeave's control.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowEntry {
+    /// Sender.
+    pub src: Ipv4Addr,
+    /// Receiver.
+    pub dst: Ipv4Addr,
+    /// UDP source port.
+    pub src_port: u16,
+    /// Row of the flow's state, the same at no other flow of the switch.
+    pub row: u16,
+    /// How long an RTT_REPLY may take, in ticks of 1.024 us.
+    pub theta_reply: u32,
+}
+
+/// A ToR in its network.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TorConfig {
+    /// Hosts at the program's host ports, the first one at the first port.
+    pub hosts: Vec<Ipv4Addr>,
+    /// What lies behind each group of paths, the first one behind group 1. All groups have all paths.
+    pub remote: Vec<Prefix>,
+    /// Flows that are known from the start.
+    pub flows: Vec<FlowEntry>,
+    /// Queue depths between which marking begins and becomes certain, in cells; none does not mark.
+    pub marking: Option<(u32, u32)>,
+}
+
+pub(super) fn default_setup(program: &Program, ports: &PortMap) -> Result<Setup, SetupError> {
+    let p = params_of(program);
+    let hosts = (1..=p.hosts.iter().count()).map(|n| Ipv4Addr::from_bits(0x0a00_0100 + n as u32)).collect();
+    let remote = vec![Prefix { net: Ipv4Addr::UNSPECIFIED, len: 0 }];
+    let config = TorConfig { hosts, remote, flows: default_flows(&p), marking: Some(marking::DCQCN) };
+    tor_setup(program, ports, &config)
+}
+
+/// Both directions between 10.0.1.x and 10.0.2.x from four UDP ports, as far as the flow table has rows.
+fn default_flows(p: &Params) -> Vec<FlowEntry> {
+    let host = |net, n| Ipv4Addr::new(10, 0, net, n);
+    let pairs = (1..=4).flat_map(|n| [(host(1, n), host(2, n)), (host(2, n), host(1, n))]);
+    let keys = pairs.flat_map(|(src, dst)| (0..4).map(move |port| (src, dst, 49_152 + port)));
+    let rows = (1..p.flows.min(1 << 16)).map(|row| row as u16);
+    let entry = |(row, (src, dst, src_port))| FlowEntry { src, dst, src_port, row, theta_reply: p.reply };
+    rows.zip(keys).map(entry).collect()
+}
+
+/// The parameters that the program was built with.
+fn params_of(program: &Program) -> Params {
+    let mut p = Params::default();
+    for value in &program.params {
+        // Parameters of another program are not these; entities that are missing then say so.
+        let _ = p.set(&value.key, &value.value);
+    }
+    p
+}
+
+/// What a ToR running `program` starts with.
+///
+/// # Errors
+/// When the device lacks a port, or `program` is not `conweave` in its full build.
+pub fn tor_setup(program: &Program, ports: &PortMap, config: &TorConfig) -> Result<Setup, SetupError> {
+    let p = params_of(program);
+    let mut ops = Ops::new(program);
+    routes(&mut ops, ports, &p, config)?;
+    paths(&mut ops, ports, &p, config)?;
+    for opcode in DATA {
+        let key = [KeyValue::Exact(ROCE.into()), KeyValue::Exact(opcode.into())];
+        ops.entry("rdma", key, "is_rdma", [])?;
+    }
+    for flow in &config.flows {
+        install(&mut ops, flow)?;
+    }
+    marking::entries(&mut ops, config.marking)?;
+    let mut list = queues(&mut ops, ports, &p)?;
+    let mut all = ops.into_vec();
+    all.append(&mut list);
+    all.extend(sessions(&p));
+    Ok(Setup { ops: all, port_speeds: Vec::new() })
+}
+
+fn install(ops: &mut Ops<'_>, flow: &FlowEntry) -> Result<(), SetupError> {
+    let exact = |value: u32| KeyValue::Exact(value.into());
+    let key = [exact(flow.src.to_bits()), exact(flow.dst.to_bits()), exact(flow.src_port.into())];
+    ops.entry("flow", key, "set_flow", [flow.row.into(), flow.theta_reply.into()])
+}
+
+fn routes(ops: &mut Ops<'_>, ports: &PortMap, p: &Params, config: &TorConfig) -> Result<(), SetupError> {
+    for (host, front) in config.hosts.iter().zip(p.hosts.iter()) {
+        let (_, port) = front_port(ports, front)?;
+        ops.entry("route", [ipv4_prefix(*host, 32)], "to_host", [port.into()])?;
+    }
+    for (group, prefix) in (1u128..).zip(&config.remote) {
+        ops.entry("route", [ipv4_prefix(prefix.net, prefix.len)], "to_group", [group])?;
+    }
+    let (_, other) = front_port(ports, p.uplinks.first)?;
+    ops.default("l2", "bridge_to", [other.into()])
+}
+
+fn paths(ops: &mut Ops<'_>, ports: &PortMap, p: &Params, config: &TorConfig) -> Result<(), SetupError> {
+    let count = p.uplinks.iter().count() as u32;
+    for (member, front) in (0u32..).zip(p.uplinks.iter()) {
+        let (_, port) = front_port(ports, front)?;
+        let path = u128::from(member) + 1;
+        ops.member("ecmp_ports", member, "ecmp_to", [port.into()])?;
+        ops.member("first_paths", member, "set_first", [path])?;
+        ops.member("second_paths", member, "set_second", [path])?;
+        ops.entry("path_port", [KeyValue::Exact(path)], "to_path", [port.into()])?;
+    }
+    for group in 1..=config.remote.len() as u32 {
+        for (profile, table) in
+            [("ecmp_ports", "ecmp"), ("first_paths", "sample_first"), ("second_paths", "sample_second")]
+        {
+            ops.group(profile, group, (0..count).map(|member| (member, 1)))?;
+            ops.group_entry(table, group.into(), group)?;
+        }
+    }
+    Ok(())
+}
+
+/// Who may wait where: every way of every host's port, its cells and words; gives the device's part.
+fn queues(ops: &mut Ops<'_>, ports: &PortMap, p: &Params) -> Result<Vec<ControlOp>, SetupError> {
+    let mut device = Vec::new();
+    for (slot, front) in (0u32..).zip(p.hosts.iter()) {
+        let (front, _) = front_port(ports, front)?;
+        let port = ports.front(front).ok_or(SetupError::NoPorts)?;
+        let dev_port = u128::from(port.dev_port.number());
+        ops.entry("to_host", [KeyValue::Exact(dev_port)], "is_host", [])?;
+        for way in 0..p.ways {
+            let table = if way == 0 { "candidate".to_owned() } else { format!("candidate_{way}") };
+            let action = if way == 0 { "set_candidate".to_owned() } else { format!("set_candidate_{way}") };
+            let queues = queues_of_way(port, p, way);
+            for hash in 0..HASHES {
+                let qid = queues.start + hash % queues.len().max(1) as u32;
+                let args = [(slot * CELLS_PER_PORT + qid).into()];
+                ops.entry(&table, [KeyValue::Exact(dev_port), KeyValue::Exact(hash.into())], &action, args)?;
+            }
+        }
+        for qid in FIRST_REORDER_QUEUE..queues_of_way(port, p, p.ways).start {
+            let cell = u128::from(slot * CELLS_PER_PORT + qid);
+            let key = [KeyValue::Exact(dev_port), KeyValue::Exact(qid.into())];
+            let args = [word(port, qid).into(), qid.into()];
+            ops.entry("queue", [KeyValue::Exact(cell)], "set_queue_of", args)?;
+            ops.entry("queue_cell", key, "set_queue", [cell])?;
+            ops.entry("word_cell", [KeyValue::Exact(word(port, qid).into())], "set_word", [cell])?;
+            let (port, queue, mode) = (port.dev_port.number(), qid as u8, Some(AfcMode::Xoff));
+            device.push(ControlOp::Device(DeviceOp::SetFlowControl { port, queue, mode }));
+        }
+    }
+    Ok(device)
+}
+
+/// The queues of a way at a port; of the way behind the last one the first queue that is no reorder queue.
+fn queues_of_way(port: &Port, p: &Params, way: u32) -> std::ops::Range<u32> {
+    let queues = u32::from(port.queues).saturating_sub(FIRST_REORDER_QUEUE).min(p.ways * HASHES);
+    let first = |way: u32| FIRST_REORDER_QUEUE + queues * way / p.ways;
+    first(way)..first(way + 1).max(first(way) + 1)
+}
+
+/// The word that resumes a queue (facts: conweave §1.16, asic §8.5).
+fn word(port: &Port, qid: u32) -> u32 {
+    let queue = (u32::from(port.queue_base) + qid) as u8;
+    AfcWord { qfc: true, pipe: port.pipe().0, mac: port.mac.0, queue, credit: 0 }.encode()
+}
+
+fn sessions(p: &Params) -> impl Iterator<Item = ControlOp> {
+    let port = DevPort::from_parts(Pipe(p.pipe as u8), 6);
+    let session = move |id: u64, max_length: u16| {
+        let session = port.map(|port| MirrorSession {
+            max_length,
+            qid: CONTROL_QUEUE as u8,
+            ..MirrorSession::to_port(port)
+        });
+        ControlOp::SetMirrorSession { id: id as u16, session }
+    };
+    let sessions = [
+        session(HEADERS_SESSION, MIRROR + HEADERS),
+        session(TIMER_SESSION, MIRROR + HEADERS + TIMER),
+        session(BIRTH_SESSION, BIRTH + HEADERS),
+    ];
+    sessions.into_iter()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::StageProgram;
+    use crate::conweave::ConWeave;
+    use sluice_asic::chip::ChipSpec;
+    use sluice_asic::port::FrontPort;
+    use sluice_pipeline::control::ControlState;
+
+    #[test]
+    fn the_program_takes_its_entries() {
+        let program = ConWeave.build(&[]).unwrap_or_else(|e| panic!("{e}"));
+        let ports = PortMap::default_for(&ChipSpec::tofino2()).unwrap();
+        let mut control = ControlState::new(&program);
+        for op in ConWeave.default_setup(&program, &ports).unwrap().ops {
+            control.apply(&program, op).unwrap();
+        }
+    }
+
+    #[test]
+    fn words_name_queues_and_resume_them() {
+        let ports = PortMap::default_for(&ChipSpec::tofino2()).unwrap();
+        let port = ports.front(FrontPort(1)).unwrap();
+        let decoded = AfcWord::decode(word(port, 13));
+        assert_eq!((decoded.qfc, decoded.pipe, decoded.mac, decoded.queue), (true, 0, port.mac.0, 13));
+        assert_eq!(decoded.credit, 0);
+    }
+
+    #[test]
+    fn the_ways_share_the_queues_of_a_port() {
+        let ports = PortMap::default_for(&ChipSpec::tofino2()).unwrap();
+        let (port, p) = (ports.front(FrontPort(0)).unwrap(), Params::default());
+        let ways: Vec<_> = (0..4).map(|way| queues_of_way(port, &p, way)).collect();
+        assert_eq!(ways, [2..5, 5..9, 9..12, 12..16]);
+    }
+}

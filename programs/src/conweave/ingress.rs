@@ -1,0 +1,300 @@
+//! Ingress of `conweave`: routing, and which role the ToR plays for a packet. What may not live here: the roles.
+
+use super::Params;
+use super::busy::{Busy, busy};
+use super::destination::{DstToR, destination};
+use super::headers::{Headers, covered, headers, opcode};
+use super::queues::{Queues, queues};
+use super::source::{SrcToR, source};
+use super::timer::{TimerLaps, timer};
+use sluice_asic::units::Duration;
+use sluice_pipeline::build::*;
+use sluice_pipeline::ir::{IdleTimeout, Register};
+
+/// How often the chip looks for idle flows.
+const SWEEP: Duration = Duration::from_millis(5);
+
+/// The roles' state and tables.
+#[derive(Clone, Debug)]
+struct Roles {
+    busy: Busy,
+    src: SrcToR,
+    queues: Queues,
+    dst: DstToR,
+    timer: TimerLaps,
+}
+
+/// Tables beside the roles.
+#[derive(Clone, Copy, Debug)]
+struct Tables {
+    route: TableRef,
+    l2: TableRef,
+    ecmp: TableRef,
+    rdma: TableRef,
+    flow: TableRef,
+}
+
+/// Declares all of ingress; gives the registers that must see all ports of the ToR.
+#[stage_program]
+pub(super) fn ingress(ig: &GressBuilder<'_>, p: &Params) -> Vec<Register> {
+    let h = headers(ig);
+    let busy = busy(ig, p, h);
+    let roles = Roles {
+        busy,
+        src: source(ig, p, h, &busy),
+        queues: queues(ig, p, h),
+        dst: destination(ig, p, h),
+        timer: timer(ig, p),
+    };
+    if p.full() {
+        full(ig, p, h, &roles);
+    } else {
+        published(ig, p, h, &roles);
+    }
+    ig.deparser()
+        .resubmit(1, ())
+        .mirror(1, h.m.session, h.copy)
+        .mirror(2, h.m.session, h.birth)
+        .checksum(h.ipv4, h.ipv4.checksum, covered(h.ipv4))
+        .emit(h.bridge)
+        .emit(h.order)
+        .emit(h.ethernet)
+        .emit(h.ipv4)
+        .emit(h.udp)
+        .emit(h.bth)
+        .emit(h.cwh)
+        .emit(h.timer);
+    let mut registers = roles.src.registers.to_vec();
+    registers.extend(roles.dst.registers);
+    registers.extend(roles.queues.owners);
+    registers
+}
+
+/// The clock in ticks. A stateful ALU takes the bits that lie across containers, as no VLIW instruction does
+/// (facts: conweave §2.4).
+#[stage_program]
+#[allow(clippy::let_and_return, reason = "a `let` gives a declaration its name")]
+fn clock(ig: &GressBuilder<'_>, h: Headers) -> RegisterActionRef {
+    /// Ticks of 1.024 us of the last packet: nobody reads it again
+    let ticks = ig.register::<32>(1);
+    let read_clock = ig.register_action(ticks, |r| {
+        r.value = h.clock.global_tstamp.slice::<41, 10, 32>();
+        r.out = r.value;
+    });
+    read_clock
+}
+
+#[stage_program]
+#[allow(clippy::let_and_return, reason = "a `let` gives a declaration its name")]
+fn flow_table(ig: &GressBuilder<'_>, p: &Params, h: Headers, roles: &Roles) -> TableRef {
+    let (m, s) = (h.m, roles.src.s);
+    let set_flow = ig.action(|a, row: Arg<16>, theta_reply: Arg<32>| {
+        m.row = row;
+        s.reply = theta_reply;
+        m.known = 1;
+    });
+    if p.full() {
+        let idle = IdleTimeout::notify(Duration::from_millis(p.idle_ms.into()), SWEEP);
+        /// Flows under ConWeave's control, by their key in the direction of DATA
+        let flow = ig
+            .table([exact(m.src), exact(m.dst), exact(m.src_port)])
+            .actions([set_flow])
+            .size(p.flows)
+            .idle(idle)
+            .build();
+        return flow;
+    }
+    /// Flows under ConWeave's control, by their key in the direction of DATA
+    let flow =
+        ig.table([exact(m.src), exact(m.dst), exact(m.src_port)]).actions([set_flow]).size(p.flows).build();
+    flow
+}
+
+#[stage_program]
+fn tables(ig: &GressBuilder<'_>, p: &Params, h: Headers, roles: &Roles) -> Tables {
+    let Headers { ethernet, ipv4, bth, m, tm, .. } = h;
+    let no_route = ig.drop_label("No route to the destination");
+    let no_port = ig.drop_label("No port for this MAC address, and no default port");
+    let to_host = ig.action(|a, port: Arg<9>| {
+        tm.ucast_egress_port = port;
+        m.port = port;
+        m.last_hop = 1;
+    });
+    let to_group = ig.action(|a, group: Arg<16>| m.group = group);
+    let unreachable = ig.action(|a| drop(no_route));
+    /// Hosts of this ToR, and prefixes of other ToRs to their groups of paths
+    let route =
+        ig.table([lpm(m.dst)]).actions([to_host, to_group]).default(unreachable).size(p.routes).build();
+    let bridge_to = ig.action(|a, port: Arg<9>| tm.ucast_egress_port = port);
+    let nowhere = ig.action(|a| drop(no_port));
+    /// Bridges what is no IPv4 without options; the control plane sets the port of unknown addresses
+    let l2 = ig.table([exact(ethernet.dst)]).actions([bridge_to]).default(nowhere).size(1024).build();
+    /// ECMP's hash of the flow
+    let flow_hash = ig
+        .hash::<51>("crc_64")
+        .inputs(list![ipv4.src, ipv4.dst, ipv4.protocol, m.src_port, m.dst_port])
+        .build();
+    let ecmp_to = ig.action(|a, port: Arg<9>| tm.ucast_egress_port = port);
+    /// Ports of the groups
+    let ecmp_ports = ig.profile(p.groups);
+    let ecmp_ports = ecmp_ports.selector(SelectorMode::Resilient, flow_hash, p.groups.min(256), 32).build();
+    /// Group to the port that the flow's hash picks: for what ConWeave leaves alone
+    let ecmp = ig.table([exact(m.group)]).actions([ecmp_to]).size(p.groups).profile(ecmp_ports).build();
+    let is_rdma = ig.action(|a| m.rdma = 1);
+    /// RDMA operations that ConWeave reroutes
+    let rdma = ig.table([exact(m.dst_port), exact(bth.opcode)]).actions([is_rdma]).size(64).build();
+    Tables { route, l2, ecmp, rdma, flow: flow_table(ig, p, h, roles) }
+}
+
+#[stage_program]
+fn full(ig: &GressBuilder<'_>, p: &Params, h: Headers, roles: &Roles) {
+    let Headers { bridge, ipv4, bth, cwh, timer: laps, m, .. } = h;
+    let t = tables(ig, p, h, roles);
+    let bad_checksum = ig.drop_label("The IPv4 header checksum is wrong");
+    let ttl_expired = ig.drop_label("The time to live is used up");
+    let foreign = ig.drop_label("A timer packet that does not come from the recirculation port");
+    let Roles { busy, src, queues, dst, timer } = roles;
+    let recirculation = p.recirculation();
+    let read_clock = clock(ig, h);
+
+    ig.control(|c| {
+        m.now = read_clock.execute(0);
+        m.now_16 = h.clock.global_tstamp.slice::<25, 10, 16>();
+        bridge.set_valid();
+        if h.port.ingress_port == recirculation {
+            m.recirculated = 1;
+        }
+        if ipv4.is_valid() {
+            // REPLY and NOTIFY that came by a path speak of the flow in the other direction.
+            if cwh.is_valid() && bth.cw_opcode != opcode::DATA && h.port.ingress_port != recirculation {
+                m.src = ipv4.dst;
+                m.dst = ipv4.src;
+            } else {
+                m.src = ipv4.src;
+                m.dst = ipv4.dst;
+            }
+            t.route.apply();
+            if bth.is_valid() {
+                queues.hash(c);
+                dst.next_epoch(c);
+                t.rdma.apply();
+                if laps.is_valid() {
+                    m.row = laps.row;
+                } else {
+                    t.flow.apply();
+                }
+                queues.candidates(c);
+            }
+            if m.last_hop == 0 {
+                t.ecmp.apply();
+                busy.sample(c);
+            }
+            if laps.is_valid() {
+                if m.recirculated == 1 {
+                    timer.lap(c, p, h, dst, queues);
+                } else {
+                    drop(foreign);
+                }
+            } else if m.bad_checksum {
+                drop(bad_checksum);
+            } else if cwh.is_valid() {
+                if bth.cw_opcode == opcode::DATA {
+                    if m.last_hop == 1 {
+                        if m.known == 1 {
+                            dst.data(c, p, h, queues);
+                        } else {
+                            learn(c, h, 1);
+                        }
+                    }
+                } else if m.recirculated == 1 {
+                    h.tm.qid = super::CONTROL_QUEUE;
+                } else {
+                    src.control(c, p, h, busy);
+                }
+            } else if bth.is_valid() && m.rdma == 1 && m.last_hop == 0 {
+                if m.known == 1 {
+                    src.data(c, p, h, busy);
+                } else {
+                    learn(c, h, 0);
+                }
+            }
+            if m.recirculated == 0 {
+                if ipv4.ttl <= 1 {
+                    drop(ttl_expired);
+                } else {
+                    ipv4.ttl -= 1;
+                }
+            }
+        } else {
+            t.l2.apply();
+        }
+    });
+    ig.deparser().digest(1, h.new_flow);
+}
+
+/// The authors' log was made without routing: every DATA packet from a host is SrcToR's, any other DstToR's.
+#[stage_program]
+fn published(ig: &GressBuilder<'_>, p: &Params, h: Headers, roles: &Roles) {
+    let Headers { bridge, ipv4, bth, cwh, timer: laps, m, .. } = h;
+    let flow = flow_table(ig, p, h, roles);
+    /// Mirror session of the pipe: the authors' code looks it up last
+    let mirror_session = ig.register::<8>(size(1).init(super::HEADERS_SESSION));
+    let read_session = ig.register_action(mirror_session, |r| r.out = r.value);
+    let Roles { busy, src, queues, dst, timer } = roles;
+    let recirculation = p.recirculation();
+    let read_clock = clock(ig, h);
+    ig.control(|c| {
+        m.now = read_clock.execute(0);
+        m.now_16 = h.clock.global_tstamp.slice::<25, 10, 16>();
+        bridge.set_valid();
+        if h.port.ingress_port == recirculation {
+            m.recirculated = 1;
+        }
+        if bth.is_valid() {
+            if cwh.is_valid() && bth.cw_opcode != opcode::DATA && h.port.ingress_port != recirculation {
+                m.src = ipv4.dst;
+                m.dst = ipv4.src;
+            } else {
+                m.src = ipv4.src;
+                m.dst = ipv4.dst;
+            }
+            m.group = ipv4.dst.slice::<10, 0, 11>().cast::<16>();
+            m.port = ipv4.dst.slice::<8, 0, 9>();
+            queues.hash(c);
+            dst.next_epoch(c);
+            if laps.is_valid() {
+                m.row = laps.row;
+            } else {
+                flow.apply();
+            }
+            queues.candidates(c);
+            busy.sample(c);
+            if laps.is_valid() {
+                timer.lap(c, p, h, dst, queues);
+            } else if cwh.is_valid() {
+                if bth.cw_opcode == opcode::DATA {
+                    dst.data(c, p, h, queues);
+                    if h.mirror.mirror_type != 0 {
+                        m.session = read_session.execute(0);
+                    }
+                } else if m.recirculated == 0 {
+                    src.control(c, p, h, busy);
+                }
+            } else {
+                src.data(c, p, h, busy);
+            }
+        }
+    });
+}
+
+/// Tells the control plane of a flow that the flow table does not have.
+#[stage_program]
+fn learn(c: &mut Control<'_>, h: Headers, at_destination: u64) {
+    c.block(|c| {
+        h.new_flow.src = h.ipv4.src;
+        h.new_flow.dst = h.ipv4.dst;
+        h.new_flow.src_port = h.m.src_port;
+        h.new_flow.at_destination = at_destination;
+        h.digest.digest_type = 1;
+    });
+}

@@ -1,0 +1,110 @@
+//! `conweave`: reroutes RDMA flows every round trip and puts them back in order before the host (ConWeave, SIGCOMM
+//! 2023; facts: conweave).
+//!
+//! One program for both roles of a ToR: *SrcToR* of flows whose hosts it has, *DstToR* of flows to its hosts. What
+//! may not live here: other programs, and anything called per packet.
+//!
+//! | file | what it says |
+//! |---|---|
+//! | `params` | what users can set |
+//! | `headers` | headers bit by bit, metadata, the ingress parser |
+//! | `ingress` | routing, and which role a packet meets |
+//! | `busy` | which paths are busy, and two samples |
+//! | `source` | SrcToR: epochs, the reply timer, phase, path |
+//! | `destination` | DstToR: what is early, T_resume, the status |
+//! | `queues` | who owns which reorder queue |
+//! | `timer` | laps of the resume timer |
+//! | `egress` | control packets, counts, TAIL's word, marking |
+//! | `entries` | what the program starts with |
+//! | `conweave.p4` | the same program in P4_16 for T2NA |
+
+mod busy;
+mod destination;
+mod egress;
+mod entries;
+pub(crate) mod headers;
+mod ingress;
+mod params;
+mod queues;
+mod source;
+mod timer;
+
+pub use entries::{FlowEntry, Prefix, TorConfig, tor_setup};
+pub use params::{Build, NoRange, Params, PortRange, UnknownBuild};
+
+use crate::catalog::{ProgramError, StageProgram};
+use crate::setup::{Setup, SetupError};
+use sluice_asic::port::{FrontPort, PortMap, PortName};
+use sluice_pipeline::build::Builder;
+use sluice_pipeline::build::params::{ParamInfo, Params as _};
+use sluice_pipeline::ir::Program;
+
+const NAME: &str = "conweave";
+const SUMMARY: &str =
+    "Reroutes RDMA flows every round trip and puts them back in order before the host (ConWeave)";
+
+/// Queue of control packets, of a higher priority than the default queue 0.
+pub const CONTROL_QUEUE: u64 = 1;
+/// Mirror session that cuts the copy that becomes a control packet behind ConWeave's header (facts: conweave §2.5).
+const HEADERS_SESSION: u64 = 220;
+/// Mirror session that leaves a timer packet whole.
+const TIMER_SESSION: u64 = 221;
+/// Mirror session that cuts the copy that becomes a timer packet behind ConWeave's header.
+const BIRTH_SESSION: u64 = 222;
+/// Credit of a flow-control word that pauses; without it a word resumes.
+const PAUSE: u64 = 1;
+
+/// The program `conweave`.
+#[derive(Clone, Copy, Debug)]
+pub struct ConWeave;
+
+impl StageProgram for ConWeave {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn summary(&self) -> &'static str {
+        SUMMARY
+    }
+
+    fn params(&self) -> Vec<ParamInfo> {
+        Params::default().list()
+    }
+
+    fn build(&self, sets: &[(String, String)]) -> Result<Program, ProgramError> {
+        let mut p = Params::default();
+        for (key, value) in sets {
+            p.set(key, value).map_err(|source| ProgramError::Param { program: NAME, source })?;
+        }
+        program(&p)
+    }
+
+    fn default_setup(&self, program: &Program, ports: &PortMap) -> Result<Setup, SetupError> {
+        entries::default_setup(program, ports)
+    }
+
+    fn p4(&self) -> &'static str {
+        include_str!("conweave.p4")
+    }
+}
+
+/// The program with these parameters.
+///
+/// # Errors
+/// When the parameters do not go together, or the verifier refuses the program.
+pub fn program(p: &Params) -> Result<Program, ProgramError> {
+    p.check(NAME)?;
+    let effective = p.effective();
+    let b = Builder::new(NAME, SUMMARY);
+    let mut registers = ingress::ingress(&b.ingress(), &effective);
+    registers.extend(egress::egress(&b.egress(), &effective));
+    if p.full() {
+        let ports = p.hosts.iter().chain(p.uplinks.iter()).map(|port| PortName::Front(FrontPort(port)));
+        b.together(
+            "the state of a flow is written by packets of hosts, paths and the timer",
+            registers,
+            ports,
+        );
+    }
+    b.finish(p).map_err(|diags| ProgramError::Illegal { program: NAME, diags })
+}

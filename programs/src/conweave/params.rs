@@ -1,0 +1,226 @@
+//! The parameters of `conweave`. What may not live here: what they do.
+
+use crate::catalog::ProgramError;
+use sluice_pipeline::build::params;
+use std::fmt;
+use std::str::FromStr;
+use thiserror::Error;
+
+/// Which of two builds of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Build {
+    /// Everything: routes, ECMP, digests, counters, marking.
+    Full,
+    /// What the authors' published resource log was made of (facts: conweave §2.8, §3): ConWeave alone, 65,536
+    /// flows, three queue ways, every time zero. It is for reports: nothing routes.
+    Published,
+}
+
+/// A word that names no build.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("there are the builds full and published")]
+pub struct UnknownBuild;
+
+impl FromStr for Build {
+    type Err = UnknownBuild;
+
+    fn from_str(text: &str) -> Result<Build, UnknownBuild> {
+        match text {
+            "full" => Ok(Build::Full),
+            "published" => Ok(Build::Published),
+            _ => Err(UnknownBuild),
+        }
+    }
+}
+
+impl fmt::Display for Build {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Build::Full => "full",
+            Build::Published => "published",
+        })
+    }
+}
+
+/// What users can set. Times are in ticks of 1.024 us (facts: conweave §1.13, §1.14).
+#[derive(Clone, Debug, PartialEq, Eq, params::Params)]
+pub struct Params {
+    /// `full`, or `published` for the cut-down build of the authors' resource log, which overrides `flows`, `ways`
+    /// and all times
+    #[param(expects = "full or published")]
+    pub build: Build,
+    /// Flows under ConWeave's control: rows of the flow table and of every array with a cell per flow; row 0 is none
+    #[param(range = 1..=65_536)]
+    pub flows: u32,
+    /// Ways of the reorder queue table: the paper has 4, the authors' code 3. They share a port's queues from 2 on
+    #[param(range = 3..=4)]
+    pub ways: u32,
+    /// Destinations (groups of paths) that the tables of paths and of busy paths hold
+    #[param(range = 1..=2_048)]
+    pub groups: u32,
+    /// Hosts and prefixes that the route table holds
+    #[param(range = 16..=65_536)]
+    pub routes: u32,
+    /// theta_reply of flows that the control plane installs: how long an RTT_REPLY may take
+    #[param(range = 1..=10_000_000)]
+    pub reply: u32,
+    /// theta_path_busy: how long a path stays busy after a NOTIFY. The paper has 8 us, the authors' ns-3 runs 16
+    #[param(range = 0..=10_000_000)]
+    pub path_busy: u32,
+    /// theta_inactive: the silence after which a flow starts a new epoch whatever happened before
+    #[param(range = 0..=10_000_000)]
+    pub inactive: u32,
+    /// What T_resume adds to the time at which TAIL is expected
+    #[param(range = 0..=32_768)]
+    pub resume_margin: u32,
+    /// T_resume of a packet that overtook every packet of its epoch
+    #[param(range = 0..=1_000_000)]
+    pub resume_default: u32,
+    /// By how much a timely RTT_REPLY moves the deadline, so that no timeout comes between its two passes
+    #[param(range = 0..=1_000)]
+    pub reply_bridge: u32,
+    /// How long, as a power of two of ticks, a resumed queue may take to drain and TAIL to leave before the timer
+    /// packet stops waiting: what they wait for was lost
+    #[param(range = 8..=15)]
+    pub patience: u32,
+    /// Sends TAIL at a timeout even when both sampled paths are busy, as the authors' code does; the paper's
+    /// condition asks for a path
+    pub tail_without_path: bool,
+    /// An RTT_REPLY exactly at the deadline is late (ns-3) or timely (the P4 program)
+    pub strict_deadline: bool,
+    /// Milliseconds without a packet after which the control plane is told that a flow's entry is idle
+    #[param(range = 10..=100_000)]
+    pub idle_ms: u32,
+    /// Pipe that all ports of the ToR are in
+    #[param(range = 0..=3)]
+    pub pipe: u32,
+    /// Front-panel ports of the hosts: one range
+    #[param(expects = "a range of front-panel ports such as 0-3")]
+    pub hosts: PortRange,
+    /// Front-panel ports of the paths to the spines: one range
+    #[param(expects = "a range of front-panel ports such as 4-7")]
+    pub uplinks: PortRange,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Params {
+            build: Build::Full,
+            flows: 4096,
+            ways: 4,
+            groups: 2048,
+            routes: 2048,
+            reply: 8,
+            path_busy: 8,
+            inactive: 300,
+            resume_margin: 16,
+            resume_default: 200,
+            reply_bridge: 4,
+            patience: 14,
+            tail_without_path: false,
+            strict_deadline: false,
+            idle_ms: 100,
+            pipe: 0,
+            hosts: PortRange { first: 0, last: 3 },
+            uplinks: PortRange { first: 4, last: 7 },
+        }
+    }
+}
+
+/// Front-panel ports `first` to `last`, both included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PortRange {
+    /// The first port.
+    pub first: u16,
+    /// The last port, not before the first.
+    pub last: u16,
+}
+
+impl PortRange {
+    /// The ports in order.
+    pub fn iter(self) -> impl Iterator<Item = u16> {
+        self.first..=self.last
+    }
+
+    /// Whether the ports are among them.
+    fn meets(self, other: PortRange) -> bool {
+        self.first <= other.last && other.first <= self.last
+    }
+}
+
+/// A text that is no range of ports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("write the first and the last port, the first one not behind the last: 4-7")]
+pub struct NoRange;
+
+impl FromStr for PortRange {
+    type Err = NoRange;
+
+    fn from_str(text: &str) -> Result<PortRange, NoRange> {
+        let (first, last) = text.split_once('-').unwrap_or((text, text));
+        let [first, last] = [first, last].map(|n| n.trim().parse::<u16>());
+        match (first, last) {
+            (Ok(first), Ok(last)) if first <= last => Ok(PortRange { first, last }),
+            _ => Err(NoRange),
+        }
+    }
+}
+
+impl fmt::Display for PortRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.first == self.last {
+            write!(f, "{}", self.first)
+        } else {
+            write!(f, "{}-{}", self.first, self.last)
+        }
+    }
+}
+
+impl Params {
+    /// Whether this is the full build.
+    #[must_use]
+    pub fn full(&self) -> bool {
+        self.build == Build::Full
+    }
+
+    /// The dev_port of the pipe's recirculation port (facts: conweave §2.5).
+    #[must_use]
+    pub fn recirculation(&self) -> u64 {
+        u64::from(self.pipe) << 7 | 6
+    }
+
+    /// The values that the build takes.
+    pub(super) fn effective(&self) -> Params {
+        match self.build {
+            Build::Full => self.clone(),
+            Build::Published => Params {
+                flows: 65_536,
+                ways: 3,
+                reply: 0,
+                path_busy: 0,
+                inactive: 0,
+                resume_margin: 0,
+                resume_default: 0,
+                reply_bridge: 0,
+                ..self.clone()
+            },
+        }
+    }
+
+    /// What one parameter alone cannot say.
+    pub(super) fn check(&self, program: &'static str) -> Result<(), ProgramError> {
+        let conflict = |key, found: String, expected: &str| {
+            Err(ProgramError::Conflict { program, key, found, expected: expected.to_owned() })
+        };
+        if self.hosts.meets(self.uplinks) {
+            let expected =
+                format!("hosts={} has ports of them: a port is for a host or for a path", self.hosts);
+            return conflict("uplinks", self.uplinks.to_string(), &expected);
+        }
+        if self.uplinks.iter().count() > 255 {
+            let expected = "a path id has eight bits and 0 is none: at most 255 uplinks";
+            return conflict("uplinks", self.uplinks.to_string(), expected);
+        }
+        Ok(())
+    }
+}

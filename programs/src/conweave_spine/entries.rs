@@ -1,0 +1,84 @@
+//! What a spine starts with: prefixes, links, paths. What may not live here: tables.
+//!
+//! By default ToR t has the hosts 10.0.t.0/24 and is at front-panel ports `links` (t - 1) and up.
+
+use super::Params;
+use crate::marking;
+use crate::setup::{Ops, Setup, SetupError, front_port, ipv4_prefix};
+use sluice_asic::port::PortMap;
+use sluice_pipeline::build::params::Params as _;
+use sluice_pipeline::ir::{KeyValue, Program};
+use std::net::Ipv4Addr;
+
+/// Paths that ToRs of the default entries may name.
+const PATHS: u32 = 16;
+/// ToRs of the default entries.
+const TORS: u8 = 8;
+
+/// A ToR as the spine sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Route {
+    /// Its hosts' network.
+    pub net: Ipv4Addr,
+    /// Length of the prefix, 0 to 32.
+    pub len: u16,
+    /// Front-panel ports of its links.
+    pub links: Vec<u16>,
+}
+
+/// A spine in its network.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpineConfig {
+    /// The ToRs.
+    pub tors: Vec<Route>,
+    /// Queue depths between which marking begins and becomes certain, in cells; none does not mark.
+    pub marking: Option<(u32, u32)>,
+}
+
+pub(super) fn default_setup(program: &Program, ports: &PortMap) -> Result<Setup, SetupError> {
+    let mut p = Params::default();
+    for value in &program.params {
+        // Parameters of another program are not these; entities that are missing then say so.
+        let _ = p.set(&value.key, &value.value);
+    }
+    let links = p.links as u16;
+    let tor = |t: u8| Route {
+        net: Ipv4Addr::new(10, 0, t, 0),
+        len: 24,
+        links: (0..links).map(|link| u16::from(t - 1) * links + link).collect(),
+    };
+    let mut tors: Vec<Route> = (1..=TORS.min(p.groups.min(255) as u8)).map(tor).collect();
+    // Whatever else comes goes to the first ToR.
+    tors.extend(tors.first().map(|t| Route { net: Ipv4Addr::UNSPECIFIED, len: 0, links: t.links.clone() }));
+    let config = SpineConfig { tors, marking: Some(marking::DCQCN) };
+    spine_setup(program, ports, &config)
+}
+
+/// What a spine running `program` starts with.
+///
+/// # Errors
+/// When the device lacks a port, or `program` is not `conweave-spine`.
+pub fn spine_setup(program: &Program, ports: &PortMap, config: &SpineConfig) -> Result<Setup, SetupError> {
+    let mut ops = Ops::new(program);
+    let mut member = 0;
+    for (group, tor) in (1u32..).zip(&config.tors) {
+        let first = member;
+        for &link in &tor.links {
+            let (_, port) = front_port(ports, link)?;
+            ops.member("ecmp_ports", member, "ecmp_to", [port.into()])?;
+            member += 1;
+        }
+        ops.group("ecmp_ports", group, (first..member).map(|m| (m, 1)))?;
+        ops.group_entry("ecmp", group.into(), group)?;
+        ops.entry("route", [ipv4_prefix(tor.net, tor.len)], "to_group", [group.into()])?;
+        for (path, &link) in (1..=PATHS).zip(tor.links.iter().cycle()) {
+            let (_, port) = front_port(ports, link)?;
+            let key = [KeyValue::Exact(group.into()), KeyValue::Exact(path.into())];
+            ops.entry("by_path", key, "path_to", [port.into()])?;
+        }
+    }
+    let (_, other) = front_port(ports, 0)?;
+    ops.default("l2", "bridge_to", [other.into()])?;
+    marking::entries(&mut ops, config.marking)?;
+    Ok(Setup { ops: ops.into_vec(), port_speeds: Vec::new() })
+}

@@ -1,0 +1,92 @@
+//! ECN marking by queue depth, RED-like, as DCQCN wants it (facts: conweave §4.3). What may not live here: headers
+//! of particular programs.
+
+use crate::setup::{Ops, SetupError};
+use sluice_pipeline::build::net::Ipv4;
+use sluice_pipeline::build::*;
+use sluice_pipeline::ir::KeyValue;
+
+/// What marking keeps of a packet
+#[derive(Header, Debug)]
+pub(crate) struct Mark {
+    /// Probability of a mark, in 256ths
+    probability: Bits<8>,
+    /// A draw
+    draw: Bits<8>,
+    /// Depth of the queue that the packet left behind, in units of 64 cells
+    depth: Bits<13>,
+}
+
+/// Tables of marking.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Marking {
+    k: Mark,
+    depth: Ro<19>,
+    probability: TableRef,
+    draw: RandomRef<8>,
+}
+
+/// Declares marking at egress by the depth given. The control plane fills `mark_probability` with depths in units of 64 cells.
+#[stage_program]
+pub(crate) fn marking(eg: &GressBuilder<'_>, depth: Ro<19>) -> Marking {
+    let k = eg.metadata::<Mark>();
+    let set_probability = eg.action(|a, p: Arg<8>| k.probability = p);
+    /// Depth of the queue in units of 64 cells to the probability of a mark, in 256ths
+    let mark_probability = eg.table([ternary(k.depth)]).actions([set_probability]).size(64).build();
+    /// One draw a packet
+    let mark_draw = eg.random::<8>();
+    Marking { k, depth, probability: mark_probability, draw: mark_draw }
+}
+
+impl Marking {
+    /// Marks packets of ECN-capable transports.
+    pub(crate) fn mark(&self, c: &mut Control<'_>, ipv4: Hdr<Ipv4>) {
+        mark(c, *self, ipv4);
+    }
+}
+
+#[stage_program]
+fn mark(c: &mut Control<'_>, t: Marking, ipv4: Hdr<Ipv4>) {
+    let k = t.k;
+    c.block(|c| {
+        k.depth = t.depth.slice::<18, 6, 13>();
+        k.draw = t.draw.get();
+        t.probability.apply();
+        // What is left is how far the probability is above the draw.
+        k.probability = k.probability.sat_sub(k.draw);
+        if ipv4.is_valid() && ipv4.ecn != 0 && k.probability != 0 {
+            ipv4.ecn = 3;
+        }
+    });
+}
+
+/// Kmin of 100 KB and Kmax of 400 KB in cells of 176 B (facts: conweave §4.3).
+pub(crate) const DCQCN: (u32, u32) = (568, 2272);
+/// Largest probability between them, in 256ths: a fifth.
+const MOST: u32 = 51;
+/// Cells of a step of the marking curve, and bits of a depth in steps.
+const STEP: u32 = 64;
+const STEP_BITS: u32 = 13;
+
+/// Entries of `mark_probability` for depths in cells between which marking begins and becomes certain: one entry a
+/// step on the slope, prefixes above it.
+pub(crate) fn entries(ops: &mut Ops<'_>, depths: Option<(u32, u32)>) -> Result<(), SetupError> {
+    let Some((low, high)) = depths else { return Ok(()) };
+    let [low, high] = [low, high].map(|cells| cells / STEP);
+    let steps = high.saturating_sub(low).max(1);
+    let mut entry = |step: u32, free: u32, probability: u32| {
+        let mask = (1u128 << STEP_BITS) - (1 << free);
+        let key = [KeyValue::Ternary { value: u128::from(step) & mask, mask }];
+        ops.ternary_with("mark_probability", step, key, "set_probability", [probability.into()])
+    };
+    for step in 1..=steps {
+        entry(low + step, 0, step * MOST / steps)?;
+    }
+    let mut above = low + steps + 1;
+    while above < 1 << STEP_BITS {
+        let free = above.trailing_zeros();
+        entry(above, free, 255)?;
+        above += 1 << free;
+    }
+    Ok(())
+}

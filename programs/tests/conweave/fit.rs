@@ -1,0 +1,66 @@
+//! The program on both chips, in both builds.
+
+use sluice_asic::chip::{ChipSpec, Column};
+use sluice_asic::port::PortMap;
+use sluice_pipeline::ir::Program;
+use sluice_pipeline::place::{self, Placement, place};
+use sluice_pipeline::switch::state_is_whole;
+use sluice_pipeline::verify;
+use sluice_programs::by_name;
+
+fn program(sets: &[(&str, &str)]) -> Program {
+    let sets: Vec<(String, String)> = sets.iter().map(|&(k, v)| (k.to_owned(), v.to_owned())).collect();
+    by_name("conweave").unwrap().build(&sets).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn placed(build: &str) -> Placement {
+    let chip = ChipSpec::tofino2();
+    let program = program(&[("build", build)]);
+    let findings = verify::for_chip(&program, &chip);
+    assert!(findings.is_empty(), "{build}: {findings:#?}");
+    let placement = place(&program, &chip).unwrap_or_else(|e| panic!("{build}: {e}"));
+    let findings = place::verify(&program, &placement);
+    assert!(findings.is_empty(), "{build}: {findings:#?}");
+    placement
+}
+
+#[test]
+fn the_full_program_fits_tofino2() {
+    placed("full");
+}
+
+#[test]
+fn tofino_has_no_flow_control_words() {
+    let no_fit = place(&program(&[]), &ChipSpec::tofino()).unwrap_err();
+    assert!(no_fit.diags.iter().any(|d| d.text.contains("adv_flow_ctl")), "{no_fit:?}");
+}
+
+#[test]
+fn ports_of_several_pipes_are_refused() {
+    let ports = PortMap::default_for(&ChipSpec::tofino2()).unwrap();
+    assert!(state_is_whole(&program(&[]), &ports).is_ok());
+    let refused = state_is_whole(&program(&[("uplinks", "8-11")]), &ports).unwrap_err().to_string();
+    assert!(refused.contains("pipe 0 has 0, 1, 2, 3; pipe 1 has 8, 9, 10, 11"), "{refused}");
+}
+
+#[test]
+fn parameters_that_do_not_go_together_are_refused() {
+    let sets = [("hosts".to_owned(), "0-4".to_owned())];
+    let refused = by_name("conweave").unwrap().build(&sets).unwrap_err().to_string();
+    assert!(refused.contains("`uplinks` is `4-7`"), "{refused}");
+}
+
+/// Units of a column in the published log and here.
+#[test]
+fn the_published_build_is_that_of_the_log() {
+    let placement = placed("published");
+    let used = |column| {
+        let mut units: Vec<_> =
+            placement.units.iter().filter(|u| u.unit.column == column).map(|u| u.unit).collect();
+        units.sort_unstable();
+        units.dedup();
+        units.len()
+    };
+    assert_eq!(used(Column::MeterAlu), 35);
+    assert_eq!(used(Column::MapRam), 223);
+}

@@ -1,0 +1,11 @@
+//! `conweave`.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+mod destination;
+mod fit;
+mod network;
+mod source;
+mod spine;
+mod time;
+mod wire;
+mod world;
