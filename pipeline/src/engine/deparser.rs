@@ -270,7 +270,7 @@ impl DeparserCode {
         let there = |h: Header| {
             self.emits.iter().any(|e| e.header == h && e.valid.is_some_and(|bit| valid >> bit & 1 == 1))
         };
-        let present = |list: &Vec<Input>| {
+        let present = |list: &Vec<SummedField>| {
             let list = list.iter().filter(|(home, _)| home.is_none_or(there));
             list.map(|(_, at)| at.clone()).collect()
         };

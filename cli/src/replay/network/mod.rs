@@ -100,6 +100,9 @@ fn plans<'a>(
     let switches = resolved.deployment.network.switches.iter().zip(speeds);
     Ok(switches
         .map(|(s, port_speeds)| Plan {
+            cable: None,
+            properties: None,
+            points: None,
             args,
             program: s.placed.program.clone(),
             placement: s.placed.placement.clone(),
