@@ -193,7 +193,7 @@ impl<F: Files> SwitchBuilder<'_, F> {
         ports: &PortMap,
         shared: &mut Shared,
     ) -> Result<SwitchSetup, DeployError<F::Error>> {
-        let (stage, placed) = self.placed(shared)?;
+        let (stage, placed) = self.placed(position, shared)?;
         let mut config = self.defaults.config.clone();
         let buffer =
             self.switch.buffer.as_ref().or(self.plan.buffer.as_ref()).or(self.defaults.buffer.as_ref());
@@ -226,18 +226,25 @@ impl<F: Files> SwitchBuilder<'_, F> {
     }
 
     /// The switch's program in its place; known ones are shared.
-    fn placed(&self, shared: &mut Shared) -> Result<Found, DeployError<F::Error>> {
+    fn placed(&self, position: &Position, shared: &mut Shared) -> Result<Found, DeployError<F::Error>> {
         let (plan, defaults) = (self.plan, self.defaults);
-        let name = self.switch.program.as_ref().or(plan.program.as_ref()).unwrap_or(&defaults.program);
+        let unknown = |source| DeployError::Unknown { switch: self.name(), source };
+        let network = plan.program.as_ref().unwrap_or(&defaults.program);
+        let asked = self.switch.program.as_ref().unwrap_or(network);
+        let mut stage = by_name(asked).map_err(unknown)?;
+        let role = stage.role_at(position);
+        // What a file names for this switch is what it runs, whatever its place.
+        if self.switch.program.is_none() {
+            stage = by_name(role.program).map_err(unknown)?;
+        }
+        let name = stage.name();
+        let mut params = if name == role.program { role.params } else { Vec::new() };
         // Parameters of the network are those of its program, not of another one that a switch may run.
-        let common = self.switch.program.as_ref().is_none_or(|own| Some(own) == plan.program.as_ref());
-        let mut params = Vec::new();
-        if *name == defaults.program {
+        if name == defaults.program {
             params.extend(defaults.params.iter().cloned());
         }
-        params.extend(plan.params.iter().filter(|_| common).cloned());
+        params.extend(plan.params.iter().filter(|_| name == network).cloned());
         params.extend(self.switch.params.iter().cloned());
-        let stage = by_name(name).map_err(|source| DeployError::Unknown { switch: self.name(), source })?;
         if let Some((.., placed)) = shared.iter().find(|(n, p, _)| n == name && *p == params) {
             return Ok((stage, Arc::clone(placed)));
         }
@@ -246,7 +253,7 @@ impl<F: Files> SwitchBuilder<'_, F> {
             .map_err(|source| DeployError::Program { switch: self.name(), source: Box::new(source) })?;
         let placed = Placed::new(program, &defaults.chip);
         let placed = placed.map_err(|source| DeployError::NoFit { switch: self.name(), source })?;
-        shared.push((name.clone(), params, Arc::clone(&placed)));
+        shared.push((name.to_owned(), params, Arc::clone(&placed)));
         Ok((stage, placed))
     }
 }

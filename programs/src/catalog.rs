@@ -25,6 +25,15 @@ use sluice_pipeline::property::Property;
 use sluice_pipeline::verify::Diag;
 use thiserror::Error;
 
+/// What a switch runs at its place in a network.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Role {
+    /// The program's name.
+    pub program: &'static str,
+    /// Parameters that follow from the place; those that users set win.
+    pub params: Vec<(String, String)>,
+}
+
 /// A stage program that users run by name.
 pub trait StageProgram: Sync {
     /// Name as users type it, kebab-case (`l3-ecmp`).
@@ -48,6 +57,13 @@ pub trait StageProgram: Sync {
     /// # Errors
     /// When the device has no port that the entries need, or `program` is not one of this kind.
     fn default_setup(&self, program: &Program, ports: &PortMap) -> Result<Setup, SetupError>;
+
+    /// What a switch runs at this place in a network that runs this program: another one, for a program that is only
+    /// for some of a network's switches, or this one.
+    fn role_at(&self, position: &Position) -> Role {
+        let _ = position;
+        Role { program: self.name(), params: Vec::new() }
+    }
 
     /// What it starts with at its place in a network: entries under which packets reach every host. `None` if the
     /// program has none of its own for that; then it gets those of [`StageProgram::default_setup`].

@@ -29,5 +29,5 @@ mod route;
 pub mod setup;
 pub mod spray;
 
-pub use catalog::{ProgramError, StageProgram, UnknownProgram, all, by_name};
+pub use catalog::{ProgramError, Role, StageProgram, UnknownProgram, all, by_name};
 pub use setup::{Setup, SetupError};

@@ -91,6 +91,8 @@ pub struct Position {
     /// The network's subnets by the number of the switch that they are at, in order: every switch with hosts is
     /// here, this one too.
     pub subnets: Vec<(u32, Prefix)>,
+    /// The network's hosts by the number of a switch that they are at; one at two switches is here twice.
+    pub hosts: Vec<(u32, Ipv4Addr)>,
 }
 
 impl Position {
@@ -141,8 +143,9 @@ mod tests {
             hops: 1,
         };
         let routes = vec![route(1, &[4, 5]), route(2, &[1]), route(3, &[4, 5])];
-        let (name, subnets) = (String::new(), Vec::new());
-        let position = Position { number: 0, name, stage: 1, block: 0, ports: Vec::new(), routes, subnets };
+        let (name, subnets, hosts) = (String::new(), Vec::new(), Vec::new());
+        let ports = Vec::new();
+        let position = Position { number: 0, name, stage: 1, block: 0, ports, routes, subnets, hosts };
         let (groups, of) = position.groups();
         assert_eq!((groups.len(), of), (2, vec![0, 1, 0]));
     }

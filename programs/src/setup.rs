@@ -61,6 +61,14 @@ pub enum SetupError {
         /// Elements that could be visited.
         most: u64,
     },
+    /// The program, with these parameters, is not for this place in the network.
+    #[error("program `{program}` cannot stand here: {why}")]
+    Place {
+        /// The program.
+        program: String,
+        /// What does not go together, and what to change.
+        why: String,
+    },
 }
 
 /// Collects operations on the entities of one program, named as its author named them.

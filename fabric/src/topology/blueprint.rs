@@ -262,6 +262,7 @@ impl Wiring<'_> {
                 ports: self.ports_of(number, ports(number)),
                 routes: Vec::new(),
                 subnets: Vec::new(),
+                hosts: Vec::new(),
             })
             .collect();
         let mut subnets: Vec<(u32, Prefix)> = Vec::new();
@@ -282,7 +283,12 @@ impl Wiring<'_> {
                 position.routes.extend(route(&destination, at as u32, &ways[at], &hops));
             }
         }
-        positions.iter_mut().for_each(|p| p.subnets.clone_from(&subnets));
+        let homes = self.blueprint.hosts.iter().flat_map(|h| h.at.iter().map(|a| (a.switch, h.address)));
+        let hosts: Vec<(u32, Ipv4Addr)> = homes.collect();
+        for position in &mut positions {
+            position.subnets.clone_from(&subnets);
+            position.hosts.clone_from(&hosts);
+        }
         positions
     }
 

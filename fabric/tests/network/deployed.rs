@@ -16,7 +16,7 @@ use sluice_programs::position::{Neighbor, Position};
 use std::net::Ipv4Addr;
 
 /// There are no files.
-struct NoFiles;
+pub(crate) struct NoFiles;
 
 impl Files for NoFiles {
     type Error = String;
@@ -30,7 +30,7 @@ impl Files for NoFiles {
     }
 }
 
-fn defaults(program: &str) -> Defaults {
+pub(crate) fn defaults(program: &str) -> Defaults {
     Defaults {
         program: program.to_owned(),
         params: Vec::new(),
@@ -41,12 +41,12 @@ fn defaults(program: &str) -> Defaults {
     }
 }
 
-fn ready(plan: &Blueprint, program: &str) -> Deployment {
+pub(crate) fn ready(plan: &Blueprint, program: &str) -> Deployment {
     deploy(plan, &defaults(program), &NoFiles).unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// Hosts with their ports, from the positions.
-fn hosts(positions: &[Position]) -> Vec<(SwitchId, u16, Ipv4Addr)> {
+pub(crate) fn hosts(positions: &[Position]) -> Vec<(SwitchId, u16, Ipv4Addr)> {
     let of = |p: &Position| {
         let hosts = p.ports.iter().filter_map(|used| match used.neighbor {
             Neighbor::Host(address) => Some((used.dev_port, address)),
@@ -116,6 +116,8 @@ fn every_host_reaches_every_other_one_on_every_network() {
     for program in ["ecmp", "wcmp", "letflow", "spray", "drb", "presto"] {
         everyone_is_reached(&built("leaf-spine:parallel=2,hosts=1").unwrap(), program);
     }
+    everyone_is_reached(&built("leaf-spine:leaves=3,spines=2,hosts=2,parallel=2").unwrap(), "conweave");
+    everyone_is_reached(&built("fat-tree:hosts=1").unwrap(), "conweave");
     for text in ["clos5", "dring:width=1", "wan:width=1"] {
         let network = everyone_is_reached(&built(text).unwrap(), "ecmp");
         assert!(network.totals().hops > 0);

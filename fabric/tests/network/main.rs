@@ -3,6 +3,7 @@
 
 mod closed;
 mod conservation;
+mod conweave;
 mod deployed;
 mod faults;
 mod links;

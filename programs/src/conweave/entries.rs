@@ -30,6 +30,10 @@ const FIRST_REORDER_QUEUE: u32 = CONTROL_QUEUE as u32 + 1;
 /// RDMA operations that carry data of reliable connections: all kinds of SEND and WRITE (facts: conweave §1.1).
 const DATA: std::ops::RangeInclusive<u8> = 0x00..=0x0b;
 
+/// UDP source ports of the flows that are known from the start: so many from this one on.
+pub(super) const FLOW_PORTS: u16 = 4;
+const FIRST_FLOW_PORT: u16 = 49_152;
+
 /// An IPv4 prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Prefix {
@@ -67,6 +71,28 @@ pub struct TorConfig {
     pub marking: Option<(u32, u32)>,
 }
 
+/// A ToR, port by port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Tor {
+    /// Hosts with their front-panel ports.
+    pub(super) hosts: Vec<(u16, Ipv4Addr)>,
+    /// What lies behind which paths.
+    pub(super) groups: Vec<Group>,
+    /// As [`TorConfig::flows`].
+    pub(super) flows: Vec<FlowEntry>,
+    /// As [`TorConfig::marking`].
+    pub(super) marking: Option<(u32, u32)>,
+}
+
+/// Destinations behind the same paths.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Group {
+    /// The destinations.
+    pub(super) prefixes: Vec<Prefix>,
+    /// Front-panel ports of the paths with their weights.
+    pub(super) paths: Vec<(u16, u32)>,
+}
+
 pub(super) fn default_setup(program: &Program, ports: &PortMap) -> Result<Setup, SetupError> {
     let p = params_of(program);
     let hosts = (1..=p.hosts.iter().count()).map(|n| Ipv4Addr::from_bits(0x0a00_0100 + n as u32)).collect();
@@ -78,15 +104,21 @@ pub(super) fn default_setup(program: &Program, ports: &PortMap) -> Result<Setup,
 /// Both directions between 10.0.1.x and 10.0.2.x from four UDP ports, as far as the flow table has rows.
 fn default_flows(p: &Params) -> Vec<FlowEntry> {
     let host = |net, n| Ipv4Addr::new(10, 0, net, n);
-    let pairs = (1..=4).flat_map(|n| [(host(1, n), host(2, n)), (host(2, n), host(1, n))]);
-    let keys = pairs.flat_map(|(src, dst)| (0..4).map(move |port| (src, dst, 49_152 + port)));
+    let pairs: Vec<_> = (1..=4).flat_map(|n| [(host(1, n), host(2, n)), (host(2, n), host(1, n))]).collect();
+    flows(p, &pairs)
+}
+
+/// Flows of these pairs from four UDP ports, as far as the flow table has rows.
+pub(super) fn flows(p: &Params, pairs: &[(Ipv4Addr, Ipv4Addr)]) -> Vec<FlowEntry> {
+    let ports = FIRST_FLOW_PORT..FIRST_FLOW_PORT + FLOW_PORTS;
+    let keys = pairs.iter().flat_map(|(src, dst)| ports.clone().map(move |port| (*src, *dst, port)));
     let rows = (1..p.flows.min(1 << 16)).map(|row| row as u16);
     let entry = |(row, (src, dst, src_port))| FlowEntry { src, dst, src_port, row, theta_reply: p.reply };
     rows.zip(keys).map(entry).collect()
 }
 
 /// The parameters that the program was built with.
-fn params_of(program: &Program) -> Params {
+pub(super) fn params_of(program: &Program) -> Params {
     let mut p = Params::default();
     for value in &program.params {
         // Parameters of another program are not these; entities that are missing then say so.
@@ -101,21 +133,43 @@ fn params_of(program: &Program) -> Params {
 /// When the device lacks a port, or `program` is not `conweave` in its full build.
 pub fn tor_setup(program: &Program, ports: &PortMap, config: &TorConfig) -> Result<Setup, SetupError> {
     let p = params_of(program);
+    let group = |prefix: &Prefix| Group {
+        prefixes: vec![*prefix],
+        paths: p.uplinks.iter().map(|front| (front, 1)).collect(),
+    };
+    let tor = Tor {
+        hosts: p.hosts.iter().zip(config.hosts.iter().copied()).collect(),
+        groups: config.remote.iter().map(group).collect(),
+        flows: config.flows.clone(),
+        marking: config.marking,
+    };
     let mut ops = Ops::new(program);
-    routes(&mut ops, ports, &p, config)?;
-    paths(&mut ops, ports, &p, config)?;
+    let (_, other) = front_port(ports, p.uplinks.first)?;
+    ops.default("l2", "bridge_to", [other.into()])?;
+    setup_of(ops, ports, &p, &tor)
+}
+
+/// Adds what every ToR starts with.
+pub(super) fn setup_of(
+    mut ops: Ops<'_>,
+    ports: &PortMap,
+    p: &Params,
+    tor: &Tor,
+) -> Result<Setup, SetupError> {
+    routes(&mut ops, ports, tor)?;
+    paths(&mut ops, ports, p, tor)?;
     for opcode in DATA {
         let key = [KeyValue::Exact(ROCE.into()), KeyValue::Exact(opcode.into())];
         ops.entry("rdma", key, "is_rdma", [])?;
     }
-    for flow in &config.flows {
+    for flow in &tor.flows {
         install(&mut ops, flow)?;
     }
-    marking::entries(&mut ops, config.marking)?;
-    let mut list = queues(&mut ops, ports, &p)?;
+    marking::entries(&mut ops, tor.marking)?;
+    let mut list = queues(&mut ops, ports, p)?;
     let mut all = ops.into_vec();
     all.append(&mut list);
-    all.extend(sessions(&p));
+    all.extend(sessions(p));
     Ok(Setup { ops: all, port_speeds: Vec::new() })
 }
 
@@ -125,20 +179,20 @@ fn install(ops: &mut Ops<'_>, flow: &FlowEntry) -> Result<(), SetupError> {
     ops.entry("flow", key, "set_flow", [flow.row.into(), flow.theta_reply.into()])
 }
 
-fn routes(ops: &mut Ops<'_>, ports: &PortMap, p: &Params, config: &TorConfig) -> Result<(), SetupError> {
-    for (host, front) in config.hosts.iter().zip(p.hosts.iter()) {
-        let (_, port) = front_port(ports, front)?;
+fn routes(ops: &mut Ops<'_>, ports: &PortMap, tor: &Tor) -> Result<(), SetupError> {
+    for (front, host) in &tor.hosts {
+        let (_, port) = front_port(ports, *front)?;
         ops.entry("route", [ipv4_prefix(*host, 32)], "to_host", [port.into()])?;
     }
-    for (group, prefix) in (1u128..).zip(&config.remote) {
-        ops.entry("route", [ipv4_prefix(prefix.net, prefix.len)], "to_group", [group])?;
+    for (number, group) in (1u128..).zip(&tor.groups) {
+        for prefix in &group.prefixes {
+            ops.entry("route", [ipv4_prefix(prefix.net, prefix.len)], "to_group", [number])?;
+        }
     }
-    let (_, other) = front_port(ports, p.uplinks.first)?;
-    ops.default("l2", "bridge_to", [other.into()])
+    Ok(())
 }
 
-fn paths(ops: &mut Ops<'_>, ports: &PortMap, p: &Params, config: &TorConfig) -> Result<(), SetupError> {
-    let count = p.uplinks.iter().count() as u32;
+fn paths(ops: &mut Ops<'_>, ports: &PortMap, p: &Params, tor: &Tor) -> Result<(), SetupError> {
     for (member, front) in (0u32..).zip(p.uplinks.iter()) {
         let (_, port) = front_port(ports, front)?;
         let path = u128::from(member) + 1;
@@ -147,12 +201,14 @@ fn paths(ops: &mut Ops<'_>, ports: &PortMap, p: &Params, config: &TorConfig) -> 
         ops.member("second_paths", member, "set_second", [path])?;
         ops.entry("path_port", [KeyValue::Exact(path)], "to_path", [port.into()])?;
     }
-    for group in 1..=config.remote.len() as u32 {
+    for (number, group) in (1u32..).zip(&tor.groups) {
+        let member =
+            |(front, weight): &(u16, u32)| (u32::from(front.saturating_sub(p.uplinks.first)), *weight);
         for (profile, table) in
             [("ecmp_ports", "ecmp"), ("first_paths", "sample_first"), ("second_paths", "sample_second")]
         {
-            ops.group(profile, group, (0..count).map(|member| (member, 1)))?;
-            ops.group_entry(table, group.into(), group)?;
+            ops.group(profile, number, group.paths.iter().map(member))?;
+            ops.group_entry(table, number.into(), number)?;
         }
     }
     Ok(())

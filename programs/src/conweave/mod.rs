@@ -16,6 +16,7 @@
 //! | `timer` | laps of the resume timer |
 //! | `egress` | control packets, counts, TAIL's word, marking |
 //! | `entries` | what the program starts with |
+//! | `routes` | the same at its place in a network |
 //! | `conweave.p4` | the same program in P4_16 for T2NA |
 
 mod busy;
@@ -26,13 +27,15 @@ pub(crate) mod headers;
 mod ingress;
 mod params;
 mod queues;
+mod routes;
 mod source;
 mod timer;
 
 pub use entries::{FlowEntry, Prefix, TorConfig, tor_setup};
 pub use params::{Build, NoRange, Params, PortRange, UnknownBuild};
 
-use crate::catalog::{ProgramError, StageProgram};
+use crate::catalog::{ProgramError, Role, StageProgram};
+use crate::position::Position;
 use crate::setup::{Setup, SetupError};
 use sluice_asic::port::{FrontPort, PortMap, PortName};
 use sluice_pipeline::build::Builder;
@@ -81,6 +84,19 @@ impl StageProgram for ConWeave {
 
     fn default_setup(&self, program: &Program, ports: &PortMap) -> Result<Setup, SetupError> {
         entries::default_setup(program, ports)
+    }
+
+    fn role_at(&self, position: &Position) -> Role {
+        routes::role_at(position)
+    }
+
+    fn setup_at(
+        &self,
+        program: &Program,
+        ports: &PortMap,
+        position: &Position,
+    ) -> Option<Result<Setup, SetupError>> {
+        Some(routes::setup_at(program, ports, position))
     }
 
     fn p4(&self) -> &'static str {

@@ -142,7 +142,12 @@ impl PortRange {
         self.first..=self.last
     }
 
-    /// Whether the ports are among them.
+    /// Whether a port is among them.
+    pub(super) fn contains(self, port: u16) -> bool {
+        (self.first..=self.last).contains(&port)
+    }
+
+    /// Whether the ranges have a port in common.
     fn meets(self, other: PortRange) -> bool {
         self.first <= other.last && other.first <= self.last
     }

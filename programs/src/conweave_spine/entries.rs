@@ -60,25 +60,43 @@ pub(super) fn default_setup(program: &Program, ports: &PortMap) -> Result<Setup,
 /// When the device lacks a port, or `program` is not `conweave-spine`.
 pub fn spine_setup(program: &Program, ports: &PortMap, config: &SpineConfig) -> Result<Setup, SetupError> {
     let mut ops = Ops::new(program);
-    let mut member = 0;
+    let mut first_member = 0;
     for (group, tor) in (1u32..).zip(&config.tors) {
-        let first = member;
-        for &link in &tor.links {
-            let (_, port) = front_port(ports, link)?;
-            ops.member("ecmp_ports", member, "ecmp_to", [port.into()])?;
-            member += 1;
-        }
-        ops.group("ecmp_ports", group, (first..member).map(|m| (m, 1)))?;
-        ops.group_entry("ecmp", group.into(), group)?;
+        let to: Vec<(u16, u32)> = tor.links.iter().map(|link| (*link, 1)).collect();
+        links(&mut ops, ports, Links { group, first_member, to: &to })?;
+        first_member += to.len() as u32;
         ops.entry("route", [ipv4_prefix(tor.net, tor.len)], "to_group", [group.into()])?;
-        for (path, &link) in (1..=PATHS).zip(tor.links.iter().cycle()) {
-            let (_, port) = front_port(ports, link)?;
-            let key = [KeyValue::Exact(group.into()), KeyValue::Exact(path.into())];
-            ops.entry("by_path", key, "path_to", [port.into()])?;
-        }
     }
     let (_, other) = front_port(ports, 0)?;
     ops.default("l2", "bridge_to", [other.into()])?;
     marking::entries(&mut ops, config.marking)?;
     Ok(Setup { ops: ops.into_vec(), port_speeds: Vec::new() })
+}
+
+/// The links of a group.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Links<'a> {
+    /// The group, from 1.
+    pub(super) group: u32,
+    /// Its first member in the action profile; the others follow.
+    pub(super) first_member: u32,
+    /// Front-panel ports with their weights for ECMP.
+    pub(super) to: &'a [(u16, u32)],
+}
+
+/// ECMP over a group's links, and a link for every PathID: they take turns, whatever the weights.
+pub(super) fn links(ops: &mut Ops<'_>, ports: &PortMap, of: Links<'_>) -> Result<(), SetupError> {
+    let Links { group, first_member, to } = of;
+    for (member, (front, _)) in (first_member..).zip(to) {
+        let (_, port) = front_port(ports, *front)?;
+        ops.member("ecmp_ports", member, "ecmp_to", [port.into()])?;
+    }
+    ops.group("ecmp_ports", group, (first_member..).zip(to).map(|(member, (_, weight))| (member, *weight)))?;
+    ops.group_entry("ecmp", group.into(), group)?;
+    for (path, (front, _)) in (1..=PATHS).zip(to.iter().cycle()) {
+        let (_, port) = front_port(ports, *front)?;
+        let key = [KeyValue::Exact(group.into()), KeyValue::Exact(path.into())];
+        ops.entry("by_path", key, "path_to", [port.into()])?;
+    }
+    Ok(())
 }

@@ -9,23 +9,26 @@
 //! | `params` | what users can set |
 //! | `pipes` | both gresses |
 //! | `entries` | what the program starts with |
+//! | `routes` | the same at its place in a network |
 //! | `conweave_spine.p4` | the same program in P4_16 for TNA |
 
 mod entries;
 mod params;
 mod pipes;
+mod routes;
 
 pub use entries::{Route, SpineConfig, spine_setup};
 pub use params::Params;
 
 use crate::catalog::{ProgramError, StageProgram};
+use crate::position::Position;
 use crate::setup::{Setup, SetupError};
 use sluice_asic::port::PortMap;
 use sluice_pipeline::build::Builder;
 use sluice_pipeline::build::params::{ParamInfo, Params as _};
 use sluice_pipeline::ir::Program;
 
-const NAME: &str = "conweave-spine";
+pub(crate) const NAME: &str = "conweave-spine";
 const SUMMARY: &str = "Forwards between ConWeave's ToRs: DATA by PathID, the rest by ECMP, with ECN marking";
 
 /// The program `conweave-spine`.
@@ -55,6 +58,15 @@ impl StageProgram for ConWeaveSpine {
 
     fn default_setup(&self, program: &Program, ports: &PortMap) -> Result<Setup, SetupError> {
         entries::default_setup(program, ports)
+    }
+
+    fn setup_at(
+        &self,
+        program: &Program,
+        ports: &PortMap,
+        position: &Position,
+    ) -> Option<Result<Setup, SetupError>> {
+        Some(routes::setup_at(program, ports, position))
     }
 
     fn p4(&self) -> &'static str {

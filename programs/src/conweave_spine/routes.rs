@@ -1,0 +1,25 @@
+//! A spine at its place in a network: a group for every set of next hops. What may not live here: tables.
+
+use super::entries::{Links, links};
+use crate::marking;
+use crate::position::Position;
+use crate::setup::{Ops, Setup, SetupError, ipv4_prefix};
+use sluice_asic::port::PortMap;
+use sluice_pipeline::ir::Program;
+
+pub(super) fn setup_at(program: &Program, ports: &PortMap, at: &Position) -> Result<Setup, SetupError> {
+    let mut ops = Ops::new(program);
+    let (groups, of) = at.groups();
+    let mut member = 0;
+    for (group, set) in (1..).zip(&groups) {
+        let to: Vec<(u16, u32)> = set.iter().map(|(port, weight)| (port.0, *weight)).collect();
+        links(&mut ops, ports, Links { group, first_member: member, to: &to })?;
+        member += to.len() as u32;
+    }
+    for (route, group) in at.routes.iter().zip(of) {
+        let key = [ipv4_prefix(route.to.address, route.to.len.into())];
+        ops.entry("route", key, "to_group", [group as u128 + 1])?;
+    }
+    marking::entries(&mut ops, Some(marking::DCQCN))?;
+    Ok(Setup { ops: ops.into_vec(), port_speeds: Vec::new() })
+}
