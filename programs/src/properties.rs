@@ -68,7 +68,7 @@ impl Property for HopLimit {
     fn left(&mut self, packet: &Departed<'_>) -> Finding {
         let Some(from) = packet.from.filter(|from| well_formed(from.bytes).is_ok()) else { return Ok(()) };
         match (hops(from.bytes), hops(packet.bytes)) {
-            (Some(old), Some(new)) if new != old && (new == 0 || new != old.wrapping_sub(1)) => {
+            (Some(old), Some(new)) if new != old && (new == 0 || Some(new) != old.checked_sub(1)) => {
                 Err(format!("came with {old} hops left and leaves with {new}"))
             }
             _ => Ok(()),
