@@ -76,7 +76,7 @@ fn run(flows: u16, rows: u16, rounds: u16) -> ([u64; 2], usize, Out) {
     let mut agent = HotFlows::new(&program, [(host(1, 1), 0), (host(2, 1), 1)].into(), config).unwrap();
     let mut out = Out::default();
     let mut now = 0;
-    let mut tell = |switch: &mut Switch<Engine>, out: &mut Out, agent: &mut HotFlows, until: u64| {
+    let tell = |switch: &mut Switch<Engine>, out: &mut Out, agent: &mut HotFlows, until: u64| {
         switch.advance(Time::from_nanos(until), out).unwrap();
         for (time, data) in std::mem::take(&mut out.digests) {
             agent.digest(time, 0, &data);
