@@ -9,7 +9,7 @@ use sluice_pipeline::build::net::ether_type::{IPV4, IPV6};
 use sluice_pipeline::build::net::protocol::{TCP, UDP};
 use sluice_pipeline::build::net::{Ethernet, Ipv4, Ipv6, L4Ports};
 use sluice_pipeline::build::*;
-use sluice_pipeline::ir::{Field, KeyValue};
+use sluice_pipeline::ir::KeyValue;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// First byte of an IPv4 header without options.
@@ -47,24 +47,6 @@ pub(crate) struct Routed {
     pub(crate) l4: Hdr<L4Ports>,
     pub(crate) m: RouteMeta,
     pub(crate) tm: tna::ForTm,
-}
-
-/// All fields of an IPv4 header but its checksum.
-pub(crate) fn ipv4_sum(ipv4: Hdr<Ipv4>) -> [Field; 12] {
-    list![
-        ipv4.version,
-        ipv4.ihl,
-        ipv4.dscp,
-        ipv4.ecn,
-        ipv4.total_len,
-        ipv4.identification,
-        ipv4.flags,
-        ipv4.frag_offset,
-        ipv4.ttl,
-        ipv4.protocol,
-        ipv4.src,
-        ipv4.dst,
-    ]
 }
 
 /// Declares headers, the ingress parser and routing; the caller emits the headers.
@@ -146,28 +128,11 @@ fn headers(ig: &GressBuilder<'_>) -> Routed {
     let start = ig.state().extract(ethernet).select(ethernet.ether_type);
     /// Options are not parsed: such packets are not routed
     let peek_ipv4 = ig.state().select(lookahead::<8>(0));
-    let parse_ipv4 = ig
-        .state()
-        .extract(ipv4)
-        .verify_checksum(
-            m.bad_checksum,
-            list![
-                ipv4.version,
-                ipv4.ihl,
-                ipv4.dscp,
-                ipv4.ecn,
-                ipv4.total_len,
-                ipv4.identification,
-                ipv4.flags,
-                ipv4.frag_offset,
-                ipv4.ttl,
-                ipv4.protocol,
-                ipv4.checksum,
-                ipv4.src,
-                ipv4.dst,
-            ],
-        )
-        .select(list![ipv4.flags, ipv4.frag_offset, ipv4.protocol]);
+    let parse_ipv4 = ig.state().extract(ipv4).verify_checksum(m.bad_checksum, ipv4.whole()).select(list![
+        ipv4.flags,
+        ipv4.frag_offset,
+        ipv4.protocol
+    ]);
     let parse_ipv6 = ig.state().extract(ipv6).select(ipv6.next_header);
     let parse_l4 = ig.state().extract(l4).set(m.src_port, l4.src_port).set(m.dst_port, l4.dst_port);
     start.on(IPV4, peek_ipv4).on(IPV6, parse_ipv6);

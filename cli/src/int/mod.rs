@@ -46,7 +46,7 @@ fn read(args: &DecodeArgs) -> Result<Decoded, Failure> {
         let time = frame.time.ps_since(origin).unwrap_or(0) / 1_000;
         match decode(frame.data, &marks) {
             Ok(None) => {}
-            Ok(Some(found)) => decoded.add(frame.record, time as u64, &found),
+            Ok(Some(found)) => decoded.add(frame.record, time, &found),
             Err(_) if args.skip_broken => decoded.broken += 1,
             Err(error) => {
                 return Err(Failure::with_help(

@@ -4,6 +4,7 @@
 use crate::Draw;
 use sluice_asic::alu::width_mask;
 use sluice_asic::gress::Gress;
+use sluice_asic::pktgen::{AppConfig, Trigger};
 use sluice_asic::port::PortMap;
 use sluice_pipeline::control::ControlState;
 use sluice_pipeline::entity::EntityMap;
@@ -32,6 +33,26 @@ pub struct Pools {
     ports: Vec<u16>,
     /// Constants of conditions and register actions that could be times, in ns.
     times: Vec<u64>,
+    /// Longest gap between packets, in ns.
+    longest: u64,
+}
+
+/// The longest gap, in ns, where nothing fills it.
+const LONGEST: u64 = 20_000_000;
+/// Packets that packet generators may make in a gap: an input is about what it sends.
+const GENERATED: u64 = 500;
+
+/// A gap in which periodic applications that are on make no more packets than [`GENERATED`].
+fn longest(control: &ControlState) -> u64 {
+    let on = control.device.apps.values().filter(|app| app.enabled);
+    let gap = |config: &AppConfig| match config.trigger {
+        Trigger::Periodic { period } => {
+            let packets = u64::from(config.batches).saturating_mul(config.packets.into()).max(1);
+            Some((period.as_ps() / 1000).saturating_mul(GENERATED) / packets)
+        }
+        _ => None,
+    };
+    on.filter_map(|app| gap(&app.config)).min().unwrap_or(LONGEST).min(LONGEST)
 }
 
 /// A column of an entry as a value and the bits that matter; of a range, its lower bound.
@@ -51,7 +72,7 @@ impl Pools {
     #[must_use]
     pub fn new(program: &Program, control: &ControlState, ports: &PortMap) -> Pools {
         let fields = EntityMap::filled(program.fields.len(), |_| Vec::new());
-        let mut pools = Pools { fields, ..Pools::default() };
+        let mut pools = Pools { fields, longest: longest(control), ..Pools::default() };
         for table in program.tables.keys() {
             pools.table(program, control, table);
         }
@@ -214,16 +235,15 @@ impl Pools {
 
     /// A time in ns that may matter: a constant of the program or near it, or one of several scales.
     pub(crate) fn gap(&self, d: &mut Draw<'_>) -> u64 {
-        const LONGEST: u64 = 20_000_000;
         if d.chance(1, 3)
             && let Some(time) = d.pick(&self.times)
         {
             let near = [0, 1, 40][d.below(3)];
             return if d.chance(1, 2) { time.saturating_add(near) } else { time.saturating_sub(near) }
-                .min(LONGEST);
+                .min(self.longest);
         }
         let scale = [0, 0, 0, 10, 100, 1_000, 10_000, 100_000, 1_000_000][d.below(9)];
-        scale + d.below(scale as usize / 2 + 1) as u64
+        (scale + d.below(scale as usize / 2 + 1) as u64).min(self.longest)
     }
 }
 

@@ -1,7 +1,8 @@
 //! Common wire headers. What may not live here: headers of particular programs, and parsing.
 
 use super::Header;
-use super::value::Bits;
+use super::value::{Bits, list};
+use crate::ir::Field;
 
 /// Ethernet II header (IEEE 802.3 §3.2)
 #[derive(Header, Debug)]
@@ -56,6 +57,47 @@ pub struct Ipv4 {
     pub src: Bits<32>,
     /// Destination address
     pub dst: Bits<32>,
+}
+
+impl Ipv4 {
+    /// All fields in order: what a right checksum makes sum up to ones.
+    #[must_use]
+    pub fn whole(&self) -> [Field; 13] {
+        list![
+            self.version,
+            self.ihl,
+            self.dscp,
+            self.ecn,
+            self.total_len,
+            self.identification,
+            self.flags,
+            self.frag_offset,
+            self.ttl,
+            self.protocol,
+            self.checksum,
+            self.src,
+            self.dst,
+        ]
+    }
+
+    /// All fields but the checksum: what it is computed over.
+    #[must_use]
+    pub fn summed(&self) -> [Field; 12] {
+        list![
+            self.version,
+            self.ihl,
+            self.dscp,
+            self.ecn,
+            self.total_len,
+            self.identification,
+            self.flags,
+            self.frag_offset,
+            self.ttl,
+            self.protocol,
+            self.src,
+            self.dst,
+        ]
+    }
 }
 
 /// IPv6 header without extensions (RFC 8200 §3)

@@ -3,7 +3,7 @@
 //! order.
 
 use super::Params;
-use super::headers::{Bth, Cwh, Kind, Order, TIMER_TYPE, Timer, covered, kind, opcode};
+use super::headers::{Bth, Cwh, Kind, Order, TIMER_TYPE, Timer, kind, opcode};
 use crate::marking::{Marking, marking};
 use sluice_pipeline::build::net::ether_type::IPV4;
 use sluice_pipeline::build::net::protocol::UDP;
@@ -67,7 +67,7 @@ pub(super) fn egress(eg: &GressBuilder<'_>, p: &Params) -> Vec<Register> {
     let (state, registers) = state(eg, p, h);
     control(eg, h, state);
     eg.deparser()
-        .checksum(h.ipv4, h.ipv4.checksum, covered(h.ipv4))
+        .checksum(h.ipv4, h.ipv4.checksum, h.ipv4.summed())
         .emit(h.ethernet)
         .emit(h.ipv4)
         .emit(h.udp)

@@ -5,7 +5,6 @@ use sluice_pipeline::build::net::ether_type::IPV4;
 use sluice_pipeline::build::net::protocol::UDP;
 use sluice_pipeline::build::net::{Ethernet, Ipv4, Udp};
 use sluice_pipeline::build::*;
-use sluice_pipeline::ir::Field;
 
 /// EtherType of timer packets, which never leave the switch
 pub(super) const TIMER_TYPE: u64 = 0x2001;
@@ -198,43 +197,6 @@ pub(super) struct Headers {
     pub(super) digest: tna::ForDigest,
 }
 
-/// All of an IPv4 header, in order.
-pub(crate) fn checksummed(ipv4: Hdr<Ipv4>) -> [Field; 13] {
-    list![
-        ipv4.version,
-        ipv4.ihl,
-        ipv4.dscp,
-        ipv4.ecn,
-        ipv4.total_len,
-        ipv4.identification,
-        ipv4.flags,
-        ipv4.frag_offset,
-        ipv4.ttl,
-        ipv4.protocol,
-        ipv4.checksum,
-        ipv4.src,
-        ipv4.dst,
-    ]
-}
-
-/// What an IPv4 header checksum is computed over.
-pub(crate) fn covered(ipv4: Hdr<Ipv4>) -> [Field; 12] {
-    list![
-        ipv4.version,
-        ipv4.ihl,
-        ipv4.dscp,
-        ipv4.ecn,
-        ipv4.total_len,
-        ipv4.identification,
-        ipv4.flags,
-        ipv4.frag_offset,
-        ipv4.ttl,
-        ipv4.protocol,
-        ipv4.src,
-        ipv4.dst,
-    ]
-}
-
 /// Declares the headers and the ingress parser: Ethernet, IPv4 without options, UDP, and for RoCEv2 the base
 /// transport header with what ConWeave put behind it.
 #[stage_program]
@@ -252,11 +214,11 @@ pub(super) fn headers(ig: &GressBuilder<'_>) -> Headers {
     let (mirror, digest) = (ig.intrinsic::<tna::ForMirror>(), ig.intrinsic::<tna::ForDigest>());
 
     let parse_ethernet = ig.state().extract(ethernet).select(list![ethernet.ether_type, lookahead::<8>(0)]);
-    let parse_ipv4 = ig
-        .state()
-        .extract(ipv4)
-        .verify_checksum(m.bad_checksum, checksummed(ipv4))
-        .select(list![ipv4.flags, ipv4.frag_offset, ipv4.protocol]);
+    let parse_ipv4 = ig.state().extract(ipv4).verify_checksum(m.bad_checksum, ipv4.whole()).select(list![
+        ipv4.flags,
+        ipv4.frag_offset,
+        ipv4.protocol
+    ]);
     let parse_udp = ig
         .state()
         .extract(udp)

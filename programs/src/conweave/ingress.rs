@@ -3,7 +3,7 @@
 use super::Params;
 use super::busy::{Busy, busy};
 use super::destination::{DstToR, destination};
-use super::headers::{Headers, covered, headers, opcode};
+use super::headers::{Headers, headers, opcode};
 use super::queues::{Queues, queues};
 use super::source::{SrcToR, source};
 use super::timer::{TimerLaps, timer};
@@ -55,7 +55,7 @@ pub(super) fn ingress(ig: &GressBuilder<'_>, p: &Params) -> Vec<Register> {
         .resubmit(1, ())
         .mirror(1, h.m.session, h.copy)
         .mirror(2, h.m.session, h.birth)
-        .checksum(h.ipv4, h.ipv4.checksum, covered(h.ipv4))
+        .checksum(h.ipv4, h.ipv4.checksum, h.ipv4.summed())
         .emit(h.bridge)
         .emit(h.order)
         .emit(h.ethernet)

@@ -1,7 +1,7 @@
 //! Both gresses of `conweave-spine`. What may not live here: entries.
 
 use super::Params;
-use crate::conweave::headers::{Bth, ROCE, checksummed, covered, opcode};
+use crate::conweave::headers::{Bth, ROCE, opcode};
 use crate::marking::marking;
 use sluice_pipeline::build::net::ether_type::IPV4;
 use sluice_pipeline::build::net::protocol::UDP;
@@ -29,11 +29,11 @@ pub(super) fn ingress(ig: &GressBuilder<'_>, p: &Params) {
     let m = ig.metadata::<Meta>();
     let tm = ig.intrinsic::<tna::ForTm>();
     let parse_ethernet = ig.state().extract(ethernet).select(list![ethernet.ether_type, lookahead::<8>(0)]);
-    let parse_ipv4 = ig
-        .state()
-        .extract(ipv4)
-        .verify_checksum(m.bad_checksum, checksummed(ipv4))
-        .select(list![ipv4.flags, ipv4.frag_offset, ipv4.protocol]);
+    let parse_ipv4 = ig.state().extract(ipv4).verify_checksum(m.bad_checksum, ipv4.whole()).select(list![
+        ipv4.flags,
+        ipv4.frag_offset,
+        ipv4.protocol
+    ]);
     let parse_udp = ig
         .state()
         .extract(udp)
@@ -92,7 +92,7 @@ pub(super) fn ingress(ig: &GressBuilder<'_>, p: &Params) {
             l2.apply();
         }
     });
-    ig.deparser().checksum(ipv4, ipv4.checksum, covered(ipv4)).emit(ethernet).emit(ipv4).emit(udp).emit(bth);
+    ig.deparser().checksum(ipv4, ipv4.checksum, ipv4.summed()).emit(ethernet).emit(ipv4).emit(udp).emit(bth);
 }
 
 /// Declares all of egress: marking.
@@ -107,5 +107,5 @@ pub(super) fn egress(eg: &GressBuilder<'_>) {
     eg.start(parse_ethernet);
     let marks = marking(eg, port.deq_qdepth);
     eg.control(|c| marks.mark(c, ipv4));
-    eg.deparser().checksum(ipv4, ipv4.checksum, covered(ipv4)).emit(ethernet).emit(ipv4);
+    eg.deparser().checksum(ipv4, ipv4.checksum, ipv4.summed()).emit(ethernet).emit(ipv4);
 }

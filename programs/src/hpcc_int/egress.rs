@@ -4,7 +4,6 @@
 use super::Params;
 use super::headers::{Headers, MAX_HOPS, Meta, headers};
 use super::params::QueueLength;
-use crate::route::ipv4_sum;
 use sluice_pipeline::build::*;
 
 /// Bytes of a record.
@@ -141,7 +140,7 @@ pub(super) fn egress(eg: &GressBuilder<'_>, p: &Params) {
     });
     let growth = list![m.old_checksum, m.old_word, m.growth, common.word, pushed.hi, pushed.lo];
     eg.deparser()
-        .checksum(ipv4, ipv4.checksum, ipv4_sum(ipv4))
+        .checksum(ipv4, ipv4.checksum, ipv4.summed())
         .udp_checksum_over(summed_udp, summed_udp.checksum, growth.to_vec())
         .emit(ethernet)
         .emit(ipv4)

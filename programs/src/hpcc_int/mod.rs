@@ -29,7 +29,7 @@ pub use entries::speed_code;
 pub use params::{Params, QueueLength};
 
 use crate::catalog::{ProgramError, StageProgram};
-use crate::route::{Routed, ipv4_sum, route};
+use crate::route::{Routed, route};
 use crate::setup::{Setup, SetupError};
 use sluice_asic::port::PortMap;
 use sluice_pipeline::build::params::{ParamInfo, Params as _};
@@ -54,7 +54,7 @@ fn params(sets: &[(String, String)]) -> Result<Params, ProgramError> {
 
 fn ingress(ig: &GressBuilder<'_>, p: &Params) {
     let Routed { ethernet, ipv4, ipv6, l4, .. } = route(ig, p.routes);
-    ig.deparser().checksum(ipv4, ipv4.checksum, ipv4_sum(ipv4)).emit(ethernet).emit(ipv4).emit(ipv6).emit(l4);
+    ig.deparser().checksum(ipv4, ipv4.checksum, ipv4.summed()).emit(ethernet).emit(ipv4).emit(ipv6).emit(l4);
 }
 
 impl StageProgram for HpccInt {

@@ -7,7 +7,6 @@ use super::params::{Carrier, Mode, Params, UnknownDomain};
 use super::parser::{Headers, headers};
 use super::report::{ask, make, parts};
 use super::strip::{change, flag_sum, strip, take_off};
-use crate::route::ipv4_sum;
 use sluice_pipeline::build::net::protocol::{TCP, UDP};
 use sluice_pipeline::build::*;
 
@@ -60,7 +59,7 @@ pub(super) fn egress(eg: &GressBuilder<'_>, p: &Params) {
     if p.mode == Mode::Md {
         show_rest(eg, p, h, k);
     }
-    let deparser = eg.deparser().checksum(ipv4, ipv4.checksum, ipv4_sum(ipv4));
+    let deparser = eg.deparser().checksum(ipv4, ipv4.checksum, ipv4.summed());
     let deparser = match p.mode {
         Mode::Md => deparser.checksum_over(k.complement, k.complement.value, changes(p, m, k)),
         Mode::Mx | Mode::Xd => deparser,

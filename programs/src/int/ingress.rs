@@ -4,7 +4,7 @@
 use super::headers::{Bridge, IngressCopy, kind};
 use super::metadata::IngressMeta;
 use super::params::{Carrier, Foreign, Mode, Params, SinkReport};
-use crate::route::{Routed, ipv4_sum, route};
+use crate::route::{Routed, route};
 use sluice_pipeline::build::net::protocol::UDP;
 use sluice_pipeline::build::*;
 
@@ -183,7 +183,7 @@ pub(super) fn ingress(ig: &GressBuilder<'_>, p: &Params) {
         });
     }
     ig.deparser()
-        .checksum(ipv4, ipv4.checksum, ipv4_sum(ipv4))
+        .checksum(ipv4, ipv4.checksum, ipv4.summed())
         .mirror(1, m.session, copy)
         .emit(bridge)
         .emit(ethernet)

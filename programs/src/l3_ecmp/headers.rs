@@ -73,28 +73,12 @@ pub(super) fn headers(ig: &GressBuilder<'_>) -> Headers {
     let parse_arp = ig.state().set(m.arp, 1);
     /// Options are not parsed, and fragments beyond the first have no ports; none of a datagram's fragments
     /// show theirs, so that all of them take one path
-    let parse_ipv4 = ig
-        .state()
-        .extract(ipv4)
-        .verify_checksum(
-            m.bad_checksum,
-            list![
-                ipv4.version,
-                ipv4.ihl,
-                ipv4.dscp,
-                ipv4.ecn,
-                ipv4.total_len,
-                ipv4.identification,
-                ipv4.flags,
-                ipv4.frag_offset,
-                ipv4.ttl,
-                ipv4.protocol,
-                ipv4.checksum,
-                ipv4.src,
-                ipv4.dst,
-            ],
-        )
-        .select(list![ipv4.ihl, ipv4.flags, ipv4.frag_offset, ipv4.protocol]);
+    let parse_ipv4 = ig.state().extract(ipv4).verify_checksum(m.bad_checksum, ipv4.whole()).select(list![
+        ipv4.ihl,
+        ipv4.flags,
+        ipv4.frag_offset,
+        ipv4.protocol
+    ]);
     let parse_ipv6 = ig.state().extract(ipv6).select(ipv6.next_header);
     let parse_l4 = ig.state().extract(l4).set(m.src_port, l4.src_port).set(m.dst_port, l4.dst_port);
 

@@ -110,24 +110,7 @@ pub(super) fn ingress(ig: &GressBuilder<'_>, p: &Params) {
     });
 
     ig.deparser()
-        .checksum(
-            ipv4,
-            ipv4.checksum,
-            list![
-                ipv4.version,
-                ipv4.ihl,
-                ipv4.dscp,
-                ipv4.ecn,
-                ipv4.total_len,
-                ipv4.identification,
-                ipv4.flags,
-                ipv4.frag_offset,
-                ipv4.ttl,
-                ipv4.protocol,
-                ipv4.src,
-                ipv4.dst,
-            ],
-        )
+        .checksum(ipv4, ipv4.checksum, ipv4.summed())
         .emit(bridge)
         .emit(ethernet)
         .emit(ipv4)

@@ -53,28 +53,12 @@ pub(super) fn headers<'b>(ig: &GressBuilder<'b>) -> (Headers, StateRef<'b>) {
     let port = ig.intrinsic::<tna::Ingress>();
     let start = ig.state().extract(ethernet).select(ethernet.ether_type);
     /// None of a datagram's fragments shows its ports, so that all of them are one flow
-    let parse_ipv4 = ig
-        .state()
-        .extract(ipv4)
-        .verify_checksum(
-            m.bad_checksum,
-            list![
-                ipv4.version,
-                ipv4.ihl,
-                ipv4.dscp,
-                ipv4.ecn,
-                ipv4.total_len,
-                ipv4.identification,
-                ipv4.flags,
-                ipv4.frag_offset,
-                ipv4.ttl,
-                ipv4.protocol,
-                ipv4.checksum,
-                ipv4.src,
-                ipv4.dst,
-            ],
-        )
-        .select(list![ipv4.ihl, ipv4.flags, ipv4.frag_offset, ipv4.protocol]);
+    let parse_ipv4 = ig.state().extract(ipv4).verify_checksum(m.bad_checksum, ipv4.whole()).select(list![
+        ipv4.ihl,
+        ipv4.flags,
+        ipv4.frag_offset,
+        ipv4.protocol
+    ]);
     let parse_ipv6 = ig.state().extract(ipv6).select(ipv6.next_header);
     let parse_l4 = ig.state().extract(l4).set(m.src_port, l4.src_port).set(m.dst_port, l4.dst_port);
     start.on(IPV4, parse_ipv4).on(IPV6, parse_ipv6);

@@ -193,29 +193,7 @@ pub(crate) fn send<'b>(ig: &GressBuilder<'b>, leaf: Leaf) -> Deparser<'b> {
             drop(labels.not_ip);
         }
     });
-    ig.deparser()
-        .checksum(
-            ipv4,
-            ipv4.checksum,
-            list![
-                ipv4.version,
-                ipv4.ihl,
-                ipv4.dscp,
-                ipv4.ecn,
-                ipv4.total_len,
-                ipv4.identification,
-                ipv4.flags,
-                ipv4.frag_offset,
-                ipv4.ttl,
-                ipv4.protocol,
-                ipv4.src,
-                ipv4.dst,
-            ],
-        )
-        .emit(ethernet)
-        .emit(ipv4)
-        .emit(ipv6)
-        .emit(l4)
+    ig.deparser().checksum(ipv4, ipv4.checksum, ipv4.summed()).emit(ethernet).emit(ipv4).emit(ipv6).emit(l4)
 }
 
 /// Declares all of egress: packets pass.

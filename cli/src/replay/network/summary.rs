@@ -61,6 +61,7 @@ pub(super) fn value(args: &ReplayArgs, plans: &[Plan<'_>], finished: &Finished<'
         "readings": [],
         "warnings": warnings(&switches),
         "violations": [],
+        "obey_pfc": null,
         "hops": t.hops,
         "links": network.links().filter_map(|id| link(network, id)).collect::<Vec<_>>(),
         "switches": switches,
