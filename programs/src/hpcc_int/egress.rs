@@ -61,6 +61,9 @@ pub(super) fn egress(eg: &GressBuilder<'_>, p: &Params) {
         m.length = out.pkt_length.cast::<32>();
         m.depth = out.deq_qdepth.cast::<32>();
         m.hi = parser.global_tstamp.slice::<31, 0, 32>();
+    });
+    /// Keeps what the checksum covered before, and counts the hop
+    let remember = eg.action(|a| {
         m.old_checksum = udp.checksum ^ 0xffff;
         m.old_word = common.word ^ 0xffff;
         m.word = common.word + 0x1000;
@@ -107,6 +110,9 @@ pub(super) fn egress(eg: &GressBuilder<'_>, p: &Params) {
 
     eg.control(|c| {
         observe.call();
+        if common.is_valid() {
+            remember.call();
+        }
         port.apply();
         m.sent = add_bytes.execute(out.egress_port);
     });
