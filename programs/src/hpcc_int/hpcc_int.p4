@@ -190,9 +190,11 @@ control Egress(inout eg_headers_t hdr, inout eg_meta_t m, in egress_intrinsic_me
         m.length = (bit<32>)eg.pkt_length;
         m.depth = (bit<32>)eg.deq_qdepth;
         m.hi = prsr.global_tstamp[31:0];
-        m.old_checksum = ~hdr.udp.checksum;
-        m.old_word = ~hdr.common.word;
-        m.word = hdr.common.word + 0x1000;
+        if (hdr.common.isValid()) {
+            m.old_checksum = ~hdr.udp.checksum;
+            m.old_word = ~hdr.common.word;
+            m.word = hdr.common.word + 0x1000;
+        }
     }
     action place() {
         m.hi = m.hi << 4; m.lo = m.sent << 9; m.top = m.sent >> 23;
