@@ -385,7 +385,7 @@ pub enum Tolerance {
 }
 
 impl Setting {
-    /// This over another one; changes of the profile add up, see [`Setting::changes`].
+    /// This over another one; changes of the profile add up, see `changes`.
     #[must_use]
     pub fn over(&self, base: &Setting) -> Setting {
         Setting {

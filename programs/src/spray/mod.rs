@@ -1,7 +1,7 @@
 //! `spray`: every packet goes over a random uplink.
 //!
 //! Random packet scatter (Dixit et al., INFOCOM 2013): nothing is remembered, so load is even and order is not
-//! kept. What may not live here: the leaf around it ([`crate::leaf`]).
+//! kept. What may not live here: the leaf around it (`leaf`).
 
 use crate::balance::Numbers;
 use crate::catalog::{ProgramError, StageProgram};

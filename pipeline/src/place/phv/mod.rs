@@ -27,7 +27,7 @@
 //! 10. Validity bits have containers of their own, at most `pov_bits` per gress. Two nodes may write bits of
 //!     one: an instruction sets or clears its bits under a mask, and the table placer keeps such nodes in
 //!     different stages (container conflict).
-//! 11. When containers run out, metadata fields take turns in one ([`overlay`]): bits are shared only if each read
+//! 11. When containers run out, metadata fields take turns in one (`overlay`): bits are shared only if each read
 //!     sees what the same field wrote last. It costs freedom of order, so an allocation without turns is preferred.
 //! 12. What the parser copies from packet bytes, beside a header's extraction, has a container of its own and
 //!     starts and ends on a byte boundary.
