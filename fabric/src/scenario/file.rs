@@ -385,7 +385,7 @@ pub enum Tolerance {
 }
 
 impl Setting {
-    /// This over another one; changes of the profile add up, see `changes`.
+    /// This over another one; what changes in the profile is for the caller to add up.
     #[must_use]
     pub fn over(&self, base: &Setting) -> Setting {
         Setting {

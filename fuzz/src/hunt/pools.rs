@@ -40,7 +40,7 @@ pub struct Pools {
 /// The longest gap, in ns, where nothing fills it.
 const LONGEST: u64 = 20_000_000;
 /// Packets that packet generators may make in a gap: an input is about what it sends.
-const GENERATED: u64 = 500;
+const GENERATED: u64 = 8;
 
 /// A gap in which periodic applications that are on make no more packets than [`GENERATED`].
 fn longest(control: &ControlState) -> u64 {
