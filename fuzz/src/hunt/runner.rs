@@ -6,7 +6,7 @@ use super::input::Input;
 use super::subject::{Subject, SubjectError};
 use sluice_asic::port::DevPort;
 use sluice_asic::units::{Duration, Time};
-use sluice_pipeline::control::ControlState;
+use sluice_pipeline::control::{ControlOp, ControlState, DeviceOp};
 use sluice_pipeline::cover::Coverage;
 use sluice_pipeline::engine::Engine;
 use sluice_pipeline::ir::{Program, Table};
@@ -19,8 +19,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Time that a device gets to empty itself after the last packet.
 pub(crate) const DRAIN: Duration = Duration::from_millis(10);
-/// Steps of a drain: a device that is busy for ever with laps ends there.
-const DRAIN_STEPS: u32 = 100_000;
+/// When a drain first looks whether the device is empty; each time later it waits twice as long.
+const FIRST_STEP: Duration = Duration::from_micros(1);
+
+/// Time for the way of a generated packet through the device, with laps.
+const SETTLE: Duration = Duration::from_micros(20);
 
 /// What came of an input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -256,15 +259,19 @@ pub(crate) fn send<E: Executor>(
         }
     }
     watch.monitor = monitor.take();
-    let end = last + DRAIN;
-    let mut steps = 0;
-    while switch.is_busy()
-        && steps < DRAIN_STEPS
-        && let Some(next) = switch.next_time().filter(|t| *t <= end)
-    {
-        refused = refused.or(switch.advance(next, &mut watch).err());
-        steps += 1;
+    // Generators would go on for ever; the run ends without them, so that nothing is under way when states are compared.
+    for (&(pipe, app), _) in control.device.apps.iter().filter(|(_, set)| set.enabled) {
+        let off = ControlOp::Device(DeviceOp::EnablePktgenApp { pipe, app, enabled: false });
+        refused = refused.or(switch.control(last, off).err());
     }
+    // Looked at only at times that do not depend on batches.
+    let mut step = FIRST_STEP;
+    while switch.is_busy() && step <= DRAIN {
+        refused = refused.or(switch.advance(last + step, &mut watch).err());
+        step = step + step;
+    }
+    // What generators made last needs no longer than this.
+    refused = refused.or(switch.advance(switch.time() + SETTLE, &mut watch).err());
     seen(switch.executor_mut(), input.shots.last().map_or(0, |s| s.piece));
     if let Some(monitor) = &mut watch.monitor {
         monitor.settled(&switch);
@@ -272,7 +279,7 @@ pub(crate) fn send<E: Executor>(
     match refused {
         Some(e) => Err(SubjectError::Device(e.to_string())),
         None => Ok(Ran {
-            cut: steps == DRAIN_STEPS,
+            cut: switch.is_busy(),
             digest: watch.digest,
             states: switch.pipe_states().cloned().collect(),
             ends: switch.totals().reasons().filter(|(_, n)| *n > 0).collect(),

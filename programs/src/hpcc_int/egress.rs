@@ -112,8 +112,8 @@ pub(super) fn egress(eg: &GressBuilder<'_>, p: &Params) {
         observe.call();
         if common.is_valid() {
             remember.call();
+            port.apply();
         }
-        port.apply();
         m.sent = add_bytes.execute(out.egress_port);
     });
     if p.qlen == QueueLength::Port {

@@ -215,7 +215,7 @@ control Egress(inout eg_headers_t hdr, inout eg_meta_t m, in egress_intrinsic_me
     }
     apply {
         observe();
-        port.apply();
+        if (hdr.common.isValid()) { port.apply(); }
         m.sent = add_bytes.execute(eg.egress_port);
         place(); cut(); join(); join_top();
         if (hdr.common.isValid()) {
