@@ -21,7 +21,7 @@ fn misses(program: &str, chip: &str) -> Option<&'static str> {
     match (program, chip) {
         ("pfc", "tofino") => Some("`dprsr.adv_flow_ctl` is used, which tofino does not have"),
         // Tofino cannot copy a packet as it came to egress.
-        ("conweave", "tofino") => Some("tofino does not have"),
+        ("conweave", "tofino") => Some("needs 3 comparisons; a stateful ALU of this chip has 2"),
         ("int", "tofino") => Some("mirror_io_select"),
         _ => None,
     }
