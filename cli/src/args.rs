@@ -354,6 +354,15 @@ pub(crate) struct ReplayArgs {
         conflicts_with_all = ["functional", "trace", "find_ndr", "engine", "entries", "changes", "port_speeds", "obey_pfc", "check", "coverage"]
     )]
     pub(crate) topology: Option<String>,
+    /// Print the life of one flow of `conweave` as a sequence diagram, given as sender, UDP source port and receiver:
+    /// 10.0.0.1:49152-10.0.1.1. With -o also as story.txt and story.svg
+    #[arg(long, value_name = "FLOW", requires = "topology")]
+    pub(crate) story: Option<sluice_fabric::story::Flow>,
+    /// A control plane installs hot flows of `conweave` and removes idle ones: KEY=VALUE joined by commas, of rows (of the
+    /// flow table) [default: all], after (digests) [3], latency (of the control plane) [50us], interval (between two
+    /// operations) [1us], reply (theta_reply in ticks) [8]. Flows known from the start: --set known=0 for none
+    #[arg(long, value_name = "WORDS", requires = "topology", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    pub(crate) hot_flows: Option<crate::replay::HotFlowArgs>,
     /// Threads that a network runs on; the results are the same
     #[arg(long, default_value_t = 1, value_name = "N", requires = "topology", value_parser = threads)]
     pub(crate) threads: usize,

@@ -9,7 +9,7 @@ mod l3_ecmp;
 mod lossless;
 
 pub use afc_leak::afc_leak;
-pub use conweave::conweave;
+pub use conweave::{conweave, conweave_hosts};
 pub use flowlets::flowlets;
 pub use l3_ecmp::{SampleError, l3_ecmp};
 pub use lossless::{ecn_mark, pfc};
@@ -36,6 +36,31 @@ pub const AFC_LEAK: &[u8] = include_bytes!("../samples/afc-leak.pcap");
 /// The trace for `conweave`: a nanosecond pcap of 84 frames in 139 µs on one 400G port. See [`conweave`] for what is
 /// in it.
 pub const CONWEAVE: &[u8] = include_bytes!("../samples/conweave.pcap");
+
+/// The traces of three hosts of the first ToR of a two-tor network of `conweave`: nanosecond pcaps of 184 frames in
+/// 36 µs each. See [`conweave_hosts`] for what is in them.
+pub const CONWEAVE_HOSTS: [&[u8]; 3] = [
+    include_bytes!("../samples/conweave-host0.pcap"),
+    include_bytes!("../samples/conweave-host1.pcap"),
+    include_bytes!("../samples/conweave-host2.pcap"),
+];
+
+/// The samples under which a program shows something in a two-tor network: port, file name and bytes of each. Programs
+/// that need none have none.
+#[must_use]
+pub fn of_network(program: &str) -> Vec<(&'static str, &'static str, &'static [u8])> {
+    let hosts = [
+        ("leaf0:0", "conweave-host0.pcap"),
+        ("leaf0:1", "conweave-host1.pcap"),
+        ("leaf0:2", "conweave-host2.pcap"),
+    ];
+    match program {
+        "conweave" => {
+            hosts.into_iter().zip(CONWEAVE_HOSTS).map(|((port, file), bytes)| (port, file, bytes)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
 
 /// The sample under which a program shows something: file name and bytes. Programs without one of their own get
 /// that of `l3-ecmp`.

@@ -22,7 +22,11 @@ fn l3_ecmp_is_what_the_generator_makes() {
 /// As above, for the traces of the other programs.
 #[test]
 fn the_others_are_what_their_generators_make() {
+    let [host0, host1, host2] = samples::conweave_hosts().unwrap().try_into().unwrap();
     let all = [
+        ("conweave-host0.pcap", host0, samples::CONWEAVE_HOSTS[0]),
+        ("conweave-host1.pcap", host1, samples::CONWEAVE_HOSTS[1]),
+        ("conweave-host2.pcap", host2, samples::CONWEAVE_HOSTS[2]),
         ("flowlets.pcap", flowlets().unwrap(), FLOWLETS),
         ("conweave.pcap", conweave().unwrap(), CONWEAVE),
         ("ecn-mark.pcap", samples::ecn_mark().unwrap(), samples::ECN_MARK),

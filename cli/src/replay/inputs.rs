@@ -74,6 +74,20 @@ impl Inputs {
         Inputs::of(texts.iter().map(source).collect::<Result<_, Failure>>()?, stop)
     }
 
+    /// The embedded samples of a network: place, name and bytes of each.
+    pub(crate) fn samples_of(
+        samples: &[(&str, &str, &'static [u8])],
+        port: impl Fn(&str) -> Result<(u32, DevPort), Failure>,
+        stop: Arc<AtomicBool>,
+    ) -> Result<Inputs, Failure> {
+        let source = |(place, file, bytes): &(&str, &str, &'static [u8])| {
+            let (switch, port) = port(place)?;
+            let name = format!("{file} (embedded sample)");
+            Ok(Source { switch, port, port_text: (*place).to_owned(), place: Place::Sample(bytes), name })
+        };
+        Inputs::of(samples.iter().map(source).collect::<Result<_, Failure>>()?, stop)
+    }
+
     fn of(sources: Vec<Source>, stop: Arc<AtomicBool>) -> Result<Inputs, Failure> {
         if sources.iter().filter(|s| s.place == Place::Stdin).count() > 1 {
             return Err(Failure::with_help("two inputs are standard input", "give one of them as a file"));

@@ -25,6 +25,7 @@ use crate::fail::Failure;
 use crate::files::{Folder, pretty};
 use crate::resolve;
 use inputs::{Inputs, bad};
+pub(crate) use network::HotFlowArgs;
 use output::{Outputs, PortCounts};
 use progress::Progress;
 use run::{Done, Session};

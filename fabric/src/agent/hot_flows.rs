@@ -47,7 +47,7 @@ pub struct Change {
 }
 
 /// Registers with an element per flow that a new flow must find as they were at first.
-const PER_FLOW: [&str; 17] = [
+const PER_FLOW: [&str; 18] = [
     "active_time",
     "ended",
     "reply_timer",
@@ -65,6 +65,7 @@ const PER_FLOW: [&str; 17] = [
     "give_up",
     "reorder_status_rx",
     "resume_time_rx",
+    "timer_time_rx",
 ];
 
 /// Source, destination, UDP source port.

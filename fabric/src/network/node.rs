@@ -9,7 +9,8 @@ use sluice_asic::port::DevPort;
 use sluice_asic::units::{Bytes, Duration, Time};
 use sluice_pipeline::engine::Engine;
 use sluice_pipeline::switch::{
-    Digest, GhostEvent, IdleEntry, Left, Lost, PassEvent, QueueEvent, RxFrame, Sink, Switch, SwitchError,
+    Digest, FlowControlEvent, GhostEvent, IdleEntry, Left, Lost, PassEvent, QueueEvent, RxFrame, Sink,
+    Switch, SwitchError,
 };
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -282,5 +283,9 @@ impl<O: Observer> Sink for NodeSink<'_, O> {
 
     fn dequeued(&mut self, event: &QueueEvent) {
         self.observer.dequeued(self.id, event);
+    }
+
+    fn flow_control(&mut self, event: &FlowControlEvent) {
+        self.observer.flow_control(self.id, event);
     }
 }

@@ -2,7 +2,9 @@
 
 use super::{LinkDrop, LinkId, SwitchId, Way};
 use sluice_asic::units::{Duration, Time};
-use sluice_pipeline::switch::{Digest, GhostEvent, IdleEntry, Left, Lost, PassEvent, QueueEvent};
+use sluice_pipeline::switch::{
+    Digest, FlowControlEvent, GhostEvent, IdleEntry, Left, Lost, PassEvent, QueueEvent,
+};
 
 /// A frame's first bit reaches a switch, from a link or from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,6 +98,11 @@ pub trait Observer {
 
     /// A packet was dequeued.
     fn dequeued(&mut self, at: SwitchId, event: &QueueEvent) {
+        let _ = (at, event);
+    }
+
+    /// A flow-control word acts on a queue.
+    fn flow_control(&mut self, at: SwitchId, event: &FlowControlEvent) {
         let _ = (at, event);
     }
 }

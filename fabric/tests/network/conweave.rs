@@ -208,6 +208,6 @@ fn ports_and_rows_that_do_not_do_are_named() {
     assert_eq!(
         refused("flows", "16"),
         "switch `leaf0`: program `conweave` cannot stand here: 16 rows are too few for the 32 flows of its hosts \
-         (row 0 is none); raise `flows`, or give the switches `entries` of their own"
+         (row 0 is none); raise `flows`, lower `known`, or give the switches `entries` of their own"
     );
 }

@@ -5,6 +5,7 @@ use std::net::Ipv4Addr;
 use super::l3_ecmp::{NEIGHBOUR, PORT_RATE, ROUTER, SampleError, instant};
 use crate::capture::CaptureTime;
 use crate::capture::write::PcapWriter;
+use crate::conweave::Header;
 use crate::generate::{Pace, Schedule};
 use crate::wire::{FrameBuilder, Payload, ipv4, roce, udp};
 
@@ -12,35 +13,46 @@ const PS_PER_US: u64 = 1_000_000;
 /// Payload of a DATA frame, and bytes of a frame that are captured: the headers and some.
 const PAYLOAD: usize = 1_024;
 const CAPTURED: usize = 80;
-/// Bytes in front of the base transport header, and with it.
-const BTH: usize = 14 + 20 + 8;
-const CWH: usize = BTH + roce::BTH_LEN;
 
-/// What ConWeave writes into a frame (facts: conweave §1.16).
-#[derive(Clone, Copy, Debug, Default)]
-struct Cw {
-    path: u8,
-    opcode: u8,
-    phase: u8,
-    epoch: u8,
-    ask: bool,
-    tail: bool,
-    ts_tx: u16,
-    ts_tail: u16,
-}
+/// Hosts that send in [`conweave_hosts`], the rate of each, and for how long.
+const HOSTS: u8 = 3;
+const HOST_RATE: u64 = 170_000_000_000;
+const HOST_TIME: u64 = 36 * PS_PER_US;
+/// Payload of their frames: RDMA's largest path MTU; bytes of a frame that are captured.
+const MTU: usize = 4_096;
+const HEADERS: usize = 60;
 
-impl Cw {
-    fn put(self, frame: &mut Vec<u8>) {
-        let flags = u8::from(self.ask) << 1 | u8::from(self.tail);
-        let bits = self.opcode << 5 | self.phase << 4 | self.epoch << 2 | flags;
-        for (at, value) in [(BTH + 4, self.path), (BTH + 8, bits)] {
-            if let Some(byte) = frame.get_mut(at) {
-                *byte |= value;
+/// Makes the bytes of [`CONWEAVE_HOSTS`](super::CONWEAVE_HOSTS), for the first three hosts of the first ToR of a
+/// two-tor network: host n sends DATA from 10.0.0.n to 10.0.1.n, UDP port 49152, for 36 µs at 170 Gb/s. All begin within
+/// 0.2 µs, in the same tick of the ToR's clock, so all take the same path, which is too much for it. Of every frame
+/// 60 bytes are captured.
+pub fn conweave_hosts() -> Result<Vec<Vec<u8>>, SampleError> {
+    let of = |host: u8| -> Result<Vec<u8>, SampleError> {
+        let (src, dst) = (Ipv4Addr::new(10, 0, 0, host), Ipv4Addr::new(10, 0, 1, host));
+        let mut writer = PcapWriter::new(Vec::new())?;
+        let start = instant(u64::from(host - 1) * 70_000);
+        let mut line = Schedule::new(start, Pace::BackToBack { bits_per_second: HOST_RATE });
+        for psn in 0.. {
+            let bth = roce::Bth::new(roce::opcode::RC_WRITE_MIDDLE, 7, psn);
+            let headers = roce::Headers { bth, extension: roce::Extension::None };
+            let ip = ipv4::Header { ecn: 2, ..ipv4::Header::new(src, dst) };
+            let udp = udp::Header::new(49_152, roce::PORT);
+            let mut frame = Vec::new();
+            FrameBuilder::new(ROUTER, NEIGHBOUR)
+                .ipv4(ip)
+                .roce(udp, headers)
+                .build(Payload::Zeros(MTU), &mut frame)?;
+            let length = frame.len() as u32;
+            let time = line.next(length);
+            if time.ps_since(start).is_none_or(|ps| ps >= HOST_TIME) {
+                break;
             }
+            frame.truncate(HEADERS);
+            writer.write(time, &frame, &[], length)?;
         }
-        let stamps = [self.ts_tx.to_be_bytes(), self.ts_tail.to_be_bytes()].concat();
-        frame.splice(CWH..CWH, stamps);
-    }
+        Ok(writer.finish()?)
+    };
+    (1..=HOSTS).map(of).collect()
 }
 
 /// Makes the bytes of [`CONWEAVE`](super::CONWEAVE), for a ToR with the hosts 10.0.1.1 to 10.0.1.4 that knows the flows
@@ -52,39 +64,47 @@ impl Cw {
 /// - from 120 µs on an epoch from 10.0.2.3 to 10.0.1.3 whose TAIL is lost.
 pub fn conweave() -> Result<Vec<u8>, SampleError> {
     let mut trace: Vec<(CaptureTime, u32, Vec<u8>)> = Vec::new();
-    let mut add = |us: u64, [src, dst]: [u8; 2], away: bool, psn: u32, cw: Cw| -> Result<(), SampleError> {
-        let (near, far) = (Ipv4Addr::new(10, 0, 1, src), Ipv4Addr::new(10, 0, 2, dst));
-        let (from, to) = if away { (near, far) } else { (far, near) };
-        let data = cw.opcode < 2;
-        let bth = roce::Bth::new(roce::opcode::RC_WRITE_MIDDLE, 7, psn);
-        let headers = roce::Headers { bth, extension: roce::Extension::None };
-        let ip = ipv4::Header { ecn: 2, ..ipv4::Header::new(from, to) };
-        let builder =
-            FrameBuilder::new(ROUTER, NEIGHBOUR).ipv4(ip).roce(udp::Header::new(49_152, roce::PORT), headers);
-        let mut frame = Vec::new();
-        builder.build(Payload::Zeros(if data { PAYLOAD } else { 0 }), &mut frame)?;
-        if cw.opcode > 0 {
-            cw.put(&mut frame);
-        }
-        let length = frame.len() as u32;
-        frame.truncate(CAPTURED);
-        trace.push((instant(us * PS_PER_US), length, frame));
-        Ok(())
-    };
+    let mut add =
+        |us: u64, [src, dst]: [u8; 2], away: bool, psn: u32, cw: Header| -> Result<(), SampleError> {
+            let (near, far) = (Ipv4Addr::new(10, 0, 1, src), Ipv4Addr::new(10, 0, 2, dst));
+            let (from, to) = if away { (near, far) } else { (far, near) };
+            let data = cw.opcode < 2;
+            let bth = roce::Bth::new(roce::opcode::RC_WRITE_MIDDLE, 7, psn);
+            let headers = roce::Headers { bth, extension: roce::Extension::None };
+            let ip = ipv4::Header { ecn: 2, ..ipv4::Header::new(from, to) };
+            let builder = FrameBuilder::new(ROUTER, NEIGHBOUR)
+                .ipv4(ip)
+                .roce(udp::Header::new(49_152, roce::PORT), headers);
+            let mut frame = Vec::new();
+            builder.build(Payload::Zeros(if data { PAYLOAD } else { 0 }), &mut frame)?;
+            if cw.opcode > 0 {
+                cw.put(&mut frame);
+            }
+            let length = frame.len() as u32;
+            frame.truncate(CAPTURED);
+            trace.push((instant(us * PS_PER_US), length, frame));
+            Ok(())
+        };
     for n in 0..40u32 {
-        add(n.into(), [1, 1], true, n, Cw::default())?;
+        add(n.into(), [1, 1], true, n, Header::default())?;
     }
-    add(25, [1, 1], false, 0, Cw { opcode: 2, phase: 1, epoch: 1, ..Cw::default() })?;
+    add(25, [1, 1], false, 0, Header { opcode: 2, phase: 1, epoch: 1, ..Header::default() })?;
     for (start, host, with_tail) in [(60u64, 2u8, true), (120, 3, false)] {
-        let old = |tx: u16| Cw { path: 1, opcode: 1, epoch: 1, ts_tx: tx, ..Cw::default() };
-        add(start, [host, host], false, 0, Cw { ask: true, ..old(100) })?;
+        let old = |tx: u16| Header { path: 1, opcode: 1, epoch: 1, ts_tx: tx, ..Header::default() };
+        add(start, [host, host], false, 0, Header { ask_reply: true, ..old(100) })?;
         for n in 0..10u16 {
-            let early = Cw { path: 2, phase: 1, ts_tail: 120, ..old(121 + n) };
+            let early = Header { path: 2, phase: 1, ts_tail: 120, ..old(121 + n) };
             add(start + 10 + u64::from(n), [host, host], false, 12 + u32::from(n), early)?;
             add(start + 10 + u64::from(n), [host, host], false, 1 + u32::from(n), old(110 + n))?;
         }
         if with_tail {
-            add(start + 20, [host, host], false, 11, Cw { ask: true, tail: true, ts_tail: 120, ..old(120) })?;
+            add(
+                start + 20,
+                [host, host],
+                false,
+                11,
+                Header { ask_reply: true, tail: true, ts_tail: 120, ..old(120) },
+            )?;
         }
     }
     trace.sort_by_key(|(time, ..)| *time);

@@ -40,7 +40,7 @@ pub use flow::{BufferSetup, FlowView, PortFlowView, QueueFlowView};
 pub use generator::GENERATED;
 pub use idle::IdleEntry;
 pub use laps::{FUNCTIONAL_LAPS, FUNCTIONAL_PASSES, TIMER_LAPS};
-pub use observe::{Digest, GhostEvent, Left, Lost, PassEvent, QueueEvent, Sink};
+pub use observe::{Digest, FlowControlEvent, GhostEvent, Left, Lost, PassEvent, QueueEvent, Sink};
 pub use pipes::{SplitState, state_is_whole};
 pub use reason::{DeviceDrop, Reason};
 pub use totals::{Created, Held, PortTotals, Totals};
@@ -458,7 +458,7 @@ impl<E: Executor> Switch<E> {
             }
             Event::Generate { pipe } => self.generate(time, pipe.into()),
             Event::PktgenRequest { pipe, slot } => self.requested_packets(time, pipe.into(), slot),
-            Event::FlowControl { word } => self.obey(word),
+            Event::FlowControl { word } => self.obey(word, time, sink),
             Event::Ghost { pipe } => self.ghost_enters(time, pipe.into()),
             Event::PfcChanged { pipe } => {
                 self.pipes[usize::from(pipe)].generator.pfc_changed(time);

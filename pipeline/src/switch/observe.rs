@@ -120,6 +120,19 @@ pub struct GhostEvent {
     pub update: GhostUpdate,
 }
 
+/// A flow-control word of a deparser acts on a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowControlEvent {
+    /// dev_port.
+    pub port: u16,
+    /// Queue.
+    pub qid: u8,
+    /// When.
+    pub time: Time,
+    /// The word's credit; in queues that obey pauses 0 resumes and any other pauses.
+    pub credit: u16,
+}
+
 /// Where a switch puts what leaves it.
 pub trait Sink {
     /// A packet left; its bytes are `head` then `tail`. Calls for one port are in order of time; over all
@@ -161,6 +174,11 @@ pub trait Sink {
 
     /// A packet was dequeued.
     fn dequeued(&mut self, event: &QueueEvent) {
+        let _ = event;
+    }
+
+    /// A flow-control word acts.
+    fn flow_control(&mut self, event: &FlowControlEvent) {
         let _ = event;
     }
 }

@@ -2,6 +2,7 @@
 //! not live here: tables, sessions, groups.
 
 use super::copies::Place;
+use super::observe::{FlowControlEvent, Sink};
 use super::{Event, Mode, Switch};
 use crate::control::{DeviceError, DeviceOp};
 use crate::pass::Executor;
@@ -91,11 +92,13 @@ impl<E: Executor> Switch<E> {
     }
 
     /// A flow-control word reaches its queue; one that names none is lost.
-    pub(super) fn obey(&mut self, word: u32) {
+    pub(super) fn obey(&mut self, word: u32, time: Time, sink: &mut impl Sink) {
         let word = AfcWord::decode(word);
         let Some((port, queue)) = word.target(&self.chip) else { return };
         let Some(index) = self.port_index(port.number()) else { return };
         if self.tm.flow_control(TmPort(index), QueueId(queue), word) {
+            let (port, credit) = (port.number(), word.credit);
+            sink.flow_control(&FlowControlEvent { port, qid: queue, time, credit });
             self.wake(index);
         }
     }

@@ -17,6 +17,7 @@
 #define RESUME_DEFAULT 200
 #define REPLY_BRIDGE   4
 #define TOO_LONG       0xc000   /* patience = 14 */
+#define WATCHDOG       64
 #define RECIRCULATION  6
 #define PAUSE          1
 #define SERIAL(c)      c
@@ -31,11 +32,14 @@
 #define KIND_NOTIFY 3
 #define KIND_BIRTH 4
 #define KIND_TAIL 5
+#define KIND_REBIRTH 6
+#define KIND_REBIRTH_OLD 7
 #define NEW 1
 #define CURRENT 2
 #define PREVIOUS 4
 #define IDLE 0
 #define WAITING 1
+#define DRAINING 2
 #define OLD 3
 
 struct pair { bit<32> lo; bit<32> hi; }
@@ -112,7 +116,7 @@ control Ingress(inout headers_t hdr, inout meta_t m, in ingress_intrinsic_metada
         void apply(inout bit<W> v, out bit<W> o) { o = 0; BODY } };
 
     CELL(32, active_time, 0)
-    ACT(32, active_time, active_check, if (SERIAL(m.now - v > INACTIVE)) { o = 1; } v = m.now;)
+    ACT(32, active_time, active_check, if (v == 0 || SERIAL(m.now - v > INACTIVE)) { o = 1; } v = m.now;)
     CELL(8, ended, 0)
     ACT(8, ended, ended_take, o = v; v = 0;)
     ACT(8, ended, ended_set, v = m.ended;)
@@ -285,6 +289,9 @@ control Ingress(inout headers_t hdr, inout meta_t m, in ingress_intrinsic_metada
     ACT(32, queued, queued_count, v = v + 1;)
     ACT(32, queued, queued_compare, if (v == hdr.timer.dequeued) { o = 1; })
     ACT(32, queued, queued_reset, v = 0;)
+    CELL(32, timer_time_rx, 0)
+    ACT(32, timer_time_rx, seen, v = m.now;)
+    ACT(32, timer_time_rx, check, if (m.now - v > WATCHDOG) { v = m.now; o = 1; })
 
     void_t destination_data_block() {
         m.age = epoch_test.execute(m.row)[2:0];
@@ -323,7 +330,7 @@ control Ingress(inout headers_t hdr, inout meta_t m, in ingress_intrinsic_metada
         if (ig.resubmit_flag == 1) { status_clear.execute(m.row); }
         else if (m.age == NEW) { m.status = status_new.execute(m.row)[1:0]; }
         else if (m.age == CURRENT) { m.status = status_data.execute(m.row)[1:0]; }
-        if (m.status == IDLE && m.early == 1) { m.claim = 1; } else if (m.status == WAITING) { m.find = 1; }
+        if (m.status == IDLE && m.early == 1) { m.claim = 1; } else if (m.status != IDLE) { m.find = 1; }
         claim_or_find_block();
         if (m.claim == 1) {
             if (m.found_queue == 1) {
@@ -331,10 +338,13 @@ control Ingress(inout headers_t hdr, inout meta_t m, in ingress_intrinsic_metada
                 dprsr.adv_flow_ctl = m.word | PAUSE;
                 tm.qid = m.qid;
                 queued_count.execute(m.row);
+                seen.execute(m.row);
                 m.verdict = 1;                               /* first */
             } else { m.verdict = 2; dprsr.resubmit_type = 1; }   /* again */
         } else if (m.find == 1 && m.found_queue == 1) {
-            if (m.age == NEW) { if (m.tail_seen == 0) { dprsr.adv_flow_ctl = m.word; } }
+            m.lost = check.execute(m.row);
+            if (m.status != WAITING) { }
+            else if (m.age == NEW) { if (m.tail_seen == 0) { dprsr.adv_flow_ctl = m.word; } }
             else if (hdr.bth.phase == 1) { tm.qid = m.qid; queued_count.execute(m.row); }
             else {
                 m.before = resume_refresh.execute(m.row);
@@ -359,6 +369,12 @@ control Ingress(inout headers_t hdr, inout meta_t m, in ingress_intrinsic_metada
             } else if (m.verdict == 1) {
                 dprsr.mirror_type = 2; m.session = 222;
                 hdr.birth.kind = KIND_BIRTH; hdr.birth.word = m.word; hdr.birth.row = m.row;
+            } else if (m.lost == 1) {
+                dprsr.mirror_type = 2; m.session = 222;
+                if (m.status == OLD || m.age == NEW) { hdr.birth.kind = KIND_REBIRTH_OLD; }
+                else { hdr.birth.kind = KIND_REBIRTH; }
+                hdr.birth.word = m.word; hdr.birth.row = m.row;
+                revived.count(0);
             } else if (hdr.ipv4.ecn == 3) { dprsr.mirror_type = 1; m.session = 220; hdr.copy.kind = KIND_NOTIFY; }
         }
     }
@@ -368,8 +384,9 @@ control Ingress(inout headers_t hdr, inout meta_t m, in ingress_intrinsic_metada
     void_t timer_block() {
         m.elapsed = m.now_16 - hdr.cwh.ts_tx;
         m.over = m.elapsed & TOO_LONG;
+        seen.execute(m.row);
         m.age = epoch_peek.execute(m.row)[2:0];
-        if (hdr.timer.draining == 1 && m.age == CURRENT) { phase_force.execute(m.row); }
+        if (hdr.timer.draining == 1 && m.age == CURRENT && hdr.bth.phase == 1) { phase_force.execute(m.row); }
         m.tail_seen = tail_read.execute(m.row);
         if (hdr.timer.last == 1) {
             status_clear.execute(m.row);
@@ -388,7 +405,7 @@ control Ingress(inout headers_t hdr, inout meta_t m, in ingress_intrinsic_metada
         hdr.bridge.kind = KIND_PLAIN;
         if (hdr.timer.last == 1) {
             dprsr.adv_flow_ctl = hdr.timer.word | PAUSE;
-            if (m.age == CURRENT) { dprsr.mirror_type = 1; m.session = 221; hdr.copy.kind = KIND_CLEAR; }
+            if (m.age == CURRENT && hdr.bth.phase == 1) { dprsr.mirror_type = 1; m.session = 221; hdr.copy.kind = KIND_CLEAR; }
             drop();
         } else if (hdr.timer.draining == 1) {
             if (m.drained == 1 || m.over != 0) { hdr.timer.last = 1; }
@@ -492,12 +509,13 @@ control Egress(inout eg_headers_t hdr, inout eg_meta_t m, in egress_intrinsic_me
             hdr.ipv4.ttl = 64; hdr.ipv4.ecn = 0; hdr.ipv4.total_len = 44;
             hdr.udp.length = 24; hdr.udp.checksum = 0;
             hdr.bth.ask_reply = 0; hdr.bth.tail = 0;
-        } else if (hdr.order.isValid() && hdr.cwh.isValid() && hdr.bridge.kind == KIND_BIRTH) {
+        } else if (hdr.order.isValid() && hdr.cwh.isValid() && hdr.bridge.kind != KIND_TAIL) {
             hdr.timer.setValid();
             hdr.timer = { 0, 0, 0, 0, 0, hdr.order.word, hdr.order.row };
             hdr.ethernet.ether_type = 0x2001;
             hdr.ipv4.ecn = 0; hdr.bth.flags = 0; hdr.bth.ask_reply = 0; hdr.bth.tail = 0;
-            tail_forget.execute(hdr.order.row);
+            if (hdr.bridge.kind == KIND_BIRTH) { tail_forget.execute(hdr.order.row); }
+            if (hdr.bridge.kind == KIND_REBIRTH_OLD) { hdr.bth.phase = 0; } else { hdr.bth.phase = 1; }
         } else if (hdr.timer.isValid()) {
             word_cell.apply();
             if (hdr.timer.last == 1) { reset.execute(m.cell); }

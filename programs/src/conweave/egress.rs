@@ -97,7 +97,10 @@ fn headers(eg: &GressBuilder<'_>) -> EgHeaders {
     let parse_timer_bth = eg.state().extract(bth);
     let parse_timer_cwh = eg.state().extract(cwh);
     let parse_timer = eg.state().extract(timer);
-    start.on(kind::BIRTH, parse_order).on(kind::TAIL, parse_order).otherwise(parse_ethernet);
+    for with_order in [kind::BIRTH, kind::TAIL, kind::REBIRTH, kind::REBIRTH_OLD] {
+        start.on(with_order, parse_order);
+    }
+    start.otherwise(parse_ethernet);
     parse_order.otherwise(parse_ethernet);
     const WITHOUT_OPTIONS: u64 = 0x45;
     parse_ethernet
@@ -219,7 +222,7 @@ fn control(eg: &GressBuilder<'_>, h: EgHeaders, s: State) {
                 bth.flags = 0;
             }
             s.craft.call();
-        } else if order.is_valid() && cwh.is_valid() && bridge.kind == kind::BIRTH {
+        } else if order.is_valid() && cwh.is_valid() && bridge.kind != kind::TAIL {
             timer.set_valid();
             timer.pad = 0;
             timer.waiting = 0;
@@ -233,7 +236,15 @@ fn control(eg: &GressBuilder<'_>, h: EgHeaders, s: State) {
             bth.flags = 0;
             bth.ask_reply = 0;
             bth.tail = 0;
-            s.tail_forget.execute(order.row);
+            // TAIL may have left while no timer packet was there.
+            if bridge.kind == kind::BIRTH {
+                s.tail_forget.execute(order.row);
+            }
+            if bridge.kind == kind::REBIRTH_OLD {
+                bth.phase = 0;
+            } else {
+                bth.phase = 1;
+            }
         } else if timer.is_valid() {
             s.word_cell.apply();
             if timer.last == 1 {

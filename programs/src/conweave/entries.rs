@@ -30,8 +30,7 @@ const FIRST_REORDER_QUEUE: u32 = CONTROL_QUEUE as u32 + 1;
 /// RDMA operations that carry data of reliable connections: all kinds of SEND and WRITE (facts: conweave §1.1).
 const DATA: std::ops::RangeInclusive<u8> = 0x00..=0x0b;
 
-/// UDP source ports of the flows that are known from the start: so many from this one on.
-pub(super) const FLOW_PORTS: u16 = 4;
+/// The first UDP source port of the flows that are known from the start.
 const FIRST_FLOW_PORT: u16 = 49_152;
 
 /// An IPv4 prefix.
@@ -101,16 +100,16 @@ pub(super) fn default_setup(program: &Program, ports: &PortMap) -> Result<Setup,
     tor_setup(program, ports, &config)
 }
 
-/// Both directions between 10.0.1.x and 10.0.2.x from four UDP ports, as far as the flow table has rows.
+/// Both directions between 10.0.1.x and 10.0.2.x from the first UDP ports, as far as the flow table has rows.
 fn default_flows(p: &Params) -> Vec<FlowEntry> {
     let host = |net, n| Ipv4Addr::new(10, 0, net, n);
     let pairs: Vec<_> = (1..=4).flat_map(|n| [(host(1, n), host(2, n)), (host(2, n), host(1, n))]).collect();
     flows(p, &pairs)
 }
 
-/// Flows of these pairs from four UDP ports, as far as the flow table has rows.
+/// Flows of these pairs from the first UDP ports, as far as the flow table has rows.
 pub(super) fn flows(p: &Params, pairs: &[(Ipv4Addr, Ipv4Addr)]) -> Vec<FlowEntry> {
-    let ports = FIRST_FLOW_PORT..FIRST_FLOW_PORT + FLOW_PORTS;
+    let ports = FIRST_FLOW_PORT..FIRST_FLOW_PORT + p.known as u16;
     let keys = pairs.iter().flat_map(|(src, dst)| ports.clone().map(move |port| (*src, *dst, port)));
     let rows = (1..p.flows.min(1 << 16)).map(|row| row as u16);
     let entry = |(row, (src, dst, src_port))| FlowEntry { src, dst, src_port, row, theta_reply: p.reply };

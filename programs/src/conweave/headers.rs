@@ -35,6 +35,10 @@ pub(super) mod kind {
     pub(in super::super) const BIRTH: u64 = 4;
     /// A TAIL that lets a queue go on; an order follows.
     pub(in super::super) const TAIL: u64 = 5;
+    /// The copy that becomes a timer packet in place of a lost one; an order follows.
+    pub(in super::super) const REBIRTH: u64 = 6;
+    /// The same for packets that wait since an epoch before.
+    pub(in super::super) const REBIRTH_OLD: u64 = 7;
 }
 
 /// Base transport header, its reserved bits as ConWeave uses them: hosts send and receive zeros there

@@ -66,6 +66,7 @@ pub(super) fn ingress(ig: &GressBuilder<'_>, p: &Params) -> Vec<Register> {
         .emit(h.timer);
     let mut registers = roles.src.registers.to_vec();
     registers.extend(roles.dst.registers);
+    registers.extend(roles.dst.watchdog.map(|w| w.register));
     registers.extend(roles.queues.owners);
     registers
 }
@@ -110,6 +111,52 @@ fn flow_table(ig: &GressBuilder<'_>, p: &Params, h: Headers, roles: &Roles) -> T
     flow
 }
 
+/// What every pass begins with: the clock, and whether the packet goes round.
+#[stage_program]
+fn begin(c: &mut Control<'_>, h: Headers, clock: RegisterActionRef, recirculation: u64) {
+    let Headers { bridge, m, .. } = h;
+    c.block(|c| {
+        m.now = clock.execute(0);
+        m.now_16 = h.clock.global_tstamp.slice::<25, 10, 16>();
+        bridge.set_valid();
+        if h.port.ingress_port == recirculation {
+            m.recirculated = 1;
+        }
+    });
+}
+
+/// The flow's key in the direction of DATA. REPLY and NOTIFY that came by a path speak of the flow in the other one.
+#[stage_program]
+fn key(c: &mut Control<'_>, h: Headers, recirculation: u64) {
+    let Headers { ipv4, bth, cwh, m, .. } = h;
+    c.block(|c| {
+        if cwh.is_valid() && bth.cw_opcode != opcode::DATA && h.port.ingress_port != recirculation {
+            m.src = ipv4.dst;
+            m.dst = ipv4.src;
+        } else {
+            m.src = ipv4.src;
+            m.dst = ipv4.dst;
+        }
+    });
+}
+
+/// The flow's row, and its candidates for a reorder queue.
+#[stage_program]
+fn row(c: &mut Control<'_>, h: Headers, roles: &Roles, flow: TableRef) {
+    let Headers { timer, m, .. } = h;
+    let Roles { queues, dst, .. } = roles;
+    c.block(|c| {
+        queues.hash(c);
+        dst.next_epoch(c);
+        if timer.is_valid() {
+            m.row = timer.row;
+        } else {
+            flow.apply();
+        }
+        queues.candidates(c);
+    });
+}
+
 #[stage_program]
 fn tables(ig: &GressBuilder<'_>, p: &Params, h: Headers, roles: &Roles) -> Tables {
     let Headers { ethernet, ipv4, bth, m, tm, .. } = h;
@@ -148,7 +195,7 @@ fn tables(ig: &GressBuilder<'_>, p: &Params, h: Headers, roles: &Roles) -> Table
 
 #[stage_program]
 fn full(ig: &GressBuilder<'_>, p: &Params, h: Headers, roles: &Roles) {
-    let Headers { bridge, ipv4, bth, cwh, timer: laps, m, .. } = h;
+    let Headers { ipv4, bth, cwh, timer: laps, m, .. } = h;
     let t = tables(ig, p, h, roles);
     let bad_checksum = ig.drop_label("The IPv4 header checksum is wrong");
     let ttl_expired = ig.drop_label("The time to live is used up");
@@ -158,32 +205,13 @@ fn full(ig: &GressBuilder<'_>, p: &Params, h: Headers, roles: &Roles) {
     let read_clock = clock(ig, h);
 
     ig.control(|c| {
-        m.now = read_clock.execute(0);
-        m.now_16 = h.clock.global_tstamp.slice::<25, 10, 16>();
-        bridge.set_valid();
-        if h.port.ingress_port == recirculation {
-            m.recirculated = 1;
-        }
+        begin(c, h, read_clock, recirculation);
         if ipv4.is_valid() {
-            // REPLY and NOTIFY that came by a path speak of the flow in the other direction.
-            if cwh.is_valid() && bth.cw_opcode != opcode::DATA && h.port.ingress_port != recirculation {
-                m.src = ipv4.dst;
-                m.dst = ipv4.src;
-            } else {
-                m.src = ipv4.src;
-                m.dst = ipv4.dst;
-            }
+            key(c, h, recirculation);
             t.route.apply();
             if bth.is_valid() {
-                queues.hash(c);
-                dst.next_epoch(c);
                 t.rdma.apply();
-                if laps.is_valid() {
-                    m.row = laps.row;
-                } else {
-                    t.flow.apply();
-                }
-                queues.candidates(c);
+                row(c, h, roles, t.flow);
             }
             if m.last_hop == 0 {
                 t.ecmp.apply();
@@ -235,7 +263,7 @@ fn full(ig: &GressBuilder<'_>, p: &Params, h: Headers, roles: &Roles) {
 /// The authors' log was made without routing: every DATA packet from a host is SrcToR's, any other DstToR's.
 #[stage_program]
 fn published(ig: &GressBuilder<'_>, p: &Params, h: Headers, roles: &Roles) {
-    let Headers { bridge, ipv4, bth, cwh, timer: laps, m, .. } = h;
+    let Headers { ipv4, bth, cwh, timer: laps, m, .. } = h;
     let flow = flow_table(ig, p, h, roles);
     /// Mirror session of the pipe: the authors' code looks it up last
     let mirror_session = ig.register::<8>(size(1).init(super::HEADERS_SESSION));
@@ -244,30 +272,12 @@ fn published(ig: &GressBuilder<'_>, p: &Params, h: Headers, roles: &Roles) {
     let recirculation = p.recirculation();
     let read_clock = clock(ig, h);
     ig.control(|c| {
-        m.now = read_clock.execute(0);
-        m.now_16 = h.clock.global_tstamp.slice::<25, 10, 16>();
-        bridge.set_valid();
-        if h.port.ingress_port == recirculation {
-            m.recirculated = 1;
-        }
+        begin(c, h, read_clock, recirculation);
         if bth.is_valid() {
-            if cwh.is_valid() && bth.cw_opcode != opcode::DATA && h.port.ingress_port != recirculation {
-                m.src = ipv4.dst;
-                m.dst = ipv4.src;
-            } else {
-                m.src = ipv4.src;
-                m.dst = ipv4.dst;
-            }
+            key(c, h, recirculation);
             m.group = ipv4.dst.slice::<10, 0, 11>().cast::<16>();
             m.port = ipv4.dst.slice::<8, 0, 9>();
-            queues.hash(c);
-            dst.next_epoch(c);
-            if laps.is_valid() {
-                m.row = laps.row;
-            } else {
-                flow.apply();
-            }
-            queues.candidates(c);
+            row(c, h, roles, flow);
             busy.sample(c);
             if laps.is_valid() {
                 timer.lap(c, p, h, dst, queues);

@@ -11,12 +11,13 @@
 //! | `ingress` | routing, and which role a packet meets |
 //! | `busy` | which paths are busy, and two samples |
 //! | `source` | SrcToR: epochs, the reply timer, phase, path |
-//! | `destination` | DstToR: what is early, T_resume, the status |
+//! | `destination` | DstToR: what is early, T_resume, the status, the watchdog |
 //! | `queues` | who owns which reorder queue |
 //! | `timer` | laps of the resume timer |
 //! | `egress` | control packets, counts, TAIL's word, marking |
 //! | `entries` | what the program starts with |
 //! | `routes` | the same at its place in a network |
+//! | `properties` | what must hold whatever comes |
 //! | `conweave.p4` | the same program in P4_16 for T2NA |
 
 mod busy;
@@ -26,6 +27,7 @@ mod entries;
 pub(crate) mod headers;
 mod ingress;
 mod params;
+mod properties;
 mod queues;
 mod routes;
 mod source;
@@ -41,6 +43,7 @@ use sluice_asic::port::{FrontPort, PortMap, PortName};
 use sluice_pipeline::build::Builder;
 use sluice_pipeline::build::params::{ParamInfo, Params as _};
 use sluice_pipeline::ir::Program;
+use sluice_pipeline::property::Property;
 
 const NAME: &str = "conweave";
 const SUMMARY: &str =
@@ -101,6 +104,10 @@ impl StageProgram for ConWeave {
 
     fn p4(&self) -> &'static str {
         include_str!("conweave.p4")
+    }
+
+    fn properties(&self, _: &Program) -> Vec<Box<dyn Property>> {
+        properties::all()
     }
 }
 

@@ -83,6 +83,10 @@ pub struct Params {
     /// packet stops waiting: what they wait for was lost
     #[param(range = 8..=15)]
     pub patience: u32,
+    /// For how long the timer packet of a flow that waits may not be seen before the flow's next packet makes another
+    /// one in its place: it was lost on its way round. A lap takes 0.6 us, and more when many flows wait
+    #[param(range = 16..=1_000_000)]
+    pub watchdog: u32,
     /// Sends TAIL at a timeout even when both sampled paths are busy, as the authors' code does; the paper's
     /// condition asks for a path
     pub tail_without_path: bool,
@@ -91,6 +95,10 @@ pub struct Params {
     /// Milliseconds without a packet after which the control plane is told that a flow's entry is idle
     #[param(range = 10..=100_000)]
     pub idle_ms: u32,
+    /// UDP source ports, from 49152 on, whose flows between hosts are known from the start; the control plane learns of
+    /// all others by digests
+    #[param(range = 0..=64)]
+    pub known: u32,
     /// Pipe that all ports of the ToR are in
     #[param(range = 0..=3)]
     pub pipe: u32,
@@ -117,9 +125,11 @@ impl Default for Params {
             resume_default: 200,
             reply_bridge: 4,
             patience: 14,
+            watchdog: 64,
             tail_without_path: false,
             strict_deadline: false,
             idle_ms: 100,
+            known: 4,
             pipe: 0,
             hosts: PortRange { first: 0, last: 3 },
             uplinks: PortRange { first: 4, last: 7 },

@@ -1,6 +1,6 @@
 //! A ToR at its place in a network: ports, routes and flows. What may not live here: tables.
 //!
-//! The flows between its hosts and all hosts behind its paths are known from the start, those of four UDP ports;
+//! The flows between its hosts and all hosts behind its paths are known from the start, those of the first UDP ports;
 //! others take ECMP.
 
 use super::entries::{FlowEntry, Group, Prefix, Tor, flows, params_of, setup_of};
@@ -100,10 +100,10 @@ fn known(
     let pairs = hosts.iter().flat_map(|(_, own)| others.iter().map(|other| (*own, *other)));
     let pairs: Vec<_> = pairs.flat_map(|(own, other)| [(own, other), (other, own)]).collect();
     let flows = flows(p, &pairs);
-    let asked = pairs.len() * usize::from(super::entries::FLOW_PORTS);
+    let asked = pairs.len() * p.known as usize;
     if flows.len() < asked {
         let why = format!(
-            "{} rows are too few for the {asked} flows of its hosts (row 0 is none); raise `flows`, or give the \
+            "{} rows are too few for the {asked} flows of its hosts (row 0 is none); raise `flows`, lower `known`, or give the \
              switches `entries` of their own",
             p.flows
         );

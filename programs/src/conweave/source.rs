@@ -71,10 +71,10 @@ pub(super) fn source(ig: &GressBuilder<'_>, p: &Params, h: Headers, busy: &Busy)
     let now = m.now;
     let inactive = u64::from(p.inactive);
 
-    /// When the flow's last DATA came
+    /// When the flow's last DATA came; 0 before the first, which is silence whatever the clock says
     let active_time = ig.register::<32>(p.flows);
     let active_check = ig.register_action(active_time, |r| {
-        if now - r.value > inactive {
+        if r.value == 0 || now - r.value > inactive {
             r.out = 1;
         }
         r.value = now;

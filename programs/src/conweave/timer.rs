@@ -67,8 +67,9 @@ fn look(c: &mut Control<'_>, l: &TimerLaps, p: &Params, h: Headers, dst: &DstToR
     c.block(|c| {
         t.elapsed = m.now_16 - h.cwh.ts_tx;
         t.over = t.elapsed & too_long;
+        dst.timer_seen(c, h);
         d.age = dst.epoch_peek.execute(m.row);
-        if timer.draining == 1 && d.age == age::CURRENT {
+        if timer.draining == 1 && d.age == age::CURRENT && h.bth.phase == 1 {
             dst.phase_force.execute(m.row);
         }
         d.tail_seen = dst.tail_read.execute(m.row);
@@ -100,7 +101,7 @@ fn go_on(c: &mut Control<'_>, l: &TimerLaps, p: &Params, h: Headers, dst: &DstTo
         if timer.last == 1 {
             // The queue waits for its next owner, paused.
             h.words.adv_flow_ctl = timer.word | PAUSE;
-            if d.age == age::CURRENT {
+            if d.age == age::CURRENT && h.bth.phase == 1 {
                 h.mirror.mirror_type = 1;
                 m.session = session;
                 h.copy.kind = kind::CLEAR;

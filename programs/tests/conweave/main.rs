@@ -3,9 +3,11 @@
 
 mod destination;
 mod fit;
+mod hosts;
 mod network;
 mod source;
 mod spine;
 mod time;
+mod timers;
 mod wire;
 mod world;

@@ -1,11 +1,14 @@
 //! `sluice replay --topology`: the same for a network of switches. Resolves the arguments, drives the network, puts
 //! the results where they belong. What may not live here: the network itself.
 
+mod agent;
 mod resolve;
 mod run;
 mod seat;
 mod summary;
 mod text;
+
+pub(crate) use agent::HotFlowArgs;
 
 use super::inputs::{Inputs, bad};
 use super::output::Outputs;
@@ -15,13 +18,16 @@ use super::{Plan, config, interrupt_flag, pace, port_counts};
 use crate::args::ReplayArgs;
 use crate::fail::Failure;
 use crate::files::{Folder, pretty};
+use agent::Agent;
 use resolve::Resolved;
 use run::{Drive, Finished};
 use seat::Seat;
 use serde_json::Value;
 use sluice_asic::port::DevPort;
 use sluice_fabric::network::{Network, SwitchId};
+use sluice_fabric::story::{Story, Watcher};
 use sluice_pcaps::replay::Schedule;
+use sluice_pcaps::samples;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,16 +41,23 @@ pub(super) fn run(args: &ReplayArgs, topology: &str, as_json: bool) -> Result<()
     let schedule = pace::schedule(args)?;
     let resolved = resolve::network(args, topology, config(args, Vec::new())?)?;
     let stop = interrupt_flag();
-    if args.inputs.is_empty() {
+    let samples = samples::of_network(&args.program);
+    if args.inputs.is_empty() && samples.is_empty() {
         return Err(resolved.no_inputs());
     }
-    let inputs = Inputs::into_network(&args.inputs, |name| resolved.port(name), Arc::clone(&stop))?;
+    let port = |name: &str| resolved.port(name);
+    let inputs = match args.inputs.is_empty() {
+        true => Inputs::samples_of(&samples, port, Arc::clone(&stop))?,
+        false => Inputs::into_network(&args.inputs, port, Arc::clone(&stop))?,
+    };
     if schedule.turns != 1 {
         inputs.check_passes("--loop")?;
     }
     let plans = plans(args, &resolved, schedule, &stop)?;
     let own: Vec<Inputs> = (0..plans.len() as u32).map(|switch| inputs.at(switch)).collect();
+    let positions = resolved.deployment.positions;
     let mut network = Network::new(resolved.deployment.network).map_err(Failure::input)?;
+    let agent = args.hot_flows.map(|of| Agent::new(of, &network, &positions)).transpose()?;
     for (switch, time, op) in resolved.deployment.changes {
         network.control(switch, time, op).map_err(Failure::input)?;
     }
@@ -64,10 +77,11 @@ pub(super) fn run(args: &ReplayArgs, topology: &str, as_json: bool) -> Result<()
         let outputs = Outputs::create(plan, feed.origin(), out.as_deref(), drops.as_deref())?;
         let mut collector = Collector::new(plan, names.clone(), outputs, None);
         collector.shared = Some(Arc::clone(&origins));
-        seats.push(Seat::new(collector));
+        let watcher = args.story.map(|flow| Watcher::new(flow, &plan.program));
+        seats.push(Seat::new(collector, watcher, agent.is_some()));
     }
     let progress = Progress::new("", schedule, &inputs);
-    let drive = Drive::new(args, &plans, &inputs, network, seats, origins, progress);
+    let drive = Drive::new(args, &plans, &inputs, network, seats, origins, progress, agent);
     let finished = drive.run(feed, &own, &stop)?;
     finish(args, &plans, finished, &stop, as_json)
 }
@@ -130,12 +144,19 @@ fn finish(
         done.check_inputs(args.strict, interrupted)?;
     }
     let mut summary = summary::value(args, plans, &finished);
+    let tell = |flow| Story::tell(flow, &finished.network, &finished.watchers);
+    let story = args.story.map(tell).transpose().map_err(Failure::input)?;
     let (conserved, wall) = (finished.conserved(), finished.wall.clone());
-    write_files(args, plans, finished, &summary)?;
+    write_files(args, plans, finished, &summary, story.as_ref())?;
     let mut out = std::io::stdout().lock();
     if as_json {
         summary["wall"] = wall;
+        if let Some(story) = &story {
+            summary["story"] = story.text().lines().collect();
+        }
         write!(out, "{}", pretty(&summary))?;
+    } else if let Some(story) = &story {
+        write!(out, "{}", story.text())?;
     } else {
         write!(out, "{}", text::summary(plans, &summary))?;
     }
@@ -151,6 +172,7 @@ fn write_files(
     plans: &[Plan<'_>],
     finished: Finished<'_>,
     summary: &Value,
+    story: Option<&Story>,
 ) -> Result<(), Failure> {
     let mut folder = Folder::default();
     let names: Vec<String> =
@@ -169,6 +191,10 @@ fn write_files(
         }
     }
     let Some(dir) = &args.output else { return Ok(()) };
+    if let Some(story) = story {
+        folder.text(dir, "story.txt", "text", "the life of a flow as a sequence diagram", &story.text())?;
+        folder.text(dir, "story.svg", "svg", "the same drawn to scale", &story.svg())?;
+    }
     let what = "counts, latency, switches, links, ports, queues";
     folder.text(dir, "summary.json", "sluice.summary/1", what, &pretty(summary))?;
     folder.finish(dir)

@@ -6,12 +6,14 @@ use super::super::inputs::Inputs;
 use super::super::progress::Progress;
 use super::super::run::{Done, Drained, PortLoad, bytes_of, wall};
 use super::super::sink::{Latency, Origin, Origins};
+use super::agent::Agent;
 use super::{REMEMBERED, Seat};
 use crate::args::ReplayArgs;
 use crate::fail::Failure;
 use serde_json::Value;
 use sluice_asic::units::{Duration, Time};
 use sluice_fabric::network::{Network, SwitchId};
+use sluice_fabric::story::Watcher;
 use sluice_pcaps::capture::CaptureError;
 use sluice_pcaps::replay::Feed;
 use sluice_pipeline::switch::RxFrame;
@@ -50,6 +52,7 @@ pub(super) struct Drive<'a> {
     loads: Vec<PortLoad>,
     last: Time,
     scratch: Vec<u8>,
+    agent: Option<Agent>,
 }
 
 /// A finished replay.
@@ -60,6 +63,10 @@ pub(super) struct Finished<'a> {
     /// From first bit in to first bit out of the network.
     pub(super) latency: Latency,
     pub(super) wall: Value,
+    /// What watched the flow of `--story`, at each switch.
+    pub(super) watchers: Vec<Watcher>,
+    /// The `hot_flows` key.
+    pub(super) hot_flows: Value,
 }
 
 impl Finished<'_> {
@@ -77,6 +84,7 @@ impl<'a> Drive<'a> {
         seats: Vec<Seat<'a>>,
         origins: Arc<Mutex<Origins>>,
         progress: Progress,
+        agent: Option<Agent>,
     ) -> Drive<'a> {
         let none =
             Known { tag: u64::MAX, port: 0, orig_len: 0, delay: Duration::ZERO, entered: Time::ORIGIN };
@@ -93,6 +101,7 @@ impl<'a> Drive<'a> {
             loads: vec![PortLoad::default(); inputs.ports.len()],
             last: Time::ORIGIN,
             scratch: Vec::new(),
+            agent,
         }
     }
 
@@ -148,10 +157,16 @@ impl<'a> Drive<'a> {
     }
 
     fn advance(&mut self, until: Time) -> Result<(), Failure> {
-        let result = self.network.advance_parallel(until, self.args.threads, &mut self.seats);
-        result.map_err(Failure::input)?;
-        self.note();
-        self.flush(until)
+        loop {
+            let step = self.agent.as_ref().map_or(until, |a| until.min(self.network.time() + a.step()));
+            let result = self.network.advance_parallel(step, self.args.threads, &mut self.seats);
+            result.map_err(Failure::input)?;
+            self.note();
+            self.listen()?;
+            if step >= until {
+                return self.flush(until);
+            }
+        }
     }
 
     /// Lets the network empty itself but for timers, for as long as the drain allows.
@@ -162,12 +177,22 @@ impl<'a> Drive<'a> {
             && !stop.load(Ordering::Relaxed)
             && let Some(next) = self.network.next_time().filter(|t| *t <= end)
         {
-            let until = (next + DRAIN_STEP).min(end);
+            let step = self.agent.as_ref().map_or(DRAIN_STEP, |a| a.step().min(DRAIN_STEP));
+            let until = (next + step).min(end);
             let result = self.network.drain_parallel(until, self.args.threads, &mut self.seats);
             result.map_err(Failure::input)?;
             self.note();
+            self.listen()?;
         }
         self.flush(Time::MAX)
+    }
+
+    /// Lets the control plane hear what was said.
+    fn listen(&mut self) -> Result<(), Failure> {
+        match &mut self.agent {
+            Some(agent) => agent.listen(&mut self.network, &mut self.seats),
+            None => Ok(()),
+        }
     }
 
     fn flush(&mut self, until: Time) -> Result<(), Failure> {
@@ -198,11 +223,15 @@ impl<'a> Drive<'a> {
     fn finish(self, feed: &mut Feed<'_>, damage: Option<CaptureError>, own: &'a [Inputs]) -> Finished<'a> {
         let wall = wall(self.progress.seconds(), feed.sent());
         let reports = feed.reports().to_vec();
+        let data = self.seats.iter().map(|seat| seat.data).sum();
+        let hot_flows = self.agent.as_ref().map_or(Value::Null, |agent| agent.json(data));
+        let mut watchers = Vec::new();
         let mut damage = damage;
         let mut switches = Vec::with_capacity(self.seats.len());
         for ((id, seat), (plan, inputs)) in self.network.ids().zip(self.seats).zip(self.plans.iter().zip(own))
         {
             let Some(switch) = self.network.switch(id) else { continue };
+            watchers.extend(seat.watcher);
             let mine = self.inputs.sources.iter().zip(&reports).filter(|(s, _)| s.switch == id.0);
             let loads = self.inputs.switches.iter().zip(&self.loads).filter(|(s, _)| **s == id.0);
             let run = Drained {
@@ -219,6 +248,6 @@ impl<'a> Drive<'a> {
             };
             switches.push(Done::of(plan, switch, run));
         }
-        Finished { network: self.network, switches, latency: self.latency, wall }
+        Finished { network: self.network, switches, latency: self.latency, wall, watchers, hot_flows }
     }
 }

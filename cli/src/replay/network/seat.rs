@@ -6,7 +6,9 @@ use super::super::output::Death;
 use super::super::sink::Collector;
 use sluice_asic::units::{Duration, Time};
 use sluice_fabric::network::{Entered, LinkFrame, Observer, SwitchId};
-use sluice_pipeline::switch::{GENERATED, Left, Lost, Sink};
+use sluice_fabric::story::Watcher;
+use sluice_pcaps::wire::roce;
+use sluice_pipeline::switch::{Digest, FlowControlEvent, GENERATED, IdleEntry, Left, Lost, QueueEvent, Sink};
 
 /// A frame that came in from outside.
 #[derive(Clone, Copy, Debug)]
@@ -23,22 +25,49 @@ pub(super) struct Seat<'a> {
     pub(super) entered: Vec<In>,
     /// Frames that left the network since they were last taken: tag, first bit out.
     pub(super) left: Vec<(u64, Time)>,
+    /// Watches a flow.
+    pub(super) watcher: Option<Watcher>,
+    /// Whether an agent wants to hear what follows.
+    heard: bool,
+    /// What the program told since it was last taken.
+    pub(super) digests: Vec<(Time, Vec<u8>)>,
+    /// Entries of the flow table that were idle since they were last taken.
+    pub(super) idle: Vec<IdleEntry>,
+    /// DATA of RoCEv2 that came from hosts.
+    pub(super) data: u64,
 }
 
 impl<'a> Seat<'a> {
-    pub(super) fn new(collector: Collector<'a>) -> Seat<'a> {
-        Seat { collector, entered: Vec::new(), left: Vec::new() }
+    pub(super) fn new(collector: Collector<'a>, watcher: Option<Watcher>, heard: bool) -> Seat<'a> {
+        let (entered, left, digests, idle) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Seat { collector, entered, left, watcher, heard, digests, idle, data: 0 }
     }
 }
 
+/// Whether a frame carries RDMA data of a reliable connection: SEND or WRITE.
+fn is_data(bytes: &[u8]) -> bool {
+    /// Behind Ethernet, IPv4 and UDP: the operation.
+    const OPCODE: usize = 14 + 20 + 8;
+    let operation = bytes.get(OPCODE).copied();
+    sluice_pcaps::conweave::read(bytes).is_some()
+        && operation.is_some_and(|o| o < roce::opcode::RC_READ_REQUEST)
+}
+
 impl Observer for Seat<'_> {
-    fn entered(&mut self, _: SwitchId, frame: &Entered, _: &[u8]) {
+    fn entered(&mut self, at: SwitchId, frame: &Entered, bytes: &[u8]) {
+        if let Some(watcher) = &mut self.watcher {
+            watcher.entered(at, frame, bytes);
+        }
         if frame.link.is_none() {
+            self.data += u64::from(self.heard && is_data(bytes));
             self.entered.push(In { tag: frame.tag, time: frame.time, waited: frame.waited });
         }
     }
 
-    fn on_link(&mut self, _: SwitchId, frame: &LinkFrame, head: &[u8], tail: &[u8]) {
+    fn on_link(&mut self, from: SwitchId, frame: &LinkFrame, head: &[u8], tail: &[u8]) {
+        if let Some(watcher) = &mut self.watcher {
+            watcher.on_link(from, frame, head, tail);
+        }
         match frame.mac {
             true => self.collector.mac_sent(&frame.left, head),
             false => self.collector.sent(&frame.left, head, tail),
@@ -53,7 +82,10 @@ impl Observer for Seat<'_> {
         }
     }
 
-    fn delivered(&mut self, _: SwitchId, frame: &Left, head: &[u8], tail: &[u8]) {
+    fn delivered(&mut self, from: SwitchId, frame: &Left, head: &[u8], tail: &[u8]) {
+        if let Some(watcher) = &mut self.watcher {
+            watcher.delivered(from, frame, head, tail);
+        }
         if frame.tag != GENERATED {
             self.left.push((frame.tag, frame.first_bit));
         }
@@ -64,7 +96,34 @@ impl Observer for Seat<'_> {
         self.collector.mac_sent(frame, bytes);
     }
 
-    fn lost(&mut self, _: SwitchId, packet: &Lost, head: &[u8], tail: &[u8]) {
+    fn lost(&mut self, at: SwitchId, packet: &Lost, head: &[u8], tail: &[u8]) {
+        if let Some(watcher) = &mut self.watcher {
+            watcher.lost(at, packet, head, tail);
+        }
         self.collector.lost(packet, head, tail);
+    }
+
+    fn enqueued(&mut self, at: SwitchId, event: &QueueEvent) {
+        if let Some(watcher) = &mut self.watcher {
+            watcher.enqueued(at, event);
+        }
+    }
+
+    fn flow_control(&mut self, at: SwitchId, event: &FlowControlEvent) {
+        if let Some(watcher) = &mut self.watcher {
+            watcher.flow_control(at, event);
+        }
+    }
+
+    fn digest(&mut self, _: SwitchId, digest: &Digest, data: &[u8]) {
+        if self.heard {
+            self.digests.push((digest.time, data.to_vec()));
+        }
+    }
+
+    fn idle(&mut self, _: SwitchId, entry: &IdleEntry) {
+        if self.heard {
+            self.idle.push(*entry);
+        }
     }
 }

@@ -62,6 +62,7 @@ pub(super) fn value(args: &ReplayArgs, plans: &[Plan<'_>], finished: &Finished<'
         "warnings": warnings(&switches),
         "violations": [],
         "obey_pfc": null,
+        "hot_flows": finished.hot_flows,
         "hops": t.hops,
         "links": network.links().filter_map(|id| link(network, id)).collect::<Vec<_>>(),
         "switches": switches,

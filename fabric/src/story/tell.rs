@@ -1,0 +1,208 @@
+//! Joins what watchers saw: columns, hops between them, queues that hold packets, laps. What may not live here: how it
+//! is drawn.
+
+use super::watch::{Event, Kind, Message, Watcher, What, Word};
+use super::{Flow, Network};
+use sluice_asic::units::{Duration, Time};
+use std::collections::BTreeMap;
+use thiserror::Error;
+
+/// A packet between two columns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Hop {
+    pub(super) sent: Time,
+    /// When its first bit is there; none if it is lost on the way.
+    pub(super) arrives: Option<Time>,
+    pub(super) from: usize,
+    pub(super) to: usize,
+    pub(super) tag: u64,
+    pub(super) message: Message,
+}
+
+/// A packet that waits in a reorder queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Wait {
+    pub(super) time: Time,
+    pub(super) tag: u64,
+    pub(super) message: Message,
+    pub(super) qid: u8,
+}
+
+/// A packet that ended in a switch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct End {
+    pub(super) time: Time,
+    pub(super) tag: u64,
+    pub(super) at: usize,
+    pub(super) message: Message,
+    pub(super) reason: String,
+    pub(super) absorbed: bool,
+}
+
+/// A timer packet: when it was at the recirculation port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Timer {
+    pub(super) tag: u64,
+    pub(super) laps: Vec<Time>,
+}
+
+/// The life of a flow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Story {
+    pub(super) flow: Flow,
+    /// Sender, its ToR, spines, the receiver's ToR, receiver.
+    pub(super) columns: Vec<String>,
+    /// In order of time, as all that follows.
+    pub(super) hops: Vec<Hop>,
+    pub(super) waits: Vec<Wait>,
+    pub(super) ends: Vec<End>,
+    /// Words for the queues that the flow waited in, from before the first packet until the last one was out.
+    pub(super) words: Vec<Word>,
+    pub(super) timers: Vec<Timer>,
+}
+
+/// There is no story of this flow.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("no packet of flow {flow} went from a ToR to another one{}", named(.others))]
+pub struct NoStory {
+    /// The flow.
+    pub flow: Flow,
+    /// Some that did come.
+    pub others: Vec<Flow>,
+}
+
+fn named(others: &[Flow]) -> String {
+    let list: Vec<String> = others.iter().map(Flow::to_string).collect();
+    if list.is_empty() { String::new() } else { format!("; RoCEv2 flows that came: {}", list.join(", ")) }
+}
+
+impl Story {
+    /// Joins what the watchers saw, one for every switch of the network in its order.
+    ///
+    /// # Errors
+    /// When no packet of the flow went from one ToR to another.
+    pub fn tell(flow: Flow, network: &Network, watchers: &[Watcher]) -> Result<Story, NoStory> {
+        let did =
+            |what: fn(&What) -> bool| watchers.iter().position(|w| w.events.iter().any(|e| what(&e.what)));
+        let none =
+            || NoStory { flow, others: watchers.iter().flat_map(|w| w.others.iter().copied()).collect() };
+        let source = did(|what| *what == What::In).ok_or_else(none)?;
+        let out = |w: &Watcher| w.events.iter().any(|e| e.what == What::Out);
+        // Where nothing reached the receiver the last switch that had packets stands for its ToR.
+        let last = || (0..watchers.len()).rev().find(|at| !watchers[*at].events.is_empty());
+        let destination = watchers.iter().position(out).or_else(last).unwrap_or(source);
+        if source == destination {
+            return Err(none());
+        }
+        let between = (0..watchers.len())
+            .filter(|at| ![source, destination].contains(at) && !watchers[*at].events.is_empty());
+        let order: Vec<usize> = std::iter::once(source).chain(between).chain([destination]).collect();
+        let name = |at: &usize| {
+            let setup = network.ids().nth(*at).and_then(|id| network.setup(id));
+            setup.map_or_else(String::new, |s| s.name.clone())
+        };
+        let mut columns = vec![flow.src.to_string()];
+        columns.extend(order.iter().map(name));
+        columns.push(flow.dst.to_string());
+        let mut story = Story {
+            flow,
+            columns,
+            hops: Vec::new(),
+            waits: Vec::new(),
+            ends: Vec::new(),
+            words: Vec::new(),
+            timers: Vec::new(),
+        };
+        for (column, at) in (1..).zip(&order) {
+            for event in &watchers[*at].events {
+                story.add(network, &order, column, event);
+            }
+        }
+        story.timers(&watchers[destination]);
+        story.words(&watchers[destination]);
+        story.hops.sort_by_key(|h| (h.sent, h.from));
+        story.waits.sort_by_key(|w| w.time);
+        story.ends.sort_by_key(|e| e.time);
+        Ok(story)
+    }
+
+    fn add(&mut self, network: &Network, order: &[usize], column: usize, event: &Event) {
+        let &Event { time, tag, message, .. } = event;
+        let Some(message) = message else { return };
+        let hop = |from, to, arrives| Hop { sent: time, arrives, from, to, tag, message };
+        match &event.what {
+            What::In => self.hops.push(hop(0, column, Some(time))),
+            What::Out => self.hops.push(hop(column, self.columns.len() - 1, Some(time))),
+            What::Hop(link, way, fate) => {
+                let ends = network.link(*link).map(|l| l.ends.map(|end| end.switch.0 as usize));
+                let far = ends.map(|ends| ends[1 - *way as usize]);
+                let to = order.iter().position(|at| Some(*at) == far);
+                self.hops.extend(to.map(|to| hop(column, to + 1, fate.ok())));
+            }
+            What::Waits(qid) => self.waits.push(Wait { time, tag, message, qid: *qid }),
+            What::Ends { reason, absorbed } => {
+                let (reason, absorbed) = (reason.clone(), *absorbed);
+                self.ends.push(End { time, tag, at: column, message, reason, absorbed });
+            }
+            What::Lap => {}
+        }
+    }
+
+    /// Copies that went round more than once are timers; others become answers on their first lap.
+    fn timers(&mut self, at: &Watcher) {
+        let mut laps = BTreeMap::<u64, Vec<Time>>::new();
+        for event in at.events.iter().filter(|e| e.what == What::Lap) {
+            laps.entry(event.tag).or_default().push(event.time);
+        }
+        let timers = laps.into_iter().filter(|(_, laps)| laps.len() > 2);
+        self.timers.extend(timers.map(|(tag, laps)| Timer { tag, laps }));
+        self.timers.sort_by_key(|t| t.laps.first().copied());
+    }
+
+    /// Words belong to the flow from the pause in front of its first packet until its timer has ended.
+    fn words(&mut self, at: &Watcher) {
+        const BEFORE: Duration = Duration::from_micros(1);
+        let after = self.timers.iter().filter_map(|t| t.laps.last()).max().copied();
+        for &(port, qid) in &at.waits_at {
+            let waits = || self.waits.iter().filter(|w| w.qid == qid).map(|w| w.time);
+            let (Some(first), Some(last)) = (waits().min(), waits().max()) else { continue };
+            let until = after.map_or(last, |t| t.max(last)) + BEFORE;
+            let mine = at.words.iter().filter(|w| (w.port, w.qid) == (port, qid));
+            let mine = mine.filter(|w| w.time + BEFORE >= first && w.time <= until);
+            self.words.extend(mine);
+        }
+        self.words.sort_by_key(|w| w.time);
+    }
+
+    /// Column of the receiver's ToR.
+    pub(super) fn destination(&self) -> usize {
+        self.columns.len() - 2
+    }
+
+    /// The first and the last time of all that happens.
+    pub(super) fn span(&self) -> (Time, Time) {
+        let hops = self.hops.iter().flat_map(|h| [Some(h.sent), h.arrives]).flatten();
+        let ends = self.ends.iter().map(|e| e.time);
+        let laps = self.timers.iter().flat_map(|t| t.laps.iter().copied());
+        let all = hops.chain(ends).chain(laps).chain(self.words.iter().map(|w| w.time));
+        let (first, last) = all.fold((Time::MAX, Time::ORIGIN), |(a, b), t| (a.min(t), b.max(t)));
+        if first <= last { (first, last) } else { (Time::ORIGIN, Time::ORIGIN) }
+    }
+
+    /// How a packet ended in a switch, if it did; answers and packets that they answer have the same tag.
+    pub(super) fn end_of(&self, tag: u64, control: bool) -> Option<&End> {
+        self.ends.iter().find(|e| e.tag == tag && e.message.kind.is_control() == control)
+    }
+
+    /// What a control packet did at the sender's ToR, or why a packet died.
+    pub(super) fn outcome(end: &End) -> String {
+        match (end.reason.as_str(), end.message.kind) {
+            ("reply_done", _) => format!("ends epoch {}", end.message.epoch),
+            ("reply_late", Kind::Clear) => "changes nothing".to_owned(),
+            ("reply_late", _) => "is late".to_owned(),
+            ("notify_done", _) => format!("path {} is busy", end.message.path),
+            (reason, _) if end.absorbed => reason.to_owned(),
+            (reason, _) => format!("dropped: {reason}"),
+        }
+    }
+}

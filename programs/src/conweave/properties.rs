@@ -1,0 +1,213 @@
+//! What must hold of a ToR in every run, whatever comes. What may not live here: how it is brought about.
+
+use sluice_pcaps::conweave::{Frame, Header, opcode, read};
+use sluice_pipeline::ir::Program;
+use sluice_pipeline::property::{Departed, Finding, Property, Settled};
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
+
+/// All of them, fresh.
+pub(super) fn all() -> Vec<Box<dyn Property>> {
+    vec![
+        Box::new(ReorderFree::default()),
+        Box::new(TwoPaths::default()),
+        Box::new(NothingLeft),
+        Box::new(HostsSeeNothing),
+    ]
+}
+
+/// The port that packets of a flow came in by, and the flow.
+type Flow = (u16, Ipv4Addr, Ipv4Addr, u16);
+
+fn flow(port: u16, frame: &Frame) -> Flow {
+    (port, frame.src, frame.dst, frame.src_port)
+}
+
+/// How often the program says, in a counter of this name, that it gave order up.
+fn counted(device: &Settled<'_>, name: &str) -> u64 {
+    let of = |p: &Program| p.counters.iter().find(|(_, c)| c.name == name).map(|(counter, _)| counter);
+    let Some(counter) = of(device.program) else { return 0 };
+    device.states.iter().flat_map(|s| s.counters.get(counter).into_iter().flatten()).map(|c| c.packets).sum()
+}
+
+/// Packets of a flow's epoch that came by one path, all before TAIL or all REROUTED, reach the host in the order in which
+/// they came, unless the program counted why not.
+#[derive(Clone, Debug, Default)]
+struct ReorderFree {
+    /// The last packet of each flow, epoch and phase.
+    last: BTreeMap<(Flow, u8, u8), u64>,
+    broken: Option<String>,
+}
+
+impl Property for ReorderFree {
+    fn name(&self) -> &'static str {
+        "reorder_free"
+    }
+
+    fn left(&mut self, packet: &Departed<'_>) -> Finding {
+        let (tag, Some(from)) = (packet.left.tag, packet.from) else { return Ok(()) };
+        let came = read(from.bytes).filter(|f| f.header.opcode == opcode::DATA);
+        let Some(came) = came.filter(|_| !packet.left.made) else { return Ok(()) };
+        // What goes on with ConWeave's header is not at its host.
+        if read(packet.bytes).is_none_or(|f| f.header.opcode != 0) {
+            return Ok(());
+        }
+        let (epoch, phase) = (came.header.epoch, came.header.phase);
+        let last = self.last.entry((flow(from.port, &came), epoch, phase)).or_insert(tag);
+        if tag < *last && self.broken.is_none() {
+            let text =
+                format!("packet {tag} of epoch {epoch}, phase {phase} came to the host behind packet {last}");
+            self.broken = Some(text);
+        }
+        *last = tag.max(*last);
+        Ok(())
+    }
+
+    fn changed(&mut self) {
+        self.last.clear();
+    }
+
+    fn settled(&mut self, device: &Settled<'_>) -> Finding {
+        self.last.clear();
+        let excused = counted(device, "unsorted") + counted(device, "forced");
+        match self.broken.take() {
+            Some(text) if excused == 0 => Err(text),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The packets of an epoch leave by at most two paths: one until TAIL, one behind it.
+#[derive(Clone, Debug, Default)]
+struct TwoPaths {
+    sent: BTreeMap<Flow, Vec<(u64, Header)>>,
+}
+
+impl TwoPaths {
+    fn check(sent: &mut [(u64, Header)]) -> Finding {
+        sent.sort_by_key(|(tag, _)| *tag);
+        let (mut epoch, mut paths) = (None, [None; 2]);
+        for (tag, header) in sent.iter() {
+            let opens = header.ask_reply && !header.tail;
+            if opens || epoch != Some(header.epoch) {
+                (epoch, paths) = (Some(header.epoch), [None; 2]);
+            }
+            let path = &mut paths[usize::from(header.phase & 1)];
+            match *path {
+                Some(before) if before != header.path => {
+                    let (phase, found) = (header.phase, header.path);
+                    return Err(format!(
+                        "packet {tag}, phase {phase}: found path {found}, expected {before} as before"
+                    ));
+                }
+                _ => *path = Some(header.path),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Property for TwoPaths {
+    fn name(&self) -> &'static str {
+        "two_paths"
+    }
+
+    fn left(&mut self, packet: &Departed<'_>) -> Finding {
+        let (tag, Some(from)) = (packet.left.tag, packet.from) else { return Ok(()) };
+        let came = read(from.bytes).filter(|f| f.header.opcode == 0 && !packet.left.made);
+        let sent = read(packet.bytes).filter(|f| f.header.opcode == opcode::DATA);
+        if let (Some(came), Some(sent)) = (came, sent) {
+            self.sent.entry(flow(from.port, &came)).or_default().push((tag, sent.header));
+        }
+        Ok(())
+    }
+
+    fn changed(&mut self) {
+        self.sent.clear();
+    }
+
+    fn settled(&mut self, _: &Settled<'_>) -> Finding {
+        let mut sent = std::mem::take(&mut self.sent);
+        sent.values_mut().try_for_each(|sent| TwoPaths::check(sent))
+    }
+}
+
+/// Where no packet is inside, not even a timer packet, no queue has an owner and no flow waits: nothing leaked.
+#[derive(Clone, Copy, Debug)]
+struct NothingLeft;
+
+impl Property for NothingLeft {
+    fn name(&self) -> &'static str {
+        "nothing_left"
+    }
+
+    fn settled(&mut self, device: &Settled<'_>) -> Finding {
+        if device.held > 0 {
+            return Ok(());
+        }
+        for (register, data) in device.program.registers.iter() {
+            if !(data.name.starts_with("owner") || data.name == "reorder_status_rx") {
+                continue;
+            }
+            let elements = |s: &&sluice_pipeline::pass::State| {
+                s.registers.get(register).and_then(|all| all.iter().position(|e| e.lo != 0))
+            };
+            if let Some(at) = device.states.iter().find_map(elements) {
+                return Err(format!("nothing is inside, but `{}` is still set at {at}", data.name));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A host gets the frame that the other host sent: nothing of ConWeave is in it.
+#[derive(Clone, Copy, Debug)]
+struct HostsSeeNothing;
+
+impl Property for HostsSeeNothing {
+    fn name(&self) -> &'static str {
+        "hosts_see_nothing"
+    }
+
+    fn left(&mut self, packet: &Departed<'_>) -> Finding {
+        let Some(from) = packet.from.filter(|_| !packet.left.made) else { return Ok(()) };
+        let came = read(from.bytes).filter(|f| f.header.opcode == opcode::DATA);
+        let Some((came, left)) = came.zip(read(packet.bytes)) else { return Ok(()) };
+        let stripped = left.header.opcode == 0;
+        if stripped && left.header != Header::default() {
+            return Err(format!("its reserved bits are {:?}", left.header));
+        }
+        if stripped && packet.bytes.len() + 4 != from.bytes.len() {
+            let (found, expected) = (packet.bytes.len(), from.bytes.len() - 4);
+            return Err(format!("found {found} bytes, expected {expected}"));
+        }
+        if stripped && left.psn != came.psn {
+            return Err(format!("found sequence number {}, expected {}", left.psn, came.psn));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sent(tag: u64, epoch: u8, phase: u8, path: u8, ask: bool, tail: bool) -> (u64, Header) {
+        let header = Header { path, opcode: 1, phase, epoch, ask_reply: ask, tail, ts_tx: 0, ts_tail: 0 };
+        (tag, header)
+    }
+
+    #[test]
+    fn an_epoch_has_two_paths_and_not_three() {
+        let good = [
+            sent(0, 1, 0, 1, true, false),
+            sent(1, 1, 0, 1, true, true),
+            sent(2, 1, 1, 3, false, false),
+            sent(3, 2, 0, 2, true, false),
+        ];
+        assert_eq!(TwoPaths::check(&mut good.clone()), Ok(()));
+        let mut bad = good.to_vec();
+        bad.push(sent(4, 2, 0, 3, false, false));
+        assert!(TwoPaths::check(&mut bad).is_err_and(|e| e.contains("found path 3, expected 2")));
+    }
+}
