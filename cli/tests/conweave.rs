@@ -83,6 +83,7 @@ fn a_control_plane_installs_hot_flows() {
     assert!(code == 2 && text.contains("raise --set flows"), "{text}");
     let (code, text) = refused(&["replay", "conweave", "--topology", "two-tor", "--hot-flows=row=5"]);
     assert!(code == 2 && text.contains("keys are rows, after"), "{text}");
-    let (code, text) = refused(&["replay", "l3-ecmp", "--topology", "two-tor", "-i", "leaf0:0@-", "--hot-flows"]);
+    let (code, text) =
+        refused(&["replay", "l3-ecmp", "--topology", "two-tor", "-i", "leaf0:0@-", "--hot-flows"]);
     assert!(code == 2 && text.contains("no switch runs `conweave`"), "{text}");
 }

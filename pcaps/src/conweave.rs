@@ -8,8 +8,10 @@ use std::net::Ipv4Addr;
 const BTH: usize = 14 + 20 + 8;
 /// Where ConWeave's header begins, if there is one.
 const HEADER: usize = BTH + roce::BTH_LEN;
+/// Bytes of ConWeave's header.
+pub const HEADER_LEN: usize = 4;
 /// Bytes that a reader looks at, at most.
-pub const REACH: usize = HEADER + 4;
+pub const REACH: usize = HEADER + HEADER_LEN;
 
 /// Values of [`Header::opcode`]; 0 is a frame without ConWeave's header.
 pub mod opcode {
@@ -141,7 +143,7 @@ mod tests {
         };
         let length = frame.len();
         header.put(&mut frame);
-        assert_eq!((frame.len(), read(&frame).unwrap()), (length + 4, Frame { header, ..of_host }));
+        assert_eq!((frame.len(), read(&frame).unwrap()), (length + HEADER_LEN, Frame { header, ..of_host }));
         assert_eq!(read(&frame[..REACH]), read(&frame));
         assert_eq!((read(&frame[..REACH - 1]), read(&[])), (None, None));
     }

@@ -85,7 +85,7 @@ pub trait StageProgram: Sync {
     fn p4(&self) -> &'static str;
 
     /// What must hold of `program`, built by [`StageProgram::build`], in every run, besides what must hold of every
-    /// program; fresh for one run.
+    /// program; fresh for one run. One with the name of a general property takes its place.
     fn properties(&self, program: &Program) -> Vec<Box<dyn Property>> {
         let _ = program;
         Vec::new()

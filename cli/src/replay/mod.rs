@@ -24,6 +24,7 @@ use crate::args::{EngineKind, ReplayArgs, SchedulerKind};
 use crate::fail::Failure;
 use crate::files::{Folder, pretty};
 use crate::resolve;
+use crate::timeline::Recorder;
 use inputs::{Inputs, bad};
 pub(crate) use network::HotFlowArgs;
 use output::{Outputs, PortCounts};
@@ -37,7 +38,7 @@ use sluice_pcaps::replay::{Pace, Rewrite, Schedule};
 use sluice_pipeline::cover::{self, Points};
 use sluice_pipeline::engine::Engine;
 use sluice_pipeline::pass::Executor;
-use sluice_pipeline::property::{Property, general};
+use sluice_pipeline::property::{Property, general_and};
 use sluice_pipeline::reference::{Options, Reference};
 use sluice_pipeline::report::{self, Report};
 use sluice_pipeline::switch::{BufferSetup, Mode, QueueSetup, Switch, SwitchConfig};
@@ -132,7 +133,7 @@ pub(crate) fn run(args: &ReplayArgs, as_json: bool) -> Result<(), Failure> {
     };
     let properties = args.check.then(|| {
         let program = program.clone();
-        Box::new(move || general().into_iter().chain(stage.properties(&program)).collect()) as Properties
+        Box::new(move || general_and(stage.properties(&program))) as Properties
     });
     if args.coverage && args.engine == EngineKind::Reference {
         let help = "leave --engine out: results are the same";
@@ -260,7 +261,8 @@ fn finish<E: Executor>(
     let names = inputs.sources.iter().map(|s| s.name.as_str()).collect();
     let collector = Collector::new(plan, names, outputs, trace);
     let progress = Progress::new("", schedule, inputs);
-    let done = Session::new(plan, inputs, switch, collector, progress).run(feed)?;
+    let session = Session::new(plan, inputs, switch, collector, progress).with_timelines()?;
+    let done = session.run(feed)?;
     let interrupted = plan.stop.load(Ordering::Relaxed);
     done.check_inputs(plan.args.strict, interrupted)?;
     let mut summary = summary::value(plan, &done);
@@ -312,6 +314,7 @@ fn write_files(
     let counts = port_counts(&done);
     let registers = state::all(plan, &done);
     let coverage = plan.points.as_ref().zip(done.coverage.clone());
+    done.timelines.map_or(Ok(()), Recorder::finish)?;
     let Collector { outputs, trace, .. } = done.collector;
     let mut folder = Folder::default();
     outputs.finish(&mut folder, "out.pcapng", &counts)?;

@@ -95,7 +95,7 @@ fn page(laps: &[Laps], loads: &[Row], rates: &[(u16, u64)]) -> String {
 fn the_handbook_shows_what_runs_show() {
     let laps = laps::measure(&TIMERS);
     let loads: Vec<Load> = LOADS.iter().map(|percent| load::run(*percent)).collect();
-    kept("conweave-load.md", &page(&laps, &loads, &hot_flows::hit_rates()));
+    kept("conweave-load.md", &page(&laps, &loads, hot_flows::hit_rates()));
     let line = |of: fn(&Laps) -> u64| laps.iter().map(|l| (l.timers, of(l))).collect::<Vec<_>>();
     let chart = Chart {
         title: "A lap of the timer packet, ns",

@@ -5,7 +5,7 @@ use sluice_pipeline::control::{ControlOp, ControlState};
 use sluice_pipeline::cover::Points;
 use sluice_pipeline::ir::Program;
 use sluice_pipeline::place::Placement;
-use sluice_pipeline::property::{Property, general};
+use sluice_pipeline::property::{Property, general_and};
 use sluice_pipeline::switch::SwitchConfig;
 
 /// Makes the properties of a run, fresh.
@@ -40,7 +40,7 @@ pub enum SubjectError {
 }
 
 impl<'s> Subject<'s> {
-    /// A program with the general properties and these besides.
+    /// A program with the general properties and these besides, or in place of those of the same name.
     #[must_use]
     pub fn new(
         program: Program,
@@ -50,11 +50,7 @@ impl<'s> Subject<'s> {
         own: impl Fn() -> Vec<Box<dyn Property>> + Send + Sync + 's,
     ) -> Subject<'s> {
         let points = Points::of(&program, &placement.chip);
-        let properties = Box::new(move || {
-            let mut list = general();
-            list.extend(own());
-            list
-        });
+        let properties = Box::new(move || general_and(own()));
         Subject { program, placement, ports, control, config: SwitchConfig::default(), points, properties }
     }
 

@@ -17,6 +17,16 @@ pub fn general() -> Vec<Box<dyn Property>> {
     ]
 }
 
+/// The general properties and a program's own. One of its own takes the place of a general one of the same name: it says
+/// what that means for this program.
+#[must_use]
+pub fn general_and(own: Vec<Box<dyn Property>>) -> Vec<Box<dyn Property>> {
+    let mut all = general();
+    all.retain(|general| own.iter().all(|own| own.name() != general.name()));
+    all.extend(own);
+    all
+}
+
 /// What came in and what was made inside is out, lost, absorbed or held.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Conservation;

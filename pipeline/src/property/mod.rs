@@ -35,7 +35,7 @@ mod monitor;
 mod tests;
 
 pub use frame::{FlowKey, well_formed};
-pub use general::{Conservation, FlowOrder, LosslessLoss, Settles, WellFormed, general};
+pub use general::{Conservation, FlowOrder, LosslessLoss, Settles, WellFormed, general, general_and};
 pub use monitor::{Monitor, Violation};
 
 use crate::ir::Program;

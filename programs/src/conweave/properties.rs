@@ -1,8 +1,8 @@
 //! What must hold of a ToR in every run, whatever comes. What may not live here: how it is brought about.
 
-use sluice_pcaps::conweave::{Frame, Header, opcode, read};
+use sluice_pcaps::conweave::{Frame, HEADER_LEN, Header, opcode, read};
 use sluice_pipeline::ir::Program;
-use sluice_pipeline::property::{Departed, Finding, Property, Settled};
+use sluice_pipeline::property::{Departed, Finding, Property, Settled, well_formed};
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
@@ -13,6 +13,7 @@ pub(super) fn all() -> Vec<Box<dyn Property>> {
         Box::new(TwoPaths::default()),
         Box::new(NothingLeft),
         Box::new(HostsSeeNothing),
+        Box::new(WellFormed),
     ]
 }
 
@@ -177,14 +178,36 @@ impl Property for HostsSeeNothing {
         if stripped && left.header != Header::default() {
             return Err(format!("its reserved bits are {:?}", left.header));
         }
-        if stripped && packet.bytes.len() + 4 != from.bytes.len() {
-            let (found, expected) = (packet.bytes.len(), from.bytes.len() - 4);
+        if stripped && packet.bytes.len() + HEADER_LEN != from.bytes.len() {
+            let (found, expected) = (packet.bytes.len(), from.bytes.len() - HEADER_LEN);
             return Err(format!("found {found} bytes, expected {expected}"));
         }
         if stripped && left.psn != came.psn {
             return Err(format!("found sequence number {}, expected {}", left.psn, came.psn));
         }
         Ok(())
+    }
+}
+
+/// As the general property of this name. The lengths in a frame with ConWeave's header are those of the host's frame
+/// (facts: conweave §1.16, gotcha F), so a frame whose lengths count the header is none that a ToR sent.
+#[derive(Clone, Copy, Debug)]
+struct WellFormed;
+
+impl Property for WellFormed {
+    fn name(&self) -> &'static str {
+        "well_formed"
+    }
+
+    fn left(&mut self, packet: &Departed<'_>) -> Finding {
+        let Some(from) = packet.from.filter(|_| !packet.left.made) else { return Ok(()) };
+        let Err(text) = well_formed(packet.bytes) else { return Ok(()) };
+        let header = if read(from.bytes).is_some_and(|f| f.header.opcode != 0) { HEADER_LEN } else { 0 };
+        let of_host = from.bytes.len().checked_sub(header).and_then(|len| from.bytes.get(..len));
+        match of_host.map(well_formed) {
+            Some(Ok(())) => Err(text),
+            _ => Ok(()),
+        }
     }
 }
 
