@@ -68,6 +68,7 @@ pub(crate) fn measure(wanted: &[u64]) -> Vec<Laps> {
         let owners = ["owner", "owner_1", "owner_2", "owner_3"].map(|o| program.register_named(o).unwrap());
         let mut now = 0u64;
         while switch.totals().made.mirror < *wanted {
+            now += 1;
             let free = |register| ControlOp::WriteRegister { register, index: None, value: None };
             for register in owners.into_iter().chain([status]) {
                 switch.control(Time::from_nanos(now), free(register)).unwrap();

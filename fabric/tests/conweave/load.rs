@@ -84,7 +84,7 @@ struct Watch {
     held: u64,
     data_bytes: u64,
     control_bytes: u64,
-    last: BTreeMap<(Ipv4Addr, u16), u32>,
+    last: BTreeMap<(Ipv4Addr, Ipv4Addr, u16), u32>,
 }
 
 const FIRST_REORDER_QUEUE: u8 = 2;
@@ -125,7 +125,7 @@ impl Observer for Watch {
     fn delivered(&mut self, at: SwitchId, _: &Left, head: &[u8], tail: &[u8]) {
         let Some(seen) = read(&[head, tail].concat()).filter(|_| at == SwitchId(1)) else { return };
         self.load.delivered += 1;
-        let last = self.last.entry((seen.src, seen.src_port)).or_default();
+        let last = self.last.entry((seen.src, seen.dst, seen.src_port)).or_default();
         self.load.out_of_order += u64::from(seen.psn < *last);
         *last = seen.psn.max(*last);
     }
@@ -148,12 +148,12 @@ impl Observer for Watch {
 /// Payload of a packet, its bytes with ConWeave's header, and packets of a message.
 const PAYLOAD: usize = 4096;
 const PACKET: u64 = PAYLOAD as u64 + 14 + 20 + 8 + 12 + 4 + 4;
-const MESSAGE: u32 = 16;
+const MESSAGE: u32 = 64;
 /// How long hosts send.
 const TIME_NS: u64 = 60_000;
 const HOSTS: u8 = 4;
 
-/// Four hosts at 400G send messages of 16 packets at the line's rate to hosts and ports drawn at random; pauses between
+/// Four hosts at 400G send messages of 64 packets at the line's rate to hosts and ports drawn at random; pauses between
 /// messages make the load.
 pub(crate) fn run(percent: u64) -> Load {
     let plan = built("two-tor:spines=4,hosts=4").unwrap();

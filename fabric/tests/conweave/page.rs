@@ -48,7 +48,7 @@ fn page(laps: &[Laps], loads: &[Row], rates: &[(u16, u64)]) -> String {
         writeln!(out, "| {} | {} | {} | {} |", l.timers, l.lap_ns, l.line_percent, l.dropped).unwrap();
     }
     out.push_str(
-        "\n## A two-ToR network\n\nFour hosts at 400G send to four others over four spines for 60 us: messages of 16 packets \
+        "\n## A two-ToR network\n\nFour hosts at 400G send to four others over four spines for 60 us: messages of 64 packets \
          of 4 KB at the line's rate, receiver and UDP port drawn at random, nobody slows down. *Queues* are most reorder \
          queues that held packets at once, at the ToR and at its fullest port (of 56 and 14); *memory* the most bytes of cells \
          in them; *recirculation* the share of its line at the receivers' ToR; *control* bytes of RTT_REPLY, CLEAR and \

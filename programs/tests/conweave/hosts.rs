@@ -113,8 +113,8 @@ fn scenario_58_go_back_n_sends_nothing_again_and_without_reordering_it_does() {
 
 /// A path stands still for 500 us, as a PFC pause does, while packets by another one wait; gives sequence numbers as the
 /// host got them, and the most cells in a reorder queue; nothing where the sample was the path in use.
-fn stalled(resume_margin: u32, begins: u64) -> Option<(Vec<u32>, u32)> {
-    let build = Build::new(Params { resume_margin, inactive: 2_000, ..Params::default() });
+fn stalled(waits: Params, begins: u64) -> Option<(Vec<u32>, u32)> {
+    let build = Build::new(Params { inactive: 2_000, ..waits });
     let flow = Flow::new(1, 1, 0);
     let mut net = Net::new(&build, &[flow], &at_tick(1000));
     let mut sent = 0;
@@ -148,13 +148,15 @@ const SENT: u32 = 300;
 fn scenario_59_an_old_path_that_is_paused() {
     // T_resume comes long before the old path's packets: the host sees what was sent, but not in order.
     let (begins, (early, _)) =
-        (50..60).find_map(|tick| Some((tick * TICK, stalled(16, tick * TICK)?))).unwrap();
+        (50..60).find_map(|tick| Some((tick * TICK, stalled(Params::default(), tick * TICK)?))).unwrap();
     assert!(!early.is_sorted());
     let mut all = early.clone();
     all.sort_unstable();
     assert_eq!(all, (0..SENT).collect::<Vec<_>>(), "nothing is lost, nothing comes twice");
-    // A margin longer than the pause keeps order; what waits is in the shared buffer meanwhile.
-    let (patient, cells) = stalled(1_000, begins).unwrap();
+    // Waits longer than the pause keep order, also where no packet of the epoch came by the old path; what waits is in
+    // the shared buffer meanwhile.
+    let waits = Params { resume_margin: 1_000, resume_default: 1_000, ..Params::default() };
+    let (patient, cells) = stalled(waits, begins).unwrap();
     assert_eq!(patient, (0..SENT).collect::<Vec<_>>());
     assert!(cells > 1_000, "{cells} cells");
 }
