@@ -33,6 +33,16 @@ impl ArrayWrites {
         self.meters.insert((meter, index), config);
     }
 
+    /// Those that `common` does not have alike.
+    #[must_use]
+    pub fn beside(&self, common: &ArrayWrites) -> ArrayWrites {
+        let mut own = self.clone();
+        own.registers.retain(|cell, value| common.registers.get(cell) != Some(value));
+        own.meters.retain(|cell, config| common.meters.get(cell) != Some(config));
+        own.params.retain(|param, value| common.params.get(param) != Some(value));
+        own
+    }
+
     /// The changes that bring a fresh state to where these writes left it.
     pub fn changes(&self) -> impl Iterator<Item = Change> {
         let registers = self.registers.iter().map(|((r, i), v)| Change::Register(*r, *i, *v));

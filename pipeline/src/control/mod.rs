@@ -27,6 +27,7 @@ mod error;
 mod index;
 pub mod lines;
 mod op;
+mod pipe;
 mod port;
 mod replication;
 mod resolve;

@@ -184,6 +184,21 @@ pub enum ControlOp {
         /// Its value.
         value: u32,
     },
+    /// Clears all of a register at once (Tofino 2): for some time packets find an output word and change nothing, then
+    /// every element has its first value.
+    FastClear {
+        /// The register.
+        register: Register,
+        /// The first output word of accesses meanwhile; the others are 0.
+        busy: u32,
+    },
+    /// An operation on entries, members, groups, defaults or cells in one pipe alone.
+    InPipe {
+        /// The pipe.
+        pipe: u8,
+        /// What happens there.
+        op: Box<ControlOp>,
+    },
 }
 
 /// An array that the control plane reads.
@@ -241,6 +256,8 @@ pub enum Change {
     Meter(Meter, Option<u32>, Option<MeterConfig>),
     /// A parameter of a register, by position, has this value.
     Param(Register, u8, u32),
+    /// All elements of a register become the first value, and packets find this word until the device says that they have.
+    Clear(Register, u32),
 }
 
 impl Change {
@@ -282,6 +299,10 @@ impl Change {
             Change::Register(register, index, value) if state.registers.get(register).is_some() => {
                 let value = value.unwrap_or(program.registers[register].first());
                 fill(&mut state.registers[register], index, value);
+            }
+            Change::Clear(register, busy) if state.busy.get(register).is_some() => {
+                fill(&mut state.registers[register], None, program.registers[register].first());
+                state.busy[register] = Some(busy);
             }
             Change::Param(register, param, value) if state.params.get(register).is_some() => {
                 if let Some(slot) = state.params[register].get_mut(usize::from(param)) {
@@ -336,6 +357,15 @@ impl ControlState {
     /// # Errors
     /// When the operation breaks a rule; nothing has changed then. The first broken rule is named.
     pub fn apply(&mut self, program: &Program, op: ControlOp) -> Result<Change, ControlError> {
+        match op {
+            ControlOp::InPipe { pipe, op } => self.apply_in(program, pipe, *op),
+            op if self.pipes.is_empty() => self.apply_here(program, op),
+            op => self.apply_in_all(program, op),
+        }
+    }
+
+    /// The operation on this state alone.
+    pub(super) fn apply_here(&mut self, program: &Program, op: ControlOp) -> Result<Change, ControlError> {
         let check = Checker { program, state: self };
         match op {
             ControlOp::InsertEntry { table, key, priority, then } => {
@@ -449,6 +479,14 @@ impl ControlState {
                 check.register_param(register, param, value)?;
                 self.arrays.params.insert((register, param), value);
                 Ok(Change::Param(register, param, value))
+            }
+            ControlOp::FastClear { register, busy } => {
+                check.register(register, None, None)?;
+                self.arrays.write(register, None, None);
+                Ok(Change::Clear(register, busy))
+            }
+            ControlOp::InPipe { pipe, .. } => {
+                Err(ControlError::NotPerPipe { pipe, what: "operations of a pipe" })
             }
             ControlOp::SetMeter { meter, index, config } => {
                 check.meter(meter, index, config.as_ref())?;

@@ -46,7 +46,7 @@ pub use reason::{DeviceDrop, Reason};
 pub use totals::{Created, Held, PortTotals, Totals};
 
 use crate::control::{ControlError, ControlOp, ControlState, DeviceOp, Reading};
-use crate::ir::{LabelKind, Program};
+use crate::ir::{LabelKind, Program, Register};
 use crate::meters::Origin;
 use crate::packet::{HeadLayout, Packet, PacketStore};
 use crate::pass::{Executor, MAX_BATCH, Made, Pass, State};
@@ -68,7 +68,7 @@ use sluice_asic::port::{DevPort, PortMap};
 use sluice_asic::tm::pfc::PfcTimes;
 use sluice_asic::tm::{TmPort, TrafficManager};
 use sluice_asic::units::{Cycles, Duration, Time};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// A frame on its way into the switch.
 #[derive(Clone, Copy, Debug)]
@@ -147,6 +147,8 @@ enum Event {
     FlowControl { word: u32 },
     /// An operation takes effect. Boxed: the queue moves events about, and the others are small.
     Control(Box<ControlOp>),
+    /// A register has been cleared.
+    Cleared { pipe: u8, register: Register },
     /// A PFC frame takes effect.
     PfcReceived { port: u16, times: Box<PfcTimes> },
     /// The time of a pause is over.
@@ -175,6 +177,8 @@ struct PipeState {
     words: u64,
     /// Port and queue of packets that would be dropped, if they ask for it.
     deflection: Option<(u16, u8)>,
+    /// Registers that are being cleared, and until when.
+    clearing: BTreeMap<Register, Time>,
     state: State,
 }
 
@@ -215,6 +219,8 @@ pub struct Switch<E> {
     config: SwitchConfig,
     control: ControlState,
     executor: E,
+    /// Executors of pipes that look up other entries, by pipe.
+    own: Vec<Option<E>>,
     clock: Clock,
     timing: [GressTiming; 2],
     tm_enqueue: Duration,
@@ -322,6 +328,7 @@ impl<E: Executor> Switch<E> {
             ghost: Ghost::new(ports),
             words: 0,
             deflection: None,
+            clearing: BTreeMap::new(),
             state,
         };
         let pipes = pipe_states(program, &control, chip, &config)?;
@@ -333,6 +340,7 @@ impl<E: Executor> Switch<E> {
         let mut switch = Switch {
             program: program.clone(),
             executor,
+            own: Vec::new(),
             clock,
             lookahead: cycles(latency.tm_dequeue) + timing[1].window + latency.mac_tx,
             tm_enqueue: cycles(latency.tm_enqueue),
@@ -373,6 +381,13 @@ impl<E: Executor> Switch<E> {
         };
         let refused = |e| SwitchError::Control(Box::new(ControlError::Device(e)));
         settings.iter().try_for_each(|op| switch.set_device(op)).map_err(refused)?;
+        switch.own.resize_with(switch.pipes.len(), || None);
+        for pipe in switch.control.own_pipes().map(|(pipe, _)| pipe).collect::<Vec<_>>() {
+            switch.has_pipe(pipe)?;
+            if switch.control.looks_up_alone(pipe) {
+                switch.give_lookup(pipe)?;
+            }
+        }
         Ok(switch)
     }
 
@@ -471,6 +486,10 @@ impl<E: Executor> Switch<E> {
             Event::Control(op) => {
                 self.run_before(time, sink);
                 self.apply(*op)?;
+            }
+            Event::Cleared { pipe, register } => {
+                self.run_before(time, sink);
+                self.cleared(usize::from(pipe), register, time);
             }
         }
         Ok(())
@@ -600,7 +619,7 @@ fn pipe_states(
     let origin = Origin { seed: config.seed, switch: config.device, ..Origin::of(chip) };
     let state = |pipe| {
         let mut state = State::new(program, &Origin { pipe, ..origin });
-        for change in control.arrays.changes() {
+        for change in control.of_pipe(pipe as u8).arrays.changes() {
             change.settle(program, &mut state).map_err(|e| SwitchError::Control(Box::new(e)))?;
         }
         Ok(state)
