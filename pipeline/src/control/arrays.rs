@@ -1,7 +1,7 @@
 //! What the control plane has written to registers and how it has configured meters. What may not live here: what
 //! packets made of it since.
 
-use super::op::Change;
+use super::Change;
 use crate::ir::{Meter, MeterConfig, Register};
 use sluice_asic::salu::State as Element;
 use std::collections::BTreeMap;

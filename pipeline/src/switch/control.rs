@@ -1,7 +1,8 @@
 //! Operations of the control plane: applied to entries, state and the device. What may not live here: when they take
 //! effect.
 
-use super::{Event, Mode, Switch, SwitchError, replicator};
+use super::assemble::replicator;
+use super::{Event, Mode, Switch, SwitchError};
 use crate::control::{ArrayRef, Change, ControlError, ControlOp, ControlState, Entry, Reading};
 use crate::ir::Register;
 use crate::meters::{MeterCell, Origin};
