@@ -11,3 +11,4 @@ mod parallel;
 mod pauses;
 mod single;
 mod support;
+mod telemetry;
