@@ -81,13 +81,14 @@ pub(crate) fn measure(wanted: &[u64]) -> Vec<Laps> {
                 let rx = RxFrame { bytes: &bytes, orig_len: bytes.len() as u32, tag: 0 };
                 switch.rx(uplink, Time::from_nanos(now), rx).unwrap();
             }
-            now += 1_500;
+            now += 700;
             switch.advance(Time::from_nanos(now), &mut Nobody).unwrap();
         }
-        const WINDOW: u64 = 20_000;
-        switch.advance(Time::from_nanos(now + 10_000), &mut Nobody).unwrap();
+        const WINDOW: u64 = 5_000;
+        const SETTLES: u64 = 3_000;
+        switch.advance(Time::from_nanos(now + SETTLES), &mut Nobody).unwrap();
         let (timers, before) = (switch.totals().made.mirror, switch.totals().recirculated);
-        switch.advance(Time::from_nanos(now + 10_000 + WINDOW), &mut Nobody).unwrap();
+        switch.advance(Time::from_nanos(now + SETTLES + WINDOW), &mut Nobody).unwrap();
         let laps = switch.totals().recirculated - before;
         assert_eq!(switch.totals().made.mirror, timers, "all of them wait");
         // The line carries 50 bytes a nanosecond.
@@ -99,7 +100,7 @@ pub(crate) fn measure(wanted: &[u64]) -> Vec<Laps> {
 
 #[test]
 fn laps_are_short_until_the_line_is_full() {
-    let [few, full, many] = measure(&[50, 300, 800])[..] else { panic!("three") };
+    let [few, full, many] = measure(&[50, 300, 600])[..] else { panic!("three") };
     assert!(full.lap_ns <= few.lap_ns + 30, "{few:?} {full:?}");
     assert!(many.lap_ns > full.lap_ns * 3 / 2 && many.line_percent >= 98, "{many:?}");
     assert_eq!((few.dropped, full.dropped, many.dropped), (0, 0, 0));

@@ -8,7 +8,12 @@ use sluice_asic::units::{Duration, Time};
 use sluice_fabric::network::{Entered, LinkFrame, Observer, SwitchId};
 use sluice_fabric::story::Watcher;
 use sluice_pcaps::wire::roce;
-use sluice_pipeline::switch::{Digest, FlowControlEvent, GENERATED, IdleEntry, Left, Lost, QueueEvent, Sink};
+use sluice_pipeline::engine::Engine;
+use sluice_pipeline::property::Monitor;
+use sluice_pipeline::switch::{
+    Digest, FlowControlEvent, GENERATED, IdleEntry, Left, Lost, QueueEvent, Sink, Switch,
+};
+use std::collections::BTreeMap;
 
 /// A frame that came in from outside.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +21,38 @@ pub(super) struct In {
     pub(super) tag: u64,
     pub(super) time: Time,
     pub(super) waited: Duration,
+}
+
+/// The properties of one switch's program. Their packets are numbered by switch, those of the network over all.
+struct Watch {
+    monitor: Monitor,
+    /// From the network's number to the switch's last one.
+    local: BTreeMap<u64, u64>,
+    /// The other way round.
+    tags: Vec<u64>,
+}
+
+impl Watch {
+    fn entered(&mut self, frame: &Entered, bytes: &[u8]) {
+        let number = self.tags.len() as u64;
+        self.monitor.entered(number, frame.port, frame.time, bytes);
+        self.tags.push(frame.tag);
+        if frame.tag != GENERATED {
+            self.local.insert(frame.tag, number);
+        }
+    }
+
+    fn number(&self, tag: u64) -> u64 {
+        self.local.get(&tag).copied().unwrap_or(GENERATED)
+    }
+
+    fn left(&mut self, frame: &Left, head: &[u8], tail: &[u8]) {
+        self.monitor.left(&Left { tag: self.number(frame.tag), ..*frame }, head, tail);
+    }
+
+    fn lost(&mut self, packet: &Lost, head: &[u8], tail: &[u8]) {
+        self.monitor.ended(&Lost { tag: self.number(packet.tag), ..*packet }, head, tail);
+    }
 }
 
 /// A switch's place among the watched.
@@ -35,12 +72,23 @@ pub(super) struct Seat<'a> {
     pub(super) idle: Vec<IdleEntry>,
     /// DATA of RoCEv2 that came from hosts.
     pub(super) data: u64,
+    watch: Option<Watch>,
 }
 
 impl<'a> Seat<'a> {
-    pub(super) fn new(collector: Collector<'a>, watcher: Option<Watcher>, heard: bool) -> Seat<'a> {
+    pub(super) fn new(mut collector: Collector<'a>, watcher: Option<Watcher>, heard: bool) -> Seat<'a> {
+        let watch = |monitor| Watch { monitor, local: BTreeMap::new(), tags: Vec::new() };
+        let watch = collector.monitor.take().map(watch);
         let (entered, left, digests, idle) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Seat { collector, entered, left, watcher, heard, digests, idle, data: 0 }
+        Seat { collector, entered, left, watcher, heard, digests, idle, data: 0, watch }
+    }
+
+    /// The run is over: what was collected, and the network's numbers of the packets that properties were asked about.
+    pub(super) fn end(mut self, switch: &Switch<Engine>) -> (Collector<'a>, Vec<u64>) {
+        let Some(mut watch) = self.watch.take() else { return (self.collector, Vec::new()) };
+        watch.monitor.settled(switch);
+        self.collector.monitor = Some(watch.monitor);
+        (self.collector, watch.tags)
     }
 }
 
@@ -58,6 +106,9 @@ impl Observer for Seat<'_> {
         if let Some(watcher) = &mut self.watcher {
             watcher.entered(at, frame, bytes);
         }
+        if let Some(watch) = &mut self.watch {
+            watch.entered(frame, bytes);
+        }
         if frame.link.is_none() {
             self.data += u64::from(self.heard && is_data(bytes));
             self.entered.push(In { tag: frame.tag, time: frame.time, waited: frame.waited });
@@ -71,6 +122,9 @@ impl Observer for Seat<'_> {
         match frame.mac {
             true => self.collector.mac_sent(&frame.left, head),
             false => self.collector.sent(&frame.left, head, tail),
+        }
+        if let Some(watch) = self.watch.as_mut().filter(|_| !frame.mac) {
+            watch.left(&frame.left, head, tail);
         }
         if let Err(drop) = frame.fate
             && self.collector.outputs.wants_lost()
@@ -90,6 +144,9 @@ impl Observer for Seat<'_> {
             self.left.push((frame.tag, frame.first_bit));
         }
         self.collector.sent(frame, head, tail);
+        if let Some(watch) = &mut self.watch {
+            watch.left(frame, head, tail);
+        }
     }
 
     fn mac_sent(&mut self, _: SwitchId, frame: &Left, bytes: &[u8]) {
@@ -101,6 +158,9 @@ impl Observer for Seat<'_> {
             watcher.lost(at, packet, head, tail);
         }
         self.collector.lost(packet, head, tail);
+        if let Some(watch) = &mut self.watch {
+            watch.lost(packet, head, tail);
+        }
     }
 
     fn enqueued(&mut self, at: SwitchId, event: &QueueEvent) {
