@@ -99,19 +99,22 @@ pub struct PastEvent {
 pub struct EventQueue<E> {
     heap: BinaryHeap<Pending<E>>,
     lanes: Vec<VecDeque<Pending<E>>>,
+    /// The first event's key and its lane, if it is in one: who runs a device asks for the time more than once per
+    /// event.
+    first: Option<(EventKey, Option<usize>)>,
     last: Option<EventKey>,
 }
 
 impl<E> EventQueue<E> {
     /// An empty queue that has handled nothing.
     pub const fn new() -> Self {
-        Self { heap: BinaryHeap::new(), lanes: Vec::new(), last: None }
+        Self { heap: BinaryHeap::new(), lanes: Vec::new(), first: None, last: None }
     }
 
     /// The same with so many lanes.
     pub fn with_lanes(lanes: usize) -> Self {
         let lanes = std::iter::repeat_with(VecDeque::new).take(lanes).collect();
-        Self { heap: BinaryHeap::new(), lanes, last: None }
+        Self { heap: BinaryHeap::new(), lanes, first: None, last: None }
     }
 
     /// Adds an event.
@@ -121,6 +124,7 @@ impl<E> EventQueue<E> {
     pub fn push(&mut self, key: EventKey, event: E) -> Result<(), PastEvent> {
         self.in_time(key)?;
         self.heap.push(Pending { key, event });
+        self.note(key, None);
         Ok(())
     }
 
@@ -135,8 +139,23 @@ impl<E> EventQueue<E> {
         while at > 0 && list[at - 1].key > key {
             at -= 1;
         }
-        list.insert(at, Pending { key, event });
+        let pending = Pending { key, event };
+        // Nearly all come in order.
+        if at == list.len() {
+            list.push_back(pending);
+        } else {
+            list.insert(at, pending);
+        }
+        self.note(key, Some(lane));
         Ok(())
+    }
+
+    /// An event was added.
+    #[inline]
+    fn note(&mut self, key: EventKey, lane: Option<usize>) {
+        if self.first.is_none_or(|(first, _)| key < first) {
+            self.first = Some((key, lane));
+        }
     }
 
     fn in_time(&self, key: EventKey) -> Result<(), PastEvent> {
@@ -146,8 +165,8 @@ impl<E> EventQueue<E> {
         }
     }
 
-    /// The first event's key, and the lane that it is in if it is in one.
-    fn first(&self) -> Option<(EventKey, Option<usize>)> {
+    /// Looks for the first event.
+    fn find_first(&self) -> Option<(EventKey, Option<usize>)> {
         let mut first = self.heap.peek().map(|pending| (pending.key, None));
         for (lane, list) in self.lanes.iter().enumerate() {
             if let Some(pending) = list.front()
@@ -161,10 +180,11 @@ impl<E> EventQueue<E> {
 
     /// Removes the first event.
     pub fn pop(&mut self) -> Option<(EventKey, E)> {
-        let Pending { key, event } = match self.first()?.1 {
+        let Pending { key, event } = match self.first?.1 {
             Some(lane) => self.lanes.get_mut(lane)?.pop_front()?,
             None => self.heap.pop()?,
         };
+        self.first = self.find_first();
         self.last = Some(key);
         Some((key, event))
     }
@@ -175,8 +195,9 @@ impl<E> EventQueue<E> {
     }
 
     /// The time of the first event.
+    #[inline]
     pub fn next_time(&self) -> Option<Time> {
-        self.first().map(|(key, _)| key.time)
+        self.first.map(|(key, _)| key.time)
     }
 
     /// The key of the last event popped.

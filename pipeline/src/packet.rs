@@ -120,7 +120,9 @@ impl PacketStore {
         let start = id as usize * self.stride + usize::from(self.layout.headroom);
         let end = start + head.len();
         self.heads[start..end].copy_from_slice(head);
-        self.heads[end..end + zeros].fill(0);
+        if zeros > 0 {
+            self.heads[end..end + zeros].fill(0);
+        }
         let tail_to = tail.len() as u32;
         let tail = if tail.is_empty() { NO_TAIL } else { self.store_tail(tail) };
         self.slots[id as usize] = Slot {
@@ -190,6 +192,7 @@ impl PacketStore {
 
     /// Bytes of the packet on the wire, without FCS, those not captured included.
     #[must_use]
+    #[inline]
     pub fn len(&self, packet: Packet) -> u32 {
         self.slots[packet.0 as usize].bytes() + self.tail(packet).len() as u32
     }
@@ -216,6 +219,7 @@ impl PacketStore {
 
     /// What is known of the frame's bytes, as head and tail: what a capture of the packet would record.
     #[must_use]
+    #[inline]
     pub fn captured(&self, packet: Packet) -> (&[u8], &[u8]) {
         let slot = &self.slots[packet.0 as usize];
         let head = self.head(packet);

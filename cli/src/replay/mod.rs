@@ -1,6 +1,7 @@
 //! `sluice replay`: does it behave. Resolves the arguments, drives the switch, puts the results where they
 //! belong. What may not live here: the switch.
 
+mod behind;
 mod comment;
 mod flow;
 mod inputs;

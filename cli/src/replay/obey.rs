@@ -205,6 +205,10 @@ impl<S: Sink> Sink for Ears<'_, S> {
         self.inner.lost(packet, head, tail);
     }
 
+    fn watches(&self) -> bool {
+        self.inner.watches()
+    }
+
     fn pass(&mut self, event: &PassEvent) {
         self.inner.pass(event);
     }

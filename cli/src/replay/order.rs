@@ -41,7 +41,7 @@ impl Order {
         if lane.packets.is_empty() {
             self.heads.push(Reverse((packet.time, port)));
         }
-        for piece in pieces {
+        for piece in pieces.into_iter().filter(|piece| !piece.is_empty()) {
             lane.bytes.extend(piece);
         }
         lane.packets.push_back(packet);

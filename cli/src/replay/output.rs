@@ -1,6 +1,7 @@
 //! Captures out: one interface per port, in order of time, and the dead packets apart.
 
 use super::Plan;
+use super::behind::Behind;
 use super::order::{Order, Waiting};
 use crate::fail::Failure;
 use crate::files::{Folder, Pending};
@@ -73,7 +74,7 @@ struct Dead {
 /// A capture under construction.
 struct Capture {
     file: Pending,
-    writer: CaptureWriter<File>,
+    writer: CaptureWriter<Behind<File>>,
 }
 
 impl<'a> Outputs<'a> {
@@ -327,7 +328,7 @@ impl Dead {
 impl Capture {
     fn create(path: &Path, specs: &[InterfaceSpec<'_>]) -> Result<Capture, Failure> {
         let file = Pending::create(path)?;
-        let writer = CaptureWriter::new(file.handle()?, specs).map_err(Failure::input)?;
+        let writer = CaptureWriter::new(Behind::new(file.handle()?), specs).map_err(Failure::input)?;
         Ok(Capture { file, writer })
     }
 }

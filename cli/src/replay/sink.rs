@@ -184,6 +184,10 @@ impl Sink for Collector<'_> {
         }
     }
 
+    fn watches(&self) -> bool {
+        self.trace.is_some()
+    }
+
     fn pass(&mut self, event: &PassEvent) {
         if let Some(trace) = &mut self.trace {
             trace.pass(event);

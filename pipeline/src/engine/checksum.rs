@@ -7,13 +7,26 @@ use super::field::FieldAt;
 /// Ones' complement sum of big-endian 16-bit words, an odd byte padded with zero, folded to 16 bits.
 #[inline(always)]
 pub(super) fn sum_bytes(bytes: &[u8]) -> u16 {
+    fold16(sum_words(bytes))
+}
+
+#[inline(always)]
+fn sum_words(bytes: &[u8]) -> u64 {
     // 2^16 is 1 modulo 2^16 - 1, so words of any multiple of 16 bits may be summed.
     let (words, rest) = bytes.as_chunks::<4>();
-    let mut sum: u64 = words.iter().map(|w| u64::from(u32::from_be_bytes(*w))).sum();
+    let sum: u64 = words.iter().map(|w| u64::from(u32::from_be_bytes(*w))).sum();
     let mut last = [0u8; 4];
     last[..rest.len()].copy_from_slice(rest);
-    sum += u64::from(u32::from_be_bytes(last));
-    fold16(sum)
+    sum + u64::from(u32::from_be_bytes(last))
+}
+
+/// The sum without the word at the even offset `at`, which need not be cleared first: a store of two bytes just
+/// before a load of four holds the load up.
+#[inline(always)]
+pub(super) fn sum_bytes_without(bytes: &[u8], at: usize) -> u16 {
+    let old = bytes.get(at..).and_then(|b| b.first_chunk()).map_or(0, |b| u16::from_be_bytes(*b));
+    let up = if at % 4 == 0 { 16 } else { 0 };
+    fold16(sum_words(bytes) - (u64::from(old) << up))
 }
 
 /// The same over field values laid side by side, most significant bit first.

@@ -5,7 +5,7 @@
 
 use super::LowerError;
 use super::batch::{Phv, Slot, for_lanes, lanes_where};
-use super::checksum::{sum_bytes, sum_fields};
+use super::checksum::{sum_bytes_without, sum_fields};
 use super::field::{FieldAt, SlotMap};
 use super::parser::{Leaf, header_columns};
 use crate::ir::{Field, Header, Home, Program};
@@ -262,6 +262,8 @@ impl DeparserCode {
             }
             at += e.bytes as i32;
         }
+        // No two write one byte: in this order the choice of width is the same many times in a row.
+        plan.stores.sort_by_key(|store| (store.slot.is_none(), store.bytes));
         plan
     }
 
@@ -382,11 +384,10 @@ impl ChecksumAt {
         let sum = match &self.fields {
             Some(fields) => sum_fields(fields, phv, lane),
             None => {
-                header[at..at + 2].fill(0);
                 match <&[u8; 20]>::try_from(&*header) {
                     // The IPv4 header without options: the length is known, and the sum unrolled.
-                    Ok(header) => sum_bytes(header),
-                    Err(_) => sum_bytes(header),
+                    Ok(header) => sum_bytes_without(header, at),
+                    Err(_) => sum_bytes_without(header, at),
                 }
             }
         };

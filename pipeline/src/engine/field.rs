@@ -82,6 +82,18 @@ impl FieldAt {
         }
     }
 
+    /// Hands `put` the low 32 bits of the field in each lane of `mask`.
+    #[inline(always)]
+    pub(super) fn read_lanes<const N: usize>(&self, mask: u64, phv: &Phv, mut put: impl FnMut(usize, u32)) {
+        match self.single() {
+            Some(p) => {
+                let (column, bits) = (phv.column(p.slot), p.mask());
+                for_lanes::<N>(mask, |l| put(l, column[l].get() >> p.at & bits));
+            }
+            None => for_lanes::<N>(mask, |l| put(l, self.read(phv, l) as u32)),
+        }
+    }
+
     /// The low 32 bits of the field.
     #[inline(always)]
     pub(super) fn read32(&self, phv: &Phv, lane: usize) -> u32 {

@@ -464,7 +464,7 @@ fn step(
         NodeKind::Action(action) => {
             let code = Lowering { program, slots, hashes, registers }.action(*action)?;
             debug_assert!(
-                !code.ops.iter().any(|op| matches!(op, Op::Arg { .. })),
+                !code.ops.iter().any(|op| matches!(op, Op::Arg { .. } | Op::Args(_))),
                 "a keyless action has no arguments"
             );
             Step::Action { code, action: *action, ran: ran(flow, node) }

@@ -31,7 +31,6 @@ use crate::place::Placement;
 use action::{Effects, EntryOf, label_of};
 use batch::{Phv, first_lanes, for_lanes, lanes_where};
 use deparser::DeparserLanes;
-use field::FieldAt;
 use lower::{GressCode, Step, lower};
 use parser::{Ended, Heads, ParserScratch};
 use register::{Notes, Stamps, settle};
@@ -476,26 +475,35 @@ impl GressEngine {
     ) {
         let GressEngine { code, phv, first, .. } = self;
         let leaf_of = |l: usize| usize::from(lanes.leaf[l]);
-        let read = |at: &Option<FieldAt>, l: usize, none: u16| {
-            at.as_ref().map_or(none, |at| at.read32(phv, l) as u16)
-        };
         let asked = code.requests.asked::<N>(mask & !failed, batch, phv);
-        let mut nowhere = 0;
+        let nothing = PassOut { port: Intrinsic::NO_PORT, ..PassOut::default() };
         for_lanes::<N>(mask, |l| {
-            let parser_cycles = code.parser.cycles[leaf_of(l)];
-            let (port, qid) = (read(&code.port, l, Intrinsic::NO_PORT), read(&code.qid, l, 0) as u8);
-            let cos = read(&code.cos, l, 0) as u8;
-            nowhere |= u64::from(port == Intrinsic::NO_PORT) << l;
-            batch[l].output = PassOut { port, qid, cos, parser_cycles, ..PassOut::default() };
+            batch[l].output = PassOut { parser_cycles: code.parser.cycles[leaf_of(l)], ..nothing };
         });
+        // Field by field: where each lies is asked once, not per lane.
+        let mut nowhere = mask;
+        if let Some(at) = &code.port {
+            nowhere = 0;
+            at.read_lanes::<N>(mask, phv, |l, port| {
+                let port = port as u16;
+                nowhere |= u64::from(port == Intrinsic::NO_PORT) << l;
+                batch[l].output.port = port;
+            });
+        }
+        if let Some(at) = &code.qid {
+            at.read_lanes::<N>(mask, phv, |l, qid| batch[l].output.qid = qid as u8);
+        }
+        if let Some(at) = &code.cos {
+            at.read_lanes::<N>(mask, phv, |l, cos| batch[l].output.cos = cos as u8);
+        }
         if let Some(at) = &code.bypass {
-            for_lanes::<N>(mask, |l| batch[l].output.bypass = at.read32(phv, l) == 1);
+            at.read_lanes::<N>(mask, phv, |l, bit| batch[l].output.bypass = bit == 1);
         }
         if let Some(at) = &code.deflect {
-            for_lanes::<N>(mask, |l| batch[l].output.deflect = at.read32(phv, l) == 1);
+            at.read_lanes::<N>(mask, phv, |l, bit| batch[l].output.deflect = bit == 1);
         }
         if let Some(at) = &code.colour {
-            for_lanes::<N>(mask, |l| batch[l].output.colour = at.read32(phv, l) as u8);
+            at.read_lanes::<N>(mask, phv, |l, colour| batch[l].output.colour = colour as u8);
         }
         let on = mask & !failed & !lanes.dropped;
         let again = asked.resubmit & on;

@@ -126,7 +126,6 @@ impl<E: Executor> Switch<E> {
             events: EventQueue::with_lanes(chip.ports.pipes as usize),
             batch: Vec::with_capacity(MAX_BATCH),
             onward: Vec::new(),
-            results: Vec::new(),
             ops: 0,
             readings: Vec::new(),
             now: Time::ORIGIN,

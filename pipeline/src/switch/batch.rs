@@ -45,7 +45,7 @@ impl<E: Executor> Switch<E> {
         if !self.batch.is_empty() {
             self.execute(pipe, gress);
         }
-        let (mut made, mut next) = (0, 0);
+        let (mut made, mut next, watched) = (0, 0, sink.watches());
         for _ in 0..entered {
             let Some(pending) = self.pipes[pipe].pending[g].pop_front() else { return };
             if pending.bypass {
@@ -56,7 +56,9 @@ impl<E: Executor> Switch<E> {
             let (i, pass) = (next, self.batch[next]);
             next += 1;
             let exit = self.exit(gress, &pending, &pass);
-            sink.pass(&self.pass_event(pipe, gress, &pending, &pass, exit));
+            if watched {
+                sink.pass(&self.pass_event(pipe, gress, &pending, &pass, exit));
+            }
             if made < self.made.len() {
                 made = self.made_by(made, i, Place { pipe, gress, time: exit }, sink);
             }

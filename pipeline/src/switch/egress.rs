@@ -30,7 +30,15 @@ impl<E: Executor> Switch<E> {
         match result {
             Ok(stamp) => {
                 let dev_port = self.ports[usize::from(port)].dev_port;
-                sink.enqueued(&QueueEvent { tag, port: dev_port, qid, time: now, depth: stamp.enq_qdepth });
+                if sink.watches() {
+                    sink.enqueued(&QueueEvent {
+                        tag,
+                        port: dev_port,
+                        qid,
+                        time: now,
+                        depth: stamp.enq_qdepth,
+                    });
+                }
                 self.depth_changed(now, port, qid);
                 let p = &self.ports[usize::from(port)];
                 if p.scheduled.is_none() || p.asleep {
@@ -157,13 +165,10 @@ impl<E: Executor> Switch<E> {
         info.queued = out.stamp.deq_timedelta;
         info.qid = out.queue.0;
         let PacketInfo { rid, rid_first, cos, deflected, bypass, .. } = *info;
-        sink.dequeued(&QueueEvent {
-            tag: info.tag,
-            port: dev_port,
-            qid: out.queue.0,
-            time: now,
-            depth: out.stamp.deq_qdepth,
-        });
+        if sink.watches() {
+            let (tag, qid) = (info.tag, out.queue.0);
+            sink.dequeued(&QueueEvent { tag, port: dev_port, qid, time: now, depth: out.stamp.deq_qdepth });
+        }
         let entry = self.pipes[pipe].entry[1].reserve(now + self.tm_dequeue);
         let entered = self.clock.time_of(entry.cycle);
         let enqueued = out.stamp.enqueue.enq_tstamp;

@@ -96,7 +96,9 @@ impl<E: Executor> Switch<E> {
             self.batch.push(Pass::new(packet, PassIn { port: dev_port, global_tstamp: stamp, ..input }));
             self.execute(pipe, gress);
             let pass = self.batch[0];
-            sink.pass(&self.functional_event(pipe, gress, &pass));
+            if sink.watches() {
+                sink.pass(&self.functional_event(pipe, gress, &pass));
+            }
             self.made_by(0, 0, Place { pipe, gress, time }, sink);
             match port {
                 None => self.ingress_done(&pass, time, sink),
@@ -129,10 +131,13 @@ impl<E: Executor> Switch<E> {
         self.execute(pipe, Gress::Ingress);
         let mut next = std::mem::take(&mut self.onward);
         next.clear();
-        for i in 0..self.batch.len() {
-            let pass = &{ self.batch[i] };
-            let received = self.info_of(pass.packet).received;
-            sink.pass(&self.functional_event(pipe, Gress::Ingress, pass));
+        let watched = sink.watches();
+        let batch = std::mem::take(&mut self.batch);
+        for pass in &batch {
+            if watched {
+                sink.pass(&self.functional_event(pipe, Gress::Ingress, pass));
+            }
+            let received = self.info[pass.packet.index()].received;
             if let Some(port) = self.forwarded(pass, received, sink) {
                 let p = &self.ports[usize::from(port)];
                 let stamp = self.stamp(received);
@@ -147,37 +152,29 @@ impl<E: Executor> Switch<E> {
                 next.push((usize::from(p.pipe), port, Pass::new(pass.packet, input)));
             }
         }
-        self.functional_egress(&next, sink);
+        self.batch = batch;
+        self.functional_egress(&mut next, sink);
         self.onward = next;
     }
 
     /// Egress passes in packet order, grouped into runs of one pipe: the order of what leaves is kept.
-    fn functional_egress(&mut self, next: &[(usize, u16, Pass)], sink: &mut impl Sink) {
-        for pipe in 0..self.pipes.len() {
+    fn functional_egress(&mut self, next: &mut [(usize, u16, Pass)], sink: &mut impl Sink) {
+        let used = next.iter().fold(0u64, |used, (pipe, ..)| used | 1 << (pipe % 64));
+        for pipe in (0..self.pipes.len()).filter(|pipe| used >> (pipe % 64) & 1 == 1) {
             self.batch.clear();
             self.batch.extend(next.iter().filter(|(p, ..)| *p == pipe).map(|(.., pass)| *pass));
-            if !self.batch.is_empty() {
-                self.execute(pipe, Gress::Egress);
-                self.functional_results(pipe, next);
+            self.execute(pipe, Gress::Egress);
+            // Results go back to where the packets stand in order.
+            let mine = next.iter_mut().filter(|(p, ..)| *p == pipe);
+            mine.zip(&self.batch).for_each(|((.., pass), done)| pass.output = done.output);
+        }
+        let watched = sink.watches();
+        for (pipe, port, pass) in next.iter() {
+            if watched {
+                sink.pass(&self.functional_event(*pipe, Gress::Egress, pass));
             }
-        }
-        let results = std::mem::take(&mut self.results);
-        for (i, (pipe, port, _)) in next.iter().enumerate() {
-            let Some(pass) = results.get(i).copied().flatten() else { continue };
-            sink.pass(&self.functional_event(*pipe, Gress::Egress, &pass));
-            let received = self.info_of(pass.packet).received;
-            self.egress_done(&pass, *port, Duration::ZERO, received, sink);
-        }
-        self.results = results;
-        self.results.clear();
-    }
-
-    /// Puts the batch's results back in packet order.
-    fn functional_results(&mut self, pipe: usize, next: &[(usize, u16, Pass)]) {
-        self.results.resize(next.len(), None);
-        let slots = next.iter().enumerate().filter(|(_, (p, ..))| *p == pipe).map(|(i, _)| i);
-        for (slot, pass) in slots.zip(&self.batch) {
-            self.results[slot] = Some(*pass);
+            let received = self.info[pass.packet.index()].received;
+            self.egress_done(pass, *port, Duration::ZERO, received, sink);
         }
     }
 

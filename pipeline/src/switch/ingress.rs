@@ -97,7 +97,12 @@ impl<E: Executor> Switch<E> {
         while at > 0 && key(&self.arrivals[at - 1]) > key(&arrival) {
             at -= 1;
         }
-        self.arrivals.insert(at, arrival);
+        // Nearly all come in order.
+        if at == self.arrivals.len() {
+            self.arrivals.push_back(arrival);
+        } else {
+            self.arrivals.insert(at, arrival);
+        }
     }
 
     /// Gives the arrivals up to `until` their slots in the ingress pipes.

@@ -209,8 +209,6 @@ pub struct Switch<E> {
     batch: Vec<Pass>,
     /// Pipe, port and egress pass of a functional batch's packets, in packet order.
     onward: Vec<(usize, u16, Pass)>,
-    /// Egress results of a functional batch, in packet order.
-    results: Vec<Option<Pass>>,
     ops: u64,
     /// What the control plane has read.
     readings: Vec<Reading>,

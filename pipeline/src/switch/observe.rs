@@ -147,6 +147,12 @@ pub trait Sink {
         self.sent(packet, frame, &[]);
     }
 
+    /// Whether passes and queues are watched: without, [`pass`](Self::pass), [`enqueued`](Self::enqueued) and
+    /// [`dequeued`](Self::dequeued) need not be told. The answer stays the same.
+    fn watches(&self) -> bool {
+        true
+    }
+
     /// A pass was run.
     fn pass(&mut self, event: &PassEvent) {
         let _ = event;

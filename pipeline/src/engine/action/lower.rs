@@ -1,7 +1,7 @@
 //! From actions to their operations: sources, argument words, merged constants and moves. What may not live here:
 //! running them.
 
-use super::{ActionCode, ArgWord, Op, Source, WideAlu, WideSource, Word};
+use super::{ActionCode, ArgWord, MoveBits, Op, Source, WideAlu, WideSource, Word};
 use crate::engine::LowerError;
 use crate::engine::batch::Slot;
 use crate::engine::field::{FieldAt, Piece, SlotMap, ones};
@@ -151,6 +151,7 @@ impl Lowering<'_, '_> {
                 }
             }
         }
+        code.fuse();
         Ok(code)
     }
 
@@ -423,7 +424,27 @@ impl ActionCode {
                 *m0 = *m0 & keep | mask;
                 *k0 &= keep;
             }
+            (Some(last), Op::Arg { slot, keep, word }) => match last.args_with(*slot, *keep, *word) {
+                Some(run) => *last = run,
+                None => self.ops.push(op),
+            },
             _ => self.ops.push(op),
+        }
+    }
+
+    /// Makes one operation of constants, and of moves, that follow each other. The order stays.
+    fn fuse(&mut self) {
+        let ops = std::mem::take(&mut self.ops);
+        let fusible = |op: &Op| matches!(op, Op::Const { .. } | Op::Move { .. });
+        let alike = |a: &Op, b: &Op| fusible(a) && std::mem::discriminant(a) == std::mem::discriminant(b);
+        for run in ops.chunk_by(alike) {
+            match run {
+                [Op::Const { .. }, _, ..] => {
+                    self.ops.push(Op::Consts(run.iter().filter_map(constant).collect()))
+                }
+                [Op::Move { .. }, _, ..] => self.ops.push(Op::Moves(run.iter().filter_map(moved).collect())),
+                _ => self.ops.extend(run.iter().cloned()),
+            }
         }
     }
 
@@ -497,6 +518,22 @@ impl ActionCode {
             let value = values.get(usize::from(w.param)).copied().unwrap_or(0);
             *out = ((value >> w.lo) as u32 & ones(w.width)) << w.at;
         }
+    }
+}
+
+fn constant(op: &Op) -> Option<(Slot, u32, u32)> {
+    match op {
+        Op::Const { slot, keep, value } => Some((*slot, *keep, *value)),
+        _ => None,
+    }
+}
+
+fn moved(op: &Op) -> Option<MoveBits> {
+    match *op {
+        Op::Move { slot, keep, src, right, left, mask } => {
+            Some(MoveBits { slot, keep, src, right, left, mask })
+        }
+        _ => None,
     }
 }
 

@@ -70,6 +70,12 @@ pub(super) enum Op {
         keep: u32,
         word: u16,
     },
+    /// Constants, and moves, that follow each other: dispatched once. Each is column, bits that stay, value; a move
+    /// also has its source, both shifts and its mask.
+    Consts(Box<[(Slot, u32, u32)]>),
+    Moves(Box<[MoveBits]>),
+    /// Neighbouring argument words to as many containers: a lane's words are found once.
+    Args(ArgRun),
     /// `(src >> right << left) & mask` deposited; one of the shifts is zero.
     Move {
         slot: Slot,
@@ -137,6 +143,85 @@ pub(super) enum Op {
         value: Word,
         mask: Word,
     },
+}
+
+impl Op {
+    /// This operation on argument words and the one that puts `word` into a container, as one, if they are
+    /// neighbours. Each has its container, so that their order does not count.
+    fn args_with(&self, slot: Slot, keep: u32, word: u16) -> Option<Op> {
+        let run = match self {
+            Op::Arg { slot, keep, word } => {
+                let mut to = [(0, 0); ArgRun::MOST];
+                to[0] = (*slot, *keep);
+                ArgRun { first: *word, len: 1, to }
+            }
+            Op::Args(run) => *run,
+            _ => return None,
+        };
+        run.with(slot, keep, word).map(Op::Args)
+    }
+}
+
+/// An [`Op::Move`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MoveBits {
+    slot: Slot,
+    keep: u32,
+    src: Slot,
+    right: u8,
+    left: u8,
+    mask: u32,
+}
+
+impl MoveBits {
+    #[inline(always)]
+    fn run<const N: usize>(self, mask: u64, phv: &Phv) {
+        let from = phv.column(self.src);
+        let moved = |l: usize| (from[l].get() >> self.right << self.left) & self.mask;
+        deposit::<N>(phv.column(self.slot), self.keep, mask, moved);
+    }
+}
+
+/// Neighbouring argument words from `first` on, each with the container that it goes to and the bits of it that
+/// stay.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ArgRun {
+    first: u16,
+    len: u8,
+    to: [(Slot, u32); ArgRun::MOST],
+}
+
+impl ArgRun {
+    const MOST: usize = 4;
+
+    /// The run with one word more, if that is its neighbour and there is room.
+    fn with(mut self, slot: Slot, keep: u32, word: u16) -> Option<ArgRun> {
+        let at =
+            self.to.get_mut(usize::from(self.len)).filter(|_| word == self.first + u16::from(self.len))?;
+        *at = (slot, keep);
+        self.len += 1;
+        Some(self)
+    }
+
+    fn run<const N: usize>(&self, mask: u64, phv: &Phv, entry: &EntryOf<'_>) {
+        match self.len {
+            2 => self.words::<N, 2>(mask, phv, entry),
+            3 => self.words::<N, 3>(mask, phv, entry),
+            _ => self.words::<N, 4>(mask, phv, entry),
+        }
+    }
+
+    #[inline(always)]
+    fn words<const N: usize, const K: usize>(&self, mask: u64, phv: &Phv, entry: &EntryOf<'_>) {
+        let columns: [_; K] = std::array::from_fn(|i| phv.column(self.to[i].0));
+        for_lanes::<N>(mask, |l| {
+            let at = entry.base[l] as usize + usize::from(self.first);
+            let Some(words) = entry.args.get(at..).and_then(|words| words.first_chunk::<K>()) else { return };
+            for i in 0..K {
+                columns[i][l].set(columns[i][l].get() & self.to[i].1 | words[i]);
+            }
+        });
+    }
 }
 
 /// A word of action data, in place.
@@ -218,10 +303,16 @@ pub(super) fn run<const N: usize>(
             Op::Arg { slot, keep, word } => {
                 deposit::<N>(phv.column(*slot), *keep, mask, |l| entry.arg(l, *word));
             }
+            Op::Args(run) => run.run::<N>(mask, phv, entry),
+            Op::Consts(list) => {
+                for (slot, keep, value) in list {
+                    deposit::<N>(phv.column(*slot), *keep, mask, |_| *value);
+                }
+            }
+            Op::Moves(list) => list.iter().for_each(|bits| bits.run::<N>(mask, phv)),
             Op::Move { slot, keep, src, right, left, mask: bits } => {
-                let from = phv.column(*src);
-                let moved = |l: usize| (from[l].get() >> right << left) & bits;
-                deposit::<N>(phv.column(*slot), *keep, mask, moved);
+                let (slot, keep, src, right, left, bits) = (*slot, *keep, *src, *right, *left, *bits);
+                MoveBits { slot, keep, src, right, left, mask: bits }.run::<N>(mask, phv);
             }
             Op::Alu { op, to, a, b } => alu::<N>(*op, *to, *a, *b, mask, phv, entry),
             Op::Wide(wide) => wide.run::<N>(mask, phv, entry),

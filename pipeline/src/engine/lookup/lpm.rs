@@ -247,9 +247,10 @@ impl Lpm {
 
     #[inline]
     pub(in crate::engine) fn find<const N: usize>(&self, mask: u64, phv: &Phv, rows: &mut [u32; 64]) {
-        let mut roots = [1u32; 64];
-        if let Some(exact) = &self.roots {
-            exact.find::<N>(mask, phv, &mut roots);
+        // Which root, plus one, stands in `rows` until the row does.
+        match &self.roots {
+            Some(exact) => exact.find::<N>(mask, phv, rows),
+            None => for_lanes::<N>(mask, |l| rows[l] = 1),
         }
         match self.field.single() {
             // The whole field in one container: no 128-bit arithmetic.
@@ -258,12 +259,12 @@ impl Lpm {
                 let up = 32 - self.width;
                 for_lanes::<N>(mask, |l| {
                     let key = (column[l].get() >> p.at & p.mask()) << up;
-                    rows[l] = roots[l].checked_sub(1).map_or(0, |root| self.walk32(root as usize, key));
+                    rows[l] = rows[l].checked_sub(1).map_or(0, |root| self.walk32(root as usize, key));
                 });
             }
             _ => for_lanes::<N>(mask, |l| {
                 let key = self.field.read(phv, l) << (128 - self.width);
-                rows[l] = roots[l].checked_sub(1).map_or(0, |root| self.walk(root as usize, key));
+                rows[l] = rows[l].checked_sub(1).map_or(0, |root| self.walk(root as usize, key));
             }),
         }
     }

@@ -10,7 +10,7 @@ use unroll::counter_word;
 pub(super) use unroll::{ParserBuilder, header_columns};
 
 use super::action::ActionCode;
-use super::batch::{Column, Phv, Slot, deposit, for_lanes, lanes_where};
+use super::batch::{Phv, Slot, deposit, for_lanes, lanes_where};
 use super::checksum::{sum_bytes, sum_fields};
 use super::field::FieldAt;
 use crate::ir::{CounterLoad, Header};
@@ -36,10 +36,19 @@ enum Target {
     Leaf(u16),
 }
 
+/// Container bytes from the packet.
+#[derive(Clone, Copy, Debug)]
+struct Load {
+    at: u32,
+    /// How far the word at `at` is shifted down: 24, 16 or 0 for one, two or four bytes.
+    right: u8,
+    slot: Slot,
+}
+
 #[derive(Clone, Debug)]
 enum Step {
-    /// Container bytes from the packet.
-    Load { at: u32, bytes: u8, slot: Slot },
+    /// Bytes ahead; those of a header are the node's own.
+    Load(Load),
     /// A validity bit or a constant field.
     Set { slot: Slot, keep: u32, value: u32 },
     /// Fields set by the state.
@@ -66,6 +75,8 @@ struct Node {
     need: u32,
     /// Where lanes go that have fewer.
     short: u16,
+    /// What of its header has columns: apart from the steps, so that no load is dispatched.
+    loads: Vec<Load>,
     steps: Vec<Step>,
     select: Select,
 }
@@ -129,6 +140,9 @@ impl ParserCode {
                 target = if heads.len[0] < node.need {
                     Target::Leaf(node.short)
                 } else {
+                    for load in &node.loads {
+                        load.one(heads, phv);
+                    }
                     for step in &node.steps {
                         ended.wrong |= run_step(step, 1, heads, phv, &mut act);
                     }
@@ -157,6 +171,9 @@ impl ParserCode {
                 here &= !short;
             }
             if here != 0 {
+                for load in &node.loads {
+                    load.run(here, heads, phv);
+                }
                 for step in &node.steps {
                     ended.wrong |= run_step(step, here, heads, phv, &mut act);
                 }
@@ -216,7 +233,7 @@ fn run_step<const N: usize>(
     act: &mut impl FnMut(&ActionCode, u64),
 ) -> u64 {
     match step {
-        Step::Load { at, bytes, slot } => load(*at as usize, *bytes, phv.column(*slot), mask, heads),
+        Step::Load(load) => load.run(mask, heads, phv),
         Step::Set { slot, keep, value } => deposit::<N>(phv.column(*slot), *keep, mask, |_| *value),
         Step::Do(code) => act(code, mask),
         Step::VerifyBytes { to, at, len } => {
@@ -269,25 +286,48 @@ fn run_step<const N: usize>(
     0
 }
 
-/// Copies container bytes of each lane's packet to a column.
-#[inline(always)]
-fn load<const N: usize>(at: usize, bytes: u8, column: &Column, mask: u64, heads: &Heads<'_, N>) {
-    // Lowering keeps every load within the window; the test here spares one per lane.
-    if at > WINDOW - 4 {
-        let bytes = usize::from(bytes);
-        for_lanes::<N>(mask, |l| {
-            let of_lane = &heads.windows[l % N][at..at + bytes];
-            column[l].set(of_lane.iter().fold(0, |word, b| word << 8 | u32::from(*b)));
-        });
-        return;
+impl Load {
+    const fn new(at: u32, bytes: u8, slot: Slot) -> Load {
+        let right = match bytes {
+            1 => 24,
+            2 => 16,
+            _ => 0,
+        };
+        Load { at, right, slot }
     }
-    let word = |l: usize| {
-        let w = heads.windows[l % N];
-        u32::from_be_bytes([w[at], w[at + 1], w[at + 2], w[at + 3]])
-    };
-    match bytes {
-        1 => for_lanes::<N>(mask, |l| column[l].set(u32::from(heads.windows[l % N][at]))),
-        2 => for_lanes::<N>(mask, |l| column[l].set(word(l) >> 16)),
-        _ => for_lanes::<N>(mask, |l| column[l].set(word(l))),
+
+    /// Copies the bytes of each lane's packet to the column.
+    #[inline(always)]
+    fn run<const N: usize>(self, mask: u64, heads: &Heads<'_, N>, phv: &Phv) {
+        let (at, column) = (self.at as usize, phv.column(self.slot));
+        // Lowering keeps every load within the window; the test here spares one per lane.
+        if at > WINDOW - 4 {
+            for_lanes::<N>(mask, |l| column[l].set(self.of(heads.windows[l % N])));
+            return;
+        }
+        let word = |l: usize| {
+            let w = heads.windows[l % N];
+            u32::from_be_bytes([w[at], w[at + 1], w[at + 2], w[at + 3]])
+        };
+        match self.right {
+            24 => for_lanes::<N>(mask, |l| column[l].set(u32::from(heads.windows[l % N][at]))),
+            16 => for_lanes::<N>(mask, |l| column[l].set(word(l) >> 16)),
+            _ => for_lanes::<N>(mask, |l| column[l].set(word(l))),
+        }
+    }
+
+    /// The same of lane 0 alone, with nothing to predict.
+    #[inline(always)]
+    fn one<const N: usize>(self, heads: &Heads<'_, N>, phv: &Phv) {
+        phv.column(self.slot)[0].set(self.of(heads.windows[0]));
+    }
+
+    #[inline(always)]
+    fn of(self, window: &[u8; WINDOW]) -> u32 {
+        // A load that ends with the window is part of the word that does.
+        let at = self.at as usize;
+        let from = at.min(WINDOW - 4);
+        let word = u32::from_be_bytes([window[from], window[from + 1], window[from + 2], window[from + 3]]);
+        (u64::from(word) << (8 * (at - from))) as u32 >> self.right
     }
 }

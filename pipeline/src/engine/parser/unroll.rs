@@ -2,7 +2,7 @@
 //! extracted and where they are share what follows. What may not live here: running it.
 
 use super::select::{Select, WideSelect, side_by_side};
-use super::{Leaf, Node, ParserCode, Step, Target};
+use super::{Leaf, Load, Node, ParserCode, Step, Target};
 use crate::cover::{Point, Points};
 use crate::engine::LowerError;
 use crate::engine::action::{ActionCode, Lowering};
@@ -165,7 +165,13 @@ impl<'a> ParserBuilder<'a> {
         if id >= MAX_NODES {
             return Err(self.too_many());
         }
-        self.code.nodes.push(Node { need: 0, short: 0, steps, select: Select::Always(target) });
+        self.code.nodes.push(Node {
+            need: 0,
+            short: 0,
+            loads: Vec::new(),
+            steps,
+            select: Select::Always(target),
+        });
         self.extracts.push(None);
         Ok(Target::Node(id as u32))
     }
@@ -185,7 +191,7 @@ impl<'a> ParserBuilder<'a> {
         }
         let short = self.leaf(Leaf { error: PARTIAL_HEADER, ..path.leaf.clone() })?;
         let select = Select::Always(Target::Leaf(short));
-        self.code.nodes.push(Node { need, short, steps: Vec::new(), select });
+        self.code.nodes.push(Node { need, short, loads: Vec::new(), steps: Vec::new(), select });
         self.extracts.push(None);
         self.known.insert(path.clone(), id as u32);
         self.open.push_back((id, path));
@@ -376,7 +382,7 @@ impl<'a> ParserBuilder<'a> {
 
     fn load(&mut self, at: u32, bytes: u8, slot: Slot) -> Step {
         self.reach = self.reach.max(at + u32::from(bytes));
-        Step::Load { at, bytes, slot }
+        Step::Load(Load::new(at, bytes, slot))
     }
 
     /// Loads the bytes of a select's bits ahead and says where the bits are. `used` columns are taken already.
@@ -517,14 +523,10 @@ impl<'a> ParserBuilder<'a> {
         }
         for (node, extract) in self.code.nodes.iter_mut().zip(&self.extracts) {
             let Some((header, at)) = *extract else { continue };
-            let mut loads: Vec<Step> = header_columns(self.program, header, slots)
+            node.loads = header_columns(self.program, header, slots)
                 .into_iter()
-                .filter_map(|(offset, bytes, slot)| {
-                    slot.map(|slot| Step::Load { at: at + offset, bytes, slot })
-                })
+                .filter_map(|(offset, bytes, slot)| slot.map(|slot| Load::new(at + offset, bytes, slot)))
                 .collect();
-            loads.append(&mut node.steps);
-            node.steps = loads;
         }
         Ok(self.code)
     }
