@@ -5,14 +5,17 @@ mod markdown;
 mod source;
 mod sweep;
 mod text;
+mod watch;
 
 use crate::fail::Failure;
 use crate::files::{Folder, pretty};
 use clap::Args;
+use sluice_asic::units::Duration;
 use sluice_fabric::scenario::{Lab, Outcome};
 use source::Source;
 use std::io::Write;
 use std::path::PathBuf;
+use watch::{Finished, Form};
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
@@ -30,6 +33,12 @@ pub(crate) struct RunArgs {
     /// Folder for run.json, run.csv, run.md, a table and charts of each sweep, and manifest.json
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
+    /// With -o, a timeline of each device: what pools, groups and queues held while its scenario ran; repeatable
+    #[arg(long, value_enum, value_name = "FORMAT", requires = "output")]
+    timelines: Vec<Form>,
+    /// Look at multiples of this time, for example 1us, instead of at every change
+    #[arg(long, value_name = "TIME", value_parser = crate::timeline::interval, requires = "timelines")]
+    timelines_every: Option<Duration>,
 }
 
 /// Runs scenarios.
@@ -45,7 +54,12 @@ pub(crate) fn run(args: &RunArgs, as_json: bool) -> Result<(), Failure> {
     if args.list {
         return list(&sources, &wanted, as_json);
     }
-    let outcomes = outcomes(&sources, &wanted);
+    let finished = Finished::default();
+    let mut lab = Lab::default();
+    if let Some(dir) = args.output.as_ref().filter(|_| !args.timelines.is_empty()) {
+        lab.watch(args.timelines_every, watch::watches(dir, &args.timelines, &finished));
+    }
+    let outcomes = outcomes(lab, &sources, &wanted);
     if outcomes.is_empty() {
         let help = "`sluice run --list` shows the ids";
         return Err(Failure::with_help(
@@ -84,6 +98,7 @@ pub(crate) fn run(args: &RunArgs, as_json: bool) -> Result<(), Failure> {
                 folder.text(dir, &file, "image/svg+xml", "the same drawn over the last key", &svg)?;
             }
         }
+        watch::hand_over(&finished, &mut folder);
         folder.finish(dir)?;
     }
     match outcomes.iter().all(|o| o.passed() != Some(false)) {
@@ -92,8 +107,8 @@ pub(crate) fn run(args: &RunArgs, as_json: bool) -> Result<(), Failure> {
     }
 }
 
-fn outcomes(sources: &[Source], wanted: &dyn Fn(&str) -> bool) -> Vec<Outcome> {
-    let (mut lab, mut list) = (Lab::default(), Vec::new());
+fn outcomes(mut lab: Lab, sources: &[Source], wanted: &dyn Fn(&str) -> bool) -> Vec<Outcome> {
+    let mut list = Vec::new();
     for source in sources {
         let profiles = |name: &str| source.profile(name);
         lab.run(&source.file, &profiles, wanted, &mut |outcome| list.push(outcome));

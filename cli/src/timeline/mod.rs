@@ -13,7 +13,7 @@ use clap::Args;
 use sluice_asic::units::{Duration, Time};
 use sluice_pipeline::pass::Executor;
 use sluice_pipeline::switch::{Sink, Subject, Switch, Timeline, TimelineRow};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// What to draw timelines of, and where to.
 #[derive(Clone, Debug, Default, Args)]
@@ -47,7 +47,7 @@ fn target(text: &str) -> Result<Target, String> {
     Ok(Target { path, format })
 }
 
-fn interval(text: &str) -> Result<Duration, String> {
+pub(crate) fn interval(text: &str) -> Result<Duration, String> {
     let time: Duration = text.parse().map_err(|e| format!("{e}"))?;
     if time.is_zero() { Err("expected a time above 0, for example 1us".to_owned()) } else { Ok(time) }
 }
@@ -88,15 +88,10 @@ fn cells<'a>(row: &TimelineRow<'a>) -> [Cell<'a>; COLUMNS.len()] {
     ]
 }
 
-/// Files of timelines under construction.
-pub(crate) struct Recorder {
-    timeline: Timeline,
-    files: Files,
-}
-
+/// Files of a timeline under construction.
 #[derive(Default)]
-struct Files {
-    tables: Vec<RowWriter>,
+pub(crate) struct Files {
+    tables: Vec<(RowWriter, PathBuf)>,
     drawings: Vec<PathBuf>,
     levels: Levels,
     /// The first error: those who tell rows cannot fail.
@@ -104,17 +99,59 @@ struct Files {
 }
 
 impl Files {
-    fn take(&mut self, row: &TimelineRow<'_>) {
+    /// Starts files.
+    pub(crate) fn create(targets: &[Target]) -> Result<Files, Failure> {
+        let mut files = Files::default();
+        for Target { path, format } in targets {
+            match format {
+                Some(format) => {
+                    let table = RowWriter::create(path, *format, "timeline", &COLUMNS)?;
+                    files.tables.push((table, path.clone()));
+                }
+                None => files.drawings.push(path.clone()),
+            }
+        }
+        Ok(files)
+    }
+
+    /// Adds a row.
+    pub(crate) fn take(&mut self, row: &TimelineRow<'_>) {
         if !self.drawings.is_empty() {
             self.levels.add(row);
         }
         let cells = cells(row);
-        for table in &mut self.tables {
+        for (table, _) in &mut self.tables {
             if let Err(error) = table.row(&cells) {
                 self.error.get_or_insert(error);
             }
         }
     }
+
+    /// Completes the files; they get their names with [`Pending::finish`].
+    pub(crate) fn complete(self) -> Result<Vec<(Pending, PathBuf)>, Failure> {
+        let Files { tables, drawings, levels, error } = self;
+        error.map_or(Ok(()), Err)?;
+        let mut done = Vec::new();
+        for (table, path) in tables {
+            done.push((table.finish()?, path));
+        }
+        if !drawings.is_empty() {
+            let svg = levels.chart().svg()?;
+            for path in drawings {
+                let mut file = Pending::create(&path)?;
+                let written = std::io::Write::write_all(file.writer(), svg.as_bytes());
+                written.map_err(|e| Failure::file("write", &path, &e))?;
+                done.push((file, path));
+            }
+        }
+        Ok(done)
+    }
+}
+
+/// Files of the timeline of a switch.
+pub(crate) struct Recorder {
+    timeline: Timeline,
+    files: Files,
 }
 
 impl Recorder {
@@ -126,15 +163,7 @@ impl Recorder {
         if args.timeline.is_empty() {
             return Ok(None);
         }
-        let mut files = Files::default();
-        for target in &args.timeline {
-            match target.format {
-                Some(format) => {
-                    files.tables.push(RowWriter::create(&target.path, format, "timeline", &COLUMNS)?);
-                }
-                None => files.drawings.push(target.path.clone()),
-            }
-        }
+        let files = Files::create(&args.timeline)?;
         Ok(Some(Recorder { timeline: Timeline::new(switch, args.timeline_every), files }))
     }
 
@@ -158,21 +187,8 @@ impl Recorder {
 
     /// Completes the files.
     pub(crate) fn finish(self) -> Result<(), Failure> {
-        let Files { tables, drawings, levels, error } = self.files;
-        error.map_or(Ok(()), Err)?;
-        for table in tables {
-            table.finish()?.finish()?;
-        }
-        let svg = if drawings.is_empty() { String::new() } else { levels.chart().svg()? };
-        drawings.iter().try_for_each(|path| draw(path, &svg))
+        self.files.complete()?.into_iter().try_for_each(|(file, _)| file.finish())
     }
-}
-
-fn draw(path: &Path, svg: &str) -> Result<(), Failure> {
-    let mut file = Pending::create(path)?;
-    let written = std::io::Write::write_all(file.writer(), svg.as_bytes());
-    written.map_err(|e| Failure::file("write", path, &e))?;
-    file.finish()
 }
 
 /// Runs a switch up to a time, watched or not.

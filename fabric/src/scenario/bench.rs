@@ -6,6 +6,7 @@
 use super::forward::{Forwarder, NoSwitch};
 use super::frames::Target;
 use super::seen::Seen;
+use super::watch::Watch;
 use sluice_asic::port::{DevPort, FrontPort, PortMap};
 use sluice_asic::tm::buffer::{Buffer, BufferConfig};
 use sluice_asic::tm::pfc::PfcConfig;
@@ -13,7 +14,7 @@ use sluice_asic::tm::source::PfcSource;
 use sluice_asic::units::{Bytes, Duration, Length, Time};
 use sluice_pipeline::control::{ControlOp, MulticastNode};
 use sluice_pipeline::engine::Engine;
-use sluice_pipeline::switch::{FlowView, RxFrame, Switch, SwitchConfig};
+use sluice_pipeline::switch::{FlowView, RxFrame, Switch, SwitchConfig, Timeline};
 use std::collections::BTreeMap;
 
 /// By then a packet is in its queue or lost: longer than the way from the wire to the queue at any speed.
@@ -72,6 +73,8 @@ pub(super) struct Bench {
     begun: u64,
     tags: u64,
     ahead: u32,
+    /// Whoever draws a timeline of it.
+    watch: Option<(Timeline, Box<dyn Watch>)>,
 }
 
 impl Bench {
@@ -95,7 +98,20 @@ impl Bench {
             begun: 0,
             tags: 0,
             ahead: 0,
+            watch: None,
         })
+    }
+
+    /// Has everything that it holds from here on told, at multiples of an interval or on every change.
+    pub(super) fn watch(&mut self, every: Option<Duration>, watch: Box<dyn Watch>) {
+        self.watch = Some((Timeline::new(&mut self.switch, every), watch));
+    }
+
+    /// Nothing more is told.
+    pub(super) fn end_watch(&mut self) -> Result<(), String> {
+        let Some((mut timeline, mut watch)) = self.watch.take() else { return Ok(()) };
+        timeline.look(&mut self.switch, &mut |row| watch.row(row));
+        watch.end()
     }
 
     /// The dev_port of a front-panel port.
@@ -265,7 +281,13 @@ impl Bench {
 
     /// Runs the device; senders hear what it sends.
     pub(super) fn run_until(&mut self, until: Time) -> Result<(), String> {
-        self.switch.advance(until, &mut self.seen).map_err(|e| e.to_string())?;
+        let advanced = match &mut self.watch {
+            None => self.switch.advance(until, &mut self.seen),
+            Some((timeline, watch)) => {
+                timeline.advance(&mut self.switch, until, &mut self.seen, &mut |row| watch.row(row))
+            }
+        };
+        advanced.map_err(|e| e.to_string())?;
         self.now = self.now.max(until);
         self.ahead = 0;
         for (dev_port, last_bit, times) in self.seen.fresh.drain(..) {

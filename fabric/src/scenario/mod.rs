@@ -22,8 +22,10 @@ mod seen;
 pub mod shipped;
 mod steps;
 mod sweep;
+mod watch;
 
 pub use expr::{Expr, Scope};
 pub use file::{Axis, Case, Expect, Refused, Scenario, ScenarioError, ScenarioFile, Setting, Skip, Step};
 pub use outcome::{Check, Outcome, Point};
 pub use run::{Lab, Profiles};
+pub use watch::{Device, Watch, Watches};

@@ -9,9 +9,10 @@ use super::outcome::{Check, Outcome, Point};
 use super::profile;
 use super::steps::Run;
 use super::sweep;
+use super::watch::{Device, Onlooker, Watches};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::tm::buffer::{BufferFile, Problems};
-use sluice_asic::units::BitRate;
+use sluice_asic::units::{BitRate, Duration};
 use sluice_pipeline::switch::{BufferSetup, QueueSetup, SwitchConfig};
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,6 +24,7 @@ pub type Profiles<'a> = dyn Fn(&str) -> Result<String, String> + 'a;
 #[derive(Default)]
 pub struct Lab {
     worlds: BTreeMap<String, Forwarder>,
+    onlooker: Option<Onlooker>,
 }
 
 /// Why a device was not built.
@@ -52,6 +54,11 @@ impl From<String> for NoBench {
 }
 
 impl Lab {
+    /// Has a timeline of every device taken, at multiples of an interval or on every change.
+    pub fn watch(&mut self, every: Option<Duration>, make: Watches) {
+        self.onlooker = Some(Onlooker { every, make });
+    }
+
     /// Runs the scenarios of a file whose ids are wanted, each on each of its profiles; rows that are not run come last.
     pub fn run(
         &mut self,
@@ -156,10 +163,13 @@ impl Lab {
             checks.extend(refusal(&case.name, refused, bench.err()));
             return Ok(BTreeMap::new());
         }
-        let bench = bench.map_err(|e| match e {
+        let mut bench = bench.map_err(|e| match e {
             NoBench::Refused(refusal) => refusal.text,
             NoBench::Other(text) => text,
         })?;
+        if let Some(Onlooker { every, make }) = &mut self.onlooker {
+            bench.watch(*every, make(Device { id: &scenario.id, profile, case: &case.name })?);
+        }
         let mut run = Run {
             file,
             bench,
@@ -170,7 +180,7 @@ impl Lab {
         };
         let result = run.steps(&scenario.steps);
         checks.append(&mut run.checks);
-        result.map(|()| run.saved)
+        result.and_then(|()| run.bench.end_watch()).map(|()| run.saved)
     }
 
     fn bench(&mut self, name: &str, text: &str, setting: &Setting) -> Result<Bench, NoBench> {

@@ -1,0 +1,79 @@
+//! `--timelines`: what each device held while its scenario ran. What may not live here: what is told.
+
+use crate::files::{Folder, Pending};
+use crate::rows::Format;
+use crate::timeline::{Files, Target};
+use clap::ValueEnum;
+use sluice_fabric::scenario::{Device, Watch, Watches};
+use sluice_pipeline::switch::TimelineRow;
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+/// What a timeline becomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Form {
+    Csv,
+    Parquet,
+    Svg,
+}
+
+impl Form {
+    const fn ending(self) -> (&'static str, Option<Format>) {
+        match self {
+            Form::Csv => ("csv", Some(Format::Csv)),
+            Form::Parquet => ("parquet", Some(Format::Parquet)),
+            Form::Svg => ("svg", None),
+        }
+    }
+}
+
+/// Finished files, until the folder takes them.
+pub(super) type Finished = Rc<RefCell<Vec<(Pending, PathBuf)>>>;
+
+struct One {
+    files: Files,
+    finished: Finished,
+}
+
+impl Watch for One {
+    fn row(&mut self, row: &TimelineRow<'_>) {
+        self.files.take(row);
+    }
+
+    fn end(self: Box<Self>) -> Result<(), String> {
+        let done = self.files.complete().map_err(|e| e.to_string())?;
+        self.finished.borrow_mut().extend(done);
+        Ok(())
+    }
+}
+
+/// Makes files in a folder for each device: `ID.PROFILE.CASE.timeline.csv`.
+pub(super) fn watches(dir: &Path, forms: &[Form], finished: &Finished) -> Watches {
+    let (dir, forms, finished) = (dir.to_owned(), forms.to_vec(), Rc::clone(finished));
+    Box::new(move |device: Device<'_>| {
+        let parts = [device.id, device.profile, device.case];
+        let stem: Vec<String> =
+            parts.iter().filter(|p| !p.is_empty()).map(|p| p.replace(['/', ' '], "-")).collect();
+        let target = |form: &Form| {
+            let (ending, format) = form.ending();
+            Target { path: dir.join(format!("{}.timeline.{ending}", stem.join("."))), format }
+        };
+        let targets: Vec<Target> = forms.iter().map(target).collect();
+        let files = Files::create(&targets).map_err(|e| e.to_string())?;
+        Ok(Box::new(One { files, finished: Rc::clone(&finished) }) as Box<dyn Watch>)
+    })
+}
+
+/// Gives the files to the folder.
+pub(super) fn hand_over(finished: &Finished, folder: &mut Folder) {
+    for (file, path) in finished.borrow_mut().drain(..) {
+        let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
+        let schema = match path.extension().and_then(|e| e.to_str()) {
+            Some("csv") => "text/csv",
+            Some("svg") => "image/svg+xml",
+            _ => "sluice.timeline/1",
+        };
+        folder.add(file, name, schema, "what the device held over time");
+    }
+}
