@@ -7,7 +7,7 @@ use super::name_of;
 use super::run::Finished;
 use crate::args::ReplayArgs;
 use serde_json::{Map, Value, json};
-use sluice_fabric::network::{End, LinkDrop, LinkId, Network, Way, WayTotals};
+use sluice_fabric::network::{End, LinkDrop, LinkId, Network, Waiting, Way, WayTotals};
 
 /// The summary of a run; `unused` is what the user said to no effect.
 pub(super) fn value(
@@ -65,9 +65,10 @@ pub(super) fn value(
         "counters": [],
         "registers": [],
         "readings": [],
-        "warnings": warnings(unused, &switches),
+        "warnings": warnings(unused, &switches).into_iter().chain(deadlocks(network)).collect::<Vec<_>>(),
         "violations": lists(&switches, "violations", true),
         "obey_pfc": null,
+        "flow_control_words": lists(&switches, "flow_control_words", true),
         "hops": t.hops,
         "links": network.links().filter_map(|id| link(network, id)).collect::<Vec<_>>(),
         "switches": switches,
@@ -172,6 +173,21 @@ fn warnings(unused: Vec<String>, switches: &[Value]) -> Vec<String> {
         all.extend(own.map(|text| format!("{name}: {text}")));
     }
     all
+}
+
+/// Queues of switches that wait for each other in a circle when the run ends.
+fn deadlocks(network: &Network) -> Vec<String> {
+    let queue = |w: &Waiting| {
+        let setup = network.setup(w.switch);
+        let port = setup.and_then(|s| s.ports.iter().find(|p| p.dev_port.number() == w.dev_port)?.front());
+        let port = port.map_or_else(|| format!("dev:{}", w.dev_port), |front| front.0.to_string());
+        format!("{} port {port} queue {}", name_of(network, w.switch), w.queue)
+    };
+    let circle = |circle: &Vec<Waiting>| {
+        let queues: Vec<String> = circle.iter().map(queue).collect();
+        format!("deadlock: queues wait for each other's pauses to end: {}", queues.join(", then "))
+    };
+    network.deadlocks().iter().map(circle).collect()
 }
 
 fn link(network: &Network, id: LinkId) -> Option<Value> {
