@@ -7,9 +7,11 @@
 
 pub mod balance;
 pub mod catalog;
+pub mod conga;
 pub mod conweave;
 pub mod conweave_spine;
 pub mod drb;
+pub mod drill;
 pub mod ecn_mark;
 pub mod flare;
 pub mod flowlet;

@@ -18,8 +18,10 @@ pub(crate) mod generator;
 mod headers;
 mod ingress;
 
-pub(crate) use entries::{default_setup, operations, operations_at, setup_at};
-pub(crate) use ingress::{Leaf, declare, egress, propose, route, send};
+pub(crate) use entries::{
+    Places, default_setup, group_of, member_of, operations, operations_at, operations_on, setup_at,
+};
+pub(crate) use ingress::{Leaf, declare, deparse, egress, finish, propose, route, send};
 
 use crate::balance::Numbers;
 use crate::catalog::ProgramError;

@@ -9,7 +9,7 @@ use sluice_asic::tm::buffer::BufferFile;
 use sluice_asic::units::BitRate;
 use sluice_fabric::deploy::{Defaults, DeployError, Deployment, Files, deploy};
 use sluice_fabric::network::SwitchSetup;
-use sluice_fabric::topology::{Blueprint, built};
+use sluice_fabric::topology::Blueprint;
 use sluice_pipeline::control::ControlState;
 use sluice_pipeline::ir::Program;
 use sluice_pipeline::switch::SwitchConfig;
@@ -44,17 +44,7 @@ impl Files for Folder {
 
 /// The network that the arguments ask for.
 pub(super) fn network(args: &ReplayArgs, topology: &str, config: SwitchConfig) -> Result<Resolved, Failure> {
-    let path = Path::new(topology);
-    let is_file = path.is_file() || path.extension().is_some_and(|e| e == "toml" || e == "txt");
-    let blueprint = if is_file {
-        let text = std::fs::read_to_string(path).map_err(|e| Failure::file("read", path, &e))?;
-        match Blueprint::is_ns3(&text) {
-            true => Blueprint::from_ns3(&text, topology).map_err(Failure::input)?,
-            false => Blueprint::from_toml(&text, topology).map_err(Failure::input)?,
-        }
-    } else {
-        built(topology).map_err(Failure::input)?
-    };
+    let blueprint = resolve::blueprint(topology)?;
     if let Some(switch) = blueprint.switches.iter().find(|s| !is_plain(&s.name)) {
         let help = "use letters, digits, `-`, `_` and `.`";
         let text = format!("{topology}: switch `{}`: this name is no file name", switch.name);
@@ -70,7 +60,8 @@ pub(super) fn network(args: &ReplayArgs, topology: &str, config: SwitchConfig) -
         config,
     };
     resolve::stage(&args.program)?;
-    let folder = path.parent().filter(|_| is_file).unwrap_or(Path::new(""));
+    let path = Path::new(topology);
+    let folder = path.parent().filter(|_| resolve::is_topology_file(path)).unwrap_or(Path::new(""));
     match deploy(&blueprint, &defaults, &Folder(folder.to_owned())) {
         Ok(deployment) => {
             let unused = unused(args, &blueprint, &deployment);
