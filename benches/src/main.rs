@@ -43,11 +43,23 @@ fn main() {
 
 /// A leaf-spine of sixteen switches; per passage of a packet through a switch.
 fn networks(packets: u64, wanted: &str) {
-    let threads = [1, 2].map(|threads| (threads, format!("packet-hop, leaf-spine 16, {threads} thread(s)")));
+    type Run = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
+    const RUNS: [Run; 3] = [
+        ("packet-hop, leaf-spine 16", "l3-ecmp", &[]),
+        ("packet-hop, leaf-spine 16, INT on", "int", &[("watch", "all")]),
+        ("packet-hop, leaf-spine 16, INT off", "int", &[("watch", "none")]),
+    ];
+    for run in RUNS {
+        network(packets, wanted, run);
+    }
+}
+
+fn network(packets: u64, wanted: &str, (what, program, params): (&str, &str, &[(&str, &str)])) {
+    let threads = [1, 2].map(|threads| (threads, format!("{what}, {threads} thread(s)")));
     if !threads.iter().any(|(_, name)| name.contains(wanted)) {
         return;
     }
-    let leaf_spine = LeafSpine::new(packets);
+    let leaf_spine = LeafSpine::new(packets, program, params);
     for (threads, name) in threads.iter().filter(|(_, name)| name.contains(wanted)) {
         let mut times = Vec::new();
         for _ in 0..3 {
@@ -57,7 +69,7 @@ fn networks(packets: u64, wanted: &str) {
             times.push(start.elapsed().as_nanos() as f64 / hops as f64);
         }
         times.sort_by(f64::total_cmp);
-        println!("{name:<34} {:>7} {:>10.1} {:>10.2}", "", times[1], 1000.0 / times[1]);
+        println!("{name:<48} {:>10.1} {:>10.2}", times[1], 1000.0 / times[1]);
     }
 }
 

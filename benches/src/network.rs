@@ -52,21 +52,20 @@ struct Injected {
     bytes: Vec<u8>,
 }
 
-/// Eight leaves, eight spines, four hosts a leaf, `l3-ecmp`: UDP of 64 to 256 bytes between all hosts of different
-/// leaves.
+/// Eight leaves, eight spines, four hosts a leaf: UDP of 64 to 256 bytes between all hosts of different leaves.
 pub struct LeafSpine {
     deployment: Deployment,
     frames: Vec<Injected>,
 }
 
 impl LeafSpine {
-    /// With so many packets.
+    /// With so many packets, through this program with these parameters.
     #[must_use]
-    pub fn new(packets: u64) -> LeafSpine {
+    pub fn new(packets: u64, program: &str, params: &[(&str, &str)]) -> LeafSpine {
         let plan = built("leaf-spine:leaves=8,spines=8,hosts=4,delay=1us").expect("a shipped builder");
         let defaults = Defaults {
-            program: "l3-ecmp".to_owned(),
-            params: Vec::new(),
+            program: program.to_owned(),
+            params: params.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect(),
             chip: ChipSpec::tofino2(),
             port_speed: None,
             buffer: None,

@@ -54,6 +54,8 @@ fn bytes(from: Ipv4Addr, to: Ipv4Addr, s: &Sent) -> Vec<u8> {
     if s.kind % 4 == 1 {
         out[40..42].fill(0);
     }
+    // Hosts' MACs pad short frames, and nobody takes that off again.
+    out.resize(out.len().max(60), 0);
     out
 }
 

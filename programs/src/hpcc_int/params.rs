@@ -1,8 +1,7 @@
 //! The parameters of `hpcc-int`. What may not live here: what they do.
 
+use crate::flowlet::choices;
 use sluice_pipeline::build::params;
-use std::fmt;
-use std::str::FromStr;
 
 /// What users can set.
 #[derive(Clone, Debug, PartialEq, Eq, params::Params)]
@@ -41,31 +40,12 @@ impl Default for Params {
     }
 }
 
-/// Whose depth is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum QueueLength {
-    /// The packet's own queue.
-    Queue,
-    /// All queues of its port, each as it was when it last sent.
-    Port,
-}
-
-impl FromStr for QueueLength {
-    type Err = &'static str;
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "queue" => Ok(QueueLength::Queue),
-            "port" => Ok(QueueLength::Port),
-            _ => Err("neither queue nor port"),
-        }
-    }
-}
-
-impl fmt::Display for QueueLength {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            QueueLength::Queue => "queue",
-            QueueLength::Port => "port",
-        })
+choices! {
+    /// Whose depth is written.
+    QueueLength {
+        /// The packet's own queue.
+        Queue = "queue",
+        /// All queues of its port, each as it was when it last sent.
+        Port = "port",
     }
 }

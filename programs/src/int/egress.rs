@@ -32,7 +32,7 @@ pub(super) fn egress(eg: &GressBuilder<'_>, p: &Params) {
     let r = parts(eg);
     let Headers { ethernet, ipv4, ipv6, tcp, udp, int_udp, shim, int, m, .. } = h;
     let hw = Hardware { out: eg.intrinsic::<tna::Egress>(), parser: eg.intrinsic::<tna::FromParser>() };
-    identify(eg, p, k, r);
+    identify(eg, p, m);
     observe(eg, p, h, k, hw);
     instructions(eg, p, h);
     measure(eg, m);

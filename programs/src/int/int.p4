@@ -125,7 +125,7 @@ header report_header_h {
         m.bits_hi = bits_hi; m.bits_lo = bits_lo; m.hop_words = hop_words; m.fixed_sum = sum; m.begun = 1;
     }
     table profile { key = { hdr.bridge.profile: exact; } actions = { begin; NoAction; } size = 256; }
-    action is_node(bit<32> id) { hdr.node.value = id; hdr.report.node = id; }
+    action is_node(bit<32> id) { m.node = id; }    /* metadata and reports copy it */
     table node { actions = { is_node; } default_action = is_node(NODE_ID); }
     apply {
         node.apply();

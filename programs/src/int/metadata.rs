@@ -82,6 +82,8 @@ pub(crate) struct Meta {
     pub(crate) sum: Bits<16>,
     /// What E and M do to it; see `flag_sum`
     pub(crate) flags: Bits<16>,
+    /// Node ID
+    pub(crate) node: Bits<32>,
     /// Egress clock, low 32 bits
     pub(crate) now: Bits<32>,
     /// Time in the device

@@ -2,9 +2,9 @@
 //! is done with it.
 
 use super::block::Block;
+use super::metadata::Meta;
 use super::params::Params;
 use super::parser::Headers;
-use super::report::ReportParts;
 use sluice_pipeline::build::*;
 
 /// The hardware's fields at egress.
@@ -20,14 +20,10 @@ const QUEUE_FULL: u64 = 16;
 /// Bytes of an IP packet that leaves by a port without an entry.
 const MTU: u64 = 9_000;
 
-/// Says who this node is, in its metadata and in its reports.
+/// Says who this node is.
 #[stage_program]
-pub(super) fn identify(eg: &GressBuilder<'_>, p: &Params, k: Block, r: ReportParts) {
-    let report = r.report;
-    let is_node = eg.action(|a, id: Arg<32>| {
-        k.node.value = id;
-        report.node = id;
-    });
+pub(super) fn identify(eg: &GressBuilder<'_>, p: &Params, m: Meta) {
+    let is_node = eg.action(|a, id: Arg<32>| m.node = id);
     /// Node ID; the control plane sets it
     let node = eg.table([]).actions([is_node]).default_with(is_node, [u64::from(p.node_id)]).build();
     eg.control(|c| {
@@ -101,6 +97,7 @@ pub(super) fn observe(eg: &GressBuilder<'_>, p: &Params, h: Headers, k: Block, h
     let show = eg.action(|a| {
         k.latency.value = m.latency;
         k.queue.value = m.queue;
+        k.node.value = m.node;
     });
     let tcp_sum = eg.action(|a| m.sum = tcp.checksum);
     let udp_sum = eg.action(|a| m.sum = udp.checksum);

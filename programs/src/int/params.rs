@@ -1,8 +1,7 @@
 //! The parameters of `int`, and how their values are spelled. What may not live here: what they do.
 
+use crate::flowlet::choices;
 use sluice_pipeline::build::params;
-use std::fmt;
-use std::str::FromStr;
 
 /// What users can set. What belongs to ports, flows and the collector is in tables.
 #[derive(Clone, Debug, PartialEq, Eq, params::Params)]
@@ -117,30 +116,6 @@ impl Default for Params {
     }
 }
 
-macro_rules! choices {
-    ($($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $text:literal),* })*) => { $(
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum $name { $($(#[$vdoc])* $variant),* }
-
-        impl FromStr for $name {
-            type Err = &'static str;
-            fn from_str(text: &str) -> Result<Self, Self::Err> {
-                match text {
-                    $($text => Ok($name::$variant),)*
-                    _ => Err("none of these"),
-                }
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(match self { $($name::$variant => $text),* })
-            }
-        }
-    )* };
-}
-
 choices! {
     /// Which of the standard's modes (facts: hpcc-int §2.1).
     Mode {
@@ -149,7 +124,7 @@ choices! {
         /// Instructions in the packet.
         Mx = "mx",
         /// Nothing in the packet.
-        Xd = "xd"
+        Xd = "xd",
     }
     /// Which parts of the standard's roles a switch plays.
     Part {
@@ -160,7 +135,7 @@ choices! {
         /// Metadata is added.
         Transit = "transit",
         /// INT ends here.
-        Sink = "sink"
+        Sink = "sink",
     }
     /// What says that INT follows (facts: hpcc-int §2.2).
     Carrier {
@@ -169,34 +144,34 @@ choices! {
         /// The UDP destination port; NPT 1.
         UdpPort = "udp-port",
         /// A UDP header in front of the packet's own transport; NPT 2.
-        NewUdp = "new-udp"
+        NewUdp = "new-udp",
     }
     /// Which flows default entries watch.
     Watch {
         /// All of TCP and UDP.
         All = "all",
         /// None.
-        None = "none"
+        None = "none",
     }
     /// What happens to INT from outside.
     Foreign {
         /// The packet is dropped.
         Drop = "drop",
         /// Its DSCP becomes 0, so that nobody takes it for INT.
-        Clear = "clear"
+        Clear = "clear",
     }
     /// What happens to another domain's instructions (facts: hpcc-int §2.5).
     UnknownDomain {
         /// Ones in place of its metadata.
         Pad = "pad",
         /// The packet is left alone.
-        Skip = "skip"
+        Skip = "skip",
     }
     /// Where a sink's report is made.
     SinkReport {
         /// When the packet leaves.
         Egress = "egress",
         /// When it comes in.
-        Ingress = "ingress"
+        Ingress = "ingress",
     }
 }

@@ -238,6 +238,7 @@ pub(super) fn make(eg: &GressBuilder<'_>, p: &Params, h: Headers, k: Block, r: R
         udp.set_valid();
         udp.checksum = 0;
         report.set_valid();
+        report.node = m.node;
         report.flags = copy.flags;
         report.bits_hi = copy.bits_hi;
         report.bits_lo = copy.bits_lo;

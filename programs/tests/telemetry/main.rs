@@ -5,3 +5,5 @@ mod hpcc;
 mod int;
 mod node;
 mod packets;
+mod parts;
+mod sample;
