@@ -26,6 +26,16 @@ pub(crate) enum Style {
     Marked,
 }
 
+/// Where the names of lines stand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Key {
+    /// On the right.
+    #[default]
+    Right,
+    /// In the upper left, where all lines rise to the right.
+    UpperLeft,
+}
+
 /// Points by a name.
 #[derive(Clone, Debug)]
 pub(crate) struct Series {
@@ -47,6 +57,8 @@ pub(crate) struct Chart {
     pub(crate) series: Vec<Series>,
     /// A vertical line and its name.
     pub(crate) mark: Option<(f64, String)>,
+    /// Where the names stand.
+    pub(crate) key: Key,
 }
 
 impl Chart {
@@ -135,7 +147,16 @@ impl Chart {
                 .label(name)
                 .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(1)));
         }
-        chart.configure_series_labels().background_style(WHITE.mix(0.9)).border_style(BLACK).draw()?;
+        let place = match self.key {
+            Key::Right => SeriesLabelPosition::MiddleRight,
+            Key::UpperLeft => SeriesLabelPosition::UpperLeft,
+        };
+        chart
+            .configure_series_labels()
+            .position(place)
+            .background_style(WHITE.mix(0.9))
+            .border_style(BLACK)
+            .draw()?;
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use super::Report;
 use super::draws::Draws;
 use crate::fail::Failure;
-use crate::plot::{Chart, Style};
+use crate::plot::{Chart, Key, Style};
 
 /// Share of groups at or below a variation, by scheme: all draws of one together.
 pub(super) fn cdf(report: &Report<'_>) -> Result<String, Failure> {
@@ -23,7 +23,8 @@ pub(super) fn cdf(report: &Report<'_>) -> Result<String, Failure> {
 
 /// Flows on the links of each scheme's least even group (of its worst draw), in ascending order, over their mean.
 pub(super) fn links(report: &Report<'_>) -> Result<String, Failure> {
-    let mut plot = Chart::new("Links of the least even group", "link, least loaded first", "load / mean");
+    let plot = Chart::new("Links of the least even group", "link, least loaded first", "load / mean");
+    let mut plot = Chart { key: Key::UpperLeft, ..plot };
     for draws in Draws::of(report) {
         let Some(worst) = draws.worst() else { continue };
         let mut loads = worst.worst_links.clone();

@@ -44,13 +44,15 @@ struct CompiledGroup {
     constant: u16,
     /// Bits of the hash that are divided.
     mask: u16,
-    /// Which word of hashes, and which lane of it.
-    word: u8,
-    shift: u8,
+    /// Which function: four to a word of hashes.
+    function: u8,
     offset: u8,
     /// Number of its other pick, or [`PLAIN`].
     other: u16,
 }
+
+/// Groups are looked at once a hop: two of them share a line of cache.
+const _: () = assert!(size_of::<CompiledGroup>() == 32);
 
 /// A network with its plan, ready for flows.
 #[derive(Clone, Debug)]
@@ -113,15 +115,16 @@ const WORDS: usize = 4;
 #[derive(Clone, Copy, Debug, Default)]
 struct Walk {
     words: [u64; WORDS],
+    bytes: u64,
     /// Row of routes where it is.
     row: u32,
-    ttl: u8,
+    to: u32,
     /// Which of the flows it is.
-    flow: u8,
+    flow: u32,
 }
 
 /// Most switches on a path; longer ones are loops.
-const LONGEST: u32 = 64;
+const LONGEST: u8 = 64;
 
 impl Compiled {
     /// Compiles a network for a plan and a selector. A plan may have up to sixteen functions.
@@ -181,8 +184,7 @@ impl Compiled {
                 links,
                 constant: setting.function.seed_constant(setting.seed),
                 mask,
-                word: (lane / 4) as u8,
-                shift: (lane % 4 * 16) as u8,
+                function: (lane % (4 * WORDS)) as u8,
                 offset: setting.offset,
                 other,
             });
@@ -215,8 +217,9 @@ impl Compiled {
     pub fn path(&self, flow: &Flow) -> Vec<(u32, u32)> {
         let mut path = Vec::new();
         let Some(mut walk) = self.begin(flow, 0) else { return path };
-        for _ in 0..LONGEST {
-            let Some((group, link)) = self.step(&mut walk, flow) else { break };
+        for hop in 0..LONGEST {
+            let Some((group, link)) = self.pick(&walk, std::slice::from_ref(flow), hop) else { break };
+            walk.row = self.rows[link as usize];
             path.push((group, link - self.first[group as usize]));
         }
         path
@@ -241,13 +244,13 @@ impl Compiled {
                 if let Some(seen) = counters.pairs.get_mut(pair) {
                     *seen = true;
                 }
-                if let Some(walk) = self.begin(flow, n as u8) {
+                if let Some(walk) = self.begin(flow, n as u32) {
                     walks[under_way] = walk;
                     under_way += 1;
                 }
             }
-            for _ in 0..LONGEST {
-                under_way = self.step_all(&mut walks, under_way, flows, counters);
+            for hop in 0..LONGEST {
+                under_way = self.step(&mut walks, under_way, flows, hop, counters);
                 if under_way == 0 {
                     break;
                 }
@@ -255,24 +258,26 @@ impl Compiled {
         }
     }
 
-    /// One switch further for the first `under_way` walks; those that go on are moved to the front and counted.
+    /// One switch further for the first `under_way` walks, all of them `hop` switches behind their source; those that
+    /// go on are moved to the front and counted.
     #[inline]
-    fn step_all(
+    fn step(
         &self,
         walks: &mut [Walk; LOCKSTEP],
         under_way: usize,
         flows: &[Flow],
+        hop: u8,
         counters: &mut Counters,
     ) -> usize {
         let mut left = 0;
         let mut n = 0;
         while n < under_way.min(LOCKSTEP) {
             let walk = &mut walks[n];
-            let flow = &flows[usize::from(walk.flow)];
-            if let Some((_, link)) = self.step(walk, flow) {
+            if let Some((_, link)) = self.pick(walk, flows, hop) {
                 let load = &mut counters.loads[link as usize];
                 load.flows += 1;
-                load.bytes += flow.bytes;
+                load.bytes += walk.bytes;
+                walk.row = self.rows[link as usize];
                 if left != n {
                     walks[left] = walks[n];
                 }
@@ -285,7 +290,7 @@ impl Compiled {
 
     /// A flow at its source, hashed; `None` when its edges do not exist.
     #[inline]
-    fn begin(&self, flow: &Flow, number: u8) -> Option<Walk> {
+    fn begin(&self, flow: &Flow, number: u32) -> Option<Walk> {
         if flow.to as usize >= self.starts.len() {
             return None;
         }
@@ -294,37 +299,36 @@ impl Compiled {
         for (word, hash) in words.iter_mut().zip(&self.hashes) {
             *word = hash.eval(&flow.key);
         }
-        Some(Walk { words, row, ttl: flow.key[KEY_BYTES - 1], flow: number })
+        Some(Walk { words, bytes: flow.bytes, row, to: flow.to, flow: number })
     }
 
-    /// One switch further: the group and the link taken; `None` at the destination.
+    /// The group and the link that a flow leaves by; `None` at the destination.
     #[inline(always)]
-    fn step(&self, walk: &mut Walk, flow: &Flow) -> Option<(u32, u32)> {
-        let number = self.routes[walk.row as usize + flow.to as usize];
+    fn pick(&self, walk: &Walk, flows: &[Flow], hop: u8) -> Option<(u32, u32)> {
+        let number = self.routes[walk.row as usize + walk.to as usize];
         let group = self.groups.get(number as usize)?;
         let entry = if group.other == PLAIN {
-            let hash = group.hash(walk.words[usize::from(group.word) % WORDS]);
+            let hash = group.hash(walk.words[group.word()]);
             group.divisor.rem((hash & group.mask).into())
         } else {
-            self.other(group, walk, flow)
+            self.other(group, walk, &flows[walk.flow as usize], hop)
         };
         let link = group.links + u32::from(self.tables[(group.table + entry) as usize]);
-        walk.row = self.rows[link as usize];
-        walk.ttl = walk.ttl.wrapping_sub(1);
         Some((number, link))
     }
 
     /// The entry that a group picks by other means than the plain remainder.
     #[cold]
     #[inline(never)]
-    fn other(&self, group: &CompiledGroup, walk: &Walk, flow: &Flow) -> u32 {
+    fn other(&self, group: &CompiledGroup, walk: &Walk, flow: &Flow, hop: u8) -> u32 {
         let Some(other) = self.others.get(usize::from(group.other)) else { return 0 };
-        let word = usize::from(group.word) % WORDS;
+        let word = group.word();
         let mut lanes = walk.words[word];
         if other.ttl {
             // The TTL's old part out, its new one in.
             let part = |ttl| self.hashes.get(word).map_or(0, |h| h.byte(KEY_BYTES - 1, ttl));
-            lanes ^= part(flow.key[KEY_BYTES - 1]) ^ part(walk.ttl);
+            let ttl = flow.key[KEY_BYTES - 1];
+            lanes ^= part(ttl) ^ part(ttl.wrapping_sub(hop));
         }
         let hash = group.hash(lanes);
         let members = u64::from(group.divisor.divisor());
@@ -353,10 +357,16 @@ impl Compiled {
 }
 
 impl CompiledGroup {
-    /// The group's hash, out of a word with those of four functions.
+    /// The word with the group's function.
+    #[inline(always)]
+    const fn word(&self) -> usize {
+        (self.function / 4) as usize % WORDS
+    }
+
+    /// The group's hash, out of that word.
     #[inline(always)]
     const fn hash(&self, lanes: u64) -> u16 {
-        ((lanes >> self.shift) as u16 ^ self.constant).rotate_right(self.offset as u32)
+        ((lanes >> (self.function % 4 * 16)) as u16 ^ self.constant).rotate_right(self.offset as u32)
     }
 }
 

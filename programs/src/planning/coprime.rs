@@ -210,14 +210,14 @@ fn verdict(request: &Request, members: u32, precision: Cv, enumerate: bool) -> V
         let hop = |q: &u32| Hop::new((*q).min(request.ports), *q, request.order);
         let mut hops: Vec<Hop> = path.iter().map(hop).collect();
         hops.push(Hop::new(request.ports, members, request.order));
-        let cv = conditional(request.hash_bits, &hops).map(|c| c.mean_cv);
-        let met = match (cv, request.target) {
-            (Some(cv), Some(target)) => cv <= f64::from(target) / 1000.0,
-            (Some(cv), None) => cv <= 2.0 * precision.value() + 0.01,
+        let found = conditional(request.hash_bits, &hops);
+        let met = match (&found, request.target) {
+            (Some(found), Some(target)) => found.at_most(target),
+            (Some(found), None) => found.near(precision),
             (None, _) => false,
         };
         if !met {
-            return Verdict::HashTooShort { product, limit, cv };
+            return Verdict::HashTooShort { product, limit, cv: found.map(|f| f.mean_cv) };
         }
         tight = true;
     }

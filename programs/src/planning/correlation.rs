@@ -2,6 +2,7 @@
 //!
 //! What lives here: counting. What may not: the hash function; all switches share one, which is the worst case.
 
+use super::cv::Cv;
 use super::replicas::{Order, layout, replicas};
 
 /// One switch's group on a path: the member table that h % q indexes.
@@ -39,6 +40,27 @@ pub struct Conditional {
     pub max_cv: f64,
     /// Mean total-variation distance between conditional and unconditional shares.
     pub mean_tv: f64,
+    /// Sum of all coefficients in 2⁻³², each rounded up, and how many they are: what is compared.
+    sum: (u128, u64),
+}
+
+impl Conditional {
+    /// Whether the mean coefficient is at most so many thousandths: in integers, rounded against it.
+    #[must_use]
+    pub fn at_most(&self, thousandths: u32) -> bool {
+        self.within(u128::from(thousandths) << 32)
+    }
+
+    /// Whether it is at most twice a precision and a hundredth.
+    #[must_use]
+    pub fn near(&self, precision: Cv) -> bool {
+        self.within((10 << 32) + 2_000 * u128::from(precision.units()))
+    }
+
+    /// Whether the mean is at most so many thousandths of 2⁻³².
+    fn within(&self, most: u128) -> bool {
+        self.sum.0.saturating_mul(1_000) <= most.saturating_mul(self.sum.1.into())
+    }
 }
 
 /// Enumerates all hashes of `hash_bits` (1..=20) bits over a path; `None` for an empty path or wider hashes.
@@ -61,14 +83,17 @@ pub fn conditional(hash_bits: u32, path: &[Hop]) -> Option<Conditional> {
     }
     let all: u64 = total.iter().sum();
     let (mut seen, mut sum_cv, mut max_cv, mut sum_tv) = (0.0, 0.0, 0.0f64, 0.0);
+    let mut sum = (0, 0);
     for row in counts.chunks(width).filter(|row| row.iter().any(|n| *n > 0)) {
         let here: u64 = row.iter().sum();
-        let cv = super::cv::Cv::of(row).value();
+        let exact = Cv::of(row);
+        sum = (sum.0 + u128::from(exact.units()), sum.1 + 1);
+        let cv = exact.value();
         let share = |n: u64, of: u64| n as f64 / of as f64;
         let tv: f64 = row.iter().zip(&total).map(|(n, t)| (share(*n, here) - share(*t, all)).abs()).sum();
         (seen, sum_cv, max_cv, sum_tv) = (seen + 1.0, sum_cv + cv, max_cv.max(cv), sum_tv + tv / 2.0);
     }
-    Some(Conditional { mean_cv: sum_cv / seen, max_cv, mean_tv: sum_tv / seen })
+    Some(Conditional { mean_cv: sum_cv / seen, max_cv, mean_tv: sum_tv / seen, sum })
 }
 
 #[cfg(test)]
@@ -106,6 +131,9 @@ mod tests {
         }
         let exact = cv(16, &[8, 57], Interleaved);
         assert!((exact.mean_cv - 0.0465).abs() <= 0.0002 && exact.mean_tv < 0.01, "{exact:?}");
+        assert!(exact.at_most(47) && !exact.at_most(46));
+        let alone = super::super::replicas::precision(8, 57);
+        assert!(exact.near(alone) && !cv(10, &[57, 73], Interleaved).near(alone));
     }
 
     #[test]

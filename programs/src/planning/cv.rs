@@ -48,6 +48,17 @@ impl Cv {
         self.numerator * 1_000_000 <= t * t * self.denominator
     }
 
+    /// The least number of 2⁻³² that is no smaller; the most there is where numbers are too large for that.
+    #[must_use]
+    pub(super) fn units(self) -> u64 {
+        if self.numerator >> 64 != 0 {
+            return u64::MAX;
+        }
+        let square = (self.numerator << 64).div_ceil(self.denominator);
+        let root = square.isqrt();
+        u64::try_from(root + u128::from(root * root < square)).unwrap_or(u64::MAX)
+    }
+
     /// Rounded, for people.
     #[must_use]
     pub fn value(self) -> f64 {
@@ -104,6 +115,9 @@ mod tests {
             assert_eq!(numerator * root * root, denominator);
         }
         assert_eq!(Cv::of(&[]), Cv::ZERO);
+        assert_eq!((Cv::ZERO.units(), Cv::of(&[1, 3]).units()), (0, 1 << 31));
+        // A third has no end: rounded up, to the next of 2⁻³².
+        assert_eq!(Cv::of_ratios(&[6, 1], &[3, 1]).units(), (1 << 32) / 3 + 1);
         assert_eq!(Cv::of(&[0, 0]), Cv::ZERO);
         assert!(Cv::of(&[1, 3]).at_most(500) && !Cv::of(&[1, 3]).at_most(499));
         assert!(Cv::of(&[1, 2]) < Cv::of(&[1, 3]));

@@ -13,8 +13,9 @@
 
 use super::colour;
 use super::coprime::{NoSize, Request, choose};
-use super::graph::DecisionGraph;
+use super::graph::{DecisionGraph, Point};
 use super::replicas::Order;
+use sluice_asic::hash::rank::{rank, rows};
 use sluice_asic::hash::rtag7::Rtag7Function;
 use sluice_asic::hash::{BitString, HashAlgorithm, HashFunction};
 use std::fmt;
@@ -258,7 +259,29 @@ pub fn assign(
             vec![one; points.len()]
         }
     };
+    let plain = points.iter().zip(&members).zip(&settings).filter(|((point, q), _)| point.fan_out == **q);
+    notes.extend(plain.filter_map(|((point, _), setting)| narrow(point, setting)));
     Ok(Assignment { settings, members, notes })
+}
+
+/// What is wrong with a function by itself: where ports are a power of two they are its low bits, and those of some
+/// functions do not reach all of them (facts: hashing §1.3).
+fn narrow(point: &Point, setting: &Setting) -> Option<String> {
+    let ports = point.fan_out;
+    let FlowFunction::Rtag7(function) = setting.function else { return None };
+    if !ports.is_power_of_two() || ports < 2 {
+        return None;
+    }
+    let hash = |key: u128| {
+        let bytes: [u8; 16] = (key << 24).to_be_bytes();
+        let mut flow = [0; 14];
+        flow[..13].copy_from_slice(&bytes[..13]);
+        u64::from(Setting { seed: 0, ..*setting }.hash(&flow))
+    };
+    let bits = rank(rows(104, ports.trailing_zeros(), hash));
+    let name = (function.name(), point.name);
+    (bits < ports.trailing_zeros())
+        .then(|| format!("{} reaches {} of {ports} ports of {} by itself", name.0, 1u32 << bits, name.1))
 }
 
 /// The n-th use of the supply: after the last function the first one again, rotated by half the hash.
@@ -317,6 +340,19 @@ mod tests {
     fn terms() -> Terms {
         let supply = Rtag7Function::UNCORRELATED.map(FlowFunction::Rtag7).to_vec();
         Terms { supply, seed: 7, hash_bits: 16, width: 512, target: 50, order: Order::Interleaved }
+    }
+
+    #[test]
+    fn functions_that_reach_too_few_ports_are_named() {
+        let graph = DecisionGraph::clos5(8, 4);
+        let of = |functions: &[&str]| {
+            let supply = functions.iter().map(|f| f.parse().unwrap()).collect();
+            assign(Scheme::Plain, &graph, &Terms { supply, ..terms() }, 0).unwrap().notes
+        };
+        assert_eq!(of(&["crc16_xor1"])[0], "crc16_xor1 reaches 2 of 8 ports of s1-up by itself");
+        assert!(of(&["crc16_xor2"]).contains(&"crc16_xor2 reaches 4 of 8 ports of s5 by itself".to_owned()));
+        assert_eq!(of(&["crc16_xor4"]), [""; 0]);
+        assert_eq!(of(&["crc32_lo"]), [""; 0]);
     }
 
     #[test]
