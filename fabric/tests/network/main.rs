@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 mod closed;
+mod conga;
 mod conservation;
 mod conweave;
 mod deployed;
