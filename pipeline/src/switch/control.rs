@@ -1,7 +1,8 @@
 //! Operations of the control plane: applied to entries, state and the device. What may not live here: when they take
 //! effect.
 
-use super::{Switch, SwitchError, replicator};
+use super::assemble::replicator;
+use super::{Switch, SwitchError};
 use crate::control::{ArrayRef, Change, ControlError, ControlOp, Entry, Reading};
 use crate::meters::{MeterCell, Origin};
 use crate::pass::{Executor, State};

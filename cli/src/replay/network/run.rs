@@ -216,6 +216,7 @@ impl<'a> Drive<'a> {
                 wall: Value::Null,
                 obeyed: Value::Null,
                 coverage: None,
+                timelines: None,
             };
             switches.push(Done::of(plan, switch, run));
         }

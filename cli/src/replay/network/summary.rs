@@ -7,7 +7,7 @@ use super::name_of;
 use super::run::Finished;
 use crate::args::ReplayArgs;
 use serde_json::{Map, Value, json};
-use sluice_fabric::network::{End, LinkDrop, LinkId, Network, Way, WayTotals};
+use sluice_fabric::network::{End, LinkDrop, LinkId, Network, Waiting, Way, WayTotals};
 
 /// The summary of a run.
 pub(super) fn value(args: &ReplayArgs, plans: &[Plan<'_>], finished: &Finished<'_>) -> Value {
@@ -59,9 +59,10 @@ pub(super) fn value(args: &ReplayArgs, plans: &[Plan<'_>], finished: &Finished<'
         "counters": [],
         "registers": [],
         "readings": [],
-        "warnings": warnings(&switches),
+        "warnings": warnings(&switches).into_iter().chain(deadlocks(network)).collect::<Vec<_>>(),
         "violations": [],
         "obey_pfc": null,
+        "flow_control_words": lists(&switches, "flow_control_words", true),
         "hops": t.hops,
         "links": network.links().filter_map(|id| link(network, id)).collect::<Vec<_>>(),
         "switches": switches,
@@ -155,6 +156,21 @@ fn warnings(switches: &[Value]) -> Vec<String> {
         all.extend(own.map(|text| format!("{name}: {text}")));
     }
     all
+}
+
+/// Queues of switches that wait for each other in a circle when the run ends.
+fn deadlocks(network: &Network) -> Vec<String> {
+    let queue = |w: &Waiting| {
+        let setup = network.setup(w.switch);
+        let port = setup.and_then(|s| s.ports.iter().find(|p| p.dev_port.number() == w.dev_port)?.front());
+        let port = port.map_or_else(|| format!("dev:{}", w.dev_port), |front| front.0.to_string());
+        format!("{} port {port} queue {}", name_of(network, w.switch), w.queue)
+    };
+    let circle = |circle: &Vec<Waiting>| {
+        let queues: Vec<String> = circle.iter().map(queue).collect();
+        format!("deadlock: queues wait for each other's pauses to end: {}", queues.join(", then "))
+    };
+    network.deadlocks().iter().map(circle).collect()
 }
 
 fn link(network: &Network, id: LinkId) -> Option<Value> {
