@@ -56,7 +56,7 @@ fn share_of_the_busy_spine(program: &str) -> f64 {
     let all = hosts(&deployment.positions);
     let other_end = |ends: [u32; 2]| if ends[0] == 1 { ends[1] } else { ends[0] };
     let cables = (0u32..).zip(&plan.cables).filter(|(_, c)| c.ends.contains(&1));
-    let cables = cables.map(|(n, c)| (n, other_end(c.ends.map(|e| e as u32)))).collect();
+    let cables = cables.map(|(n, c)| (n, other_end(c.ends))).collect();
     let mut network = Network::new(deployment.network).unwrap_or_else(|e| panic!("{e}"));
     let port = |network: &Network, switch: SwitchId| {
         let ports = &network.setup(switch).unwrap().ports;
