@@ -49,7 +49,9 @@ fn event() -> impl Strategy<Value = String> {
     let priorities = prop::sample::select(vec!["3", "4", "3, 4", "0", "0, 1, 2, 3, 4, 5, 6, 7"]);
     let quanta = prop::sample::select(vec![0u16, 1, 200, 65_535]);
     let pause = (port(), priorities, quanta).prop_map(|(from, priorities, quanta)| {
-        format!("{{ send = {{ from = {from}, pfc = {{ priorities = [{priorities}], quanta = {quanta} }} }} }}")
+        format!(
+            "{{ send = {{ from = {from}, pfc = {{ priorities = [{priorities}], quanta = {quanta} }} }} }}"
+        )
     });
     let reader = prop::sample::select(vec!["user", "persistent", "periodic"]);
     prop_oneof![
@@ -107,12 +109,16 @@ fn device() -> impl Strategy<Value = String> {
 
 /// What must be so when everything was let go: nothing inside, nobody paused (I8), no packet before its predecessor (I10).
 fn ends() -> String {
-    let mut text = String::from("  { big-red-switch = false },\n  { unblock = \"0 to 3\" },\n  { drain = \"2s\" },\n");
+    let mut text =
+        String::from("  { big-red-switch = false },\n  { unblock = \"0 to 3\" },\n  { drain = \"2s\" },\n");
     for what in ["held", "total", "violations"] {
         let _ = writeln!(text, "  {{ expect = {{ what = \"{what}\", is = 0 }} }},");
     }
     for port in 0..PORTS {
-        let _ = writeln!(text, "  {{ expect = {{ what = \"pg.xoff({port}, 3) + pg.xoff({port}, 4)\", is = 0 }} }},");
+        let _ = writeln!(
+            text,
+            "  {{ expect = {{ what = \"pg.xoff({port}, 3) + pg.xoff({port}, 4)\", is = 0 }} }},"
+        );
         let _ = writeln!(text, "  {{ expect = {{ what = \"delivered.reordered({port})\", is = 0 }} }},");
     }
     text
@@ -152,7 +158,10 @@ fn random_events_break_no_invariant() {
 fn headroom_that_fits_loses_nothing() {
     let lab = RefCell::new(Lab::default());
     let mut runner = TestRunner::new(Config { cases: 24, ..Config::default() });
-    let place = (prop::sample::select(vec!["th", "th2", "tofino2", "voq"]), prop::sample::select(vec![25u32, 50, 100]));
+    let place = (
+        prop::sample::select(vec!["th", "th2", "tofino2", "voq"]),
+        prop::sample::select(vec![25u32, 50, 100]),
+    );
     let cable = (prop::sample::select(vec![5u32, 40, 300]), 0u32..=100);
     let traffic = (2u16..=7, prop::sample::select(vec![64u32, 257, 1500, 9000]), 1u32..=2, any::<bool>());
     let events = prop::collection::vec((0u8..4, 1u32..40), 1..10);

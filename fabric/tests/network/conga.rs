@@ -1,7 +1,7 @@
 //! CONGA's leaves and spines in a network: flows leave the spine that others must use (facts: letflow §5.1, figure 1a).
 
 use crate::deployed::{NoFiles, defaults, hosts};
-use sluice_asic::units::{Duration, Time};
+use sluice_asic::units::Time;
 use sluice_fabric::deploy::deploy;
 use sluice_fabric::network::{LinkFrame, Network, Observer, SwitchId};
 use sluice_fabric::topology::built;
@@ -64,20 +64,22 @@ fn share_of_the_busy_spine(program: &str) -> f64 {
         ports.iter().find(|p| p.dev_port.number() == wanted).unwrap().dev_port
     };
     let address = |switch: u32| all.iter().find(|h| h.0 == SwitchId(switch)).unwrap().2;
-    let mut sent = 0;
     // Nanoseconds between packets, their flows, bytes: 0.77 of a link from leaf 0, 0.2 of one from leaf 1, and a little
     // from leaf 2 back to both.
     let kinds =
         [(0u32, 2u32, 40, 40, 1_500), (1, 2, 160, 40, 1_500), (2, 0, 400, 20, 100), (2, 1, 400, 20, 100)];
+    let mut list: Vec<(u64, u32, Vec<u8>)> = Vec::new();
     for (from, to, gap, flows, length) in kinds {
-        let inward = port(&network, SwitchId(from));
-        for n in 0..120_000 / gap {
-            let bytes = packet(address(from), address(to), (n % flows) as u16, length);
-            let rx = RxFrame { bytes: &bytes, orig_len: bytes.len() as u32, tag: 0 };
-            network.inject(SwitchId(from), inward, Time::ORIGIN + Duration::from_nanos(n * gap), rx).unwrap();
-            sent += 1;
-        }
+        let of = |n: u64| (n * gap, from, packet(address(from), address(to), (n % flows) as u16, length));
+        list.extend((0..120_000 / gap).map(of));
     }
+    list.sort_by_key(|(ns, from, _)| (*ns, *from));
+    for (ns, from, bytes) in &list {
+        let rx = RxFrame { bytes, orig_len: bytes.len() as u32, tag: 0 };
+        let inward = port(&network, SwitchId(*from));
+        network.inject(SwitchId(*from), inward, Time::from_nanos(*ns), rx).unwrap();
+    }
+    let sent = list.len();
     let mut seen = Seen { cables, from: Time::from_nanos(60_000), ..Seen::default() };
     network.drain(Time::MAX, &mut seen).unwrap();
     assert!(network.totals().is_conserved());

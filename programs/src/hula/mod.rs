@@ -133,9 +133,6 @@ impl Params {
                 format!("hosts={} has ports of them: a port is for a host or for a switch", self.hosts);
             return refuse("uplinks", self.uplinks.to_string(), expected);
         }
-        if self.uplinks.iter().count() < 2 {
-            return refuse("uplinks", self.uplinks.to_string(), "there are two or more ways".to_owned());
-        }
         if self.oldest() < 1 || self.oldest() >= 1 << 30 || self.keepalive < self.period {
             let expected = format!("it is at least period={}, and stamps tell it: change tick", self.period);
             return refuse("keepalive", self.keepalive.to_string(), expected);

@@ -11,7 +11,7 @@ use sluice_pipeline::control::{ControlOp, DeviceOp, Then};
 use sluice_pipeline::ir::{ActionCall, KeyValue};
 use sluice_pipeline::pass::Executor;
 use sluice_pipeline::reference::Reference;
-use sluice_pipeline::switch::SwitchConfig;
+use sluice_pipeline::switch::{Switch, SwitchConfig};
 
 /// Nanoseconds of a tick, and when tests begin: 10 ms are 39,062 ticks.
 const TICK: u64 = 256;
@@ -404,9 +404,13 @@ fn a_dead_uplink_is_left_at_once_and_comes_back() {
 }
 
 #[test]
-fn state_must_be_in_one_pipe() {
-    let program =
-        sluice_programs::by_name("conga").unwrap().build(&[("uplinks".into(), "8-11".into())]).unwrap();
-    assert_eq!(program.together.len(), 1);
-    assert_eq!(program.together[0].registers.len(), 9);
+fn uplinks_of_another_pipe_are_refused() {
+    // Ports 0 to 7 of a Tofino 2 are of one pipe.
+    for name in ["conga", "hula"] {
+        let world = World::new(name, &["uplinks=8-11"]);
+        let (control, engine, config) = (world.control.clone(), world.engine(), SwitchConfig::default());
+        let refused = Switch::new(&world.program, &world.placement, &world.ports, control, engine, config);
+        let why = refused.err().map(|e| e.to_string()).unwrap_or_default();
+        assert!(why.contains("pipe"), "{name}: {why}");
+    }
 }

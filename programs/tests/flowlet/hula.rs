@@ -1,10 +1,12 @@
 //! HULA: probes of ToRs and through spines, best hops, keepalive, failure.
 
 use crate::device::{Story, run_from, world};
-use crate::world::{World, frame};
+use crate::world::{Fate, Packet, World, colliding, frame};
 use sluice_asic::chip::ChipSpec;
+use sluice_asic::salu::State as Element;
 use sluice_pipeline::control::{ControlOp, DeviceOp, Then};
 use sluice_pipeline::ir::{ActionCall, KeyValue};
+use sluice_pipeline::pass::Executor;
 use sluice_pipeline::switch::SwitchConfig;
 
 const TOFINO2: fn() -> ChipSpec = ChipSpec::tofino2;
@@ -92,6 +94,34 @@ fn a_tor_tells_of_itself_by_every_uplink() {
             assert!((9..=11).contains(&by), "{port}: {by}");
         }
     }
+}
+
+#[test]
+fn a_colliding_flow_never_leaves_its_group_whatever_probes_said() {
+    let world = World::new("hula", &["flowlets=256", "timeout=10us"]);
+    let [two, any] = colliding(256, [2, 7]);
+    let mut packets = Vec::new();
+    for n in 0..300u64 {
+        let ns = 1_000_000_000 + n * 4_000 + (n / 10) * 30_000;
+        packets.push(Packet { ns, bytes: if n % 3 == 0 { two.clone() } else { any.clone() } });
+    }
+    let stays = |taken: &[Fate]| {
+        for (n, fate) in taken.iter().enumerate() {
+            let port = *fate.as_ref().unwrap();
+            assert!(
+                if n % 3 == 0 { (4..=5).contains(&port) } else { (4..=7).contains(&port) },
+                "{n}: {port}"
+            );
+        }
+    };
+    // Both engines, by chance alone.
+    stays(&world.agreed(&packets));
+    // A best hop of group 2 that is no member of it, as if it had told a moment ago.
+    let mut engine = world.engine();
+    let register = |name| world.program.register_named(name).unwrap();
+    engine.state_mut().registers[register("best_hop")][2] = Element::single(3);
+    engine.state_mut().registers[register("best_path")][2] = Element::pair(9, 1_000_000_000 / 256);
+    stays(&world.run(&mut engine, &packets, 1));
 }
 
 /// Ports and contents of the probes that left, in order.
