@@ -28,8 +28,8 @@ pub mod planning;
 pub mod position;
 pub mod presto;
 pub mod properties;
-mod route;
 pub mod setup;
+mod shipped;
 pub mod spray;
 
 pub use catalog::{ProgramError, Role, StageProgram, UnknownProgram, all, by_name};

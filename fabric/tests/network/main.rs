@@ -13,3 +13,4 @@ mod parallel;
 mod pauses;
 mod single;
 mod support;
+mod telemetry;
