@@ -11,6 +11,7 @@ use crate::drill::Drill;
 use crate::ecn_mark::EcnMark;
 use crate::flare::Flare;
 use crate::hpcc_int::HpccInt;
+use crate::hula::Hula;
 use crate::int::Int;
 use crate::l3_ecmp::L3Ecmp;
 use crate::letflow::LetFlow;
@@ -163,6 +164,7 @@ pub fn all() -> &'static [&'static dyn StageProgram] {
         &ConWeaveSpine,
         &Drill,
         &Conga,
+        &Hula,
     ]
 }
 

@@ -17,6 +17,7 @@ pub mod flare;
 pub mod flowlet;
 mod forwarding;
 pub mod hpcc_int;
+pub mod hula;
 pub mod int;
 pub mod l3_ecmp;
 mod leaf;

@@ -12,7 +12,7 @@ use sluice_pipeline::switch::{Left, Lost, RxFrame, Sink, Switch, SwitchConfig};
 use sluice_programs::StageProgram;
 use std::collections::BTreeMap;
 
-/// First uplink of a leaf's default entries.
+/// First uplink of a leaf's default entries; programs with a parameter `uplinks` say where theirs begin.
 const FIRST_UPLINK: u16 = 8;
 /// Simulated time that the switch gets to empty itself.
 const DRAIN: Duration = Duration::from_nanos(100_000_000);
@@ -93,7 +93,8 @@ pub fn through(
     uplinks: &Uplinks<'_>,
 ) -> Result<Outcome, TrialError> {
     let placed = Placed::new(stage, sets, uplinks.chip)?;
-    let fronts = FIRST_UPLINK..placed.ports.front_ports().len() as u16;
+    let first = first_uplink(&placed);
+    let fronts = first..placed.ports.front_ports().len() as u16;
     let dev_port = |front: u16| placed.ports.front(FrontPort(front)).map(|p| p.dev_port.number());
     let speeds = |rate: BitRate| fronts.clone().filter_map(|f| Some((dev_port(f)?, rate))).collect();
     let port_speeds = uplinks.rate.map(speeds).unwrap_or_default();
@@ -105,6 +106,7 @@ pub fn through(
     let mut sink = Arrivals {
         placed: &placed,
         trace,
+        first,
         step: uplinks.step,
         arrivals: Vec::new(),
         lost: 0,
@@ -122,9 +124,16 @@ pub fn through(
     Ok(Outcome { reordering: measure(sink.arrivals), lost: sink.lost, uplinks: sink.uplinks })
 }
 
+/// The first port of the program's parameter `uplinks`, a range such as 4-7.
+fn first_uplink(placed: &Placed) -> u16 {
+    let range = placed.program.params.iter().find(|p| p.key == "uplinks");
+    range.and_then(|p| p.value.split('-').next()?.trim().parse().ok()).unwrap_or(FIRST_UPLINK)
+}
+
 struct Arrivals<'a> {
     placed: &'a Placed,
     trace: &'a Trace,
+    first: u16,
     step: Duration,
     arrivals: Vec<Arrival>,
     lost: u64,
@@ -140,7 +149,7 @@ impl Arrivals<'_> {
 
 impl Sink for Arrivals<'_> {
     fn sent(&mut self, packet: &Left, _: &[u8], _: &[u8]) {
-        let uplink = self.placed.front(packet.egress_port).and_then(|f| f.0.checked_sub(FIRST_UPLINK));
+        let uplink = self.placed.front(packet.egress_port).and_then(|f| f.0.checked_sub(self.first));
         let Some((flow, number)) = self.frame(packet.tag).and_then(|f| f.of) else { return };
         if let Some(uplink) = uplink.map(usize::from) {
             self.uplinks.resize(self.uplinks.len().max(uplink + 1), 0);

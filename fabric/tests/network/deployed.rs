@@ -116,7 +116,7 @@ fn every_host_reaches_every_other_one_on_every_network() {
     for program in ["ecmp", "wcmp", "letflow", "spray", "drb", "presto", "drill"] {
         everyone_is_reached(&built("leaf-spine:parallel=2,hosts=1").unwrap(), program);
     }
-    for program in ["conweave", "conga"] {
+    for program in ["conweave", "conga", "hula"] {
         everyone_is_reached(&built("leaf-spine:leaves=3,spines=2,hosts=2,parallel=2").unwrap(), program);
     }
     everyone_is_reached(&built("fat-tree:hosts=1").unwrap(), "conweave");

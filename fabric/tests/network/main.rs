@@ -3,6 +3,7 @@
 
 mod circles;
 mod closed;
+mod conga;
 mod conservation;
 mod conweave;
 mod deployed;

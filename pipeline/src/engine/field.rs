@@ -6,7 +6,7 @@
 use super::batch::{Phv, Slot, deposit, for_lanes};
 use crate::entity::Entity;
 use crate::ir::{Field, Header};
-use crate::place::{PhvAllocation, PovBit};
+use crate::place::{FieldSlice, PhvAllocation, PovBit};
 use sluice_asic::phv::Container;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
@@ -163,6 +163,15 @@ impl<'a> SlotMap<'a> {
     /// Reads of `shadow`'s containers go to their shadows from now on.
     pub(super) fn set_shadow(&mut self, shadow: BTreeMap<Container, Slot>) {
         self.shadow = shadow;
+    }
+
+    /// Containers in which two fields have bits in common.
+    pub(super) fn shared(&self, a: Field, b: Field) -> Vec<Container> {
+        let of = |f: Field| self.phv.fields.get(f).map_or(&[][..], |slices| slices);
+        let bits = |s: &FieldSlice| ones(s.width as u8) << s.at;
+        let meets =
+            |s: &&FieldSlice| of(b).iter().any(|t| t.container == s.container && bits(s) & bits(t) != 0);
+        of(a).iter().filter(meets).map(|s| s.container).collect()
     }
 
     /// Where to write a field.

@@ -366,7 +366,8 @@ fn steps(
     Ok(steps)
 }
 
-/// For each node of a stage, the containers it reads that an earlier one of the stage writes.
+/// For each node of a stage, the containers it reads that an earlier one of the stage writes, or that it writes itself
+/// as another field: fields that take turns in a container meet in one action, which reads the old before the new.
 fn hazards(
     program: &Program,
     flow: &Flow,
@@ -385,6 +386,13 @@ fn hazards(
             .filter(|(writer, c)| shares_a_variable(program, flow, *writer, node, *c, slots))
             .map(|(_, c)| *c)
             .collect();
+        for (read, write) in e.action_reads.iter().flat_map(|r| e.writes.iter().map(move |w| (r, w))) {
+            if let (Var::Field(read), Var::Field(write)) = (*read, *write)
+                && read != write
+            {
+                list.extend(slots.shared(read, write));
+            }
+        }
         list.sort_unstable();
         list.dedup();
         if !list.is_empty() {

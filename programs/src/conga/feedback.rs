@@ -172,6 +172,8 @@ pub(super) fn exchange(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, tables: &T
         read_clock.call();
         if h.outer.is_valid() {
             if !overlay.is_valid() || h.bad_outer {
+                // Not what the leaf behind would call it.
+                m.routed = 1;
                 drop(bad_overlay);
             } else {
                 hear.execute(of_leaf);

@@ -1,6 +1,6 @@
 //! The parameters of `conga`. What may not live here: what they do.
 
-use super::dre::{Bounds, estimator};
+use super::dre::Bounds;
 use crate::catalog::ProgramError;
 use crate::conweave::PortRange;
 use crate::flowlet::{Compare, Detect, Spec, Tick, choices};
@@ -104,8 +104,8 @@ impl Params {
             Err(ProgramError::Conflict { program, key, found, expected })
         };
         let uplinks = self.uplinks.iter().count();
-        if uplinks > UPLINKS || uplinks < 2 {
-            let expected = format!("a leaf has 2 to {UPLINKS} uplinks");
+        if !(1..=UPLINKS).contains(&uplinks) {
+            let expected = format!("a leaf has 1 to {UPLINKS} uplinks");
             return refuse("uplinks", self.uplinks.to_string(), expected);
         }
         if self.hosts.iter().any(|host| self.uplinks.iter().any(|uplink| uplink == host)) {
@@ -122,7 +122,6 @@ impl Params {
             let expected = format!("tau is {least} to {most}, and period at least 1us");
             return refuse("tau", format!("{} with period={}", self.tau, self.period), expected);
         }
-        debug_assert!(estimator("400G".parse().unwrap_or_default(), self.tau).time > Duration::ZERO);
         Ok(())
     }
 }

@@ -45,8 +45,19 @@ pub(crate) fn visit(
     let mut pipes: Vec<u8> = ports.front_ports().iter().map(|p| p.dev_port.pipe().0).collect();
     pipes.sort_unstable();
     pipes.dedup();
+    visit_in(ops, ports, &pipes, elements, period)
+}
+
+/// The same for the generators of these pipes alone.
+pub(crate) fn visit_in(
+    ops: &mut Ops<'_>,
+    ports: &PortMap,
+    pipes: &[u8],
+    elements: u32,
+    period: Duration,
+) -> Result<(), SetupError> {
     let packet = [&[2, 0, 0, 0, 0, 1][..], &(MADE as u16).to_be_bytes(), &[0; 46]].concat();
-    for pipe in pipes {
+    for &pipe in pipes {
         let port = ports.generator(Pipe(pipe)).next().ok_or(SetupError::NoGeneratorPort { pipe })?;
         let line = port.speed.time_for(ON_THE_LINE);
         let share = Duration::from_ps(period.as_ps() / u64::from(elements.max(1)));

@@ -75,6 +75,18 @@ pub(crate) fn run_with(
     later: &[(u64, ControlOp)],
     until: u64,
 ) -> Story {
+    let frames: Vec<(u64, u16, Vec<u8>)> = frames.iter().map(|(ns, bytes)| (*ns, 0, bytes.clone())).collect();
+    run_from(world, config, &frames, later, until)
+}
+
+/// The same with frames (ns, front-panel port, bytes) into any ports.
+pub(crate) fn run_from(
+    world: &World,
+    config: SwitchConfig,
+    frames: &[(u64, u16, Vec<u8>)],
+    later: &[(u64, ControlOp)],
+    until: u64,
+) -> Story {
     let engine = Engine::new(&world.program, &world.placement, &world.control).unwrap();
     let control = world.control.clone();
     let mut switch =
@@ -82,9 +94,9 @@ pub(crate) fn run_with(
     for (ns, op) in later {
         switch.control(Time::from_nanos(*ns), op.clone()).unwrap();
     }
-    let port = world.ports.front(FrontPort(0)).unwrap().dev_port;
     let mut collect = Collect { world, story: Story::default() };
-    for (tag, (ns, bytes)) in (0..).zip(frames) {
+    for (tag, (ns, port, bytes)) in (0..).zip(frames) {
+        let port = world.ports.front(FrontPort(*port)).unwrap().dev_port;
         let rx = RxFrame { bytes, orig_len: bytes.len() as u32, tag };
         switch.rx(port, Time::from_nanos(*ns), rx).unwrap();
         switch.advance(Time::from_nanos(ns.saturating_sub(1)), &mut collect).unwrap();

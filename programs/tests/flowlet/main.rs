@@ -2,8 +2,10 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 mod cells;
+mod conga;
 mod detection;
 mod device;
 mod drill;
+mod hula;
 mod shape;
 mod world;

@@ -7,7 +7,7 @@ use sluice_pipeline::report::Report;
 use sluice_pipeline::text;
 use sluice_programs::by_name;
 
-const VARIANTS: [(&str, &[&str]); 15] = [
+const VARIANTS: [(&str, &[&str]); 17] = [
     ("letflow", &[]),
     ("letflow", &["detect=split"]),
     ("letflow", &["detect=age", "flowlets=8192"]),
@@ -23,6 +23,8 @@ const VARIANTS: [(&str, &[&str]); 15] = [
     ("conga", &[]),
     ("conga", &["uplinks=4-5"]),
     ("conga", &["role=spine"]),
+    ("hula", &[]),
+    ("hula", &["refresh=false", "role=spine"]),
 ];
 
 /// Whether a chip has what a program needs.

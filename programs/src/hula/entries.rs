@@ -1,0 +1,172 @@
+//! What ToRs and spines start with, on any port map and at their place in a network. What may not live here: tables.
+//!
+//! A ToR has a number from 1, which is its group at all others and what its probes say; in a network that is the
+//! switch's number plus 1. Members of groups have the numbers of their ports, from `uplinks` on. By default a ToR is
+//! number 3: what is for neither its hosts (10.1.N.0/24 at its N-th host port) nor 10.2.0.0/16 goes to ToR 1 over all
+//! uplinks, 10.2.0.0/16 to ToR 2, where the first two lead.
+
+use super::probes::filter;
+use super::{NAME, Params, Side};
+use crate::catalog::Role;
+use crate::conweave::PortRange;
+use crate::leaf::generator::visit_in;
+use crate::leaf::{self, Places};
+use crate::position::{Neighbor, Position};
+use crate::setup::{Ops, Setup, SetupError, front_port, ipv4_prefix, ipv6_prefix};
+use sluice_asic::port::{FrontPort, PortMap};
+use sluice_pipeline::control::{ControlOp, MulticastNode};
+use sluice_pipeline::ir::{KeyValue, MeterConfig, Program};
+
+/// Number of the ToR of the default entries.
+const OWN: u32 = 3;
+/// Multicast group of a ToR's own probes; that of the n-th port is n more.
+const UP: u16 = 1;
+
+pub(super) fn default_setup(program: &Program, ports: &PortMap, p: &Params) -> Result<Setup, SetupError> {
+    let count = p.uplinks.iter().count();
+    let places = Places {
+        first_host: p.hosts.first,
+        hosts: p.hosts.last - p.hosts.first + 1,
+        uplinks: p.uplinks.first,
+    };
+    let mut ops = leaf::operations_on(program, ports, &vec![1; count.min(16)], places)?;
+    let links: Vec<(FrontPort, bool)> = p
+        .uplinks
+        .iter()
+        .map(|port| Ok((front_port(ports, port)?.0, p.role == Side::Tor)))
+        .collect::<Result<_, SetupError>>()?;
+    neighbours(&mut ops, ports, &links, p)?;
+    if p.role == Side::Tor {
+        announce(&mut ops, ports, OWN, &links, p)?;
+    }
+    measured(&mut ops, program, ports, p);
+    Ok(Setup { ops: ops.into_vec(), port_speeds: Vec::new() })
+}
+
+/// dev_port of a front-panel port.
+fn dev_port(ports: &PortMap, port: FrontPort) -> u16 {
+    ports.front(port).map_or(0, |port| port.dev_port.number())
+}
+
+/// Ports of other switches, each with whether it leads up: what comes from above goes on down, what comes from below
+/// everywhere else.
+fn neighbours(
+    ops: &mut Ops<'_>,
+    ports: &PortMap,
+    links: &[(FrontPort, bool)],
+    p: &Params,
+) -> Result<(), SetupError> {
+    for (at, (port, up)) in links.iter().enumerate() {
+        let onward = |(other, other_up): &&(FrontPort, bool)| other != port && !(*up && *other_up);
+        let copies: Vec<u16> =
+            links.iter().filter(onward).map(|(other, _)| dev_port(ports, *other)).collect();
+        let group = if copies.is_empty() { 0 } else { UP + 1 + at as u16 };
+        if group > 0 {
+            multicast(ops, group, copies);
+        }
+        let member = port.0.saturating_sub(p.uplinks.first);
+        let key = [KeyValue::Exact(dev_port(ports, *port).into())];
+        ops.entry("probe_from", key, "neighbour", [member.into(), group.into()])?;
+    }
+    Ok(())
+}
+
+fn multicast(ops: &mut Ops<'_>, id: u16, ports: Vec<u16>) {
+    let nodes = vec![MulticastNode { rid: 1, ports, ..MulticastNode::default() }];
+    ops.push(ControlOp::SetMulticastGroup { id, nodes });
+}
+
+/// A ToR's own probes: one per period, up by every uplink.
+fn announce(
+    ops: &mut Ops<'_>,
+    ports: &PortMap,
+    own: u32,
+    links: &[(FrontPort, bool)],
+    p: &Params,
+) -> Result<(), SetupError> {
+    let copies: Vec<u16> =
+        links.iter().filter(|(_, up)| *up).map(|(port, _)| dev_port(ports, *port)).collect();
+    let pipe = copies.first().map_or(0, |port| (port >> 7) as u8);
+    multicast(ops, UP, copies);
+    ops.default("own_tor", "announce", [own.into(), UP.into()])?;
+    visit_in(ops, ports, &[pipe], 1, p.period)
+}
+
+/// Estimators of all links, by the rates of their ports.
+fn measured(ops: &mut Ops<'_>, program: &Program, ports: &PortMap, p: &Params) {
+    let Some(meter) = program.meter_named("dre") else { return };
+    for port in ports.front_ports() {
+        let config = Some(MeterConfig::Lpf(filter(port.speed, p)));
+        ops.push(ControlOp::SetMeter { meter, index: Some(port.dev_port.number().into()), config });
+    }
+}
+
+/// A switch with hosts is a ToR, one without a spine, with the port ranges of its place.
+pub(super) fn role_at(at: &Position) -> Role {
+    let mut params = Vec::new();
+    if let Some(uplinks) = range(at, false) {
+        params.push(("uplinks", uplinks.to_string()));
+    }
+    match range(at, true) {
+        Some(hosts) => params.push(("hosts", hosts.to_string())),
+        None => params.push(("role", Side::Spine.to_string())),
+    }
+    Role { program: NAME, params: params.into_iter().map(|(key, value)| (key.to_owned(), value)).collect() }
+}
+
+/// From the first to the last port with a host, or without one.
+fn range(at: &Position, hosts: bool) -> Option<PortRange> {
+    let is_host = |n: &Neighbor| matches!(n, Neighbor::Host(_));
+    let mut ports = at.ports.iter().filter(|used| is_host(&used.neighbor) == hosts).map(|used| used.port.0);
+    let first = ports.next()?;
+    Some(PortRange { first, last: ports.next_back().unwrap_or(first) })
+}
+
+pub(super) fn setup_at(
+    program: &Program,
+    ports: &PortMap,
+    at: &Position,
+    p: &Params,
+) -> Result<Setup, SetupError> {
+    let mut ops = Ops::new(program);
+    let mut member = 0;
+    for route in &at.routes {
+        let hosts = route.ports.first().and_then(|(port, _)| at.port(*port));
+        let (action, arg) = match (route.ports.as_slice(), hosts) {
+            ([_], Some(only)) => ("to_port", only.dev_port.into()),
+            _ => {
+                let tor = tor_of(at, route.to, p)?;
+                let first = member;
+                for (port, _) in &route.ports {
+                    let number = u32::from(port.0.saturating_sub(p.uplinks.first));
+                    leaf::member_of(&mut ops, (tor, number, member), dev_port(ports, *port).into())?;
+                    member += 1;
+                }
+                leaf::group_of(&mut ops, tor, first..member)?;
+                ("set_group", u128::from(tor))
+            }
+        };
+        let (ipv6, len) = route.to.ipv6();
+        ops.entry("ipv4_route", [ipv4_prefix(route.to.address, route.to.len.into())], action, [arg])?;
+        ops.entry("ipv6_route", [ipv6_prefix(ipv6, len)], action, [arg])?;
+    }
+    let is_switch = |n: &Neighbor| matches!(n, Neighbor::Switch { .. });
+    let links: Vec<(FrontPort, bool)> =
+        at.ports.iter().filter(|u| is_switch(&u.neighbor)).map(|u| (u.port, at.leads_up(u.port))).collect();
+    neighbours(&mut ops, ports, &links, p)?;
+    if p.role == Side::Tor && !links.is_empty() {
+        announce(&mut ops, ports, at.number + 1, &links, p)?;
+    }
+    measured(&mut ops, program, ports, p);
+    Ok(Setup { ops: ops.into_vec(), port_speeds: Vec::new() })
+}
+
+/// The number of the ToR that has these hosts.
+fn tor_of(at: &Position, to: crate::position::Prefix, p: &Params) -> Result<u32, SetupError> {
+    let place_error = |why: String| SetupError::Place { program: NAME.to_owned(), why };
+    match at.subnets.iter().find(|(_, subnet)| *subnet == to).map(|(switch, _)| switch + 1) {
+        Some(tor) if tor < p.tors => Ok(tor),
+        Some(tor) => Err(place_error(format!("ToR {tor} is beyond tors={}; raise it", p.tors))),
+        None => Err(place_error(format!("{}/{} is at no single ToR", to.address, to.len))),
+    }
+}

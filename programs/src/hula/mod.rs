@@ -1,0 +1,209 @@
+//! `hula`: probes tell every switch the least used way to every ToR, and flowlets take it.
+//!
+//! Each ToR's packet generator sends probes up; switches raise the use that a probe has met to that of the link which
+//! data would take the other way, remember who brought the least, and pass it on, up and down from below, down from
+//! above (Katta et al., SOSR 2016; facts: letflow §4.2). No switch knows more than its own best next hop. ToRs and
+//! spines run one program; what they are is in their entries.
+//!
+//! The use of a link is known behind the choice of a port only, and the best hop is needed before it: a probe goes
+//! through ingress twice, by resubmit. Links are measured by a low-pass filter in rate mode, as `conga`'s are. What may
+//! not live here: the leaf around it (`leaf`).
+//!
+//! | file | what it says |
+//! |---|---|
+//! | `probes` | headers, tables of best hops, and what probes do |
+//! | `entries` | what the program starts with |
+//! | `choose.p4` | the same in P4_16 for TNA |
+
+mod entries;
+mod probes;
+
+use crate::catalog::{ProgramError, Role, StageProgram};
+use crate::conweave::PortRange;
+use crate::flowlet::{self, Compare, Detect, Spec, Tick, choices};
+use crate::leaf::{self, Sizes};
+use crate::position::Position;
+use crate::setup::{Setup, SetupError};
+use crate::spray;
+use sluice_asic::port::{FrontPort, PortMap, PortName};
+use sluice_asic::units::Duration;
+use sluice_pipeline::build::params::{self, ParamInfo, Params as _};
+use sluice_pipeline::build::*;
+use sluice_pipeline::ir::Program;
+
+const NAME: &str = "hula";
+const SUMMARY: &str =
+    "Sends every flowlet to the next hop of the least used path, as probes tell (ToR and spine)";
+
+choices! {
+    /// What a switch is.
+    Side {
+        /// It has hosts: it sends probes.
+        Tor = "tor",
+        /// It passes probes on.
+        Spine = "spine",
+    }
+}
+
+/// What users can set on `hula`.
+#[derive(Clone, Debug, PartialEq, Eq, params::Params)]
+pub struct Params {
+    /// Whether this switch sends probes or passes them on; follows from the place in a network
+    #[param(expects = "tor or spine")]
+    pub role: Side,
+    /// Gap between packets of a flow that ends a flowlet
+    #[param(expects = "a time such as 100us")]
+    pub timeout: Duration,
+    /// Entries of the flowlet table, a power of two
+    #[param(range = 2..=131_072)]
+    pub flowlets: u32,
+    /// Unit of the stamps that are compared
+    #[param(expects = "1ns, 256ns or 1024ns")]
+    pub tick: Tick,
+    /// How often a ToR sends probes
+    #[param(expects = "a time such as 200us")]
+    pub period: Duration,
+    /// Time without a probe after which a best hop counts for nothing
+    #[param(expects = "a time such as 600us")]
+    pub keepalive: Duration,
+    /// Whether the best hop's own probes replace what it said before, or (false, the published rule) only better ones
+    /// and those behind the keepalive
+    #[param(expects = "true or false")]
+    pub refresh: bool,
+    /// Time over which a link's estimator forgets, about; twice the period of probes is the rule
+    #[param(expects = "a time such as 400us")]
+    pub tau: Duration,
+    /// ToRs, numbered from 1, with room for number 0
+    #[param(range = 4..=4_096)]
+    pub tors: u32,
+    /// Front-panel ports with hosts, of the same pipe as the others; none of a spine
+    #[param(expects = "the first and the last port, such as 0-3")]
+    pub hosts: PortRange,
+    /// Front-panel ports with other switches
+    #[param(expects = "the first and the last port, such as 4-7")]
+    pub uplinks: PortRange,
+    /// IPv4 routes that the table must hold; a quarter as many IPv6 routes
+    #[param(range = 16..=1_000_000)]
+    pub routes: u32,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Params {
+            role: Side::Tor,
+            timeout: Duration::from_micros(100),
+            flowlets: 32_768,
+            tick: Tick::Ns256,
+            period: Duration::from_micros(200),
+            keepalive: Duration::from_micros(600),
+            refresh: true,
+            tau: Duration::from_micros(400),
+            tors: 256,
+            hosts: PortRange { first: 0, last: 3 },
+            uplinks: PortRange { first: 4, last: 7 },
+            routes: 4_096,
+        }
+    }
+}
+
+impl Params {
+    fn spec(&self) -> Spec {
+        Spec {
+            detect: Detect::Pair,
+            entries: self.flowlets,
+            timeout: self.timeout,
+            tick: self.tick,
+            compare: Compare::Gt,
+        }
+    }
+
+    /// Largest age of a best hop in ticks.
+    fn oldest(&self) -> u64 {
+        self.keepalive.as_ps() / (self.tick.nanos() * 1_000)
+    }
+
+    fn check(&self) -> Result<(), ProgramError> {
+        self.spec().check(NAME)?;
+        let refuse = |key, found: String, expected: String| {
+            Err(ProgramError::Conflict { program: NAME, key, found, expected })
+        };
+        let meets = self.hosts.iter().any(|host| self.uplinks.iter().any(|uplink| uplink == host));
+        if self.role == Side::Tor && meets {
+            let expected =
+                format!("hosts={} has ports of them: a port is for a host or for a switch", self.hosts);
+            return refuse("uplinks", self.uplinks.to_string(), expected);
+        }
+        if self.oldest() < 1 || self.oldest() >= 1 << 30 || self.keepalive < self.period {
+            let expected = format!("it is at least period={}, and stamps tell it: change tick", self.period);
+            return refuse("keepalive", self.keepalive.to_string(), expected);
+        }
+        Ok(())
+    }
+}
+
+/// The program with these parameters.
+fn program(p: &Params) -> Result<Program, ProgramError> {
+    p.check()?;
+    let b = Builder::new(NAME, SUMMARY);
+    let ig = b.ingress();
+    let (leaf, first) = leaf::declare(&ig, Sizes::new(p.routes, p.tors), true);
+    let h = probes::headers(&ig, first);
+    let tables = probes::declare(&ig, leaf, h, p);
+    leaf::route(&ig, leaf);
+    probes::pass(&ig, leaf, h, &tables, p);
+    spray::draw(&ig, leaf);
+    leaf::propose(&ig, leaf);
+    probes::prefer(&ig, leaf, &tables);
+    flowlet::keep(&ig, leaf, p.spec());
+    leaf::finish(&ig, leaf);
+    probes::charge(&ig, leaf, h, &tables);
+    leaf::deparse(ig.deparser().resubmit(1, h.found), leaf).emit(h.probe);
+    leaf::egress(&b.egress());
+    let hosts = p.hosts.iter().filter(|_| p.role == Side::Tor);
+    let ports = hosts.chain(p.uplinks.iter()).map(|port| PortName::Front(FrontPort(port)));
+    b.together("packets of hosts read what probes write", tables.shared(), ports);
+    b.finish(p).map_err(|diags| ProgramError::Illegal { program: NAME, diags })
+}
+
+/// The program `hula`.
+#[derive(Clone, Copy, Debug)]
+pub struct Hula;
+
+impl StageProgram for Hula {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn summary(&self) -> &'static str {
+        SUMMARY
+    }
+
+    fn params(&self) -> Vec<ParamInfo> {
+        Params::default().list()
+    }
+
+    fn build(&self, sets: &[(String, String)]) -> Result<Program, ProgramError> {
+        program(&leaf::set(Params::default(), sets, NAME)?)
+    }
+
+    fn default_setup(&self, program: &Program, ports: &PortMap) -> Result<Setup, SetupError> {
+        entries::default_setup(program, ports, &leaf::built_with(program))
+    }
+
+    fn role_at(&self, position: &Position) -> Role {
+        entries::role_at(position)
+    }
+
+    fn setup_at(
+        &self,
+        program: &Program,
+        ports: &PortMap,
+        position: &Position,
+    ) -> Option<Result<Setup, SetupError>> {
+        Some(entries::setup_at(program, ports, position, &leaf::built_with(program)))
+    }
+
+    fn p4(&self) -> &'static str {
+        concat!(include_str!("../leaf/types.p4"), include_str!("choose.p4"), include_str!("../leaf/pipe.p4"))
+    }
+}
