@@ -111,7 +111,7 @@ impl Bins {
         };
         let low = (0..self.slots.len().saturating_sub(1)).find(|&i| {
             let number = self.slots[i].1.number;
-            number % 2 == 0 && free(i) && free(i + 1) && self.slots[i + 1].1.number == number + 1
+            number.is_multiple_of(2) && free(i) && free(i + 1) && self.slots[i + 1].1.number == number + 1
         })?;
         Some([self.give(low, gress), self.give(low + 1, gress)])
     }
