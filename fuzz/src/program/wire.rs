@@ -199,7 +199,7 @@ impl Writer<'_, '_> {
             return Some(ParserOpKind::VerifyChecksum(to, fields.to_vec()));
         }
         let words: Vec<Field> =
-            fields.iter().copied().filter(|f| self.p.fields[*f].width % 16 == 0).collect();
+            fields.iter().copied().filter(|f| self.p.fields[*f].width.is_multiple_of(16)).collect();
         if width == 16 && !words.is_empty() && self.d.chance(1, 6) {
             return Some(ParserOpKind::SubtractChecksum(to, words));
         }

@@ -3,6 +3,7 @@
 use crate::world::sets;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::{FrontPort, PortMap};
+use sluice_asic::units::BitRate;
 use sluice_pipeline::control::{ControlOp, ControlState};
 use sluice_programs::by_name;
 use sluice_programs::planning::replicas::replicas;
@@ -18,8 +19,11 @@ fn position(ports: &PortMap) -> Position {
         port: FrontPort(0),
         dev_port: dev_port(0),
         neighbor: Neighbor::Host([10, 0, 0, 1].into()),
+        speed: BitRate::from_gbps(100),
     }];
-    used.extend((8..16).map(|n| PortUse { port: FrontPort(n), dev_port: dev_port(n), neighbor: up(n) }));
+    let speed = BitRate::from_gbps(100);
+    let cable = |n| PortUse { port: FrontPort(n), dev_port: dev_port(n), neighbor: up(n), speed };
+    used.extend((8..16).map(cable));
     let route = |to: [u8; 4], len, ports: Vec<(u16, u32)>, hops| Route {
         to: Prefix { address: to.into(), len },
         ports: ports.into_iter().map(|(port, weight)| (FrontPort(port), weight)).collect(),

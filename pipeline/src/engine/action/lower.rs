@@ -1,7 +1,7 @@
 //! From actions to their operations: sources, argument words, merged constants and moves. What may not live here:
 //! running them.
 
-use super::{ActionCode, ArgWord, MoveBits, Op, Source, WideAlu, WideSource, Word};
+use super::{ActionCode, ArgWord, CarryAlu, MoveBits, Op, Source, WideAlu, WideSource, Word};
 use crate::engine::LowerError;
 use crate::engine::batch::Slot;
 use crate::engine::field::{FieldAt, Piece, SlotMap, ones};
@@ -13,6 +13,7 @@ use crate::ir::{
     Register, RegisterAccess,
 };
 use crate::salu::Mapped;
+use sluice_asic::alu::AluOp;
 use sluice_asic::counter::CounterLayout;
 use sluice_asic::salu::Prepared;
 
@@ -301,6 +302,13 @@ impl Lowering<'_, '_> {
             code.push(Op::Alu { op: *op, to: piece, a, b });
             return Ok(());
         }
+        if let AluOp::Add | AluOp::Sub = op
+            && let Some(to) = low_and_high(&to)
+            && let (Ok(a), Ok(b)) = (self.halves(code, a), self.halves(code, b))
+        {
+            code.push(Op::Carry(Box::new(CarryAlu { subtract: *op == AluOp::Sub, to, a, b })));
+            return Ok(());
+        }
         let (a, b) = (self.wide(code, a)?, self.wide(code, b)?);
         code.push(Op::Wide(Box::new(WideAlu { op: *op, width, to, a, b })));
         Ok(())
@@ -346,6 +354,21 @@ impl Lowering<'_, '_> {
         e: &Expr,
     ) -> Result<Source, LowerError> {
         let l = leaf(self.program, e).ok_or_else(|| LowerError::new("an operand is itself an operation"))?;
+        self.narrow_leaf(code, l)
+    }
+
+    /// The low 32 bits of a leaf of at most 64, and the rest.
+    fn halves(&mut self, code: &mut ActionCode, e: &Expr) -> Result<[Source; 2], LowerError> {
+        let l = leaf(self.program, e).ok_or_else(|| LowerError::new("an operand is itself an operation"))?;
+        let low = self.narrow_leaf(code, Leaf { width: l.width.min(32), ..l })?;
+        let high = match l.width.saturating_sub(32) {
+            0 => Source::Const(0),
+            width => self.narrow_leaf(code, Leaf { lo: l.lo + 32, width, ..l })?,
+        };
+        Ok([low, high])
+    }
+
+    fn narrow_leaf(&mut self, code: &mut ActionCode, l: Leaf) -> Result<Source, LowerError> {
         if l.width > 32 {
             return Err(LowerError::new("an operand is wider than a container"));
         }
@@ -399,6 +422,13 @@ impl Lowering<'_, '_> {
             }
         })
     }
+}
+
+/// The pieces of a number in two containers, low part first.
+fn low_and_high(to: &FieldAt) -> Option<[Piece; 2]> {
+    let part = |lo: u8| to.pieces.iter().find(|p| p.lo == lo).copied();
+    let (low, high) = (part(0)?, part(32)?);
+    (to.pieces.len() == 2 && low.width == 32 && high.at == 0).then_some([low, high])
 }
 
 /// The low `width` bits.

@@ -57,6 +57,15 @@ pub(super) struct WideAlu {
     b: WideSource,
 }
 
+/// A sum or difference in two containers of 32 bits, low part first.
+#[derive(Clone, Debug)]
+pub(super) struct CarryAlu {
+    subtract: bool,
+    to: [Piece; 2],
+    a: [Source; 2],
+    b: [Source; 2],
+}
+
 /// A container operation. `keep` are the bits of the destination that stay.
 #[derive(Clone, Debug)]
 pub(super) enum Op {
@@ -92,6 +101,7 @@ pub(super) enum Op {
         b: Source,
     },
     Wide(Box<WideAlu>),
+    Carry(Box<CarryAlu>),
     /// Two values side by side, shifted right by less than their joint width.
     Funnel {
         to: Piece,
@@ -316,6 +326,7 @@ pub(super) fn run<const N: usize>(
             }
             Op::Alu { op, to, a, b } => alu::<N>(*op, *to, *a, *b, mask, phv, entry),
             Op::Wide(wide) => wide.run::<N>(mask, phv, entry),
+            Op::Carry(sum) => sum.run::<N>(mask, phv, entry),
             Op::Funnel { to, high, low, by } => {
                 let (width, by) = (u32::from(to.width), u32::from(*by));
                 let shifted =
@@ -399,6 +410,23 @@ impl WideAlu {
         for_lanes::<N>(mask, |l| {
             let (a, b) = (wide_value(&self.a, l, phv, entry), wide_value(&self.b, l, phv, entry));
             self.to.write(phv, l, self.op.eval(a, b, u32::from(self.width)));
+        });
+    }
+}
+
+impl CarryAlu {
+    #[inline(never)]
+    fn run<const N: usize>(&self, mask: u64, phv: &Phv, entry: &EntryOf<'_>) {
+        let of = |[low, high]: [Source; 2], l: usize| {
+            u64::from(value(high, l, phv, entry)) << 32 | u64::from(value(low, l, phv, entry))
+        };
+        let [low, high] = self.to.map(|p| (phv.column(p.slot), p));
+        for_lanes::<N>(mask, |l| {
+            let (a, b) = (of(self.a, l), of(self.b, l));
+            let result = if self.subtract { a.wrapping_sub(b) } else { a.wrapping_add(b) };
+            for ((column, p), part) in [(low, result as u32), (high, (result >> 32) as u32)] {
+                column[l].set(column[l].get() & p.keep | (part & p.mask()) << p.at);
+            }
         });
     }
 }
