@@ -351,7 +351,7 @@ pub(crate) struct ReplayArgs {
     #[arg(
         long,
         value_name = "TOPOLOGY",
-        conflicts_with_all = ["functional", "trace", "find_ndr", "engine", "entries", "changes", "port_speeds", "obey_pfc", "check", "coverage", "timeline"]
+        conflicts_with_all = ["functional", "trace", "find_ndr", "engine", "entries", "changes", "port_speeds", "obey_pfc", "coverage", "timeline"]
     )]
     pub(crate) topology: Option<String>,
     /// Threads that a network runs on; the results are the same

@@ -69,7 +69,7 @@ pub(crate) struct Plan<'a> {
 }
 
 /// Makes properties, fresh.
-type Properties = Box<dyn Fn() -> Vec<Box<dyn Property>> + Send + Sync>;
+pub(crate) type Properties = Box<dyn Fn() -> Vec<Box<dyn Property>> + Send + Sync>;
 
 impl Plan<'_> {
     /// The speed that a dev_port runs at; 0 if there is no such port.

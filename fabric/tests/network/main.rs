@@ -12,3 +12,4 @@ mod parallel;
 mod pauses;
 mod single;
 mod support;
+mod telemetry;

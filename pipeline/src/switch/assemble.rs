@@ -23,7 +23,7 @@ use sluice_asic::mac::MacTx;
 use sluice_asic::port::{DevPort, PortMap};
 use sluice_asic::tm::{AfcFifo, TrafficManager};
 use sluice_asic::units::{Cycles, Time};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// What a program has that means nothing without time.
 fn needs_time(program: &Program) -> Option<&'static str> {
@@ -83,6 +83,7 @@ impl<E: Executor> Switch<E> {
             words: 0,
             seen_words: AfcFifo::new(chip.tm.afc_fifo),
             deflection: None,
+            clearing: BTreeMap::new(),
             state,
         };
         let pipes = pipe_states(program, &control, chip, &config)?;
@@ -94,6 +95,7 @@ impl<E: Executor> Switch<E> {
         let mut switch = Switch {
             program: program.clone(),
             executor,
+            own: Vec::new(),
             clock,
             lookahead: cycles(latency.tm_dequeue) + timing[1].window + latency.mac_tx,
             tm_enqueue: cycles(latency.tm_enqueue),
@@ -134,6 +136,13 @@ impl<E: Executor> Switch<E> {
         };
         let refused = |e| SwitchError::Control(Box::new(ControlError::Device(e)));
         settings.iter().try_for_each(|op| switch.set_device(op)).map_err(refused)?;
+        switch.own.resize_with(switch.pipes.len(), || None);
+        for pipe in switch.control.own_pipes().map(|(pipe, _)| pipe).collect::<Vec<_>>() {
+            switch.has_pipe(pipe)?;
+            if switch.control.looks_up_alone(pipe) {
+                switch.give_lookup(pipe)?;
+            }
+        }
         Ok(switch)
     }
 }
@@ -148,7 +157,7 @@ fn pipe_states(
     let origin = Origin { seed: config.seed, switch: config.device, ..Origin::of(chip) };
     let state = |pipe| {
         let mut state = State::new(program, &Origin { pipe, ..origin });
-        for change in control.arrays.changes() {
+        for change in control.of_pipe(pipe as u8).arrays.changes() {
             change.settle(program, &mut state).map_err(|e| SwitchError::Control(Box::new(e)))?;
         }
         Ok(state)

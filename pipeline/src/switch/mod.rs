@@ -52,7 +52,7 @@ pub use timeline::{Level, Subject, Timeline, TimelineRow};
 pub use totals::{Created, Held, PortTotals, Totals};
 
 use crate::control::{ControlOp, ControlState, Reading};
-use crate::ir::{LabelKind, Program};
+use crate::ir::{LabelKind, Program, Register};
 use crate::meters::Origin;
 use crate::packet::{Packet, PacketStore};
 use crate::pass::{Executor, Made, Pass, State};
@@ -157,6 +157,8 @@ enum Event {
     PfcDue { port: u16 },
     /// The watchdog looks at a port's queues.
     WatchdogPoll { port: u16 },
+    /// A register has been cleared.
+    Cleared { pipe: u8, register: Register },
     /// A port's queues may have sent nothing for too long.
     StuckQueues { port: u16 },
 }
@@ -167,6 +169,8 @@ pub struct Switch<E> {
     config: SwitchConfig,
     control: ControlState,
     executor: E,
+    /// Executors of pipes that look up other entries, by pipe.
+    own: Vec<Option<E>>,
     clock: Clock,
     timing: [GressTiming; 2],
     tm_enqueue: Duration,
@@ -314,6 +318,10 @@ impl<E: Executor> Switch<E> {
             Event::Control(op) => {
                 self.run_before(time, sink);
                 self.apply(*op)?;
+            }
+            Event::Cleared { pipe, register } => {
+                self.run_before(time, sink);
+                self.cleared(usize::from(pipe), register, time);
             }
         }
         Ok(())

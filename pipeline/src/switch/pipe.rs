@@ -5,13 +5,14 @@
 use super::generator::Generator;
 use super::ghost::Ghost;
 use super::ingress::PendingPass;
+use crate::ir::Register;
 use crate::pass::State;
 use sluice_asic::entry::PipeEntry;
 use sluice_asic::gress::Gress;
 use sluice_asic::mac::MacTx;
 use sluice_asic::tm::AfcFifo;
 use sluice_asic::units::{Duration, Time};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// One pipe: its entries and the PHVs that entered and have not been run.
 pub(super) struct PipeState {
@@ -33,6 +34,8 @@ pub(super) struct PipeState {
     pub(super) seen_words: AfcFifo,
     /// Port and queue of packets that would be dropped, if they ask for it.
     pub(super) deflection: Option<(u16, u8)>,
+    /// Registers that are being cleared, and until when.
+    pub(super) clearing: BTreeMap<Register, Time>,
     pub(super) state: State,
 }
 

@@ -9,14 +9,20 @@ use crate::args::ReplayArgs;
 use serde_json::{Map, Value, json};
 use sluice_fabric::network::{End, LinkDrop, LinkId, Network, Waiting, Way, WayTotals};
 
-/// The summary of a run.
-pub(super) fn value(args: &ReplayArgs, plans: &[Plan<'_>], finished: &Finished<'_>) -> Value {
+/// The summary of a run; `unused` is what the user said to no effect.
+pub(super) fn value(
+    args: &ReplayArgs,
+    plans: &[Plan<'_>],
+    finished: &Finished<'_>,
+    unused: Vec<String>,
+) -> Value {
     let network = &finished.network;
     let mut switches: Vec<Value> =
         plans.iter().zip(&finished.switches).map(|(plan, done)| of_switch(plan, done)).collect();
     for (id, switch) in network.ids().zip(&mut switches) {
         switch["name"] = name_of(network, id).into();
     }
+    number_violations(&mut switches, &finished.asked);
     let t = network.totals();
     let mut drops = maps(&switches, "drops");
     for (drop, name, ..) in LinkDrop::TABLE {
@@ -59,8 +65,8 @@ pub(super) fn value(args: &ReplayArgs, plans: &[Plan<'_>], finished: &Finished<'
         "counters": [],
         "registers": [],
         "readings": [],
-        "warnings": warnings(&switches).into_iter().chain(deadlocks(network)).collect::<Vec<_>>(),
-        "violations": [],
+        "warnings": warnings(unused, &switches).into_iter().chain(deadlocks(network)).collect::<Vec<_>>(),
+        "violations": lists(&switches, "violations", true),
         "obey_pfc": null,
         "flow_control_words": lists(&switches, "flow_control_words", true),
         "hops": t.hops,
@@ -148,8 +154,19 @@ fn port(network: &Network, end: End) -> Option<(&str, u16)> {
     Some((setup.name.as_str(), setup.ports.front(end.port)?.dev_port.number()))
 }
 
-fn warnings(switches: &[Value]) -> Vec<String> {
-    let mut all = Vec::new();
+/// Packets of violations by their numbers in the network.
+fn number_violations(switches: &mut [Value], asked: &[Vec<u64>]) {
+    for (switch, tags) in switches.iter_mut().zip(asked) {
+        for violation in switch["violations"].as_array_mut().into_iter().flatten() {
+            if let Some(number) = violation["packet"].as_u64() {
+                violation["packet"] = tags.get(number as usize).copied().into();
+            }
+        }
+    }
+}
+
+fn warnings(unused: Vec<String>, switches: &[Value]) -> Vec<String> {
+    let mut all = unused;
     for switch in switches {
         let name = switch["name"].as_str().unwrap_or("");
         let own = switch["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str);
