@@ -127,6 +127,47 @@ fn received_pauses_are_counted_in_us_and_quanta() {
     assert!(plain["buffer"].is_null() && plain["absorbed"].get("mac_control").is_none());
 }
 
+/// A peer that pauses port 20 for 350 ms while 40 lossless packets go there.
+#[test]
+fn storms_are_shown_as_the_watchdog_counts_them() {
+    let dir = folder("storm");
+    let file = profile(dir.path(), "tofino2", &[]);
+    let watchdog = "\n[watchdog]\ndetection_time = 100\nrestoration_time = 100\npoll_interval = 100\n";
+    std::fs::write(&file, std::fs::read_to_string(&file).unwrap() + watchdog).unwrap();
+    let mut frame = vec![0x01, 0x80, 0xc2, 0, 0, 1, 2, 0, 0, 0, 0, 9, 0x88, 0x08, 0x01, 0x01, 0, 0x08];
+    frame.extend([0; 6]);
+    frame.extend([0xff, 0xff]);
+    frame.resize(60, 0);
+    let (pauses, data) = (dir.path().join("pfc.pcap"), dir.path().join("data.pcap"));
+    std::fs::write(&pauses, pcap(&(0..350).map(|ms| (ms * 1_000_000, frame.clone())).collect::<Vec<_>>()))
+        .unwrap();
+    let mut packet = udp(SLOW_PORT, 1000);
+    // DSCP 3, and the header's checksum with it.
+    packet[15] = 3 << 2;
+    let sum = u16::from_be_bytes([packet[24], packet[25]]).checked_sub(3 << 2).unwrap();
+    packet[24..26].copy_from_slice(&sum.to_be_bytes());
+    std::fs::write(&data, pcap(&(0..40).map(|n| (n * 8_000_000, packet.clone())).collect::<Vec<_>>()))
+        .unwrap();
+    let (pauses, data) = (format!("20@{}", text(&pauses)), format!("0@{}", text(&data)));
+    let args = ["replay", "l3-ecmp", "--buffer", text(&file), "--port", "20=25G", "-i", &pauses, "-i", &data];
+    let s = json(&[&["--json"][..], &args].concat());
+    let storm = &s["buffer"]["watchdog"][0];
+    let n = |v: &Value| v.as_u64().unwrap();
+    assert_eq!(
+        (storm["port"].as_str(), n(&storm["queue"]), n(&storm["detected"])),
+        (Some("20"), 3, 1),
+        "{storm}"
+    );
+    let (all, last) = (&storm["all"], &storm["last"]);
+    assert_eq!(n(&all["tx_drop"]), n(&s["drops"]["pfc_watchdog"]), "{storm}");
+    assert_eq!(n(&all["tx_ok"]) + n(&all["tx_drop"]), 40, "{storm}");
+    assert!(n(&last["tx_drop"]) == n(&all["tx_drop"]) && n(&last["tx_ok"]) <= n(&all["tx_ok"]), "{storm}");
+    let ports = s["buffer"]["ports"].as_array().unwrap();
+    let port = |name: &str| ports.iter().find(|p| p["port"] == name).unwrap();
+    assert!(n(&port("0")["ingress"]["user"]) > 0 && n(&port("20")["egress"]["user"]) > 0);
+    assert!(ok(&args).contains("TX LAST OK/DROP"));
+}
+
 #[test]
 fn what_is_refused() {
     let dir = folder("refused");

@@ -16,7 +16,9 @@ pub struct Counter {
 }
 
 impl Counter {
-    pub(super) fn count(&mut self, bytes: Bytes) {
+    /// Counts a packet.
+    #[inline]
+    pub fn count(&mut self, bytes: Bytes) {
         self.packets += 1;
         self.bytes += bytes;
     }

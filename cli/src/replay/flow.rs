@@ -7,7 +7,7 @@ use sluice_asic::tm::watchdog::WatchdogAction;
 use sluice_asic::tm::{AfcFifo, AfcMode, AfcSeen};
 use sluice_asic::units::{Bytes, Cells};
 use sluice_pipeline::pass::Executor;
-use sluice_pipeline::switch::{FlowView, PortFlowView, Switch};
+use sluice_pipeline::switch::{FlowView, PortFlowView, StormCounts, Switch};
 
 /// What a count of cells shows.
 fn gauge(g: &Gauge, cell: Bytes) -> Value {
@@ -33,6 +33,7 @@ pub(crate) fn buffer(view: &FlowView<'_>) -> Value {
         "accepted": view.config.accepted,
         "priority_groups": groups(view),
         "queues": queues(view),
+        "ports": ports(view),
         "pfc": view.ports.iter().filter_map(pfc).collect::<Vec<_>>(),
         "watchdog": watchdog(view),
     })
@@ -65,7 +66,7 @@ fn queues(view: &FlowView<'_>) -> Vec<Value> {
         let Some(port) = view.ports.get(usize::from(port)) else { continue };
         let own = port.queues.get(usize::from(index)).copied().unwrap_or_default();
         let dropped = queue.dropped();
-        if !seen(queue.shared()) && dropped.packets == 0 && own.marked == 0 {
+        if !seen(queue.shared()) && dropped.packets == 0 && own.marked.packets == 0 {
             continue;
         }
         list.push(json!({
@@ -73,10 +74,26 @@ fn queues(view: &FlowView<'_>) -> Vec<Value> {
             "lossless": queue.config().lossless,
             "shared": gauge(queue.shared(), cell),
             "dropped": dropped.packets, "dropped_bytes": dropped.bytes.get(),
-            "ecn_marked": own.marked, "wred_dropped": own.wred_dropped,
+            "ecn_marked": own.marked.packets, "ecn_marked_bytes": own.marked.bytes.get(),
+            "wred_dropped": own.wred_dropped.packets, "wred_dropped_bytes": own.wred_dropped.bytes.get(),
         }));
     }
     list
+}
+
+/// Cells of packets that came in by each port, and of those that wait to leave by it.
+fn ports(view: &FlowView<'_>) -> Vec<Value> {
+    let cell = view.config.cell;
+    let row = |(index, port): (u16, &PortFlowView<'_>)| {
+        let [ingress, egress] = view.buffer.port(index)?;
+        (seen(&ingress) || seen(&egress)).then(|| {
+            json!({
+                "port": port.name, "dev_port": port.dev_port,
+                "ingress": gauge(&ingress, cell), "egress": gauge(&egress, cell),
+            })
+        })
+    };
+    (0u16..).zip(&view.ports).filter_map(row).collect()
 }
 
 fn pfc(port: &PortFlowView<'_>) -> Option<Value> {
@@ -110,10 +127,16 @@ fn watchdog(view: &FlowView<'_>) -> Vec<Value> {
                 "port": port.name, "dev_port": port.dev_port, "queue": index, "action": action,
                 "status": if queue.stormed { "stormed" } else { "operational" },
                 "detected": queue.detected, "restored": queue.restored, "dropped": queue.watchdog_dropped,
+                "all": storm_counts(&queue.all), "last": storm_counts(&queue.last),
             }));
         }
     }
     list
+}
+
+fn storm_counts(counts: &StormCounts) -> Value {
+    let StormCounts { tx_ok, tx_drop, rx_ok, rx_drop } = counts;
+    json!({ "tx_ok": tx_ok, "tx_drop": tx_drop, "rx_ok": rx_ok, "rx_drop": rx_drop })
 }
 
 /// Elements of the `pools` key.

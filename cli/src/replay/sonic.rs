@@ -114,18 +114,17 @@ fn wred(out: &mut String, buffer: &Value) -> std::fmt::Result {
             port,
             format!("UC{}", n(&q["queue"])),
             n(&q["wred_dropped"]).to_string(),
+            n(&q["wred_dropped_bytes"]).to_string(),
             n(&q["ecn_marked"]).to_string(),
+            n(&q["ecn_marked_bytes"]).to_string(),
         ]
     };
     let rows: Vec<_> = acted.map(row).collect();
     if rows.is_empty() {
         return Ok(());
     }
-    writeln!(
-        out,
-        "\nqueue wredcounters:\n{}",
-        table(&["Port", "TxQ", "WredDrp/pkts", "EcnMarked/pkts"], rows)
-    )
+    let header = ["Port", "TxQ", "WredDrp/pkts", "WredDrp/bytes", "EcnMarked/pkts", "EcnMarked/bytes"];
+    writeln!(out, "\nqueue wredcounters:\n{}", table(&header, rows))
 }
 
 fn history(out: &mut String, buffer: &Value) -> std::fmt::Result {
@@ -151,22 +150,36 @@ fn history(out: &mut String, buffer: &Value) -> std::fmt::Result {
     writeln!(out, "\npfc counters --history:\n{}", table(&header, rows))
 }
 
+/// Packets of a direction, good and dropped.
+fn pair(counts: &Value, direction: &str) -> String {
+    let of = |what: &str| n(&counts[format!("{direction}_{what}").as_str()]);
+    format!("{}/{}", of("ok"), of("drop"))
+}
+
 fn watchdog(out: &mut String, buffer: &Value) -> std::fmt::Result {
     let row = |w: &Value| {
         vec![
             format!("{}:{}", w["port"].as_str().unwrap_or(""), n(&w["queue"])),
             w["status"].as_str().unwrap_or("").to_owned(),
             format!("{}/{}", n(&w["detected"]), n(&w["restored"])),
-            n(&w["dropped"]).to_string(),
+            pair(&w["all"], "tx"),
+            pair(&w["all"], "rx"),
+            pair(&w["last"], "tx"),
+            pair(&w["last"], "rx"),
         ]
     };
     let rows: Vec<_> = list(buffer, "watchdog").map(row).collect();
     if rows.is_empty() {
         return Ok(());
     }
-    writeln!(
-        out,
-        "\npfcwd stats:\n{}",
-        table(&["QUEUE", "STATUS", "STORM DETECTED/RESTORED", "TX DROP"], rows)
-    )
+    let header = [
+        "QUEUE",
+        "STATUS",
+        "STORM DETECTED/RESTORED",
+        "TX OK/DROP",
+        "RX OK/DROP",
+        "TX LAST OK/DROP",
+        "RX LAST OK/DROP",
+    ];
+    writeln!(out, "\npfcwd stats:\n{}", table(&header, rows))
 }

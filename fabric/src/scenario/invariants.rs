@@ -72,7 +72,7 @@ fn lossless_egress(bench: &Bench, found: &mut Vec<String>) -> Result<(), String>
     let view = bench.view()?;
     for (port, queue, state) in view.buffer.all_queues().filter(|(_, _, q)| q.config().lossless) {
         let own = view.ports.get(usize::from(port)).and_then(|p| p.queues.get(usize::from(queue)));
-        let meant = own.map_or(0, |q| q.wred_dropped + q.watchdog_dropped);
+        let meant = own.map_or(0, |q| q.wred_dropped.packets + q.watchdog_dropped);
         if state.dropped().packets > meant {
             found.push(format!("I6: lossless queue {queue} of port {port} has dropped"));
         }

@@ -40,7 +40,7 @@ mod timeline;
 mod totals;
 
 pub use config::{Mode, QueueSetup, SwitchConfig, SwitchError};
-pub use flow::{BufferSetup, FlowView, PortFlowView, QueueFlowView};
+pub use flow::{BufferSetup, FlowView, PortFlowView, QueueFlowView, StormCounts};
 pub use generator::GENERATED;
 pub use idle::IdleEntry;
 pub use laps::{FUNCTIONAL_LAPS, FUNCTIONAL_PASSES, TIMER_LAPS};

@@ -28,8 +28,14 @@ fn fields(kmin: u64, kmax: u64, ecn: u8, wred: bool) -> (Vec<u8>, u64) {
     let mut sent: Vec<_> = seen.sent().collect();
     sent.sort_by_key(|(left, _)| left.tag);
     assert!(sent.iter().all(|(_, bytes)| checksum(bytes) == 0xffff));
-    let marked: u64 =
-        device.flow(device.time()).unwrap().ports.iter().flat_map(|p| &p.queues).map(|q| q.marked).sum();
+    let marked: u64 = device
+        .flow(device.time())
+        .unwrap()
+        .ports
+        .iter()
+        .flat_map(|p| &p.queues)
+        .map(|q| q.marked.packets)
+        .sum();
     (sent.iter().map(|(_, bytes)| bytes[15] & 3).collect(), marked)
 }
 

@@ -125,7 +125,7 @@ impl Buffer {
         }
         let egress = egress?;
         if !charged {
-            self.charge_ingress(pg, &ingress);
+            self.charge_ingress(pg, &ingress, a.bytes);
         }
         self.charge_egress(a.out_port, queue, &egress);
         let copies = match a.copies {
@@ -239,9 +239,10 @@ impl Buffer {
     }
 
     #[inline]
-    fn charge_ingress(&mut self, pg: usize, plan: &Plan) {
+    fn charge_ingress(&mut self, pg: usize, plan: &Plan, bytes: Bytes) {
         let Some(pg) = self.groups.get_mut(pg).and_then(Option::as_mut) else { return };
         let cells = plan.reserved + plan.shared + plan.headroom;
+        pg.admitted.count(bytes);
         self.total.used.add(cells);
         if let Some(port) = self.ports.get_mut(usize::from(pg.port)) {
             port[0].used.add(cells);
@@ -520,6 +521,7 @@ fn pg_states(config: &BufferConfig, port: u16, of: &PortBuffer) -> Vec<Option<Pg
             headroom: Gauge::default(),
             xoff: false,
             pauses: 0,
+            admitted: Counter::default(),
             dropped: Counter::default(),
         })
     };

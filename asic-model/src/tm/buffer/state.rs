@@ -85,6 +85,7 @@ pub struct PgState {
     pub(super) headroom: Gauge,
     pub(super) xoff: bool,
     pub(super) pauses: u64,
+    pub(super) admitted: Counter,
     pub(super) dropped: Counter,
 }
 
@@ -117,6 +118,11 @@ impl PgState {
     /// Times that it began to.
     pub const fn pauses(&self) -> u64 {
         self.pauses
+    }
+
+    /// Packets charged to it, copies that share cells once.
+    pub const fn admitted(&self) -> Counter {
+        self.admitted
     }
 
     /// Packets refused by ingress rules.

@@ -86,9 +86,11 @@ static QUEUES: [Number<OfQueue>; 11] = [
     Number::new("queue.shared_watermark", READ, "cells", "most shared cells", |q, r| {
         mark(q.state.shared(), r)
     }),
-    Number::new("queue.marked", PLACE, "packets", "packets that it marked", |q, _| q.flow.marked.into()),
+    Number::new("queue.marked", PLACE, "packets", "packets that it marked", |q, _| {
+        q.flow.marked.packets.into()
+    }),
     Number::new("queue.wred_drops", PLACE, "packets", "packets that WRED dropped", |q, _| {
-        q.flow.wred_dropped.into()
+        q.flow.wred_dropped.packets.into()
     }),
     Number::new("queue.detected", PLACE, "storms", "storms that the watchdog saw", |q, _| {
         q.flow.detected.into()

@@ -205,6 +205,10 @@ impl<E: Executor> Switch<E> {
     /// Drops everything in a queue.
     pub(super) fn flush(&mut self, now: Time, port: u16, queue: u8, mut each: impl FnMut(&mut Self, Packet)) {
         while let Some(out) = self.tm.evict(TmPort(port), QueueId(queue), now) {
+            let own = self.flow.as_mut().and_then(|flow| flow.ports.get_mut(usize::from(port)));
+            if let Some(own) = own.and_then(|own| own.queues.get_mut(usize::from(queue))) {
+                own.flushed += 1;
+            }
             each(self, out.handle);
         }
         self.buffer_edges(now);

@@ -117,7 +117,11 @@ impl<E: Executor> Switch<E> {
                 let own =
                     flow.ports.get_mut(usize::from(port)).and_then(|p| p.queues.get_mut(usize::from(queue)));
                 if let Some(own) = own {
-                    *(if dropping { &mut own.watchdog_dropped } else { &mut own.wred_dropped }) += 1;
+                    if dropping {
+                        own.watchdog_dropped += 1;
+                    } else {
+                        own.wred_dropped.count(bytes);
+                    }
                 }
                 let refusal = Refusal { rule, used: 0, need: self.tm.cells_of(bytes).0, limit: 0 };
                 Err(self.tm.refuse(&offer, refusal))
@@ -145,7 +149,9 @@ impl<E: Executor> Switch<E> {
         let own =
             flow.ports.get_mut(usize::from(port)).and_then(|p| p.queues.get_mut(usize::from(out.queue.0)));
         if let Some(own) = own {
-            own.marked += u64::from(self.info[out.handle.index()].flow.ce);
+            if self.info[out.handle.index()].flow.ce {
+                own.marked.count(out.bytes);
+            }
         }
         self.moved(now, port, out.queue.0, None);
         self.buffer_edges(now);

@@ -26,9 +26,10 @@ mod watch;
 
 pub(super) use mark::FlowInfo;
 pub use setup::BufferSetup;
-pub use view::{FlowView, PortFlowView, QueueFlowView};
+pub use view::{FlowView, PortFlowView, QueueFlowView, StormCounts};
 
 use sluice_asic::random::RandomStream;
+use sluice_asic::tm::Counter;
 use sluice_asic::tm::buffer::BufferConfig;
 use sluice_asic::tm::ecn::Average;
 use sluice_asic::tm::pfc::{PfcRx, PfcTx};
@@ -76,12 +77,16 @@ struct PortFlow {
 #[derive(Default)]
 struct QueueFlow {
     average: Average,
-    marked: u64,
-    wred_dropped: u64,
+    marked: Counter,
+    wred_dropped: Counter,
     watchdog: Option<Box<Watchdog>>,
     /// The watchdog drops what comes.
     dropping: bool,
     watchdog_dropped: u64,
+    /// Packets that were taken out to be dropped.
+    flushed: u64,
+    /// What had been counted when the storm began that was seen last.
+    storm: Option<StormCounts>,
     /// When it last sent, or got something while it was empty; kept where stuck queues are emptied.
     idle_since: Time,
 }

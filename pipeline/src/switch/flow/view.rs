@@ -2,8 +2,9 @@
 
 use crate::pass::Executor;
 use crate::switch::Switch;
-use sluice_asic::tm::buffer::{Buffer, BufferConfig};
+use sluice_asic::tm::buffer::{Buffer, BufferConfig, PgConfig};
 use sluice_asic::tm::pfc::{PRIORITIES, PauseStats};
+use sluice_asic::tm::{Counter, QueueId, TmPort};
 use sluice_asic::units::Time;
 
 /// Flow control of a device at a time.
@@ -45,9 +46,9 @@ pub struct PortFlowView<'a> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueFlowView {
     /// Packets marked.
-    pub marked: u64,
+    pub marked: Counter,
     /// Packets dropped by WRED.
-    pub wred_dropped: u64,
+    pub wred_dropped: Counter,
     /// The watchdog watches it.
     pub watched: bool,
     /// A storm goes on.
@@ -58,6 +59,34 @@ pub struct QueueFlowView {
     pub restored: u64,
     /// Packets that the watchdog dropped.
     pub watchdog_dropped: u64,
+    /// What went by since the run began.
+    pub all: StormCounts,
+    /// What went by since the storm began that was seen last.
+    pub last: StormCounts,
+}
+
+/// Packets that the watchdog's counters show of a queue and of the priority group beside it (facts: buffer §2.3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StormCounts {
+    /// Taken from the queue and sent.
+    pub tx_ok: u64,
+    /// Dropped at the queue by the watchdog.
+    pub tx_drop: u64,
+    /// Admitted to the port's priority group of the same priority.
+    pub rx_ok: u64,
+    /// Refused by that group.
+    pub rx_drop: u64,
+}
+
+impl StormCounts {
+    fn since(self, before: Self) -> Self {
+        Self {
+            tx_ok: self.tx_ok.saturating_sub(before.tx_ok),
+            tx_drop: self.tx_drop.saturating_sub(before.tx_drop),
+            rx_ok: self.rx_ok.saturating_sub(before.rx_ok),
+            rx_drop: self.rx_drop.saturating_sub(before.rx_drop),
+        }
+    }
 }
 
 impl<E: Executor> Switch<E> {
@@ -70,15 +99,32 @@ impl<E: Executor> Switch<E> {
         priority.is_some_and(|priority| paused >> priority & 1 != 0)
     }
 
+    /// What has gone by a queue and the priority group of its priority so far.
+    pub(super) fn storm_counts(&self, port: u16, queue: u8) -> StormCounts {
+        let Some(flow) = &self.flow else { return StormCounts::default() };
+        let Some(config) = flow.config.ports.get(usize::from(port)) else { return StormCounts::default() };
+        let own = flow.ports.get(usize::from(port)).and_then(|p| p.queues.get(usize::from(queue)));
+        let (tx_drop, flushed) = own.map_or((0, 0), |q| (q.watchdog_dropped, q.flushed));
+        let taken = self.tm.stats_of(TmPort(port), QueueId(queue)).map_or(0, |s| s.dequeued.packets);
+        let priority = config.queues.get(usize::from(queue)).and_then(|q| q.priority);
+        let pauses =
+            |pg: &PgConfig| pg.lossless.zip(priority).is_some_and(|(l, p)| l.priorities >> p & 1 != 0);
+        let pg = config.groups.iter().position(|pg| pg.as_ref().is_some_and(pauses));
+        let pg = pg.and_then(|pg| self.tm.buffer()?.group(port, pg as u8));
+        let (rx_ok, rx_drop) = pg.map_or((0, 0), |pg| (pg.admitted().packets, pg.dropped().packets));
+        StormCounts { tx_ok: taken.saturating_sub(flushed), tx_drop, rx_ok, rx_drop }
+    }
+
     /// Flow control at time `now`, if the device has a shared buffer.
     pub fn flow(&self, now: Time) -> Option<FlowView<'_>> {
         let flow = self.flow.as_ref()?;
         let buffer = self.tm.buffer()?;
-        let pairs = self.ports.iter().zip(&flow.ports);
-        let ports = pairs.map(|(state, own)| {
+        let pairs = (0u16..).zip(self.ports.iter().zip(&flow.ports));
+        let ports = pairs.map(|(port, (state, own))| {
             let received = own.rx.stats(now);
-            let queues = own.queues.iter().map(|q| {
+            let queues = (0u8..).zip(&own.queues).map(|(id, q)| {
                 let dog = q.watchdog.as_deref();
+                let all = dog.map_or(StormCounts::default(), |_| self.storm_counts(port, id));
                 let (detected, restored) = dog.map_or((0, 0), |w| w.counts());
                 QueueFlowView {
                     marked: q.marked,
@@ -88,6 +134,8 @@ impl<E: Executor> Switch<E> {
                     detected,
                     restored,
                     watchdog_dropped: q.watchdog_dropped,
+                    all,
+                    last: q.storm.map_or(StormCounts::default(), |storm| all.since(storm)),
                 }
             });
             PortFlowView {

@@ -79,6 +79,12 @@ impl<E: Executor> Switch<E> {
             }
         }
         for (queue, action, event) in events {
+            if event == WatchdogEvent::Storm {
+                let counts = self.storm_counts(port, queue);
+                if let Some(flow) = &mut self.flow {
+                    flow.ports[usize::from(port)].queues[usize::from(queue)].storm = Some(counts);
+                }
+            }
             self.act(now, port, queue, action, event, sink);
         }
         let Some(flow) = &mut self.flow else { return };
