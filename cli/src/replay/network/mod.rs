@@ -85,7 +85,7 @@ pub(super) fn run(args: &ReplayArgs, topology: &str, as_json: bool) -> Result<()
         seats.push(Seat::new(collector, watcher, agent.is_some()));
     }
     let progress = Progress::new("", schedule, &inputs);
-    let drive = Drive::new(args, &plans, &inputs, network, seats, origins, progress, agent);
+    let drive = Drive::new(args, &plans, &inputs, network, seats, origins, progress).with(agent);
     let finished = drive.run(feed, &own, &stop)?;
     finish(args, &plans, finished, (resolved.unused, &stop), as_json)
 }

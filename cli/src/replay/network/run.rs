@@ -92,7 +92,6 @@ impl<'a> Drive<'a> {
         seats: Vec<Seat<'a>>,
         origins: Arc<Mutex<Origins>>,
         progress: Progress,
-        agent: Option<Agent>,
     ) -> Drive<'a> {
         let none =
             Known { tag: u64::MAX, port: 0, orig_len: 0, delay: Duration::ZERO, entered: Time::ORIGIN };
@@ -109,8 +108,13 @@ impl<'a> Drive<'a> {
             loads: vec![PortLoad::default(); inputs.ports.len()],
             last: Time::ORIGIN,
             scratch: Vec::new(),
-            agent,
+            agent: None,
         }
+    }
+
+    /// The same with a control plane.
+    pub(super) fn with(self, agent: Option<Agent>) -> Drive<'a> {
+        Drive { agent, ..self }
     }
 
     /// Runs to the end of the feed, or until the user interrupts, and takes the results out.
