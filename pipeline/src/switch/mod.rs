@@ -41,7 +41,7 @@ pub use generator::GENERATED;
 pub use idle::IdleEntry;
 pub use laps::{FUNCTIONAL_LAPS, FUNCTIONAL_PASSES, TIMER_LAPS};
 pub use observe::{Digest, GhostEvent, Left, Lost, PassEvent, QueueEvent, Sink};
-pub use pipes::{SplitState, state_is_whole};
+pub use pipes::{Overtaxed, SplitState, state_is_whole};
 pub use reason::{DeviceDrop, Reason};
 pub use totals::{Created, Held, PortTotals, Totals};
 

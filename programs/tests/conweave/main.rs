@@ -3,6 +3,7 @@
 
 mod destination;
 mod fit;
+mod log;
 mod network;
 mod source;
 mod spine;
