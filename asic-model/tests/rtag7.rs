@@ -115,12 +115,15 @@ fn scenario_04_seed_constant() {
     for (seed, wanted) in constants {
         for (function, constant) in FUNCTIONS.into_iter().zip(wanted) {
             assert_eq!(function.seed_constant(seed), constant, "{function:?} {seed:x}");
-            for n in 0..200u128 {
-                let key = n * 0x1_0000_0001_0003_0007_0001_000d;
-                let difference =
-                    function.hash(&message(key, seed, false)) ^ function.hash(&message(key, 0, false));
-                assert_eq!(difference, constant);
-            }
+        }
+    }
+    // 100,000 flows, each under all functions and one of the seeds.
+    for n in 0..100_000u128 {
+        let key = n.wrapping_mul(0x1_0000_0001_0003_0007_0001_000d) & ((1 << 104) - 1);
+        let (seed, wanted) = constants[n as usize % constants.len()];
+        let (plain, seeded) = (message(key, 0, false), message(key, seed, false));
+        for (function, constant) in FUNCTIONS.into_iter().zip(wanted) {
+            assert_eq!(function.hash(&seeded) ^ function.hash(&plain), constant, "{function:?} {key:x}");
         }
     }
 }

@@ -224,7 +224,7 @@ impl FlowPaths {
             Question { scheme, terms, picker: Picker::Modulo16, members: None, method: Method::Split };
         let planned = plan(&network, &question).expect("a plan");
         let compiled = Compiled::new(&network, &planned, question.picker);
-        let flows = Generator::new(FlowKind::Uniform, &network, flows, 42).collect();
+        let flows = Generator::new(FlowKind::Uniform, &network, flows, 42).flows().collect();
         FlowPaths { compiled, flows }
     }
 

@@ -315,13 +315,13 @@ pub(crate) struct ReplayArgs {
     )]
     pub(crate) unique_ip: Option<Addresses>,
     /// Search the highest rate without loss, then replay at it: all input ports at the same rate on the wire
-    #[arg(long, conflicts_with_all = ["functional", "trace", "pace"])]
+    #[arg(long, conflicts_with_all = ["functional", "trace", "pace", "timeline"])]
     pub(crate) find_ndr: bool,
     /// How far below the lowest rate with loss the answer of --find-ndr may be [default: 1/1000 of the line]
     #[arg(long, value_name = "RATE", requires = "find_ndr")]
     pub(crate) ndr_resolution: Option<String>,
     /// No time and no queues: the same passes, straight through
-    #[arg(long)]
+    #[arg(long, conflicts_with = "timeline")]
     pub(crate) functional: bool,
     /// Print what happens to each packet: parser states, tables, entries, actions, cycles
     #[arg(long)]
@@ -378,12 +378,14 @@ pub(crate) struct ReplayArgs {
     #[arg(
         long,
         value_name = "TOPOLOGY",
-        conflicts_with_all = ["objective", "without", "functional", "trace", "find_ndr", "engine", "entries", "changes", "port_speeds", "obey_pfc", "check", "coverage"]
+        conflicts_with_all = ["objective", "without", "functional", "trace", "find_ndr", "engine", "entries", "changes", "port_speeds", "obey_pfc", "coverage", "timeline"]
     )]
     pub(crate) topology: Option<String>,
     /// Threads that a network runs on; the results are the same
     #[arg(long, default_value_t = 1, value_name = "N", requires = "topology", value_parser = threads)]
     pub(crate) threads: usize,
+    #[command(flatten)]
+    pub(crate) timelines: crate::timeline::TimelineArgs,
 }
 
 impl Default for ReplayArgs {

@@ -230,7 +230,7 @@ fn words(chip: &ChipSpec) -> Result<Vec<Word>, Failure> {
 }
 
 /// Keys of summary.json.
-const SUMMARY: [(&str, &str); 22] = [
+const SUMMARY: [(&str, &str); 23] = [
     ("packets.in", "frames taken off the wires of the inputs"),
     ("packets.created", "packets made inside the switch; a multicast to n members creates n-1"),
     ("created.mirror", "copies made for mirror sessions"),
@@ -258,5 +258,10 @@ const SUMMARY: [(&str, &str); 22] = [
     (
         "buffer",
         "with --buffer: priority groups, queues, PFC and watchdog with watermarks in bytes of cells, else null",
+    ),
+    (
+        "flow_control_words",
+        "flow-control words of programs (Tofino 2) that reached queues, by pipe; `seen`: what the pipe's visibility FIFO of \
+         eight entries has, `lost`: what came while it was full, `register`: an entry as a driver reads it",
     ),
 ];

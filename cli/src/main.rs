@@ -16,8 +16,10 @@ mod programs;
 mod replay;
 mod report;
 mod resolve;
+mod rows;
 mod run;
 mod table;
+mod timeline;
 
 use args::{Cli, Command, ReplayArgs};
 use clap::Parser;

@@ -6,6 +6,7 @@ use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::PortMap;
 use sluice_asic::tm::buffer::BufferFile;
 use sluice_asic::units::{BitRate, Duration};
+use sluice_fabric::topology::{Blueprint, built};
 use sluice_pipeline::control::{self, ControlOp, ControlState};
 use sluice_pipeline::ir::Program;
 use sluice_pipeline::place::{NoFit, Options, Placement, place_with};
@@ -115,4 +116,23 @@ pub(crate) fn entries(
         state.apply(program, op.clone()).map_err(|e| Failure::with_help(e, advice))?;
     }
     Ok((state, setup))
+}
+
+/// Whether a topology is meant to be a file.
+pub(crate) fn is_topology_file(path: &Path) -> bool {
+    path.is_file() || path.extension().is_some_and(|e| e == "toml" || e == "txt")
+}
+
+/// A network by a builder's name, or of a TOML or ns-3 file.
+pub(crate) fn blueprint(topology: &str) -> Result<Blueprint, Failure> {
+    let path = Path::new(topology);
+    if !is_topology_file(path) {
+        return built(topology).map_err(Failure::input);
+    }
+    let text = std::fs::read_to_string(path).map_err(|e| Failure::file("read", path, &e))?;
+    if Blueprint::is_ns3(&text) {
+        Blueprint::from_ns3(&text, topology).map_err(Failure::input)
+    } else {
+        Blueprint::from_toml(&text, topology).map_err(Failure::input)
+    }
 }

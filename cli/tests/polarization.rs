@@ -76,6 +76,11 @@ fn output_folders_are_complete_and_repeat() {
     let groups: std::collections::BTreeSet<_> =
         rows.iter().filter(|r| r[0] == "coprime" && r[1] == point["point"]).map(|r| r[3]).collect();
     assert_eq!(groups.len() as u64, point["groups"].as_u64().unwrap());
+    let draws = json["draws"].as_array().unwrap();
+    assert_eq!(
+        (draws.len(), &draws[0]["name"], &draws[0]["draws"]),
+        (1, &"per-stage, 2 draws".into(), &2.into())
+    );
     let sizes = json["sizes"].as_array().unwrap();
     assert_eq!(sizes.iter().map(|s| s["members"].as_u64().unwrap()).collect::<Vec<_>>(), [9, 25, 41, 57, 73]);
 }
@@ -90,10 +95,27 @@ fn flows_come_from_a_capture_and_networks_from_a_file() {
     fs::write(&net, text).unwrap();
     let (trace, net) = (trace.to_str().unwrap(), net.to_str().unwrap());
     let out = ok(&["polarization", "--topology", net, "--capture", trace, "--schemes", "plain,coprime"]);
-    for part in ["pair", "from 803 frames; 67 without IPv4 left out", "stage-1"] {
+    for part in ["pair", "from 803 frames; 3 without IP left out", "stage-1"] {
         assert!(out.contains(part), "{part}\n{out}");
     }
-    assert!(refused(&["polarization", "--topology", "ring"]).contains("clos, dring, wan"));
+    assert!(refused(&["polarization", "--topology", "ring"]).contains("did you mean `dring`"));
+    // The text of the ns-3 simulators, and a builder: two hosts behind two edges over two switches.
+    let ns3 = dir.path().join("ns3.txt");
+    fs::write(
+        &ns3,
+        "6 4 6\n2 3 4 5\n0 2 1G 1us 0 1 3 1G 1us 0 2 4 1G 1us 0 2 5 1G 1us 0 3 4 1G 1us 0 3 5 1G 1us 0\n",
+    )
+    .unwrap();
+    for topology in [ns3.to_str().unwrap(), "leaf-spine:leaves=2,spines=2,hosts=1"] {
+        let of = |threads| {
+            let net = ["--json", "polarization", "--topology", topology, "--flows", "9000"];
+            ok(&[&net[..], &["--schemes", "plain,coprime", "--threads", threads]].concat())
+        };
+        let json: Value = serde_json::from_str(&of("1")).unwrap();
+        assert_eq!(json["schemes"][0]["points"][0]["point"], "stage-1-up", "{topology}");
+        assert_eq!(json["schemes"][0]["verdict"], "balanced");
+        assert_eq!(of("1"), of("3"), "threads change nothing");
+    }
     assert!(refused(&["polarization", "--fail", "s1-0-0:s9-0-0"]).contains("no switch `s9-0-0`"));
     assert!(refused(&["polarization", "--schemes", "fancy"]).contains("fancy"));
     assert!(refused(&["polarization", "--from-block", "99"]).contains("--from-block"));

@@ -3,7 +3,6 @@
 
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
-use sluice_asic::hash::rtag7::Rtag7Function;
 use sluice_asic::port::{FrontPort, PortMap};
 use sluice_fabric::experiment::{Compiled, Picker, Question, plan};
 use sluice_fabric::flows::{Flow, Generator, Workload};
@@ -37,8 +36,8 @@ fn frame(flow: &Flow) -> Vec<u8> {
     out
 }
 
-/// Ports, from the first northern one on, that frames leave by.
-fn ports_out(params: &[(String, String)], frames: &[Vec<u8>]) -> Vec<u16> {
+/// Ports that frames leave by, counted from the first one of their side; they come in by a port of the other side.
+fn ports_out(params: &[(String, String)], up: bool, frames: &[Vec<u8>]) -> Vec<u16> {
     let shipped = by_name("ecmp").unwrap();
     let program = shipped.build(params).unwrap();
     let chip = ChipSpec::tofino2();
@@ -57,12 +56,13 @@ fn ports_out(params: &[(String, String)], frames: &[Vec<u8>]) -> Vec<u16> {
         let mut store = PacketStore::new(HeadLayout::default());
         let mut sent = Vec::new();
         for frames in frames.chunks(64) {
-            let input = PassIn { port: dev(20), ..PassIn::default() };
+            let input = PassIn { port: dev(if up { 20 } else { 8 }), ..PassIn::default() };
             let mut passes: Vec<Pass> = frames.iter().map(|f| Pass::new(store.insert(f, 0), input)).collect();
             executor.run(Gress::Ingress, &mut passes, &mut store);
             for pass in passes {
                 assert_eq!(pass.output.verdict, Verdict::Forward);
-                sent.push((0..16).find(|n| dev(8 + n) == pass.output.port).unwrap());
+                let first = if up { 8 } else { 0 };
+                sent.push((0..16).find(|n| dev(first + n) == pass.output.port).unwrap());
                 store.remove(pass.packet);
             }
         }
@@ -72,59 +72,100 @@ fn ports_out(params: &[(String, String)], frames: &[Vec<u8>]) -> Vec<u16> {
     fast
 }
 
+/// One decision point of the Clos, and what the program at its switches is told.
+struct Case {
+    scheme: Scheme,
+    picker: Picker,
+    selection: &'static str,
+    point: &'static str,
+    functions: &'static str,
+}
+
+const ALL_NINE: &str = "crc16_xor8,crc32_hi,crc16_xor4,ccitt,crc32_lo,bisync,xor16,crc16_xor2,crc16_xor1";
+const CRCS: &str = "crc_16,crc_32,crc_16_kermit";
+
+const fn case(
+    scheme: Scheme,
+    picker: Picker,
+    selection: &'static str,
+    point: &'static str,
+    functions: &'static str,
+) -> Case {
+    Case { scheme, picker, selection, point, functions }
+}
+
+const CASES: [Case; 13] = [
+    case(Scheme::Plain, Picker::Fair, "fair", "s1-up", "crc32_lo"),
+    case(Scheme::Plain, Picker::Modulo16, "plain-modulo", "s5", "crc_32"),
+    case(Scheme::Ttl, Picker::Fair, "fair", "s3-up", CRCS),
+    case(Scheme::PerStage, Picker::Modulo16, "plain-modulo", "s2-up", ALL_NINE),
+    case(Scheme::PerStage, Picker::Resilient, "resilient", "s4-down", ALL_NINE),
+    case(Scheme::PerPort, Picker::Resilient, "resilient", "s1-up", ALL_NINE),
+    case(Scheme::PerPort, Picker::Modulo16, "plain-modulo", "s2-up", ALL_NINE),
+    case(Scheme::PerPort, Picker::Modulo16, "plain-modulo", "s3-up", ALL_NINE),
+    case(Scheme::PerPort, Picker::Fair, "fair", "s2-down", "crc32_hi,crc16_xor8,xor16"),
+    case(Scheme::Recombine, Picker::Fair, "fair", "s4-up", "crc32_lo,ccitt,bisync,crc32_hi,xor16,crc16_xor8"),
+    case(Scheme::Recombine, Picker::Modulo16, "plain-modulo", "s4-down", "crc32_lo,ccitt,bisync"),
+    case(Scheme::Coprime, Picker::Resilient, "resilient", "s2-up", "bisync"),
+    case(Scheme::Coprime, Picker::Modulo16, "plain-modulo", "s4-up", "crc32_hi"),
+];
+
 #[test]
 fn walks_and_packets_choose_alike() {
-    use Rtag7Function::{Bisync, Ccitt, Crc32Lo, Xor16};
     let network = Clos { blocks: 2, width: 8, parallel: 4 }.build().unwrap();
-    let supply = [Crc32Lo, Ccitt, Bisync, Xor16].map(FlowFunction::Rtag7).to_vec();
-    for (scheme, picker, selection) in [
-        (Scheme::Plain, Picker::Fair, "fair"),
-        (Scheme::PerStage, Picker::Modulo16, "plain-modulo"),
-        (Scheme::PerPort, Picker::Resilient, "resilient"),
-        (Scheme::Recombine, Picker::Fair, "fair"),
-        (Scheme::Coprime, Picker::Resilient, "resilient"),
-    ] {
+    for case in CASES {
+        let Case { scheme, picker, selection, point, functions } = case;
+        let supply = functions.split(',').map(|f| f.parse::<FlowFunction>().unwrap()).collect();
         let (hash_bits, _) = picker.limits();
-        let terms = Terms {
-            supply: supply.clone(),
-            seed: 77,
-            hash_bits,
-            width: 120,
-            target: 50,
-            order: Order::Interleaved,
-        };
+        let terms = Terms { supply, seed: 77, hash_bits, width: 120, target: 50, order: Order::Interleaved };
         let question = Question { scheme, terms, picker, members: None, method: Method::Split };
         let planned = plan(&network, &question).unwrap();
         let compiled = Compiled::new(&network, &planned, picker);
-        // The S2 chips' groups to the north are what the program does at stage 2.
-        let point = network.points.iter().position(|(name, _)| name == "s2-up").unwrap() as u32;
+        let point = network.points.iter().position(|(name, _)| name == point).unwrap() as u32;
         let group = network.groups.iter().position(|g| g.point == point).unwrap();
         let members = planned.groups[group].table.len();
-        let params: Vec<(String, String)> = [
+        let (name, stage) = &network.points[point as usize];
+        let up = !name.ends_with("-down");
+        let mut params: Vec<(String, String)> = [
             ("scheme", scheme.to_string()),
-            ("stage", "2".to_owned()),
+            ("stage", stage.to_string()),
+            ("functions", functions.to_owned()),
             ("seed", "77".to_owned()),
             ("selection", selection.to_owned()),
-            ("members", members.to_string()),
         ]
         .map(|(k, v)| (k.to_owned(), v))
         .to_vec();
+        if up {
+            params.push(("members".to_owned(), members.to_string()));
+        }
         let mut ecmp = EcmpParams::default();
         params.iter().for_each(|(k, v)| ecmp.set(k, v).unwrap());
         let program = Plan::ecmp(&ecmp, "ecmp").unwrap();
-        assert_eq!(program.north.table, planned.groups[group].table, "{scheme}");
-        assert_eq!(program.north.setting, planned.groups[group].setting, "{scheme}");
+        let side = if up { &program.north } else { &program.south };
+        assert_eq!(side.table, planned.groups[group].table, "{scheme} {name}");
+        assert_eq!(side.setting, planned.groups[group].setting, "{scheme} {name}");
 
-        let flows: Vec<Flow> = Generator::new(Workload::Uniform, &network, 600, 5).collect();
-        let chosen = |flow: &Flow| {
+        let mut flows: Vec<Flow> = Generator::new(Workload::Uniform, &network, 400, 5).flows().collect();
+        if !up {
+            // What goes down in the program's entries.
+            flows.iter_mut().for_each(|f| f.key[4..6].copy_from_slice(&[10, 1]));
+        }
+        let hop = |flow: &Flow| {
             let path = compiled.path(flow);
-            path.iter()
-                .find(|(g, _)| network.groups[*g as usize].point == point)
-                .map(|(_, port)| *port as u16)
+            let at = path.iter().position(|(g, _)| network.groups[*g as usize].point == point).unwrap();
+            (at as u8, path[at].1 as u16)
         };
-        let walked: Vec<u16> = flows.iter().map(|f| chosen(f).unwrap()).collect();
-        let frames: Vec<Vec<u8>> = flows.iter().map(frame).collect();
-        assert_eq!(ports_out(&params, &frames), walked, "{scheme}");
-        assert!((0..8).all(|port| walked.contains(&port)), "{scheme}");
+        let walked: Vec<u16> = flows.iter().map(|f| hop(f).1).collect();
+        // Packets come to the switch with as many hops behind them as flows.
+        let late = |f: &Flow| {
+            let mut flow = *f;
+            flow.key[13] -= hop(f).0;
+            frame(&flow)
+        };
+        let frames: Vec<Vec<u8>> = flows.iter().map(late).collect();
+        assert_eq!(ports_out(&params, up, &frames), walked, "{scheme} {name} {functions}");
+        let ports = network.groups[group].links.len() as u16;
+        let reached = (0..ports).filter(|port| walked.contains(port)).count();
+        assert!(reached > 1, "{scheme} {name}: {reached} of {ports} ports");
     }
 }

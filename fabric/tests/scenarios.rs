@@ -5,14 +5,16 @@
 use sluice_asic::hash::PackedHash;
 use sluice_asic::hash::rtag7::Rtag7Function;
 use sluice_asic::select::{GroupShape, Selector, SelectorMode, WORD_SLOTS};
-use sluice_fabric::experiment::measure::run;
-use sluice_fabric::experiment::{Compiled, Picker, Question, Results, Verdict, plan};
-use sluice_fabric::flows::{Flow, Generator, Workload};
+use sluice_fabric::experiment::run::walk;
+use sluice_fabric::experiment::{Compiled, GroupStats, Picker, Question, Results, Verdict, plan, run};
+use sluice_fabric::flows::{Flow, Flows, Generator, Workload};
 use sluice_fabric::topology::{Clos, DRing, Network, Wan};
 use sluice_programs::planning::cv::{Cv, gcd};
 use sluice_programs::planning::replicas::Order;
 use sluice_programs::planning::scheme::{FlowFunction, Scheme, Setting, Terms, splitmix64};
 use sluice_programs::planning::wcmp::Method;
+use std::collections::BTreeMap;
+use std::num::NonZero;
 
 const LO: FlowFunction = FlowFunction::Rtag7(Rtag7Function::Crc32Lo);
 
@@ -27,31 +29,49 @@ fn question(scheme: Scheme, seed: u32) -> Question {
     }
 }
 
-fn measured(network: &Network, question: &Question, flows: u64) -> Results {
-    run(network, question, Generator::new(Workload::Uniform, network, flows, 42)).unwrap()
+/// Flows walked on two threads: results do not depend on it (scenario 37).
+const THREADS: NonZero<usize> = NonZero::new(2).unwrap();
+
+fn of_flows(network: &Network, question: &Question, flows: &Generator) -> Results {
+    run(network, question, Flows::Made(flows), THREADS).unwrap()
 }
 
-/// Hashes of so many uniform five-tuples under CRC32_LO, seed 0.
-fn hashes(count: u64) -> Vec<u16> {
-    let network = Clos::default().build().unwrap();
+fn measured(network: &Network, question: &Question, flows: u64) -> Results {
+    of_flows(network, question, &Generator::new(Workload::Uniform, network, flows, 42))
+}
+
+/// How many of so many five-tuples of facts: hashing §7.5 have which hash under CRC32_LO, seed 0.
+fn hashes(count: u64) -> Vec<u64> {
     let lo = |key: &[u8; 14]| LO.hash(key, false);
     let packed = PackedHash::new(&[&lo]);
-    Generator::new(Workload::Uniform, &network, count, 42).map(|flow| packed.eval(&flow.key) as u16).collect()
+    let draw = |n: u64| splitmix64(42u64.wrapping_add(n.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
+    let mut counts = vec![0; 1 << 16];
+    for flow in 0..count {
+        let (a, b) = (draw(2 * flow), draw(2 * flow + 1));
+        let mut key = [0u8; 14];
+        key[..4].copy_from_slice(&(a as u32).to_be_bytes());
+        key[4..8].copy_from_slice(&((a >> 32) as u32).to_be_bytes());
+        key[8] = if b & 1 == 1 { 6 } else { 17 };
+        key[9..11].copy_from_slice(&((b >> 8) as u16).to_be_bytes());
+        key[11..13].copy_from_slice(&((b >> 24) as u16).to_be_bytes());
+        counts[usize::from(packed.eval(&key) as u16)] += 1;
+    }
+    counts
 }
 
 /// Mean variation of the second switch's ports over the first one's, which divides by m1; the second has another
 /// seed constant and divides by m2.
-fn conditional(hashes: &[u16], m1: u16, m2: u16, constant: u16) -> f64 {
+fn conditional(hashes: &[u64], m1: u16, m2: u16, constant: u16) -> f64 {
     let mut counts = vec![0u64; usize::from(m1) * usize::from(m2)];
-    for hash in hashes {
-        counts[usize::from(hash % m1) * usize::from(m2) + usize::from((hash ^ constant) % m2)] += 1;
+    for (hash, flows) in (0..=u16::MAX).zip(hashes) {
+        counts[usize::from(hash % m1) * usize::from(m2) + usize::from((hash ^ constant) % m2)] += flows;
     }
     counts.chunks(m2.into()).map(|row| Cv::of(row).value()).sum::<f64>() / f64::from(m1)
 }
 
 #[test]
 fn scenario_05_06_07_two_switches_one_function() {
-    let hashes = hashes(400_000);
+    let hashes = hashes(1_000_000);
     let seeds = [0, 0x1234_5678, 0xdead_beef].map(|s| Rtag7Function::Crc32Lo.seed_constant(s));
     for m in [2, 4, 8, 16] {
         for constant in seeds {
@@ -63,12 +83,26 @@ fn scenario_05_06_07_two_switches_one_function() {
         for m2 in 2..=16u16 {
             let g = gcd(m1.into(), m2.into());
             let cv = conditional(&hashes, m1, m2, 0);
-            assert!((cv - (g as f64 - 1.0).sqrt()).abs() < 0.035, "{m1} {m2}: {cv}");
+            assert!((cv - (g as f64 - 1.0).sqrt()).abs() < 0.03, "{m1} {m2}: {cv}");
         }
     }
+    // facts: hashing §2, to within .003: the same seed, another one.
+    for ((m1, m2), same, other) in [
+        ((8, 8), 2.6458, 2.6458),
+        ((8, 4), 1.7321, 1.7321),
+        ((4, 8), 1.7321, 1.7321),
+        ((8, 16), 2.6458, 2.6458),
+        ((6, 8), 1.0, 1.0),
+        ((8, 6), 1.0, 1.0),
+        ((16, 6), 1.0, 1.0),
+        ((12, 8), 1.7321, 1.7321),
+        ((6, 6), 2.2361, 1.0005),
+        ((8, 7), 0.007, 0.007),
+    ] {
+        let found = [seeds[0], seeds[1]].map(|constant| conditional(&hashes, m1, m2, constant));
+        assert!((found[0] - same).abs() < 0.003 && (found[1] - other).abs() < 0.003, "{m1} {m2}: {found:?}");
+    }
     assert!(conditional(&hashes, 8, 7, 0) < 0.02 && conditional(&hashes, 8, 7, seeds[1]) < 0.02);
-    assert!((conditional(&hashes, 6, 6, 0) - 2.236).abs() < 0.003);
-    assert!((conditional(&hashes, 6, 6, seeds[1]) - 1.0).abs() < 0.01);
 }
 
 #[test]
@@ -76,7 +110,7 @@ fn scenario_10_low_entropy() {
     let network = Clos { blocks: 2, width: 8, parallel: 2 }.build().unwrap();
     for scheme in [Scheme::Recombine, Scheme::Coprime, Scheme::PerPort] {
         let flows = Generator::new(Workload::LowEntropy, &network, 20_000, 1);
-        let results = run(&network, &question(scheme, 0), flows).unwrap();
+        let results = of_flows(&network, &question(scheme, 0), &flows);
         assert_eq!((results.verdict, results.entropy), (Verdict::InsufficientEntropy, 4), "{scheme}");
     }
 }
@@ -89,10 +123,8 @@ fn with_colours(network: &Network, colours: [usize; 8], picker: Picker, flows: u
         plan.setting = Setting::of(question.terms.supply[colours[group.point as usize]]);
     }
     let compiled = Compiled::new(network, &planned, picker);
-    let mut counters = compiled.counters();
-    for flow in Generator::new(Workload::Uniform, network, flows, 42) {
-        compiled.walk(&flow, &mut counters);
-    }
+    let flows = Generator::new(Workload::Uniform, network, flows, 42);
+    let counters = walk(&compiled, Flows::Made(&flows), THREADS);
     sluice_fabric::experiment::measure::results(network, &planned, &compiled, counters, 64, picker)
 }
 
@@ -127,36 +159,87 @@ fn scenario_26_recombine_vs_bad() {
 fn scenario_27_recombine_fragile() {
     let mut network = Clos { blocks: 2, width: 8, parallel: 4 }.build().unwrap();
     network.fail("s2-0-3", "s3-0-5").unwrap();
+    assert!(network.fail("s2-0-3", "s4-0-0").is_err());
     let s3 = network.switch_named("s3-0-5").unwrap();
     let idle = |results: &Results| {
-        let at = |g: &&sluice_fabric::experiment::GroupStats| network.groups[g.group as usize].switch == s3;
+        let at = |g: &&GroupStats| network.groups[g.group as usize].switch == s3;
         results.groups.iter().filter(at).filter(|g| g.point == 2).map(|g| g.idle).sum::<u32>()
     };
     // Three colours reuse S1's function at S3, and the lost link takes one of its outcomes away.
     assert_eq!(idle(&with_colours(&network, [0, 1, 0, 2, 1, 2, 0, 1], Picker::Modulo16, 40_000)), 1);
     assert_eq!(idle(&with_colours(&network, [0, 1, 2, 3, 4, 5, 0, 1], Picker::Modulo16, 40_000)), 0);
-    assert!(network.fail("s2-0-3", "s4-0-0").is_err());
+    // A plan made after the loss knows: S1's function is not taken again at S3.
+    let mut three = question(Scheme::Recombine, 0);
+    three.terms.supply.truncate(4);
+    let planned = plan(&network, &three).unwrap();
+    assert!(planned.notes.iter().any(|n| n.contains("links that are left")), "{:?}", planned.notes);
+    let of = |point: u32| {
+        let group = network.groups.iter().position(|g| g.point == point).unwrap();
+        planned.groups[group].setting.function
+    };
+    assert_ne!(of(0), of(2));
+    assert_eq!(idle(&measured(&network, &three, 40_000)), 0);
+    // And coprime groups of what is left are even, and coprime with their neighbours.
+    let coprime = question(Scheme::Coprime, 0);
+    let planned = plan(&network, &coprime).unwrap();
+    let lost = network.groups.iter().position(|g| g.point == 1 && g.links.len() == 7).unwrap();
+    let size = planned.groups[lost].table.len() as u64;
+    for (group, plan) in network.groups.iter().zip(&planned.groups).filter(|(g, _)| [0, 2].contains(&g.point))
+    {
+        assert_eq!(
+            gcd(size, plan.table.len() as u64),
+            1,
+            "{size} at S2, {} at {}",
+            plan.table.len(),
+            group.point
+        );
+    }
+    let results = measured(&network, &coprime, 200_000);
+    assert_eq!(results.verdict, Verdict::Balanced, "{:?}", results.points);
+}
+
+/// Variations of all chips on the way up and at the top, in ascending order: what facts: hashing §3.5 looks at. An S5
+/// chip sends to all blocks over the same links, so its groups count together there.
+fn up_and_top(network: &Network, results: &Results) -> Vec<f64> {
+    let mut loads: BTreeMap<(u32, u32), Vec<u64>> = BTreeMap::new();
+    for stats in &results.groups {
+        let group = &network.groups[stats.group as usize];
+        let name = &network.points[group.point as usize].0;
+        if name.ends_with("-up") || name == "s5" {
+            let sums = loads.entry((group.point, group.switch)).or_insert_with(|| vec![0; group.links.len()]);
+            let links = results.loads(network, stats.group);
+            sums.iter_mut().zip(links).for_each(|(sum, load)| *sum += load.flows);
+        }
+    }
+    // A chip without traffic is one that sends all flows to one link.
+    let idle = |loads: &Vec<u64>| loads.iter().all(|n| *n == 0);
+    let cv = |l: &Vec<u64>| if idle(l) { (l.len() as f64 - 1.0).sqrt() } else { Cv::of(l).value() };
+    let mut all: Vec<f64> = loads.values().map(cv).collect();
+    all.sort_by(f64::total_cmp);
+    all
 }
 
 #[test]
 fn scenario_28_clos_cdf() {
-    // Draws of the baseline: any of the nine functions for each stage, with replacement, each with its seed.
-    let network = Clos { blocks: 2, width: 8, parallel: 4 }.build().unwrap();
+    // 60 draws of the baseline: any of the nine functions for each stage, with replacement, each with its seed;
+    // 400,000 flows each, and as many for the three colours.
+    let network = Clos::default().build().unwrap();
     let all = Rtag7Function::ALL.map(FlowFunction::Rtag7).to_vec();
-    let going_up = |r: &Results| {
-        let up = |p: &&sluice_fabric::experiment::PointStats| p.name.ends_with("-up");
-        r.points.iter().filter(up).map(|p| p.cv[2]).fold(0.0, f64::max)
-    };
+    let flows = 400_000;
     let mut bad = 0;
-    for seed in 0..20 {
+    for seed in 0..60 {
         let mut question = question(Scheme::PerStage, seed);
         question.terms.supply = all.clone();
-        bad += u32::from(going_up(&measured(&network, &question, 20_000)) > 0.6);
+        let cvs = up_and_top(&network, &measured(&network, &question, flows));
+        bad += u32::from(cvs.last().is_some_and(|cv| *cv > 0.2));
     }
-    assert!(bad > 10, "{bad} of 20 draws");
-    let good = measured(&network, &question(Scheme::Recombine, 0), 400_000);
-    assert!(going_up(&good) < 0.06, "{:?}", good.points);
-    assert_eq!(good.verdict, Verdict::Balanced);
+    assert!(bad > 30, "{bad} of 60 draws have a group above 0.2");
+    let mut three = question(Scheme::Recombine, 0);
+    three.terms.supply.truncate(3);
+    let cvs = up_and_top(&network, &measured(&network, &three, flows));
+    assert_eq!(cvs.len(), 5 * 64);
+    let p99 = cvs[cvs.len() * 99 / 100];
+    assert!(p99 < 0.06, "{p99}");
 }
 
 #[test]
@@ -173,19 +256,27 @@ fn scenario_29_dring_coprime() {
         let first = (0..network.groups.len()).find(here).unwrap();
         planned.groups[first].table.len() as u64
     };
+    // Every triple of source, transit and destination block: neighbours two and two.
+    let steps = [1, 2, 6, 7];
+    let mut triples = 0;
     for stage in [2, 3] {
-        for block in 0..8 {
-            for step in [1, 2] {
-                let (a, b) = (size(block, stage), size((block + step) % 8, stage));
-                assert_eq!(gcd(a, b), 1, "S{stage} of blocks {block} and {}: {a} {b}", block + step);
+        for source in 0..8 {
+            for transit in steps.map(|step| (source + step) % 8) {
+                for destination in steps.map(|step| (transit + step) % 8).into_iter().filter(|d| *d != source)
+                {
+                    let [a, b, c] = [source, transit, destination].map(|block| size(block, stage));
+                    assert_eq!((gcd(a, b), gcd(b, c)), (1, 1), "S{stage}: {source} {transit} {destination}");
+                    triples += 1;
+                }
             }
         }
     }
+    assert_eq!(triples, 2 * 8 * 4 * 3);
     // From one block: a transit S3 sees two of eight source ports (facts: hashing §5).
     let transit = |scheme| {
         let flows = Generator::new(Workload::Uniform, &network, 150_000, 42).from_block(0);
-        let results = run(&network, &question(scheme, 0), flows).unwrap();
-        let first = |g: &&sluice_fabric::experiment::GroupStats| {
+        let results = of_flows(&network, &question(scheme, 0), &flows);
+        let first = |g: &&GroupStats| {
             let s = &network.switches[network.groups[g.group as usize].switch as usize];
             network.points[g.point as usize].0 == "transit-s3-down" && [1, 7].contains(&s.block)
         };
@@ -205,18 +296,18 @@ fn ring(members: u32, flows: u64) -> Results {
 /// Flows from one block of the five-block DRing.
 fn from_one_block(question: &Question, flows: u64) -> Results {
     let network = DRing { blocks: 5, width: 8, parallel: 2 }.build().unwrap();
-    run(&network, question, Generator::new(Workload::Uniform, &network, flows, 42).from_block(0)).unwrap()
+    of_flows(&network, question, &Generator::new(Workload::Uniform, &network, flows, 42).from_block(0))
 }
 
 #[test]
 fn scenario_30_fig16_shape() {
     let transit = |q| {
-        let results = ring(q, 400_000);
+        let results = ring(q, 1_000_000);
         let point = results.point("transit-s3-down").unwrap().clone();
         (point.cv[0].powi(2) - point.noise.powi(2)).max(0.0).sqrt()
     };
     let cvs = [9, 25, 41, 57, 73].map(transit);
-    assert!(cvs.windows(2).all(|w| w[1] < w[0] + 0.003), "{cvs:?}");
+    assert!(cvs.windows(2).all(|w| w[1] < w[0]), "{cvs:?}");
     assert!((cvs[0] - 0.294).abs() < 0.05 && cvs[3] < 0.07, "{cvs:?}");
     assert!(cvs[3] - cvs[4] < 0.015 && cvs[0] - cvs[3] > 0.2, "{cvs:?}");
 }
@@ -274,7 +365,7 @@ fn scenario_35_elephant() {
     let network = Clos { blocks: 2, width: 8, parallel: 4 }.build().unwrap();
     let of = |picker| {
         let question = Question { picker, ..question(Scheme::Recombine, 0) };
-        run(&network, &question, Generator::new(Workload::Zipf, &network, 100_000, 3)).unwrap()
+        of_flows(&network, &question, &Generator::new(Workload::Zipf, &network, 100_000, 3))
     };
     for (real, ideal) in of(Picker::Modulo16).points.iter().zip(&of(Picker::Ideal).points) {
         assert!(real.cv_bytes > 3.0 * real.cv[2], "{}: bytes are far less even than flows", real.name);
@@ -287,16 +378,16 @@ fn scenario_37_determinism() {
     let network = DRing::default().build().unwrap();
     let question = question(Scheme::PerStage, 9);
     assert_eq!(plan(&network, &question), plan(&network, &question));
-    let whole = measured(&network, &question, 20_000);
-    let threads: Vec<Results> = std::thread::scope(|scope| {
-        let spawn = |_| scope.spawn(|| measured(&network, &question, 20_000));
-        (0..2).map(spawn).map(|t| t.join().unwrap()).collect()
-    });
-    assert!(threads.iter().all(|t| *t == whole));
-    // Halves add up to the whole.
+    let generator = Generator::new(Workload::Uniform, &network, 20_000, 42);
+    let on = |threads: usize| {
+        run(&network, &question, Flows::Made(&generator), NonZero::new(threads).unwrap()).unwrap()
+    };
+    let whole = on(1);
+    assert!([2, 3, 7].map(on).iter().all(|results| *results == whole));
+    // Halves add up to the whole, flow by flow.
     let planned = plan(&network, &question).unwrap();
     let compiled = Compiled::new(&network, &planned, question.picker);
-    let flows: Vec<Flow> = Generator::new(Workload::Uniform, &network, 20_000, 42).collect();
+    let flows: Vec<Flow> = generator.flows().collect();
     let mut sum = compiled.counters();
     for half in flows.chunks(10_000) {
         let mut counters = compiled.counters();
@@ -304,9 +395,7 @@ fn scenario_37_determinism() {
         sum.add(&counters);
     }
     assert_eq!(sum, whole.counters);
-    let mut beside = compiled.counters();
-    compiled.walk_all(&flows, &mut beside);
-    assert_eq!(beside, whole.counters);
+    assert_eq!(run(&network, &question, Flows::Given(&flows), THREADS).unwrap(), whole);
 }
 
 #[test]
@@ -328,10 +417,11 @@ fn scenario_39_wan_site() {
 fn scenario_40_replay_polarization() {
     // Captured behind one output of the first switch, replayed through a second one with another knob.
     let hashes = hashes(100_000);
-    let captured: Vec<u16> = hashes.iter().copied().filter(|h| h % 8 == 3).collect();
     let spread = |knob: &dyn Fn(u16) -> u16| {
         let mut counts = [0u64; 8];
-        captured.iter().for_each(|h| counts[usize::from(knob(*h))] += 1);
+        for (hash, flows) in (0..=u16::MAX).zip(&hashes).filter(|(hash, _)| hash % 8 == 3) {
+            counts[usize::from(knob(hash))] += flows;
+        }
         Cv::of(&counts).value()
     };
     let constant = Rtag7Function::Crc32Lo.seed_constant(0x1234_5678);
@@ -343,24 +433,19 @@ fn scenario_40_replay_polarization() {
 
 #[test]
 fn reached_figures_of_the_paper() {
-    // Coprime at most 0.1 where per-stage reaches 0.5; recombining below 0.05 where per-stage exceeds 0.6. The
-    // groups are smaller than the paper's: chance (twice the noise) is taken off each.
-    let worst = |r: &Results| {
-        let beyond = |g: &sluice_fabric::experiment::GroupStats| {
-            (g.cv_flows.powi(2) - (2.0 * g.noise).powi(2)).max(0.0).sqrt()
-        };
-        r.groups.iter().map(beyond).fold(0.0, f64::max)
-    };
-    let coprime = from_one_block(&question(Scheme::Coprime, 0), 300_000);
-    assert!(worst(&coprime) <= 0.1, "{} {:#?}", worst(&coprime), coprime.points);
+    // Coprime at most 0.1 where per-stage reaches 0.5; recombining below 0.05 where per-stage exceeds 0.6, every group
+    // counted as it is: with flows enough, chance is small.
+    let worst = |r: &Results| r.cdf().last().copied().unwrap();
     let mut drawn = question(Scheme::PerStage, 0);
     drawn.terms.supply = Rtag7Function::ALL.map(FlowFunction::Rtag7).to_vec();
-    let reached = (0..6).map(|seed| {
-        drawn.terms.seed = seed;
-        worst(&from_one_block(&drawn, 60_000))
-    });
+    let drawn = |seed| Question { terms: Terms { seed, ..drawn.terms.clone() }, ..drawn.clone() };
+    let coprime = ring(57, 2_000_000);
+    assert!(worst(&coprime) <= 0.1, "{:#?}", coprime.points);
+    let reached = (0..6).map(|seed| worst(&from_one_block(&drawn(seed), 60_000)));
     assert!(reached.fold(0.0, f64::max) > 0.5);
     let clos = Clos { blocks: 2, width: 8, parallel: 4 }.build().unwrap();
-    let recombine = measured(&clos, &question(Scheme::Recombine, 0), 200_000);
-    assert!(worst(&recombine) < 0.05, "{}", worst(&recombine));
+    let recombine = measured(&clos, &question(Scheme::Recombine, 0), 1_500_000);
+    assert!(worst(&recombine) < 0.05, "{:#?}", recombine.points);
+    let reached = (0..6).map(|seed| worst(&measured(&clos, &drawn(seed), 60_000)));
+    assert!(reached.fold(0.0, f64::max) > 0.6);
 }

@@ -2,13 +2,14 @@
 //! that break a property of a given program; mutants of programs; targets of coverage-guided fuzzers.
 //!
 //! What lives here: strategies that build programs which are legal by construction, worlds for them (entries,
-//! packets), and the differential run; [`hunt`], [`mutants`], [`targets`]. What may not: any particular stage program,
+//! packets, chips), and the differential run; [`hunt`], [`mutants`], [`targets`]. What may not: any particular stage program,
 //! files, printing, clocks.
 //!
 //! Everything random is drawn from a list of numbers ([`Draw`]) that `proptest` makes and shrinks; a list of
 //! zeros, or an empty one, gives the smallest program.
 
 mod case;
+mod chip;
 mod differential;
 mod draw;
 pub mod hunt;
@@ -19,6 +20,7 @@ pub mod targets;
 mod world;
 
 pub use case::{Case, cases};
+pub use chip::chip;
 pub use differential::{Difference, Ran, compare};
 pub use draw::Draw;
 pub use limits::Limits;

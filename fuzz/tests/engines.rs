@@ -60,3 +60,24 @@ fn engines_agree_on_tofino() {
 fn engines_agree_on_tofino2() {
     agree(&ChipSpec::tofino2(), 3);
 }
+
+#[test]
+fn engines_agree_on_chips_that_nobody_made() {
+    let words = || proptest::collection::vec(any::<u32>(), 32);
+    let (tried, fit) = (Cell::new(0), Cell::new(0));
+    runner(250, 4)
+        .run(&(cases(Limits::default()), words()), |(case, words)| {
+            let chip = sluice_fuzz::chip(&mut sluice_fuzz::Draw::new(&words));
+            tried.set(tried.get() + 1);
+            let Ok(placement) = place(&case.program, &chip) else { return Ok(()) };
+            fit.set(fit.get() + 1);
+            let findings = place::verify(&case.program, &placement);
+            prop_assert!(findings.is_empty(), "{:#?}", findings);
+            let agrees = compare(&case, &placement);
+            prop_assert!(agrees.is_ok(), "{:?}", agrees);
+            Ok(())
+        })
+        .unwrap();
+    // Chips with less of something take fewer programs, but not none.
+    assert!(5 * fit.get() > tried.get(), "{} of {} programs fit", fit.get(), tried.get());
+}

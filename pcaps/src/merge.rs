@@ -14,6 +14,8 @@ pub struct Merge<'a> {
     /// The stamp of the next frame of every input that stands at one, but for `current`. Inputs are few: a scan
     /// is cheaper than a heap.
     heads: Vec<Option<CaptureTime>>,
+    /// The earliest head and its input, once looked for.
+    first: Option<(CaptureTime, usize)>,
     /// The input whose frame was given last.
     current: Option<usize>,
     started: bool,
@@ -24,20 +26,15 @@ impl<'a> Merge<'a> {
     /// Merges captures from where each reader stands; their order is the order of the input indices.
     pub fn new(inputs: Vec<CaptureReader<'a>>) -> Self {
         let heads = vec![None; inputs.len()];
-        Self { inputs, heads, current: None, started: false, failed: false }
+        Self { inputs, heads, first: None, current: None, started: false, failed: false }
     }
 
     /// The next frame and the index of its input; `None` at the end, and for ever after the end or an error.
+    #[inline]
     pub fn next_frame(&mut self) -> Result<Option<(usize, Frame<'_>)>, CaptureError> {
-        if self.failed {
-            return Ok(None);
-        }
-        if let Err(error) = self.refill() {
-            self.failed = true;
-            return Err(error);
-        }
-        self.current = self.first().map(|(_, input)| input);
-        let Some(input) = self.current else { return Ok(None) };
+        let Some((_, input)) = self.peek()? else { return Ok(None) };
+        self.first = None;
+        self.current = Some(input);
         self.heads[input] = None;
         Ok(self.inputs[input].frame().map(|frame| (input, frame)))
     }
@@ -51,14 +48,23 @@ impl<'a> Merge<'a> {
     /// The stamp of the frame that comes next and its input, at whose reader it can be seen; `None` at the end.
     #[inline]
     pub fn peek(&mut self) -> Result<Option<(CaptureTime, usize)>, CaptureError> {
-        if self.failed {
-            return Ok(None);
+        if self.first.is_none() && !self.failed {
+            self.look()?;
         }
+        Ok(self.first)
+    }
+
+    /// Finds the frame that comes next.
+    fn look(&mut self) -> Result<(), CaptureError> {
         if let Err(error) = self.refill() {
             self.failed = true;
             return Err(error);
         }
-        Ok(self.first())
+        self.first = match *self.heads.as_slice() {
+            [head] => head.map(|time| (time, 0)),
+            _ => self.first(),
+        };
+        Ok(())
     }
 
     /// The readers, in the order of the input indices: for their names, interfaces, oddities and cut tails.

@@ -7,12 +7,14 @@ mod conweave;
 mod flowlets;
 mod l3_ecmp;
 mod lossless;
+mod telemetry;
 
 pub use afc_leak::afc_leak;
 pub use conweave::conweave;
 pub use flowlets::flowlets;
 pub use l3_ecmp::{SampleError, l3_ecmp};
 pub use lossless::{ecn_mark, pfc};
+pub use telemetry::{hpcc_int, int, int_node};
 
 /// The trace under which the default `l3-ecmp` run shows something: a nanosecond pcap of 803 frames in
 /// 200 µs on one 400G port, 2023-11-14 22:13:20 UTC on. See [`l3_ecmp`] for what is in it.
@@ -37,6 +39,15 @@ pub const AFC_LEAK: &[u8] = include_bytes!("../samples/afc-leak.pcap");
 /// in it.
 pub const CONWEAVE: &[u8] = include_bytes!("../samples/conweave.pcap");
 
+/// The trace for `int`: packets of hosts. See [`int`](int()) for what is in it.
+pub const INT: &[u8] = include_bytes!("../samples/int.pcap");
+
+/// The trace for `int` as well: packets of other nodes. See [`int_node`] for what is in it.
+pub const INT_NODE: &[u8] = include_bytes!("../samples/int-node.pcap");
+
+/// The trace for `hpcc-int`: RDMA data and what is not stamped. See [`hpcc_int`] for what is in it.
+pub const HPCC_INT: &[u8] = include_bytes!("../samples/hpcc-int.pcap");
+
 /// The sample under which a program shows something: file name and bytes. Programs without one of their own get
 /// that of `l3-ecmp`.
 #[must_use]
@@ -44,8 +55,19 @@ pub fn of(program: &str) -> (&'static str, &'static [u8]) {
     match program {
         "ecn-mark" => ("ecn-mark.pcap", ECN_MARK),
         "pfc" => ("pfc.pcap", PFC),
-        "letflow" | "spray" | "drb" | "presto" | "flare" => ("flowlets.pcap", FLOWLETS),
+        "letflow" | "spray" | "drb" | "presto" | "flare" | "drill" | "conga" => ("flowlets.pcap", FLOWLETS),
         "conweave" | "conweave-spine" => ("conweave.pcap", CONWEAVE),
+        "int" => ("int.pcap", INT),
+        "hpcc-int" => ("hpcc-int.pcap", HPCC_INT),
         _ => ("l3-ecmp.pcap", L3_ECMP),
+    }
+}
+
+/// What else comes in with the sample: front-panel ports, file names and bytes.
+#[must_use]
+pub fn beside(program: &str) -> &'static [(u16, &'static str, &'static [u8])] {
+    match program {
+        "int" => &[(8, "int-node.pcap", INT_NODE)],
+        _ => &[],
     }
 }

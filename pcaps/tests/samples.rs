@@ -28,6 +28,9 @@ fn the_others_are_what_their_generators_make() {
         ("ecn-mark.pcap", samples::ecn_mark().unwrap(), samples::ECN_MARK),
         ("pfc.pcap", samples::pfc().unwrap(), samples::PFC),
         ("afc-leak.pcap", samples::afc_leak().unwrap(), samples::AFC_LEAK),
+        ("int.pcap", samples::int().unwrap(), samples::INT),
+        ("int-node.pcap", samples::int_node().unwrap(), samples::INT_NODE),
+        ("hpcc-int.pcap", samples::hpcc_int().unwrap(), samples::HPCC_INT),
     ];
     for (name, made, committed) in all {
         if std::env::var_os("SLUICE_WRITE_SAMPLES").is_some() {

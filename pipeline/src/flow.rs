@@ -358,7 +358,9 @@ pub fn used_vars(program: &Program, gress: Gress) -> Vec<Var> {
                     vars.push(Var::Field(*dst));
                     value.fields(&mut |f| vars.push(Var::Field(f)));
                 }
-                ParserOpKind::VerifyChecksum(dst, _) | ParserOpKind::Lookahead(dst, _) => {
+                ParserOpKind::VerifyChecksum(dst, _)
+                | ParserOpKind::SubtractChecksum(dst, _)
+                | ParserOpKind::Lookahead(dst, _) => {
                     vars.push(Var::Field(*dst));
                 }
                 ParserOpKind::ExtractNext(stack) => headers.extend(&program.stacks[*stack].headers),

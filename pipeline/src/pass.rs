@@ -237,6 +237,8 @@ pub struct State {
     pub ages: EntityMap<Table, Vec<u8>>,
     /// One array per meter, filter or WRED.
     pub meters: EntityMap<Meter, MeterArray>,
+    /// Of registers that are being cleared at once the output word that packets find meanwhile.
+    pub busy: EntityMap<Register, Option<u32>>,
     /// One stream per generator. Every pass of its gress takes one number, in entry order, drawn or not.
     pub randoms: EntityMap<Random, RandomStream>,
 }
@@ -262,7 +264,9 @@ impl State {
         let ages =
             program.tables.values().map(|t| vec![0; if t.idle.is_some() { t.size as usize } else { 0 }]);
         let randoms = program.randoms.iter().map(|(r, data)| origin.stream(data.gress, r.index() as u32));
-        State { counters, registers, params, ages: ages.collect(), meters, randoms: randoms.collect() }
+        let busy = program.registers.values().map(|_| None).collect();
+        let (ages, randoms) = (ages.collect(), randoms.collect());
+        State { counters, registers, params, ages, meters, busy, randoms }
     }
 }
 
@@ -347,6 +351,15 @@ pub trait Executor {
 
     /// What the program remembers, for control-plane writes.
     fn state_mut(&mut self) -> &mut State;
+
+    /// Another one that looks up the same, for a pipe whose entries will differ from those of the others; `None` from one
+    /// that cannot be had twice.
+    fn fork(&self) -> Option<Self>
+    where
+        Self: Sized,
+    {
+        None
+    }
 
     /// Adds what packets have reached since the last call; nothing from an executor that does not count.
     fn take_coverage(&mut self, coverage: &mut Coverage) {

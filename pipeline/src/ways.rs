@@ -221,7 +221,9 @@ impl Place {
                     e.underflow |= top.is_none();
                     e.counter = top.unwrap_or_default();
                 }
-                ParserOpKind::Set(..) | ParserOpKind::VerifyChecksum(..) => {}
+                ParserOpKind::Set(..)
+                | ParserOpKind::VerifyChecksum(..)
+                | ParserOpKind::SubtractChecksum(..) => {}
             }
             e.see(0);
         }

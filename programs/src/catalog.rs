@@ -3,9 +3,11 @@
 //! What may not live here: the programs themselves.
 
 use crate::balance::{Ecmp, Wcmp};
+use crate::conga::Conga;
 use crate::conweave::ConWeave;
 use crate::conweave_spine::ConWeaveSpine;
 use crate::drb::Drb;
+use crate::drill::Drill;
 use crate::ecn_mark::EcnMark;
 use crate::flare::Flare;
 use crate::hpcc_int::HpccInt;
@@ -159,6 +161,8 @@ pub fn all() -> &'static [&'static dyn StageProgram] {
         &EcnMark,
         &ConWeave,
         &ConWeaveSpine,
+        &Drill,
+        &Conga,
     ]
 }
 

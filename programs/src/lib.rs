@@ -7,9 +7,11 @@
 
 pub mod balance;
 pub mod catalog;
+pub mod conga;
 pub mod conweave;
 pub mod conweave_spine;
 pub mod drb;
+pub mod drill;
 pub mod ecn_mark;
 pub mod flare;
 pub mod flowlet;
@@ -25,8 +27,8 @@ pub mod planning;
 pub mod position;
 pub mod presto;
 pub mod properties;
-mod route;
 pub mod setup;
+mod shipped;
 pub mod spray;
 
 pub use catalog::{ProgramError, Role, StageProgram, UnknownProgram, all, by_name};

@@ -3,6 +3,7 @@
 //! What may not live here: networks, entries of particular programs.
 
 use sluice_asic::port::FrontPort;
+use sluice_asic::units::BitRate;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// A set of IPv4 addresses, and with it of the IPv6 addresses that carry them in their last 32 bits.
@@ -55,6 +56,8 @@ pub struct PortUse {
     pub port: FrontPort,
     /// Its number in programs.
     pub dev_port: u16,
+    /// The rate that it runs at.
+    pub speed: BitRate,
     /// What is at its other end.
     pub neighbor: Neighbor,
 }

@@ -1,7 +1,8 @@
 //! Properties that several of the shipped programs have. What may not live here: those of every program.
 
+use sluice_asic::units::{Duration, Time};
 use sluice_pcaps::wire::{ethernet, ipv4, ipv6};
-use sluice_pipeline::property::{Departed, Entered, Finding, Property, well_formed};
+use sluice_pipeline::property::{Departed, Entered, Finding, Property, Settled, well_formed};
 use std::collections::BTreeMap;
 
 /// Frames that are equal, byte by byte, and come in by one port leave by one port: the choice depends on the packet
@@ -73,6 +74,67 @@ impl Property for HopLimit {
             }
             _ => Ok(()),
         }
+    }
+}
+
+/// Frames that are equal and come in by one port, closer to each other than a flowlet's timeout, leave by one port.
+/// Nothing is said of runs in which entries change: a member may be gone.
+#[derive(Clone, Debug)]
+pub struct FlowletWay {
+    within: Duration,
+    /// When each frame came in, by tag, and where it left.
+    ways: BTreeMap<(u16, Vec<u8>), BTreeMap<u64, (Time, u16)>>,
+    changed: bool,
+}
+
+/// What two packets of a port may come closer to each other on their way from the wire to the stamp.
+const JITTER: Duration = Duration::from_nanos(500);
+
+impl FlowletWay {
+    /// For flowlets that a gap of `timeout`, measured in units of `tick`, ends; nothing where that leaves no gap to judge.
+    #[must_use]
+    pub fn new(timeout: Duration, tick: Duration) -> Option<FlowletWay> {
+        let within = timeout.checked_sub(tick + tick + JITTER)?;
+        Some(FlowletWay { within, ways: BTreeMap::new(), changed: false })
+    }
+}
+
+impl Property for FlowletWay {
+    fn name(&self) -> &'static str {
+        "flowlet_way"
+    }
+
+    fn changed(&mut self) {
+        self.changed = true;
+    }
+
+    fn left(&mut self, packet: &Departed<'_>) -> Finding {
+        let (left, Some(from)) = (&packet.left, packet.from) else { return Ok(()) };
+        if !left.made {
+            let ways = self.ways.entry((from.port, from.bytes.to_vec())).or_default();
+            ways.insert(left.tag, (left.received, left.egress_port));
+        }
+        Ok(())
+    }
+
+    fn settled(&mut self, _: &Settled<'_>) -> Finding {
+        if std::mem::take(&mut self.changed) {
+            self.ways.clear();
+            return Ok(());
+        }
+        for ways in std::mem::take(&mut self.ways).into_values() {
+            let list: Vec<(u64, (Time, u16))> = ways.into_iter().collect();
+            for pair in list.windows(2) {
+                let [(first, (was, way)), (second, (now, other))] = pair else { continue };
+                let gap = now.saturating_since(*was);
+                if gap < self.within && way != other {
+                    return Err(format!(
+                        "packet {second} left by port {other}, and an equal one, {first}, {gap} before it by port {way}"
+                    ));
+                }
+            }
+        }
+        Ok(())
     }
 }
 

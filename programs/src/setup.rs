@@ -88,6 +88,11 @@ impl<'p> Ops<'p> {
         self.ops
     }
 
+    /// The operations asked for so far.
+    pub(crate) fn so_far(&self) -> &[ControlOp] {
+        &self.ops
+    }
+
     /// Adds an operation on the device.
     pub(crate) fn push(&mut self, op: ControlOp) {
         self.ops.push(op);

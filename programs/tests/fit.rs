@@ -23,6 +23,7 @@ fn misses(program: &str, chip: &str) -> Option<&'static str> {
         // Tofino cannot copy a packet as it came to egress.
         ("conweave", "tofino") => Some("needs 3 comparisons; a stateful ALU of this chip has 2"),
         ("int", "tofino") => Some("mirror_io_select"),
+        ("drill", "tofino") => Some("the program has a ghost control, which tofino does not run"),
         _ => None,
     }
 }

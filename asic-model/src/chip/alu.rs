@@ -70,6 +70,8 @@ pub struct SaluSpec {
     pub lane_min_max: bool,
     /// True if all of a register can be cleared at once.
     pub fast_clear: bool,
+    /// Cycles in which a register is cleared at once (assumption); 0 if it cannot be.
+    pub fast_clear_cycles: u32,
     /// True if FIFO and stack access exist. On Tofino not found in the sources, so taken as absent.
     pub fifo: bool,
 }

@@ -228,6 +228,7 @@ fn salu() -> SaluSpec {
         divide_bits: 0,
         lane_min_max: false,
         fast_clear: false,
+        fast_clear_cycles: 0,
         fifo: false,
     }
 }

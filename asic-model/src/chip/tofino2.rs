@@ -227,6 +227,7 @@ fn salu() -> SaluSpec {
         divide_bits: 16,
         lane_min_max: true,
         fast_clear: true,
+        fast_clear_cycles: 1024,
         fifo: true,
     }
 }
@@ -428,6 +429,11 @@ fn assumptions() -> Vec<Assumption> {
             "All recirculation ports of a pipe share this rate.",
             "ConWeave's authors give 400 Gb/s for their recirculation port; the pipe's eight channels have the \
              lanes of one 400 Gb/s MAC (facts: asic §8.10)",
+        ),
+        assumption(
+            "salu.fast_clear_cycles",
+            "Cycles in which all of a register is cleared at once.",
+            "not public; a row of the RAMs per cycle, all RAMs of the register side by side",
         ),
         assumption(
             "tm.afc_cycles",

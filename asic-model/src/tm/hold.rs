@@ -52,6 +52,11 @@ impl Hold {
         *self = Self { causes: self.causes, mode, ..Self::default() };
     }
 
+    /// How words are obeyed.
+    pub(super) const fn mode(&self) -> Option<AfcMode> {
+        self.mode
+    }
+
     pub(super) fn obey(&mut self, word: AfcWord) {
         match self.mode.and_then(|mode| word.effect(mode)) {
             Some(AfcEffect::Pause) => self.xoff = true,

@@ -61,6 +61,11 @@ const ROWS: &[Row] = &[
         table t : ingress { key = { h.b : range; } actions = { x; no; } default_action = no(); size = 1024; }", "", "apply t;"),
     ("lookahead", "metadata : ingress { bit<16> m.x; }
         action x : ingress () { h.b = m.x; }", "m.x = lookahead(0);", "call x;"),
+    ("sum of 64 bits, and a move", "metadata : ingress { bit<64> m.x; }
+        action x : ingress () { m.x = sub(m.x, 64w7); } action y : ingress () { h.out = m.x[63:32]; }", "", "call x; call y;"),
+    ("funnel shift", "action x : ingress () { h.out = funnel_shift(h.a, h.out, 5); }", "", "call x;"),
+    ("fields taken out of a checksum", "metadata : ingress { bit<16> m.rest; }
+        action x : ingress () { h.e = m.rest; }", "m.rest = subtract_checksum({ h.a, h.b, h.c, h.d });", "call x;"),
     ("checksum verified", "metadata : ingress { bit<1> m.bad; }
         action x : ingress () { h.out = 32w1; }", "m.bad = verify_checksum({ h.a, h.b, h.c, h.d, h.e });", "if (m.bad == 1w0) { call x; }"),
 ];

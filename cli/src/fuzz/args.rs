@@ -36,6 +36,10 @@ pub(crate) struct FuzzArgs {
     /// Entries instead of the default ones: .toml, or lines like `table_add`
     #[arg(long, value_name = "FILE")]
     pub(crate) entries: Option<PathBuf>,
+    /// Shared buffer, as in `sluice replay`: its rules become reasons of drops to reach. What is sent does not obey PFC,
+    /// so that lossless traffic may be lost: no_lossless_loss is not judged
+    #[arg(long, value_name = "PROFILE")]
+    pub(crate) buffer: Option<String>,
     /// Compare the engine with the reference interpreter on every Nth input, and on all that reach something new: the
     /// interpreter takes most of the time
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]

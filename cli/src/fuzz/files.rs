@@ -7,7 +7,7 @@ use crate::files::{Folder, Pending, pretty};
 use sluice_fuzz::hunt::{self, changes};
 use sluice_pcaps::capture::CaptureTime;
 use sluice_pcaps::capture::write::{TraceFormat, TraceWriter};
-use sluice_pipeline::control::entries;
+use sluice_pipeline::control::{ControlOp, entries};
 use sluice_pipeline::cover;
 use std::path::Path;
 
@@ -48,6 +48,7 @@ pub(crate) fn command(done: &Done<'_>, number: usize, failure: &hunt::Failure) -
     words.push("--entries entries.toml".to_owned());
     let speeds = &done.subject.config.port_speeds;
     words.extend(speeds.iter().map(|(port, rate)| format!("--port dev:{port}={rate}")));
+    words.extend(args.buffer.iter().map(|buffer| format!("--buffer {buffer}")));
     if !failure.input.ops.is_empty() {
         words.push(format!("--changes failure-{number}.changes"));
     }
@@ -111,11 +112,13 @@ fn one(
         folder.add(file, &name, "pcapng", "packets that show the failure");
     }
     if !failure.input.ops.is_empty() {
-        let ops: Vec<_> =
-            failure.input.ops.iter().map(|(at, op)| (at.saturating_sub(first), op.clone())).collect();
+        let last = failure.input.shots.last().map_or(first, |s| s.at) + 1;
+        let release = failure.input.release().into_iter().map(|op| (last, ControlOp::Device(op)));
+        let ops = failure.input.ops.iter().cloned().chain(release);
+        let ops: Vec<_> = ops.map(|(at, op)| (at.saturating_sub(first), op)).collect();
         let text = changes(&done.subject.program, &ops);
         let name = format!("failure-{number}.changes");
-        folder.text(dir, &name, "sluice.changes", "changes of entries between the packets", &text)?;
+        folder.text(dir, &name, "sluice.changes", "changes between the packets", &text)?;
     }
     let command = command(done, number, failure).unwrap_or_default();
     let text = format!("{}\n{command}\n", failure.violation);

@@ -20,6 +20,7 @@ use sluice_fuzz::hunt::{Campaign, Status, Subject, hunt};
 use sluice_fuzz::mutants::Checked;
 use sluice_pipeline::place::Options;
 use sluice_pipeline::report;
+use sluice_pipeline::switch::BufferSetup;
 use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -53,6 +54,8 @@ pub(crate) fn run(args: &FuzzArgs, as_json: bool) -> Result<(), Failure> {
     let mut subject = Subject::new(program, placement, ports, control, || stage.properties(&built));
     subject.config.port_speeds = speeds;
     subject.config.seed = args.seed;
+    let buffer = args.buffer.as_deref().map(|name| resolve::buffer(name, &chip)).transpose()?;
+    subject.config.buffer = buffer.map(|file| BufferSetup { file, seed: args.seed });
     let stop = interrupt_flag();
     // A panic inside is a finding, told like any other; the words of the default hook would tear the status line.
     std::panic::set_hook(Box::new(|_| {}));

@@ -26,7 +26,7 @@ pub(super) fn check(
         list = list.into_iter().enumerate().filter(|(n, _)| keep(*n)).map(|(_, m)| m).collect();
     }
     let maker = Maker::new(subject);
-    let input = |n| Input { ops: Vec::new(), ..maker.input(args.seed, n, &status.corpus) };
+    let input = |n| maker.input(args.seed, n, &status.corpus);
     let inputs: Vec<Input> = (0..status.cases.clamp(1, INPUTS)).map(input).collect();
     let bar = std::io::stderr().is_terminal().then(|| indicatif::ProgressBar::new(list.len() as u64));
     let tick = |n: usize| {

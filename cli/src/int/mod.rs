@@ -2,7 +2,6 @@
 //! `sluice_pcaps::int`).
 
 mod args;
-mod parquet;
 mod plot;
 mod rows;
 mod text;
@@ -10,7 +9,8 @@ mod text;
 pub(crate) use args::IntArgs;
 
 use crate::fail::Failure;
-use crate::files::{Folder, Pending, pretty};
+use crate::files::{Folder, pretty};
+use crate::rows::Format;
 use args::{Action, DecodeArgs};
 use rows::{Decoded, Row};
 use sluice_pcaps::capture::CaptureReader;
@@ -67,12 +67,10 @@ fn write_files(dir: &Path, decoded: &Decoded) -> Result<(), Failure> {
     let mut folder = Folder::default();
     let json = pretty(&text::json(decoded));
     folder.text(dir, "int.json", "sluice.int/1", "counts, and latency and queues by node and port", &json)?;
-    let csv = rows::csv(&decoded.rows);
-    folder.text(dir, "hops.csv", "csv", "one row per hop of a packet or report; times in ns", &csv)?;
-    let mut file = Pending::create(&dir.join("hops.parquet"))?;
-    parquet::write(file.handle()?, &decoded.rows)?;
-    file.writer().flush()?;
-    folder.add(file, "hops.parquet", "sluice.int.hops/1", "the same rows");
+    let csv = rows::write(&dir.join("hops.csv"), Format::Csv, &decoded.rows)?;
+    folder.add(csv, "hops.csv", "csv", "one row per hop of a packet or report; times in ns");
+    let parquet = rows::write(&dir.join("hops.parquet"), Format::Parquet, &decoded.rows)?;
+    folder.add(parquet, "hops.parquet", "sluice.int.hops/1", "the same rows");
     for (name, what, chart) in plot::charts(&decoded.rows) {
         folder.text(dir, name, "svg", what, &chart.svg()?)?;
     }

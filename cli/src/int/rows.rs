@@ -1,7 +1,10 @@
-//! Hops as rows, the same for text, CSV and Parquet. What may not live here: files and printing.
+//! Hops as rows, the same for text, CSV and Parquet. What may not live here: the formats, and printing.
 
+use crate::fail::Failure;
+use crate::files::Pending;
+use crate::rows::{Cell, Column, Format, Kind, RowWriter};
 use sluice_pcaps::int::{Hop, HpccHop, IntPacket, Report, Telemetry};
-use std::fmt::Write;
+use std::path::Path;
 
 /// What told of a hop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -184,18 +187,28 @@ impl Decoded {
     }
 }
 
-/// The rows with a header line; an empty field is a value that was not asked for, or not available.
-pub(crate) fn csv(rows: &[Row]) -> String {
-    let mut out = format!("record,time,source,hop,{}\n", COLUMNS.join(","));
+/// The columns of a file of rows; what was not asked for, or is not available, is missing.
+const FILE: [Column; 4] = [
+    Column::new("record", Kind::Number),
+    Column::new("time", Kind::Number),
+    Column::new("source", Kind::Text),
+    Column::new("hop", Kind::Number),
+];
+
+/// The rows as a file.
+pub(crate) fn write(path: &Path, format: Format, rows: &[Row]) -> Result<Pending, Failure> {
+    let values = COLUMNS.map(|name| Column::new(name, Kind::Optional));
+    let columns: Vec<Column> = FILE.into_iter().chain(values).collect();
+    let mut table = RowWriter::create(path, format, "hops", &columns)?;
     for row in rows {
-        let _ = write!(out, "{},{},{},{}", row.record, row.time, row.source.name(), row.hop);
-        for value in row.values() {
-            let _ = match value {
-                Some(value) => write!(out, ",{value}"),
-                None => write!(out, ","),
-            };
-        }
-        out.push('\n');
+        let own = [
+            Cell::Number(row.record),
+            Cell::Number(row.time),
+            Cell::Text(row.source.name()),
+            Cell::Number(row.hop.into()),
+        ];
+        let cells: Vec<Cell<'_>> = own.into_iter().chain(row.values().map(Cell::from)).collect();
+        table.row(&cells)?;
     }
-    out
+    table.finish()
 }

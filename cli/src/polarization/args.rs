@@ -7,11 +7,13 @@ use sluice_programs::balance::FunctionList;
 use sluice_programs::planning::replicas::Order;
 use sluice_programs::planning::scheme::Scheme;
 use sluice_programs::planning::wcmp::Method;
+use std::num::NonZero;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(crate) struct PolarizationArgs {
-    /// clos, dring, wan, or a TOML file of switches and cables
+    /// clos, dring or wan; a file of switches and cables (TOML, or the text of the ns-3 simulators); or a builder of
+    /// networks, such as fat-tree:k=8 or leaf-spine:leaves=8,spines=8
     #[arg(long, default_value = "clos", value_name = "TOPOLOGY")]
     pub(crate) topology: String,
     /// Server blocks of clos (2 to 64) and dring (5 to 64); 5 make a dring with at most one transit block
@@ -70,6 +72,9 @@ pub(crate) struct PolarizationArgs {
     /// Seed of flows, draws and hashes
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u32,
+    /// Threads that walk flows; results do not depend on them [default: one for each processor]
+    #[arg(long)]
+    pub(crate) threads: Option<NonZero<usize>>,
     /// Folder for polarization.json, polarization.txt, plots and manifest.json
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,

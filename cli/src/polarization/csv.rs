@@ -12,10 +12,9 @@ pub(super) fn links(report: &Report<'_>) -> String {
             let group = &network.groups[stats.group as usize];
             let switch = &network.switches[group.switch as usize].name;
             let point = &network.points[group.point as usize].0;
-            let (flows, bytes) = results.loads(network, stats.group);
-            for ((&(link, weight), flows), bytes) in group.links.iter().zip(flows).zip(bytes) {
+            for (&(link, weight), load) in group.links.iter().zip(results.loads(network, stats.group)) {
                 let to = &network.switches[network.links[link as usize].to as usize].name;
-                let number = stats.group;
+                let (number, flows, bytes) = (stats.group, load.flows, load.bytes);
                 let _ =
                     writeln!(out, "{name},{point},{switch},{number},{link},{to},{weight},{flows},{bytes}");
             }

@@ -1,5 +1,6 @@
 //! The report for machines. What may not live here: figures of its own.
 
+use super::draws::{Draws, quantile};
 use super::{Outcome, Report};
 use serde_json::{Value, json};
 use sluice_fabric::experiment::{PointStats, Results};
@@ -18,7 +19,21 @@ pub(super) fn value(report: &Report<'_>) -> Value {
         "functions": report.args.functions.0.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "draw_rule": "per-stage: one function per stage (and block, without spine), drawn with replacement, 32-bit seed",
         "schemes": schemes,
+        "draws": Draws::of(report).iter().filter(|d| d.results.len() > 1).map(draws).collect::<Vec<_>>(),
         "sizes": report.sizes.iter().map(|(q, cv)| json!({ "members": q, "cv": round(*cv) })).collect::<Vec<_>>(),
+    })
+}
+
+/// All draws of a scheme together.
+fn draws(draws: &Draws<'_>) -> Value {
+    let cdf = draws.cdf();
+    json!({
+        "name": draws.name,
+        "draws": draws.results.len(),
+        "above_0.2": draws.above(0.2),
+        "above_0.5": draws.above(0.5),
+        "above_0.6": draws.above(0.6),
+        "cdf_percent": (0..=100).map(|p| quantile(&cdf, p).map(round)).collect::<Vec<_>>(),
     })
 }
 
@@ -31,10 +46,6 @@ fn outcome(o: &Outcome) -> Value {
 
 fn results(name: &str, r: &Results) -> Value {
     let cdf = r.cdf();
-    let quantile = |percent: usize| {
-        let at = (cdf.len() * percent / 100).min(cdf.len().saturating_sub(1));
-        cdf.get(at).map(|cv| round(*cv))
-    };
     json!({
         "scheme": name,
         "plan": true,
@@ -43,7 +54,7 @@ fn results(name: &str, r: &Results) -> Value {
         "entropy_bits": r.entropy,
         "entries": r.entries,
         "points": r.points.iter().map(point).collect::<Vec<_>>(),
-        "cdf_percent": (0..=100).map(quantile).collect::<Vec<_>>(),
+        "cdf_percent": (0..=100).map(|p| quantile(&cdf, p).map(round)).collect::<Vec<_>>(),
         "worst_group_flows": r.worst_links,
         "notes": r.notes,
     })

@@ -3,6 +3,7 @@
 
 mod args;
 mod csv;
+mod draws;
 mod json;
 mod plot;
 mod text;
@@ -11,18 +12,22 @@ pub(crate) use args::PolarizationArgs;
 
 use crate::fail::Failure;
 use crate::files::{Folder, pretty};
-use sluice_fabric::experiment::measure::{self, run as measure_scheme};
-use sluice_fabric::experiment::{NoPlan, Picker, Question, Results, one_size_will_do};
-use sluice_fabric::flows::{Extracted, Flow, Generator, extract};
+use crate::resolve::blueprint;
+use sluice_fabric::experiment::run as measure_scheme;
+use sluice_fabric::experiment::{NoPlan, Picker, PointStats, Question, Results, one_size_will_do};
+use sluice_fabric::flows::{Extracted, Flows, Generator, extract};
 use sluice_fabric::topology::{Clos, DRing, Network, Wan};
 use sluice_pcaps::capture::CaptureReader;
 use sluice_programs::planning::scheme::{Scheme, Terms};
 use std::io::Write;
+use std::num::NonZero;
 use std::path::Path;
 
 /// One scheme's outcome; results take memory, so they are boxed.
 struct Outcome {
     name: String,
+    /// The scheme; none for the ideal mixer.
+    scheme: Option<Scheme>,
     results: Result<Box<Results>, NoPlan>,
 }
 
@@ -49,12 +54,13 @@ pub(crate) fn run(args: &PolarizationArgs, as_json: bool) -> Result<(), Failure>
         for draw in 0..draws {
             let name = if draws > 1 { format!("{scheme} {}", draw + 1) } else { scheme.to_string() };
             let question = question(args, scheme, args.picker, draw);
-            outcomes.push(Outcome { name, results: one(args, &network, &captured, &question) });
+            let results = one(args, &network, &captured, &question);
+            outcomes.push(Outcome { name, scheme: Some(scheme), results });
         }
     }
     let ideal = question(args, Scheme::Plain, Picker::Ideal, 0);
-    outcomes
-        .push(Outcome { name: "ideal mixer".to_owned(), results: one(args, &network, &captured, &ideal) });
+    let results = one(args, &network, &captured, &ideal);
+    outcomes.push(Outcome { name: "ideal mixer".to_owned(), scheme: None, results });
     let sizes = if args.output.is_some() { by_size(args, &network, &captured) } else { Vec::new() };
     let report = Report { args, network: &network, captured, outcomes, sizes };
     if let Some(dir) = &args.output {
@@ -86,7 +92,7 @@ fn by_size(args: &PolarizationArgs, network: &Network, captured: &Option<Extract
 
 /// The largest median over decision points, chance taken off.
 fn beyond_noise(results: &Results) -> f64 {
-    let beyond = |p: &measure::PointStats| (p.cv[0].powi(2) - p.noise.powi(2)).max(0.0).sqrt();
+    let beyond = |p: &PointStats| (p.cv[0].powi(2) - p.noise.powi(2)).max(0.0).sqrt();
     results.points.iter().map(beyond).fold(0.0, f64::max)
 }
 
@@ -96,15 +102,16 @@ fn one(
     captured: &Option<Extracted>,
     question: &Question,
 ) -> Result<Box<Results>, NoPlan> {
+    let threads = args.threads.or_else(|| std::thread::available_parallelism().ok());
+    let threads = threads.unwrap_or(NonZero::<usize>::MIN);
     if let Some(found) = captured {
-        return measure_scheme(network, question, found.flows.iter().copied()).map(Box::new);
+        return measure_scheme(network, question, Flows::Given(&found.flows), threads).map(Box::new);
     }
-    let flows = Generator::new(args.workload, network, args.flows, args.seed.into());
-    let flows: Box<dyn Iterator<Item = Flow>> = match args.from_block {
-        None => Box::new(flows),
-        Some(block) => Box::new(flows.from_block(block)),
-    };
-    measure_scheme(network, question, flows).map(Box::new)
+    let mut flows = Generator::new(args.workload, network, args.flows, args.seed.into());
+    if let Some(block) = args.from_block {
+        flows = flows.from_block(block);
+    }
+    measure_scheme(network, question, Flows::Made(&flows), threads).map(Box::new)
 }
 
 fn question(args: &PolarizationArgs, scheme: Scheme, picker: Picker, draw: u32) -> Question {
@@ -137,16 +144,9 @@ fn network(args: &PolarizationArgs) -> Result<Network, Failure> {
             let d = Wan::default();
             Wan { width: width.unwrap_or(d.width), parallel: parallel.unwrap_or(d.parallel) }.build()
         }
-        file => {
-            let path = Path::new(file);
-            if path.extension().is_none_or(|e| e != "toml") {
-                return Err(Failure::with_help(
-                    format!("there is no topology `{file}`"),
-                    "topologies are clos, dring, wan, or a TOML file of switches and cables (docs/hashing.md)",
-                ));
-            }
-            let text = std::fs::read_to_string(path).map_err(|e| Failure::file("read", path, &e))?;
-            return fail_links(args, Network::from_toml(&text, file).map_err(Failure::input)?);
+        other => {
+            let plan = blueprint(other)?;
+            return fail_links(args, Network::from_blueprint(&plan).map_err(Failure::input)?);
         }
     };
     fail_links(args, built.map_err(Failure::input)?)
@@ -170,7 +170,7 @@ fn captured(path: &Path, network: &Network) -> Result<Extracted, Failure> {
     let mut reader = CaptureReader::open(path).map_err(Failure::input)?;
     let found = extract(&mut reader, network).map_err(Failure::input)?;
     if found.flows.is_empty() {
-        return Err(Failure::input(format!("{name} has no IPv4 frame, so there are no flows")));
+        return Err(Failure::input(format!("{name} has no IP frame, so there are no flows")));
     }
     Ok(found)
 }

@@ -1,42 +1,36 @@
 //! The plots of the paper's figures. What may not live here: how a chart is drawn.
 
 use super::Report;
+use super::draws::Draws;
 use crate::fail::Failure;
 use crate::plot::{Chart, Style};
 
-/// Share of groups at or below a variation, by scheme.
+/// Share of groups at or below a variation, by scheme: all draws of one together.
 pub(super) fn cdf(report: &Report<'_>) -> Result<String, Failure> {
-    let curves = || report.outcomes.iter().filter_map(|o| Some((&o.name, o.results.as_ref().ok()?.cdf())));
     let mut plot =
         Chart { top: Some(1.0), ..Chart::new("Variation of links over groups", "CV", "share of groups") };
-    for (name, cdf) in curves() {
+    for draws in Draws::of(report) {
+        let cdf = draws.cdf();
         // Two hundred points draw any curve of this size.
         let step = (cdf.len() / 200).max(1);
         let share = |i: usize| (i + 1) as f64 / cdf.len() as f64;
         let mut points: Vec<(f64, f64)> = (0..cdf.len()).step_by(step).map(|i| (cdf[i], share(i))).collect();
         points.extend(cdf.last().map(|cv| (*cv, 1.0)));
-        plot.line(name, points, Style::Line);
+        plot.line(&draws.name, points, Style::Line);
     }
     plot.svg()
 }
 
-/// Flows on the links of each scheme's least even group, in ascending order, over their mean.
+/// Flows on the links of each scheme's least even group (of its worst draw), in ascending order, over their mean.
 pub(super) fn links(report: &Report<'_>) -> Result<String, Failure> {
-    let curves: Vec<(&String, Vec<f64>)> = report
-        .outcomes
-        .iter()
-        .filter_map(|o| Some((&o.name, o.results.as_ref().ok()?)))
-        .map(|(name, r)| {
-            let mut loads = r.worst_links.clone();
-            loads.sort_unstable();
-            let mean = loads.iter().sum::<u64>() as f64 / loads.len().max(1) as f64;
-            (name, loads.iter().map(|n| *n as f64 / mean.max(1.0)).collect())
-        })
-        .collect();
     let mut plot = Chart::new("Links of the least even group", "link, least loaded first", "load / mean");
-    for (name, loads) in curves {
-        let points: Vec<(f64, f64)> = (1..).zip(&loads).map(|(i, load)| (f64::from(i), *load)).collect();
-        plot.line(name, points, Style::Marked);
+    for draws in Draws::of(report) {
+        let Some(worst) = draws.worst() else { continue };
+        let mut loads = worst.worst_links.clone();
+        loads.sort_unstable();
+        let mean = (loads.iter().sum::<u64>() as f64 / loads.len().max(1) as f64).max(1.0);
+        let points = (1..).zip(&loads).map(|(i, load)| (f64::from(i), *load as f64 / mean)).collect();
+        plot.line(&draws.name, points, Style::Marked);
     }
     plot.svg()
 }

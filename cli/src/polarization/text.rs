@@ -1,5 +1,6 @@
 //! The report for people. What may not live here: figures of its own.
 
+use super::draws::{Draws, quantile};
 use super::{Outcome, Report};
 use crate::table::table;
 use sluice_fabric::experiment::Results;
@@ -10,17 +11,19 @@ pub(super) fn text(report: &Report<'_>) -> String {
     let flows = report.outcomes.iter().find_map(|o| o.results.as_ref().ok()).map_or(0, |r| r.flows);
     let _ = writeln!(out, "{}\n  {flows} flows", report.network.name);
     if let Some(captured) = &report.captured {
-        let _ =
-            writeln!(out, "  from {} frames; {} without IPv4 left out", captured.frames, captured.skipped);
+        let _ = writeln!(out, "  from {} frames; {} without IP left out", captured.frames, captured.skipped);
     }
     let _ = writeln!(out, "\n{}", table(&SCHEMES, report.outcomes.iter().map(scheme).collect()));
-    for o in &report.outcomes {
-        match &o.results {
-            Ok(results) => detail(&mut out, &o.name, results),
-            Err(why) => {
-                let _ = writeln!(out, "\n{}: no plan: {why}", o.name);
-            }
+    for draws in Draws::of(report) {
+        if draws.results.len() > 1 {
+            together(&mut out, &draws);
         }
+        if let Some(worst) = draws.worst() {
+            detail(&mut out, &draws.name, worst);
+        }
+    }
+    for (name, why) in report.outcomes.iter().filter_map(|o| Some((&o.name, o.results.as_ref().err()?))) {
+        let _ = writeln!(out, "\n{name}: no plan: {why}");
     }
     if !report.sizes.is_empty() {
         let rows = report.sizes.iter().map(|(q, cv)| vec![q.to_string(), format!("{cv:.4}")]).collect();
@@ -34,6 +37,26 @@ pub(super) fn text(report: &Report<'_>) -> String {
          US 12088500). `sluice explain hashing` shows how a size is chosen."
     );
     out
+}
+
+/// What many draws have in common; the table that follows is that of the worst one.
+fn together(out: &mut String, draws: &Draws<'_>) {
+    let cdf = draws.cdf();
+    let at = |percent| quantile(&cdf, percent).unwrap_or(0.0);
+    let above = |cv| draws.above(cv) * 100 / draws.results.len().max(1);
+    let _ = writeln!(
+        out,
+        "\n{}: CV over the groups of all draws {:.3} at 50 %, {:.3} at 75 %, {:.3} at 90 %, {:.3} at 99 %;\n\
+         some group above 0.2 in {} % of the draws, above 0.5 in {} %, above 0.6 in {} %; the worst draw:",
+        draws.name,
+        at(50),
+        at(75),
+        at(90),
+        at(99),
+        above(0.2),
+        above(0.5),
+        above(0.6),
+    );
 }
 
 const SCHEMES: [&str; 7] = ["SCHEME", "VERDICT", "WORST CV", "EMPTY", "IDLE", "FAILED", "ENTRIES"];

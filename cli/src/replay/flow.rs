@@ -4,8 +4,10 @@
 use serde_json::{Value, json};
 use sluice_asic::tm::buffer::{Gauge, PoolKind, Reader};
 use sluice_asic::tm::watchdog::WatchdogAction;
+use sluice_asic::tm::{AfcFifo, AfcMode, AfcSeen};
 use sluice_asic::units::{Bytes, Cells};
-use sluice_pipeline::switch::{FlowView, PortFlowView};
+use sluice_pipeline::pass::Executor;
+use sluice_pipeline::switch::{FlowView, PortFlowView, Switch};
 
 /// What a count of cells shows.
 fn gauge(g: &Gauge, cell: Bytes) -> Value {
@@ -130,6 +132,27 @@ pub(crate) fn pools(view: &FlowView<'_>) -> Vec<Value> {
                 "cells": pool.size.get(), "max_cells": pool.used.watermark(Reader::Persistent).get(),
                 "bytes": gauge(&pool.used, cell),
             })
+        })
+        .collect()
+}
+
+/// Flow-control words that reached queues of each pipe, and what its visibility FIFO has of them.
+pub(super) fn words<E: Executor>(switch: &Switch<E>) -> Value {
+    let seen = |s: &AfcSeen| {
+        let mode = s.mode.map(|mode| match mode {
+            AfcMode::Xoff => "xoff",
+            AfcMode::Credit => "credit",
+        });
+        json!({
+            "time_ns": s.time.as_ps() as f64 / 1000.0, "local_port": s.port, "group_queue": s.queue, "mode": mode,
+            "credit": s.credit, "register": s.register(),
+        })
+    };
+    let pipes = (0..).zip(switch.seen_flow_control_words()).filter(|(_, fifo)| fifo.words() > 0);
+    pipes
+        .map(|(pipe, fifo): (u32, &AfcFifo)| {
+            let entries: Vec<Value> = fifo.entries().map(seen).collect();
+            json!({ "pipe": pipe, "words": fifo.words(), "lost": fifo.lost(), "seen": entries })
         })
         .collect()
 }

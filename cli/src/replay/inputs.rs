@@ -2,7 +2,7 @@
 
 use super::stdin::Stdin;
 use crate::fail::Failure;
-use sluice_asic::port::{DevPort, PortMap, PortName};
+use sluice_asic::port::{DevPort, FrontPort, PortMap, PortName};
 use sluice_asic::units::BitRate;
 use sluice_pcaps::capture::{CaptureError, CaptureReader};
 use sluice_pcaps::replay::{Feed, Port, Schedule};
@@ -51,7 +51,7 @@ impl Inputs {
         stop: Arc<AtomicBool>,
     ) -> Result<Inputs, Failure> {
         let sources = match texts {
-            [] => vec![sample(program, ports)?],
+            [] => samples_of(program, ports)?,
             texts => texts.iter().map(|t| source(t, ports)).collect::<Result<_, _>>()?,
         };
         Inputs::of(sources, stop)
@@ -149,12 +149,16 @@ fn reader(s: &Source, stop: &Arc<AtomicBool>) -> Result<CaptureReader<'static>, 
     }
 }
 
-fn sample(program: &str, ports: &PortMap) -> Result<Source, Failure> {
-    let name = PortName::Front(sluice_asic::port::FrontPort(0));
-    let port = ports.resolve(name).map_err(Failure::input)?.dev_port;
+fn samples_of(program: &str, ports: &PortMap) -> Result<Vec<Source>, Failure> {
     let (file, bytes) = samples::of(program);
-    let name = format!("{file} (embedded sample)");
-    Ok(Source { switch: 0, port, port_text: "0".into(), place: Place::Sample(bytes), name })
+    let all = std::iter::once((0, file, bytes)).chain(samples::beside(program).iter().copied());
+    let source = |(front, file, bytes): (u16, &str, &'static [u8])| {
+        let name = PortName::Front(FrontPort(front));
+        let port = ports.resolve(name).map_err(Failure::input)?.dev_port;
+        let name = format!("{file} (embedded sample)");
+        Ok(Source { switch: 0, port, port_text: front.to_string(), place: Place::Sample(bytes), name })
+    };
+    all.map(source).collect()
 }
 
 fn source(text: &str, ports: &PortMap) -> Result<Source, Failure> {

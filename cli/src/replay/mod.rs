@@ -24,6 +24,7 @@ use crate::args::{EngineKind, ReplayArgs, SchedulerKind};
 use crate::fail::Failure;
 use crate::files::{Folder, pretty};
 use crate::resolve;
+use crate::timeline::Recorder;
 use inputs::{Inputs, bad};
 use output::{Outputs, PortCounts};
 use progress::Progress;
@@ -68,7 +69,7 @@ pub(crate) struct Plan<'a> {
 }
 
 /// Makes properties, fresh.
-type Properties = Box<dyn Fn() -> Vec<Box<dyn Property>> + Send + Sync>;
+pub(crate) type Properties = Box<dyn Fn() -> Vec<Box<dyn Property>> + Send + Sync>;
 
 impl Plan<'_> {
     /// The speed that a dev_port runs at; 0 if there is no such port.
@@ -259,7 +260,8 @@ fn finish<E: Executor>(
     let names = inputs.sources.iter().map(|s| s.name.as_str()).collect();
     let collector = Collector::new(plan, names, outputs, trace);
     let progress = Progress::new("", schedule, inputs);
-    let done = Session::new(plan, inputs, switch, collector, progress).run(feed)?;
+    let session = Session::new(plan, inputs, switch, collector, progress).with_timelines()?;
+    let done = session.run(feed)?;
     let interrupted = plan.stop.load(Ordering::Relaxed);
     done.check_inputs(plan.args.strict, interrupted)?;
     let mut summary = summary::value(plan, &done);
@@ -311,6 +313,7 @@ fn write_files(
     let counts = port_counts(&done);
     let registers = state::all(plan, &done);
     let coverage = plan.points.as_ref().zip(done.coverage.clone());
+    done.timelines.map_or(Ok(()), Recorder::finish)?;
     let Collector { outputs, trace, .. } = done.collector;
     let mut folder = Folder::default();
     outputs.finish(&mut folder, "out.pcapng", &counts)?;

@@ -7,6 +7,7 @@ use super::obey::{Ears, Heard, Senders, Sent, Waiting};
 use super::progress::Progress;
 use super::sink::{Collector, Origin};
 use crate::fail::Failure;
+use crate::timeline::{self, Recorder};
 use serde_json::{Value, json};
 use sluice_asic::port::DevPort;
 use sluice_asic::tm::buffer::QosMaps;
@@ -18,7 +19,7 @@ use sluice_pcaps::wire::ethernet::wire_len;
 use sluice_pipeline::control::Reading;
 use sluice_pipeline::cover::Coverage;
 use sluice_pipeline::pass::{Executor, State};
-use sluice_pipeline::switch::{Held, Overtaxed, RxFrame, Switch, Totals};
+use sluice_pipeline::switch::{Held, Overtaxed, RxFrame, Stalled, Switch, Totals};
 use std::sync::atomic::Ordering;
 
 /// Packets between two times that the switch is let run.
@@ -39,6 +40,8 @@ pub(crate) struct Session<'a, E> {
     senders: Option<Senders>,
     heard: Vec<Heard>,
     sent: Vec<Sent>,
+    /// Files of timelines, if any are asked for.
+    timelines: Option<Recorder>,
 }
 
 /// What went into one port.
@@ -83,7 +86,13 @@ pub(crate) struct Done<'a> {
     pub(crate) last: Time,
     /// What senders that obey PFC held back.
     pub(crate) obeyed: Value,
+    /// Flow-control words that reached queues, by pipe.
+    pub(crate) words: Value,
+    /// Queues that hold packets and may not send.
+    pub(crate) stalled: Vec<Stalled>,
     pub(crate) wall: Value,
+    /// Files of timelines, to be completed.
+    pub(crate) timelines: Option<Recorder>,
 }
 
 impl<'a, E: Executor> Session<'a, E> {
@@ -115,7 +124,14 @@ impl<'a, E: Executor> Session<'a, E> {
             senders,
             heard,
             sent,
+            timelines: None,
         }
+    }
+
+    /// Has timelines drawn, if files of them are asked for.
+    pub(crate) fn with_timelines(mut self) -> Result<Self, Failure> {
+        self.timelines = Recorder::start(&self.plan.args.timelines, &mut self.switch)?;
+        Ok(self)
     }
 
     /// Runs to the end of the feed, or until the user interrupts, and takes the results out.
@@ -179,7 +195,7 @@ impl<'a, E: Executor> Session<'a, E> {
             let event = self.switch.next_time().filter(|t| *t < target && senders.waiting() > 0);
             now = event.unwrap_or(target);
             let mut ears = Ears { inner: &mut self.collector, heard: &mut self.heard };
-            self.switch.advance(now, &mut ears).map_err(Failure::input)?;
+            timeline::advance(&mut self.timelines, &mut self.switch, now, &mut ears)?;
             senders.heard(&mut self.heard);
             senders.advance(now, &mut self.sent);
             for Sent { sender, at, frame } in self.sent.drain(..) {
@@ -213,7 +229,7 @@ impl<'a, E: Executor> Session<'a, E> {
     }
 
     fn advance(&mut self, until: Time) -> Result<(), Failure> {
-        self.switch.advance(until, &mut self.collector).map_err(Failure::input)?;
+        timeline::advance(&mut self.timelines, &mut self.switch, until, &mut self.collector)?;
         self.collector.outputs.flush(until)
     }
 
@@ -236,6 +252,7 @@ impl<'a, E: Executor> Session<'a, E> {
         if let Some(monitor) = &mut self.collector.monitor {
             monitor.settled(&self.switch);
         }
+        self.timelines.iter_mut().for_each(|recorder| recorder.end(&mut self.switch));
         let coverage = self.plan.points.as_ref().map(|points| {
             let mut coverage = Coverage::new(points);
             self.switch.executor_mut().take_coverage(&mut coverage);
@@ -245,8 +262,9 @@ impl<'a, E: Executor> Session<'a, E> {
         let obeyed = self.senders.as_ref().map_or(Value::Null, |s| s.json(|port| plan.port_name(port), now));
         let wall = wall(self.progress.seconds(), feed.sent());
         let reports = feed.reports().to_vec();
-        let Session { inputs, switch, collector, ports, last, .. } = self;
-        let run = Drained { inputs, reports, collector, ports, obeyed, coverage, damage, last, wall };
+        let Session { inputs, switch, collector, ports, last, timelines, .. } = self;
+        let run =
+            Drained { inputs, reports, collector, ports, obeyed, coverage, damage, last, wall, timelines };
         Done::of(plan, &switch, run)
     }
 }
@@ -268,6 +286,7 @@ pub(super) struct Drained<'a> {
     pub(super) damage: Option<CaptureError>,
     pub(super) last: Time,
     pub(super) wall: Value,
+    pub(super) timelines: Option<Recorder>,
 }
 
 impl<'a> Done<'a> {
@@ -291,6 +310,8 @@ impl<'a> Done<'a> {
         let cells = view.as_ref().map_or(plan.placement.chip.tm.cells.0, |v| v.config.size.0);
         Done {
             obeyed: run.obeyed,
+            words: flow::words(switch),
+            stalled: switch.stalled(),
             queues,
             buffer: json!({ "pool": "buffer", "cells": cells, "max_cells": switch.max_used_cells() }),
             flow,
@@ -310,6 +331,7 @@ impl<'a> Done<'a> {
             damage: run.damage,
             coverage: run.coverage,
             last: run.last,
+            timelines: run.timelines,
         }
     }
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use sluice_asic::units::{BitRate, Duration};
 use sluice_pcaps::replay::Pace;
 use sluice_pipeline::ir::{CounterHome, LabelKind};
-use sluice_pipeline::switch::{DeviceDrop, Mode, Overtaxed, Reason};
+use sluice_pipeline::switch::{DeviceDrop, Mode, Overtaxed, Reason, Stalled};
 
 /// The summary of a run.
 pub(crate) fn value(plan: &Plan<'_>, done: &Done<'_>) -> Value {
@@ -61,6 +61,7 @@ pub(crate) fn value(plan: &Plan<'_>, done: &Done<'_>) -> Value {
         "pools": std::iter::once(&done.buffer).chain(&done.flow_pools).collect::<Vec<_>>(),
         "buffer": done.flow,
         "obey_pfc": done.obeyed,
+        "flow_control_words": done.words,
         "counters": counters(plan, done),
         "registers": super::state::registers(plan, done, super::state::SHOWN),
         "readings": super::state::readings(plan, done),
@@ -141,6 +142,7 @@ fn counters(plan: &Plan<'_>, done: &Done<'_>) -> Vec<Value> {
 fn warnings(plan: &Plan<'_>, done: &Done<'_>) -> Vec<String> {
     let mut list: Vec<String> = done.cut_tails().chain(done.oddities()).collect();
     list.extend(unparsed(done));
+    list.extend(done.stalled.iter().map(|stalled| stall(plan, stalled)));
     if plan.config.mode == Mode::Timed && plan.schedule.pace != Pace::LineRate {
         list.extend(delays(plan, done));
     }
@@ -158,6 +160,16 @@ fn overtaxed(plan: &Plan<'_>, o: &Overtaxed) -> String {
         o.gress,
         clock.span(o.waited),
     )
+}
+
+/// A queue that holds packets at the end and may not send: pauses that last are never passed over in silence.
+fn stall(plan: &Plan<'_>, s: &Stalled) -> String {
+    let (port, queue, packets) = (plan.port_name(s.dev_port), s.queue, s.packets);
+    let who = match s.by_peer {
+        true => "PFC frames of the port's peer (a profile's `watchdog` ends pauses that last)",
+        false => "the program or an operator",
+    };
+    format!("port {port}: queue {queue} still holds {packets} packets, kept from sending by {who}")
 }
 
 /// Inputs whose frames came closer together than their port's line allows.

@@ -35,6 +35,27 @@ fn senders(out: &mut String, s: &Value) -> std::fmt::Result {
     Ok(())
 }
 
+/// Flow-control words, as far as the FIFOs of a driver have them.
+fn words(out: &mut String, s: &Value) -> std::fmt::Result {
+    for pipe in s["flow_control_words"].as_array().into_iter().flatten() {
+        let (words, lost) = (n(&pipe["words"]), n(&pipe["lost"]));
+        let more = if lost > 0 { format!("; the visibility FIFO lost {lost}") } else { String::new() };
+        writeln!(out, "\nflow-control words to queues of pipe {}: {words}{more}", n(&pipe["pipe"]))?;
+        for word in pipe["seen"].as_array().into_iter().flatten() {
+            writeln!(
+                out,
+                "  {} ns: port {} queue {}, credit {} ({})",
+                word["time_ns"],
+                n(&word["local_port"]),
+                n(&word["group_queue"]),
+                n(&word["credit"]),
+                word["mode"].as_str().unwrap_or("not obeyed")
+            )?;
+        }
+    }
+    Ok(())
+}
+
 pub(super) fn n(v: &Value) -> u64 {
     v.as_u64().unwrap_or(0)
 }
@@ -93,6 +114,7 @@ fn write_summary(out: &mut String, plan: &Plan<'_>, s: &Value) -> std::fmt::Resu
     deaths(out, std::slice::from_ref(plan), s)?;
     ports(out, s)?;
     senders(out, s)?;
+    words(out, s)?;
     counters(out, plan, s)?;
     registers(out, s)?;
     readings(out, s)?;

@@ -45,7 +45,7 @@ pub(super) fn page(outcomes: &[Outcome]) -> String {
         }
     }
     text.push_str("\n## Names of expressions\n\n| name | arguments | unit | meaning |\n|---|---|---|---|\n");
-    for (name, arguments, unit, meaning) in metric::TABLE {
+    for metric::Row { name, arguments, unit, meaning } in metric::rows() {
         let _ = writeln!(text, "| `{name}` | {arguments} | {unit} | {meaning} |");
     }
     text.push_str("\nWhat a profile says, worked out without the accounting, for packets of one group in an empty buffer:\n\n");

@@ -1,9 +1,8 @@
 //! How even the links are: variation by group and decision point, loads, idle links. What may not live here:
-//! drawing and printing.
+//! drawing, printing, walking.
 
-use super::plan::{Picker, Plan, Question, plan};
-use super::walk::{Compiled, Counters};
-use crate::flows::{Entropy, Flow};
+use super::plan::{Picker, Plan};
+use super::walk::{Compiled, Counters, Load};
 use crate::topology::Network;
 use sluice_programs::planning::cv::Cv;
 
@@ -101,38 +100,6 @@ pub struct Results {
     pub counters: Counters,
 }
 
-/// Flows that are made before they are walked together.
-const WAITING: usize = 1024;
-
-/// Plans, walks all flows, measures.
-///
-/// # Errors
-/// When the scheme has no plan.
-pub fn run(
-    network: &Network,
-    question: &Question,
-    flows: impl Iterator<Item = Flow>,
-) -> Result<Results, super::NoPlan> {
-    let planned = plan(network, question)?;
-    let compiled = Compiled::new(network, &planned, question.picker);
-    let mut counters = compiled.counters();
-    let mut entropy = Entropy::default();
-    let mut waiting: Vec<Flow> = Vec::with_capacity(WAITING);
-    for (n, flow) in flows.enumerate() {
-        // The first thousands show how many bits vary.
-        if n < 4_096 {
-            entropy.add(&flow);
-        }
-        waiting.push(flow);
-        if waiting.len() == WAITING {
-            compiled.walk_all(&waiting, &mut counters);
-            waiting.clear();
-        }
-    }
-    compiled.walk_all(&waiting, &mut counters);
-    Ok(results(network, &planned, &compiled, counters, entropy.bits(), question.picker))
-}
-
 /// Measures what was counted.
 #[must_use]
 pub fn results(
@@ -150,7 +117,9 @@ pub fn results(
         if ports < 2 || !reachable[number as usize] {
             continue;
         }
-        let (flows, bytes) = compiled.loads(number, &counters);
+        let loads = compiled.loads(number, &counters);
+        let flows: Vec<u64> = loads.iter().map(|l| l.flows).collect();
+        let bytes: Vec<u64> = loads.iter().map(|l| l.bytes).collect();
         let weights: Vec<u32> = group.links.iter().map(|(_, w)| *w).collect();
         let precision = if picker == Picker::Ideal {
             0.0
@@ -159,7 +128,7 @@ pub fn results(
             planned.table.iter().for_each(|port| shares[*port as usize] += 1);
             Cv::of_ratios(&shares, &weights).value()
         };
-        let cv_flows = weighted(flows, &weights);
+        let cv_flows = weighted(&flows, &weights);
         let total: u64 = flows.iter().sum();
         let noise = if total == 0 { 0.0 } else { ((ports - 1) as f64 / total as f64).sqrt() };
         groups.push(GroupStats {
@@ -168,7 +137,7 @@ pub fn results(
             links: ports as u32,
             flows: total,
             cv_flows,
-            cv_bytes: weighted(bytes, &weights),
+            cv_bytes: weighted(&bytes, &weights),
             noise,
             precision,
             idle: flows.iter().filter(|n| **n == 0).count() as u32,
@@ -192,7 +161,8 @@ pub fn results(
     };
     let notes = plan.notes.clone();
     let worst = groups.iter().filter(|g| g.flows > 0).max_by(|a, b| a.cv_flows.total_cmp(&b.cv_flows));
-    let worst_links = worst.map_or(Vec::new(), |g| compiled.loads(g.group, &counters).0.to_vec());
+    let worst_links =
+        worst.map_or(Vec::new(), |g| compiled.loads(g.group, &counters).iter().map(|l| l.flows).collect());
     Results {
         flows: counters.walked,
         entries: plan.entries(),
@@ -223,9 +193,8 @@ fn point_stats(name: &str, here: &[&GroupStats], compiled: &Compiled, counters: 
     cvs.sort_by(f64::total_cmp);
     let at = |percent: usize| cvs.get((cvs.len() * percent / 100).min(cvs.len().saturating_sub(1))).copied();
     let ratio = |g: &&&GroupStats| {
-        let (flows, _) = compiled.loads(g.group, counters);
-        let (most, least) =
-            (flows.iter().max().copied().unwrap_or(0), flows.iter().min().copied().unwrap_or(0));
+        let flows = || compiled.loads(g.group, counters).iter().map(|l| l.flows);
+        let (most, least) = (flows().max().unwrap_or(0), flows().min().unwrap_or(0));
         if least == 0 { f64::INFINITY } else { most as f64 / least as f64 }
     };
     let worst = busy.iter().map(ratio).fold(1.0, f64::max);
@@ -243,14 +212,13 @@ fn point_stats(name: &str, here: &[&GroupStats], compiled: &Compiled, counters: 
 }
 
 impl Results {
-    /// What the links of one group carried: flows and bytes, in the order of its links.
+    /// What the links of one group carried, in the order of its links.
     #[must_use]
-    pub fn loads(&self, network: &Network, group: u32) -> (&[u64], &[u64]) {
+    pub fn loads(&self, network: &Network, group: u32) -> &[Load] {
         // Counters stand group by group, link by link.
         let links = |n: usize| network.groups.get(n).map_or(0, |g| g.links.len());
         let first: usize = (0..group as usize).map(links).sum();
-        let range = first..first + links(group as usize);
-        (self.counters.flows.get(range.clone()).unwrap_or(&[]), self.counters.bytes.get(range).unwrap_or(&[]))
+        self.counters.loads.get(first..first + links(group as usize)).unwrap_or(&[])
     }
 
     /// Largest variation of flows over all groups with traffic.

@@ -175,17 +175,49 @@ fn by_point(
     } else {
         assign(question.scheme, graph, &question.terms, 0)?
     };
-    notes.extend(made.notes);
-    let of = |group: &crate::topology::Group| {
+    notes.extend(made.notes.iter().cloned());
+    if !graph.missing.is_empty() {
+        notes.push("planned for the links that are left: lost ones may pin further points".to_owned());
+    }
+    let mut after_loss: BTreeMap<(usize, u32), u32> = BTreeMap::new();
+    let mut picked = Vec::with_capacity(network.groups.len());
+    for group in &network.groups {
         let point = group.point as usize;
         let ports = graph.points.get(point).map_or(1, |p| p.fan_out);
-        let Some((setting, members)) = made.settings.get(point).zip(made.members.get(point)) else {
+        let left = group.links.len() as u32;
+        picked.push(match made.settings.get(point).zip(made.members.get(point)) {
             // Points without a choice are not in the graph.
-            return (made.settings[0], 1);
-        };
-        (*setting, fixed(question, ports, *members))
-    };
-    Ok(network.groups.iter().map(of).collect())
+            None => (made.settings[0], 1),
+            Some((setting, members)) if question.scheme != Scheme::Coprime || left == ports => {
+                (*setting, fixed(question, ports, *members))
+            }
+            Some((setting, _)) => {
+                let members = match after_loss.get(&(point, left)) {
+                    Some(members) => *members,
+                    None => size_after_loss(graph, &made.members, question, point, left)?,
+                };
+                after_loss.insert((point, left), members);
+                (*setting, fixed(question, left, members))
+            }
+        });
+    }
+    Ok(picked)
+}
+
+/// The size of a group that has lost links: coprime with those of all points that are pinned at its own, or that its
+/// own is pinned at.
+fn size_after_loss(
+    graph: &DecisionGraph,
+    members: &[u32],
+    question: &Question,
+    point: usize,
+    ports: u32,
+) -> Result<u32, NoSize> {
+    let pinned = graph.pinned();
+    let pins = |a: usize, b: usize| pinned.get(a).is_some_and(|list| list.contains(&b));
+    let near = (0..members.len()).filter(|k| pins(point, *k) || pins(*k, point));
+    let paths = near.map(|k| vec![members[k]]).collect();
+    choose(&request(&question.terms, ports, paths)).map(|choice| choice.members)
 }
 
 /// Each stage has its function, so sizes need to be coprime with pinned points of the same stage only.

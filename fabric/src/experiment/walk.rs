@@ -1,46 +1,55 @@
 //! The compiled network: one table load per key byte, one modulo per switch. What may not live here: planning,
-//! statistics.
+//! statistics, threads.
+//!
+//! Memory decides how fast flows walk, so everything that repeats is there once: groups with the same member table
+//! share it, a route names its group, a link the row of routes at its far end.
 
 use super::plan::{Picker, Plan};
 use crate::flows::{Flow, KEY_BYTES};
-use crate::topology::Network;
+use crate::topology::{NO_GROUP, Network};
 use sluice_asic::hash::{KeyHash, PackedHash};
-use sluice_asic::select::{FastMod, GroupShape, Selector, SelectorMode};
+use sluice_asic::select::{FastMod, GroupShape, Selector, SelectorMode, WORD_SLOTS};
 use sluice_programs::planning::scheme::{FlowFunction, splitmix64};
+use std::collections::BTreeMap;
 
-/// How a group picks, with its divisor worked out.
+/// A pick that is more than a remainder of the hash at the source.
 #[derive(Clone, Debug)]
-enum Pick {
-    /// So many low bits modulo the members.
-    Remainder(FastMod, u16),
-    /// The Tofino's selector over several words.
-    Selector(Selector, Box<GroupShape>),
-    /// Ranges.
-    Threshold(u32),
-    /// Drawn anew by every switch.
-    Ideal(u32, u64),
+struct Other {
+    /// The key has the TTL in it, and that has changed since.
+    ttl: bool,
+    pick: Pick,
 }
 
 #[derive(Clone, Debug)]
+enum Pick {
+    Remainder,
+    /// The Tofino's selector over several words.
+    Selector(Selector, Box<GroupShape>),
+    /// Ranges.
+    Threshold,
+    /// Drawn anew by every group.
+    Ideal,
+}
+
+/// No other pick: the remainder it is.
+const PLAIN: u16 = u16::MAX;
+
+#[derive(Clone, Copy, Debug)]
 struct CompiledGroup {
+    divisor: FastMod,
+    /// First of its member table, which it may share.
+    table: u32,
+    /// First of its links.
+    links: u32,
+    constant: u16,
+    /// Bits of the hash that are divided.
+    mask: u16,
     /// Which word of hashes, and which lane of it.
     word: u8,
     shift: u8,
     offset: u8,
-    mode_after: u8,
-    /// Whether the TTL's part is added.
-    ttl: bool,
-    constant: u16,
-    /// First of its entries.
-    table: u32,
-    pick: Pick,
-}
-
-/// An entry of a member table: what it counts as, and the switch at the link's end.
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    counter: u32,
-    next: u32,
+    /// Number of its other pick, or [`PLAIN`].
+    other: u16,
 }
 
 /// A network with its plan, ready for flows.
@@ -48,21 +57,34 @@ struct Entry {
 pub struct Compiled {
     hashes: Vec<PackedHash<KEY_BYTES>>,
     groups: Vec<CompiledGroup>,
-    entries: Vec<Entry>,
+    /// Picks that are no plain remainders.
+    others: Vec<Other>,
+    /// Member tables: entry to position among the group's links.
+    tables: Vec<u16>,
+    /// By link of a group: the row of routes at its far end, in the mode after the group.
+    rows: Vec<u32>,
+    /// Group by row and destination.
     routes: Vec<u32>,
-    edges: Vec<u32>,
-    switches: usize,
-    /// First counter of each group, and one past the last.
+    /// By edge: the row at which its flows start.
+    starts: Vec<u32>,
+    /// First link of each group, and one past the last.
     first: Vec<u32>,
+}
+
+/// What a link carried.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Load {
+    /// Flows.
+    pub flows: u64,
+    /// Their bytes.
+    pub bytes: u64,
 }
 
 /// Flows and bytes by (group, link).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Flows.
-    pub flows: Vec<u64>,
-    /// Bytes.
-    pub bytes: Vec<u64>,
+    /// Group by group, link by link.
+    pub loads: Vec<Load>,
     /// Flows walked.
     pub walked: u64,
     /// Which pairs of edges flows went between: from times the number of edges, plus to.
@@ -70,10 +92,11 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// Adds another run's counts.
+    /// Adds another run's counts; the order of additions does not matter.
     pub fn add(&mut self, other: &Counters) {
-        for (mine, others) in [(&mut self.flows, &other.flows), (&mut self.bytes, &other.bytes)] {
-            mine.iter_mut().zip(others).for_each(|(a, b)| *a += b);
+        for (mine, others) in self.loads.iter_mut().zip(&other.loads) {
+            mine.flows += others.flows;
+            mine.bytes += others.bytes;
         }
         self.pairs.iter_mut().zip(&other.pairs).for_each(|(a, b)| *a |= b);
         self.walked += other.walked;
@@ -81,28 +104,51 @@ impl Counters {
 }
 
 /// Flows that [`Compiled::walk_all`] moves beside each other.
-pub const LOCKSTEP: usize = 8;
+pub const LOCKSTEP: usize = 16;
+
+/// Words of hashes: four functions each.
+const WORDS: usize = 4;
 
 /// A flow on its way.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Walk {
-    words: [u64; 4],
-    at: u32,
-    target: u32,
-    mode: u8,
+    words: [u64; WORDS],
+    /// Row of routes where it is.
+    row: u32,
     ttl: u8,
+    /// Which of the flows it is.
+    flow: u8,
 }
 
 /// Most switches on a path; longer ones are loops.
 const LONGEST: u32 = 64;
 
 impl Compiled {
-    /// Compiles a network for a plan and a selector.
+    /// Compiles a network for a plan and a selector. A plan may have up to sixteen functions.
     #[must_use]
     pub fn new(network: &Network, plan: &Plan, picker: Picker) -> Compiled {
+        let row = |mode: u8, switch: u32| network.row(mode, switch) as u32;
+        let mut out = Compiled {
+            hashes: Vec::new(),
+            groups: Vec::with_capacity(network.groups.len()),
+            others: Vec::new(),
+            tables: Vec::new(),
+            rows: Vec::new(),
+            routes: network.route_table().to_vec(),
+            starts: network.edges.iter().map(|e| row(0, *e)).collect(),
+            first: vec![0],
+        };
+        // A flow that is where it wanted has no group to leave by.
+        for (index, edge) in network.edges.iter().enumerate() {
+            for mode in 0..network.modes() {
+                if let Some(route) = out.routes.get_mut(network.row(mode, *edge) + index) {
+                    *route = NO_GROUP;
+                }
+            }
+        }
         let mut functions: Vec<(FlowFunction, bool)> = Vec::new();
-        let mut groups = Vec::with_capacity(network.groups.len());
-        let (mut entries, mut first) = (Vec::new(), vec![0]);
+        let mut shared: BTreeMap<&[u32], u32> = BTreeMap::new();
+        let mut known: BTreeMap<(u32, bool), u16> = BTreeMap::new();
         for (group, planned) in network.groups.iter().zip(&plan.groups) {
             let setting = planned.setting;
             let wanted = (setting.function, setting.ttl);
@@ -110,184 +156,181 @@ impl Compiled {
                 functions.push(wanted);
                 functions.len() - 1
             });
-            let base = first.last().copied().unwrap_or(0);
-            let to = |port: &u32| {
-                let link = group.links.get(*port as usize).map_or(0, |(link, _)| *link);
-                Entry { counter: base + port, next: network.links[link as usize].to }
+            let links = out.rows.len() as u32;
+            let far = |(link, _): &(u32, u32)| {
+                row(group.mode_after, network.links.get(*link as usize).map_or(0, |l| l.to))
             };
-            groups.push(CompiledGroup {
+            out.rows.extend(group.links.iter().map(far));
+            let table = *shared.entry(&planned.table).or_insert_with(|| {
+                let start = out.tables.len() as u32;
+                out.tables.extend(planned.table.iter().map(|port| *port as u16));
+                start
+            });
+            let members = planned.table.len() as u32;
+            let (mask, pick) = pick(picker, members);
+            let other = *known.entry((members, setting.ttl)).or_insert_with(|| match pick {
+                Pick::Remainder if !setting.ttl => PLAIN,
+                pick => {
+                    out.others.push(Other { ttl: setting.ttl, pick });
+                    out.others.len() as u16 - 1
+                }
+            });
+            out.groups.push(CompiledGroup {
+                divisor: FastMod::new(members),
+                table,
+                links,
+                constant: setting.function.seed_constant(setting.seed),
+                mask,
                 word: (lane / 4) as u8,
                 shift: (lane % 4 * 16) as u8,
                 offset: setting.offset,
-                mode_after: group.mode_after,
-                ttl: setting.ttl,
-                constant: setting.function.seed_constant(setting.seed),
-                table: entries.len() as u32,
-                pick: pick(picker, planned.table.len() as u32, group.switch),
+                other,
             });
-            entries.extend(planned.table.iter().map(to));
-            first.push(base + group.links.len() as u32);
+            out.first.push(out.rows.len() as u32);
         }
-        let hashes = functions.chunks(4).map(|four| {
+        let hashes = functions.chunks(4).take(WORDS).map(|four| {
             let lanes: Vec<_> =
                 four.iter().map(|(f, ttl)| move |key: &[u8; KEY_BYTES]| f.hash(key, *ttl)).collect();
             let lanes: Vec<KeyHash<'_, KEY_BYTES>> = lanes.iter().map(|l| l as _).collect();
             PackedHash::new(&lanes)
         });
-        Compiled {
-            hashes: hashes.collect(),
-            groups,
-            entries,
-            routes: network.route_table().to_vec(),
-            edges: network.edges.clone(),
-            switches: network.switches.len(),
-            first,
-        }
+        out.hashes = hashes.collect();
+        out
     }
 
     /// Counters of the right size, all zero.
     #[must_use]
     pub fn counters(&self) -> Counters {
-        let cells = self.first.last().copied().unwrap_or(0) as usize;
-        let pairs = vec![false; self.edges.len() * self.edges.len()];
-        Counters { flows: vec![0; cells], bytes: vec![0; cells], walked: 0, pairs }
+        let pairs = vec![false; self.starts.len() * self.starts.len()];
+        Counters { loads: vec![Load::default(); self.rows.len()], walked: 0, pairs }
     }
 
     /// Sends a flow from its source to its destination and counts it on every link.
-    #[inline]
     pub fn walk(&self, flow: &Flow, counters: &mut Counters) {
-        self.each_hop(flow, |entry: u32, _| self.count(entry, flow, counters));
-        self.count_pair(flow, counters);
+        self.walk_all(std::slice::from_ref(flow), counters);
     }
 
     /// The groups that a flow passes, in order of its path, each with the position of the link that it takes.
     #[must_use]
     pub fn path(&self, flow: &Flow) -> Vec<(u32, u32)> {
         let mut path = Vec::new();
-        self.each_hop(flow, |entry, group| {
-            path.push((group, self.entries[entry as usize].counter - self.first[group as usize]));
-        });
+        let Some(mut walk) = self.begin(flow, 0) else { return path };
+        for _ in 0..LONGEST {
+            let Some((group, link)) = self.step(&mut walk, flow) else { break };
+            path.push((group, link - self.first[group as usize]));
+        }
         path
     }
 
-    /// What a group's links carry, out of some counters: flows and bytes by position.
+    /// What a group's links carry, out of some counters, by position.
     #[must_use]
-    pub fn loads<'c>(&self, group: u32, counters: &'c Counters) -> (&'c [u64], &'c [u64]) {
+    pub fn loads<'c>(&self, group: u32, counters: &'c Counters) -> &'c [Load] {
         let at = |n: u32| self.first.get(n as usize).map_or(0, |f| *f as usize);
-        let range = at(group)..at(group + 1);
-        (counters.flows.get(range.clone()).unwrap_or(&[]), counters.bytes.get(range).unwrap_or(&[]))
+        counters.loads.get(at(group)..at(group + 1)).unwrap_or(&[])
     }
 
     /// Sends many flows, [`LOCKSTEP`] of them hop by hop beside each other: the loads of one do not wait for those
-    /// of another. Counts the same as [`Compiled::walk`] for each.
+    /// of another.
     pub fn walk_all(&self, flows: &[Flow], counters: &mut Counters) {
+        let mut walks = [Walk::default(); LOCKSTEP];
         for flows in flows.chunks(LOCKSTEP) {
-            let mut walks = [None; LOCKSTEP];
-            for (walk, flow) in walks.iter_mut().zip(flows) {
-                *walk = self.begin(flow);
-                self.count_pair(flow, counters);
+            let mut under_way = 0;
+            for (n, flow) in flows.iter().enumerate() {
+                counters.walked += 1;
+                let pair = flow.from as usize * self.starts.len() + flow.to as usize;
+                if let Some(seen) = counters.pairs.get_mut(pair) {
+                    *seen = true;
+                }
+                if let Some(walk) = self.begin(flow, n as u8) {
+                    walks[under_way] = walk;
+                    under_way += 1;
+                }
             }
             for _ in 0..LONGEST {
-                let mut moved = false;
-                for (walk, flow) in walks.iter_mut().zip(flows) {
-                    let Some(state) = walk else { continue };
-                    match self.step(state, flow) {
-                        None => *walk = None,
-                        Some((entry, _)) => {
-                            moved = true;
-                            self.count(entry, flow, counters);
-                        }
-                    }
-                }
-                if !moved {
+                under_way = self.step_all(&mut walks, under_way, flows, counters);
+                if under_way == 0 {
                     break;
                 }
             }
         }
     }
 
+    /// One switch further for the first `under_way` walks; those that go on are moved to the front and counted.
     #[inline]
-    fn count(&self, entry: u32, flow: &Flow, counters: &mut Counters) {
-        let counter = self.entries[entry as usize].counter as usize;
-        counters.flows[counter] += 1;
-        counters.bytes[counter] += flow.bytes;
-    }
-
-    #[inline]
-    fn count_pair(&self, flow: &Flow, counters: &mut Counters) {
-        let pair = flow.from as usize * self.edges.len() + flow.to as usize;
-        if let Some(seen) = counters.pairs.get_mut(pair) {
-            *seen = true;
+    fn step_all(
+        &self,
+        walks: &mut [Walk; LOCKSTEP],
+        under_way: usize,
+        flows: &[Flow],
+        counters: &mut Counters,
+    ) -> usize {
+        let mut left = 0;
+        let mut n = 0;
+        while n < under_way.min(LOCKSTEP) {
+            let walk = &mut walks[n];
+            let flow = &flows[usize::from(walk.flow)];
+            if let Some((_, link)) = self.step(walk, flow) {
+                let load = &mut counters.loads[link as usize];
+                load.flows += 1;
+                load.bytes += flow.bytes;
+                if left != n {
+                    walks[left] = walks[n];
+                }
+                left += 1;
+            }
+            n += 1;
         }
-        counters.walked += 1;
-    }
-
-    #[inline(always)]
-    fn each_hop(&self, flow: &Flow, mut hop: impl FnMut(u32, u32)) {
-        let Some(mut walk) = self.begin(flow) else { return };
-        for _ in 0..LONGEST {
-            let Some((entry, group)) = self.step(&mut walk, flow) else { return };
-            hop(entry, group);
-        }
+        left
     }
 
     /// A flow at its source, hashed; `None` when its edges do not exist.
-    #[inline(always)]
-    fn begin(&self, flow: &Flow) -> Option<Walk> {
-        let mut words = [0u64; 4];
+    #[inline]
+    fn begin(&self, flow: &Flow, number: u8) -> Option<Walk> {
+        if flow.to as usize >= self.starts.len() {
+            return None;
+        }
+        let row = *self.starts.get(flow.from as usize)?;
+        let mut words = [0u64; WORDS];
         for (word, hash) in words.iter_mut().zip(&self.hashes) {
             *word = hash.eval(&flow.key);
         }
-        let (at, target) = (*self.edges.get(flow.from as usize)?, *self.edges.get(flow.to as usize)?);
-        Some(Walk { words, at, target, mode: 0, ttl: flow.key[KEY_BYTES - 1] })
+        Some(Walk { words, row, ttl: flow.key[KEY_BYTES - 1], flow: number })
     }
 
-    /// One switch further: the entry and the group taken; `None` at the destination.
+    /// One switch further: the group and the link taken; `None` at the destination.
     #[inline(always)]
     fn step(&self, walk: &mut Walk, flow: &Flow) -> Option<(u32, u32)> {
-        if walk.at == walk.target {
-            return None;
-        }
-        let switch = usize::from(walk.mode) * self.switches + walk.at as usize;
-        let number = self.routes[switch * self.edges.len() + flow.to as usize];
+        let number = self.routes[walk.row as usize + flow.to as usize];
         let group = self.groups.get(number as usize)?;
-        let word = usize::from(group.word & 3);
-        let mut lanes = walk.words[word];
-        if group.ttl {
-            // The TTL has changed since the source: its old part out, its new one in.
-            let hash = &self.hashes[word];
-            lanes ^= hash.byte(KEY_BYTES - 1, flow.key[KEY_BYTES - 1]) ^ hash.byte(KEY_BYTES - 1, walk.ttl);
-        }
-        let hash = ((lanes >> group.shift) as u16 ^ group.constant).rotate_right(group.offset.into());
-        let entry = group.table + group.pick.index(hash, flow);
-        walk.at = self.entries[entry as usize].next;
-        walk.mode = group.mode_after;
+        let entry = if group.other == PLAIN {
+            let hash = group.hash(walk.words[usize::from(group.word) % WORDS]);
+            group.divisor.rem((hash & group.mask).into())
+        } else {
+            self.other(group, walk, flow)
+        };
+        let link = group.links + u32::from(self.tables[(group.table + entry) as usize]);
+        walk.row = self.rows[link as usize];
         walk.ttl = walk.ttl.wrapping_sub(1);
-        Some((entry, number))
+        Some((number, link))
     }
-}
 
-fn pick(picker: Picker, members: u32, switch: u32) -> Pick {
-    let selector = |mode| match GroupShape::balanced(members) {
-        Ok(shape) if shape.words().len() > 1 => Pick::Selector(Selector::new(mode), Box::new(shape)),
-        _ => Pick::Remainder(FastMod::new(members), 0x3fff),
-    };
-    match picker {
-        Picker::Modulo16 => Pick::Remainder(FastMod::new(members), 0xffff),
-        Picker::Fair => selector(SelectorMode::Fair),
-        Picker::Resilient => selector(SelectorMode::Resilient),
-        Picker::Threshold => Pick::Threshold(members),
-        Picker::Ideal => Pick::Ideal(members, splitmix64(switch.into())),
-    }
-}
-
-impl Pick {
-    /// The entry that a hash picks, counted from the group's first.
-    #[inline]
-    fn index(&self, hash: u16, flow: &Flow) -> u32 {
-        match self {
-            Pick::Remainder(divisor, mask) => divisor.rem((hash & mask).into()),
-            Pick::Threshold(members) => (u32::from(hash) * members) >> 16,
+    /// The entry that a group picks by other means than the plain remainder.
+    #[cold]
+    #[inline(never)]
+    fn other(&self, group: &CompiledGroup, walk: &Walk, flow: &Flow) -> u32 {
+        let Some(other) = self.others.get(usize::from(group.other)) else { return 0 };
+        let word = usize::from(group.word) % WORDS;
+        let mut lanes = walk.words[word];
+        if other.ttl {
+            // The TTL's old part out, its new one in.
+            let part = |ttl| self.hashes.get(word).map_or(0, |h| h.byte(KEY_BYTES - 1, ttl));
+            lanes ^= part(flow.key[KEY_BYTES - 1]) ^ part(walk.ttl);
+        }
+        let hash = group.hash(lanes);
+        let members = u64::from(group.divisor.divisor());
+        match &other.pick {
+            Pick::Remainder => group.divisor.rem((hash & group.mask).into()),
+            Pick::Threshold => ((u64::from(hash) * members) >> 16) as u32,
             Pick::Selector(selector, shape) => {
                 // As the programs do it: a 16-bit hash, repeated for the selector's further bits.
                 let hash = u128::from(hash);
@@ -295,15 +338,41 @@ impl Pick {
                 let words = shape.words().len() as u32;
                 let slot = selector.pick(wide, shape).unwrap_or(0);
                 // Members are dealt to the words one by one.
-                slot % sluice_asic::select::WORD_SLOTS * words + slot / sluice_asic::select::WORD_SLOTS
+                slot % WORD_SLOTS * words + slot / WORD_SLOTS
             }
-            Pick::Ideal(members, own) => {
+            Pick::Ideal => {
                 let [a, b, c, d, e, f, g, h, i, j, k, l, m, _] = flow.key;
                 let high = u64::from_be_bytes([a, b, c, d, e, f, g, h]);
                 let low = u64::from_be_bytes([i, j, k, l, m, 0, 0, 0]);
+                let own = splitmix64(group.links.into());
                 let bits = splitmix64(splitmix64(high ^ own) ^ low);
-                (((bits >> 32) * u64::from(*members)) >> 32) as u32
+                (((bits >> 32) * members) >> 32) as u32
             }
         }
+    }
+}
+
+impl CompiledGroup {
+    /// The group's hash, out of a word with those of four functions.
+    #[inline(always)]
+    const fn hash(&self, lanes: u64) -> u16 {
+        ((lanes >> self.shift) as u16 ^ self.constant).rotate_right(self.offset as u32)
+    }
+}
+
+/// Bits that a group divides, and how it picks.
+fn pick(picker: Picker, members: u32) -> (u16, Pick) {
+    let selector = |mode| match GroupShape::balanced(members) {
+        Ok(shape) if shape.words().len() > 1 => {
+            (0xffff, Pick::Selector(Selector::new(mode), Box::new(shape)))
+        }
+        _ => (0x3fff, Pick::Remainder),
+    };
+    match picker {
+        Picker::Modulo16 => (0xffff, Pick::Remainder),
+        Picker::Fair => selector(SelectorMode::Fair),
+        Picker::Resilient => selector(SelectorMode::Resilient),
+        Picker::Threshold => (0xffff, Pick::Threshold),
+        Picker::Ideal => (0xffff, Pick::Ideal),
     }
 }

@@ -3,8 +3,9 @@
 use super::{Flow, KEY_BYTES};
 use crate::topology::Network;
 use sluice_pcaps::capture::{CaptureError, CaptureReader};
-use sluice_pcaps::wire::{ethernet, ipv4, vlan};
+use sluice_pcaps::wire::{ethernet, ipv4, ipv6, vlan};
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::Ipv6Addr;
 
 /// Flows of a capture, and what was left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -13,7 +14,7 @@ pub struct Extracted {
     pub flows: Vec<Flow>,
     /// Frames read.
     pub frames: u64,
-    /// Frames that are no IPv4: they have no key here.
+    /// Frames that are no IP: they have no key here.
     pub skipped: u64,
 }
 
@@ -52,7 +53,7 @@ pub fn extract(reader: &mut CaptureReader<'_>, network: &Network) -> Result<Extr
     Ok(found)
 }
 
-/// The key of a frame: IPv4, perhaps behind one VLAN tag; ports of unfragmented TCP and UDP.
+/// The key of a frame: IP, perhaps behind one VLAN tag; ports of unfragmented TCP and UDP.
 fn key_of(frame: &[u8]) -> Option<[u8; KEY_BYTES]> {
     let link = ethernet::View::new(frame).ok()?;
     let (kind, payload) = match link.ethertype() {
@@ -62,21 +63,72 @@ fn key_of(frame: &[u8]) -> Option<[u8; KEY_BYTES]> {
         }
         kind => (kind, link.payload()),
     };
-    if kind != 0x0800 {
-        return None;
+    match kind {
+        0x0800 => key_of_ipv4(payload),
+        0x86dd => key_of_ipv6(payload),
+        _ => None,
     }
-    let ip = ipv4::View::new(payload).ok()?;
+}
+
+fn key_of_ipv4(packet: &[u8]) -> Option<[u8; KEY_BYTES]> {
+    let ip = ipv4::View::new(packet).ok()?;
     let header = ip.header();
-    let mut key = [0; KEY_BYTES];
-    key[..4].copy_from_slice(&header.source.octets());
-    key[4..8].copy_from_slice(&ip.destination().octets());
-    key[8] = ip.protocol();
     // Flags and offset: more fragments, or not the first one.
-    let fragment = payload.get(6).zip(payload.get(7)).is_some_and(|(high, low)| high & 0x3f | low != 0);
-    let has_ports = matches!(ip.protocol(), 6 | 17) && !fragment;
-    if let Some(ports) = ip.payload().get(..4).filter(|_| has_ports) {
+    let fragment = packet.get(6).zip(packet.get(7)).is_some_and(|(high, low)| high & 0x3f | low != 0);
+    let ports = ip.payload().get(..4).filter(|_| !fragment);
+    Some(key(header.source.octets(), ip.destination().octets(), ip.protocol(), ports, header.ttl))
+}
+
+/// An IPv6 address counts as its four words XORed, as RTAG7 folds it (facts: hashing §1.2).
+fn key_of_ipv6(packet: &[u8]) -> Option<[u8; KEY_BYTES]> {
+    let ip = ipv6::View::new(packet).ok()?;
+    let fold = |address: Ipv6Addr| {
+        let words = address.octets();
+        std::array::from_fn(|n| words.iter().skip(n).step_by(4).fold(0, |sum, byte| sum ^ byte))
+    };
+    let ports = ip.payload().get(..4);
+    Some(key(fold(ip.source()), fold(ip.destination()), ip.next_header(), ports, ip.hop_limit()))
+}
+
+/// A key; `ports` are the first four bytes behind the network header, which only TCP and UDP fill with ports.
+fn key(from: [u8; 4], to: [u8; 4], protocol: u8, ports: Option<&[u8]>, ttl: u8) -> [u8; KEY_BYTES] {
+    let mut key = [0; KEY_BYTES];
+    key[..4].copy_from_slice(&from);
+    key[4..8].copy_from_slice(&to);
+    key[8] = protocol;
+    if let Some(ports) = ports.filter(|p| p.len() == 4 && matches!(protocol, 6 | 17)) {
         key[9..13].copy_from_slice(ports);
     }
-    key[13] = header.ttl;
-    Some(key)
+    key[13] = ttl;
+    key
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sluice_pcaps::wire::{FrameBuilder, MacAddr, udp};
+
+    #[test]
+    fn both_families_have_keys() {
+        let start = || FrameBuilder::new(MacAddr::from_u64(1), MacAddr::from_u64(2));
+        let built = |builder: FrameBuilder| {
+            let mut out = Vec::new();
+            builder.udp(udp::Header::new(0x1234, 80)).build_len(90, &mut out).unwrap();
+            out
+        };
+        let v4 = ipv4::Header::new([10, 0, 0, 1].into(), [10, 0, 1, 1].into());
+        let key = key_of(&built(start().ipv4(v4))).unwrap();
+        assert_eq!(key[..13], [10, 0, 0, 1, 10, 0, 1, 1, 17, 0x12, 0x34, 0, 80]);
+        let [from, to] = ["2001:db8:0:1::5", "2001:db8::1:0:7"].map(|a| a.parse::<Ipv6Addr>().unwrap());
+        let key = key_of(&built(start().ipv6(ipv6::Header::new(from, to)))).unwrap();
+        let words =
+            |a: Ipv6Addr| a.octets().chunks(4).map(|w| u32::from_be_bytes(w.try_into().unwrap())).collect();
+        let fold = |a: Ipv6Addr| -> [u8; 4] {
+            let words: Vec<u32> = words(a);
+            words.into_iter().fold(0, |sum, word| sum ^ word).to_be_bytes()
+        };
+        assert_eq!((key[..4].to_vec(), key[4..8].to_vec()), (fold(from).to_vec(), fold(to).to_vec()));
+        assert_eq!(key[8..13], [17, 0x12, 0x34, 0, 80]);
+        assert_eq!(key_of(&[0; 60]), None);
+    }
 }

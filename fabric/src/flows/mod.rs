@@ -24,6 +24,38 @@ pub struct Flow {
     pub bytes: u64,
 }
 
+/// Where an experiment's flows come from.
+#[derive(Clone, Copy, Debug)]
+pub enum Flows<'a> {
+    /// They are made, each when it is needed.
+    Made(&'a Generator),
+    /// They are there, such as those of a capture.
+    Given(&'a [Flow]),
+}
+
+impl Flows<'_> {
+    /// How many.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        match self {
+            Flows::Made(generator) => generator.count(),
+            Flows::Given(flows) => flows.len() as u64,
+        }
+    }
+
+    /// Puts flow `first` and up to `most` of those after it into `into`, in place of what is there.
+    pub fn read(&self, first: u64, most: usize, into: &mut Vec<Flow>) {
+        into.clear();
+        let end = self.count().min(first.saturating_add(most as u64));
+        match self {
+            Flows::Made(generator) => into.extend((first..end).map(|n| generator.flow(n))),
+            Flows::Given(flows) => {
+                into.extend_from_slice(flows.get(first as usize..end as usize).unwrap_or(&[]));
+            }
+        }
+    }
+}
+
 /// How much flows differ: the rank of their keys' differences over GF(2), which bounds the hash bits that can be
 /// told apart by any linear function (facts: hashing §1.3).
 #[derive(Clone, Debug, Default)]

@@ -59,6 +59,7 @@
 //! own.
 
 mod build;
+mod deadlock;
 mod lane;
 mod link;
 mod node;
@@ -67,6 +68,7 @@ mod run;
 mod setup;
 mod totals;
 
+pub use deadlock::Waiting;
 pub use link::{LinkChange, LinkDrop, Probability, ProbabilityError, WayTotals};
 pub use observe::{Entered, LinkFrame, Observer};
 pub use setup::{End, LinkEvent, LinkSetup, NetworkError, NetworkSetup, Placed, SwitchSetup};

@@ -237,6 +237,8 @@ pub struct Train {
     /// The MAC cannot use the frames.
     #[serde(default)]
     pub damaged: bool,
+    /// A congestion notification packet, instead of a class: the captured one of (facts: buffer §7), to this queue pair.
+    pub cnp: Option<u32>,
 }
 
 /// A PFC frame.
@@ -308,14 +310,18 @@ pub struct Expect {
     pub at_most: Option<Expr>,
 }
 
-/// A MAC control frame of a port and what it must be.
+/// A frame that left a port and what it must be.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FrameCheck {
     /// The port.
     pub port: Expr,
-    /// Which: 0 is the first, -1 the last one since counting began.
+    /// Which MAC control frame: 0 is the first, -1 the last one since counting began.
+    #[serde(default)]
     pub nth: i64,
+    /// The last data frame instead.
+    #[serde(default)]
+    pub data: bool,
     /// Its bytes in hex, without FCS; `..` stands for a byte that does not matter.
     pub is: String,
 }

@@ -1,7 +1,8 @@
 //! Frames of trains. What may not live here: when they are sent.
 
 use super::forward::NOWHERE;
-use sluice_pcaps::wire::{FrameBuilder, MacAddr, Payload, ethernet, ipv4, pause, vlan};
+use sluice_pcaps::wire::roce::{self, Headers};
+use sluice_pcaps::wire::{FrameBuilder, MacAddr, Payload, ethernet, ipv4, pause, udp, vlan};
 
 /// DSCP of SONiC's traffic classes 0 to 6 (facts: buffer §1.8); class 7 has none.
 const DSCP_OF_CLASS: [u8; 7] = [8, 0, 5, 3, 4, 46, 48];
@@ -47,15 +48,32 @@ pub(super) fn dscp_of(class: u8) -> Result<u8, String> {
         .ok_or_else(|| format!("class {class} has no DSCP; classes are 0 to 6, or give `dscp` itself"))
 }
 
-/// A frame of `size` bytes without FCS.
-pub(super) fn data(target: Target, mark: Mark, size: usize) -> Result<Vec<u8>, String> {
+/// A frame's begin: addresses that lead where it goes.
+fn towards(target: Target) -> FrameBuilder {
     let (port, group) = match target {
         Target::Port(port) => (port, 0),
         Target::Group(group) => (NOWHERE, group),
     };
     let destination = MacAddr::from_u64(0x02_00_00_00_00_00 | u64::from(group));
-    let source = MacAddr::from_u64(0x02_01_00_00_00_00 | u64::from(port));
-    let builder = FrameBuilder::new(destination, source);
+    FrameBuilder::new(destination, MacAddr::from_u64(0x02_01_00_00_00_00 | u64::from(port)))
+}
+
+/// The congestion notification packet that is published as a capture (facts: buffer §7), to a queue pair.
+pub(super) fn cnp(target: Target, qp: u32) -> Result<Vec<u8>, String> {
+    let header = ipv4::Header::new([10, 0, 17, 1].into(), [10, 0, 18, 1].into());
+    let header = ipv4::Header { dscp: 48, ecn: 2, identification: 0x718c, ..header };
+    let mut frame = Vec::new();
+    towards(target)
+        .ipv4(header)
+        .roce(udp::Header::new(0, roce::PORT), Headers::cnp(qp))
+        .build(Payload::Zeros(0), &mut frame)
+        .map_err(|e| e.to_string())?;
+    Ok(frame)
+}
+
+/// A frame of `size` bytes without FCS.
+pub(super) fn data(target: Target, mark: Mark, size: usize) -> Result<Vec<u8>, String> {
+    let builder = towards(target);
     let mut frame = Vec::new();
     let header = ipv4::Header::new([10, 0, 0, 1].into(), [10, 0, 0, 2].into());
     let builder = match mark {

@@ -12,7 +12,7 @@ use sluice_asic::units::{Bytes, Length};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
-/// Names and calls beside those of [`metric::TABLE`]: what, and what it means.
+/// Names and calls beside those of [`metric::rows`]: what, and what it means.
 pub const TABLE: [(&str, &str); 25] = [
     ("cell", "bytes of a cell"),
     ("memory", "cells of the memory"),
@@ -73,7 +73,7 @@ fn unsigned(n: i128) -> Result<u64, String> {
 impl Names<'_> {
     fn unknown(&self, name: &str) -> String {
         let own = TABLE.iter().map(|(name, _)| name.split('(').next().unwrap_or(name));
-        let all = own.chain(metric::TABLE.iter().map(|(name, ..)| *name));
+        let all = own.chain(metric::rows().map(|row| row.name));
         let defined = self.defined.iter().flat_map(|names| names.keys().map(String::as_str));
         let near = nearest(name, all.chain(defined).chain(self.saved.keys().map(String::as_str)));
         format!(

@@ -40,6 +40,8 @@ pub(super) struct Seen {
     pub(super) fresh: Vec<(u16, Time, PfcTimes)>,
     /// Packets that left queues, by dev_port; never cleared.
     pub(super) departures: BTreeMap<u16, u64>,
+    /// The last data frame of each port, as it left.
+    pub(super) last_data: BTreeMap<u16, Vec<u8>>,
 }
 
 impl Seen {
@@ -49,6 +51,7 @@ impl Seen {
         self.dequeued.clear();
         self.lost.clear();
         self.control.clear();
+        self.last_data.clear();
     }
 }
 
@@ -57,7 +60,11 @@ fn is_ce(head: &[u8]) -> bool {
 }
 
 impl Sink for Seen {
-    fn sent(&mut self, packet: &Left, head: &[u8], _: &[u8]) {
+    fn sent(&mut self, packet: &Left, head: &[u8], tail: &[u8]) {
+        let last = self.last_data.entry(packet.egress_port).or_default();
+        last.clear();
+        last.extend_from_slice(head);
+        last.extend_from_slice(tail);
         self.out.push(Out {
             port: packet.egress_port,
             from: packet.ingress_port,

@@ -231,6 +231,10 @@ impl Run<'_> {
         }
         let to = train.to.as_ref().ok_or("a train needs `to`, or `hex`, or `pfc`")?;
         let to = self.ports(to)?;
+        if let Some(qp) = train.cnp {
+            let target = self.bench.target(&to)?;
+            return Ok((frames::cnp(target, qp)?, 6));
+        }
         let class = train.class.unwrap_or(3);
         let dscp = match &train.dscp {
             Some(dscp) => self.number(dscp, "DSCP")?,
@@ -315,18 +319,25 @@ impl Run<'_> {
 
     fn frame(&mut self, frame: &FrameCheck, line: usize) -> Result<(), String> {
         let port = self.bench.dev(self.value(&frame.port)?)?.number();
-        let own: Vec<&[u8]> =
-            self.bench.seen.control.iter().filter(|(p, _)| *p == port).map(|(_, f)| f.as_slice()).collect();
+        let seen = &self.bench.seen;
+        let own: Vec<&[u8]> = match frame.data {
+            true => seen.last_data.get(&port).map(Vec::as_slice).into_iter().collect(),
+            false => seen.control.iter().filter(|(p, _)| *p == port).map(|(_, f)| f.as_slice()).collect(),
+        };
         let at = match usize::try_from(frame.nth) {
             Ok(nth) => Some(nth),
             Err(_) => own.len().checked_sub(frame.nth.unsigned_abs() as usize),
         };
         let found = at.and_then(|at| own.get(at));
         let text = |bytes: &[u8]| bytes.iter().map(|b| format!("{b:02x}")).collect::<String>();
+        let what = match frame.data {
+            true => format!("the last data frame of port {}", frame.port),
+            false => format!("MAC control frame {} of port {}", frame.nth, frame.port),
+        };
         self.checks.push(Check {
             case: self.case.to_owned(),
             line,
-            what: format!("MAC control frame {} of port {}", frame.nth, frame.port),
+            what,
             expected: frame.is.split_whitespace().collect::<Vec<_>>().join(" "),
             actual: found.map_or_else(|| format!("none: {} were sent", own.len()), |bytes| text(bytes)),
             unit: "",

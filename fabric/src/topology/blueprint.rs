@@ -295,20 +295,20 @@ impl Wiring<'_> {
     fn ports_of(&self, switch: u32, map: &PortMap) -> Vec<PortUse> {
         let plan = self.blueprint;
         let mut list = Vec::new();
-        let mut add = |port: FrontPort, neighbor: Neighbor| {
+        let mut add = |port: FrontPort, rate: Option<BitRate>, neighbor: Neighbor| {
             let dev_port = map.front(port).map_or(u16::MAX, |p| p.dev_port.number());
-            list.push(PortUse { port, dev_port, neighbor });
+            list.push(PortUse { port, dev_port, speed: rate.unwrap_or(map.speed()), neighbor });
         };
         for (host, ports) in plan.hosts.iter().zip(&self.hosts) {
             let here = host.at.iter().zip(ports).filter(|(a, _)| a.switch == switch);
-            here.for_each(|(_, port)| add(*port, Neighbor::Host(host.address)));
+            here.for_each(|(at, port)| add(*port, at.rate, Neighbor::Host(host.address)));
         }
         for (cable, ports) in plan.cables.iter().zip(&self.cables) {
             for (near, far) in [(0, 1), (1, 0)] {
                 if cable.ends[near] == switch {
                     let number = cable.ends[far];
                     let stage = plan.switches.get(number as usize).map_or(0, |s| s.stage);
-                    add(ports[near], Neighbor::Switch { number, stage, port: ports[far] });
+                    add(ports[near], cable.rate, Neighbor::Switch { number, stage, port: ports[far] });
                 }
             }
         }

@@ -100,19 +100,24 @@ impl Clos {
             let (s1, s2, s3) = (self.chip(1, block, n), self.chip(2, block, n), self.chip(3, block, n));
             let up: Vec<_> = (0..w).flat_map(|i| net.join(s1, self.chip(2, block, i), 1)).collect();
             let group = net.group(s1, 0, up, UP);
+            net.locate(group, &[]);
             all.clone().filter(|e| *e != s1).for_each(|e| net.set_route(UP, s1, e, group));
             let up: Vec<_> = (0..w).flat_map(|j| net.join(s2, self.chip(3, block, j), 1)).collect();
             let group = net.group(s2, 1, up, UP);
+            net.locate(group, &[n]);
             remote(local.clone()).for_each(|e| net.set_route(UP, s2, e, group));
             let up: Vec<_> = (0..w).flat_map(|k| net.join(s3, self.chip(4, k, n), 1)).collect();
             let group = net.group(s3, 2, up, UP);
+            net.locate(group, &[n]);
             remote(local.clone()).for_each(|e| net.set_route(UP, s3, e, group));
             let down: Vec<_> = (0..w).flat_map(|y| net.join(s3, self.chip(2, block, y), 1)).collect();
             for edge in local.clone() {
                 let group = net.group(s3, 6, down.clone(), DOWN);
+                net.locate(group, &[n]);
                 net.set_route(DOWN, s3, edge, group);
                 let links = net.join(s2, edge, self.parallel);
                 let group = net.group(s2, 7, links, DOWN);
+                net.locate(group, &[n]);
                 // Traffic within the block turns round at S2.
                 net.set_route(UP, s2, edge, group);
                 net.set_route(DOWN, s2, edge, group);
@@ -126,12 +131,15 @@ impl Clos {
             let (s4, s5) = (self.chip(4, block, n), self.chip(5, block, n));
             let up: Vec<_> = (0..w).flat_map(|l| net.join(s4, self.chip(5, block, l), 1)).collect();
             let group = net.group(s4, 3, up, UP);
+            net.locate(group, &[n, block]);
             (0..self.blocks * w).for_each(|e| net.set_route(UP, s4, e, group));
             let down: Vec<_> = (0..w).flat_map(|e| net.join(s5, self.chip(4, block, e), 1)).collect();
             for to in 0..self.blocks {
                 let turn = net.group(s5, 4, down.clone(), DOWN);
+                net.locate(turn, &[block, n]);
                 let links = net.join(s4, self.chip(3, to, n), self.parallel);
                 let group = net.group(s4, 5, links, DOWN);
+                net.locate(group, &[block, n]);
                 for edge in to * w..(to + 1) * w {
                     net.set_route(UP, s5, edge, turn);
                     net.set_route(DOWN, s4, edge, group);

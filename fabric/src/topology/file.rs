@@ -42,7 +42,6 @@
 //! ```
 
 use super::blueprint::{Blueprint, CablePlan, Happening, SwitchPlan};
-use super::shortest::Cable;
 use super::{Network, TopologyError};
 use crate::network::{LinkChange, Way};
 use serde::Deserialize;
@@ -70,14 +69,6 @@ pub enum FileError {
         origin: String,
         /// Why.
         source: TopologyError,
-    },
-    /// Too few edges.
-    #[error("{origin}: {found} switch(es) with edge = true; flows need at least two")]
-    Edges {
-        /// The file.
-        origin: String,
-        /// Edges found.
-        found: usize,
     },
     /// A value that means nothing there.
     #[error("{origin}: {place}: {reason}")]
@@ -211,28 +202,8 @@ impl Network {
     /// # Errors
     /// When the text is not of the form above, names switches that are not there, or edges do not reach each other.
     pub fn from_toml(text: &str, origin: &str) -> Result<Network, FileError> {
-        let reader = Reader { origin };
-        let file = reader.file(text)?;
-        let bad = |source| reader.topology(source);
-        let mut net = Network::new(file.name, 1);
-        net.between_blocks = false;
-        for s in file.switch {
-            let node = net.switch(s.name, s.stage, s.block);
-            if s.edge || s.hosts.is_some_and(|hosts| hosts > 0) {
-                net.edges.push(node);
-            }
-        }
-        if net.edges.len() < 2 {
-            return Err(FileError::Edges { origin: origin.to_owned(), found: net.edges.len() });
-        }
-        let mut cables = Vec::new();
-        for c in file.cable {
-            let [a, b] = [net.switch_named(&c.between[0]), net.switch_named(&c.between[1])];
-            check(&c).map_err(bad)?;
-            cables.push(Cable { a: a.map_err(bad)?, b: b.map_err(bad)?, count: c.links, weight: c.weight });
-        }
-        net.route_shortest(&cables).map_err(bad)?;
-        Ok(net)
+        let plan = Blueprint::from_toml(text, origin)?;
+        Network::from_blueprint(&plan).map_err(|source| Reader { origin }.topology(source))
     }
 }
 

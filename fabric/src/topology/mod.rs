@@ -21,7 +21,7 @@ pub use file::FileError;
 pub use ns3::Ns3Error;
 pub use wan::Wan;
 
-use sluice_programs::planning::graph::DecisionGraph;
+use sluice_programs::planning::graph::{DecisionGraph, Missing};
 use thiserror::Error;
 
 /// A switch chip.
@@ -81,6 +81,8 @@ pub struct Network {
     pub function_by_stage: bool,
     /// Whether flows stay between different blocks.
     pub between_blocks: bool,
+    /// By group: outcomes of the points that locate its switch in [`Network::graph`], where that is known.
+    located: Vec<Option<Vec<u32>>>,
     modes: u8,
     routes: Vec<u32>,
 }
@@ -136,6 +138,12 @@ pub enum TopologyError {
         /// Ports that the switch has.
         ports: u16,
     },
+    /// Too few edges.
+    #[error("{found} switch(es) with hosts (edge = true); flows need at least two")]
+    Edges {
+        /// Edges found.
+        found: usize,
+    },
     /// Nothing leads there.
     #[error("`{from}` has no path to `{to}`")]
     NoPath {
@@ -159,6 +167,7 @@ impl Network {
             graph: None,
             function_by_stage: false,
             between_blocks: true,
+            located: Vec::new(),
             modes,
             routes: Vec::new(),
         }
@@ -187,7 +196,15 @@ impl Network {
 
     fn group(&mut self, switch: u32, point: u32, links: Vec<(u32, u32)>, mode_after: u8) -> u32 {
         self.groups.push(Group { switch, point, links, mode_after });
+        self.located.push(None);
         self.groups.len() as u32 - 1
+    }
+
+    /// Says by which earlier outcomes packets are at a group.
+    fn locate(&mut self, group: u32, outcomes: &[u32]) {
+        if let Some(at) = self.located.get_mut(group as usize) {
+            *at = Some(outcomes.to_vec());
+        }
     }
 
     /// Makes room for routes; all switches and edges must be there.
@@ -203,7 +220,17 @@ impl Network {
     }
 
     fn slot(&self, mode: u8, switch: u32, edge: u32) -> usize {
-        (usize::from(mode) * self.switches.len() + switch as usize) * self.edges.len() + edge as usize
+        self.row(mode, switch) + edge as usize
+    }
+
+    /// Where the routes of a switch in a mode begin in the route table; one for each edge follows.
+    pub(crate) fn row(&self, mode: u8, switch: u32) -> usize {
+        (usize::from(mode) * self.switches.len() + switch as usize) * self.edges.len()
+    }
+
+    /// Modes that there are.
+    pub(crate) const fn modes(&self) -> u8 {
+        self.modes
     }
 
     /// The group by which packets for an edge (its index) leave a switch.
@@ -212,7 +239,7 @@ impl Network {
         self.routes.get(self.slot(mode, switch, edge)).copied().filter(|g| *g != NO_GROUP)
     }
 
-    /// Modes, switches and edges: the shape of the route table.
+    /// Groups by mode, switch and edge.
     pub(crate) fn route_table(&self) -> &[u32] {
         &self.routes
     }
@@ -226,7 +253,8 @@ impl Network {
         found.map(|n| n as u32).ok_or_else(|| TopologyError::NoSwitch { name: name.to_owned() })
     }
 
-    /// Takes the links from one switch to another out of all groups.
+    /// Takes the links from one switch to another out of all groups. Planners that go by [`Network::graph`] see them
+    /// missing; where the network does not say which of its outcomes these are, its paths count as not alike any more.
     ///
     /// # Errors
     /// When there is no such link, or a group has no other.
@@ -240,8 +268,16 @@ impl Network {
         if self.groups.iter().any(|g| g.links.iter().all(|(l, _)| dead(*l))) {
             return Err(TopologyError::NoPath { from: from.to_owned(), to: to.to_owned() });
         }
-        for group in &mut self.groups {
+        let mut missing = Vec::new();
+        for (group, at) in self.groups.iter_mut().zip(&self.located) {
+            for (choice, _) in (0u32..).zip(&group.links).filter(|(_, (l, _))| dead(*l)) {
+                missing.push(at.clone().map(|at| Missing { point: group.point as usize, at, choice }));
+            }
             group.links.retain(|(l, _)| !dead(*l));
+        }
+        match missing.into_iter().collect::<Option<Vec<Missing>>>() {
+            Some(missing) => self.graph.iter_mut().for_each(|g| g.missing.extend(missing.iter().cloned())),
+            None => self.graph = None,
         }
         Ok(())
     }
@@ -254,9 +290,10 @@ impl Network {
         for (dst, &target) in (0u32..).zip(&self.edges) {
             let starts = self.edges.iter().filter(|e| **e != target && self.goes(**e, target));
             let mut open: Vec<(u8, u32)> = starts.map(|e| (0, *e)).collect();
-            let mut seen = open.clone();
+            let mut seen = vec![false; usize::from(self.modes) * self.switches.len()];
             while let Some((mode, at)) = open.pop() {
-                if at == target {
+                let place = usize::from(mode) * self.switches.len() + at as usize;
+                if at == target || std::mem::replace(&mut seen[place], true) {
                     continue;
                 }
                 let name = |n: u32| self.switches.get(n as usize).map_or(String::new(), |s| s.name.clone());
@@ -265,10 +302,7 @@ impl Network {
                 let group = self.groups.get(group as usize).ok_or_else(stuck)?;
                 for (link, _) in &group.links {
                     let to = self.links.get(*link as usize).map_or(at, |l| l.to);
-                    if !seen.contains(&(group.mode_after, to)) {
-                        seen.push((group.mode_after, to));
-                        open.push((group.mode_after, to));
-                    }
+                    open.push((group.mode_after, to));
                 }
             }
         }

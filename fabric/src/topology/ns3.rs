@@ -121,11 +121,23 @@ impl Blueprint {
         for _ in 0..links {
             link(&mut plan, &mut words, &switch_of, &mut host_of)?;
         }
-        // Switches with hosts are the edge.
-        for host in &plan.hosts {
-            host.at.iter().for_each(|a| plan.switches[a.switch as usize].stage = 1);
-        }
+        stages(&mut plan);
         Ok(plan)
+    }
+}
+
+/// Switches with hosts are the edge, stage 1; the others are as many stages above it as hops away from it.
+fn stages(plan: &mut Blueprint) {
+    let mut next: Vec<u32> = plan.hosts.iter().flat_map(|h| h.at.iter().map(|a| a.switch)).collect();
+    let mut seen = vec![false; plan.switches.len()];
+    let mut stage = 1;
+    while !next.is_empty() {
+        next.retain(|s| !std::mem::replace(&mut seen[*s as usize], true));
+        next.iter().for_each(|s| plan.switches[*s as usize].stage = stage);
+        let here = next.clone();
+        let joined = |[a, b]: [u32; 2]| [(a, b), (b, a)].into_iter().filter(|(a, _)| here.contains(a));
+        next = plan.cables.iter().flat_map(|c| joined(c.ends)).map(|(_, b)| b).collect();
+        stage += 1;
     }
 }
 
@@ -184,6 +196,16 @@ mod tests {
         assert_eq!(plan.hosts[2].at[0].rate, Some(BitRate::from_gbps(25)));
         let far = "301 1 1\n0\n300 0 1Gbps 1us 0";
         assert_eq!(Blueprint::from_ns3(far, "x").unwrap().hosts[0].address, Ipv4Addr::new(11, 1, 44, 1));
+    }
+
+    #[test]
+    fn stages_are_counted_from_the_hosts() {
+        // Two edges, two switches above them, one on top.
+        let tree =
+            "7 5 6 2 3 4 5 6 0 2 1G 1us 0 1 3 1G 1us 0 2 4 1G 1us 0 3 5 1G 1us 0 4 6 1G 1us 0 5 6 1G 1us 0";
+        let plan = Blueprint::from_ns3(tree, "tree.txt").unwrap();
+        let stages: Vec<u32> = plan.switches.iter().map(|s| s.stage).collect();
+        assert_eq!(stages, [1, 1, 2, 2, 3]);
     }
 
     #[test]

@@ -113,10 +113,12 @@ fn every_host_reaches_every_other_one_on_every_network() {
     {
         everyone_is_reached(&built(text).unwrap(), "l3-ecmp");
     }
-    for program in ["ecmp", "wcmp", "letflow", "spray", "drb", "presto"] {
+    for program in ["ecmp", "wcmp", "letflow", "spray", "drb", "presto", "drill"] {
         everyone_is_reached(&built("leaf-spine:parallel=2,hosts=1").unwrap(), program);
     }
-    everyone_is_reached(&built("leaf-spine:leaves=3,spines=2,hosts=2,parallel=2").unwrap(), "conweave");
+    for program in ["conweave", "conga"] {
+        everyone_is_reached(&built("leaf-spine:leaves=3,spines=2,hosts=2,parallel=2").unwrap(), program);
+    }
     everyone_is_reached(&built("fat-tree:hosts=1").unwrap(), "conweave");
     for text in ["clos5", "dring:width=1", "wan:width=1"] {
         let network = everyone_is_reached(&built(text).unwrap(), "ecmp");

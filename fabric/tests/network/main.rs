@@ -1,6 +1,7 @@
 //! Networks of the real switch.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+mod circles;
 mod closed;
 mod conservation;
 mod conweave;
@@ -11,3 +12,4 @@ mod parallel;
 mod pauses;
 mod single;
 mod support;
+mod telemetry;

@@ -1,6 +1,6 @@
-//! Changes of entries as a file of changes. What may not live here: how they are drawn.
+//! Changes of entries, queues and ports as a file of changes. What may not live here: how they are drawn.
 
-use sluice_pipeline::control::{ControlOp, Then, show_key, show_value};
+use sluice_pipeline::control::{ControlOp, DeviceOp, Then, show_key, show_value};
 use sluice_pipeline::ir::{ActionCall, MatchKind, Program, Table};
 use std::fmt::Write;
 
@@ -51,6 +51,12 @@ fn line(program: &Program, op: &ControlOp) -> Option<String> {
         ControlOp::SetDefault { table, call } => {
             let (action, args) = call_text(program, call);
             format!("table_set_default {} {action}{args}", name(table))
+        }
+        ControlOp::Device(DeviceOp::PauseQueue { port, queue, paused }) => {
+            format!("queue_{} {port} {queue}", if *paused { "pause" } else { "resume" })
+        }
+        ControlOp::Device(DeviceOp::SetPort { port, up }) => {
+            format!("port_{} {port}", if *up { "up" } else { "down" })
         }
         _ => return None,
     })

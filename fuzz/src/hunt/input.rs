@@ -5,8 +5,9 @@ use super::pools::Pools;
 use super::shape::Packets;
 use super::subject::Subject;
 use crate::{Draw, Limits, entries};
-use sluice_pipeline::control::{ControlOp, ControlState, Then};
+use sluice_pipeline::control::{ControlOp, ControlState, DeviceOp, Then};
 use sluice_pipeline::ir::{ActionCall, Table};
+use std::collections::BTreeSet;
 
 /// A packet of an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,15 +22,37 @@ pub struct Shot {
     pub piece: u32,
 }
 
-/// Packets and changes of entries, each in order of time.
+/// Packets and changes, each in order of time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Input {
     /// Packets.
     pub shots: Vec<Shot>,
-    /// Changes with their times in ns; each fits the entries that it finds.
+    /// Changes with their times in ns: of entries, each of which fits what it finds, of queues and of ports.
     pub ops: Vec<(u64, ControlOp)>,
     /// Pieces that it was put together from; those that reach something new are kept.
     pub pieces: Vec<Piece>,
+}
+
+impl Input {
+    /// What lets all queues go on that are left paused, and brings ports up that are left down: the end of a run, for
+    /// packets that wait for ever are no fault of a program.
+    #[must_use]
+    pub fn release(&self) -> Vec<DeviceOp> {
+        let (mut paused, mut down) = (BTreeSet::new(), BTreeSet::new());
+        for (_, op) in &self.ops {
+            let ControlOp::Device(op) = op else { continue };
+            _ = match *op {
+                DeviceOp::PauseQueue { port, queue, paused: true } => paused.insert((port, queue)),
+                DeviceOp::PauseQueue { port, queue, paused: false } => paused.remove(&(port, queue)),
+                DeviceOp::SetPort { port, up: false } => down.insert(port),
+                DeviceOp::SetPort { port, up: true } => down.remove(&port),
+                _ => false,
+            };
+        }
+        let up = down.into_iter().map(|port| DeviceOp::SetPort { port, up: true });
+        let on = paused.into_iter().map(|(port, queue)| DeviceOp::PauseQueue { port, queue, paused: false });
+        up.chain(on).collect()
+    }
 }
 
 /// A few packets that belong together: each with the ns since the one before, its port and its bytes.
@@ -77,12 +100,16 @@ impl<'s> Maker<'s> {
         let mut at = 0;
         let changes = words.next().is_multiple_of(4);
         let mut entries = changes.then(|| self.subject.control.clone());
+        let steers = words.next().is_multiple_of(4);
         while input.shots.len() < INPUT {
             let list: Vec<u32> = (0..WORDS).map(|_| words.next()).collect();
             let d = &mut Draw::new(&list);
             if let Some(entries) = entries.as_mut().filter(|_| d.chance(1, 2)) {
                 let ops = self.changes(entries, d);
                 input.ops.extend(ops.into_iter().map(|op| (at, op)));
+            }
+            if steers && d.chance(1, 2) {
+                input.ops.extend(self.steer(d).map(|op| (at, ControlOp::Device(op))));
             }
             let piece = match corpus.len() {
                 0 => self.piece(d),
@@ -147,6 +174,17 @@ impl<'s> Maker<'s> {
             }
         }
         piece
+    }
+
+    /// Pauses a queue or lets it go on, or takes a port down or brings it up; mostly what packets use.
+    fn steer(&self, d: &mut Draw<'_>) -> Option<DeviceOp> {
+        let port = self.pools.port(d);
+        if d.chance(1, 4) {
+            return Some(DeviceOp::SetPort { port, up: !d.chance(1, 2) });
+        }
+        let most = self.subject.queues_of(port)?;
+        let queue = if d.chance(1, 3) { d.below(usize::from(most)) as u8 } else { 0 };
+        Some(DeviceOp::PauseQueue { port, queue, paused: !d.chance(1, 3) })
     }
 
     /// Changes of entries, applied to `entries`, so that each fits what it finds.

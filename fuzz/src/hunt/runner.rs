@@ -239,7 +239,10 @@ pub(crate) fn send<E: Executor>(
         last = time(shot.at);
         let orig_len = shot.bytes.len() as u32;
         let due = input.ops.iter().take_while(|(at, _)| *at <= shot.at).count();
-        if let Some(monitor) = monitor.as_deref_mut().filter(|_| due > changed) {
+        // Queues and ports change when packets leave, not where they go.
+        let entries = |(_, op): &(u64, ControlOp)| !matches!(op, ControlOp::Device(_));
+        if let Some(monitor) = monitor.as_deref_mut().filter(|_| input.ops[changed..due].iter().any(entries))
+        {
             monitor.changed();
         }
         changed = due;
@@ -259,15 +262,20 @@ pub(crate) fn send<E: Executor>(
         }
     }
     watch.monitor = monitor.take();
+    // After everything that happens with the last packet.
+    let end = last + Duration::from_nanos(1);
     // Generators would go on for ever; the run ends without them, so that nothing is under way when states are compared.
     for (&(pipe, app), _) in control.device.apps.iter().filter(|(_, set)| set.enabled) {
         let off = ControlOp::Device(DeviceOp::EnablePktgenApp { pipe, app, enabled: false });
-        refused = refused.or(switch.control(last, off).err());
+        refused = refused.or(switch.control(end, off).err());
+    }
+    for op in input.release() {
+        refused = refused.or(switch.control(end, ControlOp::Device(op)).err());
     }
     // Looked at only at times that do not depend on batches.
     let mut step = FIRST_STEP;
     while switch.is_busy() && step <= DRAIN {
-        refused = refused.or(switch.advance(last + step, &mut watch).err());
+        refused = refused.or(switch.advance(end + step, &mut watch).err());
         step = step + step;
     }
     // What generators made last needs no longer than this.

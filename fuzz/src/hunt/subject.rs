@@ -5,7 +5,7 @@ use sluice_pipeline::control::{ControlOp, ControlState};
 use sluice_pipeline::cover::Points;
 use sluice_pipeline::ir::Program;
 use sluice_pipeline::place::Placement;
-use sluice_pipeline::property::{Property, general};
+use sluice_pipeline::property::{LosslessLoss, Property, general};
 use sluice_pipeline::switch::SwitchConfig;
 
 /// Makes the properties of a run, fresh.
@@ -58,10 +58,20 @@ impl<'s> Subject<'s> {
         Subject { program, placement, ports, control, config: SwitchConfig::default(), points, properties }
     }
 
-    /// The properties, fresh.
+    /// The properties, fresh. Under a shared buffer none that is for senders that obey pauses: these here do not.
     #[must_use]
     pub fn properties(&self) -> Vec<Box<dyn Property>> {
-        (self.properties)()
+        let mut list = (self.properties)();
+        if self.config.buffer.is_some() {
+            list.retain(|p| p.name() != LosslessLoss.name());
+        }
+        list
+    }
+
+    /// Queues of a port; `None` if there is no such port.
+    #[must_use]
+    pub(crate) fn queues_of(&self, port: u16) -> Option<u16> {
+        self.ports.iter().find(|p| p.dev_port.number() == port).map(|p| p.queues)
     }
 
     /// Entries after these operations.

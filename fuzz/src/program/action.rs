@@ -90,7 +90,10 @@ impl Writer<'_, '_> {
             17 => self.ask(scope, draft, owned, body),
             0..=7 => {
                 let to = self.target(scope, draft, 128)?;
-                let value = self.value(scope, draft, self.p.fields[to].width);
+                let value = match self.carried(scope, draft, to) {
+                    Some(sum) => sum,
+                    None => self.value(scope, draft, self.p.fields[to].width),
+                };
                 draft.written.push(to);
                 Some(PrimitiveKind::Set(to, value))
             }

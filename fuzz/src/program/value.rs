@@ -3,7 +3,7 @@
 use super::Writer;
 use super::scope::Scope;
 use sluice_asic::alu::{AluClass, AluOp};
-use sluice_pipeline::ir::{CmpOp, Cond, Expr, Field, ParamData};
+use sluice_pipeline::ir::{CmpOp, Cond, Expr, Field, Home, ParamData, ParserOpKind, Program};
 
 /// What an action has written and which parameters it has so far.
 #[derive(Default)]
@@ -27,6 +27,14 @@ const COMMON: [AluOp; 10] = [
     AluOp::Xor,
     AluOp::Shl,
 ];
+
+/// Whether the parser writes a field, which then is laid out as packet bytes are.
+fn set_by_parser(p: &Program, field: Field) -> bool {
+    p.states.values().flat_map(|s| &s.ops).any(|op| match &op.kind {
+        ParserOpKind::Set(to, _) | ParserOpKind::Lookahead(to, _) => *to == field,
+        _ => false,
+    })
+}
 
 impl Writer<'_, '_> {
     /// A value from the PHV of this width, if the place has any field.
@@ -96,6 +104,10 @@ impl Writer<'_, '_> {
             return self.leaf(scope, draft, width);
         }
         let Some(a) = self.whole(scope, draft, width) else { return self.constant(width) };
+        if self.d.chance(1, 12) {
+            let low = self.whole(scope, draft, width).unwrap_or_else(|| a.clone());
+            return Expr::Funnel(Box::new(a), Box::new(low), self.d.below(32) as u16);
+        }
         let rare = self.d.chance(1, 8);
         let op = self.d.pick(if rare { AluOp::ALL } else { &COMMON }).unwrap_or(AluOp::Add);
         let b = match op.class() {
@@ -108,6 +120,27 @@ impl Writer<'_, '_> {
             },
         };
         Expr::Alu(op, Box::new(a), Box::new(b))
+    }
+
+    /// What a metadata field of more than 32 bits is set to: a sum or difference with a carry, if there is a partner.
+    pub(super) fn carried(&mut self, scope: &Scope, draft: &mut Draft, to: Field) -> Option<Expr> {
+        let width = self.p.fields[to].width;
+        let number = |p: &Program, f: Field| {
+            let data = &p.fields[f];
+            data.home == Home::Metadata && data.width == width && !set_by_parser(p, f)
+        };
+        if !(33..=64).contains(&width) || !number(&self.p, to) || !self.d.chance(1, 2) {
+            return None;
+        }
+        let mut open = scope.writable(&self.p, self.gress);
+        open.retain(|f| !draft.written.contains(f) && number(&self.p, *f));
+        let a = Box::new(Expr::Field(self.d.pick(&open)?));
+        let b = match self.d.below(3) {
+            0 => self.constant(width),
+            1 if draft.parametric => self.param(draft, width),
+            _ => Expr::Field(self.d.pick(&open)?),
+        };
+        Some(Expr::Alu(self.d.of([AluOp::Add, AluOp::Sub]), a, Box::new(b)))
     }
 
     /// A condition, mostly a small one.

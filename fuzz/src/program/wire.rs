@@ -198,6 +198,11 @@ impl Writer<'_, '_> {
         if width == 1 && self.d.chance(1, 2) {
             return Some(ParserOpKind::VerifyChecksum(to, fields.to_vec()));
         }
+        let words: Vec<Field> =
+            fields.iter().copied().filter(|f| self.p.fields[*f].width % 16 == 0).collect();
+        if width == 16 && !words.is_empty() && self.d.chance(1, 6) {
+            return Some(ParserOpKind::SubtractChecksum(to, words));
+        }
         if matches!(width, 8 | 16 | 32) && self.d.chance(1, 4) {
             return Some(ParserOpKind::Lookahead(to, self.d.of([0, 8, 16])));
         }

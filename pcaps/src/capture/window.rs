@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::unpack::{Packing, Unpack};
 
 /// First size of a stream's buffer, in bytes; also the size of one read.
-const CHUNK: usize = 256 << 10;
+const CHUNK: usize = 64 << 10;
 
 enum Store<'a> {
     Whole(&'a [u8]),

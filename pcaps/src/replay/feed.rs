@@ -208,6 +208,9 @@ impl<'a> Feed<'a> {
     /// The lane with the earliest frame, and its time.
     #[inline]
     fn first(&self) -> Option<(u64, usize)> {
+        if let [lane] = self.lanes.as_slice() {
+            return lane.next.map(|slot| (slot.time, 0));
+        }
         let mut best: Option<(u64, usize)> = None;
         for (index, lane) in self.lanes.iter().enumerate() {
             if let Some(slot) = lane.next

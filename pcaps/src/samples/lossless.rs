@@ -19,23 +19,28 @@ const ECT_1: u8 = 1;
 const ECT_0: u8 = 2;
 
 /// A trace under construction: frames go onto the line of a 400G port as soon as it is free.
-struct Trace {
+pub(super) struct Trace {
     writer: PcapWriter<Vec<u8>>,
     free: CaptureTime,
 }
 
 impl Trace {
-    fn new() -> Result<Self, SampleError> {
+    pub(super) fn new() -> Result<Self, SampleError> {
         Ok(Self { writer: PcapWriter::new(Vec::new())?, free: CaptureTime::from_secs(ORIGIN_S) })
     }
 
     /// The next frame starts no earlier than so many microseconds into the trace.
-    fn at(&mut self, us: u64) {
-        let ps = CaptureTime::from_secs(ORIGIN_S).as_ps() + u128::from(us) * 1_000_000;
+    pub(super) fn at(&mut self, us: u64) {
+        self.at_ns(us * 1_000);
+    }
+
+    /// As above, in nanoseconds.
+    pub(super) fn at_ns(&mut self, ns: u64) {
+        let ps = CaptureTime::from_secs(ORIGIN_S).as_ps() + u128::from(ns) * 1_000;
         self.free = self.free.max(CaptureTime::from_ps(ps));
     }
 
-    fn write(&mut self, frame: &[u8]) -> Result<(), SampleError> {
+    pub(super) fn write(&mut self, frame: &[u8]) -> Result<(), SampleError> {
         let len = frame.len() as u32;
         let mut line = Schedule::new(self.free, Pace::BackToBack { bits_per_second: PORT_RATE });
         self.writer.write(line.next(len), frame, &[], len)?;
@@ -44,7 +49,13 @@ impl Trace {
     }
 
     /// An IPv4 frame of a flow.
-    fn ipv4(&mut self, to: Ipv4Addr, (dscp, ecn): (u8, u8), id: u16, len: usize) -> Result<(), SampleError> {
+    pub(super) fn ipv4(
+        &mut self,
+        to: Ipv4Addr,
+        (dscp, ecn): (u8, u8),
+        id: u16,
+        len: usize,
+    ) -> Result<(), SampleError> {
         let from = Ipv4Addr::new(10, 8, 0, (id % 8) as u8 + 1);
         let ip = ipv4::Header { dscp, ecn, identification: id, ..ipv4::Header::new(from, to) };
         let mut frame = Vec::new();
@@ -53,7 +64,7 @@ impl Trace {
         self.write(&frame)
     }
 
-    fn finish(self) -> Result<Vec<u8>, SampleError> {
+    pub(super) fn finish(self) -> Result<Vec<u8>, SampleError> {
         Ok(self.writer.finish()?)
     }
 }

@@ -270,4 +270,6 @@ pub use step::{
     Miss, Recorded, Step, drop,
 };
 pub use table::{Cell, RegisterHandle, Row, TableBuilder, entries, exact, lpm, range, ternary};
-pub use value::{Arg, ArrayIndex, Bits, Constant, Expr, Index, Place, Rhs, Ro, Val, Wide, constant, list};
+pub use value::{
+    Arg, ArrayIndex, Bits, Constant, Expr, Index, Place, Rhs, Ro, Val, Wide, constant, funnel_shift, list,
+};

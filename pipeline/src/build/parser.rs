@@ -276,6 +276,14 @@ impl StateRef<'_> {
         self.op(ParserOpKind::VerifyChecksum(error.place(), fields.to_vec()), Loc::caller())
     }
 
+    /// Takes these fields, whole 16-bit words, out of the sum in `rest`, which is zero at first. A header's checksum and
+    /// its fields taken out leave the sum of all that the checksum covers behind them; the deparser sums it with what
+    /// the header then holds (`Checksum.subtract` and `subtract_all_and_deposit` of TNA).
+    #[track_caller]
+    pub fn subtract_checksum<const N: usize>(self, rest: impl Place<16>, fields: [Field; N]) -> Self {
+        self.op(ParserOpKind::SubtractChecksum(rest.place(), fields.to_vec()), Loc::caller())
+    }
+
     /// What chooses the next state.
     pub fn select(self, keys: impl SelectFields) -> Self {
         let keys = keys.keys();

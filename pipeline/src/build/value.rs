@@ -144,6 +144,13 @@ fn alu<const W: u16>(op: AluOp, a: impl Val<W>, b: impl Val<W>) -> Expr<W> {
     Expr(ir::Expr::Alu(op, Box::new(a.ir()), Box::new(b.ir())))
 }
 
+/// The low `W` bits of `high` and `low` side by side, shifted right by a constant of 0 to 31 (TNA's
+/// `funnel_shift_right`). Both are whole fields of 8, 16 or 32 bits.
+#[must_use]
+pub fn funnel_shift<const W: u16>(high: impl Val<W>, low: impl Val<W>, bits: u16) -> Expr<W> {
+    Expr(ir::Expr::Funnel(Box::new(high.ir()), Box::new(low.ir()), bits))
+}
+
 macro_rules! binary_operators {
     ($name:ident: $($trait:ident $method:ident $op:ident),*) => { $(
         impl<const W: u16, R: Val<W>> ops::$trait<R> for $name<W> {

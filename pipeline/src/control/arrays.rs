@@ -1,7 +1,7 @@
 //! What the control plane has written to registers and how it has configured meters. What may not live here: what
 //! packets made of it since.
 
-use super::op::Change;
+use super::Change;
 use crate::ir::{Meter, MeterConfig, Register};
 use sluice_asic::salu::State as Element;
 use std::collections::BTreeMap;
@@ -31,6 +31,16 @@ impl ArrayWrites {
             self.meters.retain(|(m, _), _| *m != meter);
         }
         self.meters.insert((meter, index), config);
+    }
+
+    /// Those that `common` does not have alike.
+    #[must_use]
+    pub fn beside(&self, common: &ArrayWrites) -> ArrayWrites {
+        let mut own = self.clone();
+        own.registers.retain(|cell, value| common.registers.get(cell) != Some(value));
+        own.meters.retain(|cell, config| common.meters.get(cell) != Some(config));
+        own.params.retain(|param, value| common.params.get(param) != Some(value));
+        own
     }
 
     /// The changes that bring a fresh state to where these writes left it.

@@ -3,6 +3,7 @@
 //! ```text
 //! register_write NAME INDEX VALUE [HIGH]    `*` as INDEX stands for all elements; HIGH is a pair's high half
 //! register_clear NAME [INDEX]               back to the first value
+//! register_fast_clear NAME [BUSY]           the same at once (Tofino 2); packets find the word BUSY meanwhile
 //! register_param_set NAME PARAMETER VALUE   a number that the register's actions compute with
 //! register_read NAME [INDEX]                notes the value at this time in the outputs
 //! counter_read NAME [INDEX]
@@ -22,12 +23,13 @@ use sluice_asic::salu::{Format, State as Element};
 use sluice_asic::units::{BitRate, Duration};
 
 /// Commands and their usage.
-pub(super) const COMMANDS: [(&str, &str); 9] = [
+pub(super) const COMMANDS: [(&str, &str); 10] = [
     ("counter_read", "COUNTER [INDEX]"),
     ("lpf_set", "NAME INDEX sample|rate RISE [FALL] [SHIFT]"),
     ("meter_clear", "NAME [INDEX]"),
     ("meter_set_rates", "NAME INDEX RATE:BURST RATE:BURST"),
     ("register_clear", "REGISTER [INDEX]"),
+    ("register_fast_clear", "REGISTER [BUSY]"),
     ("register_param_set", "REGISTER PARAMETER VALUE"),
     ("register_read", "REGISTER [INDEX]"),
     ("register_write", "REGISTER INDEX VALUE [HIGH]"),
@@ -46,6 +48,14 @@ pub(super) fn command(
         ("register_clear", [name, at @ ..]) if at.len() < 2 => resolver.register(name).and_then(|register| {
             Ok(ControlOp::WriteRegister { register, index: optional(at)?, value: None })
         }),
+        ("register_fast_clear", [name, busy @ ..]) if busy.len() < 2 => {
+            let register = resolver.register(name);
+            register.and_then(|register| {
+                let refuse = |e| Problem::new(format!("the word that packets find: {e}"));
+                let busy = busy.first().map_or(Ok(0), |text| parse_value(text, 32)).map_err(refuse)? as u32;
+                Ok(ControlOp::FastClear { register, busy })
+            })
+        }
         ("register_param_set", [name, param, value]) => {
             let register = resolver.register(name);
             register.and_then(|register| set_param(resolver, register, param, value))

@@ -4,7 +4,10 @@
 use super::app_words::{hex, show};
 use super::check::has_priority;
 use super::device::show_shaper;
-use super::{ControlState, DeviceState, Entry, GroupMember, Replication, Then, show_key, show_value};
+use super::{
+    ArrayWrites, ControlState, DeviceState, Entry, GroupMember, ProfileState, Replication, Then, show_key,
+    show_value,
+};
 use crate::ir::{ActionCall, MeterConfig, Profile, Program, Table};
 use sluice_asic::meter::LpfMode;
 use sluice_asic::tm::{AfcMode, HashIndex};
@@ -16,7 +19,7 @@ use std::fmt::Write;
 pub fn print(program: &Program, control: &ControlState) -> String {
     let mut out = format!("# entries of {}\n", program.name);
     for profile in program.profiles.keys() {
-        print_profile(program, control, profile, &mut out);
+        print_profile(program, profile, &control.profiles[profile], None, &mut out);
     }
     for (table, _) in program.tables.iter().filter(|(_, d)| d.entries.is_empty()) {
         let mut entries: Vec<&Entry> = control.tables[table].entries().map(|(_, e)| e).collect();
@@ -36,13 +39,49 @@ pub fn print(program: &Program, control: &ControlState) -> String {
         _ = writeln!(out, "\n[[port_metadata]]\nport = {port}\nvalues = {{ {} }}", columns.join(", "));
     }
     print_device(&control.device, &mut out);
-    print_arrays(program, control, &mut out);
+    print_arrays(program, &control.arrays, None, &mut out);
+    for (pipe, own) in control.own_pipes() {
+        print_pipe(program, control, pipe, own, &mut out);
+    }
     out
 }
 
+/// What is of one pipe alone, beside what all pipes have.
+fn print_pipe(program: &Program, all: &ControlState, pipe: u8, own: &ControlState, out: &mut String) {
+    for profile in program.profiles.keys() {
+        let mut only = own.profiles[profile].clone();
+        let common = &all.profiles[profile];
+        only.members.retain(|id, call| common.members.get(id) != Some(call));
+        only.groups.retain(|id, members| common.groups.get(id) != Some(members));
+        print_profile(program, profile, &only, Some(pipe), out);
+    }
+    for table in program.tables.keys().filter(|t| all.is_per_pipe(*t)) {
+        let mut entries: Vec<&Entry> = own.tables[table].entries().map(|(_, e)| e).collect();
+        entries.sort_by_key(|e| e.seq);
+        for entry in entries {
+            print_entry(program, table, entry, out);
+            print_of(Some(pipe), out);
+        }
+    }
+    for (table, data) in program.tables.iter() {
+        let default = &own.tables[table].default;
+        if *default != all.tables[table].default {
+            _ = writeln!(out, "\n[[default_in_pipe.{}]]", quoted(&data.name));
+            print_call(program, default, out);
+            print_of(Some(pipe), out);
+        }
+    }
+    print_arrays(program, &own.arrays.beside(&all.arrays), Some(pipe), out);
+}
+
+/// The pipe that the table above is of, if it is not of all.
+fn print_of(pipe: Option<u8>, out: &mut String) {
+    pipe.inspect(|pipe| _ = writeln!(out, "pipe = {pipe}"));
+}
+
 /// Registers written and meters configured; what is back at the program's own values needs no line.
-fn print_arrays(program: &Program, control: &ControlState, out: &mut String) {
-    for ((register, index), value) in &control.arrays.registers {
+fn print_arrays(program: &Program, arrays: &ArrayWrites, pipe: Option<u8>, out: &mut String) {
+    for ((register, index), value) in &arrays.registers {
         let data = &program.registers[*register];
         let value = value.unwrap_or(data.first());
         _ = writeln!(out, "\n[[register.{}]]", quoted(&data.name));
@@ -52,13 +91,15 @@ fn print_arrays(program: &Program, control: &ControlState, out: &mut String) {
         } else {
             _ = writeln!(out, "value = \"{:#x}\"", value.to_word());
         }
+        print_of(pipe, out);
     }
-    for ((register, param), value) in &control.arrays.params {
+    for ((register, param), value) in &arrays.params {
         let data = &program.registers[*register];
         let name = data.params.get(usize::from(*param)).map_or("", |p| p.name.as_str());
         _ = writeln!(out, "\n[[register.{}]]\nparam = {}\nvalue = {value}", quoted(&data.name), string(name));
+        print_of(pipe, out);
     }
-    for ((meter, index), config) in &control.arrays.meters {
+    for ((meter, index), config) in &arrays.meters {
         _ = writeln!(out, "\n[[meter.{}]]", quoted(&program.meters[*meter].name));
         index.inspect(|i| _ = writeln!(out, "index = {i}"));
         match config {
@@ -77,6 +118,7 @@ fn print_arrays(program: &Program, control: &ControlState, out: &mut String) {
                 average.inspect(|f| _ = writeln!(out, "average = \"{}\"", f.rise));
             }
         }
+        print_of(pipe, out);
     }
 }
 
@@ -177,16 +219,23 @@ fn print_device(state: &DeviceState, out: &mut String) {
     }
 }
 
-fn print_profile(program: &Program, control: &ControlState, profile: Profile, out: &mut String) {
+fn print_profile(
+    program: &Program,
+    profile: Profile,
+    state: &ProfileState,
+    pipe: Option<u8>,
+    out: &mut String,
+) {
     let name = quoted(&program.profiles[profile].name);
-    let state = &control.profiles[profile];
     for (id, call) in &state.members {
         _ = writeln!(out, "\n[[profile.{name}.member]]\nid = {id}");
         print_call(program, call, out);
+        print_of(pipe, out);
     }
     for (id, members) in &state.groups {
         let members: Vec<String> = members.iter().map(group_member).collect();
         _ = writeln!(out, "\n[[profile.{name}.group]]\nid = {id}\nmembers = [{}]", members.join(", "));
+        print_of(pipe, out);
     }
 }
 

@@ -16,6 +16,24 @@ pub enum ControlError {
     NoSuchEntity(String),
     #[error(transparent)]
     Replication(#[from] ReplicationError),
+    #[error(
+        "register `{register}` cannot be cleared at once: {chip} has no fast clear; use register_clear, which writes its elements"
+    )]
+    NoFastClear { register: String, chip: String },
+    #[error("the device has no pipe {pipe}; expected 0 to {}", pipes.saturating_sub(1))]
+    NoSuchPipe { pipe: u8, pipes: usize },
+    #[error("{what} cannot be of pipe {pipe} alone; leave the pipe out")]
+    NotPerPipe { pipe: u8, what: &'static str },
+    #[error(
+        "table `{table}` has entries of single pipes; name the pipe of this one too, or delete those first"
+    )]
+    PerPipe { table: String },
+    #[error(
+        "table `{table}` has entries of all pipes, so it takes none of pipe {pipe} alone; leave the pipe out, or delete those first"
+    )]
+    AllPipes { pipe: u8, table: String },
+    #[error("the executor of this device cannot look up other entries in pipe {pipe} than elsewhere")]
+    OneLookup { pipe: u8 },
     #[error("table `{table}` has no entry {entry}")]
     NoSuchEntry { table: String, entry: u32 },
     #[error("profile `{profile}` has no member {member}; create it first")]

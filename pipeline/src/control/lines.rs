@@ -28,10 +28,11 @@
 //! queue_pause PORT QUEUE                           and queue_resume
 //! queue_flow_control PORT QUEUE xoff|credit|off
 //! deflection_set PIPE PORT QUEUE                   where drops at its ports go; and deflection_clear PIPE
+//! in_pipe PIPE COMMAND ..                          a command on tables or arrays in one pipe alone
 //! ```
 //!
 //! Arrays: `register_write NAME INDEX VALUE [HIGH]`, `register_param_set NAME PARAMETER VALUE`,
-//! `register_clear NAME [INDEX]`, `register_read NAME [INDEX]`,
+//! `register_clear NAME [INDEX]`, `register_fast_clear NAME [BUSY]`, `register_read NAME [INDEX]`,
 //! `counter_read NAME [INDEX]`, `meter_set_rates NAME INDEX RATE:BURST RATE:BURST`,
 //! `lpf_set NAME INDEX sample|rate RISE [FALL] [SHIFT]`, `wred_set NAME INDEX MIN MAX PERCENT [TIME]`,
 //! `meter_clear NAME [INDEX]`. `*` as INDEX stands for all cells.
@@ -59,8 +60,11 @@ use sluice_asic::port::DevPort;
 use sluice_asic::tm::MirrorSession;
 use sluice_asic::units::{Duration, UnitError};
 
+/// Most pipes that a chip has (facts: asic §1.1).
+pub(super) const PIPES: u8 = 4;
+
 /// Commands and their usage.
-const COMMANDS: [(&str, &str); 31] = [
+const COMMANDS: [(&str, &str); 32] = [
     ("act_prof_add_member_to_group", "PROFILE MEMBER GROUP"),
     ("act_prof_create_group", "PROFILE"),
     ("act_prof_create_member", "PROFILE ACTION arg.."),
@@ -69,6 +73,7 @@ const COMMANDS: [(&str, &str); 31] = [
     ("counter_reset", "COUNTER [INDEX]"),
     ("deflection_clear", "PIPE"),
     ("deflection_set", "PIPE PORT QUEUE"),
+    ("in_pipe", "PIPE COMMAND .."),
     ("mirroring_add", "SESSION PORT"),
     ("pktgen_disable", "PIPE APP"),
     ("pktgen_enable", "PIPE APP"),
@@ -242,6 +247,11 @@ impl Reader<'_> {
                     member: number("member", member)?,
                     active: command == "act_prof_member_up",
                 })
+            }
+            ("in_pipe", [pipe, command, rest @ ..]) => {
+                let wrong = || Problem::new(format!("`{pipe}` is no pipe; expected 0 to 3"));
+                let pipe = pipe.parse().ok().filter(|p| *p < PIPES).ok_or_else(wrong)?;
+                Ok(self.command(command, rest)?.in_pipe(Some(pipe)))
             }
             ("counter_reset", [counter]) => {
                 Ok(ControlOp::ClearCounter { counter: self.resolver.counter(counter)?, index: None })

@@ -20,6 +20,7 @@
 mod app_words;
 mod arrays;
 mod cells;
+mod change;
 mod check;
 mod device;
 pub mod entries;
@@ -27,6 +28,7 @@ mod error;
 mod index;
 pub mod lines;
 mod op;
+mod pipe;
 mod port;
 mod replication;
 mod resolve;
@@ -43,9 +45,10 @@ pub(crate) mod sample;
 mod tests;
 
 pub use arrays::ArrayWrites;
+pub use change::Change;
 pub use device::{DeviceError, DeviceOp, DeviceState, PktgenApp};
 pub use error::ControlError;
-pub use op::{ArrayRef, Change, ControlOp, Reading};
+pub use op::{ArrayRef, ControlOp, Reading};
 pub use port::PortMetadata;
 pub use replication::{MulticastNode, Replication, ReplicationError};
 pub use schema::{

@@ -1,11 +1,8 @@
-//! Typed operations and what they change. What may not live here: the rules (see `check`), names.
+//! Typed operations, and how they change what is configured. What may not live here: the rules (see `check`), names.
 
 use super::check::Checker;
-use super::{ControlError, ControlState, DeviceOp, Entry, EntryId, GroupMember, MulticastNode, Then};
-use crate::ir::{
-    ActionCall, Counter, CounterHome, KeyValue, Meter, MeterConfig, Profile, Program, Register, Table,
-};
-use crate::pass::{Count, State};
+use super::{Change, ControlError, ControlState, DeviceOp, Entry, EntryId, GroupMember, MulticastNode, Then};
+use crate::ir::{ActionCall, Counter, KeyValue, Meter, MeterConfig, Profile, Program, Register, Table};
 use crate::rows;
 use sluice_asic::salu::State as Element;
 use sluice_asic::tm::MirrorSession;
@@ -184,6 +181,21 @@ pub enum ControlOp {
         /// Its value.
         value: u32,
     },
+    /// Clears all of a register at once (Tofino 2): for some time packets find an output word and change nothing, then
+    /// every element has its first value.
+    FastClear {
+        /// The register.
+        register: Register,
+        /// The first output word of accesses meanwhile; the others are 0.
+        busy: u32,
+    },
+    /// An operation on entries, members, groups, defaults or cells in one pipe alone.
+    InPipe {
+        /// The pipe.
+        pipe: u8,
+        /// What happens there.
+        op: Box<ControlOp>,
+    },
 }
 
 /// An array that the control plane reads.
@@ -210,132 +222,21 @@ pub struct Reading {
     pub values: [u64; 2],
 }
 
-/// What an operation changed: which executor structures to rebuild.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
-    /// A new entry.
-    Inserted(Table, EntryId),
-    /// An entry does something else.
-    Modified(Table, EntryId),
-    /// An entry is gone.
-    Deleted(Table, EntryId),
-    /// A table's default action.
-    Default(Table),
-    /// A member of a profile.
-    Member(Profile, u32),
-    /// A group of a profile.
-    Group(Profile, u32),
-    /// A counter is to be zeroed: one cell or all.
-    Counter(Counter, Option<u32>),
-    /// Mirror sessions or multicast groups.
-    Replication,
-    /// Port metadata.
-    PortMetadata,
-    /// The packet generator, a port or a queue.
-    Device,
-    /// Elements of a register are to be written: one or all, with a value or the first one.
-    Register(Register, Option<u32>, Option<Element>),
-    /// Nothing; a cell, or all, is to be noted.
-    Read(ArrayRef, Option<u32>),
-    /// Cells of a meter are to be configured: one or all.
-    Meter(Meter, Option<u32>, Option<MeterConfig>),
-    /// A parameter of a register, by position, has this value.
-    Param(Register, u8, u32),
-}
-
-impl Change {
-    /// The table whose lookups changed.
-    #[must_use]
-    pub const fn table(self) -> Option<Table> {
-        match self {
-            Change::Inserted(t, _) | Change::Modified(t, _) | Change::Deleted(t, _) | Change::Default(t) => {
-                Some(t)
-            }
-            _ => None,
-        }
-    }
-
-    /// The profile whose members or groups changed.
-    #[must_use]
-    pub const fn profile(self) -> Option<Profile> {
-        match self {
-            Change::Member(p, _) | Change::Group(p, _) => Some(p),
-            _ => None,
-        }
-    }
-
-    /// Carries the change over to what the program remembers: cells of direct arrays start afresh with a new
-    /// entry and end with it, a cleared counter is zero, registers and meters are as the operation says.
-    ///
-    /// # Errors
-    /// When the chip's meters cannot be configured so; nothing has changed then.
-    pub fn settle(self, program: &Program, state: &mut State) -> Result<(), ControlError> {
-        match self {
-            Change::Modified(table, entry) => young(table, entry, state),
-            Change::Inserted(table, entry) | Change::Deleted(table, entry) => {
-                young(table, entry, state);
-                return afresh(program, table, entry, state);
-            }
-            Change::Counter(counter, index) if state.counters.get(counter).is_some() => {
-                fill(&mut state.counters[counter], index, Count::default());
-            }
-            Change::Register(register, index, value) if state.registers.get(register).is_some() => {
-                let value = value.unwrap_or(program.registers[register].first());
-                fill(&mut state.registers[register], index, value);
-            }
-            Change::Param(register, param, value) if state.params.get(register).is_some() => {
-                if let Some(slot) = state.params[register].get_mut(usize::from(param)) {
-                    *slot = value;
-                }
-            }
-            Change::Meter(meter, index, config) if state.meters.get(meter).is_some() => {
-                let name = || program.meters[meter].name.clone();
-                let refused = |error| ControlError::Meter { meter: name(), error };
-                state.meters[meter].configure(index, config.as_ref()).map_err(refused)?;
-            }
-            _ => {}
-        }
-        Ok(())
-    }
-}
-
-/// The cells of an entry in the direct arrays of its table, as new.
-fn afresh(program: &Program, table: Table, entry: EntryId, state: &mut State) -> Result<(), ControlError> {
-    let home = CounterHome::Direct(table);
-    for (c, data) in program.counters.iter() {
-        if data.home == home && state.counters.get(c).is_some() {
-            fill(&mut state.counters[c], Some(entry), Count::default());
-        }
-    }
-    for (r, data) in program.registers.iter().filter(|(_, data)| data.home == home) {
-        Change::Register(r, Some(entry), Some(data.first())).settle(program, state)?;
-    }
-    for (m, data) in program.meters.iter().filter(|(_, data)| data.home == home) {
-        Change::Meter(m, Some(entry), data.initial).settle(program, state)?;
-    }
-    Ok(())
-}
-
-/// An entry that is new, or that was changed, has just been used.
-fn young(table: Table, entry: EntryId, state: &mut State) {
-    if state.ages.get(table).is_some() {
-        fill(&mut state.ages[table], Some(entry), 0);
-    }
-}
-
-fn fill<T: Copy>(cells: &mut [T], index: Option<u32>, value: T) {
-    match index {
-        None => cells.fill(value),
-        Some(i) => cells.get_mut(i as usize).into_iter().for_each(|c| *c = value),
-    }
-}
-
 impl ControlState {
     /// Checks an operation against the program and the present state, and carries it out.
     ///
     /// # Errors
     /// When the operation breaks a rule; nothing has changed then. The first broken rule is named.
     pub fn apply(&mut self, program: &Program, op: ControlOp) -> Result<Change, ControlError> {
+        match op {
+            ControlOp::InPipe { pipe, op } => self.apply_in(program, pipe, *op),
+            op if self.pipes.is_empty() => self.apply_here(program, op),
+            op => self.apply_in_all(program, op),
+        }
+    }
+
+    /// The operation on this state alone.
+    pub(super) fn apply_here(&mut self, program: &Program, op: ControlOp) -> Result<Change, ControlError> {
         let check = Checker { program, state: self };
         match op {
             ControlOp::InsertEntry { table, key, priority, then } => {
@@ -449,6 +350,14 @@ impl ControlState {
                 check.register_param(register, param, value)?;
                 self.arrays.params.insert((register, param), value);
                 Ok(Change::Param(register, param, value))
+            }
+            ControlOp::FastClear { register, busy } => {
+                check.register(register, None, None)?;
+                self.arrays.write(register, None, None);
+                Ok(Change::Clear(register, busy))
+            }
+            ControlOp::InPipe { pipe, .. } => {
+                Err(ControlError::NotPerPipe { pipe, what: "operations of a pipe" })
             }
             ControlOp::SetMeter { meter, index, config } => {
                 check.meter(meter, index, config.as_ref())?;

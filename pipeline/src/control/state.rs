@@ -13,7 +13,7 @@ use crate::ir::{ActionCall, KeyValue, Profile, Program, Table};
 use sluice_asic::alu::width_mask;
 use sluice_asic::select::{GroupShape, WORD_SLOTS};
 use sluice_asic::units::Duration;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Slot of an entry in its table: stable while the entry lives, and the index of its direct counter.
 pub type EntryId = u32;
@@ -115,7 +115,8 @@ impl ProfileState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StaleIndex;
 
-/// Everything the control plane has configured.
+/// Everything the control plane has configured: in all pipes, but for what is of one pipe alone
+/// ([`ControlState::of_pipe`]).
 ///
 /// Change it by [`ControlState::apply`](Self::apply), which checks. Slots that are pushed or popped directly
 /// are noticed by the next operation; entries overwritten in place are not found by their new key.
@@ -134,6 +135,10 @@ pub struct ControlState {
     /// Registers written and meters configured.
     pub arrays: ArrayWrites,
     pub(super) index: EntityMap<Table, TableIndex>,
+    /// All that is configured in pipes that have something of their own.
+    pub(super) pipes: BTreeMap<u8, ControlState>,
+    /// Tables whose entries are each of one pipe.
+    pub(super) per_pipe: BTreeSet<Table>,
 }
 
 impl ControlState {
@@ -166,6 +171,8 @@ impl ControlState {
             device: DeviceState::default(),
             arrays: ArrayWrites::default(),
             index,
+            pipes: BTreeMap::new(),
+            per_pipe: BTreeSet::new(),
         }
     }
 

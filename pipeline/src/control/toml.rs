@@ -15,8 +15,14 @@
 //! group = 7                                          # or member = 1, or action = "…" and args
 //! priority = 10                                      # tables with a ternary or range key only
 //! ttl = "50ms"                                       # tables that notify of idle entries only; "0ms": for ever
+//! pipe = 1                                           # in that pipe alone; left out: in all. Members, groups,
+//!                                                    # registers and meters have it too
 //!
 //! [default.ipv4_lpm]
+//! action = "drop"
+//!
+//! [[default_in_pipe.ipv4_lpm]]
+//! pipe = 1
 //! action = "drop"
 //!
 //! [[mirror]]                                         # a mirror session
@@ -94,11 +100,13 @@
 mod arrays;
 mod device;
 mod port;
+mod profiles;
 mod replication;
 
+use super::lines::PIPES;
 use super::resolve::{Problem, Resolver, arg_count};
-use super::{Change, ControlOp, ControlState, EntryError, GroupMember, Script, Sourced, Then};
-use crate::ir::{Action, ActionCall, ActionData, KeyValue, Profile, Program, Table, TableData};
+use super::{Change, ControlOp, ControlState, EntryError, Script, Sourced, Then};
+use crate::ir::{Action, ActionCall, ActionData, KeyValue, Program, Table, TableData};
 use ::toml::Spanned;
 use ::toml::de::{DeTable, DeValue};
 use sluice_asic::units::{Duration, UnitError};
@@ -276,6 +284,7 @@ impl Reader<'_> {
             "deflection",
             "register",
             "meter",
+            "default_in_pipe",
         ];
         self.only(document, &sections, "section");
         for (section, read) in [
@@ -295,6 +304,7 @@ impl Reader<'_> {
             ("profile", Self::profile as fn(&mut Self, usize, &str, &Value<'_>)),
             ("table", Self::entries),
             ("default", Self::default_action),
+            ("default_in_pipe", Self::defaults_in_pipes),
             ("register", Self::registers),
             ("meter", Self::meters),
         ] {
@@ -306,71 +316,14 @@ impl Reader<'_> {
         }
     }
 
-    fn profile(&mut self, at: usize, name: &str, value: &Value<'_>) {
-        let profile = self.resolver.profile(name);
-        let (Some(profile), Some(body)) =
-            (self.ok(at, profile), self.table(value, &format!("profile.{name}")))
-        else {
-            return;
-        };
-        self.only(body, &["member", "group"], "profile section");
-        if let Some(members) = body.get("member") {
-            for (at, member) in self.tables(members, &format!("profile.{name}.member")) {
-                self.member(at, profile, member);
-            }
+    /// The pipe that something is of alone; `Some(None)` for all of them.
+    fn pipe(&mut self, body: &DeTable<'_>) -> Option<Option<u8>> {
+        let Some(value) = body.get("pipe") else { return Some(None) };
+        let number = self.number(value, "`pipe`")?;
+        match u8::try_from(number).ok().filter(|p| *p < PIPES) {
+            Some(pipe) => Some(Some(pipe)),
+            None => self.fail(start(value), Problem::new(format!("`pipe` is {number}; expected 0 to 3"))),
         }
-        if let Some(groups) = body.get("group") {
-            for (at, group) in self.tables(groups, &format!("profile.{name}.group")) {
-                self.group(at, profile, group);
-            }
-        }
-    }
-
-    fn member(&mut self, at: usize, profile: Profile, body: &DeTable<'_>) {
-        self.only(body, &["id", "action", "args"], "member key");
-        let id = self.required(at, body, "id", "member");
-        let call = self.call(at, body, &self.resolver.profile_actions(profile));
-        if let (Some(member), Some(call)) = (id, call) {
-            self.ops.push((Rank::Member, at, ControlOp::SetMember { profile, member, call }));
-        }
-    }
-
-    fn group(&mut self, at: usize, profile: Profile, body: &DeTable<'_>) {
-        self.only(body, &["id", "members"], "group key");
-        let id = self.required(at, body, "id", "group");
-        let Some(list) = body.get("members") else {
-            self.problems.push((at, Problem::new("this group has no `members`")));
-            return;
-        };
-        let DeValue::Array(list) = list.get_ref() else {
-            self.expected::<()>(
-                list,
-                "`members`",
-                "an array of member numbers or { member, weight, active }",
-            );
-            return;
-        };
-        let members: Vec<Option<GroupMember>> = list.iter().map(|m| self.group_member(m)).collect();
-        let members: Option<Vec<GroupMember>> = members.into_iter().collect();
-        if let (Some(group), Some(members)) = (id, members) {
-            self.ops.push((Rank::Group, at, ControlOp::SetGroup { profile, group, members }));
-        }
-    }
-
-    fn group_member(&mut self, value: &Value<'_>) -> Option<GroupMember> {
-        let DeValue::Table(body) = value.get_ref() else {
-            let member = self.number(value, "a group's member")?;
-            return Some(GroupMember { member, weight: 1, active: true });
-        };
-        self.only(body, &["member", "weight", "active"], "group member key");
-        let member = self.required(start(value), body, "member", "group member");
-        let weight = body.get("weight").map_or(Some(1), |w| self.number(w, "`weight`"));
-        let active = match body.get("active").map(|a| (a, a.get_ref())) {
-            None => Some(true),
-            Some((_, DeValue::Boolean(active))) => Some(*active),
-            Some((value, _)) => self.expected(value, "`active`", "true or false"),
-        };
-        Some(GroupMember { member: member?, weight: weight?, active: active? })
     }
 
     fn entries(&mut self, at: usize, name: &str, value: &Value<'_>) {
@@ -382,18 +335,20 @@ impl Reader<'_> {
     }
 
     fn entry(&mut self, at: usize, table: Table, data: &TableData, body: &DeTable<'_>) {
-        self.only(body, &["key", "action", "args", "member", "group", "priority", "ttl"], "entry key");
+        let keys = ["key", "action", "args", "member", "group", "priority", "ttl", "pipe"];
+        self.only(body, &keys, "entry key");
         let key = self.key(at, data, body);
         let priority = body.get("priority").map_or(Some(0), |p| self.number(p, "`priority`"));
         let then = self.then(at, data, body);
         let ttl = body.get("ttl").map(|value| self.duration(value));
-        let (Some(key), Some(priority), Some(then)) = (key, priority, then) else { return };
+        let pipe = self.pipe(body);
+        let (Some(key), Some(priority), Some(then), Some(pipe)) = (key, priority, then, pipe) else { return };
         let op = match ttl {
             None => ControlOp::InsertEntry { table, key, priority, then },
             Some(Some(ttl)) => ControlOp::InsertAgeing { table, key, priority, then, ttl },
             Some(None) => return,
         };
-        self.ops.push((Rank::Entry, at, op));
+        self.ops.push((Rank::Entry, at, op.in_pipe(pipe)));
     }
 
     fn key(&mut self, at: usize, data: &TableData, body: &DeTable<'_>) -> Option<Vec<KeyValue>> {
@@ -471,6 +426,20 @@ impl Reader<'_> {
         self.only(body, &["action", "args"], "default key");
         if let Some(call) = self.call(at, body, &self.resolver.default_actions(table)) {
             self.ops.push((Rank::Default, at, ControlOp::SetDefault { table, call }));
+        }
+    }
+
+    /// `[[default_in_pipe.NAME]]`
+    fn defaults_in_pipes(&mut self, at: usize, name: &str, value: &Value<'_>) {
+        let found = self.resolver.table(name);
+        let Some((table, _)) = self.ok(at, found) else { return };
+        for (at, body) in self.tables(value, &format!("default_in_pipe.{name}")) {
+            self.only(body, &["pipe", "action", "args"], "default key");
+            self.required(at, body, "pipe", "default");
+            let call = self.call(at, body, &self.resolver.default_actions(table));
+            if let (Some(pipe @ Some(_)), Some(call)) = (self.pipe(body), call) {
+                self.ops.push((Rank::Default, at, ControlOp::SetDefault { table, call }.in_pipe(pipe)));
+            }
         }
     }
 

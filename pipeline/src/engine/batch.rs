@@ -14,6 +14,7 @@ pub(super) type Slot = u16;
 pub(super) type Column = [Cell<u32>; MAX_BATCH];
 
 /// The PHVs of a batch.
+#[derive(Clone)]
 pub(super) struct Phv {
     columns: Vec<Column>,
 }

@@ -88,7 +88,7 @@ struct Plan {
 }
 
 /// A lowered deparser.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct DeparserCode {
     emits: Vec<Emit>,
     valid: Vec<ValidBits>,

@@ -139,6 +139,8 @@ fn side(program: &Program, e: &Expr, slots: &mut SlotMap<'_>) -> Side {
             Side { width: s.width.min(*w), ..s }
         }
         // The verifier keeps operations out of conditions; a parameter has no value here.
-        Expr::Param(..) | Expr::Alu(..) => Side { at: FieldAt::default(), constant: 0, lo: 0, width: 0 },
+        Expr::Param(..) | Expr::Alu(..) | Expr::Funnel(..) => {
+            Side { at: FieldAt::default(), constant: 0, lo: 0, width: 0 }
+        }
     }
 }

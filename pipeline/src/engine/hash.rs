@@ -8,7 +8,7 @@ use crate::ir::{Expr, Hash, Program};
 use sluice_asic::hash::{HashAlgorithm, HashLayout, LinearHash};
 
 /// A hash of a lane's fields.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum HashPlan {
     /// The low bits of one column's field: the identity of a field that lies in one container.
     Copy(Piece, u64),

@@ -31,7 +31,7 @@ use sluice_asic::phv::Container;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One step of a gress.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Step {
     /// Copies columns to their shadows at the entry of a stage.
     Snapshot(Vec<(Slot, Slot)>),
@@ -56,6 +56,7 @@ pub(super) enum Step {
 }
 
 /// A lowered gress.
+#[derive(Clone)]
 pub(super) struct GressCode {
     pub(super) parser: ParserCode,
     /// Steps in order, each with the predicate of the lanes that it is due in.

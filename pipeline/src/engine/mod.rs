@@ -65,6 +65,7 @@ pub struct Engine {
 }
 
 /// Code and scratch memory of one gress.
+#[derive(Clone)]
 struct GressEngine {
     code: GressCode,
     phv: Phv,
@@ -188,6 +189,17 @@ impl Executor for Engine {
         self.tables(|t| t.uses(profile)).for_each(|t| t.group_changed(group, control));
     }
 
+    fn fork(&self) -> Option<Engine> {
+        // What two of them count would have to be added up.
+        let uncounted = self.points.is_none();
+        uncounted.then(|| Engine {
+            gresses: self.gresses.clone(),
+            state: State::default(),
+            made: Vec::new(),
+            points: None,
+        })
+    }
+
     fn port_metadata_changed(&mut self, control: &ControlState) {
         self.gresses.iter_mut().for_each(|g| g.code.port_metadata.compile(control));
     }
@@ -221,6 +233,7 @@ impl Executor for Engine {
 
 /// What is known of the lanes of a batch besides their PHV. Kept between batches: only the lanes in use are
 /// written.
+#[derive(Clone)]
 struct Lanes {
     /// Each packet's first byte among all heads.
     start: [usize; 64],

@@ -9,7 +9,7 @@ use sluice_asic::gress::Gress;
 use sluice_asic::port::DevPort;
 
 /// The fields of port metadata that something reads, and their values by port.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct PortCode {
     /// Where each field goes, and which column of a row it is.
     fields: Vec<(FieldAt, usize)>,

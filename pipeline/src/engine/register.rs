@@ -104,6 +104,7 @@ pub(super) struct AccessPlan {
 }
 
 /// What the accesses of the lanes to one array bring along, and what they give.
+#[derive(Clone)]
 pub(super) struct Notes {
     mask: u64,
     /// Position of each lane's plan.
@@ -215,6 +216,12 @@ impl AccessPlan {
     ) {
         let Notes { index, operands, words, .. } = notes;
         match &self.work {
+            Work::Register(register, ..) | Work::Counted(register, ..)
+                if busy(state, *register).is_some() =>
+            {
+                let word = busy(state, *register).unwrap_or_default();
+                for_lanes::<N>(mask, |l| words[l] = [word, 0, 0, 0]);
+            }
             Work::Register(register, action, rows) => {
                 let params = params(rows, state, *register);
                 let cells = &mut state.registers[*register][..];
@@ -247,6 +254,12 @@ impl AccessPlan {
             to.write_lanes::<N>(mask, phv, |l| words[l][usize::from(word & 3)].into());
         }
     }
+}
+
+/// What packets find while a register is being cleared.
+#[inline]
+fn busy(state: &State, register: Register) -> Option<u32> {
+    state.busy.get(register).copied().flatten()
 }
 
 /// What a register's parameters are now.

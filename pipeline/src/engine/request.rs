@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 const MAX_BYTES: usize = 64;
 
 /// A request with the places of its fields.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct RequestAt {
     kind: RequestKind,
     selector: u32,
@@ -33,7 +33,7 @@ struct RequestAt {
 }
 
 /// The fields of a [`McastRequest`].
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct McastAt {
     groups: [Option<FieldAt>; 2],
     level1_exclusion: Option<FieldAt>,
@@ -44,7 +44,7 @@ struct McastAt {
 }
 
 /// The fields of a [`MirrorMetadata`], and those of a [`PktgenRequest`].
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct OverrideAt {
     hash: Option<FieldAt>,
     deflect: Option<FieldAt>,
@@ -57,7 +57,7 @@ struct OverrideAt {
 }
 
 /// The lowered requests of a gress.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct RequestCode {
     list: Vec<RequestAt>,
     mcast: Option<McastAt>,
@@ -69,7 +69,7 @@ pub(super) struct RequestCode {
 }
 
 /// What the lanes of a batch ask for.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Asked {
     /// Lanes by request.
     lanes: SmallVec<[u64; 8]>,

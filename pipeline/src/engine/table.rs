@@ -44,7 +44,7 @@ struct Group {
 }
 
 /// A table of the running program.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct EngineTable {
     table: Table,
     key: KeyPlan,
@@ -70,6 +70,7 @@ pub(super) struct EngineTable {
 }
 
 /// What a lookup found for each lane.
+#[derive(Clone)]
 pub(super) struct Found {
     rows: [u32; 64],
     /// Position of the action in the table's actions.

@@ -108,6 +108,10 @@ pub enum ParserOpKind {
     /// Sets a 1-bit field to 1 when the ones' complement sum over these fields (in order, each starting on
     /// a 16-bit boundary of the sum as on the wire) is wrong, else to 0.
     VerifyChecksum(Field, Vec<Field>),
+    /// Takes these fields (in order, whole 16-bit words) out of the sum in a 16-bit metadata field, which is zero at
+    /// first: a header's checksum and fields taken out leave the sum of the bytes behind it, for the deparser to sum
+    /// with new fields (`Checksum.subtract` and `subtract_all_and_deposit` of TNA).
+    SubtractChecksum(Field, Vec<Field>),
     /// Moves past this many bytes without extracting them: they do not leave with the packet.
     Advance(u16),
     /// Writes a metadata field from the packet's bits ahead, beginning this many bits after the present place.

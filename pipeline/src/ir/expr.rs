@@ -20,6 +20,9 @@ pub enum Expr {
     Cast(Box<Expr>, u16),
     /// One ALU operation on two values of equal width.
     Alu(AluOp, Box<Expr>, Box<Expr>),
+    /// Two values of equal width side by side, the first one above the second, shifted right by a constant: the low
+    /// bits of that, as many as each of the two has (`funnel_shift_right` of TNA).
+    Funnel(Box<Expr>, Box<Expr>, u16),
 }
 
 impl Expr {
@@ -30,7 +33,7 @@ impl Expr {
             Expr::Const(_, w) | Expr::Param(_, w) | Expr::Cast(_, w) => *w,
             Expr::Field(f) => program.fields.get(*f).map_or(0, |d| d.width),
             Expr::Slice(_, hi, lo) => hi.saturating_add(1).saturating_sub(*lo),
-            Expr::Alu(_, a, _) => a.width(program),
+            Expr::Alu(_, a, _) | Expr::Funnel(a, ..) => a.width(program),
         }
     }
 
@@ -44,6 +47,9 @@ impl Expr {
             Expr::Slice(e, hi, lo) => format!("{}[{hi}:{lo}]", e.name(program)),
             Expr::Cast(e, width) => format!("cast({}, {width})", e.name(program)),
             Expr::Alu(op, a, b) => format!("{op}({}, {})", a.name(program), b.name(program)),
+            Expr::Funnel(high, low, by) => {
+                format!("funnel_shift({}, {}, {by})", high.name(program), low.name(program))
+            }
         }
     }
 
@@ -53,7 +59,7 @@ impl Expr {
             Expr::Const(..) | Expr::Param(..) => {}
             Expr::Field(f) => visit(*f),
             Expr::Slice(e, ..) | Expr::Cast(e, _) => e.fields(visit),
-            Expr::Alu(_, a, b) => {
+            Expr::Alu(_, a, b) | Expr::Funnel(a, b, _) => {
                 a.fields(visit);
                 b.fields(visit);
             }

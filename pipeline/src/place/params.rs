@@ -25,7 +25,7 @@ fn collect(value: &Expr, params: &mut BTreeMap<u16, u32>) {
             params.insert(*n, u32::from(*width));
         }
         Expr::Slice(e, ..) | Expr::Cast(e, _) => collect(e, params),
-        Expr::Alu(_, a, b) => {
+        Expr::Alu(_, a, b) | Expr::Funnel(a, b, _) => {
             collect(a, params);
             collect(b, params);
         }

@@ -2,7 +2,7 @@
 
 use super::Phv;
 use crate::ir::{Cond, Expr, HashData, Program};
-use sluice_asic::alu::width_mask;
+use sluice_asic::alu::{funnel_shift, width_mask};
 use sluice_asic::hash::BitString;
 
 /// What an expression can see.
@@ -29,6 +29,11 @@ impl Env<'_> {
             }
             Expr::Cast(of, width) => self.value(of) & width_mask((*width).into()),
             Expr::Alu(op, a, b) => op.eval(self.value(a), self.value(b), a.width(self.program).into()),
+            // The verifier has seen that both are at most 32 bits wide.
+            Expr::Funnel(high, low, by) => {
+                let width = high.width(self.program).into();
+                funnel_shift(self.value(high) as u64, self.value(low) as u64, (*by).into(), width).into()
+            }
         }
     }
 

@@ -154,6 +154,18 @@ impl<T: Tracer> Reference<T> {
 }
 
 impl<T: Tracer> Executor for Reference<T> {
+    fn fork(&self) -> Option<Reference<T>> {
+        Some(Reference {
+            program: self.program.clone(),
+            control: self.control.clone(),
+            options: self.options.clone(),
+            state: State::default(),
+            made: Vec::new(),
+            phv: self.phv.clone(),
+            tracer: self.tracer.fork()?,
+        })
+    }
+
     fn run(&mut self, gress: Gress, batch: &mut [Pass], packets: &mut PacketStore) {
         self.made.clear();
         for (pass, number) in batch.iter_mut().zip(0..) {

@@ -102,6 +102,12 @@ impl<T: Tracer> Run<'_, T> {
                     parsed.flags |= error::CHECKSUM;
                 }
             }
+            ParserOpKind::SubtractChecksum(field, inputs) => {
+                // Taking out is adding the complement.
+                let out = !ones_complement_sum(self.program, self.phv, inputs);
+                let (rest, carry) = (self.phv.field(*field) as u16).overflowing_add(out);
+                self.write(*field, (rest + u16::from(carry)).into(), op.loc);
+            }
             ParserOpKind::Advance(bytes) => {
                 let bytes = usize::from(*bytes);
                 parsed.holds(head, bytes * 8)?;

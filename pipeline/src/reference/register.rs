@@ -27,7 +27,14 @@ impl<T: Tracer> Run<'_, T> {
         let index = index.unwrap_or(0);
         let before = cell.and_then(|i| self.state.registers[code.register].get(i)).copied();
         let mut outputs = [0; 4];
-        if let Some(before) = before {
+        let busy = self.state.busy.get(code.register).copied().flatten();
+        if let Some(word) = busy {
+            outputs[0] = word;
+            if let Some(held) = before {
+                let (action, before, after) = (access.action, held, held);
+                self.tell(&Event::Accessed { action, index, before, after, outputs, loc });
+            }
+        } else if let Some(before) = before {
             let found = Found::default();
             let halves = [before.lo, before.hi];
             let params = self.state.params[code.register];

@@ -256,5 +256,8 @@ fn expr_text(program: &Program, expr: &Expr) -> String {
         Expr::Slice(of, hi, lo) => format!("{}[{hi}:{lo}]", expr_text(program, of)),
         Expr::Cast(of, width) => format!("(bit<{width}>){}", expr_text(program, of)),
         Expr::Alu(op, a, b) => format!("{op}({}, {})", expr_text(program, a), expr_text(program, b)),
+        Expr::Funnel(high, low, by) => {
+            format!("funnel_shift({}, {}, {by})", expr_text(program, high), expr_text(program, low))
+        }
     }
 }

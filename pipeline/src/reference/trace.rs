@@ -248,10 +248,22 @@ pub trait Tracer {
     fn watches_reads(&self) -> bool {
         false
     }
+
+    /// Another one that sees the steps of another interpreter; `None` if all steps must be seen by one.
+    fn fork(&self) -> Option<Self>
+    where
+        Self: Sized,
+    {
+        None
+    }
 }
 
 /// Looks at nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoTrace;
 
-impl Tracer for NoTrace {}
+impl Tracer for NoTrace {
+    fn fork(&self) -> Option<NoTrace> {
+        Some(NoTrace)
+    }
+}

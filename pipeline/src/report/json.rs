@@ -249,6 +249,11 @@ fn phv(phv: &PhvSummary) -> Value {
             "bits": per_gress(g.bits),
             "bits_available": g.bits_available(),
         })).collect::<Vec<_>>(),
+        "carries": phv.carries.iter().map(|c| json!({
+            "field": c.name,
+            "low": c.containers[0],
+            "high": c.containers[1],
+        })).collect::<Vec<_>>(),
         "pov_bits": per_gress(phv.pov_bits),
         "pov_available": phv.pov_available,
     })

@@ -5,6 +5,7 @@
 use super::data::{GressReport, Report, TableReport, TogetherReport, deparser_rows, hundredths};
 use super::grid::Grid;
 use super::power::{TablePower, watts};
+use crate::place::phv::CarryRow;
 use crate::place::{NoFit, Objective, Part};
 use sluice_asic::chip::Column;
 use sluice_asic::gress::Gress;
@@ -364,11 +365,18 @@ fn phv(report: &Report) -> String {
         }
     }
     let [ingress, egress] = report.phv.pov_bits;
-    grid.print(false)
+    let mut out = grid.print(false)
         + &format!(
             "  validity bits: ingress {ingress}, egress {egress} of {} each\n",
             report.phv.pov_available
-        )
+        );
+    let number = |c: &CarryRow| format!("{} {}-{}", c.name, c.containers[0], c.containers[1]);
+    let numbers: Vec<String> = report.phv.carries.iter().map(number).collect();
+    if !numbers.is_empty() {
+        out += "  numbers with a carry from one container to the next:\n";
+        out += &wrap(&numbers, ", ");
+    }
+    out
 }
 
 fn parser(report: &Report) -> String {

@@ -70,10 +70,11 @@ impl<E: Executor> Switch<E> {
 
     /// Runs `self.batch` on the pipe's own state.
     pub(super) fn execute(&mut self, pipe: usize, gress: Gress) {
-        std::mem::swap(self.executor.state_mut(), &mut self.pipes[pipe].state);
-        self.executor.run(gress, &mut self.batch, &mut self.packets);
-        std::mem::swap(self.executor.state_mut(), &mut self.pipes[pipe].state);
-        std::mem::swap(self.executor.made(), &mut self.made);
+        let executor = self.own[pipe].as_mut().unwrap_or(&mut self.executor);
+        std::mem::swap(executor.state_mut(), &mut self.pipes[pipe].state);
+        executor.run(gress, &mut self.batch, &mut self.packets);
+        std::mem::swap(executor.state_mut(), &mut self.pipes[pipe].state);
+        std::mem::swap(executor.made(), &mut self.made);
     }
 
     /// When a pass leaves its deparser.

@@ -128,9 +128,10 @@ impl<E: Executor> Switch<E> {
             && cycle < packet
         {
             let Some((entered, cycle, update)) = self.pipes[pipe].ghost.entered.pop_front() else { break };
-            std::mem::swap(self.executor.state_mut(), &mut self.pipes[pipe].state);
-            self.executor.ghost(&update);
-            std::mem::swap(self.executor.state_mut(), &mut self.pipes[pipe].state);
+            let executor = self.own[pipe].as_mut().unwrap_or(&mut self.executor);
+            std::mem::swap(executor.state_mut(), &mut self.pipes[pipe].state);
+            executor.ghost(&update);
+            std::mem::swap(executor.state_mut(), &mut self.pipes[pipe].state);
             sink.ghost(&GhostEvent { pipe: pipe as u8, entered, cycle, update });
             self.totals.ghost_updates += 1;
             any = true;

@@ -15,6 +15,7 @@
 //! *Conservation.* What came in and what was made inside is out, dropped, absorbed or held
 //! ([`Switch::is_conserved`]); resubmit and recirculation make nothing.
 
+mod assemble;
 mod batch;
 mod config;
 mod control;
@@ -28,11 +29,14 @@ mod idle;
 mod ingress;
 mod laps;
 mod observe;
+mod pipe;
 mod pipes;
 mod port;
 mod reason;
 mod replicate;
 mod settings;
+mod stalled;
+mod timeline;
 mod totals;
 
 pub use config::{Mode, QueueSetup, SwitchConfig, SwitchError};
@@ -43,31 +47,29 @@ pub use laps::{FUNCTIONAL_LAPS, FUNCTIONAL_PASSES, TIMER_LAPS};
 pub use observe::{Digest, GhostEvent, Left, Lost, PassEvent, QueueEvent, Sink};
 pub use pipes::{Overtaxed, SplitState, state_is_whole};
 pub use reason::{DeviceDrop, Reason};
+pub use stalled::Stalled;
+pub use timeline::{Level, Subject, Timeline, TimelineRow};
 pub use totals::{Created, Held, PortTotals, Totals};
 
-use crate::control::{ControlError, ControlOp, ControlState, DeviceOp, Reading};
-use crate::ir::{LabelKind, Program};
+use crate::control::{ControlOp, ControlState, Reading};
+use crate::ir::{LabelKind, Program, Register};
 use crate::meters::Origin;
-use crate::packet::{HeadLayout, Packet, PacketStore};
-use crate::pass::{Executor, MAX_BATCH, Made, Pass, State};
-use crate::place::Placement;
-use generator::Generator;
-use ghost::Ghost;
+use crate::packet::{Packet, PacketStore};
+use crate::pass::{Executor, Made, Pass, State};
 use idle::Sweeps;
-use ingress::{Arrival, PendingPass};
+use ingress::Arrival;
+use pipe::{GressTiming, PipeState};
 use port::PortState;
 use replicate::Replicator;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::clock::Clock;
-use sluice_asic::entry::PipeEntry;
 use sluice_asic::event::{EventClass, EventKey, EventQueue};
 use sluice_asic::gress::Gress;
-use sluice_asic::mac::MacTx;
 use sluice_asic::meter::Colour;
-use sluice_asic::port::{DevPort, PortMap};
+use sluice_asic::port::DevPort;
 use sluice_asic::tm::pfc::PfcTimes;
 use sluice_asic::tm::{TmPort, TrafficManager};
-use sluice_asic::units::{Cycles, Duration, Time};
+use sluice_asic::units::{Duration, Time};
 use std::collections::VecDeque;
 
 /// A frame on its way into the switch.
@@ -155,58 +157,10 @@ enum Event {
     PfcDue { port: u16 },
     /// The watchdog looks at a port's queues.
     WatchdogPoll { port: u16 },
-}
-
-/// One pipe: its entries and the PHVs that entered and have not been run.
-struct PipeState {
-    entry: [PipeEntry; 2],
-    pending: [VecDeque<PendingPass>; 2],
-    /// By when the first pending PHV of each gress must run: before anything can follow from it.
-    due: [Time; 2],
-    /// The line that all recirculation ports share.
-    recirculation: MacTx,
-    /// The packet generator, which has that line as well.
-    generator: Generator,
-    /// Its ghost thread.
-    ghost: Ghost,
-    /// Packets that each gress made.
-    copies: [u64; 2],
-    /// Flow-control words sent.
-    words: u64,
-    /// Port and queue of packets that would be dropped, if they ask for it.
-    deflection: Option<(u16, u8)>,
-    state: State,
-}
-
-impl PipeState {
-    /// A PHV enters a gress.
-    fn enter(&mut self, gress: Gress, window: Duration, pass: PendingPass) {
-        let due = &mut self.due[gress.index()];
-        *due = (*due).min(pass.entered + window);
-        self.pending[gress.index()].push_back(pass);
-    }
-
-    /// When what entered a gress first and has not been run entered it.
-    fn front(&self, gress: Gress) -> Option<Time> {
-        let packet = self.pending[gress.index()].front().map(|p| p.entered);
-        let update = self.ghost.front().filter(|_| gress == Gress::Ingress).map(|(time, _)| time);
-        [packet, update].into_iter().flatten().min()
-    }
-
-    /// What waits has changed.
-    fn refresh(&mut self, gress: Gress, window: Duration) {
-        self.due[gress.index()] = self.front(gress).map_or(Time::MAX, |t| t + window);
-    }
-}
-
-/// Constants of the timing model, in cycles.
-#[derive(Clone, Copy, Debug, Default)]
-struct GressTiming {
-    mau: u64,
-    deparser: u64,
-    parser_fixed: u64,
-    /// No pass is faster: the batch window.
-    window: Duration,
+    /// A register has been cleared.
+    Cleared { pipe: u8, register: Register },
+    /// A port's queues may have sent nothing for too long.
+    StuckQueues { port: u16 },
 }
 
 /// A switch running one program on all its pipes.
@@ -215,6 +169,8 @@ pub struct Switch<E> {
     config: SwitchConfig,
     control: ControlState,
     executor: E,
+    /// Executors of pipes that look up other entries, by pipe.
+    own: Vec<Option<E>>,
     clock: Clock,
     timing: [GressTiming; 2],
     tm_enqueue: Duration,
@@ -265,117 +221,7 @@ pub struct Switch<E> {
     flow: Option<Box<flow::FlowControl>>,
 }
 
-/// What a program has that means nothing without time.
-fn needs_time(program: &Program) -> Option<&'static str> {
-    match (program.ghost.is_empty(), program.meters.is_empty()) {
-        (false, _) => Some("sees queue depths in its ghost control"),
-        (_, false) => Some("asks meters, filters or WRED when packets come"),
-        _ => None,
-    }
-}
-
 impl<E: Executor> Switch<E> {
-    /// A switch at time zero with nothing inside.
-    ///
-    /// # Errors
-    /// When ports, speeds or queues are impossible together.
-    pub fn new(
-        program: &Program,
-        placement: &Placement,
-        ports: &PortMap,
-        control: ControlState,
-        executor: E,
-        config: SwitchConfig,
-    ) -> Result<Self, SwitchError> {
-        let chip = &placement.chip;
-        if config.mode == Mode::Functional
-            && let Some(needs) = needs_time(program)
-        {
-            return Err(SwitchError::NeedsTime { program: program.name.clone(), needs });
-        }
-        state_is_whole(program, ports).map_err(|e| SwitchError::Split(Box::new(e)))?;
-        let clock = chip.mau.clock;
-        let states = port::states(chip, ports, &config)?;
-        let setup = config.buffer.as_ref().filter(|_| config.mode == Mode::Timed);
-        let buffer = setup.map(|setup| setup.resolve(&states).map(|c| (setup, c))).transpose();
-        let buffer = buffer.map_err(|problems| SwitchError::Buffer(Box::new(problems)))?;
-        let tm_config = config.tm(chip, &states, buffer.as_ref().map(|(_, c)| c));
-        let mut tm = TrafficManager::new(tm_config).map_err(SwitchError::TrafficManager)?;
-        let flow = buffer.map(|(setup, resolved)| {
-            let (flow, buffer) = flow::FlowControl::new(resolved, setup, config.device, program, &states);
-            tm.set_buffer(buffer);
-            Box::new(flow)
-        });
-        let timing = [timing(placement, Gress::Ingress), timing(placement, Gress::Egress)];
-        let cycles = |c: u32| clock.span(Cycles(u64::from(c)));
-        let latency = &chip.latency;
-        let ports = states.len();
-        let pipe = |(number, state): (u32, State)| PipeState {
-            // Egress packets wait in their queues, so the depth of a FIFO does not matter there.
-            entry: [(); 2]
-                .map(|()| PipeEntry::new(clock, chip.ports.ports_per_pipe, chip.parser.fifo_packets)),
-            pending: [VecDeque::new(), VecDeque::new()],
-            due: [Time::MAX; 2],
-            recirculation: MacTx::new(chip.ports.recirculation_rate),
-            generator: Generator::new(chip, config.seed, config.device, number),
-            copies: [0; 2],
-            ghost: Ghost::new(ports),
-            words: 0,
-            deflection: None,
-            state,
-        };
-        let pipes = pipe_states(program, &control, chip, &config)?;
-        let mut by_dev_port = vec![None; usize::from(DevPort::COUNT)];
-        for (i, p) in states.iter().enumerate() {
-            by_dev_port[usize::from(p.dev_port)] = Some(i as u16);
-        }
-        let settings: Vec<DeviceOp> = control.device.ops().collect();
-        let mut switch = Switch {
-            program: program.clone(),
-            executor,
-            clock,
-            lookahead: cycles(latency.tm_dequeue) + timing[1].window + latency.mac_tx,
-            tm_enqueue: cycles(latency.tm_enqueue),
-            has_ghost: !program.ghost.is_empty(),
-            tm_stamps: u32::MAX >> (32 - chip.tm.timestamp_bits.clamp(1, 32)),
-            tm_dequeue: cycles(latency.tm_dequeue),
-            mac_tx: latency.mac_tx,
-            tx_ahead: latency.tx_ahead,
-            resubmit: cycles(latency.resubmit),
-            chip: chip.clone(),
-            replicator: replicator(&control, chip, &by_dev_port)?,
-            made: Vec::new(),
-            control,
-            outside: 0,
-            straight: None,
-            work: VecDeque::new(),
-            members: Vec::new(),
-            timing,
-            totals: Totals::new(program, &states),
-            ports: states,
-            by_dev_port,
-            pipes: (0..).zip(pipes).map(pipe).collect(),
-            tm,
-            packets: PacketStore::new(HeadLayout::default()),
-            info: Vec::new(),
-            arrivals: VecDeque::new(),
-            // A lane for each pipe: what leaves its ingress reaches the queues nearly in order.
-            events: EventQueue::with_lanes(chip.ports.pipes as usize),
-            batch: Vec::with_capacity(MAX_BATCH),
-            onward: Vec::new(),
-            results: Vec::new(),
-            ops: 0,
-            readings: Vec::new(),
-            now: Time::ORIGIN,
-            sweeps: Sweeps::new(program),
-            flow,
-            config,
-        };
-        let refused = |e| SwitchError::Control(Box::new(ControlError::Device(e)));
-        settings.iter().try_for_each(|op| switch.set_device(op)).map_err(refused)?;
-        Ok(switch)
-    }
-
     /// Takes a frame whose first bit is on the wire of `port` at `time`.
     ///
     /// Frames of one port must not overlap on its wire; [`Switch::rx`] delays those that would, and says by
@@ -458,7 +304,7 @@ impl<E: Executor> Switch<E> {
             }
             Event::Generate { pipe } => self.generate(time, pipe.into()),
             Event::PktgenRequest { pipe, slot } => self.requested_packets(time, pipe.into(), slot),
-            Event::FlowControl { word } => self.obey(word),
+            Event::FlowControl { word } => self.obey(time, word),
             Event::Ghost { pipe } => self.ghost_enters(time, pipe.into()),
             Event::PfcChanged { pipe } => {
                 self.pipes[usize::from(pipe)].generator.pfc_changed(time);
@@ -468,9 +314,14 @@ impl<E: Executor> Switch<E> {
             Event::PauseEnds { port } => self.pause_ends(time, port),
             Event::PfcDue { port } => self.pfc_due(time, port, sink),
             Event::WatchdogPoll { port } => self.watchdog_poll(time, port, sink),
+            Event::StuckQueues { port } => self.stuck_queues(time, port, sink),
             Event::Control(op) => {
                 self.run_before(time, sink);
                 self.apply(*op)?;
+            }
+            Event::Cleared { pipe, register } => {
+                self.run_before(time, sink);
+                self.cleared(usize::from(pipe), register, time);
             }
         }
         Ok(())
@@ -588,42 +439,4 @@ impl<E: Executor> Switch<E> {
         let t = &self.totals;
         t.received + t.created == t.sent + t.dropped + t.absorbed + self.packets.live() as u64
     }
-}
-
-/// The state of every pipe at first, with what the control plane has written.
-fn pipe_states(
-    program: &Program,
-    control: &ControlState,
-    chip: &ChipSpec,
-    config: &SwitchConfig,
-) -> Result<Vec<State>, SwitchError> {
-    let origin = Origin { seed: config.seed, switch: config.device, ..Origin::of(chip) };
-    let state = |pipe| {
-        let mut state = State::new(program, &Origin { pipe, ..origin });
-        for change in control.arrays.changes() {
-            change.settle(program, &mut state).map_err(|e| SwitchError::Control(Box::new(e)))?;
-        }
-        Ok(state)
-    };
-    (0..chip.ports.pipes).map(state).collect()
-}
-
-/// The sessions and groups of a control state, as far as chip and ports allow them.
-fn replicator(
-    control: &ControlState,
-    chip: &ChipSpec,
-    by_dev_port: &[Option<u16>],
-) -> Result<Replicator, SwitchError> {
-    let index = |port: u16| by_dev_port.get(usize::from(port)).copied().flatten();
-    let refused = |e| SwitchError::Control(Box::new(ControlError::Replication(e)));
-    Replicator::new(&control.replication, chip, index).map_err(refused)
-}
-
-fn timing(placement: &Placement, gress: Gress) -> GressTiming {
-    let latency = &placement.chip.latency;
-    let placed = placement.gress(gress);
-    let (mau, deparser) = (u64::from(placed.mau_cycles), u64::from(placed.deparser_cycles));
-    let parser_fixed = u64::from(latency.parser_fixed);
-    let window = placement.chip.mau.clock.span(Cycles(mau + deparser + parser_fixed));
-    GressTiming { mau, deparser, parser_fixed, window }
 }

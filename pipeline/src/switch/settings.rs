@@ -7,7 +7,7 @@ use crate::control::{DeviceError, DeviceOp};
 use crate::pass::Executor;
 use sluice_asic::event::{EventClass, EventKey};
 use sluice_asic::port::DevPort;
-use sluice_asic::tm::{AfcWord, PauseCause, QueueId, TmPort};
+use sluice_asic::tm::{AfcFifo, AfcSeen, AfcWord, PauseCause, QueueId, TmPort};
 use sluice_asic::units::{Cycles, Time};
 
 impl<E: Executor> Switch<E> {
@@ -91,13 +91,28 @@ impl<E: Executor> Switch<E> {
     }
 
     /// A flow-control word reaches its queue; one that names none is lost.
-    pub(super) fn obey(&mut self, word: u32) {
+    pub(super) fn obey(&mut self, time: Time, word: u32) {
         let word = AfcWord::decode(word);
         let Some((port, queue)) = word.target(&self.chip) else { return };
         let Some(index) = self.port_index(port.number()) else { return };
+        let mode = self.tm.flow_control_of(TmPort(index), QueueId(queue));
+        if let Some(pipe) = self.pipes.get_mut(usize::from(word.pipe)) {
+            let (port, queue, credit) = (port.local(), word.queue, word.credit);
+            pipe.seen_words.push(AfcSeen { time, port, queue, mode, credit });
+        }
         if self.tm.flow_control(TmPort(index), QueueId(queue), word) {
             self.wake(index);
         }
+    }
+
+    /// What a driver sees of the flow-control words that reached queues of a pipe; to read it, or to filter it.
+    pub fn flow_control_words(&mut self, pipe: u8) -> Option<&mut AfcFifo> {
+        self.pipes.get_mut(usize::from(pipe)).map(|pipe| &mut pipe.seen_words)
+    }
+
+    /// The same to look at, for every pipe.
+    pub fn seen_flow_control_words(&self) -> impl Iterator<Item = &AfcFifo> {
+        self.pipes.iter().map(|pipe| &pipe.seen_words)
     }
 
     fn set_deflection(&mut self, pipe: u8, to: Option<(u16, u8)>) -> Result<(), DeviceError> {

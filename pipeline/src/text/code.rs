@@ -1,16 +1,14 @@
-//! Second pass: statements, conditions, values and parser states. What may not live here: declarations.
+//! Second pass: statements, conditions and values. What may not live here: declarations.
+
+mod action;
+mod parde;
 
 use super::cursor::{Cursor, Parsed};
 use super::lex::Tok;
-use super::scan::Item;
 use super::scope::{Scope, Space};
 use crate::entity::Entity;
-use crate::ir::{
-    ActionCall, ApplyArms, Block, ChecksumUpdate, CmpOp, Cond, CounterLoad, Deparser, Expr, Field, Loc,
-    Lookahead, Next, ParamData, ParserOp, ParserOpKind, Primitive, PrimitiveKind, Program, Request,
-    RequestKind, SelectArm, SelectKey, StateData, Stmt, StmtKind,
-};
-use sluice_asic::alu::{AluOp, width_mask};
+use crate::ir::{ActionCall, ApplyArms, Block, CmpOp, Cond, Expr, Field, Next, ParamData, Stmt, StmtKind};
+use sluice_asic::alu::AluOp;
 use sluice_asic::gress::Gress;
 
 /// Deepest nesting of blocks, conditions and values: far beyond any program, and well within a stack.
@@ -170,7 +168,7 @@ impl<'t> Code<'t> {
         }
     }
 
-    /// `cast(value, width)` or `mnemonic(a, b)`.
+    /// `cast(value, width)`, `funnel_shift(high, low, amount)` or `mnemonic(a, b)`.
     fn operation(&mut self, word: &str) -> Parsed<Expr> {
         if self.c.eat_word("cast") {
             self.c.expect("(")?;
@@ -180,8 +178,18 @@ impl<'t> Code<'t> {
             self.c.expect(")")?;
             return Ok(Expr::Cast(value, width));
         }
+        if self.c.eat_word("funnel_shift") {
+            self.c.expect("(")?;
+            let high = Box::new(self.expr()?);
+            self.c.expect(",")?;
+            let low = Box::new(self.expr()?);
+            self.c.expect(",")?;
+            let by = self.c.number("a number of bits")?;
+            self.c.expect(")")?;
+            return Ok(Expr::Funnel(high, low, by));
+        }
         let op: AluOp = word.parse().map_err(|e: sluice_asic::alu::UnknownMnemonic| {
-            self.c.error_with("`cast` or an ALU instruction", e.to_string())
+            self.c.error_with("`cast`, `funnel_shift` or an ALU instruction", e.to_string())
         })?;
         self.c.advance();
         self.c.expect("(")?;
@@ -207,241 +215,6 @@ impl<'t> Code<'t> {
         self.c.advance();
         self.c.advance();
         Some(word)
-    }
-
-    pub(super) fn action_body(&mut self, params: Vec<ParamData>) -> Parsed<(Vec<Primitive>, Vec<ParamData>)> {
-        self.params = params;
-        let body = self.block(|code| {
-            let loc = code.c.loc();
-            Ok(Primitive { kind: code.primitive()?, loc })
-        })?;
-        Ok((body, std::mem::take(&mut self.params)))
-    }
-
-    fn primitive(&mut self) -> Parsed<PrimitiveKind> {
-        let before = self.c.clone();
-        if self.c.word() == Some("execute") && self.c.then("(") {
-            return self.access(Vec::new());
-        }
-        let Some(word) = self.callee() else {
-            let field = self.field()?;
-            if self.c.at(",") || self.c.at(":") {
-                return self.outputs(field);
-            }
-            self.c.expect("=")?;
-            if self.c.word() == Some("execute") && self.c.then("(") {
-                return self.access(vec![(0, field)]);
-            }
-            if self.c.word() == Some("meter") && self.c.then("(") {
-                return self.question(field);
-            }
-            if self.c.word() == Some("random") && self.c.then("(") {
-                return self.draw(field);
-            }
-            if self.c.word() == Some("hash") && self.c.then("(") {
-                self.callee();
-                let hash = self.reference(Space::Hash)?;
-                let kind = if self.c.eat(",") {
-                    PrimitiveKind::HashSlice(field, hash, self.c.number("the lowest bit of the result")?)
-                } else {
-                    PrimitiveKind::Hash(field, hash)
-                };
-                self.c.expect(")")?;
-                return Ok(kind);
-            }
-            return Ok(PrimitiveKind::Set(field, self.expr()?));
-        };
-        let kind = match word {
-            "set_valid" => PrimitiveKind::SetValid(self.reference(Space::Header)?, true),
-            "set_invalid" => PrimitiveKind::SetValid(self.reference(Space::Header)?, false),
-            "drop" => PrimitiveKind::Drop(self.reference(Space::Label)?),
-            "set_masked" => {
-                let field = self.field()?;
-                self.c.expect(",")?;
-                let value = self.expr()?;
-                self.c.expect(",")?;
-                PrimitiveKind::SetMasked(field, value, self.expr()?)
-            }
-            "copy_valid" => {
-                let to = self.reference(Space::Header)?;
-                self.c.expect(",")?;
-                PrimitiveKind::CopyValid(to, self.reference(Space::Header)?)
-            }
-            "count" => {
-                let counter = self.reference(Space::Counter)?;
-                if self.c.eat(",") {
-                    PrimitiveKind::Count(counter, self.expr()?)
-                } else {
-                    PrimitiveKind::CountDirect(counter)
-                }
-            }
-            _ => {
-                return Err(before.error(
-                    "an assignment, `set_valid(…)`, `set_invalid(…)`, `copy_valid(…)`, `count(…)`, `execute(…)` or `drop(…)`",
-                ));
-            }
-        };
-        self.c.expect(")")?;
-        Ok(kind)
-    }
-
-    pub(super) fn state(&mut self, item: &Item, p: &Program) -> Parsed<StateData> {
-        let mut ops = Vec::new();
-        self.c.expect("{")?;
-        while !matches!(self.c.word(), Some("transition" | "select")) || self.c.then("=") {
-            let loc = self.c.loc();
-            ops.push(ParserOp { kind: self.parser_op()?, loc });
-            self.c.expect(";")?;
-        }
-        let (mut select, mut arms) = (Vec::new(), Vec::new());
-        let default;
-        if self.c.eat_word("transition") {
-            default = self.next()?;
-            self.c.expect(";")?;
-        } else {
-            self.c.advance();
-            self.c.expect("(")?;
-            select = self.list(")", Self::select_key)?;
-            self.c.expect("{")?;
-            while !self.c.eat_word("default") {
-                arms.push(self.arm(&select, p)?);
-            }
-            self.c.expect(":")?;
-            default = self.next()?;
-            self.c.expect(";")?;
-            self.c.expect("}")?;
-        }
-        self.c.expect("}")?;
-        let gress = item.gress.unwrap_or(Gress::Ingress);
-        let (name, doc) = (item.name.clone(), item.doc.clone());
-        Ok(StateData { name, gress, ops, select, arms, default, doc, loc: item.loc })
-    }
-
-    fn parser_op(&mut self) -> Parsed<ParserOpKind> {
-        if self.c.word() == Some("extract") && self.c.then("(") {
-            self.callee();
-            let header = self.reference(Space::Header)?;
-            self.c.expect(")")?;
-            return Ok(ParserOpKind::Extract(header));
-        }
-        if let Some(kind) = self.parser_step()? {
-            return Ok(kind);
-        }
-        if !matches!(self.c.peek(), Tok::Name { .. } | Tok::Index(_) | Tok::Punct(".")) {
-            return Err(self.c.error("`extract(…)`, an assignment, `select` or `transition`"));
-        }
-        let field = self.field()?;
-        self.c.expect("=")?;
-        if self.c.word() == Some("lookahead") && self.c.then("(") {
-            self.callee();
-            let at = self.c.number("an offset in bits")?;
-            self.c.expect(")")?;
-            return Ok(ParserOpKind::Lookahead(field, at));
-        }
-        if self.c.word() == Some("verify_checksum") && self.c.then("(") {
-            self.c.advance();
-            self.c.expect("(")?;
-            let inputs = self.field_list()?;
-            self.c.expect(")")?;
-            return Ok(ParserOpKind::VerifyChecksum(field, inputs));
-        }
-        Ok(ParserOpKind::Set(field, self.expr()?))
-    }
-
-    /// A step of a parser state that is neither an extraction of a header nor an assignment.
-    fn parser_step(&mut self) -> Parsed<Option<ParserOpKind>> {
-        let words = [
-            "extract_next",
-            "advance",
-            "set_counter",
-            "increment",
-            "decrement",
-            "push_counter",
-            "pop_counter",
-        ];
-        let Some(word) = self.c.word().filter(|w| words.contains(w) && self.c.then("(")) else {
-            return Ok(None);
-        };
-        self.callee();
-        let kind = match word {
-            "extract_next" => ParserOpKind::ExtractNext(self.reference(Space::Stack)?),
-            "advance" => ParserOpKind::Advance(self.c.number("a number of bytes")?),
-            "set_counter" => ParserOpKind::SetCounter(self.counter_load()?),
-            "push_counter" => ParserOpKind::PushCounter(self.counter_load()?),
-            "pop_counter" => ParserOpKind::PopCounter,
-            _ => {
-                let before = self.c.clone();
-                let by: i16 = self.c.number("a number from 0 to 128")?;
-                let by = if word == "decrement" { -by } else { by };
-                let by = i8::try_from(by).map_err(|_| before.error("an 8-bit signed number"))?;
-                ParserOpKind::AddCounter(by)
-            }
-        };
-        self.c.expect(")")?;
-        Ok(Some(kind))
-    }
-
-    /// `5` or `field, max, rotate, mask, add`
-    fn counter_load(&mut self) -> Parsed<CounterLoad> {
-        if matches!(self.c.peek(), Tok::Int { .. }) {
-            return Ok(CounterLoad::Const(self.c.number("a constant of 8 bits")?));
-        }
-        let field = self.field()?;
-        let [max, rotate, mask, add] =
-            ["the largest value", "a rotation", "a mask's width", "a number to add"]
-                .map(|what| self.c.expect(",").and_then(|()| self.c.number(what)));
-        Ok(CounterLoad::Field { field, max: max?, rotate: rotate?, mask: mask?, add: add? })
-    }
-
-    fn select_key(&mut self) -> Parsed<SelectKey> {
-        let words = ["lookahead", "last", "counter_is_zero", "counter_is_negative"];
-        let Some(word) = self.c.word().filter(|w| words.contains(w) && self.c.then("(")) else {
-            return self.field().map(SelectKey::Field);
-        };
-        self.callee();
-        let key = match word {
-            "lookahead" => {
-                let at = self.c.number("an offset in bits")?;
-                self.c.expect(",")?;
-                SelectKey::Lookahead(Lookahead { at, width: self.c.number("a width in bits")? })
-            }
-            "last" => {
-                let stack = self.reference(Space::Stack)?;
-                self.c.expect(",")?;
-                SelectKey::Last(stack, self.c.number("a field's position")?)
-            }
-            "counter_is_zero" => SelectKey::CounterIsZero,
-            _ => SelectKey::CounterIsNegative,
-        };
-        self.c.expect(")")?;
-        Ok(key)
-    }
-
-    /// `(value, …) : next;`
-    fn arm(&mut self, select: &[SelectKey], p: &Program) -> Parsed<SelectArm> {
-        if !self.c.at("(") {
-            return Err(self.c.error("`(value, …) : state;` or `default : state;`"));
-        }
-        self.c.advance();
-        let mut column = 0;
-        let values = self.list(")", |code| {
-            let width = select.get(column).and_then(|k| k.width(p));
-            column += 1;
-            if code.c.eat_word("_") {
-                return Ok((0, 0));
-            }
-            let value = code.c.number("a value, `value &&& mask` or `_`")?;
-            if code.c.eat("&&&") {
-                return Ok((value, code.c.number("a mask")?));
-            }
-            let width =
-                width.ok_or_else(|| code.c.error_with("`&&&`", "nothing is selected on in this column"))?;
-            Ok((value, width_mask(width.into())))
-        })?;
-        self.c.expect(":")?;
-        let next = self.next()?;
-        self.c.expect(";")?;
-        Ok(SelectArm { values, next })
     }
 
     /// `{ statement … }`
@@ -553,56 +326,5 @@ impl<'t> Code<'t> {
         let op = op.ok_or_else(|| self.c.error("`==`, `!=`, `<`, `<=`, `>` or `>=`"))?;
         self.c.advance();
         Ok(Cond::Cmp(op, a, self.expr()?))
-    }
-
-    /// `resubmit(1, header` and its like, up to the closing parenthesis.
-    fn request(&mut self, loc: Loc) -> Parsed<Request> {
-        let words = ["resubmit", "mirror", "digest", "pktgen"].map(|w| (w, w));
-        let word = self.c.one_of(&words).map_err(|_| {
-            self.c.error("`emit`, `resubmit`, `mirror`, `digest`, `pktgen`, a checksum or `}`")
-        })?;
-        self.c.expect("(")?;
-        let selector = self.c.number("the value of the type field that asks for it")?;
-        let kind = match word {
-            "mirror" => {
-                self.c.expect(",")?;
-                RequestKind::Mirror(self.field()?)
-            }
-            "digest" => RequestKind::Digest,
-            "pktgen" => RequestKind::Pktgen,
-            _ => RequestKind::Resubmit,
-        };
-        let header = if self.c.eat(",") { Some(self.reference(Space::Header)?) } else { None };
-        Ok(Request { kind, selector, header, loc })
-    }
-
-    pub(super) fn deparser(&mut self) -> Parsed<Deparser> {
-        let mut deparser = Deparser::default();
-        self.c.expect("{")?;
-        while !self.c.eat("}") {
-            let loc = self.c.loc();
-            if self.c.word() == Some("emit") && self.c.then("(") {
-                self.callee();
-                deparser.emit.push(self.reference(Space::Header)?);
-            } else if self.c.then("(") {
-                deparser.requests.push(self.request(loc)?);
-            } else {
-                let field = self.field()?;
-                self.c.expect("=")?;
-                self.c.expect_word("checksum")?;
-                self.c.expect("(")?;
-                let header = self.reference(Space::Header)?;
-                self.c.expect(",")?;
-                let inputs = self.field_list()?;
-                let zeros_as_ones = self.c.eat(",");
-                if zeros_as_ones {
-                    self.c.expect_word("zeros_as_ones")?;
-                }
-                deparser.checksums.push(ChecksumUpdate { header, field, inputs, zeros_as_ones, loc });
-            }
-            self.c.expect(")")?;
-            self.c.expect(";")?;
-        }
-        Ok(deparser)
     }
 }

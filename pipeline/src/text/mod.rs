@@ -53,10 +53,12 @@
 //!   type field of their kind has that value; a resubmit or copy without a header needs none.
 //! - In a parser state `advance(4)` skips bytes, `m.x = lookahead(8)` copies bits ahead from the 8th on;
 //!   `set_counter(5)`, `set_counter(field, max, rotate, mask, add)`, `increment(1)` and `decrement(1)` change the
-//!   counter, `push_counter(..)` and `pop_counter()` keep one for later. Beside fields a state selects on `lookahead(at, width)`, `last(stack, position)`,
+//!   counter, `m.x = subtract_checksum({ h.a, h.b })` takes fields out of a sum, `push_counter(..)` and `pop_counter()` keep one for later. Beside fields a state selects on `lookahead(at, width)`, `last(stack, position)`,
 //!   `counter_is_zero()` and `counter_is_negative()`.
 //! - `port_metadata : ingress { … }` declares port metadata, first bit first; `copy_valid(a, b)` in an action makes
 //!   element `a` of a stack valid if `b` is.
+//! - In an action `add(a, b)` and its like are ALU instructions, `cast(a, 16)` and `a[7:0]` change the width, and
+//!   `funnel_shift(high, low, 5)` shifts two fields side by side.
 //! - `16w0x800` is a constant of 16 bits, `v &&& m` a value under a mask, `v / n` a prefix.
 
 mod code;

@@ -16,6 +16,9 @@ impl Printer<'_> {
             Expr::Slice(e, hi, lo) => format!("{}[{hi}:{lo}]", self.expr(e)),
             Expr::Cast(e, width) => format!("cast({}, {width})", self.expr(e)),
             Expr::Alu(op, a, b) => format!("{op}({}, {})", self.expr(a), self.expr(b)),
+            Expr::Funnel(high, low, by) => {
+                format!("funnel_shift({}, {}, {by})", self.expr(high), self.expr(low))
+            }
         }
     }
 
@@ -62,6 +65,9 @@ impl Printer<'_> {
                 ParserOpKind::Set(f, value) => format!("{} = {}", self.field(*f), self.expr(value)),
                 ParserOpKind::VerifyChecksum(f, inputs) => {
                     format!("{} = verify_checksum({{ {} }})", self.field(*f), self.field_list(inputs))
+                }
+                ParserOpKind::SubtractChecksum(f, inputs) => {
+                    format!("{} = subtract_checksum({{ {} }})", self.field(*f), self.field_list(inputs))
                 }
                 ParserOpKind::Advance(bytes) => format!("advance({bytes})"),
                 ParserOpKind::Lookahead(f, at) => format!("{} = lookahead({at})", self.field(*f)),

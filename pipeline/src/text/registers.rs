@@ -167,7 +167,7 @@ fn is_bare(e: &Expr) -> bool {
     match e {
         Expr::Field(_) => true,
         Expr::Slice(inner, ..) | Expr::Cast(inner, _) => is_bare(inner),
-        Expr::Const(..) | Expr::Param(..) | Expr::Alu(..) => false,
+        Expr::Const(..) | Expr::Param(..) | Expr::Alu(..) | Expr::Funnel(..) => false,
     }
 }
 

@@ -162,7 +162,7 @@ fn mistakes_are_named_with_place_and_remedy() {
         (
             "add(ipv4.ttl",
             "mul(ipv4.ttl",
-            "56:16: found `mul`, expected `cast` or an ALU instruction; unknown ALU instruction `mul`; the mnemonics \
+            "56:16: found `mul`, expected `cast`, `funnel_shift` or an ALU instruction; unknown ALU instruction `mul`; the mnemonics \
              are those of the vendor's assembler, such as `add`, `saddu`, `xor`, `shl`, `set`",
         ),
         (

@@ -241,6 +241,9 @@ impl Check<'_> {
             return;
         }
         let who = self.site.who;
+        if let Expr::Funnel(high, low, by) = value {
+            return self.funnel((high, low), *by, width);
+        }
         let Expr::Alu(op, a, b) = value else {
             let text = format!("{who} slices or casts the result of an operation");
             return self.error(
@@ -264,6 +267,30 @@ impl Check<'_> {
                 text,
                 "an ALU takes one operand from action data: compute the other in the control plane",
             );
+        }
+    }
+
+    /// A funnel shift has two PHV sources and an amount of five bits (facts: asic §2.3).
+    fn funnel(&mut self, (high, low): (&Expr, &Expr), by: u16, width: Option<u16>) {
+        let who = self.site.who;
+        if leaf(high) != Some(Source::Field) || leaf(low) != Some(Source::Field) {
+            let text = format!("{who} applies `funnel_shift` to a value that is not in the PHV");
+            self.error(text, "both operands are fields: keep the value in a metadata field");
+        }
+        if by > 31 {
+            let text = format!("{who} shifts by {by} (`funnel_shift`); the amount is 0 to 31");
+            self.error(text, "shift the upper operand alone by what is left");
+        }
+        if let Some(width) = width.filter(|w| by >= 2 * w && by < 32) {
+            let text = format!(
+                "{who} shifts two values of {width} bits by {by} (`funnel_shift`), which leaves nothing of them"
+            );
+            let help = format!("shift by 0 to {}", (2 * width).saturating_sub(1));
+            self.d.push(Diag::warning(self.site.loc, text).help(help));
+        }
+        if let Some(width) = width.filter(|w| !matches!(w, 8 | 16 | 32)) {
+            let text = format!("{who} shifts two values of {width} bits side by side (`funnel_shift`)");
+            self.error(text, "the operands are whole containers: declare the fields 8, 16 or 32 bits wide");
         }
     }
 

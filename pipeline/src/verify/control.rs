@@ -118,6 +118,6 @@ fn is_field(e: &Expr) -> bool {
     match e {
         Expr::Field(_) => true,
         Expr::Slice(inner, ..) => is_field(inner),
-        Expr::Const(..) | Expr::Param(..) | Expr::Cast(..) | Expr::Alu(..) => false,
+        Expr::Const(..) | Expr::Param(..) | Expr::Cast(..) | Expr::Alu(..) | Expr::Funnel(..) => false,
     }
 }

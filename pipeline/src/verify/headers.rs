@@ -68,6 +68,7 @@ impl<'p> Validity<'p> {
                 let fails = match &op.kind {
                     ParserOpKind::Set(..)
                     | ParserOpKind::VerifyChecksum(..)
+                    | ParserOpKind::SubtractChecksum(..)
                     | ParserOpKind::SetCounter(CounterLoad::Const(_))
                     | ParserOpKind::PushCounter(CounterLoad::Const(_))
                     | ParserOpKind::PopCounter

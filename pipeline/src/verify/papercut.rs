@@ -127,6 +127,7 @@ fn unwritten(p: &Program, gress: Gress, flow: &Flow, d: &mut Vec<Diag>) {
         match &op.kind {
             ParserOpKind::Set(f, Expr::Const(..) | Expr::Field(_))
             | ParserOpKind::VerifyChecksum(f, _)
+            | ParserOpKind::SubtractChecksum(f, _)
             | ParserOpKind::Lookahead(f, _) => {
                 written.insert(*f);
             }

@@ -150,6 +150,20 @@ fn effects(p: &Program, data: &StateData, d: &mut Vec<Diag>) {
                     d.push(Diag::error(op.loc, text).help("sum whole bytes: name all fields of the header"));
                 }
             }
+            ParserOpKind::SubtractChecksum(dst, inputs) => {
+                metadata(p, *dst, site, d);
+                let (name, width) = (&p.fields[*dst].name, p.fields[*dst].width);
+                if width != 16 {
+                    let text = format!("{who} keeps a sum in `{name}`, which has {width} bits instead of 16");
+                    d.push(Diag::error(op.loc, text).help("use a 16-bit metadata field"));
+                }
+                let bits: u32 = inputs.iter().map(|&f| u32::from(p.fields[f].width)).sum();
+                if bits == 0 || !bits.is_multiple_of(16) {
+                    let text = format!("{who} takes {bits} bits out of a sum");
+                    let help = "take out whole 16-bit words: name the neighbouring fields too";
+                    d.push(Diag::error(op.loc, text).help(help));
+                }
+            }
         }
     }
 }
@@ -219,7 +233,7 @@ fn paths(p: &Program, gress: Gress, ways: &Ways, d: &mut Vec<Diag>) {
                     }
                     at = at.with(bit, true);
                 }
-                ParserOpKind::VerifyChecksum(_, inputs) => {
+                ParserOpKind::VerifyChecksum(_, inputs) | ParserOpKind::SubtractChecksum(_, inputs) => {
                     for &f in inputs {
                         present(p, &validity, &at, f, "sums", site, d);
                     }

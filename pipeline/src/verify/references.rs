@@ -234,7 +234,7 @@ impl Walk<'_, '_> {
                         self.see(site, Target::Field(*f));
                         self.expr(site, e);
                     }
-                    ParserOpKind::VerifyChecksum(f, inputs) => {
+                    ParserOpKind::VerifyChecksum(f, inputs) | ParserOpKind::SubtractChecksum(f, inputs) => {
                         self.see(site, Target::Field(*f));
                         self.fields(site, inputs);
                     }

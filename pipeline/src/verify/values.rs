@@ -65,6 +65,18 @@ pub(super) fn width(
             }
             a
         }
+        Expr::Funnel(high, low, _) => {
+            let (high, low) = (width(p, high, site, params, d), width(p, low, site, params, d));
+            if let (Some(high), Some(low)) = (high, low)
+                && high != low
+            {
+                let text = format!("{who} shifts {high} and {low} bits side by side");
+                d.push(
+                    Diag::error(site.loc, text).help("both operands must be equally wide: cast or slice one"),
+                );
+            }
+            high
+        }
     }
 }
 
@@ -92,7 +104,7 @@ pub(super) fn leaf(e: &Expr) -> Option<Source> {
         Expr::Field(_) => Some(Source::Field),
         Expr::Const(..) | Expr::Param(..) => Some(Source::Data),
         Expr::Slice(inner, ..) | Expr::Cast(inner, _) => leaf(inner),
-        Expr::Alu(..) => None,
+        Expr::Alu(..) | Expr::Funnel(..) => None,
     }
 }
 
@@ -102,7 +114,7 @@ pub(super) fn has_param(e: &Expr) -> bool {
         Expr::Param(..) => true,
         Expr::Const(..) | Expr::Field(_) => false,
         Expr::Slice(inner, ..) | Expr::Cast(inner, _) => has_param(inner),
-        Expr::Alu(_, a, b) => has_param(a) || has_param(b),
+        Expr::Alu(_, a, b) | Expr::Funnel(a, b, _) => has_param(a) || has_param(b),
     }
 }
 
@@ -111,6 +123,6 @@ pub(super) fn operations(e: &Expr) -> usize {
     match e {
         Expr::Const(..) | Expr::Field(_) | Expr::Param(..) => 0,
         Expr::Slice(inner, ..) | Expr::Cast(inner, _) => operations(inner),
-        Expr::Alu(_, a, b) => 1 + operations(a) + operations(b),
+        Expr::Alu(_, a, b) | Expr::Funnel(a, b, _) => 1 + operations(a) + operations(b),
     }
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 mod built;
+mod clear;
 mod copies;
 mod device;
 mod flow_control;
@@ -11,6 +12,7 @@ mod intrinsics;
 mod laps;
 mod mixed;
 mod multicast;
+mod own_pipes;
 mod pipes;
 mod pktgen;
 mod random;

@@ -7,9 +7,12 @@ use proptest::prelude::*;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::pktgen::{AppConfig, Match, Trigger};
 use sluice_asic::port::DevPort;
+use sluice_asic::salu::State as Element;
 use sluice_asic::tm::{AfcMode, AfcWord};
 use sluice_asic::units::{Cells, Duration, Time};
 use sluice_pipeline::control::{ControlOp, DeviceOp};
+use sluice_pipeline::entity::Entity;
+use sluice_pipeline::ir::Register;
 use sluice_pipeline::switch::QueueSetup;
 
 const MIXED: &str = r#"program mixed;
@@ -146,7 +149,19 @@ fn operations() -> impl Strategy<Value = Vec<(Time, ControlOp)>> {
             enabled
         }),
     ];
-    let at = (0..5_000u64, op).prop_map(|(t, op)| (Time::from_nanos(t), ControlOp::Device(op)));
+    // The depths that the ghost thread keeps are cleared at once, and one is written in one pipe.
+    let depth = Register::new(0);
+    let op = prop_oneof![
+        6 => op.prop_map(ControlOp::Device),
+        1 => (any::<u16>(), prop::option::of(0..2u8)).prop_map(move |(busy, pipe)| {
+            ControlOp::FastClear { register: depth, busy: busy.into() }.in_pipe(pipe)
+        }),
+        1 => (0..4u8, any::<u16>()).prop_map(move |(pipe, depth_now)| {
+            let value = Some(Element::single(depth_now.into()));
+            ControlOp::WriteRegister { register: depth, index: Some(0x180), value }.in_pipe(Some(pipe))
+        }),
+    ];
+    let at = (0..5_000u64, op).prop_map(|(t, op)| (Time::from_nanos(t), op));
     prop::collection::vec(at, 0..8)
 }
 

@@ -15,6 +15,7 @@ mod lookahead;
 mod many;
 mod ports;
 mod random;
+mod residual;
 mod stacks;
 mod whole;
 

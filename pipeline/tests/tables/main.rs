@@ -14,3 +14,4 @@ mod masked;
 mod profiles;
 mod range;
 mod turns;
+mod wide;

@@ -4,23 +4,120 @@ use super::headers::Headers;
 use crate::planning::scheme::{FlowFunction, Setting};
 use sluice_asic::hash::rtag7::Rtag7Function;
 use sluice_asic::hash::{CrcParams, HashAlgorithm, XorWidth};
-use sluice_pipeline::build::{GressBuilder, HashRef};
+use sluice_pipeline::build::{ActionRef, GressBuilder, HashRef};
 use sluice_pipeline::ir;
 
-/// Declares the 16-bit flow hash of a setting.
+/// Whether a setting's hash is put together from two halves, each of which goes to a field of eight bits: an extern
+/// keeps the low bits of one algorithm's result, and an action writes whole fields.
+pub(super) const fn in_halves(setting: &Setting) -> bool {
+    use Rtag7Function::{Crc32Hi, Xor1, Xor2, Xor4, Xor8};
+    match setting.function {
+        FlowFunction::Rtag7(Xor1 | Xor2 | Xor4 | Xor8) => true,
+        FlowFunction::Rtag7(Crc32Hi) => setting.offset != 0,
+        _ => false,
+    }
+}
+
+/// Declares the 16-bit flow hash of a setting and the action of this name that computes it, whole or in `halves`. What
+/// is put together from halves rotates by halves: planners rotate by eight bits (`Setting::offset`).
 ///
 /// RTAG7 feeds a CRC with every word's lowest bit first and reverses the result: that is the plain CRC, not
-/// reflected, of the fields with their bits reversed. Zero bins in front change nothing, as the register starts
+/// reflected, of the fields with their bits reversed. Zero bits in front change nothing, as the register starts
 /// at 0. The seed is the constant that it XORs onto every hash.
-pub(super) fn flow_hash(ig: &GressBuilder<'_>, name: &str, setting: Setting, h: Headers) -> HashRef<16> {
-    let (algorithm, inputs) = match setting.function {
-        FlowFunction::Extern(algorithm) => (algorithm, five_tuple(h, setting.ttl)),
-        FlowFunction::Rtag7(function) => rtag7(function, h),
-    };
-    let hash = ig.named(name, "Hash of the flow: seeded, rotated").hash::<16>(algorithm);
+pub(super) fn flow_hash(
+    ig: &GressBuilder<'_>,
+    name: &str,
+    setting: Setting,
+    h: Headers,
+    halves: bool,
+) -> ActionRef {
+    use Rtag7Function::{Crc32Hi, Xor1, Xor2, Xor4, Xor8};
+    let m = h.m;
+    let seed: u64 = setting.function.seed_constant(setting.seed).into();
+    let (low, high) = if setting.offset == 8 { (m.hash_high, m.hash_low) } else { (m.hash_low, m.hash_high) };
+    match setting.function {
+        FlowFunction::Rtag7(f @ (Xor1 | Xor2 | Xor4 | Xor8)) => {
+            let crc =
+                declare::<16>(ig, &format!("flow_crc_{name}"), bisync(), message_bits(h), seed & 0xff00, 0);
+            let width = match f {
+                Xor1 => 1,
+                Xor2 => 2,
+                Xor4 => 4,
+                _ => 8,
+            };
+            let fold = HashAlgorithm::Xor(XorWidth::W8);
+            let fold = declare::<8>(ig, &format!("flow_fold_{name}"), fold, folded(h, width), seed & 0xff, 0);
+            ig.named(name, "").action(|a| {
+                a.set(high, crc.get().slice::<15, 8, 8>());
+                a.set(low, fold.get());
+            })
+        }
+        FlowFunction::Rtag7(Crc32Hi) => {
+            let name_of_hash = format!("flow_hash_{name}");
+            let hash = declare::<32>(ig, &name_of_hash, castagnoli(), message_bits(h), seed << 16, 0);
+            ig.named(name, "").action(|a| {
+                if halves {
+                    a.set(high, hash.get().slice::<31, 24, 8>());
+                    a.set(low, hash.get().slice::<23, 16, 8>());
+                } else {
+                    a.set(m.flow_hash, hash.get().slice::<31, 16, 16>());
+                }
+            })
+        }
+        function => {
+            let (algorithm, inputs) = whole(function, setting.ttl, h);
+            let name_of_hash = format!("flow_hash_{name}");
+            let hash = declare::<16>(ig, &name_of_hash, algorithm, inputs, seed, setting.offset.into());
+            ig.named(name, "").action(|a| {
+                if halves {
+                    a.set(m.hash_high, hash.get().slice::<15, 8, 8>());
+                    a.set(m.hash_low, hash.get().slice::<7, 0, 8>());
+                } else {
+                    a.set(m.flow_hash, hash.get());
+                }
+            })
+        }
+    }
+}
+
+fn declare<const W: u16>(
+    ig: &GressBuilder<'_>,
+    name: &str,
+    algorithm: HashAlgorithm,
+    inputs: Vec<ir::Expr>,
+    seed: u64,
+    rotate: u16,
+) -> HashRef<W> {
+    let hash = ig.named(name, "Hash of the flow: seeded, rotated").hash::<W>(algorithm);
     let hash = inputs.into_iter().fold(hash, |hash, input| hash.inputs([input]));
-    let seed = setting.function.seed_constant(setting.seed);
-    hash.seed(seed.into()).rotate(setting.offset.into()).build()
+    hash.seed(seed).rotate(rotate).build()
+}
+
+/// Functions that are the low sixteen bits of one algorithm.
+fn whole(function: FlowFunction, ttl: bool, h: Headers) -> (HashAlgorithm, Vec<ir::Expr>) {
+    match function {
+        FlowFunction::Extern(algorithm) => (algorithm, five_tuple(h, ttl)),
+        FlowFunction::Rtag7(Rtag7Function::Xor16) => {
+            let mut inputs = five_tuple(h, false);
+            inputs.insert(2, ir::Expr::Const(0, 8));
+            (HashAlgorithm::Xor(XorWidth::W16), inputs)
+        }
+        FlowFunction::Rtag7(Rtag7Function::Ccitt) => (plain_crc(16, 0x1021), message_bits(h)),
+        FlowFunction::Rtag7(Rtag7Function::Crc32Lo) => (castagnoli(), message_bits(h)),
+        FlowFunction::Rtag7(_) => (bisync(), message_bits(h)),
+    }
+}
+
+fn plain_crc(width: u32, poly: u64) -> HashAlgorithm {
+    CrcParams::new(width, poly, false, 0, 0).map_or(HashAlgorithm::Identity, HashAlgorithm::Crc)
+}
+
+fn bisync() -> HashAlgorithm {
+    plain_crc(16, 0x8005)
+}
+
+fn castagnoli() -> HashAlgorithm {
+    plain_crc(32, 0x1edc_6f41)
 }
 
 fn five_tuple(h: Headers, ttl: bool) -> Vec<ir::Expr> {
@@ -35,22 +132,6 @@ fn five_tuple(h: Headers, ttl: bool) -> Vec<ir::Expr> {
         inputs.push(h.ipv4.ttl.into());
     }
     inputs
-}
-
-fn rtag7(function: Rtag7Function, h: Headers) -> (HashAlgorithm, Vec<ir::Expr>) {
-    let plain = |width, poly| {
-        CrcParams::new(width, poly, false, 0, 0).map_or(HashAlgorithm::Identity, HashAlgorithm::Crc)
-    };
-    match function {
-        Rtag7Function::Xor16 => {
-            let mut inputs = five_tuple(h, false);
-            inputs.insert(2, ir::Expr::Const(0, 8));
-            (HashAlgorithm::Xor(XorWidth::W16), inputs)
-        }
-        Rtag7Function::Ccitt => (plain(16, 0x1021), message_bits(h)),
-        Rtag7Function::Crc32Lo | Rtag7Function::Crc32Hi => (plain(32, 0x1edc_6f41), message_bits(h)),
-        _ => (plain(16, 0x8005), message_bits(h)),
-    }
 }
 
 /// The message's words 2 to 6, bit by bit from the lowest: protocol, destination port, source port, VLAN (0),
@@ -68,4 +149,19 @@ fn message_bits(h: Headers) -> Vec<ir::Expr> {
     bits.extend(reversed(h.ipv4.src.into(), 32));
     bits.push(ir::Expr::Const(0, 32));
     bits
+}
+
+/// The fields in pieces of `width` bits (1, 2, 4 or 8), each filled up in front to a byte: their XOR by bytes is the
+/// message folded to that width, as every field begins at a multiple of eight bits.
+fn folded(h: Headers, width: u16) -> Vec<ir::Expr> {
+    let mut pieces = Vec::new();
+    for (field, bits) in five_tuple(h, false).into_iter().zip([32, 32, 8, 16, 16]) {
+        for low in (0..bits).step_by(width.into()).rev() {
+            if width < 8 {
+                pieces.push(ir::Expr::Const(0, 8 - width));
+            }
+            pieces.push(ir::Expr::Slice(Box::new(field.clone()), low + width - 1, low));
+        }
+    }
+    pieces
 }

@@ -17,6 +17,10 @@ pub(super) struct Meta {
     pub(super) group: Bits<16>,
     /// Flow hash: function, seed, rotation
     pub(super) flow_hash: Bits<16>,
+    /// High byte of a flow hash that is put together from halves
+    pub(super) hash_high: Bits<8>,
+    /// Its low byte
+    pub(super) hash_low: Bits<8>,
     /// Ports of an unfragmented TCP or UDP packet, else 0
     pub(super) src_port: Bits<16>,
     /// As above

@@ -1,7 +1,7 @@
 //! The data plane: side, hash, route, group. What may not live here: parsing, entries.
 
-use super::hashing::flow_hash;
-use super::headers::{Headers, headers};
+use super::hashing::{flow_hash, in_halves};
+use super::headers::{Headers, Meta, headers};
 use super::plan::Plan;
 use sluice_pipeline::build::net::Ethernet;
 use sluice_pipeline::build::*;
@@ -20,10 +20,9 @@ pub(super) fn ingress(ig: &GressBuilder<'_>, plan: &Plan, sizes: Sizes) {
     let h = headers(ig);
     let Headers { ethernet, ipv4, l4, m, port } = h;
     let tm = ig.intrinsic::<tna::ForTm>();
-    let hash_up = flow_hash(ig, "flow_hash_up", plan.north.setting, h);
-    let hash_down = flow_hash(ig, "flow_hash_down", plan.south.setting, h);
-    let up = ig.action(|a| m.flow_hash = hash_up.get());
-    let down = ig.action(|a| m.flow_hash = hash_down.get());
+    let halves = [&plan.north, &plan.south].iter().any(|side| in_halves(&side.setting));
+    let up = flow_hash(ig, "up", plan.north.setting, h, halves);
+    let down = flow_hash(ig, "down", plan.south.setting, h, halves);
 
     let north = ig.action(|a| m.from_north = 1);
     let south = ig.action(|_a| {});
@@ -44,14 +43,13 @@ pub(super) fn ingress(ig: &GressBuilder<'_>, plan: &Plan, sizes: Sizes) {
     let mode = plan.selection.mode();
     /// Ports by entry; a port stands in as many entries as it has replicas
     let members = ig.profile(sizes.members);
+    let doc = "The flow hash; repeated for the second and third try of a resilient selector";
     let members = if mode == SelectorMode::Resilient {
-        /// The flow hash, repeated for the selector's second and third try
-        let member_hash = ig.hash::<51>(HashAlgorithm::Identity).inputs(list![m.flow_hash]).build();
-        members.selector(mode, member_hash, sizes.groups, 120).build()
+        let hash = whole_hash(ig.named("member_hash", doc).hash::<51>(HashAlgorithm::Identity), m, halves);
+        members.selector(mode, hash.build(), sizes.groups, 120).build()
     } else {
-        /// The flow hash
-        let member_hash = ig.hash::<16>(HashAlgorithm::Identity).inputs(list![m.flow_hash]).build();
-        members.selector(mode, member_hash, sizes.groups, 120).build()
+        let hash = whole_hash(ig.named("member_hash", doc).hash::<16>(HashAlgorithm::Identity), m, halves);
+        members.selector(mode, hash.build(), sizes.groups, 120).build()
     };
     let to_port = ig.action(|a, port: Arg<9>| {
         tm.ucast_egress_port = port;
@@ -93,6 +91,11 @@ pub(super) fn ingress(ig: &GressBuilder<'_>, plan: &Plan, sizes: Sizes) {
     });
 
     ig.deparser().checksum(ipv4, ipv4.checksum, ipv4.summed()).emit(ethernet).emit(ipv4).emit(l4);
+}
+
+/// The sixteen bits that a selector's hash repeats.
+fn whole_hash<const W: u16>(hash: HashBuilder<'_, W>, m: Meta, halves: bool) -> HashBuilder<'_, W> {
+    if halves { hash.inputs(list![m.hash_high, m.hash_low]) } else { hash.inputs(list![m.flow_hash]) }
 }
 
 /// Declares all of egress: packets pass.

@@ -25,6 +25,7 @@ mod values;
 
 pub use params::{EcmpParams, WcmpParams};
 pub use plan::{Plan, Side};
+use plan::{ecmp_group, wcmp_group};
 pub use values::{FunctionList, Members, Numbers, ValueError};
 
 use crate::catalog::{ProgramError, StageProgram};
@@ -107,7 +108,10 @@ impl StageProgram for Ecmp {
         _: &PortMap,
         position: &Position,
     ) -> Option<Result<Setup, SetupError>> {
-        Some(routes::setup_at(program, position))
+        let p = set(EcmpParams::default(), &sets(program), ECMP);
+        let table =
+            |weights: &[u32]| p.as_ref().map_err(ToString::to_string).and_then(|p| ecmp_group(p, weights));
+        Some(routes::setup_at(program, position, table))
     }
 
     fn p4(&self) -> &'static str {
@@ -150,7 +154,10 @@ impl StageProgram for Wcmp {
         _: &PortMap,
         position: &Position,
     ) -> Option<Result<Setup, SetupError>> {
-        Some(routes::setup_at(program, position))
+        let p = set(WcmpParams::default(), &sets(program), WCMP);
+        let table =
+            |weights: &[u32]| p.as_ref().map_err(ToString::to_string).and_then(|p| wcmp_group(p, weights));
+        Some(routes::setup_at(program, position, table))
     }
 
     fn p4(&self) -> &'static str {

@@ -19,8 +19,9 @@ pub struct EcmpParams {
     pub stage: u32,
     /// Hash functions of the switches, the first one for schemes of one function
     #[param(
-        expects = "a comma-separated list of crc32_lo, ccitt, bisync, xor16 (RTAG7 on its own bins), or names \
-                   such as crc_16, crc_32 (the P4 extern on the five-tuple)"
+        expects = "a comma-separated list of crc32_lo, crc32_hi, ccitt, bisync, xor16, crc16_xor1, crc16_xor2, \
+                   crc16_xor4, crc16_xor8 (RTAG7 on its own bins), or names such as crc_16, crc_32 (the P4 extern on \
+                   the five-tuple)"
     )]
     pub functions: FunctionList,
     /// Seed of draws, and of the hash in schemes that draw none
@@ -56,10 +57,9 @@ pub struct EcmpParams {
     pub member_entries: u32,
 }
 
-/// The functions that the programs can compute beside each other.
+/// Six functions whose low bits are independent, as `sluice polarization` takes them.
 fn functions() -> FunctionList {
-    use Rtag7Function::{Bisync, Ccitt, Crc32Lo, Xor16};
-    FunctionList([Crc32Lo, Ccitt, Bisync, Xor16].map(FlowFunction::Rtag7).to_vec())
+    FunctionList(Rtag7Function::UNCORRELATED.map(FlowFunction::Rtag7).to_vec())
 }
 
 impl Default for EcmpParams {

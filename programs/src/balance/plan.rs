@@ -4,12 +4,11 @@ use super::params::{EcmpParams, WcmpParams};
 use super::values::Members;
 use crate::catalog::ProgramError;
 use crate::l3_ecmp::{HashSeed, Selection};
-use crate::planning::coprime::{Request, choose};
+use crate::planning::coprime::{NoSize, Request, choose};
 use crate::planning::graph::DecisionGraph;
 use crate::planning::replicas::{Order, layout, replicas};
 use crate::planning::scheme::{FLOW_HASH_BITS, FlowFunction, Scheme, Setting, Terms, assign};
 use crate::planning::weighted;
-use sluice_asic::hash::rtag7::Rtag7Function;
 use sluice_asic::select::SelectorMode;
 
 /// Ports to the south.
@@ -56,17 +55,9 @@ impl Plan {
         let mut notes = Vec::new();
         let (settings, members) = if p.scheme == Scheme::Coprime {
             let setting = Setting { seed, ..Setting::of(p.functions.0[0]) };
-            let size = |ports| -> Result<u32, ProgramError> {
-                let request = Request {
-                    hash_bits: hash_bits(p.selection),
-                    target: Some(p.target),
-                    order: p.order,
-                    ..Request::tofino(ports, &p.upstream.0)
-                };
-                let no = |e: crate::planning::coprime::NoSize| {
-                    refuse("upstream", p.upstream.to_string(), format!("but {e}"))
-                };
-                choose(&request).map(|c| c.members).map_err(no)
+            let size = |ports| {
+                ecmp_size(p, ports)
+                    .map_err(|e| refuse("upstream", p.upstream.to_string(), format!("but {e}")))
             };
             let north = if let Members::Fixed(n) = p.members { n } else { size(p.ports)? };
             ([setting; 2], [north, size(SOUTH_PORTS)?])
@@ -137,23 +128,59 @@ impl Plan {
     }
 }
 
-/// Refuses functions that the programs do not compute.
+/// Refuses an empty list of functions.
 fn supported(functions: &[FlowFunction], program: &'static str) -> Result<(), ProgramError> {
-    use Rtag7Function::{Bisync, Ccitt, Crc32Lo, Xor16};
-    let refuse = |found: String, expected: &str| {
-        Err(ProgramError::Conflict { program, key: "functions", found, expected: expected.to_owned() })
-    };
     if functions.is_empty() {
-        return refuse("none".to_owned(), "a switch needs at least one hash function");
+        let (found, expected) = ("none".to_owned(), "a switch needs at least one hash function".to_owned());
+        return Err(ProgramError::Conflict { program, key: "functions", found, expected });
     }
-    let missing = functions
-        .iter()
-        .find(|f| matches!(f, FlowFunction::Rtag7(r) if ![Bisync, Ccitt, Crc32Lo, Xor16].contains(r)));
-    missing.map_or(Ok(()), |f| {
-        refuse(
-            f.to_string(),
-            "the hash extern keeps the low bits of one algorithm's result, and this function is the high half \
-             of one or parts of two; of RTAG7, take crc32_lo, ccitt, bisync or xor16",
-        )
-    })
+    Ok(())
+}
+
+/// The member table of an `ecmp` group over links of these weights: replicated to a coprime size under
+/// scheme=coprime if the weights are equal, else a member for each share.
+///
+/// # Errors
+/// When no size does, in words.
+pub(super) fn ecmp_group(p: &EcmpParams, weights: &[u32]) -> Result<Vec<u32>, String> {
+    let ports = weights.len() as u32;
+    let equal = weights.iter().all(|w| Some(w) == weights.first());
+    if !equal {
+        return Ok(layout(weights, p.order));
+    }
+    let members = match (p.scheme, p.members) {
+        (Scheme::Coprime, Members::Fixed(n)) if n >= ports && ports > 1 => n,
+        (Scheme::Coprime, _) if ports > 1 => ecmp_size(p, ports).map_err(|e| e.to_string())?,
+        _ => ports,
+    };
+    Ok(layout(&replicas(ports, members), p.order))
+}
+
+fn ecmp_size(p: &EcmpParams, ports: u32) -> Result<u32, NoSize> {
+    let request = Request {
+        hash_bits: hash_bits(p.selection),
+        target: Some(p.target),
+        order: p.order,
+        ..Request::tofino(ports, &p.upstream.0)
+    };
+    choose(&request).map(|choice| choice.members)
+}
+
+/// The member table of a `wcmp` group over links of these weights.
+///
+/// # Errors
+/// When no size does, in words.
+pub(super) fn wcmp_group(p: &WcmpParams, weights: &[u32]) -> Result<Vec<u32>, String> {
+    if weights.len() == 1 {
+        return Ok(vec![0]);
+    }
+    let fixed = if let Members::Fixed(n) = p.members { Some(n) } else { None };
+    let request = Request {
+        hash_bits: hash_bits(p.selection),
+        target: Some(p.target),
+        order: p.order,
+        ..Request::tofino(weights.len() as u32, &p.upstream.0)
+    };
+    let planned = weighted::plan(weights, p.method, fixed, &request).map_err(|e| e.to_string())?;
+    Ok(layout(&planned.members, p.order))
 }

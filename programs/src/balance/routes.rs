@@ -1,12 +1,17 @@
 //! What `ecmp` and `wcmp` start with at their place in a network: a group for each set of ports that some route
-//! spreads over, its members by the cables' weights, IPv4 routes. Ports to higher stages are the north: packets from
+//! spreads over, its member table as the scheme or the cables' weights have it, IPv4 routes. Ports to higher stages are the north: packets from
 //! there hash with the function for the way down. What may not live here: networks.
 
 use crate::position::Position;
 use crate::setup::{Ops, Setup, SetupError, ipv4_prefix};
 use sluice_pipeline::ir::{KeyValue, Program};
 
-pub(super) fn setup_at(program: &Program, at: &Position) -> Result<Setup, SetupError> {
+/// `table` gives the member table of a group over links of some weights, or says why there is none.
+pub(super) fn setup_at(
+    program: &Program,
+    at: &Position,
+    table: impl Fn(&[u32]) -> Result<Vec<u32>, String>,
+) -> Result<Setup, SetupError> {
     let mut ops = Ops::new(program);
     for used in at.ports.iter().filter(|used| at.leads_up(used.port)) {
         ops.entry("side", [KeyValue::Exact(used.dev_port.into())], "north", [])?;
@@ -15,13 +20,14 @@ pub(super) fn setup_at(program: &Program, at: &Position) -> Result<Setup, SetupE
     let mut next = 0;
     for (group, ports) in (1..).zip(&groups) {
         let first = next;
-        for (port, weight) in *ports {
-            let Some(used) = at.port(*port) else { continue };
-            // A member for each share, so that it is the hash of the program that picks.
-            for _ in 0..*weight {
-                ops.member("members", next, "to_port", [used.dev_port.into()])?;
-                next += 1;
-            }
+        let weights: Vec<u32> = ports.iter().map(|(_, weight)| *weight).collect();
+        let refuse = |why| SetupError::Place { program: program.name.clone(), why };
+        // A member for each entry, so that it is the hash of the program that picks.
+        for entry in table(&weights).map_err(refuse)? {
+            let used = ports.get(entry as usize).and_then(|(port, _)| at.port(*port));
+            let Some(used) = used else { continue };
+            ops.member("members", next, "to_port", [used.dev_port.into()])?;
+            next += 1;
         }
         ops.group("members", group, (first..next).map(|member| (member, 1)))?;
         ops.group_entry("group", group.into(), group)?;

@@ -34,12 +34,12 @@ mod timer;
 pub use entries::{FlowEntry, Prefix, TorConfig, tor_setup};
 pub use params::{Build, NoRange, Params, PortRange, UnknownBuild};
 
-use crate::catalog::{ProgramError, Role, StageProgram};
+use crate::catalog::{ProgramError, Role};
 use crate::position::Position;
 use crate::setup::{Setup, SetupError};
+use crate::shipped::{self, Shipped};
 use sluice_asic::port::{FrontPort, PortMap, PortName};
 use sluice_pipeline::build::Builder;
-use sluice_pipeline::build::params::{ParamInfo, Params as _};
 use sluice_pipeline::ir::Program;
 
 const NAME: &str = "conweave";
@@ -61,46 +61,45 @@ const PAUSE: u64 = 1;
 #[derive(Clone, Copy, Debug)]
 pub struct ConWeave;
 
-impl StageProgram for ConWeave {
-    fn name(&self) -> &'static str {
-        NAME
+impl Shipped for ConWeave {
+    const NAME: &'static str = NAME;
+    const SUMMARY: &'static str = SUMMARY;
+    const P4: &'static str = include_str!("conweave.p4");
+    type Params = Params;
+
+    fn check(p: &Params) -> Result<(), ProgramError> {
+        p.check(NAME)
     }
 
-    fn summary(&self) -> &'static str {
-        SUMMARY
-    }
-
-    fn params(&self) -> Vec<ParamInfo> {
-        Params::default().list()
-    }
-
-    fn build(&self, sets: &[(String, String)]) -> Result<Program, ProgramError> {
-        let mut p = Params::default();
-        for (key, value) in sets {
-            p.set(key, value).map_err(|source| ProgramError::Param { program: NAME, source })?;
+    fn declare(b: &Builder, p: &Params) {
+        let effective = p.effective();
+        let mut registers = ingress::ingress(&b.ingress(), &effective);
+        registers.extend(egress::egress(&b.egress(), &effective));
+        if p.full() {
+            let ports = p.hosts.iter().chain(p.uplinks.iter()).map(|port| PortName::Front(FrontPort(port)));
+            b.together(
+                "the state of a flow is written by packets of hosts, paths and the timer",
+                registers,
+                ports,
+            );
         }
-        program(&p)
     }
 
-    fn default_setup(&self, program: &Program, ports: &PortMap) -> Result<Setup, SetupError> {
+    fn default_setup(program: &Program, ports: &PortMap, _: &Params) -> Result<Setup, SetupError> {
         entries::default_setup(program, ports)
     }
 
-    fn role_at(&self, position: &Position) -> Role {
-        routes::role_at(position)
+    fn role_at(at: &Position) -> Role {
+        routes::role_at(at)
     }
 
     fn setup_at(
-        &self,
         program: &Program,
         ports: &PortMap,
-        position: &Position,
+        at: &Position,
+        _: &Params,
     ) -> Option<Result<Setup, SetupError>> {
-        Some(routes::setup_at(program, ports, position))
-    }
-
-    fn p4(&self) -> &'static str {
-        include_str!("conweave.p4")
+        Some(routes::setup_at(program, ports, at))
     }
 }
 
@@ -109,18 +108,5 @@ impl StageProgram for ConWeave {
 /// # Errors
 /// When the parameters do not go together, or the verifier refuses the program.
 pub fn program(p: &Params) -> Result<Program, ProgramError> {
-    p.check(NAME)?;
-    let effective = p.effective();
-    let b = Builder::new(NAME, SUMMARY);
-    let mut registers = ingress::ingress(&b.ingress(), &effective);
-    registers.extend(egress::egress(&b.egress(), &effective));
-    if p.full() {
-        let ports = p.hosts.iter().chain(p.uplinks.iter()).map(|port| PortName::Front(FrontPort(port)));
-        b.together(
-            "the state of a flow is written by packets of hosts, paths and the timer",
-            registers,
-            ports,
-        );
-    }
-    b.finish(p).map_err(|diags| ProgramError::Illegal { program: NAME, diags })
+    shipped::program::<ConWeave>(p)
 }

@@ -20,57 +20,43 @@ mod routes;
 pub use entries::{Route, SpineConfig, spine_setup};
 pub use params::Params;
 
-use crate::catalog::{ProgramError, StageProgram};
+use crate::catalog::ProgramError;
 use crate::position::Position;
 use crate::setup::{Setup, SetupError};
+use crate::shipped::{self, Shipped};
 use sluice_asic::port::PortMap;
 use sluice_pipeline::build::Builder;
-use sluice_pipeline::build::params::{ParamInfo, Params as _};
 use sluice_pipeline::ir::Program;
 
 pub(crate) const NAME: &str = "conweave-spine";
-const SUMMARY: &str = "Forwards between ConWeave's ToRs: DATA by PathID, the rest by ECMP, with ECN marking";
 
 /// The program `conweave-spine`.
 #[derive(Clone, Copy, Debug)]
 pub struct ConWeaveSpine;
 
-impl StageProgram for ConWeaveSpine {
-    fn name(&self) -> &'static str {
-        NAME
+impl Shipped for ConWeaveSpine {
+    const NAME: &'static str = NAME;
+    const SUMMARY: &'static str =
+        "Forwards between ConWeave's ToRs: DATA by PathID, the rest by ECMP, with ECN marking";
+    const P4: &'static str = include_str!("conweave_spine.p4");
+    type Params = Params;
+
+    fn declare(b: &Builder, p: &Params) {
+        pipes::ingress(&b.ingress(), p);
+        pipes::egress(&b.egress());
     }
 
-    fn summary(&self) -> &'static str {
-        SUMMARY
-    }
-
-    fn params(&self) -> Vec<ParamInfo> {
-        Params::default().list()
-    }
-
-    fn build(&self, sets: &[(String, String)]) -> Result<Program, ProgramError> {
-        let mut p = Params::default();
-        for (key, value) in sets {
-            p.set(key, value).map_err(|source| ProgramError::Param { program: NAME, source })?;
-        }
-        program(&p)
-    }
-
-    fn default_setup(&self, program: &Program, ports: &PortMap) -> Result<Setup, SetupError> {
+    fn default_setup(program: &Program, ports: &PortMap, _: &Params) -> Result<Setup, SetupError> {
         entries::default_setup(program, ports)
     }
 
     fn setup_at(
-        &self,
         program: &Program,
         ports: &PortMap,
-        position: &Position,
+        at: &Position,
+        _: &Params,
     ) -> Option<Result<Setup, SetupError>> {
-        Some(routes::setup_at(program, ports, position))
-    }
-
-    fn p4(&self) -> &'static str {
-        include_str!("conweave_spine.p4")
+        Some(routes::setup_at(program, ports, at))
     }
 }
 
@@ -79,8 +65,5 @@ impl StageProgram for ConWeaveSpine {
 /// # Errors
 /// When the verifier refuses the program.
 pub fn program(p: &Params) -> Result<Program, ProgramError> {
-    let b = Builder::new(NAME, SUMMARY);
-    pipes::ingress(&b.ingress(), p);
-    pipes::egress(&b.egress());
-    b.finish(p).map_err(|diags| ProgramError::Illegal { program: NAME, diags })
+    shipped::program::<ConWeaveSpine>(p)
 }

@@ -5,18 +5,16 @@
 //! digit-reversed one by their numbers. What may not live here: the leaf around it (`leaf`).
 
 use crate::balance::Numbers;
-use crate::catalog::{ProgramError, StageProgram};
+use crate::catalog::ProgramError;
 use crate::flowlet::choices;
 use crate::leaf::{self, Leaf, Sizes, slot};
 use crate::position::Position;
 use crate::setup::{Setup, SetupError};
+use crate::shipped::Shipped;
 use sluice_asic::port::PortMap;
-use sluice_pipeline::build::params::{self, ParamInfo, Params as _};
+use sluice_pipeline::build::params;
 use sluice_pipeline::build::*;
 use sluice_pipeline::ir::Program;
-
-const NAME: &str = "drb";
-const SUMMARY: &str = "Sends packets over the uplinks in turn, by group or by flow";
 
 choices! {
     /// What takes turns.
@@ -99,41 +97,32 @@ fn draw(ig: &GressBuilder<'_>, leaf: Leaf, p: &Params) {
 #[derive(Clone, Copy, Debug)]
 pub struct Drb;
 
-impl StageProgram for Drb {
-    fn name(&self) -> &'static str {
-        NAME
+impl Shipped for Drb {
+    const NAME: &'static str = "drb";
+    const SUMMARY: &'static str = "Sends packets over the uplinks in turn, by group or by flow";
+    const P4: &'static str =
+        concat!(include_str!("../leaf/types.p4"), include_str!("choose.p4"), include_str!("../leaf/pipe.p4"));
+    type Params = Params;
+
+    fn check(p: &Params) -> Result<(), ProgramError> {
+        leaf::weights(Self::NAME, &p.weights)?;
+        leaf::power_of_two(Self::NAME, "flows", p.flows)
     }
 
-    fn summary(&self) -> &'static str {
-        SUMMARY
+    fn declare(b: &Builder, p: &Params) {
+        leaf::pipes(b, (Sizes::new(p.routes, p.groups), false), |ig, l| draw(ig, l, p), |_, _| {});
     }
 
-    fn params(&self) -> Vec<ParamInfo> {
-        Params::default().list()
-    }
-
-    fn build(&self, sets: &[(String, String)]) -> Result<Program, ProgramError> {
-        let p = leaf::set(Params::default(), sets, NAME)?;
-        leaf::weights(NAME, &p.weights)?;
-        leaf::power_of_two(NAME, "flows", p.flows)?;
-        let sizes = Sizes::new(p.routes, p.groups);
-        leaf::program((NAME, SUMMARY), (sizes, false), |ig, l| draw(ig, l, &p), |_, _| {}, &p)
-    }
-
-    fn default_setup(&self, program: &Program, ports: &PortMap) -> Result<Setup, SetupError> {
-        leaf::default_setup(program, ports, &leaf::built_with::<Params>(program).weights.0)
+    fn default_setup(program: &Program, ports: &PortMap, p: &Params) -> Result<Setup, SetupError> {
+        leaf::default_setup(program, ports, &p.weights.0)
     }
 
     fn setup_at(
-        &self,
         program: &Program,
         _: &PortMap,
-        position: &Position,
+        at: &Position,
+        _: &Params,
     ) -> Option<Result<Setup, SetupError>> {
-        Some(leaf::setup_at(program, position))
-    }
-
-    fn p4(&self) -> &'static str {
-        concat!(include_str!("../leaf/types.p4"), include_str!("choose.p4"), include_str!("../leaf/pipe.p4"))
+        Some(leaf::setup_at(program, at))
     }
 }

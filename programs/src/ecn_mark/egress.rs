@@ -9,7 +9,7 @@
 //! the packet before. The image of a threshold is as likely as the threshold, so the law holds exactly; and because what
 //! follows a high one is low, counts of marks scatter no more than independent draws would.
 
-use crate::forwarding::Ipv6Front;
+use crate::forwarding::plain::Ipv6Front;
 use sluice_pipeline::build::net::ether_type::{IPV4, IPV6, VLAN};
 use sluice_pipeline::build::net::{Ethernet, Vlan};
 use sluice_pipeline::build::*;

@@ -9,11 +9,10 @@
 //! queue is marked by its port's row. What may not live here: tables.
 
 use super::Params;
-use crate::forwarding;
+use crate::forwarding::plain;
 use crate::setup::{Ops, Setup, SetupError, front_port};
 use sluice_asic::port::PortMap;
 use sluice_asic::units::{BitRate, Bytes};
-use sluice_pipeline::build::params::Params as _;
 use sluice_pipeline::ir::{KeyValue, Program};
 use std::net::Ipv4Addr;
 
@@ -28,15 +27,10 @@ const SPEEDS: [u64; 8] = [10, 25, 40, 50, 100, 200, 400, 800];
 /// Queues that traffic is put in.
 const QUEUES: u8 = 8;
 
-pub(super) fn default_setup(program: &Program, ports: &PortMap) -> Result<Setup, SetupError> {
-    let mut p = Params::default();
-    for given in &program.params {
-        // Values that the program was built with are accepted again.
-        _ = p.set(&given.key, &given.value);
-    }
+pub(super) fn default_setup(program: &Program, ports: &PortMap, p: &Params) -> Result<Setup, SetupError> {
     let mut ops = Ops::new(program);
     let ((host, host_port), (_, other)) = (front_port(ports, HOST)?, front_port(ports, OTHER)?);
-    forwarding::entries(&mut ops, &[(HOST_ADDRESS, 32, host_port)], other)?;
+    plain::entries(&mut ops, &[(HOST_ADDRESS, 32, host_port)], other)?;
     for (row, gbps) in (0..).zip(SPEEDS) {
         let cells = |bytes: u32| {
             let scaled = u64::from(bytes) * if p.scaled { gbps } else { REFERENCE_GBPS } / REFERENCE_GBPS;

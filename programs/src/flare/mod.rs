@@ -23,6 +23,7 @@ use sluice_asic::units::Duration;
 use sluice_pipeline::build::params::{self, ParamInfo, Params as _};
 use sluice_pipeline::build::*;
 use sluice_pipeline::ir::Program;
+use sluice_pipeline::property::Property;
 
 const NAME: &str = "flare";
 const SUMMARY: &str =
@@ -317,6 +318,10 @@ impl StageProgram for Flare {
         let mut ops = leaf::operations(built, ports, &p.weights.0)?;
         visit(&mut ops, ports, p.visited, p.period)?;
         Ok(Setup { ops: ops.into_vec(), port_speeds: Vec::new() })
+    }
+
+    fn properties(&self, built: &Program) -> Vec<Box<dyn Property>> {
+        leaf::built_with::<Params>(built).spec().properties()
     }
 
     fn p4(&self) -> &'static str {

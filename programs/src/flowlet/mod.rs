@@ -20,8 +20,10 @@ pub use values::{Compare, Detect, NoSuchChoice, Tick};
 
 use crate::catalog::ProgramError;
 use crate::leaf::{Leaf, power_of_two};
+use crate::properties::{FlowletWay, HopLimit};
 use sluice_asic::units::Duration;
 use sluice_pipeline::build::GressBuilder;
+use sluice_pipeline::property::Property;
 
 /// A remembered member whose generation and number lie this far below the candidate's is of an older generation:
 /// numbers stay below 1024, generations are 65,536 apart. As two's complement.
@@ -50,6 +52,14 @@ impl Spec {
             Compare::Gt => ticks,
             Compare::Ge => ticks.saturating_sub(1),
         }
+    }
+
+    /// What holds of flowlets that are told apart so, besides what holds of every forwarding program.
+    pub(crate) fn properties(&self) -> Vec<Box<dyn Property>> {
+        let mut list: Vec<Box<dyn Property>> = vec![Box::new(HopLimit)];
+        let way = FlowletWay::new(self.timeout, Duration::from_nanos(self.tick.nanos()));
+        list.extend(way.map(|way| Box::new(way) as Box<dyn Property>));
+        list
     }
 
     /// Refuses what the arrays cannot do.

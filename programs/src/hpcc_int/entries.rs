@@ -9,7 +9,8 @@
 //! What may not live here: tables.
 
 use super::Params;
-use crate::route::{DefaultRoutes, default_routes};
+use crate::forwarding::routes::{DefaultRoutes, default_routes, routes_at};
+use crate::position::Position;
 use crate::setup::{Ops, Setup, SetupError, front_port};
 use sluice_asic::port::PortMap;
 use sluice_asic::units::BitRate;
@@ -27,11 +28,31 @@ pub fn speed_code(speed: BitRate) -> u8 {
 
 pub(super) fn default_setup(program: &Program, ports: &PortMap, p: &Params) -> Result<Setup, SetupError> {
     let mut ops = Ops::new(program);
-    default_routes(&mut ops, ports, DefaultRoutes { near: 1, host: HOST, far: 16 })?;
+    default_routes(&mut ops, ports, DefaultRoutes { near: 1, host: HOST, home: None, far: 16 })?;
     let (host, host_port) = front_port(ports, HOST)?;
     let slow = BitRate::from_bps(ports.speed().as_bps() / 4);
-    let row = |speed| [u128::from(speed_code(speed)) << 28, p.switch_id.into(), u128::from(p.mtu) - 8];
-    ops.default("port", "set_port", row(ports.speed()))?;
-    ops.entry("port", [KeyValue::Exact(host_port.into())], "set_port", row(slow))?;
+    ops.default("port", "set_port", row(p, p.switch_id, ports.speed()))?;
+    ops.entry("port", [KeyValue::Exact(host_port.into())], "set_port", row(p, p.switch_id, slow))?;
     Ok(Setup { ops: ops.into_vec(), port_speeds: vec![(host, slow)] })
+}
+
+/// In a network switches are numbered from 1 on, in 12 bits.
+pub(super) fn setup_at(program: &Program, at: &Position, p: &Params) -> Result<Setup, SetupError> {
+    let mut ops = Ops::new(program);
+    routes_at(&mut ops, at)?;
+    let switch_id = (at.number + 1) as u16 & 0xfff;
+    for used in &at.ports {
+        ops.entry(
+            "port",
+            [KeyValue::Exact(used.dev_port.into())],
+            "set_port",
+            row(p, switch_id, used.speed),
+        )?;
+    }
+    Ok(Setup { ops: ops.into_vec(), port_speeds: Vec::new() })
+}
+
+/// What the records of a port at this speed say, and the longest packet that gets one.
+fn row(p: &Params, switch_id: u16, speed: BitRate) -> [u128; 3] {
+    [u128::from(speed_code(speed)) << 28, switch_id.into(), u128::from(p.mtu) - 8]
 }

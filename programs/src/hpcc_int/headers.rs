@@ -1,7 +1,7 @@
 //! Headers and metadata of `hpcc-int`'s egress, and its parser. What may not live here: what happens to a packet.
 
 use super::Params;
-use crate::route::PLAIN_IPV4;
+use crate::forwarding::routed::PLAIN_IPV4;
 use sluice_pipeline::build::net::ether_type::IPV4;
 use sluice_pipeline::build::net::protocol::UDP;
 use sluice_pipeline::build::net::{Ethernet, Ipv4, Udp};

@@ -6,6 +6,7 @@
 #include <tna.p4>
 
 #define ROUTES     4096
+#define GROUPS     64
 #define UDP_PORT   4791
 #define SWITCH_ID  1
 #define MTU        9000
@@ -32,7 +33,9 @@ header hop_h { bit<32> hi; bit<32> lo; }
 /* ---------------------------------------------------------------- ingress */
 
 struct ig_headers_t { ethernet_h ethernet; ipv4_h ipv4; ipv6_h ipv6; l4_ports_h l4; }
-struct ig_meta_t { bit<1> bad_checksum; bit<16> refused; bit<16> src_port; bit<16> dst_port; }
+struct ig_meta_t {
+    bit<1> bad_checksum; bit<16> refused; bit<16> src_port; bit<16> dst_port; bit<16> group; bit<16> flow;
+}
 
 parser IgParser(packet_in pkt, out ig_headers_t hdr, out ig_meta_t m, out ingress_intrinsic_metadata_t ig) {
     Checksum() ipv4_sum;
@@ -73,39 +76,61 @@ control Ingress(inout ig_headers_t hdr, inout ig_meta_t m, in ingress_intrinsic_
                 inout ingress_intrinsic_metadata_for_deparser_t dprsr,
                 inout ingress_intrinsic_metadata_for_tm_t tm) {
     action ipv4_to(PortId_t port) { tm.ucast_egress_port = port; hdr.ipv4.ttl = hdr.ipv4.ttl - 1; }
+    action ipv4_spread(bit<16> group) { m.group = group; hdr.ipv4.ttl = hdr.ipv4.ttl - 1; }
     action ipv6_to(PortId_t port) { tm.ucast_egress_port = port; hdr.ipv6.hop_limit = hdr.ipv6.hop_limit - 1; }
-    action other_to(PortId_t port) { tm.ucast_egress_port = port; }
+    action ipv6_spread(bit<16> group) { m.group = group; hdr.ipv6.hop_limit = hdr.ipv6.hop_limit - 1; }
     action unreachable() { m.refused = 1; dprsr.drop_ctl = 1; }
     action expire() { m.refused = 2; dprsr.drop_ctl = 1; }
     action refuse() { m.refused = 3; dprsr.drop_ctl = 1; }
-    action to_queue(QueueId_t qid) { tm.qid = qid; }
     table ipv4_route {
         key = { hdr.ipv4.dst: lpm; }
-        actions = { ipv4_to; unreachable; }
+        actions = { ipv4_to; ipv4_spread; unreachable; }
         default_action = unreachable();
         size = ROUTES;
     }
     table ipv6_route {
         key = { hdr.ipv6.dst: lpm; }
-        actions = { ipv6_to; unreachable; }
+        actions = { ipv6_to; ipv6_spread; unreachable; }
         default_action = unreachable();
         size = ROUTES;
     }
-    table other { actions = { other_to; } default_action = other_to(0x1ff); }
-    table ipv4_queue { key = { hdr.ipv4.dscp: exact; } actions = { to_queue; } default_action = to_queue(0); size = 64; }
-    table ipv6_queue { key = { hdr.ipv6.dscp: exact; } actions = { to_queue; } default_action = to_queue(0); size = 64; }
+    Hash<bit<16>>(HashAlgorithm_t.CRC16) ipv4_flow;
+    Hash<bit<16>>(HashAlgorithm_t.CRC16) ipv6_flow;
+    action hash_ipv4() {
+        m.flow = ipv4_flow.get({ hdr.ipv4.src, hdr.ipv4.dst, hdr.ipv4.protocol, m.src_port, m.dst_port });
+    }
+    action hash_ipv6() {
+        m.flow = ipv6_flow.get({ hdr.ipv6.src, hdr.ipv6.dst, hdr.ipv6.next_header, m.src_port, m.dst_port });
+    }
+    Hash<bit<16>>(HashAlgorithm_t.IDENTITY) way_hash;
+    ActionProfile(8 * GROUPS) ways;
+    ActionSelector(ways, way_hash, SelectorMode_t.FAIR, 120, GROUPS) ways_selector;
+    action take(PortId_t port) { tm.ucast_egress_port = port; }
+    table group {
+        key = { m.group: exact; m.flow: selector; }
+        actions = { take; }
+        implementation = ways_selector;
+        size = GROUPS;
+    }
+    action elsewhere_to(PortId_t port) { tm.ucast_egress_port = port; }
+    table elsewhere { actions = { elsewhere_to; } default_action = elsewhere_to(0x1ff); }
+    action set_queue(QueueId_t queue) { tm.qid = queue; }
+    table ipv4_class { key = { hdr.ipv4.dscp: exact; } actions = { set_queue; } default_action = set_queue(0); size = 64; }
+    table ipv6_class { key = { hdr.ipv6.dscp: exact; } actions = { set_queue; } default_action = set_queue(0); size = 64; }
     apply {
+        if (hdr.ipv4.isValid()) { hash_ipv4(); } else if (hdr.ipv6.isValid()) { hash_ipv6(); }
         if (hdr.ipv4.isValid()) {
-            ipv4_queue.apply();
+            ipv4_class.apply();
             if (m.bad_checksum == 1) { refuse(); }
             else if (hdr.ipv4.ttl <= 1) { expire(); }
             else { ipv4_route.apply(); }
         } else if (hdr.ipv6.isValid()) {
-            ipv6_queue.apply();
+            ipv6_class.apply();
             if (hdr.ipv6.hop_limit <= 1) { expire(); } else { ipv6_route.apply(); }
         } else {
-            other.apply();
+            elsewhere.apply();
         }
+        if (m.group != 0) { group.apply(); }
     }
 }
 

@@ -28,62 +28,45 @@ mod params;
 pub use entries::speed_code;
 pub use params::{Params, QueueLength};
 
-use crate::catalog::{ProgramError, StageProgram};
-use crate::route::{Routed, route};
+use crate::forwarding::routed::{Routed, Sizes, route};
+use crate::position::Position;
 use crate::setup::{Setup, SetupError};
+use crate::shipped::Shipped;
 use sluice_asic::port::PortMap;
-use sluice_pipeline::build::params::{ParamInfo, Params as _};
 use sluice_pipeline::build::{Builder, GressBuilder};
 use sluice_pipeline::ir::Program;
-
-const NAME: &str = "hpcc-int";
-const SUMMARY: &str =
-    "Stamps every hop's port speed, time, bytes sent and queue length into packets, as HPCC wants";
 
 /// The program `hpcc-int`.
 #[derive(Clone, Copy, Debug)]
 pub struct HpccInt;
 
-fn params(sets: &[(String, String)]) -> Result<Params, ProgramError> {
-    let mut p = Params::default();
-    for (key, value) in sets {
-        p.set(key, value).map_err(|source| ProgramError::Param { program: NAME, source })?;
-    }
-    Ok(p)
-}
-
 fn ingress(ig: &GressBuilder<'_>, p: &Params) {
-    let Routed { ethernet, ipv4, ipv6, l4, .. } = route(ig, p.routes);
+    let Routed { ethernet, ipv4, ipv6, l4, .. } = route(ig, Sizes { routes: p.routes, groups: p.groups });
     ig.deparser().checksum(ipv4, ipv4.checksum, ipv4.summed()).emit(ethernet).emit(ipv4).emit(ipv6).emit(l4);
 }
 
-impl StageProgram for HpccInt {
-    fn name(&self) -> &'static str {
-        NAME
+impl Shipped for HpccInt {
+    const NAME: &'static str = "hpcc-int";
+    const SUMMARY: &'static str =
+        "Stamps every hop's port speed, time, bytes sent and queue length into packets, as HPCC wants";
+    const P4: &'static str = include_str!("hpcc_int.p4");
+    type Params = Params;
+
+    fn declare(b: &Builder, p: &Params) {
+        ingress(&b.ingress(), p);
+        egress::egress(&b.egress(), p);
     }
 
-    fn summary(&self) -> &'static str {
-        SUMMARY
+    fn default_setup(program: &Program, ports: &PortMap, p: &Params) -> Result<Setup, SetupError> {
+        entries::default_setup(program, ports, p)
     }
 
-    fn params(&self) -> Vec<ParamInfo> {
-        Params::default().list()
-    }
-
-    fn build(&self, sets: &[(String, String)]) -> Result<Program, ProgramError> {
-        let p = params(sets)?;
-        let b = Builder::new(NAME, SUMMARY);
-        ingress(&b.ingress(), &p);
-        egress::egress(&b.egress(), &p);
-        b.finish(&p).map_err(|diags| ProgramError::Illegal { program: NAME, diags })
-    }
-
-    fn default_setup(&self, program: &Program, ports: &PortMap) -> Result<Setup, SetupError> {
-        let sets: Vec<_> = program.params.iter().map(|p| (p.key.clone(), p.value.clone())).collect();
-        entries::default_setup(program, ports, &params(&sets).unwrap_or_default())
-    }
-
-    fn p4(&self) -> &'static str {
-        include_str!("hpcc_int.p4")
+    fn setup_at(
+        program: &Program,
+        _: &PortMap,
+        at: &Position,
+        p: &Params,
+    ) -> Option<Result<Setup, SetupError>> {
+        Some(entries::setup_at(program, at, p))
     }
 }

@@ -23,11 +23,21 @@ pub struct Params {
     /// Routes of each IP version that the tables must hold
     #[param(range = 1..=1_000_000)]
     pub routes: u32,
+    /// Groups of equal ways that the table must hold
+    #[param(range = 4..=4_096)]
+    pub groups: u32,
 }
 
 impl Default for Params {
     fn default() -> Self {
-        Params { switch_id: 1, udp_port: 4791, mtu: 9_000, qlen: QueueLength::Queue, routes: 4_096 }
+        Params {
+            switch_id: 1,
+            udp_port: 4791,
+            mtu: 9_000,
+            qlen: QueueLength::Queue,
+            routes: 4_096,
+            groups: 64,
+        }
     }
 }
 

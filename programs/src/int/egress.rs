@@ -2,7 +2,7 @@
 //! values of metadata, and reports.
 
 use super::block::{block, changes, measure, show, show_rest};
-use super::observe::{Hardware, observe};
+use super::observe::{Hardware, identify, observe};
 use super::params::{Carrier, Mode, Params, UnknownDomain};
 use super::parser::{Headers, headers};
 use super::report::{ask, make, parts};
@@ -32,9 +32,7 @@ pub(super) fn egress(eg: &GressBuilder<'_>, p: &Params) {
     let r = parts(eg);
     let Headers { ethernet, ipv4, ipv6, tcp, udp, int_udp, shim, int, m, .. } = h;
     let hw = Hardware { out: eg.intrinsic::<tna::Egress>(), parser: eg.intrinsic::<tna::FromParser>() };
-    let malformed = eg.drop_label(
-        "The INT header of a packet for a host is longer than the packet or than can be taken off",
-    );
+    identify(eg, p, k, r);
     observe(eg, p, h, k, hw);
     instructions(eg, p, h);
     measure(eg, m);
@@ -43,26 +41,32 @@ pub(super) fn egress(eg: &GressBuilder<'_>, p: &Params) {
     if p.mode != Mode::Xd {
         summed(eg, p, h);
     }
-    match p.mode {
-        Mode::Md => transit(eg, p, h),
-        Mode::Mx => begin_mx(eg, p, h),
-        Mode::Xd => {}
+    if p.adds() {
+        transit(eg, p, h);
+    } else if p.begins() {
+        begin_mx(eg, p, h);
     }
     ask(eg, p, h, hw);
+    if p.ends() {
+        strip(eg, p, h);
+    }
     if p.mode != Mode::Xd {
-        strip(eg, p, h, malformed);
         commit(eg, p, h);
+    }
+    if p.adds() || p.ends() {
         flag_sum(eg, h);
+    }
+    if p.ends() {
         take_off(eg, p, h);
     }
     show(eg, m, k);
-    if p.mode == Mode::Md {
+    if p.adds() {
         show_rest(eg, p, h, k);
     }
     let deparser = eg.deparser().checksum(ipv4, ipv4.checksum, ipv4.summed());
-    let deparser = match p.mode {
-        Mode::Md => deparser.checksum_over(k.complement, k.complement.value, changes(p, m, k)),
-        Mode::Mx | Mode::Xd => deparser,
+    let deparser = match p.adds() {
+        true => deparser.checksum_over(k.complement, k.complement.value, changes(p, m, k)),
+        false => deparser,
     };
     let deparser = super::report::copies(deparser, h);
     let deparser = deparser.emit(ethernet).emit(ipv4).emit(ipv6);
@@ -73,13 +77,13 @@ pub(super) fn egress(eg: &GressBuilder<'_>, p: &Params) {
     let deparser = deparser.emit(r.report).emit(shim).emit(int);
     let deparser = deparser.emit(k.node).emit(k.interfaces).emit(k.latency).emit(k.queue);
     let deparser = deparser.emit(k.ingress_time).emit(k.egress_time).emit(k.l2).emit(k.util);
-    let deparser = match p.mode {
-        Mode::Md => {
+    let deparser = match p.adds() {
+        true => {
             let deparser = deparser.emit(k.ones2).emit(k.ones1);
             let deparser = if p.domain == 0 { deparser } else { deparser.emit(k.ds) };
             deparser.emit(k.complement)
         }
-        Mode::Mx | Mode::Xd => deparser,
+        false => deparser,
     };
     let deparser = deparser.emit(k.drop_reason);
     match p.carrier {
@@ -88,10 +92,10 @@ pub(super) fn egress(eg: &GressBuilder<'_>, p: &Params) {
     };
 }
 
-/// Whose instructions count: those of the report, of the packet, or of this node as a source.
+/// Whose instructions count: those of the report, of the packet, or, of a source, its own.
 #[stage_program]
 fn instructions(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
-    let Headers { bridge, copy, tcp, udp, shim, int, m, .. } = h;
+    let Headers { bridge, copy, tcp, udp, int, m, .. } = h;
     let of_report = eg.action(|a| {
         m.bits_hi = copy.bits_hi;
         m.bits_lo = copy.bits_lo;
@@ -109,6 +113,34 @@ fn instructions(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
         m.bits_lo = int.bits_lo;
         m.hop_words = int.hop_ml & 0x1f;
     });
+    let Some(profile) = p.begins().then(|| begin(eg, p, h)) else {
+        eg.control(|c| {
+            if int.is_valid() {
+                of_packet.call();
+            }
+        });
+        return;
+    };
+    let over_udp_only = p.carrier == Carrier::UdpPort;
+    eg.control(|c| {
+        if int.is_valid() {
+            of_packet.call();
+        } else if bridge.is_valid() && bridge.watched && !bridge.sink {
+            if over_udp_only {
+                if udp.is_valid() {
+                    profile.apply();
+                }
+            } else if tcp.is_valid() || udp.is_valid() {
+                profile.apply();
+            }
+        }
+    });
+}
+
+/// The table by which a source puts shim and INT header in.
+#[stage_program]
+fn begin(eg: &GressBuilder<'_>, p: &Params, h: Headers) -> TableRef {
+    let Headers { bridge, shim, int, m, .. } = h;
     let (kind, npt) = (
         if p.mode == Mode::Mx { 3 } else { 1 },
         match p.carrier {
@@ -155,20 +187,7 @@ fn instructions(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
     /// The instructions that a source gives to the flows of a watch-list profile
     let profile =
         eg.table([exact(bridge.profile)]).actions([begin, nothing]).default(nothing).size(256).build();
-    let over_udp_only = p.carrier == Carrier::UdpPort;
-    eg.control(|c| {
-        if int.is_valid() {
-            of_packet.call();
-        } else if bridge.is_valid() && bridge.watched && !bridge.sink {
-            if over_udp_only {
-                if udp.is_valid() {
-                    profile.apply();
-                }
-            } else if tcp.is_valid() || udp.is_valid() {
-                profile.apply();
-            }
-        }
-    });
+    profile
 }
 
 /// Whether an L4 checksum covers INT: TCP's always, UDP's unless it is 0, none behind a UDP header of INT's own.
@@ -224,11 +243,12 @@ fn transit(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
     });
     /// Nothing but shim and header is added
     let no_block = eg.action(|a| m.block = 0);
+    let begins = p.begins();
     /// INT headers by what became of them: 1 block added, 2 hop limit, 3 MTU, 4 block impossible, 5 no complement
     let events = eg.counter(8, CounterKind::Packets);
     eg.control(|c| {
         if int.is_valid() && !bridge.sink {
-            if m.begun && m.mtu != 0 {
+            if begins && m.begun && m.mtu != 0 {
                 too_long.call();
                 cancel.call();
             } else if int.remaining == 0 {
@@ -238,14 +258,14 @@ fn transit(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
                 }
             } else if m.summed && m.bits_lo.slice::<0, 0, 1>() == 0 {
                 no_complement.call();
-                if m.begun {
+                if begins && m.begun {
                     cancel.call();
                 }
             } else if m.odd {
                 skip.call();
             } else if m.longest != 0 {
                 too_long.call();
-                if !m.begun {
+                if !begins || !m.begun {
                     mark_mtu.call();
                     if m.summed {
                         flag_mtu.call();
@@ -300,7 +320,7 @@ fn sizes(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
     let exceed = eg.action(|a| m.longest = m.longest.sat_sub(m.mtu));
     /// The block is not as long as the instructions ask for
     let differ = eg.action(|a| m.odd = 1);
-    let pads = p.unknown_domain == UnknownDomain::Pad;
+    let (pads, begins) = (p.unknown_domain == UnknownDomain::Pad, p.begins());
     /// The excess without the block
     let exceed_fixed = eg.action(|a| m.mtu = m.longest.sat_sub(m.block));
     eg.control(|c| {
@@ -338,11 +358,13 @@ fn sizes(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
             } else {
                 ipv6_longest.call();
             }
-            if m.begun {
+            if begins && m.begun {
                 with_header.call();
             }
             exceed.call();
-            exceed_fixed.call();
+            if begins {
+                exceed_fixed.call();
+            }
             // There are ones for three words, and room for 254 in the shim's count.
             if m.pad.slice::<7, 2, 6>() != 0 {
                 differ.call();
@@ -397,16 +419,17 @@ fn commit(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
     let ipv6_block = eg.action(|a| ipv6.payload_len += m.block);
     let ipv4_header = eg.action(|a| ipv4.total_len += fixed);
     let ipv6_header = eg.action(|a| ipv6.payload_len += fixed);
+    let begins = p.begins();
     eg.control(|c| {
         if int.is_valid() {
             if ipv4.is_valid() {
                 ipv4_block.call();
-                if m.begun {
+                if begins && m.begun {
                     ipv4_header.call();
                 }
             } else {
                 ipv6_block.call();
-                if m.begun {
+                if begins && m.begun {
                     ipv6_header.call();
                 }
             }
@@ -419,7 +442,9 @@ fn commit(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
                 int_udp_block.call();
             }
         });
-        put_udp(eg, p, h);
+        if begins {
+            put_udp(eg, p, h);
+        }
         return;
     }
     let udp_block = eg.action(|a| udp.length += m.block);
@@ -430,12 +455,14 @@ fn commit(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
     eg.control(|c| {
         if int.is_valid() && udp.is_valid() {
             udp_block.call();
-            if m.begun {
+            if begins && m.begun {
                 udp_header.call();
             }
         }
     });
-    mark(eg, p, h);
+    if begins {
+        mark(eg, p, h);
+    }
 }
 
 /// Says by DSCP or UDP port that INT follows, and keeps what was there.

@@ -4,13 +4,14 @@
 //! |---|---|
 //! | 10.1.0.0/16, 2001:db8:1::/48 | 1, another node's |
 //! | 10.9.9.9, 2001:db8:9::9 | 20, which runs at a quarter of the ports' speed: bursts to it queue up |
+//! | 10.2.0.0/16, 2001:db8:2::/48 | 24, a host's |
 //! | anything else | 16, another node's |
 //!
-//! Ports 0 and 2 to 7 are hosts', and so is 24; every flow of TCP and UDP is watched with profile 1. The collector is
-//! on port 31. What may not live here: tables.
+//! Ports 0 and 2 to 7 are hosts' too; every flow of TCP and UDP is watched with profile 1. Port 20's queue is congested
+//! beyond 1,000 cells. The collector is on port 31. What may not live here: tables.
 
-use super::params::{Carrier, Mode, Params};
-use crate::route::{DefaultRoutes, default_routes};
+use super::params::{Carrier, Mode, Params, Watch};
+use crate::forwarding::routes::{DefaultRoutes, default_routes};
 use crate::setup::{ANY, Ops, Setup, SetupError, front_port, ternary_prefix};
 use sluice_asic::port::{DevPort, PortMap};
 use sluice_asic::tm::MirrorSession;
@@ -19,7 +20,11 @@ use sluice_pipeline::control::{ControlOp, DeviceOp};
 use sluice_pipeline::ir::{KeyValue, Program};
 
 const HOST: u16 = 20;
+/// A host's.
+const HOME: u16 = 24;
 const COLLECTOR: u16 = 31;
+/// Cells behind a packet of the slow port beyond which its queue is congested.
+const DEEP: u128 = 1_000;
 const PROFILE: u128 = 1;
 
 /// What a source asks of all nodes.
@@ -129,42 +134,66 @@ const HOPS: u8 = 7;
 
 pub(super) fn default_setup(program: &Program, ports: &PortMap, p: &Params) -> Result<Setup, SetupError> {
     let mut ops = Ops::new(program);
-    default_routes(&mut ops, ports, DefaultRoutes { near: 1, host: HOST, far: 16 })?;
+    default_routes(&mut ops, ports, DefaultRoutes { near: 1, host: HOST, home: Some(HOME), far: 16 })?;
     let mut hosts: Vec<u16> = Vec::new();
-    for front in [0, 2, 3, 4, 5, 6, 7, 24] {
+    for front in [0, 2, 3, 4, 5, 6, 7, HOME] {
         hosts.push(front_port(ports, front)?.1);
     }
     // A device with few ports has the same port for several front panel numbers.
     hosts.sort_unstable();
     hosts.dedup();
+    telemetry(&mut ops, p, &hosts)?;
+    let (_, collector) = front_port(ports, COLLECTOR)?;
+    collect(&mut ops, p, ports, collector)?;
+    let (host, host_port) = front_port(ports, HOST)?;
+    let queue = [KeyValue::Exact(host_port.into()), KeyValue::Exact(0)];
+    ops.entry("queue_watch", queue, "thresholds", [DEEP, u32::MAX.into()])?;
+    let slow = BitRate::from_bps(ports.speed().as_bps() / 4);
+    Ok(Setup { ops: ops.into_vec(), port_speeds: vec![(host, slow)] })
+}
+
+/// The edge, these dev_ports, and every flow of TCP and UDP watched.
+pub(super) fn telemetry(ops: &mut Ops<'_>, p: &Params, hosts: &[u16]) -> Result<(), SetupError> {
     for port in hosts {
-        ops.entry("port_in", [KeyValue::Exact(port.into())], "from_host", [])?;
-        ops.entry("port_out", [KeyValue::Exact(port.into())], "to_host", [])?;
+        let key = || [KeyValue::Exact((*port).into())];
+        if p.knows_hosts() {
+            ops.entry("port_in", key(), "from_host", [])?;
+        }
+        if p.ends() {
+            ops.entry("port_out", key(), "to_host", [])?;
+        }
     }
-    for (priority, protocol) in [(10, 6), (11, 17)] {
+    let watched = p.watches() && p.watch == Watch::All;
+    for (priority, protocol) in [(10, 6), (11, 17)].into_iter().filter(|_| watched) {
         let key = [ANY, ANY, ternary_prefix(protocol, 8, 8), ANY, ANY];
         for table in ["ipv4_watch", "ipv6_watch"] {
             ops.ternary_with(table, priority, key, "watch", [PROFILE, 0xffff])?;
         }
     }
-    if p.mode != Mode::Xd {
+    if p.begins() {
         let instructions = Instructions::new(HOPS, DEFAULT_BITMAP);
         ops.entry("profile", [KeyValue::Exact(PROFILE)], "begin", instructions.args(p))?;
     }
-    let (_, collector) = front_port(ports, COLLECTOR)?;
+    Ok(())
+}
+
+/// Reports go to the collector by this dev_port.
+pub(super) fn collect(
+    ops: &mut Ops<'_>,
+    p: &Params,
+    ports: &PortMap,
+    collector: u16,
+) -> Result<(), SetupError> {
     ops.entry("collector", [KeyValue::Exact(collector.into())], "send", DEFAULT_COLLECTOR.args())?;
-    let mut list = ops.into_vec();
     if let Some(port) = DevPort::new(collector) {
         // A report takes so much of a packet.
         let session = MirrorSession { max_length: 320, ..MirrorSession::to_port(port) };
-        list.push(ControlOp::SetMirrorSession { id: p.session, session: Some(session) });
+        ops.push(ControlOp::SetMirrorSession { id: p.session, session: Some(session) });
     }
     // What finds its queue full goes to egress by the collector's port, to be reported there.
     let last = ports.front_ports().iter().map(|p| p.dev_port.number() >> 7).max().unwrap_or(0);
     for pipe in 0..=last as u8 {
-        list.push(ControlOp::Device(DeviceOp::SetDeflection { pipe, to: Some((collector, 0)) }));
+        ops.push(ControlOp::Device(DeviceOp::SetDeflection { pipe, to: Some((collector, 0)) }));
     }
-    let (host, _) = front_port(ports, HOST)?;
-    let slow = BitRate::from_bps(ports.speed().as_bps() / 4);
-    Ok(Setup { ops: list, port_speeds: vec![(host, slow)] })
+    Ok(())
 }

@@ -4,7 +4,7 @@
 use super::headers::{Bridge, IngressCopy, kind};
 use super::metadata::IngressMeta;
 use super::params::{Carrier, Foreign, Mode, Params, SinkReport};
-use crate::route::{Routed, route};
+use crate::forwarding::routed::{Routed, Sizes, route};
 use sluice_pipeline::build::net::protocol::UDP;
 use sluice_pipeline::build::*;
 
@@ -31,33 +31,118 @@ pub(super) fn ingress(ig: &GressBuilder<'_>, p: &Params) {
     let bridge = ig.header::<Bridge>();
     /// In front of copies
     let copy = ig.header::<IngressCopy>();
-    let h = route(ig, p.routes);
+    let h = route(ig, Sizes { routes: p.routes, groups: p.groups });
     let Routed { ethernet, ipv4, ipv6, l4, m: routed, tm } = h;
     let m = ig.metadata::<IngressMeta>();
     let port = ig.intrinsic::<tna::Ingress>();
     let mirror = ig.intrinsic::<tna::ForMirror>();
     let deflection = ig.intrinsic::<tna::Deflection>();
 
-    /// The port leads to a host
-    let from_host = ig.action(|a| bridge.edge = 1);
-    let from_node = ig.action(|_a| {});
-    /// Ports that hosts send by: INT begins there, and none comes in
-    let port_in = ig
-        .table([exact(port.ingress_port)])
-        .actions([from_host, from_node])
-        .default(from_node)
-        .size(512)
-        .build();
-    let to_host = ig.action(|a| bridge.sink = 1);
-    let to_node = ig.action(|_a| {});
-    /// Ports that lead to hosts: INT ends there
-    let port_out = ig
-        .table([exact(tm.ucast_egress_port)])
-        .actions([to_host, to_node])
-        .default(to_node)
-        .size(512)
-        .build();
+    let arrive = ig.action(|a| {
+        bridge.set_valid();
+        bridge.kind = kind::BRIDGED;
+        bridge.ingress_port = port.ingress_port.cast::<16>();
+        bridge.ingress_time_hi = port.ingress_mac_tstamp.slice::<47, 32, 16>();
+        bridge.ingress_time = port.ingress_mac_tstamp.slice::<31, 0, 32>();
+        // What finds its queue full comes back as a report.
+        deflection.deflect_on_drop = 1;
+        m.session = u64::from(p.session);
+    });
+    let describe_refused = ig.action(|a| {
+        copy.ingress_port = port.ingress_port.cast::<16>();
+        copy.egress_port = NOWHERE;
+        copy.queue = 0;
+        copy.latency = 0;
+        copy.egress_time = 0;
+        copy.ingress_time = port.ingress_mac_tstamp;
+    });
+    ig.control(|c| {
+        arrive.call();
+        describe_refused.call();
+    });
+    if p.knows_hosts() {
+        /// The port leads to a host
+        let from_host = ig.action(|a| bridge.edge = 1);
+        let from_node = ig.action(|_a| {});
+        /// Ports that hosts send by: INT begins there, and none comes in
+        let port_in = ig
+            .table([exact(port.ingress_port)])
+            .actions([from_host, from_node])
+            .default(from_node)
+            .size(512)
+            .build();
+        ig.control(|c| {
+            port_in.apply();
+        });
+    }
+    if p.ends() {
+        let to_host = ig.action(|a| bridge.sink = 1);
+        let to_node = ig.action(|_a| {});
+        /// Ports that lead to hosts: INT ends there
+        let port_out = ig
+            .table([exact(tm.ucast_egress_port)])
+            .actions([to_host, to_node])
+            .default(to_node)
+            .size(512)
+            .build();
+        ig.control(|c| {
+            port_out.apply();
+        });
+    }
+    if p.watches() {
+        watch_flows(ig, p, h, bridge, m);
+    }
+    if p.knows_hosts() || (p.ends() && p.sink_report == SinkReport::Ingress) {
+        recognise(ig, p, h, m);
+    }
+    if p.knows_hosts() {
+        guard(ig, p, h, bridge, m);
+    }
+    let report_drop = ig.action(|a| {
+        copy.head = kind::COPY << 24 | flag::DROP << 16 | INGRESS_METADATA << 8 | DROP_REASON;
+        copy.reason = routed.refused;
+        mirror.mirror_type = 1;
+    });
+    let sample = ig.action(|a| bridge.watched = 1);
+    let (watches, everywhere) = (p.watches(), p.mode == Mode::Xd);
+    ig.control(|c| {
+        if routed.refused != 0 {
+            report_drop.call();
+        } else if watches {
+            if m.watched && m.over == 0 {
+                if everywhere {
+                    sample.call();
+                } else if bridge.edge && !m.int {
+                    sample.call();
+                }
+            }
+        }
+    });
+    if p.ends() && p.sink_report == SinkReport::Ingress {
+        let report_flow = ig.action(|a| {
+            copy.head = kind::COPY << 24 | flag::FLOW << 16 | INGRESS_METADATA << 8;
+            mirror.mirror_type = 1;
+        });
+        ig.control(|c| {
+            if m.int && bridge.sink && !bridge.edge && routed.refused == 0 {
+                report_flow.call();
+            }
+        });
+    }
+    ig.deparser()
+        .checksum(ipv4, ipv4.checksum, ipv4.summed())
+        .mirror(1, m.session, copy)
+        .emit(bridge)
+        .emit(ethernet)
+        .emit(ipv4)
+        .emit(ipv6)
+        .emit(l4);
+}
 
+/// The watch-list, and a draw against the chance that its rule gives.
+#[stage_program]
+fn watch_flows(ig: &GressBuilder<'_>, p: &Params, h: Routed, bridge: Hdr<Bridge>, m: IngressMeta) {
+    let Routed { ipv4, ipv6, m: routed, .. } = h;
     /// Samples of 65536 packets `chance` + 1, with the instructions of `profile`
     let watch = ig.action(|a, profile: Arg<5>, chance: Arg<16>| {
         m.watched = 1;
@@ -82,45 +167,22 @@ pub(super) fn ingress(ig: &GressBuilder<'_>, p: &Params) {
         .build();
     /// Decides about samples
     let sampler = ig.random::<16>();
-
-    let arrive = ig.action(|a| {
-        bridge.set_valid();
-        bridge.kind = kind::BRIDGED;
-        bridge.ingress_port = port.ingress_port.cast::<16>();
-        bridge.ingress_time_hi = port.ingress_mac_tstamp.slice::<47, 32, 16>();
-        bridge.ingress_time = port.ingress_mac_tstamp.slice::<31, 0, 32>();
-        // What finds its queue full comes back as a report.
-        deflection.deflect_on_drop = 1;
-        m.session = u64::from(p.session);
-        m.draw = sampler.get();
-    });
-    let looks_like_int = ig.action(|a| m.int = 1);
-    let sample = ig.action(|a| bridge.watched = 1);
-    let describe_refused = ig.action(|a| {
-        copy.ingress_port = port.ingress_port.cast::<16>();
-        copy.egress_port = NOWHERE;
-        copy.queue = 0;
-        copy.latency = 0;
-        copy.egress_time = 0;
-        copy.ingress_time = port.ingress_mac_tstamp;
-    });
-    let report_drop = ig.action(|a| {
-        copy.head = kind::COPY << 24 | flag::DROP << 16 | INGRESS_METADATA << 8 | DROP_REASON;
-        copy.reason = routed.refused;
-        mirror.mirror_type = 1;
-    });
-
+    let draw = ig.action(|a| m.draw = sampler.get());
     ig.control(|c| {
-        arrive.call();
-        port_in.apply();
-        port_out.apply();
-        describe_refused.call();
+        draw.call();
         if ipv4.is_valid() {
             ipv4_watch.apply();
         } else if ipv6.is_valid() {
             ipv6_watch.apply();
         }
     });
+}
+
+/// Tells what looks like INT.
+#[stage_program]
+fn recognise(ig: &GressBuilder<'_>, p: &Params, h: Routed, m: IngressMeta) {
+    let Routed { ipv4, ipv6, m: routed, .. } = h;
+    let looks_like_int = ig.action(|a| m.int = 1);
     if p.carrier == Carrier::Dscp {
         ig.control(|c| {
             if ipv4.is_valid() && ipv4.dscp == u64::from(p.int_dscp) {
@@ -138,7 +200,12 @@ pub(super) fn ingress(ig: &GressBuilder<'_>, p: &Params) {
             }
         });
     }
-    let everywhere = p.mode == Mode::Xd;
+}
+
+/// Lets no INT of hosts in.
+#[stage_program]
+fn guard(ig: &GressBuilder<'_>, p: &Params, h: Routed, bridge: Hdr<Bridge>, m: IngressMeta) {
+    let Routed { ipv4, ipv6, .. } = h;
     if p.foreign == Foreign::Clear && p.carrier == Carrier::Dscp {
         let clear_ipv4 = ig.action(|a| ipv4.dscp = 0);
         let clear_ipv6 = ig.action(|a| ipv6.dscp = 0);
@@ -160,34 +227,4 @@ pub(super) fn ingress(ig: &GressBuilder<'_>, p: &Params) {
             }
         });
     }
-    ig.control(|c| {
-        if routed.refused != 0 {
-            report_drop.call();
-        } else if m.watched && m.over == 0 {
-            if everywhere {
-                sample.call();
-            } else if bridge.edge && !m.int {
-                sample.call();
-            }
-        }
-    });
-    if p.sink_report == SinkReport::Ingress && !everywhere {
-        let report_flow = ig.action(|a| {
-            copy.head = kind::COPY << 24 | flag::FLOW << 16 | INGRESS_METADATA << 8;
-            mirror.mirror_type = 1;
-        });
-        ig.control(|c| {
-            if m.int && bridge.sink && !bridge.edge && routed.refused == 0 {
-                report_flow.call();
-            }
-        });
-    }
-    ig.deparser()
-        .checksum(ipv4, ipv4.checksum, ipv4.summed())
-        .mirror(1, m.session, copy)
-        .emit(bridge)
-        .emit(ethernet)
-        .emit(ipv4)
-        .emit(ipv6)
-        .emit(l4);
 }

@@ -1,5 +1,7 @@
 /* int for T2NA (t2na.p4), equivalent to the builder code beside this file for its default parameters: mode=md,
- * carrier=dscp, domain=0, sink_report=egress.
+ * carrier=dscp, role=all, domain=0, sink_report=egress. A role other than `all` leaves out what its part does not need:
+ * source has no port_out, sink's skipping of the stack, strip; transit has no port_in, watch-list, profile either; sink
+ * adds no blocks.
  *
  * Order and names are those of the builder code, file by file. What is the same as in hpcc_int.p4 is left out here:
  * routing, Ethernet, IPv4, IPv6 and UDP headers, the ingress parser, the IPv4 checksum, parameter lists and the pipe.
@@ -123,7 +125,10 @@ header report_header_h {
         m.bits_hi = bits_hi; m.bits_lo = bits_lo; m.hop_words = hop_words; m.fixed_sum = sum; m.begun = 1;
     }
     table profile { key = { hdr.bridge.profile: exact; } actions = { begin; NoAction; } size = 256; }
+    action is_node(bit<32> id) { hdr.node.value = id; hdr.report.node = id; }
+    table node { actions = { is_node; } default_action = is_node(NODE_ID); }
     apply {
+        node.apply();
         if (hdr.int.isValid()) { of_packet(); }
         else if (hdr.bridge.isValid() && hdr.bridge.watched == 1 && hdr.bridge.sink == 0
                  && (hdr.tcp.isValid() || hdr.udp.isValid())) { profile.apply(); }

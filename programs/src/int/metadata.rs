@@ -43,7 +43,7 @@ pub(crate) struct Meta {
     /// 1 when a report tells of the packet
     pub(crate) tracked: Bits<1>,
     /// What becomes of INT; see `events`
-    pub(crate) event: Bits<16>,
+    pub(crate) event: Bits<8>,
     /// Instructions, or metadata of a report
     pub(crate) bits_hi: Bits<8>,
     /// As above
@@ -105,7 +105,7 @@ pub(crate) struct Meta {
     /// 1 when the queue's packet before it was above as well
     pub(crate) before: Bits<16>,
     /// What the copy is of; see the parser
-    pub(crate) shape: Bits<16>,
+    pub(crate) shape: Bits<8>,
     /// Bytes that the report takes of the packet
     pub(crate) inner: Bits<16>,
     /// Words of the report

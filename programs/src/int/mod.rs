@@ -24,6 +24,7 @@
 //! | `ingress` | edge, watch-list, sampling, drop reports |
 //! | `egress`, `observe`, `block`, `strip`, `report` | source, transit and sink; values; metadata; what comes off; reports |
 //! | `entries` | what the program starts with |
+//! | `places` | what it starts with in a network, and which parts it plays there |
 //! | `int.p4` | the same program in P4_16 for TNA |
 
 mod block;
@@ -35,62 +36,51 @@ mod metadata;
 mod observe;
 mod params;
 mod parser;
+mod places;
 mod report;
 mod strip;
 
 pub use entries::{Collector, Instructions};
-pub use params::{Carrier, Foreign, Mode, Params, SinkReport, UnknownDomain};
+pub use params::{Carrier, Foreign, Mode, Params, Part, SinkReport, UnknownDomain, Watch};
 
-use crate::catalog::{ProgramError, StageProgram};
+use crate::catalog::Role;
+use crate::position::Position;
 use crate::setup::{Setup, SetupError};
+use crate::shipped::Shipped;
 use sluice_asic::port::PortMap;
 use sluice_pipeline::build::Builder;
-use sluice_pipeline::build::params::{ParamInfo, Params as _};
 use sluice_pipeline::ir::Program;
-
-const NAME: &str = "int";
-const SUMMARY: &str =
-    "INT v2.1 source, transit and sink with Telemetry Reports v2.0, as INT-MD, INT-MX or INT-XD";
 
 /// The program `int`.
 #[derive(Clone, Copy, Debug)]
 pub struct Int;
 
-fn params(sets: &[(String, String)]) -> Result<Params, ProgramError> {
-    let mut p = Params::default();
-    for (key, value) in sets {
-        p.set(key, value).map_err(|source| ProgramError::Param { program: NAME, source })?;
-    }
-    Ok(p)
-}
+impl Shipped for Int {
+    const NAME: &'static str = "int";
+    const SUMMARY: &'static str =
+        "INT v2.1 source, transit and sink with Telemetry Reports v2.0, as INT-MD, INT-MX or INT-XD";
+    const P4: &'static str = include_str!("int.p4");
+    type Params = Params;
 
-impl StageProgram for Int {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn summary(&self) -> &'static str {
-        SUMMARY
+    fn declare(b: &Builder, p: &Params) {
+        ingress::ingress(&b.ingress(), p);
+        egress::egress(&b.egress(), p);
     }
 
-    fn params(&self) -> Vec<ParamInfo> {
-        Params::default().list()
+    fn default_setup(program: &Program, ports: &PortMap, p: &Params) -> Result<Setup, SetupError> {
+        entries::default_setup(program, ports, p)
     }
 
-    fn build(&self, sets: &[(String, String)]) -> Result<Program, ProgramError> {
-        let p = params(sets)?;
-        let b = Builder::new(NAME, SUMMARY);
-        ingress::ingress(&b.ingress(), &p);
-        egress::egress(&b.egress(), &p);
-        b.finish(&p).map_err(|diags| ProgramError::Illegal { program: NAME, diags })
+    fn role_at(at: &Position) -> Role {
+        places::role_at(at)
     }
 
-    fn default_setup(&self, program: &Program, ports: &PortMap) -> Result<Setup, SetupError> {
-        let sets: Vec<_> = program.params.iter().map(|p| (p.key.clone(), p.value.clone())).collect();
-        entries::default_setup(program, ports, &params(&sets).unwrap_or_default())
-    }
-
-    fn p4(&self) -> &'static str {
-        include_str!("int.p4")
+    fn setup_at(
+        program: &Program,
+        ports: &PortMap,
+        at: &Position,
+        p: &Params,
+    ) -> Option<Result<Setup, SetupError>> {
+        Some(places::setup_at(program, ports, at, p))
     }
 }

@@ -4,6 +4,7 @@
 use super::block::Block;
 use super::params::Params;
 use super::parser::Headers;
+use super::report::ReportParts;
 use sluice_pipeline::build::*;
 
 /// The hardware's fields at egress.
@@ -18,6 +19,21 @@ const QUEUE_FULL: u64 = 16;
 
 /// Bytes of an IP packet that leaves by a port without an entry.
 const MTU: u64 = 9_000;
+
+/// Says who this node is, in its metadata and in its reports.
+#[stage_program]
+pub(super) fn identify(eg: &GressBuilder<'_>, p: &Params, k: Block, r: ReportParts) {
+    let report = r.report;
+    let is_node = eg.action(|a, id: Arg<32>| {
+        k.node.value = id;
+        report.node = id;
+    });
+    /// Node ID; the control plane sets it
+    let node = eg.table([]).actions([is_node]).default_with(is_node, [u64::from(p.node_id)]).build();
+    eg.control(|c| {
+        node.apply();
+    });
+}
 
 /// Reads and computes the values of a bridged packet, into metadata and the block's headers.
 #[stage_program]
@@ -73,7 +89,6 @@ pub(super) fn observe(eg: &GressBuilder<'_>, p: &Params, h: Headers, k: Block, h
         m.window = window.get();
         k.interfaces.ingress = bridge.ingress_port;
         k.interfaces.egress = out.egress_port.cast::<16>();
-        k.node.value = u64::from(p.node_id);
     });
     let compute = eg.action(|a| {
         m.latency = m.now - bridge.ingress_time;

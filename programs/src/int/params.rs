@@ -24,7 +24,12 @@ pub struct Params {
     /// What a host-facing port does with INT from outside: `drop`, or `clear` its DSCP (carrier=dscp)
     #[param(expects = "drop or clear")]
     pub foreign: Foreign,
-    /// Node ID
+    /// Parts that the switch can play, the others being left out of the program: `all`; `source`, which begins INT;
+    /// `transit`, which adds to it; `sink`, which takes it off. With mode=xd all nodes report, and no part but `all`
+    /// and `source` knows ports of hosts
+    #[param(expects = "all, source, transit or sink")]
+    pub role: Part,
+    /// Node ID, unless an entry of `node` says another
     #[param(range = 0..=4_294_967_295)]
     pub node_id: u32,
     /// Domain specific ID of this network; 0 for none. Bit 0 of its DS instruction asks for the bytes that the
@@ -47,12 +52,45 @@ pub struct Params {
     /// Mirror session of reports
     #[param(range = 1..=255)]
     pub session: u16,
+    /// Flows that default entries watch, alone and in a network: `all` of TCP and UDP, or `none`
+    #[param(expects = "all or none")]
+    pub watch: Watch,
     /// Watch-list rules of each IP version that the tables must hold
     #[param(range = 1..=16_384)]
     pub watch_rules: u32,
     /// Routes of each IP version that the tables must hold
     #[param(range = 1..=1_000_000)]
     pub routes: u32,
+    /// Groups of equal ways that the table must hold
+    #[param(range = 4..=4_096)]
+    pub groups: u32,
+}
+
+impl Params {
+    /// Whether packets of hosts are told from others.
+    pub(super) fn knows_hosts(&self) -> bool {
+        matches!(self.role, Part::All | Part::Source)
+    }
+
+    /// Whether INT begins here.
+    pub(super) fn begins(&self) -> bool {
+        self.knows_hosts() && self.mode != Mode::Xd
+    }
+
+    /// Whether flows are watched.
+    pub(super) fn watches(&self) -> bool {
+        self.knows_hosts() || self.mode == Mode::Xd
+    }
+
+    /// Whether metadata is put in packets.
+    pub(super) fn adds(&self) -> bool {
+        self.role != Part::Sink && self.mode == Mode::Md
+    }
+
+    /// Whether INT ends here.
+    pub(super) fn ends(&self) -> bool {
+        matches!(self.role, Part::All | Part::Sink) && self.mode != Mode::Xd
+    }
 }
 
 impl Default for Params {
@@ -63,6 +101,7 @@ impl Default for Params {
             int_dscp: 0x17,
             int_port: 54_321,
             foreign: Foreign::Drop,
+            role: Part::All,
             node_id: 1,
             domain: 0,
             unknown_domain: UnknownDomain::Pad,
@@ -70,8 +109,10 @@ impl Default for Params {
             sink_report: SinkReport::Egress,
             report_metadata: 0x7c00,
             session: 1,
+            watch: Watch::All,
             watch_rules: 512,
             routes: 4_096,
+            groups: 64,
         }
     }
 }
@@ -110,6 +151,17 @@ choices! {
         /// Nothing in the packet.
         Xd = "xd"
     }
+    /// Which parts of the standard's roles a switch plays.
+    Part {
+        /// Any, as ports say.
+        All = "all",
+        /// INT begins here.
+        Source = "source",
+        /// Metadata is added.
+        Transit = "transit",
+        /// INT ends here.
+        Sink = "sink"
+    }
     /// What says that INT follows (facts: hpcc-int §2.2).
     Carrier {
         /// A DSCP; NPT 0.
@@ -118,6 +170,13 @@ choices! {
         UdpPort = "udp-port",
         /// A UDP header in front of the packet's own transport; NPT 2.
         NewUdp = "new-udp"
+    }
+    /// Which flows default entries watch.
+    Watch {
+        /// All of TCP and UDP.
+        All = "all",
+        /// None.
+        None = "none"
     }
     /// What happens to INT from outside.
     Foreign {

@@ -4,7 +4,7 @@
 use super::headers::*;
 use super::metadata::Meta;
 use super::params::{Carrier, Mode, Params};
-use crate::route::PLAIN_IPV4;
+use crate::forwarding::routed::PLAIN_IPV4;
 use sluice_pipeline::build::net::ether_type::{IPV4, IPV6};
 use sluice_pipeline::build::net::protocol::{TCP, UDP};
 use sluice_pipeline::build::net::{Ethernet, Ipv4, Ipv6, Udp};
@@ -125,9 +125,14 @@ fn network(eg: &GressBuilder<'_>, p: &Params, h: Headers, bridged: StateRef<'_>)
 fn int_states<'b>(eg: &GressBuilder<'b>, p: &Params, h: Headers) -> StateRef<'b> {
     let Headers { bridge, shim, int, m, .. } = h;
     let found = eg.state().select(list![lookahead::<4>(0), lookahead::<4>(32)]);
-    let parse_int = eg.state().extract(shim).extract(int).select(bridge.sink);
     const VERSION: u64 = 2;
     let kind = if p.mode == Mode::Mx { 3 } else { 1 };
+    if !p.ends() {
+        let parse_int = eg.state().extract(shim).extract(int);
+        found.on_tuple([(kind, 0xf), (VERSION, 0xf)], parse_int);
+        return found;
+    }
+    let parse_int = eg.state().extract(shim).extract(int).select(bridge.sink);
     found.on_tuple([(kind, 0xf), (VERSION, 0xf)], parse_int);
     /// Counts the words of the stack: what the shim says without the header's three
     let measure = eg

@@ -98,6 +98,7 @@ pub(super) fn ask(eg: &GressBuilder<'_>, p: &Params, h: Headers, hw: Hardware) {
             describe.call();
         }
     });
+    let reports_flows = p.mode != Mode::Md || p.ends() && p.sink_report == SinkReport::Egress;
     // Whose packets are tracked.
     match p.mode {
         Mode::Xd => {
@@ -108,7 +109,7 @@ pub(super) fn ask(eg: &GressBuilder<'_>, p: &Params, h: Headers, hw: Hardware) {
                 }
             });
         }
-        Mode::Md if p.sink_report == SinkReport::Ingress => {}
+        Mode::Md if !reports_flows => {}
         Mode::Md => {
             let tracked = eg.action(|a| m.tracked = 1);
             eg.control(|c| {
@@ -129,7 +130,7 @@ pub(super) fn ask(eg: &GressBuilder<'_>, p: &Params, h: Headers, hw: Hardware) {
             });
         }
     }
-    if p.mode == Mode::Md && p.sink_report == SinkReport::Ingress {
+    if !reports_flows {
         eg.control(|c| {
             if bridge.is_valid() {
                 if deflected.deflection_flag {
@@ -162,7 +163,7 @@ pub(super) fn ask(eg: &GressBuilder<'_>, p: &Params, h: Headers, hw: Hardware) {
             }
         });
     }
-    if p.mode != Mode::Xd {
+    if p.ends() {
         eg.control(|c| {
             if int.is_valid() && bridge.sink && int.discard {
                 discard.call();
@@ -173,7 +174,7 @@ pub(super) fn ask(eg: &GressBuilder<'_>, p: &Params, h: Headers, hw: Hardware) {
         let io = eg.intrinsic::<tna::MirrorIo>();
         let as_it_came = eg.action(|a| copy.kind = kind::ARRIVAL);
         let as_it_leaves = eg.action(|a| io.mirror_io_select = 1);
-        let came = p.mode != Mode::Xd;
+        let came = p.ends();
         eg.control(|c| {
             if came && int.is_valid() && bridge.sink {
                 as_it_came.call();
@@ -237,7 +238,6 @@ pub(super) fn make(eg: &GressBuilder<'_>, p: &Params, h: Headers, k: Block, r: R
         udp.set_valid();
         udp.checksum = 0;
         report.set_valid();
-        report.node = u64::from(p.node_id);
         report.flags = copy.flags;
         report.bits_hi = copy.bits_hi;
         report.bits_lo = copy.bits_lo;

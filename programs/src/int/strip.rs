@@ -21,9 +21,12 @@ pub(super) mod change {
 
 /// Says what comes off the packet, and puts back what INT has changed; the parser has skipped the stack.
 #[stage_program]
-pub(super) fn strip(eg: &GressBuilder<'_>, p: &Params, h: Headers, malformed: LabelRef) {
+pub(super) fn strip(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
     let Headers { bridge, shim, int, m, .. } = h;
     let errors = eg.intrinsic::<tna::ParserErrors>();
+    let malformed = eg.drop_label(
+        "The INT header of a packet for a host is longer than the packet or than can be taken off",
+    );
     let shim_len: i32 = if p.carrier == Carrier::NewUdp { 12 } else { 4 };
     let refuse = eg.action(|a| drop(malformed));
     let cut = eg.action(|a, block: Arg<16>| m.block = block);

@@ -38,63 +38,50 @@ pub use hash_params::{
 };
 pub use params::Params;
 
-use crate::catalog::{ProgramError, StageProgram};
+use crate::catalog::ProgramError;
 use crate::position::Position;
 use crate::properties::{HopLimit, SameWay};
 use crate::setup::{Setup, SetupError};
+use crate::shipped::{self, Shipped};
 use sluice_asic::port::PortMap;
 use sluice_pipeline::build::Builder;
-use sluice_pipeline::build::params::{ParamInfo, Params as _};
 use sluice_pipeline::ir::Program;
 use sluice_pipeline::property::Property;
-
-const NAME: &str = "l3-ecmp";
-const SUMMARY: &str =
-    "Routes IPv4 and IPv6 with ECMP and WCMP, filters, and bridges VLANs, as a leaf switch does";
 
 /// The program `l3-ecmp`.
 #[derive(Clone, Copy, Debug)]
 pub struct L3Ecmp;
 
-impl StageProgram for L3Ecmp {
-    fn name(&self) -> &'static str {
-        NAME
+impl Shipped for L3Ecmp {
+    const NAME: &'static str = "l3-ecmp";
+    const SUMMARY: &'static str =
+        "Routes IPv4 and IPv6 with ECMP and WCMP, filters, and bridges VLANs, as a leaf switch does";
+    const P4: &'static str = include_str!("l3_ecmp.p4");
+    type Params = Params;
+
+    fn check(p: &Params) -> Result<(), ProgramError> {
+        p.check(Self::NAME)
     }
 
-    fn summary(&self) -> &'static str {
-        SUMMARY
+    fn declare(b: &Builder, p: &Params) {
+        ingress::ingress(&b.ingress(), p);
+        egress::egress(&b.egress(), p);
     }
 
-    fn params(&self) -> Vec<ParamInfo> {
-        Params::default().list()
-    }
-
-    fn build(&self, sets: &[(String, String)]) -> Result<Program, ProgramError> {
-        let mut p = Params::default();
-        for (key, value) in sets {
-            p.set(key, value).map_err(|source| ProgramError::Param { program: NAME, source })?;
-        }
-        program(&p)
-    }
-
-    fn default_setup(&self, program: &Program, ports: &PortMap) -> Result<Setup, SetupError> {
+    fn default_setup(program: &Program, ports: &PortMap, _: &Params) -> Result<Setup, SetupError> {
         entries::default_setup(program, ports)
     }
 
     fn setup_at(
-        &self,
         program: &Program,
         ports: &PortMap,
-        position: &Position,
+        at: &Position,
+        _: &Params,
     ) -> Option<Result<Setup, SetupError>> {
-        Some(routes::setup_at(program, ports, position))
+        Some(routes::setup_at(program, ports, at))
     }
 
-    fn p4(&self) -> &'static str {
-        include_str!("l3_ecmp.p4")
-    }
-
-    fn properties(&self, _: &Program) -> Vec<Box<dyn Property>> {
+    fn properties(_: &Program) -> Vec<Box<dyn Property>> {
         vec![Box::new(SameWay::default()), Box::new(HopLimit)]
     }
 }
@@ -104,9 +91,5 @@ impl StageProgram for L3Ecmp {
 /// # Errors
 /// When the parameters do not go together, or the verifier refuses the program.
 pub fn program(p: &Params) -> Result<Program, ProgramError> {
-    p.check(NAME)?;
-    let b = Builder::new(NAME, SUMMARY);
-    ingress::ingress(&b.ingress(), p);
-    egress::egress(&b.egress(), p);
-    b.finish(p).map_err(|diags| ProgramError::Illegal { program: NAME, diags })
+    shipped::program::<L3Ecmp>(p)
 }

@@ -16,10 +16,18 @@ use sluice_asic::port::{FrontPort, PortMap};
 use sluice_pipeline::ir::{KeyValue, Program};
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-/// First front-panel port of the uplinks.
-const UPLINKS: u16 = 8;
-/// Ports of hosts.
-const HOSTS: u16 = 8;
+/// Front-panel ports of default entries.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Places {
+    /// First port with a host.
+    pub(crate) first_host: u16,
+    /// Number of hosts.
+    pub(crate) hosts: u16,
+    /// First port of the uplinks.
+    pub(crate) uplinks: u16,
+}
+
+const PLACES: Places = Places { first_host: 0, hosts: 8, uplinks: 8 };
 /// Group of all uplinks, and of the first two.
 const ALL: u32 = 1;
 const TWO: u32 = 2;
@@ -30,23 +38,33 @@ pub(crate) fn operations<'p>(
     ports: &PortMap,
     weights: &[u32],
 ) -> Result<Ops<'p>, SetupError> {
+    operations_on(program, ports, weights, PLACES)
+}
+
+/// The same at other ports.
+pub(crate) fn operations_on<'p>(
+    program: &'p Program,
+    ports: &PortMap,
+    weights: &[u32],
+    places: Places,
+) -> Result<Ops<'p>, SetupError> {
     let mut ops = Ops::new(program);
     let mut first = 0;
     for (group, weights) in [(ALL, weights), (TWO, weights.get(..2).unwrap_or(weights))] {
         let members = layout(weights, Order::Interleaved);
         for (number, uplink) in (0u32..).zip(&members) {
-            let (_, port) = front_port(ports, UPLINKS + *uplink as u16)?;
-            add_member(&mut ops, (group, number, first + number), port.into())?;
+            let (_, port) = front_port(ports, places.uplinks + *uplink as u16)?;
+            member_of(&mut ops, (group, number, first + number), port.into())?;
         }
-        add_group(&mut ops, group, first..first + members.len() as u32)?;
+        group_of(&mut ops, group, first..first + members.len() as u32)?;
         first += members.len() as u32;
     }
     let any = [ipv4_prefix(Ipv4Addr::UNSPECIFIED, 0)];
     ops.entry("ipv4_route", any, "set_group", [ALL.into()])?;
     let partly = [ipv4_prefix(Ipv4Addr::new(10, 2, 0, 0), 16)];
     ops.entry("ipv4_route", partly, "set_group", [TWO.into()])?;
-    for host in 0..HOSTS {
-        let (_, port) = front_port(ports, host)?;
+    for host in 0..places.hosts {
+        let (_, port) = front_port(ports, places.first_host + host)?;
         let here = [ipv4_prefix(Ipv4Addr::new(10, 1, host as u8, 0), 24)];
         ops.entry("ipv4_route", here, "to_port", [port.into()])?;
     }
@@ -67,9 +85,9 @@ pub(crate) fn operations_at<'p>(program: &'p Program, position: &Position) -> Re
         let members = layout(&weights, Order::Interleaved);
         for (number, path) in (0u32..).zip(&members) {
             let port = ports.get(*path as usize).map_or(0, |(port, _)| dev_port(*port));
-            add_member(&mut ops, (group, number, first + number), port)?;
+            member_of(&mut ops, (group, number, first + number), port)?;
         }
-        add_group(&mut ops, group, first..first + members.len() as u32)?;
+        group_of(&mut ops, group, first..first + members.len() as u32)?;
         first += members.len() as u32;
     }
     for (route, set) in position.routes.iter().zip(of) {
@@ -87,7 +105,7 @@ pub(crate) fn operations_at<'p>(program: &'p Program, position: &Position) -> Re
 }
 
 /// The number-th member of a group: entry `member` of the action profile.
-fn add_member(
+pub(crate) fn member_of(
     ops: &mut Ops<'_>,
     (group, number, member): (u32, u32, u32),
     port: u128,
@@ -96,7 +114,12 @@ fn add_member(
     ops.entry("uplink", [KeyValue::Exact(group.into()), KeyValue::Exact(number.into())], "to_uplink", [port])
 }
 
-fn add_group(ops: &mut Ops<'_>, group: u32, members: std::ops::Range<u32>) -> Result<(), SetupError> {
+/// The group of these members, all of them up.
+pub(crate) fn group_of(
+    ops: &mut Ops<'_>,
+    group: u32,
+    members: std::ops::Range<u32>,
+) -> Result<(), SetupError> {
     ops.group("uplinks", group, members.map(|member| (member, 1)))?;
     ops.group_entry("pick", group.into(), group)
 }

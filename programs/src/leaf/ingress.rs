@@ -177,7 +177,20 @@ pub(crate) fn propose(ig: &GressBuilder<'_>, leaf: Leaf) {
 /// Last part: port, TTL, deparser.
 #[stage_program]
 pub(crate) fn send<'b>(ig: &GressBuilder<'b>, leaf: Leaf) -> Deparser<'b> {
-    let Headers { ethernet, ipv4, ipv6, l4, m, .. } = leaf.h;
+    finish(ig, leaf);
+    deparse(ig.deparser(), leaf)
+}
+
+/// The bytes of a leaf's packets, behind what `deparser` emits already.
+pub(crate) fn deparse(deparser: Deparser<'_>, leaf: Leaf) -> Deparser<'_> {
+    let Headers { ethernet, ipv4, ipv6, l4, .. } = leaf.h;
+    deparser.checksum(ipv4, ipv4.checksum, ipv4.summed()).emit(ethernet).emit(ipv4).emit(ipv6).emit(l4)
+}
+
+/// The control part of [`send`].
+#[stage_program]
+pub(crate) fn finish(ig: &GressBuilder<'_>, leaf: Leaf) {
+    let Headers { ipv4, ipv6, m, .. } = leaf.h;
     let (t, labels) = (leaf.tables, leaf.labels);
     ig.control(|c| {
         if m.group != 0 {
@@ -193,7 +206,6 @@ pub(crate) fn send<'b>(ig: &GressBuilder<'b>, leaf: Leaf) -> Deparser<'b> {
             drop(labels.not_ip);
         }
     });
-    ig.deparser().checksum(ipv4, ipv4.checksum, ipv4.summed()).emit(ethernet).emit(ipv4).emit(ipv6).emit(l4)
 }
 
 /// Declares all of egress: packets pass.

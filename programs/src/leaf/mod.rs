@@ -18,11 +18,14 @@ pub(crate) mod generator;
 mod headers;
 mod ingress;
 
-pub(crate) use entries::{default_setup, operations, operations_at, setup_at};
-pub(crate) use ingress::{Leaf, declare, egress, propose, route, send};
+pub(crate) use entries::{
+    Places, default_setup, group_of, member_of, operations, operations_at, operations_on, setup_at,
+};
+pub(crate) use ingress::{Leaf, declare, deparse, egress, finish, propose, route, send};
 
 use crate::balance::Numbers;
 use crate::catalog::ProgramError;
+pub(crate) use crate::shipped::built_with;
 use sluice_pipeline::build::params::{ParamError, Params};
 use sluice_pipeline::build::{Bits, Builder, GressBuilder, Index};
 use sluice_pipeline::ir::{self, Program};
@@ -112,25 +115,13 @@ pub(crate) fn set<P: Params>(
     Ok(p)
 }
 
-/// The parameters that a program was built with.
-pub(crate) fn built_with<P: Params + Default>(program: &Program) -> P {
-    let mut p = P::default();
-    for param in &program.params {
-        // The values come out of the same struct, so none is refused.
-        let _ = p.set(&param.key, &param.value);
-    }
-    p
-}
-
 /// A leaf with this choice of an uplink: `draw` stands before the candidate, `keep` behind it.
-pub(crate) fn program(
-    (name, summary): (&'static str, &'static str),
+pub(crate) fn pipes(
+    b: &Builder,
     (sizes, flowlets): (Sizes, bool),
     draw: impl FnOnce(&GressBuilder<'_>, Leaf),
     keep: impl FnOnce(&GressBuilder<'_>, Leaf),
-    p: &impl Params,
-) -> Result<Program, ProgramError> {
-    let b = Builder::new(name, summary);
+) {
     let ig = b.ingress();
     let (leaf, start) = declare(&ig, sizes, flowlets);
     ig.start(start);
@@ -140,5 +131,17 @@ pub(crate) fn program(
     keep(&ig, leaf);
     send(&ig, leaf);
     egress(&b.egress());
+}
+
+/// The same as a program.
+pub(crate) fn program(
+    (name, summary): (&'static str, &'static str),
+    shape: (Sizes, bool),
+    draw: impl FnOnce(&GressBuilder<'_>, Leaf),
+    keep: impl FnOnce(&GressBuilder<'_>, Leaf),
+    p: &impl Params,
+) -> Result<Program, ProgramError> {
+    let b = Builder::new(name, summary);
+    pipes(&b, shape, draw, keep);
     b.finish(p).map_err(|diags| ProgramError::Illegal { program: name, diags })
 }

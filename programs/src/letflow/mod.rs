@@ -18,6 +18,7 @@ use sluice_asic::port::PortMap;
 use sluice_asic::units::Duration;
 use sluice_pipeline::build::params::{self, ParamInfo, Params as _};
 use sluice_pipeline::ir::Program;
+use sluice_pipeline::property::Property;
 
 const NAME: &str = "letflow";
 const SUMMARY: &str = "Sends every flowlet over a random uplink and remembers it until the flow pauses";
@@ -124,6 +125,10 @@ impl StageProgram for LetFlow {
     ) -> Option<Result<Setup, SetupError>> {
         let p: Params = leaf::built_with(program);
         Some(leaf::operations_at(program, position).and_then(|ops| p.with_generator(ops, ports)))
+    }
+
+    fn properties(&self, program: &Program) -> Vec<Box<dyn Property>> {
+        leaf::built_with::<Params>(program).spec().properties()
     }
 
     fn p4(&self) -> &'static str {

@@ -13,12 +13,11 @@ use super::Params;
 use super::headers::TAG_BYTES;
 use super::ingress::LAP_PORT;
 use super::obey::{SPEEDS, TIMER_SESSIONS};
-use crate::forwarding;
+use crate::forwarding::plain;
 use crate::setup::{Ops, Setup, SetupError, front_port};
 use sluice_asic::port::{DevPort, Pipe, Port, PortMap};
 use sluice_asic::tm::{AfcMode, AfcWord, MirrorSession};
 use sluice_asic::units::BitRate;
-use sluice_pipeline::build::params::Params as _;
 use sluice_pipeline::control::{ControlOp, DeviceOp};
 use sluice_pipeline::ir::{KeyValue, Program};
 use std::net::Ipv4Addr;
@@ -35,22 +34,17 @@ const FRAME_QUEUE: u8 = 7;
 /// MAC addresses of ports: this and the dev_port, as the MACs' own.
 const MACS: u128 = 0x02_00_00_00_00_00;
 
-pub(super) fn default_setup(program: &Program, ports: &PortMap) -> Result<Setup, SetupError> {
-    let mut p = Params::default();
-    for given in &program.params {
-        // Values that the program was built with are accepted again.
-        _ = p.set(&given.key, &given.value);
-    }
+pub(super) fn default_setup(program: &Program, ports: &PortMap, p: &Params) -> Result<Setup, SetupError> {
     let mut ops = Ops::new(program);
     let mut routes = Vec::new();
     for (network, len, front) in ROUTES {
         routes.push((network, len, front_port(ports, front)?.1));
     }
     let (host, _) = front_port(ports, HOST)?;
-    forwarding::entries(&mut ops, &routes, front_port(ports, OTHER)?.1)?;
+    plain::entries(&mut ops, &routes, front_port(ports, OTHER)?.1)?;
     let slow = BitRate::from_gbps(HOST_GBPS);
     for (port, session) in ports.front_ports().iter().zip(1..TIMER_SESSIONS as u16) {
-        asking(&mut ops, &p, ports, port, session)?;
+        asking(&mut ops, p, ports, port, session)?;
         if p.obey {
             let speed = if port.front() == Some(host) { slow } else { port.speed };
             obeying(&mut ops, port, speed)?;

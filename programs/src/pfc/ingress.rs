@@ -3,7 +3,7 @@
 use super::Params;
 use super::headers::{AT_INGRESS, Control8808, DATA, FRAME, MAC_CONTROL, PROBE, PROBES, Probe, Tag};
 use super::obey;
-use crate::forwarding::{self, Headers, Tables};
+use crate::forwarding::plain::{self, Headers, Tables};
 use sluice_pipeline::build::*;
 
 /// Local number of the recirculation port that timers take. Traffic from outside does not come in by it.
@@ -34,7 +34,7 @@ pub(super) fn ingress(ig: &GressBuilder<'_>, p: &Params) {
     let h = parser(ig, p);
     let Parsed { forwarded, tag, control, probe } = h;
     let port = ig.intrinsic::<tna::Ingress>();
-    let tables = forwarding::tables(ig, forwarded, p.routes);
+    let tables = plain::tables(ig, forwarded, p.routes);
     let pfc_ignored = ig.consume_label("MAC control frame that is no PFC frame, or PFC that is not obeyed");
     let ignore = ig.action(|a| drop(pfc_ignored));
     let announce = ig.action(|a| {
@@ -55,7 +55,7 @@ pub(super) fn ingress(ig: &GressBuilder<'_>, p: &Params) {
                 ignore.call();
             } else {
                 announce.call();
-                forwarding::forward(c, forwarded, tables);
+                plain::forward(c, forwarded, tables);
             }
         });
     }
@@ -69,7 +69,7 @@ pub(super) fn ingress(ig: &GressBuilder<'_>, p: &Params) {
 /// Declares the headers and the parser: what goes around has a tag in front.
 #[stage_program]
 fn parser<'b>(ig: &GressBuilder<'b>, p: &Params) -> Parsed<'b> {
-    let forwarded = forwarding::headers(ig);
+    let forwarded = plain::headers(ig);
     let (tag, control) = (ig.header::<Tag>(), ig.header::<Control8808>());
     let parse_control = ig.state().extract(control);
     forwarded.parse_ethernet.on(MAC_CONTROL, parse_control);

@@ -33,50 +33,33 @@ mod params;
 
 pub use params::Params;
 
-use crate::catalog::{ProgramError, StageProgram};
+use crate::catalog::ProgramError;
 use crate::setup::{Setup, SetupError};
+use crate::shipped::Shipped;
 use sluice_asic::port::PortMap;
 use sluice_pipeline::build::Builder;
-use sluice_pipeline::build::params::{ParamInfo, Params as _};
 use sluice_pipeline::ir::Program;
-
-const NAME: &str = "pfc";
-const SUMMARY: &str = "Obeys PFC by flow-control words, asks for pauses by queue depth, and ends pause storms, all in the data plane";
 
 /// The program `pfc`.
 #[derive(Clone, Copy, Debug)]
 pub struct Pfc;
 
-impl StageProgram for Pfc {
-    fn name(&self) -> &'static str {
-        NAME
+impl Shipped for Pfc {
+    const NAME: &'static str = "pfc";
+    const SUMMARY: &'static str = "Obeys PFC by flow-control words, asks for pauses by queue depth, and ends pause storms, all in the data plane";
+    const P4: &'static str = include_str!("pfc.p4");
+    type Params = Params;
+
+    fn check(p: &Params) -> Result<(), ProgramError> {
+        p.check(Self::NAME)
     }
 
-    fn summary(&self) -> &'static str {
-        SUMMARY
+    fn declare(b: &Builder, p: &Params) {
+        ingress::ingress(&b.ingress(), p);
+        egress::egress(&b.egress(), p);
     }
 
-    fn params(&self) -> Vec<ParamInfo> {
-        Params::default().list()
-    }
-
-    fn build(&self, sets: &[(String, String)]) -> Result<Program, ProgramError> {
-        let mut p = Params::default();
-        for (key, value) in sets {
-            p.set(key, value).map_err(|source| ProgramError::Param { program: NAME, source })?;
-        }
-        p.check(NAME)?;
-        let b = Builder::new(NAME, SUMMARY);
-        ingress::ingress(&b.ingress(), &p);
-        egress::egress(&b.egress(), &p);
-        b.finish(&p).map_err(|diags| ProgramError::Illegal { program: NAME, diags })
-    }
-
-    fn default_setup(&self, program: &Program, ports: &PortMap) -> Result<Setup, SetupError> {
-        entries::default_setup(program, ports)
-    }
-
-    fn p4(&self) -> &'static str {
-        include_str!("pfc.p4")
+    fn default_setup(program: &Program, ports: &PortMap, p: &Params) -> Result<Setup, SetupError> {
+        entries::default_setup(program, ports, p)
     }
 }

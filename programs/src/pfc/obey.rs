@@ -12,7 +12,7 @@
 use super::Params;
 use super::headers::{Control8808, FRAME, OVER, PAUSED, PFC, STORMED, TIMER, Tag};
 use super::ingress::{LAP_PORT, Parsed, Ways};
-use crate::forwarding;
+use crate::forwarding::plain;
 use sluice_pipeline::build::*;
 
 /// Elements of a register: local port and priority.
@@ -393,7 +393,7 @@ pub(super) fn control(ig: &GressBuilder<'_>, o: Obey, h: Parsed<'_>, ways: Ways)
             }
         } else {
             ways.announce.call();
-            forwarding::forward(c, forwarded, ways.tables);
+            plain::forward(c, forwarded, ways.tables);
         }
     });
 }

@@ -148,10 +148,20 @@ impl DecisionGraph {
         choices.iter().map(extended).collect()
     }
 
-    /// For each point, the earlier ones that are pinned there.
+    /// For each point, the earlier ones that are pinned there. A link may be missing in one block of several, so what
+    /// is pinned without its loss stays so.
     #[must_use]
     pub fn pinned(&self) -> Vec<Vec<usize>> {
-        pinned(&self.miniature().paths())
+        let mut pins = pinned(&self.miniature().paths());
+        if !self.missing.is_empty() {
+            let whole = DecisionGraph { missing: Vec::new(), ..self.clone() };
+            for (list, more) in pins.iter_mut().zip(whole.pinned()) {
+                list.extend(more);
+                list.sort_unstable();
+                list.dedup();
+            }
+        }
+        pins
     }
 
     /// The same graph with as few ports as show the same pins: two, or one more than missing links name.

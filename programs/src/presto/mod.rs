@@ -6,18 +6,16 @@
 //! cuts, and nobody masks. What may not live here: the leaf around it (`leaf`).
 
 use crate::balance::Numbers;
-use crate::catalog::{ProgramError, StageProgram};
+use crate::catalog::ProgramError;
 use crate::drb::LAST_TURN;
 use crate::leaf::{self, Leaf, Sizes, slot};
 use crate::position::Position;
 use crate::setup::{Setup, SetupError};
+use crate::shipped::Shipped;
 use sluice_asic::port::PortMap;
-use sluice_pipeline::build::params::{self, ParamInfo, Params as _};
+use sluice_pipeline::build::params;
 use sluice_pipeline::build::*;
 use sluice_pipeline::ir::Program;
-
-const NAME: &str = "presto";
-const SUMMARY: &str = "Cuts flows into cells of 64 KB that go over the uplinks in turn, by weight";
 
 /// What users can set on `presto`.
 #[derive(Clone, Debug, PartialEq, Eq, params::Params)]
@@ -139,41 +137,33 @@ fn draw(ig: &GressBuilder<'_>, leaf: Leaf, p: &Params) {
 #[derive(Clone, Copy, Debug)]
 pub struct Presto;
 
-impl StageProgram for Presto {
-    fn name(&self) -> &'static str {
-        NAME
+impl Shipped for Presto {
+    const NAME: &'static str = "presto";
+    const SUMMARY: &'static str =
+        "Cuts flows into cells of 64 KB that go over the uplinks in turn, by weight";
+    const P4: &'static str =
+        concat!(include_str!("../leaf/types.p4"), include_str!("choose.p4"), include_str!("../leaf/pipe.p4"));
+    type Params = Params;
+
+    fn check(p: &Params) -> Result<(), ProgramError> {
+        leaf::weights(Self::NAME, &p.weights)?;
+        leaf::power_of_two(Self::NAME, "flows", p.flows)
     }
 
-    fn summary(&self) -> &'static str {
-        SUMMARY
+    fn declare(b: &Builder, p: &Params) {
+        leaf::pipes(b, (Sizes::new(p.routes, p.groups), false), |ig, l| draw(ig, l, p), |_, _| {});
     }
 
-    fn params(&self) -> Vec<ParamInfo> {
-        Params::default().list()
-    }
-
-    fn build(&self, sets: &[(String, String)]) -> Result<Program, ProgramError> {
-        let p = leaf::set(Params::default(), sets, NAME)?;
-        leaf::weights(NAME, &p.weights)?;
-        leaf::power_of_two(NAME, "flows", p.flows)?;
-        let sizes = Sizes::new(p.routes, p.groups);
-        leaf::program((NAME, SUMMARY), (sizes, false), |ig, l| draw(ig, l, &p), |_, _| {}, &p)
-    }
-
-    fn default_setup(&self, program: &Program, ports: &PortMap) -> Result<Setup, SetupError> {
-        leaf::default_setup(program, ports, &leaf::built_with::<Params>(program).weights.0)
+    fn default_setup(program: &Program, ports: &PortMap, p: &Params) -> Result<Setup, SetupError> {
+        leaf::default_setup(program, ports, &p.weights.0)
     }
 
     fn setup_at(
-        &self,
         program: &Program,
         _: &PortMap,
-        position: &Position,
+        at: &Position,
+        _: &Params,
     ) -> Option<Result<Setup, SetupError>> {
-        Some(leaf::setup_at(program, position))
-    }
-
-    fn p4(&self) -> &'static str {
-        concat!(include_str!("../leaf/types.p4"), include_str!("choose.p4"), include_str!("../leaf/pipe.p4"))
+        Some(leaf::setup_at(program, at))
     }
 }

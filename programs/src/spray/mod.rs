@@ -4,17 +4,15 @@
 //! kept. What may not live here: the leaf around it (`leaf`).
 
 use crate::balance::Numbers;
-use crate::catalog::{ProgramError, StageProgram};
+use crate::catalog::ProgramError;
 use crate::leaf::{self, Leaf, Sizes};
 use crate::position::Position;
 use crate::setup::{Setup, SetupError};
+use crate::shipped::Shipped;
 use sluice_asic::port::PortMap;
-use sluice_pipeline::build::params::{self, ParamInfo, Params as _};
+use sluice_pipeline::build::params;
 use sluice_pipeline::build::*;
 use sluice_pipeline::ir::Program;
-
-const NAME: &str = "spray";
-const SUMMARY: &str = "Sends every packet over a random uplink";
 
 /// What users can set on `spray`.
 #[derive(Clone, Debug, PartialEq, Eq, params::Params)]
@@ -52,39 +50,31 @@ pub(crate) fn draw(ig: &GressBuilder<'_>, leaf: Leaf) {
 #[derive(Clone, Copy, Debug)]
 pub struct Spray;
 
-impl StageProgram for Spray {
-    fn name(&self) -> &'static str {
-        NAME
+impl Shipped for Spray {
+    const NAME: &'static str = "spray";
+    const SUMMARY: &'static str = "Sends every packet over a random uplink";
+    const P4: &'static str =
+        concat!(include_str!("../leaf/types.p4"), include_str!("choose.p4"), include_str!("../leaf/pipe.p4"));
+    type Params = Params;
+
+    fn check(p: &Params) -> Result<(), ProgramError> {
+        leaf::weights(Self::NAME, &p.weights)
     }
 
-    fn summary(&self) -> &'static str {
-        SUMMARY
+    fn declare(b: &Builder, p: &Params) {
+        leaf::pipes(b, (Sizes::new(p.routes, p.groups), false), draw, |_, _| {});
     }
 
-    fn params(&self) -> Vec<ParamInfo> {
-        Params::default().list()
-    }
-
-    fn build(&self, sets: &[(String, String)]) -> Result<Program, ProgramError> {
-        let p = leaf::set(Params::default(), sets, NAME)?;
-        leaf::weights(NAME, &p.weights)?;
-        leaf::program((NAME, SUMMARY), (Sizes::new(p.routes, p.groups), false), draw, |_, _| {}, &p)
-    }
-
-    fn default_setup(&self, program: &Program, ports: &PortMap) -> Result<Setup, SetupError> {
-        leaf::default_setup(program, ports, &leaf::built_with::<Params>(program).weights.0)
+    fn default_setup(program: &Program, ports: &PortMap, p: &Params) -> Result<Setup, SetupError> {
+        leaf::default_setup(program, ports, &p.weights.0)
     }
 
     fn setup_at(
-        &self,
         program: &Program,
         _: &PortMap,
-        position: &Position,
+        at: &Position,
+        _: &Params,
     ) -> Option<Result<Setup, SetupError>> {
-        Some(leaf::setup_at(program, position))
-    }
-
-    fn p4(&self) -> &'static str {
-        concat!(include_str!("../leaf/types.p4"), include_str!("choose.p4"), include_str!("../leaf/pipe.p4"))
+        Some(leaf::setup_at(program, at))
     }
 }

@@ -12,11 +12,13 @@ use sluice_programs::{SetupError, by_name};
 
 /// What a run left.
 #[derive(Default)]
-struct Story {
+pub(crate) struct Story {
     /// Tag, front-panel port, first bit in ns, of packets that left.
-    sent: Vec<(u64, u16, u64)>,
-    lost: Vec<(u64, String)>,
-    totals: Option<Totals>,
+    pub(crate) sent: Vec<(u64, u16, u64)>,
+    pub(crate) lost: Vec<(u64, String)>,
+    /// Tag and bytes of packets that left, in that order.
+    pub(crate) bytes: Vec<(u64, Vec<u8>)>,
+    pub(crate) totals: Option<Totals>,
     /// Packets of the counter `flowlets`: that went on, that began one.
     flowlets: [u64; 2],
 }
@@ -27,7 +29,8 @@ struct Collect<'w> {
 }
 
 impl Sink for Collect<'_> {
-    fn sent(&mut self, packet: &Left, _: &[u8], _: &[u8]) {
+    fn sent(&mut self, packet: &Left, head: &[u8], tail: &[u8]) {
+        self.story.bytes.push((packet.tag, [head, tail].concat()));
         let front = (0..64)
             .find(|f| {
                 self.world
@@ -45,7 +48,7 @@ impl Sink for Collect<'_> {
 }
 
 /// The program with the generators of all pipes but the one of port 0 off: nobody sends into the others.
-fn world(chip: &ChipSpec, name: &str, params: &[&str]) -> World {
+pub(crate) fn world(chip: &ChipSpec, name: &str, params: &[&str]) -> World {
     let mut world = World::on(chip, name, params);
     let setup = by_name(name).unwrap().default_setup(&world.program, &world.ports).unwrap();
     world.control = ControlState::new(&world.program);
@@ -60,10 +63,20 @@ fn world(chip: &ChipSpec, name: &str, params: &[&str]) -> World {
 }
 
 /// Frames (ns, bytes) into port 0, in order of time, and operations on the way.
-fn run(world: &World, frames: &[(u64, Vec<u8>)], later: &[(u64, ControlOp)], until: u64) -> Story {
+pub(crate) fn run(world: &World, frames: &[(u64, Vec<u8>)], later: &[(u64, ControlOp)], until: u64) -> Story {
+    run_with(world, SwitchConfig::default(), frames, later, until)
+}
+
+/// The same on a device that is configured so.
+pub(crate) fn run_with(
+    world: &World,
+    config: SwitchConfig,
+    frames: &[(u64, Vec<u8>)],
+    later: &[(u64, ControlOp)],
+    until: u64,
+) -> Story {
     let engine = Engine::new(&world.program, &world.placement, &world.control).unwrap();
     let control = world.control.clone();
-    let config = SwitchConfig::default();
     let mut switch =
         Switch::new(&world.program, &world.placement, &world.ports, control, engine, config).unwrap();
     for (ns, op) in later {

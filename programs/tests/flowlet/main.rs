@@ -4,5 +4,6 @@
 mod cells;
 mod detection;
 mod device;
+mod drill;
 mod shape;
 mod world;

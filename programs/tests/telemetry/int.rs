@@ -37,7 +37,7 @@ fn hop(id: u32, sets: &[(&str, &str)]) -> Node {
     let mut all = vec![("node_id", text.as_str())];
     all.extend(sets);
     let mut node = node(&all);
-    if id == 3 {
+    if id == 3 && node.program.table_named("port_out").is_some() {
         let port = node.dev(OUT);
         node.entry("port_out", vec![KeyValue::Exact(port.into())], 0, "to_host", &[]);
     }
@@ -213,6 +213,52 @@ fn the_sink_reports_the_packet_as_it_came_with_its_own_metadata() {
         // As it came to egress: ingress has routed it.
         assert_eq!(inner[34..], came[48..14 + inner.len()]);
         assert!(inner.len() >= 200, "{}", inner.len());
+    }
+}
+
+#[test]
+fn switches_of_one_part_do_what_a_switch_of_all_parts_does() {
+    let sets = |role| [("role", role)];
+    let (source, transit, sink) = (hop(1, &sets("source")), hop(2, &sets("transit")), hop(3, &sets("sink")));
+    let parts = [source, transit, sink];
+    let all = [hop(1, &[]), hop(2, &[]), hop(3, &[])];
+    let packets = mix(120);
+    let (mine, theirs) = (chain(&parts, frames(&packets, 600)), chain(&all, frames(&packets, 600)));
+    for tag in 0..packets.len() as u64 {
+        for n in 0..2 {
+            let (out, other) = (sent_by(&mine[n], &parts[n], tag), sent_by(&theirs[n], &all[n], tag));
+            assert_eq!(out.len(), other.len());
+            assert_eq!(int(&out)[16..60], truth(&parts[n], &mine[n], tag, n as u32 + 1));
+            assert_well_formed(&out);
+        }
+        assert_eq!(sent_by(&mine[2], &parts[2], tag), sent_by(&theirs[2], &all[2], tag));
+    }
+    assert_eq!(reports(&mine[2], &parts[2]).len(), packets.len());
+    assert!(reports(&mine[0], &parts[0]).is_empty() && reports(&mine[1], &parts[1]).is_empty());
+}
+
+/// Takes out what a part does not have: entries of ports and flows are the other parts'.
+#[test]
+fn parts_leave_out_what_they_do_not_need() {
+    let has = |role: &str, mode: &str, table: &str| {
+        let node = node(&[
+            ("role", role),
+            ("mode", mode),
+            ("carrier", if mode == "mx" { "new-udp" } else { "dscp" }),
+        ]);
+        node.program.table_named(table).is_some()
+    };
+    for (role, tables) in [
+        ("source", [true, false, true, true]),
+        ("transit", [false, false, false, false]),
+        ("sink", [false, true, false, false]),
+    ] {
+        for (table, there) in ["port_in", "port_out", "ipv4_watch", "profile"].into_iter().zip(tables) {
+            assert_eq!(has(role, "md", table), there, "{role}: {table}");
+            assert_eq!(has(role, "mx", table), there, "{role} of mx: {table}");
+        }
+        // Postcards are sent by every node, by its own list.
+        assert!(has(role, "xd", "ipv4_watch") && !has(role, "xd", "profile"));
     }
 }
 
@@ -484,7 +530,7 @@ fn drops_are_reported_with_their_reason() {
 
 #[test]
 fn a_full_queue_and_a_deep_one_are_reported() {
-    let mut node = hop(1, &[]);
+    let mut node = hop(1, &[]).without(&["queue_watch"]);
     node.config.queues.limit = Cells(40);
     let port = node.dev(20);
     let key = vec![KeyValue::Exact(port.into()), KeyValue::Exact(0)];

@@ -8,7 +8,7 @@ use super::threshold::Threshold;
 use crate::tm::ecn::{EcnProfile, MarkPoint};
 use crate::tm::pfc::PfcConfig;
 use crate::tm::watchdog::WatchdogConfig;
-use crate::units::{Bytes, Cells};
+use crate::units::{Bytes, Cells, Duration};
 use serde::Deserialize;
 
 /// Priority groups of a port.
@@ -156,6 +156,8 @@ pub struct BufferConfig {
     pub pfc: PfcConfig,
     /// The watchdog, if it is on.
     pub watchdog: Option<WatchdogConfig>,
+    /// A queue that holds packets and sends none for this long is emptied.
+    pub stuck_queue_timeout: Option<Duration>,
     /// Odd things that the profile accepts knowingly.
     pub accepted: Vec<String>,
 }

@@ -5,7 +5,7 @@
 use super::config::{Rules, XoffTest};
 use crate::tm::ecn::MarkPoint;
 use crate::tm::watchdog::Predicate;
-use crate::units::{BitRate, Bytes, Length};
+use crate::units::{BitRate, Bytes, Duration, Length};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -72,6 +72,8 @@ pub struct BufferFile {
     pub pfc: PfcEntry,
     /// The watchdog; off if absent.
     pub watchdog: Option<WatchdogEntry>,
+    /// A queue that holds packets and sends none for this long, whatever keeps it, is emptied; never if absent.
+    pub stuck_queue_timeout: Option<Duration>,
 }
 
 const fn one() -> u16 {

@@ -173,6 +173,17 @@ pub(super) fn watchdog(r: &mut Resolver<'_>) -> Option<WatchdogConfig> {
     })
 }
 
+/// When a stuck queue is emptied: not before a pause of the greatest length could be over.
+pub(super) fn stuck_queue_timeout(r: &mut Resolver<'_>) -> Option<Duration> {
+    let timeout = r.file.stuck_queue_timeout?;
+    let least = Duration::from_millis(100);
+    if timeout < least {
+        let text = format!("{timeout}; it is {least} or more: a peer may pause for some milliseconds");
+        r.wrong(Check::Watchdog, "stuck_queue_timeout", text);
+    }
+    Some(timeout)
+}
+
 /// A time of 100 to `most` milliseconds.
 fn milliseconds(r: &mut Resolver<'_>, place: &str, given: &Milliseconds, most: u64) -> Option<Duration> {
     let time = match given {

@@ -133,6 +133,7 @@ impl<'a> Resolver<'a> {
             ecn: ecn.profiles,
             pfc: marking::pfc(self),
             watchdog: marking::watchdog(self),
+            stuck_queue_timeout: marking::stuck_queue_timeout(self),
             accepted: Vec::new(),
         }
     }

@@ -33,11 +33,13 @@ pub enum Rule {
     Wred,
     /// The watchdog holds the queue.
     Watchdog,
+    /// The queue sent nothing for the profile's `stuck_queue_timeout`.
+    StuckQueue,
 }
 
 impl Rule {
     /// Every rule with its name, what it means and what to try.
-    pub const TABLE: [(Self, &'static str, &'static str, &'static str); 14] = [
+    pub const TABLE: [(Self, &'static str, &'static str, &'static str); 15] = [
         (
             Self::BufferFull,
             "buffer_full",
@@ -121,6 +123,12 @@ impl Rule {
             "pfc_watchdog",
             "the queue's peer paused it for so long that the watchdog drops its packets",
             "look for what keeps the peer from receiving",
+        ),
+        (
+            Self::StuckQueue,
+            "stuck_queue",
+            "the queue held packets and sent none for as long as the profile's stuck_queue_timeout",
+            "look for what blocks the port, or raise stuck_queue_timeout",
         ),
     ];
 

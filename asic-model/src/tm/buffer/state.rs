@@ -2,10 +2,10 @@
 //!
 //! What lives here: data. What may not: rules.
 
-use super::config::{PgConfig, QueueBuffer};
+use super::config::{PRIORITY_GROUPS, PgConfig, QueueBuffer};
 use super::gauge::Gauge;
 use crate::meter::Colour;
-use crate::tm::Counter;
+use crate::tm::{Counter, TmPort};
 use crate::units::{Bytes, Cells};
 
 /// Stands for no group of copies.
@@ -48,6 +48,12 @@ impl Charge {
     /// Cells of the packet.
     pub const fn cells(&self) -> Cells {
         Cells(self.cells)
+    }
+
+    /// Its ingress port and priority group.
+    pub const fn group(&self) -> (TmPort, u8) {
+        let groups = PRIORITY_GROUPS as u32;
+        (TmPort((self.pg / groups) as u16), (self.pg % groups) as u8)
     }
 }
 

@@ -11,7 +11,7 @@ use super::inputs::{Inputs, bad};
 use super::output::Outputs;
 use super::progress::Progress;
 use super::sink::{Collector, Origins};
-use super::{Plan, config, interrupt_flag, pace, port_counts};
+use super::{Plan, Properties, config, interrupt_flag, pace, port_counts};
 use crate::args::ReplayArgs;
 use crate::fail::Failure;
 use crate::files::{Folder, pretty};
@@ -22,6 +22,10 @@ use serde_json::Value;
 use sluice_asic::port::DevPort;
 use sluice_fabric::network::{Network, SwitchId};
 use sluice_pcaps::replay::Schedule;
+use sluice_pipeline::ir::Program;
+use sluice_pipeline::property::general;
+use sluice_pipeline::report::{self, Report};
+use sluice_programs::by_name;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -69,7 +73,7 @@ pub(super) fn run(args: &ReplayArgs, topology: &str, as_json: bool) -> Result<()
     let progress = Progress::new("", schedule, &inputs);
     let drive = Drive::new(args, &plans, &inputs, network, seats, origins, progress);
     let finished = drive.run(feed, &own, &stop)?;
-    finish(args, &plans, finished, &stop, as_json)
+    finish(args, &plans, finished, (resolved.unused, &stop), as_json)
 }
 
 fn name_of(network: &Network, id: SwitchId) -> &str {
@@ -101,7 +105,7 @@ fn plans<'a>(
     Ok(switches
         .map(|(s, port_speeds)| Plan {
             cable: None,
-            properties: None,
+            properties: args.check.then(|| properties(&s.placed.program)).flatten(),
             points: None,
             args,
             program: s.placed.program.clone(),
@@ -118,19 +122,26 @@ fn plans<'a>(
         .collect())
 }
 
+/// The properties of every program and those of this one.
+fn properties(program: &Program) -> Option<Properties> {
+    let stage = by_name(&program.name).ok()?;
+    let program = program.clone();
+    Some(Box::new(move || general().into_iter().chain(stage.properties(&program)).collect()))
+}
+
 fn finish(
     args: &ReplayArgs,
     plans: &[Plan<'_>],
     finished: Finished<'_>,
-    stop: &AtomicBool,
+    (unused, stop): (Vec<String>, &AtomicBool),
     as_json: bool,
 ) -> Result<(), Failure> {
     let interrupted = stop.load(Ordering::Relaxed);
     for done in &finished.switches {
         done.check_inputs(args.strict, interrupted)?;
     }
-    let mut summary = summary::value(args, plans, &finished);
-    let (conserved, wall) = (finished.conserved(), finished.wall.clone());
+    let mut summary = summary::value(args, plans, &finished, unused);
+    let (conserved, broken, wall) = (finished.conserved(), finished.broken(), finished.wall.clone());
     write_files(args, plans, finished, &summary)?;
     let mut out = std::io::stdout().lock();
     if as_json {
@@ -142,7 +153,11 @@ fn finish(
     if !conserved {
         return Err(Failure::Inconsistent("packets in and packets out do not add up".into()));
     }
-    if interrupted { Err(Failure::Interrupted) } else { Ok(()) }
+    match (interrupted, broken) {
+        (true, _) => Err(Failure::Interrupted),
+        (false, true) => Err(Failure::Property),
+        (false, false) => Ok(()),
+    }
 }
 
 /// Completes the captures and the output folder.
@@ -155,6 +170,9 @@ fn write_files(
     let mut folder = Folder::default();
     let names: Vec<String> =
         finished.network.ids().map(|id| name_of(&finished.network, id).to_owned()).collect();
+    if let Some(dir) = &args.output {
+        reports(&mut folder, dir, &finished.network, plans)?;
+    }
     for ((done, name), plan) in finished.switches.into_iter().zip(&names).zip(plans) {
         let counts = port_counts(&done);
         let registers = super::state::all(plan, &done);
@@ -172,4 +190,28 @@ fn write_files(
     let what = "counts, latency, switches, links, ports, queues";
     folder.text(dir, "summary.json", "sluice.summary/1", what, &pretty(summary))?;
     folder.finish(dir)
+}
+
+/// The programs on the chip: a report for each, named after the first switch that runs it.
+fn reports(folder: &mut Folder, dir: &Path, network: &Network, plans: &[Plan<'_>]) -> Result<(), Failure> {
+    let mut known = Vec::new();
+    for (id, plan) in network.ids().zip(plans) {
+        let Some(placed) = network.setup(id).map(|setup| &setup.placed) else { continue };
+        if known.iter().any(|other| Arc::ptr_eq(other, placed)) {
+            continue;
+        }
+        known.push(Arc::clone(placed));
+        let same = |id: &SwitchId| network.setup(*id).is_some_and(|s| Arc::ptr_eq(&s.placed, placed));
+        let switches: Vec<&str> = network.ids().filter(same).map(|id| name_of(network, id)).collect();
+        let what = format!("the program on the chip of {}", switches.join(", "));
+        let json = pretty(&report::json(&Report::new(&plan.program, &plan.placement)));
+        folder.text(
+            dir,
+            &format!("{}.report.json", name_of(network, id)),
+            "sluice.report/1",
+            &what,
+            &json,
+        )?;
+    }
+    Ok(())
 }

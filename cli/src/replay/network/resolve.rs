@@ -8,7 +8,8 @@ use sluice_asic::port::{DevPort, PortName};
 use sluice_asic::tm::buffer::BufferFile;
 use sluice_asic::units::BitRate;
 use sluice_fabric::deploy::{Defaults, DeployError, Deployment, Files, deploy};
-use sluice_fabric::topology::{Blueprint, built};
+use sluice_fabric::network::SwitchSetup;
+use sluice_fabric::topology::Blueprint;
 use sluice_pipeline::control::ControlState;
 use sluice_pipeline::ir::Program;
 use sluice_pipeline::switch::SwitchConfig;
@@ -18,6 +19,8 @@ use std::path::{Path, PathBuf};
 /// A network ready to be made.
 pub(super) struct Resolved {
     pub(super) deployment: Deployment,
+    /// What the user said to no effect, as the topology's file says something else.
+    pub(super) unused: Vec<String>,
 }
 
 /// Files that a topology names; their paths begin at its own folder.
@@ -41,17 +44,7 @@ impl Files for Folder {
 
 /// The network that the arguments ask for.
 pub(super) fn network(args: &ReplayArgs, topology: &str, config: SwitchConfig) -> Result<Resolved, Failure> {
-    let path = Path::new(topology);
-    let is_file = path.is_file() || path.extension().is_some_and(|e| e == "toml" || e == "txt");
-    let blueprint = if is_file {
-        let text = std::fs::read_to_string(path).map_err(|e| Failure::file("read", path, &e))?;
-        match Blueprint::is_ns3(&text) {
-            true => Blueprint::from_ns3(&text, topology).map_err(Failure::input)?,
-            false => Blueprint::from_toml(&text, topology).map_err(Failure::input)?,
-        }
-    } else {
-        built(topology).map_err(Failure::input)?
-    };
+    let blueprint = resolve::blueprint(topology)?;
     if let Some(switch) = blueprint.switches.iter().find(|s| !is_plain(&s.name)) {
         let help = "use letters, digits, `-`, `_` and `.`";
         let text = format!("{topology}: switch `{}`: this name is no file name", switch.name);
@@ -67,9 +60,13 @@ pub(super) fn network(args: &ReplayArgs, topology: &str, config: SwitchConfig) -
         config,
     };
     resolve::stage(&args.program)?;
-    let folder = path.parent().filter(|_| is_file).unwrap_or(Path::new(""));
+    let path = Path::new(topology);
+    let folder = path.parent().filter(|_| resolve::is_topology_file(path)).unwrap_or(Path::new(""));
     match deploy(&blueprint, &defaults, &Folder(folder.to_owned())) {
-        Ok(deployment) => Ok(Resolved { deployment }),
+        Ok(deployment) => {
+            let unused = unused(args, &blueprint, &deployment);
+            Ok(Resolved { deployment, unused })
+        }
         Err(DeployError::File { switch, source: Failure::Input { text, help } }) => {
             Err(Failure::Input { text: format!("switch `{switch}`: {text}"), help })
         }
@@ -79,6 +76,46 @@ pub(super) fn network(args: &ReplayArgs, topology: &str, config: SwitchConfig) -
         }
         Err(e) => Err(Failure::input(e)),
     }
+}
+
+/// Arguments in whose place a topology's file has its own words.
+fn unused(args: &ReplayArgs, blueprint: &Blueprint, deployment: &Deployment) -> Vec<String> {
+    let switches = || deployment.network.switches.iter();
+    let mut unused = Vec::new();
+    let mut say = |what: String, why: String| unused.push(format!("{what} has no effect: {why}"));
+    let chip = &args.target.chip;
+    if let Some(own) = blueprint.chip.as_ref().filter(|own| *own != chip && chip != "tofino2") {
+        say(format!("--chip {chip}"), format!("the topology has chip = \"{own}\""));
+    }
+    if let (Some(speed), Some(own)) = (&args.port_speed, blueprint.port_speed)
+        && speed.parse() != Ok(own)
+    {
+        say(format!("--port-speed {speed}"), format!("the topology has port_speed = \"{own}\""));
+    }
+    if let Some(buffer) = &args.buffer {
+        let own = |name: Option<&String>| name.is_some_and(|name| name != buffer);
+        if blueprint.switches.iter().all(|s| own(s.buffer.as_ref().or(blueprint.buffer.as_ref()))) {
+            say(
+                format!("--buffer {buffer}"),
+                "every switch of the topology has a buffer of its own".to_owned(),
+            );
+        }
+    }
+    let runs = |name: &str| switches().any(|s| s.placed.program.name == name);
+    if !runs(&args.program) {
+        let program = switches().next().map_or("", |s| s.placed.program.name.as_str());
+        say(format!("`{}`", args.program), format!("the topology's switches run `{program}`"));
+        return unused;
+    }
+    for (key, value) in &args.target.sets {
+        let mine = |s: &&SwitchSetup| s.placed.program.name == args.program;
+        let has =
+            |s: &SwitchSetup| s.placed.program.params.iter().any(|p| p.key == *key && p.value == *value);
+        if !switches().filter(mine).any(has) && blueprint.params.iter().any(|(k, v)| k == key && v != value) {
+            say(format!("--set {key}={value}"), "the topology's `params` set it".to_owned());
+        }
+    }
+    unused
 }
 
 /// Captures are named after switches.

@@ -59,12 +59,20 @@ pub(super) struct Finished<'a> {
     pub(super) switches: Vec<Done<'a>>,
     /// From first bit in to first bit out of the network.
     pub(super) latency: Latency,
+    /// By switch, the network's numbers of the packets that properties were asked about.
+    pub(super) asked: Vec<Vec<u64>>,
     pub(super) wall: Value,
 }
 
 impl Finished<'_> {
     pub(super) fn conserved(&self) -> bool {
         self.network.totals().is_conserved() && self.switches.iter().all(|done| done.conserved)
+    }
+
+    /// Whether a property did not hold somewhere.
+    pub(super) fn broken(&self) -> bool {
+        let monitors = self.switches.iter().filter_map(|done| done.collector.monitor.as_ref());
+        monitors.into_iter().any(|monitor| !monitor.violations().is_empty())
     }
 }
 
@@ -200,15 +208,18 @@ impl<'a> Drive<'a> {
         let reports = feed.reports().to_vec();
         let mut damage = damage;
         let mut switches = Vec::with_capacity(self.seats.len());
+        let mut asked = Vec::with_capacity(self.seats.len());
         for ((id, seat), (plan, inputs)) in self.network.ids().zip(self.seats).zip(self.plans.iter().zip(own))
         {
             let Some(switch) = self.network.switch(id) else { continue };
             let mine = self.inputs.sources.iter().zip(&reports).filter(|(s, _)| s.switch == id.0);
             let loads = self.inputs.switches.iter().zip(&self.loads).filter(|(s, _)| **s == id.0);
+            let (collector, tags) = seat.end(switch);
+            asked.push(tags);
             let run = Drained {
                 inputs,
                 reports: mine.map(|(_, r)| *r).collect(),
-                collector: seat.collector,
+                collector,
                 ports: loads.map(|(_, load)| *load).collect(),
                 // Wherever the capture goes in, the run has ended with it.
                 damage: damage.take(),
@@ -216,9 +227,10 @@ impl<'a> Drive<'a> {
                 wall: Value::Null,
                 obeyed: Value::Null,
                 coverage: None,
+                timelines: None,
             };
             switches.push(Done::of(plan, switch, run));
         }
-        Finished { network: self.network, switches, latency: self.latency, wall }
+        Finished { network: self.network, switches, latency: self.latency, asked, wall }
     }
 }

@@ -6,7 +6,10 @@ use super::super::output::Death;
 use super::super::sink::Collector;
 use sluice_asic::units::{Duration, Time};
 use sluice_fabric::network::{Entered, LinkFrame, Observer, SwitchId};
-use sluice_pipeline::switch::{GENERATED, Left, Lost, Sink};
+use sluice_pipeline::engine::Engine;
+use sluice_pipeline::property::Monitor;
+use sluice_pipeline::switch::{GENERATED, Left, Lost, Sink, Switch};
+use std::collections::BTreeMap;
 
 /// A frame that came in from outside.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +19,38 @@ pub(super) struct In {
     pub(super) waited: Duration,
 }
 
+/// The properties of one switch's program. Their packets are numbered by switch, those of the network over all.
+struct Watch {
+    monitor: Monitor,
+    /// From the network's number to the switch's last one.
+    local: BTreeMap<u64, u64>,
+    /// The other way round.
+    tags: Vec<u64>,
+}
+
+impl Watch {
+    fn entered(&mut self, frame: &Entered, bytes: &[u8]) {
+        let number = self.tags.len() as u64;
+        self.monitor.entered(number, frame.port, frame.time, bytes);
+        self.tags.push(frame.tag);
+        if frame.tag != GENERATED {
+            self.local.insert(frame.tag, number);
+        }
+    }
+
+    fn number(&self, tag: u64) -> u64 {
+        self.local.get(&tag).copied().unwrap_or(GENERATED)
+    }
+
+    fn left(&mut self, frame: &Left, head: &[u8], tail: &[u8]) {
+        self.monitor.left(&Left { tag: self.number(frame.tag), ..*frame }, head, tail);
+    }
+
+    fn lost(&mut self, packet: &Lost, head: &[u8], tail: &[u8]) {
+        self.monitor.ended(&Lost { tag: self.number(packet.tag), ..*packet }, head, tail);
+    }
+}
+
 /// A switch's place among the watched.
 pub(super) struct Seat<'a> {
     pub(super) collector: Collector<'a>,
@@ -23,16 +58,30 @@ pub(super) struct Seat<'a> {
     pub(super) entered: Vec<In>,
     /// Frames that left the network since they were last taken: tag, first bit out.
     pub(super) left: Vec<(u64, Time)>,
+    watch: Option<Watch>,
 }
 
 impl<'a> Seat<'a> {
-    pub(super) fn new(collector: Collector<'a>) -> Seat<'a> {
-        Seat { collector, entered: Vec::new(), left: Vec::new() }
+    pub(super) fn new(mut collector: Collector<'a>) -> Seat<'a> {
+        let watch = |monitor| Watch { monitor, local: BTreeMap::new(), tags: Vec::new() };
+        let watch = collector.monitor.take().map(watch);
+        Seat { collector, entered: Vec::new(), left: Vec::new(), watch }
+    }
+
+    /// The run is over: what was collected, and the network's numbers of the packets that properties were asked about.
+    pub(super) fn end(mut self, switch: &Switch<Engine>) -> (Collector<'a>, Vec<u64>) {
+        let Some(mut watch) = self.watch.take() else { return (self.collector, Vec::new()) };
+        watch.monitor.settled(switch);
+        self.collector.monitor = Some(watch.monitor);
+        (self.collector, watch.tags)
     }
 }
 
 impl Observer for Seat<'_> {
-    fn entered(&mut self, _: SwitchId, frame: &Entered, _: &[u8]) {
+    fn entered(&mut self, _: SwitchId, frame: &Entered, bytes: &[u8]) {
+        if let Some(watch) = &mut self.watch {
+            watch.entered(frame, bytes);
+        }
         if frame.link.is_none() {
             self.entered.push(In { tag: frame.tag, time: frame.time, waited: frame.waited });
         }
@@ -42,6 +91,9 @@ impl Observer for Seat<'_> {
         match frame.mac {
             true => self.collector.mac_sent(&frame.left, head),
             false => self.collector.sent(&frame.left, head, tail),
+        }
+        if let Some(watch) = self.watch.as_mut().filter(|_| !frame.mac) {
+            watch.left(&frame.left, head, tail);
         }
         if let Err(drop) = frame.fate
             && self.collector.outputs.wants_lost()
@@ -58,6 +110,9 @@ impl Observer for Seat<'_> {
             self.left.push((frame.tag, frame.first_bit));
         }
         self.collector.sent(frame, head, tail);
+        if let Some(watch) = &mut self.watch {
+            watch.left(frame, head, tail);
+        }
     }
 
     fn mac_sent(&mut self, _: SwitchId, frame: &Left, bytes: &[u8]) {
@@ -66,5 +121,8 @@ impl Observer for Seat<'_> {
 
     fn lost(&mut self, _: SwitchId, packet: &Lost, head: &[u8], tail: &[u8]) {
         self.collector.lost(packet, head, tail);
+        if let Some(watch) = &mut self.watch {
+            watch.lost(packet, head, tail);
+        }
     }
 }

@@ -7,16 +7,22 @@ use super::name_of;
 use super::run::Finished;
 use crate::args::ReplayArgs;
 use serde_json::{Map, Value, json};
-use sluice_fabric::network::{End, LinkDrop, LinkId, Network, Way, WayTotals};
+use sluice_fabric::network::{End, LinkDrop, LinkId, Network, Waiting, Way, WayTotals};
 
-/// The summary of a run.
-pub(super) fn value(args: &ReplayArgs, plans: &[Plan<'_>], finished: &Finished<'_>) -> Value {
+/// The summary of a run; `unused` is what the user said to no effect.
+pub(super) fn value(
+    args: &ReplayArgs,
+    plans: &[Plan<'_>],
+    finished: &Finished<'_>,
+    unused: Vec<String>,
+) -> Value {
     let network = &finished.network;
     let mut switches: Vec<Value> =
         plans.iter().zip(&finished.switches).map(|(plan, done)| of_switch(plan, done)).collect();
     for (id, switch) in network.ids().zip(&mut switches) {
         switch["name"] = name_of(network, id).into();
     }
+    number_violations(&mut switches, &finished.asked);
     let t = network.totals();
     let mut drops = maps(&switches, "drops");
     for (drop, name, ..) in LinkDrop::TABLE {
@@ -59,9 +65,10 @@ pub(super) fn value(args: &ReplayArgs, plans: &[Plan<'_>], finished: &Finished<'
         "counters": [],
         "registers": [],
         "readings": [],
-        "warnings": warnings(&switches),
-        "violations": [],
+        "warnings": warnings(unused, &switches).into_iter().chain(deadlocks(network)).collect::<Vec<_>>(),
+        "violations": lists(&switches, "violations", true),
         "obey_pfc": null,
+        "flow_control_words": lists(&switches, "flow_control_words", true),
         "hops": t.hops,
         "links": network.links().filter_map(|id| link(network, id)).collect::<Vec<_>>(),
         "switches": switches,
@@ -147,14 +154,40 @@ fn port(network: &Network, end: End) -> Option<(&str, u16)> {
     Some((setup.name.as_str(), setup.ports.front(end.port)?.dev_port.number()))
 }
 
-fn warnings(switches: &[Value]) -> Vec<String> {
-    let mut all = Vec::new();
+/// Packets of violations by their numbers in the network.
+fn number_violations(switches: &mut [Value], asked: &[Vec<u64>]) {
+    for (switch, tags) in switches.iter_mut().zip(asked) {
+        for violation in switch["violations"].as_array_mut().into_iter().flatten() {
+            if let Some(number) = violation["packet"].as_u64() {
+                violation["packet"] = tags.get(number as usize).copied().into();
+            }
+        }
+    }
+}
+
+fn warnings(unused: Vec<String>, switches: &[Value]) -> Vec<String> {
+    let mut all = unused;
     for switch in switches {
         let name = switch["name"].as_str().unwrap_or("");
         let own = switch["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str);
         all.extend(own.map(|text| format!("{name}: {text}")));
     }
     all
+}
+
+/// Queues of switches that wait for each other in a circle when the run ends.
+fn deadlocks(network: &Network) -> Vec<String> {
+    let queue = |w: &Waiting| {
+        let setup = network.setup(w.switch);
+        let port = setup.and_then(|s| s.ports.iter().find(|p| p.dev_port.number() == w.dev_port)?.front());
+        let port = port.map_or_else(|| format!("dev:{}", w.dev_port), |front| front.0.to_string());
+        format!("{} port {port} queue {}", name_of(network, w.switch), w.queue)
+    };
+    let circle = |circle: &Vec<Waiting>| {
+        let queues: Vec<String> = circle.iter().map(queue).collect();
+        format!("deadlock: queues wait for each other's pauses to end: {}", queues.join(", then "))
+    };
+    network.deadlocks().iter().map(circle).collect()
 }
 
 fn link(network: &Network, id: LinkId) -> Option<Value> {

@@ -73,6 +73,16 @@ fn write_summary(out: &mut String, plans: &[Plan<'_>], s: &Value) -> std::fmt::R
     switch_rows(out, s)?;
     link_rows(out, s)?;
     queue_rows(out, s)?;
+    for v in list(s, "violations") {
+        let packet = v["packet"].as_u64().map_or(String::new(), |n| format!(" packet {n}:"));
+        writeln!(
+            out,
+            "\nFAILED {} at {}:{packet} {}",
+            text(&v["property"]),
+            text(&v["switch"]),
+            text(&v["text"])
+        )?;
+    }
     for w in list(s, "warnings") {
         writeln!(out, "\nwarning: {}", text(w))?;
     }

@@ -32,6 +32,43 @@ pub(super) fn packet_options(buffer: &mut Vec<u8>, flags: Option<u32>, comments:
     buffer.extend_from_slice(&OPT_END);
 }
 
+/// What follows the data of a packet block without comments: padding, `epb_flags` and the end marker if there are
+/// flags, the block's length. Most blocks are such, and one copy does for them.
+pub(super) struct BlockEnd {
+    bytes: [u8; BlockEnd::MOST],
+    len: usize,
+}
+
+impl BlockEnd {
+    const MOST: usize = 3 + 8 + 4 + 4;
+
+    /// Behind so many bytes of data; the length is still missing.
+    #[inline]
+    pub(super) fn new(captured: u32, flags: Option<u32>) -> BlockEnd {
+        let mut end = BlockEnd { bytes: [0; BlockEnd::MOST], len: captured.wrapping_neg() as usize % 4 };
+        if let Some(flags) = flags {
+            let option = &mut end.bytes[end.len..end.len + 8];
+            option[..2].copy_from_slice(&EPB_FLAGS.to_le_bytes());
+            option[2..4].copy_from_slice(&4u16.to_le_bytes());
+            option[4..].copy_from_slice(&flags.to_le_bytes());
+            end.len += 8 + OPT_END.len();
+        }
+        end.len += 4;
+        end
+    }
+
+    pub(super) const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Writes it, for a block of `block` bytes.
+    #[inline]
+    pub(super) fn write(mut self, buffer: &mut Vec<u8>, block: u32) {
+        self.bytes[self.len - 4..self.len].copy_from_slice(&block.to_le_bytes());
+        buffer.extend_from_slice(&self.bytes[..self.len]);
+    }
+}
+
 #[inline]
 fn option(buffer: &mut Vec<u8>, code: u16, value: &[u8]) {
     buffer.extend_from_slice(&code.to_le_bytes());

@@ -15,7 +15,7 @@ use pcap_file::pcapng::blocks::section_header::SectionHeaderBlock;
 use pcap_file::{DataLink, Endianness};
 
 use super::WriteError;
-use super::options::{check_text, packet_options, pad};
+use super::options::{BlockEnd, check_text, packet_options, pad};
 use super::sink::Sink;
 use crate::capture::CaptureTime;
 
@@ -128,7 +128,12 @@ impl<W: Write> CaptureWriter<W> {
         for comment in packet.comments {
             check_text(comment)?;
         }
+        let flags = packet.direction.map(Direction::flags);
+        let end = BlockEnd::new(captured, flags);
+        let options = if packet.comments.is_empty() { end.len() } else { 0 };
+        let len = (PACKET_HEAD_LEN + captured as usize + options) as u32;
         let mut head = [0; PACKET_HEAD_LEN];
+        head[4..8].copy_from_slice(&len.to_le_bytes());
         head[..4].copy_from_slice(&ENHANCED_PACKET.to_le_bytes());
         head[8..12].copy_from_slice(&packet.interface.to_le_bytes());
         head[12..16].copy_from_slice(&((ticks >> 32) as u32).to_le_bytes());
@@ -140,8 +145,13 @@ impl<W: Write> CaptureWriter<W> {
         buffer.extend_from_slice(&head);
         buffer.extend_from_slice(packet.head);
         buffer.extend_from_slice(packet.tail);
+        if packet.comments.is_empty() {
+            end.write(buffer, len);
+            self.sink.end_packet();
+            return Ok(());
+        }
         pad(buffer, captured as usize);
-        packet_options(buffer, packet.direction.map(Direction::flags), packet.comments);
+        packet_options(buffer, flags, packet.comments);
         let len = ((buffer.len() - start + 4) as u32).to_le_bytes();
         buffer.extend_from_slice(&len);
         buffer[start + 4..start + 8].copy_from_slice(&len);

@@ -6,7 +6,7 @@ use super::WriteError;
 use crate::capture::MAX_FRAME_LEN;
 
 /// Bytes gathered before they go to the output.
-const FLUSH_AT: usize = 256 << 10;
+const FLUSH_AT: usize = 64 << 10;
 
 /// Gathers records in one buffer, which is allocated once.
 pub(super) struct Sink<W> {
@@ -17,7 +17,7 @@ pub(super) struct Sink<W> {
 
 impl<W: Write> Sink<W> {
     pub(super) fn new(out: W) -> Self {
-        Self { out, buffer: Vec::with_capacity(FLUSH_AT + (64 << 10)), packets: 0 }
+        Self { out, buffer: Vec::with_capacity(FLUSH_AT + (16 << 10)), packets: 0 }
     }
 
     /// Starts the next packet: its number and captured length. Makes room in the buffer.

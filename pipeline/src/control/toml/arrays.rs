@@ -13,14 +13,15 @@ impl Reader<'_> {
         let found = self.resolver.register(name);
         let Some(register) = self.ok(at, found) else { return };
         for (at, body) in self.tables(value, &format!("register.{name}")) {
-            self.only(body, &["index", "value", "high", "param"], "register key");
+            self.only(body, &["index", "value", "high", "param", "pipe"], "register key");
+            let Some(pipe) = self.pipe(body) else { continue };
             if let Some(param) = body.get("param") {
                 let param = self.scalar(param, "`param`");
                 let value = self.word(at, body, "value", "register");
                 if let (Some(param), Some(value)) = (param, value) {
                     let op = cells::set_param(self.resolver, register, &param, &value);
                     if let Some(op) = self.ok(at, op) {
-                        self.ops.push((Rank::Array, at, op));
+                        self.ops.push((Rank::Array, at, op.in_pipe(pipe)));
                     }
                 }
                 continue;
@@ -31,7 +32,7 @@ impl Reader<'_> {
             let value = cells::element(self.resolver.program, register, &low, high.as_deref());
             if let Some(value) = self.ok(at, value) {
                 let op = ControlOp::WriteRegister { register, index, value: Some(value) };
-                self.ops.push((Rank::Array, at, op));
+                self.ops.push((Rank::Array, at, op.in_pipe(pipe)));
             }
         }
     }
@@ -54,11 +55,13 @@ impl Reader<'_> {
                 "max",
                 "percent",
                 "average",
+                "pipe",
             ];
             self.only(body, &keys, "meter key");
-            let Some(index) = self.cell(body) else { continue };
+            let (Some(index), Some(pipe)) = (self.cell(body), self.pipe(body)) else { continue };
             if let Some(config) = self.config(at, body) {
-                self.ops.push((Rank::Array, at, ControlOp::SetMeter { meter, index, config }));
+                let op = ControlOp::SetMeter { meter, index, config };
+                self.ops.push((Rank::Array, at, op.in_pipe(pipe)));
             }
         }
     }

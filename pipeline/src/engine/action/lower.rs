@@ -46,7 +46,7 @@ pub(in crate::engine) fn leaf(program: &Program, e: &Expr) -> Option<Leaf> {
             let l = leaf(program, inner)?;
             Leaf { width: l.width.min(*w), ..l }
         }
-        Expr::Alu(..) => return None,
+        Expr::Alu(..) | Expr::Funnel(..) => return None,
     })
 }
 
@@ -282,6 +282,9 @@ impl Lowering<'_, '_> {
             self.copy(code, &to, l);
             return Ok(());
         }
+        if let Expr::Funnel(high, low, by) = value {
+            return self.funnel(code, (dst, &to), (high, low), *by);
+        }
         let Expr::Alu(op, a, b) = value else {
             return Err(LowerError::new(format!(
                 "`{}` is set from a value that no ALU computes",
@@ -299,6 +302,23 @@ impl Lowering<'_, '_> {
         }
         let (a, b) = (self.wide(code, a)?, self.wide(code, b)?);
         code.push(Op::Wide(Box::new(WideAlu { op: *op, width, to, a, b })));
+        Ok(())
+    }
+
+    /// `dst = (high ++ low) >> by`.
+    fn funnel(
+        &mut self,
+        code: &mut ActionCode,
+        (dst, to): (Field, &FieldAt),
+        (high, low): (&Expr, &Expr),
+        by: u16,
+    ) -> Result<(), LowerError> {
+        let (Some(to), by @ 0..64) = (to.single(), by) else {
+            let name = &self.program.fields[dst].name;
+            return Err(LowerError::new(format!("`{name}` is funnel-shifted, but not one whole container")));
+        };
+        let (high, low) = (self.narrow(code, high)?, self.narrow(code, low)?);
+        code.push(Op::Funnel { to, high, low, by: by as u8 });
         Ok(())
     }
 

@@ -86,6 +86,13 @@ pub(super) enum Op {
         b: Source,
     },
     Wide(Box<WideAlu>),
+    /// Two values side by side, shifted right by less than their joint width.
+    Funnel {
+        to: Piece,
+        high: Source,
+        low: Source,
+        by: u8,
+    },
     Hash {
         plan: u32,
         to: Box<FieldAt>,
@@ -218,6 +225,12 @@ pub(super) fn run<const N: usize>(
             }
             Op::Alu { op, to, a, b } => alu::<N>(*op, *to, *a, *b, mask, phv, entry),
             Op::Wide(wide) => wide.run::<N>(mask, phv, entry),
+            Op::Funnel { to, high, low, by } => {
+                let (width, by) = (u32::from(to.width), u32::from(*by));
+                let shifted =
+                    |high: u32, low: u32| ((u64::from(high) << width | u64::from(low)) >> by) as u32;
+                alu_lanes::<N>(*to, *high, *low, mask, phv, entry, shifted);
+            }
             Op::Hash { plan, to } => fx.hashes[*plan as usize].run::<N>(mask, phv, to),
             Op::Count { counter, kind, index } => {
                 let (cells, bytes) = (cells(fx.state, *counter), fx.bytes);

@@ -48,6 +48,8 @@ enum Step {
     VerifyBytes { to: FieldAt, at: u32, len: u32 },
     /// The same over fields in any order.
     VerifyFields { to: FieldAt, inputs: Vec<(FieldAt, u16)> },
+    /// Takes fields out of a sum.
+    Subtract { to: FieldAt, inputs: Vec<(FieldAt, u16)> },
     /// Sets the counter from a field.
     LoadCounter { slot: Slot, from: FieldAt, load: CounterLoad },
     /// Adds to the counter, modulo 256.
@@ -69,7 +71,7 @@ struct Node {
 }
 
 /// A lowered parser.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct ParserCode {
     nodes: Vec<Node>,
     start: Option<Target>,
@@ -83,7 +85,7 @@ pub(super) struct ParserCode {
 }
 
 /// Scratch of a run.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct ParserScratch {
     /// Lanes that are at each node; all zero between runs.
     masks: Vec<u64>,
@@ -239,6 +241,12 @@ fn run_step<const N: usize>(
             for_lanes::<N>(mask, |l| wrong |= u64::from(sum_fields(inputs, phv, l) != 0xffff) << l);
             to.write_lanes::<N>(mask, phv, |l| wrong >> l & 1);
             return wrong;
+        }
+        Step::Subtract { to, inputs } => {
+            to.write_lanes::<N>(mask, phv, |l| {
+                let rest = to.read32(phv, l) + u32::from(!sum_fields(inputs, phv, l));
+                u64::from((rest & 0xffff) + (rest >> 16))
+            });
         }
         Step::LoadCounter { slot, from, load } => {
             let column = phv.column(*slot);

@@ -298,6 +298,11 @@ impl<'a> ParserBuilder<'a> {
                 ParserOpKind::VerifyChecksum(dst, inputs) => {
                     steps.push(verify(self.program, low.slots, &path.leaf, *dst, inputs));
                 }
+                ParserOpKind::SubtractChecksum(dst, inputs) => {
+                    let of = |&f: &Field| (low.slots.source(f), self.program.fields[f].width);
+                    let inputs = inputs.iter().map(of).collect();
+                    steps.push(Step::Subtract { to: low.slots.target(*dst), inputs });
+                }
             }
             first = false;
             path.op += 1;

@@ -235,6 +235,7 @@ fn operand(program: &Program, expr: &Expr) -> Result<Side, String> {
             Side::Bits(x) => Side::Bits(Operand { width: x.width.min(*width), ..x }),
         },
         Expr::Alu(op, ..) => return Err(format!("it computes (`{op}`)")),
+        Expr::Funnel(..) => return Err("it computes (`funnel_shift`)".to_owned()),
         Expr::Param(..) => return Err("it reads an action parameter".to_owned()),
     })
 }

@@ -61,7 +61,8 @@ fn ways_in_group(pool: &Pool, mau: &MauSpec, group: u16, sizes: &[u32]) -> Vec<W
     for (i, size) in sizes.iter().enumerate() {
         // Ways on one slice are not independent, so slices are only reused when all of them are had.
         let reuse = slices.len() as u32 == mau.hash_index_slices;
-        let Some(&slice) = slices.get(if reuse { i % slices.len() } else { i }) else { break };
+        let turn = if reuse { i.checked_rem(slices.len()).unwrap_or(i) } else { i };
+        let Some(&slice) = slices.get(turn) else { break };
         let bits: Vec<u16> = select.by_ref().take(size.max(&1).ilog2() as usize).collect();
         if bits.len() < size.max(&1).ilog2() as usize {
             break;

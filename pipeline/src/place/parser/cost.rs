@@ -138,8 +138,8 @@ impl Hardware<'_> {
                     }
                 }
                 ParserOpKind::Set(dst, value) => self.copy(*dst, value, &mut work),
-                // The checksum unit writes its bit itself.
-                ParserOpKind::VerifyChecksum(..) => {}
+                // The checksum unit writes its bit or its sum itself.
+                ParserOpKind::VerifyChecksum(..) | ParserOpKind::SubtractChecksum(..) => {}
             }
         }
         work

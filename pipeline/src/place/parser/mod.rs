@@ -34,13 +34,14 @@ pub use paths::{PathCost, Paths, paths};
 
 use super::data::{PhvAllocation, PlacedParser, PlacedState};
 use crate::entity::EntityMap;
-use crate::ir::{CounterLoad, Next, ParserOpKind, ParserState, Program};
+use crate::ir::{CounterLoad, Field, Next, ParserOpKind, ParserState, Program};
 use crate::verify::Diag;
 use crate::ways::{Endless, Taken, Ways};
 use cost::{Hardware, StateCost};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_asic::phv::PhvInventory;
+use std::collections::BTreeSet;
 
 /// Cycles and rows of every state of `gress`.
 ///
@@ -192,16 +193,27 @@ fn depth(program: &Program, chip: &ChipSpec, gress: Gress, ways: &Ways) -> Optio
     Some(Diag::error(data.loc, text).help("parse fewer headers on this path"))
 }
 
-/// A state verifies no more checksums than there are units.
+/// A state verifies no more checksums than there are units for it.
 fn checksums(program: &Program, chip: &ChipSpec, state: ParserState) -> Option<Diag> {
     let data = &program.states[state];
-    let count = data.ops.iter().filter(|op| matches!(op.kind, ParserOpKind::VerifyChecksum(..))).count();
-    if count <= chip.parser.checksum_units as usize {
+    let verified = data.ops.iter().filter(|op| matches!(op.kind, ParserOpKind::VerifyChecksum(..))).count();
+    // A sum that fields are taken out of stays in its unit from state to state.
+    let kept: BTreeSet<Field> = program
+        .states
+        .values()
+        .filter(|s| s.gress == data.gress)
+        .flat_map(|s| &s.ops)
+        .filter_map(|op| if let ParserOpKind::SubtractChecksum(to, _) = &op.kind { Some(*to) } else { None })
+        .collect();
+    let sums = data.ops.iter().any(|op| matches!(op.kind, ParserOpKind::SubtractChecksum(..)));
+    let (units, count) = (chip.parser.checksum_units, verified + kept.len());
+    if count <= units as usize || verified == 0 && !sums {
         return None;
     }
-    let text = format!(
-        "state `{}` verifies {count} checksums; a parser of {} has {} units",
-        data.name, chip.name, chip.parser.checksum_units
-    );
+    let what = match kept.len() {
+        0 => format!("verifies {verified} checksums"),
+        kept => format!("verifies {verified} checksums, and {} keeps {kept} sums", data.gress),
+    };
+    let text = format!("state `{}` {what}; a parser of {} has {units} units", data.name, chip.name);
     Some(Diag::error(data.loc, text).help("verify fewer checksums in one state"))
 }

@@ -53,6 +53,11 @@ impl Cuts {
     /// The cuts that suit every copy of the program, as far as there are any.
     pub(super) fn settle(program: &Program, demands: &Demands) -> Cuts {
         let mut cuts = Cuts::default();
+        // Two containers with a carry between them: what is copied to or from them is cut there too.
+        let metadata = |f: &Field| program.fields[*f].home == Home::Metadata;
+        for field in program.fields.keys().filter(|f| metadata(f) && demands.carries(program, *f)) {
+            cuts.field_cuts.insert((field, 32));
+        }
         for w in &demands.writes {
             for (src, lo, m) in w.sources() {
                 cuts.ends(program, demands, w.dst, m.lo, m.width);
@@ -151,6 +156,7 @@ impl Cuts {
         let key = (small.0, small.1.lo);
         let may = program.fields[small.0].home == Home::Metadata
             && !demands.fields[small.0].copied
+            && !demands.carries(program, small.0)
             && self.ceiling.get(&key).is_none_or(|c| bits <= *c);
         if may {
             self.raised.insert(key, bits);

@@ -5,7 +5,7 @@
 use super::moves::{Shape, Source, Write, writes};
 use crate::entity::EntityMap;
 use crate::flow::{Flow, Node, Var, used_vars};
-use crate::ir::{Action, Expr, Field, Header, Home, Loc, ParserOpKind, Program};
+use crate::ir::{Action, Expr, Field, FieldData, Header, Home, Loc, ParserOpKind, Program};
 use crate::verify::Diag;
 use sluice_asic::alu::AluOp;
 use sluice_asic::gress::Gress;
@@ -23,8 +23,10 @@ pub(super) struct Demand {
     pub(super) moved: bool,
     /// Its containers hold nothing else.
     pub(super) own: bool,
-    /// It is one number in one container.
+    /// It is one number in one container, or in two with a carry between them.
     pub(super) number: bool,
+    /// Something that knows no carry works on it: any number but a sum or a difference.
+    pub(super) uncarried: bool,
     /// The parser copies packet bytes into it besides its header's extraction.
     pub(super) copied: bool,
     /// Nodes of its gress that write it, sorted.
@@ -92,13 +94,15 @@ impl Demands {
 
     fn shape(&mut self, w: &Write) {
         let sources: Vec<Field> = w.sources().map(|(f, ..)| f).collect();
-        let own = matches!(w.shape, Shape::Lanes | Shape::Number(_));
-        let number = matches!(w.shape, Shape::Number(_));
+        let own = matches!(w.shape, Shape::Lanes | Shape::Number(_) | Shape::Funnel);
+        let number = matches!(w.shape, Shape::Number(_) | Shape::Funnel);
+        let uncarried = number && !matches!(w.shape, Shape::Number(AluOp::Add | AluOp::Sub));
         let moved = !sources.is_empty() && w.shape != Shape::Merge;
         for f in sources.into_iter().chain([w.dst]) {
             let d = &mut self.fields[f];
             d.own |= own;
             d.number |= number;
+            d.uncarried |= uncarried;
             d.moved |= moved;
         }
     }
@@ -113,27 +117,44 @@ impl Demands {
                 let alone = !matches!(program.fields[f].home, Home::Header(_));
                 self.fields[f].own |= alone;
                 self.fields[f].number |= alone;
+                self.fields[f].uncarried |= alone;
             }
         }
     }
 
     fn parser(&mut self, program: &Program) {
         for op in program.states.values().flat_map(|s| &s.ops) {
-            if let ParserOpKind::Set(dst, Expr::Field(_)) | ParserOpKind::Lookahead(dst, _) = &op.kind {
+            if let ParserOpKind::Set(dst, Expr::Field(_))
+            | ParserOpKind::Lookahead(dst, _)
+            | ParserOpKind::SubtractChecksum(dst, _) = &op.kind
+            {
                 self.fields[*dst].copied = true;
             }
         }
+    }
+
+    /// Whether a field is a number in two containers with a carry between them (`add` and `addc`).
+    pub(super) fn carries(&self, program: &Program, field: Field) -> bool {
+        let (data, d) = (&program.fields[field], &self.fields[field]);
+        let home = match data.home {
+            Home::Metadata => !d.copied || data.width == 64 || !from_bytes(program, field),
+            Home::Header(_) => data.width == 64,
+            Home::Intrinsic(_) | Home::PortMetadata => false,
+        };
+        d.number && !d.uncarried && (33..=64).contains(&data.width) && home
     }
 
     /// What no allocation can mend.
     pub(super) fn check(&self, program: &Program) -> Vec<Diag> {
         let mut found = Vec::new();
         for (f, d) in self.fields.iter().filter(|(_, d)| d.used && d.own) {
-            found.extend(whole(program, f, d.number));
+            found.extend(whole(program, f, d, self.carries(program, f)));
         }
         for w in &self.writes {
-            if let Shape::Number(op) = w.shape {
-                found.extend(padded(program, w, op));
+            match w.shape {
+                Shape::Number(op) if sees_top(op) => found.extend(padded(program, w, op.mnemonic())),
+                Shape::Funnel => found.extend(padded(program, w, "funnel_shift")),
+                _ => {}
             }
         }
         for op in program.states.values().flat_map(|s| &s.ops) {
@@ -145,21 +166,28 @@ impl Demands {
     }
 }
 
-/// A number needs one container that holds nothing else, an operand of a bitwise function one or more.
-fn whole(program: &Program, field: Field, number: bool) -> Option<Diag> {
-    let data = &program.fields[field];
-    if number && data.width > 32 {
-        let text = format!(
-            "`{}` of {} bits is an operand of whole-container arithmetic, which has at most 32 bits",
-            data.name, data.width
-        );
-        return Some(
-            Diag::error(data.loc, text).help("compute on a 32-bit part kept in a metadata field of its own"),
-        );
+/// Whether the parser copies packet bytes to a field, so that it fills its containers.
+fn from_bytes(program: &Program, field: Field) -> bool {
+    program.states.values().flat_map(|s| &s.ops).any(|op| match &op.kind {
+        ParserOpKind::Lookahead(dst, _) => *dst == field,
+        ParserOpKind::Set(dst, Expr::Field(src)) => {
+            *dst == field && matches!(program.fields[*src].home, Home::Header(_))
+        }
+        _ => false,
+    })
+}
+
+/// A number needs one container that holds nothing else, or two with a carry between them; an operand of a bitwise
+/// function one or more.
+fn whole(program: &Program, field: Field, demand: &Demand, carries: bool) -> Option<Diag> {
+    let (data, number) = (&program.fields[field], demand.number);
+    if number && data.width > 32 && !carries {
+        let (text, help) = too_wide(data, demand);
+        return Some(Diag::error(data.loc, text).help(help));
     }
     let Home::Header(header) = data.home else { return None };
     let aligned = program.field_offset(header, field).is_some_and(|o| o % 8 == 0);
-    let filled = if number { matches!(data.width, 8 | 16 | 32) } else { data.width.is_multiple_of(8) };
+    let filled = if number { matches!(data.width, 8 | 16 | 32 | 64) } else { data.width.is_multiple_of(8) };
     if aligned && filled {
         return None;
     }
@@ -176,10 +204,35 @@ fn whole(program: &Program, field: Field, number: bool) -> Option<Diag> {
     Some(Diag::error(data.loc, text).also(program.headers[header].loc, "the header").help(help))
 }
 
-/// Operations whose result depends on the container's upper end need a field that fills the container.
-fn padded(program: &Program, w: &Write, op: AluOp) -> Option<Diag> {
-    let data = &program.fields[w.dst];
-    let sees_top = matches!(
+/// Why a number of more than 32 bits is none: only sums and differences carry, over two containers of 32 bits.
+fn too_wide(data: &FieldData, demand: &Demand) -> (String, &'static str) {
+    let (name, width) = (&data.name, data.width);
+    let what = format!("`{name}` of {width} bits is an operand of whole-container arithmetic, which");
+    if demand.uncarried {
+        let help = "compute on a 32-bit part kept in a metadata field of its own";
+        return (
+            format!("{what} has at most 32 bits; only sums and differences carry over two containers"),
+            help,
+        );
+    }
+    if width > 64 {
+        return (format!("{what} has at most 64 bits with a carry"), "compute on a part of at most 64 bits");
+    }
+    match data.home {
+        Home::Intrinsic(_) | Home::PortMetadata => (
+            format!("{what} cannot carry there: the hardware lays out what it fills itself"),
+            "let the parser copy it to a metadata field, and compute there",
+        ),
+        _ => (
+            format!("{what} takes two containers of 32 bits, which packet bytes of {width} bits do not fill"),
+            "declare it 64 bits wide on a byte boundary, or keep the number in a metadata field that actions fill",
+        ),
+    }
+}
+
+/// Operations whose result depends on the upper end of their container.
+const fn sees_top(op: AluOp) -> bool {
+    matches!(
         op,
         AluOp::Saddu
             | AluOp::Sadds
@@ -191,8 +244,13 @@ fn padded(program: &Program, w: &Write, op: AluOp) -> Option<Diag> {
             | AluOp::Lts
             | AluOp::Leqs
             | AluOp::Gts
-    );
-    if !sees_top || matches!(data.width, 8 | 16 | 32) || data.width > 32 {
+    )
+}
+
+/// An operation whose result depends on the container's upper end needs a field that fills the container.
+fn padded(program: &Program, w: &Write, op: &str) -> Option<Diag> {
+    let data = &program.fields[w.dst];
+    if matches!(data.width, 8 | 16 | 32) || data.width > 32 {
         return None;
     }
     let text = format!(

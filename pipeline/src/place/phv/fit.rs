@@ -20,6 +20,20 @@ pub(super) struct Want {
     pub(super) cluster: usize,
     /// What to try when nothing is left.
     pub(super) spare: Spare,
+    /// Its part in a number that takes two containers.
+    pub(super) carry: Carry,
+}
+
+/// A piece's part in a number of more than 32 bits: the low piece is in a container of even number and the high one
+/// in the next, from which it takes the carry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Carry {
+    /// None.
+    None,
+    /// The low piece of a number, with the high one.
+    Out(usize),
+    /// The high piece of a number.
+    In,
 }
 
 /// The second choice of a piece.
@@ -75,10 +89,31 @@ impl Bins {
                 })
             })
         })?;
-        self.taken[at] = Some(piece.gress);
+        Some(self.give(at, piece.gress))
+    }
+
+    fn give(&mut self, at: usize, gress: Gress) -> Container {
+        self.taken[at] = Some(gress);
         let (container, info) = self.slots[at];
-        self.owner[usize::from(info.gress_group)] = Some(piece.gress);
-        Some(container)
+        self.owner[usize::from(info.gress_group)] = Some(gress);
+        container
+    }
+
+    /// Takes two neighbouring normal containers of a group, the first one with an even number: low and high part.
+    fn take_pair(&mut self, gress: Gress, bits: u8, group: u16) -> Option<[Container; 2]> {
+        let free = |i: usize| {
+            let s = &self.slots[i].1;
+            self.taken[i].is_none()
+                && s.kind == ContainerKind::Normal
+                && s.size.bits() == u32::from(bits)
+                && self.owner[usize::from(s.gress_group)].is_none_or(|owner| owner == gress)
+                && s.mau_group == Some(group)
+        };
+        let low = (0..self.slots.len().saturating_sub(1)).find(|&i| {
+            let number = self.slots[i].1.number;
+            number % 2 == 0 && free(i) && free(i + 1) && self.slots[i + 1].1.number == number + 1
+        })?;
+        Some([self.give(low, gress), self.give(low + 1, gress)])
     }
 
     /// The container's other half for the parser, if it has one, is free or of the same gress.
@@ -100,13 +135,32 @@ impl Bins {
         groups.dedup();
         groups.into_iter().find_map(|group| {
             let mut trial = self.clone();
-            let found: Option<Vec<Container>> =
-                members.iter().map(|&p| trial.take(&pieces[p], &wants[p].kinds, Some(group))).collect();
+            let found = trial.take_in(group, pieces, wants, members);
             if found.is_some() {
                 *self = trial;
             }
             found
         })
+    }
+
+    /// Puts all these pieces into this MAU group, neighbours first.
+    fn take_in(
+        &mut self,
+        group: u16,
+        pieces: &[Piece],
+        wants: &[Want],
+        members: &[usize],
+    ) -> Option<Vec<Container>> {
+        let mut pairs = Vec::new();
+        for &low in members {
+            if let Carry::Out(high) = wants[low].carry {
+                let [first, second] = self.take_pair(pieces[low].gress, pieces[low].bits, group)?;
+                pairs.extend([(low, first), (high, second)]);
+            }
+        }
+        let paired = |p: usize| pairs.iter().find(|(q, _)| *q == p).map(|(_, c)| *c);
+        let place = |p: &usize| paired(*p).or_else(|| self.take(&pieces[*p], &wants[*p].kinds, Some(group)));
+        members.iter().map(place).collect()
     }
 
     /// Containers of a size and kind that a gress has or could still have.

@@ -122,8 +122,14 @@ impl Layout {
         let data = &program.fields[field];
         // Extractors fill whole containers, so what the parser copies is not padded.
         let padded = if demands.fields[field].copied { 0 } else { 32 };
-        for (lo, width) in parts(data.width, padded, cuts.field_cuts(field)).into_iter().rev() {
-            let bits = container_bits(width).max(cuts.raised(field, lo));
+        let carries = demands.carries(program, field);
+        let list = if carries {
+            vec![(0, 32), (32, data.width - 32)]
+        } else {
+            parts(data.width, padded, cuts.field_cuts(field))
+        };
+        for (lo, width) in list.into_iter().rev() {
+            let bits = if carries { 32 } else { container_bits(width).max(cuts.raised(field, lo)) };
             let piece = self.push(data.gress, PieceHome::Alone(field), bits);
             self.segs[field].push(Seg { lo, width, piece, at: 0 });
         }

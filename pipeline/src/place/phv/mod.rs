@@ -10,8 +10,10 @@
 //!    else; fields that do not end on a byte boundary share a container.
 //! 3. The operands of arithmetic, shifts and comparisons (which work on whole containers) own theirs, at bit
 //!    0: a header field must then have 8, 16 or 32 bits on a byte boundary, a metadata field at most 32 and is
-//!    padded. So do the operands of bitwise functions, unless one is a constant and the other the
-//!    destination, and fields that the deparser writes a checksum to.
+//!    padded. Sums and differences of 33 to 64 bits carry from a 32-bit container of even number to the next one of
+//!    its group (facts: asic §2.3; the compiler's rule): a header field must then have 64 bits. Operands of bitwise
+//!    functions own theirs as well, unless one is a constant and the other the destination, and so do fields that the
+//!    deparser writes a checksum to.
 //! 4. An instruction reads only containers of its destination's MAU group, and so of its size: fields copied
 //!    to each other are cut alike. Constants, parameters and hash results come over the action data bus and
 //!    bind nothing.
@@ -53,7 +55,7 @@ mod wants;
 #[cfg(test)]
 mod tests;
 
-pub use summary::{ContainerRow, GroupUsage, PhvSummary, RowSlice, summary};
+pub use summary::{CarryRow, ContainerRow, GroupUsage, PhvSummary, RowSlice, summary};
 pub use verify::verify;
 
 use super::data::{FieldSlice, PhvAllocation, PovBit};

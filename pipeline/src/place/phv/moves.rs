@@ -35,8 +35,10 @@ pub(super) enum Shape {
     Merge,
     /// Bitwise over whole containers: every container of every operand belongs to it alone.
     Lanes,
-    /// Arithmetic over one whole container.
+    /// Arithmetic over one whole container, or with a carry over two.
     Number(AluOp),
+    /// Two whole containers side by side, shifted.
+    Funnel,
 }
 
 /// One write of a field by an action.
@@ -126,6 +128,7 @@ fn trace(program: &Program, value: &Expr) -> Vec<Move> {
             let of = |read: bool, e: &Expr| if read { trace(program, e) } else { Vec::new() };
             of(from_a, a).into_iter().chain(of(from_b, b)).collect()
         }
+        Expr::Funnel(high, low, _) => [trace(program, high), trace(program, low)].concat(),
     }
 }
 
@@ -160,6 +163,7 @@ fn shape(dst: Field, value: &Expr) -> Shape {
             AluClass::Bitwise if keeps_neighbours(*op, dst, a, b) => Shape::Merge,
             AluClass::Bitwise => Shape::Lanes,
         },
+        Expr::Funnel(..) => Shape::Funnel,
     }
 }
 

@@ -62,7 +62,12 @@ pub(super) fn lives(program: &Program, flows: &[Flow; 2]) -> Lives {
 
 /// Who takes over from whom among fields that stand alone: in order of birth, each behind the one that ended last.
 pub(super) fn turns(program: &Program, demands: &Demands, layout: &Layout, lives: &Lives) -> Vec<Turn> {
-    let alone = |l: &&Life| stands_alone(program, demands, l.field) && !demands.fields[l.field].copied;
+    // Two containers with a carry between them are neighbours, which those of another field need not be.
+    let alone = |l: &&Life| {
+        stands_alone(program, demands, l.field)
+            && !demands.fields[l.field].copied
+            && !demands.carries(program, l.field)
+    };
     let mut list: Vec<Life> = lives.values().flatten().filter(alone).copied().collect();
     list.sort_by_key(Life::order);
     // Each chain: the host, and the life that occupies its containers now.
@@ -128,7 +133,9 @@ fn in_parser(program: &Program, field: Field) -> bool {
         state.select.iter().any(|k| k.field() == Some(field))
             || state.ops.iter().any(|op| match &op.kind {
                 ParserOpKind::Set(to, _) | ParserOpKind::Lookahead(to, _) => *to == field,
-                ParserOpKind::VerifyChecksum(to, inputs) => *to == field || inputs.contains(&field),
+                ParserOpKind::VerifyChecksum(to, inputs) | ParserOpKind::SubtractChecksum(to, inputs) => {
+                    *to == field || inputs.contains(&field)
+                }
                 _ => false,
             })
     })

@@ -4,12 +4,13 @@
 
 use crate::entity::Entity;
 use crate::flow::Var;
-use crate::ir::Program;
+use crate::ir::{Expr, Field, PrimitiveKind, Program};
 use crate::place::data::PhvAllocation;
+use sluice_asic::alu::AluOp;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_asic::phv::{Container, ContainerKind, ContainerSize, PhvInventory};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Use of the containers of one size and kind in one group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +72,17 @@ impl ContainerRow {
     }
 }
 
+/// A number in two containers, with the carry of its sums and differences between them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CarryRow {
+    /// The field.
+    pub field: Field,
+    /// Its name.
+    pub name: String,
+    /// The containers of its low 32 bits and of the rest, by name.
+    pub containers: [String; 2],
+}
+
 /// The PHV of a placed program in numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PhvSummary {
@@ -78,6 +90,8 @@ pub struct PhvSummary {
     pub groups: Vec<GroupUsage>,
     /// Containers in use, in order.
     pub rows: Vec<ContainerRow>,
+    /// Numbers of more than 32 bits that actions compute with, in order of declaration.
+    pub carries: Vec<CarryRow>,
     /// Validity bits, by [`Gress::index`].
     pub pov_bits: [u32; 2],
     /// Validity bits that a gress can have.
@@ -120,7 +134,28 @@ pub fn summary(program: &Program, chip: &ChipSpec, allocation: &PhvAllocation) -
         allocation.valid.iter().filter(|(h, b)| b.is_some() && program.headers[*h].gress == gress).count()
             as u32
     };
-    PhvSummary { groups, rows, pov_bits: Gress::ALL.map(pov), pov_available: chip.phv.pov_bits }
+    let carries = carries(program, &inventory, allocation);
+    PhvSummary { groups, rows, carries, pov_bits: Gress::ALL.map(pov), pov_available: chip.phv.pov_bits }
+}
+
+/// The fields of more than 32 bits that are operands or results of sums and differences.
+fn carries(program: &Program, inventory: &PhvInventory, allocation: &PhvAllocation) -> Vec<CarryRow> {
+    let mut fields = BTreeSet::new();
+    for p in program.actions.values().flat_map(|a| &a.body) {
+        if let PrimitiveKind::Set(dst, value @ Expr::Alu(AluOp::Add | AluOp::Sub, ..)) = &p.kind {
+            fields.insert(*dst);
+            value.fields(&mut |f| {
+                fields.insert(f);
+            });
+        }
+    }
+    let row = |field: Field| {
+        let [high, low] = allocation.slices(field) else { return None };
+        let name = |c: Container| Some(inventory.get(c)?.to_string());
+        let containers = [name(low.container)?, name(high.container)?];
+        Some(CarryRow { field, name: program.fields.get(field)?.name.clone(), containers })
+    };
+    fields.into_iter().filter_map(row).collect()
 }
 
 fn rows(program: &Program, inventory: &PhvInventory, allocation: &PhvAllocation) -> Vec<ContainerRow> {

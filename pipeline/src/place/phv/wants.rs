@@ -4,7 +4,7 @@
 
 use super::cuts::pairs;
 use super::demand::Demands;
-use super::fit::{Spare, Want};
+use super::fit::{Carry, Spare, Want};
 use super::layout::{Layout, PieceHome, Seg};
 use super::moves::{Shape, Source};
 use super::overlay::{Life, Lives};
@@ -20,11 +20,16 @@ pub(super) fn wants(
     lives: Option<&Lives>,
 ) -> Vec<Want> {
     let held = held(layout);
-    let clusters = clusters(demands, layout);
+    let carried = carried(program, demands, layout);
+    let clusters = clusters(demands, layout, &carried);
     let want = |p: usize| Want {
-        kinds: lives.map_or_else(|| vec![Normal], |lives| kinds(demands, layout, lives, &held, p)),
+        kinds: match lives {
+            Some(lives) if carried[p] == Carry::None => kinds(demands, layout, lives, &held, p),
+            _ => vec![Normal],
+        },
         cluster: clusters[p],
         spare: spare(program, demands, layout, &held[p], p),
+        carry: carried[p],
     };
     (0..layout.pieces.len()).map(want).collect()
 }
@@ -69,8 +74,21 @@ fn held(layout: &Layout) -> Vec<Vec<(Field, Seg)>> {
     held
 }
 
+/// For each piece whether a carry leaves or enters it.
+fn carried(program: &Program, demands: &Demands, layout: &Layout) -> Vec<Carry> {
+    let mut list = vec![Carry::None; layout.pieces.len()];
+    for (field, segs) in layout.segs.iter().filter(|(f, _)| demands.carries(program, *f)) {
+        if let [high, low] = segs.as_slice() {
+            list[low.piece] = Carry::Out(high.piece);
+            list[high.piece] = Carry::In;
+        }
+        debug_assert!(segs.is_empty() || segs.len() == 2, "`{}` is cut once", program.fields[field].name);
+    }
+    list
+}
+
 /// For each piece the lowest piece that it must share a MAU group with.
-fn clusters(demands: &Demands, layout: &Layout) -> Vec<usize> {
+fn clusters(demands: &Demands, layout: &Layout, carried: &[Carry]) -> Vec<usize> {
     let mut root: Vec<usize> = (0..layout.pieces.len()).collect();
     fn find(root: &[usize], mut p: usize) -> usize {
         while root[p] != p {
@@ -81,6 +99,12 @@ fn clusters(demands: &Demands, layout: &Layout) -> Vec<usize> {
     for pair in pairs(demands, layout) {
         let (a, b) = (find(&root, pair.a.1.piece), find(&root, pair.b.1.piece));
         root[a.max(b)] = a.min(b);
+    }
+    for (low, carry) in carried.iter().enumerate() {
+        if let Carry::Out(high) = carry {
+            let (a, b) = (find(&root, low), find(&root, *high));
+            root[a.max(b)] = a.min(b);
+        }
     }
     (0..root.len()).map(|p| find(&root, p)).collect()
 }

@@ -144,6 +144,6 @@ fn has_param(value: &Expr) -> bool {
         Expr::Param(..) => true,
         Expr::Const(..) | Expr::Field(_) => false,
         Expr::Slice(e, ..) | Expr::Cast(e, _) => has_param(e),
-        Expr::Alu(_, a, b) => has_param(a) || has_param(b),
+        Expr::Alu(_, a, b) | Expr::Funnel(a, b, _) => has_param(a) || has_param(b),
     }
 }

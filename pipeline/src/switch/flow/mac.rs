@@ -121,6 +121,9 @@ impl<E: Executor> Switch<E> {
         let edges: Vec<_> = self.tm.buffer_mut().map(|b| b.edges().collect()).unwrap_or_default();
         let mut ports: Vec<u16> = Vec::new();
         for edge in edges {
+            if let Some(touched) = self.tm.touched() {
+                touched.group(TmPort(edge.port), edge.pg);
+            }
             let Some(own) = flow.ports.get_mut(usize::from(edge.port)) else { continue };
             if self.ports[usize::from(edge.port)].program_pfc {
                 continue;

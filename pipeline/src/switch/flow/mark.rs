@@ -124,6 +124,9 @@ impl<E: Executor> Switch<E> {
             }
         };
         self.buffer_edges(now);
+        if let Ok(stamp) = &result {
+            self.moved(now, port, queue, Some(stamp.enq_qdepth));
+        }
         (queue, result)
     }
 
@@ -144,6 +147,7 @@ impl<E: Executor> Switch<E> {
         if let Some(own) = own {
             own.marked += u64::from(self.info[out.handle.index()].flow.ce);
         }
+        self.moved(now, port, out.queue.0, None);
         self.buffer_edges(now);
     }
 

@@ -20,6 +20,7 @@ mod mark;
 mod operate;
 mod setup;
 mod shape;
+mod stuck;
 mod view;
 mod watch;
 
@@ -46,6 +47,13 @@ pub(super) struct FlowControl {
     big_red_switch: bool,
 }
 
+impl FlowControl {
+    /// The profile on its ports.
+    pub(super) const fn config(&self) -> &BufferConfig {
+        &self.config
+    }
+}
+
 /// One port's.
 struct PortFlow {
     rx: PfcRx,
@@ -60,6 +68,8 @@ struct PortFlow {
     held_up: bool,
     queues: Vec<QueueFlow>,
     polling: bool,
+    /// A look for stuck queues is scheduled.
+    looking: bool,
 }
 
 /// One queue's.
@@ -72,4 +82,6 @@ struct QueueFlow {
     /// The watchdog drops what comes.
     dropping: bool,
     watchdog_dropped: u64,
+    /// When it last sent, or got something while it was empty; kept where stuck queues are emptied.
+    idle_since: Time,
 }

@@ -44,6 +44,7 @@ impl<E: Executor> Switch<E> {
 
     /// Starts a reader's watermarks anew from what is in use.
     pub fn clear_watermarks(&mut self, reader: Reader) {
+        self.tm.touched().into_iter().for_each(|touched| touched.all = true);
         if let Some(buffer) = self.tm.buffer_mut() {
             buffer.clear_watermarks(reader);
         }

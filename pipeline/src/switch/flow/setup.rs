@@ -79,6 +79,7 @@ impl FlowControl {
                     .map(|q| QueueFlow { watchdog: watched(q), ..QueueFlow::default() })
                     .collect(),
                 polling: false,
+                looking: false,
             }
         };
         let id = StreamId { switch: device, pipe: u32::MAX, gress: Gress::Egress, instance: 0 };

@@ -61,6 +61,15 @@ pub struct QueueFlowView {
 }
 
 impl<E: Executor> Switch<E> {
+    /// Whether PFC frames of a port's peer stop a queue.
+    pub(in crate::switch) fn is_paused_by_peer(&self, port: u16, queue: u8) -> bool {
+        let Some(flow) = &self.flow else { return false };
+        let own = flow.config.ports.get(usize::from(port)).and_then(|p| p.queues.get(usize::from(queue)));
+        let priority = own.and_then(|queue| queue.priority);
+        let paused = flow.ports.get(usize::from(port)).map_or(0, |p| p.rx.paused());
+        priority.is_some_and(|priority| paused >> priority & 1 != 0)
+    }
+
     /// Flow control at time `now`, if the device has a shared buffer.
     pub fn flow(&self, now: Time) -> Option<FlowView<'_>> {
         let flow = self.flow.as_ref()?;

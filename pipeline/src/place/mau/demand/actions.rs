@@ -132,7 +132,7 @@ fn leaf(value: &Expr) -> Leaf {
         Expr::Slice(e, ..) | Expr::Cast(e, _) => leaf(e),
         // A shift's amount stands in the instruction.
         Expr::Alu(op, a, _) if op.class() == AluClass::Shift => leaf(a),
-        Expr::Alu(_, a, b) => match (leaf(a), leaf(b)) {
+        Expr::Alu(_, a, b) | Expr::Funnel(a, b, _) => match (leaf(a), leaf(b)) {
             (Leaf::Param, _) | (_, Leaf::Param) => Leaf::Param,
             (Leaf::Const(v), _) | (_, Leaf::Const(v)) => Leaf::Const(v),
             _ => Leaf::None,

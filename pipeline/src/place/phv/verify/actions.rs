@@ -103,6 +103,11 @@ fn owned(view: &View, action: Action, r: &Result) -> Vec<Diag> {
             format!("shares {} with {}", view.name(c), view.var(other))
         } else if r.how == How::Number && !matches!(view.allocation.slices(f), [s] if s.at == 0) {
             "is not in one container from bit 0".to_owned()
+        } else if r.how == How::Carried {
+            match uncarried(view, f) {
+                Some(problem) => problem,
+                None => continue,
+            }
         } else {
             continue;
         };
@@ -114,6 +119,24 @@ fn owned(view: &View, action: Action, r: &Result) -> Vec<Diag> {
         found.push(view.error(var, text).also(r.loc, "the operation").help(help));
     }
     found
+}
+
+/// Why a carry cannot go through a number: its low 32 bits fill a container of even number, from which its high bits,
+/// from bit 0 on, in the next one take it. A number of at most 32 bits is an operand of the low part only.
+fn uncarried(view: &View, field: Field) -> Option<String> {
+    let full = |c: Container| view.info(c).filter(|i| i.alu() == AluClass::Full && i.size.bits() == 32);
+    let found = match view.allocation.slices(field) {
+        [s] if s.at == 0 && s.lo == 0 => true,
+        [high, low] => {
+            let cut = (low.lo, low.width, low.at, high.lo, high.at) == (0, 32, 0, 32, 0);
+            let neighbours = full(low.container).zip(full(high.container)).is_some_and(|(l, h)| {
+                l.number.is_multiple_of(2) && h.number == l.number + 1 && l.mau_group == h.mau_group
+            });
+            cut && neighbours
+        }
+        _ => false,
+    };
+    (!found).then(|| "is not in two neighbouring 32-bit containers, the low one of even number".to_owned())
 }
 
 /// Sources are in the destination's MAU group.

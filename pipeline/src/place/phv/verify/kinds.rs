@@ -54,10 +54,10 @@ fn uses(view: &View) -> BTreeMap<(Var, Use), ()> {
     for op in view.program.states.values().flat_map(|s| &s.ops) {
         use crate::ir::ParserOpKind::{
             AddCounter, Advance, Extract, ExtractNext, Lookahead, PopCounter, PushCounter, Set, SetCounter,
-            VerifyChecksum,
+            SubtractChecksum, VerifyChecksum,
         };
         match &op.kind {
-            Set(f, _) | VerifyChecksum(f, _) | Lookahead(f, _) => {
+            Set(f, _) | VerifyChecksum(f, _) | SubtractChecksum(f, _) | Lookahead(f, _) => {
                 uses.insert((Var::Field(*f), Use::Parsed), ());
             }
             Extract(_) | ExtractNext(_) | Advance(_) | SetCounter(_) | AddCounter(_) | PushCounter(_)

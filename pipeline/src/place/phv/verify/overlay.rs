@@ -102,9 +102,10 @@ fn kept(program: &Program, gress: Gress, field: Field) -> bool {
 /// Whether the parser writes the field.
 fn parsed(program: &Program, field: Field) -> bool {
     program.states.values().flat_map(|s| &s.ops).any(|op| match &op.kind {
-        ParserOpKind::Set(to, _) | ParserOpKind::Lookahead(to, _) | ParserOpKind::VerifyChecksum(to, _) => {
-            *to == field
-        }
+        ParserOpKind::Set(to, _)
+        | ParserOpKind::Lookahead(to, _)
+        | ParserOpKind::VerifyChecksum(to, _)
+        | ParserOpKind::SubtractChecksum(to, _) => *to == field,
         _ => false,
     })
 }

@@ -164,7 +164,7 @@ fn copies(view: &View) -> Vec<Diag> {
     for op in view.program.states.values().flat_map(|s| &s.ops) {
         let (dst, src) = match &op.kind {
             ParserOpKind::Set(dst, Expr::Field(src)) => (dst, Some(*src)),
-            ParserOpKind::Lookahead(dst, _) => (dst, None),
+            ParserOpKind::Lookahead(dst, _) | ParserOpKind::SubtractChecksum(dst, _) => (dst, None),
             _ => continue,
         };
         found.extend(alone(view, *dst, "is copied by the parser"));

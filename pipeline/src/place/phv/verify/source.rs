@@ -29,6 +29,8 @@ pub(super) enum How {
     Bitwise,
     /// As a number in a whole container.
     Number,
+    /// As a sum or difference of more than 32 bits, in two containers with a carry between them.
+    Carried,
 }
 
 /// The final value that an action gives to a field.
@@ -47,7 +49,7 @@ pub(super) fn results(program: &Program, action: Action) -> Vec<Result> {
         let result = match &p.kind {
             PrimitiveKind::Set(field, value) => {
                 let bits = (0..program.fields[*field].width).map(|b| bit(program, value, b)).collect();
-                Result { field: *field, loc: p.loc, how: how(*field, value), bits }
+                Result { field: *field, loc: p.loc, how: how(program, *field, value), bits }
             }
             PrimitiveKind::Hash(field, _) | PrimitiveKind::HashSlice(field, ..) => {
                 let bits = vec![vec![Bit::Hash]; program.fields[*field].width.into()];
@@ -90,19 +92,22 @@ fn bit(program: &Program, value: &Expr, at: u16) -> Vec<Bit> {
             let of = |read: bool, e: &Expr| if read { bit(program, e, at) } else { Vec::new() };
             [of(from_a, a), of(from_b, b)].concat()
         }
+        Expr::Funnel(high, low, _) => [bit(program, high, at), bit(program, low, at)].concat(),
     }
 }
 
-fn how(field: Field, value: &Expr) -> How {
+fn how(program: &Program, field: Field, value: &Expr) -> How {
     match value {
         Expr::Const(..) | Expr::Param(..) | Expr::Field(_) => How::Copied,
+        Expr::Alu(AluOp::Add | AluOp::Sub, ..) if program.fields[field].width > 32 => How::Carried,
+        Expr::Funnel(..) => How::Number,
         Expr::Alu(op, a, b) => match op.class() {
             AluClass::Move => How::Copied,
             AluClass::Bitwise if masked(*op, field, a, b) => How::Masked,
             AluClass::Bitwise => How::Bitwise,
             AluClass::Arithmetic | AluClass::Shift | AluClass::Compare => How::Number,
         },
-        Expr::Slice(inner, ..) | Expr::Cast(inner, _) => match how(field, inner) {
+        Expr::Slice(inner, ..) | Expr::Cast(inner, _) => match how(program, field, inner) {
             How::Masked => How::Bitwise,
             other => other,
         },

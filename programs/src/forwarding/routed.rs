@@ -1,16 +1,13 @@
-//! Plain routing for programs that are about something else: longest prefix to a port, DSCP to a queue.
+//! Routing: longest prefix to a port or to a group of equal ways, of which a hash of the flow picks one.
 //!
 //! IPv4 without options and IPv6 are routed and have their TTL lowered; anything else, ARP and IPv4 with options
-//! among it, goes to one port as it is. What may not live here: what such a program does besides.
+//! among it, goes to one port as it is. What may not live here: what a program does besides.
 
-use crate::setup::{Ops, SetupError, front_port, ipv4_prefix, ipv6_prefix};
-use sluice_asic::port::PortMap;
+use super::{classes, elsewhere};
 use sluice_pipeline::build::net::ether_type::{IPV4, IPV6};
 use sluice_pipeline::build::net::protocol::{TCP, UDP};
 use sluice_pipeline::build::net::{Ethernet, Ipv4, Ipv6, L4Ports};
 use sluice_pipeline::build::*;
-use sluice_pipeline::ir::KeyValue;
-use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// First byte of an IPv4 header without options.
 pub(crate) const PLAIN_IPV4: u64 = 0x45;
@@ -36,7 +33,23 @@ pub(crate) struct RouteMeta {
     pub(crate) src_port: Bits<16>,
     /// As above
     pub(crate) dst_port: Bits<16>,
+    /// Group of equal ways; 0 for none
+    pub(crate) group: Bits<16>,
+    /// Hash of the flow
+    pub(crate) flow: Bits<16>,
 }
+
+/// Table sizes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sizes {
+    /// Routes of each IP version.
+    pub(crate) routes: u32,
+    /// Groups of equal ways, of eight ways each on average.
+    pub(crate) groups: u32,
+}
+
+/// Most ways of a group: a selector word (facts: asic §3.5).
+const WAYS: u32 = 120;
 
 /// What ingress parses and keeps.
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +64,7 @@ pub(crate) struct Routed {
 
 /// Declares headers, the ingress parser and routing; the caller emits the headers.
 #[stage_program]
-pub(crate) fn route(ig: &GressBuilder<'_>, routes: u32) -> Routed {
+pub(crate) fn route(ig: &GressBuilder<'_>, sizes: Sizes) -> Routed {
     let h = headers(ig);
     let Routed { ipv4, ipv6, m, tm, .. } = h;
     let no_route = ig.drop_label("No route covers the destination");
@@ -62,11 +75,18 @@ pub(crate) fn route(ig: &GressBuilder<'_>, routes: u32) -> Routed {
         tm.ucast_egress_port = port;
         ipv4.ttl -= 1;
     });
+    let ipv4_spread = ig.action(|a, group: Arg<16>| {
+        m.group = group;
+        ipv4.ttl -= 1;
+    });
     let ipv6_to = ig.action(|a, port: Arg<9>| {
         tm.ucast_egress_port = port;
         ipv6.hop_limit -= 1;
     });
-    let other_to = ig.action(|a, port: Arg<9>| tm.ucast_egress_port = port);
+    let ipv6_spread = ig.action(|a, group: Arg<16>| {
+        m.group = group;
+        ipv6.hop_limit -= 1;
+    });
     let unreachable = ig.action(|a| {
         m.refused = refused::NO_ROUTE;
         drop(no_route);
@@ -79,25 +99,27 @@ pub(crate) fn route(ig: &GressBuilder<'_>, routes: u32) -> Routed {
         m.refused = refused::CHECKSUM;
         drop(ipv4_checksum);
     });
-    /// Longest prefix to port
-    let ipv4_route =
-        ig.table([lpm(ipv4.dst)]).actions([ipv4_to, unreachable]).default(unreachable).size(routes).build();
-    /// Longest prefix to port
-    let ipv6_route =
-        ig.table([lpm(ipv6.dst)]).actions([ipv6_to, unreachable]).default(unreachable).size(routes).build();
-    /// The port of all that is not routed; the control plane sets it
-    let other = ig.table([]).actions([other_to]).default_with(other_to, [0x1ff]).build();
-    let to_queue = ig.action(|a, qid: Arg<7>| tm.qid = qid);
-    /// Code point to the queue of the egress port; queue 0 without an entry
-    let ipv4_queue =
-        ig.table([exact(ipv4.dscp)]).actions([to_queue]).default_with(to_queue, [0]).size(64).build();
-    /// Code point to the queue of the egress port; queue 0 without an entry
-    let ipv6_queue =
-        ig.table([exact(ipv6.dscp)]).actions([to_queue]).default_with(to_queue, [0]).size(64).build();
+    /// Longest prefix to port or group
+    let ipv4_route = ig
+        .table([lpm(ipv4.dst)])
+        .actions([ipv4_to, ipv4_spread, unreachable])
+        .default(unreachable)
+        .size(sizes.routes)
+        .build();
+    /// Longest prefix to port or group
+    let ipv6_route = ig
+        .table([lpm(ipv6.dst)])
+        .actions([ipv6_to, ipv6_spread, unreachable])
+        .default(unreachable)
+        .size(sizes.routes)
+        .build();
+    let group = ways(ig, h, sizes);
+    let elsewhere = elsewhere(ig);
+    let [ipv4_class, ipv6_class] = classes(ig, ipv4.dscp, ipv6.dscp, 0);
 
     ig.control(|c| {
         if ipv4.is_valid() {
-            ipv4_queue.apply();
+            ipv4_class.apply();
             if m.bad_checksum {
                 refuse.call();
             } else if ipv4.ttl <= 1 {
@@ -106,17 +128,56 @@ pub(crate) fn route(ig: &GressBuilder<'_>, routes: u32) -> Routed {
                 ipv4_route.apply();
             }
         } else if ipv6.is_valid() {
-            ipv6_queue.apply();
+            ipv6_class.apply();
             if ipv6.hop_limit <= 1 {
                 expire.call();
             } else {
                 ipv6_route.apply();
             }
         } else {
-            other.apply();
+            elsewhere.apply();
+        }
+        if m.group != 0 {
+            group.apply();
         }
     });
     h
+}
+
+/// The table of groups: a hash of the flow picks a way.
+#[stage_program]
+fn ways(ig: &GressBuilder<'_>, h: Routed, sizes: Sizes) -> TableRef {
+    let Routed { ipv4, ipv6, m, tm, .. } = h;
+    /// What tells IPv4 flows apart
+    let ipv4_flow = ig
+        .hash::<16>("crc_16")
+        .inputs(list![ipv4.src, ipv4.dst, ipv4.protocol, m.src_port, m.dst_port])
+        .build();
+    /// What tells IPv6 flows apart
+    let ipv6_flow = ig
+        .hash::<16>("crc_16")
+        .inputs(list![ipv6.src, ipv6.dst, ipv6.next_header, m.src_port, m.dst_port])
+        .build();
+    let hash_ipv4 = ig.action(|a| m.flow = ipv4_flow.get());
+    let hash_ipv6 = ig.action(|a| m.flow = ipv6_flow.get());
+    /// The hash as it is
+    let way_hash = ig.hash::<16>(HashAlgorithm::Identity).inputs(list![m.flow]).build();
+    /// Ways of all groups
+    let ways = ig
+        .profile((8 * sizes.groups).max(2 * WAYS))
+        .selector(SelectorMode::Fair, way_hash, sizes.groups, WAYS)
+        .build();
+    let take = ig.action(|a, port: Arg<9>| tm.ucast_egress_port = port);
+    /// Group to the port that the flow's hash picks
+    let group = ig.table([exact(m.group)]).actions([take]).size(sizes.groups).profile(ways).build();
+    ig.control(|c| {
+        if ipv4.is_valid() {
+            hash_ipv4.call();
+        } else if ipv6.is_valid() {
+            hash_ipv6.call();
+        }
+    });
+    group
 }
 
 #[stage_program]
@@ -144,43 +205,4 @@ fn headers(ig: &GressBuilder<'_>) -> Routed {
     }
     ig.start(start);
     Routed { ethernet, ipv4, ipv6, l4, m, tm }
-}
-
-/// Where default entries send packets, as front-panel ports.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct DefaultRoutes {
-    /// 10.1.0.0/16 and 2001:db8:1::/48.
-    pub(crate) near: u16,
-    /// 10.9.9.9 and 2001:db8:9::9.
-    pub(crate) host: u16,
-    /// Anything else.
-    pub(crate) far: u16,
-}
-
-/// The entries under which any capture flows.
-pub(crate) fn default_routes(
-    ops: &mut Ops<'_>,
-    ports: &PortMap,
-    to: DefaultRoutes,
-) -> Result<(), SetupError> {
-    let near: u128 = front_port(ports, to.near)?.1.into();
-    let host: u128 = front_port(ports, to.host)?.1.into();
-    let far: u128 = front_port(ports, to.far)?.1.into();
-    let v4 = |net: [u8; 4], len| [ipv4_prefix(Ipv4Addr::from(net), len)];
-    ops.entry("ipv4_route", v4([0; 4], 0), "ipv4_to", [far])?;
-    ops.entry("ipv4_route", v4([10, 1, 0, 0], 16), "ipv4_to", [near])?;
-    ops.entry("ipv4_route", v4([10, 9, 9, 9], 32), "ipv4_to", [host])?;
-    let v6 =
-        |net: u16, last: u16, len| [ipv6_prefix(Ipv6Addr::new(0x2001, 0xdb8, net, 0, 0, 0, 0, last), len)];
-    ops.entry("ipv6_route", [ipv6_prefix(Ipv6Addr::UNSPECIFIED, 0)], "ipv6_to", [far])?;
-    ops.entry("ipv6_route", v6(1, 0, 48), "ipv6_to", [near])?;
-    ops.entry("ipv6_route", v6(9, 9, 128), "ipv6_to", [host])?;
-    ops.default("other", "other_to", [far])?;
-    // Class selectors 1 to 7 have queues of their own.
-    for class in 1..8u128 {
-        for table in ["ipv4_queue", "ipv6_queue"] {
-            ops.entry(table, [KeyValue::Exact(class << 3)], "to_queue", [class])?;
-        }
-    }
-    Ok(())
 }

@@ -1,14 +1,13 @@
-//! Forwarding of programs whose subject is another one: IPv4 by longest prefix, anything else to one port, the queue by
-//! DSCP.
+//! Frames that pass as they came: IPv4 by longest prefix, anything else to one port.
 //!
 //! What lives here: headers of ingress, its parser as far as IP, the tables and their default entries. What may not:
 //! what a program does beside that.
 
+use super::{assign_queues, classes, elsewhere, send_elsewhere};
 use crate::setup::{Ops, SetupError, ipv4_prefix};
 use sluice_pipeline::build::net::ether_type::{IPV4, IPV6, VLAN};
 use sluice_pipeline::build::net::{Ethernet, Ipv4, Vlan};
 use sluice_pipeline::build::*;
-use sluice_pipeline::ir::KeyValue;
 use std::net::Ipv4Addr;
 
 /// Queues of IP packets by DSCP, as SONiC's maps have them; any other DSCP has [`OTHER_QUEUE`] (facts: buffer §1.8).
@@ -77,17 +76,8 @@ pub(crate) fn tables(ig: &GressBuilder<'_>, h: Headers<'_>, routes: u32) -> Tabl
     /// Longest prefix to port
     let ipv4_route =
         ig.table([lpm(ipv4.dst)]).actions([to_port, refuse]).default(refuse).size(routes).build();
-    let elsewhere_to = ig.action(|a, port: Arg<9>| tm.ucast_egress_port = port);
-    /// The port of what is no IPv4; the control plane sets it
-    let elsewhere = ig.table([]).actions([elsewhere_to]).default_with(elsewhere_to, [0x1ff]).build();
-    let set_queue = ig.action(|a, queue: Arg<7>| tm.qid = queue);
-    let other = [u64::from(OTHER_QUEUE)];
-    /// DSCP to queue
-    let ipv4_class =
-        ig.table([exact(ipv4.dscp)]).actions([set_queue]).default_with(set_queue, other).size(64).build();
-    /// DSCP to queue
-    let ipv6_class =
-        ig.table([exact(ipv6.dscp)]).actions([set_queue]).default_with(set_queue, other).size(64).build();
+    let elsewhere = elsewhere(ig);
+    let [ipv4_class, ipv6_class] = classes(ig, ipv4.dscp, ipv6.dscp, OTHER_QUEUE.into());
     Tables { ipv4_route, elsewhere, ipv4_class, ipv6_class }
 }
 
@@ -113,11 +103,6 @@ pub(crate) fn entries(
     for &(network, len, port) in routes {
         ops.entry("ipv4_route", [ipv4_prefix(network, len)], "to_port", [port.into()])?;
     }
-    ops.default("elsewhere", "elsewhere_to", [other.into()])?;
-    for (dscp, queue) in QUEUES {
-        for table in ["ipv4_class", "ipv6_class"] {
-            ops.entry(table, [KeyValue::Exact(dscp.into())], "set_queue", [queue.into()])?;
-        }
-    }
-    Ok(())
+    send_elsewhere(ops, other)?;
+    assign_queues(ops, QUEUES)
 }

@@ -1,0 +1,85 @@
+//! What is set while the traffic manager runs: shapers, guarantees, schedules, pauses, flow-control words.
+//!
+//! What may not live here: who sets it, and when.
+
+use super::TrafficManager;
+use super::afc::{AfcMode, AfcWord};
+use super::config::{MAX_PRIORITY, MAX_WEIGHT, QueueConfig};
+use super::hold::{Hold, PauseCause};
+use super::offer::{Guarantee, QueueId, TmPort};
+use super::scheduler::Scheduler;
+use super::shaper::{Shaper, ShaperConfig};
+use super::touched::Touched;
+
+impl<H: Copy> TrafficManager<H> {
+    /// From here on notes what changes; [`touched`](Self::touched) has it.
+    pub fn watch(&mut self) {
+        self.touched.get_or_insert_default().all = true;
+    }
+
+    /// What changed since it was last cleared; `None` if nobody watches.
+    pub fn touched(&mut self) -> Option<&mut Touched> {
+        self.touched.as_deref_mut()
+    }
+
+    /// Sets the most that a queue may send; its bucket is full.
+    pub fn set_queue_shaper(&mut self, port: TmPort, queue: QueueId, shaper: Option<ShaperConfig>) {
+        if let Some(queue) = self.queue_mut(port, queue) {
+            queue.max = shaper.map(Shaper::new);
+        }
+    }
+
+    /// Sets the most that a port may send; its bucket is full.
+    pub fn set_port_shaper(&mut self, port: TmPort, shaper: Option<ShaperConfig>) {
+        if let Some(port) = self.ports.get_mut(usize::from(port.0)) {
+            port.max = shaper.map(Shaper::new);
+        }
+    }
+
+    /// Sets the least that a queue gets; its bucket is full. Within it the queue goes before all others and outside
+    /// their round: what it sends so takes nothing off its share (assumption; facts: asic §8.4 gives the order alone).
+    pub fn set_guarantee(&mut self, port: TmPort, queue: QueueId, guarantee: Option<Guarantee>) {
+        let Some(port) = self.ports.get_mut(usize::from(port.0)) else { return };
+        if let Some(queue) = port.queues.get_mut(usize::from(queue.0)) {
+            queue.min = guarantee.map(|g| (Shaper::new(g.shaper), g.priority.min(MAX_PRIORITY)));
+        }
+        port.guarantees = port.queues.iter().filter(|q| q.min.is_some()).count() as u8;
+    }
+
+    /// Sets strict priority (0..=7) and DWRR weight (0..=1023) of a queue; larger numbers count as the largest. The
+    /// port's round begins anew.
+    pub fn set_schedule(&mut self, port: TmPort, queue: QueueId, priority: u8, weight: u16) {
+        let quantum = self.dwrr_quantum;
+        let Some(port) = self.ports.get_mut(usize::from(port.0)) else { return };
+        let Some(state) = port.queues.get_mut(usize::from(queue.0)) else { return };
+        (state.config.priority, state.config.weight) = (priority.min(MAX_PRIORITY), weight.min(MAX_WEIGHT));
+        let configs: Vec<QueueConfig> = port.queues.iter().map(|q| q.config).collect();
+        port.scheduler = Scheduler::new(&configs, quantum);
+        for (id, queue) in (0u8..).zip(&port.queues) {
+            port.scheduler.set_backlogged(QueueId(id), !queue.fifo.is_empty());
+        }
+    }
+
+    /// Pauses a queue for a cause, or lifts that pause. What was dequeued goes on its way. False if there is no
+    /// such queue.
+    pub fn pause(&mut self, port: TmPort, queue: QueueId, cause: PauseCause, paused: bool) -> bool {
+        self.held_by(port, queue).map(|hold| hold.pause(cause, paused)).is_some()
+    }
+
+    /// Sets how a queue obeys flow-control words; it obeys none at first. False if there is no such queue.
+    pub fn set_flow_control(&mut self, port: TmPort, queue: QueueId, mode: Option<AfcMode>) -> bool {
+        self.held_by(port, queue).map(|hold| hold.set_mode(mode)).is_some()
+    }
+
+    /// A flow-control word reaches a queue. False if there is no such queue.
+    pub fn flow_control(&mut self, port: TmPort, queue: QueueId, word: AfcWord) -> bool {
+        self.held_by(port, queue).map(|hold| hold.obey(word)).is_some()
+    }
+
+    fn held_by(&mut self, port: TmPort, queue: QueueId) -> Option<&mut Hold> {
+        if let Some(touched) = self.touched.as_deref_mut() {
+            touched.queue(port, queue);
+        }
+        self.queue_mut(port, queue).map(|queue| &mut queue.hold)
+    }
+}

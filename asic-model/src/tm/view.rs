@@ -1,0 +1,108 @@
+//! What the traffic manager shows: depths, counters, watermarks, what is held.
+//!
+//! What may not live here: anything that changes a queue.
+
+use super::TrafficManager;
+use super::afc::AfcMode;
+use super::buffer::Reader;
+use super::offer::{QueueId, TmPort};
+use super::port::Queue;
+use super::stats::{PortBacklog, QueueStats};
+use crate::units::{Bytes, Cells};
+
+impl<H: Copy> TrafficManager<H> {
+    /// Whether somebody keeps the queue from sending.
+    pub fn is_paused(&self, port: TmPort, queue: QueueId) -> bool {
+        let port = self.ports.get(usize::from(port.0));
+        port.and_then(|p| p.queues.get(usize::from(queue.0))).is_some_and(|q| !q.hold.open())
+    }
+
+    /// How a queue obeys flow-control words, if it does.
+    pub fn flow_control_of(&self, port: TmPort, queue: QueueId) -> Option<AfcMode> {
+        self.ports.get(usize::from(port.0))?.queues.get(usize::from(queue.0))?.hold.mode()
+    }
+
+    /// Whether somebody keeps a queue of the port from sending.
+    pub fn any_paused(&self, port: TmPort) -> bool {
+        self.ports.get(usize::from(port.0)).is_some_and(|p| p.queues.iter().any(|q| !q.hold.open()))
+    }
+
+    /// Bytes in a queue.
+    #[inline]
+    pub fn queued_bytes(&self, port: TmPort, queue: QueueId) -> Bytes {
+        let port = self.ports.get(usize::from(port.0));
+        port.and_then(|p| p.queues.get(usize::from(queue.0))).map_or(Bytes::ZERO, |q| q.fifo.bytes())
+    }
+
+    /// Counters of one queue.
+    pub fn stats_of(&self, port: TmPort, queue: QueueId) -> Option<&QueueStats> {
+        let port = self.ports.get(usize::from(port.0))?;
+        port.queues.get(usize::from(queue.0)).map(|q| &q.stats)
+    }
+
+    /// What waits on a port; nothing on a port that is not configured.
+    pub fn backlog(&self, port: TmPort) -> PortBacklog {
+        self.ports.get(usize::from(port.0)).map_or_else(PortBacklog::default, |port| port.backlog)
+    }
+
+    /// Depth of a queue in cells, or `None` if it is not configured.
+    pub fn depth(&self, port: TmPort, queue: QueueId) -> Option<Cells> {
+        let port = self.ports.get(usize::from(port.0))?;
+        port.queues.get(usize::from(queue.0)).map(|queue| queue.fifo.cells())
+    }
+
+    /// Packets inside, on all ports.
+    pub fn held(&self) -> u64 {
+        self.ports.iter().map(|port| port.backlog.packets).sum()
+    }
+
+    /// The packets inside, by port, queue and order of arrival.
+    pub fn held_handles(&self) -> impl Iterator<Item = (TmPort, QueueId, H)> + '_ {
+        self.all_queues().flat_map(move |(port, id, queue)| {
+            queue.fifo.iter(&self.slab).map(move |packet| (port, id, packet.handle))
+        })
+    }
+
+    /// Counters and watermark of every queue, by port and queue.
+    pub fn queue_stats(&self) -> impl Iterator<Item = (TmPort, QueueId, &QueueStats)> + '_ {
+        self.all_queues().map(|(port, id, queue)| (port, id, &queue.stats))
+    }
+
+    /// Most cells that a port's queues held together, or `None` if it is not configured.
+    pub fn port_max_cells(&self, port: TmPort) -> Option<Cells> {
+        self.ports.get(usize::from(port.0)).map(|port| port.max_cells)
+    }
+
+    /// Buffer cells in use.
+    pub const fn used_cells(&self) -> Cells {
+        self.used_cells
+    }
+
+    /// Most buffer cells in use at once.
+    pub const fn max_used_cells(&self) -> Cells {
+        self.max_used_cells
+    }
+
+    /// Starts all watermarks anew from the present depths; counters stay.
+    pub fn reset_watermarks(&mut self) {
+        self.max_used_cells = self.used_cells;
+        self.touched.iter_mut().for_each(|t| t.all = true);
+        if let Some(buffer) = self.buffer.as_deref_mut() {
+            buffer.clear_watermarks(Reader::User);
+        }
+        for port in &mut self.ports {
+            port.max_cells = port.backlog.cells;
+            for queue in &mut port.queues {
+                queue.stats.max_cells = queue.fifo.cells();
+            }
+        }
+    }
+
+    fn all_queues(&self) -> impl Iterator<Item = (TmPort, QueueId, &Queue)> + '_ {
+        // Validated counts: at most 65,536 ports of at most 128 queues.
+        self.ports.iter().enumerate().flat_map(|(port, state)| {
+            let queues = state.queues.iter().enumerate();
+            queues.map(move |(queue, state)| (TmPort(port as u16), QueueId(queue as u8), state))
+        })
+    }
+}

@@ -1,0 +1,204 @@
+//! `--timeline FILE`: what pools, priority groups and queues held over time, as CSV, Parquet or a drawing.
+//!
+//! Rows are written as they come; a drawing keeps a bounded number of points. So memory depends on places, not on how
+//! long a run is, and files are whole after Ctrl-C. What may not live here: what is told, and when.
+
+mod chart;
+
+use crate::fail::Failure;
+use crate::files::Pending;
+use crate::rows::{Cell, Column, Format, Kind, RowWriter};
+use chart::Levels;
+use clap::Args;
+use sluice_asic::units::{Duration, Time};
+use sluice_pipeline::pass::Executor;
+use sluice_pipeline::switch::{Sink, Subject, Switch, Timeline, TimelineRow};
+use std::path::{Path, PathBuf};
+
+/// What to draw timelines of, and where to.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Timelines")]
+pub(crate) struct TimelineArgs {
+    /// Write what pools, priority groups, headroom and queues hold over time, who is paused, and watermarks: .csv,
+    /// .parquet, or .svg for a drawing; repeatable
+    #[arg(long, value_name = "FILE", value_parser = target)]
+    pub(crate) timeline: Vec<Target>,
+    /// Look at multiples of this time, for example 1us, instead of at every change
+    #[arg(long, value_name = "TIME", value_parser = interval, requires = "timeline")]
+    pub(crate) timeline_every: Option<Duration>,
+}
+
+/// A file and what it becomes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Target {
+    pub(crate) path: PathBuf,
+    /// A table; a drawing if `None`.
+    pub(crate) format: Option<Format>,
+}
+
+fn target(text: &str) -> Result<Target, String> {
+    let path = PathBuf::from(text);
+    let format = match path.extension().and_then(|e| e.to_str()) {
+        Some("csv") => Some(Format::Csv),
+        Some("parquet") => Some(Format::Parquet),
+        Some("svg") => None,
+        _ => return Err("expected a name that ends in .csv, .parquet or .svg".to_owned()),
+    };
+    Ok(Target { path, format })
+}
+
+fn interval(text: &str) -> Result<Duration, String> {
+    let time: Duration = text.parse().map_err(|e| format!("{e}"))?;
+    if time.is_zero() { Err("expected a time above 0, for example 1us".to_owned()) } else { Ok(time) }
+}
+
+/// Columns of a table; times are in ps since the first packet, everything else but `index` is in cells.
+const COLUMNS: [Column; 11] = [
+    Column::new("time_ps", Kind::Number),
+    Column::new("subject", Kind::Text),
+    Column::new("name", Kind::Text),
+    Column::new("index", Kind::Number),
+    Column::new("cells", Kind::Number),
+    Column::new("reserved", Kind::Optional),
+    Column::new("shared", Kind::Optional),
+    Column::new("headroom", Kind::Optional),
+    Column::new("watermark", Kind::Number),
+    Column::new("headroom_watermark", Kind::Optional),
+    Column::new("paused", Kind::Optional),
+];
+
+/// The values of a row; what a place does not have is missing.
+fn cells<'a>(row: &TimelineRow<'a>) -> [Cell<'a>; COLUMNS.len()] {
+    let level = &row.level;
+    let number = |n: u32| Cell::Number(n.into());
+    let (group, queue) = (row.subject == Subject::Group, row.subject == Subject::Queue);
+    let only = |has: bool, n: u32| if has { number(n) } else { Cell::Missing };
+    [
+        Cell::Number(row.time.as_ps()),
+        Cell::Text(row.subject.name()),
+        Cell::Text(row.name),
+        Cell::Number(row.index.into()),
+        number(level.cells),
+        only(group || queue, level.reserved),
+        only(group || queue, level.shared),
+        only(group, level.headroom),
+        number(level.watermark),
+        only(group, level.headroom_watermark),
+        only(group || queue, level.paused.into()),
+    ]
+}
+
+/// Files of timelines under construction.
+pub(crate) struct Recorder {
+    timeline: Timeline,
+    files: Files,
+}
+
+#[derive(Default)]
+struct Files {
+    tables: Vec<RowWriter>,
+    drawings: Vec<PathBuf>,
+    levels: Levels,
+    /// The first error: those who tell rows cannot fail.
+    error: Option<Failure>,
+}
+
+impl Files {
+    fn take(&mut self, row: &TimelineRow<'_>) {
+        if !self.drawings.is_empty() {
+            self.levels.add(row);
+        }
+        let cells = cells(row);
+        for table in &mut self.tables {
+            if let Err(error) = table.row(&cells) {
+                self.error.get_or_insert(error);
+            }
+        }
+    }
+}
+
+impl Recorder {
+    /// Starts the files that are asked for, if any.
+    pub(crate) fn start<E: Executor>(
+        args: &TimelineArgs,
+        switch: &mut Switch<E>,
+    ) -> Result<Option<Recorder>, Failure> {
+        if args.timeline.is_empty() {
+            return Ok(None);
+        }
+        let mut files = Files::default();
+        for target in &args.timeline {
+            match target.format {
+                Some(format) => {
+                    files.tables.push(RowWriter::create(&target.path, format, "timeline", &COLUMNS)?);
+                }
+                None => files.drawings.push(target.path.clone()),
+            }
+        }
+        Ok(Some(Recorder { timeline: Timeline::new(switch, args.timeline_every), files }))
+    }
+
+    fn advance<E: Executor>(
+        &mut self,
+        switch: &mut Switch<E>,
+        until: Time,
+        sink: &mut impl Sink,
+    ) -> Result<(), Failure> {
+        let Recorder { timeline, files } = self;
+        let advanced = timeline.advance(switch, until, sink, &mut |row| files.take(row));
+        advanced.map_err(Failure::input)?;
+        files.error.take().map_or(Ok(()), Err)
+    }
+
+    /// Tells what differs at the end of a run.
+    pub(crate) fn end<E: Executor>(&mut self, switch: &mut Switch<E>) {
+        let Recorder { timeline, files } = self;
+        timeline.look(switch, &mut |row| files.take(row));
+    }
+
+    /// Completes the files.
+    pub(crate) fn finish(self) -> Result<(), Failure> {
+        let Files { tables, drawings, levels, error } = self.files;
+        error.map_or(Ok(()), Err)?;
+        for table in tables {
+            table.finish()?.finish()?;
+        }
+        let svg = if drawings.is_empty() { String::new() } else { levels.chart().svg()? };
+        drawings.iter().try_for_each(|path| draw(path, &svg))
+    }
+}
+
+fn draw(path: &Path, svg: &str) -> Result<(), Failure> {
+    let mut file = Pending::create(path)?;
+    let written = std::io::Write::write_all(file.writer(), svg.as_bytes());
+    written.map_err(|e| Failure::file("write", path, &e))?;
+    file.finish()
+}
+
+/// Runs a switch up to a time, watched or not.
+#[inline]
+pub(crate) fn advance<E: Executor>(
+    recorder: &mut Option<Recorder>,
+    switch: &mut Switch<E>,
+    until: Time,
+    sink: &mut impl Sink,
+) -> Result<(), Failure> {
+    match recorder {
+        None => switch.advance(until, sink).map_err(Failure::input),
+        Some(recorder) => recorder.advance(switch, until, sink),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_say_what_a_file_becomes() {
+        assert_eq!(target("a/b.csv").unwrap().format, Some(Format::Csv));
+        assert_eq!(target("b.parquet").unwrap().format, Some(Format::Parquet));
+        assert_eq!(target("b.svg").unwrap().format, None);
+        assert!(target("b.txt").is_err() && target("csv").is_err());
+        assert!(interval("0").is_err() && interval("1us") == Ok(Duration::from_micros(1)));
+    }
+}

@@ -1,0 +1,109 @@
+//! Switches that wait for each other in a circle: queues, each paused by a switch whose own queues are paused.
+//!
+//! A queue that its peer's PFC frames stop waits for the peer's queues that hold packets from it and are stopped
+//! themselves. What may not live here: how long that lasts.
+
+use super::{Network, SwitchId};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A queue of a switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Waiting {
+    /// The switch.
+    pub switch: SwitchId,
+    /// dev_port.
+    pub dev_port: u16,
+    /// Queue.
+    pub queue: u8,
+}
+
+impl Network {
+    /// Circles of queues that wait for each other now, each once, beginning with its least queue. While the network runs a
+    /// circle may still be let go; one that is there when nothing else happens stays.
+    #[must_use]
+    pub fn deadlocks(&self) -> Vec<Vec<Waiting>> {
+        let mut stalled = BTreeMap::new();
+        for switch in self.ids() {
+            for queue in self.switch(switch).map_or_else(Vec::new, |s| s.stalled()) {
+                if queue.by_peer {
+                    let waiting = Waiting { switch, dev_port: queue.dev_port, queue: queue.queue };
+                    stalled.insert(waiting, queue.from);
+                }
+            }
+        }
+        let mut waits = BTreeMap::new();
+        for waiting in stalled.keys() {
+            let peer = self.peer(waiting.switch, waiting.dev_port);
+            let of = |(other, from): (&Waiting, &BTreeSet<u16>)| {
+                peer.is_some_and(|(switch, port)| other.switch == switch && from.contains(&port))
+                    .then_some(*other)
+            };
+            waits.insert(*waiting, stalled.iter().filter_map(of).collect::<Vec<_>>());
+        }
+        circles(&waits)
+    }
+
+    /// The other end of the link at a port: switch and dev_port.
+    fn peer(&self, switch: SwitchId, dev_port: u16) -> Option<(SwitchId, u16)> {
+        let dev = |end: &super::End| self.setup(end.switch)?.front(end.port.0).map(|port| port.number());
+        self.links().filter_map(|id| self.link(id)).find_map(|link| {
+            let [a, b] = &link.ends;
+            let here = |end: &super::End| end.switch == switch && dev(end) == Some(dev_port);
+            let other = if here(a) { b } else { Some(a).filter(|_| here(b))? };
+            Some((other.switch, dev(other)?))
+        })
+    }
+}
+
+/// Circles of a graph: at least one of each set of nodes that lead to each other.
+fn circles(edges: &BTreeMap<Waiting, Vec<Waiting>>) -> Vec<Vec<Waiting>> {
+    let mut found = BTreeSet::new();
+    let mut done = BTreeSet::new();
+    for start in edges.keys() {
+        // The way from the start, with the next edge to take at each of its nodes.
+        let mut way: Vec<(Waiting, usize)> = vec![(*start, 0)];
+        while let Some((node, next)) = way.last_mut() {
+            let Some(to) = edges.get(node).and_then(|list| list.get(*next)).copied() else {
+                done.insert(*node);
+                way.pop();
+                continue;
+            };
+            *next += 1;
+            if let Some(at) = way.iter().position(|(node, _)| *node == to) {
+                let mut circle: Vec<Waiting> = way[at..].iter().map(|(node, _)| *node).collect();
+                let least = (0..circle.len()).min_by_key(|i| circle[*i]).unwrap_or(0);
+                circle.rotate_left(least);
+                found.insert(circle);
+            } else if !done.contains(&to) {
+                way.push((to, 0));
+            }
+        }
+    }
+    found.into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(switch: u32) -> Waiting {
+        Waiting { switch: SwitchId(switch), dev_port: 1, queue: 3 }
+    }
+
+    fn found(edges: &[(u32, u32)]) -> Vec<Vec<u32>> {
+        let mut waits: BTreeMap<Waiting, Vec<Waiting>> = BTreeMap::new();
+        for (from, to) in edges {
+            waits.entry(at(*from)).or_default().push(at(*to));
+            waits.entry(at(*to)).or_default();
+        }
+        circles(&waits).iter().map(|circle| circle.iter().map(|w| w.switch.0).collect()).collect()
+    }
+
+    #[test]
+    fn circles_are_found_once_and_ways_that_end_are_none() {
+        assert_eq!(found(&[(0, 1), (1, 2), (0, 2)]), Vec::<Vec<u32>>::new());
+        assert_eq!(found(&[(2, 0), (0, 1), (1, 2), (2, 3)]), [vec![0, 1, 2]]);
+        assert_eq!(found(&[(0, 1), (1, 0), (4, 5), (5, 4), (1, 4)]), [vec![0, 1], vec![4, 5]]);
+        assert_eq!(found(&[(7, 7)]), [vec![7]]);
+    }
+}

@@ -1,0 +1,159 @@
+//! Numbers of what left ports and queues since counting began.
+
+use super::{Number, Row, class, known};
+use crate::scenario::bench::Bench;
+use crate::scenario::seen::Out;
+use sluice_asic::units::Time;
+use std::collections::BTreeMap;
+
+const FROM: &str = "port, class, from";
+
+/// What left a port, since when counting began, and the present.
+struct Train {
+    out: Vec<Out>,
+    since: Time,
+    now: Time,
+}
+
+impl Train {
+    fn ps(&self, out: Option<&Out>) -> i128 {
+        out.map_or(-1, |o| o.first_bit.saturating_since(self.since).as_ps().into())
+    }
+}
+
+type OfTrain = fn(&Train) -> i128;
+/// Of departures from a queue, in ps since counting began.
+type OfTimes = fn(&[u64]) -> i128;
+
+static DELIVERED: [Number<OfTrain>; 9] = [
+    Number::new(
+        "delivered",
+        FROM,
+        "packets",
+        "packets that left a port; class and from -1 for any, any if absent",
+        |t| t.out.len() as i128,
+    ),
+    Number::new("delivered.ce", FROM, "packets", "of those, how many with CE", |t| {
+        t.out.iter().filter(|o| o.ce).count() as i128
+    }),
+    Number::new(
+        "delivered.mbps",
+        FROM,
+        "Mb/s",
+        "their bytes a second since counting began, without FCS",
+        |t| {
+            let bits: i128 = t.out.iter().map(|o| i128::from(o.bytes) * 8).sum();
+            let ps = i128::from(t.now.saturating_since(t.since).as_ps());
+            if ps == 0 { 0 } else { bits * 1_000_000 / ps }
+        },
+    ),
+    Number::new(
+        "delivered.first_ps",
+        FROM,
+        "ps",
+        "first bit of the first of them, since counting began; -1 if none",
+        |t| t.ps(t.out.first()),
+    ),
+    Number::new("delivered.last_ps", FROM, "ps", "first bit of the last of them", |t| t.ps(t.out.last())),
+    Number::new(
+        "delivered.first_not_ce",
+        "port",
+        "",
+        "place of the first packet without CE, from 1; 0 if all have it",
+        |t| place(t.out.iter().position(|o| !o.ce)),
+    ),
+    Number::new(
+        "delivered.last_ce",
+        "port",
+        "",
+        "place of the last packet with CE, from 1; 0 if none has it",
+        |t| place(t.out.iter().rposition(|o| o.ce)),
+    ),
+    Number::new(
+        "delivered.reordered",
+        "port",
+        "packets",
+        "packets behind a later one of the same sender and queue",
+        |t| reordered(&t.out),
+    ),
+    Number::new(
+        "delivered.left_over",
+        "port",
+        "packets",
+        "most packets of other queues behind the last one of a queue",
+        |t| left_over(&t.out),
+    ),
+];
+
+static DEPARTED: [Number<OfTimes>; 2] = [
+    Number::new(
+        "departed.first_ps",
+        "port, class",
+        "ps",
+        "when the first packet left the queue, since counting began; -1 if none",
+        |times| times.first().map_or(-1, |t| i128::from(*t)),
+    ),
+    Number::new(
+        "departed.gap_ps",
+        "port, class",
+        "ps",
+        "longest time between two packets that left the queue",
+        |times| times.windows(2).map(|w| w[1].saturating_sub(w[0])).max().unwrap_or(0).into(),
+    ),
+];
+
+pub(super) fn rows() -> impl Iterator<Item = &'static Row> {
+    DELIVERED.iter().map(|n| &n.row).chain(DEPARTED.iter().map(|n| &n.row))
+}
+
+impl Bench {
+    pub(super) fn of_delivered(&self, name: &str, args: &[i128]) -> Result<i128, String> {
+        let get = known(&DELIVERED, name)?;
+        let port = self.port(args)?.number();
+        let class = args.get(1).copied().filter(|c| *c >= 0);
+        let from = args.get(2).copied().filter(|f| *f >= 0);
+        let from = from.map(|front| self.dev(front).map(|dev| dev.number())).transpose()?;
+        let of = |out: &&Out| {
+            out.port == port
+                && class.is_none_or(|c| c == i128::from(out.queue))
+                && from.is_none_or(|f| f == out.from)
+        };
+        let out = self.seen.out.iter().filter(of).copied().collect();
+        Ok(get(&Train { out, since: self.mark, now: self.now }))
+    }
+
+    pub(super) fn of_departed(&self, name: &str, args: &[i128]) -> Result<i128, String> {
+        let get = known(&DEPARTED, name)?;
+        let (port, class) = (self.port(args)?.number(), class(args)?);
+        let of = |(p, q, _): &&(u16, u8, Time)| *p == port && *q == class;
+        let since = |(_, _, time): &(u16, u8, Time)| time.saturating_since(self.mark).as_ps();
+        let times: Vec<u64> = self.seen.dequeued.iter().filter(of).map(since).collect();
+        Ok(get(&times))
+    }
+}
+
+/// A place from 1; 0 for none.
+fn place(at: Option<usize>) -> i128 {
+    at.map_or(0, |at| at as i128 + 1)
+}
+
+/// Packets behind a later one of the same sender and queue.
+fn reordered(out: &[Out]) -> i128 {
+    let mut last = BTreeMap::new();
+    let mut found = 0;
+    for o in out {
+        let latest = last.entry((o.from, o.queue)).or_insert(o.tag);
+        found += i128::from(o.tag < *latest);
+        *latest = (*latest).max(o.tag);
+    }
+    found
+}
+
+/// Most packets of other queues behind the last one of a queue.
+fn left_over(out: &[Out]) -> i128 {
+    let mut queues: Vec<u8> = out.iter().map(|o| o.queue).collect();
+    queues.sort_unstable();
+    queues.dedup();
+    let behind = |queue: u8| out.iter().rposition(|o| o.queue == queue).map_or(0, |at| out.len() - 1 - at);
+    queues.into_iter().map(behind).max().unwrap_or(0) as i128
+}

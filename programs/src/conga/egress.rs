@@ -1,0 +1,119 @@
+//! Egress: a leaf wraps what is for another leaf, a spine raises the congestion that packets have met. What may not
+//! live here: choices.
+
+use super::Params;
+use super::headers::{Bridge, Overlay, TOLD, VXLAN};
+use sluice_pipeline::build::net::ether_type::IPV4;
+use sluice_pipeline::build::net::protocol::UDP;
+use sluice_pipeline::build::net::{Ethernet, Ipv4, Udp};
+use sluice_pipeline::build::*;
+use sluice_pipeline::ir::MeterKind;
+
+/// Egress of a leaf.
+#[stage_program]
+pub(super) fn wrap(eg: &GressBuilder<'_>, p: &Params) {
+    let bridge = eg.header::<Bridge>();
+    let (outer_ethernet, outer, outer_udp) =
+        (eg.header::<Ethernet>(), eg.header::<Ipv4>(), eg.header::<Udp>());
+    let overlay = eg.header::<Overlay>();
+    let port = eg.intrinsic::<tna::Egress>();
+    let start = eg.state().extract(bridge);
+    eg.start(start);
+    /// Packets and bytes sent, by dev_port
+    let ports_out = eg.counter(512, CounterKind::PacketsAndBytes);
+    let no_leaf = eg.drop_label("The address of the destination's leaf is not known");
+    let unknown = eg.action(|a| drop(no_leaf));
+    /// Addresses for the way to a leaf
+    let wrap_for = eg.action(|a, dst: Arg<32>, src: Arg<32>| {
+        outer_ethernet.set_valid();
+        outer_ethernet.dst = 0x02_ff_00_00_00_02;
+        outer_ethernet.src = 0x02_ff_00_00_00_01;
+        outer_ethernet.ether_type = IPV4;
+        outer.set_valid();
+        outer.version = 4;
+        outer.ihl = 5;
+        outer.ttl = 64;
+        outer.protocol = UDP;
+        outer.src = src;
+        outer.dst = dst;
+        outer_udp.set_valid();
+        outer_udp.src_port = bridge.entropy;
+        outer_udp.dst_port = VXLAN;
+        overlay.set_valid();
+        overlay.flags = 8;
+        overlay.tags = bridge.tags;
+        overlay.ce = TOLD;
+        overlay.feedback = bridge.feedback;
+        overlay.vni = 1;
+        overlay.reserved = 0;
+    });
+    /// Leaf to its address and the own one
+    let leaf_address =
+        eg.table([exact(bridge.leaf)]).actions([wrap_for, unknown]).default(unknown).size(p.leaves).build();
+    /// Lengths: what the traffic manager held without the bridge (6 bytes), and VXLAN, UDP and IPv4 around it
+    let measure = eg.action(|a| {
+        outer.total_len = port.pkt_length + (20 + 8 + 8 - 6);
+        outer_udp.length = port.pkt_length + (8 + 8 - 6);
+    });
+    eg.control(|c| {
+        ports_out.count(port.egress_port);
+        if bridge.leaf != 0 {
+            leaf_address.apply();
+            measure.call();
+        }
+    });
+    eg.deparser()
+        .checksum(outer, outer.checksum, outer.summed())
+        .emit(outer_ethernet)
+        .emit(outer)
+        .emit(outer_udp)
+        .emit(overlay);
+}
+
+/// What a spine knows of the link
+#[derive(Header, Debug)]
+struct Link {
+    /// Bytes of the packet on the line
+    bytes: Bits<16>,
+    /// Congestion of the link
+    level: Bits<8>,
+}
+
+/// Egress of a spine.
+#[stage_program]
+pub(super) fn raise(eg: &GressBuilder<'_>, p: &Params) {
+    let (ethernet, ipv4, udp) = (eg.header::<Ethernet>(), eg.header::<Ipv4>(), eg.header::<Udp>());
+    let overlay = eg.header::<Overlay>();
+    let t = eg.metadata::<Link>();
+    let port = eg.intrinsic::<tna::Egress>();
+    let start = eg.state().extract(ethernet).select(list![ethernet.ether_type, lookahead::<8>(0)]);
+    let parse_ipv4 = eg.state().extract(ipv4).select(ipv4.protocol);
+    let parse_udp = eg.state().extract(udp).select(udp.dst_port);
+    let parse_overlay = eg.state().extract(overlay);
+    const PLAIN: u64 = 0x45;
+    start.on_tuple([(IPV4, 0xffff), (PLAIN, 0xff)], parse_ipv4);
+    parse_ipv4.on(UDP, parse_udp);
+    parse_udp.on(VXLAN, parse_overlay);
+    eg.start(start);
+    /// Packets and bytes sent, by dev_port
+    let ports_out = eg.counter(512, CounterKind::PacketsAndBytes);
+    let link = super::dre::estimator("400G".parse().unwrap_or_default(), p.tau);
+    /// Bytes sent over each link, by dev_port, forgotten over tau
+    let dre = eg.meter(MeterKind::Lpf, cells(512).lpf(link.spec()));
+    /// FCS, preamble and gap besides
+    let measure = eg.action(|a| t.bytes = port.pkt_length + 24);
+    let clamp = eg.action(|a| t.level = t.level.min(7));
+    let tell = eg.action(|a| t.level = t.level | TOLD);
+    let raise = eg.action(|a| overlay.ce = overlay.ce.max(t.level));
+    eg.control(|c| {
+        ports_out.count(port.egress_port);
+        measure.call();
+        t.level = dre.execute(port.egress_port).with(t.bytes);
+        if overlay.is_valid() {
+            clamp.call();
+            tell.call();
+            raise.call();
+        }
+    });
+    eg.deparser().emit(ethernet).emit(ipv4).emit(udp).emit(overlay);
+}

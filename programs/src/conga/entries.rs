@@ -1,0 +1,217 @@
+//! What leaves and spines start with, on any port map and at their place in a network. What may not live here: tables.
+//!
+//! A leaf has a number from 1, which is its group at all others and the end of its address 10.255.0.0/16; in a network
+//! that is the switch's number plus 1. By default a leaf is number 3: what is for neither its hosts (10.1.N.0/24 at its
+//! N-th host port) nor 10.2.0.0/16 goes to leaf 1 over all uplinks, 10.2.0.0/16 to leaf 2, where the first two lead. A
+//! spine has hosts and uplinks as every leaf by default, and leaf N+1 at port N.
+
+use super::NAME;
+use super::choose::NOWHERE;
+use super::dre::estimator;
+use super::headers::OVERLAY_NET;
+use super::params::{Params, Side, UPLINKS};
+use crate::catalog::Role;
+use crate::conweave::PortRange;
+use crate::leaf::generator::visit;
+use crate::leaf::{self, Places};
+use crate::position::{Neighbor, NextHops, Position, Prefix};
+use crate::setup::{Ops, Setup, SetupError, front_port, ipv4_prefix, ipv6_prefix};
+use sluice_asic::port::{FrontPort, PortMap};
+use sluice_pipeline::control::ControlOp;
+use sluice_pipeline::ir::{KeyValue, MeterConfig, Program};
+use std::net::Ipv4Addr;
+
+/// Number of the leaf of the default entries.
+const OWN: u32 = 3;
+/// Leaves that a spine's default entries know.
+const KNOWN: u16 = 8;
+
+/// Address of a leaf.
+fn address(leaf: u32) -> u32 {
+    (OVERLAY_NET as u32) << 16 | leaf & 0xffff
+}
+
+fn setup_of(ops: Ops<'_>) -> Setup {
+    Setup { ops: ops.into_vec(), port_speeds: Vec::new() }
+}
+
+pub(super) fn default_setup(program: &Program, ports: &PortMap, p: &Params) -> Result<Setup, SetupError> {
+    if p.role == Side::Spine {
+        let mut ops = leaf::operations(program, ports, &[1; UPLINKS])?;
+        for leaf in 0..KNOWN {
+            let (_, port) = front_port(ports, leaf)?;
+            let to = [ipv4_prefix(Ipv4Addr::from(address(u32::from(leaf) + 1)), 32)];
+            ops.entry("ipv4_route", to, "to_port", [port.into()])?;
+        }
+        spine_links(&mut ops, program, ports, p);
+        return Ok(setup_of(ops));
+    }
+    let count = p.uplinks.iter().count();
+    let places = Places {
+        first_host: p.hosts.first,
+        hosts: p.hosts.last - p.hosts.first + 1,
+        uplinks: p.uplinks.first,
+    };
+    let mut ops = leaf::operations_on(program, ports, &[1; UPLINKS][..count], places)?;
+    ops.entry("reach", [KeyValue::Exact(2)], "set_reach", [0, 0, NOWHERE.into(), NOWHERE.into()])?;
+    for leaf in [1, 2] {
+        wrapped(&mut ops, leaf, OWN)?;
+    }
+    leaf_links(&mut ops, program, ports, p)?;
+    Ok(setup_of(ops))
+}
+
+/// Addresses of the way to a leaf.
+fn wrapped(ops: &mut Ops<'_>, leaf: u32, own: u32) -> Result<(), SetupError> {
+    let args = [address(leaf).into(), address(own).into()];
+    ops.entry("leaf_address", [KeyValue::Exact(leaf.into())], "wrap_for", args)
+}
+
+/// Estimators of the uplinks, and the packets that read them.
+fn leaf_links(ops: &mut Ops<'_>, program: &Program, ports: &PortMap, p: &Params) -> Result<(), SetupError> {
+    for (number, port) in (0u32..).zip(p.uplinks.iter()) {
+        let (front, _) = front_port(ports, port)?;
+        measured(ops, program, ports, (number, front), p);
+    }
+    visit(ops, ports, p.leaves * 4, p.period)
+}
+
+/// Estimators of all links of a spine.
+fn spine_links(ops: &mut Ops<'_>, program: &Program, ports: &PortMap, p: &Params) {
+    for (number, port) in (0u16..).zip(ports.front_ports()) {
+        measured(ops, program, ports, (port.dev_port.number().into(), FrontPort(number)), p);
+    }
+}
+
+/// The estimator of a link, by the rate of its port.
+fn measured(
+    ops: &mut Ops<'_>,
+    program: &Program,
+    ports: &PortMap,
+    (cell, port): (u32, FrontPort),
+    p: &Params,
+) {
+    if let (Some(meter), Some(port)) = (program.meter_named("dre"), ports.front(port)) {
+        let config = Some(MeterConfig::Lpf(estimator(port.speed, p.tau).spec()));
+        ops.push(ControlOp::SetMeter { meter, index: Some(cell), config });
+    }
+}
+
+/// A switch with hosts and uplinks is a leaf with the port ranges of its place, one without hosts a spine.
+pub(super) fn role_at(at: &Position) -> Role {
+    let highest = at.subnets.iter().map(|(switch, _)| switch + 2).max().unwrap_or(0).clamp(16, 256);
+    let mut params = vec![("leaves", highest.to_string())];
+    match (range(at, true), range(at, false)) {
+        (None, _) => params.push(("role", Side::Spine.to_string())),
+        (Some(hosts), Some(uplinks)) => {
+            params.extend([("hosts", hosts.to_string()), ("uplinks", uplinks.to_string())]);
+        }
+        (Some(_), None) => {}
+    }
+    Role { program: NAME, params: params.into_iter().map(|(key, value)| (key.to_owned(), value)).collect() }
+}
+
+/// From the first to the last port with a host, or without one.
+fn range(at: &Position, hosts: bool) -> Option<PortRange> {
+    let is_host = |n: &Neighbor| matches!(n, Neighbor::Host(_));
+    let mut ports = at.ports.iter().filter(|used| is_host(&used.neighbor) == hosts).map(|used| used.port.0);
+    let first = ports.next()?;
+    Some(PortRange { first, last: ports.next_back().unwrap_or(first) })
+}
+
+pub(super) fn setup_at(
+    program: &Program,
+    ports: &PortMap,
+    at: &Position,
+    p: &Params,
+) -> Result<Setup, SetupError> {
+    if p.role == Side::Spine {
+        let mut ops = leaf::operations_at(program, at)?;
+        spine_routes(&mut ops, at)?;
+        spine_links(&mut ops, program, ports, p);
+        return Ok(setup_of(ops));
+    }
+    let mut ops = Ops::new(program);
+    let mut member = 0;
+    for route in &at.routes {
+        let remote = route.ports.iter().all(|(port, _)| is_switch(at, *port));
+        let (action, arg) = if remote {
+            let leaf = leaf_of(at, route.to, p)?;
+            leaf_routes(&mut ops, at, (leaf, &route.ports), &mut member, p)?;
+            ("set_group", u128::from(leaf))
+        } else {
+            let port = route.ports.first().and_then(|(port, _)| at.port(*port));
+            ("to_port", port.map_or(0, |port| port.dev_port.into()))
+        };
+        let (ipv6, len) = route.to.ipv6();
+        ops.entry("ipv4_route", [ipv4_prefix(route.to.address, route.to.len.into())], action, [arg])?;
+        ops.entry("ipv6_route", [ipv6_prefix(ipv6, len)], action, [arg])?;
+    }
+    leaf_links(&mut ops, program, ports, p)?;
+    Ok(setup_of(ops))
+}
+
+fn is_switch(at: &Position, port: FrontPort) -> bool {
+    at.port(port).is_some_and(|used| matches!(used.neighbor, Neighbor::Switch { .. }))
+}
+
+fn place_error(why: String) -> SetupError {
+    SetupError::Place { program: NAME.to_owned(), why }
+}
+
+/// The number of the leaf that has these hosts.
+fn leaf_of(at: &Position, to: Prefix, p: &Params) -> Result<u32, SetupError> {
+    let found = at.subnets.iter().find(|(_, subnet)| *subnet == to).map(|(switch, _)| switch + 1);
+    match found {
+        Some(leaf) if leaf < p.leaves => Ok(leaf),
+        Some(leaf) => Err(place_error(format!("leaf {leaf} is beyond leaves={}; raise it", p.leaves))),
+        None => Err(place_error(format!("{}/{} is at no single leaf", to.address, to.len))),
+    }
+}
+
+/// The group of a leaf: members have the numbers of their uplinks.
+fn leaf_routes(
+    ops: &mut Ops<'_>,
+    at: &Position,
+    (leaf, hops): (u32, &NextHops),
+    member: &mut u32,
+    p: &Params,
+) -> Result<(), SetupError> {
+    let first = *member;
+    let mut bases = [u128::from(NOWHERE); UPLINKS];
+    for (port, _) in hops {
+        let number = usize::from(port.0.wrapping_sub(p.uplinks.first));
+        let Some(base) = bases.get_mut(number) else {
+            let why = format!(
+                "port {} of `{}` is none of uplinks={}, at most {UPLINKS}",
+                port.0, at.name, p.uplinks
+            );
+            return Err(place_error(why));
+        };
+        *base = 0;
+        let dev_port = at.port(*port).map_or(0, |used| used.dev_port.into());
+        leaf::member_of(ops, (leaf, number as u32, *member), dev_port)?;
+        *member += 1;
+    }
+    leaf::group_of(ops, leaf, first..*member)?;
+    ops.entry("reach", [KeyValue::Exact(leaf.into())], "set_reach", bases)?;
+    wrapped(ops, leaf, at.number + 1)
+}
+
+/// A leaf's address is where its hosts are.
+fn spine_routes(ops: &mut Ops<'_>, at: &Position) -> Result<(), SetupError> {
+    let (sets, of) = at.groups();
+    let groups: Vec<usize> =
+        sets.iter().enumerate().filter(|(_, set)| set.len() > 1).map(|(number, _)| number).collect();
+    for (switch, subnet) in &at.subnets {
+        let Some((route, set)) = at.routes.iter().zip(&of).find(|(route, _)| route.to == *subnet) else {
+            continue;
+        };
+        let (action, arg) = match route.ports.as_slice() {
+            [(only, _)] => ("to_port", at.port(*only).map_or(0, |used| used.dev_port.into())),
+            _ => ("set_group", groups.iter().position(|g| g == set).map_or(0, |g| g as u128 + 1)),
+        };
+        ops.entry("ipv4_route", [ipv4_prefix(Ipv4Addr::from(address(switch + 1)), 32)], action, [arg])?;
+    }
+    Ok(())
+}

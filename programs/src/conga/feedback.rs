@@ -1,0 +1,252 @@
+//! What leaves know of paths: congestion from leaves, which is told back; congestion to leaves, which was told; and
+//! that of the own uplinks. What may not live here: choices.
+
+use super::Params;
+use super::headers::{Headers, TOLD};
+use crate::leaf::Leaf;
+use crate::leaf::generator::{MADE, generator};
+use sluice_pipeline::build::*;
+use sluice_pipeline::ir::{self, MeterKind};
+
+/// Congestion over one uplink, 8 to 15
+#[derive(Header, Debug)]
+pub(super) struct Uplink {
+    /// Of the uplink itself
+    pub(super) own: Bits<32>,
+    /// Of the rest of the path
+    pub(super) path: Bits<32>,
+}
+
+/// Per-packet metadata
+#[derive(Header, Debug)]
+pub(super) struct Meta {
+    /// When the packet entered ingress, in ticks
+    pub(super) now: Bits<32>,
+    /// Uplink of the leaf there that feedback is about
+    pub(super) turn: Bits<16>,
+    /// Bytes that the packet takes of its uplink, 0 for generated ones
+    bytes: Bits<32>,
+}
+
+/// Actions on what is known of one uplink.
+#[derive(Clone, Copy, Debug)]
+struct Path {
+    read_own: RegisterActionRef,
+    show: RegisterActionRef,
+    read: RegisterActionRef,
+    learn: RegisterActionRef,
+    known: Uplink,
+}
+
+/// Arrays, and the actions on them.
+#[derive(Clone, Debug)]
+pub(super) struct Tables {
+    t: Meta,
+    generator: TableRef,
+    quantise: TableRef,
+    dre: MeterRef,
+    paths: Vec<Path>,
+    hear: RegisterActionRef,
+    tell: RegisterActionRef,
+    next: RegisterActionRef,
+    shared: Vec<ir::Register>,
+}
+
+impl Tables {
+    /// Registers that packets of hosts and of uplinks share.
+    pub(super) fn shared(&self) -> Vec<ir::Register> {
+        self.shared.clone()
+    }
+}
+
+/// What the choice goes by.
+#[derive(Clone, Debug)]
+pub(super) struct Known {
+    pub(super) t: Meta,
+    pub(super) uplinks: Vec<Uplink>,
+}
+
+/// Declares the arrays.
+#[stage_program]
+pub(super) fn declare(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, p: &Params) -> Tables {
+    let t = ig.metadata::<Meta>();
+    let (found, overlay) = (h.found, h.overlay);
+    let (oldest, uplinks) = (p.oldest(), p.uplinks.iter().count());
+    let generator = generator(ig, leaf);
+    let set_level = ig.action(|a, told: Arg<32>| found.level = told);
+    /// Eighths of a link's rate to congestion, 7 at most
+    let quantise = ig
+        .table([exact(found.level)])
+        .actions([set_level])
+        .default_with(set_level, [TOLD + 7])
+        .entries(std::array::from_fn::<_, 7, _>(|n| {
+            Row::new([Cell::Value(n as u128)], set_level, vec![n as u128 + u128::from(TOLD)])
+        }))
+        .build();
+    let mut shared = Vec::new();
+    let mut paths = Vec::new();
+    for _ in 0..uplinks {
+        let known = ig.metadata::<Uplink>();
+        /// Congestion of an uplink as the generator's packets saw it last
+        let local = ig.register::<32>(size(1).init(TOLD));
+        let read_own = ig.register_action(local, |r| r.out = r.value);
+        let show = ig.register_action(local, |r| r.value = found.level);
+        /// By leaf: congestion behind this uplink as that leaf told, and when
+        let to_leaf = ig.register_pair::<32>(p.leaves);
+        let read = ig.register_action(to_leaf, |r| {
+            if t.now - r.hi > oldest {
+                r.lo = TOLD;
+            }
+            r.out = r.lo;
+        });
+        let learn = ig.register_action(to_leaf, |r| {
+            r.lo = overlay.feedback.cast::<32>();
+            r.hi = t.now;
+        });
+        shared.extend([local.handle(), to_leaf.handle()]);
+        paths.push(Path { read_own, show, read, learn, known });
+    }
+    /// By leaf and its uplink: congestion that its packets met, 0 for none of late, and when
+    let from_leaf = ig.register_pair::<32>(p.leaves * 4);
+    let hear = ig.register_action(from_leaf, |r| {
+        r.lo = overlay.ce.cast::<32>();
+        r.hi = t.now;
+    });
+    let tell = ig.register_action(from_leaf, |r| {
+        if t.now - r.hi > oldest {
+            r.lo = 0;
+        }
+        r.out = r.lo;
+    });
+    shared.push(from_leaf.handle());
+    /// By leaf: the uplink of it that feedback is about next
+    let turn = ig.register::<16>(p.leaves);
+    let next = ig.register_action(turn, |r| {
+        r.out = r.value;
+        if r.value >= 3 {
+            r.value = 0;
+        } else {
+            r.value += 1;
+        }
+    });
+    let link = super::dre::estimator("400G".parse().unwrap_or_default(), p.tau);
+    /// Bytes sent over each uplink, forgotten over tau
+    let dre = ig.meter(MeterKind::Lpf, cells(4).lpf(link.spec()));
+    Tables { t, generator, quantise, dre, paths, hear, tell, next, shared }
+}
+
+/// Reads and writes the arrays: packets from leaves bring congestion, packets to leaves take some along, generated ones
+/// age it and show that of the own uplinks.
+#[stage_program]
+pub(super) fn exchange(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, tables: &Tables, p: &Params) -> Known {
+    let (m, t, overlay, bridge, found) = (leaf.m, tables.t, h.overlay, h.bridge, h.found);
+    let ethernet = leaf.h.ethernet;
+    let stamp = ig.intrinsic::<tna::FromParser>().global_tstamp;
+    let bad_overlay =
+        ig.drop_label("A packet from a leaf's address is no VXLAN, or its outer checksum is wrong");
+    let stray = ig.drop_label("A packet came wrapped for a host that is not here");
+    let shown =
+        ig.consume_label("The packet generator aged what leaves told, and read an uplink's estimator");
+    let tick = p.tick;
+    let read_clock = ig.action(|a| {
+        bridge.set_valid();
+        if tick == crate::flowlet::Tick::Ns1 {
+            t.now = stamp.slice::<31, 0, 32>();
+        } else if tick == crate::flowlet::Tick::Ns256 {
+            t.now = stamp.slice::<39, 8, 32>();
+        } else {
+            t.now = stamp.slice::<41, 10, 32>();
+        }
+    });
+    let of_leaf = ig
+        .hash::<16>(HashAlgorithm::Identity)
+        .inputs(list![constant::<6>(0), h.outer.src.slice::<7, 0, 8>(), overlay.tags.slice::<5, 4, 2>()])
+        .build();
+    let asked = ig
+        .hash::<16>(HashAlgorithm::Identity)
+        .inputs(list![constant::<6>(0), m.group.slice::<7, 0, 8>(), t.turn.slice::<1, 0, 2>()])
+        .build();
+    let (hear, tell, next) = (tables.hear, tables.tell, tables.next);
+    let paths = &tables.paths;
+    ig.control(|c| {
+        read_clock.call();
+        if h.outer.is_valid() {
+            if !overlay.is_valid() || h.bad_outer {
+                drop(bad_overlay);
+            } else {
+                hear.execute(of_leaf);
+                if overlay.feedback != 0 {
+                    for (number, path) in (0u64..).zip(paths) {
+                        if overlay.tags.slice::<1, 0, 2>() == number {
+                            path.learn.execute(h.outer.src.slice::<15, 0, 16>());
+                        }
+                    }
+                }
+                if m.group != 0 {
+                    drop(stray);
+                }
+            }
+        } else if m.group != 0 {
+            t.turn = next.execute(m.group);
+            bridge.feedback = tell.execute(asked);
+            for path in paths {
+                path.known.own = path.read_own.execute(0);
+                path.known.path = path.read.execute(m.group);
+            }
+        } else if ethernet.ether_type == MADE {
+            if tables.generator.apply().hit() {
+                if found.is_valid() {
+                    tables.quantise.apply();
+                    for (number, path) in (0u64..).zip(paths) {
+                        if ethernet.dst.slice::<15, 0, 16>() == number {
+                            path.show.execute(0);
+                        }
+                    }
+                    drop(shown);
+                } else {
+                    tell.execute(ethernet.dst.slice::<15, 0, 16>());
+                    for path in paths {
+                        path.read.execute(ethernet.dst.slice::<15, 2, 14>());
+                    }
+                }
+            }
+        }
+    });
+    Known { t, uplinks: paths.iter().map(|path| path.known).collect() }
+}
+
+/// Behind the choice: the uplink is charged; generated packets read its estimator and come again.
+#[stage_program]
+pub(super) fn charge(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, tables: &Tables) {
+    let (m, t, found, ethernet) = (leaf.m, tables.t, h.found, leaf.h.ethernet);
+    let (ipv4, ipv6) = (leaf.h.ipv4, leaf.h.ipv6);
+    let resubmit = ig.intrinsic::<tna::ForResubmit>();
+    // A 16-bit container gets into a 32-bit one through the hash unit only.
+    let ipv4_length =
+        ig.hash::<32>(HashAlgorithm::Identity).inputs(list![constant::<16>(0), ipv4.total_len]).build();
+    let ipv6_length =
+        ig.hash::<32>(HashAlgorithm::Identity).inputs(list![constant::<16>(0), ipv6.payload_len]).build();
+    let ipv4_bytes = ig.action(|a| t.bytes = ipv4_length.get());
+    let ipv6_bytes = ig.action(|a| t.bytes = ipv6_length.get());
+    /// Ethernet twice, outer IPv4, UDP and VXLAN, FCS, preamble and gap
+    let ipv4_around = ig.action(|a| t.bytes += 2 * 14 + 20 + 8 + 8 + 24);
+    /// The IPv6 header besides
+    let ipv6_around = ig.action(|a| t.bytes += 2 * 14 + 20 + 8 + 8 + 24 + 40);
+    let dre = tables.dre;
+    let again = ig.action(|a| resubmit.resubmit_type = 1);
+    ig.control(|c| {
+        if m.group != 0 {
+            if ipv4.is_valid() {
+                ipv4_bytes.call();
+                ipv4_around.call();
+            } else if ipv6.is_valid() {
+                ipv6_bytes.call();
+                ipv6_around.call();
+            }
+            found.level = dre.execute(m.member).with(t.bytes);
+        } else if m.made && !found.is_valid() && ethernet.is_valid() {
+            found.level = dre.execute(ethernet.dst.slice::<1, 0, 2>()).with(t.bytes);
+            again.call();
+        }
+    });
+}

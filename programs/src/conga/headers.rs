@@ -1,0 +1,139 @@
+//! The overlay, and how packets become parsed. What may not live here: tables.
+
+use super::feedback::Known;
+use crate::leaf::Leaf;
+use sluice_pipeline::build::net::ether_type::IPV4;
+use sluice_pipeline::build::net::protocol::UDP;
+use sluice_pipeline::build::net::{Ethernet, Ipv4, Udp};
+use sluice_pipeline::build::*;
+
+/// First two bytes of the leaves' own addresses: leaf n is 10.255.n/256.n%256.
+pub(super) const OVERLAY_NET: u64 = 0x0aff;
+/// VXLAN's UDP port (RFC 7348).
+pub(super) const VXLAN: u64 = 4789;
+/// Added to every congestion that is told, so that 0 says nothing.
+pub(super) const TOLD: u64 = 8;
+
+/// VXLAN (RFC 7348 §5) with CONGA's fields in its reserved bytes
+#[derive(Header, Debug)]
+pub(super) struct Overlay {
+    /// 0x08: the network identifier is there
+    pub(super) flags: Bits<8>,
+    /// The uplink that the packet took in bits 5 and 4, the one that feedback is about in bits 1 and 0
+    pub(super) tags: Bits<8>,
+    /// Largest congestion met so far, 8 to 15
+    pub(super) ce: Bits<8>,
+    /// Congestion from the receiving leaf over its uplink of the second tag, 8 to 15; 0 tells nothing
+    pub(super) feedback: Bits<8>,
+    /// VXLAN network identifier
+    pub(super) vni: Bits<24>,
+    /// Reserved
+    pub(super) reserved: Bits<8>,
+}
+
+/// What ingress tells egress
+#[derive(Header, Debug)]
+pub(super) struct Bridge {
+    /// Leaf to wrap the packet for; 0 for none
+    pub(super) leaf: Bits<16>,
+    /// For the outer UDP source port
+    pub(super) entropy: Bits<16>,
+    /// As in the overlay
+    pub(super) tags: Bits<8>,
+    /// As in the overlay
+    pub(super) feedback: Bits<8>,
+}
+
+/// What a generated packet brings to its second pass
+#[derive(Header, Debug)]
+pub(super) struct Found {
+    /// What the estimator says, in eighths of the link's rate
+    pub(super) level: Bits<32>,
+}
+
+/// Metadata around the overlay
+#[derive(Header, Debug)]
+pub(super) struct Meta {
+    /// 1 when the outer IPv4 header checksum is wrong
+    bad_outer: Bits<1>,
+}
+
+/// The leaf's headers besides those of every leaf.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Headers {
+    outer_ethernet: Hdr<Ethernet>,
+    pub(super) outer: Hdr<Ipv4>,
+    outer_udp: Hdr<Udp>,
+    pub(super) overlay: Hdr<Overlay>,
+    pub(super) bridge: Hdr<Bridge>,
+    pub(super) found: Hdr<Found>,
+    pub(super) bad_outer: Bits<1>,
+}
+
+/// The parser of a leaf: what comes from another leaf's address is wrapped, and the headers of every leaf are inside.
+#[stage_program]
+pub(super) fn declare<'b>(ig: &GressBuilder<'b>, first: StateRef<'b>) -> Headers {
+    let (outer_ethernet, outer, outer_udp) =
+        (ig.header::<Ethernet>(), ig.header::<Ipv4>(), ig.header::<Udp>());
+    let (overlay, bridge, found) = (ig.header::<Overlay>(), ig.header::<Bridge>(), ig.header::<Found>());
+    let t = ig.metadata::<Meta>();
+    let flag = ig.intrinsic::<tna::Resubmitted>();
+    let enter = ig.state().select(flag.resubmit_flag);
+    let parse_found = ig.state().extract(found);
+    let peek_ethernet = ig.state().select(lookahead::<16>(96));
+    let peek_outer = ig.state().select(list![lookahead::<8>(112), lookahead::<8>(184), lookahead::<16>(208)]);
+    let parse_outer = ig.state().extract(outer_ethernet);
+    let parse_outer_ipv4 = ig.state().extract(outer).verify_checksum(t.bad_outer, outer.whole());
+    let parse_outer_udp = ig.state().extract(outer_udp).select(outer_udp.dst_port);
+    let parse_overlay = ig.state().extract(overlay);
+    enter.on(1, parse_found).otherwise(peek_ethernet);
+    parse_found.otherwise(first);
+    peek_ethernet.on(IPV4, peek_outer).otherwise(first);
+    const PLAIN: u64 = 0x45;
+    peek_outer.on_tuple([(PLAIN, 0xff), (UDP, 0xff), (OVERLAY_NET, 0xffff)], parse_outer).otherwise(first);
+    parse_outer.otherwise(parse_outer_ipv4);
+    parse_outer_ipv4.otherwise(parse_outer_udp);
+    parse_outer_udp.on(VXLAN, parse_overlay);
+    parse_overlay.otherwise(first);
+    ig.start(enter);
+    Headers { outer_ethernet, outer, outer_udp, overlay, bridge, found, bad_outer: t.bad_outer }
+}
+
+/// Tells egress which leaf the packet is for.
+#[stage_program]
+pub(super) fn wrap(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, known: &Known) {
+    let (m, t) = (leaf.m, known.t);
+    let Headers { outer_ethernet, outer, outer_udp, overlay, bridge, .. } = h;
+    // From 49152 on, as RFC 7348 recommends.
+    let entropy = ig
+        .hash::<16>(HashAlgorithm::Identity)
+        .inputs(list![constant::<2>(3), m.flow.slice::<31, 18, 14>()])
+        .build();
+    let tags = ig
+        .hash::<8>(HashAlgorithm::Identity)
+        .inputs(list![
+            constant::<2>(0),
+            m.member.slice::<1, 0, 2>(),
+            constant::<2>(0),
+            t.turn.slice::<1, 0, 2>()
+        ])
+        .build();
+    let tell_egress = ig.action(|a| {
+        bridge.leaf = m.group;
+        bridge.entropy = entropy.get();
+        bridge.tags = tags.get();
+    });
+    /// What comes from another leaf goes on without its wrapping
+    let unwrap = ig.action(|a| {
+        outer_ethernet.set_invalid();
+        outer.set_invalid();
+        outer_udp.set_invalid();
+        overlay.set_invalid();
+    });
+    ig.control(|c| {
+        tell_egress.call();
+        if outer.is_valid() {
+            unwrap.call();
+        }
+    });
+}

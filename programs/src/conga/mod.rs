@@ -1,0 +1,136 @@
+//! `conga`: every flowlet goes over the uplink whose path to the destination's leaf is least congested.
+//!
+//! Leaves wrap what they send to each other in VXLAN (Alizadeh et al., SIGCOMM 2014; facts: letflow §4.1). The header
+//! says which uplink it took, and gathers on its way the largest congestion of the links behind that; the leaf that
+//! unwraps it remembers that by leaf and uplink, and sends it back in the headers of packets that go the other way. A
+//! new flowlet takes the uplink with the least of what is worse: its own link or the rest of the path. Of equal ones it
+//! keeps the one it had, or draws.
+//!
+//! A link's congestion is measured by a discounting rate estimator: bytes sent, forgotten over a time constant. Here
+//! that is a low-pass filter in rate mode, whose decay is by powers of two. A packet can be charged to its uplink only
+//! behind the choice, which needs the congestion before it; so the packet generator visits the filters once per
+//! `period` and comes back by resubmit to write where choices read, as often as the paper's estimators decay. What may
+//! not live here: the leaf around it (`leaf`).
+//!
+//! | file | what it says |
+//! |---|---|
+//! | `params` | what users can set |
+//! | `headers` | the overlay, and how packets become parsed |
+//! | `feedback` | tables of congestion from leaves and to leaves, and what the generator's packets do with them |
+//! | `choose` | the least congested uplink, and flowlets |
+//! | `egress` | a leaf wraps, a spine raises the congestion met |
+//! | `entries` | what the program starts with |
+//! | `dre` | the estimator's settings for a link |
+//! | `conga.p4` | the same in P4_16 for TNA |
+
+mod choose;
+mod dre;
+mod egress;
+mod entries;
+mod feedback;
+mod headers;
+mod params;
+
+pub use dre::{Estimator, estimator};
+pub use params::{Params, Side};
+
+use crate::catalog::{ProgramError, Role, StageProgram};
+use crate::leaf::{self, Sizes};
+use crate::position::Position;
+use crate::setup::{Setup, SetupError};
+use sluice_asic::port::{FrontPort, PortMap, PortName};
+use sluice_pipeline::build::params::{ParamInfo, Params as _};
+use sluice_pipeline::build::*;
+use sluice_pipeline::ir::Program;
+
+const NAME: &str = "conga";
+const SUMMARY: &str =
+    "Sends every flowlet over the least congested path, as leaves tell each other (leaf and spine)";
+
+/// The program with these parameters.
+fn program(p: &Params) -> Result<Program, ProgramError> {
+    p.check(NAME)?;
+    let b = Builder::new(NAME, SUMMARY);
+    match p.role {
+        Side::Leaf => leaf_program(&b, p),
+        Side::Spine => spine_program(&b, p),
+    }
+    b.finish(p).map_err(|diags| ProgramError::Illegal { program: NAME, diags })
+}
+
+/// A leaf: the shared leaf with the overlay around it.
+fn leaf_program(b: &Builder, p: &Params) {
+    let ig = b.ingress();
+    let (leaf, first) = leaf::declare(&ig, Sizes::new(p.routes, p.groups()), true);
+    let h = headers::declare(&ig, first);
+    let tables = feedback::declare(&ig, leaf, h, p);
+    leaf::route(&ig, leaf);
+    let t = feedback::exchange(&ig, leaf, h, &tables, p);
+    crate::spray::draw(&ig, leaf);
+    leaf::propose(&ig, leaf);
+    let best = choose::least(&ig, leaf, &t, p);
+    choose::keep(&ig, leaf, best, &t, p);
+    feedback::charge(&ig, leaf, h, &tables);
+    headers::wrap(&ig, leaf, h, &t);
+    leaf::finish(&ig, leaf);
+    leaf::deparse(ig.deparser().resubmit(1, h.found).emit(h.bridge), leaf);
+    egress::wrap(&b.egress(), p);
+    let hosts = p.hosts.iter().chain(p.uplinks.iter());
+    let ports = hosts.map(|port| PortName::Front(FrontPort(port)));
+    b.together("packets of hosts read what packets of uplinks write", tables.shared(), ports);
+}
+
+/// A spine: the shared leaf again, which routes by the outer addresses; links to one leaf are chosen by hash.
+fn spine_program(b: &Builder, p: &Params) {
+    let ig = b.ingress();
+    let (leaf, first) = leaf::declare(&ig, Sizes::new(p.routes, p.groups()), false);
+    ig.start(first);
+    leaf::route(&ig, leaf);
+    choose::by_hash(&ig, leaf);
+    leaf::propose(&ig, leaf);
+    leaf::send(&ig, leaf);
+    egress::raise(&b.egress(), p);
+}
+
+/// The program `conga`.
+#[derive(Clone, Copy, Debug)]
+pub struct Conga;
+
+impl StageProgram for Conga {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn summary(&self) -> &'static str {
+        SUMMARY
+    }
+
+    fn params(&self) -> Vec<ParamInfo> {
+        Params::default().list()
+    }
+
+    fn build(&self, sets: &[(String, String)]) -> Result<Program, ProgramError> {
+        program(&leaf::set(Params::default(), sets, NAME)?)
+    }
+
+    fn default_setup(&self, program: &Program, ports: &PortMap) -> Result<Setup, SetupError> {
+        entries::default_setup(program, ports, &leaf::built_with(program))
+    }
+
+    fn role_at(&self, position: &Position) -> Role {
+        entries::role_at(position)
+    }
+
+    fn setup_at(
+        &self,
+        program: &Program,
+        ports: &PortMap,
+        position: &Position,
+    ) -> Option<Result<Setup, SetupError>> {
+        Some(entries::setup_at(program, ports, position, &leaf::built_with(program)))
+    }
+
+    fn p4(&self) -> &'static str {
+        concat!(include_str!("../leaf/types.p4"), include_str!("conga.p4"))
+    }
+}

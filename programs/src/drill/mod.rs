@@ -1,0 +1,137 @@
+//! `drill`: every packet goes over the shortest queue of a few: some drawn at random, and the one that was shortest
+//! last time.
+//!
+//! DRILL(d, 1) (Ghorbani et al., SIGCOMM 2017; facts: letflow §4.5): a packet compares the queues of `samples` uplinks
+//! drawn at random with that of the uplink that its group remembers, takes the shortest, and has the group remember it;
+//! of equal ones the remembered stays. Ingress knows queue depths by the ghost control alone, so this is a program for
+//! Tofino 2.
+//!
+//! The remembered uplink is read and replaced by one access, before which nothing can look up its depth. So the depth
+//! is remembered beside it, and the ghost control keeps it up to date. It can touch one element of an array per update,
+//! so groups with an uplink in common need arrays of their own (`banks`). What may not live here: the leaf around it
+//! (`leaf`).
+//!
+//! | file | what it says |
+//! |---|---|
+//! | `choose` | the samples and the memory, in ingress |
+//! | `depths` | the ghost control |
+//! | `entries` | what the program starts with |
+//! | `choose.p4` | the same in P4_16 for T2NA |
+
+mod choose;
+mod depths;
+mod entries;
+
+use crate::balance::Numbers;
+use crate::catalog::{ProgramError, StageProgram};
+use crate::leaf::{self, Sizes};
+use crate::position::Position;
+use crate::setup::{Setup, SetupError};
+use sluice_asic::port::PortMap;
+use sluice_pipeline::build::params::{self, ParamInfo, Params as _};
+use sluice_pipeline::build::*;
+use sluice_pipeline::ir::Program;
+
+const NAME: &str = "drill";
+const SUMMARY: &str =
+    "Sends every packet over the shortest queue of some random uplinks and the last shortest one";
+
+/// What users can set on `drill`.
+#[derive(Clone, Debug, PartialEq, Eq, params::Params)]
+pub struct Params {
+    /// Uplinks that a packet draws, the paper's d
+    #[param(range = 1..=4)]
+    pub samples: u32,
+    /// Whether a group remembers the uplink of the shortest queue (the paper's m = 1) or not (m = 0)
+    #[param(expects = "true or false")]
+    pub remember: bool,
+    /// Arrays of memories: groups that have an uplink in common need different ones
+    #[param(range = 1..=4)]
+    pub banks: u32,
+    /// Chances of the uplinks, front-panel ports 8 and up, to be drawn
+    #[param(expects = "a comma-separated list of 2 to 16 numbers")]
+    pub weights: Numbers,
+    /// IPv4 routes that the table must hold; a quarter as many IPv6 routes
+    #[param(range = 16..=1_000_000)]
+    pub routes: u32,
+    /// Groups of uplinks
+    #[param(range = 4..=4_096)]
+    pub groups: u32,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Params {
+            samples: 2,
+            remember: true,
+            banks: 2,
+            weights: Numbers(vec![1; 8]),
+            routes: 4_096,
+            groups: 256,
+        }
+    }
+}
+
+/// The program with these parameters.
+fn program(p: &Params) -> Result<Program, ProgramError> {
+    leaf::weights(NAME, &p.weights)?;
+    let sizes = Sizes::new(p.routes, p.groups);
+    let b = Builder::new(NAME, SUMMARY);
+    let ig = b.ingress();
+    let (leaf, start) = leaf::declare(&ig, sizes, true);
+    ig.start(start);
+    let depths = depths::declare(&ig, p);
+    leaf::route(&ig, leaf);
+    crate::spray::draw(&ig, leaf);
+    leaf::propose(&ig, leaf);
+    let others = choose::others(&ig, leaf, sizes, p);
+    let shortest = choose::shortest(&ig, leaf, &depths, &others);
+    if p.remember {
+        choose::remember(&ig, leaf, &depths, shortest, p.groups);
+    }
+    leaf::send(&ig, leaf);
+    leaf::egress(&b.egress());
+    depths::ghost(&b.ghost(), leaf, &depths, shortest);
+    b.finish(p).map_err(|diags| ProgramError::Illegal { program: NAME, diags })
+}
+
+/// The program `drill`.
+#[derive(Clone, Copy, Debug)]
+pub struct Drill;
+
+impl StageProgram for Drill {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn summary(&self) -> &'static str {
+        SUMMARY
+    }
+
+    fn params(&self) -> Vec<ParamInfo> {
+        Params::default().list()
+    }
+
+    fn build(&self, sets: &[(String, String)]) -> Result<Program, ProgramError> {
+        program(&leaf::set(Params::default(), sets, NAME)?)
+    }
+
+    fn default_setup(&self, program: &Program, ports: &PortMap) -> Result<Setup, SetupError> {
+        let p: Params = leaf::built_with(program);
+        entries::complete(leaf::operations(program, ports, &p.weights.0)?, program, &p)
+    }
+
+    fn setup_at(
+        &self,
+        program: &Program,
+        _: &PortMap,
+        position: &Position,
+    ) -> Option<Result<Setup, SetupError>> {
+        let p: Params = leaf::built_with(program);
+        Some(leaf::operations_at(program, position).and_then(|ops| entries::complete(ops, program, &p)))
+    }
+
+    fn p4(&self) -> &'static str {
+        concat!(include_str!("../leaf/types.p4"), include_str!("choose.p4"), include_str!("../leaf/pipe.p4"))
+    }
+}

@@ -1,0 +1,43 @@
+//! `int` at its place in a network. What may not live here: tables.
+//!
+//! Switches with hosts play all parts, the others are transits. INT begins and ends at ports of hosts. Node IDs are the
+//! switches' numbers, counted from 1. Every switch sends its reports by its last port without a cable, and by the CPU's
+//! port if there is none.
+
+use super::entries::{collect, telemetry};
+use super::params::Params;
+use crate::catalog::Role;
+use crate::forwarding::routes::routes_at;
+use crate::position::{Neighbor, Position};
+use crate::setup::{Ops, Setup, SetupError};
+use crate::shipped::Shipped;
+use sluice_asic::port::PortMap;
+use sluice_pipeline::ir::Program;
+
+pub(super) fn role_at(at: &Position) -> Role {
+    let hosts = at.ports.iter().any(|used| matches!(used.neighbor, Neighbor::Host(_)));
+    let role = if hosts { "all" } else { "transit" };
+    Role { program: super::Int::NAME, params: vec![("role".to_owned(), role.to_owned())] }
+}
+
+pub(super) fn setup_at(
+    program: &Program,
+    ports: &PortMap,
+    at: &Position,
+    p: &Params,
+) -> Result<Setup, SetupError> {
+    let mut ops = Ops::new(program);
+    routes_at(&mut ops, at)?;
+    ops.default("node", "is_node", [u128::from(at.number) + 1])?;
+    let is_host = |neighbor: &Neighbor| matches!(neighbor, Neighbor::Host(_));
+    let hosts = at.ports.iter().filter(|used| is_host(&used.neighbor));
+    let hosts: Vec<u16> = hosts.map(|used| used.dev_port).collect();
+    telemetry(&mut ops, p, &hosts)?;
+    let used = |port: u16| at.ports.iter().any(|used| used.dev_port == port);
+    let mut free = ports.front_ports().iter().map(|port| port.dev_port.number()).filter(|port| !used(*port));
+    let collector = free.next_back().or_else(|| ports.cpu().map(|port| port.dev_port.number()));
+    if let Some(port) = collector {
+        collect(&mut ops, p, ports, port)?;
+    }
+    Ok(Setup { ops: ops.into_vec(), port_speeds: Vec::new() })
+}
