@@ -43,6 +43,8 @@ pub struct PipeEntry {
     clock: Clock,
     /// The first cycle that is not taken.
     next: u64,
+    /// Cycles that the packet that waited longest has waited.
+    longest_wait: u64,
     fifos: Vec<Fifo>,
     depth: u32,
     /// For every port a ring of `depth` cycles: those in which its last packets left the FIFO, plus 1.
@@ -60,7 +62,14 @@ impl PipeEntry {
     pub fn new(clock: Clock, ports: u32, depth: u32) -> Self {
         let depth = depth.max(1);
         let slots = (ports as usize).saturating_mul(depth as usize);
-        Self { clock, next: 0, fifos: vec![Fifo::default(); ports as usize], depth, left: vec![0; slots] }
+        Self {
+            clock,
+            next: 0,
+            longest_wait: 0,
+            fifos: vec![Fifo::default(); ports as usize],
+            depth,
+            left: vec![0; slots],
+        }
     }
 
     /// Gives a packet that reaches the parser of `port` at `arrival` the first free cycle at or after it.
@@ -85,6 +94,7 @@ impl PipeEntry {
         let cycle = edge.max(self.next);
         self.next = cycle.saturating_add(1);
         *left = self.next;
+        self.longest_wait = self.longest_wait.max(cycle - edge);
         fifo.oldest = if fifo.oldest + 1 == depth { 0 } else { fifo.oldest + 1 };
         Ok(Entry { cycle: Cycles(cycle), waited: Cycles(cycle - edge) })
     }
@@ -95,6 +105,12 @@ impl PipeEntry {
         let cycle = edge.max(self.next);
         self.next = cycle.saturating_add(1);
         Entry { cycle: Cycles(cycle), waited: Cycles(cycle - edge) }
+    }
+
+    /// The longest wait of a packet so far. More cycles than there are ports mean that packets came faster than one per
+    /// cycle, and not just at once.
+    pub const fn longest_wait(&self) -> Cycles {
+        Cycles(self.longest_wait)
     }
 
     /// The first cycle that is not taken.
@@ -125,6 +141,7 @@ mod tests {
         assert_eq!(other, Ok(Entry { cycle: Cycles(4), waited: Cycles(4) }));
         assert_eq!(entry.admit(2, Time::ORIGIN), Err(EntryError::NoSuchPort { port: 2, ports: 2 }));
         assert_eq!(entry.reserve(Time::ORIGIN).cycle, Cycles(5));
+        assert_eq!(entry.longest_wait(), Cycles(4));
         // One cycle later one packet has left the FIFO.
         assert_eq!(entry.admit(0, clock().time_of(Cycles(1))).map(|entry| entry.cycle), Ok(Cycles(6)));
     }

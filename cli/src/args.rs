@@ -1,6 +1,7 @@
 //! What users may write on the command line. What may not live here: what it means.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use sluice_pipeline::place::{Objective, Optimisation, Options};
 use std::path::PathBuf;
 
 /// Tofino-style switch emulator: write a data-plane algorithm once, see whether it fits, how it behaves.
@@ -53,6 +54,27 @@ pub(crate) struct Target {
     pub(crate) sets: Vec<(String, String)>,
 }
 
+/// How a program is placed.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Placement")]
+pub(crate) struct Placing {
+    /// What placement strives for: the fewest stages, or the lowest latency of the stages
+    #[arg(long, default_value = "stages", value_name = "stages|latency")]
+    objective: Objective,
+    /// Optimisations of placement to do without, to see what they gain: joined-conditions, attached-gateways,
+    /// late-gateways, repeated-conditions, mutual-exclusion, shared-hashes, split-tables, packed-metadata, turns,
+    /// special-containers
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    without: Vec<Optimisation>,
+}
+
+impl Placing {
+    /// For the placer.
+    pub(crate) fn options(&self) -> Options {
+        Options { objective: self.objective, without: self.without.iter().copied().collect() }
+    }
+}
+
 /// `1000`, `10k`, `2M` or `1G`.
 pub(crate) fn count(text: &str) -> Result<u64, String> {
     let scales = [("k", 1_000), ("M", 1_000_000), ("G", 1_000_000_000)];
@@ -93,6 +115,8 @@ pub(crate) struct ReportArgs {
     pub(crate) program: String,
     #[command(flatten)]
     pub(crate) target: Target,
+    #[command(flatten)]
+    pub(crate) placing: Placing,
     /// Write report.txt, report.json, report.html and the vendor's layout into this folder
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
@@ -102,7 +126,8 @@ pub(crate) struct ReportArgs {
     /// Print the columns of the vendor compiler's mau.resources.log and table_summary.log
     #[arg(long, conflicts_with = "json")]
     pub(crate) vendor_layout: bool,
-    /// Compare with another report: words `PROGRAM`, `chip=CHIP`, `key=value`; what is not named is as here
+    /// Compare with another report: words `PROGRAM`, `chip=CHIP`, `objective=AIM`, `without=NAMES`, `key=value`; what is
+    /// not named is as here
     #[arg(long, value_name = "WORDS", conflicts_with_all = ["vendor_layout", "html", "sweep"])]
     pub(crate) compare: Option<String>,
     /// Place the program for many values of a parameter and find the largest that fits: `routes=1k..1M`
@@ -230,6 +255,8 @@ pub(crate) struct ReplayArgs {
     pub(crate) program: String,
     #[command(flatten)]
     pub(crate) target: Target,
+    #[command(flatten)]
+    pub(crate) placing: Placing,
     /// Capture to send into a port, repeatable: 0@trace.pcap (front panel), dev:137@trace.pcapng.gz, 0@- (stdin);
     /// pcap or pcapng, plain, gzip or zstd; several are merged by time
     #[arg(short, long = "input", value_name = "PORT@FILE")]
@@ -351,7 +378,7 @@ pub(crate) struct ReplayArgs {
     #[arg(
         long,
         value_name = "TOPOLOGY",
-        conflicts_with_all = ["functional", "trace", "find_ndr", "engine", "entries", "changes", "port_speeds", "obey_pfc", "coverage", "timeline"]
+        conflicts_with_all = ["objective", "without", "functional", "trace", "find_ndr", "engine", "entries", "changes", "port_speeds", "obey_pfc", "coverage", "timeline"]
     )]
     pub(crate) topology: Option<String>,
     /// Print the life of one flow of `conweave` as a sequence diagram, given as sender, UDP source port and receiver:

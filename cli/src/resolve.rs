@@ -9,7 +9,7 @@ use sluice_asic::units::{BitRate, Duration};
 use sluice_fabric::topology::{Blueprint, built};
 use sluice_pipeline::control::{self, ControlOp, ControlState};
 use sluice_pipeline::ir::Program;
-use sluice_pipeline::place::{NoFit, Placement, place};
+use sluice_pipeline::place::{NoFit, Options, Placement, place_with};
 use sluice_programs::{Setup, StageProgram};
 use std::path::Path;
 
@@ -61,8 +61,8 @@ pub(crate) fn build(stage: &dyn StageProgram, target: &Target) -> Result<Program
 }
 
 /// Builds and places a program; a program that does not fit is no failure of input.
-pub(crate) fn fit(program: &Program, chip: &ChipSpec) -> Result<Placement, Box<NoFit>> {
-    place(program, chip).map_err(Box::new)
+pub(crate) fn fit(program: &Program, chip: &ChipSpec, options: &Options) -> Result<Placement, Box<NoFit>> {
+    place_with(program, chip, options, &mut |_, _| {}).map_err(Box::new)
 }
 
 /// The ports of a chip at a speed.

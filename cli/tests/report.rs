@@ -103,3 +103,53 @@ fn a_program_that_does_not_fit_gets_remedies_that_help() {
     assert!(fits(to) && !fits(to + 1), "{to}");
     assert!(remedies.iter().any(|r| r["chip"] == "tofino2"));
 }
+
+#[test]
+fn two_aims_and_fewer_means_are_placed_as_asked() {
+    let value = json(&["report", "pfc", "--objective", "latency", "--json"]);
+    let few = json(&["report", "pfc", "--json"]);
+    let cycles = |v: &Value| -> u64 {
+        ["ingress", "egress"].iter().map(|g| v["latency"][g]["mau_cycles"].as_u64().unwrap()).sum()
+    };
+    assert_eq!((value["objective"].as_str(), few["objective"].as_str()), (Some("latency"), Some("stages")));
+    assert!(cycles(&value) < cycles(&few), "{} {}", cycles(&value), cycles(&few));
+    let text = ok(&["report", "l3-ecmp", "--without", "attached-gateways,turns"]);
+    assert!(text.contains("placed without attached-gateways\n  placed without turns"), "{text}");
+    let compared = ok(&["report", "ecmp", "--compare", "without=attached-gateways"]);
+    assert!(compared.contains("ecmp on tofino2 without=attached-gateways"), "{compared}");
+    let (code, why) = refused(&["report", "ecmp", "--without", "luck"]);
+    assert!(code == 2 && why.contains("there is no optimisation `luck`"), "{code} {why}");
+}
+
+/// What a browser makes of the page is what was written: nothing is repaired, fetched or lost, and it prints.
+#[test]
+fn the_page_opens_and_prints_in_a_browser_without_network() {
+    let Some(browser) = ["chromium", "chromium-browser", "google-chrome"]
+        .into_iter()
+        .find(|b| std::process::Command::new(b).arg("--version").output().is_ok_and(|o| o.status.success()))
+    else {
+        eprintln!("skipped: no Chromium on this machine");
+        return;
+    };
+    let dir = folder("browser");
+    let (page, pdf) = (dir.path().join("page.html"), dir.path().join("page.pdf"));
+    ok(&["report", "l3-ecmp", "--html", text(&page)]);
+    let source = std::fs::read_to_string(&page).unwrap();
+    let profile = format!("--user-data-dir={}", text(&dir.path().join("profile")));
+    let open = |what: &str| {
+        let output = std::process::Command::new(browser)
+            .args(["--headless", "--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND"])
+            .args([profile.as_str(), what, &format!("file://{}", text(&page))])
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let dom = open("--dump-dom");
+    for tag in ["<table", "<td", "<th", "<svg", "<rect", "<path", "<title", "<h2"] {
+        assert_eq!(dom.matches(tag).count(), source.matches(tag).count(), "{tag}");
+    }
+    assert!(dom.matches("<td").count() > 20 * 20, "the matrix has a cell per stage and resource");
+    open(&format!("--print-to-pdf={}", text(&pdf)));
+    assert!(std::fs::read(&pdf).unwrap().starts_with(b"%PDF-"));
+}

@@ -18,6 +18,7 @@ use sluice_asic::port::FrontPort;
 use sluice_asic::units::BitRate;
 use sluice_fuzz::hunt::{Campaign, Status, Subject, hunt};
 use sluice_fuzz::mutants::Checked;
+use sluice_pipeline::place::Options;
 use sluice_pipeline::report;
 use sluice_pipeline::switch::BufferSetup;
 use std::io::Write;
@@ -41,7 +42,7 @@ pub(crate) fn run(args: &FuzzArgs, as_json: bool) -> Result<(), Failure> {
     let stage = resolve::stage(&args.program)?;
     let program = resolve::build(stage, &args.target)?;
     let budget = args.budget()?;
-    let placement = resolve::fit(&program, &chip).map_err(|no_fit| {
+    let placement = resolve::fit(&program, &chip, &Options::default()).map_err(|no_fit| {
         eprintln!("{}", report::text_no_fit(&no_fit));
         Failure::Property
     })?;

@@ -101,7 +101,7 @@ pub(crate) fn run(args: &ReplayArgs, as_json: bool) -> Result<(), Failure> {
     let stage = resolve::stage(&args.program)?;
     let program = resolve::build(stage, &args.target)?;
     let schedule = pace::schedule(args)?;
-    let placement = resolve::fit(&program, &chip).map_err(|no_fit| {
+    let placement = resolve::fit(&program, &chip, &args.placing.options()).map_err(|no_fit| {
         eprintln!("{}", report::text_no_fit(&no_fit));
         Failure::Property
     })?;

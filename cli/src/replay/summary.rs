@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use sluice_asic::units::{BitRate, Duration};
 use sluice_pcaps::replay::Pace;
 use sluice_pipeline::ir::{CounterHome, LabelKind};
-use sluice_pipeline::switch::{DeviceDrop, Mode, Reason, Stalled};
+use sluice_pipeline::switch::{DeviceDrop, Mode, Overtaxed, Reason, Stalled};
 
 /// The summary of a run.
 pub(crate) fn value(plan: &Plan<'_>, done: &Done<'_>) -> Value {
@@ -146,7 +146,20 @@ fn warnings(plan: &Plan<'_>, done: &Done<'_>) -> Vec<String> {
     if plan.config.mode == Mode::Timed && plan.schedule.pace != Pace::LineRate {
         list.extend(delays(plan, done));
     }
+    list.extend(done.overtaxed.iter().map(|o| overtaxed(plan, o)));
     list
+}
+
+/// A gress of a pipe that got packets faster than one per cycle.
+fn overtaxed(plan: &Plan<'_>, o: &Overtaxed) -> String {
+    let clock = plan.placement.chip.mau.clock;
+    format!(
+        "pipe {} took packets into {} at its ceiling, one per cycle of {clock}, those that are recirculated or made inside \
+         included; they came faster and waited up to {} for a slot",
+        o.pipe,
+        o.gress,
+        clock.span(o.waited),
+    )
 }
 
 /// A queue that holds packets at the end and may not send: pauses that last are never passed over in silence.

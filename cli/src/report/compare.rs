@@ -6,25 +6,35 @@ use crate::args::{ReportArgs, Target};
 use crate::fail::Failure;
 use crate::files::{Folder, pretty};
 use crate::resolve;
-use sluice_pipeline::place::NoFit;
+use sluice_pipeline::place::{NoFit, Objective, Options};
 use sluice_pipeline::report::{self, Report};
 
 /// One side of a comparison.
 struct Side {
     program: String,
     target: Target,
+    options: Options,
     /// How it is called: what sets it apart from the other.
     name: String,
 }
 
 /// The other side: what the words do not name is as in `args`.
-fn other(args: &ReportArgs, words: &str) -> Side {
-    let mut side =
-        Side { program: args.program.clone(), target: args.target.clone(), name: words.to_owned() };
+fn other(args: &ReportArgs, words: &str) -> Result<Side, Failure> {
+    let mut side = Side {
+        program: args.program.clone(),
+        target: args.target.clone(),
+        options: args.placing.options(),
+        name: words.to_owned(),
+    };
     for word in words.split_whitespace() {
         match word.split_once('=') {
             None => word.clone_into(&mut side.program),
             Some(("chip", chip)) => chip.clone_into(&mut side.target.chip),
+            Some(("objective", aim)) => side.options.objective = aim.parse().map_err(Failure::input)?,
+            Some(("without", names)) => {
+                let names = names.split(',').map(str::parse);
+                side.options.without = names.collect::<Result<_, _>>().map_err(Failure::input)?;
+            }
             Some((key, value)) => {
                 side.target.sets.retain(|(k, _)| k != key);
                 side.target.sets.push((key.to_owned(), value.to_owned()));
@@ -36,19 +46,25 @@ fn other(args: &ReportArgs, words: &str) -> Side {
         let own = |key: &str| words.split_whitespace().any(|w| w.split('=').next() == Some(key));
         side.target.sets.retain(|(k, _)| own(k));
     }
-    side.name = name(&side.program, &side.target);
-    side
+    side.name = name(&side.program, &side.target, &side.options);
+    Ok(side)
 }
 
-fn name(program: &str, target: &Target) -> String {
+fn name(program: &str, target: &Target, options: &Options) -> String {
     let sets: String = target.sets.iter().map(|(k, v)| format!(" {k}={v}")).collect();
-    format!("{program} on {}{sets}", target.chip)
+    let aim = match options.objective {
+        aim if aim == Objective::default() => String::new(),
+        aim => format!(" objective={aim}"),
+    };
+    let without: Vec<&str> = options.without.iter().map(|o| o.name()).collect();
+    let without = if without.is_empty() { String::new() } else { format!(" without={}", without.join(",")) };
+    format!("{program} on {}{sets}{aim}{without}", target.chip)
 }
 
 fn placed(side: &Side) -> Result<Result<Report, Box<NoFit>>, Failure> {
     let chip = resolve::chip(&side.target.chip)?;
     let program = resolve::build(resolve::stage(&side.program)?, &side.target)?;
-    Ok(resolve::fit(&program, &chip).map(|placement| Report::new(&program, &placement)))
+    Ok(resolve::fit(&program, &chip, &side.options).map(|placement| Report::new(&program, &placement)))
 }
 
 /// Prints the comparison; exit 1 when a side does not fit.
@@ -56,9 +72,10 @@ pub(super) fn run(args: &ReportArgs, words: &str, as_json: bool) -> Result<(), F
     let first = Side {
         program: args.program.clone(),
         target: args.target.clone(),
-        name: name(&args.program, &args.target),
+        options: args.placing.options(),
+        name: name(&args.program, &args.target, &args.placing.options()),
     };
-    let second = other(args, words);
+    let second = other(args, words)?;
     let (a, b) = match (placed(&first)?, placed(&second)?) {
         (Ok(a), Ok(b)) => (a, b),
         (a, b) => {

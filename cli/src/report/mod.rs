@@ -24,7 +24,7 @@ pub(crate) fn run(args: &ReportArgs, as_json: bool) -> Result<(), Failure> {
     let chip = resolve::chip(&args.target.chip)?;
     let stage = resolve::stage(&args.program)?;
     let program = resolve::build(stage, &args.target)?;
-    match resolve::fit(&program, &chip) {
+    match resolve::fit(&program, &chip, &args.placing.options()) {
         Ok(placement) => fits(args, &Report::new(&program, &placement), as_json),
         Err(no_fit) => {
             let remedies = remedies::find(args, &program, &chip)?;

@@ -57,7 +57,7 @@ pub(super) fn find(args: &ReportArgs, program: &Program, chip: &ChipSpec) -> Res
         let other = resolve::chip(name)?;
         let target = Target { chip: (*name).to_owned(), sets: args.target.sets.clone() };
         let program = resolve::build(resolve::stage(&args.program)?, &target)?;
-        if resolve::fit(&program, &other).is_ok() {
+        if resolve::fit(&program, &other, &args.placing.options()).is_ok() {
             list.push(Remedy::Chip((*name).to_owned()));
         }
     }

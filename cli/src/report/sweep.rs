@@ -45,7 +45,7 @@ pub(super) fn point(args: &ReportArgs, chip: &ChipSpec, key: &str, value: u64) -
     sets.push((key.to_owned(), value.to_string()));
     let target = Target { sets, ..args.target.clone() };
     let program = resolve::build(resolve::stage(&args.program)?, &target)?;
-    let result = match resolve::fit(&program, chip) {
+    let result = match resolve::fit(&program, chip, &args.placing.options()) {
         Ok(placement) => Ok(Report::new(&program, &placement)),
         Err(no_fit) => Err(no_fit.reason()),
     };

@@ -1,6 +1,8 @@
 //! The result of placement: plain data with coordinates. What may not live here: how it was found.
 
 use super::deparser::DeparserCost;
+use super::next_table::LongBranch;
+use super::options::Options;
 use crate::entity::EntityMap;
 use crate::flow::{Flow, Node};
 use crate::ir::{Field, Header, ParserState};
@@ -173,6 +175,10 @@ pub struct Placement {
     pub gresses: [PlacedGress; 2],
     /// Every unit used, sorted by unit, then owner.
     pub units: Vec<UnitUse>,
+    /// Outcomes that cross stages in which nothing runs on them, in order of their first stages.
+    pub long_branches: Vec<LongBranch>,
+    /// How it was placed.
+    pub options: Options,
 }
 
 impl Placement {

@@ -163,12 +163,13 @@ mod tests {
     use super::*;
     use crate::flow::Flow;
     use crate::ir::{ChecksumUpdate, Next, SelectArm};
+    use crate::place::Options;
     use crate::place::phv::allocate;
     use crate::place::samples::Sketch;
 
     fn costs(program: &Program, chip: &ChipSpec) -> Result<DeparserCost, Vec<Diag>> {
         let flows = Gress::ALL.map(|g| Flow::of(program, g));
-        let allocation = allocate(program, chip, &flows).unwrap();
+        let allocation = allocate(program, chip, &Options::default(), &flows).unwrap();
         cost(program, chip, Gress::Ingress, &allocation)
     }
 

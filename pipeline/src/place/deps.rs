@@ -86,10 +86,21 @@ impl DependencyGraph {
     /// The dependencies of a program whose variables stand in these containers.
     #[must_use]
     pub fn of(program: &Program, flows: &[Flow; 2], phv: &PhvAllocation) -> DependencyGraph {
+        DependencyGraph::with(program, flows, phv, true)
+    }
+
+    /// As [`DependencyGraph::of`]; without `exclusion` nodes depend on each other even if no packet runs both.
+    #[must_use]
+    pub(crate) fn with(
+        program: &Program,
+        flows: &[Flow; 2],
+        phv: &PhvAllocation,
+        exclusion: bool,
+    ) -> DependencyGraph {
         let mut graph = DependencyGraph::default();
         for gress in Gress::ALL {
             let flow = &flows[gress.index()];
-            let edges = gress_edges(program, flow, gress, phv);
+            let edges = gress_edges(program, flow, gress, phv, exclusion);
             let (min_stage, tail) = longest_paths(flow, &edges);
             graph.min_stage[gress.index()] = min_stage;
             graph.tail[gress.index()] = tail;
@@ -201,12 +212,20 @@ pub fn node_name(program: &Program, flow: &Flow, node: Node) -> String {
     }
 }
 
-fn gress_edges(program: &Program, flow: &Flow, gress: Gress, phv: &PhvAllocation) -> Vec<Edge> {
+fn gress_edges(
+    program: &Program,
+    flow: &Flow,
+    gress: Gress,
+    phv: &PhvAllocation,
+    exclusion: bool,
+) -> Vec<Edge> {
+    // Updates of queue depths are no packets: ghost and ingress are apart in any case.
+    let apart = |a, b| if exclusion { flow.exclusive(a, b) } else { flow.is_ghost(a) != flow.is_ghost(b) };
     let effects: EntityMap<Node, Effects> =
         flow.nodes.keys().map(|n| overwritten(phv, flow.effects(program, n))).collect();
     let mut edges = Vec::new();
     for a in flow.nodes.keys() {
-        for b in flow.nodes.keys().skip(a.index() + 1).filter(|&b| !flow.exclusive(a, b)) {
+        for b in flow.nodes.keys().skip(a.index() + 1).filter(|&b| !apart(a, b)) {
             let (from, to) = (Owner { gress, node: a }, Owner { gress, node: b });
             let mut add = |kind, var| edges.push(Edge { from, to, kind, var });
             let (ea, eb) = (&effects[a], &effects[b]);

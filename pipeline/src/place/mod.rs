@@ -9,7 +9,9 @@ mod data;
 pub mod deparser;
 pub mod deps;
 mod mau;
+pub(crate) mod next_table;
 mod nofit;
+mod options;
 pub(crate) mod params;
 pub mod parser;
 mod passes;
@@ -25,7 +27,9 @@ pub use data::{
     PovBit, Unit, UnitUse,
 };
 pub use deps::{Dependency, DependencyGraph, Edge, node_name};
+pub use next_table::{Carrier, LongBranch};
 pub use nofit::{Exhausted, NoFit, Place, Resource};
+pub use options::{Objective, Optimisation, Options, UnknownName};
 pub use passes::{PASSES, PassInfo, place, place_with};
 pub use timing::stage_latencies;
 pub use verify::verify;

@@ -9,6 +9,7 @@ use super::deps::{DependencyGraph, node_name};
 use super::mau::gateway;
 use super::mau::{self, Tables};
 use super::nofit::{Exhausted, NoFit, Place, Resource};
+use super::options::{Optimisation, Options};
 use super::{conditions, parser, phv, timing, verify};
 use crate::flow::Flow;
 use crate::ir::{Cond, Loc, Program};
@@ -97,6 +98,7 @@ pub const PASSES: [PassInfo; 10] = [
 struct Work<'a> {
     program: &'a Program,
     chip: &'a ChipSpec,
+    options: &'a Options,
     flows: [Flow; 2],
     phv: PhvAllocation,
     parsers: [PlacedParser; 2],
@@ -118,21 +120,23 @@ struct Failed {
 /// # Errors
 /// When it does not fit, with everything found and the resource that ran out first.
 pub fn place(program: &Program, chip: &ChipSpec) -> Result<Placement, NoFit> {
-    place_with(program, chip, &mut |_, _| {})
+    place_with(program, chip, &Options::default(), &mut |_, _| {})
 }
 
-/// As [`place`]; calls `dump` with name and printed result after each pass.
+/// As [`place`], with other aims and means; calls `dump` with name and printed result after each pass.
 ///
 /// # Errors
 /// As [`place`].
 pub fn place_with(
     program: &Program,
     chip: &ChipSpec,
+    options: &Options,
     dump: &mut dyn FnMut(&'static str, String),
 ) -> Result<Placement, NoFit> {
     let mut work = Work {
         program,
         chip,
+        options,
         flows: Default::default(),
         phv: PhvAllocation::default(),
         parsers: Default::default(),
@@ -168,17 +172,22 @@ fn flow(work: &mut Work<'_>) -> Result<(), Failed> {
 }
 
 fn allocate(work: &mut Work<'_>) -> Result<(), Failed> {
-    work.phv = phv::allocate(work.program, work.chip, &work.flows)
+    work.phv = phv::allocate(work.program, work.chip, work.options, &work.flows)
         .map_err(|diags| exhausted(diags, Resource::Phv, Place::Pipe))?;
     Ok(())
 }
 
 fn conditions(work: &mut Work<'_>) -> Result<(), Failed> {
-    let view = PhvView::new(work.chip, &work.phv);
-    let fits =
-        |cond: &Cond| gateway::demand(work.program, &work.chip.mau, &view, cond, Loc::default()).is_ok();
-    work.flows = Gress::ALL.map(|g| conditions::joined(work.program, g, &fits));
+    if work.options.may(Optimisation::JoinedConditions) {
+        work.flows = Gress::ALL.map(|g| conditions::joined(work.program, g, &one_gateway(work)));
+    }
     Ok(())
+}
+
+/// Whether one gateway can decide a condition.
+fn one_gateway<'a>(work: &'a Work<'_>) -> impl Fn(&Cond) -> bool + 'a {
+    let view = PhvView::new(work.chip, &work.phv);
+    move |cond| gateway::demand(work.program, &work.chip.mau, &view, cond, Loc::default()).is_ok()
 }
 
 fn parsers(work: &mut Work<'_>) -> Result<(), Failed> {
@@ -228,13 +237,38 @@ fn exhausted(diags: Vec<Diag>, resource: Resource, place: Place) -> Failed {
 }
 
 fn dependencies(work: &mut Work<'_>) -> Result<(), Failed> {
-    work.graph = DependencyGraph::of(work.program, &work.flows, &work.phv);
+    work.graph = graph(work, &work.flows);
     Ok(())
 }
 
+fn graph(work: &Work<'_>, flows: &[Flow; 2]) -> DependencyGraph {
+    let exclusion = work.options.may(Optimisation::MutualExclusion);
+    DependencyGraph::with(work.program, flows, &work.phv, exclusion)
+}
+
 fn tables(work: &mut Work<'_>) -> Result<(), Failed> {
-    work.tables = mau::place(work.program, work.chip, &work.flows, &work.phv, &work.graph)
-        .map_err(|f| Failed { diags: f.diags, first_exhausted: f.first_exhausted })?;
+    let place = |flows: &[Flow; 2], graph: &DependencyGraph| {
+        mau::place(work.program, work.chip, work.options, flows, &work.phv, graph)
+    };
+    let once = place(&work.flows, &work.graph);
+    // A condition that is tested again carries no outcome over stages.
+    let worthwhile = once.as_ref().map_or(true, |t| t.cost.uncarried > 0);
+    if worthwhile && work.options.may(Optimisation::RepeatedConditions) {
+        let joined = work.options.may(Optimisation::JoinedConditions);
+        let flows =
+            Gress::ALL.map(|g| conditions::repeated(work.program, g, joined.then_some(&one_gateway(work))));
+        let graph = graph(work, &flows);
+        // Fields that take turns may count on one test of a condition.
+        let sound = phv::verify(work.program, work.chip, &flows, &work.phv).is_empty();
+        let better = |again: &Tables| {
+            once.as_ref().map_or(true, |t| again.cost.key(work.options) < t.cost.key(work.options))
+        };
+        if let Some(again) = place(&flows, &graph).ok().filter(|again| sound && better(again)) {
+            (work.flows, work.graph, work.tables) = (flows, graph, again);
+            return Ok(());
+        }
+    }
+    work.tables = once.map_err(|f| Failed { diags: f.diags, first_exhausted: f.first_exhausted })?;
     Ok(())
 }
 
@@ -262,6 +296,8 @@ fn timing_pass(work: &mut Work<'_>) -> Result<(), Failed> {
         phv: work.phv.clone(),
         gresses: [ingress, egress],
         units: work.tables.units.clone(),
+        long_branches: work.tables.long_branches.clone(),
+        options: work.options.clone(),
     });
     Ok(())
 }

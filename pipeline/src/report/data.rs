@@ -3,13 +3,14 @@
 use super::arrays::ArrayReport;
 use super::detail::Detail;
 use super::limits::{self, Limit};
+use super::next_table::NextTables;
 use super::power::PowerReport;
 use crate::flow::{Node, NodeKind};
 use crate::ir::{Algorithmic, IdleMode, Loc, ParamValue, Program, TogetherData};
 use crate::place::deparser::DeparserCost;
 use crate::place::params::param_bits;
 use crate::place::phv::{self, PhvSummary};
-use crate::place::{DependencyGraph, Owner, Part, PlacedState, Placement, node_name, parser};
+use crate::place::{DependencyGraph, Options, Owner, Part, PlacedState, Placement, node_name, parser};
 use sluice_asic::chip::{Assumption, ChipSpec, Column, DeparserSpec};
 use sluice_asic::gress::Gress;
 use sluice_asic::latency::{PacketLatency, PassLatency, StageDependency};
@@ -163,6 +164,37 @@ pub struct Report {
     pub together: Vec<TogetherReport>,
     /// What the memories that packets touch take.
     pub power: PowerReport,
+    /// What placement strove for and did without.
+    pub options: Options,
+    /// Outcomes that cross stages.
+    pub next_tables: NextTables,
+    /// Packets that a pipe can take.
+    pub ceilings: Ceilings,
+}
+
+/// Packets per second that parts of a pipe can take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ceilings {
+    /// A gress: one per cycle, less where the deparser cannot keep as many as the stages hold (facts: asic §6.4, §7.6).
+    pub gress: u64,
+    /// The recirculation ports of a pipe together, with the shortest frames.
+    pub recirculation: u64,
+    /// Bytes of those frames on the line.
+    pub recirculated_bytes: u64,
+}
+
+/// Bytes of the shortest frame with its FCS, preamble and gap.
+const SHORTEST: u64 = 64 + 20;
+
+fn ceilings(chip: &ChipSpec, power: &PowerReport) -> Ceilings {
+    let (num, den) = chip.mau.clock.hz();
+    let per_second =
+        u128::from(num) * u128::from(power.packets_per_1000_cycles) / u128::from(den.max(1)) / 1000;
+    Ceilings {
+        gress: u64::try_from(per_second).unwrap_or(u64::MAX),
+        recirculation: chip.ports.recirculation_rate.as_bps() / (8 * SHORTEST),
+        recirculated_bytes: SHORTEST,
+    }
 }
 
 /// Ports that must be of one pipe.
@@ -192,6 +224,7 @@ impl Report {
         }
         let gresses = Gress::ALL.map(|g| gress(program, placement, &graph, g));
         let total = total(chip, &gresses);
+        let power = super::power::of(program, placement);
         let tables = Gress::ALL.into_iter().flat_map(|g| tables(program, placement, &graph, g)).collect();
         Report {
             program: program.name.clone(),
@@ -211,7 +244,10 @@ impl Report {
             assumptions: super::assumptions::of(program, chip),
             detail: Detail::new(program, placement, &graph),
             together: program.together.iter().map(|t| together(program, t)).collect(),
-            power: super::power::of(program, placement),
+            ceilings: ceilings(chip, &power),
+            power,
+            options: placement.options.clone(),
+            next_tables: NextTables::of(program, placement),
         }
     }
 

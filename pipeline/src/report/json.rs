@@ -3,6 +3,7 @@
 use super::arrays::ArrayReport;
 use super::data::{GressReport, Report, StageReport, TableReport, deparser_rows, hundredths};
 use super::detail::UnitReport;
+use super::next_table::NextTables;
 use super::power::PowerReport;
 use crate::ir::{ParamValue, Program};
 use crate::place::NoFit;
@@ -34,6 +35,11 @@ pub fn json(report: &Report) -> Value {
             "ingress": latency((ingress, &report.detail.stages[0])),
             "egress": latency((egress, &report.detail.stages[1])),
             "total_ns": report.total.as_ps().div_ceil(1000),
+            "ceilings": {
+                "gress_packets_per_second": report.ceilings.gress,
+                "recirculated_packets_per_second": report.ceilings.recirculation,
+                "recirculated_bytes": report.ceilings.recirculated_bytes,
+            },
         },
         "resources": {
             "columns": Column::ALL.map(Column::id),
@@ -49,6 +55,9 @@ pub fn json(report: &Report) -> Value {
             "id": a.id, "text": a.text, "value": a.value, "why": a.why,
         })).collect::<Vec<_>>(),
         "power": power(&report.power),
+        "objective": report.options.objective.name(),
+        "without": report.options.without.iter().map(|o| o.name()).collect::<Vec<_>>(),
+        "next_tables": next_tables(&report.next_tables),
         "units": report.detail.units.iter().map(unit).collect::<Vec<_>>(),
         "dependencies": report.detail.dependencies.iter().map(|e| json!({
             "from": e.from, "to": e.to, "kind": e.kind, "stages": e.distance, "through": e.through,
@@ -87,6 +96,19 @@ pub fn json_no_fit(program: &Program, no_fit: &NoFit) -> Value {
         "dependencies": [],
         "containers": [],
         "power": null,
+        "objective": null,
+        "without": [],
+        "next_tables": null,
+    })
+}
+
+fn next_tables(next: &NextTables) -> Value {
+    json!({
+        "code_bits": next.code_bits, "parallel": next.parallel,
+        "uncarried": next.uncarried, "tags": next.tags, "tags_available": next.tags_available,
+        "long_branches": next.branches.iter().map(|b| json!({
+            "gress": b.gress.name(), "tag": b.tag, "relays": b.relays, "from_stage": b.from_stage, "to_stage": b.to_stage, "to": b.to,
+        })).collect::<Vec<_>>(),
     })
 }
 

@@ -4,7 +4,7 @@ use super::{Report, compare, html, json, json_no_fit, resources_log, table_summa
 use crate::place::{place, samples};
 use sluice_asic::chip::{ChipSpec, Column};
 
-const KEYS: [&str; 20] = [
+const KEYS: [&str; 23] = [
     "arrays",
     "assumptions",
     "chip",
@@ -13,6 +13,8 @@ const KEYS: [&str; 20] = [
     "dependencies",
     "fits",
     "latency",
+    "next_tables",
+    "objective",
     "params",
     "parser",
     "phv",
@@ -25,6 +27,7 @@ const KEYS: [&str; 20] = [
     "stages_used",
     "tables",
     "units",
+    "without",
 ];
 
 fn report(routes: u32, chip: &ChipSpec) -> Report {
@@ -102,7 +105,7 @@ fn json_of_a_program_too_big_has_the_same_keys() {
     assert_eq!(keys, KEYS);
     assert_eq!(value["fits"], false);
     assert!(value["reason"].as_str().unwrap().contains("tcam"), "{}", value["reason"]);
-    for key in ["stages_used", "latency", "resources", "phv", "parser", "deparser"] {
+    for key in ["stages_used", "latency", "resources", "phv", "parser", "deparser", "next_tables"] {
         assert!(value[key].is_null(), "{key}");
     }
 }

@@ -6,7 +6,7 @@ use super::data::{GressReport, Report, TableReport, TogetherReport, deparser_row
 use super::grid::Grid;
 use super::power::{TablePower, watts};
 use crate::place::phv::CarryRow;
-use crate::place::{NoFit, Part};
+use crate::place::{NoFit, Objective, Part};
 use sluice_asic::chip::Column;
 use sluice_asic::gress::Gress;
 use sluice_asic::latency::StageDependency;
@@ -40,6 +40,7 @@ pub fn text(report: &Report) -> String {
     for p in &report.params {
         let _ = writeln!(out, "  {} = {}", p.key, p.value);
     }
+    out.push_str(&placed_how(report));
     section(&mut out, "Units used per stage", &counts(report));
     section(&mut out, "Percent of a stage", &percents(report));
     section(&mut out, "Legend", &legend());
@@ -51,6 +52,7 @@ pub fn text(report: &Report) -> String {
     section(&mut out, "Memories", &memories(report));
     section(&mut out, "Why each is where it is", &reasons(report));
     section(&mut out, "Longest chain of dependencies", &chains(report));
+    section(&mut out, "Next tables", &next_tables(report));
     section(&mut out, "PHV", &phv(report));
     section(&mut out, "Parser", &parser(report));
     section(&mut out, "Deparser", &deparser(report));
@@ -290,6 +292,51 @@ fn chains(report: &Report) -> String {
     if out.is_empty() { "  no node waits for another\n".to_owned() } else { out }
 }
 
+/// What placement was asked for beyond its defaults.
+fn placed_how(report: &Report) -> String {
+    let mut out = String::new();
+    if report.options.objective != Objective::default() {
+        let _ = writeln!(out, "  placed for the lowest {}", report.options.objective);
+    }
+    for without in &report.options.without {
+        let _ = writeln!(out, "  placed without {without}");
+    }
+    out
+}
+
+fn next_tables(report: &Report) -> String {
+    let next = &report.next_tables;
+    let mut out = format!("  codes of {} bits; ", next.code_bits);
+    if !next.parallel {
+        out.push_str("tables follow each other as a chain: a branch ends before anything beside it begins\n");
+        return out;
+    }
+    let _ = writeln!(
+        out,
+        "{} of {} tags, or relays, carry {} outcomes over stages in which nothing runs on them",
+        next.tags,
+        next.tags_available,
+        next.branches.len()
+    );
+    if next.uncarried > 0 {
+        let _ = writeln!(
+            out,
+            "    {} find neither a tag nor room for relays: their conditions must be tested again, or metadata bits hold them",
+            next.uncarried
+        );
+    }
+    for b in &next.branches {
+        let by = match b.tag {
+            Some(tag) => format!("tag {tag}"),
+            None if b.relays.is_empty() => "no tag".to_owned(),
+            None => format!("{} relays", b.relays.len()),
+        };
+        let _ =
+            writeln!(out, "    {by}: {} stage {} to {} in stage {}", b.gress, b.from_stage, b.to, b.to_stage);
+    }
+    out
+}
+
 fn phv(report: &Report) -> String {
     let mut grid =
         Grid::new(["  Containers", "Kind", "Ingress", "Egress", "Of", "Percent", "Bits used"], &[0, 1]);
@@ -382,6 +429,15 @@ fn latency(report: &Report) -> String {
         out,
         "  wire to wire without queueing, longest parser paths, default port speed: {} ns",
         report.total.as_ps().div_ceil(1000)
+    );
+    let c = &report.ceilings;
+    let mpps = |n: u64| format!("{}.{:02} Mpps", n / 1_000_000, n % 1_000_000 / 10_000);
+    let _ = writeln!(
+        out,
+        "  at most: {} into each gress of a pipe, {} of {} B by its recirculation ports together",
+        mpps(c.gress),
+        mpps(c.recirculation),
+        c.recirculated_bytes
     );
     out
 }

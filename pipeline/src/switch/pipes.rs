@@ -3,7 +3,9 @@
 use super::Switch;
 use crate::ir::{Program, TogetherData};
 use crate::pass::{Executor, State};
+use sluice_asic::gress::Gress;
 use sluice_asic::port::{Port, PortMap, PortName};
+use sluice_asic::units::Cycles;
 
 /// State that a port map splits over pipes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -60,7 +62,29 @@ fn whole(program: &Program, group: &TogetherData, ports: &PortMap) -> Result<(),
     })
 }
 
+/// A gress of a pipe that got packets faster than it takes them: one per cycle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Overtaxed {
+    /// The pipe.
+    pub pipe: u8,
+    /// The gress.
+    pub gress: Gress,
+    /// Cycles that a packet waited for its slot at most.
+    pub waited: Cycles,
+}
+
 impl<E: Executor> Switch<E> {
+    /// Where packets waited longer for a slot than they would if every port of the pipe had had one at once.
+    #[must_use]
+    pub fn overtaxed(&self) -> Vec<Overtaxed> {
+        let ports = u64::from(self.chip.ports.ports_per_pipe);
+        let pipes = self.pipes.iter().zip(0..);
+        let all = pipes.flat_map(|(p, pipe)| {
+            Gress::ALL.map(|gress| Overtaxed { pipe, gress, waited: p.entry[gress.index()].longest_wait() })
+        });
+        all.filter(|o| o.waited.get() > ports).collect()
+    }
+
     /// What the program remembers in one pipe.
     #[must_use]
     pub fn state_of(&self, pipe: u8) -> Option<&State> {

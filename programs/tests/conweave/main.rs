@@ -4,6 +4,7 @@
 mod destination;
 mod fit;
 mod hosts;
+mod log;
 mod network;
 mod source;
 mod spine;

@@ -48,6 +48,8 @@ pub(crate) struct Fit<'a> {
     pub(crate) instructions: Vec<BTreeSet<Container>>,
     /// Computations that nodes may share, by gress and name; [`Content::Hashed`] points here.
     pub(crate) computations: Vec<(Gress, String)>,
+    /// Whether nodes share them.
+    pub(crate) shared_hashes: bool,
     /// Generators of random numbers that each node draws from, with their bits.
     pub(crate) randoms: BTreeMap<Owner, BTreeMap<Random, u32>>,
 }
@@ -93,11 +95,8 @@ impl Fit<'_> {
             let most = self.chip.mau.exact_xbar_groups;
             xbar::exact(pool, (&self.chip.mau, self.view), demand.owner, &h.bytes, &[], most)
                 .ok_or_else(|| short(Column::ExactXbar, format!("{} bytes of hash input", h.bytes.len())))?;
-            let wanted = Distributed {
-                bits: h.bits,
-                what: Some(self.computation(demand.owner.gress, &h.name)),
-                purpose: &h.name,
-            };
+            let what = self.shared_hashes.then(|| self.computation(demand.owner.gress, &h.name));
+            let wanted = Distributed { bits: h.bits, what, purpose: &h.name };
             hash::distribute(pool, &self.chip.mau, demand.owner, self.chip.hash.dist_bits, wanted)
                 .map_err(|column| short(column, format!("{} bits of hash `{}`", h.bits, h.name)))?;
         }

@@ -3,6 +3,7 @@
 //! What lives here: demands, the units of a stage, the scheduler. What may not: PHV allocation, timing, and
 //! the check of the result, which shares nothing with this but the chip's sizing rules.
 
+mod calm;
 mod cluster;
 mod demand;
 mod fit;
@@ -11,6 +12,8 @@ mod hash;
 mod order;
 mod pool;
 mod ram;
+mod relations;
+mod relay;
 mod schedule;
 mod sizes;
 mod xbar;
@@ -21,16 +24,21 @@ mod tests;
 use super::bits::PhvView;
 use super::data::{PhvAllocation, PlacedNode, UnitUse};
 use super::deps::DependencyGraph;
+use super::next_table::{self, LongBranch};
 use super::nofit::{Exhausted, Place, Resource};
+use super::options::{Objective, Optimisation, Options};
+use super::timing;
 use crate::entity::EntityMap;
 use crate::flow::{Flow, Node, Var};
 use crate::ir::Program;
 use crate::verify::Diag;
 use demand::Demand;
 use fit::Fit;
-use schedule::{Schedule, Splitting};
-use sluice_asic::chip::ChipSpec;
+use relations::Relations;
+use schedule::{Manner, Schedule, Splitting};
+use sluice_asic::chip::{ChipSpec, Column};
 use sluice_asic::gress::Gress;
+use std::collections::BTreeSet;
 
 use super::data::Owner;
 
@@ -41,6 +49,31 @@ pub(crate) struct Tables {
     pub(crate) nodes: [EntityMap<Node, PlacedNode>; 2],
     /// Every unit used, sorted.
     pub(crate) units: Vec<UnitUse>,
+    /// Outcomes that cross stages.
+    pub(crate) long_branches: Vec<LongBranch>,
+    /// What it comes to.
+    pub(crate) cost: Cost,
+}
+
+/// What schedules are compared by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Cost {
+    /// Outcomes that nothing carries to where they are needed.
+    pub(crate) uncarried: usize,
+    stages: u32,
+    cycles: u64,
+    logical_ids: usize,
+}
+
+impl Cost {
+    /// Less is better.
+    pub(crate) fn key(&self, options: &Options) -> (u64, u64, usize, usize) {
+        let (stages, cycles) = (u64::from(self.stages), self.cycles);
+        match options.objective {
+            Objective::FewestStages => (stages, 0, self.uncarried, self.logical_ids),
+            Objective::LowestLatency => (cycles, stages, self.uncarried, self.logical_ids),
+        }
+    }
 }
 
 /// Why this pass failed.
@@ -58,14 +91,15 @@ impl From<Vec<Diag>> for TablesFailed {
     }
 }
 
-/// Places all nodes of both gresses. Tables are split sparingly at first; if that fails, wherever there is
-/// room.
+/// Places all nodes of both gresses: the best of several schedules, by the objective. Tables are split sparingly at
+/// first; if that fails, wherever there is room.
 ///
 /// # Errors
 /// When a node has no place.
 pub(crate) fn place(
     program: &Program,
     chip: &ChipSpec,
+    options: &Options,
     flows: &[Flow; 2],
     phv: &PhvAllocation,
     graph: &DependencyGraph,
@@ -74,18 +108,93 @@ pub(crate) fn place(
     let demands = demands(program, chip, flows, &view)?;
     let clusters = cluster::clusters(program, flows, graph, &demands)?;
     check_pins(chip, graph, &demands)?;
-    let attempt = |splitting| {
+    let relations = Relations::of(program, &view, &demands, flows, graph);
+    let attempt = |manner: Manner| {
         let randoms = demands.iter().map(|d| (d.owner, d.randoms.clone())).collect();
-        let fit = Fit { chip, view: &view, instructions: Vec::new(), computations: Vec::new(), randoms };
-        let mut schedule = Schedule::new(&demands, flows, graph, clusters.clone(), fit, splitting);
+        let fit = Fit {
+            chip,
+            view: &view,
+            instructions: Vec::new(),
+            computations: Vec::new(),
+            shared_hashes: options.may(Optimisation::SharedHashes),
+            randoms,
+        };
+        let mut schedule = Schedule::new(&demands, flows, graph, &relations, clusters.clone(), fit, manner);
         let pending = schedule.run(&|v: Var| v.name(program));
-        if pending.is_empty() {
-            Ok(tables(schedule, flows, graph))
-        } else {
-            Err(failure(&schedule, graph, &pending))
+        if !pending.is_empty() {
+            return Err(failure(&schedule, graph, &pending));
         }
+        let nodes = nodes(&schedule, flows, graph);
+        let mut long_branches = Vec::new();
+        if chip.features.parallel_next_tables {
+            long_branches = next_table::long_branches(flows, &nodes);
+            relay::carry(&mut schedule.pools, &chip.mau, &mut long_branches);
+        }
+        let mut tables = Tables { nodes, units: units(&schedule), long_branches, cost: Cost::default() };
+        tables.cost = cost(program, chip, &view, flows, &tables);
+        Ok(tables)
     };
-    attempt(Splitting::Sparing).or_else(|first| attempt(Splitting::Greedy).map_err(|_| first))
+    let least = Gress::ALL.iter().map(|g| graph.critical_length(*g)).max().unwrap_or(0);
+    let mut first = None;
+    for manners in manners(chip, options) {
+        let mut best: Option<Tables> = None;
+        for manner in manners {
+            match attempt(manner) {
+                Ok(next) if best.as_ref().is_none_or(|b| next.cost.key(options) < b.cost.key(options)) => {
+                    best = Some(next);
+                }
+                Ok(_) => {}
+                Err(failed) => first = first.or(Some(failed)),
+            }
+            // Dependencies alone forbid anything better.
+            let done = |t: &Tables| t.cost.stages <= least && t.cost.uncarried == 0;
+            if options.objective == Objective::FewestStages && best.as_ref().is_some_and(done) {
+                break;
+            }
+        }
+        if let Some(best) = best {
+            return Ok(best);
+        }
+    }
+    Err(first.unwrap_or_else(|| TablesFailed::from(Vec::new())))
+}
+
+/// Ways to go about a schedule, those of a later list only if no earlier one finds a place; in a list, in order of
+/// preference among equals.
+fn manners(chip: &ChipSpec, options: &Options) -> Vec<Vec<Manner>> {
+    let splitting = match options.may(Optimisation::SplitTables) {
+        true => vec![Some(Splitting::Sparing), Some(Splitting::Greedy)],
+        false => vec![None],
+    };
+    let late = options.may(Optimisation::LateGateways);
+    let most = match options.objective {
+        Objective::FewestStages => 0,
+        Objective::LowestLatency => chip.mau.stages.saturating_sub(1),
+    };
+    let attached = options.may(Optimisation::AttachedGateways);
+    let of = |splitting| {
+        let of = move |late_gateways, patience| Manner { splitting, late_gateways, attached, patience };
+        let ways = (0..=most).map(move |patience| of(late, patience));
+        ways.chain(late.then(|| of(false, 0))).collect()
+    };
+    splitting.into_iter().map(of).collect()
+}
+
+fn cost(program: &Program, chip: &ChipSpec, view: &PhvView<'_>, flows: &[Flow; 2], tables: &Tables) -> Cost {
+    let parts = tables.nodes.iter().flat_map(EntityMap::values).flat_map(|n| &n.parts);
+    let cycles = Gress::ALL.map(|gress| {
+        let (flow, nodes) = (&flows[gress.index()], &tables.nodes[gress.index()]);
+        let stages = timing::stages(program, chip, view, (gress, flow), nodes, &tables.units);
+        timing::latency(chip, gress, &stages).total.0
+    });
+    let ids = tables.units.iter().filter(|u| u.unit.column == Column::LogicalTable).map(|u| u.unit);
+    let ids: BTreeSet<_> = ids.collect();
+    Cost {
+        uncarried: next_table::uncarried(&tables.long_branches),
+        stages: parts.map(|p| u32::from(p.stage) + 1).max().unwrap_or(0),
+        cycles: cycles.iter().sum(),
+        logical_ids: ids.len(),
+    }
 }
 
 fn demands(
@@ -139,11 +248,19 @@ fn check_pins(chip: &ChipSpec, graph: &DependencyGraph, demands: &[Demand]) -> R
     if diags.is_empty() { Ok(()) } else { Err(diags) }
 }
 
-fn tables(schedule: Schedule<'_>, flows: &[Flow; 2], graph: &DependencyGraph) -> Tables {
+fn units(schedule: &Schedule<'_>) -> Vec<UnitUse> {
     let mut units: Vec<UnitUse> = schedule.pools.iter().flat_map(|p| p.uses().iter().cloned()).collect();
     units.sort_by_key(|u| (u.unit, u.owner));
+    units
+}
+
+fn nodes(
+    schedule: &Schedule<'_>,
+    flows: &[Flow; 2],
+    graph: &DependencyGraph,
+) -> [EntityMap<Node, PlacedNode>; 2] {
     let mut placed = schedule.demands.iter().zip(schedule.parts.iter().zip(&schedule.why));
-    let nodes = Gress::ALL.map(|gress| {
+    Gress::ALL.map(|gress| {
         let count = flows[gress.index()].nodes.len();
         let of_gress = placed.by_ref().take(count);
         of_gress
@@ -153,8 +270,7 @@ fn tables(schedule: Schedule<'_>, flows: &[Flow; 2], graph: &DependencyGraph) ->
                 why: why.clone(),
             })
             .collect()
-    });
-    Tables { nodes, units }
+    })
 }
 
 /// Names the shortage behind the failure: the first one of the most urgent node without a place, else the
@@ -163,7 +279,8 @@ fn failure(schedule: &Schedule<'_>, graph: &DependencyGraph, pending: &[Vec<usiz
     let stages = schedule.pools.len();
     let of = |i: usize| schedule.missed.iter().find(|m| m.demand == i);
     let mut order: Vec<usize> = pending.iter().flatten().copied().collect();
-    order.sort_by_key(|&i| (graph.min_stage(schedule.demands[i].owner), i));
+    // Those that something ran out for before those that only wait for them.
+    order.sort_by_key(|&i| (of(i).is_none(), graph.min_stage(schedule.demands[i].owner), i));
     let longest = Gress::ALL.into_iter().find(|&g| graph.critical_length(g) as usize > stages);
     let first = order.iter().find_map(|&i| of(i)).or_else(|| schedule.missed.first());
     let mut diags: Vec<Diag> = order.iter().map(|&i| no_place(schedule, i, stages)).collect();

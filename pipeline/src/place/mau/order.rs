@@ -4,7 +4,7 @@
 //! same stage and no other gateway is attached to it (facts: asic §3.6, §3.7). What may not: resources.
 
 use super::demand::Demand;
-use super::schedule::Wait;
+use super::relations::Wait;
 use crate::flow::{Flow, NodeKind, Outcome};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,9 +14,16 @@ pub(crate) struct StageOrder {
     nodes: Vec<usize>,
     /// Gateway by the table that it is attached to.
     gateway_of: BTreeMap<usize, usize>,
+    /// Whether gateways are attached to tables.
+    attaches: bool,
 }
 
 impl StageOrder {
+    /// A stage without nodes.
+    pub(crate) fn new(attaches: bool) -> Self {
+        StageOrder { attaches, ..Default::default() }
+    }
+
     /// Logical ids needed.
     pub(crate) fn len(&self) -> usize {
         self.nodes.len() - self.gateway_of.len()
@@ -25,8 +32,9 @@ impl StageOrder {
     /// Adds a node, attached to its gateway if that may be.
     pub(crate) fn add(&mut self, i: usize, demands: &[Demand], flows: &[Flow; 2], waits: &[Vec<Wait>]) {
         self.nodes.push(i);
-        let gateway = gateway_before(i, demands, flows)
-            .filter(|g| self.nodes.contains(g) && !self.gateway_of.values().any(|taken| taken == g));
+        let gateway = gateway_before(i, demands, flows).filter(|g| {
+            self.attaches && self.nodes.contains(g) && !self.gateway_of.values().any(|taken| taken == g)
+        });
         if let Some(gateway) = gateway {
             self.gateway_of.insert(i, gateway);
             if self.groups(waits).is_none() {

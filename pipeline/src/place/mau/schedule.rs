@@ -5,14 +5,17 @@
 //! part gets.
 
 use super::super::data::Part;
-use super::super::deps::{Dependency, DependencyGraph};
+use super::super::deps::DependencyGraph;
+use super::calm::Calm;
 use super::demand::Demand;
 use super::fit::{Fit, Shortage};
 use super::order::StageOrder;
 use super::pool::{Content, Pool};
+use super::relations::Relations;
 use super::sizes;
 use crate::flow::{Flow, Var};
 use sluice_asic::chip::Column;
+use sluice_asic::gress::Gress;
 use std::cmp::Reverse;
 
 /// How readily tables are split.
@@ -24,15 +27,17 @@ pub(crate) enum Splitting {
     Greedy,
 }
 
-/// A dependency of one demand on another.
+/// How one attempt goes about it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wait {
-    /// Index of the demand waited for.
-    pub(crate) on: usize,
-    /// Stages between.
-    pub(crate) distance: u32,
-    kind: Dependency,
-    var: Option<Var>,
+pub(crate) struct Manner {
+    /// How readily tables are split.
+    pub(crate) splitting: Option<Splitting>,
+    /// Whether gateways wait until something that they decide can run.
+    pub(crate) late_gateways: bool,
+    /// Whether gateways share the logical ids of tables.
+    pub(crate) attached: bool,
+    /// Stages per gress that may hold only what need not wait for a match.
+    pub(crate) patience: u32,
 }
 
 /// What could not be had.
@@ -51,13 +56,13 @@ pub(crate) struct Schedule<'a> {
     /// What is placed, in order of gress and node.
     pub(crate) demands: &'a [Demand],
     flows: &'a [Flow; 2],
-    waits: Vec<Vec<Wait>>,
-    conflicts: Vec<Vec<(usize, Option<Var>)>>,
+    relations: &'a Relations,
     clusters: Vec<Vec<usize>>,
     tails: Vec<u32>,
     mins: Vec<u32>,
     fit: Fit<'a>,
-    splitting: Splitting,
+    manner: Manner,
+    calm: Calm,
     /// The stages' units.
     pub(crate) pools: Vec<Pool>,
     /// Parts of each demand.
@@ -78,27 +83,14 @@ impl<'a> Schedule<'a> {
         demands: &'a [Demand],
         flows: &'a [Flow; 2],
         graph: &DependencyGraph,
+        relations: &'a Relations,
         clusters: Vec<Vec<usize>>,
         fit: Fit<'a>,
-        splitting: Splitting,
+        manner: Manner,
     ) -> Self {
-        let index = |owner| demands.iter().position(|d| d.owner == owner);
-        let waits = demands.iter().map(|d| {
-            let edges = graph.before(d.owner);
-            edges
-                .filter_map(|e| {
-                    let (on, distance) = (index(e.from)?, e.kind.distance()?);
-                    Some(Wait { on, distance, kind: e.kind, var: e.var })
-                })
-                .collect()
-        });
-        let conflicts = demands
-            .iter()
-            .map(|d| graph.conflicts(d.owner).filter_map(|(o, e)| Some((index(o)?, e.var))).collect());
         let count = demands.len();
         Schedule {
-            waits: waits.collect(),
-            conflicts: conflicts.collect(),
+            calm: Calm::new(manner.patience, fit.chip),
             tails: demands.iter().map(|d| graph.tail(d.owner)).collect(),
             mins: demands.iter().map(|d| graph.min_stage(d.owner)).collect(),
             pools: (0..fit.chip.mau.stages.min(256)).map(|s| Pool::new(s as u8)).collect(),
@@ -111,9 +103,10 @@ impl<'a> Schedule<'a> {
             missed: Vec::new(),
             demands,
             flows,
+            relations,
             clusters,
             fit,
-            splitting,
+            manner,
         }
     }
 
@@ -121,7 +114,8 @@ impl<'a> Schedule<'a> {
     pub(crate) fn run(&mut self, var_name: &dyn Fn(Var) -> String) -> Vec<Vec<usize>> {
         let mut pending = std::mem::take(&mut self.clusters);
         for stage in 0..self.pools.len() as u8 {
-            let mut order = StageOrder::default();
+            let mut order = StageOrder::new(self.manner.attached);
+            self.begin(&pending, stage, var_name);
             let mut refused = vec![false; pending.len()];
             loop {
                 let mut candidates: Vec<usize> = (0..pending.len()).filter(|&i| !refused[i]).collect();
@@ -135,9 +129,32 @@ impl<'a> Schedule<'a> {
                     refused[i] = true;
                 }
             }
+            self.calm.end(stage, &self.parts, self.demands, self.relations);
             self.number(stage, &order);
         }
         pending
+    }
+
+    /// Decides which gresses keep to what need not wait for a match in this stage.
+    fn begin(&mut self, pending: &[Vec<usize>], stage: u8, var_name: &dyn Fn(Var) -> String) {
+        for gress in Gress::ALL {
+            if !self.calm.may_begin(gress, stage) {
+                continue;
+            }
+            let own = |c: &&Vec<usize>| c.iter().all(|&i| self.demands[i].owner.gress == gress);
+            let own: Vec<Vec<usize>> = pending.iter().filter(own).cloned().collect();
+            let (mut calm, mut eager) = (false, false);
+            for cluster in &own {
+                if !self.ready(cluster, stage, var_name) {
+                    continue;
+                }
+                let waits =
+                    cluster.iter().any(|&i| self.calm.matches(gress, i, stage, &self.parts, self.relations));
+                calm |= !waits;
+                eager |= waits;
+            }
+            self.calm.begin(gress, calm && eager);
+        }
     }
 
     fn done(&self, cluster: &[usize]) -> bool {
@@ -155,16 +172,27 @@ impl<'a> Schedule<'a> {
     /// Whether dependencies, conflicts and pins allow the cluster in this stage.
     fn ready(&mut self, cluster: &[usize], stage: u8, var_name: &dyn Fn(Var) -> String) -> bool {
         for &i in cluster {
-            let late = self.waits[i].iter().any(|w| {
+            if let Some(text) =
+                self.calm.refuses(self.demands[i].owner.gress, i, stage, &self.parts, self.relations)
+            {
+                self.blocked[i] = Some((stage, text.to_owned()));
+                return false;
+            }
+            let late = self.relations.waits[i].iter().any(|w| {
                 let last = self.parts[w.on].last().filter(|_| self.complete[w.on]);
                 !cluster.contains(&w.on)
                     && last.is_none_or(|p| u32::from(p.stage) + w.distance > u32::from(stage))
             });
             let pinned = self.parts[i].is_empty() && self.demands[i].pin.is_some_and(|pin| pin != stage);
-            if late || pinned {
+            if late || pinned || self.too_early(i, stage) {
                 return false;
             }
-            let clash = self.conflicts[i].iter().find(|(other, _)| {
+            if let Some(open) = self.chained(i) {
+                self.blocked[i] =
+                    Some((stage, format!("next tables are a chain, and that of `{open}` is not at its end")));
+                return false;
+            }
+            let clash = self.relations.conflicts[i].iter().find(|(other, _)| {
                 self.parts[*other].iter().any(|p| p.stage == stage) || cluster.contains(other)
             });
             if let Some((other, var)) = clash {
@@ -178,6 +206,53 @@ impl<'a> Schedule<'a> {
             }
         }
         true
+    }
+
+    /// Whether a gateway has nothing to decide yet.
+    fn too_early(&self, i: usize, stage: u8) -> bool {
+        self.may_wait(i) && !self.relations.children[i].iter().any(|&c| self.soon(c, i, stage))
+    }
+
+    fn may_wait(&self, i: usize) -> bool {
+        self.manner.late_gateways && self.relations.may_wait[i]
+    }
+
+    /// Whether a node could run in the stage if `gateway` were there.
+    fn soon(&self, node: usize, gateway: usize, stage: u8) -> bool {
+        let free = self.relations.waits[node].iter().all(|w| {
+            let last = self.parts[w.on].last().filter(|_| self.complete[w.on]);
+            w.on == gateway
+                || self.relations.deciders[node].contains(&w.on)
+                || last.is_some_and(|p| u32::from(p.stage) + w.distance <= u32::from(stage))
+        });
+        free && (!self.may_wait(node)
+            || self.relations.children[node].iter().any(|&c| self.soon(c, node, stage)))
+    }
+
+    /// Where next tables are a chain, the node whose branches must be done before this one has its turn: a result
+    /// names one next table, and nothing else remembers an outcome.
+    fn chained(&self, i: usize) -> Option<&str> {
+        let r = self.relations;
+        if self.fit.chip.features.parallel_next_tables {
+            return None;
+        }
+        let begun = |n: usize| !self.parts[n].is_empty();
+        let name = |n: usize| self.demands[n].name.as_str();
+        let gress = self.demands[i].owner.gress;
+        let open = (0..self.demands.len()).filter(|&c| {
+            c != i && !self.complete[c] && self.demands[c].owner.gress == gress && !r.exclusive[i][c]
+        });
+        for c in open {
+            if begun(c) {
+                return Some(name(c));
+            }
+            let decider = r.deciders[c].iter().find(|&&d| begun(d) && d != i && !r.deciders[i].contains(&d));
+            if let Some(&d) = decider {
+                return Some(name(d));
+            }
+        }
+        let missing = r.outside[i].iter().find(|&&o| !begun(i) && !self.complete[o]);
+        missing.map(|&o| name(o))
     }
 
     /// Puts the cluster, or as much of its table as there is room for, into the stage.
@@ -223,7 +298,7 @@ impl<'a> Schedule<'a> {
 
     /// Room for the node in the order of predication.
     fn logical_id(&self, i: usize, order: &mut StageOrder) -> Result<(), Shortage> {
-        order.add(i, self.demands, self.flows, &self.waits);
+        order.add(i, self.demands, self.flows, &self.relations.waits);
         if order.len() as u32 <= self.fit.chip.mau.logical_tables {
             return Ok(());
         }
@@ -241,15 +316,15 @@ impl<'a> Schedule<'a> {
         let pool = &mut self.pools[usize::from(stage)];
         let whole = self.fit.part(pool, demand, want);
         let Err(shortage) = whole else { return whole };
-        if !(alone && demand.splittable()) {
+        let Some(splitting) = self.manner.splitting.filter(|_| alone && demand.splittable()) else {
             return Err(shortage);
-        }
+        };
         let step = sizes::step(&self.fit.chip.mau, demand).max(1);
         let most = *self.alone[i].get_or_insert_with(|| {
             let mut empty = Pool::new(stage);
             largest(&mut self.fit, &mut empty, demand, step, demand.size).0
         });
-        let least = match self.splitting {
+        let least = match splitting {
             Splitting::Greedy => step,
             Splitting::Sparing if most >= demand.size => return Err(shortage),
             Splitting::Sparing => (most.min(want) / 2).max(step),
@@ -273,10 +348,10 @@ impl<'a> Schedule<'a> {
         if stage == 0 {
             return "nothing keeps it from the first stage".to_owned();
         }
-        if let Some((at, text)) = self.blocked[i].as_ref().filter(|(at, _)| at + 1 == stage) {
+        if let Some((at, text)) = self.blocked[i].as_ref().filter(|(at, _)| *at == stage || at + 1 == stage) {
             return format!("stage {at}: {text}");
         }
-        let binding = self.waits[i].iter().find_map(|w| {
+        let binding = self.relations.waits[i].iter().find_map(|w| {
             let last = self.parts[w.on].last().map(|p| p.stage)?;
             (u32::from(last) + w.distance == u32::from(stage)).then_some((w, last))
         });
@@ -291,7 +366,7 @@ impl<'a> Schedule<'a> {
 
     /// Gives the nodes of a finished stage their logical ids.
     fn number(&mut self, stage: u8, order: &StageOrder) {
-        for (id, group) in order.groups(&self.waits).into_iter().flatten().enumerate() {
+        for (id, group) in order.groups(&self.relations.waits).into_iter().flatten().enumerate() {
             for i in group {
                 let (owner, content) = (self.demands[i].owner, Content::Shared(u32::MAX - id as u32));
                 self.pools[usize::from(stage)].take(

@@ -4,7 +4,10 @@ use crate::entity::Entity;
 use crate::flow::{Node, NodeKind};
 use crate::ir::{CmpOp, Cond, CounterKind, Expr, Field, MatchKind, PrimitiveKind, Program, StmtKind, Table};
 use crate::place::samples::{self, Sketch, cmp, param, set};
-use crate::place::{NoFit, Owner, PASSES, Placement, Resource, place, place_with, verify};
+use crate::place::{
+    Carrier, NoFit, Objective, Optimisation, Options, Owner, PASSES, Placement, Resource, place, place_with,
+    verify,
+};
 use proptest::prelude::*;
 use sluice_asic::chip::{ChipSpec, Column};
 use sluice_asic::gress::Gress;
@@ -53,13 +56,16 @@ fn l3_fits_both_chips() {
     for chip in chips() {
         let program = samples::l3(12_000);
         let placement = placed(&program, &chip);
-        assert_eq!(parts_of(&placement, &program, "ipv4_lpm"), [(0, 0, 12_288)], "24 blocks of 512");
+        let [(stage, id, entries)] = parts_of(&placement, &program, "ipv4_lpm")[..] else {
+            panic!("one part")
+        };
+        assert_eq!((stage, entries), (0, 12_288), "24 blocks of 512");
         assert_eq!(parts_of(&placement, &program, "ecmp_group")[0].0, 1);
         assert_eq!(parts_of(&placement, &program, "nexthops")[0].0, 2);
         // The condition shares the id of the first table behind it.
         let ingress = placement.gress(Gress::Ingress);
         let gateway = node(&placement, Gress::Ingress, |k| matches!(k, NodeKind::Gateway(_)));
-        assert_eq!(ingress.nodes[gateway].parts[0].logical_id, 0);
+        assert_eq!(ingress.nodes[gateway].parts[0].logical_id, id);
         // ingress: TCAM in stage 0 (+2), selector in stage 1 (+8), match dependencies into stages 1 and 2.
         assert_eq!(&ingress.dependencies[..3], [StageDependency::Match; 3]);
         let rest = u32::from(!chip.features.concurrent_dependency) + 1;
@@ -335,7 +341,7 @@ fn wide_selectors_cost_a_word_choice_and_cycles() {
 fn every_pass_prints() {
     let mut seen = Vec::new();
     let program = samples::l3(1000);
-    place_with(&program, &ChipSpec::tofino2(), &mut |name, text| {
+    place_with(&program, &ChipSpec::tofino2(), &Options::default(), &mut |name, text| {
         assert!(!text.is_empty(), "{name}");
         seen.push(name);
     })
@@ -369,5 +375,78 @@ proptest! {
             Ok(placement) => prop_assert_eq!(verify(&s.program, &placement), []),
             Err(no) => prop_assert!(no.first_exhausted.is_some(), "{}", no),
         }
+    }
+}
+
+#[test]
+fn an_outcome_that_crosses_stages_needs_a_tag_or_relays_and_the_verifier_says_so() {
+    let program = samples::l3(100_000);
+    let placement = placed(&program, &ChipSpec::tofino2());
+    let [branch] = &placement.long_branches[..] else { panic!("{:?}", placement.long_branches) };
+    assert_eq!(
+        (branch.from_stage, branch.to_stage, branch.tag()),
+        (0, 9, Some(0)),
+        "the routes are in between"
+    );
+    let findings = |change: &dyn Fn(&mut Placement)| {
+        let mut broken = placement.clone();
+        change(&mut broken);
+        verify(&program, &broken).iter().map(|d| d.text.clone()).collect::<Vec<_>>().join("\n")
+    };
+    assert!(findings(&|p| p.long_branches.clear()).contains("no long branch from stage 0 to stage 9"));
+    let tag = |p: &mut Placement| p.long_branches[0].by = Carrier::Tag(8);
+    assert!(findings(&tag).contains("long branch on tag 8; there are 8"));
+    let relays = |p: &mut Placement| p.long_branches[0].by = Carrier::Relays(vec![3; 8]);
+    assert!(findings(&relays).contains("no relay with logical id 3 in stage 1"));
+}
+
+#[test]
+fn relays_stand_where_tags_are_too_few() {
+    let mut chip = ChipSpec::tofino2();
+    chip.mau.long_branch_tags = 0;
+    let placement = placed(&samples::l3(100_000), &chip);
+    let Carrier::Relays(ids) = &placement.long_branches[0].by else {
+        panic!("{:?}", placement.long_branches)
+    };
+    assert_eq!(ids.len(), 8);
+    assert_eq!(used(&placement, Column::LogicalTable, "relay"), 8);
+    assert_eq!(used(&placement, Column::ExactResultBus, "relay"), 8);
+}
+
+#[test]
+fn in_a_chain_nothing_stands_between_a_condition_and_what_it_decides() {
+    let program = samples::l3(1000);
+    let placement = placed(&program, &ChipSpec::tofino());
+    let table = program.table_named("port_filter").unwrap();
+    let filter = node(&placement, Gress::Ingress, |k| *k == NodeKind::Table(table));
+    let mut broken = placement;
+    // Between the condition in stage 0 and the next hops in stage 2.
+    broken.gresses[0].nodes[filter].parts[0].stage = 1;
+    let findings = verify(&program, &broken);
+    assert!(findings.iter().any(|d| d.text.contains("next tables are a chain")), "{findings:#?}");
+}
+
+#[test]
+fn latency_can_be_had_for_stages_and_each_means_can_be_left_out() {
+    let cycles = |p: &Placement| p.gresses.iter().map(|g| g.mau_cycles).sum::<u32>();
+    for chip in chips() {
+        let program = samples::l3(1000);
+        let few = placed(&program, &chip);
+        let with = |options: &Options| {
+            let placement = place_with(&program, &chip, options, &mut |_, _| {}).unwrap();
+            assert_eq!(verify(&program, &placement), []);
+            placement
+        };
+        let fast = with(&Options { objective: Objective::LowestLatency, ..Options::default() });
+        assert!(cycles(&fast) <= cycles(&few));
+        for optimisation in Optimisation::ALL {
+            with(&Options { without: BTreeSet::from([optimisation]), ..Options::default() });
+        }
+        let apart = with(&Options {
+            without: BTreeSet::from([Optimisation::AttachedGateways, Optimisation::LateGateways]),
+            ..Options::default()
+        });
+        let ids = |p: &Placement| used(p, Column::LogicalTable, "");
+        assert_eq!(ids(&apart), ids(&few) + 1, "the condition has an id of its own");
     }
 }

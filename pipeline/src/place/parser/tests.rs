@@ -4,12 +4,13 @@ use super::*;
 use crate::entity::Entity;
 use crate::flow::Flow;
 use crate::ir::{Expr, Field, Intrinsic, Loc, MatchKind, ParserOp, SelectArm};
+use crate::place::Options;
 use crate::place::phv::allocate;
 use crate::place::samples::{Sketch, l3};
 
 fn placed(program: &Program, chip: &ChipSpec, gress: Gress) -> Result<PlacedParser, Vec<Diag>> {
     let flows = Gress::ALL.map(|g| Flow::of(program, g));
-    let allocation = allocate(program, chip, &flows).unwrap();
+    let allocation = allocate(program, chip, &Options::default(), &flows).unwrap();
     place(program, chip, gress, &allocation)
 }
 

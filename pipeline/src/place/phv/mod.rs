@@ -34,8 +34,10 @@
 //! 12. What the parser copies from packet bytes, beside a header's extraction, has a container of its own and
 //!     starts and ends on a byte boundary.
 //!
-//! Dark containers (T2) are not used: neither parser nor a whole-container rule gives them the value zero that
-//! metadata starts with. Gateways that compare two fields want them at equal bits of a byte; that is not considered here.
+//! 13. Dark containers (T2) hold metadata that actions alone copy in and out as a whole, and that is written before every
+//!     read: nothing gives them the value zero that other metadata starts with.
+//!
+//! Gateways that compare two fields want them at equal bits of a byte; that is not considered here.
 
 mod cuts;
 mod demand;
@@ -57,6 +59,7 @@ pub use summary::{CarryRow, ContainerRow, GroupUsage, PhvSummary, RowSlice, summ
 pub use verify::verify;
 
 use super::data::{FieldSlice, PhvAllocation, PovBit};
+use super::options::{Optimisation, Options};
 use crate::entity::EntityMap;
 use crate::flow::Flow;
 use crate::ir::Program;
@@ -76,7 +79,12 @@ use sluice_asic::phv::{Container, PhvInventory};
 /// # Errors
 /// One finding per field that no allocation can serve, per copy between containers of different sizes, per
 /// rule that an action breaks by needing too many sources, or per container size that runs out.
-pub fn allocate(program: &Program, chip: &ChipSpec, flows: &[Flow; 2]) -> Result<PhvAllocation, Vec<Diag>> {
+pub fn allocate(
+    program: &Program,
+    chip: &ChipSpec,
+    options: &Options,
+    flows: &[Flow; 2],
+) -> Result<PhvAllocation, Vec<Diag>> {
     let demands = Demands::of(program, flows);
     let cuts = Cuts::settle(program, &demands);
     let mut layout = Layout::of(program, &demands, &cuts);
@@ -87,31 +95,34 @@ pub fn allocate(program: &Program, chip: &ChipSpec, flows: &[Flow; 2]) -> Result
     if !found.is_empty() {
         return Err(found);
     }
-    let found = match contain(program, chip, flows, &demands, layout.clone(), None) {
+    let lives = overlay::lives(program, flows);
+    let found = match contain(program, chip, options, flows, &demands, layout.clone(), (&lives, false)) {
         Ok(allocation) => return checked(program, chip, flows, allocation),
         Err(found) => found,
     };
-    let lives = overlay::lives(program, flows);
-    if lives.values().all(Option::is_none) {
+    if !options.may(Optimisation::Turns) || lives.values().all(Option::is_none) {
         return Err(found);
     }
     layout.take_turns(&overlay::turns(program, &demands, &layout, &lives));
-    checked(program, chip, flows, contain(program, chip, flows, &demands, layout, Some(&lives))?)
+    checked(program, chip, flows, contain(program, chip, options, flows, &demands, layout, (&lives, true))?)
 }
 
-/// Containers for a layout of headers and of fields that stand alone, and for what is packed; fields with a life are
-/// packed to take turns.
+/// Containers for a layout of headers and of fields that stand alone, and for what is packed; with `turns`, fields with a
+/// life are packed to take turns.
 fn contain(
     program: &Program,
     chip: &ChipSpec,
+    options: &Options,
     flows: &[Flow; 2],
     demands: &Demands,
     mut layout: Layout,
-    lives: Option<&Lives>,
+    (lives, turns): (&Lives, bool),
 ) -> Result<PhvAllocation, Vec<Diag>> {
-    pack::pack(program, chip, flows, demands, lives, &mut layout);
+    let packed = options.may(Optimisation::PackedMetadata);
+    pack::pack(program, chip, flows, demands, (turns && packed).then_some(lives), packed, &mut layout);
     let mut bins = Bins::new(&PhvInventory::new(&chip.phv));
-    let mut wants = wants::wants(program, demands, &layout);
+    let special = options.may(Optimisation::SpecialContainers);
+    let mut wants = wants::wants(program, demands, &layout, special.then_some(lives));
     let places = fit::fit(program, &mut bins, &mut layout, &mut wants);
     let found = overflow::check(program, &bins, &layout, &wants, &places);
     if found.is_empty() { Ok(fill(&layout, &places)) } else { Err(found) }

@@ -43,12 +43,15 @@ fn report(
     for (kind, word) in [
         (ContainerKind::Normal, "normal"),
         (ContainerKind::Mocha, "mocha"),
+        (ContainerKind::Dark, "dark"),
         (ContainerKind::Tagalong, "tagalong"),
     ] {
         let (have, could) =
             (bins.reachable(gress, bits, kind), needed.iter().filter(|&&p| wants[p].kinds.contains(&kind)));
-        if have > 0 {
-            available.push(format!("{have} {word} ({} could use them)", could.count()));
+        let could = could.count();
+        // Hardly anything can be in a dark one: the others are what is short.
+        if have > 0 && (kind != ContainerKind::Dark || could > 0) {
+            available.push(format!("{have} {word} ({could} could use them)"));
         }
     }
     let mut consumers: BTreeMap<String, (usize, Loc)> = BTreeMap::new();

@@ -33,6 +33,11 @@ impl Life {
         next.birth.is_some_and(|birth| self.last.0 < birth || self.last == (birth, false))
     }
 
+    /// Whether every read finds what a node wrote.
+    pub(super) fn is_written_first(&self) -> bool {
+        self.birth.is_some()
+    }
+
     /// By birth, then by declaration.
     pub(super) fn order(&self) -> (Option<usize>, Field) {
         (self.birth, self.field)

@@ -26,17 +26,19 @@ struct Member {
     last: bool,
 }
 
-/// Packs what [`Layout::of`] left out, first fit: wide fields first, then in order of declaration.
+/// Packs what [`Layout::of`] left out, first fit: wide fields first, then in order of declaration. Unless fields may
+/// stand `together`, each has a container.
 pub(super) fn pack(
     program: &Program,
     chip: &ChipSpec,
     flows: &[Flow; 2],
     demands: &Demands,
     lives: Option<&Lives>,
+    together: bool,
     layout: &mut Layout,
 ) {
     for gress in Gress::ALL {
-        fields(program, demands, &flows[gress.index()], lives, gress, layout);
+        fields(program, demands, &flows[gress.index()], (lives, together), gress, layout);
         validity(program, chip, demands, gress, layout);
     }
 }
@@ -45,7 +47,7 @@ fn fields(
     program: &Program,
     demands: &Demands,
     flow: &Flow,
-    lives: Option<&Lives>,
+    (lives, packed): (Option<&Lives>, bool),
     gress: Gress,
     layout: &mut Layout,
 ) {
@@ -60,7 +62,8 @@ fn fields(
     let mut list: Vec<Field> = program.fields.keys().filter(|f| small(*f)).collect();
     list.sort_by_key(|f| (Reverse(program.fields[*f].width), life(*f).map(Life::order)));
     let mut packs: Vec<Pack> = Vec::new();
-    let together = |f: Field, m: &Member| compatible(flow, &demands.fields[m.field], &demands.fields[f]);
+    let together =
+        |f: Field, m: &Member| packed && compatible(flow, &demands.fields[m.field], &demands.fields[f]);
     for f in list {
         let width = program.fields[f].width as u8;
         // Behind one that has ended, if the others in the container do not mind.

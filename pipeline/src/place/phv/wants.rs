@@ -7,17 +7,26 @@ use super::demand::Demands;
 use super::fit::{Carry, Spare, Want};
 use super::layout::{Layout, PieceHome, Seg};
 use super::moves::{Shape, Source};
+use super::overlay::{Life, Lives};
 use crate::ir::{Field, Home, Program};
 use crate::verify::Diag;
-use sluice_asic::phv::ContainerKind::{self, Mocha, Normal, Tagalong};
+use sluice_asic::phv::ContainerKind::{self, Dark, Mocha, Normal, Tagalong};
 
-/// What each piece wants, by piece.
-pub(super) fn wants(program: &Program, demands: &Demands, layout: &Layout) -> Vec<Want> {
+/// What each piece wants, by piece; without `lives`, normal containers.
+pub(super) fn wants(
+    program: &Program,
+    demands: &Demands,
+    layout: &Layout,
+    lives: Option<&Lives>,
+) -> Vec<Want> {
     let held = held(layout);
     let carried = carried(program, demands, layout);
     let clusters = clusters(demands, layout, &carried);
     let want = |p: usize| Want {
-        kinds: if carried[p] == Carry::None { kinds(demands, layout, &held, p) } else { vec![Normal] },
+        kinds: match lives {
+            Some(lives) if carried[p] == Carry::None => kinds(demands, layout, lives, &held, p),
+            _ => vec![Normal],
+        },
         cluster: clusters[p],
         spare: spare(program, demands, layout, &held[p], p),
         carry: carried[p],
@@ -100,7 +109,13 @@ fn clusters(demands: &Demands, layout: &Layout, carried: &[Carry]) -> Vec<usize>
     (0..root.len()).map(|p| find(&root, p)).collect()
 }
 
-fn kinds(demands: &Demands, layout: &Layout, held: &[Vec<(Field, Seg)>], p: usize) -> Vec<ContainerKind> {
+fn kinds(
+    demands: &Demands,
+    layout: &Layout,
+    lives: &Lives,
+    held: &[Vec<(Field, Seg)>],
+    p: usize,
+) -> Vec<ContainerKind> {
     let header = match layout.pieces[p].home {
         PieceHome::Header(..) => true,
         PieceHome::Alone(_) => false,
@@ -118,7 +133,22 @@ fn kinds(demands: &Demands, layout: &Layout, held: &[Vec<(Field, Seg)>], p: usiz
         }),
         many => many.iter().all(|(f, _)| demands.fields[*f].writers.is_empty()),
     };
-    if moved_whole { vec![Normal, Mocha] } else { vec![Normal] }
+    let unseen = |f: Field| {
+        let d = &demands.fields[f];
+        let copied_in = demands.writes.iter().filter(|w| w.dst == f);
+        !d.matched
+            && !d.own
+            && !d.copied
+            && lives[f].as_ref().is_some_and(Life::is_written_first)
+            && copied_in.flat_map(|w| &w.moves).all(|m| matches!(m.source, Source::Field(..)))
+            && demands.writes.iter().filter(|w| w.sources().any(|s| s.0 == f)).all(|w| w.shape == Shape::Copy)
+    };
+    match held[p].as_slice() {
+        _ if !moved_whole => vec![Normal],
+        // Where nothing else can go, so that the others are left for those who need them.
+        [(f, _)] if !header && unseen(*f) => vec![Dark, Normal, Mocha],
+        _ => vec![Normal, Mocha],
+    }
 }
 
 /// Whether bits `lo..lo + width` of the destination's field fill `seg` from one whole source of like layout.

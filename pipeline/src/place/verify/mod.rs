@@ -27,10 +27,12 @@
 //!     elements before it; cycles are enough for the bytes moved past and matched and for the containers filled.
 //! 12. Deparser: dictionary entries are enough for the bytes emitted; entries, validity bits and checksum units are
 //!     not more than there are.
+//! 13. Next tables: see [`next_table`].
 
 mod actions;
 mod conditions;
 mod memory;
+mod next_table;
 mod order;
 mod parser;
 mod paths;
@@ -67,6 +69,7 @@ pub fn verify(program: &Program, placement: &Placement) -> Vec<Diag> {
         return check.diags;
     }
     order::check(&mut check);
+    next_table::check(&mut check);
     units::check(&mut check);
     if !check.diags.is_empty() {
         return check.diags;

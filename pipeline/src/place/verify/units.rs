@@ -5,6 +5,7 @@ use crate::entity::Entity;
 use crate::flow::NodeKind;
 use crate::ir::{Counter, CounterHome, Meter, PrimitiveKind, Profile, Random, Register};
 use crate::place::data::{Owner, Unit, UnitUse};
+use crate::place::next_table::LongBranch;
 use crate::verify::Diag;
 use sluice_asic::chip::{Column, MauSpec};
 use sluice_asic::gress::Gress;
@@ -32,8 +33,8 @@ pub(super) fn check(check: &mut Check<'_>) {
         }
     }
     for (owner, part) in check.parts() {
-        let own: Vec<u16> =
-            check.units(owner, part.stage, Column::LogicalTable).map(|u| u.unit.row).collect();
+        let own = check.units(owner, part.stage, Column::LogicalTable).filter(|u| u.purpose != "relay");
+        let own: Vec<u16> = own.map(|u| u.unit.row).collect();
         if own != [u16::from(part.logical_id)] {
             check.report(
                 owner,
@@ -72,7 +73,13 @@ fn exists(check: &mut Check<'_>, used: &UnitUse) {
     if !in_range {
         check.report(owner, format!("{} does not exist", place(unit)));
     }
-    if !check.placed(owner).parts.iter().any(|p| p.stage == unit.stage) {
+    let relays = |b: &LongBranch| {
+        (b.gress, b.to) == (owner.gress, owner.node) && b.tag().is_none() && b.between().contains(&unit.stage)
+    };
+    let relay = used.purpose == "relay"
+        && matches!(unit.column, Column::LogicalTable | Column::ExactResultBus)
+        && check.placement.long_branches.iter().any(relays);
+    if !relay && !check.placed(owner).parts.iter().any(|p| p.stage == unit.stage) {
         check.report(owner, format!("owns {} but has no part there", place(unit)));
     }
 }

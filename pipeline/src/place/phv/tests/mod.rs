@@ -12,6 +12,7 @@ use crate::flow::Flow;
 use crate::ir::{
     Action, Expr, Field, Header, Next, ParserOp, ParserOpKind, PrimitiveKind, Program, StateData, StmtKind,
 };
+use crate::place::Options;
 use crate::place::data::PhvAllocation;
 use crate::place::samples::{Sketch, set};
 use crate::verify::Diag;
@@ -29,7 +30,7 @@ pub(super) fn flows(program: &Program) -> [Flow; 2] {
 }
 
 pub(super) fn allocated(program: &Program, chip: &ChipSpec) -> PhvAllocation {
-    allocate(program, chip, &flows(program))
+    allocate(program, chip, &Options::default(), &flows(program))
         .unwrap_or_else(|d| panic!("{}: {}", chip.name, texts(&d).join("\n")))
 }
 
@@ -40,7 +41,7 @@ pub(super) fn findings(program: &Program, chip: &ChipSpec, allocation: &PhvAlloc
 
 /// Why a program cannot be allocated.
 pub(super) fn refusal(program: &Program, chip: &ChipSpec) -> Vec<String> {
-    texts(&allocate(program, chip, &flows(program)).unwrap_err())
+    texts(&allocate(program, chip, &Options::default(), &flows(program)).unwrap_err())
 }
 
 pub(super) fn texts(diags: &[Diag]) -> Vec<String> {

@@ -3,6 +3,7 @@
 use super::*;
 use crate::ir::{Cond, MatchKind};
 use crate::place::samples::cmp;
+use sluice_asic::phv::ContainerKind;
 
 fn one(width: u16) -> Expr {
     Expr::Const(1, width)
@@ -155,4 +156,37 @@ fn a_checksum_between_bytes_that_pass_through_stays_alone() {
         assert_eq!(at.iter().map(|s| (s.width, s.at)).collect::<Vec<_>>(), [(16, 0)]);
         assert_eq!(info(&chip, at[0].container).size.bits(), 16);
     }
+}
+
+/// `x` waits in `kept` while `y` takes its place, then comes back as `y`: nobody matches on `kept`.
+#[test]
+fn what_only_waits_is_in_a_dark_container_if_it_is_written_first() {
+    let program = |written_first: bool| {
+        let mut s = Small::new();
+        let (x, y, kept) = (s.sketch.meta("x", 32), s.sketch.meta("y", 32), s.sketch.meta("kept", 32));
+        if written_first {
+            s.set(kept, Expr::Field(x));
+        }
+        s.set(x, Expr::Field(y)).set(y, Expr::Field(kept));
+        if !written_first {
+            s.set(kept, Expr::Field(x));
+        }
+        (s.program(), kept)
+    };
+    let chip = ChipSpec::tofino2();
+    let kind = |written_first| {
+        let (program, kept) = program(written_first);
+        let allocation = allocated(&program, &chip);
+        assert!(findings(&program, &chip, &allocation).is_empty());
+        (info(&chip, allocation.slices(kept)[0].container).kind, allocation)
+    };
+    let (dark, allocation) = kind(true);
+    assert_eq!(dark, ContainerKind::Dark);
+    assert_ne!(
+        kind(false).0,
+        ContainerKind::Dark,
+        "metadata starts as zero, and dark containers as anything"
+    );
+    let found = findings(&program(false).0, &chip, &allocation).join("\n");
+    assert!(found.contains("is in a dark container, but is read before it is written"), "{found}");
 }

@@ -8,10 +8,14 @@ use crate::flow::{Effects, Flow, Node, Var};
 use crate::ir::{Field, ParserOpKind, PrimitiveKind, Program, RequestKind};
 use crate::verify::Diag;
 use sluice_asic::gress::Gress;
+use sluice_asic::phv::ContainerKind;
 
 pub(super) fn check(view: &View) -> Vec<Diag> {
     let mut found = Vec::new();
-    for held in view.held.values() {
+    for (container, held) in &view.held {
+        if view.info(*container).is_some_and(|i| i.kind == ContainerKind::Dark) {
+            found.extend(held.iter().filter_map(|h| undefined(view, h)));
+        }
         for (i, a) in held.iter().enumerate() {
             for b in held[i + 1..].iter().filter(|b| b.meets(a)) {
                 found.extend(spoiled(view, a, b).or_else(|| spoiled(view, b, a)));
@@ -19,6 +23,16 @@ pub(super) fn check(view: &View) -> Vec<Diag> {
         }
     }
     found
+}
+
+/// A read of a dark container that nobody may have written.
+fn undefined(view: &View, own: &Held) -> Option<Diag> {
+    let Var::Field(field) = own.var else { return None };
+    let flow = &view.flows[view.gress(own.var).index()];
+    let mut readers = flow.nodes.keys().filter(|n| reads(&flow.effects(view.program, *n), own.var));
+    let read = readers.find(|n| !flow.nodes.keys().any(|w| w < *n && decides(view, flow, w, *n, field)))?;
+    let text = format!("{} is in a dark container, but is read before it is written", view.var(own.var));
+    Some(view.error(own.var, text).also(flow.nodes[read].loc, "the read"))
 }
 
 /// A read of `own` that may find what `other` wrote.

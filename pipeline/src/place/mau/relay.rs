@@ -1,0 +1,65 @@
+//! What carries outcomes over stages: tags, and where there are too few, relays, tables that hand them on from stage to
+//! stage.
+//!
+//! What may not live here: which outcomes cross stages.
+
+use super::super::data::Owner;
+use super::super::next_table::{Carrier, LongBranch};
+use super::pool::{Content, Pool};
+use sluice_asic::chip::{Column, MauSpec};
+
+/// Gives every branch a tag or relays, in order. When no tag is free, the branch over the fewest stages of those in each
+/// other's way is relayed, of those that find room.
+pub(super) fn carry(pools: &mut [Pool], mau: &MauSpec, branches: &mut [LongBranch]) {
+    for i in 0..branches.len() {
+        let on = |tag: u8| {
+            let (before, branch) = (&branches[..i], &branches[i]);
+            before.iter().enumerate().filter(move |(_, b)| b.tag() == Some(tag) && b.collides(branch))
+        };
+        let tags = 0..u8::try_from(mau.long_branch_tags).unwrap_or(u8::MAX);
+        if let Some(free) = tags.clone().find(|t| on(*t).next().is_none()) {
+            branches[i].by = Carrier::Tag(free);
+            continue;
+        }
+        // Only a branch that is alone in the way can make room for this one.
+        let alone = tags.filter_map(|t| {
+            let mut there = on(t);
+            there.next().filter(|_| there.next().is_none()).map(|(j, b)| (b.between().len(), j, Some(t)))
+        });
+        let mut ways: Vec<(usize, usize, Option<u8>)> = alone.collect();
+        ways.push((branches[i].between().len(), i, None));
+        ways.sort_unstable();
+        let found = ways.into_iter().find_map(|(_, j, tag)| {
+            let ids = relays(pools, mau, &branches[j])?;
+            Some((j, tag, ids))
+        });
+        let Some((j, tag, ids)) = found else { continue };
+        if let Some(tag) = tag {
+            branches[i].by = Carrier::Tag(tag);
+        }
+        branches[j].by = Carrier::Relays(ids);
+    }
+}
+
+/// A logical id and a result bus in each stage between, as a keyless table has (facts: asic §3.6); nothing if a stage has
+/// no room.
+fn relays(pools: &mut [Pool], mau: &MauSpec, branch: &LongBranch) -> Option<Vec<u8>> {
+    let owner = Owner { gress: branch.gress, node: branch.to };
+    let ids = || 0..mau.logical_tables as u16;
+    let buses =
+        || (0..mau.sram_rows as u16).flat_map(|r| (0..mau.result_buses_per_row as u16).map(move |b| (r, b)));
+    let room: Vec<(u16, (u16, u16))> = branch
+        .between()
+        .map(|stage| {
+            let pool = pools.get(usize::from(stage))?;
+            let id = ids().find(|id| pool.is_free(Column::LogicalTable, *id, 0))?;
+            Some((id, buses().find(|&(r, b)| pool.is_free(Column::ExactResultBus, r, b))?))
+        })
+        .collect::<Option<_>>()?;
+    for (stage, (id, (row, bus))) in branch.between().zip(&room) {
+        let Some(pool) = pools.get_mut(usize::from(stage)) else { continue };
+        pool.take((Column::LogicalTable, *id, 0), owner, Content::Own, "relay");
+        pool.take((Column::ExactResultBus, *row, *bus), owner, Content::Own, "relay");
+    }
+    Some(room.into_iter().map(|(id, _)| id as u8).collect())
+}

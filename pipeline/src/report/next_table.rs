@@ -1,0 +1,61 @@
+//! Next tables in a report: what carries an outcome to the nodes that run on it. What may not live here: layout.
+
+use crate::ir::Program;
+use crate::place::{Carrier, Placement, node_name};
+use sluice_asic::gress::Gress;
+
+/// How outcomes reach the nodes that run on them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NextTables {
+    /// Bits of a next-table code.
+    pub code_bits: u32,
+    /// Whether a table may have several successors; else they are a chain.
+    pub parallel: bool,
+    /// Tags in use.
+    pub tags: u32,
+    /// Outcomes for which there is neither a tag nor room for relays.
+    pub uncarried: u32,
+    /// Tags of the chip.
+    pub tags_available: u32,
+    /// Outcomes that cross stages in which nothing runs on them.
+    pub branches: Vec<BranchReport>,
+}
+
+/// An outcome on its way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BranchReport {
+    /// Gress.
+    pub gress: Gress,
+    /// The node that it reaches.
+    pub to: String,
+    /// Stage from which it starts.
+    pub from_stage: u8,
+    /// Stage in which it ends.
+    pub to_stage: u8,
+    /// The tag that carries it.
+    pub tag: Option<u8>,
+    /// Or the logical ids of relays in the stages between.
+    pub relays: Vec<u8>,
+}
+
+impl NextTables {
+    pub(super) fn of(program: &Program, placement: &Placement) -> NextTables {
+        let mau = &placement.chip.mau;
+        let branch = |b: &crate::place::LongBranch| BranchReport {
+            gress: b.gress,
+            to: node_name(program, &placement.gress(b.gress).flow, b.to),
+            from_stage: b.from_stage,
+            to_stage: b.to_stage,
+            tag: b.tag(),
+            relays: if let Carrier::Relays(ids) = &b.by { ids.clone() } else { Vec::new() },
+        };
+        NextTables {
+            code_bits: mau.next_table_bits,
+            parallel: placement.chip.features.parallel_next_tables,
+            uncarried: crate::place::next_table::uncarried(&placement.long_branches) as u32,
+            tags: crate::place::next_table::tags(&placement.long_branches),
+            tags_available: mau.long_branch_tags,
+            branches: placement.long_branches.iter().map(branch).collect(),
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! `docs/fit.md`: every program on both chips, what each optimisation gains, and what latency costs. The file is this
+//! test's output: run it with `UPDATE=1` to write it anew.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+use sluice_asic::chip::{ChipSpec, Column};
+use sluice_asic::gress::Gress;
+use sluice_pipeline::ir::Program;
+use sluice_pipeline::place::{NoFit, Objective, Optimisation, Options, place_with};
+use sluice_pipeline::report::Report;
+use sluice_programs::all;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+const HEAD: &str = "# Every program on both chips
+
+Made by `UPDATE=1 cargo test -p sluice-programs --test fit_tables`; a test keeps it. `sluice report PROGRAM` has the
+rest.
+";
+
+fn chips() -> [ChipSpec; 2] {
+    [ChipSpec::tofino2(), ChipSpec::tofino()]
+}
+
+/// The programs with their defaults, and the published build of one.
+fn programs() -> Vec<(String, Program)> {
+    let mut list: Vec<(String, Program)> =
+        all().iter().map(|p| (p.name().to_owned(), p.build(&[]).unwrap())).collect();
+    let published = ("build".to_owned(), "published".to_owned());
+    let conweave = sluice_programs::by_name("conweave").unwrap().build(&[published]).unwrap();
+    list.push(("conweave, published".to_owned(), conweave));
+    list
+}
+
+fn report(program: &Program, chip: &ChipSpec, options: &Options) -> Result<Report, NoFit> {
+    place_with(program, chip, options, &mut |_, _| {}).map(|p| Report::new(program, &p))
+}
+
+fn used(report: &Report, column: Column) -> u32 {
+    report.totals[column.index()]
+}
+
+fn containers(report: &Report) -> u32 {
+    report.phv.groups.iter().flat_map(|g| g.used).sum()
+}
+
+/// Long-branch tags, `+ n` for outcomes that find none.
+fn tags(r: &Report) -> String {
+    let beyond = r.next_tables.uncarried;
+    if beyond == 0 { r.next_tables.tags.to_string() } else { format!("{} + {beyond}", r.next_tables.tags) }
+}
+
+/// Stages, units of the columns that programs run short of, containers, tags, cycles and time.
+fn row(out: &mut String, name: &str, chip: &str, fit: &Result<Report, NoFit>) {
+    let r = match fit {
+        Ok(r) => r,
+        Err(no_fit) => {
+            let why = no_fit.diags.first().map_or("", |d| d.text.as_str());
+            let _ = writeln!(out, "| {name} | {chip} | does not fit: {why} |||||||||||||||||");
+            return;
+        }
+    };
+    let [ingress, egress] = [Gress::Ingress, Gress::Egress].map(|g| &r.gresses[g.index()]);
+    let _ = write!(out, "| {name} | {chip} | {} | {} |", ingress.stages_used, egress.stages_used);
+    for column in COLUMNS {
+        let _ = write!(out, " {} |", used(r, column));
+    }
+    let _ = writeln!(
+        out,
+        " {} | {} | {} | {} | {} | {} |",
+        containers(r),
+        tags(r),
+        ingress.mau_cycles,
+        egress.mau_cycles,
+        r.total.as_ps().div_ceil(1000),
+        ingress.parser_rows + egress.parser_rows,
+    );
+}
+
+const COLUMNS: [Column; 11] = [
+    Column::LogicalTable,
+    Column::Gateway,
+    Column::Sram,
+    Column::MapRam,
+    Column::Tcam,
+    Column::MeterAlu,
+    Column::StatsAlu,
+    Column::Vliw,
+    Column::HashBit,
+    Column::HashDist,
+    Column::ExactXbar,
+];
+
+fn every_program(out: &mut String) {
+    let _ = writeln!(
+        out,
+        "\nUnits of all stages together; containers, parser rows and cycles of both gresses; ns from wire to wire without \
+         queueing.\n\n| program | chip | ingress stages | egress stages | table ids | gateways | SRAM | map RAM | TCAM | meter \
+         ALU | stats ALU | VLIW | hash bits | hash dist | exact xbar bytes | PHV containers | long-branch tags | ingress \
+         cycles | egress cycles | ns | parser rows |"
+    );
+    let _ = writeln!(out, "|{}", "---|".repeat(21));
+    for (name, program) in programs() {
+        for chip in chips() {
+            row(out, &name, &chip.name, &report(&program, &chip, &Options::default()));
+        }
+    }
+}
+
+/// What changes without each optimisation, for programs where anything does.
+fn gains(out: &mut String) {
+    out.push_str(
+        "\n## What each optimisation gains\n\nMore units used when a program is placed *without* it (`sluice report \
+         --without NAME`): stages, table ids, gateways, PHV containers, hash bits. Programs that are not named do not change.\n\n\
+         | without | program | chip | stages | ids | gateways | containers | hash bits |\n|---|---|---|---|---|---|---|---|\n",
+    );
+    for optimisation in Optimisation::ALL {
+        let options = Options { without: BTreeSet::from([optimisation]), ..Options::default() };
+        for (name, program) in programs() {
+            for chip in chips() {
+                let Ok(with) = report(&program, &chip, &Options::default()) else { continue };
+                let figures = |r: &Report| {
+                    [
+                        r.stages_used(),
+                        used(r, Column::LogicalTable),
+                        used(r, Column::Gateway),
+                        containers(r),
+                        used(r, Column::HashBit),
+                    ]
+                    .map(i64::from)
+                };
+                let cells = match report(&program, &chip, &options) {
+                    Ok(r) if figures(&r) == figures(&with) => continue,
+                    Ok(r) => {
+                        let difference = figures(&r).into_iter().zip(figures(&with));
+                        difference
+                            .map(|(a, b)| if a == b { " |".to_owned() } else { format!(" {:+} |", a - b) })
+                            .collect()
+                    }
+                    Err(no_fit) => {
+                        let why = no_fit.diags.first().map_or("", |d| d.text.as_str());
+                        format!(" does not fit: {} |||||", why.split(';').next().unwrap_or(why))
+                    }
+                };
+                let _ = writeln!(out, "| {} | {name} | {} |{cells}", optimisation.name(), chip.name);
+            }
+        }
+    }
+}
+
+/// Both objectives, where they differ.
+fn objectives(out: &mut String) {
+    out.push_str(
+        "\n## Lowest latency instead of fewest stages\n\n`--objective latency`: cycles of ingress and egress stages, and the \
+         stages that they take; programs that are not named are the same by both.\n\n\
+         | program | chip | cycles | stages | cycles for latency | stages for latency |\n|---|---|---|---|---|---|\n",
+    );
+    let fast = Options { objective: Objective::LowestLatency, ..Options::default() };
+    for (name, program) in programs() {
+        for chip in chips() {
+            let Ok(few) = report(&program, &chip, &Options::default()) else { continue };
+            let fast = report(&program, &chip, &fast).unwrap();
+            let cycles = |r: &Report| (r.gresses[0].mau_cycles, r.gresses[1].mau_cycles);
+            let sum = |r: &Report| cycles(r).0 + cycles(r).1;
+            assert!(sum(&fast) <= sum(&few), "{name} on {}", chip.name);
+            if cycles(&few) != cycles(&fast) {
+                let words = |r: &Report| format!("{} + {} | {}", cycles(r).0, cycles(r).1, r.stages_used());
+                let _ = writeln!(out, "| {name} | {} | {} | {} |", chip.name, words(&few), words(&fast));
+            }
+        }
+    }
+}
+
+#[test]
+fn the_tables_in_the_handbook_are_what_placement_finds() {
+    let mut out = HEAD.to_owned();
+    every_program(&mut out);
+    gains(&mut out);
+    objectives(&mut out);
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/fit.md");
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(path, &out).unwrap();
+    }
+    let found = std::fs::read_to_string(path).unwrap();
+    assert!(found == out, "docs/fit.md is not what placement finds; look at the difference after UPDATE=1");
+}
