@@ -80,7 +80,9 @@ pub fn of(program: &str) -> (&'static str, &'static [u8]) {
     match program {
         "ecn-mark" => ("ecn-mark.pcap", ECN_MARK),
         "pfc" => ("pfc.pcap", PFC),
-        "letflow" | "spray" | "drb" | "presto" | "flare" | "drill" | "conga" | "hula" => ("flowlets.pcap", FLOWLETS),
+        "letflow" | "spray" | "drb" | "presto" | "flare" | "drill" | "conga" | "hula" => {
+            ("flowlets.pcap", FLOWLETS)
+        }
         "conweave" | "conweave-spine" => ("conweave.pcap", CONWEAVE),
         "int" => ("int.pcap", INT),
         "hpcc-int" => ("hpcc-int.pcap", HPCC_INT),
