@@ -177,6 +177,10 @@ impl Sink for Counting {
     fn lost(&mut self, _: &Lost, _: &[u8], _: &[u8]) {
         self.lost += 1;
     }
+
+    fn watches(&self) -> bool {
+        false
+    }
 }
 
 /// A switch for the workload.

@@ -59,8 +59,10 @@ pub(super) enum Step {
 #[derive(Clone)]
 pub(super) struct GressCode {
     pub(super) parser: ParserCode,
-    /// Steps in order, each with the predicate of the lanes that it is due in.
-    pub(super) steps: Vec<(u16, Step)>,
+    /// Steps in order.
+    pub(super) steps: Vec<Step>,
+    /// Each one's predicate: of the lanes that it is due in.
+    pub(super) due: Vec<u16>,
     pub(super) tables: Vec<EngineTable>,
     pub(super) hashes: Vec<HashPlan>,
     pub(super) accesses: Vec<AccessPlan>,
@@ -121,6 +123,7 @@ pub(super) fn lower(
     let mut steps =
         steps(program, placed, &mut slots, (&mut hashes, &mut registers), &mut tables, &mut cover)?;
     let noted = settle(program, placed, &mut registers.plans, &mut steps);
+    let (due, steps) = steps.into_iter().unzip();
     let mut parser = ParserBuilder::new(program, gress, &placed.parser.cycles, points);
     parser.unroll(&mut Lowering {
         program,
@@ -153,6 +156,7 @@ pub(super) fn lower(
         sees_errors: program.intrinsic(gress, Intrinsic::ParserErr).is_some(),
         parser: parser.finish(&slots)?,
         steps,
+        due,
         tables,
         hashes,
         timed: registers.plans.iter().any(|p| matches!(p.work, Work::Meter(_))),

@@ -412,13 +412,13 @@ impl GressEngine {
         let Lanes { bytes, labels, now, random, .. } = lanes;
         let (hashes, accesses) = (&code.hashes, &code.accesses);
         let mut fx = Effects { hashes, accesses, notes, state, bytes, labels, dropped: 0, now, random };
-        for (pred, step) in &code.steps {
-            // Tested before the dispatch: most steps are not due for a packet.
+        for (i, pred) in code.due.iter().enumerate() {
+            // Tested before the step is touched: most are not due for a packet, and they are large.
             let here = preds[usize::from(*pred)];
             if here == 0 {
                 continue;
             }
-            match step {
+            match &code.steps[i] {
                 Step::Snapshot(copies) => {
                     for (from, to) in copies {
                         let (from, to) = (phv.column(*from), phv.column(*to));
@@ -555,6 +555,12 @@ fn run_found<const N: usize>(
     mut ran: impl FnMut(crate::ir::Action, u64),
 ) {
     let entry = EntryOf { args: &table.args, base: &found.base, entry: &found.entry };
+    if N == 1 {
+        let (id, code) = &table.actions[found.action[0] as usize];
+        action::run::<N>(code, 1, phv, &entry, fx);
+        ran(*id, 1);
+        return;
+    }
     let mut rest = mask;
     while rest != 0 {
         let action = found.action[rest.trailing_zeros() as usize % MAX_BATCH];

@@ -381,6 +381,12 @@ impl EngineTable {
         }
         self.lookup.find::<N>(mask, phv, &mut found.rows);
         let Found { rows, action, base, entry, mixed } = found;
+        if N == 1 && self.selector.is_none() {
+            // One packet: nothing to compare, and no test of what a store costs less than.
+            let Some(row) = self.rows.get(rows[0] as usize) else { return 0 };
+            (action[0], base[0], entry[0], *mixed) = (row.action, row.args, row.entry, false);
+            return u64::from(rows[0] != 0);
+        }
         let first = self.rows[rows[mask.trailing_zeros() as usize % 64] as usize].action;
         let mut differ = 0;
         if self.selector.is_some() {

@@ -335,35 +335,12 @@ pub(super) fn run<const N: usize>(
             }
             Op::Hash { plan, to } => fx.hashes[*plan as usize].run::<N>(mask, phv, to),
             Op::Count { counter, kind, index } => {
-                let (cells, bytes) = (cells(fx.state, *counter), fx.bytes);
-                match *index {
-                    Source::Column { slot, shift, mask: bits } => {
-                        let column = phv.column(slot);
-                        let at = |l: usize| column[l].get() >> shift & bits;
-                        for_lanes::<N>(mask, |l| count(cells, *kind, at(l), bytes[l]));
-                    }
-                    index => for_lanes::<N>(mask, |l| {
-                        count(cells, *kind, value(index, l, phv, entry), bytes[l]);
-                    }),
-                }
+                count_at::<N>((*counter, *kind), *index, mask, phv, entry, fx);
             }
-            Op::CountDirect { counter, kind } => {
-                let (cells, bytes) = (cells(fx.state, *counter), fx.bytes);
-                for_lanes::<N>(mask, |l| count(cells, *kind, entry.entry[l], bytes[l]));
-            }
-            Op::Access { plan } => {
-                let access = &fx.accesses[*plan as usize];
-                let stamps = Stamps { bytes: fx.bytes, now: fx.now };
-                access.run::<N>(*plan, mask, phv, entry, fx.hashes, stamps, fx.state, fx.notes);
-            }
+            Op::CountDirect { counter, kind } => count_entry::<N>((*counter, *kind), mask, entry, fx),
+            Op::Access { plan } => access::<N>(*plan, mask, phv, entry, fx),
             Op::CountCell { counter, layout, index } => {
-                let (cells, bytes) = (cells(fx.state, *counter), fx.bytes);
-                for_lanes::<N>(mask, |l| {
-                    let at = index.map_or(entry.entry[l], |index| value(index, l, phv, entry));
-                    if let Some(cell) = cells.get_mut(at as usize) {
-                        cell.count(**layout, bytes[l]);
-                    }
-                });
+                count_cell::<N>((*counter, layout), *index, mask, phv, entry, fx);
             }
             Op::Random { draw, to } => {
                 let numbers = &fx.random[*draw as usize];
@@ -382,6 +359,67 @@ pub(super) fn run<const N: usize>(
             }
         }
     }
+}
+
+/// Counts in the cell that an index says. Out of line, as all that is more than moving bits: what stands in line
+/// takes registers from every operation.
+#[inline(never)]
+fn count_at<const N: usize>(
+    (counter, kind): (u32, CounterKind),
+    index: Source,
+    mask: u64,
+    phv: &Phv,
+    entry: &EntryOf<'_>,
+    fx: &mut Effects<'_>,
+) {
+    let (cells, bytes) = (cells(fx.state, counter), fx.bytes);
+    match index {
+        Source::Column { slot, shift, mask: bits } => {
+            let column = phv.column(slot);
+            let at = |l: usize| column[l].get() >> shift & bits;
+            for_lanes::<N>(mask, |l| count(cells, kind, at(l), bytes[l]));
+        }
+        index => for_lanes::<N>(mask, |l| count(cells, kind, value(index, l, phv, entry), bytes[l])),
+    }
+}
+
+/// Counts in the cell of the entry that was found.
+#[inline(never)]
+fn count_entry<const N: usize>(
+    (counter, kind): (u32, CounterKind),
+    mask: u64,
+    entry: &EntryOf<'_>,
+    fx: &mut Effects<'_>,
+) {
+    let (cells, bytes) = (cells(fx.state, counter), fx.bytes);
+    for_lanes::<N>(mask, |l| count(cells, kind, entry.entry[l], bytes[l]));
+}
+
+/// An access to a register or meter.
+#[inline(never)]
+fn access<const N: usize>(plan: u32, mask: u64, phv: &Phv, entry: &EntryOf<'_>, fx: &mut Effects<'_>) {
+    let access = &fx.accesses[plan as usize];
+    let stamps = Stamps { bytes: fx.bytes, now: fx.now };
+    access.run::<N>(plan, mask, phv, entry, fx.hashes, stamps, fx.state, fx.notes);
+}
+
+/// Counts in a cell that is no plain sum.
+#[inline(never)]
+fn count_cell<const N: usize>(
+    (counter, layout): (u32, &CounterLayout),
+    index: Option<Source>,
+    mask: u64,
+    phv: &Phv,
+    entry: &EntryOf<'_>,
+    fx: &mut Effects<'_>,
+) {
+    let (cells, bytes) = (cells(fx.state, counter), fx.bytes);
+    for_lanes::<N>(mask, |l| {
+        let at = index.map_or(entry.entry[l], |index| value(index, l, phv, entry));
+        if let Some(cell) = cells.get_mut(at as usize) {
+            cell.count(*layout, bytes[l]);
+        }
+    });
 }
 
 /// A set under a mask. Out of line: few actions have one.

@@ -39,8 +39,10 @@ enum Target {
 /// Container bytes from the packet.
 #[derive(Clone, Copy, Debug)]
 struct Load {
-    at: u32,
-    /// How far the word at `at` is shifted down: 24, 16 or 0 for one, two or four bytes.
+    /// Where the word begins that the bytes are in: theirs, unless they end with the window.
+    from: u16,
+    /// How far that word is shifted up so that the bytes come first, then down: 24, 16 or 0 for one, two or four.
+    up: u8,
     right: u8,
     slot: Slot,
 }
@@ -293,15 +295,17 @@ impl Load {
             2 => 16,
             _ => 0,
         };
-        Load { at, right, slot }
+        let last = WINDOW as u32 - 4;
+        // A load beyond the window is refused when all are known.
+        let (from, up) = if at <= last { (at as u16, 0) } else { (last as u16, 8 * ((at - last) % 4) as u8) };
+        Load { from, up, right, slot }
     }
 
     /// Copies the bytes of each lane's packet to the column.
     #[inline(always)]
     fn run<const N: usize>(self, mask: u64, heads: &Heads<'_, N>, phv: &Phv) {
-        let (at, column) = (self.at as usize, phv.column(self.slot));
-        // Lowering keeps every load within the window; the test here spares one per lane.
-        if at > WINDOW - 4 {
+        let (at, column) = (usize::from(self.from).min(WINDOW - 4), phv.column(self.slot));
+        if self.up > 0 {
             for_lanes::<N>(mask, |l| column[l].set(self.of(heads.windows[l % N])));
             return;
         }
@@ -324,10 +328,8 @@ impl Load {
 
     #[inline(always)]
     fn of(self, window: &[u8; WINDOW]) -> u32 {
-        // A load that ends with the window is part of the word that does.
-        let at = self.at as usize;
-        let from = at.min(WINDOW - 4);
+        let from = usize::from(self.from).min(WINDOW - 4);
         let word = u32::from_be_bytes([window[from], window[from + 1], window[from + 2], window[from + 3]]);
-        (u64::from(word) << (8 * (at - from))) as u32 >> self.right
+        word << (self.up % 32) >> (self.right % 32)
     }
 }
