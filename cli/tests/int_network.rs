@@ -59,7 +59,7 @@ fn tell(topology: &str, from: &str, to: (&str, &str), more: &[&str]) -> BTreeSet
     assert_eq!((plain["created"]["mirror"].as_u64(), mirrored), (Some(0), with.len() as u64), "{topology}");
     let hops = dir.path().join("hops");
     let decoded = json(&["--json", "int", "decode", text(&on.join(&capture)), "-o", text(&hops)]);
-    assert_eq!(decoded["reports"]["flows"].as_u64(), Some(mirrored), "{decoded}");
+    assert_eq!(decoded["reports"]["tracked"].as_u64(), Some(mirrored), "{decoded}");
     for file in ["hops.csv", "hops.parquet", "latency.svg", "queue.svg"] {
         assert!(hops.join(file).exists(), "{file}");
     }
