@@ -1,5 +1,7 @@
 //! `docs/fit.md`: every program on both chips, what each optimisation gains, and what latency costs. The file is this
-//! test's output: run it with `UPDATE=1` to write it anew.
+//! test's output. It places every program about a dozen times, so it is run by itself, optimised:
+//! `UPDATE=1 cargo test --release -p sluice-programs --test fit_tables -- --ignored` writes the page, without `UPDATE` it
+//! is compared.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use sluice_asic::chip::{ChipSpec, Column};
@@ -13,8 +15,8 @@ use std::fmt::Write;
 
 const HEAD: &str = "# Every program on both chips
 
-Made by `UPDATE=1 cargo test -p sluice-programs --test fit_tables`; a test keeps it. `sluice report PROGRAM` has the
-rest.
+Made by `UPDATE=1 cargo test --release -p sluice-programs --test fit_tables -- --ignored`; without `UPDATE` the test
+compares. `sluice report PROGRAM` has the rest.
 ";
 
 fn chips() -> [ChipSpec; 2] {
@@ -171,6 +173,7 @@ fn objectives(out: &mut String) {
 }
 
 #[test]
+#[ignore = "minutes without optimisation; see the head of this file"]
 fn the_tables_in_the_handbook_are_what_placement_finds() {
     let mut out = HEAD.to_owned();
     every_program(&mut out);
