@@ -77,13 +77,16 @@ impl Property for HopLimit {
     }
 }
 
+/// When each packet of a frame came in, by tag, and where it left.
+type Ways = BTreeMap<u64, (Time, u16)>;
+
 /// Frames that are equal and come in by one port, closer to each other than a flowlet's timeout, leave by one port.
 /// Nothing is said of runs in which entries change: a member may be gone.
 #[derive(Clone, Debug)]
 pub struct FlowletWay {
     within: Duration,
-    /// When each frame came in, by tag, and where it left.
-    ways: BTreeMap<(u16, Vec<u8>), BTreeMap<u64, (Time, u16)>>,
+    /// By the port that frames come in by, and their bytes.
+    ways: BTreeMap<(u16, Vec<u8>), Ways>,
     changed: bool,
 }
 

@@ -127,9 +127,12 @@ fn stamp(time: Time) -> u64 {
     ORIGIN_NS + time.as_ps() / 1_000
 }
 
+/// By switch and egress port: when egress saw a packet, in ps, its tag, and its bytes.
+type Departures = BTreeMap<(SwitchId, u16), Vec<(u64, u64, u32)>>;
+
 /// Visits by switch and egress port, in the order in which egress saw the packets.
-fn by_port(visits: &Visits) -> BTreeMap<(SwitchId, u16), Vec<(u64, u64, u32)>> {
-    let mut ports: BTreeMap<(SwitchId, u16), Vec<(u64, u64, u32)>> = BTreeMap::new();
+fn by_port(visits: &Visits) -> Departures {
+    let mut ports = Departures::new();
     for ((at, tag), visit) in visits {
         if let (Some(left), Some(pass)) = (visit.left, visit.egress) {
             let of = ports.entry((*at, left.egress_port)).or_default();

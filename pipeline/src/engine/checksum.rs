@@ -25,7 +25,7 @@ fn sum_words(bytes: &[u8]) -> u64 {
 #[inline(always)]
 pub(super) fn sum_bytes_without(bytes: &[u8], at: usize) -> u16 {
     let old = bytes.get(at..).and_then(|b| b.first_chunk()).map_or(0, |b| u16::from_be_bytes(*b));
-    let up = if at % 4 == 0 { 16 } else { 0 };
+    let up = if at.is_multiple_of(4) { 16 } else { 0 };
     fold16(sum_words(bytes) - (u64::from(old) << up))
 }
 

@@ -21,9 +21,8 @@ use sluice_pipeline::ir::KeyValue;
 fn elsewhere(ig: &GressBuilder<'_>) -> TableRef {
     let tm = ig.intrinsic::<tna::ForTm>();
     let elsewhere_to = ig.action(|a, port: Arg<9>| tm.ucast_egress_port = port);
-    /// The port of what is not routed; the control plane sets it
-    let elsewhere = ig.table([]).actions([elsewhere_to]).default_with(elsewhere_to, [0x1ff]).build();
-    elsewhere
+    let elsewhere = ig.named("elsewhere", "The port of what is not routed; the control plane sets it");
+    elsewhere.table([]).actions([elsewhere_to]).default_with(elsewhere_to, [0x1ff]).build()
 }
 
 /// The tables from DSCP to queue, of IPv4 and of IPv6; a DSCP without an entry has the queue `other`.

@@ -184,10 +184,9 @@ fn begin(eg: &GressBuilder<'_>, p: &Params, h: Headers) -> TableRef {
         },
     );
     let nothing = eg.action(|_a| {});
-    /// The instructions that a source gives to the flows of a watch-list profile
     let profile =
-        eg.table([exact(bridge.profile)]).actions([begin, nothing]).default(nothing).size(256).build();
-    profile
+        eg.named("profile", "The instructions that a source gives to the flows of a watch-list profile");
+    profile.table([exact(bridge.profile)]).actions([begin, nothing]).default(nothing).size(256).build()
 }
 
 /// Whether an L4 checksum covers INT: TCP's always, UDP's unless it is 0, none behind a UDP header of INT's own.

@@ -148,8 +148,8 @@ fn engines_agree_and_no_packet_leaves_its_group_whatever_depths_do() {
 /// How long packets were inside, in ns: the longest, and the mean. Four fifths of what the uplinks carry come in.
 fn waits(name: &str, uplinks: &str, gap: u64) -> (u64, f64) {
     let world = world(&ChipSpec::tofino2(), name, &[]);
-    let mut config = SwitchConfig::default();
-    config.port_speeds = (8..16).map(|front| (world.dev_port(front), uplinks.parse().unwrap())).collect();
+    let port_speeds = (8..16).map(|front| (world.dev_port(front), uplinks.parse().unwrap())).collect();
+    let config = SwitchConfig { port_speeds, ..SwitchConfig::default() };
     let frames: Vec<(u64, Vec<u8>)> =
         (0..4_000).map(|n| (1_000 + n * gap, frame(n as u32, 7, 1_446))).collect();
     let story = run_with(&world, config, &frames, &[], 2_000_000);
@@ -198,8 +198,8 @@ fn a_dead_uplink_is_forgotten_and_comes_back() {
         (up, active("sample_uplinks", true)),
     ];
     let frames: Vec<(u64, Vec<u8>)> = (0..6_000).map(|n| (505 * n + 7, frame(n as u32, 7, 1_400))).collect();
-    let mut config = SwitchConfig::default();
-    config.port_speeds = (8..11).map(|front| (world.dev_port(front), "10G".parse().unwrap())).collect();
+    let port_speeds = (8..11).map(|front| (world.dev_port(front), "10G".parse().unwrap())).collect();
+    let config = SwitchConfig { port_speeds, ..SwitchConfig::default() };
     let story = run_with(&world, config, &frames, &later, 5_000_000);
     let at = |tag: u64| 505 * tag + 7;
     let by_dead = |from: u64, to: u64| {

@@ -148,10 +148,10 @@ impl<E: Executor> Switch<E> {
         }
         let own =
             flow.ports.get_mut(usize::from(port)).and_then(|p| p.queues.get_mut(usize::from(out.queue.0)));
-        if let Some(own) = own {
-            if self.info[out.handle.index()].flow.ce {
-                own.marked.count(out.bytes);
-            }
+        if let Some(own) = own
+            && self.info[out.handle.index()].flow.ce
+        {
+            own.marked.count(out.bytes);
         }
         self.moved(now, port, out.queue.0, None);
         self.buffer_edges(now);
