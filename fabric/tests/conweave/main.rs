@@ -1,8 +1,4 @@
-//! `conweave` under load: what the handbook's figures are made of.
+//! `conweave` with a control plane that installs hot flows.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
-mod chart;
 mod hot_flows;
-mod laps;
-mod load;
-mod page;
