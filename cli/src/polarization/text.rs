@@ -11,8 +11,7 @@ pub(super) fn text(report: &Report<'_>) -> String {
     let flows = report.outcomes.iter().find_map(|o| o.results.as_ref().ok()).map_or(0, |r| r.flows);
     let _ = writeln!(out, "{}\n  {flows} flows", report.network.name);
     if let Some(captured) = &report.captured {
-        let _ =
-            writeln!(out, "  from {} frames; {} without IP left out", captured.frames, captured.skipped);
+        let _ = writeln!(out, "  from {} frames; {} without IP left out", captured.frames, captured.skipped);
     }
     let _ = writeln!(out, "\n{}", table(&SCHEMES, report.outcomes.iter().map(scheme).collect()));
     for draws in Draws::of(report) {
