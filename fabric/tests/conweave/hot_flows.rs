@@ -117,10 +117,10 @@ fn run(flows: u16, rows: u16, rounds: u16) -> ([u64; 2], usize, Out) {
 }
 
 /// Flows of the trace, ten times as many as the largest table in between has rows.
-pub(crate) const FLOWS: u16 = 320;
+const FLOWS: u16 = 320;
 
 /// Packets per thousand that are under control, by the rows of the flow table.
-pub(crate) fn hit_rates() -> &'static [(u16, u64)] {
+fn hit_rates() -> &'static [(u16, u64)] {
     static RATES: OnceLock<Vec<(u16, u64)>> = OnceLock::new();
     let rate = |rows| {
         let ([controlled, ecmp], installed, _) = run(FLOWS, rows, 200);
@@ -132,7 +132,6 @@ pub(crate) fn hit_rates() -> &'static [(u16, u64)] {
 
 #[test]
 fn hot_flows_get_the_rows_and_the_hit_rate_grows_with_the_table() {
-    let rates: Vec<u64> = hit_rates().iter().map(|(_, rate)| *rate).collect();
-    // A tenth of the flows sends half of the packets.
-    assert!(rates.is_sorted() && rates[2] > 300, "{rates:?}");
+    // A tenth of the flows sends half of the packets; the handbook shows this.
+    assert_eq!(hit_rates(), [(8, 117), (16, 231), (32, 449), (64, 488)]);
 }
