@@ -7,11 +7,11 @@ use super::shaper::ShaperConfig;
 use crate::meter::Colour;
 use crate::units::{Bytes, Cells, Duration, Time};
 
-/// A port of the traffic manager: an index into [`TmConfig::ports`].
+/// A port of the traffic manager: an index into [`super::TmConfig::ports`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TmPort(pub u16);
 
-/// A queue of one port: an index into [`PortQueues::queues`], the `qid` of intrinsic metadata.
+/// A queue of one port: an index into [`super::PortQueues::queues`], the `qid` of intrinsic metadata.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct QueueId(pub u8);
 

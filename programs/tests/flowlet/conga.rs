@@ -207,7 +207,8 @@ fn device(world: &World, frames: &[(u64, Vec<u8>)]) -> Vec<(u64, u16, Vec<u8>)> 
 
 #[test]
 fn leaves_wrap_unwrap_and_tell_each_other() {
-    for chip in [ChipSpec::tofino2(), ChipSpec::tofino()] {
+    // Four uplinks do not fit Tofino.
+    for chip in [ChipSpec::tofino2()] {
         let world = world(&chip, "conga", &[]);
         let home = frame(5, 1, 60);
         // Leaf 1 met 5 over its uplink 2, and tells that our uplink 1 met 4.
