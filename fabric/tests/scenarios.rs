@@ -243,6 +243,27 @@ fn scenario_28_clos_cdf() {
 }
 
 #[test]
+fn scenario_28_on_two_blocks() {
+    // The worst group as it is, nothing taken together: half of the baseline's draws leave one far out of balance.
+    let network = Clos { blocks: 2, width: 8, parallel: 4 }.build().unwrap();
+    let all = Rtag7Function::ALL.map(FlowFunction::Rtag7).to_vec();
+    let going_up = |r: &Results| {
+        let up = |p: &&sluice_fabric::experiment::PointStats| p.name.ends_with("-up");
+        r.points.iter().filter(up).map(|p| p.cv[2]).fold(0.0, f64::max)
+    };
+    let mut bad = 0;
+    for seed in 0..20 {
+        let mut question = question(Scheme::PerStage, seed);
+        question.terms.supply = all.clone();
+        bad += u32::from(going_up(&measured(&network, &question, 20_000)) > 0.6);
+    }
+    assert!(bad > 10, "{bad} of 20 draws");
+    let good = measured(&network, &question(Scheme::Recombine, 0), 400_000);
+    assert!(going_up(&good) < 0.06, "{:?}", good.points);
+    assert_eq!(good.verdict, Verdict::Balanced);
+}
+
+#[test]
 fn scenario_29_dring_coprime() {
     let network = DRing::default().build().unwrap();
     network.check().unwrap();
