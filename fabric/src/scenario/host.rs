@@ -199,10 +199,14 @@ impl ReactionSetting {
         if !(0.0..=1.0).contains(&alpha) || one_by_g < 1.0 {
             return Err(format!("alpha {alpha}, one_by_g {one_by_g}; alpha is 0 to 1, one_by_g at least 1"));
         }
-        let timers = [self.alpha_timer, self.rate_timer, self.monitor];
-        if timers.contains(&Some(Duration::ZERO)) {
-            return Err("a timer of no time; expected at least 1ps".to_owned());
-        }
+        let time = |time: Option<Duration>| time.map_or(1, Duration::as_ps);
+        above_zero(&[
+            ("line", self.line.as_bps()),
+            ("min", self.min.map_or(1, BitRate::as_bps)),
+            ("alpha_timer", time(self.alpha_timer)),
+            ("rate_timer", time(self.rate_timer)),
+            ("monitor", time(self.monitor)),
+        ])?;
         let config = ReactionConfig {
             line: self.line,
             min: self.min.unwrap_or(base.min),
@@ -231,8 +235,9 @@ impl ReactionSetting {
 }
 
 impl TransferSetting {
-    fn report(&self) -> TransferReport {
+    fn report(&self) -> Result<TransferReport, String> {
         let size = self.size.unwrap_or(SIZE);
+        above_zero(&[("rate", self.rate.as_bps()), ("size", size.0)])?;
         let recovery = match self.recovery {
             RecoveryName::GoBackN => Recovery::GoBackN {
                 nack_interval: self.nack_interval.unwrap_or(Duration::from_micros(500)),
@@ -246,14 +251,14 @@ impl TransferSetting {
                 few: 3,
             },
         };
-        Transfer::run(TransferConfig {
+        Ok(Transfer::run(TransferConfig {
             recovery,
             packets: self.packets,
             size,
             rate: self.rate,
             one_way: self.one_way,
             lose: self.lose.iter().copied().collect(),
-        })
+        }))
     }
 }
 
@@ -265,12 +270,14 @@ impl NotificationSetting {
 
 impl BottleneckSetting {
     fn report(&self) -> Result<BottleneckReport, String> {
+        let size = self.size.unwrap_or(SIZE);
+        above_zero(&[("rate", self.rate.as_bps()), ("size", size.0)])?;
         let bottleneck = Bottleneck {
             sender: self.sender.point()?,
             receiver: self.receiver.point(),
             rate: self.rate,
             mark: self.mark,
-            size: self.size.unwrap_or(SIZE),
+            size,
             delay: self.delay,
         };
         Ok(bottleneck.run(self.time))
@@ -278,19 +285,29 @@ impl BottleneckSetting {
 }
 
 impl ReceiveSetting {
-    fn report(&self) -> ReceiveReport {
+    fn report(&self) -> Result<ReceiveReport, String> {
+        let size = self.size.unwrap_or(SIZE);
+        above_zero(&[("rate", self.rate.as_bps()), ("size", size.0)])?;
         let cache = ReceiveCache {
             queue_pairs: self.queue_pairs,
             burst: self.burst.unwrap_or(1),
             packets: self.packets,
-            size: self.size.unwrap_or(SIZE),
+            size,
             rate: self.rate,
             entries: self.entries,
             hit: self.hit,
             miss: self.miss,
             xoff: self.xoff,
         };
-        cache.run()
+        Ok(cache.run())
+    }
+}
+
+/// Refuses settings that are 0 and must not be.
+fn above_zero(settings: &[(&str, u64)]) -> Result<(), String> {
+    match settings.iter().find(|(_, n)| *n == 0) {
+        Some((name, _)) => Err(format!("`{name}` of the host is 0; expected more")),
+        None => Ok(()),
     }
 }
 
@@ -324,9 +341,9 @@ impl<'a> HostRun<'a> {
         let part = match setting {
             HostSetting::ReactionPoint(setting) => Part::Reaction(Box::new(setting.point()?)),
             HostSetting::NotificationPoint(setting) => Part::Notification(setting.point()),
-            HostSetting::Transfer(setting) => Part::Transfer(setting.report()),
+            HostSetting::Transfer(setting) => Part::Transfer(setting.report()?),
             HostSetting::Bottleneck(setting) => Part::Bottleneck(setting.report()?),
-            HostSetting::ReceiveCache(setting) => Part::Receive(setting.report()),
+            HostSetting::ReceiveCache(setting) => Part::Receive(setting.report()?),
         };
         let (saved, checks) = (BTreeMap::new(), Vec::new());
         Ok(HostRun { file, part, now: Time::ORIGIN, defined, saved, case, checks })

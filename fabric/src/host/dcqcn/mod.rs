@@ -30,7 +30,7 @@ pub enum Clamp {
 pub struct ReactionConfig {
     /// The port's rate, which no rate exceeds.
     pub line: BitRate,
-    /// Least rate.
+    /// Least rate, above 0.
     pub min: BitRate,
     /// Weight of a notification in alpha, above 0 and at most 1.
     pub g: f64,
