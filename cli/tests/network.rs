@@ -246,9 +246,6 @@ fn what_cannot_be_is_refused_with_its_place() {
         none.contains("a network has no embedded trace") && none.contains("hosts are at s0:0 (10.0.0.1)"),
         "{none}"
     );
-    let (code, _) =
-        refused(&["replay", "l3-ecmp", "--topology", "chain", "--functional", "-i", &input("s0:0")]);
-    assert_eq!(code, 2);
     let (code, _) = refused(&["replay", "l3-ecmp", "--threads", "2", "-i", &input("0")]);
     assert_eq!(code, 2);
     // Nothing is left behind.
