@@ -189,7 +189,7 @@ fn what_dies_on_a_link_is_counted_and_captured_with_its_reason() {
     // Another seed, other losses.
     let other = json(&[&["--json"][..], &args[..args.len() - 1], &["6"]].concat());
     assert_ne!(other["drops"]["link_loss"], s["drops"]["link_loss"]);
-    for word in ["link_down", "link_loss", "fcs_error"] {
+    for word in ["link_down", "link_loss", "fcs_error", "too_many_hops"] {
         assert!(ok(&["explain", word]).contains("drop reason"), "{word}");
     }
 }
