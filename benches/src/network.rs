@@ -69,6 +69,8 @@ impl LeafSpine {
             chip: ChipSpec::tofino2(),
             port_speed: None,
             buffer: None,
+            entries: None,
+            placing: Default::default(),
             config: SwitchConfig::default(),
         };
         let deployment = deploy(&plan, &defaults, &NoFiles).expect("a network");

@@ -264,17 +264,18 @@ pub(crate) struct ReplayArgs {
     /// Folder for out.pcapng, summary.json, report.json, entries.toml and manifest.json
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
-    /// Entries instead of the default ones: .toml, or lines like `table_add`
+    /// Entries instead of the default ones: .toml, or lines like `table_add`. In a network FILE is for all switches that
+    /// run the program, SWITCH=FILE for one; repeatable there
     #[arg(long, value_name = "FILE")]
-    pub(crate) entries: Option<PathBuf>,
+    pub(crate) entries: Vec<String>,
     /// Changes of entries during the run: lines such as `@1.5ms table_delete ipv4_route 3`, the time being
-    /// that from the first packet
+    /// that from the first packet. In a network the switch stands behind the time, `*` for all that run the program
     #[arg(long, value_name = "FILE")]
     pub(crate) changes: Option<PathBuf>,
     /// Speed of the front-panel ports, for example 100G
     #[arg(long, value_name = "RATE")]
     pub(crate) port_speed: Option<String>,
-    /// Speed of one port, repeatable: 20=100G
+    /// Speed of one port, repeatable: 20=100G; in a network leaf0:20=100G
     #[arg(long = "port", value_name = "PORT=RATE")]
     pub(crate) port_speeds: Vec<String>,
     /// Pace of each input port: original, top or line-rate, 2.5x, 1.5Mpps, 40Gbps (bits on the wire: with
@@ -375,11 +376,7 @@ pub(crate) struct ReplayArgs {
     /// Network of switches that run the program: a TOML file, a file of the HPCC or ConWeave ns-3 simulators, or a builder
     /// such as leaf-spine:leaves=8,spines=8,delay=1us (chain, dumbbell, two-tor, leaf-spine, fat-tree, clos5, dring,
     /// wan). Inputs then name switch and port: leaf0:0@trace.pcap
-    #[arg(
-        long,
-        value_name = "TOPOLOGY",
-        conflicts_with_all = ["objective", "without", "functional", "trace", "find_ndr", "engine", "entries", "changes", "port_speeds", "obey_pfc", "coverage", "timeline"]
-    )]
+    #[arg(long, value_name = "TOPOLOGY")]
     pub(crate) topology: Option<String>,
     /// Print the life of one flow of `conweave` as a sequence diagram, given as sender, UDP source port and receiver:
     /// 10.0.0.1:49152-10.0.1.1. With -o also as story.txt and story.svg

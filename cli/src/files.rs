@@ -84,6 +84,13 @@ impl Folder {
     }
 }
 
+/// The file of a switch beside a file of the network: its name stands before the extension.
+pub(crate) fn beside(path: &Path, switch: &str) -> PathBuf {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let extension = path.extension().map_or("pcapng".into(), |e| e.to_string_lossy());
+    path.with_file_name(format!("{stem}.{switch}.{extension}"))
+}
+
 /// JSON as it stands in files: indented, with a last newline.
 pub(crate) fn pretty(value: &Value) -> String {
     format!("{value:#}\n")

@@ -3,6 +3,9 @@
 
 use assert_cmd::Command;
 use serde_json::Value;
+use sluice_pcaps::capture::CaptureTime;
+use sluice_pcaps::capture::write::PcapWriter;
+use sluice_pcaps::wire::{FrameBuilder, MacAddr, Payload, ipv4, udp};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -86,11 +89,22 @@ fn broken_telemetry_is_an_error_with_its_place() {
 
 /// The dissector's fields of every frame that a filter lets through.
 fn tshark(capture: &Path, filter: &str, fields: &[&str]) -> Option<Vec<Vec<String>>> {
+    tshark_with(capture, &[], filter, fields)
+}
+
+/// As above, with preferences of the dissector.
+fn tshark_with(
+    capture: &Path,
+    preferences: &[String],
+    filter: &str,
+    fields: &[&str],
+) -> Option<Vec<Vec<String>>> {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/wireshark/sluice-int.lua");
     let mut command = std::process::Command::new("tshark");
     command.args(["-X", &format!("lua_script:{script}"), "-r"]).arg(capture);
     command.args(["-Y", filter, "-T", "fields", "-E", "separator=;"]);
     fields.iter().for_each(|f| _ = command.args(["-e", f]));
+    preferences.iter().for_each(|p| _ = command.args(["-o", &format!("sluice_int.{p}")]));
     let Ok(out) = command.output() else {
         eprintln!("skipped: tshark is not installed");
         return None;
@@ -126,4 +140,68 @@ fn wireshark_shows_the_same() {
     );
     let broken = broken(dir.path());
     assert_eq!(tshark(&broken, "sluice_int.broken", &["frame.number"]).unwrap().len(), 1);
+}
+
+/// So many RoCEv2 packets with this behind UDP, from the first host of a chain to its last one.
+fn to_the_end(dir: &Path, switches: u8, payload: &[u8], packets: u64) -> PathBuf {
+    let ip = ipv4::Header::new([10, 0, 0, 1].into(), [10, 0, switches - 1, 1].into());
+    let builder =
+        FrameBuilder::new(MacAddr::from_u64(0x02_00_00_00_00_01), MacAddr::from_u64(0x02_00_00_00_01_00));
+    let mut writer = PcapWriter::new(Vec::new()).unwrap();
+    for n in 0..packets {
+        let mut frame = Vec::new();
+        let header = udp::Header::new(7_000, 4_791);
+        builder.ipv4(ip).udp(header).build(Payload::Bytes(payload), &mut frame).unwrap();
+        let time = CaptureTime::from_secs(1_700_000_000).checked_add_ps(n * 2_000_000).unwrap();
+        writer.write(time, &frame, &[], frame.len() as u32).unwrap();
+    }
+    let path = dir.join("t.pcap");
+    std::fs::write(&path, writer.finish().unwrap()).unwrap();
+    path
+}
+
+/// Over seven switches: the paper's header is full after five; of the simulator's slots the first two are written twice.
+#[test]
+fn hpccs_header_is_decoded_in_both_layouts() {
+    let dir = tempfile::tempdir().unwrap();
+    // Paper: nHop and pathID, then InfiniBand's operation. Simulator: sequence, priority group, slots, nHop.
+    let paper = [&[0, 0, 0x0a][..], &[0; 60]].concat();
+    for (layout, payload, field) in
+        [("paper", paper, "sluice_hpcc.hops"), ("ns3", vec![0; 60], "sluice_hpcc.ns3_hops")]
+    {
+        let trace = to_the_end(dir.path(), 7, &payload, 20);
+        let out = dir.path().join(layout);
+        let (input, set) = (format!("s0:0@{}", trace.display()), format!("layout={layout}"));
+        let topology = ["--topology", "chain:switches=7,hosts=1,delay=200ns"];
+        let args = ["replay", "hpcc-int", "--set", &set, "-i", &input, "-o", out.to_str().unwrap()];
+        sluice(&[&args[..], &topology].concat()).assert().success();
+        let (capture, hops) = (out.join("s6.pcapng"), dir.path().join(format!("{layout}-hops")));
+        let decode =
+            ["--json", "int", "decode", capture.to_str().unwrap(), "--hpcc-port", "4791", "--hpcc-layout"];
+        let found = json(&[&decode[..], &[layout, "-o", hops.to_str().unwrap()]].concat());
+        assert_eq!((&found["hpcc_packets"], &found["hops"]), (&20.into(), &100.into()), "{layout}");
+        let csv = std::fs::read_to_string(hops.join("hops.csv")).unwrap();
+        let mut lines = csv.lines();
+        let column = lines.next().unwrap().split(',').position(|c| c == "egress_time").unwrap();
+        let times: Vec<u64> = lines.map(|l| l.split(',').nth(column).unwrap().parse().unwrap()).collect();
+        // In order of the path, a cable and a switch apart.
+        for packet in times.chunks(5) {
+            let gaps = packet.windows(2).map(|w| (w[1].wrapping_sub(w[0])) & 0xff_ffff);
+            assert!(gaps.clone().all(|gap| (500..900).contains(&gap)), "{layout}: {packet:?}");
+        }
+        assert!(hops.join("hops.parquet").exists() && hops.join("queue.svg").exists());
+        let more = [
+            "hpcc_port:4791".to_owned(),
+            format!("hpcc_ns3:{}", if layout == "ns3" { "TRUE" } else { "FALSE" }),
+        ];
+        let fields = [field, "sluice_hpcc.speed", "sluice_hpcc.time", "sluice_hpcc.queue"];
+        let Some(shown) = tshark_with(&capture, &more, "sluice_hpcc", &fields) else { return };
+        assert_eq!(shown.len(), 20);
+        let count = if layout == "paper" { "5" } else { "7" };
+        for (packet, expected) in shown.iter().zip(times.chunks(5)) {
+            let expected: Vec<String> = expected.iter().map(u64::to_string).collect();
+            assert_eq!((packet[0].as_str(), packet[1].as_str()), (count, "4,4,4,4,4"), "{layout}");
+            assert_eq!((packet[2].as_str(), packet[3].as_str()), (expected.join(",").as_str(), "0,0,0,0,0"));
+        }
+    }
 }

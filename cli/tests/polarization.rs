@@ -122,6 +122,24 @@ fn flows_come_from_a_capture_and_networks_from_a_file() {
     assert!(refused(&["polarization", "--capture", net]).contains("net.toml"));
 }
 
+/// The sample of `ecmp` and `wcmp` are flows that the same hash has picked out: a plain hash sends them all one way, and so
+/// does a table of as many members as weights; what the planners make spreads them.
+#[test]
+fn the_sample_shows_what_replication_is_for() {
+    let north = |args: &[&str]| -> Vec<u64> {
+        let s: Value = serde_json::from_str(&ok(&[&["--json", "replay"], args].concat())).unwrap();
+        let ports = s["ports"].as_array().unwrap().iter().filter(|p| p["dev_port"].as_u64() >= Some(136));
+        ports.map(|p| p["tx_packets"].as_u64().unwrap()).collect()
+    };
+    assert_eq!(north(&["ecmp", "--set", "scheme=plain"]), [256]);
+    let spread = north(&["ecmp"]);
+    assert_eq!((spread.len(), spread.iter().sum::<u64>()), (8, 256));
+    assert!(spread.iter().all(|n| *n < 64), "{spread:?}");
+    assert_eq!(north(&["wcmp", "--set", "upstream=none"]), [256]);
+    let weighted = north(&["wcmp"]);
+    assert!(weighted.len() == 2 && weighted[0].abs_diff(192) < 16, "3 to 1: {weighted:?}");
+}
+
 #[test]
 fn hashing_is_explained() {
     let text = ok(&["explain", "hashing", "--set", "upstream=8,9"]);

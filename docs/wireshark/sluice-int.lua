@@ -13,6 +13,7 @@ int.prefs.dscp = Pref.uint("DSCP of packets with INT", 0x17, "64 for none")
 int.prefs.int_port = Pref.uint("UDP port of packets with INT", 54321)
 int.prefs.report_port = Pref.uint("UDP port of Telemetry Reports", 32766)
 int.prefs.hpcc_port = Pref.uint("UDP port of packets with HPCC's header", 0, "0 for none; RoCEv2 is 4791")
+int.prefs.hpcc_ns3 = Pref.bool("HPCC's header is laid out as in the simulator", false, "the parameter layout=ns3 of hpcc-int")
 
 local KIND = { [1] = "INT-MD", [2] = "destination", [3] = "INT-MX" }
 local NPT = { [0] = "marked by DSCP", [1] = "UDP port replaced", [2] = "UDP header inserted" }
@@ -86,7 +87,8 @@ local h = {
   speed = ProtoField.uint8("sluice_hpcc.speed", "Port speed code", base.DEC, nil, 0xf0),
   time = ProtoField.uint32("sluice_hpcc.time", "Time (ns, 24 bits)", base.DEC),
   bytes = ProtoField.uint32("sluice_hpcc.bytes", "Bytes sent (128 B, 20 bits)", base.DEC),
-  queue = ProtoField.uint16("sluice_hpcc.queue", "Queue length", base.DEC),
+  queue = ProtoField.uint32("sluice_hpcc.queue", "Queue length", base.DEC),
+  count = ProtoField.uint16("sluice_hpcc.ns3_hops", "nHop", base.DEC),
 }
 hpcc.fields = {}
 for _, field in pairs(h) do table.insert(hpcc.fields, field) end
@@ -264,6 +266,23 @@ local function dissect_hpcc(tvb, at, root)
   end
 end
 
+-- The simulator's: six bytes of its own, five slots, nHop; lowest byte first. Slots are shown in order of the path.
+local function dissect_hpcc_ns3(tvb, at, root)
+  if tvb:len() - at < 48 then return end
+  local count = tvb(at + 46, 2):le_uint()
+  local tree = root:add(hpcc, tvb(at + 6, 42))
+  tree:add_le(h.count, tvb(at + 46, 2))
+  for hop = math.max(0, count - 5), count - 1 do
+    local from = at + 6 + 8 * (hop % 5)
+    local low, high = tvb(from, 4):le_uint(), tvb(from + 4, 4):le_uint()
+    local one = tree:add(tvb(from, 8), "Hop " .. hop)
+    one:add(h.speed, tvb(from, 1), (low % 8) * 16)
+    one:add(h.time, tvb(from, 4), math.floor(low / 8) % 2 ^ 24)
+    one:add(h.bytes, tvb(from + 3, 3), math.floor(low / 2 ^ 27) + (high % 2 ^ 15) * 32)
+    one:add(h.queue, tvb(from + 5, 3), math.floor(high / 2 ^ 15))
+  end
+end
+
 function int.dissector(tvb, pinfo, root)
   local udp, tcp = udp_field(), tcp_field()
   local mark = dscp4() or dscp6()
@@ -273,7 +292,11 @@ function int.dissector(tvb, pinfo, root)
     if port == int.prefs.report_port then
       dissect_report(tvb, payload, root)
     elseif port == int.prefs.hpcc_port then
-      dissect_hpcc(tvb, payload, root)
+      if int.prefs.hpcc_ns3 then
+        dissect_hpcc_ns3(tvb, payload, root)
+      else
+        dissect_hpcc(tvb, payload, root)
+      end
     elseif marked or port == int.prefs.int_port then
       dissect_int(tvb, payload, root)
     end

@@ -13,7 +13,7 @@ use sluice_asic::tm::buffer::BufferFile;
 use sluice_asic::units::{BitRate, Time};
 use sluice_pipeline::control::{ControlError, ControlOp, ControlState, EntryError, lines};
 use sluice_pipeline::ir::Program;
-use sluice_pipeline::place::NoFit;
+use sluice_pipeline::place::{NoFit, Options};
 use sluice_pipeline::switch::{BufferSetup, SwitchConfig};
 use sluice_programs::position::Position;
 use sluice_programs::{ProgramError, Setup, SetupError, StageProgram, UnknownProgram, by_name};
@@ -52,6 +52,10 @@ pub struct Defaults {
     pub port_speed: Option<BitRate>,
     /// Buffer profile.
     pub buffer: Option<String>,
+    /// File of entries for switches that run the program, in place of those of their positions.
+    pub entries: Option<String>,
+    /// How programs are placed.
+    pub placing: Options,
     /// Everything else of a switch; its seed is the network's as well.
     pub config: SwitchConfig,
 }
@@ -203,7 +207,9 @@ impl<F: Files> SwitchBuilder<'_, F> {
         }
         let control = ControlState::new(&placed.program);
         let mut setup = SwitchSetup { name: self.name(), placed, ports: ports.clone(), control, config };
-        if let Some(name) = &self.switch.entries {
+        let runs = setup.placed.program.name == self.defaults.program;
+        let entries = self.switch.entries.as_ref().or(self.defaults.entries.as_ref().filter(|_| runs));
+        if let Some(name) = entries {
             let program = &setup.placed.program;
             self.files.entries(name, program, &mut setup.control).map_err(|e| self.file(e))?;
             return Ok(setup);
@@ -251,7 +257,7 @@ impl<F: Files> SwitchBuilder<'_, F> {
         let program = stage.build(&params);
         let program = program
             .map_err(|source| DeployError::Program { switch: self.name(), source: Box::new(source) })?;
-        let placed = Placed::new(program, &defaults.chip);
+        let placed = Placed::with(program, &defaults.chip, &defaults.placing);
         let placed = placed.map_err(|source| DeployError::NoFit { switch: self.name(), source })?;
         shared.push((name.to_owned(), params, Arc::clone(&placed)));
         Ok((stage, placed))

@@ -12,7 +12,7 @@ mod report;
 
 pub use find::{Telemetry, decode};
 pub use header::{Hop, IntKind, IntPacket};
-pub use hpcc::HpccHop;
+pub use hpcc::{HpccHop, HpccLayout};
 pub use report::{Report, ReportMetadata};
 
 /// Where telemetry is to be looked for.
@@ -26,12 +26,20 @@ pub struct Marks {
     pub report_port: Option<u16>,
     /// UDP destination port of packets with HPCC's header.
     pub hpcc_port: Option<u16>,
+    /// How that is laid out.
+    pub hpcc_layout: HpccLayout,
 }
 
 impl Default for Marks {
     /// What the programs `int` and `hpcc-int` have by default; HPCC's header is off, because its port is RoCEv2's.
     fn default() -> Self {
-        Marks { dscp: Some(0x17), int_port: Some(54_321), report_port: Some(32_766), hpcc_port: None }
+        Marks {
+            dscp: Some(0x17),
+            int_port: Some(54_321),
+            report_port: Some(32_766),
+            hpcc_port: None,
+            hpcc_layout: HpccLayout::Paper,
+        }
     }
 }
 

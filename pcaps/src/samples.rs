@@ -4,6 +4,7 @@
 
 mod afc_leak;
 mod conweave;
+mod ecmp;
 mod flowlets;
 mod l3_ecmp;
 mod lossless;
@@ -11,6 +12,7 @@ mod telemetry;
 
 pub use afc_leak::afc_leak;
 pub use conweave::{conweave, conweave_hosts};
+pub use ecmp::ecmp;
 pub use flowlets::flowlets;
 pub use l3_ecmp::{SampleError, l3_ecmp};
 pub use lossless::{ecn_mark, pfc};
@@ -23,6 +25,10 @@ pub const L3_ECMP: &[u8] = include_bytes!("../samples/l3-ecmp.pcap");
 /// The trace for the load balancers: a nanosecond pcap of 1,080 frames in 1.2 ms on one 400G port. See
 /// [`flowlets`] for what is in it.
 pub const FLOWLETS: &[u8] = include_bytes!("../samples/flowlets.pcap");
+
+/// The trace for `ecmp` and `wcmp`: a nanosecond pcap of 331 frames in 15 µs on one 400G port, flows that the same hash
+/// has picked out before. See [`ecmp`] for what is in it.
+pub const ECMP: &[u8] = include_bytes!("../samples/ecmp.pcap");
 
 /// The trace for `ecn-mark`: bursts to a slow host. See [`ecn_mark`] for what is in it.
 pub const ECN_MARK: &[u8] = include_bytes!("../samples/ecn-mark.pcap");
@@ -78,6 +84,7 @@ pub const HPCC_INT: &[u8] = include_bytes!("../samples/hpcc-int.pcap");
 #[must_use]
 pub fn of(program: &str) -> (&'static str, &'static [u8]) {
     match program {
+        "ecmp" | "wcmp" => ("ecmp.pcap", ECMP),
         "ecn-mark" => ("ecn-mark.pcap", ECN_MARK),
         "pfc" => ("pfc.pcap", PFC),
         "letflow" | "spray" | "drb" | "presto" | "flare" | "drill" | "conga" | "hula" => {

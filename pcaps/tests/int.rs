@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use proptest::prelude::*;
-use sluice_pcaps::int::{IntKind, Marks, Telemetry, decode};
+use sluice_pcaps::int::{HpccLayout, IntKind, Marks, Telemetry, decode};
 use sluice_pcaps::wire::{FrameBuilder, MacAddr, Payload, ipv4, tcp, udp};
 
 fn frame(dscp: u8, transport: impl Fn(FrameBuilder) -> FrameBuilder, payload: &[u8]) -> Vec<u8> {
@@ -64,6 +64,36 @@ fn hpccs_golden_record_is_read_back() {
 }
 
 #[test]
+fn the_simulators_slots_are_read_back_in_order_of_the_path() {
+    let golden = [0xaa, 0x68, 0xde, 0xa2, 0xac, 0x39, 0x71, 0x02];
+    let marks = Marks { hpcc_port: Some(4791), hpcc_layout: HpccLayout::Ns3, ..Marks::default() };
+    let read = |nhop: u16, slots: &[u8]| {
+        let bytes = [&[0; 6], slots, &nhop.to_le_bytes()[..], &[9; 4]].concat();
+        decode(&frame(0, |b| b.udp(udp::Header::new(5, 4791)), &bytes), &marks)
+    };
+    let hops = |nhop: u16, slots: &[u8]| match read(nhop, slots).unwrap() {
+        Some(Telemetry::Hpcc(0, hops)) => hops,
+        other => panic!("{other:?}"),
+    };
+    let slots = [&golden[..], &[0; 32]].concat();
+    let one = hops(1, &slots);
+    assert_eq!(one.len(), 1);
+    assert_eq!(
+        (one[0].speed, one[0].time, one[0].bytes, one[0].queue),
+        (2, 123_456_789 & 0xff_ffff, 1_000_000_000 >> 7 & 0xf_ffff, 1_250)
+    );
+    // Queue lengths 0 to 4 in the slots; what seven hops wrote begins with the third slot.
+    let slots: Vec<u8> = (0..5u64).flat_map(|n| (n << 47).to_le_bytes()).collect();
+    let queues = |nhop| hops(nhop, &slots).iter().map(|hop| hop.queue).collect::<Vec<_>>();
+    assert_eq!(queues(0), []);
+    assert_eq!(queues(3), [0, 1, 2]);
+    assert_eq!(queues(5), [0, 1, 2, 3, 4]);
+    assert_eq!(queues(7), [2, 3, 4, 0, 1]);
+    let error = read(3, &slots[..30]).unwrap_err().to_string();
+    assert!(error.contains("HPCC slot"), "{error}");
+}
+
+#[test]
 fn what_contradicts_itself_is_named_with_its_place() {
     let mut cut = example();
     cut[55] = 40;
@@ -81,7 +111,8 @@ proptest! {
         bytes in prop::collection::vec(any::<u8>(), 0..200), port in prop::sample::select(vec![1u16, 4_791, 32_766, 54_321]),
         dscp in prop::sample::select(vec![0u8, 0x17]), version in any::<bool>(), cut in 0..260usize,
     ) {
-        let marks = Marks { hpcc_port: Some(4_791), ..Marks::default() };
+        let hpcc_layout = if bytes.len() % 2 == 0 { HpccLayout::Paper } else { HpccLayout::Ns3 };
+        let marks = Marks { hpcc_port: Some(4_791), hpcc_layout, ..Marks::default() };
         let _ = decode(&bytes, &marks);
         let mut payload = bytes;
         if version && payload.len() > 4 {

@@ -29,6 +29,7 @@ fn the_others_are_what_their_generators_make() {
         ("conweave-host2.pcap", host2, samples::CONWEAVE_HOSTS[2]),
         ("flowlets.pcap", flowlets().unwrap(), FLOWLETS),
         ("conweave.pcap", conweave().unwrap(), CONWEAVE),
+        ("ecmp.pcap", samples::ecmp().unwrap(), samples::ECMP),
         ("ecn-mark.pcap", samples::ecn_mark().unwrap(), samples::ECN_MARK),
         ("pfc.pcap", samples::pfc().unwrap(), samples::PFC),
         ("afc-leak.pcap", samples::afc_leak().unwrap(), samples::AFC_LEAK),
@@ -57,6 +58,27 @@ fn flowlets_holds_what_it_promises() {
         ipv4::View::new(ethernet::View::new(&f.data).unwrap().payload()).unwrap().destination()
     };
     assert_eq!(frames.iter().filter(|f| to(f).octets()[1] == 2).count(), 8 * 20);
+}
+
+#[test]
+fn ecmp_holds_what_it_promises() {
+    let frames = frames(samples::ECMP);
+    assert_eq!(frames.len(), 4 * (64 + 16 + 2) + 3);
+    let (mut north, mut south, mut expiring, mut wrong) = (Vec::new(), Vec::new(), 0, 0);
+    for frame in &frames {
+        let Ok(ip) = ipv4::View::new(ethernet::View::new(&frame.data).unwrap().payload()) else { continue };
+        let port = u16::from_be_bytes(frame.data[34..36].try_into().unwrap());
+        match (ip.ttl(), ip.checksum_ok(), ip.destination().octets()[1]) {
+            (1, ..) => expiring += 1,
+            (_, false, _) => wrong += 1,
+            (.., 2) => north.push(port),
+            _ => south.push(port),
+        }
+    }
+    assert_eq!((north.len(), south.len(), expiring, wrong), (256, 64, 4, 4));
+    north.sort_unstable();
+    north.dedup();
+    assert_eq!((north.len(), north[0], north[63]), (64, 20_012, 20_506));
 }
 
 #[test]

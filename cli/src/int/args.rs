@@ -1,7 +1,7 @@
 //! Flags of `sluice int`. What may not live here: what they do.
 
-use clap::{Args, Subcommand};
-use sluice_pcaps::int::Marks;
+use clap::{Args, Subcommand, ValueEnum};
+use sluice_pcaps::int::{HpccLayout, Marks};
 use std::path::PathBuf;
 
 /// In-band telemetry: what INT packets and telemetry reports in a capture say
@@ -33,6 +33,9 @@ pub(crate) struct DecodeArgs {
     /// UDP destination port of packets with HPCC's header, such as 4791
     #[arg(long, value_name = "PORT")]
     pub(crate) hpcc_port: Option<u16>,
+    /// How HPCC's header is laid out: the parameter `layout` of `hpcc-int`
+    #[arg(long, value_enum, default_value_t, value_name = "LAYOUT")]
+    pub(crate) hpcc_layout: Layout,
     /// Leave out telemetry that is broken, instead of ending with an error
     #[arg(long)]
     pub(crate) skip_broken: bool,
@@ -44,6 +47,16 @@ pub(crate) struct DecodeArgs {
     pub(crate) output: Option<PathBuf>,
 }
 
+/// Layouts of HPCC's header.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub(crate) enum Layout {
+    /// A record for each hop, as in the paper
+    #[default]
+    Paper,
+    /// Five slots, as in the authors' simulator
+    Ns3,
+}
+
 impl DecodeArgs {
     pub(crate) fn marks(&self) -> Marks {
         Marks {
@@ -51,6 +64,10 @@ impl DecodeArgs {
             int_port: Some(self.int_port),
             report_port: Some(self.report_port),
             hpcc_port: self.hpcc_port,
+            hpcc_layout: match self.hpcc_layout {
+                Layout::Paper => HpccLayout::Paper,
+                Layout::Ns3 => HpccLayout::Ns3,
+            },
         }
     }
 }

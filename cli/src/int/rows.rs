@@ -142,7 +142,7 @@ impl Decoded {
             Telemetry::Hpcc(_, hops) => {
                 self.hpcc_packets += 1;
                 let row = |(n, hop): (usize, &HpccHop)| Row {
-                    depth: Some(hop.queue.into()),
+                    depth: Some(hop.queue),
                     egress_time: Some(hop.time.into()),
                     ds: Some(hop.bytes),
                     ..Row::of(record, time, Source::Hpcc, n as u32, &Hop::default())

@@ -36,7 +36,7 @@ use sink::Collector;
 use sluice_asic::port::{DevPort, FrontPort, PortKind, PortMap, PortName};
 use sluice_asic::units::{BitRate, Cells, Duration, Length, Time};
 use sluice_pcaps::replay::{Pace, Rewrite, Schedule};
-use sluice_pipeline::cover::{self, Points};
+use sluice_pipeline::cover::{self, Coverage, Points};
 use sluice_pipeline::engine::Engine;
 use sluice_pipeline::pass::Executor;
 use sluice_pipeline::property::{Property, general_and};
@@ -44,6 +44,7 @@ use sluice_pipeline::reference::{Options, Reference};
 use sluice_pipeline::report::{self, Report};
 use sluice_pipeline::switch::{BufferSetup, Mode, QueueSetup, Switch, SwitchConfig};
 use std::io::Write;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -106,7 +107,12 @@ pub(crate) fn run(args: &ReplayArgs, as_json: bool) -> Result<(), Failure> {
         Failure::Property
     })?;
     let ports = resolve::ports(&chip, args.port_speed.as_deref())?;
-    let (control, setup) = resolve::entries(stage, &program, &ports, args.entries.as_deref())?;
+    if let [_, second, ..] = args.entries.as_slice() {
+        let help = "one file may hold all entries; several are for the switches of a network (--topology)";
+        return Err(Failure::with_help(format!("--entries {second}: there is one already"), help));
+    }
+    let entries = args.entries.first().map(Path::new);
+    let (control, setup) = resolve::entries(stage, &program, &ports, entries)?;
     let mut speeds = Vec::new();
     // A slower port of the default entries keeps its speed unless the user sets the speeds.
     if args.port_speed.is_none() {
@@ -137,8 +143,7 @@ pub(crate) fn run(args: &ReplayArgs, as_json: bool) -> Result<(), Failure> {
         Box::new(move || general_and(stage.properties(&program))) as Properties
     });
     if args.coverage && args.engine == EngineKind::Reference {
-        let help = "leave --engine out: results are the same";
-        return Err(Failure::with_help("the reference interpreter does not count what is reached", help));
+        return Err(reference_does_not_count());
     }
     let points = args.coverage.then(|| Points::of(&program, &chip));
     let plan = Plan {
@@ -180,6 +185,11 @@ pub(crate) fn run(args: &ReplayArgs, as_json: bool) -> Result<(), Failure> {
             search_and_finish(&plan, &inputs, &make, as_json)
         }
     }
+}
+
+fn reference_does_not_count() -> Failure {
+    let help = "leave --engine out: results are the same";
+    Failure::with_help("the reference interpreter does not count what is reached", help)
 }
 
 /// A flag that Ctrl-C sets.
@@ -236,8 +246,29 @@ fn search_and_finish<E: Executor>(
     make: &dyn Fn() -> Result<E, Failure>,
     as_json: bool,
 ) -> Result<(), Failure> {
-    let found = plan.args.find_ndr.then(|| ndr::find(plan, inputs, make)).transpose()?;
+    let found = plan.args.find_ndr.then(|| find_ndr(plan, inputs, make)).transpose()?;
     finish(plan, inputs, make()?, None, found, as_json)
+}
+
+/// Searches the highest rate without loss, on a fresh switch for each trial.
+fn find_ndr<E: Executor>(
+    plan: &Plan<'_>,
+    inputs: &Inputs,
+    make: &dyn Fn() -> Result<E, Failure>,
+) -> Result<ndr::Found, Failure> {
+    let line = inputs.ports.iter().map(|p| plan.speed_of(p.number())).min();
+    ndr::find(plan.args, inputs, line.unwrap_or(BitRate::from_bps(0)), &mut |trial| {
+        let schedule = Schedule { pace: Pace::Bits(trial.rate), ..plan.schedule };
+        let feed = inputs.feed(schedule, |_, port| plan.speed_of(port.number())).map_err(|e| bad(&e))?;
+        let progress = Progress::new(&trial.what(), schedule, inputs);
+        let collector = Collector::new(plan, Vec::new(), Outputs::nowhere(plan, feed.origin()), None);
+        let done = Session::new(plan, inputs, switch(plan, make()?)?, collector, progress).run(feed)?;
+        if plan.stop.load(Ordering::Relaxed) {
+            return Err(Failure::Interrupted);
+        }
+        done.check_inputs(plan.args.strict, false)?;
+        Ok(ndr::Ran::of(&done))
+    })
 }
 
 fn finish<E: Executor>(
@@ -331,24 +362,32 @@ fn write_files(
         folder.text(dir, "state.json", "sluice.state/1", what, &pretty(registers))?;
     }
     if let Some((points, coverage)) = &coverage {
-        let name = &plan.program.name;
-        let json = pretty(&cover::json(name, points, coverage));
-        folder.text(dir, "coverage.json", "sluice.coverage/1", "every point of the program", &json)?;
-        let text = cover::text(name, points, coverage);
-        folder.text(dir, "coverage.txt", "text", "coverage and what is uncovered", &text)?;
-        folder.text(
-            dir,
-            "coverage.html",
-            "html",
-            "the same as a page",
-            &cover::html(name, points, coverage),
-        )?;
+        coverage_files(&mut folder, dir, "", &plan.program.name, points, coverage)?;
     }
     if let Some(trace) = &trace {
         folder.text(dir, "trace.txt", "text", "what happened to each packet", &trace.written)?;
     }
     folder.finish(dir)?;
     Ok(trace)
+}
+
+/// Coverage as files, whose names begin with `prefix`.
+fn coverage_files(
+    folder: &mut Folder,
+    dir: &Path,
+    prefix: &str,
+    program: &str,
+    points: &Points,
+    coverage: &Coverage,
+) -> Result<(), Failure> {
+    let mut file = |name: &str, schema: &str, what: &str, text: &str| {
+        folder.text(dir, &format!("{prefix}{name}"), schema, what, text)
+    };
+    let json = pretty(&cover::json(program, points, coverage));
+    file("coverage.json", "sluice.coverage/1", "every point of the program", &json)?;
+    let text = cover::text(program, points, coverage);
+    file("coverage.txt", "text", "coverage and what is uncovered", &text)?;
+    file("coverage.html", "html", "the same as a page", &cover::html(program, points, coverage))
 }
 
 /// What the ports received and lost in their queues.

@@ -1,21 +1,16 @@
-//! `--find-ndr`: the highest rate without loss, by trials on fresh switches. What may not live here: the
-//! bisection itself, and the replay of one trial.
+//! `--find-ndr`: the highest rate without loss, by trials on fresh switches or networks. What may not live
+//! here: the bisection itself, and the replay of one trial.
 
-use super::inputs::{Inputs, bad};
-use super::output::Outputs;
-use super::progress::Progress;
-use super::run::{Done, PortLoad, Session};
-use super::sink::Collector;
-use super::{Plan, switch};
+use super::inputs::Inputs;
+use super::run::{Done, PortLoad};
+use crate::args::ReplayArgs;
 use crate::fail::Failure;
 use crate::table::table;
 use serde_json::{Value, json};
 use sluice_asic::units::BitRate;
-use sluice_pcaps::replay::{Pace, Search};
-use sluice_pipeline::pass::Executor;
+use sluice_pcaps::replay::Search;
 use sluice_pipeline::switch::{DeviceDrop, Reason};
 use std::fmt::Write;
-use std::sync::atomic::Ordering;
 
 /// Loss for want of room or speed; every other drop is the program's or the parser's decision.
 const CONGESTION: [DeviceDrop; 3] =
@@ -53,19 +48,89 @@ pub(crate) struct Found {
     queue_limit: u64,
 }
 
-/// Searches. The rates are whole bit/s on the wire, the same for all input ports.
-pub(crate) fn find<E: Executor>(
-    plan: &Plan<'_>,
+/// A trial to be run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Attempt {
+    /// Bit/s on the wire of each input port.
+    pub(crate) rate: u64,
+    number: usize,
+}
+
+impl Attempt {
+    /// What its progress is called.
+    pub(crate) fn what(&self) -> String {
+        format!("trial {} at {}: ", self.number, BitRate::from_bps(self.rate))
+    }
+}
+
+/// What came of a trial.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ran {
+    received: u64,
+    /// Dropped for want of room or speed, and otherwise.
+    congestion: u64,
+    others: u64,
+    held: u64,
+    fullest_cells: u64,
+    ports: Vec<PortLoad>,
+}
+
+impl Ran {
+    /// Of one switch.
+    pub(crate) fn of(done: &Done<'_>) -> Ran {
+        let full = |r: &Reason| match r {
+            Reason::Device(d) => CONGESTION.contains(d),
+            Reason::Buffer(_) => true,
+            Reason::Label(_) => false,
+        };
+        let congestion = done.totals.reasons().filter(|(r, _)| full(r)).map(|(_, n)| n).sum();
+        let fullest = done.queues.iter().filter_map(|q| q["max_cells"].as_u64()).max();
+        Ran {
+            received: done.totals.received,
+            congestion,
+            others: done.totals.dropped - congestion,
+            held: done.held.total(),
+            fullest_cells: fullest.unwrap_or(0),
+            ports: done.ports.clone(),
+        }
+    }
+
+    /// Of all switches of a network that this many packets entered, and as many were on links at its end.
+    pub(crate) fn over(switches: &[Done<'_>], received: u64, on_links: u64) -> Ran {
+        let start = Ran { received, held: on_links, ..Ran::default() };
+        switches.iter().map(Ran::of).fold(start, |mut all, one| {
+            all.congestion += one.congestion;
+            all.others += one.others;
+            all.held += one.held;
+            all.fullest_cells = all.fullest_cells.max(one.fullest_cells);
+            all.ports.extend(one.ports);
+            all
+        })
+    }
+}
+
+/// Searches. The rates are whole bit/s on the wire, the same for all input ports, `line` at most.
+pub(crate) fn find(
+    args: &ReplayArgs,
     inputs: &Inputs,
-    make: &dyn Fn() -> Result<E, Failure>,
+    line: BitRate,
+    run: &mut dyn FnMut(Attempt) -> Result<Ran, Failure>,
 ) -> Result<Found, Failure> {
     inputs.check_passes("--find-ndr")?;
-    let line = inputs.ports.iter().map(|p| plan.speed_of(p.number()).as_bps()).min().unwrap_or(0);
-    let resolution = match &plan.args.ndr_resolution {
+    let line = line.as_bps();
+    let resolution = match &args.ndr_resolution {
         Some(text) => text.parse::<BitRate>().map_err(Failure::input)?.as_bps().max(1),
         None => (line / 1_000).max(1),
     };
-    let slowest = trial(plan, inputs, make()?, (line / SLOWEST).max(1), None, 1)?;
+    let mut trial = |rate, policy, number| {
+        let ran = run(Attempt { rate, number })?;
+        if ran.received == 0 {
+            let text = "the inputs have no packets to search a rate with";
+            return Err(Failure::with_help(text, "give other captures"));
+        }
+        Ok(Trial::of(&ran, rate, policy))
+    };
+    let slowest = trial((line / SLOWEST).max(1), None, 1)?;
     let policy = slowest.policy;
     let mut search = Search::new(line, resolution);
     let mut trials = vec![slowest];
@@ -73,62 +138,27 @@ pub(crate) fn find<E: Executor>(
         search.verdict(t.rate, true);
     }
     while let Some(rate) = search.next_rate() {
-        let t = trial(plan, inputs, make()?, rate, Some(policy), trials.len() + 1)?;
+        let t = trial(rate, Some(policy), trials.len() + 1)?;
         search.verdict(rate, t.lost == 0);
         trials.push(t);
     }
     let best = search.passed().and_then(|rate| trials.iter().find(|t| t.rate == rate)).cloned();
-    let (ports, queue_limit) = (inputs.ports.len(), u64::from(plan.args.queue_limit));
+    let (ports, queue_limit) = (inputs.ports.len(), u64::from(args.queue_limit));
     Ok(Found { line, resolution, ports, policy, best, failed: search.failed(), trials, queue_limit })
 }
 
-/// Replays once at a rate; without `policy` its own drops of that kind are no loss.
-fn trial<E: Executor>(
-    plan: &Plan<'_>,
-    inputs: &Inputs,
-    executor: E,
-    rate: u64,
-    policy: Option<u64>,
-    number: usize,
-) -> Result<Trial, Failure> {
-    let schedule = sluice_pcaps::replay::Schedule { pace: Pace::Bits(rate), ..plan.schedule };
-    let feed = inputs.feed(schedule, |_, port| plan.speed_of(port.number())).map_err(|e| bad(&e))?;
-    let what = format!("trial {number} at {}: ", BitRate::from_bps(rate));
-    let progress = Progress::new(&what, schedule, inputs);
-    let collector = Collector::new(plan, Vec::new(), Outputs::nowhere(plan, feed.origin()), None);
-    let done = Session::new(plan, inputs, switch(plan, executor)?, collector, progress).run(feed)?;
-    if plan.stop.load(Ordering::Relaxed) {
-        return Err(Failure::Interrupted);
-    }
-    done.check_inputs(plan.args.strict, false)?;
-    if done.totals.received == 0 {
-        return Err(Failure::with_help(
-            "the inputs have no packets to search a rate with",
-            "give other captures",
-        ));
-    }
-    Ok(Trial::of(&done, rate, policy))
-}
-
 impl Trial {
-    fn of(done: &Done<'_>, rate: u64, policy: Option<u64>) -> Trial {
-        let full = |r: &Reason| match r {
-            Reason::Device(d) => CONGESTION.contains(d),
-            Reason::Buffer(_) => true,
-            Reason::Label(_) => false,
-        };
-        let dropped: u64 = done.totals.reasons().filter(|(r, _)| full(r)).map(|(_, n)| n).sum();
-        let congestion = dropped + done.held.total();
-        let others = done.totals.dropped - dropped;
-        let fullest = done.queues.iter().filter_map(|q| q["max_cells"].as_u64()).max();
+    /// Without `policy` its own drops of that kind are no loss.
+    fn of(ran: &Ran, rate: u64, policy: Option<u64>) -> Trial {
+        let congestion = ran.congestion + ran.held;
         Trial {
             rate,
-            pps: done.ports.iter().map(|p| packets_per_second(p, rate)).sum(),
-            packets: done.totals.received,
+            pps: ran.ports.iter().map(|p| packets_per_second(p, rate)).sum(),
+            packets: ran.received,
             congestion,
-            policy: others,
-            lost: congestion + others.saturating_sub(policy.unwrap_or(others)),
-            fullest_cells: fullest.unwrap_or(0),
+            policy: ran.others,
+            lost: congestion + ran.others.saturating_sub(policy.unwrap_or(ran.others)),
+            fullest_cells: ran.fullest_cells,
         }
     }
 

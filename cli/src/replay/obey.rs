@@ -4,6 +4,7 @@
 //! priority wait at their sender, in order; those of other priorities pass them. What may not live here: captures, the
 //! switch, and how it is driven.
 
+use crate::fail::Failure;
 use serde_json::{Value, json};
 use sluice_asic::port::DevPort;
 use sluice_asic::tm::buffer::{CodePoint, QosMaps};
@@ -29,10 +30,32 @@ pub(crate) struct Sent {
     pub(crate) frame: Waiting,
 }
 
+/// What senders send into: a switch or a network.
+pub(crate) trait Receiver {
+    /// How far it has run.
+    fn time(&self) -> Time;
+
+    /// When something will happen in it by itself.
+    fn next_time(&self) -> Option<Time>;
+
+    /// Runs up to a time; adds the PFC frames that are sent to senders.
+    fn run_until(&mut self, until: Time, heard: &mut Vec<Heard>) -> Result<(), Failure>;
+
+    /// A frame's first bit is there.
+    fn take(&mut self, sent: &Sent) -> Result<(), Failure>;
+
+    /// Whether the user has had enough.
+    fn stopped(&self) -> bool;
+}
+
+/// Where a sender is: number of the switch and port.
+pub(crate) type Place = (u32, DevPort);
+
 /// What stands at the far end of one port.
 struct Sender {
-    port: DevPort,
+    at: Place,
     source: PfcSource,
+    maps: QosMaps,
     waiting: [VecDeque<Waiting>; PRIORITIES],
     held_back: u64,
     delay: Duration,
@@ -64,25 +87,26 @@ impl Sender {
 pub(crate) struct Senders {
     senders: Vec<Sender>,
     cable: Length,
-    maps: QosMaps,
+    heard: Vec<Heard>,
+    sent: Vec<Sent>,
 }
 
 impl Senders {
+    /// Senders by place, rate and what their switches say of PFC and priorities.
     pub(crate) fn new(
-        ports: impl Iterator<Item = (DevPort, BitRate)>,
+        ports: impl Iterator<Item = (Place, BitRate, PfcConfig, QosMaps)>,
         cable: Length,
-        config: &PfcConfig,
-        maps: QosMaps,
     ) -> Senders {
-        let sender = |(port, rate)| Sender {
-            port,
-            source: PfcSource::new(rate, cable, config, u8::MAX),
+        let sender = |(at, rate, config, maps): (Place, BitRate, PfcConfig, QosMaps)| Sender {
+            at,
+            source: PfcSource::new(rate, cable, &config, u8::MAX),
+            maps,
             waiting: [const { VecDeque::new() }; PRIORITIES],
             held_back: 0,
             delay: Duration::ZERO,
             most: Duration::ZERO,
         };
-        Senders { senders: ports.map(sender).collect(), cable, maps }
+        Senders { senders: ports.map(sender).collect(), cable, heard: Vec::new(), sent: Vec::new() }
     }
 
     /// Frames that wait.
@@ -90,22 +114,56 @@ impl Senders {
         self.senders.iter().flat_map(|s| &s.waiting).map(|q| q.len() as u64).sum()
     }
 
-    /// The switch sent PFC frames.
-    pub(crate) fn heard(&mut self, frames: &mut Vec<Heard>) {
-        for (port, last_bit, times) in frames.drain(..) {
-            if let Some(sender) = self.senders.iter_mut().find(|s| s.port.number() == port) {
+    /// Has senders send what may go up to `until`, by what they have been told by then.
+    pub(crate) fn send_until(&mut self, until: Time, to: &mut impl Receiver) -> Result<(), Failure> {
+        let mut now = to.time();
+        loop {
+            let next = self.next_time(now).filter(|t| *t <= until);
+            let target = next.unwrap_or(until).max(now);
+            // While frames wait, what the receiver sends may let them go before: one event after the other.
+            let event = to.next_time().filter(|t| *t < target && self.waiting() > 0);
+            now = event.unwrap_or(target);
+            to.run_until(now, &mut self.heard)?;
+            self.listen();
+            self.advance(now);
+            for sent in self.sent.drain(..) {
+                to.take(&sent)?;
+            }
+            if next.is_none() && event.is_none() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Has senders send what they still hold, up to `end`.
+    pub(crate) fn send_rest(&mut self, end: Time, to: &mut impl Receiver) -> Result<(), Failure> {
+        while self.waiting() > 0 && !to.stopped() {
+            let now = to.time();
+            let Some(next) = self.next_time(now).filter(|t| *t <= end) else { break };
+            // A moment later than a pause that ends now: nothing stands still.
+            self.send_until(next.max(now + Duration::from_ps(1)), to)?;
+        }
+        Ok(())
+    }
+
+    /// PFC frames were sent to senders.
+    fn listen(&mut self) {
+        for Heard { switch, port, last_bit, times } in self.heard.drain(..) {
+            let at = |s: &&mut Sender| (s.at.0, s.at.1.number()) == (switch, port);
+            if let Some(sender) = self.senders.iter_mut().find(at) {
                 sender.source.heard(last_bit, times);
             }
         }
     }
 
     /// When a frame that waits may go next.
-    pub(crate) fn next_time(&self, now: Time) -> Option<Time> {
+    fn next_time(&self, now: Time) -> Option<Time> {
         self.senders.iter().filter_map(|s| s.next_time(now)).min()
     }
 
     /// Lets pauses begin and end, and sends what may go now and has waited.
-    pub(crate) fn advance(&mut self, now: Time, sent: &mut Vec<Sent>) {
+    fn advance(&mut self, now: Time) {
+        let sent = &mut self.sent;
         for (index, sender) in self.senders.iter_mut().enumerate() {
             sender.source.advance(now);
             while let Some(frame) = sender.choose(now).and_then(|p| sender.waiting[p].pop_front()) {
@@ -121,19 +179,20 @@ impl Senders {
         }
     }
 
-    /// A frame is due; it is sent by the next [`Senders::advance`] that may.
+    /// A frame is due; it is sent when it may.
     pub(crate) fn queue(&mut self, sender: usize, frame: Waiting) {
-        let priority = usize::from(self.maps.class(code_point(&frame.bytes)).tc) % PRIORITIES;
-        self.senders[sender].waiting[priority].push_back(frame);
+        let sender = &mut self.senders[sender];
+        let priority = usize::from(sender.maps.class(code_point(&frame.bytes)).tc) % PRIORITIES;
+        sender.waiting[priority].push_back(frame);
     }
 
-    /// What the summary says of them.
-    pub(crate) fn json(&self, name: impl Fn(u16) -> String, now: Time) -> Value {
+    /// What the summary of a switch says of its senders.
+    pub(crate) fn json(&self, switch: u32, name: impl Fn(u16) -> String, now: Time) -> Value {
         let sender = |s: &Sender| {
             let stats = s.source.stats(now);
             let sum = |of: &dyn Fn(usize) -> u64| (0..PRIORITIES).map(of).sum::<u64>();
             json!({
-                "port": name(s.port.number()), "dev_port": s.port.number(),
+                "port": name(s.at.1.number()), "dev_port": s.at.1.number(),
                 "held_back": s.held_back,
                 "delay_ns": { "total": s.delay.as_ps() as f64 / 1e3, "most": s.most.as_ps() as f64 / 1e3 },
                 "unsent": s.waiting.iter().map(|q| q.len() as u64).sum::<u64>(),
@@ -143,7 +202,7 @@ impl Senders {
         };
         json!({
             "cable_m": self.cable.as_millimetres() as f64 / 1e3,
-            "ports": self.senders.iter().map(sender).collect::<Vec<_>>(),
+            "ports": self.senders.iter().filter(|s| s.at.0 == switch).map(sender).collect::<Vec<_>>(),
         })
     }
 }
@@ -165,8 +224,30 @@ fn code_point(frame: &[u8]) -> CodePoint {
     dscp.map(CodePoint::Dscp).or(pcp.map(CodePoint::Pcp)).unwrap_or(CodePoint::None)
 }
 
-/// A PFC frame that the switch sent: dev_port, last bit, times.
-pub(crate) type Heard = (u16, Time, PfcTimes);
+/// A PFC frame that a switch sent: its number, dev_port, last bit, times.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Heard {
+    switch: u32,
+    port: u16,
+    last_bit: Time,
+    times: PfcTimes,
+}
+
+impl Heard {
+    /// The pause that a frame is, whoever made it; none of any other.
+    pub(crate) fn of(switch: u32, packet: &Left, frame: &[u8]) -> Option<Heard> {
+        let link = ethernet::View::new(frame).ok().filter(|l| l.ethertype() == ethernet::TYPE_MAC_CONTROL)?;
+        match pause::View::new(link.payload()).ok()?.packet() {
+            pause::Packet::Pfc { enabled, quanta } => Some(Heard {
+                switch,
+                port: packet.egress_port,
+                last_bit: packet.last_bit,
+                times: PfcTimes { enabled, quanta },
+            }),
+            _ => None,
+        }
+    }
+}
 
 /// A sink that also listens for PFC frames.
 pub(crate) struct Ears<'s, S> {
@@ -174,30 +255,15 @@ pub(crate) struct Ears<'s, S> {
     pub(crate) heard: &'s mut Vec<Heard>,
 }
 
-impl<S: Sink> Ears<'_, S> {
-    /// Notes a frame if it is a PFC frame, whoever made it.
-    fn listen(&mut self, packet: &Left, frame: &[u8]) {
-        let Ok(link) = ethernet::View::new(frame) else { return };
-        if link.ethertype() != ethernet::TYPE_MAC_CONTROL {
-            return;
-        }
-        if let Ok(pause::Packet::Pfc { enabled, quanta }) =
-            pause::View::new(link.payload()).map(|v| v.packet())
-        {
-            self.heard.push((packet.egress_port, packet.last_bit, PfcTimes { enabled, quanta }));
-        }
-    }
-}
-
 impl<S: Sink> Sink for Ears<'_, S> {
     fn sent(&mut self, packet: &Left, head: &[u8], tail: &[u8]) {
         // A whole PFC frame is in the head: it is shorter than any that is split.
-        self.listen(packet, head);
+        self.heard.extend(Heard::of(0, packet, head));
         self.inner.sent(packet, head, tail);
     }
 
     fn mac_sent(&mut self, packet: &Left, frame: &[u8]) {
-        self.listen(packet, frame);
+        self.heard.extend(Heard::of(0, packet, frame));
         self.inner.mac_sent(packet, frame);
     }
 

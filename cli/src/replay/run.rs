@@ -3,7 +3,7 @@
 use super::Plan;
 use super::flow;
 use super::inputs::{Inputs, bad};
-use super::obey::{Ears, Heard, Senders, Sent, Waiting};
+use super::obey::{Ears, Heard, Receiver, Senders, Sent, Waiting};
 use super::progress::Progress;
 use super::sink::{Collector, Origin};
 use crate::fail::Failure;
@@ -38,8 +38,6 @@ pub(crate) struct Session<'a, E> {
     progress: Progress,
     /// Senders that obey PFC, if they do.
     senders: Option<Senders>,
-    heard: Vec<Heard>,
-    sent: Vec<Sent>,
     /// Files of timelines, if any are asked for.
     timelines: Option<Recorder>,
 }
@@ -108,22 +106,19 @@ impl<'a, E: Executor> Session<'a, E> {
             let flow = switch.flow(Time::ORIGIN);
             let (pfc, maps) =
                 flow.map_or((PfcConfig::default(), QosMaps::azure()), |f| (f.config.pfc, f.config.maps));
-            let rate = |port: &DevPort| (*port, plan.speed_of(port.number()));
-            Senders::new(inputs.ports.iter().map(rate), cable, &pfc, maps)
+            let sender = |port: &DevPort| ((0, *port), plan.speed_of(port.number()), pfc, maps);
+            Senders::new(inputs.ports.iter().map(sender), cable)
         });
-        let (heard, sent, last) = (Vec::new(), Vec::new(), Time::ORIGIN);
         Session {
             plan,
             inputs,
             switch,
             collector,
             scratch: Vec::new(),
-            last,
+            last: Time::ORIGIN,
             ports,
             progress,
             senders,
-            heard,
-            sent,
             timelines: None,
         }
     }
@@ -185,47 +180,22 @@ impl<'a, E: Executor> Session<'a, E> {
         Ok(true)
     }
 
-    /// Has senders send what may go up to `until`, by what the switch has told them by then.
+    /// Has senders send what may go up to `until`, if they obey PFC.
     fn send_until(&mut self, until: Time) -> Result<(), Failure> {
-        let mut now = self.switch.time();
-        while let Some(senders) = &mut self.senders {
-            let next = senders.next_time(now).filter(|t| *t <= until);
-            let target = next.unwrap_or(until).max(now);
-            // While frames wait, what the switch sends may let them go before: one event after the other.
-            let event = self.switch.next_time().filter(|t| *t < target && senders.waiting() > 0);
-            now = event.unwrap_or(target);
-            let mut ears = Ears { inner: &mut self.collector, heard: &mut self.heard };
-            timeline::advance(&mut self.timelines, &mut self.switch, now, &mut ears)?;
-            senders.heard(&mut self.heard);
-            senders.advance(now, &mut self.sent);
-            for Sent { sender, at, frame } in self.sent.drain(..) {
-                let rx = RxFrame { bytes: &frame.bytes, orig_len: frame.orig_len, tag: frame.tag };
-                self.switch.rx(self.inputs.ports[sender], at, rx).map_err(Failure::input)?;
-                let load = &mut self.ports[sender];
-                load.packets += 1;
-                load.wire_bytes += wire_len(frame.orig_len);
-                self.last = self.last.max(at);
-            }
-            if next.is_none() && event.is_none() {
-                break;
-            }
-        }
-        self.collector.outputs.flush(now)
+        let Some(mut senders) = self.senders.take() else { return Ok(()) };
+        let sent = senders.send_until(until, self);
+        self.senders = Some(senders);
+        sent?;
+        self.collector.outputs.flush(self.switch.time())
     }
 
     /// Has senders send what they still hold, for as long as the drain allows.
     fn send_rest(&mut self) -> Result<(), Failure> {
-        let end = self.last + self.plan.drain;
-        while let Some(senders) = self.senders.as_ref().filter(|s| s.waiting() > 0) {
-            let now = self.switch.time();
-            let Some(next) = senders.next_time(now).filter(|t| *t <= end) else { break };
-            // A moment later than a pause that ends now: nothing stands still.
-            self.send_until(next.max(now + Duration::from_ps(1)))?;
-            if self.plan.stop.load(Ordering::Relaxed) {
-                break;
-            }
-        }
-        Ok(())
+        let Some(mut senders) = self.senders.take() else { return Ok(()) };
+        let sent = senders.send_rest(self.last + self.plan.drain, self);
+        self.senders = Some(senders);
+        sent?;
+        self.collector.outputs.flush(self.switch.time())
     }
 
     fn advance(&mut self, until: Time) -> Result<(), Failure> {
@@ -259,13 +229,41 @@ impl<'a, E: Executor> Session<'a, E> {
             coverage
         });
         let (plan, now) = (self.plan, self.switch.time());
-        let obeyed = self.senders.as_ref().map_or(Value::Null, |s| s.json(|port| plan.port_name(port), now));
+        let obeyed =
+            self.senders.as_ref().map_or(Value::Null, |s| s.json(0, |port| plan.port_name(port), now));
         let wall = wall(self.progress.seconds(), feed.sent());
         let reports = feed.reports().to_vec();
         let Session { inputs, switch, collector, ports, last, timelines, .. } = self;
         let run =
             Drained { inputs, reports, collector, ports, obeyed, coverage, damage, last, wall, timelines };
         Done::of(plan, &switch, run)
+    }
+}
+
+impl<E: Executor> Receiver for Session<'_, E> {
+    fn time(&self) -> Time {
+        self.switch.time()
+    }
+
+    fn next_time(&self) -> Option<Time> {
+        self.switch.next_time()
+    }
+
+    fn run_until(&mut self, until: Time, heard: &mut Vec<Heard>) -> Result<(), Failure> {
+        let mut ears = Ears { inner: &mut self.collector, heard };
+        timeline::advance(&mut self.timelines, &mut self.switch, until, &mut ears)
+    }
+
+    fn take(&mut self, Sent { sender, at, frame }: &Sent) -> Result<(), Failure> {
+        let rx = RxFrame { bytes: &frame.bytes, orig_len: frame.orig_len, tag: frame.tag };
+        self.switch.rx(self.inputs.ports[*sender], *at, rx).map_err(Failure::input)?;
+        self.ports[*sender].count(frame.orig_len, Duration::ZERO);
+        self.last = self.last.max(*at);
+        Ok(())
+    }
+
+    fn stopped(&self) -> bool {
+        self.plan.stop.load(Ordering::Relaxed)
     }
 }
 

@@ -12,7 +12,7 @@ use sluice_pipeline::switch::DeviceDrop;
 use std::fmt::Write;
 
 /// What senders that obey PFC held back.
-fn senders(out: &mut String, s: &Value) -> std::fmt::Result {
+pub(super) fn senders(out: &mut String, s: &Value) -> std::fmt::Result {
     let held: Vec<&Value> = s["obey_pfc"]["ports"].as_array().into_iter().flatten().collect();
     if held.is_empty() {
         return Ok(());
@@ -23,7 +23,8 @@ fn senders(out: &mut String, s: &Value) -> std::fmt::Result {
         let ns = |key: &str| p["delay_ns"][key].as_f64().unwrap_or(0.0);
         writeln!(
             out,
-            "  port {}: {} pauses, {} packets held back, by {:.1} ns at most and {:.1} in all, {} not sent",
+            "  port {}{}: {} pauses, {} packets held back, by {:.1} ns at most and {:.1} in all, {} not sent",
+            p["switch"].as_str().map_or(String::new(), |name| format!("{name}:")),
             p["port"].as_str().unwrap_or(""),
             n(&p["pauses"]),
             n(&p["held_back"]),

@@ -77,6 +77,11 @@ impl Levels {
         self.places.entry(place).or_default().add(time, row.level.cells);
     }
 
+    /// Whether nothing ever held anything.
+    pub(super) fn is_empty(&self) -> bool {
+        self.places.values().all(|steps| steps.peak == 0)
+    }
+
     /// Pools, groups and queues that held most, by their peak.
     pub(super) fn chart(&self) -> Chart {
         let mut chart = Chart::new("Buffer over time", "time, us", "cells");

@@ -4,23 +4,26 @@
 //! long a run is, and files are whole after Ctrl-C. What may not live here: what is told, and when.
 
 mod chart;
+mod network;
 
 use crate::fail::Failure;
 use crate::files::Pending;
 use crate::rows::{Cell, Column, Format, Kind, RowWriter};
 use chart::Levels;
 use clap::Args;
+pub(crate) use network::{NetworkFiles, Row};
 use sluice_asic::units::{Duration, Time};
 use sluice_pipeline::pass::Executor;
 use sluice_pipeline::switch::{Sink, Subject, Switch, Timeline, TimelineRow};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What to draw timelines of, and where to.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Timelines")]
 pub(crate) struct TimelineArgs {
     /// Write what pools, priority groups, headroom and queues hold over time, who is paused, and watermarks: .csv,
-    /// .parquet, or .svg for a drawing; repeatable
+    /// .parquet, or .svg for a drawing; repeatable. In a network tables have a column for the switch, and each switch has a
+    /// drawing of its own: FILE.SWITCH.svg
     #[arg(long, value_name = "FILE", value_parser = target)]
     pub(crate) timeline: Vec<Target>,
     /// Look at multiples of this time, for example 1us, instead of at every change
@@ -114,7 +117,7 @@ impl Files {
         Ok(files)
     }
 
-    /// Adds a row.
+    /// Adds a row of a switch's timeline.
     pub(crate) fn take(&mut self, row: &TimelineRow<'_>) {
         if !self.drawings.is_empty() {
             self.levels.add(row);
@@ -135,17 +138,19 @@ impl Files {
         for (table, path) in tables {
             done.push((table.finish()?, path));
         }
-        if !drawings.is_empty() {
-            let svg = levels.chart().svg()?;
-            for path in drawings {
-                let mut file = Pending::create(&path)?;
-                let written = std::io::Write::write_all(file.writer(), svg.as_bytes());
-                written.map_err(|e| Failure::file("write", &path, &e))?;
-                done.push((file, path));
-            }
+        for path in drawings {
+            done.push((draw(&levels, &path)?, path));
         }
         Ok(done)
     }
+}
+
+/// A drawing under construction.
+fn draw(levels: &Levels, path: &Path) -> Result<Pending, Failure> {
+    let mut file = Pending::create(path)?;
+    let written = std::io::Write::write_all(file.writer(), levels.chart().svg()?.as_bytes());
+    written.map_err(|e| Failure::file("write", path, &e))?;
+    Ok(file)
 }
 
 /// Files of the timeline of a switch.

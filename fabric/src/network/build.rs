@@ -5,8 +5,9 @@ use super::node::Node;
 use super::run::Exchange;
 use super::{End, LinkId, Network, NetworkError, NetworkSetup, SwitchId, SwitchSetup, Way};
 use sluice_asic::port::DevPort;
-use sluice_asic::units::{BitRate, Time};
-use sluice_pipeline::engine::Engine;
+use sluice_asic::units::{BitRate, Duration, Time};
+use sluice_pipeline::engine::{Engine, LowerError};
+use sluice_pipeline::pass::Executor;
 use sluice_pipeline::switch::{Mode, Switch};
 use std::collections::BTreeSet;
 
@@ -15,12 +16,34 @@ impl Network {
     ///
     /// # Errors
     /// When switches, ports, links or speeds are impossible together.
-    pub fn new(mut setup: NetworkSetup) -> Result<Network, NetworkError> {
+    pub fn new(setup: NetworkSetup) -> Result<Network, NetworkError> {
+        Network::with(setup, |switch| {
+            Engine::new(&switch.placed.program, &switch.placed.placement, &switch.control)
+        })
+    }
+}
+
+impl<E: Executor> Network<E> {
+    /// The same with other executors.
+    ///
+    /// # Errors
+    /// As [`Network::new`].
+    pub fn with(
+        mut setup: NetworkSetup,
+        mut make: impl FnMut(&SwitchSetup) -> Result<E, LowerError>,
+    ) -> Result<Network<E>, NetworkError> {
         let ends = resolve(&mut setup)?;
+        let timed = timed(&setup)?;
         let mut nodes = Vec::with_capacity(setup.switches.len());
         for (index, switch) in (0..).zip(&mut setup.switches) {
             switch.config.device = index;
-            nodes.push(Node::new(SwitchId(index), build(switch)?));
+            let lower = |source| NetworkError::Lower { name: switch.name.clone(), source };
+            let executor = make(switch).map_err(lower)?;
+            let mut node = Node::new(SwitchId(index), build(switch, executor)?);
+            if !timed {
+                node.lead = Duration::ZERO;
+            }
+            nodes.push(node);
         }
         let wires = 2 * setup.links.len();
         for (number, (link, ports)) in (0..).zip(setup.links.iter().zip(&ends)) {
@@ -30,16 +53,17 @@ impl Network {
                 let ids = (LinkId(number), way);
                 let [sender, receiver] = [from, to].map(|end| link.ends[end].switch.0 as usize);
                 let lead = nodes[receiver].lead;
-                if (link.delay + lead).is_zero() {
+                let delay = if timed { link.delay } else { Duration::ZERO };
+                if timed && (delay + lead).is_zero() {
                     return Err(NetworkError::NoDelay { link: name_of(&setup, LinkId(number)) });
                 }
                 nodes[receiver].add_inlet(ports[to], Some((ids.0, way, wire)));
-                let made = Wire::new(ids, receiver, (link.delay, lead), setup.seed);
+                let made = Wire::new(ids, receiver, (delay, lead), setup.seed);
                 nodes[sender].add_outlet(ports[from], wire, made);
             }
         }
         let (clocks, exchange) = (vec![Time::ORIGIN; nodes.len()], Exchange::new(nodes.len(), wires));
-        let mut network = Network { setup, nodes, exchange, clocks, now: Time::ORIGIN };
+        let mut network = Network { setup, nodes, exchange, clocks, now: Time::ORIGIN, timed };
         for number in 0..network.setup.links.len() {
             for event in network.setup.links[number].script.clone() {
                 network.script(LinkId(number as u32), event)?;
@@ -65,17 +89,21 @@ pub(super) fn name_of(setup: &NetworkSetup, id: LinkId) -> String {
         .map_or(String::new(), |l| format!("{}-{}", end(&l.ends[0]), end(&l.ends[1])))
 }
 
-fn build(setup: &SwitchSetup) -> Result<Switch<Engine>, NetworkError> {
-    let name = || setup.name.clone();
-    if setup.config.mode == Mode::Functional {
-        return Err(NetworkError::Functional { name: name() });
-    }
+fn build<E: Executor>(setup: &SwitchSetup, executor: E) -> Result<Switch<E>, NetworkError> {
     let (program, placement) = (&setup.placed.program, &setup.placed.placement);
-    let engine = Engine::new(program, placement, &setup.control);
-    let engine = engine.map_err(|source| NetworkError::Lower { name: name(), source })?;
     let control = setup.control.clone();
-    Switch::new(program, placement, &setup.ports, control, engine, setup.config.clone())
-        .map_err(|source| NetworkError::Switch { name: name(), source })
+    Switch::new(program, placement, &setup.ports, control, executor, setup.config.clone())
+        .map_err(|source| NetworkError::Switch { name: setup.name.clone(), source })
+}
+
+/// Whether the switches have time: all of them, or none.
+fn timed(setup: &NetworkSetup) -> Result<bool, NetworkError> {
+    let functional = |s: &&SwitchSetup| s.config.mode == Mode::Functional;
+    match setup.switches.iter().find(functional) {
+        None => Ok(true),
+        Some(_) if setup.switches.iter().all(|s| functional(&s)) => Ok(false),
+        Some(some) => Err(NetworkError::Functional { name: some.name.clone() }),
+    }
 }
 
 /// The dev_ports of all links' ends; sets the speeds of their ports.

@@ -4,6 +4,7 @@
 //! themselves. What may not live here: how long that lasts.
 
 use super::{Network, SwitchId};
+use sluice_pipeline::pass::Executor;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A queue of a switch.
@@ -17,7 +18,7 @@ pub struct Waiting {
     pub queue: u8,
 }
 
-impl Network {
+impl<E: Executor> Network<E> {
     /// Circles of queues that wait for each other now, each once, beginning with its least queue. While the network runs a
     /// circle may still be let go; one that is there when nothing else happens stays.
     #[must_use]

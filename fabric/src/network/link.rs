@@ -117,11 +117,13 @@ pub enum LinkDrop {
     Loss,
     /// Its bits were changed: the far MAC drops it.
     Corrupted,
+    /// Without time it went from switch to switch without end.
+    TooManyHops,
 }
 
 impl LinkDrop {
     /// Every reason with its name, what it means and what to try.
-    pub const TABLE: [(LinkDrop, &'static str, &'static str, &'static str); 3] = [
+    pub const TABLE: [(LinkDrop, &'static str, &'static str, &'static str); 4] = [
         (
             LinkDrop::Down,
             "link_down",
@@ -134,6 +136,12 @@ impl LinkDrop {
             "fcs_error",
             "the link changed bits of the frame and the receiving MAC dropped it",
             "lower the link's corruption",
+        ),
+        (
+            LinkDrop::TooManyHops,
+            "too_many_hops",
+            "without time: the frame, or what was made of it, was on its 65th link",
+            "look for a loop in the routes with --trace",
         ),
     ];
 
@@ -154,7 +162,7 @@ pub struct WayTotals {
     /// Frames that reach the far end, sooner or later.
     pub carried: u64,
     /// Frames that do not, by [`LinkDrop`].
-    pub dropped: [u64; 3],
+    pub dropped: [u64; LinkDrop::TABLE.len()],
     /// Bytes of line time taken: padding, FCS, preamble and gap included.
     pub wire_bytes: u64,
 }
@@ -180,6 +188,8 @@ pub(super) struct Wire {
     streams: [RandomStream; 2],
     /// The far end is busy with the frame before until then.
     last: Time,
+    /// Frames go no further: they have had their hops.
+    pub(super) exhausted: bool,
     pub(super) totals: WayTotals,
 }
 
@@ -206,6 +216,7 @@ impl Wire {
             outages: Vec::new(),
             streams: [0, 1].map(|instance| RandomStream::new(seed, id(instance))),
             last: Time::ORIGIN,
+            exhausted: false,
             totals: WayTotals::default(),
         }
     }
@@ -255,6 +266,7 @@ impl Wire {
             (true, ..) => Err(LinkDrop::Down),
             (_, true, _) => Err(LinkDrop::Loss),
             (_, _, true) => Err(LinkDrop::Corrupted),
+            _ if self.exhausted => Err(LinkDrop::TooManyHops),
             _ => Ok(arrival),
         };
         self.last = self.last.max(end);
@@ -295,7 +307,7 @@ mod tests {
         assert_eq!(send(&mut w, 490 + 510), Err(LinkDrop::Down));
         assert_eq!(send(&mut w, 1999), Err(LinkDrop::Down));
         assert_eq!(send(&mut w, 2000), Ok(2509));
-        assert_eq!(w.totals.dropped, [2, 0, 0]);
+        assert_eq!(w.totals.dropped, [2, 0, 0, 0]);
         let mut w = wire(&[(1000, LinkChange::Down), (2000, LinkChange::Up)]);
         assert_eq!(send(&mut w, 490), Err(LinkDrop::Down));
     }
@@ -319,7 +331,7 @@ mod tests {
         (0..20_000).for_each(|n| {
             let _ = send(&mut w, n * 1000);
         });
-        let [_, lost, corrupted] = w.totals.dropped;
+        let [_, lost, corrupted, _] = w.totals.dropped;
         // Four standard deviations of 20,000 draws at 0.1 (and 0.09) are 170.
         assert!(lost.abs_diff(2000) < 170 && corrupted.abs_diff(1800) < 170, "{lost} {corrupted}");
         let always = Probability::ALWAYS;

@@ -60,6 +60,7 @@
 
 mod build;
 mod deadlock;
+mod functional;
 mod lane;
 mod link;
 mod node;
@@ -75,6 +76,7 @@ pub use setup::{End, LinkEvent, LinkSetup, NetworkError, NetworkSetup, Placed, S
 pub use totals::NetworkTotals;
 
 use build::{name_of, no_port};
+use functional::Observers;
 use link::Wire;
 use node::Node;
 use run::{Exchange, Goal, Rounds};
@@ -82,7 +84,8 @@ use sluice_asic::port::DevPort;
 use sluice_asic::units::{Duration, Time};
 use sluice_pipeline::control::ControlOp;
 use sluice_pipeline::engine::Engine;
-use sluice_pipeline::switch::{RxFrame, Switch, SwitchError};
+use sluice_pipeline::pass::Executor;
+use sluice_pipeline::switch::{RxFrame, Switch, SwitchError, TimelineRow};
 
 /// Number of a switch in its network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -107,16 +110,18 @@ impl Way {
 }
 
 /// Switches and links under way.
-pub struct Network {
+pub struct Network<E = Engine> {
     setup: NetworkSetup,
-    nodes: Vec<Node>,
+    nodes: Vec<Node<E>>,
     exchange: Exchange,
     /// How far each switch has run, and the end of the last run.
     clocks: Vec<Time>,
     now: Time,
+    /// Whether there is time: a network of functional switches has none.
+    timed: bool,
 }
 
-impl Network {
+impl<E: Executor> Network<E> {
     /// Has a frame's first bit reach a port without a link at `time`. Frames of one port come in order of time.
     ///
     /// # Errors
@@ -174,6 +179,9 @@ impl Network {
         if link.0 as usize >= count {
             return Err(NetworkError::NoLink { found: link, count });
         }
+        if !self.timed && matches!(event.change, LinkChange::ExtraDelay(_)) {
+            return Ok(());
+        }
         for way in Way::ALL.into_iter().filter(|way| event.way.is_none_or(|only| only == *way)) {
             let late = || NetworkError::LateChange { link: name_of(&self.setup, link), found: event.time };
             let wire = wire_mut(&mut self.nodes, &self.setup, link, way);
@@ -190,6 +198,9 @@ impl Network {
     /// When a switch refuses an operation that was scheduled.
     pub fn advance(&mut self, until: Time, observer: &mut impl Observer) -> Result<(), NetworkError> {
         let goal = Goal { until, drain: false };
+        if !self.timed {
+            return self.advance_functional(goal, &mut Observers::One(observer));
+        }
         let mut rounds = self.rounds(goal);
         let result = rounds.run(&mut self.nodes, &self.exchange, observer);
         self.settle(goal, rounds.into_clocks(), result)?;
@@ -211,8 +222,14 @@ impl Network {
         until: Time,
         threads: usize,
         observers: &mut [O],
-    ) -> Result<(), NetworkError> {
+    ) -> Result<(), NetworkError>
+    where
+        E: Send,
+    {
         self.parallel(Goal { until, drain: false }, threads, observers)?;
+        if !self.timed {
+            return Ok(());
+        }
         for (index, (node, observer)) in self.nodes.iter_mut().zip(observers).enumerate() {
             node.run(until, observer).map_err(|source| failed(&self.setup, index, source))?;
         }
@@ -226,6 +243,9 @@ impl Network {
     /// As [`Network::advance`].
     pub fn drain(&mut self, end: Time, observer: &mut impl Observer) -> Result<(), NetworkError> {
         let goal = Goal { until: end, drain: true };
+        if !self.timed {
+            return self.advance_functional(goal, &mut Observers::One(observer));
+        }
         let mut rounds = self.rounds(goal);
         let result = rounds.run(&mut self.nodes, &self.exchange, observer);
         self.settle(goal, rounds.into_clocks(), result)
@@ -240,7 +260,10 @@ impl Network {
         end: Time,
         threads: usize,
         observers: &mut [O],
-    ) -> Result<(), NetworkError> {
+    ) -> Result<(), NetworkError>
+    where
+        E: Send,
+    {
         self.parallel(Goal { until: end, drain: true }, threads, observers)
     }
 
@@ -249,10 +272,16 @@ impl Network {
         goal: Goal,
         threads: usize,
         observers: &mut [O],
-    ) -> Result<(), NetworkError> {
+    ) -> Result<(), NetworkError>
+    where
+        E: Send,
+    {
         let (found, expected) = (observers.len(), self.nodes.len());
         if found != expected {
             return Err(NetworkError::Observers { found, expected });
+        }
+        if !self.timed {
+            return self.advance_functional(goal, &mut Observers::Each(observers));
         }
         let mut rounds = self.rounds(goal);
         let result = rounds.run_parallel(&mut self.nodes, &self.exchange, observers, threads);
@@ -312,12 +341,12 @@ impl Network {
     }
 
     /// All switches' numbers.
-    pub fn ids(&self) -> impl Iterator<Item = SwitchId> + use<> {
+    pub fn ids(&self) -> impl Iterator<Item = SwitchId> + use<E> {
         (0..self.nodes.len() as u32).map(SwitchId)
     }
 
     /// All links' numbers.
-    pub fn links(&self) -> impl Iterator<Item = LinkId> + use<> {
+    pub fn links(&self) -> impl Iterator<Item = LinkId> + use<E> {
         (0..self.setup.links.len() as u32).map(LinkId)
     }
 
@@ -329,8 +358,27 @@ impl Network {
 
     /// A switch: its counters, registers, tables, queues.
     #[must_use]
-    pub fn switch(&self, id: SwitchId) -> Option<&Switch<Engine>> {
+    pub fn switch(&self, id: SwitchId) -> Option<&Switch<E>> {
         self.nodes.get(id.0 as usize).map(|node| &node.switch)
+    }
+
+    /// A switch's executor.
+    pub fn executor_mut(&mut self, id: SwitchId) -> Option<&mut E> {
+        self.nodes.get_mut(id.0 as usize).map(|node| node.switch.executor_mut())
+    }
+
+    /// Watches what traffic managers hold from here on, at multiples of an interval or on every change:
+    /// [`Observer::level`] is told.
+    pub fn watch(&mut self, every: Option<Duration>) {
+        self.nodes.iter_mut().for_each(|node| node.watch(every));
+    }
+
+    /// Tells what of watched traffic managers has changed since they were looked at last; at the end of a run.
+    pub fn look(&mut self, mut tell: impl FnMut(SwitchId, &TimelineRow<'_>)) {
+        for node in &mut self.nodes {
+            let id = node.id;
+            node.look(&mut |row| tell(id, row));
+        }
     }
 
     /// How a switch was set up, with the speeds of its links.
@@ -373,7 +421,12 @@ impl Network {
     }
 }
 
-fn wire_mut<'n>(nodes: &'n mut [Node], setup: &NetworkSetup, link: LinkId, way: Way) -> Option<&'n mut Wire> {
+fn wire_mut<'n, E>(
+    nodes: &'n mut [Node<E>],
+    setup: &NetworkSetup,
+    link: LinkId,
+    way: Way,
+) -> Option<&'n mut Wire> {
     let end = setup.links.get(link.0 as usize)?.ends[way as usize];
     let mut outlets = nodes.get_mut(end.switch.0 as usize)?.outlets.iter_mut();
     outlets.find(|out| out.wire.link == link && out.wire.way == way).map(|out| &mut out.wire)

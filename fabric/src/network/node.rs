@@ -7,10 +7,10 @@ use super::{LinkId, SwitchId, Way};
 use sluice_asic::mac::{MIN_FRAME, wire_bytes};
 use sluice_asic::port::DevPort;
 use sluice_asic::units::{Bytes, Duration, Time};
-use sluice_pipeline::engine::Engine;
+use sluice_pipeline::pass::Executor;
 use sluice_pipeline::switch::{
     Digest, FlowControlEvent, GhostEvent, IdleEntry, Left, Lost, PassEvent, QueueEvent, RxFrame, Sink,
-    Switch, SwitchError,
+    Switch, SwitchError, Timeline, TimelineRow,
 };
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -44,9 +44,9 @@ pub(super) struct Outlet {
 }
 
 /// A switch with what leads to it and away from it.
-pub(super) struct Node {
+pub(super) struct Node<E> {
     pub(super) id: SwitchId,
-    pub(super) switch: Switch<Engine>,
+    pub(super) switch: Switch<E>,
     pub(super) lead: Duration,
     pub(super) inlets: Vec<Inlet>,
     pub(super) outlets: Vec<Outlet>,
@@ -60,10 +60,13 @@ pub(super) struct Node {
     /// Frames that left the network, and their bytes.
     pub(super) delivered: u64,
     pub(super) delivered_bytes: u64,
+    /// Watches its traffic manager, if anybody wants to see that; and when there may be something new to see.
+    timeline: Option<Box<Timeline>>,
+    look: Time,
 }
 
-impl Node {
-    pub(super) fn new(id: SwitchId, switch: Switch<Engine>) -> Node {
+impl<E: Executor> Node<E> {
+    pub(super) fn new(id: SwitchId, switch: Switch<E>) -> Node<E> {
         let ports = usize::from(DevPort::COUNT);
         Node {
             id,
@@ -77,6 +80,20 @@ impl Node {
             sent: Time::MAX,
             delivered: 0,
             delivered_bytes: 0,
+            timeline: None,
+            look: Time::MAX,
+        }
+    }
+
+    /// Watches the traffic manager from here on, at multiples of an interval or on every change.
+    pub(super) fn watch(&mut self, every: Option<Duration>) {
+        self.timeline = Some(Box::new(Timeline::new(&mut self.switch, every)));
+    }
+
+    /// Tells what of the traffic manager has changed since it was looked at last.
+    pub(super) fn look(&mut self, tell: &mut impl FnMut(&TimelineRow<'_>)) {
+        if let Some(timeline) = &mut self.timeline {
+            timeline.look(&mut self.switch, tell);
         }
     }
 
@@ -126,7 +143,7 @@ impl Node {
     /// Before when nothing happens here.
     pub(super) fn next_time(&self) -> Time {
         let frame = self.heads.peek().map_or(Time::MAX, |Reverse((time, _))| *time + self.lead);
-        self.switch.next_time().unwrap_or(Time::MAX).min(frame)
+        self.switch.next_time().unwrap_or(Time::MAX).min(frame).min(self.look)
     }
 
     /// When the first of the frames sent since this was asked last may act at its far end.
@@ -187,6 +204,19 @@ impl Node {
     }
 
     fn advance(&mut self, until: Time, observer: &mut impl Observer) -> Result<(), SwitchError> {
+        let Some(mut timeline) = self.timeline.take() else { return self.step(until, observer) };
+        let id = self.id;
+        while let Some(at) = timeline.next_look(&mut self.switch).filter(|at| *at <= until) {
+            self.step(at, observer)?;
+            timeline.look(&mut self.switch, &mut |row| observer.level(id, row));
+        }
+        self.step(until, observer)?;
+        self.look = timeline.next_look(&mut self.switch).unwrap_or(Time::MAX);
+        self.timeline = Some(timeline);
+        Ok(())
+    }
+
+    fn step(&mut self, until: Time, observer: &mut impl Observer) -> Result<(), SwitchError> {
         let mut sink = NodeSink {
             id: self.id,
             outlets: &mut self.outlets,

@@ -3,7 +3,7 @@
 use super::{LinkDrop, LinkId, SwitchId, Way};
 use sluice_asic::units::{Duration, Time};
 use sluice_pipeline::switch::{
-    Digest, FlowControlEvent, GhostEvent, IdleEntry, Left, Lost, PassEvent, QueueEvent,
+    Digest, FlowControlEvent, GhostEvent, IdleEntry, Left, Lost, PassEvent, QueueEvent, TimelineRow,
 };
 
 /// A frame's first bit reaches a switch, from a link or from outside.
@@ -99,6 +99,12 @@ pub trait Observer {
     /// A packet was dequeued.
     fn dequeued(&mut self, at: SwitchId, event: &QueueEvent) {
         let _ = (at, event);
+    }
+
+    /// A place of the traffic manager holds something else; told of networks that are
+    /// [watched](super::Network::watch), in order of time for each switch.
+    fn level(&mut self, at: SwitchId, row: &TimelineRow<'_>) {
+        let _ = (at, row);
     }
 
     /// A flow-control word acts on a queue.

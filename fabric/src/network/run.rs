@@ -14,6 +14,7 @@ use super::lane::Lane;
 use super::node::Node;
 use super::observe::Observer;
 use sluice_asic::units::{Duration, Time};
+use sluice_pipeline::pass::Executor;
 use sluice_pipeline::switch::SwitchError;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -47,14 +48,14 @@ impl Exchange {
     }
 
     /// Notes how things are at a switch.
-    fn note(&self, index: usize, node: &mut Node) {
+    fn note<E: Executor>(&self, index: usize, node: &mut Node<E>) {
         self.next[index].store(node.next_time().as_ps(), Ordering::Relaxed);
         self.busy[index].store(node.is_busy(), Ordering::Relaxed);
         self.sent[index].fetch_min(node.take_sent().as_ps(), Ordering::Relaxed);
     }
 
     /// Hands a switch what was left for it.
-    pub(super) fn deliver(&self, index: usize, node: &mut Node) {
+    pub(super) fn deliver<E: Executor>(&self, index: usize, node: &mut Node<E>) {
         if !self.mail[index].swap(false, Ordering::Acquire) {
             return;
         }
@@ -66,17 +67,17 @@ impl Exchange {
     }
 
     /// Leaves what a switch sent for its neighbours.
-    fn collect(&self, node: &mut Node) {
+    fn collect<E>(&self, node: &mut Node<E>) {
         for out in node.outlets.iter_mut().filter(|out| !out.frames.is_empty()) {
             lock(&self.lanes[out.number]).take(&mut out.frames);
             self.mail[out.wire.to].store(true, Ordering::Release);
         }
     }
 
-    fn run(
+    pub(super) fn run<E: Executor>(
         &self,
         index: usize,
-        node: &mut Node,
+        node: &mut Node<E>,
         until: Time,
         observer: &mut impl Observer,
     ) -> Result<(), SwitchError> {
@@ -118,7 +119,12 @@ pub(super) struct Rounds {
 }
 
 impl Rounds {
-    pub(super) fn new(nodes: &mut [Node], clocks: Vec<Time>, exchange: &Exchange, goal: Goal) -> Rounds {
+    pub(super) fn new<E: Executor>(
+        nodes: &mut [Node<E>],
+        clocks: Vec<Time>,
+        exchange: &Exchange,
+        goal: Goal,
+    ) -> Rounds {
         let mut leads: Vec<Vec<(usize, Duration)>> = vec![Vec::new(); nodes.len()];
         for (from, node) in nodes.iter_mut().enumerate() {
             exchange.note(from, node);
@@ -180,9 +186,9 @@ impl Rounds {
     ///
     /// # Errors
     /// With the first switch that fails.
-    pub(super) fn run(
+    pub(super) fn run<E: Executor>(
         &mut self,
-        nodes: &mut [Node],
+        nodes: &mut [Node<E>],
         exchange: &Exchange,
         observer: &mut impl Observer,
     ) -> Result<(), (usize, SwitchError)> {
@@ -199,9 +205,9 @@ impl Rounds {
     ///
     /// # Errors
     /// With the first switch of the round that fails.
-    pub(super) fn run_parallel<O: Observer + Send>(
+    pub(super) fn run_parallel<E: Executor + Send, O: Observer + Send>(
         &mut self,
-        nodes: &mut [Node],
+        nodes: &mut [Node<E>],
         exchange: &Exchange,
         observers: &mut [O],
         threads: usize,
@@ -231,9 +237,9 @@ impl Rounds {
 }
 
 /// Threads on the rounds of one run.
-struct Team<'a, O> {
+struct Team<'a, E, O> {
     exchange: &'a Exchange,
-    slots: Vec<Mutex<(&'a mut Node, &'a mut O)>>,
+    slots: Vec<Mutex<(&'a mut Node<E>, &'a mut O)>>,
     rounds: RwLock<&'a mut Rounds>,
     /// The next of the round's switches to be taken.
     cursor: AtomicUsize,
@@ -242,7 +248,7 @@ struct Team<'a, O> {
     panicked: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
-impl<O: Observer + Send> Team<'_, O> {
+impl<E: Executor + Send, O: Observer + Send> Team<'_, E, O> {
     fn work(&self, leader: bool) {
         loop {
             self.barrier.wait();

@@ -8,7 +8,7 @@ use sluice_asic::units::{BitRate, Duration, Time};
 use sluice_pipeline::control::{ControlError, ControlOp, ControlState};
 use sluice_pipeline::engine::LowerError;
 use sluice_pipeline::ir::Program;
-use sluice_pipeline::place::{NoFit, Placement, place};
+use sluice_pipeline::place::{NoFit, Options, Placement, place_with};
 use sluice_pipeline::switch::{SwitchConfig, SwitchError};
 use std::sync::Arc;
 use thiserror::Error;
@@ -28,7 +28,15 @@ impl Placed {
     /// # Errors
     /// When it does not fit.
     pub fn new(program: Program, chip: &ChipSpec) -> Result<Arc<Placed>, Box<NoFit>> {
-        let placement = place(&program, chip).map_err(Box::new)?;
+        Placed::with(program, chip, &Options::default())
+    }
+
+    /// The same, striving for something else, or doing without optimisations.
+    ///
+    /// # Errors
+    /// When it does not fit.
+    pub fn with(program: Program, chip: &ChipSpec, options: &Options) -> Result<Arc<Placed>, Box<NoFit>> {
+        let placement = place_with(&program, chip, options, &mut |_, _| {}).map_err(Box::new)?;
         Ok(Arc::new(Placed { program, placement }))
     }
 }
@@ -227,8 +235,10 @@ pub enum NetworkError {
         /// Why.
         source: LowerError,
     },
-    /// A switch without time.
-    #[error("switch `{name}` is in functional mode; links need time: use timed mode")]
+    /// A switch without time among others.
+    #[error(
+        "switch `{name}` is in functional mode and others are not; a network has time everywhere or nowhere"
+    )]
     Functional {
         /// The switch.
         name: String,

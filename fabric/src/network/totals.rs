@@ -2,6 +2,7 @@
 
 use super::LinkDrop;
 use super::node::Node;
+use sluice_pipeline::pass::Executor;
 
 /// Counters over all switches and links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,7 +46,7 @@ impl NetworkTotals {
     }
 }
 
-pub(super) fn sum(nodes: &[Node]) -> NetworkTotals {
+pub(super) fn sum<E: Executor>(nodes: &[Node<E>]) -> NetworkTotals {
     let mut sum = NetworkTotals::default();
     for node in nodes {
         let t = node.switch.totals();

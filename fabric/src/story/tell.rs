@@ -4,6 +4,7 @@
 use super::watch::{Event, Kind, Message, Watcher, What, Word};
 use super::{Flow, Network};
 use sluice_asic::units::{Duration, Time};
+use sluice_pipeline::pass::Executor;
 use std::collections::BTreeMap;
 use thiserror::Error;
 
@@ -81,7 +82,11 @@ impl Story {
     ///
     /// # Errors
     /// When no packet of the flow went from one ToR to another.
-    pub fn tell(flow: Flow, network: &Network, watchers: &[Watcher]) -> Result<Story, NoStory> {
+    pub fn tell<E: Executor>(
+        flow: Flow,
+        network: &Network<E>,
+        watchers: &[Watcher],
+    ) -> Result<Story, NoStory> {
         let did =
             |what: fn(&What) -> bool| watchers.iter().position(|w| w.events.iter().any(|e| what(&e.what)));
         let none =
@@ -126,7 +131,7 @@ impl Story {
         Ok(story)
     }
 
-    fn add(&mut self, network: &Network, order: &[usize], column: usize, event: &Event) {
+    fn add<E: Executor>(&mut self, network: &Network<E>, order: &[usize], column: usize, event: &Event) {
         let &Event { time, tag, message, .. } = event;
         let Some(message) = message else { return };
         let hop = |from, to, arrives| Hop { sent: time, arrives, from, to, tag, message };

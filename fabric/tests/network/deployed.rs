@@ -37,6 +37,8 @@ pub(crate) fn defaults(program: &str) -> Defaults {
         chip: ChipSpec::tofino2(),
         port_speed: None,
         buffer: None,
+        entries: None,
+        placing: Default::default(),
         config: SwitchConfig::default(),
     }
 }

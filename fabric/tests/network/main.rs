@@ -8,6 +8,7 @@ mod conservation;
 mod conweave;
 mod deployed;
 mod faults;
+mod functional;
 mod links;
 mod parallel;
 mod pauses;

@@ -375,7 +375,7 @@ fn hpcc_records_are_what_ports_and_queues_were() {
                 speed: speed_code(used.speed),
                 time: (stamp(visit.egress.unwrap().entered) & 0xff_ffff) as u32,
                 bytes: (before[&(*at, tag)] >> 7) as u32 & 0xf_ffff,
-                queue: visit.dequeued.unwrap().depth.get() as u16,
+                queue: visit.dequeued.unwrap().depth.get(),
             };
             assert_eq!(*record, expected, "packet {tag} at {}", position.name);
             deepest = deepest.max(record.queue);

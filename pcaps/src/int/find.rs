@@ -2,7 +2,7 @@
 
 use super::bytes::Bytes;
 use super::header::IntPacket;
-use super::hpcc::{self, HpccHop};
+use super::hpcc::{self, HpccHop, HpccLayout};
 use super::report::{self, Report};
 use super::{IntError, Marks};
 use crate::wire::{ethernet, ipv4, ipv6};
@@ -47,7 +47,10 @@ pub fn decode(frame: &[u8], marks: &Marks) -> Result<Option<Telemetry>, IntError
             return Ok(Some(Telemetry::Reports(with.collect::<Result<_, IntError>>()?)));
         }
         if marks.hpcc_port == Some(port) {
-            let (path, hops) = hpcc::read(payload)?;
+            let (path, hops) = match marks.hpcc_layout {
+                HpccLayout::Paper => hpcc::read(payload)?,
+                HpccLayout::Ns3 => hpcc::read_slots(payload)?,
+            };
             return Ok(Some(Telemetry::Hpcc(path, hops)));
         }
     }

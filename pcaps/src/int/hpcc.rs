@@ -1,4 +1,5 @@
-//! HPCC's header as its paper lays it out (facts: hpcc-int §1.8). What may not live here: INT.
+//! HPCC's header as its paper (facts: hpcc-int §1.8) and as its authors' simulator (§1.9) lay it out. What may not live
+//! here: INT.
 
 use super::IntError;
 use super::bytes::Bytes;
@@ -13,11 +14,43 @@ pub struct HpccHop {
     /// Bytes sent, 20 bits, in units of 128.
     pub bytes: u32,
     /// Queue length, in units of 80 bytes, or the chip's cells.
-    pub queue: u16,
+    pub queue: u32,
+}
+
+/// How records are laid out.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum HpccLayout {
+    /// nHop and pathID, then a record for each hop, highest byte first.
+    #[default]
+    Paper,
+    /// Sequence number and priority group, five slots, lowest byte first, then nHop.
+    Ns3,
 }
 
 /// Most hops.
 const MAX_HOPS: u8 = 5;
+
+/// Bytes of the simulator's sequence number and priority group.
+const SEQUENCE: usize = 6;
+
+/// Reads the simulator's slots that hops have written, in order of the path: of more than five hops the last five. It has
+/// no pathID, which is 0.
+pub(super) fn read_slots(mut at: Bytes<'_>) -> Result<(u16, Vec<HpccHop>), IntError> {
+    at.take("sequence number and priority group", SEQUENCE)?;
+    let mut slots = [HpccHop { speed: 0, time: 0, bytes: 0, queue: 0 }; MAX_HOPS as usize];
+    for slot in &mut slots {
+        let word = at.number("HPCC slot", 8)?.swap_bytes();
+        *slot = HpccHop {
+            speed: word as u8 & 7,
+            time: (word >> 3) as u32 & 0xff_ffff,
+            bytes: (word >> 27) as u32 & 0xf_ffff,
+            queue: (word >> 47) as u32,
+        };
+    }
+    let hops = usize::from(at.u16("nHop")?.swap_bytes());
+    let (count, first) = (hops.min(slots.len()), hops.saturating_sub(slots.len()));
+    Ok((0, slots.iter().cycle().skip(first % slots.len()).take(count).copied().collect()))
+}
 
 /// Reads pathID and the records.
 pub(super) fn read(mut at: Bytes<'_>) -> Result<(u16, Vec<HpccHop>), IntError> {
@@ -38,7 +71,7 @@ pub(super) fn read(mut at: Bytes<'_>) -> Result<(u16, Vec<HpccHop>), IntError> {
             speed: (word >> 60) as u8,
             time: (word >> 36) as u32 & 0xff_ffff,
             bytes: (word >> 16) as u32 & 0xf_ffff,
-            queue: word as u16,
+            queue: word as u32 & 0xffff,
         })
     };
     let hops = (0..hops).map(|_| record(&mut at)).collect::<Result<_, IntError>>()?;

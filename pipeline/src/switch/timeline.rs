@@ -116,7 +116,7 @@ impl Timeline {
     }
 
     /// When there may be something new to see.
-    fn next_look<E: Executor>(&self, switch: &mut Switch<E>) -> Option<Time> {
+    pub fn next_look<E: Executor>(&self, switch: &mut Switch<E>) -> Option<Time> {
         let changed = switch.tm.touched().is_some_and(|touched| !touched.is_empty());
         let from = if changed { switch.time() } else { switch.next_time()? };
         let every = self.every.map_or(1, Duration::as_ps);

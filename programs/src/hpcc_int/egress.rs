@@ -1,5 +1,5 @@
-//! Egress of `hpcc-int`: one record per hop, of what the port and its queue were like when the packet left. What may
-//! not live here: parsing.
+//! Egress of `hpcc-int` in the layout of the paper: one record per hop, of what the port and its queue were like when
+//! the packet left. What may not live here: parsing.
 
 use super::Params;
 use super::headers::{Headers, MAX_HOPS, Meta, headers};
@@ -159,7 +159,7 @@ pub(super) fn egress(eg: &GressBuilder<'_>, p: &Params) {
 
 /// Makes the depth that of all queues of the port, each as it was when it last sent.
 #[stage_program]
-fn port_depth(eg: &GressBuilder<'_>, m: Meta, out: tna::Egress) {
+pub(super) fn port_depth(eg: &GressBuilder<'_>, m: Meta, out: tna::Egress) {
     /// Depth of each queue when it last sent, by port and queue
     let queue_depth = eg.register::<32>(65_536);
     let renew = eg.register_action(queue_depth, |r| {

@@ -8,7 +8,7 @@
 //!
 //! What may not live here: tables.
 
-use super::Params;
+use super::{Layout, Params};
 use crate::forwarding::routes::{DefaultRoutes, default_routes, routes_at};
 use crate::position::Position;
 use crate::setup::{Ops, Setup, SetupError, front_port};
@@ -31,8 +31,8 @@ pub(super) fn default_setup(program: &Program, ports: &PortMap, p: &Params) -> R
     default_routes(&mut ops, ports, DefaultRoutes { near: 1, host: HOST, home: None, far: 16 })?;
     let (host, host_port) = front_port(ports, HOST)?;
     let slow = BitRate::from_bps(ports.speed().as_bps() / 4);
-    ops.default("port", "set_port", row(p, p.switch_id, ports.speed()))?;
-    ops.entry("port", [KeyValue::Exact(host_port.into())], "set_port", row(p, p.switch_id, slow))?;
+    set_port(&mut ops, None, p, p.switch_id, ports.speed())?;
+    set_port(&mut ops, Some(host_port), p, p.switch_id, slow)?;
     Ok(Setup { ops: ops.into_vec(), port_speeds: vec![(host, slow)] })
 }
 
@@ -42,17 +42,36 @@ pub(super) fn setup_at(program: &Program, at: &Position, p: &Params) -> Result<S
     routes_at(&mut ops, at)?;
     let switch_id = (at.number + 1) as u16 & 0xfff;
     for used in &at.ports {
-        ops.entry(
-            "port",
-            [KeyValue::Exact(used.dev_port.into())],
-            "set_port",
-            row(p, switch_id, used.speed),
-        )?;
+        set_port(&mut ops, Some(used.dev_port), p, switch_id, used.speed)?;
     }
     Ok(Setup { ops: ops.into_vec(), port_speeds: Vec::new() })
 }
 
-/// What the records of a port at this speed say, and the longest packet that gets one.
-fn row(p: &Params, switch_id: u16, speed: BitRate) -> [u128; 3] {
-    [u128::from(speed_code(speed)) << 28, switch_id.into(), u128::from(p.mtu) - 8]
+/// What the records of a port at this speed say, and the longest packet that gets one; of all ports without an entry, if
+/// none is named. The simulator has 0 for speeds that it does not know, and packets that do not grow.
+fn set_port(
+    ops: &mut Ops<'_>,
+    port: Option<u16>,
+    p: &Params,
+    switch_id: u16,
+    speed: BitRate,
+) -> Result<(), SetupError> {
+    let code = u128::from(speed_code(speed));
+    let key = port.map(|port| [KeyValue::Exact(port.into())]);
+    match p.layout {
+        Layout::Paper => {
+            let row = [code << 28, switch_id.into(), u128::from(p.mtu) - 8];
+            match key {
+                Some(key) => ops.entry("port", key, "set_port", row),
+                None => ops.default("port", "set_port", row),
+            }
+        }
+        Layout::Ns3 => {
+            let row = [if code < 8 { code } else { 0 }];
+            match key {
+                Some(key) => ops.entry("port", key, "set_port", row),
+                None => ops.default("port", "set_port", row),
+            }
+        }
+    }
 }

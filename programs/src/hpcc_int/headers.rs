@@ -95,19 +95,13 @@ pub(super) fn headers(eg: &GressBuilder<'_>, p: &Params) -> Headers {
     let pushed = eg.header::<Hop>();
     let m = eg.metadata::<Meta>();
 
-    let start = eg.state().extract(ethernet).select(ethernet.ether_type);
-    let peek_ipv4 = eg.state().select(lookahead::<8>(0));
-    let parse_ipv4 = eg.state().extract(ipv4).select(list![ipv4.flags, ipv4.frag_offset, ipv4.protocol]);
-    let parse_udp = eg.state().extract(udp).select(udp.dst_port);
+    let parse_udp = parse_to_udp(eg, ethernet, ipv4, udp);
     let parse_common = eg.state().extract(common).select(common.word);
     /// More hops than there can be: nothing behind nHop is looked at
     let malformed = eg.state().set(m.malformed, 1);
     /// The InfiniBand header follows the last hop
     let opcode = eg.state().select(lookahead::<8>(0));
     let reply = eg.state().set(m.reply, 1);
-    start.on(IPV4, peek_ipv4);
-    peek_ipv4.on(PLAIN_IPV4, parse_ipv4);
-    parse_ipv4.on_tuple([(0, 1), (0, 0x1fff), (UDP, 0xff)], parse_udp);
     parse_udp.on(u64::from(p.udp_port), parse_common);
     for byte in REPLIES {
         opcode.on(byte, reply);
@@ -125,6 +119,24 @@ pub(super) fn headers(eg: &GressBuilder<'_>, p: &Params) -> Headers {
         }
         before = parse_hop;
     }
-    eg.start(start);
     Headers { ethernet, ipv4, udp, summed_udp, common, hops, pushed, m }
+}
+
+/// Declares the parser up to UDP of a whole IPv4 packet; what comes behind hangs on the port.
+#[stage_program]
+pub(super) fn parse_to_udp<'b>(
+    eg: &GressBuilder<'b>,
+    ethernet: Hdr<Ethernet>,
+    ipv4: Hdr<Ipv4>,
+    udp: Hdr<Udp>,
+) -> StateRef<'b> {
+    let start = eg.state().extract(ethernet).select(ethernet.ether_type);
+    let peek_ipv4 = eg.state().select(lookahead::<8>(0));
+    let parse_ipv4 = eg.state().extract(ipv4).select(list![ipv4.flags, ipv4.frag_offset, ipv4.protocol]);
+    let parse_udp = eg.state().extract(udp).select(udp.dst_port);
+    start.on(IPV4, peek_ipv4);
+    peek_ipv4.on(PLAIN_IPV4, parse_ipv4);
+    parse_ipv4.on_tuple([(0, 1), (0, 0x1fff), (UDP, 0xff)], parse_udp);
+    eg.start(start);
+    parse_udp
 }

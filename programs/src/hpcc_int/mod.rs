@@ -9,7 +9,8 @@
 //! 2. Otherwise nHop grows by one, pathID is combined with the switch's number by exclusive or, the record follows,
 //!    and IPv4, UDP lengths and checksums follow suit. A UDP checksum of 0 stays 0.
 //!
-//! Bytes sent are those of all packets of the port, before the present one. What may not live here: other programs,
+//! With `layout=ns3` a packet has five slots from the beginning, and a sixth hop writes over the first one (facts: hpcc-int
+//! §1.9). Bytes sent are those of all packets of the port, before the present one. What may not live here: other programs,
 //! and anything that is called per packet.
 //!
 //! | file | what it says |
@@ -17,16 +18,18 @@
 //! | `params` | what users can set |
 //! | `headers` | headers, metadata, the egress parser |
 //! | `egress` | records |
+//! | `ns3` | egress in the layout of the authors' simulator: headers, parser, records |
 //! | `entries` | what the program starts with |
 //! | `hpcc_int.p4` | the same program in P4_16 for TNA |
 
 mod egress;
 mod entries;
 mod headers;
+mod ns3;
 mod params;
 
 pub use entries::speed_code;
-pub use params::{Params, QueueLength};
+pub use params::{Layout, Params, QueueLength};
 
 use crate::forwarding::routed::{Routed, Sizes, route};
 use crate::position::Position;
@@ -54,7 +57,10 @@ impl Shipped for HpccInt {
 
     fn declare(b: &Builder, p: &Params) {
         ingress(&b.ingress(), p);
-        egress::egress(&b.egress(), p);
+        match p.layout {
+            Layout::Paper => egress::egress(&b.egress(), p),
+            Layout::Ns3 => ns3::egress(&b.egress(), p),
+        }
     }
 
     fn default_setup(program: &Program, ports: &PortMap, p: &Params) -> Result<Setup, SetupError> {

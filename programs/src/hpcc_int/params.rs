@@ -15,6 +15,11 @@ pub struct Params {
     /// Longest IP packet that leaves by a port, in bytes; one that would get longer is not stamped
     #[param(range = 68..=65_535)]
     pub mtu: u32,
+    /// How records are laid out: `paper`, one behind the other as hops add them; `ns3`, the simulator's five slots of eight
+    /// bytes, lowest byte first, 6 bytes behind UDP, and nHop behind them: there is no pathID, lengths stay, and the sixth
+    /// hop writes over the first
+    #[param(expects = "paper or ns3")]
+    pub layout: Layout,
     /// Whose depth qLen is: `queue`, the packet's own; `port`, the sum over the port's queues of the depth that
     /// each had when it last sent (ns-3 takes the whole port)
     #[param(expects = "queue or port")]
@@ -33,10 +38,21 @@ impl Default for Params {
             switch_id: 1,
             udp_port: 4791,
             mtu: 9_000,
+            layout: Layout::Paper,
             qlen: QueueLength::Queue,
             routes: 4_096,
             groups: 64,
         }
+    }
+}
+
+choices! {
+    /// Where records stand and what they look like.
+    Layout {
+        /// The paper's: as many records as hops.
+        Paper = "paper",
+        /// The authors' simulator's: five slots.
+        Ns3 = "ns3",
     }
 }
 

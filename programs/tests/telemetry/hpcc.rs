@@ -94,6 +94,71 @@ fn s3_a_sixth_switch_changes_nothing_and_counts_the_hop_limit() {
     }
 }
 
+/// What the simulator puts behind UDP: sequence number, priority group, five slots, nHop.
+fn ns3_packet(hops: u16, len: usize) -> Vec<u8> {
+    let slots: Vec<u8> = (0..40).map(|n| n ^ 0x5a).collect();
+    let payload = [&[0, 0, 1, 2, 0, 3][..], &slots, &hops.to_le_bytes(), &vec![0x77; len]].concat();
+    udp4(NEAR, roce::PORT, &payload)
+}
+
+const SLOTS: usize = 48;
+
+fn ns3_bench(chip: &ChipSpec, sets: &[(&str, &str)], sent: u64) -> (Node, Bench) {
+    let mut node = node(chip, &[&[("layout", "ns3")], sets].concat());
+    node.entry("port", vec![KeyValue::Exact(PORT.into())], 0, "set_port", &[2]);
+    let mut bench = Bench::new(&node);
+    set_sent(&node, &mut bench, sent);
+    (node, bench)
+}
+
+#[test]
+fn ns3_the_golden_word_in_the_slot_of_each_turn_and_s3_overwritten() {
+    for chip in chips() {
+        // Each of the slots, the first one once more, and the most hops that there can be.
+        for (hops, slot, cell) in [(0, 0, 1), (1, 1, 1), (4, 4, 1), (5, 0, 6), (6, 1, 6), (254, 4, 6)] {
+            let (node, mut bench) = ns3_bench(&chip, &[], 1_000_000_000);
+            let packet = ns3_packet(hops, 100);
+            let out = bench.egress(&packet, input());
+            let mut expected = packet.clone();
+            let golden = [0xaa, 0x68, 0xde, 0xa2, 0xac, 0x39, 0x71, 0x02];
+            expected[SLOTS + 8 * slot..][..8].copy_from_slice(&golden);
+            expected[SLOTS + 40..][..2].copy_from_slice(&(hops + 1).to_le_bytes());
+            // Nothing else but the UDP checksum.
+            expected[40..42].copy_from_slice(&out[40..42]);
+            assert_eq!(out, expected, "{hops} hops");
+            assert_well_formed(&out);
+            assert_eq!(events(&node, &bench)[cell], 1, "{hops} hops");
+            // None stays none.
+            let none = with_udp_checksum(packet, 0);
+            assert_eq!(u16_at(&bench.egress(&none, input()), 40), 0);
+        }
+    }
+}
+
+#[test]
+fn ns3_queue_lengths_have_17_bits_and_impossible_packets_are_left_alone() {
+    let chip = ChipSpec::tofino2();
+    let (node, mut bench) = ns3_bench(&chip, &[], 0);
+    for (depth, written) in [(70_000, 70_000), (0x1_ffff, 0x1_ffff), (200_000, 0x1_ffff)] {
+        let out = bench.egress(&ns3_packet(0, 10), PassIn { deq_qdepth: depth, ..input() });
+        let word = u64_at(&out, SLOTS).swap_bytes();
+        assert_eq!((word >> 47, word & 7), (written, 2));
+    }
+    for hops in [255, 256, 0x0500, u16::MAX] {
+        let packet = ns3_packet(hops, 10);
+        assert_eq!(bench.egress(&packet, input()), packet);
+    }
+    // Cut off within the slots, and not UDP at all.
+    let mut cut = ns3_packet(0, 0);
+    cut.truncate(SLOTS + 41);
+    assert_eq!(bench.egress(&cut, input()), cut);
+    assert_eq!(events(&node, &bench), [0, 3, 0, 0, 0, 5, 0, 0]);
+    for other in [tcp4(NEAR, &[0; 60]), udp4(NEAR, 53, &[0; 60]), udp6(&[1; 60])] {
+        assert_eq!(bench.egress(&other, input()), other);
+    }
+    assert_eq!(events(&node, &bench), [0, 3, 0, 0, 0, 5, 0, 0]);
+}
+
 #[test]
 fn s4_the_same_switch_twice_cancels_out_of_path_id() {
     let (_, mut bench) = bench_at(&ChipSpec::tofino2(), &[], 0);

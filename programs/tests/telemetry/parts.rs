@@ -7,8 +7,9 @@ use sluice_programs::by_name;
 use std::fmt::Write;
 
 /// Program, parameters, and whether it fits Tofino 2 and Tofino.
-const ROWS: [(&str, &str, [bool; 2]); 18] = [
+const ROWS: [(&str, &str, [bool; 2]); 19] = [
     ("hpcc-int", "", [true, true]),
+    ("hpcc-int", "layout=ns3", [true, true]),
     ("int", "", [true, false]),
     ("int", "role=source", [true, false]),
     ("int", "role=transit", [true, false]),

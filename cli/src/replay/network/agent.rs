@@ -1,12 +1,13 @@
 //! `--hot-flows`: the control plane of ConWeave's flow tables in a replay. Hears what the switches tell, has its
 //! operations take effect. What may not live here: which flow is hot.
 
+use super::Network;
 use super::seat::Seat;
 use crate::fail::Failure;
 use serde_json::{Value, json};
 use sluice_asic::units::{Duration, Time};
 use sluice_fabric::agent::{HotFlowConfig, HotFlows};
-use sluice_fabric::network::{Network, SwitchId};
+use sluice_fabric::network::SwitchId;
 use sluice_pipeline::ir::KeyValue;
 use sluice_programs::position::Position;
 use std::collections::BTreeMap;

@@ -23,18 +23,24 @@ pub(super) struct Resolved {
     pub(super) unused: Vec<String>,
 }
 
-/// Files that a topology names; their paths begin at its own folder.
-struct Folder(PathBuf);
+/// Files that a topology names; their paths begin at its own folder. Those that the user names are where they say.
+struct Folder {
+    base: PathBuf,
+    own: Vec<String>,
+}
 
 impl Files for Folder {
     type Error = Failure;
 
     fn entries(&self, name: &str, program: &Program, into: &mut ControlState) -> Result<(), Failure> {
-        resolve::load(program, &self.0.join(name), into)
+        match self.own.iter().any(|own| own == name) {
+            true => resolve::load(program, Path::new(name), into),
+            false => resolve::load(program, &self.base.join(name), into),
+        }
     }
 
     fn buffer(&self, name: &str, chip: &ChipSpec) -> Result<BufferFile, Failure> {
-        let beside = self.0.join(name);
+        let beside = self.base.join(name);
         match beside.to_str().filter(|_| name.ends_with(".toml") && beside.exists()) {
             Some(path) => resolve::buffer(path, chip),
             None => resolve::buffer(name, chip),
@@ -44,7 +50,8 @@ impl Files for Folder {
 
 /// The network that the arguments ask for.
 pub(super) fn network(args: &ReplayArgs, topology: &str, config: SwitchConfig) -> Result<Resolved, Failure> {
-    let blueprint = resolve::blueprint(topology)?;
+    let mut blueprint = resolve::blueprint(topology)?;
+    let entries = Entries::parse(&args.entries, &blueprint)?;
     if let Some(switch) = blueprint.switches.iter().find(|s| !is_plain(&s.name)) {
         let help = "use letters, digits, `-`, `_` and `.`";
         let text = format!("{topology}: switch `{}`: this name is no file name", switch.name);
@@ -57,15 +64,30 @@ pub(super) fn network(args: &ReplayArgs, topology: &str, config: SwitchConfig) -
         chip: resolve::chip(blueprint.chip.as_deref().unwrap_or(&args.target.chip))?,
         port_speed: speed.map_err(Failure::input)?,
         buffer: args.buffer.clone(),
+        entries: entries.all.clone(),
+        placing: args.placing.options(),
         config,
     };
     resolve::stage(&args.program)?;
+    // Who names a switch means it, whatever the topology says.
+    for (switch, file) in &entries.of {
+        blueprint.switches[*switch].entries = Some(file.clone());
+    }
     let path = Path::new(topology);
     let folder = path.parent().filter(|_| resolve::is_topology_file(path)).unwrap_or(Path::new(""));
-    match deploy(&blueprint, &defaults, &Folder(folder.to_owned())) {
+    let files = Folder { base: folder.to_owned(), own: entries.files() };
+    match deploy(&blueprint, &defaults, &files) {
         Ok(deployment) => {
-            let unused = unused(args, &blueprint, &deployment);
-            Ok(Resolved { deployment, unused })
+            let mut unused = unused(args, &blueprint, &deployment);
+            unused.extend(entries.unused(&args.program, &blueprint, &deployment));
+            let mut resolved = Resolved { deployment, unused };
+            resolved.set_speeds(&args.port_speeds)?;
+            if let Some(path) = &args.changes {
+                let network = &resolved.deployment.network;
+                let changes = super::changes::read(path, network, &args.program)?;
+                resolved.deployment.changes.extend(changes);
+            }
+            Ok(resolved)
         }
         Err(DeployError::File { switch, source: Failure::Input { text, help } }) => {
             Err(Failure::Input { text: format!("switch `{switch}`: {text}"), help })
@@ -118,6 +140,61 @@ fn unused(args: &ReplayArgs, blueprint: &Blueprint, deployment: &Deployment) -> 
     unused
 }
 
+/// What `--entries` says: a file for all switches that run the program, files for some.
+#[derive(Default)]
+struct Entries {
+    all: Option<String>,
+    of: Vec<(usize, String)>,
+}
+
+impl Entries {
+    fn parse(texts: &[String], blueprint: &Blueprint) -> Result<Entries, Failure> {
+        let usage =
+            "write --entries FILE once, and --entries SWITCH=FILE once for each switch that has others";
+        let mut entries = Entries::default();
+        for text in texts {
+            let named = text.split_once('=').filter(|_| !Path::new(text).exists());
+            let Some((name, file)) = named else {
+                if let Some(first) = entries.all.replace(text.clone()) {
+                    let text = format!("--entries {text}: {first} is for all switches already");
+                    return Err(Failure::with_help(text, usage));
+                }
+                continue;
+            };
+            let Some(switch) = blueprint.switches.iter().position(|s| s.name == name) else {
+                return Err(Failure::with_help(
+                    format!("--entries {text}: there is no switch `{name}`"),
+                    usage,
+                ));
+            };
+            if entries.of.iter().any(|(known, _)| *known == switch) {
+                let text = format!("--entries {text}: switch `{name}` has a file already");
+                return Err(Failure::with_help(text, usage));
+            }
+            entries.of.push((switch, file.to_owned()));
+        }
+        Ok(entries)
+    }
+
+    fn files(&self) -> Vec<String> {
+        self.of.iter().map(|(_, file)| file).chain(&self.all).cloned().collect()
+    }
+
+    /// Why the file for all switches is for none.
+    fn unused(&self, program: &str, blueprint: &Blueprint, deployment: &Deployment) -> Option<String> {
+        let file = self.all.as_ref()?;
+        let switches = blueprint.switches.iter().zip(&deployment.network.switches);
+        let mut taken = switches.filter(|(_, s)| s.placed.program.name == program).peekable();
+        let why = match taken.peek() {
+            None => format!("no switch runs `{program}`"),
+            Some(_) => taken
+                .all(|(plan, _)| plan.entries.is_some())
+                .then(|| "every switch has its own".to_owned())?,
+        };
+        Some(format!("--entries {file} has no effect: {why}"))
+    }
+}
+
 /// Captures are named after switches.
 fn is_plain(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
@@ -125,6 +202,25 @@ fn is_plain(name: &str) -> bool {
 }
 
 impl Resolved {
+    /// Sets the speeds of ports that the user named: `leaf0:3=100G`.
+    fn set_speeds(&mut self, texts: &[String]) -> Result<(), Failure> {
+        let usage =
+            "write SWITCH:PORT=RATE, for example leaf0:20=100G; cables have their `rate` in the topology";
+        for text in texts {
+            let (port, rate) = text
+                .split_once('=')
+                .ok_or_else(|| Failure::with_help(format!("port `{text}` has no speed"), usage))?;
+            let (switch, port) = self.port(port).map_err(|e| match e {
+                Failure::Input { text, .. } => Failure::with_help(format!("--port {text}"), usage),
+                other => other,
+            })?;
+            let rate: BitRate = rate.parse().map_err(Failure::input)?;
+            let config = self.deployment.network.switches.get_mut(switch as usize).map(|s| &mut s.config);
+            config.into_iter().for_each(|config| config.port_speeds.push((port.number(), rate)));
+        }
+        Ok(())
+    }
+
     /// The port that a user named: `leaf0:3` or `leaf0:dev:137`.
     pub(super) fn port(&self, text: &str) -> Result<(u32, DevPort), Failure> {
         let usage = "write SWITCH:PORT@FILE, for example leaf0:0@trace.pcap or leaf0:dev:137@trace.pcap";
@@ -147,8 +243,9 @@ impl Resolved {
         let position = self.deployment.positions.get(number as usize);
         let used = position.and_then(|p| p.ports.iter().find(|used| used.dev_port == dev_port.number()));
         if used.is_some_and(|used| matches!(used.neighbor, Neighbor::Switch { .. })) {
-            let text =
-                format!("port {port} of switch `{name}` has a cable; captures come in by ports without one");
+            let text = format!(
+                "port {port} of switch `{name}` has a cable; what is outside stands at ports without one"
+            );
             return Err(Failure::with_help(text, self.edges()));
         }
         Ok((number, dev_port))

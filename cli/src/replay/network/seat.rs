@@ -2,16 +2,19 @@
 //! a whole can tell. What may not live here: other switches.
 
 use super::super::comment;
+use super::super::obey::Heard;
 use super::super::output::Death;
 use super::super::sink::Collector;
+use crate::timeline::Row;
 use sluice_asic::units::{Duration, Time};
 use sluice_fabric::network::{Entered, LinkFrame, Observer, SwitchId};
 use sluice_fabric::story::Watcher;
 use sluice_pcaps::wire::roce;
-use sluice_pipeline::engine::Engine;
+use sluice_pipeline::pass::Executor;
 use sluice_pipeline::property::Monitor;
 use sluice_pipeline::switch::{
-    Digest, FlowControlEvent, GENERATED, IdleEntry, Left, Lost, QueueEvent, Sink, Switch,
+    Digest, FlowControlEvent, GENERATED, GhostEvent, IdleEntry, Left, Lost, PassEvent, QueueEvent, Sink,
+    Switch, TimelineRow,
 };
 use std::collections::BTreeMap;
 
@@ -55,6 +58,15 @@ impl Watch {
     }
 }
 
+/// Who wants to hear of what.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wants {
+    /// An agent of what programs tell.
+    pub(super) digests: bool,
+    /// Senders of PFC frames.
+    pub(super) pauses: bool,
+}
+
 /// A switch's place among the watched.
 pub(super) struct Seat<'a> {
     pub(super) collector: Collector<'a>,
@@ -72,19 +84,26 @@ pub(super) struct Seat<'a> {
     pub(super) idle: Vec<IdleEntry>,
     /// DATA of RoCEv2 that came from hosts.
     pub(super) data: u64,
+    /// PFC frames to senders, if these obey them, since they were last taken.
+    pub(super) pauses: Vec<Heard>,
+    obeyed: bool,
+    /// What the traffic manager held since it was last taken.
+    pub(super) levels: Vec<Row>,
     watch: Option<Watch>,
 }
 
 impl<'a> Seat<'a> {
-    pub(super) fn new(mut collector: Collector<'a>, watcher: Option<Watcher>, heard: bool) -> Seat<'a> {
+    pub(super) fn new(mut collector: Collector<'a>, watcher: Option<Watcher>, wants: Wants) -> Seat<'a> {
         let watch = |monitor| Watch { monitor, local: BTreeMap::new(), tags: Vec::new() };
         let watch = collector.monitor.take().map(watch);
+        let Wants { digests: heard, pauses: obeyed } = wants;
         let (entered, left, digests, idle) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Seat { collector, entered, left, watcher, heard, digests, idle, data: 0, watch }
+        let (pauses, levels, data) = (Vec::new(), Vec::new(), 0);
+        Seat { collector, entered, left, watcher, heard, digests, idle, data, pauses, obeyed, levels, watch }
     }
 
     /// The run is over: what was collected, and the network's numbers of the packets that properties were asked about.
-    pub(super) fn end(mut self, switch: &Switch<Engine>) -> (Collector<'a>, Vec<u64>) {
+    pub(super) fn end<E: Executor>(mut self, switch: &Switch<E>) -> (Collector<'a>, Vec<u64>) {
         let Some(mut watch) = self.watch.take() else { return (self.collector, Vec::new()) };
         watch.monitor.settled(switch);
         self.collector.monitor = Some(watch.monitor);
@@ -126,6 +145,9 @@ impl Observer for Seat<'_> {
         if let Some(watch) = self.watch.as_mut().filter(|_| !frame.mac) {
             watch.left(&frame.left, head, tail);
         }
+        if let (Err(drop), Some(trace)) = (frame.fate, &mut self.collector.trace) {
+            trace.lost_on_link(&frame.left, drop);
+        }
         if let Err(drop) = frame.fate
             && self.collector.outputs.wants_lost()
         {
@@ -143,13 +165,20 @@ impl Observer for Seat<'_> {
         if frame.tag != GENERATED {
             self.left.push((frame.tag, frame.first_bit));
         }
+        if self.obeyed {
+            // A whole PFC frame is in the head.
+            self.pauses.extend(Heard::of(from.0, frame, head));
+        }
         self.collector.sent(frame, head, tail);
         if let Some(watch) = &mut self.watch {
             watch.left(frame, head, tail);
         }
     }
 
-    fn mac_sent(&mut self, _: SwitchId, frame: &Left, bytes: &[u8]) {
+    fn mac_sent(&mut self, from: SwitchId, frame: &Left, bytes: &[u8]) {
+        if self.obeyed {
+            self.pauses.extend(Heard::of(from.0, frame, bytes));
+        }
         self.collector.mac_sent(frame, bytes);
     }
 
@@ -163,7 +192,24 @@ impl Observer for Seat<'_> {
         }
     }
 
+    fn pass(&mut self, _: SwitchId, event: &PassEvent) {
+        Sink::pass(&mut self.collector, event);
+    }
+
+    fn ghost(&mut self, _: SwitchId, event: &GhostEvent) {
+        Sink::ghost(&mut self.collector, event);
+    }
+
+    fn dequeued(&mut self, _: SwitchId, event: &QueueEvent) {
+        Sink::dequeued(&mut self.collector, event);
+    }
+
+    fn level(&mut self, _: SwitchId, row: &TimelineRow<'_>) {
+        self.levels.push(row.into());
+    }
+
     fn enqueued(&mut self, at: SwitchId, event: &QueueEvent) {
+        Sink::enqueued(&mut self.collector, event);
         if let Some(watcher) = &mut self.watcher {
             watcher.enqueued(at, event);
         }
@@ -182,6 +228,7 @@ impl Observer for Seat<'_> {
     }
 
     fn idle(&mut self, _: SwitchId, entry: &IdleEntry) {
+        Sink::idle(&mut self.collector, entry);
         if self.heard {
             self.idle.push(*entry);
         }

@@ -3,11 +3,12 @@
 
 use super::super::Plan;
 use super::super::summary::{latency_of, value as of_switch};
+use super::Network;
 use super::name_of;
 use super::run::Finished;
 use crate::args::ReplayArgs;
 use serde_json::{Map, Value, json};
-use sluice_fabric::network::{End, LinkDrop, LinkId, Network, Waiting, Way, WayTotals};
+use sluice_fabric::network::{End, LinkDrop, LinkId, Waiting, Way, WayTotals};
 
 /// The summary of a run; `unused` is what the user said to no effect.
 pub(super) fn value(
@@ -57,7 +58,7 @@ pub(super) fn value(
         "held": held,
         "recirculated": sum(&switches, "recirculated"),
         "resubmitted": sum(&switches, "resubmitted"),
-        "latency_ns": latency_of(&finished.latency),
+        "latency_ns": if args.functional { Value::Null } else { latency_of(&finished.latency) },
         "ports": edge_ports(network, &switches),
         "queues": queues(&switches),
         "pools": lists(&switches, "pools", true),
@@ -67,7 +68,7 @@ pub(super) fn value(
         "readings": [],
         "warnings": warnings(unused, &switches).into_iter().chain(deadlocks(network)).collect::<Vec<_>>(),
         "violations": lists(&switches, "violations", true),
-        "obey_pfc": null,
+        "obey_pfc": obeyed(&switches),
         "hot_flows": finished.hot_flows,
         "flow_control_words": lists(&switches, "flow_control_words", true),
         "hops": t.hops,
@@ -153,6 +154,22 @@ fn edge_ports(network: &Network, switches: &[Value]) -> Vec<Value> {
 fn port(network: &Network, end: End) -> Option<(&str, u16)> {
     let setup = network.setup(end.switch)?;
     Some((setup.name.as_str(), setup.ports.front(end.port)?.dev_port.number()))
+}
+
+/// What senders that obey PFC held back, at all switches.
+fn obeyed(switches: &[Value]) -> Value {
+    let Some(cable) = switches.iter().find_map(|s| s["obey_pfc"]["cable_m"].as_f64()) else {
+        return Value::Null;
+    };
+    let mut all = Vec::new();
+    for switch in switches {
+        for sender in switch["obey_pfc"]["ports"].as_array().into_iter().flatten() {
+            let mut sender = sender.clone();
+            sender["switch"] = switch["name"].clone();
+            all.push(sender);
+        }
+    }
+    json!({ "cable_m": cable, "ports": all })
 }
 
 /// Packets of violations by their numbers in the network.

@@ -1,7 +1,7 @@
 //! The summary of a network for people. What may not live here: what is counted.
 
 use super::super::Plan;
-use super::super::text::{deaths, n};
+use super::super::text::{deaths, n, senders};
 use crate::table::table;
 use serde_json::Value;
 use std::fmt::Write;
@@ -73,6 +73,7 @@ fn write_summary(out: &mut String, plans: &[Plan<'_>], s: &Value) -> std::fmt::R
     switch_rows(out, s)?;
     link_rows(out, s)?;
     queue_rows(out, s)?;
+    senders(out, s)?;
     for v in list(s, "violations") {
         let packet = v["packet"].as_u64().map_or(String::new(), |n| format!(" packet {n}:"));
         writeln!(

@@ -1,0 +1,96 @@
+//! A network without time: a packet goes all its way, over all switches, before the next one comes in.
+//!
+//! Links take no time; their scripts hold at the time at which a packet came in, extra delay means nothing. All packets
+//! of one time go a hop each, in order of switches, then the next. What may not live here: time.
+
+use super::observe::Observer;
+use super::run::Goal;
+use super::{Network, NetworkError, failed};
+use sluice_asic::units::Time;
+use sluice_pipeline::pass::Executor;
+
+/// Hops that a packet, and what is made of it, may make: as many as its passes in a switch without time.
+const HOPS: u32 = 64;
+
+/// One observer of all switches, or one for each.
+pub(super) enum Observers<'a, O> {
+    One(&'a mut O),
+    Each(&'a mut [O]),
+}
+
+impl<O> Observers<'_, O> {
+    fn of(&mut self, switch: usize) -> Option<&mut O> {
+        match self {
+            Observers::One(all) => Some(all),
+            Observers::Each(list) => list.get_mut(switch),
+        }
+    }
+}
+
+impl<E: Executor> Network<E> {
+    /// Runs everything up to and including the goal's time, or until no packet is inside.
+    pub(super) fn advance_functional(
+        &mut self,
+        goal: Goal,
+        observers: &mut Observers<'_, impl Observer>,
+    ) -> Result<(), NetworkError> {
+        while let Some(now) = self.next_time().filter(|time| *time <= goal.until) {
+            if goal.drain && !self.is_busy() {
+                break;
+            }
+            self.instant(now, observers)?;
+        }
+        let end = if goal.drain { self.now } else { goal.until };
+        for index in 0..self.nodes.len() {
+            self.run_functional(index, end, observers)?;
+        }
+        self.now = end;
+        self.clocks.fill(end);
+        Ok(())
+    }
+
+    /// Everything that happens at a time.
+    fn instant(
+        &mut self,
+        now: Time,
+        observers: &mut Observers<'_, impl Observer>,
+    ) -> Result<(), NetworkError> {
+        self.now = self.now.max(now);
+        for hop in 0..=HOPS {
+            if hop == HOPS {
+                self.exhaust(true);
+            }
+            for index in 0..self.nodes.len() {
+                if self.nodes[index].next_time() <= now {
+                    self.run_functional(index, now, observers)?;
+                }
+            }
+            for (index, node) in self.nodes.iter_mut().enumerate() {
+                self.exchange.deliver(index, node);
+            }
+            if self.nodes.iter().all(|node| node.next_time() > now) {
+                break;
+            }
+        }
+        self.exhaust(false);
+        Ok(())
+    }
+
+    fn exhaust(&mut self, exhausted: bool) {
+        let outlets = self.nodes.iter_mut().flat_map(|node| &mut node.outlets);
+        outlets.for_each(|outlet| outlet.wire.exhausted = exhausted);
+    }
+
+    fn run_functional(
+        &mut self,
+        index: usize,
+        until: Time,
+        observers: &mut Observers<'_, impl Observer>,
+    ) -> Result<(), NetworkError> {
+        let (Some(node), Some(observer)) = (self.nodes.get_mut(index), observers.of(index)) else {
+            return Ok(());
+        };
+        let result = self.exchange.run(index, node, until, observer);
+        result.map_err(|source| failed(&self.setup, index, source))
+    }
+}

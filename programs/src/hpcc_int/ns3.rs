@@ -1,0 +1,221 @@
+//! Egress of `hpcc-int` in the layout of the authors' simulator (facts: hpcc-int §1.9): every packet has five slots of
+//! eight bytes and a count of hops behind them, and a switch writes over the slot of its turn. What may not live here:
+//! the layout of the paper.
+
+use super::Params;
+use super::egress::port_depth;
+use super::headers::{MAX_HOPS, Meta, parse_to_udp};
+use super::params::QueueLength;
+use sluice_pipeline::build::net::{Ethernet, Ipv4, Udp};
+use sluice_pipeline::build::*;
+
+/// Most hops that a packet can have made: more than an IP packet lives.
+const MOST_HOPS: u128 = 255;
+
+/// What became of the slots, by cell of the counter `events`.
+mod event {
+    /// A record was put into a slot that was free.
+    pub(super) const PUSHED: u128 = 1;
+    /// The packet ends within the slots, or nHop is impossible.
+    pub(super) const MALFORMED: u64 = 5;
+    /// A record was put over one of an earlier hop.
+    pub(super) const OVERWRITTEN: u128 = 6;
+}
+
+/// What the simulator's packets have in front of the slots
+#[derive(Header, Debug)]
+#[allow(dead_code, reason = "it passes as it is")]
+struct Sequence {
+    /// Sequence number
+    seq: Bits<32>,
+    /// Priority group
+    pg: Bits<16>,
+}
+
+/// The record of a hop: port speed code (3 bits), time (24), bytes sent (20), queue length (17) from the lowest bit on,
+/// lowest byte first
+#[derive(Header, Debug)]
+struct Slot {
+    /// The lower half
+    lo: Bits<32>,
+    /// The upper half
+    hi: Bits<32>,
+}
+
+/// How many hops there were
+#[derive(Header, Debug)]
+struct Count {
+    /// nHop, lowest byte first
+    hops: Bits<16>,
+}
+
+/// More metadata of egress
+#[derive(Header, Debug)]
+struct Turn {
+    /// 1 for a packet that should have slots
+    claimed: Bits<1>,
+    /// The record under construction, as it is written
+    lo: Bits<32>,
+    /// As above
+    hi: Bits<32>,
+    /// Complements of the record that is written over
+    old_lo: Bits<32>,
+    /// As above
+    old_hi: Bits<32>,
+}
+
+/// Puts the record into a slot; `event` says what that is.
+#[stage_program]
+fn write<'b>(eg: &GressBuilder<'b>, slot: Hdr<Slot>, count: Hdr<Count>, turn: Turn, m: Meta) -> ActionRef {
+    let write_slot = eg.action(|a, event: Arg<8>| {
+        turn.old_lo = slot.lo ^ 0xffff_ffff;
+        turn.old_hi = slot.hi ^ 0xffff_ffff;
+        slot.lo = turn.lo;
+        slot.hi = turn.hi;
+        m.old_word = count.hops ^ 0xffff;
+        count.hops += 0x100;
+        m.event = event;
+    });
+    write_slot.into()
+}
+
+/// Declares all of egress.
+#[stage_program]
+pub(super) fn egress(eg: &GressBuilder<'_>, p: &Params) {
+    let (ethernet, ipv4, udp) = (eg.header::<Ethernet>(), eg.header::<Ipv4>(), eg.header::<Udp>());
+    /// Stands in for `udp` where a checksum is to be updated
+    let summed_udp = eg.header::<Udp>();
+    let sequence = eg.header::<Sequence>();
+    let slots = eg.stack::<Slot, MAX_HOPS>();
+    let count = eg.header::<Count>();
+    let m = eg.metadata::<Meta>();
+    let turn = eg.metadata::<Turn>();
+
+    let parse_udp = parse_to_udp(eg, ethernet, ipv4, udp);
+    let parse_sequence = eg.state().set(turn.claimed, 1).extract(sequence);
+    let mut before = parse_sequence;
+    for slot in slots.iter() {
+        let parse_slot = eg.state().extract(slot);
+        before.otherwise(parse_slot);
+        before = parse_slot;
+    }
+    let parse_count = eg.state().extract(count);
+    before.otherwise(parse_count);
+    parse_udp.on(u64::from(p.udp_port), parse_sequence);
+
+    let out = eg.intrinsic::<tna::Egress>();
+    let parser = eg.intrinsic::<tna::FromParser>();
+    let errors = eg.intrinsic::<tna::ParserErrors>();
+    /// Packets with slots by what became of them: 1 record written, 5 malformed, 6 written over an earlier hop's
+    let events = eg.counter(8, CounterKind::Packets);
+    let set_port = eg.action(|a, code: Arg<32>| m.code = code);
+    /// Egress port to its speed code
+    let port =
+        eg.table([exact(out.egress_port)]).actions([set_port]).default_with(set_port, [0]).size(512).build();
+    /// Bytes sent by each port, modulo 2^32
+    let tx_bytes = eg.register::<32>(512);
+    /// The sum before the packet: two records differ by what left between them
+    let add_bytes = eg.register_action(tx_bytes, |r| {
+        r.out = r.value;
+        r.value = r.value + m.length;
+    });
+    /// Reads what the hardware knows
+    let observe = eg.action(|a| {
+        m.length = out.pkt_length.cast::<32>();
+        m.depth = out.deq_qdepth.cast::<32>();
+        m.hi = parser.global_tstamp.slice::<31, 0, 32>();
+    });
+    /// Keeps what the checksum covered before; qLen has 17 bits
+    let remember = eg.action(|a| {
+        m.old_checksum = udp.checksum ^ 0xffff;
+        m.depth = m.depth.min(0x1_ffff);
+    });
+    /// The record's bytes stand the other way round: the hash unit puts every bit where it belongs
+    let lower = eg
+        .hash::<32>(HashAlgorithm::Identity)
+        .inputs(list![
+            m.hi.slice::<4, 0, 5>(),
+            m.code.slice::<2, 0, 3>(),
+            m.hi.slice::<12, 5, 8>(),
+            m.hi.slice::<20, 13, 8>(),
+            m.sent.slice::<11, 7, 5>(),
+            m.hi.slice::<23, 21, 3>()
+        ])
+        .build();
+    let upper = eg
+        .hash::<32>(HashAlgorithm::Identity)
+        .inputs(list![
+            m.sent.slice::<19, 12, 8>(),
+            m.depth.slice::<0, 0, 1>(),
+            m.sent.slice::<26, 20, 7>(),
+            m.depth.slice::<8, 1, 8>(),
+            m.depth.slice::<16, 9, 8>()
+        ])
+        .build();
+    let assemble = eg.action(|a| {
+        turn.lo = lower.get();
+        turn.hi = upper.get();
+    });
+    let writers: Vec<ActionRef> = slots.iter().map(|slot| write(eg, slot, count, turn, m)).collect();
+    let malformed = eg.action(|a| m.event = event::MALFORMED);
+    let rows: [Row<1>; MOST_HOPS as usize] = std::array::from_fn(|hops| {
+        let event = if hops < MAX_HOPS { event::PUSHED } else { event::OVERWRITTEN };
+        let writer = writers.get(hops % MAX_HOPS).copied().unwrap_or(malformed.into());
+        Row::new([Cell::Value((hops as u128) << 8)], writer, vec![event])
+    });
+    let [first, second, third, fourth, fifth] = [0, 1, 2, 3, 4].map(|n: usize| writers[n]);
+    /// Whose turn it is: the hops so far modulo five
+    let slot = eg
+        .table([exact(count.hops)])
+        .actions([first, second, third, fourth, fifth, malformed.into()])
+        .default(malformed.into())
+        .entries(rows)
+        .build();
+    /// Any UDP checksum but 0 is updated by what is written
+    let resum = eg.action(|a| {
+        udp.set_invalid();
+        summed_udp.set_valid();
+        summed_udp.src_port = udp.src_port;
+        summed_udp.dst_port = udp.dst_port;
+        summed_udp.length = udp.length;
+    });
+
+    eg.control(|c| {
+        observe.call();
+        if turn.claimed {
+            port.apply();
+        }
+        m.sent = add_bytes.execute(out.egress_port);
+    });
+    if p.qlen == QueueLength::Port {
+        port_depth(eg, m, out);
+    }
+    eg.control(|c| {
+        if turn.claimed {
+            remember.call();
+            assemble.call();
+            if errors.parser_err != 0 {
+                malformed.call();
+            } else {
+                slot.apply();
+                if m.event != event::MALFORMED {
+                    if udp.checksum != 0 {
+                        resum.call();
+                    }
+                }
+            }
+            events.count(m.event);
+        }
+    });
+    let change = list![m.old_checksum, m.old_word, turn.old_lo, turn.old_hi, count.hops, turn.lo, turn.hi];
+    eg.deparser()
+        .checksum(ipv4, ipv4.checksum, ipv4.summed())
+        .udp_checksum_over(summed_udp, summed_udp.checksum, change.to_vec())
+        .emit(ethernet)
+        .emit(ipv4)
+        .emit(udp)
+        .emit(summed_udp)
+        .emit(sequence)
+        .emit(slots)
+        .emit(count);
+}
