@@ -1,6 +1,7 @@
 //! `--find-ndr`: the highest rate without loss, by trials on fresh switches. What may not live here: the
 //! bisection itself, and the replay of one trial.
 
+use super::ahead::Frames;
 use super::inputs::{Inputs, bad};
 use super::output::Outputs;
 use super::progress::Progress;
@@ -95,8 +96,9 @@ fn trial<E: Executor>(
     let feed = inputs.feed(schedule, |_, port| plan.speed_of(port.number())).map_err(|e| bad(&e))?;
     let what = format!("trial {number} at {}: ", BitRate::from_bps(rate));
     let progress = Progress::new(&what, schedule, inputs);
-    let collector = Collector::new(plan, Vec::new(), Outputs::nowhere(plan, feed.origin()), None);
-    let done = Session::new(plan, inputs, switch(plan, executor)?, collector, progress).run(feed)?;
+    let collector = Collector::new(plan, Vec::new(), Outputs::nowhere(feed.origin()), None);
+    let done = Session::new(plan, inputs, switch(plan, executor)?, collector, progress)
+        .run(Frames::new(feed, inputs.wait()))?;
     if plan.stop.load(Ordering::Relaxed) {
         return Err(Failure::Interrupted);
     }

@@ -128,7 +128,7 @@ impl<'a> Drive<'a> {
         while damage.is_none() && !stop.load(Ordering::Relaxed) {
             let more = self.inject(&mut feed, &mut damage)?;
             self.advance(self.last)?;
-            self.progress.tick(self.last, &feed);
+            self.progress.tick(self.last, feed.sent(), || feed.progress());
             if !more {
                 break;
             }
