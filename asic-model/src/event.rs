@@ -91,10 +91,14 @@ pub struct PastEvent {
     pub last: EventKey,
 }
 
+/// Events of a lane that a new one may have to go before; with more the heap is cheaper.
+const FAR: usize = 16;
+
 /// Events in the order of their keys.
 ///
 /// A source whose events come nearly in order, as those that a pipe of fixed latency makes, can have a *lane*:
-/// a list kept in order by insertion from its end, which costs less than a heap. Lanes do not change the order.
+/// a list kept in order by insertion from its end, which costs less than a heap. What comes far too early for that goes
+/// to the heap. Lanes do not change the order.
 #[derive(Debug, Clone)]
 pub struct EventQueue<E> {
     heap: BinaryHeap<Pending<E>>,
@@ -135,16 +139,16 @@ impl<E> EventQueue<E> {
     pub fn push_in_lane(&mut self, lane: usize, key: EventKey, event: E) -> Result<(), PastEvent> {
         self.in_time(key)?;
         let Some(list) = self.lanes.get_mut(lane) else { return self.push(key, event) };
-        let mut at = list.len();
-        while at > 0 && list[at - 1].key > key {
-            at -= 1;
+        let later = list.iter().rev().take(FAR + 1).take_while(|pending| pending.key > key).count();
+        if later > FAR {
+            return self.push(key, event);
         }
         let pending = Pending { key, event };
         // Nearly all come in order.
-        if at == list.len() {
+        if later == 0 {
             list.push_back(pending);
         } else {
-            list.insert(at, pending);
+            list.insert(list.len() - later, pending);
         }
         self.note(key, Some(lane));
         Ok(())

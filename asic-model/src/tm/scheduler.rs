@@ -21,6 +21,8 @@ use super::config::{MAX_PRIORITY, QueueConfig};
 pub(super) struct Scheduler {
     /// By priority, lowest first.
     levels: Box<[Level]>,
+    /// Bit `i`: some queue of priority `i` is not empty.
+    backlogged: u8,
     /// Level and ring position of each queue.
     places: Box<[(u8, u8)]>,
 }
@@ -64,21 +66,36 @@ impl Scheduler {
             let quantum = u64::from(config.weight).saturating_mul(dwrr_quantum.0);
             ring.push(Member { queue: QueueId(queue), quantum, deficit: 0 });
         }
-        Self { levels: levels.into(), places: places.into() }
+        Self { levels: levels.into(), backlogged: 0, places: places.into() }
     }
 
     /// Notes whether a queue holds packets.
     pub(super) fn set_backlogged(&mut self, queue: QueueId, backlogged: bool) {
-        if let Some((level, position)) = self.place(queue) {
-            let bit = 1 << position;
-            if backlogged { level.backlogged |= bit } else { level.backlogged &= !bit }
+        let Some(&(priority, position)) = self.places.get(usize::from(queue.0)) else { return };
+        let Some(level) = self.levels.get_mut(usize::from(priority)) else { return };
+        let (own, queue) = (1u8 << (priority % 8), 1u128 << (position % 128));
+        if backlogged {
+            level.backlogged |= queue;
+            self.backlogged |= own;
+        } else {
+            level.backlogged &= !queue;
+            if level.backlogged == 0 {
+                self.backlogged &= !own;
+            }
         }
     }
 
     /// The queue that sends next, given the head length of each queue that may send.
     pub(super) fn next(&self, head: impl Fn(QueueId) -> Option<Bytes>) -> Option<Turn> {
-        let mut levels = self.levels.iter().enumerate().rev().filter(|(_, level)| level.backlogged != 0);
-        levels.find_map(|(index, level)| level.next(index, &head))
+        let mut left = self.backlogged;
+        while left != 0 {
+            let index = left.ilog2() as usize;
+            left &= !(1 << index);
+            if let Some(turn) = self.levels.get(index).and_then(|level| level.next(index, &head)) {
+                return Some(turn);
+            }
+        }
+        None
     }
 
     /// As [`next`](Self::next), and moves the round on to that queue. [`sent`](Self::sent) must follow.

@@ -139,6 +139,11 @@ impl Inputs {
         Feed::new(self.switches.iter().zip(&self.ports).map(port).collect(), schedule, Box::new(open))
     }
 
+    /// Whether somebody may still be making the bytes of an input.
+    pub(crate) fn wait(&self) -> bool {
+        self.sources.iter().any(|s| s.place == Place::Stdin)
+    }
+
     /// Bytes of all inputs, if they are files.
     pub(crate) fn bytes(&self) -> Option<u64> {
         let size = |s: &Source| match &s.place {

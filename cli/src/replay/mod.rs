@@ -1,7 +1,7 @@
 //! `sluice replay`: does it behave. Resolves the arguments, drives the switch, puts the results where they
 //! belong. What may not live here: the switch.
 
-mod behind;
+mod ahead;
 mod comment;
 mod flow;
 mod inputs;
@@ -13,6 +13,8 @@ mod output;
 mod pace;
 mod progress;
 mod run;
+mod scribe;
+mod sent;
 mod sink;
 mod sonic;
 mod state;
@@ -26,6 +28,7 @@ use crate::fail::Failure;
 use crate::files::{Folder, pretty};
 use crate::resolve;
 use crate::timeline::Recorder;
+use ahead::Frames;
 use inputs::{Inputs, bad};
 pub(crate) use network::HotFlowArgs;
 use output::{Outputs, PortCounts};
@@ -261,8 +264,8 @@ fn find_ndr<E: Executor>(
         let schedule = Schedule { pace: Pace::Bits(trial.rate), ..plan.schedule };
         let feed = inputs.feed(schedule, |_, port| plan.speed_of(port.number())).map_err(|e| bad(&e))?;
         let progress = Progress::new(&trial.what(), schedule, inputs);
-        let collector = Collector::new(plan, Vec::new(), Outputs::nowhere(plan, feed.origin()), None);
-        let done = Session::new(plan, inputs, switch(plan, make()?)?, collector, progress).run(feed)?;
+        let collector = Collector::new(plan, Vec::new(), Outputs::nowhere(feed.origin()), None);
+        let done = Session::new(plan, inputs, switch(plan, make()?)?, collector, progress).run(Frames::new(feed, inputs.wait()))?;
         if plan.stop.load(Ordering::Relaxed) {
             return Err(Failure::Interrupted);
         }
@@ -294,7 +297,7 @@ fn finish<E: Executor>(
     let collector = Collector::new(plan, names, outputs, trace);
     let progress = Progress::new("", schedule, inputs);
     let session = Session::new(plan, inputs, switch, collector, progress).with_timelines()?;
-    let done = session.run(feed)?;
+    let done = session.run(Frames::new(feed, inputs.wait()))?;
     let interrupted = plan.stop.load(Ordering::Relaxed);
     done.check_inputs(plan.args.strict, interrupted)?;
     let mut summary = summary::value(plan, &done);

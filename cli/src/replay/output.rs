@@ -1,19 +1,18 @@
 //! Captures out: one interface per port, in order of time, and the dead packets apart.
 
 use super::Plan;
-use super::behind::Behind;
-use super::order::{Order, Waiting};
+use super::order::Waiting;
+use super::scribe::Scribe;
+use super::sent::Sent;
 use crate::fail::Failure;
 use crate::files::{Folder, Pending};
 use sluice_asic::mac::MIN_FRAME;
 use sluice_asic::units::Time;
-use sluice_pcaps::capture::write::{
-    CaptureWriter, Direction, InterfaceSpec, InterfaceStatistics, Packet, WriteError,
-};
+use sluice_pcaps::capture::write::{CaptureWriter, InterfaceSpec, InterfaceStatistics, Packet, WriteError};
 use sluice_pcaps::capture::{CaptureTime, MAX_FRAME_LEN};
-use sluice_pipeline::switch::{Left, Mode};
+use sluice_pipeline::switch::Left;
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::io::Write;
 use std::path::Path;
 
 /// Zeros that pad short frames.
@@ -45,21 +44,11 @@ pub(crate) struct Death {
 }
 
 /// The captures of a run.
-pub(crate) struct Outputs<'a> {
-    plan: &'a Plan<'a>,
+pub(crate) struct Outputs {
     origin: CaptureTime,
-    out: Option<Sent>,
+    out: Option<Scribe>,
     drops: Option<Dead>,
     error: Option<WriteError>,
-}
-
-/// The capture of what left.
-struct Sent {
-    capture: Capture,
-    /// Interface of each dev_port that sent something, and how many packets.
-    interfaces: Vec<Option<(u32, u64)>>,
-    waiting: Order,
-    last: Time,
 }
 
 /// The capture of what died. Deaths are not told in order, and there are few of them.
@@ -72,27 +61,22 @@ struct Dead {
 }
 
 /// A capture under construction.
-struct Capture {
-    file: Pending,
-    writer: CaptureWriter<Behind<File>>,
+pub(super) struct Capture {
+    pub(super) file: Pending,
+    pub(super) writer: CaptureWriter<Box<dyn Write + Send>>,
 }
 
-impl<'a> Outputs<'a> {
+impl Outputs {
     /// Writes what leaves to `out`, what dies to `drops`.
     pub(crate) fn create(
-        plan: &'a Plan<'a>,
+        plan: &Plan<'_>,
         origin: CaptureTime,
         out: Option<&Path>,
         drops: Option<&Path>,
     ) -> Result<Self, Failure> {
-        let mut outputs = Outputs::nowhere(plan, origin);
+        let mut outputs = Outputs::nowhere(origin);
         if let Some(path) = out {
-            outputs.out = Some(Sent {
-                capture: Capture::create(path, &[])?,
-                interfaces: Vec::new(),
-                waiting: Order::default(),
-                last: Time::ORIGIN,
-            });
+            outputs.out = Some(Scribe::new(Sent::new(plan, Capture::create(path, &[])?, origin)));
         }
         if let Some(path) = drops {
             outputs.drops = Some(Dead {
@@ -107,8 +91,8 @@ impl<'a> Outputs<'a> {
     }
 
     /// Writes nothing.
-    pub(crate) fn nowhere(plan: &'a Plan<'a>, origin: CaptureTime) -> Self {
-        Outputs { plan, origin, out: None, drops: None, error: None }
+    pub(crate) const fn nowhere(origin: CaptureTime) -> Self {
+        Outputs { origin, out: None, drops: None, error: None }
     }
 
     /// Whether packets that left are written.
@@ -133,17 +117,7 @@ impl<'a> Outputs<'a> {
             orig_len: p.bytes.max(MIN_FRAME.get() as u32),
             comment: comment.map(String::into_boxed_str),
         };
-        // Without time packets leave in the order in which they are told.
-        if self.plan.config.mode == Mode::Functional && pad.is_empty() {
-            let written = out.write(self.plan, self.origin, p.egress_port, &packet, head, tail);
-            note(&mut self.error, written);
-        } else {
-            out.waiting.push(p.egress_port, packet, [head, tail, pad]);
-            if self.plan.config.mode == Mode::Functional {
-                let written = out.flush(self.plan, self.origin, Time::MAX);
-                note(&mut self.error, written);
-            }
-        }
+        note(&mut self.error, out.add(p.egress_port, packet, [head, tail, pad]));
     }
 
     /// Takes a packet that died.
@@ -159,7 +133,7 @@ impl<'a> Outputs<'a> {
     /// Writes every packet that left or died until then: nothing earlier can come any more.
     pub(crate) fn flush(&mut self, until: Time) -> Result<(), Failure> {
         if let Some(out) = &mut self.out {
-            let written = out.flush(self.plan, self.origin, until);
+            let written = out.flush(until);
             note(&mut self.error, written);
         }
         if let Some(dead) = &mut self.drops {
@@ -177,7 +151,7 @@ impl<'a> Outputs<'a> {
         counts: &[PortCounts],
     ) -> Result<(), Failure> {
         if let Some(out) = self.out {
-            let file = out.finish(self.origin, counts)?;
+            let file = out.finish(counts)?;
             folder.add(file, name, "pcapng", "packets that left, one interface per port, ns stamps");
         }
         match self.drops {
@@ -195,98 +169,14 @@ fn note(first: &mut Option<WriteError>, result: Result<(), WriteError>) {
 }
 
 /// The pieces of a frame, as far as captures hold them: headers may have made it longer than one may be.
-fn held<'b>(head: &'b [u8], tail: &'b [u8]) -> (&'b [u8], &'b [u8]) {
+pub(super) fn held<'b>(head: &'b [u8], tail: &'b [u8]) -> (&'b [u8], &'b [u8]) {
     let room = MAX_FRAME_LEN as usize;
     let head = &head[..head.len().min(room)];
     (head, &tail[..tail.len().min(room - head.len())])
 }
 
-fn stamp(origin: CaptureTime, time: Time) -> CaptureTime {
+pub(super) fn stamp(origin: CaptureTime, time: Time) -> CaptureTime {
     origin.checked_add_ps(time.as_ps()).unwrap_or(origin)
-}
-
-impl Sent {
-    fn flush(&mut self, plan: &Plan<'_>, origin: CaptureTime, until: Time) -> Result<(), WriteError> {
-        let mut waiting = std::mem::take(&mut self.waiting);
-        let mut result = Ok(());
-        while result.is_ok()
-            && let Some(written) =
-                waiting.pop(until, |port, w, head, tail| self.write(plan, origin, port, &w, head, tail))
-        {
-            result = written;
-        }
-        self.waiting = waiting;
-        result
-    }
-
-    #[inline]
-    fn write(
-        &mut self,
-        plan: &Plan<'_>,
-        origin: CaptureTime,
-        port: u16,
-        w: &Waiting,
-        head: &[u8],
-        tail: &[u8],
-    ) -> Result<(), WriteError> {
-        let known = self.interfaces.get_mut(usize::from(port)).and_then(Option::as_mut);
-        let interface = match known {
-            Some((number, packets)) => {
-                *packets += 1;
-                *number
-            }
-            None => self.declare(plan, port)?,
-        };
-        self.last = self.last.max(w.time);
-        let (head, tail) = held(head, tail);
-        let comments: &[&str] = &[w.comment.as_deref().unwrap_or_default()];
-        self.capture.writer.write(&Packet {
-            interface,
-            time: stamp(origin, w.time),
-            head,
-            tail,
-            orig_len: w.orig_len,
-            direction: Some(Direction::Outbound),
-            comments: &comments[..usize::from(w.comment.is_some())],
-        })
-    }
-
-    /// The interface of a port that sends for the first time.
-    #[cold]
-    fn declare(&mut self, plan: &Plan<'_>, port: u16) -> Result<u32, WriteError> {
-        let (name, description) = (plan.port_name(port), format!("dev_port {port}"));
-        let speed = plan.speed_of(port).as_bps();
-        let spec = InterfaceSpec { name: &name, description: &description, speed };
-        let number = self.capture.writer.add_interface(&spec)?;
-        let index = usize::from(port);
-        if self.interfaces.len() <= index {
-            self.interfaces.resize(index + 1, None);
-        }
-        self.interfaces[index] = Some((number, 1));
-        Ok(number)
-    }
-
-    fn finish(self, origin: CaptureTime, counts: &[PortCounts]) -> Result<Pending, Failure> {
-        let time = stamp(origin, self.last);
-        let used = self.interfaces.iter().zip(0u16..);
-        let mut statistics: Vec<InterfaceStatistics<'_>> = used
-            .filter_map(|(interface, port)| {
-                let (interface, sent) = (*interface)?;
-                let counted = counts.iter().find(|c| c.dev_port == port);
-                Some(InterfaceStatistics {
-                    interface,
-                    time,
-                    received: counted.map(|c| c.received),
-                    dropped: counted.map(|c| c.dropped),
-                    delivered: Some(sent),
-                    comments: &[],
-                })
-            })
-            .collect();
-        statistics.sort_by_key(|s| s.interface);
-        self.capture.writer.finish(&statistics).map_err(Failure::input)?;
-        Ok(self.capture.file)
-    }
 }
 
 impl Dead {
@@ -328,7 +218,8 @@ impl Dead {
 impl Capture {
     fn create(path: &Path, specs: &[InterfaceSpec<'_>]) -> Result<Capture, Failure> {
         let file = Pending::create(path)?;
-        let writer = CaptureWriter::new(Behind::new(file.handle()?), specs).map_err(Failure::input)?;
+        let out: Box<dyn Write + Send> = Box::new(file.handle()?);
+        let writer = CaptureWriter::new(out, specs).map_err(Failure::input)?;
         Ok(Capture { file, writer })
     }
 }

@@ -3,7 +3,7 @@
 use super::inputs::Inputs;
 use indicatif::{ProgressBar, ProgressStyle};
 use sluice_asic::units::Time;
-use sluice_pcaps::replay::{Feed, Schedule};
+use sluice_pcaps::replay::Schedule;
 use std::io::IsTerminal;
 use std::time::Instant;
 
@@ -41,12 +41,12 @@ impl Progress {
         self.started.elapsed().as_secs_f64()
     }
 
-    /// Shows where the run is.
-    pub(crate) fn tick(&mut self, now: Time, feed: &Feed<'_>) {
+    /// Shows where the run is: frames sent; on demand turns read, and bytes of the present one.
+    pub(crate) fn tick(&mut self, now: Time, sent: u64, read: impl FnOnce() -> (u64, u64)) {
         if !self.terminal || self.bar.is_none() && self.started.elapsed().as_millis() < QUIET_MS {
             return;
         }
-        let share = self.share(now, feed);
+        let share = self.share(now, sent, read());
         let bar = self.bar.get_or_insert_with(|| new_bar(share.is_some()));
         if let Some(share) = share {
             bar.set_position((share * STEPS as f64) as u64);
@@ -59,22 +59,21 @@ impl Progress {
         bar.set_message(format!(
             "{}{} packets, {:.2} M/s, simulated {}, {ratio:.2e} of real time{eta}",
             self.what,
-            feed.sent(),
-            feed.sent() as f64 / seconds / 1e6,
+            sent,
+            sent as f64 / seconds / 1e6,
             now.since_origin()
         ));
     }
 
     /// How much of the run is done, if its end is known: whatever end is nearest.
-    fn share(&self, now: Time, feed: &Feed<'_>) -> Option<f64> {
+    fn share(&self, now: Time, sent: u64, (turn, taken): (u64, u64)) -> Option<f64> {
         let s = &self.schedule;
-        let (turn, taken) = feed.progress();
         let of = |done: u64, all: u64| (all != u64::MAX).then(|| done as f64 / all.max(1) as f64);
         let turns = match (self.bytes, s.turns) {
             (Some(bytes), 1..) => Some((turn as f64 + taken as f64 / bytes.max(1) as f64) / s.turns as f64),
             _ => None,
         };
-        [turns, of(feed.sent(), s.limit), of(now.as_ps(), s.duration)]
+        [turns, of(sent, s.limit), of(now.as_ps(), s.duration)]
             .into_iter()
             .flatten()
             .reduce(f64::max)

@@ -1,6 +1,7 @@
 //! The loop: takes packets from the feed, gives them to the switch in order of time, lets it run, drains it.
 
 use super::Plan;
+use super::ahead::Frames;
 use super::flow;
 use super::inputs::{Inputs, bad};
 use super::obey::{Ears, Heard, Receiver, Senders, Sent, Waiting};
@@ -14,16 +15,17 @@ use sluice_asic::tm::buffer::QosMaps;
 use sluice_asic::tm::pfc::PfcConfig;
 use sluice_asic::units::{Duration, Time};
 use sluice_pcaps::capture::{CaptureError, TruncatedTail};
-use sluice_pcaps::replay::{Feed, InputReport, Sending};
+use sluice_pcaps::replay::{InputReport, Sending};
 use sluice_pcaps::wire::ethernet::wire_len;
 use sluice_pipeline::control::Reading;
 use sluice_pipeline::cover::Coverage;
 use sluice_pipeline::pass::{Executor, State};
-use sluice_pipeline::switch::{Held, Overtaxed, RxFrame, Stalled, Switch, Totals};
+use sluice_pipeline::switch::{Held, Mode, Overtaxed, RxFrame, Stalled, Switch, Totals};
 use std::sync::atomic::Ordering;
 
-/// Packets between two times that the switch is let run.
+/// Packets between two times that the switch is let run; without time more of them make fuller batches of egress.
 const STRIDE: u64 = 64;
+const FUNCTIONAL_STRIDE: u64 = 256;
 
 /// A replay under way.
 pub(crate) struct Session<'a, E> {
@@ -130,9 +132,14 @@ impl<'a, E: Executor> Session<'a, E> {
     }
 
     /// Runs to the end of the feed, or until the user interrupts, and takes the results out.
-    pub(crate) fn run(mut self, mut feed: Feed<'_>) -> Result<Done<'a>, Failure> {
+    pub(crate) fn run(mut self, mut feed: Frames) -> Result<Done<'a>, Failure> {
         let mut damage = None;
-        while !self.plan.stop.load(Ordering::Relaxed) {
+        let stride = match self.plan.config.mode {
+            Mode::Timed => STRIDE,
+            Mode::Functional => FUNCTIONAL_STRIDE,
+        };
+        let mut until_stride = stride;
+        while !(feed.may_end() && self.plan.stop.load(Ordering::Relaxed)) {
             match self.send_next(&mut feed) {
                 Ok(true) => {}
                 Ok(false) => break,
@@ -142,9 +149,13 @@ impl<'a, E: Executor> Session<'a, E> {
                 }
                 Err(Stop::Failure(e)) => return Err(e),
             }
-            if feed.sent().is_multiple_of(STRIDE) && self.senders.is_none() {
-                self.advance(self.last)?;
-                self.progress.tick(self.last, &feed);
+            until_stride -= 1;
+            if until_stride == 0 {
+                until_stride = stride;
+                if self.senders.is_none() {
+                    self.advance(self.last)?;
+                    self.progress.tick(self.last, feed.sent(), || feed.progress());
+                }
             }
         }
         self.send_rest()?;
@@ -155,7 +166,7 @@ impl<'a, E: Executor> Session<'a, E> {
 
     /// Sends the next packet; `false` if there is none.
     #[inline]
-    fn send_next(&mut self, feed: &mut Feed<'_>) -> Result<bool, Stop> {
+    fn send_next(&mut self, feed: &mut Frames) -> Result<bool, Stop> {
         let tag = feed.sent();
         let Some(s) = feed.next_frame().map_err(Stop::Damage)? else { return Ok(false) };
         let frame = s.frame;
@@ -218,7 +229,7 @@ impl<'a, E: Executor> Session<'a, E> {
         self.collector.outputs.flush(Time::MAX)
     }
 
-    fn finish(mut self, feed: &mut Feed<'_>, damage: Option<CaptureError>) -> Done<'a> {
+    fn finish(mut self, feed: &mut Frames, damage: Option<CaptureError>) -> Done<'a> {
         if let Some(monitor) = &mut self.collector.monitor {
             monitor.settled(&self.switch);
         }

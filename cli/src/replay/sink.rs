@@ -60,19 +60,19 @@ pub(crate) struct Origins {
 impl Origins {
     const SIZE: usize = 1024;
 
-    /// Room for so many.
+    /// Room for so many, or some more: the place of a packet is then found without a division.
     pub(crate) fn new(size: usize) -> Origins {
-        Origins { ring: vec![(u64::MAX, Origin::default()); size.max(1)] }
+        Origins { ring: vec![(u64::MAX, Origin::default()); size.next_power_of_two()] }
     }
 
     #[inline]
     pub(crate) fn note(&mut self, tag: u64, origin: Origin) {
-        let slot = tag as usize % self.ring.len();
+        let slot = tag as usize & (self.ring.len() - 1);
         self.ring[slot] = (tag, origin);
     }
 
     pub(crate) fn find(&self, tag: u64) -> Option<Origin> {
-        let (of, origin) = self.ring[tag as usize % self.ring.len()];
+        let (of, origin) = self.ring[tag as usize & (self.ring.len() - 1)];
         (of == tag && tag != GENERATED).then_some(origin)
     }
 }
@@ -91,7 +91,7 @@ pub(crate) struct Collector<'a> {
     plan: &'a Plan<'a>,
     /// Names of the inputs.
     names: Vec<&'a str>,
-    pub(crate) outputs: Outputs<'a>,
+    pub(crate) outputs: Outputs,
     pub(crate) trace: Option<TraceText>,
     pub(crate) latency: Latency,
     pub(crate) origins: Origins,
@@ -107,7 +107,7 @@ impl<'a> Collector<'a> {
     pub(crate) fn new(
         plan: &'a Plan<'a>,
         names: Vec<&'a str>,
-        outputs: Outputs<'a>,
+        outputs: Outputs,
         trace: Option<TraceText>,
     ) -> Self {
         let (latency, origins) = (Latency::new(), Origins::new(Origins::SIZE));

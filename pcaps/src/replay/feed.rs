@@ -92,8 +92,8 @@ impl Lane<'_> {
     }
 }
 
-/// Opens input number `n` from its beginning.
-pub type Opener<'a> = Box<dyn FnMut(usize) -> Result<CaptureReader<'a>, CaptureError> + 'a>;
+/// Opens input number `n` from its beginning, in whatever thread reads.
+pub type Opener<'a> = Box<dyn FnMut(usize) -> Result<CaptureReader<'a>, CaptureError> + Send + 'a>;
 
 /// Sends captures: a lending iterator in the memory of their readers.
 ///

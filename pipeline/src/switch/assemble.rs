@@ -112,6 +112,7 @@ impl<E: Executor> Switch<E> {
             control,
             outside: 0,
             straight: None,
+            first_batch: super::batch::Due::NEVER,
             work: VecDeque::new(),
             members: Vec::new(),
             timing,
@@ -125,9 +126,10 @@ impl<E: Executor> Switch<E> {
             info: Vec::new(),
             arrivals: VecDeque::new(),
             // A lane for each pipe: what leaves its ingress reaches the queues nearly in order.
-            events: EventQueue::with_lanes(chip.ports.pipes as usize),
+            // One more for what ports do next.
+            events: EventQueue::with_lanes(chip.ports.pipes as usize + 1),
             batch: Vec::with_capacity(MAX_BATCH),
-            onward: Vec::new(),
+            window: super::functional::Window::default(),
             ops: 0,
             readings: Vec::new(),
             now: Time::ORIGIN,

@@ -8,19 +8,38 @@ use crate::pass::{Executor, MAX_BATCH, Pass};
 use sluice_asic::gress::Gress;
 use sluice_asic::units::{Cycles, Time};
 
+/// A batch that must run, and by when. **The order of the fields is semantics**: of two that are due at once the first
+/// pipe's is run first, and ingress before egress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Due {
+    pub(super) time: Time,
+    pub(super) pipe: u8,
+    pub(super) gress: Gress,
+}
+
+impl Due {
+    /// There is none.
+    pub(super) const NEVER: Due = Due { time: Time::MAX, pipe: 0, gress: Gress::Ingress };
+}
+
 impl<E: Executor> Switch<E> {
-    /// The batch that must run first: the time by which, and where.
-    pub(super) fn next_batch(&self) -> Option<(Time, usize, Gress)> {
-        let mut best = (Time::MAX, 0, Gress::Ingress);
-        for (i, pipe) in self.pipes.iter().enumerate() {
+    /// A PHV enters a gress of a pipe.
+    #[inline]
+    pub(super) fn enter(&mut self, pipe: usize, gress: Gress, pass: PendingPass) {
+        let time = self.pipes[pipe].enter(gress, self.timing[gress.index()].window, pass);
+        self.first_batch = self.first_batch.min(Due { time, pipe: pipe as u8, gress });
+    }
+
+    /// What waits in a gress of a pipe has changed.
+    pub(super) fn refresh(&mut self, pipe: usize, gress: Gress) {
+        self.pipes[pipe].refresh(gress, self.timing[gress.index()].window);
+        self.first_batch = Due::NEVER;
+        for (pipe, at) in (0..).zip(&self.pipes) {
             for gress in Gress::ALL {
-                let due = pipe.due[gress.index()];
-                if due < best.0 {
-                    best = (due, i, gress);
-                }
+                let due = Due { time: at.due[gress.index()], pipe, gress };
+                self.first_batch = self.first_batch.min(due);
             }
         }
-        (best.0 < Time::MAX).then_some(best)
     }
 
     /// Runs the passes of one gress that entered within one window and before `before`.
@@ -29,7 +48,7 @@ impl<E: Executor> Switch<E> {
         let window = self.timing[g].window;
         let limit = self.config.max_batch.clamp(1, MAX_BATCH);
         if gress == Gress::Ingress && self.run_ghosts(pipe, before, sink) {
-            return self.pipes[pipe].refresh(gress, window);
+            return self.refresh(pipe, gress);
         }
         // No batch reaches over an update for the ghost thread.
         let update = self.pipes[pipe].ghost.front().filter(|_| gress == Gress::Ingress);
@@ -45,19 +64,20 @@ impl<E: Executor> Switch<E> {
         if !self.batch.is_empty() {
             self.execute(pipe, gress);
         }
+        // Nothing enters while what has run is taken out.
+        let mut ran = std::mem::take(&mut self.pipes[pipe].pending[g]);
         let (mut made, mut next, watched) = (0, 0, sink.watches());
-        for _ in 0..entered {
-            let Some(pending) = self.pipes[pipe].pending[g].pop_front() else { return };
+        for pending in ran.range(..entered) {
             if pending.bypass {
-                let exit = self.exit(gress, &pending, &pending.pass);
+                let exit = self.exit(gress, pending, &pending.pass);
                 self.egress_done(&pending.pass, pending.port, pending.booked, exit, sink);
                 continue;
             }
             let (i, pass) = (next, self.batch[next]);
             next += 1;
-            let exit = self.exit(gress, &pending, &pass);
+            let exit = self.exit(gress, pending, &pass);
             if watched {
-                sink.pass(&self.pass_event(pipe, gress, &pending, &pass, exit));
+                sink.pass(&self.pass_event(pipe, gress, pending, &pass, exit));
             }
             if made < self.made.len() {
                 made = self.made_by(made, i, Place { pipe, gress, time: exit }, sink);
@@ -67,14 +87,24 @@ impl<E: Executor> Switch<E> {
                 Gress::Egress => self.egress_done(&pass, pending.port, pending.booked, exit, sink),
             }
         }
-        self.pipes[pipe].refresh(gress, window);
+        ran.drain(..entered);
+        debug_assert!(self.pipes[pipe].pending[g].is_empty());
+        self.pipes[pipe].pending[g] = ran;
+        self.refresh(pipe, gress);
     }
 
     /// Runs `self.batch` on the pipe's own state.
     pub(super) fn execute(&mut self, pipe: usize, gress: Gress) {
+        let mut batch = std::mem::take(&mut self.batch);
+        self.execute_on(pipe, gress, &mut batch);
+        self.batch = batch;
+    }
+
+    /// Runs a batch on the pipe's own state.
+    pub(super) fn execute_on(&mut self, pipe: usize, gress: Gress, batch: &mut [Pass]) {
         let executor = self.own[pipe].as_mut().unwrap_or(&mut self.executor);
         std::mem::swap(executor.state_mut(), &mut self.pipes[pipe].state);
-        executor.run(gress, &mut self.batch, &mut self.packets);
+        executor.run(gress, batch, &mut self.packets);
         std::mem::swap(executor.state_mut(), &mut self.pipes[pipe].state);
         std::mem::swap(executor.made(), &mut self.made);
     }

@@ -122,7 +122,7 @@ impl<E: Executor> Switch<E> {
             (key.class, key.port) = (EventClass::Timer, WAKE + u32::from(port));
         }
         // Never refused: the time is not before that of the event being handled.
-        let pushed = self.events.push(key, event);
+        let pushed = self.events.push_in_lane(self.pipes.len(), key, event);
         debug_assert!(pushed.is_ok(), "{pushed:?}");
     }
 
@@ -191,7 +191,7 @@ impl<E: Executor> Switch<E> {
         let pass = Pass::new(out.handle, input);
         let (cycle, waited) = (entry.cycle, entry.waited);
         let pending = PendingPass { entered, cycle, waited, port, booked, bypass, pass };
-        self.pipes[pipe].enter(Gress::Egress, self.timing[1].window, pending);
+        self.enter(pipe, Gress::Egress, pending);
         if self.tm.backlog(TmPort(port)).packets == 0 {
             return;
         }
@@ -241,7 +241,6 @@ impl<E: Executor> Switch<E> {
             return;
         }
         self.write_mark(packet);
-        let info = self.info_of(packet);
         let bytes = self.packets.len(packet);
         let p = &mut self.ports[usize::from(port)];
         let (first_bit, last_bit) = match self.config.mode {
@@ -253,15 +252,13 @@ impl<E: Executor> Switch<E> {
             }
             Mode::Functional => (exit, exit),
         };
-        let p = &self.ports[usize::from(port)];
-        let dev_port = p.dev_port;
         self.totals.sent(usize::from(port), bytes);
-        self.ended(&info);
-        let (head, tail) = self.packets.captured(packet);
+        // Some words of it, not a copy of all: this is on every packet's way.
+        let Some(info) = self.info.get(packet.index()) else { return };
         let left = Left {
             tag: info.tag,
             ingress_port: self.ports[usize::from(info.origin)].dev_port,
-            egress_port: dev_port,
+            egress_port: self.ports[usize::from(port)].dev_port,
             received: info.received,
             first_bit,
             last_bit,
@@ -270,6 +267,8 @@ impl<E: Executor> Switch<E> {
             bytes,
             made: info.made,
         };
+        self.outside -= u64::from(!info.is_timer());
+        let (head, tail) = self.packets.captured(packet);
         sink.sent(&left, head, tail);
         self.packets.remove(packet);
     }

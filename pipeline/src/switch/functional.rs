@@ -4,14 +4,63 @@
 //! passes of a packet and of what is made of it come before the next packet.
 
 use super::copies::Place;
-use super::ingress::{Arrival, PendingPass};
+use super::ingress::PendingPass;
 use super::laps::FUNCTIONAL_PASSES;
 use super::observe::Sink;
 use super::reason::{DeviceDrop, Reason};
 use super::{Event, Switch, SwitchError};
+use crate::packet::Packet;
 use crate::pass::{Executor, MAX_BATCH, Pass, PassIn};
 use sluice_asic::gress::Gress;
 use sluice_asic::units::{Cycles, Duration, Time};
+
+/// Batches of ingress that go on together, so that egress passes, which are spread over pipes, fill batches too.
+const BATCHES: usize = 4;
+
+/// Packets that go through both gresses together.
+#[derive(Debug, Default)]
+pub(super) struct Window {
+    /// What becomes of each, in the order in which they came.
+    packets: Vec<Onward>,
+    /// Passes of each gress, by pipe, in packet order.
+    passes: [Vec<Vec<Pass>>; 2],
+    /// Passes of each pipe that have been looked at.
+    cursors: Vec<usize>,
+}
+
+/// Where a packet of a window is.
+#[derive(Clone, Copy, Debug)]
+enum Onward {
+    /// Its next pass is one of this pipe. Port: that it came in by, then that it leaves by.
+    Goes { pipe: u8, port: u16 },
+    /// It ended.
+    Lost(Packet, Reason),
+}
+
+impl Onward {
+    const fn pipe(&self) -> Option<u8> {
+        match self {
+            Onward::Goes { pipe, .. } => Some(*pipe),
+            Onward::Lost(..) => None,
+        }
+    }
+}
+
+impl Window {
+    /// An empty window on so many pipes.
+    fn begin(&mut self, pipes: usize) {
+        self.packets.clear();
+        self.cursors.resize(pipes, 0);
+        for passes in &mut self.passes {
+            passes.resize_with(pipes, Vec::new);
+            passes.iter_mut().for_each(Vec::clear);
+        }
+    }
+
+    fn add(&mut self, gress: Gress, pipe: u8, pass: Pass) {
+        self.passes[gress.index()][usize::from(pipe)].push(pass);
+    }
+}
 
 impl<E: Executor> Switch<E> {
     /// Runs everything that has arrived, ingress and egress, without time.
@@ -107,74 +156,85 @@ impl<E: Executor> Switch<E> {
         }
     }
 
-    /// One batch of packets that came in by one pipe.
+    /// The next packets, each pipe's in batches of its own; what becomes of them is told in the order in which they
+    /// came. Passes that somebody watches are told batch by batch: then one batch of one pipe is all.
     fn functional_batch(&mut self, until: Time, inclusive: bool, sink: &mut impl Sink) {
         let limit = self.config.max_batch.clamp(1, MAX_BATCH);
-        let pipe_of = |s: &Self, a: &Arrival| usize::from(s.ports[usize::from(a.port)].pipe);
-        let Some(pipe) = self.arrivals.front().map(|a| pipe_of(self, a)) else { return };
-        self.batch.clear();
+        let watched = sink.watches();
+        let most = if watched { limit } else { limit * BATCHES };
+        let mut window = std::mem::take(&mut self.window);
+        window.begin(self.pipes.len());
         while let Some(a) = self.arrivals.front().copied() {
+            let port = &self.ports[usize::from(a.port)];
+            let (pipe, up, port) = (port.pipe, port.up, port.dev_port);
             let due = a.parser < until || inclusive && a.parser == until;
-            if !due || pipe_of(self, &a) != pipe || self.batch.len() == limit {
+            let apart = watched && window.packets.first().is_some_and(|first| first.pipe() != Some(pipe));
+            if !due || apart || window.packets.len() == most {
                 break;
             }
             self.arrivals.pop_front();
-            if !self.ports[usize::from(a.port)].up {
-                self.lose(a.packet, a.parser, Reason::Device(DeviceDrop::PortDown), sink);
+            if !up {
+                window.packets.push(Onward::Lost(a.packet, Reason::Device(DeviceDrop::PortDown)));
                 continue;
             }
             let stamp = self.stamp(a.parser);
-            let port = self.ports[usize::from(a.port)].dev_port;
             let input = PassIn { port, mac_tstamp: stamp, global_tstamp: stamp, ..PassIn::default() };
-            self.batch.push(Pass::new(a.packet, input));
+            window.add(Gress::Ingress, pipe, Pass::new(a.packet, input));
+            window.packets.push(Onward::Goes { pipe, port: a.port });
         }
-        self.execute(pipe, Gress::Ingress);
-        let mut next = std::mem::take(&mut self.onward);
-        next.clear();
-        let watched = sink.watches();
-        let batch = std::mem::take(&mut self.batch);
-        for pass in &batch {
-            if watched {
-                sink.pass(&self.functional_event(pipe, Gress::Ingress, pass));
-            }
-            let received = self.info[pass.packet.index()].received;
-            if let Some(port) = self.forwarded(pass, received, sink) {
-                let p = &self.ports[usize::from(port)];
-                let stamp = self.stamp(received);
-                let input = PassIn {
-                    port: p.dev_port,
-                    global_tstamp: stamp,
-                    enq_tstamp: stamp as u32,
-                    qid: pass.output.qid,
-                    ..PassIn::default()
-                };
-                self.info[pass.packet.index()].qid = pass.output.qid;
-                next.push((usize::from(p.pipe), port, Pass::new(pass.packet, input)));
-            }
-        }
-        self.batch = batch;
-        self.functional_egress(&mut next, sink);
-        self.onward = next;
+        self.functional_gress(Gress::Ingress, &mut window, limit, sink);
+        self.functional_gress(Gress::Egress, &mut window, limit, sink);
+        self.window = window;
     }
 
-    /// Egress passes in packet order, grouped into runs of one pipe: the order of what leaves is kept.
-    fn functional_egress(&mut self, next: &mut [(usize, u16, Pass)], sink: &mut impl Sink) {
-        let used = next.iter().fold(0u64, |used, (pipe, ..)| used | 1 << (pipe % 64));
-        for pipe in (0..self.pipes.len()).filter(|pipe| used >> (pipe % 64) & 1 == 1) {
-            self.batch.clear();
-            self.batch.extend(next.iter().filter(|(p, ..)| *p == pipe).map(|(.., pass)| *pass));
-            self.execute(pipe, Gress::Egress);
-            // Results go back to where the packets stand in order.
-            let mine = next.iter_mut().filter(|(p, ..)| *p == pipe);
-            mine.zip(&self.batch).for_each(|((.., pass), done)| pass.output = done.output);
+    /// Runs the passes of a gress, and then does with every packet what follows, in packet order.
+    fn functional_gress(&mut self, gress: Gress, window: &mut Window, limit: usize, sink: &mut impl Sink) {
+        for (pipe, passes) in window.passes[gress.index()].iter_mut().enumerate() {
+            passes.chunks_mut(limit).for_each(|batch| self.execute_on(pipe, gress, batch));
         }
         let watched = sink.watches();
-        for (pipe, port, pass) in next.iter() {
+        window.cursors.fill(0);
+        for n in 0..window.packets.len() {
+            let (pipe, port) = match window.packets[n] {
+                Onward::Goes { pipe, port } => (pipe, port),
+                Onward::Lost(packet, reason) if gress == Gress::Egress => {
+                    let received = self.info[packet.index()].received;
+                    self.lose(packet, received, reason, sink);
+                    continue;
+                }
+                Onward::Lost(..) => continue,
+            };
+            let cursor = &mut window.cursors[usize::from(pipe)];
+            let pass = &window.passes[gress.index()][usize::from(pipe)][*cursor];
+            *cursor += 1;
             if watched {
-                sink.pass(&self.functional_event(*pipe, Gress::Egress, pass));
+                sink.pass(&self.functional_event(usize::from(pipe), gress, pass));
             }
             let received = self.info[pass.packet.index()].received;
-            self.egress_done(pass, *port, Duration::ZERO, received, sink);
+            if gress == Gress::Egress {
+                self.egress_done(pass, port, Duration::ZERO, received, sink);
+                continue;
+            }
+            let pass = *pass;
+            window.packets[n] = match self.way_on(&pass) {
+                Ok(port) => {
+                    let p = &self.ports[usize::from(port)];
+                    let (pipe, dev_port) = (p.pipe, p.dev_port);
+                    let stamp = self.stamp(received);
+                    let qid = pass.output.qid;
+                    let input = PassIn {
+                        port: dev_port,
+                        global_tstamp: stamp,
+                        enq_tstamp: stamp as u32,
+                        qid,
+                        ..PassIn::default()
+                    };
+                    self.info[pass.packet.index()].qid = qid;
+                    window.add(Gress::Egress, pipe, Pass::new(pass.packet, input));
+                    Onward::Goes { pipe, port }
+                }
+                Err(reason) => Onward::Lost(pass.packet, reason),
+            };
         }
     }
 

@@ -27,7 +27,7 @@ pub(super) struct Generator {
     /// What its packets are made of; bytes that were never written are zero.
     buffer: Vec<u8>,
     /// When it is looked at next.
-    scheduled: Option<Time>,
+    pub(super) scheduled: Option<Time>,
     /// Times that it was scheduled.
     schedules: u64,
     /// The packet being made.

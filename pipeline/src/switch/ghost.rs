@@ -114,7 +114,7 @@ impl<E: Executor> Switch<E> {
                 pipe: name.pipe,
             };
             at.ghost.entered.push_back((self.clock.time_of(entry.cycle), entry.cycle, update));
-            at.refresh(Gress::Ingress, self.timing[0].window);
+            self.refresh(pipe, Gress::Ingress);
         }
         self.schedule_ghost(now, pipe);
     }

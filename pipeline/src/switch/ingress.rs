@@ -1,6 +1,7 @@
 //! From the wire to the traffic manager: reception, entry arbitration, what follows an ingress pass.
 
 use super::observe::Sink;
+use super::pipe::PipeState;
 use super::reason::{DeviceDrop, Reason};
 use super::{Event, Mode, PacketInfo, RxFrame, Switch};
 use crate::packet::Packet;
@@ -105,40 +106,64 @@ impl<E: Executor> Switch<E> {
         }
     }
 
+    /// Whether arrivals may be given their slots before what happens earlier: nothing inside can make an arrival, take a
+    /// slot, or change what arrivals meet. A control plane that changes entries might, so it is not asked how often.
+    pub(super) fn may_admit_ahead(&mut self, sink: &impl Sink) -> bool {
+        let active = |pipe: &PipeState| pipe.generator.scheduled.is_some() || pipe.deflection.is_some();
+        self.ops == 0
+            && self.flow.is_none()
+            && !self.has_ghost
+            && !sink.watches()
+            && !self.pipes.iter().any(active)
+            && self.own.iter().all(Option::is_none)
+            && self.is_straight()
+    }
+
     /// Gives the arrivals up to `until` their slots in the ingress pipes.
     ///
-    /// None behind the time at which a batch must run: what follows from it may come in before.
-    pub(super) fn admit_arrivals(&mut self, until: Time, sink: &mut impl Sink) {
-        let mut until = until;
-        while let Some(a) = self.arrivals.front().copied().filter(|a| a.parser <= until) {
-            self.arrivals.pop_front();
+    /// Those up to `sure` come before all else; none behind the time at which a batch must run, unless it is known that
+    /// nothing that follows from it comes in before. What is lost is told in its turn, so it stops those behind it.
+    pub(super) fn admit_arrivals(&mut self, sure: Time, until: Time, sink: &mut impl Sink) {
+        let (mut sure, ahead) = (sure, until > sure);
+        while let Some(a) = self.arrivals.front().copied()
+            && (a.parser <= sure || ahead && a.parser <= until)
+        {
             let port = &self.ports[usize::from(a.port)];
-            if !port.up {
-                self.lose(a.packet, a.parser, Reason::Device(DeviceDrop::PortDown), sink);
-                continue;
-            }
             let (dev_port, pipe, local) = (port.dev_port, usize::from(port.pipe), u32::from(port.local));
-            match self.pipes[pipe].entry[0].admit(local, a.parser) {
-                Ok(entry) => {
-                    let entered = self.clock.time_of(entry.cycle);
-                    let info = self.info_of(a.packet);
-                    let input = PassIn {
-                        port: dev_port,
-                        mac_tstamp: self.stamp(info.mac),
-                        global_tstamp: self.stamp(entered),
-                        resubmitted: info.resubmitted,
-                        ..PassIn::default()
-                    };
-                    let pass = Pass::new(a.packet, input);
-                    let booked = Duration::ZERO;
-                    let (cycle, waited) = (entry.cycle, entry.waited);
-                    let port = a.port;
-                    let pending = PendingPass { entered, cycle, waited, port, booked, bypass: false, pass };
-                    self.pipes[pipe].enter(Gress::Ingress, self.timing[0].window, pending);
-                    until = until.min(self.pipes[pipe].due[0]);
+            let admitted = match port.up {
+                true => {
+                    self.pipes[pipe].entry[0].admit(local, a.parser).map_err(|_| DeviceDrop::IngressOverrun)
                 }
-                Err(_) => self.lose(a.packet, a.parser, Reason::Device(DeviceDrop::IngressOverrun), sink),
-            }
+                false => Err(DeviceDrop::PortDown),
+            };
+            let entry = match admitted {
+                Ok(entry) => entry,
+                Err(_) if a.parser > sure => break,
+                Err(drop) => {
+                    self.arrivals.pop_front();
+                    self.lose(a.packet, a.parser, Reason::Device(drop), sink);
+                    continue;
+                }
+            };
+            self.arrivals.pop_front();
+            let entered = self.clock.time_of(entry.cycle);
+            let (mac, resubmitted) = self
+                .info
+                .get(a.packet.index())
+                .map_or((Time::ORIGIN, false), |info| (info.mac, info.resubmitted));
+            let input = PassIn {
+                port: dev_port,
+                mac_tstamp: self.stamp(mac),
+                global_tstamp: self.stamp(entered),
+                resubmitted,
+                ..PassIn::default()
+            };
+            let pass = Pass::new(a.packet, input);
+            let (cycle, waited) = (entry.cycle, entry.waited);
+            let (port, booked) = (a.port, Duration::ZERO);
+            let pending = PendingPass { entered, cycle, waited, port, booked, bypass: false, pass };
+            self.enter(pipe, Gress::Ingress, pending);
+            sure = sure.min(self.pipes[pipe].due[0]);
         }
     }
 
@@ -175,30 +200,40 @@ impl<E: Executor> Switch<E> {
             self.work.push_back((packet, Some(port)));
             return;
         }
-        let info = self.info_of(packet);
+        let Some(PacketInfo { source, seq, port: from, .. }) = self.info.get(packet.index()) else { return };
         let key = EventKey {
             time: exit + self.tm_enqueue,
             device: self.config.device,
             class: EventClass::PacketEntry,
-            port: info.source,
-            seq: info.seq,
+            port: *source,
+            seq: *seq,
         };
         // Never refused: the batch rule has every exit lie behind the last event.
-        let lane = usize::from(self.ports[usize::from(info.port)].pipe);
+        let lane = usize::from(self.ports[usize::from(*from)].pipe);
         let pushed = self.events.push_in_lane(lane, key, Event::Enqueue { packet, port });
         debug_assert!(pushed.is_ok(), "{pushed:?}");
     }
 
     /// The port that the packet goes on to; otherwise accounts for its end.
     pub(super) fn forwarded(&mut self, pass: &Pass, time: Time, sink: &mut impl Sink) -> Option<u16> {
-        let reason = match pass.output.verdict {
-            Verdict::Forward => match self.port_index(pass.output.port) {
-                Some(port) => return Some(port),
-                None => Reason::Device(DeviceDrop::UnknownEgressPort),
-            },
-            verdict => Reason::of(verdict),
-        };
-        self.lose(pass.packet, time, reason, sink);
-        None
+        match self.way_on(pass) {
+            Ok(port) => Some(port),
+            Err(reason) => {
+                self.lose(pass.packet, time, reason, sink);
+                None
+            }
+        }
+    }
+
+    /// The port that a packet goes on to, or why it does not.
+    #[inline]
+    pub(super) fn way_on(&self, pass: &Pass) -> Result<u16, Reason> {
+        match pass.output.verdict {
+            Verdict::Forward => {
+                let port = self.port_index(pass.output.port);
+                port.ok_or(Reason::Device(DeviceDrop::UnknownEgressPort))
+            }
+            verdict => Err(Reason::of(verdict)),
+        }
     }
 }

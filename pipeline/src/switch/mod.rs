@@ -191,6 +191,8 @@ pub struct Switch<E> {
     /// Index into `ports` for every dev_port.
     by_dev_port: Vec<Option<u16>>,
     pipes: Vec<PipeState>,
+    /// The batch that must run first.
+    first_batch: batch::Due,
     tm: TrafficManager<Packet>,
     packets: PacketStore,
     info: Vec<PacketInfo>,
@@ -209,8 +211,9 @@ pub struct Switch<E> {
     /// Scratch of multicast.
     members: Vec<replicate::Member>,
     batch: Vec<Pass>,
-    /// Pipe, port and egress pass of a functional batch's packets, in packet order.
-    onward: Vec<(usize, u16, Pass)>,
+    /// Functional mode: packets that go through both gresses together.
+    window: functional::Window,
+    /// Operations scheduled so far.
     ops: u64,
     /// What the control plane has read.
     readings: Vec<Reading>,
@@ -255,7 +258,7 @@ impl<E: Executor> Switch<E> {
     #[must_use]
     pub fn next_time(&self) -> Option<Time> {
         let arrival = self.arrivals.front().map(|a| a.parser);
-        let batch = self.next_batch().map(|(t, ..)| t);
+        let batch = Some(self.first_batch.time).filter(|t| *t < Time::MAX);
         [arrival, batch, self.events.next_time()].into_iter().flatten().min()
     }
 
@@ -267,9 +270,10 @@ impl<E: Executor> Switch<E> {
         if self.config.mode == Mode::Functional {
             return self.advance_functional(until, sink);
         }
+        let ahead = self.may_admit_ahead(sink);
         loop {
             let event = self.events.next_time().unwrap_or(Time::MAX);
-            let (batch, pipe, gress) = self.next_batch().unwrap_or((Time::MAX, 0, Gress::Ingress));
+            let batch::Due { time: batch, pipe, gress } = self.first_batch;
             let arrival = self.arrivals.front().map_or(Time::MAX, |a| a.parser);
             let next = arrival.min(batch).min(event);
             // Without anything else to happen, sweeps go on up to a time that was named.
@@ -285,9 +289,10 @@ impl<E: Executor> Switch<E> {
             }
             self.now = self.now.max(next);
             if arrival == next {
-                self.admit_arrivals(batch.min(event).min(until).min(sweep), sink);
+                let sure = batch.min(event).min(until).min(sweep);
+                self.admit_arrivals(sure, if ahead { until.min(sweep) } else { sure }, sink);
             } else if batch == next {
-                self.run_batch(pipe, gress, Time::MAX, sink);
+                self.run_batch(usize::from(pipe), gress, Time::MAX, sink);
             } else if let Some((key, event)) = self.events.pop() {
                 self.handle(key.time, event, sink)?;
             }

@@ -40,11 +40,13 @@ pub(super) struct PipeState {
 }
 
 impl PipeState {
-    /// A PHV enters a gress.
-    pub(super) fn enter(&mut self, gress: Gress, window: Duration, pass: PendingPass) {
+    /// A PHV enters a gress; returns by when those that wait there must run.
+    #[inline]
+    pub(super) fn enter(&mut self, gress: Gress, window: Duration, pass: PendingPass) -> Time {
         let due = &mut self.due[gress.index()];
         *due = (*due).min(pass.entered + window);
         self.pending[gress.index()].push_back(pass);
+        *due
     }
 
     /// When what entered a gress first and has not been run entered it.

@@ -1,11 +1,11 @@
 //! Batches, the caller's steps and the executor change nothing that anyone can see.
 
 use crate::steer;
-use crate::world::{Frame, Recorder, World, run};
+use crate::world::{Frame, Recorder, World, run, run_for};
 use proptest::prelude::*;
 use sluice_asic::units::Cells;
 use sluice_pcaps::wire::{FrameBuilder, MacAddr, ipv4, udp};
-use sluice_pipeline::switch::{QueueSetup, SwitchConfig};
+use sluice_pipeline::switch::{Mode, QueueSetup, SwitchConfig};
 
 /// Frames that the program forwards, drops, punts and refuses, from several ports, close together.
 pub(crate) fn mixed_frames(most: usize) -> impl Strategy<Value = Vec<Frame>> {
@@ -74,6 +74,16 @@ pub(crate) fn invariant(world: &World, config: &SwitchConfig, frames: &[Frame]) 
         prop_assert_eq!(differs, None, "batch {}, step {}, fast {}", max_batch, step, fast);
         prop_assert_eq!(expected.seen.len(), found.seen.len());
     }
+    // Where nobody watches, packets are let in ahead of what happens before, and go through both gresses in groups.
+    let expected = expected.ends();
+    for (max_batch, step) in [(64, usize::MAX), (64, 20), (7, 3), (1, 1), (1, 40)] {
+        let mut switch = world.switch(world.engine(), with(max_batch));
+        let sink = Recorder { content: true, ..Recorder::default() };
+        let found = run_for(sink, world, &mut switch, frames, step).sorted();
+        let differs = expected.seen.iter().zip(&found.seen).find(|(a, b)| a != b);
+        prop_assert_eq!(differs, None, "unwatched, batch {}, step {}", max_batch, step);
+        prop_assert_eq!(expected.seen.len(), found.seen.len());
+    }
     Ok(())
 }
 
@@ -84,6 +94,12 @@ proptest! {
     fn batches_steps_and_executors_change_nothing(frames in mixed_frames(80), limit in 1..200_u32) {
         let queues = QueueSetup { limit: Cells(limit), ..QueueSetup::default() };
         invariant(World::l3_ecmp(), &SwitchConfig { queues, ..SwitchConfig::default() }, &frames)?;
+    }
+
+    #[test]
+    fn nor_do_they_without_time(frames in mixed_frames(300)) {
+        let config = SwitchConfig { mode: Mode::Functional, ..SwitchConfig::default() };
+        invariant(World::l3_ecmp(), &config, &frames)?;
     }
 
     #[test]

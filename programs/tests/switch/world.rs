@@ -105,6 +105,8 @@ impl Seen {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Recorder {
     pub(crate) seen: Vec<Seen>,
+    /// It looks at nothing but what leaves and what ends.
+    pub(crate) content: bool,
 }
 
 impl Recorder {
@@ -122,6 +124,12 @@ impl Recorder {
         })
     }
 
+    /// What is left for one that looks at nothing but what leaves and what ends.
+    pub(crate) fn ends(mut self) -> Recorder {
+        self.seen.retain(|s| matches!(s, Seen::Sent(..) | Seen::Lost(..)));
+        self
+    }
+
     pub(crate) fn sorted(mut self) -> Recorder {
         self.seen.sort_by_key(Seen::key);
         self
@@ -135,6 +143,10 @@ impl Sink for Recorder {
 
     fn lost(&mut self, packet: &Lost, head: &[u8], tail: &[u8]) {
         self.seen.push(Seen::Lost(*packet, [head, tail].concat()));
+    }
+
+    fn watches(&self) -> bool {
+        !self.content
     }
 
     fn pass(&mut self, event: &PassEvent) {
@@ -157,7 +169,17 @@ pub(crate) fn run<E: Executor>(
     frames: &[Frame],
     step: usize,
 ) -> Recorder {
-    let mut sink = Recorder::default();
+    run_for(Recorder::default(), world, switch, frames, step)
+}
+
+/// The same for somebody else.
+pub(crate) fn run_for<E: Executor>(
+    mut sink: Recorder,
+    world: &World,
+    switch: &mut Switch<E>,
+    frames: &[Frame],
+    step: usize,
+) -> Recorder {
     for (tag, frame) in (0..).zip(frames) {
         let port = world.ports.front(FrontPort(frame.front)).unwrap().dev_port;
         let orig_len = frame.bytes.len() as u32 + frame.missing;

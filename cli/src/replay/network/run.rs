@@ -164,7 +164,7 @@ impl<'a> Drive<'a> {
                 self.advance(self.last)?;
             }
             self.flush(self.network.time())?;
-            self.progress.tick(self.last, &feed);
+            self.progress.tick(self.last, feed.sent(), || feed.progress());
             if !more {
                 break;
             }
