@@ -5,7 +5,7 @@
 //! path and measures how even the links are; [`flowlets`] counts flowlets of captures and tries load balancers on them;
 //! [`network`] joins emulated switches by links and lets time pass, [`deploy`] builds one from a topology; [`agent`] has
 //! control planes that listen to switches and change them; [`scenario`] puts one switch between senders and says what
-//! must be seen; [`story`] tells the life of one flow from what observers were shown. What may not live here: flags,
+//! must be seen; [`senders`] hold frames back when they are paused; [`story`] tells the life of one flow from what observers were shown. What may not live here: flags,
 //! files by name, clocks of the host; threads but for those that a network is asked to run on.
 
 pub mod agent;
@@ -15,5 +15,6 @@ pub mod flowlets;
 pub mod flows;
 pub mod network;
 pub mod scenario;
+pub mod senders;
 pub mod story;
 pub mod topology;

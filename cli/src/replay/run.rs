@@ -3,7 +3,7 @@
 use super::Plan;
 use super::flow;
 use super::inputs::{Inputs, bad};
-use super::obey::{Ears, Heard, Senders, Sent, Waiting};
+use super::obey;
 use super::progress::Progress;
 use super::sink::{Collector, Origin};
 use crate::fail::Failure;
@@ -13,6 +13,7 @@ use sluice_asic::port::DevPort;
 use sluice_asic::tm::buffer::QosMaps;
 use sluice_asic::tm::pfc::PfcConfig;
 use sluice_asic::units::{Duration, Time};
+use sluice_fabric::senders::{Ears, Heard, Senders, Sent, Waiting};
 use sluice_pcaps::capture::{CaptureError, TruncatedTail};
 use sluice_pcaps::replay::{Feed, InputReport, Sending};
 use sluice_pcaps::wire::ethernet::wire_len;
@@ -173,6 +174,9 @@ impl<'a, E: Executor> Session<'a, E> {
         if let Some(senders) = &mut self.senders {
             let due = Waiting { due: time, tag, bytes: bytes.to_vec(), orig_len: frame.orig_len };
             senders.queue(s.port, due);
+            if let Some(monitor) = &mut self.collector.monitor {
+                monitor.entered(tag, self.inputs.ports[s.port].number(), time, bytes);
+            }
             return self.send_until(time).map(|()| true).map_err(Stop::Failure);
         }
         let rx = RxFrame { bytes, orig_len: frame.orig_len, tag };
@@ -259,7 +263,8 @@ impl<'a, E: Executor> Session<'a, E> {
             coverage
         });
         let (plan, now) = (self.plan, self.switch.time());
-        let obeyed = self.senders.as_ref().map_or(Value::Null, |s| s.json(|port| plan.port_name(port), now));
+        let obeyed =
+            self.senders.as_ref().map_or(Value::Null, |s| obey::json(s, |port| plan.port_name(port), now));
         let wall = wall(self.progress.seconds(), feed.sent());
         let reports = feed.reports().to_vec();
         let Session { inputs, switch, collector, ports, last, timelines, .. } = self;

@@ -14,6 +14,7 @@ mod campaign;
 mod changes;
 mod digest;
 mod input;
+mod obey;
 mod pools;
 mod runner;
 mod shape;
@@ -22,7 +23,7 @@ mod subject;
 
 pub use campaign::{Campaign, Failure, Status, hunt};
 pub use changes::changes;
-pub use input::{Input, Maker, Piece, Shot};
+pub use input::{Input, Maker, Piece, Shot, words};
 pub use pools::Pools;
 pub use runner::{Outcome, Runner};
 pub use shape::Packets;
