@@ -10,6 +10,7 @@
 //! Everything follows from the seed: inputs are made in rounds of a fixed size from what was known before the round,
 //! so that results do not depend on the number of threads.
 
+mod beyond;
 mod campaign;
 mod changes;
 mod digest;

@@ -1,6 +1,7 @@
 //! Packets for a program: walks through its parser, with values that its tables and conditions know. What may not
 //! live here: when and where they are sent.
 
+use super::beyond::Beyond;
 use super::pools::{Masked, Pools};
 use crate::Draw;
 use sluice_asic::gress::Gress;
@@ -30,7 +31,10 @@ impl<'p> Packets<'p> {
     /// A packet: headers along a way through the parser, a payload, and now and then something wrong with it.
     #[must_use]
     pub fn draw(&self, d: &mut Draw<'_>) -> Vec<u8> {
-        let mut walk = Walk { of: self, bytes: Bits::default(), at: BTreeMap::new(), taken: BTreeMap::new() };
+        // Every other packet is one for the parser of egress, if that sees more.
+        let beyond = self.pools.beyond.as_ref().filter(|_| d.chance(1, 2));
+        let (at, taken) = (BTreeMap::new(), BTreeMap::new());
+        let mut walk = Walk { of: self, bytes: Bits::default(), at, taken, beyond };
         walk.run(d);
         let mut bytes = walk.bytes.bytes;
         let payload = [46, 6, 0, 1, 64, 300, 1400][d.below(7)];
@@ -134,6 +138,8 @@ struct Walk<'w, 'p> {
     at: BTreeMap<Field, usize>,
     /// Elements extracted of each stack.
     taken: BTreeMap<sluice_pipeline::ir::Stack, usize>,
+    /// Of a walk through the parser of egress: what is not on the wire.
+    beyond: Option<&'w Beyond>,
 }
 
 impl Walk<'_, '_> {
@@ -142,7 +148,8 @@ impl Walk<'_, '_> {
         let wanted = self.of.pools.wanted(d);
         // Bits ahead of the place where a select looks at them.
         let mut ahead: Vec<(usize, u16, Masked)> = Vec::new();
-        let mut next = program.pipe(Gress::Ingress).start;
+        let gress = if self.beyond.is_some() { Gress::Egress } else { Gress::Ingress };
+        let mut next = program.pipe(gress).start;
         for _ in 0..MOST_STATES {
             let Next::State(state) = next else { break };
             if self.bytes.len() / 8 > MOST_BYTES {
@@ -215,10 +222,16 @@ impl Walk<'_, '_> {
 
     fn extract(&mut self, header: Header, wanted: &[(Field, Masked)], d: &mut Draw<'_>) {
         let program = self.of.program;
+        if self.beyond.is_some_and(|beyond| beyond.inside.contains(&header)) {
+            return;
+        }
         for &field in &program.headers[header].fields {
             let width = program.fields[field].width;
-            let mut value = self.of.pools.value(field, width, d);
-            for (_, (want, mask)) in wanted.iter().filter(|(f, _)| *f == field) {
+            // Tables of ingress know the same field by another name.
+            let twin = self.beyond.and_then(|beyond| beyond.twins.get(&field));
+            let known = twin.filter(|_| d.chance(1, 2)).copied().unwrap_or(field);
+            let mut value = self.of.pools.value(known, width, d);
+            for (_, (want, mask)) in wanted.iter().filter(|(f, _)| *f == field || Some(f) == twin) {
                 value = value & !mask | want & mask;
             }
             self.at.insert(field, self.bytes.len());
