@@ -63,3 +63,37 @@ fn a_replay_checks_properties_and_reports_coverage() {
     let refused = sluice(&["replay", "l3-ecmp", "--coverage", "--engine", "reference"], dir.path());
     assert_eq!(refused.status.code(), Some(2));
 }
+
+/// A group as large as the one before it: its entries share a factor, which a property of `ecmp` notices.
+#[test]
+fn a_failure_is_written_and_its_command_shows_it_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let made = sluice(&["fuzz", "ecmp", "--set", "scheme=plain", "--cases", "1", "-o", "plain"], dir.path());
+    assert_eq!(made.status.code(), Some(0), "{}", String::from_utf8_lossy(&made.stdout));
+    let args = ["fuzz", "ecmp", "--entries", "plain/entries.toml", "--cases", "2", "-o", "found", "--json"];
+    let out = sluice(&args, dir.path());
+    assert_eq!(out.status.code(), Some(1), "{}", String::from_utf8_lossy(&out.stderr));
+    let json: Value = serde_json::from_slice(&out.stdout).unwrap();
+    let failure = &json["failures"][0];
+    assert_eq!(failure["property"], "coprime_shares");
+    assert!(failure["packets"].as_array().unwrap().len() <= 1, "{failure}");
+    let command = failure["replay"].as_str().unwrap();
+    let said = std::fs::read_to_string(dir.path().join("found/failure-1.txt")).unwrap();
+    assert!(said.contains(command) && said.contains("8 members after a group of 8"), "{said}");
+    let words: Vec<&str> = command.split_whitespace().skip(1).chain(["--json"]).collect();
+    let again = sluice(&words, &dir.path().join("found"));
+    assert_eq!(again.status.code(), Some(1), "{}", String::from_utf8_lossy(&again.stderr));
+    let summary: Value = serde_json::from_slice(&again.stdout).unwrap();
+    assert!(summary["violations"].to_string().contains("coprime_shares"), "{summary}");
+}
+
+#[test]
+fn a_buffer_may_be_drawn_and_is_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let args = ["fuzz", "l3-ecmp", "--buffer", "random", "--seed", "4", "--cases", "4", "-o", "out"];
+    let out = sluice(&args, dir.path());
+    assert_eq!(out.status.code(), Some(0), "{}", String::from_utf8_lossy(&out.stdout));
+    let args = ["replay", "l3-ecmp", "--buffer", "out/buffer.toml", "--obey-pfc", "--check"];
+    let again = sluice(&args, dir.path());
+    assert_eq!(again.status.code(), Some(0), "{}", String::from_utf8_lossy(&again.stderr));
+}

@@ -6,7 +6,7 @@
 //! [`host`] has parts of RDMA hosts, rates and recovery;
 //! [`network`] joins emulated switches by links and lets time pass, [`deploy`] builds one from a topology; [`agent`] has
 //! control planes that listen to switches and change them; [`scenario`] puts one switch between senders and says what
-//! must be seen; [`story`] tells the life of one flow from what observers were shown. What may not live here: flags,
+//! must be seen; [`senders`] hold frames back when they are paused; [`story`] tells the life of one flow from what observers were shown. What may not live here: flags,
 //! files by name, clocks of the host; threads but for those that a network is asked to run on.
 
 pub mod agent;
@@ -17,5 +17,6 @@ pub mod flows;
 pub mod host;
 pub mod network;
 pub mod scenario;
+pub mod senders;
 pub mod story;
 pub mod topology;

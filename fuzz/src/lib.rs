@@ -2,12 +2,13 @@
 //! that break a property of a given program; mutants of programs; targets of coverage-guided fuzzers.
 //!
 //! What lives here: strategies that build programs which are legal by construction, worlds for them (entries,
-//! packets, chips), and the differential run; [`hunt`], [`mutants`], [`targets`]. What may not: any particular stage program,
+//! packets, chips, buffer profiles), and the differential run; [`hunt`], [`mutants`], [`targets`]. What may not: any particular stage program,
 //! files, printing, clocks.
 //!
 //! Everything random is drawn from a list of numbers ([`Draw`]) that `proptest` makes and shrinks; a list of
 //! zeros, or an empty one, gives the smallest program.
 
+mod buffer;
 mod case;
 mod chip;
 mod differential;
@@ -19,6 +20,7 @@ mod program;
 pub mod targets;
 mod world;
 
+pub use buffer::{buffer, port_infos};
 pub use case::{Case, cases};
 pub use chip::chip;
 pub use differential::{Difference, Ran, compare};

@@ -4,7 +4,9 @@
 
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::PortMap;
-use sluice_fuzz::hunt::{Campaign, Input, Maker, Runner, Status, Subject, changes, hunt};
+use sluice_asic::tm::buffer::BufferFile;
+use sluice_fuzz::hunt::{Campaign, Input, Maker, Runner, Status, Subject, changes, hunt, words};
+use sluice_fuzz::{Draw, buffer, port_infos};
 use sluice_pipeline::control::{ControlOp, ControlState, lines};
 use sluice_pipeline::cover::{Class, Coverage, Point, Points};
 use sluice_pipeline::flow::NodeKind;
@@ -12,6 +14,7 @@ use sluice_pipeline::ir::{Next, Program};
 use sluice_pipeline::place::place;
 use sluice_pipeline::property::{Departed, Finding, Property};
 use sluice_pipeline::reference::{Event, Tracer};
+use sluice_pipeline::switch::BufferSetup;
 use std::collections::BTreeMap;
 
 fn subject(name: &str, own: impl Fn() -> Vec<Box<dyn Property>> + Send + Sync + 'static) -> Subject<'static> {
@@ -242,4 +245,28 @@ fn inputs_follow_from_seed_number_and_corpus() {
     assert_ne!(input(1, 5), input(1, 6));
     assert_ne!(input(1, 5), input(2, 5));
     assert!(input(1, 5).shots.windows(2).all(|w| w[0].at <= w[1].at));
+}
+
+#[test]
+fn senders_that_obey_lose_nothing_lossless_under_drawn_buffers() {
+    let (mut obeyed, mut texts) = (0, std::collections::BTreeSet::new());
+    for seed in 1..4 {
+        let program = sluice_programs::by_name("l3-ecmp").unwrap();
+        let built = program.build(&[]).unwrap();
+        let mut subject = subject("l3-ecmp", move || program.properties(&built));
+        let draws: Vec<u32> = words(seed).take(128).collect();
+        let text = buffer(&port_infos(&subject.ports, &[]), &mut Draw::new(&draws)).unwrap();
+        let file = BufferFile::parse("drawn", &text).unwrap();
+        subject.config.buffer = Some(BufferSetup { file, seed });
+        assert!(subject.properties(true).iter().any(|p| p.name() == "no_lossless_loss"));
+        assert!(subject.properties(false).iter().all(|p| p.name() != "no_lossless_loss"));
+        let one = cases(&subject, 8, 1);
+        assert_eq!(one.failures, [], "{text}");
+        assert_eq!(one, cases(&subject, 8, 2));
+        let maker = Maker::new(&subject);
+        obeyed += (0..8).filter(|n| maker.input(7, *n, &[]).obeys).count();
+        texts.insert(text);
+    }
+    assert!((4..21).contains(&obeyed), "{obeyed} of 24 inputs");
+    assert_eq!(texts.len(), 3);
 }

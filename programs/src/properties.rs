@@ -42,7 +42,8 @@ impl Property for SameWay {
     }
 }
 
-/// An IP packet leaves with the TTL or hop limit that it came with, or one less, and not with zero if it was lowered.
+/// An IP packet, but for copies, leaves with the TTL or hop limit that it came with, or one less, and not with zero if it
+/// was lowered.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HopLimit;
 
@@ -67,13 +68,104 @@ impl Property for HopLimit {
     }
 
     fn left(&mut self, packet: &Departed<'_>) -> Finding {
-        let Some(from) = packet.from.filter(|from| well_formed(from.bytes).is_ok()) else { return Ok(()) };
+        let origin = packet.from.filter(|_| !packet.left.made);
+        let Some(from) = origin.filter(|from| well_formed(from.bytes).is_ok()) else { return Ok(()) };
         match (hops(from.bytes), hops(packet.bytes)) {
             (Some(old), Some(new)) if new != old && (new == 0 || Some(new) != old.checked_sub(1)) => {
                 Err(format!("came with {old} hops left and leaves with {new}"))
             }
             _ => Ok(()),
         }
+    }
+}
+
+/// A frame but for what forwarding changes: without TTL or hop limit and IPv4 check sum.
+pub(crate) fn lasting(frame: &[u8]) -> Vec<u8> {
+    let mut frame = frame.to_vec();
+    let mut at = 12;
+    let word = |at: usize| frame.get(at..at + 2).map(|b| u16::from_be_bytes([b[0], b[1]]));
+    while matches!(word(at), Some(ethernet::TYPE_VLAN | ethernet::TYPE_SERVICE_VLAN)) {
+        at += 4;
+    }
+    let hidden: &[usize] = match word(at) {
+        Some(ethernet::TYPE_IPV4) => &[8, 10, 11],
+        Some(ethernet::TYPE_IPV6) => &[7],
+        _ => &[],
+    };
+    for hidden in hidden {
+        if let Some(byte) = frame.get_mut(at + 2 + hidden) {
+            *byte = 0;
+        }
+    }
+    frame
+}
+
+/// Says where two frames differ that should be equal.
+pub(crate) fn equal(came: &[u8], left: &[u8]) -> Finding {
+    if came == left {
+        return Ok(());
+    }
+    Err(match came.iter().zip(left).position(|(a, b)| a != b) {
+        Some(at) => format!("byte {at} is {:#04x}, expected {:#04x} as it came", left[at], came[at]),
+        None => format!("it has {} bytes, expected {} as it came", left.len(), came.len()),
+    })
+}
+
+/// A frame leaves as it came: nothing but TTL and IPv4 check sum changes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FrameKept;
+
+impl Property for FrameKept {
+    fn name(&self) -> &'static str {
+        "frame_kept"
+    }
+
+    fn left(&mut self, packet: &Departed<'_>) -> Finding {
+        let Some(from) = packet.from.filter(|_| !packet.left.made) else { return Ok(()) };
+        equal(&lasting(from.bytes), &lasting(packet.bytes))
+    }
+}
+
+/// What holds of every program that routes packets and changes nothing else of them.
+pub(crate) fn forwarding() -> Vec<Box<dyn Property>> {
+    vec![Box::new(HopLimit), Box::new(FrameKept)]
+}
+
+/// A frame leaves as it came, but for TTL, check sum, and a codepoint that was ECT and is CE.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct EcnMarks;
+
+/// The byte with the ECN field, and its bits, of an IP packet behind tags.
+fn ecn(frame: &[u8]) -> Option<(usize, u8)> {
+    let mut at = 12;
+    let word = |at: usize| frame.get(at..at + 2).map(|b| u16::from_be_bytes([b[0], b[1]]));
+    while matches!(word(at)?, ethernet::TYPE_VLAN | ethernet::TYPE_SERVICE_VLAN) {
+        at += 4;
+    }
+    match word(at)? {
+        ethernet::TYPE_IPV4 => Some((at + 3, 0x03)),
+        ethernet::TYPE_IPV6 => Some((at + 3, 0x30)),
+        _ => None,
+    }
+}
+
+impl Property for EcnMarks {
+    fn name(&self) -> &'static str {
+        "ecn_marks"
+    }
+
+    fn left(&mut self, packet: &Departed<'_>) -> Finding {
+        let Some(from) = packet.from.filter(|_| !packet.left.made) else { return Ok(()) };
+        let (came, mut left) = (lasting(from.bytes), lasting(packet.bytes));
+        if let Some((at, bits)) = ecn(&came)
+            && let (Some(was), Some(is)) = (came.get(at), left.get_mut(at))
+            && *was & bits != 0
+            && *is & bits == bits
+        {
+            // Marked: as it came otherwise.
+            *is = *is & !bits | was & bits;
+        }
+        equal(&came, &left)
     }
 }
 
@@ -168,6 +260,40 @@ mod tests {
         {
             assert_eq!(left(&frame(new), 2, &frame(old), &mut HopLimit).is_ok(), holds, "{old} to {new}");
         }
+    }
+
+    #[test]
+    fn nothing_but_hops_changes() {
+        let came = frame(64);
+        assert_eq!(left(&frame(63), 2, &came, &mut FrameKept), Ok(()));
+        let mut other = frame(63);
+        other[40] = 1;
+        assert_eq!(
+            left(&other, 2, &came, &mut FrameKept),
+            Err("byte 40 is 0x01, expected 0x00 as it came".to_owned())
+        );
+        assert!(left(&other[..50], 2, &other, &mut FrameKept).is_err());
+    }
+
+    #[test]
+    fn only_what_is_capable_is_marked() {
+        let with = |ecn: u8| {
+            let mut frame = frame(64);
+            frame[15] = ecn;
+            frame
+        };
+        for (old, new, holds) in [
+            (0, 0, true),
+            (0, 3, false),
+            (1, 3, true),
+            (2, 3, true),
+            (2, 1, false),
+            (3, 3, true),
+            (3, 2, false),
+        ] {
+            assert_eq!(left(&with(new), 2, &with(old), &mut EcnMarks).is_ok(), holds, "{old} to {new}");
+        }
+        assert!(left(&with(7), 2, &with(2), &mut EcnMarks).is_err(), "DSCP");
     }
 
     #[test]

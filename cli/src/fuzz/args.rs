@@ -36,8 +36,8 @@ pub(crate) struct FuzzArgs {
     /// Entries instead of the default ones: .toml, or lines like `table_add`
     #[arg(long, value_name = "FILE")]
     pub(crate) entries: Option<PathBuf>,
-    /// Shared buffer, as in `sluice replay`: its rules become reasons of drops to reach. What is sent does not obey PFC,
-    /// so that lossless traffic may be lost: no_lossless_loss is not judged
+    /// Shared buffer, as in `sluice replay`, or `random`, which the seed draws: its rules become reasons of drops to reach.
+    /// Senders of one half of all inputs obey PFC, and lose nothing that is lossless
     #[arg(long, value_name = "PROFILE")]
     pub(crate) buffer: Option<String>,
     /// Compare the engine with the reference interpreter on every Nth input, and on all that reach something new: the
@@ -76,6 +76,11 @@ impl FuzzArgs {
         let time: Option<Duration> = text.map(str::parse).transpose().map_err(Failure::input)?;
         let time = time.map(|t| std::time::Duration::from_nanos(t.as_nanos()));
         Ok(Budget { time, cases: self.cases })
+    }
+
+    /// Whether the seed draws the buffer profile.
+    pub(crate) fn draws_buffer(&self) -> bool {
+        self.buffer.as_deref() == Some("random")
     }
 
     /// Threads.

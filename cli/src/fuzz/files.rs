@@ -11,6 +11,9 @@ use sluice_pipeline::control::{ControlOp, entries};
 use sluice_pipeline::cover;
 use std::path::Path;
 
+/// The file of a buffer profile that was drawn.
+pub(crate) const BUFFER: &str = "buffer.toml";
+
 /// Bytes as hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|b| format!("{b:02x}")).collect()
@@ -48,7 +51,11 @@ pub(crate) fn command(done: &Done<'_>, number: usize, failure: &hunt::Failure) -
     words.push("--entries entries.toml".to_owned());
     let speeds = &done.subject.config.port_speeds;
     words.extend(speeds.iter().map(|(port, rate)| format!("--port dev:{port}={rate}")));
-    words.extend(args.buffer.iter().map(|buffer| format!("--buffer {buffer}")));
+    let drawn = done.buffer.as_ref().map(|_| BUFFER);
+    words.extend(drawn.or(args.buffer.as_deref()).map(|buffer| format!("--buffer {buffer}")));
+    if failure.input.obeys {
+        words.push("--obey-pfc".to_owned());
+    }
     if !failure.input.ops.is_empty() {
         words.push(format!("--changes failure-{number}.changes"));
     }
@@ -84,6 +91,9 @@ pub(crate) fn write(done: &Done<'_>, dir: &Path) -> Result<(), Failure> {
     folder.text(dir, "coverage.html", "html", "the same as a page", &page)?;
     let printed = entries::print(&subject.program, &subject.control);
     folder.text(dir, "entries.toml", "sluice.entries", "entries at the start of each input", &printed)?;
+    if let Some(text) = &done.buffer {
+        folder.text(dir, BUFFER, "toml", "the buffer profile that the seed has drawn", text)?;
+    }
     for (number, failure) in (1..).zip(&status.failures) {
         one(done, dir, number, failure, &mut folder)?;
     }

@@ -60,6 +60,7 @@ fn failure(done: &Done<'_>, number: usize, failure: &Failure) -> Value {
         "case": failure.case,
         "packets_before": failure.packets,
         "packets": packets,
+        "obeys_pfc": failure.input.obeys,
         "changes": changes(&done.subject.program, &failure.input.ops),
         "files": done.args.output.is_some().then(|| files::names(number, failure)),
         "replay": files::command(done, number, failure),

@@ -15,9 +15,11 @@ use crate::files::pretty;
 use crate::resolve;
 use progress::Progress;
 use sluice_asic::port::FrontPort;
+use sluice_asic::tm::buffer::BufferFile;
 use sluice_asic::units::BitRate;
-use sluice_fuzz::hunt::{Campaign, Status, Subject, hunt};
+use sluice_fuzz::hunt::{self, Campaign, Status, Subject};
 use sluice_fuzz::mutants::Checked;
+use sluice_fuzz::{Draw, buffer, port_infos};
 use sluice_pipeline::place::Options;
 use sluice_pipeline::report;
 use sluice_pipeline::switch::BufferSetup;
@@ -34,6 +36,8 @@ pub(crate) struct Done<'a> {
     pub(crate) seconds: f64,
     /// What came of the mutation check, if there was one.
     pub(crate) mutation: Option<Checked>,
+    /// The text of a buffer profile that was drawn.
+    pub(crate) buffer: Option<String>,
 }
 
 /// Runs a campaign and prints what came of it.
@@ -54,8 +58,12 @@ pub(crate) fn run(args: &FuzzArgs, as_json: bool) -> Result<(), Failure> {
     let mut subject = Subject::new(program, placement, ports, control, || stage.properties(&built));
     subject.config.port_speeds = speeds;
     subject.config.seed = args.seed;
-    let buffer = args.buffer.as_deref().map(|name| resolve::buffer(name, &chip)).transpose()?;
-    subject.config.buffer = buffer.map(|file| BufferSetup { file, seed: args.seed });
+    let drawn = args.draws_buffer().then(|| draw_buffer(&subject, args.seed)).transpose()?;
+    let file = match (&drawn, args.buffer.as_deref()) {
+        (Some(text), _) => Some(BufferFile::parse(files::BUFFER, text).map_err(Failure::input)?),
+        (None, name) => name.map(|name| resolve::buffer(name, &chip)).transpose()?,
+    };
+    subject.config.buffer = file.map(|file| BufferSetup { file, seed: args.seed });
     let stop = interrupt_flag();
     // A panic inside is a finding, told like any other; the words of the default hook would tear the status line.
     std::panic::set_hook(Box::new(|_| {}));
@@ -63,7 +71,7 @@ pub(crate) fn run(args: &FuzzArgs, as_json: bool) -> Result<(), Failure> {
     let mut progress = Progress::new(&subject, budget);
     let (seed, jobs, compare) = (args.seed, args.jobs(), args.compare);
     let campaign = Campaign { seed, cases: budget.cases, jobs, compare, ..Campaign::default() };
-    let status = hunt(&subject, &campaign, |status| {
+    let status = hunt::hunt(&subject, &campaign, |status| {
         progress.tick(status);
         !stop.load(Ordering::Relaxed) && budget.time.is_none_or(|most| started.elapsed() < most)
     });
@@ -72,7 +80,7 @@ pub(crate) fn run(args: &FuzzArgs, as_json: bool) -> Result<(), Failure> {
     let seconds = started.elapsed().as_secs_f64();
     let mutation = args.mutants.map(|most| mutation::check(args, &subject, &status, most)).transpose()?;
     let _ = std::panic::take_hook();
-    let done = Done { args, subject: &subject, status, seconds, mutation };
+    let done = Done { args, subject: &subject, status, seconds, mutation, buffer: drawn };
     finish(&done, as_json)?;
     if stop.load(Ordering::Relaxed) {
         return Err(Failure::Interrupted);
@@ -80,6 +88,15 @@ pub(crate) fn run(args: &FuzzArgs, as_json: bool) -> Result<(), Failure> {
     let reached = done.status.coverage.overall(&subject.points).percent();
     let enough = args.min_coverage.is_none_or(|least| reached >= usize::from(least));
     if done.status.failures.is_empty() && enough { Ok(()) } else { Err(Failure::Property) }
+}
+
+/// The text of a buffer profile that follows from the seed.
+fn draw_buffer(subject: &Subject<'_>, seed: u64) -> Result<String, Failure> {
+    let ports = port_infos(&subject.ports, &subject.config.port_speeds);
+    let words: Vec<u32> = hunt::words(seed).take(128).collect();
+    buffer(&ports, &mut Draw::new(&words)).ok_or_else(|| {
+        Failure::with_help("no shipped buffer profile fits these ports", "give one by name or as a file")
+    })
 }
 
 /// Writes files and prints.

@@ -265,7 +265,8 @@ fn find_ndr<E: Executor>(
         let feed = inputs.feed(schedule, |_, port| plan.speed_of(port.number())).map_err(|e| bad(&e))?;
         let progress = Progress::new(&trial.what(), schedule, inputs);
         let collector = Collector::new(plan, Vec::new(), Outputs::nowhere(feed.origin()), None);
-        let done = Session::new(plan, inputs, switch(plan, make()?)?, collector, progress).run(Frames::new(feed, inputs.wait()))?;
+        let done = Session::new(plan, inputs, switch(plan, make()?)?, collector, progress)
+            .run(Frames::new(feed, inputs.wait()))?;
         if plan.stop.load(Ordering::Relaxed) {
             return Err(Failure::Interrupted);
         }

@@ -4,7 +4,7 @@ use super::Plan;
 use super::ahead::Frames;
 use super::flow;
 use super::inputs::{Inputs, bad};
-use super::obey::{Ears, Heard, Receiver, Senders, Sent, Waiting};
+use super::obey;
 use super::progress::Progress;
 use super::sink::{Collector, Origin};
 use crate::fail::Failure;
@@ -14,6 +14,7 @@ use sluice_asic::port::DevPort;
 use sluice_asic::tm::buffer::QosMaps;
 use sluice_asic::tm::pfc::PfcConfig;
 use sluice_asic::units::{Duration, Time};
+use sluice_fabric::senders::{Ears, Heard, Receiver, Senders, Sent, Waiting};
 use sluice_pcaps::capture::{CaptureError, TruncatedTail};
 use sluice_pcaps::replay::{InputReport, Sending};
 use sluice_pcaps::wire::ethernet::wire_len;
@@ -179,6 +180,9 @@ impl<'a, E: Executor> Session<'a, E> {
         if let Some(senders) = &mut self.senders {
             let due = Waiting { due: time, tag, bytes: bytes.to_vec(), orig_len: frame.orig_len };
             senders.queue(s.port, due);
+            if let Some(monitor) = &mut self.collector.monitor {
+                monitor.entered(tag, self.inputs.ports[s.port].number(), time, bytes);
+            }
             return self.send_until(time).map(|()| true).map_err(Stop::Failure);
         }
         let rx = RxFrame { bytes, orig_len: frame.orig_len, tag };
@@ -241,7 +245,7 @@ impl<'a, E: Executor> Session<'a, E> {
         });
         let (plan, now) = (self.plan, self.switch.time());
         let obeyed =
-            self.senders.as_ref().map_or(Value::Null, |s| s.json(0, |port| plan.port_name(port), now));
+            self.senders.as_ref().map_or(Value::Null, |s| obey::json(s, 0, |port| plan.port_name(port), now));
         let wall = wall(self.progress.seconds(), feed.sent());
         let reports = feed.reports().to_vec();
         let Session { inputs, switch, collector, ports, last, timelines, .. } = self;
@@ -252,6 +256,8 @@ impl<'a, E: Executor> Session<'a, E> {
 }
 
 impl<E: Executor> Receiver for Session<'_, E> {
+    type Error = Failure;
+
     fn time(&self) -> Time {
         self.switch.time()
     }

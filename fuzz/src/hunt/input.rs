@@ -29,6 +29,8 @@ pub struct Input {
     pub shots: Vec<Shot>,
     /// Changes with their times in ns: of entries, each of which fits what it finds, of queues and of ports.
     pub ops: Vec<(u64, ControlOp)>,
+    /// Whether senders obey PFC: packets of paused priorities wait.
+    pub obeys: bool,
     /// Pieces that it was put together from; those that reach something new are kept.
     pub pieces: Vec<Piece>,
 }
@@ -101,6 +103,8 @@ impl<'s> Maker<'s> {
         let changes = words.next().is_multiple_of(4);
         let mut entries = changes.then(|| self.subject.control.clone());
         let steers = words.next().is_multiple_of(4);
+        // Without a buffer nothing is paused.
+        input.obeys = self.subject.config.buffer.is_some() && words.next().is_multiple_of(2);
         while input.shots.len() < INPUT {
             let list: Vec<u32> = (0..WORDS).map(|_| words.next()).collect();
             let d = &mut Draw::new(&list);
@@ -255,6 +259,12 @@ fn entries_of(subject: &Subject<'_>, table: Table, d: &mut Draw<'_>, limits: &Li
     let drawn = entries(&subject.program, d, limits);
     let of = |op: &ControlOp| matches!(op, ControlOp::InsertEntry { table: t, .. } if *t == table);
     drawn.into_iter().filter(of).collect()
+}
+
+/// Words that follow from a seed and from nothing that inputs are made of.
+pub fn words(seed: u64) -> impl Iterator<Item = u32> {
+    let mut words = Words::new(seed, u64::MAX);
+    std::iter::repeat_with(move || words.next())
 }
 
 /// A stream of words that follows from two numbers.

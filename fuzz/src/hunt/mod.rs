@@ -10,10 +10,12 @@
 //! Everything follows from the seed: inputs are made in rounds of a fixed size from what was known before the round,
 //! so that results do not depend on the number of threads.
 
+mod beyond;
 mod campaign;
 mod changes;
 mod digest;
 mod input;
+mod obey;
 mod pools;
 mod runner;
 mod shape;
@@ -22,7 +24,7 @@ mod subject;
 
 pub use campaign::{Campaign, Failure, Status, hunt};
 pub use changes::changes;
-pub use input::{Input, Maker, Piece, Shot};
+pub use input::{Input, Maker, Piece, Shot, words};
 pub use pools::Pools;
 pub use runner::{Outcome, Runner};
 pub use shape::Packets;

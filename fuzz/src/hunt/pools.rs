@@ -1,6 +1,7 @@
 //! Values that mean something to a program: of its entries, selects, conditions and registers. What may not live here:
 //! packets.
 
+use super::beyond::Beyond;
 use crate::Draw;
 use sluice_asic::alu::width_mask;
 use sluice_asic::gress::Gress;
@@ -35,6 +36,8 @@ pub struct Pools {
     times: Vec<u64>,
     /// Longest gap between packets, in ns.
     longest: u64,
+    /// What egress parses beyond what ingress does, if anything.
+    pub(crate) beyond: Option<Beyond>,
 }
 
 /// The longest gap, in ns, where nothing fills it.
@@ -72,7 +75,8 @@ impl Pools {
     #[must_use]
     pub fn new(program: &Program, control: &ControlState, ports: &PortMap) -> Pools {
         let fields = EntityMap::filled(program.fields.len(), |_| Vec::new());
-        let mut pools = Pools { fields, longest: longest(control), ..Pools::default() };
+        let beyond = Beyond::of(program);
+        let mut pools = Pools { fields, longest: longest(control), beyond, ..Pools::default() };
         for table in program.tables.keys() {
             pools.table(program, control, table);
         }

@@ -3,6 +3,7 @@
 
 use super::digest::Digest;
 use super::input::Input;
+use super::obey::Queue;
 use super::subject::{Subject, SubjectError};
 use sluice_asic::port::DevPort;
 use sluice_asic::units::{Duration, Time};
@@ -126,7 +127,7 @@ impl<'s> Runner<'s> {
         let engine = Engine::covered(program, placement, control, points.clone())
             .map_err(|e| SubjectError::Device(e.to_string()))?;
         let reference = reference(subject, program, control);
-        let monitor = Monitor::new(program, subject.properties());
+        let monitor = Monitor::new(program, subject.properties(false));
         Ok(Runner { subject, engine, reference, monitor, packets: 0, compare: true })
     }
 
@@ -154,7 +155,7 @@ impl<'s> Runner<'s> {
     fn both(&mut self, input: &Input, known: &Coverage) -> Result<Outcome, SubjectError> {
         let Runner { subject, engine, reference, monitor, .. } = self;
         let Subject { program, control, .. } = subject;
-        monitor.restart(subject.properties());
+        monitor.restart(subject.properties(input.obeys));
         let mut outcome = Outcome { coverage: Coverage::new(&subject.points), ..Outcome::default() };
         let config = subject.config.clone();
         let mut seen = |engine: &mut &mut Engine, piece: u32| {
@@ -234,6 +235,7 @@ pub(crate) fn send<E: Executor>(
     for (at, op) in &input.ops {
         refused = refused.or(switch.control(time(*at), op.clone()).err());
     }
+    let mut queue = Queue::new(subject, input, &switch);
     let (mut last, mut changed) = (Time::ORIGIN, 0);
     for (tag, shot) in (0u64..).zip(&input.shots) {
         last = time(shot.at);
@@ -250,7 +252,11 @@ pub(crate) fn send<E: Executor>(
         if let Some(monitor) = monitor.as_deref_mut() {
             monitor.entered(tag, shot.port, last, &shot.bytes);
         }
-        if let Some(port) = DevPort::new(shot.port) {
+        if let Some(queue) = &mut queue {
+            watch.monitor = monitor.take();
+            refused = refused.or(queue.send(&mut switch, &mut watch, (tag, last, shot)).err());
+            monitor = watch.monitor.take();
+        } else if let Some(port) = DevPort::new(shot.port) {
             refused = refused.or(switch.rx(port, last, frame).err());
         }
         let next = input.shots.get(tag as usize + 1);
@@ -272,6 +278,10 @@ pub(crate) fn send<E: Executor>(
     for op in input.release() {
         refused = refused.or(switch.control(end, ControlOp::Device(op)).err());
     }
+    if let Some(queue) = &mut queue {
+        refused = refused.or(queue.rest(&mut switch, &mut watch, end + DRAIN).err());
+    }
+    let end = end.max(switch.time());
     // Looked at only at times that do not depend on batches.
     let mut step = FIRST_STEP;
     while switch.is_busy() && step <= DRAIN {

@@ -1,9 +1,11 @@
 //! Packets for a program: walks through its parser, with values that its tables and conditions know. What may not
 //! live here: when and where they are sent.
 
+use super::beyond::Beyond;
 use super::pools::{Masked, Pools};
 use crate::Draw;
 use sluice_asic::gress::Gress;
+use sluice_pcaps::wire::{Checksum, ipv4, tcp, udp};
 use sluice_pipeline::ir::{Field, Header, Next, ParserOpKind, ParserState, Program, SelectKey};
 use std::collections::BTreeMap;
 
@@ -29,7 +31,10 @@ impl<'p> Packets<'p> {
     /// A packet: headers along a way through the parser, a payload, and now and then something wrong with it.
     #[must_use]
     pub fn draw(&self, d: &mut Draw<'_>) -> Vec<u8> {
-        let mut walk = Walk { of: self, bytes: Bits::default(), at: BTreeMap::new(), taken: BTreeMap::new() };
+        // Every other packet is one for the parser of egress, if that sees more.
+        let beyond = self.pools.beyond.as_ref().filter(|_| d.chance(1, 2));
+        let (at, taken) = (BTreeMap::new(), BTreeMap::new());
+        let mut walk = Walk { of: self, bytes: Bits::default(), at, taken, beyond };
         walk.run(d);
         let mut bytes = walk.bytes.bytes;
         let payload = [46, 6, 0, 1, 64, 300, 1400][d.below(7)];
@@ -79,7 +84,7 @@ impl<'p> Packets<'p> {
     }
 }
 
-/// Gives IPv4 and UDP the lengths and check sums that hosts would.
+/// Gives IP and UDP the lengths, and IPv4, TCP and UDP the check sums that hosts would; UDP that has none keeps none.
 fn repair(frame: &mut [u8]) {
     let mut at = 12;
     let word = |frame: &[u8], at: usize| frame.get(at..at + 2).map(|b| u16::from_be_bytes([b[0], b[1]]));
@@ -88,26 +93,41 @@ fn repair(frame: &mut [u8]) {
     }
     let (ethertype, ip) = (word(frame, at), at + 2);
     let length = frame.len().saturating_sub(ip);
-    let udp = match ethertype {
+    let (protocol, l4, pseudo) = match ethertype {
         Some(0x0800) if length >= 20 => {
             frame[ip] = 0x45;
             frame[ip + 2..ip + 4].copy_from_slice(&(length.min(0xffff) as u16).to_be_bytes());
             frame[ip + 10..ip + 12].fill(0);
-            let sum = sluice_pcaps::wire::Checksum::new().with(&frame[ip..ip + 20]).finish();
+            let sum = Checksum::new().with(&frame[ip..ip + 20]).finish();
             frame[ip + 10..ip + 12].copy_from_slice(&sum.to_be_bytes());
-            (frame[ip + 9] == 17).then_some(ip + 20)
+            (frame[ip + 9], ip + 20, Checksum::new().with(&frame[ip + 12..ip + 20]))
         }
         Some(0x86dd) if length >= 40 => {
             frame[ip] = 0x60 | frame[ip] & 15;
             frame[ip + 4..ip + 6].copy_from_slice(&((length - 40).min(0xffff) as u16).to_be_bytes());
-            (frame[ip + 6] == 17).then_some(ip + 40)
+            (frame[ip + 6], ip + 40, Checksum::new().with(&frame[ip + 8..ip + 40]))
         }
-        _ => None,
+        _ => return,
     };
-    if let Some(udp) = udp.filter(|udp| frame.len() >= udp + 8) {
-        let length = (frame.len() - udp).min(0xffff) as u16;
-        frame[udp + 4..udp + 6].copy_from_slice(&length.to_be_bytes());
+    let segment = (frame.len() - l4).min(0xffff);
+    let sum = match protocol {
+        ipv4::PROTOCOL_UDP if segment >= udp::HEADER_LEN => {
+            frame[l4 + 4..l4 + 6].copy_from_slice(&(segment as u16).to_be_bytes());
+            l4 + 6
+        }
+        ipv4::PROTOCOL_TCP if segment >= tcp::HEADER_LEN => l4 + 16,
+        _ => return,
+    };
+    if protocol == ipv4::PROTOCOL_UDP && word(frame, sum) == Some(0) {
+        return;
     }
+    frame[sum..sum + 2].fill(0);
+    let pseudo = pseudo.with_u16(protocol.into()).with_u16(segment as u16);
+    let right = match pseudo.with(&frame[l4..l4 + segment]).finish() {
+        0 if protocol == ipv4::PROTOCOL_UDP => 0xffff,
+        right => right,
+    };
+    frame[sum..sum + 2].copy_from_slice(&right.to_be_bytes());
 }
 
 /// A walk through the parser under way.
@@ -118,6 +138,8 @@ struct Walk<'w, 'p> {
     at: BTreeMap<Field, usize>,
     /// Elements extracted of each stack.
     taken: BTreeMap<sluice_pipeline::ir::Stack, usize>,
+    /// Of a walk through the parser of egress: what is not on the wire.
+    beyond: Option<&'w Beyond>,
 }
 
 impl Walk<'_, '_> {
@@ -126,7 +148,8 @@ impl Walk<'_, '_> {
         let wanted = self.of.pools.wanted(d);
         // Bits ahead of the place where a select looks at them.
         let mut ahead: Vec<(usize, u16, Masked)> = Vec::new();
-        let mut next = program.pipe(Gress::Ingress).start;
+        let gress = if self.beyond.is_some() { Gress::Egress } else { Gress::Ingress };
+        let mut next = program.pipe(gress).start;
         for _ in 0..MOST_STATES {
             let Next::State(state) = next else { break };
             if self.bytes.len() / 8 > MOST_BYTES {
@@ -199,10 +222,16 @@ impl Walk<'_, '_> {
 
     fn extract(&mut self, header: Header, wanted: &[(Field, Masked)], d: &mut Draw<'_>) {
         let program = self.of.program;
+        if self.beyond.is_some_and(|beyond| beyond.inside.contains(&header)) {
+            return;
+        }
         for &field in &program.headers[header].fields {
             let width = program.fields[field].width;
-            let mut value = self.of.pools.value(field, width, d);
-            for (_, (want, mask)) in wanted.iter().filter(|(f, _)| *f == field) {
+            // Tables of ingress know the same field by another name.
+            let twin = self.beyond.and_then(|beyond| beyond.twins.get(&field));
+            let known = twin.filter(|_| d.chance(1, 2)).copied().unwrap_or(field);
+            let mut value = self.of.pools.value(known, width, d);
+            for (_, (want, mask)) in wanted.iter().filter(|(f, _)| *f == field || Some(f) == twin) {
                 value = value & !mask | want & mask;
             }
             self.at.insert(field, self.bytes.len());

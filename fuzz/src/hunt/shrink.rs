@@ -5,14 +5,14 @@ use super::input::Input;
 /// Runs that shrinking takes at most.
 const MOST: u32 = 2000;
 
-/// A smaller input for which `fails` still says so: without packets and changes that do not matter, by one port, with
+/// A smaller input, of one packet at least, for which `fails` still says so: without packets and changes that do not matter, by one port, with
 /// short payloads, soon.
 #[must_use]
 pub fn shrink(input: &Input, mut fails: impl FnMut(&Input) -> bool) -> Input {
     let mut left = MOST;
     let mut small = Input { pieces: Vec::new(), ..input.clone() };
     let mut accept = |small: &mut Input, candidate: Input| {
-        let smaller = candidate != *small && left > 0 && {
+        let smaller = candidate != *small && !candidate.shots.is_empty() && left > 0 && {
             left -= 1;
             fails(&candidate)
         };

@@ -54,11 +54,11 @@ impl<'s> Subject<'s> {
         Subject { program, placement, ports, control, config: SwitchConfig::default(), points, properties }
     }
 
-    /// The properties, fresh. Under a shared buffer none that is for senders that obey pauses: these here do not.
+    /// The properties, fresh. Under a shared buffer none that is for senders that obey pauses, unless they do.
     #[must_use]
-    pub fn properties(&self) -> Vec<Box<dyn Property>> {
+    pub fn properties(&self, obeys: bool) -> Vec<Box<dyn Property>> {
         let mut list = (self.properties)();
-        if self.config.buffer.is_some() {
+        if self.config.buffer.is_some() && !obeys {
             list.retain(|p| p.name() != LosslessLoss.name());
         }
         list

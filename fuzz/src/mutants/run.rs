@@ -180,7 +180,7 @@ fn one(
     (digest, states): &Golden,
 ) -> Option<Fate> {
     let mut executor = reference(subject, program, control);
-    let mut monitor = Monitor::new(program, subject.properties());
+    let mut monitor = Monitor::new(program, subject.properties(input.obeys));
     let config = subject.config.clone();
     let sent =
         send(subject, program, control, config, &mut executor, input, Some(&mut monitor), &mut |_, _| {});

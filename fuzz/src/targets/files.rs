@@ -2,11 +2,16 @@
 
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::tm::buffer::BufferFile;
-use sluice_fabric::topology::Network;
+use sluice_fabric::scenario::{Expr, ScenarioFile, Scope};
+use sluice_fabric::topology::{Blueprint, Network};
 use sluice_pcaps::capture::CaptureReader;
-use sluice_pcaps::generate::Cdf;
+use sluice_pcaps::generate::{Cdf, Envelope, FlowList, FrameList, ListDefaults, Pace};
+use sluice_pcaps::int::{Marks, Telemetry, decode};
+use sluice_pcaps::wire::MacAddr;
 use sluice_pipeline::control::{self, ControlState};
 use sluice_pipeline::ir::Program;
+use sluice_pipeline::text;
+use sluice_pipeline::verify::{has_errors, verify};
 use std::sync::OnceLock;
 
 /// Frames read of a capture at most.
@@ -65,10 +70,84 @@ pub fn buffer_file(data: &[u8]) {
     }
 }
 
-/// A topology file.
+/// A topology file: of decision points, of switches, or ns-3's.
 pub fn topology(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let _ = Network::from_toml(text, "fuzz");
+    let _ = if Blueprint::is_ns3(text) {
+        Blueprint::from_ns3(text, "fuzz").map(drop).map_err(drop)
+    } else {
+        Blueprint::from_toml(text, "fuzz").map(drop).map_err(drop)
+    };
+}
+
+/// A world in which every name is as long as it is, and every function adds up.
+struct Lengths;
+
+impl Scope for Lengths {
+    fn name(&self, name: &str) -> Result<i128, String> {
+        Ok(name.len() as i128)
+    }
+
+    fn call(&self, name: &str, args: &[i128]) -> Result<i128, String> {
+        let sum = args.iter().try_fold(name.len() as i128, |sum, arg| sum.checked_add(*arg));
+        sum.ok_or_else(|| "too large".to_owned())
+    }
+}
+
+/// A file of scenarios, and each of its lines as an expression.
+pub fn scenario(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    if let Ok(file) = ScenarioFile::parse("fuzz", text) {
+        let lines = text.lines().count().max(1);
+        for scenario in &file.scenario {
+            let line = file.line(scenario);
+            assert!((1..=lines).contains(&line), "scenario at line {line} of {lines}");
+        }
+    }
+    for line in text.lines() {
+        if let Ok(expr) = Expr::parse(line) {
+            let _ = expr.value(&Lengths);
+            assert!(expr.names().iter().all(|name| line.contains(name)), "{line}");
+        }
+    }
+}
+
+/// The text of a program: what is taken prints, and the print is taken again and is equal.
+pub fn program_text(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let Ok(program) = text::parse(text) else { return };
+    // What the verifier refuses may mean nothing when it is printed.
+    if has_errors(&verify(&program)) {
+        return;
+    }
+    let printed = text::print(&program);
+    let again = text::parse(&printed);
+    assert_eq!(again.as_ref().map_err(ToString::to_string), Ok(&program), "{printed}");
+}
+
+/// Flows and frames as lists.
+pub fn lists(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let envelope = Envelope::new(MacAddr::from_u64(1), MacAddr::from_u64(2));
+    let pace = Pace::Spacing { ps: 1_000_000 };
+    let _ = FlowList::parse("fuzz", text, ListDefaults { envelope, pace, size: 200 });
+    let _ = FrameList::parse("fuzz", text, envelope);
+}
+
+/// Telemetry and ConWeave's header in a frame, wherever they may stand. Bytes behind what was read change nothing.
+pub fn int_frames(data: &[u8]) {
+    let default = Marks::default();
+    let marks = [default, Marks { dscp: None, hpcc_port: Some(4791), ..default }];
+    for marks in marks {
+        if let Ok(Some(found)) = decode(data, &marks) {
+            let padded = [data, &[0; 4]].concat();
+            if !matches!(found, Telemetry::Reports(_)) {
+                assert_eq!(decode(&padded, &marks), Ok(Some(found)), "with padding");
+            }
+        }
+    }
+    let _ = sluice_pcaps::conweave::read(data);
 }
 
 /// A distribution of flow sizes.

@@ -10,20 +10,26 @@ mod programs;
 
 pub use buffer::buffer;
 pub use engines::{engines, placement};
-pub use files::{buffer_file, capture, chip_file, entries, sizes_file, topology};
+pub use files::{
+    buffer_file, capture, chip_file, entries, int_frames, lists, program_text, scenario, sizes_file, topology,
+};
 pub use programs::{describe, programs};
 
 /// A target.
 pub type Target = fn(&[u8]);
 
 /// Every target by name: that of its folder of inputs.
-pub const TARGETS: [(&str, Target); 10] = [
+pub const TARGETS: [(&str, Target); 14] = [
     ("capture", capture),
     ("entries", entries),
     ("chip_file", chip_file),
     ("buffer_file", buffer_file),
     ("topology", topology),
     ("sizes_file", sizes_file),
+    ("scenario", scenario),
+    ("program_text", program_text),
+    ("lists", lists),
+    ("int_frames", int_frames),
     ("programs", programs),
     ("engines", engines),
     ("placement", placement),

@@ -1,7 +1,7 @@
-//! What hosts see in a frame: its flow, and whether lengths and check sums are right. What may not live here: what a
+//! What hosts see in a frame: its flow, and whether lengths and check sums, of IP and of what it carries, are right. What may not live here: what a
 //! program does with it.
 
-use sluice_pcaps::wire::{Checksum, ethernet, ipv4, ipv6, udp};
+use sluice_pcaps::wire::{Checksum, ethernet, ipv4, ipv6, tcp, udp};
 
 /// The network header of a frame: its EtherType and the bytes from it on.
 fn network(frame: &[u8]) -> Option<(u16, &[u8])> {
@@ -91,6 +91,52 @@ pub fn well_formed(frame: &[u8]) -> Result<(), String> {
         }
         _ => Ok(()),
     }
+}
+
+/// Whether the check sum of TCP or UDP in a frame is right: `None` where there is none to judge (other protocols,
+/// fragments, UDP without one, frames that are not [`well_formed`]).
+#[must_use]
+pub fn l4_checksum(frame: &[u8]) -> Option<bool> {
+    well_formed(frame).ok()?;
+    let (ethertype, packet) = network(frame)?;
+    let (protocol, segment) = match ethertype {
+        ethernet::TYPE_IPV4 => {
+            let ip = ipv4::View::new(packet).ok()?;
+            if ip.more_fragments() || ip.fragment_offset() > 0 {
+                return None;
+            }
+            let header = packet.len() - ip_rest(packet);
+            (ip.protocol(), packet.get(header..ip.total_len().into())?)
+        }
+        ethernet::TYPE_IPV6 => {
+            let ip = ipv6::View::new(packet).ok()?;
+            let rest = packet.get(ipv6::HEADER_LEN..)?;
+            (ip.next_header(), rest.get(..ip.payload_len().into())?)
+        }
+        _ => return None,
+    };
+    let segment = match protocol {
+        ipv4::PROTOCOL_UDP => {
+            let length = usize::from(u16::from_be_bytes([*segment.get(4)?, *segment.get(5)?]));
+            if segment.get(6..8)? == [0, 0] {
+                return None;
+            }
+            segment.get(..length)?
+        }
+        ipv4::PROTOCOL_TCP if segment.len() >= tcp::HEADER_LEN => segment,
+        _ => return None,
+    };
+    let sum = match ethertype {
+        ethernet::TYPE_IPV4 => {
+            let ip = ipv4::View::new(packet).ok()?;
+            Checksum::pseudo_ipv4(ip.source(), ip.destination(), protocol, segment.len() as u16)
+        }
+        _ => {
+            let ip = ipv6::View::new(packet).ok()?;
+            Checksum::pseudo_ipv6(ip.source(), ip.destination(), protocol, segment.len() as u32)
+        }
+    };
+    Some(sum.with(segment).finish() == 0)
 }
 
 /// Bytes behind the IPv4 header; the caller has checked that it is there.

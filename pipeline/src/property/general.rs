@@ -1,8 +1,9 @@
 //! Properties that hold for every program on every device. What may not live here: the monitor, single programs.
 
-use super::{Departed, Ended, Finding, FlowKey, Property, Settled, well_formed};
+use super::{Departed, Ended, Finding, FlowKey, Property, Settled, l4_checksum, well_formed};
 use crate::switch::Reason;
 use sluice_asic::tm::buffer::Rule;
+use sluice_asic::units::Time;
 use std::collections::BTreeMap;
 
 /// Every general property, fresh.
@@ -13,6 +14,7 @@ pub fn general() -> Vec<Box<dyn Property>> {
         Box::new(FlowOrder::default()),
         Box::new(LosslessLoss),
         Box::new(WellFormed),
+        Box::new(L4Checksum),
         Box::new(Settles),
     ]
 }
@@ -52,8 +54,8 @@ impl Property for Conservation {
 /// of runs in which packets went around or were copied: laps take their time.
 #[derive(Clone, Debug, Default)]
 pub struct FlowOrder {
-    /// The last packet of each flow in each queue.
-    last: BTreeMap<(FlowKey, u16, u8), u64>,
+    /// The last packet of each flow in each queue: when it came, and its name.
+    last: BTreeMap<(FlowKey, u16, u8), (Time, u64)>,
     broken: Option<String>,
 }
 
@@ -65,13 +67,14 @@ impl Property for FlowOrder {
     fn left(&mut self, packet: &Departed<'_>) -> Finding {
         let (left, Some(from)) = (&packet.left, packet.from) else { return Ok(()) };
         let Some(flow) = FlowKey::of(from.port, from.bytes) else { return Ok(()) };
-        let last = self.last.entry((flow, left.egress_port, left.qid)).or_insert(left.tag);
-        if left.tag < *last && self.broken.is_none() {
-            let (tag, port, qid) = (left.tag, left.egress_port, left.qid);
+        let came = (left.received, left.tag);
+        let last = self.last.entry((flow, left.egress_port, left.qid)).or_insert(came);
+        if came < *last && self.broken.is_none() {
+            let (tag, port, qid, last) = (left.tag, left.egress_port, left.qid, last.1);
             self.broken =
                 Some(format!("packet {tag} left port {port} queue {qid} after packet {last} of its flow"));
         }
-        *last = left.tag.max(*last);
+        *last = came.max(*last);
         Ok(())
     }
 
@@ -121,6 +124,24 @@ impl Property for WellFormed {
             Err(text) if well_formed(from.bytes).is_ok() => Err(text),
             _ => Ok(()),
         }
+    }
+}
+
+/// A TCP or UDP check sum that came in right leaves right, or not at all: see [`l4_checksum`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct L4Checksum;
+
+impl Property for L4Checksum {
+    fn name(&self) -> &'static str {
+        "l4_checksum"
+    }
+
+    fn left(&mut self, packet: &Departed<'_>) -> Finding {
+        let Some(from) = packet.from.filter(|_| !packet.left.made) else { return Ok(()) };
+        if l4_checksum(packet.bytes) == Some(false) && l4_checksum(from.bytes) == Some(true) {
+            return Err("the check sum of TCP or UDP came in right and leaves wrong".to_owned());
+        }
+        Ok(())
     }
 }
 

@@ -34,10 +34,13 @@ mod monitor;
 #[cfg(test)]
 mod tests;
 
-pub use frame::{FlowKey, well_formed};
-pub use general::{Conservation, FlowOrder, LosslessLoss, Settles, WellFormed, general, general_and};
+pub use frame::{FlowKey, l4_checksum, well_formed};
+pub use general::{
+    Conservation, FlowOrder, L4Checksum, LosslessLoss, Settles, WellFormed, general, general_and,
+};
 pub use monitor::{Monitor, Violation};
 
+use crate::control::ControlState;
 use crate::ir::Program;
 use crate::pass::State;
 use crate::switch::{Left, Lost, Reason, Totals};
@@ -129,6 +132,8 @@ impl Ended<'_> {
 pub struct Settled<'a> {
     /// The program that it runs.
     pub program: &'a Program,
+    /// Its entries as they are now.
+    pub control: &'a ControlState,
     /// Its counters.
     pub totals: &'a Totals,
     /// Packets still inside.

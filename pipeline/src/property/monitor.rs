@@ -107,6 +107,7 @@ impl Monitor {
         let states: Vec<&State> = switch.pipe_states().collect();
         let settled = Settled {
             program: &self.program,
+            control: switch.control_state(),
             totals: switch.totals(),
             held: switch.held().total(),
             busy: switch.is_busy(),

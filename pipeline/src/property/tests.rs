@@ -1,4 +1,5 @@
 use super::*;
+use crate::control::ControlState;
 use crate::switch::{DeviceDrop, Reason};
 use sluice_asic::tm::buffer::Rule;
 use sluice_pcaps::wire::{FrameBuilder, MacAddr, Payload, ipv4, udp};
@@ -56,6 +57,45 @@ fn a_bad_header_counts_only_if_it_came_in_good() {
 }
 
 #[test]
+fn check_sums_of_segments_are_looked_at() {
+    let good = datagram(9);
+    assert_eq!(l4_checksum(&good), Some(true));
+    // Padding is not part of the datagram; other bytes of it are.
+    assert_eq!(l4_checksum(&[good.clone(), vec![1; 6]].concat()), Some(true));
+    assert_eq!(l4_checksum(&changed(50, 1)), Some(false));
+    let mut none = good.clone();
+    none[40..42].fill(0);
+    for bytes in [none.clone(), changed(12, 0x99), changed(22, 9), good[..50].to_vec()] {
+        assert_eq!(l4_checksum(&bytes), None);
+    }
+    let left = |new: &[u8], old: &[u8]| {
+        L4Checksum.left(&Departed::of(new, 2, Some(Origin { port: 1, time: Time::ORIGIN, bytes: old })))
+    };
+    assert!(left(&changed(50, 1), &good).is_err());
+    assert_eq!(left(&changed(50, 1), &changed(50, 2)), Ok(()));
+    assert_eq!(left(&none, &good), Ok(()));
+}
+
+#[test]
+fn order_is_that_of_arrival_where_senders_let_packets_pass() {
+    let bytes = datagram(9);
+    let control = ControlState::new(&Program::default());
+    let (program, totals) = (Program::default(), Totals::default());
+    let (program, totals, control) = (&program, &totals, &control);
+    let settled = Settled { program, control, totals, held: 0, busy: false, conserved: true, states: &[] };
+    for (times, holds) in [([5, 6], true), ([6, 5], false)] {
+        let mut order = FlowOrder::default();
+        // The names are those of a capture; a pause has held one of them back.
+        for (tag, time) in [7, 3].into_iter().zip(times) {
+            let mut d = Departed::of(&bytes, 5, Some(Origin { port: 1, time: Time::ORIGIN, bytes: &bytes }));
+            (d.left.tag, d.left.received) = (tag, Time::from_ps(time));
+            assert_eq!(order.left(&d), Ok(()));
+        }
+        assert_eq!(order.settled(&settled).is_ok(), holds);
+    }
+}
+
+#[test]
 fn order_within_a_flow_and_queue() {
     let bytes = datagram(9);
     let departed = |tag, port| {
@@ -64,8 +104,16 @@ fn order_within_a_flow_and_queue() {
         d
     };
     let (program, totals) = (Program::default(), Totals::default());
-    let settled =
-        Settled { program: &program, totals: &totals, held: 0, busy: false, conserved: true, states: &[] };
+    let control = ControlState::new(&program);
+    let settled = Settled {
+        program: &program,
+        control: &control,
+        totals: &totals,
+        held: 0,
+        busy: false,
+        conserved: true,
+        states: &[],
+    };
     for (tags, holds) in [([0, 1, 2], true), ([0, 2, 1], false)] {
         let mut order = FlowOrder::default();
         tags.iter().for_each(|t| assert_eq!(order.left(&departed(*t, 5)), Ok(())));
@@ -102,8 +150,10 @@ fn headroom_is_for_lossless_groups_and_ends_are_ends() {
     assert_eq!(LosslessLoss.ended(&ended(Reason::Buffer(Rule::PgShared))), Ok(()));
     assert_eq!(LosslessLoss.ended(&ended(Reason::Device(DeviceDrop::NoEgressPort))), Ok(()));
     let (program, totals) = (Program::default(), Totals::default());
+    let control = ControlState::new(&program);
     let at = |busy, conserved| Settled {
         program: &program,
+        control: &control,
         totals: &totals,
         held: 3,
         busy,

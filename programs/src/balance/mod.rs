@@ -12,6 +12,7 @@
 //! | `headers`, `hashing`, `ingress` | the data plane |
 //! | `entries` | what the programs start with |
 //! | `routes` | what they start with in a network |
+//! | `properties` | what must hold of packets and member tables |
 //! | `balance.p4` | the same data plane in P4_16 for TNA |
 
 mod entries;
@@ -20,6 +21,7 @@ mod headers;
 mod ingress;
 mod params;
 mod plan;
+mod properties;
 mod routes;
 mod values;
 
@@ -30,7 +32,6 @@ pub use values::{FunctionList, Members, Numbers, ValueError};
 
 use crate::catalog::{ProgramError, StageProgram};
 use crate::position::Position;
-use crate::properties::{HopLimit, SameWay};
 use crate::setup::{Setup, SetupError};
 use sluice_asic::port::PortMap;
 use sluice_pipeline::build::Builder;
@@ -118,8 +119,10 @@ impl StageProgram for Ecmp {
         include_str!("balance.p4")
     }
 
-    fn properties(&self, _: &Program) -> Vec<Box<dyn Property>> {
-        vec![Box::new(SameWay::default()), Box::new(HopLimit)]
+    fn properties(&self, program: &Program) -> Vec<Box<dyn Property>> {
+        let p = set(EcmpParams::default(), &sets(program), ECMP).ok();
+        let plan = p.as_ref().and_then(|p| Plan::ecmp(p, ECMP).ok());
+        properties::ecmp(p.as_ref(), plan.as_ref())
     }
 }
 
@@ -164,7 +167,9 @@ impl StageProgram for Wcmp {
         include_str!("balance.p4")
     }
 
-    fn properties(&self, _: &Program) -> Vec<Box<dyn Property>> {
-        vec![Box::new(SameWay::default()), Box::new(HopLimit)]
+    fn properties(&self, program: &Program) -> Vec<Box<dyn Property>> {
+        let p = set(WcmpParams::default(), &sets(program), WCMP).ok();
+        let plan = p.as_ref().and_then(|p| Plan::wcmp(p, WCMP).ok());
+        properties::wcmp(p.as_ref(), plan.as_ref())
     }
 }

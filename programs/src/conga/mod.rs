@@ -30,6 +30,7 @@ mod entries;
 mod feedback;
 mod headers;
 mod params;
+mod properties;
 
 pub use dre::{Estimator, estimator};
 pub use params::{Params, Side};
@@ -42,6 +43,7 @@ use sluice_asic::port::{FrontPort, PortMap, PortName};
 use sluice_pipeline::build::params::{ParamInfo, Params as _};
 use sluice_pipeline::build::*;
 use sluice_pipeline::ir::Program;
+use sluice_pipeline::property::Property;
 
 const NAME: &str = "conga";
 const SUMMARY: &str =
@@ -128,6 +130,10 @@ impl StageProgram for Conga {
         position: &Position,
     ) -> Option<Result<Setup, SetupError>> {
         Some(entries::setup_at(program, ports, position, &leaf::built_with(program)))
+    }
+
+    fn properties(&self, _: &Program) -> Vec<Box<dyn Property>> {
+        properties::all()
     }
 
     fn p4(&self) -> &'static str {

@@ -2,7 +2,7 @@
 
 use sluice_pcaps::conweave::{Frame, HEADER_LEN, Header, opcode, read};
 use sluice_pipeline::ir::Program;
-use sluice_pipeline::property::{Departed, Finding, Property, Settled, well_formed};
+use sluice_pipeline::property::{self, Departed, Finding, Property, Settled, well_formed};
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
@@ -14,6 +14,7 @@ pub(super) fn all() -> Vec<Box<dyn Property>> {
         Box::new(NothingLeft),
         Box::new(HostsSeeNothing),
         Box::new(WellFormed),
+        Box::new(L4Checksum),
     ]
 }
 
@@ -208,6 +209,26 @@ impl Property for WellFormed {
             Some(Ok(())) => Err(text),
             _ => Ok(()),
         }
+    }
+}
+
+/// As the general property of this name, of packets that neither come nor leave with ConWeave's header: RoCEv2 has no UDP
+/// check sum, so nothing keeps one right that hosts put in all the same.
+#[derive(Clone, Copy, Debug)]
+struct L4Checksum;
+
+impl Property for L4Checksum {
+    fn name(&self) -> &'static str {
+        "l4_checksum"
+    }
+
+    fn left(&mut self, packet: &Departed<'_>) -> Finding {
+        let Some(from) = packet.from else { return Ok(()) };
+        let marked = |bytes: &[u8]| read(bytes).is_some_and(|f| f.header != Header::default());
+        if marked(from.bytes) || marked(packet.bytes) {
+            return Ok(());
+        }
+        property::L4Checksum.left(packet)
     }
 }
 

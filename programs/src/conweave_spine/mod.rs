@@ -22,11 +22,13 @@ pub use params::Params;
 
 use crate::catalog::ProgramError;
 use crate::position::Position;
+use crate::properties::{EcnMarks, HopLimit};
 use crate::setup::{Setup, SetupError};
 use crate::shipped::{self, Shipped};
 use sluice_asic::port::PortMap;
 use sluice_pipeline::build::Builder;
 use sluice_pipeline::ir::Program;
+use sluice_pipeline::property::Property;
 
 pub(crate) const NAME: &str = "conweave-spine";
 
@@ -57,6 +59,10 @@ impl Shipped for ConWeaveSpine {
         _: &Params,
     ) -> Option<Result<Setup, SetupError>> {
         Some(routes::setup_at(program, ports, at))
+    }
+
+    fn properties(_: &Program) -> Vec<Box<dyn Property>> {
+        vec![Box::new(HopLimit), Box::new(EcnMarks)]
     }
 }
 

@@ -15,6 +15,7 @@ use sluice_asic::port::PortMap;
 use sluice_pipeline::build::params;
 use sluice_pipeline::build::*;
 use sluice_pipeline::ir::Program;
+use sluice_pipeline::property::Property;
 
 choices! {
     /// What takes turns.
@@ -124,5 +125,9 @@ impl Shipped for Drb {
         _: &Params,
     ) -> Option<Result<Setup, SetupError>> {
         Some(leaf::setup_at(program, at))
+    }
+
+    fn properties(_: &Program) -> Vec<Box<dyn Property>> {
+        crate::properties::forwarding()
     }
 }

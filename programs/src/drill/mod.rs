@@ -31,6 +31,7 @@ use sluice_asic::port::PortMap;
 use sluice_pipeline::build::params::{self, ParamInfo, Params as _};
 use sluice_pipeline::build::*;
 use sluice_pipeline::ir::Program;
+use sluice_pipeline::property::Property;
 
 const NAME: &str = "drill";
 const SUMMARY: &str =
@@ -129,6 +130,10 @@ impl StageProgram for Drill {
     ) -> Option<Result<Setup, SetupError>> {
         let p: Params = leaf::built_with(program);
         Some(leaf::operations_at(program, position).and_then(|ops| entries::complete(ops, program, &p)))
+    }
+
+    fn properties(&self, _: &Program) -> Vec<Box<dyn Property>> {
+        crate::properties::forwarding()
     }
 
     fn p4(&self) -> &'static str {

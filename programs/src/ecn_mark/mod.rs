@@ -21,11 +21,13 @@ mod params;
 pub use params::Params;
 
 use crate::catalog::ProgramError;
+use crate::properties::{EcnMarks, HopLimit};
 use crate::setup::{Setup, SetupError};
 use crate::shipped::Shipped;
 use sluice_asic::port::PortMap;
 use sluice_pipeline::build::Builder;
 use sluice_pipeline::ir::Program;
+use sluice_pipeline::property::Property;
 
 /// The program `ecn-mark`.
 #[derive(Clone, Copy, Debug)]
@@ -49,5 +51,9 @@ impl Shipped for EcnMark {
 
     fn default_setup(program: &Program, ports: &PortMap, p: &Params) -> Result<Setup, SetupError> {
         entries::default_setup(program, ports, p)
+    }
+
+    fn properties(_: &Program) -> Vec<Box<dyn Property>> {
+        vec![Box::new(HopLimit), Box::new(EcnMarks)]
     }
 }

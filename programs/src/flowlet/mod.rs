@@ -20,7 +20,7 @@ pub use values::{Compare, Detect, NoSuchChoice, Tick};
 
 use crate::catalog::ProgramError;
 use crate::leaf::{Leaf, power_of_two};
-use crate::properties::{FlowletWay, HopLimit};
+use crate::properties::{FlowletWay, forwarding};
 use sluice_asic::units::Duration;
 use sluice_pipeline::build::GressBuilder;
 use sluice_pipeline::property::Property;
@@ -56,7 +56,7 @@ impl Spec {
 
     /// What holds of flowlets that are told apart so, besides what holds of every forwarding program.
     pub(crate) fn properties(&self) -> Vec<Box<dyn Property>> {
-        let mut list: Vec<Box<dyn Property>> = vec![Box::new(HopLimit)];
+        let mut list = forwarding();
         let way = FlowletWay::new(self.timeout, Duration::from_nanos(self.tick.nanos()));
         list.extend(way.map(|way| Box::new(way) as Box<dyn Property>));
         list

@@ -20,6 +20,7 @@
 //! | `egress` | records |
 //! | `ns3` | egress in the layout of the authors' simulator: headers, parser, records |
 //! | `entries` | what the program starts with |
+//! | `properties` | what must hold of every packet |
 //! | `hpcc_int.p4` | the same program in P4_16 for TNA |
 
 mod egress;
@@ -27,6 +28,7 @@ mod entries;
 mod headers;
 mod ns3;
 mod params;
+mod properties;
 
 pub use entries::speed_code;
 pub use params::{Layout, Params, QueueLength};
@@ -34,10 +36,11 @@ pub use params::{Layout, Params, QueueLength};
 use crate::forwarding::routed::{Routed, Sizes, route};
 use crate::position::Position;
 use crate::setup::{Setup, SetupError};
-use crate::shipped::Shipped;
+use crate::shipped::{Shipped, built_with};
 use sluice_asic::port::PortMap;
 use sluice_pipeline::build::{Builder, GressBuilder};
 use sluice_pipeline::ir::Program;
+use sluice_pipeline::property::Property;
 
 /// The program `hpcc-int`.
 #[derive(Clone, Copy, Debug)]
@@ -74,5 +77,9 @@ impl Shipped for HpccInt {
         p: &Params,
     ) -> Option<Result<Setup, SetupError>> {
         Some(entries::setup_at(program, at, p))
+    }
+
+    fn properties(program: &Program) -> Vec<Box<dyn Property>> {
+        properties::all(&built_with(program))
     }
 }

@@ -23,6 +23,7 @@ use crate::conweave::PortRange;
 use crate::flowlet::{self, Compare, Detect, Spec, Tick, choices};
 use crate::leaf::{self, Sizes};
 use crate::position::Position;
+use crate::properties::HopLimit;
 use crate::setup::{Setup, SetupError};
 use crate::spray;
 use sluice_asic::port::{FrontPort, PortMap, PortName};
@@ -30,6 +31,7 @@ use sluice_asic::units::Duration;
 use sluice_pipeline::build::params::{self, ParamInfo, Params as _};
 use sluice_pipeline::build::*;
 use sluice_pipeline::ir::Program;
+use sluice_pipeline::property::Property;
 
 const NAME: &str = "hula";
 const SUMMARY: &str =
@@ -201,6 +203,10 @@ impl StageProgram for Hula {
         position: &Position,
     ) -> Option<Result<Setup, SetupError>> {
         Some(entries::setup_at(program, ports, position, &leaf::built_with(program)))
+    }
+
+    fn properties(&self, _: &Program) -> Vec<Box<dyn Property>> {
+        vec![Box::new(HopLimit)]
     }
 
     fn p4(&self) -> &'static str {

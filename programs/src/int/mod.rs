@@ -25,6 +25,7 @@
 //! | `egress`, `observe`, `block`, `strip`, `report` | source, transit and sink; values; metadata; what comes off; reports |
 //! | `entries` | what the program starts with |
 //! | `places` | what it starts with in a network, and which parts it plays there |
+//! | `properties` | what must hold of every packet |
 //! | `int.p4` | the same program in P4_16 for TNA |
 
 mod block;
@@ -37,6 +38,7 @@ mod observe;
 mod params;
 mod parser;
 mod places;
+mod properties;
 mod report;
 mod strip;
 
@@ -46,10 +48,11 @@ pub use params::{Carrier, Foreign, Mode, Params, Part, SinkReport, UnknownDomain
 use crate::catalog::Role;
 use crate::position::Position;
 use crate::setup::{Setup, SetupError};
-use crate::shipped::Shipped;
+use crate::shipped::{Shipped, built_with};
 use sluice_asic::port::PortMap;
 use sluice_pipeline::build::Builder;
 use sluice_pipeline::ir::Program;
+use sluice_pipeline::property::Property;
 
 /// The program `int`.
 #[derive(Clone, Copy, Debug)]
@@ -82,5 +85,9 @@ impl Shipped for Int {
         p: &Params,
     ) -> Option<Result<Setup, SetupError>> {
         Some(places::setup_at(program, ports, at, p))
+    }
+
+    fn properties(program: &Program) -> Vec<Box<dyn Property>> {
+        properties::all(&built_with(program))
     }
 }

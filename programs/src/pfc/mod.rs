@@ -34,11 +34,13 @@ mod params;
 pub use params::Params;
 
 use crate::catalog::ProgramError;
+use crate::properties::HopLimit;
 use crate::setup::{Setup, SetupError};
 use crate::shipped::Shipped;
 use sluice_asic::port::PortMap;
 use sluice_pipeline::build::Builder;
 use sluice_pipeline::ir::Program;
+use sluice_pipeline::property::Property;
 
 /// The program `pfc`.
 #[derive(Clone, Copy, Debug)]
@@ -61,5 +63,9 @@ impl Shipped for Pfc {
 
     fn default_setup(program: &Program, ports: &PortMap, p: &Params) -> Result<Setup, SetupError> {
         entries::default_setup(program, ports, p)
+    }
+
+    fn properties(_: &Program) -> Vec<Box<dyn Property>> {
+        vec![Box::new(HopLimit)]
     }
 }

@@ -16,6 +16,7 @@ use sluice_asic::port::PortMap;
 use sluice_pipeline::build::params;
 use sluice_pipeline::build::*;
 use sluice_pipeline::ir::Program;
+use sluice_pipeline::property::Property;
 
 /// What users can set on `presto`.
 #[derive(Clone, Debug, PartialEq, Eq, params::Params)]
@@ -165,5 +166,9 @@ impl Shipped for Presto {
         _: &Params,
     ) -> Option<Result<Setup, SetupError>> {
         Some(leaf::setup_at(program, at))
+    }
+
+    fn properties(_: &Program) -> Vec<Box<dyn Property>> {
+        crate::properties::forwarding()
     }
 }

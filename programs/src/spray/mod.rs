@@ -13,6 +13,7 @@ use sluice_asic::port::PortMap;
 use sluice_pipeline::build::params;
 use sluice_pipeline::build::*;
 use sluice_pipeline::ir::Program;
+use sluice_pipeline::property::Property;
 
 /// What users can set on `spray`.
 #[derive(Clone, Debug, PartialEq, Eq, params::Params)]
@@ -76,5 +77,9 @@ impl Shipped for Spray {
         _: &Params,
     ) -> Option<Result<Setup, SetupError>> {
         Some(leaf::setup_at(program, at))
+    }
+
+    fn properties(_: &Program) -> Vec<Box<dyn Property>> {
+        crate::properties::forwarding()
     }
 }

@@ -14,7 +14,6 @@ pub(crate) use agent::HotFlowArgs;
 
 use super::inputs::{Inputs, bad};
 use super::ndr::{self, Found, Ran};
-use super::obey::Senders;
 use super::output::Outputs;
 use super::progress::Progress;
 use super::sink::{Collector, Origins};
@@ -35,6 +34,7 @@ use sluice_asic::tm::buffer::QosMaps;
 use sluice_asic::tm::pfc::PfcConfig;
 use sluice_asic::units::{BitRate, Time};
 use sluice_fabric::network::{NetworkSetup, Placed, SwitchId};
+use sluice_fabric::senders::Senders;
 use sluice_fabric::story::{Story, Watcher};
 use sluice_pcaps::replay::{Pace, Schedule};
 use sluice_pcaps::samples;

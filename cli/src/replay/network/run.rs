@@ -3,7 +3,7 @@
 
 use super::super::Plan;
 use super::super::inputs::Inputs;
-use super::super::obey::{Heard, Receiver, Senders, Sent, Waiting};
+use super::super::obey;
 use super::super::progress::Progress;
 use super::super::run::{Done, Drained, PortLoad, bytes_of, wall};
 use super::super::sink::{Latency, Origin, Origins};
@@ -16,6 +16,7 @@ use crate::timeline::NetworkFiles;
 use serde_json::Value;
 use sluice_asic::units::{Duration, Time};
 use sluice_fabric::network::SwitchId;
+use sluice_fabric::senders::{Heard, Receiver, Senders, Sent, Waiting};
 use sluice_fabric::story::Watcher;
 use sluice_pcaps::capture::CaptureError;
 use sluice_pcaps::replay::Feed;
@@ -352,7 +353,7 @@ impl<'a> Drive<'a> {
                 obeyed: self
                     .senders
                     .as_ref()
-                    .map_or(Value::Null, |s| s.json(id.0, |port| plan.port_name(port), now)),
+                    .map_or(Value::Null, |s| obey::json(s, id.0, |port| plan.port_name(port), now)),
                 coverage: None,
                 timelines: None,
             };
@@ -364,6 +365,8 @@ impl<'a> Drive<'a> {
 }
 
 impl Receiver for Drive<'_> {
+    type Error = Failure;
+
     fn time(&self) -> Time {
         self.network.time()
     }

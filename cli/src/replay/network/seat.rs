@@ -2,12 +2,12 @@
 //! a whole can tell. What may not live here: other switches.
 
 use super::super::comment;
-use super::super::obey::Heard;
 use super::super::output::Death;
 use super::super::sink::Collector;
 use crate::timeline::Row;
 use sluice_asic::units::{Duration, Time};
 use sluice_fabric::network::{Entered, LinkFrame, Observer, SwitchId};
+use sluice_fabric::senders::Heard;
 use sluice_fabric::story::Watcher;
 use sluice_pcaps::wire::roce;
 use sluice_pipeline::pass::Executor;

@@ -1,0 +1,309 @@
+//! What must hold of packets and of member tables: a packet leaves by the port that its hash picks, and hash values are
+//! shared out to members evenly whatever an equal switch before has picked. What may not live here: planning; both are
+//! worked out from the entries, by the definition of the hash.
+
+use super::params::{EcmpParams, WcmpParams};
+use super::plan::Plan;
+use super::values::Members;
+use crate::l3_ecmp::Selection;
+use crate::planning::scheme::{Scheme, Setting};
+use crate::properties::{FrameKept, HopLimit, SameWay};
+use sluice_asic::alu::width_mask;
+use sluice_asic::select::{SelectorMode, WORD_SLOTS};
+use sluice_pcaps::wire::{ethernet, ipv4};
+use sluice_pipeline::control::{ControlState, Entry, GroupMember, Then};
+use sluice_pipeline::ir::{KeyValue, Program, Table};
+use sluice_pipeline::property::{Departed, Finding, Property, Settled};
+use std::collections::BTreeMap;
+
+/// What holds of both programs, whatever their plan.
+fn of_plan(plan: Option<&Plan>) -> Vec<Box<dyn Property>> {
+    let mut list: Vec<Box<dyn Property>> =
+        vec![Box::new(SameWay::default()), Box::new(HopLimit), Box::new(FrameKept)];
+    list.extend(plan.map(|plan| Box::new(HashPick::new(plan)) as Box<dyn Property>));
+    list
+}
+
+/// What is judged of `ecmp`.
+pub(super) fn ecmp(p: Option<&EcmpParams>, plan: Option<&Plan>) -> Vec<Box<dyn Property>> {
+    let mut list = of_plan(plan);
+    if let Some(p) = p.filter(|p| p.scheme == Scheme::Coprime && p.members == Members::Auto) {
+        let bits = bits_of(p.selection);
+        list.push(Box::new(CoprimeShares {
+            upstream: p.upstream.0.clone(),
+            bits,
+            size: None,
+            changed: false,
+        }));
+    }
+    list
+}
+
+/// What is judged of `wcmp`: of groups as large as the planned one, since default entries have another to the south.
+pub(super) fn wcmp(p: Option<&WcmpParams>, plan: Option<&Plan>) -> Vec<Box<dyn Property>> {
+    let mut list = of_plan(plan);
+    if let Some((p, plan)) = p.zip(plan).filter(|(p, _)| p.members == Members::Auto) {
+        let (bits, size) = (bits_of(p.selection), Some(plan.north.table.len()));
+        list.push(Box::new(CoprimeShares { upstream: p.upstream.0.clone(), bits, size, changed: false }));
+    }
+    list
+}
+
+/// Bits of the flow hash that the selector divides.
+fn bits_of(selection: Selection) -> u32 {
+    if selection.mode() == SelectorMode::PlainModulo { 16 } else { 14 }
+}
+
+/// The table of this name.
+fn table(program: &Program, name: &str) -> Option<Table> {
+    program.tables.iter().find(|(_, data)| data.name == name).map(|(table, _)| table)
+}
+
+/// The members of a group as often as their weights say; nothing if one is down, or there are more than one word
+/// holds: then it is the selector's own business which of them is picked.
+fn plain(group: &[GroupMember]) -> Option<Vec<u32>> {
+    let list: Vec<u32> =
+        group.iter().flat_map(|m| std::iter::repeat_n(m.member, m.weight as usize)).collect();
+    let fits = (1..=WORD_SLOTS as usize).contains(&list.len());
+    (fits && group.iter().all(|m| m.active)).then_some(list)
+}
+
+/// A packet that left.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    tag: u64,
+    ingress: u16,
+    egress: u16,
+    key: [u8; 14],
+}
+
+/// A packet leaves by the port of the member that its flow hash picks in the group that its route gives. Nothing is said
+/// of runs in which entries change, of groups with members that are down, and of those of more than 120 members.
+#[derive(Clone, Debug)]
+struct HashPick {
+    north: Setting,
+    south: Setting,
+    bits: u32,
+    sent: Vec<Sent>,
+    changed: bool,
+}
+
+/// Packets of a run that are kept at most.
+const MOST: usize = 1 << 16;
+
+impl HashPick {
+    fn new(plan: &Plan) -> HashPick {
+        let (north, south) = (plan.north.setting, plan.south.setting);
+        HashPick { north, south, bits: bits_of(plan.selection), sent: Vec::new(), changed: false }
+    }
+}
+
+/// Addresses, protocol, ports and TTL of an IPv4 packet without options; ports only of whole TCP and UDP packets.
+fn key(frame: &[u8]) -> Option<[u8; 14]> {
+    let ip = ethernet::HEADER_LEN;
+    let at = |from: usize, len: usize| frame.get(ip + from..ip + from + len);
+    if frame.get(12..14)? != ethernet::TYPE_IPV4.to_be_bytes() || *at(0, 1)? != [0x45] {
+        return None;
+    }
+    let mut key = [0; 14];
+    key[..8].copy_from_slice(at(12, 8)?);
+    (key[8], key[13]) = (at(9, 1)?[0], at(8, 1)?[0]);
+    let fragment = at(6, 2)?;
+    let whole = fragment[0] & 0x3f == 0 && fragment[1] == 0;
+    if whole && matches!(key[8], ipv4::PROTOCOL_TCP | ipv4::PROTOCOL_UDP) {
+        key[9..13].copy_from_slice(at(20, 4)?);
+    }
+    Some(key)
+}
+
+/// The entry of a table with one exact key.
+fn exact(control: &ControlState, table: Table, value: u128) -> Option<&Entry> {
+    let keyed = |e: &&Entry| e.key.first() == Some(&KeyValue::Exact(value));
+    control.tables[table].entries().map(|(_, e)| e).find(keyed)
+}
+
+/// The first argument of the call of an action with this name.
+fn argument(program: &Program, then: &Then, action: &str) -> Option<u128> {
+    let Then::Call(call) = then else { return None };
+    (program.actions[call.action].name == action).then_some(call.args.first().copied()?)
+}
+
+impl HashPick {
+    /// The port that entries and hash give; `None` where it cannot be said.
+    fn expected(&self, program: &Program, control: &ControlState, packet: &Sent) -> Option<u16> {
+        let [side, route, groups] = ["side", "ipv4_route", "group"].map(|name| table(program, name));
+        let from_north = exact(control, side?, packet.ingress.into())
+            .is_some_and(|e| matches!(&e.then, Then::Call(c) if program.actions[c.action].name == "north"));
+        let setting = if from_north { self.south } else { self.north };
+        let destination = packet.key[4..8].iter().fold(0, |value, byte| value << 8 | u128::from(*byte));
+        let covers = |e: &&Entry| match e.key.first() {
+            Some(KeyValue::Lpm { value, len }) => {
+                let mask = !width_mask(32 - u32::from(*len)) & width_mask(32);
+                destination & mask == *value
+            }
+            _ => false,
+        };
+        let length = |e: &&Entry| if let Some(KeyValue::Lpm { len, .. }) = e.key.first() { *len } else { 0 };
+        let route = control.tables[route?].entries().map(|(_, e)| e).filter(covers).max_by_key(length)?;
+        let group = argument(program, &route.then, "set_group")?;
+        let groups = groups?;
+        let Then::Group(number) = exact(control, groups, group)?.then else { return None };
+        let profile = &control.profiles[program.tables[groups].profile?];
+        let members = plain(profile.groups.get(&number)?)?;
+        let hash = usize::from(setting.hash(&packet.key)) & ((1 << self.bits) - 1);
+        let call = profile.members.get(members.get(hash % members.len())?)?;
+        call.args.first().map(|port| *port as u16)
+    }
+}
+
+impl Property for HashPick {
+    fn name(&self) -> &'static str {
+        "hash_pick"
+    }
+
+    fn changed(&mut self) {
+        self.changed = true;
+    }
+
+    fn left(&mut self, packet: &Departed<'_>) -> Finding {
+        let Some(from) = packet.from.filter(|_| !packet.left.made && self.sent.len() < MOST) else {
+            return Ok(());
+        };
+        if let Some(key) = key(from.bytes) {
+            let (tag, ingress, egress) = (packet.left.tag, from.port, packet.left.egress_port);
+            self.sent.push(Sent { tag, ingress, egress, key });
+        }
+        Ok(())
+    }
+
+    fn settled(&mut self, device: &Settled<'_>) -> Finding {
+        let sent = std::mem::take(&mut self.sent);
+        if std::mem::take(&mut self.changed) {
+            return Ok(());
+        }
+        for packet in &sent {
+            let expected = self.expected(device.program, device.control, packet);
+            if let Some(port) = expected.filter(|port| *port != packet.egress) {
+                let (tag, found) = (packet.tag, packet.egress);
+                return Err(format!(
+                    "packet {tag} left by port {found}, expected {port}, which its hash picks"
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Of the hash values that an equal switch before sends here, by whichever member of its group, every member of a
+/// replicated group gets as many, and every port as many members, but for one: sizes that share a factor would leave
+/// members idle. Nothing is said of runs in which entries change, and of groups with members that are down.
+#[derive(Clone, Debug)]
+struct CoprimeShares {
+    /// Sizes of groups before this one.
+    upstream: Vec<u32>,
+    bits: u32,
+    /// Only groups of this size, if there is one.
+    size: Option<usize>,
+    changed: bool,
+}
+
+impl CoprimeShares {
+    /// Looks at the members' ports of a group.
+    fn check(&self, ports: &[u128]) -> Finding {
+        let members = ports.len();
+        for upstream in self.upstream.iter().filter(|n| **n > 1) {
+            for picked in 0..*upstream {
+                let mut shares = vec![0u32; members];
+                for hash in (picked..1 << self.bits).step_by(*upstream as usize) {
+                    shares[hash as usize % members] += 1;
+                }
+                let (least, most) = (shares.iter().min(), shares.iter().max());
+                if let (Some(least), Some(most)) = (least, most)
+                    && least + 1 < *most
+                {
+                    return Err(format!(
+                        "{members} members after a group of {upstream}: of the hash values of its member {picked} one \
+                         member gets {least} and another {most}; expected equal shares, but for one"
+                    ));
+                }
+            }
+        }
+        let mut replicas: BTreeMap<u128, usize> = BTreeMap::new();
+        ports.iter().for_each(|port| *replicas.entry(*port).or_default() += 1);
+        match (self.size, replicas.values().min(), replicas.values().max()) {
+            (None, Some(least), Some(most)) if least + 1 < *most => Err(format!(
+                "one port has {least} of {members} members and another {most}; expected equal shares"
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Property for CoprimeShares {
+    fn name(&self) -> &'static str {
+        "coprime_shares"
+    }
+
+    fn changed(&mut self) {
+        self.changed = true;
+    }
+
+    fn settled(&mut self, device: &Settled<'_>) -> Finding {
+        if std::mem::take(&mut self.changed) {
+            return Ok(());
+        }
+        for profile in device.control.profiles.values() {
+            for (number, group) in &profile.groups {
+                let Some(list) = plain(group).filter(|l| self.size.is_none_or(|size| l.len() == size)) else {
+                    continue;
+                };
+                let port = |member: &u32| profile.members.get(member)?.args.first().copied();
+                let Some(ports) = list.iter().map(port).collect::<Option<Vec<u128>>>() else { continue };
+                if ports.iter().any(|port| Some(port) != ports.first()) {
+                    self.check(&ports).map_err(|text| format!("group {number}: {text}"))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shares(upstream: &[u32], members: usize, ports: u128) -> Finding {
+        let property = CoprimeShares { upstream: upstream.to_vec(), bits: 14, size: None, changed: false };
+        property.check(&(0..members as u128).map(|m| m % ports).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_size_that_shares_a_factor_leaves_members_idle() {
+        assert_eq!(shares(&[8], 57, 8), Ok(()));
+        assert_eq!(shares(&[], 8, 8), Ok(()));
+        let text = shares(&[8], 56, 8).unwrap_err();
+        assert!(text.contains("one member gets 0 and another 293"), "{text}");
+        assert!(shares(&[57, 8], 6, 3).is_err());
+    }
+
+    #[test]
+    fn ports_have_equal_numbers_of_members_but_for_one() {
+        assert_eq!(shares(&[], 7, 3), Ok(()));
+        let property = CoprimeShares { upstream: vec![8], bits: 14, size: None, changed: false };
+        assert!(property.check(&[1, 1, 1, 1, 2, 2, 3]).unwrap_err().starts_with("one port has 1 of 7"));
+    }
+
+    #[test]
+    fn a_key_has_ports_of_whole_packets_only() {
+        let mut frame = vec![0; 60];
+        frame[12..16].copy_from_slice(&[8, 0, 0x45, 0]);
+        (frame[22], frame[23]) = (64, 17);
+        frame[26..38].copy_from_slice(&[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
+        let whole = [1, 2, 3, 4, 5, 6, 7, 8, 17, 9, 10, 11, 12, 64];
+        assert_eq!(key(&frame), Some(whole));
+        frame[20] = 0x20;
+        assert_eq!(key(&frame), Some([1, 2, 3, 4, 5, 6, 7, 8, 17, 0, 0, 0, 0, 64]));
+        frame[14] = 0x46;
+        assert_eq!(key(&frame), None);
+    }
+}

@@ -1,0 +1,140 @@
+//! What must hold of every packet: a host gets what a host sent, whether leaves wrapped it on its way or not. What may not
+//! live here: the program.
+
+use super::headers::{OVERLAY_NET, VXLAN};
+use crate::properties::{equal, lasting};
+use sluice_pcaps::wire::{ethernet, ipv4};
+use sluice_pipeline::property::{self, Departed, Finding, Property, well_formed};
+
+/// Bytes in front of the packet of a host: Ethernet, IPv4, UDP, VXLAN.
+const OVERLAY: usize = 14 + 20 + 8 + 8;
+
+/// What is judged of `conga`.
+pub(super) fn all() -> Vec<Box<dyn Property>> {
+    vec![Box::new(Kept), Box::new(WellFormed), Box::new(L4Checksum)]
+}
+
+/// The packet inside, if a leaf has wrapped it.
+fn inside(frame: &[u8]) -> Option<&[u8]> {
+    let word = |at: usize| frame.get(at..at + 2).map(|b| u64::from(u16::from_be_bytes([b[0], b[1]])));
+    let wrapped = word(12)? == u64::from(ethernet::TYPE_IPV4)
+        && *frame.get(14)? == 0x45
+        && *frame.get(23)? == ipv4::PROTOCOL_UDP
+        && word(26)? == OVERLAY_NET
+        && word(36)? == VXLAN;
+    frame.get(OVERLAY..).filter(|_| wrapped)
+}
+
+/// Without the overlay, a packet leaves as it came, but for what forwarding changes.
+#[derive(Clone, Copy, Debug)]
+struct Kept;
+
+impl Property for Kept {
+    fn name(&self) -> &'static str {
+        "overlay_identity"
+    }
+
+    fn left(&mut self, packet: &Departed<'_>) -> Finding {
+        let Some(from) = packet.from.filter(|_| !packet.left.made) else { return Ok(()) };
+        // A leaf wraps or unwraps; a spine does neither, and what a host sends may look wrapped.
+        let came = [Some(from.bytes), inside(from.bytes)].map(|b| b.map(lasting));
+        let left = [Some(packet.bytes), inside(packet.bytes)].map(|b| b.map(lasting));
+        if left.iter().flatten().any(|left| came.iter().flatten().any(|came| came == left)) {
+            return Ok(());
+        }
+        let host = |[outer, inner]: [Option<Vec<u8>>; 2]| inner.or(outer).unwrap_or_default();
+        equal(&host(came), &host(left)).map_err(|text| format!("without the overlay, {text}"))
+    }
+}
+
+/// As the general property of this name; what was inside an overlay must have been well formed, too.
+#[derive(Clone, Copy, Debug)]
+struct WellFormed;
+
+impl Property for WellFormed {
+    fn name(&self) -> &'static str {
+        "well_formed"
+    }
+
+    fn left(&mut self, packet: &Departed<'_>) -> Finding {
+        let Some(from) = packet.from.filter(|_| !packet.left.made) else { return Ok(()) };
+        let good = [Some(from.bytes), inside(from.bytes)];
+        match well_formed(packet.bytes) {
+            Err(text) if good.into_iter().flatten().all(|b| well_formed(b).is_ok()) => Err(text),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// As the general property of this name, of packets that come without overlay: the check sum of another one covers fields
+/// that switches change, which is why leaves send none (RFC 7348 §5).
+#[derive(Clone, Copy, Debug)]
+struct L4Checksum;
+
+impl Property for L4Checksum {
+    fn name(&self) -> &'static str {
+        "l4_checksum"
+    }
+
+    fn left(&mut self, packet: &Departed<'_>) -> Finding {
+        match packet.from {
+            Some(from) if inside(from.bytes).is_none() => property::L4Checksum.left(packet),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sluice_pipeline::property::Origin;
+
+    fn judged(came: &[u8], left: &[u8]) -> [Finding; 2] {
+        let origin = Origin { port: 1, time: Default::default(), bytes: came };
+        let departed = Departed::of(left, 2, Some(origin));
+        [Kept.left(&departed), WellFormed.left(&departed)]
+    }
+
+    /// A packet of a host, and the same wrapped.
+    fn packets(version: u8) -> (Vec<u8>, Vec<u8>) {
+        let ip = |frame: &mut Vec<u8>| {
+            let length = (frame.len() - 14) as u16;
+            frame[16..18].copy_from_slice(&length.to_be_bytes());
+            let sum = sluice_pcaps::wire::Checksum::new().with(&frame[14..34]).finish();
+            frame[24..26].copy_from_slice(&sum.to_be_bytes());
+        };
+        let mut host = vec![0; 60];
+        host[12..15].copy_from_slice(&[8, 0, version << 4 | 5]);
+        ip(&mut host);
+        let mut outer = vec![0; OVERLAY];
+        outer[12..15].copy_from_slice(&[8, 0, 0x45]);
+        (outer[23], outer[26], outer[27]) = (17, 10, 255);
+        outer[36..38].copy_from_slice(&4789u16.to_be_bytes());
+        outer.extend(&host);
+        let length = (outer.len() - 34) as u16;
+        outer[38..40].copy_from_slice(&length.to_be_bytes());
+        ip(&mut outer);
+        (host, outer)
+    }
+
+    #[test]
+    fn wrapping_and_unwrapping_keep_the_packet() {
+        let (host, wrapped) = packets(4);
+        for (came, left) in [(&host, &wrapped), (&wrapped, &host), (&wrapped, &wrapped), (&host, &host)] {
+            assert_eq!(judged(came, left), [Ok(()), Ok(())]);
+            let mut other = left.clone();
+            *other.last_mut().unwrap() ^= 1;
+            assert!(judged(came, &other)[0].is_err());
+        }
+    }
+
+    #[test]
+    fn what_was_broken_inside_may_be_broken_outside() {
+        let (host, wrapped) = packets(9);
+        assert_eq!(well_formed(&wrapped), Ok(()));
+        assert!(well_formed(&host).is_err());
+        assert_eq!(judged(&wrapped, &host), [Ok(()), Ok(())]);
+        let (good, _) = packets(4);
+        assert!(judged(&good, &host)[1].is_err());
+    }
+}

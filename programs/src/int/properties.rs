@@ -1,0 +1,367 @@
+//! What must hold of every packet that passes a node: with all INT taken off it is, to the byte, what it was.
+//!
+//! A source puts in what a sink takes off, and a transit adds to it; so whichever part a node plays, taking INT off in
+//! front of it and behind it gives the same bytes, but for what forwarding changes. Taking off is written here by the
+//! standard, on bytes (facts: hpcc-int §2.2, §2.6). What may not live here: the program.
+
+use super::params::{Carrier, Foreign, Mode, Params};
+use crate::properties::{self, HopLimit};
+use sluice_pcaps::wire::{ethernet, ipv4, ipv6, tcp, udp};
+use sluice_pipeline::property::{self, Departed, Finding, Property, well_formed};
+
+/// Everything that is judged of `int` with these parameters.
+pub(super) fn all(p: &Params) -> Vec<Box<dyn Property>> {
+    let marks =
+        Marks { carrier: (p.mode != Mode::Xd).then_some(p.carrier), kind: p.mode.into(), of: p.clone() };
+    vec![
+        Box::new(HopLimit),
+        Box::new(ByteIdentity(marks.clone())),
+        Box::new(WellFormed(marks.clone())),
+        Box::new(L4Checksum { marks, changed: false }),
+    ]
+}
+
+/// What INT of this network looks like.
+#[derive(Clone, Debug)]
+struct Marks {
+    /// `None`: packets carry none.
+    carrier: Option<Carrier>,
+    kind: Kind,
+    of: Params,
+}
+
+/// The type of the shim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Md,
+    Mx,
+}
+
+impl From<Mode> for Kind {
+    fn from(mode: Mode) -> Kind {
+        if mode == Mode::Mx { Kind::Mx } else { Kind::Md }
+    }
+}
+
+/// What a frame carries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Carried {
+    /// No INT.
+    Nothing,
+    /// The frame without its INT.
+    Int(Vec<u8>),
+    /// Marked as INT, but longer than what it stands in: nobody can say what it was.
+    Broken,
+}
+
+/// E and M of the INT header's second byte.
+const E: u8 = 4;
+const M: u8 = 2;
+
+/// Where things stand in a frame of TCP or UDP.
+#[derive(Clone, Copy, Debug)]
+struct At {
+    v6: bool,
+    l4: usize,
+    tcp: bool,
+    /// Where the IP packet ends.
+    end: usize,
+}
+
+/// The word at this byte.
+fn word(frame: &[u8], at: usize) -> Option<u16> {
+    frame.get(at..at + 2).map(|b| u16::from_be_bytes([b[0], b[1]]))
+}
+
+fn put(frame: &mut [u8], at: usize, value: u16) {
+    if let Some(to) = frame.get_mut(at..at + 2) {
+        to.copy_from_slice(&value.to_be_bytes());
+    }
+}
+
+impl At {
+    /// Of a frame without tags and IPv4 options, and no fragment; `None` of any other.
+    fn of(frame: &[u8]) -> Option<At> {
+        let ip = ethernet::HEADER_LEN;
+        let (v6, l4, protocol, end) = match word(frame, 12)? {
+            ethernet::TYPE_IPV4 => {
+                let whole = word(frame, ip + 6)? & 0x3fff == 0;
+                let plain = *frame.get(ip)? == 0x45 && whole;
+                let end = ip + usize::from(word(frame, ip + 2)?);
+                (false, plain.then_some(ip + ipv4::HEADER_LEN)?, *frame.get(ip + 9)?, end)
+            }
+            ethernet::TYPE_IPV6 => {
+                let l4 = ip + ipv6::HEADER_LEN;
+                (true, l4, *frame.get(ip + 6)?, l4 + usize::from(word(frame, ip + 4)?))
+            }
+            _ => return None,
+        };
+        let tcp = protocol == ipv4::PROTOCOL_TCP;
+        (tcp || protocol == ipv4::PROTOCOL_UDP).then_some(At { v6, l4, tcp, end: end.min(frame.len()) })
+    }
+
+    /// Bytes of the L4 header, and where its check sum stands.
+    const fn header(self) -> (usize, usize) {
+        if self.tcp { (tcp::HEADER_LEN, self.l4 + 16) } else { (udp::HEADER_LEN, self.l4 + 6) }
+    }
+
+    /// DSCP, of a frame that is long enough.
+    fn dscp(self, frame: &[u8]) -> Option<u8> {
+        let first = word(frame, ethernet::HEADER_LEN)?;
+        Some(if self.v6 { first >> 6 & 0x3f } else { first >> 2 & 0x3f } as u8)
+    }
+
+    fn set_dscp(self, frame: &mut [u8], dscp: u8) {
+        let (ip, dscp) = (ethernet::HEADER_LEN, u16::from(dscp));
+        if let Some(first) = word(frame, ip) {
+            let new =
+                if self.v6 { first & !(0x3f << 6) | dscp << 6 } else { first & !(0x3f << 2) | dscp << 2 };
+            put(frame, ip, new);
+        }
+    }
+
+    /// Takes `count` bytes off the length of IP, and of UDP if it has them.
+    fn shorten(self, frame: &mut [u8], count: u16, and_udp: bool) {
+        let length = ethernet::HEADER_LEN + if self.v6 { 4 } else { 2 };
+        let udp = (and_udp && !self.tcp).then_some(self.l4 + 4);
+        for at in [Some(length), udp].into_iter().flatten() {
+            if let Some(old) = word(frame, at) {
+                put(frame, at, old.wrapping_sub(count));
+            }
+        }
+    }
+}
+
+impl Marks {
+    /// Whether a frame is marked as one with INT, right or not.
+    fn marked(&self, frame: &[u8]) -> Option<At> {
+        let (at, carrier) = (At::of(frame)?, self.carrier?);
+        let marked = match carrier {
+            Carrier::Dscp => at.dscp(frame)? == self.of.int_dscp,
+            Carrier::UdpPort | Carrier::NewUdp => !at.tcp && word(frame, at.l4 + 2)? == self.of.int_port,
+        };
+        marked.then_some(at)
+    }
+
+    /// What a frame carries.
+    fn carried(&self, frame: &[u8]) -> Carried {
+        let Some((at, carrier)) = self.marked(frame).zip(self.carrier) else { return Carried::Nothing };
+        let (header, sum) = at.header();
+        let shim = at.l4 + header;
+        let (Some([types, words, original @ ..]), Some([version, ..])) =
+            (frame.get(shim..shim + 4), frame.get(shim + 4..shim + 16))
+        else {
+            return Carried::Broken;
+        };
+        let kind = if self.kind == Kind::Mx { 3 } else { 1 };
+        if types >> 4 != kind || version >> 4 != 2 {
+            return Carried::Nothing;
+        }
+        let (off, inside) = (4 + 4 * usize::from(*words), at.end.saturating_sub(shim));
+        let of_udp = word(frame, at.l4 + 4).map_or(0, usize::from).saturating_sub(header);
+        if *words < 3 || off > inside || !at.tcp && off > of_udp {
+            return Carried::Broken;
+        }
+        let (flags, original) = (*version & (E | M), [original[0], original[1]]);
+        let mut bare = frame.to_vec();
+        match carrier {
+            Carrier::Dscp | Carrier::UdpPort => {
+                let summed = at.tcp || word(frame, sum) != Some(0);
+                if summed && self.kind == Kind::Md {
+                    raise(&mut bare, sum, u16::from(flags) << 8, at.tcp);
+                }
+                match carrier {
+                    Carrier::UdpPort => put(&mut bare, at.l4 + 2, u16::from_be_bytes(original)),
+                    _ => at.set_dscp(&mut bare, original[1] >> 2),
+                }
+                at.shorten(&mut bare, off as u16, true);
+                bare.drain(shim..shim + off);
+            }
+            Carrier::NewUdp => {
+                let protocol = ethernet::HEADER_LEN + if at.v6 { 6 } else { 9 };
+                if original[1] == ipv4::PROTOCOL_TCP
+                    && let Some(byte) = bare.get_mut(protocol)
+                {
+                    *byte = ipv4::PROTOCOL_TCP;
+                }
+                let off = off + header;
+                at.shorten(&mut bare, off as u16, false);
+                bare.drain(at.l4..at.l4 + off);
+            }
+        }
+        Carried::Int(bare)
+    }
+}
+
+/// Adds to a check sum of a header what flags that came off had taken from it.
+fn raise(frame: &mut [u8], at: usize, by: u16, tcp: bool) {
+    if let Some(old) = word(frame, at).filter(|_| by != 0) {
+        let (sum, carry) = old.overflowing_add(by);
+        let sum = sum.wrapping_add(carry.into());
+        put(frame, at, if tcp && sum == 0xffff { 0 } else { sum });
+    }
+}
+
+/// What forwarding leaves alone; a TCP check sum of ones is one of zero.
+fn lasting(frame: &[u8]) -> Vec<u8> {
+    let mut frame = properties::lasting(frame);
+    let sum = At::of(&frame).filter(|at| at.tcp).map(|at| at.l4 + 16);
+    if let Some(at) = sum.filter(|at| word(&frame, *at) == Some(0xffff)) {
+        put(&mut frame, at, 0);
+    }
+    frame
+}
+
+/// With all INT taken off, a packet leaves as it came. Nothing is said of packets whose INT does not fit into them, nor
+/// of what looks like INT where that is cleared.
+#[derive(Clone, Debug)]
+struct ByteIdentity(Marks);
+
+impl Property for ByteIdentity {
+    fn name(&self) -> &'static str {
+        "int_identity"
+    }
+
+    fn left(&mut self, packet: &Departed<'_>) -> Finding {
+        let Some(from) = packet.from.filter(|_| !packet.left.made) else { return Ok(()) };
+        let cleared = self.0.of.foreign == Foreign::Clear && self.0.marked(from.bytes).is_some();
+        if cleared || well_formed(from.bytes).is_err() {
+            return Ok(());
+        }
+        let came = match self.0.carried(from.bytes) {
+            Carried::Broken => return Ok(()),
+            Carried::Nothing => from.bytes.to_vec(),
+            Carried::Int(bare) => bare,
+        };
+        let left = match self.0.carried(packet.bytes) {
+            Carried::Broken => return Err("leaves with INT that does not fit into it".to_owned()),
+            Carried::Nothing => packet.bytes.to_vec(),
+            Carried::Int(bare) => bare,
+        };
+        properties::equal(&lasting(&came), &lasting(&left)).map_err(|text| format!("without INT, {text}"))
+    }
+}
+
+/// As the general property of this name, but for packets that come with INT that does not fit into them: what a sink
+/// leaves of those is as broken.
+#[derive(Clone, Debug)]
+struct WellFormed(Marks);
+
+impl Property for WellFormed {
+    fn name(&self) -> &'static str {
+        "well_formed"
+    }
+
+    fn left(&mut self, packet: &Departed<'_>) -> Finding {
+        let Some(from) = packet.from.filter(|_| !packet.left.made) else { return Ok(()) };
+        match well_formed(packet.bytes) {
+            Err(text) if well_formed(from.bytes).is_ok() && self.0.carried(from.bytes) != Carried::Broken => {
+                Err(text)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// As the general property of this name, where INT begins or goes on: what is left where it comes off is right if all
+/// nodes' complements were. Nothing is said once entries change: they may ask for complements that are wrong.
+#[derive(Clone, Debug)]
+struct L4Checksum {
+    marks: Marks,
+    changed: bool,
+}
+
+impl Property for L4Checksum {
+    fn name(&self) -> &'static str {
+        "l4_checksum"
+    }
+
+    fn changed(&mut self) {
+        self.changed = true;
+    }
+
+    fn left(&mut self, packet: &Departed<'_>) -> Finding {
+        let Some(from) = packet.from.filter(|_| !self.changed) else { return Ok(()) };
+        let (came, left) = (self.marks.carried(from.bytes), self.marks.carried(packet.bytes));
+        if came != Carried::Nothing && !matches!(left, Carried::Int(_)) {
+            return Ok(());
+        }
+        property::L4Checksum.left(packet)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sluice_pcaps::wire::{FrameBuilder, MacAddr, Payload};
+    use sluice_pipeline::property::Origin;
+    use std::net::Ipv4Addr;
+
+    fn datagram() -> Vec<u8> {
+        let mac = MacAddr::from_u64;
+        let ip = ipv4::Header::new(Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 0, 2));
+        let mut bytes = Vec::new();
+        let frame = FrameBuilder::new(mac(1), mac(2)).ipv4(ip).udp(udp::Header::new(7, 53));
+        assert_eq!(frame.build(Payload::Bytes(&[7; 32]), &mut bytes), Ok(()));
+        bytes
+    }
+
+    /// The datagram with a shim, a header and these words of stack, as a source and transits would send it.
+    fn with_int(stack: usize, flags: u8) -> Vec<u8> {
+        let mut frame = datagram();
+        let mut int = vec![0x10, 3 + stack as u8, 0, 0, 0x20 | flags, 0, 2, 5, 0x90, 1, 0, 0, 0, 0, 0, 0];
+        int.extend((0..4 * stack).map(|i| i as u8));
+        frame.splice(42..42, int.iter().copied());
+        let at = At::of(&frame).unwrap();
+        at.set_dscp(&mut frame, 0x17);
+        at.shorten(&mut frame, (int.len() as u16).wrapping_neg(), true);
+        frame[24..26].fill(0);
+        let sum = sluice_pcaps::wire::Checksum::new().with(&frame[14..34]).finish();
+        put(&mut frame, 24, sum);
+        frame
+    }
+
+    fn judged(came: &[u8], left: &[u8]) -> Finding {
+        let marks = Marks { carrier: Some(Carrier::Dscp), kind: Kind::Md, of: Params::default() };
+        let origin = Origin { port: 1, time: Default::default(), bytes: came };
+        ByteIdentity(marks).left(&Departed::of(left, 2, Some(origin)))
+    }
+
+    #[test]
+    fn source_transit_and_sink_keep_what_is_not_int() {
+        let plain = datagram();
+        for (came, left) in [
+            (plain.clone(), with_int(2, 0)),
+            (with_int(2, 0), with_int(4, 0)),
+            (with_int(4, 0), plain.clone()),
+            (plain.clone(), plain.clone()),
+        ] {
+            assert_eq!(judged(&came, &left), Ok(()));
+            let mut other = left.clone();
+            *other.last_mut().unwrap() ^= 1;
+            let text = judged(&came, &other).unwrap_err();
+            assert!(text.starts_with("without INT, "), "{text}");
+            let mut longer = left;
+            longer.push(0);
+            assert!(judged(&came, &longer).is_err());
+        }
+    }
+
+    #[test]
+    fn flags_that_came_off_are_put_back_into_the_check_sum() {
+        let (mut came, mut left) = (with_int(2, E | M), datagram());
+        put(&mut came, 40, 0xfd00);
+        put(&mut left, 40, 0x0301);
+        assert_eq!(judged(&came, &left), Ok(()), "0xfd00 + 0x0600, with the carry");
+        put(&mut left, 40, 0x0300);
+        assert!(judged(&came, &left).is_err());
+    }
+
+    #[test]
+    fn int_that_does_not_fit_is_not_judged_when_it_comes_and_is_wrong_when_it_leaves() {
+        let mut broken = with_int(2, 0);
+        broken[43] = 60;
+        assert_eq!(judged(&broken, &datagram()), Ok(()));
+        assert!(judged(&datagram(), &broken).unwrap_err().contains("does not fit"));
+    }
+}
