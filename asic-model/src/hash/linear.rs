@@ -78,9 +78,13 @@ impl LinearHash {
 
     /// The hashes of many inputs, into `sums`: input `i` is what entry `i` of each slot's column holds. Runs
     /// table by table over all inputs, which overlaps their loads.
-    /// At most 64 inputs.
+    /// At most `N` inputs.
     #[inline]
-    pub fn eval_lanes<'c>(&self, sums: &mut [u64], column: impl Fn(u16) -> &'c [Cell<u32>; 64]) {
+    pub fn eval_lanes<'c, const N: usize>(
+        &self,
+        sums: &mut [u64],
+        column: impl Fn(u16) -> &'c [Cell<u32>; N],
+    ) {
         sums.fill(self.constant);
         match &self.tables {
             Tables::Narrow(tables) => fold_lanes(&self.loads, tables, sums, column),
@@ -120,11 +124,11 @@ fn fold<W: Copy + BitXorAssign>(
 
 /// [`fold`] for many inputs; a whole word of a slot is taken apart in one go.
 #[inline]
-fn fold_lanes<'c, W: Copy + Into<u64>>(
+fn fold_lanes<'c, W: Copy + Into<u64>, const N: usize>(
     loads: &[Load],
     tables: &[[W; 256]],
     sums: &mut [u64],
-    column: impl Fn(u16) -> &'c [Cell<u32>; 64],
+    column: impl Fn(u16) -> &'c [Cell<u32>; N],
 ) {
     let mut at = 0;
     for group in loads.chunk_by(|a, b| a.slot == b.slot) {

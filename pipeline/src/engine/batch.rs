@@ -11,33 +11,32 @@ use std::cell::Cell;
 pub(super) type Slot = u16;
 
 /// One container of every lane. Cells, because an operation may read and write columns of one batch.
-pub(super) type Column = [Cell<u32>; MAX_BATCH];
+pub(super) type Column<const N: usize> = [Cell<u32>; N];
 
-/// The PHVs of a batch.
+/// The PHVs of a batch of at most `N` passes. Of one pass it is a list of words.
 #[derive(Clone)]
-pub(super) struct Phv {
-    columns: Vec<Column>,
+pub(super) struct Phv<const N: usize> {
+    columns: Vec<Column<N>>,
 }
 
-impl Phv {
-    pub(super) fn new(slots: usize) -> Phv {
-        Phv { columns: (0..slots).map(|_| [const { Cell::new(0) }; MAX_BATCH]).collect() }
+impl<const N: usize> Phv<N> {
+    pub(super) fn new(slots: usize) -> Phv<N> {
+        Phv { columns: (0..slots).map(|_| [const { Cell::new(0) }; N]).collect() }
     }
 
     #[inline(always)]
-    pub(super) fn column(&self, slot: Slot) -> &Column {
+    pub(super) fn column(&self, slot: Slot) -> &Column<N> {
         &self.columns[usize::from(slot)]
     }
 
     #[inline(always)]
     pub(super) fn get(&self, slot: Slot, lane: usize) -> u32 {
-        self.columns[usize::from(slot)][lane].get()
+        self.columns[usize::from(slot)][lane % N].get()
     }
 
     /// Every field of the first `lanes` lanes is zero, as at the start of a pass.
     pub(super) fn clear(&mut self, lanes: usize) {
-        const FULL: usize = MAX_BATCH / 2;
-        if lanes >= FULL {
+        if lanes * 2 >= N {
             // One long fill is cheaper than many short ones.
             self.columns.as_flattened_mut().fill(Cell::new(0));
             return;
@@ -103,11 +102,11 @@ pub(super) fn lanes_where<const N: usize>(mask: u64, f: impl Fn(usize) -> bool) 
 
 /// Puts `bits` of each lane of `mask` into a column, beside the bits of `keep`.
 #[inline(always)]
-pub(super) fn deposit<const N: usize>(column: &Column, keep: u32, mask: u64, bits: impl Fn(usize) -> u32) {
+pub(super) fn deposit<const N: usize>(column: &Column<N>, keep: u32, mask: u64, bits: impl Fn(usize) -> u32) {
     if keep == 0 {
-        for_lanes::<N>(mask, |l| column[l].set(bits(l)));
+        for_lanes::<N>(mask, |l| column[l % N].set(bits(l)));
     } else {
-        for_lanes::<N>(mask, |l| column[l].set(column[l].get() & keep | bits(l)));
+        for_lanes::<N>(mask, |l| column[l % N].set(column[l % N].get() & keep | bits(l)));
     }
 }
 

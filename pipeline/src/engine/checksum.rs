@@ -30,7 +30,7 @@ pub(super) fn sum_bytes_without(bytes: &[u8], at: usize) -> u16 {
 }
 
 /// The same over field values laid side by side, most significant bit first.
-pub(super) fn sum_fields(inputs: &[(FieldAt, u16)], phv: &Phv, lane: usize) -> u16 {
+pub(super) fn sum_fields<const N: usize>(inputs: &[(FieldAt, u16)], phv: &Phv<N>, lane: usize) -> u16 {
     let (mut sum, mut word, mut filled) = (0u64, 0u32, 0u16);
     for (at, width) in inputs {
         let value = at.read(phv, lane);

@@ -185,15 +185,22 @@ impl DeparserCode {
         mask: u64,
         leaves: &[Leaf],
         lanes: &DeparserLanes<'_>,
-        phv: &Phv,
+        phv: &Phv<N>,
         packets: &mut PacketStore,
     ) -> u64 {
         let mut valid = [0u64; N];
         for v in &self.valid {
             let column = phv.column(v.slot);
             for_lanes::<N>(mask, |l| {
-                valid[l % N] |= u64::from((column[l].get() & v.mask) >> v.right) << v.left;
+                valid[l % N] |= u64::from((column[l % N].get() & v.mask) >> v.right) << v.left;
             });
+        }
+        if N == 1 {
+            if mask == 0 {
+                return 0;
+            }
+            let plan = self.plan(lanes.leaf[0], valid[0], leaves);
+            return self.run_plan::<N>(plan, 1, lanes, phv, packets);
         }
         let (mut rest, mut no_room) = (mask, 0);
         while rest != 0 {
@@ -285,7 +292,7 @@ impl DeparserCode {
         plan: usize,
         group: u64,
         lanes: &DeparserLanes<'_>,
-        phv: &Phv,
+        phv: &Phv<N>,
         packets: &mut PacketStore,
     ) -> u64 {
         let plan = &self.plans[plan];
@@ -351,7 +358,7 @@ impl Store {
     fn run<const N: usize>(
         self,
         group: u64,
-        phv: &Phv,
+        phv: &Phv<N>,
         heads: &mut [u8],
         place: impl Fn(usize, i32) -> usize,
     ) {
@@ -364,14 +371,14 @@ impl Store {
         };
         let column = phv.column(slot);
         match self.bytes {
-            1 => for_lanes::<N>(group, |l| heads[place(l, self.at)] = column[l].get() as u8),
+            1 => for_lanes::<N>(group, |l| heads[place(l, self.at)] = column[l % N].get() as u8),
             2 => for_lanes::<N>(group, |l| {
                 let at = place(l, self.at);
-                heads[at..at + 2].copy_from_slice(&(column[l].get() as u16).to_be_bytes());
+                heads[at..at + 2].copy_from_slice(&(column[l % N].get() as u16).to_be_bytes());
             }),
             _ => for_lanes::<N>(group, |l| {
                 let at = place(l, self.at);
-                heads[at..at + 4].copy_from_slice(&column[l].get().to_be_bytes());
+                heads[at..at + 4].copy_from_slice(&column[l % N].get().to_be_bytes());
             }),
         }
     }
@@ -379,7 +386,7 @@ impl Store {
 
 impl ChecksumAt {
     #[inline(always)]
-    fn write(&self, header: &mut [u8], phv: &Phv, lane: usize) {
+    fn write<const N: usize>(&self, header: &mut [u8], phv: &Phv<N>, lane: usize) {
         let at = self.offset as usize;
         let sum = match &self.fields {
             Some(fields) => sum_fields(fields, phv, lane),

@@ -56,13 +56,13 @@ impl FieldAt {
         }
     }
 
-    pub(super) fn read(&self, phv: &Phv, lane: usize) -> u128 {
+    pub(super) fn read<const N: usize>(&self, phv: &Phv<N>, lane: usize) -> u128 {
         self.pieces
             .iter()
             .fold(0, |value, p| value | u128::from((phv.get(p.slot, lane) >> p.at) & p.mask()) << p.lo)
     }
 
-    pub(super) fn write(&self, phv: &Phv, lane: usize, value: u128) {
+    pub(super) fn write<const N: usize>(&self, phv: &Phv<N>, lane: usize, value: u128) {
         for p in &self.pieces {
             let cell = &phv.column(p.slot)[lane];
             let bits = ((value >> p.lo) as u32 & p.mask()) << p.at;
@@ -72,7 +72,7 @@ impl FieldAt {
 
     /// Writes a value of at most 64 bits for each lane of `mask`.
     #[inline(always)]
-    pub(super) fn write_lanes<const N: usize>(&self, mask: u64, phv: &Phv, value: impl Fn(usize) -> u64) {
+    pub(super) fn write_lanes<const N: usize>(&self, mask: u64, phv: &Phv<N>, value: impl Fn(usize) -> u64) {
         match self.single() {
             Some(p) => {
                 let bits = p.mask();
@@ -84,11 +84,16 @@ impl FieldAt {
 
     /// Hands `put` the low 32 bits of the field in each lane of `mask`.
     #[inline(always)]
-    pub(super) fn read_lanes<const N: usize>(&self, mask: u64, phv: &Phv, mut put: impl FnMut(usize, u32)) {
+    pub(super) fn read_lanes<const N: usize>(
+        &self,
+        mask: u64,
+        phv: &Phv<N>,
+        mut put: impl FnMut(usize, u32),
+    ) {
         match self.single() {
             Some(p) => {
                 let (column, bits) = (phv.column(p.slot), p.mask());
-                for_lanes::<N>(mask, |l| put(l, column[l].get() >> p.at & bits));
+                for_lanes::<N>(mask, |l| put(l, column[l % N].get() >> p.at & bits));
             }
             None => for_lanes::<N>(mask, |l| put(l, self.read(phv, l) as u32)),
         }
@@ -96,7 +101,7 @@ impl FieldAt {
 
     /// The low 32 bits of the field.
     #[inline(always)]
-    pub(super) fn read32(&self, phv: &Phv, lane: usize) -> u32 {
+    pub(super) fn read32<const N: usize>(&self, phv: &Phv<N>, lane: usize) -> u32 {
         match self.pieces.as_slice() {
             [p] => phv.get(p.slot, lane) >> p.at & p.mask(),
             _ => self.read(phv, lane) as u32,
@@ -190,10 +195,22 @@ impl<'a> SlotMap<'a> {
         for s in slices {
             let slot = self.slot(s.container);
             let slot = if read { self.shadow.get(&s.container).copied().unwrap_or(slot) } else { slot };
-            let keep = self.kept(slot, !(ones(s.width as u8) << s.at));
-            pieces.push(Piece { slot, at: s.at, lo: s.lo as u8, width: s.width as u8, keep });
+            pieces.push(self.piece(s, slot));
         }
         FieldAt { pieces }
+    }
+
+    /// Where to write those bits of a field that lie in containers with a column; the others nobody reads.
+    pub(super) fn known(&self, field: Field) -> FieldAt {
+        let slices = self.phv.fields.get(field).map_or(&[][..], Vec::as_slice);
+        let pieces =
+            slices.iter().filter_map(|s| self.existing(s.container).map(|slot| self.piece(*s, slot)));
+        FieldAt { pieces: pieces.collect() }
+    }
+
+    fn piece(&self, s: FieldSlice, slot: Slot) -> Piece {
+        let keep = self.kept(slot, !(ones(s.width as u8) << s.at));
+        Piece { slot, at: s.at, lo: s.lo as u8, width: s.width as u8, keep }
     }
 
     /// Where to write a header's validity bit.

@@ -1,15 +1,23 @@
 //! Gateway conditions over lanes. What may not live here: what follows from them.
 
 use super::batch::{Phv, Slot, lanes_where};
-use super::field::{FieldAt, SlotMap, ones};
+use super::field::{FieldAt, Piece, SlotMap};
 use crate::ir::{CmpOp, Cond, Expr, Program};
 
 /// A condition over columns.
 #[derive(Clone, Debug)]
 pub(super) enum Gate {
-    Bit {
+    /// Bits of one column: any number of validity bits and fields that all have to be what they are here.
+    Masked {
         slot: Slot,
-        bit: u8,
+        mask: u32,
+        value: u32,
+    },
+    /// The opposite.
+    Unlike {
+        slot: Slot,
+        mask: u32,
+        value: u32,
     },
     /// A field in one column against a constant.
     Const {
@@ -20,15 +28,20 @@ pub(super) enum Gate {
         value: u32,
     },
     /// Anything else.
-    Wide {
-        op: CmpOp,
-        a: Side,
-        b: Side,
-    },
+    Wide(Box<Wide>),
     Never,
     Not(Box<Gate>),
-    And(Box<Gate>, Box<Gate>),
-    Or(Box<Gate>, Box<Gate>),
+    /// All of these: no two are bits of one column.
+    All(Box<[Gate]>),
+    Or(Box<[Gate; 2]>),
+}
+
+/// A comparison of any two values.
+#[derive(Clone, Debug)]
+pub(super) struct Wide {
+    op: CmpOp,
+    a: Side,
+    b: Side,
 }
 
 /// One side of a comparison.
@@ -43,15 +56,15 @@ pub(super) struct Side {
 impl Gate {
     pub(super) fn new(program: &Program, cond: &Cond, slots: &mut SlotMap<'_>) -> Gate {
         match cond {
-            Cond::Valid(h) => {
-                slots.valid_source(*h).map_or(Gate::Never, |(slot, bit)| Gate::Bit { slot, bit })
-            }
-            Cond::Not(a) => Gate::Not(Box::new(Gate::new(program, a, slots))),
-            Cond::And(a, b) => {
-                Gate::And(Box::new(Gate::new(program, a, slots)), Box::new(Gate::new(program, b, slots)))
-            }
+            Cond::Valid(h) => slots.valid_source(*h).map_or(Gate::Never, |(slot, bit)| Gate::Masked {
+                slot,
+                mask: 1 << bit,
+                value: 1 << bit,
+            }),
+            Cond::Not(a) => Gate::new(program, a, slots).opposite(),
+            Cond::And(a, b) => Gate::new(program, a, slots).and(Gate::new(program, b, slots)),
             Cond::Or(a, b) => {
-                Gate::Or(Box::new(Gate::new(program, a, slots)), Box::new(Gate::new(program, b, slots)))
+                Gate::Or(Box::new([Gate::new(program, a, slots), Gate::new(program, b, slots)]))
             }
             Cond::Cmp(op, a, b) => {
                 let (a, b) = (side(program, a, slots), side(program, b, slots));
@@ -61,43 +74,92 @@ impl Gate {
                             && u16::from(p.width) <= a.width
                             && b.constant <= u128::from(u32::MAX) =>
                     {
-                        Gate::Const {
-                            slot: p.slot,
-                            shift: p.at,
-                            mask: ones(p.width),
-                            op: *op,
-                            value: b.constant as u32,
-                        }
+                        Gate::compare(p, *op, b.constant as u32)
                     }
-                    _ => Gate::Wide { op: *op, a, b },
+                    _ => Gate::Wide(Box::new(Wide { op: *op, a, b })),
                 }
             }
         }
     }
 
+    /// A field in one column against a constant.
+    fn compare(p: Piece, op: CmpOp, value: u32) -> Gate {
+        let mask = p.mask() << p.at;
+        match op {
+            CmpOp::Eq if value > p.mask() => Gate::Never,
+            CmpOp::Eq => Gate::Masked { slot: p.slot, mask, value: value << p.at },
+            CmpOp::Ne if value <= p.mask() => Gate::Unlike { slot: p.slot, mask, value: value << p.at },
+            op => Gate::Const { slot: p.slot, shift: p.at, mask: p.mask(), op, value },
+        }
+    }
+
+    fn opposite(self) -> Gate {
+        match self {
+            // Of one bit the opposite is a value, too, which can be joined with others.
+            Gate::Masked { slot, mask, value } if mask.is_power_of_two() => {
+                Gate::Masked { slot, mask, value: value ^ mask }
+            }
+            Gate::Masked { slot, mask, value } => Gate::Unlike { slot, mask, value },
+            Gate::Unlike { slot, mask, value } => Gate::Masked { slot, mask, value },
+            Gate::Not(gate) => *gate,
+            gate => Gate::Not(Box::new(gate)),
+        }
+    }
+
+    /// Both conditions; those on bits of one column become one.
+    fn and(self, other: Gate) -> Gate {
+        let mut all: Vec<Gate> = Vec::new();
+        let parts = |gate: Gate| match gate {
+            Gate::All(list) => list.into_vec(),
+            gate => vec![gate],
+        };
+        for part in parts(self).into_iter().chain(parts(other)) {
+            match part {
+                Gate::Never => return Gate::Never,
+                Gate::Masked { slot, mask, value } => {
+                    let same = all.iter_mut().find_map(|g| match g {
+                        Gate::Masked { slot: s, mask, value } if *s == slot => Some((mask, value)),
+                        _ => None,
+                    });
+                    match same {
+                        Some((m, v)) if (*v ^ value) & *m & mask != 0 => return Gate::Never,
+                        Some((m, v)) => (*m, *v) = (*m | mask, *v | value),
+                        None => all.push(Gate::Masked { slot, mask, value }),
+                    }
+                }
+                part => all.push(part),
+            }
+        }
+        match all.pop() {
+            Some(only) if all.is_empty() => only,
+            last => Gate::All(all.into_iter().chain(last).collect()),
+        }
+    }
+
     /// The lanes of `mask` for which the condition holds.
     #[inline(always)]
-    pub(super) fn eval<const N: usize>(&self, mask: u64, phv: &Phv) -> u64 {
+    pub(super) fn eval<const N: usize>(&self, mask: u64, phv: &Phv<N>) -> u64 {
         match self {
-            Gate::Bit { slot, bit } => {
+            Gate::Masked { slot, mask: bits, value } => {
                 let column = phv.column(*slot);
-                lanes_where::<N>(mask, |l| column[l].get() >> bit & 1 == 1)
-            }
-            Gate::Const { slot, shift, mask: bits, op: CmpOp::Eq, value } => {
-                let column = phv.column(*slot);
-                lanes_where::<N>(mask, |l| column[l].get() >> shift & bits == *value)
+                lanes_where::<N>(mask, |l| column[l % N].get() & bits == *value)
             }
             _ => self.eval_any::<N>(mask, phv),
         }
     }
 
-    fn eval_any<const N: usize>(&self, mask: u64, phv: &Phv) -> u64 {
+    #[inline(never)]
+    fn eval_any<const N: usize>(&self, mask: u64, phv: &Phv<N>) -> u64 {
         match self {
             Gate::Never => 0,
-            Gate::Bit { .. } => self.eval::<N>(mask, phv),
+            Gate::Masked { .. } => self.eval::<N>(mask, phv),
+            Gate::Unlike { slot, mask: bits, value } => {
+                let column = phv.column(*slot);
+                lanes_where::<N>(mask, |l| column[l % N].get() & bits != *value)
+            }
             Gate::Const { slot, shift, mask: bits, op, value } => {
                 let column = phv.column(*slot);
-                let read = |l: usize| column[l].get() >> shift & bits;
+                let read = |l: usize| column[l % N].get() >> shift & bits;
                 match op {
                     CmpOp::Eq => lanes_where::<N>(mask, |l| read(l) == *value),
                     CmpOp::Ne => lanes_where::<N>(mask, |l| read(l) != *value),
@@ -107,10 +169,22 @@ impl Gate {
                     CmpOp::Ge => lanes_where::<N>(mask, |l| read(l) >= *value),
                 }
             }
-            Gate::Wide { op, a, b } => lanes_where::<N>(mask, |l| op.holds(a.read(phv, l), b.read(phv, l))),
+            Gate::Wide(wide) => {
+                let Wide { op, a, b } = wide.as_ref();
+                lanes_where::<N>(mask, |l| op.holds(a.read(phv, l), b.read(phv, l)))
+            }
             Gate::Not(a) => mask & !a.eval::<N>(mask, phv),
-            Gate::And(a, b) => b.eval::<N>(a.eval::<N>(mask, phv), phv),
-            Gate::Or(a, b) => {
+            Gate::All(list) => {
+                let mut left = mask;
+                for gate in list {
+                    if left != 0 {
+                        left = gate.eval::<N>(left, phv);
+                    }
+                }
+                left
+            }
+            Gate::Or(either) => {
+                let [a, b] = either.as_ref();
                 let first = a.eval::<N>(mask, phv);
                 first | b.eval::<N>(mask & !first, phv)
             }
@@ -119,7 +193,7 @@ impl Gate {
 }
 
 impl Side {
-    fn read(&self, phv: &Phv, lane: usize) -> u128 {
+    fn read<const N: usize>(&self, phv: &Phv<N>, lane: usize) -> u128 {
         let value = if self.at.pieces.is_empty() { self.constant } else { self.at.read(phv, lane) };
         value >> self.lo & sluice_asic::alu::width_mask(u32::from(self.width))
     }
@@ -142,5 +216,37 @@ fn side(program: &Program, e: &Expr, slots: &mut SlotMap<'_>) -> Side {
         Expr::Param(..) | Expr::Alu(..) | Expr::Funnel(..) => {
             Side { at: FieldAt::default(), constant: 0, lo: 0, width: 0 }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bit(slot: Slot, bit: u8) -> Gate {
+        Gate::Masked { slot, mask: 1 << bit, value: 1 << bit }
+    }
+
+    #[test]
+    fn bits_of_one_column_become_one_comparison() {
+        let gate = bit(0, 0).and(bit(1, 2)).and(bit(0, 3).opposite());
+        let Gate::All(parts) = &gate else { unreachable!("two columns: {gate:?}") };
+        assert_eq!(parts.len(), 2, "{gate:?}");
+        let phv = Phv::<1>::new(2);
+        for word in 0..256u32 {
+            phv.column(0)[0].set(word & 15);
+            phv.column(1)[0].set(word >> 4);
+            let holds = word & 1 == 1 && word >> 6 & 1 == 1 && word >> 3 & 1 == 0;
+            assert_eq!(gate.eval::<1>(1, &phv), u64::from(holds), "{word:#x}");
+            assert_eq!(gate.clone().opposite().eval::<1>(1, &phv), u64::from(!holds), "{word:#x}");
+        }
+    }
+
+    #[test]
+    fn what_contradicts_itself_never_holds() {
+        assert!(matches!(bit(0, 5).and(bit(0, 5).opposite()), Gate::Never));
+        let wide = Gate::Masked { slot: 0, mask: 0xff, value: 7 };
+        assert!(matches!(wide.clone().and(bit(0, 3)), Gate::Never));
+        assert!(matches!(wide.and(bit(0, 2)), Gate::Masked { slot: 0, mask: 0xff, value: 7 }));
     }
 }

@@ -64,7 +64,7 @@ impl HashPlan {
     }
 
     #[inline]
-    pub(super) fn eval(&self, phv: &Phv, lane: usize) -> u64 {
+    pub(super) fn eval<const N: usize>(&self, phv: &Phv<N>, lane: usize) -> u64 {
         match self {
             HashPlan::Copy(p, mask) => u64::from(phv.get(p.slot, lane) >> p.at) & mask,
             HashPlan::Linear(hash) => hash.eval_with(|slot| phv.get(slot, lane)),
@@ -74,7 +74,7 @@ impl HashPlan {
     /// Writes the hash of each lane of `mask` to a field. Kept out of line: few actions hash, and its loops
     /// would weigh on all of them.
     #[inline(never)]
-    pub(super) fn run<const N: usize>(&self, mask: u64, phv: &Phv, to: &FieldAt) {
+    pub(super) fn run<const N: usize>(&self, mask: u64, phv: &Phv<N>, to: &FieldAt) {
         match self.sums::<N>(mask, phv) {
             Some(sums) => to.write_lanes::<N>(mask, phv, |l| sums[l]),
             None => to.write_lanes::<N>(mask, phv, |l| self.eval(phv, l)),
@@ -83,7 +83,7 @@ impl HashPlan {
 
     /// Calls `put` with the hash of each lane of `mask`.
     #[inline(never)]
-    pub(super) fn each<const N: usize>(&self, mask: u64, phv: &Phv, mut put: impl FnMut(usize, u64)) {
+    pub(super) fn each<const N: usize>(&self, mask: u64, phv: &Phv<N>, mut put: impl FnMut(usize, u64)) {
         match self.sums::<N>(mask, phv) {
             Some(sums) => for_lanes::<N>(mask, |l| put(l, sums[l])),
             None => for_lanes::<N>(mask, |l| put(l, self.eval(phv, l))),
@@ -92,7 +92,7 @@ impl HashPlan {
 
     /// Where many lanes hash: table by table, all lanes at once, those outside the mask for nothing.
     #[inline]
-    fn sums<const N: usize>(&self, mask: u64, phv: &Phv) -> Option<[u64; 64]> {
+    fn sums<const N: usize>(&self, mask: u64, phv: &Phv<N>) -> Option<[u64; 64]> {
         match self {
             HashPlan::Linear(hash) if N > 1 && mask.count_ones() > 8 => {
                 let lanes = (64 - mask.leading_zeros()) as usize;

@@ -13,13 +13,14 @@ use super::deparser::{DeparserCode, containers_of};
 use super::field::{FieldAt, SlotMap};
 use super::gateway::Gate;
 use super::hash::HashPlan;
+use super::open::{Arm, Wake};
 use super::parser::{ParserBuilder, ParserCode};
 use super::port::PortCode;
 use super::register::{AccessPlan, Array, Work, noted};
 use super::request::RequestCode;
 use super::table::EngineTable;
 use crate::cover::{self, Points};
-use crate::entity::{Entity, EntityMap};
+use crate::entity::EntityMap;
 use crate::flow::{Flow, Node, NodeKind, Outcome, Pred, Var};
 use crate::ir::{Action, Header, Home, Intrinsic, PrimitiveKind, Program, Random, Register};
 use crate::place::{PlacedGress, Placement};
@@ -39,20 +40,32 @@ pub(super) enum Step {
     Settle(Vec<usize>),
     Gateway {
         gate: Gate,
-        then: Option<usize>,
-        otherwise: Option<usize>,
+        then: Arm,
+        otherwise: Arm,
     },
     Table {
         table: usize,
-        hit: Option<usize>,
-        miss: Option<usize>,
-        ran: Vec<(Action, usize)>,
+        hit: Arm,
+        miss: Arm,
+        /// One for each action of the table.
+        ran: Box<[Arm]>,
     },
     Action {
         code: ActionCode,
         action: Action,
-        ran: Vec<(Action, usize)>,
+        ran: Arm,
     },
+}
+
+impl Step {
+    fn arms_mut(&mut self) -> Vec<&mut Arm> {
+        match self {
+            Step::Snapshot(_) | Step::Settle(_) => Vec::new(),
+            Step::Gateway { then, otherwise, .. } => vec![then, otherwise],
+            Step::Table { hit, miss, ran, .. } => [hit, miss].into_iter().chain(ran).collect(),
+            Step::Action { ran, .. } => vec![ran],
+        }
+    }
 }
 
 /// A lowered gress.
@@ -76,6 +89,8 @@ pub(super) struct GressCode {
     pub(super) preds: usize,
     /// The predicate that holds whatever runs.
     pub(super) every: usize,
+    /// What runs where the control begins with the first predicate, and where it begins with the ghost's.
+    pub(super) starts: [Wake; 2],
     /// Predicates whose lanes are counted, each with the number of its point; nothing unless coverage is asked for.
     pub(super) covered: Vec<(usize, u32)>,
     /// The predicate that holds for the ghost control.
@@ -123,7 +138,15 @@ pub(super) fn lower(
     let mut steps =
         steps(program, placed, &mut slots, (&mut hashes, &mut registers), &mut tables, &mut cover)?;
     let noted = settle(program, placed, &mut registers.plans, &mut steps);
-    let (due, steps) = steps.into_iter().unzip();
+    let (due, mut steps): (Vec<u16>, Vec<Step>) = steps.into_iter().unzip();
+    for (at, step) in steps.iter_mut().enumerate() {
+        step.arms_mut().into_iter().for_each(|arm| arm.link(at, &due, cover.preds));
+    }
+    let ghost = placed.flow.ghost.map(index);
+    let starts = [Some(0), ghost].map(|root| {
+        let begins = |pred: &u16| usize::from(*pred) == every || root == Some(usize::from(*pred));
+        Wake::of(due.iter().enumerate().filter(|(_, pred)| begins(pred)).map(|(at, _)| at))
+    });
     let mut parser = ParserBuilder::new(program, gress, &placed.parser.cycles, points);
     parser.unroll(&mut Lowering {
         program,
@@ -134,25 +157,35 @@ pub(super) fn lower(
     let deparser = DeparserCode::new(program, gress, &made_headers(program, gress), &written, &mut slots)?;
     let requests = RequestCode::new(program, gress, &written, &mut slots)?;
     let field = |slots: &mut SlotMap<'_>, which| program.intrinsic(gress, which).map(|f| slots.source(f));
+    let outputs = [
+        Intrinsic::UcastEgressPort,
+        Intrinsic::Qid,
+        Intrinsic::IngressCos,
+        Intrinsic::BypassEgress,
+        Intrinsic::DeflectOnDrop,
+        Intrinsic::PacketColor,
+    ];
+    let [port, qid, cos, bypass, deflect, colour] = outputs.map(|which| field(&mut slots, which));
+    let port_metadata = PortCode::new(program, gress, &mut slots);
     let mut inputs = Vec::new();
     for row in Intrinsic::TABLE.iter().filter(|r| r.exists_in(gress)) {
-        // What starts as zero needs no writing.
-        if !row.starts_zero() {
-            inputs.extend(
-                field(&mut slots, row.field).filter(|at| !at.pieces.is_empty()).map(|at| (row.field, at)),
-            );
+        // What starts as zero needs no writing, and what nothing reads no column.
+        let Some(at) = program.intrinsic(gress, row.field).filter(|_| !row.starts_zero()) else { continue };
+        let at = slots.known(at);
+        if !at.pieces.is_empty() {
+            inputs.push((row.field, at));
         }
     }
     Ok(GressCode {
         chooses_port: gress == Gress::Ingress,
-        port: field(&mut slots, Intrinsic::UcastEgressPort),
-        qid: field(&mut slots, Intrinsic::Qid),
-        cos: field(&mut slots, Intrinsic::IngressCos),
-        bypass: field(&mut slots, Intrinsic::BypassEgress),
-        deflect: field(&mut slots, Intrinsic::DeflectOnDrop),
-        colour: field(&mut slots, Intrinsic::PacketColor),
+        port,
+        qid,
+        cos,
+        bypass,
+        deflect,
+        colour,
         requests,
-        port_metadata: PortCode::new(program, gress, &mut slots),
+        port_metadata,
         sees_errors: program.intrinsic(gress, Intrinsic::ParserErr).is_some(),
         parser: parser.finish(&slots)?,
         steps,
@@ -164,10 +197,12 @@ pub(super) fn lower(
         noted,
         randoms,
         deparser,
-        preds: cover.preds,
+        // One more for arms that lead nowhere.
+        preds: cover.preds + 1,
         every,
+        starts,
         covered: cover.covered,
-        ghost: placed.flow.ghost.map(|p| p.index()),
+        ghost,
         slots: slots.len(),
         inputs,
     })
@@ -303,28 +338,20 @@ impl Covering<'_> {
             Step::Table { hit, miss, ran, .. } => {
                 self.outcome(of, Outcome::Hit, hit);
                 self.outcome(of, Outcome::Miss, miss);
-                flow.actions(program, node).into_iter().for_each(|a| self.action(of, a, ran));
+                let actions = flow.actions(program, node);
+                actions.into_iter().zip(ran).for_each(|(a, arm)| self.outcome(of, Outcome::Ran(a), arm));
             }
-            Step::Action { action, ran, .. } => self.action(of, *action, ran),
+            Step::Action { action, ran, .. } => self.outcome(of, Outcome::Ran(*action), ran),
             Step::Snapshot(_) | Step::Settle(_) => {}
         }
     }
 
-    fn action(&mut self, of: (&Flow, Node), action: Action, ran: &mut Vec<(Action, usize)>) {
-        let mut pred = ran.iter().find(|(a, _)| *a == action).map(|(_, p)| *p);
-        let known = pred.is_some();
-        self.outcome(of, Outcome::Ran(action), &mut pred);
-        if let (false, Some(pred)) = (known, pred) {
-            ran.push((action, pred));
-        }
-    }
-
-    fn outcome(&mut self, (flow, node): (&Flow, Node), outcome: Outcome, pred: &mut Option<usize>) {
+    fn outcome(&mut self, (flow, node): (&Flow, Node), outcome: Outcome, arm: &mut Arm) {
         let point = cover::outcome(self.gress, flow, node, outcome);
         let Some(number) = point.zip(self.points).and_then(|(point, points)| points.number(point)) else {
             return;
         };
-        let pred = *pred.get_or_insert_with(|| {
+        let pred = *arm.decides.get_or_insert_with(|| {
             self.preds += 1;
             self.preds - 1
         });
@@ -429,18 +456,10 @@ fn var_containers(var: Var, slots: &SlotMap<'_>) -> Vec<Container> {
     }
 }
 
-/// Positions of the predicates that a node decides.
-fn decided(flow: &Flow, node: Node, wanted: Outcome) -> Option<usize> {
-    flow.decided_by(node).find(|(_, o)| *o == wanted).map(|(p, _)| index(p))
-}
-
-fn ran(flow: &Flow, node: Node) -> Vec<(Action, usize)> {
-    flow.decided_by(node)
-        .filter_map(|(p, o)| match o {
-            Outcome::Ran(a) => Some((a, index(p))),
-            _ => None,
-        })
-        .collect()
+/// The predicate that a node decides by an outcome.
+fn decided(flow: &Flow, node: Node, wanted: Outcome) -> Arm {
+    let pred = flow.decided_by(node).find(|(_, o)| *o == wanted).map(|(p, _)| index(p));
+    Arm::of(pred)
 }
 
 fn index(pred: Pred) -> usize {
@@ -465,12 +484,13 @@ fn step(
             let lowered = EngineTable::new(program, *table, slots, |action, slots| {
                 Lowering { program, slots, hashes: &mut *hashes, registers: &mut *registers }.action(action)
             })?;
+            let ran = lowered.actions.iter().map(|(a, _)| decided(flow, node, Outcome::Ran(*a))).collect();
             tables.push(lowered);
             Step::Table {
                 table: tables.len() - 1,
                 hit: decided(flow, node, Outcome::Hit),
                 miss: decided(flow, node, Outcome::Miss),
-                ran: ran(flow, node),
+                ran,
             }
         }
         NodeKind::Action(action) => {
@@ -479,7 +499,7 @@ fn step(
                 !code.ops.iter().any(|op| matches!(op, Op::Arg { .. } | Op::Args(_))),
                 "a keyless action has no arguments"
             );
-            Step::Action { code, action: *action, ran: ran(flow, node) }
+            Step::Action { code, action: *action, ran: decided(flow, node, Outcome::Ran(*action)) }
         }
     })
 }

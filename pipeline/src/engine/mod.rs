@@ -15,6 +15,7 @@ mod gateway;
 mod hash;
 mod lookup;
 mod lower;
+mod open;
 mod parser;
 mod port;
 mod register;
@@ -31,7 +32,9 @@ use crate::place::Placement;
 use action::{Effects, EntryOf, label_of};
 use batch::{Phv, first_lanes, for_lanes, lanes_where};
 use deparser::DeparserLanes;
+use field::FieldAt;
 use lower::{GressCode, Step, lower};
+use open::Open;
 use parser::{Ended, Heads, ParserScratch};
 use register::{Notes, Stamps, settle};
 use request::Lanes as RequestLanes;
@@ -63,17 +66,26 @@ pub struct Engine {
     points: Option<Points>,
 }
 
-/// Code and scratch memory of one gress.
+/// One gress: what runs, and PHVs for one packet and for batches of more.
 #[derive(Clone)]
 struct GressEngine {
+    run: GressRun,
+    lanes: Box<Lanes>,
+    one: Phv<1>,
+    many: Phv<MAX_BATCH>,
+}
+
+/// Code and scratch memory of one gress.
+#[derive(Clone)]
+struct GressRun {
     code: GressCode,
-    phv: Phv,
+    /// The lanes in which each predicate holds, of those that a step decided.
     preds: Vec<u64>,
+    open: Open,
     parser: ParserScratch,
     found: Found,
     /// One of each array with several users, and one more for accesses that are done at once.
     notes: Vec<Notes>,
-    lanes: Option<Box<Lanes>>,
     /// Position in the caller's batch of the first lane.
     first: u32,
     /// Lanes counted per predicate of the code that is.
@@ -121,10 +133,10 @@ impl Engine {
             points,
         };
         for gress in &mut engine.gresses {
-            for table in &mut gress.code.tables {
+            for table in &mut gress.run.code.tables {
                 table.compile(control);
             }
-            gress.code.port_metadata.compile(control);
+            gress.run.code.port_metadata.compile(control);
         }
         Ok(engine)
     }
@@ -132,14 +144,14 @@ impl Engine {
     /// Bytes of the longest parse path: the head of a packet must hold them.
     #[must_use]
     pub fn parse_depth(&self) -> u32 {
-        self.gresses.iter().map(|g| g.code.parser.depth).max().unwrap_or(0)
+        self.gresses.iter().map(|g| g.run.code.parser.depth).max().unwrap_or(0)
     }
 }
 
 impl Engine {
     /// The tables that are wanted.
     fn tables(&mut self, wanted: impl Fn(&EngineTable) -> bool) -> impl Iterator<Item = &mut EngineTable> {
-        self.gresses.iter_mut().flat_map(|g| &mut g.code.tables).filter(move |t| wanted(t))
+        self.gresses.iter_mut().flat_map(|g| &mut g.run.code.tables).filter(move |t| wanted(t))
     }
 }
 
@@ -147,17 +159,25 @@ impl Executor for Engine {
     fn run(&mut self, gress: Gress, batch: &mut [Pass], packets: &mut PacketStore) {
         let engine = &mut self.gresses[gress.index()];
         self.made.clear();
+        if batch.len() == 1 {
+            engine.run.first = 0;
+            let GressEngine { run, lanes, one, .. } = engine;
+            return run.run(batch, packets, one, lanes, &mut self.state, &mut self.made);
+        }
         for (i, batch) in batch.chunks_mut(MAX_BATCH).enumerate() {
-            engine.first = (i * MAX_BATCH) as u32;
+            let GressEngine { run, lanes, one, many } = engine;
+            run.first = (i * MAX_BATCH) as u32;
+            let (state, made) = (&mut self.state, &mut self.made);
             match batch {
-                [_] => engine.run::<1>(batch, packets, &mut self.state, &mut self.made),
-                _ => engine.run::<MAX_BATCH>(batch, packets, &mut self.state, &mut self.made),
+                [_] => run.run(batch, packets, one, lanes, state, made),
+                _ => run.run(batch, packets, many, lanes, state, made),
             }
         }
     }
 
     fn ghost(&mut self, update: &GhostUpdate) {
-        self.gresses[Gress::Ingress.index()].ghost(update, &mut self.state);
+        let GressEngine { run, lanes, one, .. } = &mut self.gresses[Gress::Ingress.index()];
+        run.ghost(update, one, lanes, &mut self.state);
     }
 
     fn made(&mut self) -> &mut Vec<Made> {
@@ -200,7 +220,7 @@ impl Executor for Engine {
     }
 
     fn port_metadata_changed(&mut self, control: &ControlState) {
-        self.gresses.iter_mut().for_each(|g| g.code.port_metadata.compile(control));
+        self.gresses.iter_mut().for_each(|g| g.run.code.port_metadata.compile(control));
     }
 
     fn state(&self) -> &State {
@@ -214,9 +234,9 @@ impl Executor for Engine {
     fn take_coverage(&mut self, coverage: &mut Coverage) {
         let Some(points) = &self.points else { return };
         for gress in &mut self.gresses {
-            let code = &gress.code;
+            let GressRun { code, covered, .. } = &mut gress.run;
             code.parser.take_counts(|number, n| coverage.add(number, n));
-            for ((_, number), times) in code.covered.iter().zip(&mut gress.covered) {
+            for ((_, number), times) in code.covered.iter().zip(covered) {
                 coverage.add(*number, std::mem::take(times));
             }
             for plan in &code.accesses {
@@ -267,12 +287,18 @@ impl Lanes {
 
 impl GressEngine {
     fn new(code: GressCode) -> GressEngine {
-        let (phv, preds) = (Phv::new(code.slots), vec![0; code.preds]);
+        let (one, many) = (Phv::new(code.slots), Phv::new(code.slots));
+        GressEngine { run: GressRun::new(code), lanes: Box::new(Lanes::new()), one, many }
+    }
+}
+
+impl GressRun {
+    fn new(code: GressCode) -> GressRun {
+        let (preds, open) = (vec![0; code.preds], Open::new(code.steps.len()));
         let (parser, found) = (ParserScratch::default(), Found::default());
         let notes = (0..=code.noted).map(|_| Notes::new()).collect();
-        let lanes = Some(Box::new(Lanes::new()));
         let covered = vec![0; code.covered.len()];
-        GressEngine { code, phv, preds, parser, found, notes, lanes, first: 0, covered }
+        GressRun { code, preds, open, parser, found, notes, first: 0, covered }
     }
 
     /// Runs a batch of at most `N` passes.
@@ -280,60 +306,58 @@ impl GressEngine {
         &mut self,
         batch: &mut [Pass],
         packets: &mut PacketStore,
+        phv: &mut Phv<N>,
+        lanes: &mut Lanes,
         state: &mut State,
         made: &mut Vec<Made>,
     ) {
-        let mask = first_lanes(batch.len());
-        // Taken out while the batch runs, so that the other parts can be borrowed beside it.
-        let mut lanes = self.lanes.take().unwrap_or_else(|| Box::new(Lanes::new()));
-        self.enter::<N>(batch, packets, &mut lanes);
+        let mask = if N == 1 { 1 } else { first_lanes(batch.len()) };
+        phv.clear(batch.len());
+        self.enter(mask, batch, packets, phv, lanes);
         if self.code.timed || !self.code.randoms.is_empty() {
-            self.prepare(batch, &mut lanes, state);
+            self.prepare(batch, lanes, state);
         }
-        let failed = self.parse::<N>(mask, packets, &mut lanes, state);
+        let failed = self.parse(mask, packets, phv, lanes, state);
         let failed = if self.code.sees_errors { 0 } else { failed };
-        self.control::<N>(0, mask & !failed, &mut lanes, state);
-        self.leave::<N>(mask, failed, batch, packets, &lanes, made);
-        self.lanes = Some(lanes);
+        self.control(0, mask & !failed, phv, lanes, state);
+        self.leave((mask, failed), batch, packets, phv, lanes, made);
     }
 
-    /// Clears the PHVs and fills intrinsic fields.
-    fn enter<const N: usize>(&mut self, batch: &[Pass], packets: &PacketStore, lanes: &mut Lanes) {
-        let mask = first_lanes(batch.len());
-        self.phv.clear(batch.len());
+    /// Fills intrinsic fields.
+    fn enter<const N: usize>(
+        &self,
+        mask: u64,
+        batch: &[Pass],
+        packets: &PacketStore,
+        phv: &Phv<N>,
+        lanes: &mut Lanes,
+    ) {
         lanes.dropped = 0;
         for_lanes::<N>(mask, |l| {
             let span = packets.span(batch[l].packet);
             (lanes.start[l], lanes.head[l], lanes.bytes[l]) = (span.start, span.head, span.bytes);
         });
-        let phv = &self.phv;
         self.code.port_metadata.run::<N>(mask, batch, phv);
         for (which, at) in &self.code.inputs {
             let bytes = &lanes.bytes;
-            let fill = |value: &dyn Fn(&PassIn) -> u64| {
-                at.write_lanes::<N>(mask, phv, |l| value(&batch[l].input));
-            };
+            let into = (at, mask, phv);
             match which {
-                Intrinsic::IngressPort | Intrinsic::EgressPort => {
-                    at.write_lanes::<N>(mask, phv, |l| u64::from(batch[l].input.port));
-                }
-                Intrinsic::UcastEgressPort => {
-                    at.write_lanes::<N>(mask, phv, |_| u64::from(Intrinsic::NO_PORT));
-                }
-                Intrinsic::IngressMacTstamp => fill(&|i| i.mac_tstamp),
-                Intrinsic::GlobalTstamp => fill(&|i| i.global_tstamp),
-                Intrinsic::EnqQdepth => fill(&|i| u64::from(i.enq_qdepth)),
-                Intrinsic::EnqTstamp => fill(&|i| u64::from(i.enq_tstamp)),
-                Intrinsic::DeqQdepth => fill(&|i| u64::from(i.deq_qdepth)),
-                Intrinsic::DeqTimedelta => fill(&|i| u64::from(i.deq_timedelta)),
-                Intrinsic::EgressQid => fill(&|i| u64::from(i.qid)),
+                Intrinsic::IngressPort | Intrinsic::EgressPort => fill(into, batch, |i| u64::from(i.port)),
+                Intrinsic::UcastEgressPort => fill(into, batch, |_| u64::from(Intrinsic::NO_PORT)),
+                Intrinsic::IngressMacTstamp => fill(into, batch, |i| i.mac_tstamp),
+                Intrinsic::GlobalTstamp => fill(into, batch, |i| i.global_tstamp),
+                Intrinsic::EnqQdepth => fill(into, batch, |i| u64::from(i.enq_qdepth)),
+                Intrinsic::EnqTstamp => fill(into, batch, |i| u64::from(i.enq_tstamp)),
+                Intrinsic::DeqQdepth => fill(into, batch, |i| u64::from(i.deq_qdepth)),
+                Intrinsic::DeqTimedelta => fill(into, batch, |i| u64::from(i.deq_timedelta)),
+                Intrinsic::EgressQid => fill(into, batch, |i| u64::from(i.qid)),
                 Intrinsic::PktLength => at.write_lanes::<N>(mask, phv, |l| u64::from(bytes[l])),
-                Intrinsic::ResubmitFlag => fill(&|i| u64::from(i.resubmitted)),
-                Intrinsic::EgressRid => fill(&|i| u64::from(i.rid)),
-                Intrinsic::EgressRidFirst => fill(&|i| u64::from(i.rid_first)),
-                Intrinsic::EgressCos => fill(&|i| u64::from(i.cos)),
-                Intrinsic::DeflectionFlag => fill(&|i| u64::from(i.deflected)),
-                Intrinsic::EnqCongestStat => fill(&|i| u64::from(i.enq_congest_stat)),
+                Intrinsic::ResubmitFlag => fill(into, batch, |i| u64::from(i.resubmitted)),
+                Intrinsic::EgressRid => fill(into, batch, |i| u64::from(i.rid)),
+                Intrinsic::EgressRidFirst => fill(into, batch, |i| u64::from(i.rid_first)),
+                Intrinsic::EgressCos => fill(into, batch, |i| u64::from(i.cos)),
+                Intrinsic::DeflectionFlag => fill(into, batch, |i| u64::from(i.deflected)),
+                Intrinsic::EnqCongestStat => fill(into, batch, |i| u64::from(i.enq_congest_stat)),
                 // Written after parsing, or zero at first.
                 _ => {}
             }
@@ -358,6 +382,7 @@ impl GressEngine {
         &mut self,
         mask: u64,
         packets: &PacketStore,
+        phv: &Phv<N>,
         lanes: &mut Lanes,
         state: &mut State,
     ) -> u64 {
@@ -365,7 +390,7 @@ impl GressEngine {
         let mut windows = [packets.window(start[0]); N];
         for_lanes::<N>(mask & !1, |l| windows[l % N] = packets.window(start[l]));
         let heads = Heads { windows, len: head };
-        let (phv, hashes, found) = (&self.phv, &self.code.hashes, &self.found);
+        let (hashes, found) = (&self.code.hashes, &self.found);
         let mut ended = Ended { leaf, failed: 0, wrong: 0 };
         let parser = &self.code.parser;
         parser.run::<N>(mask, &heads, phv, &mut self.parser, &mut ended, |code, lanes_of| {
@@ -388,74 +413,99 @@ impl GressEngine {
     }
 
     /// Runs the ghost control on an update.
-    fn ghost(&mut self, update: &GhostUpdate, state: &mut State) {
+    fn ghost(&mut self, update: &GhostUpdate, phv: &mut Phv<1>, lanes: &mut Lanes, state: &mut State) {
         let Some(root) = self.code.ghost else { return };
-        let mut lanes = self.lanes.take().unwrap_or_else(|| Box::new(Lanes::new()));
-        self.phv.clear(1);
+        phv.clear(1);
         lanes.bytes[0] = 0;
         for (which, at) in self.code.inputs.iter().filter(|(which, _)| which.is_ghost()) {
-            at.write_lanes::<1>(1, &self.phv, |_| update.field(*which).into());
+            at.write_lanes::<1>(1, phv, |_| update.field(*which).into());
         }
-        self.control::<1>(root, 1, &mut lanes, state);
-        self.lanes = Some(lanes);
+        self.control(root, 1, phv, lanes, state);
     }
 
-    /// Runs the steps below the predicate `root`.
-    fn control<const N: usize>(&mut self, root: usize, mask: u64, lanes: &mut Lanes, state: &mut State) {
-        let GressEngine { code, phv, preds, found, notes, covered, .. } = self;
-        preds.fill(0);
-        preds[root] = mask;
-        // Holds whatever the root is.
-        if let Some(every) = preds.get_mut(code.every) {
-            *every = mask;
+    /// Runs the steps below the predicate `root`. A batch does each step for all lanes in which it is due; one packet
+    /// takes the outcome of a step and goes on to the next that is due.
+    fn control<const N: usize>(
+        &mut self,
+        root: usize,
+        mask: u64,
+        phv: &Phv<N>,
+        lanes: &mut Lanes,
+        state: &mut State,
+    ) {
+        let GressRun { code, preds, open, found, notes, covered, .. } = self;
+        if !covered.is_empty() {
+            preds.fill(0);
         }
+        if mask == 0 {
+            return;
+        }
+        (preds[root], preds[code.every]) = (mask, mask);
+        open.start(&code.starts[usize::from(code.ghost == Some(root))]);
         let Lanes { bytes, labels, now, random, .. } = lanes;
         let (hashes, accesses) = (&code.hashes, &code.accesses);
         let mut fx = Effects { hashes, accesses, notes, state, bytes, labels, dropped: 0, now, random };
-        for (i, pred) in code.due.iter().enumerate() {
-            // Tested before the step is touched: most are not due for a packet, and they are large.
-            let here = preds[usize::from(*pred)];
-            if here == 0 {
-                continue;
-            }
-            match &code.steps[i] {
+        while let Some((at, step)) = open.next().and_then(|at| Some((at, code.steps.get(at)?))) {
+            let here = if N == 1 { 1 } else { preds[usize::from(code.due[at])] };
+            // Of one packet every action runs at one place, where its operations stand in line.
+            let (action, args) = match step {
                 Step::Snapshot(copies) => {
                     for (from, to) in copies {
                         let (from, to) = (phv.column(*from), phv.column(*to));
-                        for_lanes::<N>(mask, |l| to[l].set(from[l].get()));
+                        for_lanes::<N>(mask, |l| to[l % N].set(from[l % N].get()));
                     }
+                    continue;
                 }
                 Step::Settle(arrays) => {
                     for &n in arrays {
                         let stamps = Stamps { bytes: fx.bytes, now: fx.now };
                         settle::<N>(&mut fx.notes[n], fx.accesses, phv, stamps, fx.state);
                     }
+                    continue;
                 }
                 Step::Gateway { gate, then, otherwise } => {
                     let yes = gate.eval::<N>(here, phv);
-                    set(preds, *then, yes);
-                    set(preds, *otherwise, here & !yes);
+                    then.take(yes, preds, open);
+                    otherwise.take(here & !yes, preds, open);
+                    continue;
                 }
                 Step::Table { table, hit, miss, ran } => {
                     let table = &code.tables[*table];
-                    let hits = table.find::<N>(here, phv, found);
-                    table.refresh::<N>(hits, found, fx.state);
-                    set(preds, *hit, hits);
-                    set(preds, *miss, here & !hits);
-                    run_found::<N>(table, here, phv, found, &mut fx, |action, lanes_of| {
-                        for (_, p) in ran.iter().filter(|(a, _)| *a == action) {
-                            preds[*p] |= lanes_of;
-                        }
-                    });
-                }
-                Step::Action { code, action, ran } => {
-                    let entry = EntryOf { args: &[], base: &[0; 64], entry: &[NO_ENTRY; 64] };
-                    action::run::<N>(code, here, phv, &entry, &mut fx);
-                    for (_, p) in ran.iter().filter(|(a, _)| a == action) {
-                        preds[*p] = here;
+                    if N == 1 {
+                        let (hits, action) = table.one(phv, found);
+                        table.refresh::<N>(hits.into(), found, fx.state);
+                        (if hits { hit } else { miss }).take(1, preds, open);
+                        let (Some((_, code)), Some(arm)) = (table.actions.get(action), ran.get(action))
+                        else {
+                            continue;
+                        };
+                        arm.take(1, preds, open);
+                        (code, &table.args[..])
+                    } else {
+                        let hits = table.find::<N>(here, phv, found);
+                        table.refresh::<N>(hits, found, fx.state);
+                        hit.take(hits, preds, open);
+                        miss.take(here & !hits, preds, open);
+                        run_found::<N>(table, here, phv, found, &mut fx, |action, lanes_of| {
+                            ran[action].take(lanes_of, preds, open);
+                        });
+                        continue;
                     }
                 }
-            }
+                Step::Action { code, ran, .. } => {
+                    ran.take(here, preds, open);
+                    if N == 1 {
+                        found.entry[0] = NO_ENTRY;
+                        (code, &[][..])
+                    } else {
+                        let entry = EntryOf { args: &[], base: &[0; 64], entry: &[NO_ENTRY; 64] };
+                        action::run::<N>(code, here, phv, &entry, &mut fx);
+                        continue;
+                    }
+                }
+            };
+            let entry = EntryOf { args, base: &found.base, entry: &found.entry };
+            action::run_ops::<N>(action, here, phv, &entry, &mut fx);
         }
         lanes.dropped = fx.dropped;
         for ((pred, _), times) in code.covered.iter().zip(covered) {
@@ -466,14 +516,14 @@ impl GressEngine {
     /// Decides each lane's verdict and rewrites the packets that go on.
     fn leave<const N: usize>(
         &mut self,
-        mask: u64,
-        failed: u64,
+        (mask, failed): (u64, u64),
         batch: &mut [Pass],
         packets: &mut PacketStore,
+        phv: &Phv<N>,
         lanes: &Lanes,
         made: &mut Vec<Made>,
     ) {
-        let GressEngine { code, phv, first, .. } = self;
+        let GressRun { code, first, .. } = self;
         let leaf_of = |l: usize| usize::from(lanes.leaf[l]);
         let asked = code.requests.asked::<N>(mask & !failed, batch, phv);
         let nothing = PassOut { port: Intrinsic::NO_PORT, ..PassOut::default() };
@@ -537,37 +587,35 @@ impl GressEngine {
     }
 }
 
+/// Fills an intrinsic field of the lanes of a mask.
 #[inline(always)]
-fn set(preds: &mut [u64], pred: Option<usize>, lanes: u64) {
-    if let Some(p) = pred {
-        preds[p] = lanes;
-    }
+fn fill<const N: usize>(
+    (at, mask, phv): (&FieldAt, u64, &Phv<N>),
+    batch: &[Pass],
+    value: impl Fn(&PassIn) -> u64,
+) {
+    at.write_lanes::<N>(mask, phv, |l| value(&batch[l].input));
 }
 
-/// Runs what a lookup found, one action at a time over all lanes that chose it.
+/// Runs what a lookup found, one action at a time over all lanes that chose it; tells `ran` its position among the
+/// table's.
 #[inline]
 fn run_found<const N: usize>(
     table: &table::EngineTable,
     mask: u64,
-    phv: &Phv,
+    phv: &Phv<N>,
     found: &Found,
     fx: &mut Effects<'_>,
-    mut ran: impl FnMut(crate::ir::Action, u64),
+    mut ran: impl FnMut(usize, u64),
 ) {
     let entry = EntryOf { args: &table.args, base: &found.base, entry: &found.entry };
-    if N == 1 {
-        let (id, code) = &table.actions[found.action[0] as usize];
-        action::run::<N>(code, 1, phv, &entry, fx);
-        ran(*id, 1);
-        return;
-    }
     let mut rest = mask;
     while rest != 0 {
         let action = found.action[rest.trailing_zeros() as usize % MAX_BATCH];
         let lanes = if found.mixed { lanes_where::<N>(rest, |l| found.action[l] == action) } else { rest };
         rest &= !lanes;
-        let (id, code) = &table.actions[action as usize];
+        let (_, code) = &table.actions[action as usize];
         action::run::<N>(code, lanes, phv, &entry, fx);
-        ran(*id, lanes);
+        ran(action as usize, lanes);
     }
 }

@@ -43,7 +43,7 @@ impl PortCode {
 
     /// Fills the fields of the lanes of `mask`; a resubmitted packet finds zeros.
     #[inline]
-    pub(super) fn run<const N: usize>(&self, mask: u64, batch: &[Pass], phv: &Phv) {
+    pub(super) fn run<const N: usize>(&self, mask: u64, batch: &[Pass], phv: &Phv<N>) {
         for (at, column) in &self.fields {
             for_lanes::<N>(mask, |l| {
                 let input = &batch[l].input;

@@ -155,7 +155,7 @@ impl AccessPlan {
         &self,
         number: u32,
         mask: u64,
-        phv: &Phv,
+        phv: &Phv<N>,
         entry: &EntryOf<'_>,
         hashes: &[HashPlan],
         stamps: Stamps<'_>,
@@ -179,7 +179,7 @@ impl AccessPlan {
     fn gather<const N: usize>(
         &self,
         mask: u64,
-        phv: &Phv,
+        phv: &Phv<N>,
         entry: &EntryOf<'_>,
         hashes: &[HashPlan],
         notes: &mut Notes,
@@ -210,7 +210,7 @@ impl AccessPlan {
         &self,
         mask: u64,
         notes: &mut Notes,
-        phv: &Phv,
+        phv: &Phv<N>,
         stamps: Stamps<'_>,
         state: &mut State,
     ) {
@@ -300,14 +300,14 @@ impl<const N: usize> Accesses for InOrder<'_, N> {
 fn narrow<const N: usize>(
     source: Source,
     mask: u64,
-    phv: &Phv,
+    phv: &Phv<N>,
     entry: &EntryOf<'_>,
     mut put: impl FnMut(usize, u32),
 ) {
     match source {
         Source::Column { slot, shift, mask: bits } => {
             let column = phv.column(slot);
-            for_lanes::<N>(mask, |l| put(l, column[l].get() >> shift & bits));
+            for_lanes::<N>(mask, |l| put(l, column[l % N].get() >> shift & bits));
         }
         Source::Const(v) => for_lanes::<N>(mask, |l| put(l, v)),
         Source::Arg(word) => for_lanes::<N>(mask, |l| put(l, entry.arg(l, word))),
@@ -318,7 +318,7 @@ fn narrow<const N: usize>(
 pub(super) fn settle<const N: usize>(
     notes: &mut Notes,
     plans: &[AccessPlan],
-    phv: &Phv,
+    phv: &Phv<N>,
     stamps: Stamps<'_>,
     state: &mut State,
 ) {

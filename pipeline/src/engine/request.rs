@@ -149,7 +149,7 @@ impl RequestCode {
 
     /// What the lanes of `mask` ask for.
     #[inline]
-    pub(super) fn asked<const N: usize>(&self, mask: u64, batch: &[Pass], phv: &Phv) -> Asked {
+    pub(super) fn asked<const N: usize>(&self, mask: u64, batch: &[Pass], phv: &Phv<N>) -> Asked {
         let mut asked = Asked::default();
         if self.list.is_empty() && self.mcast.is_none() && self.flow_control.is_none() {
             return asked;
@@ -185,7 +185,7 @@ impl RequestCode {
     pub(super) fn make<const N: usize>(
         &self,
         asked: &Asked,
-        run: &Lanes<'_>,
+        run: &Lanes<'_, N>,
         packets: &mut PacketStore,
         made: &mut Vec<Made>,
     ) {
@@ -211,7 +211,7 @@ impl RequestCode {
         &self,
         asked: &Asked,
         (deparsed, sent): (u64, u64),
-        run: &Lanes<'_>,
+        run: &Lanes<'_, N>,
         packets: &mut PacketStore,
         made: &mut Vec<Made>,
     ) {
@@ -239,17 +239,17 @@ impl RequestCode {
 }
 
 /// The lanes of a batch, for what is made of them.
-pub(super) struct Lanes<'a> {
+pub(super) struct Lanes<'a, const N: usize> {
     /// Position in the caller's batch of the first lane.
     pub(super) first: u32,
     pub(super) batch: &'a [Pass],
-    pub(super) phv: &'a Phv,
+    pub(super) phv: &'a Phv<N>,
     /// Lanes that are resubmitted.
     pub(super) resubmit: u64,
 }
 
 impl OverrideAt {
-    fn of(&self, lane: usize, phv: &Phv) -> MirrorMetadata {
+    fn of<const N: usize>(&self, lane: usize, phv: &Phv<N>) -> MirrorMetadata {
         let read = |at: &Option<FieldAt>| at.as_ref().map_or(0, |at| at.read32(phv, lane));
         MirrorMetadata {
             cos: read(&self.cos) as u8,
@@ -263,10 +263,10 @@ impl OverrideAt {
 }
 
 impl RequestAt {
-    fn make(
+    fn make<const N: usize>(
         &self,
         lane: usize,
-        run: &Lanes<'_>,
+        run: &Lanes<'_, N>,
         overrides: &OverrideAt,
         packets: &mut PacketStore,
         made: &mut Vec<Made>,
@@ -294,7 +294,7 @@ impl RequestAt {
         made.push(Made { pass, kind });
     }
 
-    fn header(&self, lane: usize, phv: &Phv) -> SmallVec<[u8; MAX_BYTES]> {
+    fn header<const N: usize>(&self, lane: usize, phv: &Phv<N>) -> SmallVec<[u8; MAX_BYTES]> {
         let mut bytes = SmallVec::from_elem(0, self.bytes);
         for &(at, size, slot) in &self.pieces {
             let Some(slot) = slot else { continue };

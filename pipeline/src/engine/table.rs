@@ -374,19 +374,13 @@ impl EngineTable {
 
     /// Looks up the lanes of `mask`; returns those that hit.
     #[inline]
-    pub(super) fn find<const N: usize>(&self, mask: u64, phv: &Phv, found: &mut Found) -> u64 {
+    pub(super) fn find<const N: usize>(&self, mask: u64, phv: &Phv<N>, found: &mut Found) -> u64 {
         if matches!(self.lookup, Lookup::Miss) {
             self.all_miss::<N>(mask, found);
             return 0;
         }
         self.lookup.find::<N>(mask, phv, &mut found.rows);
         let Found { rows, action, base, entry, mixed } = found;
-        if N == 1 && self.selector.is_none() {
-            // One packet: nothing to compare, and no test of what a store costs less than.
-            let Some(row) = self.rows.get(rows[0] as usize) else { return 0 };
-            (action[0], base[0], entry[0], *mixed) = (row.action, row.args, row.entry, false);
-            return u64::from(rows[0] != 0);
-        }
         let first = self.rows[rows[mask.trailing_zeros() as usize % 64] as usize].action;
         let mut differ = 0;
         if self.selector.is_some() {
@@ -415,17 +409,35 @@ impl EngineTable {
         lanes_where::<N>(mask, |l| rows[l] != 0)
     }
 
+    /// Looks up a batch's only packet; returns whether it hit, and the position of the action that it runs.
+    #[inline(always)]
+    pub(super) fn one<const N: usize>(&self, phv: &Phv<N>, found: &mut Found) -> (bool, usize) {
+        let at = self.lookup.one(phv);
+        let Some(mut row) = self.rows.get(at as usize) else { return (false, 0) };
+        found.entry[0] = row.entry;
+        if row.action == GROUP {
+            row = self.select(row, phv, 0);
+        }
+        found.base[0] = row.args;
+        (at != 0, row.action as usize)
+    }
+
     /// Tells the state which entries the lanes of `hits` found.
     #[inline]
     pub(super) fn refresh<const N: usize>(&self, hits: u64, found: &Found, state: &mut State) {
         if self.ages {
-            let ages = &mut state.ages[self.table];
-            for_lanes::<N>(hits, |l| {
-                if let Some(age) = ages.get_mut(found.entry[l] as usize) {
-                    *age = 0;
-                }
-            });
+            self.make_young::<N>(hits, found, state);
         }
+    }
+
+    #[inline(never)]
+    fn make_young<const N: usize>(&self, hits: u64, found: &Found, state: &mut State) {
+        let ages = &mut state.ages[self.table];
+        for_lanes::<N>(hits, |l| {
+            if let Some(age) = ages.get_mut(found.entry[l] as usize) {
+                *age = 0;
+            }
+        });
     }
 
     /// A table without a key or without entries: every lane gets the default action.
@@ -439,7 +451,7 @@ impl EngineTable {
     }
 
     #[inline]
-    fn select<'s>(&'s self, row: &Row, phv: &Phv, lane: usize) -> &'s Row {
+    fn select<'s, const N: usize>(&'s self, row: &Row, phv: &Phv<N>, lane: usize) -> &'s Row {
         let group = &self.groups[row.args as usize];
         let Some((selector, hash)) = &self.selector else { return &self.rows[0] };
         let hash = hash.eval(phv, lane);

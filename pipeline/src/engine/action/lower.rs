@@ -537,6 +537,15 @@ impl ActionCode {
         }
     }
 
+    /// The operations, if they all are moves.
+    pub(in crate::engine) fn only_moves(&self) -> Option<Box<[MoveBits]>> {
+        match self.ops.as_slice() {
+            [Op::Moves(list)] => Some(list.clone()),
+            [op] => moved(op).map(|bits| [bits].into()),
+            _ => None,
+        }
+    }
+
     /// Argument words of an entry.
     pub(in crate::engine) fn arg_words(&self) -> usize {
         self.args.len()

@@ -8,7 +8,7 @@ mod lower;
 use lower::cut;
 pub(super) use lower::{Base, Leaf, Lowering, Registers, leaf};
 
-use super::batch::{Phv, Slot, deposit, for_lanes};
+use super::batch::{Column, Phv, Slot, deposit, for_lanes};
 use super::field::{FieldAt, Piece};
 use super::hash::HashPlan;
 use super::register::{AccessPlan, Notes, Stamps};
@@ -185,9 +185,9 @@ pub(super) struct MoveBits {
 
 impl MoveBits {
     #[inline(always)]
-    fn run<const N: usize>(self, mask: u64, phv: &Phv) {
+    pub(super) fn run<const N: usize>(self, mask: u64, phv: &Phv<N>) {
         let from = phv.column(self.src);
-        let moved = |l: usize| (from[l].get() >> self.right << self.left) & self.mask;
+        let moved = |l: usize| (from[l % N].get() >> self.right << self.left) & self.mask;
         deposit::<N>(phv.column(self.slot), self.keep, mask, moved);
     }
 }
@@ -213,7 +213,7 @@ impl ArgRun {
         Some(self)
     }
 
-    fn run<const N: usize>(&self, mask: u64, phv: &Phv, entry: &EntryOf<'_>) {
+    fn run<const N: usize>(&self, mask: u64, phv: &Phv<N>, entry: &EntryOf<'_>) {
         match self.len {
             2 => self.words::<N, 2>(mask, phv, entry),
             3 => self.words::<N, 3>(mask, phv, entry),
@@ -222,13 +222,13 @@ impl ArgRun {
     }
 
     #[inline(always)]
-    fn words<const N: usize, const K: usize>(&self, mask: u64, phv: &Phv, entry: &EntryOf<'_>) {
+    fn words<const N: usize, const K: usize>(&self, mask: u64, phv: &Phv<N>, entry: &EntryOf<'_>) {
         let columns: [_; K] = std::array::from_fn(|i| phv.column(self.to[i].0));
         for_lanes::<N>(mask, |l| {
             let at = entry.base[l] as usize + usize::from(self.first);
             let Some(words) = entry.args.get(at..).and_then(|words| words.first_chunk::<K>()) else { return };
             for i in 0..K {
-                columns[i][l].set(columns[i][l].get() & self.to[i].1 | words[i]);
+                columns[i][l % N].set(columns[i][l % N].get() & self.to[i].1 | words[i]);
             }
         });
     }
@@ -299,11 +299,24 @@ impl EntryOf<'_> {
     }
 }
 
-/// Runs an action for the lanes of `mask`.
+/// Runs an action for the lanes of `mask`. Out of line: batches run actions from several places.
+#[inline(never)]
 pub(super) fn run<const N: usize>(
     code: &ActionCode,
     mask: u64,
-    phv: &Phv,
+    phv: &Phv<N>,
+    entry: &EntryOf<'_>,
+    fx: &mut Effects<'_>,
+) {
+    run_ops::<N>(code, mask, phv, entry, fx);
+}
+
+/// The same, in line: for one packet a call costs as much as the few operations of an action.
+#[inline(always)]
+pub(super) fn run_ops<const N: usize>(
+    code: &ActionCode,
+    mask: u64,
+    phv: &Phv<N>,
     entry: &EntryOf<'_>,
     fx: &mut Effects<'_>,
 ) {
@@ -324,51 +337,59 @@ pub(super) fn run<const N: usize>(
                 let (slot, keep, src, right, left, bits) = (*slot, *keep, *src, *right, *left, *bits);
                 MoveBits { slot, keep, src, right, left, mask: bits }.run::<N>(mask, phv);
             }
-            Op::Alu { op, to, a, b } => alu::<N>(*op, *to, *a, *b, mask, phv, entry),
+            Op::Alu { op, to, a, b } => alu::<N>(*op, to, a, b, mask, phv, entry),
             Op::Wide(wide) => wide.run::<N>(mask, phv, entry),
             Op::Carry(sum) => sum.run::<N>(mask, phv, entry),
-            Op::Funnel { to, high, low, by } => {
-                let (width, by) = (u32::from(to.width), u32::from(*by));
-                let shifted =
-                    |high: u32, low: u32| ((u64::from(high) << width | u64::from(low)) >> by) as u32;
-                alu_lanes::<N>(*to, *high, *low, mask, phv, entry, shifted);
-            }
             Op::Hash { plan, to } => fx.hashes[*plan as usize].run::<N>(mask, phv, to),
             Op::Count { counter, kind, index } => {
                 count_at::<N>((*counter, *kind), *index, mask, phv, entry, fx);
             }
             Op::CountDirect { counter, kind } => count_entry::<N>((*counter, *kind), mask, entry, fx),
             Op::Access { plan } => access::<N>(*plan, mask, phv, entry, fx),
-            Op::CountCell { counter, layout, index } => {
-                count_cell::<N>((*counter, layout), *index, mask, phv, entry, fx);
-            }
-            Op::Random { draw, to } => {
-                let numbers = &fx.random[*draw as usize];
-                to.write_lanes::<N>(mask, phv, |l| numbers[l].into());
-            }
-            Op::HashSlice { plan, to, lo } => {
-                let plan = &fx.hashes[*plan as usize];
-                to.write_lanes::<N>(mask, phv, |l| plan.eval(phv, l).checked_shr((*lo).into()).unwrap_or(0));
-            }
-            Op::Masked { slot, bits, value, mask: under } => {
-                masked::<N>(phv.column(*slot), *bits, (*value, *under), mask, entry);
-            }
             Op::Drop { label } => {
                 fx.dropped |= mask;
                 for_lanes::<N>(mask, |l| fx.labels[l] = *label);
             }
+            op => rare::<N>(op, mask, phv, entry, fx),
         }
     }
 }
 
-/// Counts in the cell that an index says. Out of line, as all that is more than moving bits: what stands in line
-/// takes registers from every operation.
+/// Operations that few actions have. Out of line, as all that is more than moving bits: what stands in line takes
+/// registers from every operation.
+#[inline(never)]
+fn rare<const N: usize>(op: &Op, mask: u64, phv: &Phv<N>, entry: &EntryOf<'_>, fx: &mut Effects<'_>) {
+    match op {
+        Op::Funnel { to, high, low, by } => {
+            let (width, by) = (u32::from(to.width), u32::from(*by));
+            let shifted = |high: u32, low: u32| ((u64::from(high) << width | u64::from(low)) >> by) as u32;
+            alu_lanes::<N>(*to, *high, *low, mask, phv, entry, shifted);
+        }
+        Op::Random { draw, to } => {
+            let numbers = &fx.random[*draw as usize];
+            to.write_lanes::<N>(mask, phv, |l| numbers[l].into());
+        }
+        Op::HashSlice { plan, to, lo } => {
+            let plan = &fx.hashes[*plan as usize];
+            to.write_lanes::<N>(mask, phv, |l| plan.eval(phv, l).checked_shr((*lo).into()).unwrap_or(0));
+        }
+        Op::Masked { slot, bits, value, mask: under } => {
+            masked::<N>(phv.column(*slot), *bits, (*value, *under), mask, entry);
+        }
+        Op::CountCell { counter, layout, index } => {
+            count_cell::<N>((*counter, layout), *index, mask, phv, entry, fx);
+        }
+        _ => {}
+    }
+}
+
+/// Counts in the cell that an index says.
 #[inline(never)]
 fn count_at<const N: usize>(
     (counter, kind): (u32, CounterKind),
     index: Source,
     mask: u64,
-    phv: &Phv,
+    phv: &Phv<N>,
     entry: &EntryOf<'_>,
     fx: &mut Effects<'_>,
 ) {
@@ -376,7 +397,7 @@ fn count_at<const N: usize>(
     match index {
         Source::Column { slot, shift, mask: bits } => {
             let column = phv.column(slot);
-            let at = |l: usize| column[l].get() >> shift & bits;
+            let at = |l: usize| column[l % N].get() >> shift & bits;
             for_lanes::<N>(mask, |l| count(cells, kind, at(l), bytes[l]));
         }
         index => for_lanes::<N>(mask, |l| count(cells, kind, value(index, l, phv, entry), bytes[l])),
@@ -397,7 +418,7 @@ fn count_entry<const N: usize>(
 
 /// An access to a register or meter.
 #[inline(never)]
-fn access<const N: usize>(plan: u32, mask: u64, phv: &Phv, entry: &EntryOf<'_>, fx: &mut Effects<'_>) {
+fn access<const N: usize>(plan: u32, mask: u64, phv: &Phv<N>, entry: &EntryOf<'_>, fx: &mut Effects<'_>) {
     let access = &fx.accesses[plan as usize];
     let stamps = Stamps { bytes: fx.bytes, now: fx.now };
     access.run::<N>(plan, mask, phv, entry, fx.hashes, stamps, fx.state, fx.notes);
@@ -409,7 +430,7 @@ fn count_cell<const N: usize>(
     (counter, layout): (u32, &CounterLayout),
     index: Option<Source>,
     mask: u64,
-    phv: &Phv,
+    phv: &Phv<N>,
     entry: &EntryOf<'_>,
     fx: &mut Effects<'_>,
 ) {
@@ -425,7 +446,7 @@ fn count_cell<const N: usize>(
 /// A set under a mask. Out of line: few actions have one.
 #[inline(never)]
 fn masked<const N: usize>(
-    column: &[std::cell::Cell<u32>; 64],
+    column: &Column<N>,
     bits: u32,
     (value, under): (Word, Word),
     mask: u64,
@@ -438,13 +459,13 @@ fn masked<const N: usize>(
     };
     for_lanes::<N>(mask, |l| {
         let under = read(under, l) & bits;
-        column[l].set(column[l].get() & !under | read(value, l) & under);
+        column[l % N].set(column[l % N].get() & !under | read(value, l) & under);
     });
 }
 
 impl WideAlu {
     #[inline(never)]
-    fn run<const N: usize>(&self, mask: u64, phv: &Phv, entry: &EntryOf<'_>) {
+    fn run<const N: usize>(&self, mask: u64, phv: &Phv<N>, entry: &EntryOf<'_>) {
         for_lanes::<N>(mask, |l| {
             let (a, b) = (wide_value(&self.a, l, phv, entry), wide_value(&self.b, l, phv, entry));
             self.to.write(phv, l, self.op.eval(a, b, u32::from(self.width)));
@@ -454,7 +475,7 @@ impl WideAlu {
 
 impl CarryAlu {
     #[inline(never)]
-    fn run<const N: usize>(&self, mask: u64, phv: &Phv, entry: &EntryOf<'_>) {
+    fn run<const N: usize>(&self, mask: u64, phv: &Phv<N>, entry: &EntryOf<'_>) {
         let of = |[low, high]: [Source; 2], l: usize| {
             u64::from(value(high, l, phv, entry)) << 32 | u64::from(value(low, l, phv, entry))
         };
@@ -463,7 +484,7 @@ impl CarryAlu {
             let (a, b) = (of(self.a, l), of(self.b, l));
             let result = if self.subtract { a.wrapping_sub(b) } else { a.wrapping_add(b) };
             for ((column, p), part) in [(low, result as u32), (high, (result >> 32) as u32)] {
-                column[l].set(column[l].get() & p.keep | (part & p.mask()) << p.at);
+                column[l % N].set(column[l % N].get() & p.keep | (part & p.mask()) << p.at);
             }
         });
     }
@@ -482,7 +503,7 @@ fn count(cells: &mut [Count], kind: CounterKind, index: u32, bytes: u32) {
 }
 
 #[inline(always)]
-pub(super) fn value(s: Source, lane: usize, phv: &Phv, entry: &EntryOf<'_>) -> u32 {
+pub(super) fn value<const N: usize>(s: Source, lane: usize, phv: &Phv<N>, entry: &EntryOf<'_>) -> u32 {
     match s {
         Source::Column { slot, shift, mask } => phv.get(slot, lane) >> shift & mask,
         Source::Const(v) => v,
@@ -490,7 +511,12 @@ pub(super) fn value(s: Source, lane: usize, phv: &Phv, entry: &EntryOf<'_>) -> u
     }
 }
 
-pub(super) fn wide_value(s: &WideSource, lane: usize, phv: &Phv, entry: &EntryOf<'_>) -> u128 {
+pub(super) fn wide_value<const N: usize>(
+    s: &WideSource,
+    lane: usize,
+    phv: &Phv<N>,
+    entry: &EntryOf<'_>,
+) -> u128 {
     match s {
         WideSource::Field { at, lo, width } => cut(at.read(phv, lane) >> lo, *width),
         WideSource::Const(v) => *v,
@@ -503,13 +529,14 @@ pub(super) fn wide_value(s: &WideSource, lane: usize, phv: &Phv, entry: &EntryOf
 #[inline(never)]
 fn alu<const N: usize>(
     op: AluOp,
-    to: Piece,
-    a: Source,
-    b: Source,
+    to: &Piece,
+    a: &Source,
+    b: &Source,
     mask: u64,
-    phv: &Phv,
+    phv: &Phv<N>,
     entry: &EntryOf<'_>,
 ) {
+    let (to, a, b) = (*to, *a, *b);
     // The common operations get loops of their own, without the choice of operation inside.
     match op {
         AluOp::Add => alu_lanes::<N>(to, a, b, mask, phv, entry, u32::wrapping_add),
@@ -527,7 +554,7 @@ fn alu_lanes<const N: usize>(
     a: Source,
     b: Source,
     mask: u64,
-    phv: &Phv,
+    phv: &Phv<N>,
     entry: &EntryOf<'_>,
     f: impl Fn(u32, u32) -> u32,
 ) {
@@ -535,7 +562,7 @@ fn alu_lanes<const N: usize>(
     let place = |result: u32| (result & to.mask()) << to.at;
     if let (Source::Column { slot, shift, mask: bits }, Source::Const(b)) = (a, b) {
         let from = phv.column(slot);
-        deposit::<N>(column, to.keep, mask, |l| place(f(from[l].get() >> shift & bits, b)));
+        deposit::<N>(column, to.keep, mask, |l| place(f(from[l % N].get() >> shift & bits, b)));
     } else {
         let of = |s: Source, l: usize| value(s, l, phv, entry);
         deposit::<N>(column, to.keep, mask, |l| place(f(of(a, l), of(b, l))));

@@ -122,14 +122,11 @@ impl Exact {
     }
 
     #[inline]
-    pub(in crate::engine) fn find<const N: usize>(&self, mask: u64, phv: &Phv, rows: &mut [u32; 64]) {
+    pub(in crate::engine) fn find<const N: usize>(&self, mask: u64, phv: &Phv<N>, rows: &mut [u32; 64]) {
         match self {
             Exact::Index { word, shift, rows: table } => {
                 let column = phv.column(word.slot);
-                for_lanes::<N>(mask, |l| {
-                    let value = (column[l].get() & word.mask) >> shift;
-                    rows[l] = table.get(value as usize).copied().unwrap_or(0);
-                });
+                for_lanes::<N>(mask, |l| rows[l] = indexed(table, *word, *shift, column[l % N].get()));
             }
             Exact::One(t) => t.find::<N>(mask, phv, rows),
             Exact::Two(t) => t.find::<N>(mask, phv, rows),
@@ -138,6 +135,27 @@ impl Exact {
             Exact::Many(t) => for_lanes::<N>(mask, |l| rows[l] = t.find(phv, l)),
         }
     }
+}
+
+impl Exact {
+    /// The row of a batch's only packet.
+    #[inline(always)]
+    pub(in crate::engine) fn one<const N: usize>(&self, phv: &Phv<N>) -> u32 {
+        match self {
+            Exact::Index { word, shift, rows } => indexed(rows, *word, *shift, phv.get(word.slot, 0)),
+            Exact::One(t) => t.one(phv),
+            Exact::Two(t) => t.one(phv),
+            Exact::Three(t) => t.one(phv),
+            Exact::Four(t) => t.one(phv),
+            Exact::Many(t) => t.find(phv, 0),
+        }
+    }
+}
+
+/// The row at the value of a word.
+#[inline(always)]
+fn indexed(rows: &[u32], word: KeyWord, shift: u8, found: u32) -> u32 {
+    rows.get(((found & word.mask) >> shift) as usize).copied().unwrap_or(0)
 }
 
 /// Multiplicative mixing, one step per word: fixed, so that runs repeat.
@@ -216,20 +234,30 @@ impl<const K: usize> Buckets<K> {
     }
 
     #[inline(always)]
-    fn find<const N: usize>(&self, mask: u64, phv: &Phv, rows: &mut [u32; 64]) {
+    fn find<const N: usize>(&self, mask: u64, phv: &Phv<N>, rows: &mut [u32; 64]) {
         let columns = self.words.map(|w| phv.column(w.slot));
-        let last = self.buckets.len() - 1;
         for_lanes::<N>(mask, |l| {
-            let key: [u32; K] = std::array::from_fn(|i| columns[i][l].get() & self.words[i].mask);
-            let mut at = bucket(key.iter().fold(0, |h, w| mix(h, *w)), self.shift);
-            rows[l] = loop {
-                let (found, row) = &self.buckets[at & last];
-                if *row == 0 || *found == key {
-                    break *row;
-                }
-                at += 1;
-            };
+            rows[l] = self.row_of(std::array::from_fn(|i| columns[i][l % N].get() & self.words[i].mask));
         });
+    }
+
+    #[inline(always)]
+    fn one<const N: usize>(&self, phv: &Phv<N>) -> u32 {
+        self.row_of(self.words.map(|w| phv.get(w.slot, 0) & w.mask))
+    }
+
+    /// The row of a key, 0 if it is not there.
+    #[inline(always)]
+    fn row_of(&self, key: [u32; K]) -> u32 {
+        let last = self.buckets.len() - 1;
+        let mut at = bucket(key.iter().fold(0, |h, w| mix(h, *w)), self.shift);
+        loop {
+            let (found, row) = &self.buckets[at & last];
+            if *row == 0 || *found == key {
+                return *row;
+            }
+            at += 1;
+        }
     }
 }
 
@@ -305,7 +333,7 @@ impl ManyWords {
         Some(row)
     }
 
-    fn find(&self, phv: &Phv, lane: usize) -> u32 {
+    fn find<const N: usize>(&self, phv: &Phv<N>, lane: usize) -> u32 {
         let read = |w: &KeyWord| phv.get(w.slot, lane) & w.mask;
         let mut at = bucket(self.words.iter().fold(0, |h, w| mix(h, read(w))), self.shift);
         loop {

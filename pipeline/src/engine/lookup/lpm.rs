@@ -8,7 +8,7 @@
 
 use super::{Exact, KeyWord, Phv};
 use crate::engine::batch::for_lanes;
-use crate::engine::field::FieldAt;
+use crate::engine::field::{FieldAt, Piece};
 
 /// Set in a trie word that points to a child node; otherwise the word is a row.
 const CHILD: u32 = 1 << 31;
@@ -246,27 +246,47 @@ impl Lpm {
     }
 
     #[inline]
-    pub(in crate::engine) fn find<const N: usize>(&self, mask: u64, phv: &Phv, rows: &mut [u32; 64]) {
+    pub(in crate::engine) fn find<const N: usize>(&self, mask: u64, phv: &Phv<N>, rows: &mut [u32; 64]) {
         // Which root, plus one, stands in `rows` until the row does.
         match &self.roots {
             Some(exact) => exact.find::<N>(mask, phv, rows),
             None => for_lanes::<N>(mask, |l| rows[l] = 1),
         }
-        match self.field.single() {
-            // The whole field in one container: no 128-bit arithmetic.
-            Some(p) if self.width <= 32 => {
+        match self.narrow() {
+            Some((p, up)) => {
                 let column = phv.column(p.slot);
-                let up = 32 - self.width;
                 for_lanes::<N>(mask, |l| {
-                    let key = (column[l].get() >> p.at & p.mask()) << up;
+                    let key = (column[l % N].get() >> p.at & p.mask()) << up;
                     rows[l] = rows[l].checked_sub(1).map_or(0, |root| self.walk32(root as usize, key));
                 });
             }
-            _ => for_lanes::<N>(mask, |l| {
-                let key = self.field.read(phv, l) << (128 - self.width);
-                rows[l] = rows[l].checked_sub(1).map_or(0, |root| self.walk(root as usize, key));
-            }),
+            None => for_lanes::<N>(mask, |l| rows[l] = self.find_wide(rows[l], phv, l)),
         }
+    }
+
+    /// The row of a batch's only packet.
+    #[inline(always)]
+    pub(in crate::engine) fn one<const N: usize>(&self, phv: &Phv<N>) -> u32 {
+        let root = self.roots.as_ref().map_or(1, |exact| exact.one(phv));
+        match self.narrow() {
+            Some((p, up)) => {
+                let key = (phv.get(p.slot, 0) >> p.at & p.mask()) << up;
+                root.checked_sub(1).map_or(0, |root| self.walk32(root as usize, key))
+            }
+            None => self.find_wide(root, phv, 0),
+        }
+    }
+
+    /// The whole field in one container, and how far it is from the top: no 128-bit arithmetic.
+    #[inline(always)]
+    fn narrow(&self) -> Option<(Piece, u32)> {
+        self.field.single().filter(|_| self.width <= 32).map(|p| (p, 32 - self.width))
+    }
+
+    /// The row under a root, which is given plus one.
+    fn find_wide<const N: usize>(&self, root: u32, phv: &Phv<N>, lane: usize) -> u32 {
+        let key = self.field.read(phv, lane) << (128 - self.width);
+        root.checked_sub(1).map_or(0, |root| self.walk(root as usize, key))
     }
 
     #[inline(always)]

@@ -154,12 +154,23 @@ pub(super) enum Lookup {
 impl Lookup {
     /// The row of every lane in `mask`.
     #[inline]
-    pub(super) fn find<const N: usize>(&self, mask: u64, phv: &Phv, rows: &mut [u32; 64]) {
+    pub(super) fn find<const N: usize>(&self, mask: u64, phv: &Phv<N>, rows: &mut [u32; 64]) {
         match self {
             Lookup::Miss => super::batch::for_lanes::<N>(mask, |l| rows[l] = 0),
             Lookup::Exact(t) => t.find::<N>(mask, phv, rows),
             Lookup::Lpm(t) => t.find::<N>(mask, phv, rows),
             Lookup::Ternary(t) => t.find::<N>(mask, phv, rows),
+        }
+    }
+
+    /// The row of a batch's only packet.
+    #[inline(always)]
+    pub(super) fn one<const N: usize>(&self, phv: &Phv<N>) -> u32 {
+        match self {
+            Lookup::Miss => 0,
+            Lookup::Exact(t) => t.one(phv),
+            Lookup::Lpm(t) => t.one(phv),
+            Lookup::Ternary(t) => t.one(phv),
         }
     }
 }

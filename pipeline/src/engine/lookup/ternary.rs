@@ -266,7 +266,7 @@ impl Ternary {
     }
 
     #[inline]
-    pub(in crate::engine) fn find<const N: usize>(&self, mask: u64, phv: &Phv, rows: &mut [u32; 64]) {
+    pub(in crate::engine) fn find<const N: usize>(&self, mask: u64, phv: &Phv<N>, rows: &mut [u32; 64]) {
         match self.groups.as_slice() {
             [group] => {
                 let mut hits = [0u64; N];
@@ -277,19 +277,40 @@ impl Ternary {
                     // As long as the piece has values: no index can be outside.
                     if let Ok(vectors) = <&[u64; 256]>::try_from(vectors) {
                         for_lanes::<N>(mask, |l| {
-                            hits[l % N] &= vectors[usize::from((column[l].get() >> p.shift) as u8)];
+                            hits[l % N] &= vectors[usize::from((column[l % N].get() >> p.shift) as u8)];
                         });
                     } else if let Ok(vectors) = <&[u64; 16]>::try_from(vectors) {
                         for_lanes::<N>(mask, |l| {
-                            hits[l % N] &= vectors[(column[l].get() >> p.shift & 0xf) as usize];
+                            hits[l % N] &= vectors[(column[l % N].get() >> p.shift & 0xf) as usize];
                         });
                     }
                 }
                 for_lanes::<N>(mask, |l| rows[l] = self.row(0, hits[l % N]));
             }
-            _ if self.summaries.is_empty() => for_lanes::<N>(mask, |l| rows[l] = self.find_one(phv, l)),
-            _ => for_lanes::<N>(mask, |l| rows[l] = self.find_summarised(phv, l)),
+            _ => for_lanes::<N>(mask, |l| rows[l] = self.find_any(phv, l)),
         }
+    }
+
+    /// The row of a batch's only packet.
+    #[inline(always)]
+    pub(in crate::engine) fn one<const N: usize>(&self, phv: &Phv<N>) -> u32 {
+        match self.groups.as_slice() {
+            [group] => {
+                let (values, mut hits) = (self.piece as usize + 1, group.valid);
+                for (p, vectors) in self.pieces.iter().zip(group.vectors.chunks_exact(values)) {
+                    let value = phv.get(p.slot, 0) >> p.shift & self.piece;
+                    hits &= vectors.get(value as usize).copied().unwrap_or(0);
+                }
+                self.row(0, hits)
+            }
+            _ => self.find_any(phv, 0),
+        }
+    }
+
+    /// The row of one lane among many groups.
+    #[inline]
+    fn find_any<const N: usize>(&self, phv: &Phv<N>, lane: usize) -> u32 {
+        if self.summaries.is_empty() { self.find_one(phv, lane) } else { self.find_summarised(phv, lane) }
     }
 
     /// The row of the best of `hits` in a group.
@@ -300,7 +321,7 @@ impl Ternary {
     }
 
     #[inline]
-    fn find_one(&self, phv: &Phv, lane: usize) -> u32 {
+    fn find_one<const N: usize>(&self, phv: &Phv<N>, lane: usize) -> u32 {
         for (g, group) in self.groups.iter().enumerate() {
             let hits = self.hits(group.valid, &group.vectors, phv, lane);
             if hits != 0 {
@@ -311,7 +332,7 @@ impl Ternary {
     }
 
     /// As [`Self::find_one`], but only in the groups that the summaries leave.
-    fn find_summarised(&self, phv: &Phv, lane: usize) -> u32 {
+    fn find_summarised<const N: usize>(&self, phv: &Phv<N>, lane: usize) -> u32 {
         let per_word = self.pieces.len() * (self.piece as usize + 1);
         // A table without pieces matches everything in its first group.
         for (word, summary) in self.summaries.chunks_exact(per_word.max(1)).enumerate() {
@@ -331,7 +352,7 @@ impl Ternary {
 
     /// The AND of `start` and the words of a packet's pieces.
     #[inline(always)]
-    fn hits(&self, start: u64, words: &[u64], phv: &Phv, lane: usize) -> u64 {
+    fn hits<const N: usize>(&self, start: u64, words: &[u64], phv: &Phv<N>, lane: usize) -> u64 {
         let values = self.piece as usize + 1;
         let mut hits = start;
         for (p, words) in self.pieces.iter().zip(words.chunks_exact(values)) {

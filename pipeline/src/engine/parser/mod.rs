@@ -9,7 +9,7 @@ mod unroll;
 use unroll::counter_word;
 pub(super) use unroll::{ParserBuilder, header_columns};
 
-use super::action::ActionCode;
+use super::action::{ActionCode, MoveBits};
 use super::batch::{Phv, Slot, deposit, for_lanes, lanes_where};
 use super::checksum::{sum_bytes, sum_fields};
 use super::field::FieldAt;
@@ -55,6 +55,8 @@ enum Step {
     Set { slot: Slot, keep: u32, value: u32 },
     /// Fields set by the state.
     Do(ActionCode),
+    /// Fields that only take bits of others.
+    Moves(Box<[MoveBits]>),
     /// Sets a 1-bit field when the sum over packet bytes is not all ones.
     VerifyBytes { to: FieldAt, at: u32, len: u32 },
     /// The same over fields in any order.
@@ -89,6 +91,8 @@ pub(super) struct ParserCode {
     nodes: Vec<Node>,
     start: Option<Target>,
     pub(super) leaves: Vec<Leaf>,
+    /// What each leaf sets: the validity bits of the headers on its path, by column.
+    valid: Vec<Box<[(Slot, u32, u32)]>>,
     /// `parser_err` of each leaf.
     errors: Vec<u16>,
     /// Parser cycles of each leaf's path.
@@ -128,7 +132,7 @@ impl ParserCode {
         &self,
         mask: u64,
         heads: &Heads<'_, N>,
-        phv: &Phv,
+        phv: &Phv<N>,
         scratch: &mut ParserScratch,
         ended: &mut Ended<'_>,
         mut act: impl FnMut(&ActionCode, u64),
@@ -151,12 +155,12 @@ impl ParserCode {
                     node.select.one(phv)
                 };
             }
-            self.go::<N>(target, 1, scratch, ended);
+            self.go::<N>(target, 1, phv, scratch, ended);
             return;
         }
         scratch.masks.resize(self.nodes.len(), 0);
         scratch.open.resize(self.nodes.len().div_ceil(64), 0);
-        self.go::<N>(start, mask, scratch, ended);
+        self.go::<N>(start, mask, phv, scratch, ended);
         let mut word = 0;
         while let Some(open) = scratch.open.get_mut(word) {
             if *open == 0 {
@@ -169,7 +173,7 @@ impl ParserCode {
             let mut here = std::mem::take(&mut scratch.masks[at]);
             let short = lanes_where::<N>(here, |l| heads.len[l] < node.need);
             if short != 0 {
-                self.go::<N>(Target::Leaf(node.short), short, scratch, ended);
+                self.go::<N>(Target::Leaf(node.short), short, phv, scratch, ended);
                 here &= !short;
             }
             if here != 0 {
@@ -185,7 +189,7 @@ impl ParserCode {
                     if let Target::Node(n) = target {
                         first = first.min(n as usize / 64);
                     }
-                    self.go::<N>(target, lanes, scratch, ended);
+                    self.go::<N>(target, lanes, phv, scratch, ended);
                 });
                 word = first;
             }
@@ -206,6 +210,7 @@ impl ParserCode {
         &self,
         target: Target,
         lanes: u64,
+        phv: &Phv<N>,
         scratch: &mut ParserScratch,
         ended: &mut Ended<'_>,
     ) {
@@ -220,6 +225,9 @@ impl ParserCode {
                     ended.failed |= lanes;
                 }
                 for_lanes::<N>(lanes, |l| ended.leaf[l] = id);
+                for (slot, keep, value) in &self.valid[usize::from(id)] {
+                    deposit::<N>(phv.column(*slot), *keep, lanes, |_| *value);
+                }
             }
         }
     }
@@ -231,13 +239,14 @@ fn run_step<const N: usize>(
     step: &Step,
     mask: u64,
     heads: &Heads<'_, N>,
-    phv: &Phv,
+    phv: &Phv<N>,
     act: &mut impl FnMut(&ActionCode, u64),
 ) -> u64 {
     match step {
         Step::Load(load) => load.run(mask, heads, phv),
         Step::Set { slot, keep, value } => deposit::<N>(phv.column(*slot), *keep, mask, |_| *value),
         Step::Do(code) => act(code, mask),
+        Step::Moves(list) => list.iter().for_each(|bits| bits.run::<N>(mask, phv)),
         Step::VerifyBytes { to, at, len } => {
             let (first, end) = (*at as usize, *at as usize + *len as usize);
             let mut wrong = 0;
@@ -272,17 +281,19 @@ fn run_step<const N: usize>(
             for_lanes::<N>(mask, |l| {
                 // A value beyond the range went another way.
                 let value = load.value(from.read32(phv, l) as u8).unwrap_or_default();
-                column[l].set(counter_word(value as u8));
+                column[l % N].set(counter_word(value as u8));
             });
         }
         Step::CopyCounter { from, to } => {
             let (from, to) = (phv.column(*from), phv.column(*to));
-            for_lanes::<N>(mask, |l| to[l].set(from[l].get()));
+            for_lanes::<N>(mask, |l| to[l % N].set(from[l % N].get()));
         }
         Step::Cover { lanes, .. } => lanes.set(lanes.get() + u64::from(mask.count_ones())),
         Step::AddCounter { slot, by } => {
             let column = phv.column(*slot);
-            for_lanes::<N>(mask, |l| column[l].set(counter_word((column[l].get() as u8).wrapping_add(*by))));
+            for_lanes::<N>(mask, |l| {
+                column[l % N].set(counter_word((column[l % N].get() as u8).wrapping_add(*by)))
+            });
         }
     }
     0
@@ -303,10 +314,10 @@ impl Load {
 
     /// Copies the bytes of each lane's packet to the column.
     #[inline(always)]
-    fn run<const N: usize>(self, mask: u64, heads: &Heads<'_, N>, phv: &Phv) {
+    fn run<const N: usize>(self, mask: u64, heads: &Heads<'_, N>, phv: &Phv<N>) {
         let (at, column) = (usize::from(self.from).min(WINDOW - 4), phv.column(self.slot));
         if self.up > 0 {
-            for_lanes::<N>(mask, |l| column[l].set(self.of(heads.windows[l % N])));
+            for_lanes::<N>(mask, |l| column[l % N].set(self.of(heads.windows[l % N])));
             return;
         }
         let word = |l: usize| {
@@ -314,15 +325,15 @@ impl Load {
             u32::from_be_bytes([w[at], w[at + 1], w[at + 2], w[at + 3]])
         };
         match self.right {
-            24 => for_lanes::<N>(mask, |l| column[l].set(u32::from(heads.windows[l % N][at]))),
-            16 => for_lanes::<N>(mask, |l| column[l].set(word(l) >> 16)),
-            _ => for_lanes::<N>(mask, |l| column[l].set(word(l))),
+            24 => for_lanes::<N>(mask, |l| column[l % N].set(u32::from(heads.windows[l % N][at]))),
+            16 => for_lanes::<N>(mask, |l| column[l % N].set(word(l) >> 16)),
+            _ => for_lanes::<N>(mask, |l| column[l % N].set(word(l))),
         }
     }
 
     /// The same of lane 0 alone, with nothing to predict.
     #[inline(always)]
-    fn one<const N: usize>(self, heads: &Heads<'_, N>, phv: &Phv) {
+    fn one<const N: usize>(self, heads: &Heads<'_, N>, phv: &Phv<N>) {
         phv.column(self.slot)[0].set(self.of(heads.windows[0]));
     }
 

@@ -67,12 +67,12 @@ pub(super) fn side_by_side(fields: &[(FieldAt, u16)]) -> Vec<SidePiece> {
 impl Select {
     /// Hands the lanes of each target to `go`.
     #[inline]
-    pub(super) fn run<const N: usize>(&self, mask: u64, phv: &Phv, mut go: impl FnMut(Target, u64)) {
+    pub(super) fn run<const N: usize>(&self, mask: u64, phv: &Phv<N>, mut go: impl FnMut(Target, u64)) {
         match self {
             Select::Always(target) => go(*target, mask),
             Select::Word { slot, shift, mask: bits, arms, default } => {
                 let column = phv.column(*slot);
-                let found = |l: usize| column[l].get() >> shift & bits;
+                let found = |l: usize| column[l % N].get() >> shift & bits;
                 by_arms(mask, arms, *default, |rest, v, m| lanes_where::<N>(rest, |l| found(l) & m == v), go);
             }
             Select::Side { pieces, arms, default } => {
@@ -80,7 +80,7 @@ impl Select {
                 for p in pieces {
                     let column = phv.column(p.slot);
                     for_lanes::<N>(mask, |l| {
-                        values[l % N] |= u64::from(column[l].get() >> p.shift & p.mask) << p.up;
+                        values[l % N] |= u64::from(column[l % N].get() >> p.shift & p.mask) << p.up;
                     });
                 }
                 let found = |l: usize| values[l % N];
@@ -100,7 +100,7 @@ impl Select {
 
     /// Where the packet of lane 0 goes.
     #[inline]
-    pub(super) fn one(&self, phv: &Phv) -> Target {
+    pub(super) fn one<const N: usize>(&self, phv: &Phv<N>) -> Target {
         match self {
             Select::Always(target) => *target,
             Select::Word { slot, shift, mask, arms, default } => {
@@ -148,7 +148,7 @@ fn by_arms<V: Copy>(
 }
 
 impl WideSelect {
-    fn target(&self, phv: &Phv, lane: usize) -> Target {
+    fn target<const N: usize>(&self, phv: &Phv<N>, lane: usize) -> Target {
         let value = self.fields.iter().fold(0u128, |v, (at, width)| v << width | at.read(phv, lane));
         self.arms.iter().find(|(v, m, _)| value & m == *v).map_or(self.default, |(_, _, t)| *t)
     }

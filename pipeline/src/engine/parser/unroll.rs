@@ -242,10 +242,10 @@ impl<'a> ParserBuilder<'a> {
                 {
                     return Ok(Rest::More);
                 }
-                ParserOpKind::Extract(h) => self.extract(id, *h, &mut path.leaf, steps, low),
+                ParserOpKind::Extract(h) => self.extract(id, *h, &mut path.leaf, low),
                 ParserOpKind::ExtractNext(stack) => {
                     let Some(h) = path.taken.next(self.program, *stack) else { return Ok(Rest::Full) };
-                    self.extract(id, h, &mut path.leaf, steps, low);
+                    self.extract(id, h, &mut path.leaf, low);
                     path.taken.add(*stack);
                 }
                 ParserOpKind::Advance(bytes) => {
@@ -296,9 +296,10 @@ impl<'a> ParserBuilder<'a> {
                 ParserOpKind::Set(dst, value) => {
                     let mut code = ActionCode::default();
                     low.set(&mut code, *dst, value)?;
-                    steps.push(match code.only_constant() {
-                        Some((slot, keep, value)) => Step::Set { slot, keep, value },
-                        None => Step::Do(code),
+                    steps.push(match (code.only_constant(), code.only_moves()) {
+                        (Some((slot, keep, value)), _) => Step::Set { slot, keep, value },
+                        (None, Some(list)) => Step::Moves(list),
+                        (None, None) => Step::Do(code),
                     });
                 }
                 ParserOpKind::VerifyChecksum(dst, inputs) => {
@@ -316,22 +317,13 @@ impl<'a> ParserBuilder<'a> {
         Ok(Rest::Nothing)
     }
 
-    fn extract(
-        &mut self,
-        id: usize,
-        h: Header,
-        leaf: &mut Leaf,
-        steps: &mut Vec<Step>,
-        low: &mut Lowering<'_, '_>,
-    ) {
+    fn extract(&mut self, id: usize, h: Header, leaf: &mut Leaf, low: &mut Lowering<'_, '_>) {
         self.extracts[id] = Some((h, leaf.payload));
         leaf.extracted.insert(h, leaf.payload);
         leaf.payload += self.program.header_bits(h) / 8;
         self.code.nodes[id].need = leaf.payload;
-        if let Some((slot, bit)) = low.slots.valid_target(h) {
-            let keep = low.slots.kept(slot, !(1 << bit));
-            steps.push(Step::Set { slot, keep, value: 1 << bit });
-        }
+        // The bit is set at the path's end: no parser reads it.
+        low.slots.valid_target(h);
     }
 
     /// The counter's column.
@@ -515,7 +507,7 @@ impl<'a> ParserBuilder<'a> {
         }
     }
 
-    /// Adds the loads of all containers that have a column by now.
+    /// Adds the loads of all containers that have a column by now, and what is valid at each leaf.
     pub(in crate::engine) fn finish(mut self, slots: &SlotMap<'_>) -> Result<ParserCode, LowerError> {
         let depth = self.code.depth.max(self.reach);
         if depth as usize > WINDOW {
@@ -527,9 +519,23 @@ impl<'a> ParserBuilder<'a> {
                 .into_iter()
                 .filter_map(|(offset, bytes, slot)| slot.map(|slot| Load::new(at + offset, bytes, slot)))
                 .collect();
+            // No two go to one column: in this order the choice of width is the same many times in a row.
+            node.loads.sort_by_key(|load| (load.up, load.right));
         }
+        self.code.valid = self.code.leaves.iter().map(|leaf| valid_bits(leaf, slots)).collect();
         Ok(self.code)
     }
+}
+
+/// The validity bits of the headers that a path extracts: column, bits that stay, bits.
+fn valid_bits(leaf: &Leaf, slots: &SlotMap<'_>) -> Box<[(Slot, u32, u32)]> {
+    let mut columns: BTreeMap<Slot, u32> = BTreeMap::new();
+    for pov in leaf.extracted.keys().filter_map(|&h| slots.pov(h)) {
+        if let Some(slot) = slots.existing(pov.container) {
+            *columns.entry(slot).or_default() |= 1 << pov.bit;
+        }
+    }
+    columns.into_iter().map(|(slot, bits)| (slot, slots.kept(slot, !bits), bits)).collect()
 }
 
 /// The counter's column for a value of the counter.
