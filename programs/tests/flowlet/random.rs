@@ -45,7 +45,7 @@ fn story() -> impl Strategy<Value = Story> {
         queue,
     });
     let origin = prop::sample::select(vec![1_000_000u64, (1 << 40) - 500_000, (1 << 48) - 900_000]);
-    let steps = prop::collection::vec(step, 30..150);
+    let steps = prop::collection::vec(step, 20..90);
     let held = prop::collection::vec(any::<u64>(), 16);
     (origin, steps, 0.0..0.7f64, 0.0..1.0f64, 0u16..2, held).prop_map(
         |(origin, steps, failure, returns, dead, held)| {
@@ -312,7 +312,7 @@ fn benches(name: &'static str) -> &'static [Bench] {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(16))]
+    #![proptest_config(ProptestConfig::with_cases(8))]
 
     #[test]
     fn conga_reaches_every_host_whatever_it_was_told(story in story()) {
