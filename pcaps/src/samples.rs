@@ -6,6 +6,7 @@ mod afc_leak;
 mod conweave;
 mod ecmp;
 mod flowlets;
+mod informed;
 mod l3_ecmp;
 mod lossless;
 mod telemetry;
@@ -14,6 +15,7 @@ pub use afc_leak::afc_leak;
 pub use conweave::{conweave, conweave_hosts};
 pub use ecmp::ecmp;
 pub use flowlets::flowlets;
+pub use informed::{conga, conga_leaf1, drill, drill_burst, hula, hula_probes};
 pub use l3_ecmp::{SampleError, l3_ecmp};
 pub use lossless::{ecn_mark, pfc};
 pub use telemetry::{hpcc_int, int, int_node};
@@ -29,6 +31,25 @@ pub const FLOWLETS: &[u8] = include_bytes!("../samples/flowlets.pcap");
 /// The trace for `ecmp` and `wcmp`: a nanosecond pcap of 331 frames in 15 µs on one 400G port, flows that the same hash
 /// has picked out before. See [`ecmp`] for what is in it.
 pub const ECMP: &[u8] = include_bytes!("../samples/ecmp.pcap");
+/// The trace for `drill`: small packets over all uplinks. See [`drill`] for what is in it.
+pub const DRILL: &[u8] = include_bytes!("../samples/drill.pcap");
+
+/// The trace for `drill` as well, for each of three other ports: a burst over two of the uplinks. See [`drill_burst`]
+/// for what is in it.
+pub const DRILL_BURST: &[u8] = include_bytes!("../samples/drill-burst.pcap");
+
+/// The trace for `conga`: flows with pauses. See [`conga`] for what is in it.
+pub const CONGA: &[u8] = include_bytes!("../samples/conga.pcap");
+
+/// The trace for `conga` as well: what another leaf sends and tells. See [`conga_leaf1`] for what is in it.
+pub const CONGA_LEAF1: &[u8] = include_bytes!("../samples/conga-leaf1.pcap");
+
+/// The trace for `hula`: flows with pauses. See [`hula`] for what is in it.
+pub const HULA: &[u8] = include_bytes!("../samples/hula.pcap");
+
+/// The traces for `hula` as well: probes by two uplinks. See [`hula_probes`] for what is in them.
+pub const HULA_PROBES: [&[u8]; 2] =
+    [include_bytes!("../samples/hula-probes4.pcap"), include_bytes!("../samples/hula-probes5.pcap")];
 
 /// The trace for `ecn-mark`: bursts to a slow host. See [`ecn_mark`] for what is in it.
 pub const ECN_MARK: &[u8] = include_bytes!("../samples/ecn-mark.pcap");
@@ -87,9 +108,10 @@ pub fn of(program: &str) -> (&'static str, &'static [u8]) {
         "ecmp" | "wcmp" => ("ecmp.pcap", ECMP),
         "ecn-mark" => ("ecn-mark.pcap", ECN_MARK),
         "pfc" => ("pfc.pcap", PFC),
-        "letflow" | "spray" | "drb" | "presto" | "flare" | "drill" | "conga" | "hula" => {
-            ("flowlets.pcap", FLOWLETS)
-        }
+        "letflow" | "spray" | "drb" | "presto" | "flare" => ("flowlets.pcap", FLOWLETS),
+        "drill" => ("drill.pcap", DRILL),
+        "conga" => ("conga.pcap", CONGA),
+        "hula" => ("hula.pcap", HULA),
         "conweave" | "conweave-spine" => ("conweave.pcap", CONWEAVE),
         "int" => ("int.pcap", INT),
         "hpcc-int" => ("hpcc-int.pcap", HPCC_INT),
@@ -102,6 +124,12 @@ pub fn of(program: &str) -> (&'static str, &'static [u8]) {
 pub fn beside(program: &str) -> &'static [(u16, &'static str, &'static [u8])] {
     match program {
         "int" => &[(8, "int-node.pcap", INT_NODE)],
+        "drill" => {
+            const BURST: (u16, &str, &[u8]) = (1, "drill-burst.pcap", DRILL_BURST);
+            &[BURST, (2, BURST.1, BURST.2), (3, BURST.1, BURST.2)]
+        }
+        "conga" => &[(4, "conga-leaf1.pcap", CONGA_LEAF1)],
+        "hula" => &[(4, "hula-probes4.pcap", HULA_PROBES[0]), (5, "hula-probes5.pcap", HULA_PROBES[1])],
         _ => &[],
     }
 }

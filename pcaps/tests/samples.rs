@@ -23,7 +23,15 @@ fn l3_ecmp_is_what_the_generator_makes() {
 #[test]
 fn the_others_are_what_their_generators_make() {
     let [host0, host1, host2] = samples::conweave_hosts().unwrap().try_into().unwrap();
+    let [probes4, probes5] = samples::hula_probes().unwrap();
     let all = [
+        ("drill.pcap", samples::drill().unwrap(), samples::DRILL),
+        ("drill-burst.pcap", samples::drill_burst().unwrap(), samples::DRILL_BURST),
+        ("conga.pcap", samples::conga().unwrap(), samples::CONGA),
+        ("conga-leaf1.pcap", samples::conga_leaf1().unwrap(), samples::CONGA_LEAF1),
+        ("hula.pcap", samples::hula().unwrap(), samples::HULA),
+        ("hula-probes4.pcap", probes4, samples::HULA_PROBES[0]),
+        ("hula-probes5.pcap", probes5, samples::HULA_PROBES[1]),
         ("conweave-host0.pcap", host0, samples::CONWEAVE_HOSTS[0]),
         ("conweave-host1.pcap", host1, samples::CONWEAVE_HOSTS[1]),
         ("conweave-host2.pcap", host2, samples::CONWEAVE_HOSTS[2]),

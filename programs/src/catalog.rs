@@ -37,6 +37,16 @@ pub struct Role {
     pub params: Vec<(String, String)>,
 }
 
+impl Role {
+    /// A program with these parameters.
+    pub(crate) fn new(
+        program: &'static str,
+        params: impl IntoIterator<Item = (&'static str, String)>,
+    ) -> Role {
+        Role { program, params: params.into_iter().map(|(key, value)| (key.to_owned(), value)).collect() }
+    }
+}
+
 /// A stage program that users run by name.
 pub trait StageProgram: Sync {
     /// Name as users type it, kebab-case (`l3-ecmp`).
@@ -65,7 +75,7 @@ pub trait StageProgram: Sync {
     /// for some of a network's switches, or this one.
     fn role_at(&self, position: &Position) -> Role {
         let _ = position;
-        Role { program: self.name(), params: Vec::new() }
+        Role::new(self.name(), [])
     }
 
     /// What it starts with at its place in a network: entries under which packets reach every host. `None` if the

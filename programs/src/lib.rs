@@ -25,6 +25,7 @@ pub mod letflow;
 mod marking;
 pub mod pfc;
 pub mod planning;
+pub mod ports;
 pub mod position;
 pub mod presto;
 pub mod properties;
@@ -33,4 +34,5 @@ mod shipped;
 pub mod spray;
 
 pub use catalog::{ProgramError, Role, StageProgram, UnknownProgram, all, by_name};
+pub use leaf::Tables;
 pub use setup::{Setup, SetupError};

@@ -2,7 +2,8 @@
 //!
 //! What may not live here: networks, entries of particular programs.
 
-use sluice_asic::port::FrontPort;
+use crate::ports::PortRange;
+use sluice_asic::port::{FrontPort, PortMap};
 use sluice_asic::units::BitRate;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -105,11 +106,27 @@ impl Position {
         self.ports.iter().find(|p| p.port == port)
     }
 
+    /// The rate that a port runs at: here, or without a place in a network, as the device's ports are.
+    pub(crate) fn rate(at: Option<&Position>, ports: &PortMap, port: FrontPort) -> Option<BitRate> {
+        let here = at.and_then(|at| at.port(port)).map(|used| used.speed);
+        here.or_else(|| ports.front(port).map(|port| port.speed))
+    }
+
     /// Whether a port leads to a switch of a higher stage, or of the same stage in a network of one stage.
     #[must_use]
     pub fn leads_up(&self, port: FrontPort) -> bool {
         let neighbor = self.port(port).map(|p| p.neighbor);
         matches!(neighbor, Some(Neighbor::Switch { stage, .. }) if stage > self.stage)
+    }
+
+    /// From the first to the last port in use with a host, or without one.
+    #[must_use]
+    pub fn port_range(&self, hosts: bool) -> Option<PortRange> {
+        let is_host = |neighbor: &Neighbor| matches!(neighbor, Neighbor::Host(_));
+        let mut ports =
+            self.ports.iter().filter(|used| is_host(&used.neighbor) == hosts).map(|used| used.port.0);
+        let first = ports.next()?;
+        Some(PortRange { first, last: ports.next_back().unwrap_or(first) })
     }
 
     /// Sets of ports that routes use, without repetitions, in order of first use, and for each route its set.

@@ -37,7 +37,7 @@ pub(crate) trait Shipped: Sync {
     /// What a switch runs at a place in a network.
     fn role_at(at: &Position) -> Role {
         let _ = at;
-        Role { program: Self::NAME, params: Vec::new() }
+        Role::new(Self::NAME, [])
     }
 
     /// Entries of a place in a network, if the program has any.
@@ -52,8 +52,8 @@ pub(crate) trait Shipped: Sync {
     }
 
     /// What must hold in every run besides what must hold of every program.
-    fn properties(program: &Program) -> Vec<Box<dyn Property>> {
-        let _ = program;
+    fn properties(program: &Program, p: &Self::Params) -> Vec<Box<dyn Property>> {
+        let _ = (program, p);
         Vec::new()
     }
 }
@@ -133,6 +133,6 @@ impl<S: Shipped> StageProgram for S {
     }
 
     fn properties(&self, program: &Program) -> Vec<Box<dyn Property>> {
-        S::properties(program)
+        S::properties(program, &built_with(program))
     }
 }

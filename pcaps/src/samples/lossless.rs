@@ -41,9 +41,15 @@ impl Trace {
     }
 
     pub(super) fn write(&mut self, frame: &[u8]) -> Result<(), SampleError> {
+        self.write_start(frame, frame.len())
+    }
+
+    /// The first so many bytes of a frame are captured.
+    pub(super) fn write_start(&mut self, frame: &[u8], captured: usize) -> Result<(), SampleError> {
         let len = frame.len() as u32;
         let mut line = Schedule::new(self.free, Pace::BackToBack { bits_per_second: PORT_RATE });
-        self.writer.write(line.next(len), frame, &[], len)?;
+        let captured = frame.get(..captured).unwrap_or(frame);
+        self.writer.write(line.next(len), captured, &[], len)?;
         self.free = line.next(0);
         Ok(())
     }

@@ -16,28 +16,42 @@ pub(crate) fn expand(input: TokenStream) -> Result<TokenStream> {
         _ => return Err(Error::new(input.ident.span(), "parameters are a struct")),
     };
     let name = &input.ident;
-    let (mut infos, mut arms, mut keys) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut infos, mut arms, mut nested) = (Vec::new(), Vec::new(), Vec::new());
     for field in fields {
         let Some(ident) = &field.ident else { continue };
         let (key, meaning, limits) = (ident.to_string(), doc::text(&field.attrs), Limits::of(field)?);
+        if limits.flatten {
+            infos.push(quote! {
+                list.extend(::sluice_pipeline::build::params::Params::list(&self.#ident));
+            });
+            nested.push(quote_spanned! { field.ty.span()=>
+                _ if ::sluice_pipeline::build::params::knows(&self.#ident, key) => {
+                    ::sluice_pipeline::build::params::Params::set(&mut self.#ident, key, text)
+                }
+            });
+            continue;
+        }
         if meaning.is_empty() {
             return Err(Error::new(ident.span(), "a parameter needs a doc comment: meaning and unit"));
         }
         let expects = limits.text(&field.ty);
         let allowed = limits.check();
         infos.push(quote! {
-            ::sluice_pipeline::build::params::ParamInfo::of(#key, #meaning, #expects, &self.#ident)
+            list.push(
+                ::sluice_pipeline::build::params::ParamInfo::of(#key, #meaning, #expects, &self.#ident),
+            );
         });
         arms.push(quote_spanned! { field.ty.span()=>
             #key => ::sluice_pipeline::build::params::assign(&mut self.#ident, key, text, #expects, #allowed)
         });
-        keys.push(key);
     }
     let (impl_generics, type_generics, where_clause) = input.generics.split_for_impl();
     Ok(quote! {
         impl #impl_generics ::sluice_pipeline::build::params::Params for #name #type_generics #where_clause {
             fn list(&self) -> ::std::vec::Vec<::sluice_pipeline::build::params::ParamInfo> {
-                ::std::vec![#(#infos),*]
+                let mut list = ::std::vec::Vec::new();
+                #(#infos)*
+                list
             }
             fn set(
                 &mut self,
@@ -46,8 +60,9 @@ pub(crate) fn expand(input: TokenStream) -> Result<TokenStream> {
             ) -> ::core::result::Result<(), ::sluice_pipeline::build::params::ParamError> {
                 match key {
                     #(#arms,)*
+                    #(#nested)*
                     _ => ::core::result::Result::Err(
-                        ::sluice_pipeline::build::params::ParamError::unknown(key, &[#(#keys),*]),
+                        ::sluice_pipeline::build::params::unknown(self, key),
                     ),
                 }
             }
@@ -60,6 +75,8 @@ pub(crate) fn expand(input: TokenStream) -> Result<TokenStream> {
 struct Limits {
     range: Option<Expr>,
     expects: Option<String>,
+    /// The field is a struct of parameters, which stand in its place.
+    flatten: bool,
 }
 
 impl Limits {
@@ -77,8 +94,11 @@ impl Limits {
                 } else if meta.path.is_ident("expects") {
                     limits.expects = Some(meta.value()?.parse::<LitStr>()?.value());
                     Ok(())
+                } else if meta.path.is_ident("flatten") {
+                    limits.flatten = true;
+                    Ok(())
                 } else {
-                    Err(meta.error("`#[param(..)]` knows `range` and `expects`"))
+                    Err(meta.error("`#[param(..)]` knows `range`, `expects` and `flatten`"))
                 }
             })?;
         }

@@ -30,6 +30,34 @@ use thiserror::Error;
 /// assert_eq!(error, "parameter `gap` is `0`; expected 1..=1000");
 /// # Ok::<(), params::ParamError>(())
 /// ```
+///
+/// Parameters that several programs have are a struct of their own; with `flatten` they stand where its field does.
+///
+/// ```
+/// use sluice_pipeline::build::params::{self, Params};
+///
+/// #[derive(Params)]
+/// struct Room {
+///     /// IPv4 routes that the table holds
+///     routes: u32,
+/// }
+///
+/// #[derive(Params)]
+/// struct Settings {
+///     /// Table sizes
+///     #[param(flatten)]
+///     room: Room,
+///     /// Whether packets are counted
+///     count: bool,
+/// }
+///
+/// let mut settings = Settings { room: Room { routes: 4096 }, count: false };
+/// settings.set("routes", "16")?;
+/// assert_eq!((settings.room.routes, settings.list().len()), (16, 2));
+/// let error = settings.set("room", "1").unwrap_err().to_string();
+/// assert_eq!(error, "unknown parameter `room`; parameters: routes, count");
+/// # Ok::<(), params::ParamError>(())
+/// ```
 pub trait Params {
     /// Every parameter with its present value, in order of declaration.
     fn list(&self) -> Vec<ParamInfo>;
@@ -123,7 +151,7 @@ fn reason(why: &str) -> String {
 }
 
 impl ParamError {
-    /// The error for a key that is not among `known`; `#[derive(Params)]` writes this call.
+    /// The error for a key that is not among `known`.
     #[must_use]
     pub fn unknown(key: &str, known: &[&str]) -> ParamError {
         let nearest = nearest(key, known.iter().copied()).map(str::to_owned);
@@ -133,6 +161,18 @@ impl ParamError {
             known: known.iter().map(|&k| k.to_owned()).collect(),
         }
     }
+}
+
+/// Whether a struct of parameters has this key; `#[derive(Params)]` writes this call.
+pub fn knows(params: &impl Params, key: &str) -> bool {
+    params.list().iter().any(|info| info.key == key)
+}
+
+/// The error for a key that a struct of parameters has not; `#[derive(Params)]` writes this call.
+pub fn unknown(params: &impl Params, key: &str) -> ParamError {
+    let list = params.list();
+    let known: Vec<&str> = list.iter().map(|info| info.key.as_str()).collect();
+    ParamError::unknown(key, &known)
 }
 
 /// Parses `text` into `place` if `allowed` agrees; `#[derive(Params)]` writes this call.

@@ -18,17 +18,7 @@ const NORTH_PORTS: u16 = 8;
 const NORTH_GROUP: u32 = 1;
 const SOUTH_GROUP: u32 = 2;
 
-pub(super) fn default_setup(
-    program: &Program,
-    ports: &PortMap,
-    plan: Option<&Plan>,
-) -> Result<Setup, SetupError> {
-    let no_plan = || SetupError::NoEntity {
-        program: program.name.clone(),
-        kind: "plan",
-        name: "member table".to_owned(),
-    };
-    let plan = plan.ok_or_else(no_plan)?;
+pub(super) fn default_setup(program: &Program, ports: &PortMap, plan: &Plan) -> Result<Setup, SetupError> {
     let mut ops = Ops::new(program);
     let north = plan.north.table.iter().max().map_or(0, |port| port + 1);
     let mut sides: Vec<u16> = Vec::new();

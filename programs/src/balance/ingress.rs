@@ -8,7 +8,7 @@ use sluice_pipeline::build::*;
 
 /// Table sizes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sizes {
+pub(crate) struct Sizes {
     pub(super) routes: u32,
     pub(super) groups: u32,
     pub(super) members: u32,

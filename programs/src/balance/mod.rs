@@ -30,146 +30,120 @@ pub use plan::{Plan, Side};
 use plan::{ecmp_group, wcmp_group};
 pub use values::{FunctionList, Members, Numbers, ValueError};
 
-use crate::catalog::{ProgramError, StageProgram};
+use crate::catalog::ProgramError;
 use crate::position::Position;
 use crate::setup::{Setup, SetupError};
+use crate::shipped::Shipped;
 use sluice_asic::port::PortMap;
 use sluice_pipeline::build::Builder;
-use sluice_pipeline::build::params::{ParamError, ParamInfo, Params};
+use sluice_pipeline::build::params::Params;
 use sluice_pipeline::ir::Program;
 use sluice_pipeline::property::Property;
+
+/// What the two programs differ in.
+pub(crate) trait Scheme: Sync {
+    const NAME: &'static str;
+    const SUMMARY: &'static str;
+    type Params: Params + Default;
+
+    /// Hashes and member tables of the default entries.
+    fn plan(p: &Self::Params) -> Result<Plan, ProgramError>;
+
+    fn sizes(p: &Self::Params) -> ingress::Sizes;
+
+    /// What must hold under these parameters and this plan of them.
+    fn properties(p: &Self::Params, plan: Option<&Plan>) -> Vec<Box<dyn Property>>;
+
+    /// The member table of a group over links of these weights, or why there is none.
+    fn group(p: &Self::Params, weights: &[u32]) -> Result<Vec<u32>, String>;
+}
 
 /// The program `ecmp`.
 #[derive(Clone, Copy, Debug)]
 pub struct Ecmp;
 
+impl Scheme for Ecmp {
+    const NAME: &'static str = "ecmp";
+    const SUMMARY: &'static str = "Spreads flows over equal paths by any scheme of hashing: plain, per stage, per port, recombining, coprime";
+    type Params = EcmpParams;
+
+    fn plan(p: &EcmpParams) -> Result<Plan, ProgramError> {
+        Plan::ecmp(p, <Self as Scheme>::NAME)
+    }
+
+    fn sizes(p: &EcmpParams) -> ingress::Sizes {
+        ingress::Sizes { routes: p.routes, groups: p.groups, members: p.member_entries }
+    }
+
+    fn properties(p: &EcmpParams, plan: Option<&Plan>) -> Vec<Box<dyn Property>> {
+        properties::ecmp(p, plan)
+    }
+
+    fn group(p: &EcmpParams, weights: &[u32]) -> Result<Vec<u32>, String> {
+        ecmp_group(p, weights)
+    }
+}
+
 /// The program `wcmp`.
 #[derive(Clone, Copy, Debug)]
 pub struct Wcmp;
 
-const ECMP: &str = "ecmp";
-const ECMP_SUMMARY: &str = "Spreads flows over equal paths by any scheme of hashing: plain, per stage, per port, recombining, coprime";
-const WCMP: &str = "wcmp";
-const WCMP_SUMMARY: &str =
-    "Spreads flows over weighted paths in coprime groups: naive, split or largest remainder";
+impl Scheme for Wcmp {
+    const NAME: &'static str = "wcmp";
+    const SUMMARY: &'static str =
+        "Spreads flows over weighted paths in coprime groups: naive, split or largest remainder";
+    type Params = WcmpParams;
 
-fn set<P: Params>(mut p: P, sets: &[(String, String)], program: &'static str) -> Result<P, ProgramError> {
-    for (key, value) in sets {
-        p.set(key, value).map_err(|source: ParamError| ProgramError::Param { program, source })?;
+    fn plan(p: &WcmpParams) -> Result<Plan, ProgramError> {
+        Plan::wcmp(p, <Self as Scheme>::NAME)
     }
-    Ok(p)
+
+    fn sizes(p: &WcmpParams) -> ingress::Sizes {
+        ingress::Sizes { routes: p.routes, groups: p.groups, members: p.member_entries }
+    }
+
+    fn properties(p: &WcmpParams, plan: Option<&Plan>) -> Vec<Box<dyn Property>> {
+        properties::wcmp(p, plan)
+    }
+
+    fn group(p: &WcmpParams, weights: &[u32]) -> Result<Vec<u32>, String> {
+        wcmp_group(p, weights)
+    }
 }
 
-/// The values that a program was built with.
-fn sets(program: &Program) -> Vec<(String, String)> {
-    program.params.iter().map(|p| (p.key.clone(), p.value.clone())).collect()
-}
+impl<S: Scheme> Shipped for S {
+    const NAME: &'static str = S::NAME;
+    const SUMMARY: &'static str = S::SUMMARY;
+    const P4: &'static str = include_str!("balance.p4");
+    type Params = S::Params;
 
-fn data_plane(
-    name: &'static str,
-    summary: &str,
-    plan: &Plan,
-    sizes: ingress::Sizes,
-    p: &impl Params,
-) -> Result<Program, ProgramError> {
-    let b = Builder::new(name, summary);
-    ingress::ingress(&b.ingress(), plan, sizes);
-    ingress::egress(&b.egress());
-    b.finish(p).map_err(|diags| ProgramError::Illegal { program: name, diags })
-}
-
-impl StageProgram for Ecmp {
-    fn name(&self) -> &'static str {
-        ECMP
+    fn check(p: &S::Params) -> Result<(), ProgramError> {
+        S::plan(p).map(|_| ())
     }
 
-    fn summary(&self) -> &'static str {
-        ECMP_SUMMARY
+    fn declare(b: &Builder, p: &S::Params) {
+        // What cannot be planned has been refused.
+        if let Ok(plan) = S::plan(p) {
+            ingress::ingress(&b.ingress(), &plan, S::sizes(p));
+            ingress::egress(&b.egress());
+        }
     }
 
-    fn params(&self) -> Vec<ParamInfo> {
-        EcmpParams::default().list()
-    }
-
-    fn build(&self, given: &[(String, String)]) -> Result<Program, ProgramError> {
-        let p = set(EcmpParams::default(), given, ECMP)?;
-        let sizes = ingress::Sizes { routes: p.routes, groups: p.groups, members: p.member_entries };
-        data_plane(ECMP, ECMP_SUMMARY, &Plan::ecmp(&p, ECMP)?, sizes, &p)
-    }
-
-    fn default_setup(&self, program: &Program, ports: &PortMap) -> Result<Setup, SetupError> {
-        let p = set(EcmpParams::default(), &sets(program), ECMP).ok();
-        let plan = p.and_then(|p| Plan::ecmp(&p, ECMP).ok());
-        entries::default_setup(program, ports, plan.as_ref())
+    fn default_setup(program: &Program, ports: &PortMap, p: &S::Params) -> Result<Setup, SetupError> {
+        let refuse = |e: ProgramError| SetupError::Place { program: S::NAME.to_owned(), why: e.to_string() };
+        entries::default_setup(program, ports, &S::plan(p).map_err(refuse)?)
     }
 
     fn setup_at(
-        &self,
         program: &Program,
         _: &PortMap,
-        position: &Position,
+        at: &Position,
+        p: &S::Params,
     ) -> Option<Result<Setup, SetupError>> {
-        let p = set(EcmpParams::default(), &sets(program), ECMP);
-        let table =
-            |weights: &[u32]| p.as_ref().map_err(ToString::to_string).and_then(|p| ecmp_group(p, weights));
-        Some(routes::setup_at(program, position, table))
+        Some(routes::setup_at(program, at, |weights| S::group(p, weights)))
     }
 
-    fn p4(&self) -> &'static str {
-        include_str!("balance.p4")
-    }
-
-    fn properties(&self, program: &Program) -> Vec<Box<dyn Property>> {
-        let p = set(EcmpParams::default(), &sets(program), ECMP).ok();
-        let plan = p.as_ref().and_then(|p| Plan::ecmp(p, ECMP).ok());
-        properties::ecmp(p.as_ref(), plan.as_ref())
-    }
-}
-
-impl StageProgram for Wcmp {
-    fn name(&self) -> &'static str {
-        WCMP
-    }
-
-    fn summary(&self) -> &'static str {
-        WCMP_SUMMARY
-    }
-
-    fn params(&self) -> Vec<ParamInfo> {
-        WcmpParams::default().list()
-    }
-
-    fn build(&self, given: &[(String, String)]) -> Result<Program, ProgramError> {
-        let p = set(WcmpParams::default(), given, WCMP)?;
-        let sizes = ingress::Sizes { routes: p.routes, groups: p.groups, members: p.member_entries };
-        data_plane(WCMP, WCMP_SUMMARY, &Plan::wcmp(&p, WCMP)?, sizes, &p)
-    }
-
-    fn default_setup(&self, program: &Program, ports: &PortMap) -> Result<Setup, SetupError> {
-        let p = set(WcmpParams::default(), &sets(program), WCMP).ok();
-        let plan = p.and_then(|p| Plan::wcmp(&p, WCMP).ok());
-        entries::default_setup(program, ports, plan.as_ref())
-    }
-
-    fn setup_at(
-        &self,
-        program: &Program,
-        _: &PortMap,
-        position: &Position,
-    ) -> Option<Result<Setup, SetupError>> {
-        let p = set(WcmpParams::default(), &sets(program), WCMP);
-        let table =
-            |weights: &[u32]| p.as_ref().map_err(ToString::to_string).and_then(|p| wcmp_group(p, weights));
-        Some(routes::setup_at(program, position, table))
-    }
-
-    fn p4(&self) -> &'static str {
-        include_str!("balance.p4")
-    }
-
-    fn properties(&self, program: &Program) -> Vec<Box<dyn Property>> {
-        let p = set(WcmpParams::default(), &sets(program), WCMP).ok();
-        let plan = p.as_ref().and_then(|p| Plan::wcmp(p, WCMP).ok());
-        properties::wcmp(p.as_ref(), plan.as_ref())
+    fn properties(_: &Program, p: &S::Params) -> Vec<Box<dyn Property>> {
+        S::properties(p, S::plan(p).ok().as_ref())
     }
 }

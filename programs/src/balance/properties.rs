@@ -25,9 +25,9 @@ fn of_plan(plan: Option<&Plan>) -> Vec<Box<dyn Property>> {
 }
 
 /// What is judged of `ecmp`.
-pub(super) fn ecmp(p: Option<&EcmpParams>, plan: Option<&Plan>) -> Vec<Box<dyn Property>> {
+pub(super) fn ecmp(p: &EcmpParams, plan: Option<&Plan>) -> Vec<Box<dyn Property>> {
     let mut list = of_plan(plan);
-    if let Some(p) = p.filter(|p| p.scheme == Scheme::Coprime && p.members == Members::Auto) {
+    if p.scheme == Scheme::Coprime && p.members == Members::Auto {
         let bits = bits_of(p.selection);
         list.push(Box::new(CoprimeShares {
             upstream: p.upstream.0.clone(),
@@ -40,9 +40,9 @@ pub(super) fn ecmp(p: Option<&EcmpParams>, plan: Option<&Plan>) -> Vec<Box<dyn P
 }
 
 /// What is judged of `wcmp`: of groups as large as the planned one, since default entries have another to the south.
-pub(super) fn wcmp(p: Option<&WcmpParams>, plan: Option<&Plan>) -> Vec<Box<dyn Property>> {
+pub(super) fn wcmp(p: &WcmpParams, plan: Option<&Plan>) -> Vec<Box<dyn Property>> {
     let mut list = of_plan(plan);
-    if let Some((p, plan)) = p.zip(plan).filter(|(p, _)| p.members == Members::Auto) {
+    if let Some(plan) = plan.filter(|_| p.members == Members::Auto) {
         let (bits, size) = (bits_of(p.selection), Some(plan.north.table.len()));
         list.push(Box::new(CoprimeShares { upstream: p.upstream.0.clone(), bits, size, changed: false }));
     }

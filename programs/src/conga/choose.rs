@@ -144,7 +144,7 @@ fn rows(few: ActionRef, many: ActionRef) -> [Row<5>; 32] {
 pub(super) fn keep(ig: &GressBuilder<'_>, leaf: Leaf, best: Best, known: &Known, p: &Params) {
     let (m, t, gap) = (leaf.m, known.t, p.spec().longest_gap());
     /// Time of the flowlet's last packet
-    let last_seen = ig.register::<32>(p.flowlets);
+    let last_seen = ig.register::<32>(p.gaps.flowlets);
     /// Tells whether the gap was too long
     let touch = ig.register_action(last_seen, |r| {
         if t.now - r.value > gap {
@@ -153,7 +153,7 @@ pub(super) fn keep(ig: &GressBuilder<'_>, leaf: Leaf, best: Best, known: &Known,
         r.value = t.now;
     });
     /// Generation and number of the flowlet's member
-    let flowlet_member = ig.register::<32>(p.flowlets);
+    let flowlet_member = ig.register::<32>(p.gaps.flowlets);
     /// The flowlet goes on
     let hold = ig.register_action(flowlet_member, |r| {
         if r.value - best.first < OLDER {
@@ -179,16 +179,16 @@ pub(super) fn keep(ig: &GressBuilder<'_>, leaf: Leaf, best: Best, known: &Known,
     let flowlets = ig.counter(2, CounterKind::Packets);
     ig.control(|c| {
         if m.group != 0 {
-            best.fresh = touch.execute(slot(m.flow, p.flowlets));
+            best.fresh = touch.execute(slot(m.flow, p.gaps.flowlets));
             flowlets.count(best.fresh);
             if best.fresh {
                 if best.many {
-                    m.member = none_but.execute(slot(m.flow, p.flowlets));
+                    m.member = none_but.execute(slot(m.flow, p.gaps.flowlets));
                 } else {
-                    m.member = one_of_two.execute(slot(m.flow, p.flowlets));
+                    m.member = one_of_two.execute(slot(m.flow, p.gaps.flowlets));
                 }
             } else {
-                m.member = hold.execute(slot(m.flow, p.flowlets));
+                m.member = hold.execute(slot(m.flow, p.gaps.flowlets));
             }
         }
     });

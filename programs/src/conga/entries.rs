@@ -11,7 +11,6 @@ use super::dre::estimator;
 use super::headers::OVERLAY_NET;
 use super::params::{Params, Side, UPLINKS};
 use crate::catalog::Role;
-use crate::conweave::PortRange;
 use crate::leaf::generator::visit;
 use crate::leaf::{self, Places};
 use crate::position::{Neighbor, NextHops, Position, Prefix};
@@ -43,7 +42,7 @@ pub(super) fn default_setup(program: &Program, ports: &PortMap, p: &Params) -> R
             let to = [ipv4_prefix(Ipv4Addr::from(address(u32::from(leaf) + 1)), 32)];
             ops.entry("ipv4_route", to, "to_port", [port.into()])?;
         }
-        spine_links(&mut ops, program, ports, p);
+        spine_links(&mut ops, program, (ports, None), p);
         return Ok(setup_of(ops));
     }
     let count = p.uplinks.iter().count();
@@ -57,7 +56,7 @@ pub(super) fn default_setup(program: &Program, ports: &PortMap, p: &Params) -> R
     for leaf in [1, 2] {
         wrapped(&mut ops, leaf, OWN)?;
     }
-    leaf_links(&mut ops, program, ports, p)?;
+    leaf_links(&mut ops, program, (ports, None), p)?;
     Ok(setup_of(ops))
 }
 
@@ -67,18 +66,21 @@ fn wrapped(ops: &mut Ops<'_>, leaf: u32, own: u32) -> Result<(), SetupError> {
     ops.entry("leaf_address", [KeyValue::Exact(leaf.into())], "wrap_for", args)
 }
 
+/// The device's ports, and its place in a network if it has one.
+type Ports<'a> = (&'a PortMap, Option<&'a Position>);
+
 /// Estimators of the uplinks, and the packets that read them.
-fn leaf_links(ops: &mut Ops<'_>, program: &Program, ports: &PortMap, p: &Params) -> Result<(), SetupError> {
+fn leaf_links(ops: &mut Ops<'_>, program: &Program, ports: Ports<'_>, p: &Params) -> Result<(), SetupError> {
     for (number, port) in (0u32..).zip(p.uplinks.iter()) {
-        let (front, _) = front_port(ports, port)?;
+        let (front, _) = front_port(ports.0, port)?;
         measured(ops, program, ports, (number, front), p);
     }
-    visit(ops, ports, p.leaves * 4, p.period)
+    visit(ops, ports.0, p.leaves * 4, p.period)
 }
 
 /// Estimators of all links of a spine.
-fn spine_links(ops: &mut Ops<'_>, program: &Program, ports: &PortMap, p: &Params) {
-    for (number, port) in (0u16..).zip(ports.front_ports()) {
+fn spine_links(ops: &mut Ops<'_>, program: &Program, ports: Ports<'_>, p: &Params) {
+    for (number, port) in (0u16..).zip(ports.0.front_ports()) {
         measured(ops, program, ports, (port.dev_port.number().into(), FrontPort(number)), p);
     }
 }
@@ -87,12 +89,12 @@ fn spine_links(ops: &mut Ops<'_>, program: &Program, ports: &PortMap, p: &Params
 fn measured(
     ops: &mut Ops<'_>,
     program: &Program,
-    ports: &PortMap,
+    (ports, at): Ports<'_>,
     (cell, port): (u32, FrontPort),
     p: &Params,
 ) {
-    if let (Some(meter), Some(port)) = (program.meter_named("dre"), ports.front(port)) {
-        let config = Some(MeterConfig::Lpf(estimator(port.speed, p.tau).spec()));
+    if let (Some(meter), Some(rate)) = (program.meter_named("dre"), Position::rate(at, ports, port)) {
+        let config = Some(MeterConfig::Lpf(estimator(rate, p.tau).spec()));
         ops.push(ControlOp::SetMeter { meter, index: Some(cell), config });
     }
 }
@@ -101,22 +103,14 @@ fn measured(
 pub(super) fn role_at(at: &Position) -> Role {
     let highest = at.subnets.iter().map(|(switch, _)| switch + 2).max().unwrap_or(0).clamp(16, 256);
     let mut params = vec![("leaves", highest.to_string())];
-    match (range(at, true), range(at, false)) {
+    match (at.port_range(true), at.port_range(false)) {
         (None, _) => params.push(("role", Side::Spine.to_string())),
         (Some(hosts), Some(uplinks)) => {
             params.extend([("hosts", hosts.to_string()), ("uplinks", uplinks.to_string())]);
         }
         (Some(_), None) => {}
     }
-    Role { program: NAME, params: params.into_iter().map(|(key, value)| (key.to_owned(), value)).collect() }
-}
-
-/// From the first to the last port with a host, or without one.
-fn range(at: &Position, hosts: bool) -> Option<PortRange> {
-    let is_host = |n: &Neighbor| matches!(n, Neighbor::Host(_));
-    let mut ports = at.ports.iter().filter(|used| is_host(&used.neighbor) == hosts).map(|used| used.port.0);
-    let first = ports.next()?;
-    Some(PortRange { first, last: ports.next_back().unwrap_or(first) })
+    Role::new(NAME, params)
 }
 
 pub(super) fn setup_at(
@@ -128,7 +122,7 @@ pub(super) fn setup_at(
     if p.role == Side::Spine {
         let mut ops = leaf::operations_at(program, at)?;
         spine_routes(&mut ops, at)?;
-        spine_links(&mut ops, program, ports, p);
+        spine_links(&mut ops, program, (ports, Some(at)), p);
         return Ok(setup_of(ops));
     }
     let mut ops = Ops::new(program);
@@ -147,7 +141,7 @@ pub(super) fn setup_at(
         ops.entry("ipv4_route", [ipv4_prefix(route.to.address, route.to.len.into())], action, [arg])?;
         ops.entry("ipv6_route", [ipv6_prefix(ipv6, len)], action, [arg])?;
     }
-    leaf_links(&mut ops, program, ports, p)?;
+    leaf_links(&mut ops, program, (ports, Some(at)), p)?;
     Ok(setup_of(ops))
 }
 

@@ -147,7 +147,7 @@ pub(super) fn exchange(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, tables: &T
     let stray = ig.drop_label("A packet came wrapped for a host that is not here");
     let shown =
         ig.consume_label("The packet generator aged what leaves told, and read an uplink's estimator");
-    let tick = p.tick;
+    let tick = p.gaps.tick;
     let read_clock = ig.action(|a| {
         bridge.set_valid();
         if tick == crate::flowlet::Tick::Ns1 {

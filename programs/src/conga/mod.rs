@@ -35,30 +35,17 @@ mod properties;
 pub use dre::{Estimator, estimator};
 pub use params::{Params, Side};
 
-use crate::catalog::{ProgramError, Role, StageProgram};
+use crate::catalog::{ProgramError, Role};
 use crate::leaf::{self, Sizes};
 use crate::position::Position;
 use crate::setup::{Setup, SetupError};
+use crate::shipped::Shipped;
 use sluice_asic::port::{FrontPort, PortMap, PortName};
-use sluice_pipeline::build::params::{ParamInfo, Params as _};
 use sluice_pipeline::build::*;
 use sluice_pipeline::ir::Program;
 use sluice_pipeline::property::Property;
 
 const NAME: &str = "conga";
-const SUMMARY: &str =
-    "Sends every flowlet over the least congested path, as leaves tell each other (leaf and spine)";
-
-/// The program with these parameters.
-fn program(p: &Params) -> Result<Program, ProgramError> {
-    p.check(NAME)?;
-    let b = Builder::new(NAME, SUMMARY);
-    match p.role {
-        Side::Leaf => leaf_program(&b, p),
-        Side::Spine => spine_program(&b, p),
-    }
-    b.finish(p).map_err(|diags| ProgramError::Illegal { program: NAME, diags })
-}
 
 /// A leaf: the shared leaf with the overlay around it.
 fn leaf_program(b: &Builder, p: &Params) {
@@ -98,45 +85,42 @@ fn spine_program(b: &Builder, p: &Params) {
 #[derive(Clone, Copy, Debug)]
 pub struct Conga;
 
-impl StageProgram for Conga {
-    fn name(&self) -> &'static str {
-        NAME
+impl Shipped for Conga {
+    const NAME: &'static str = NAME;
+    const SUMMARY: &'static str =
+        "Sends every flowlet over the least congested path, as leaves tell each other (leaf and spine)";
+    const P4: &'static str = concat!(include_str!("../leaf/types.p4"), include_str!("conga.p4"));
+    type Params = Params;
+
+    fn check(p: &Params) -> Result<(), ProgramError> {
+        p.check(NAME)
     }
 
-    fn summary(&self) -> &'static str {
-        SUMMARY
+    fn declare(b: &Builder, p: &Params) {
+        match p.role {
+            Side::Leaf => leaf_program(b, p),
+            Side::Spine => spine_program(b, p),
+        }
     }
 
-    fn params(&self) -> Vec<ParamInfo> {
-        Params::default().list()
+    fn default_setup(program: &Program, ports: &PortMap, p: &Params) -> Result<Setup, SetupError> {
+        entries::default_setup(program, ports, p)
     }
 
-    fn build(&self, sets: &[(String, String)]) -> Result<Program, ProgramError> {
-        program(&leaf::set(Params::default(), sets, NAME)?)
-    }
-
-    fn default_setup(&self, program: &Program, ports: &PortMap) -> Result<Setup, SetupError> {
-        entries::default_setup(program, ports, &leaf::built_with(program))
-    }
-
-    fn role_at(&self, position: &Position) -> Role {
-        entries::role_at(position)
+    fn role_at(at: &Position) -> Role {
+        entries::role_at(at)
     }
 
     fn setup_at(
-        &self,
         program: &Program,
         ports: &PortMap,
-        position: &Position,
+        at: &Position,
+        p: &Params,
     ) -> Option<Result<Setup, SetupError>> {
-        Some(entries::setup_at(program, ports, position, &leaf::built_with(program)))
+        Some(entries::setup_at(program, ports, at, p))
     }
 
-    fn properties(&self, _: &Program) -> Vec<Box<dyn Property>> {
+    fn properties(_: &Program, _: &Params) -> Vec<Box<dyn Property>> {
         properties::all()
-    }
-
-    fn p4(&self) -> &'static str {
-        concat!(include_str!("../leaf/types.p4"), include_str!("conga.p4"))
     }
 }

@@ -2,8 +2,8 @@
 
 use super::dre::Bounds;
 use crate::catalog::ProgramError;
-use crate::conweave::PortRange;
-use crate::flowlet::{Compare, Detect, Spec, Tick, choices};
+use crate::flowlet::{Detect, Gaps, Spec, choices};
+use crate::ports::PortRange;
 use sluice_asic::units::Duration;
 use sluice_pipeline::build::params;
 
@@ -26,15 +26,9 @@ pub struct Params {
     /// Whether this switch has hosts or joins those that have; follows from the place in a network
     #[param(expects = "leaf or spine")]
     pub role: Side,
-    /// Gap between packets of a flow that ends a flowlet
-    #[param(expects = "a time such as 500us")]
-    pub timeout: Duration,
-    /// Entries of the flowlet table, a power of two
-    #[param(range = 2..=131_072)]
-    pub flowlets: u32,
-    /// Unit of the stamps that are compared
-    #[param(expects = "1ns, 256ns or 1024ns")]
-    pub tick: Tick,
+    /// How long a flowlet may pause
+    #[param(flatten)]
+    pub gaps: Gaps,
     /// Time over which a link's estimator forgets, about: eight levels of a link's rate must be powers of two
     #[param(expects = "a time such as 160us")]
     pub tau: Duration,
@@ -62,9 +56,7 @@ impl Default for Params {
     fn default() -> Self {
         Params {
             role: Side::Leaf,
-            timeout: Duration::from_micros(500),
-            flowlets: 32_768,
-            tick: Tick::Ns256,
+            gaps: Gaps { timeout: Duration::from_micros(500), ..Gaps::default() },
             tau: Duration::from_micros(160),
             period: Duration::from_micros(20),
             age: Duration::from_micros(10_000),
@@ -78,13 +70,7 @@ impl Default for Params {
 
 impl Params {
     pub(super) fn spec(&self) -> Spec {
-        Spec {
-            detect: Detect::Split,
-            entries: self.flowlets,
-            timeout: self.timeout,
-            tick: self.tick,
-            compare: Compare::Gt,
-        }
+        self.gaps.spec(Detect::Split)
     }
 
     /// Groups of uplinks: a leaf is one.
@@ -94,7 +80,7 @@ impl Params {
 
     /// Largest age of congestion that still counts, in ticks.
     pub(super) fn oldest(&self) -> u64 {
-        self.age.as_ps() / (self.tick.nanos() * 1_000)
+        self.age.as_ps() / (self.gaps.tick.nanos() * 1_000)
     }
 
     /// What one parameter alone cannot say.

@@ -34,7 +34,7 @@ mod source;
 mod timer;
 
 pub use entries::{FlowEntry, Prefix, TorConfig, tor_setup};
-pub use params::{Build, NoRange, Params, PortRange, UnknownBuild};
+pub use params::{Build, Params, UnknownBuild};
 
 use crate::catalog::{ProgramError, Role};
 use crate::position::Position;
@@ -105,7 +105,7 @@ impl Shipped for ConWeave {
         Some(routes::setup_at(program, ports, at))
     }
 
-    fn properties(_: &Program) -> Vec<Box<dyn Property>> {
+    fn properties(_: &Program, _: &Params) -> Vec<Box<dyn Property>> {
         properties::all()
     }
 }

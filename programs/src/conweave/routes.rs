@@ -4,7 +4,7 @@
 //! others take ECMP.
 
 use super::entries::{FlowEntry, Group, Prefix, Tor, flows, params_of, setup_of};
-use super::params::{Params, PortRange};
+use super::params::Params;
 use crate::conweave_spine::NAME as SPINE;
 use crate::marking;
 use crate::position::{Neighbor, Position};
@@ -16,26 +16,14 @@ use std::net::Ipv4Addr;
 
 /// A switch with hosts and paths is a ToR with the port ranges of its place, one without hosts a spine.
 pub(super) fn role_at(at: &Position) -> Role {
-    let (hosts, uplinks) = (range(at, true), range(at, false));
-    let params = match (hosts, uplinks) {
-        (None, _) => return Role { program: SPINE, params: Vec::new() },
-        (Some(_), None) => Vec::new(),
+    match (at.port_range(true), at.port_range(false)) {
+        (None, _) => Role::new(SPINE, []),
+        (Some(_), None) => Role::new(NAME, []),
         (Some(hosts), Some(uplinks)) => {
-            let pipe = at.ports.first().map_or(0, |used| used.dev_port >> 7);
-            [("hosts", hosts.to_string()), ("uplinks", uplinks.to_string()), ("pipe", pipe.to_string())]
-                .map(|(key, value)| (key.to_owned(), value))
-                .to_vec()
+            let pipe = at.ports.first().map_or(0, |used| used.dev_port >> 7).to_string();
+            Role::new(NAME, [("hosts", hosts.to_string()), ("uplinks", uplinks.to_string()), ("pipe", pipe)])
         }
-    };
-    Role { program: NAME, params }
-}
-
-/// From the first to the last port with a host, or without one.
-fn range(at: &Position, hosts: bool) -> Option<PortRange> {
-    let is_host = |n: &Neighbor| matches!(n, Neighbor::Host(_));
-    let mut ports = at.ports.iter().filter(|used| is_host(&used.neighbor) == hosts).map(|used| used.port.0);
-    let first = ports.next()?;
-    Some(PortRange { first, last: ports.next_back().unwrap_or(first) })
+    }
 }
 
 pub(super) fn setup_at(program: &Program, ports: &PortMap, at: &Position) -> Result<Setup, SetupError> {

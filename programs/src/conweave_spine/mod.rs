@@ -61,7 +61,7 @@ impl Shipped for ConWeaveSpine {
         Some(routes::setup_at(program, ports, at))
     }
 
-    fn properties(_: &Program) -> Vec<Box<dyn Property>> {
+    fn properties(_: &Program, _: &Params) -> Vec<Box<dyn Property>> {
         vec![Box::new(HopLimit), Box::new(EcnMarks)]
     }
 }

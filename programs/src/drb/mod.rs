@@ -7,7 +7,7 @@
 use crate::balance::Numbers;
 use crate::catalog::ProgramError;
 use crate::flowlet::choices;
-use crate::leaf::{self, Leaf, Sizes, slot};
+use crate::leaf::{self, Leaf, Tables, slot};
 use crate::position::Position;
 use crate::setup::{Setup, SetupError};
 use crate::shipped::Shipped;
@@ -42,12 +42,9 @@ pub struct Params {
     /// Turns of the uplinks, front-panel ports 8 and up: one of weight 2 comes twice in a round
     #[param(expects = "a comma-separated list of 2 to 16 numbers")]
     pub weights: Numbers,
-    /// IPv4 routes that the table must hold; a quarter as many IPv6 routes
-    #[param(range = 16..=1_000_000)]
-    pub routes: u32,
-    /// Groups of uplinks
-    #[param(range = 4..=4_096)]
-    pub groups: u32,
+    /// Table sizes
+    #[param(flatten)]
+    pub tables: Tables,
 }
 
 impl Default for Params {
@@ -57,8 +54,7 @@ impl Default for Params {
             flows: 32_768,
             start: 0,
             weights: Numbers(vec![1; 8]),
-            routes: 4_096,
-            groups: 256,
+            tables: Tables::default(),
         }
     }
 }
@@ -74,7 +70,7 @@ fn draw(ig: &GressBuilder<'_>, leaf: Leaf, p: &Params) {
     let m = leaf.m;
     let by_flow = p.turns == Turns::Flow;
     /// The turn that comes next
-    let turn = ig.register::<16>(size(if by_flow { p.flows } else { p.groups }).init(p.start.into()));
+    let turn = ig.register::<16>(size(if by_flow { p.flows } else { p.tables.groups }).init(p.start.into()));
     let take_turn = ig.register_action(turn, |r| {
         r.out = r.value;
         if r.value >= LAST_TURN {
@@ -111,7 +107,7 @@ impl Shipped for Drb {
     }
 
     fn declare(b: &Builder, p: &Params) {
-        leaf::pipes(b, (Sizes::new(p.routes, p.groups), false), |ig, l| draw(ig, l, p), |_, _| {});
+        leaf::pipes(b, (p.tables.sizes(), false), |ig, l| draw(ig, l, p), |_, _| {});
     }
 
     fn default_setup(program: &Program, ports: &PortMap, p: &Params) -> Result<Setup, SetupError> {
@@ -127,7 +123,7 @@ impl Shipped for Drb {
         Some(leaf::setup_at(program, at))
     }
 
-    fn properties(_: &Program) -> Vec<Box<dyn Property>> {
+    fn properties(_: &Program, _: &Params) -> Vec<Box<dyn Property>> {
         crate::properties::forwarding()
     }
 }

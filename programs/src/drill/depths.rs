@@ -50,7 +50,7 @@ pub(super) fn declare(ig: &GressBuilder<'_>, p: &Params) -> Depths {
     let mut banks = Vec::new();
     for _ in 0..if p.remember { p.banks } else { 0 } {
         /// By group: cells in the queue of the remembered uplink; its generation and number
-        let memory = ig.register_pair::<32>(p.groups);
+        let memory = ig.register_pair::<32>(p.tables.groups);
         banks.push(Bank { memory });
     }
     Depths { copies, banks }

@@ -2,6 +2,7 @@
 //! What may not live here: tables.
 
 use super::{NAME, Params};
+use crate::leaf;
 use crate::setup::{Ops, Setup, SetupError};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::DevPort;
@@ -15,7 +16,7 @@ pub(super) fn complete(mut ops: Ops<'_>, program: &Program, p: &Params) -> Resul
     for sample in 1..p.samples {
         samples(&mut ops, program, sample)?;
     }
-    let members = members(&ops, program);
+    let members = leaf::members(&ops, program);
     for port in members.values().flatten().map(|(_, port)| *port).collect::<BTreeSet<u16>>() {
         if let Some(key) = queue(port) {
             ops.entry("queue", key, "watch", [port.into()])?;
@@ -55,22 +56,6 @@ fn samples(ops: &mut Ops<'_>, program: &Program, sample: u32) -> Result<(), Setu
         }
     }
     Ok(())
-}
-
-/// Numbers and dev_ports of the members of each group.
-fn members(ops: &Ops<'_>, program: &Program) -> BTreeMap<u32, Vec<(u128, u16)>> {
-    let uplink = program.table_named("uplink");
-    let mut groups: BTreeMap<u32, Vec<(u128, u16)>> = BTreeMap::new();
-    for op in ops.so_far() {
-        if let ControlOp::InsertEntry { table, key, then: Then::Call(call), .. } = op
-            && Some(*table) == uplink
-            && let ([KeyValue::Exact(group), KeyValue::Exact(number)], [port]) =
-                (key.as_slice(), call.args.as_slice())
-        {
-            groups.entry(*group as u32).or_default().push((*number, *port as u16));
-        }
-    }
-    groups
 }
 
 /// The name that the ghost control knows queue 0 of a port by: pipe, and queue of the pipe.

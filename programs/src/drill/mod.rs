@@ -23,19 +23,18 @@ mod depths;
 mod entries;
 
 use crate::balance::Numbers;
-use crate::catalog::{ProgramError, StageProgram};
-use crate::leaf::{self, Sizes};
+use crate::catalog::ProgramError;
+use crate::leaf::{self, Tables};
 use crate::position::Position;
 use crate::setup::{Setup, SetupError};
+use crate::shipped::Shipped;
 use sluice_asic::port::PortMap;
-use sluice_pipeline::build::params::{self, ParamInfo, Params as _};
+use sluice_pipeline::build::params;
 use sluice_pipeline::build::*;
 use sluice_pipeline::ir::Program;
 use sluice_pipeline::property::Property;
 
 const NAME: &str = "drill";
-const SUMMARY: &str =
-    "Sends every packet over the shortest queue of some random uplinks and the last shortest one";
 
 /// What users can set on `drill`.
 #[derive(Clone, Debug, PartialEq, Eq, params::Params)]
@@ -52,12 +51,9 @@ pub struct Params {
     /// Chances of the uplinks, front-panel ports 8 and up, to be drawn
     #[param(expects = "a comma-separated list of 2 to 16 numbers")]
     pub weights: Numbers,
-    /// IPv4 routes that the table must hold; a quarter as many IPv6 routes
-    #[param(range = 16..=1_000_000)]
-    pub routes: u32,
-    /// Groups of uplinks
-    #[param(range = 4..=4_096)]
-    pub groups: u32,
+    /// Table sizes
+    #[param(flatten)]
+    pub tables: Tables,
 }
 
 impl Default for Params {
@@ -67,76 +63,60 @@ impl Default for Params {
             remember: true,
             banks: 2,
             weights: Numbers(vec![1; 8]),
-            routes: 4_096,
-            groups: 256,
+            tables: Tables::default(),
         }
     }
-}
-
-/// The program with these parameters.
-fn program(p: &Params) -> Result<Program, ProgramError> {
-    leaf::weights(NAME, &p.weights)?;
-    let sizes = Sizes::new(p.routes, p.groups);
-    let b = Builder::new(NAME, SUMMARY);
-    let ig = b.ingress();
-    let (leaf, start) = leaf::declare(&ig, sizes, true);
-    ig.start(start);
-    let depths = depths::declare(&ig, p);
-    leaf::route(&ig, leaf);
-    crate::spray::draw(&ig, leaf);
-    leaf::propose(&ig, leaf);
-    let others = choose::others(&ig, leaf, sizes, p);
-    let shortest = choose::shortest(&ig, leaf, &depths, &others);
-    if p.remember {
-        choose::remember(&ig, leaf, &depths, shortest, p.groups);
-    }
-    leaf::send(&ig, leaf);
-    leaf::egress(&b.egress());
-    depths::ghost(&b.ghost(), leaf, &depths, shortest);
-    b.finish(p).map_err(|diags| ProgramError::Illegal { program: NAME, diags })
 }
 
 /// The program `drill`.
 #[derive(Clone, Copy, Debug)]
 pub struct Drill;
 
-impl StageProgram for Drill {
-    fn name(&self) -> &'static str {
-        NAME
+impl Shipped for Drill {
+    const NAME: &'static str = NAME;
+    const SUMMARY: &'static str =
+        "Sends every packet over the shortest queue of some random uplinks and the last shortest one";
+    const P4: &'static str =
+        concat!(include_str!("../leaf/types.p4"), include_str!("choose.p4"), include_str!("../leaf/pipe.p4"));
+    type Params = Params;
+
+    fn check(p: &Params) -> Result<(), ProgramError> {
+        leaf::weights(NAME, &p.weights)
     }
 
-    fn summary(&self) -> &'static str {
-        SUMMARY
+    fn declare(b: &Builder, p: &Params) {
+        let sizes = p.tables.sizes();
+        let ig = b.ingress();
+        let (leaf, start) = leaf::declare(&ig, sizes, true);
+        ig.start(start);
+        let depths = depths::declare(&ig, p);
+        leaf::route(&ig, leaf);
+        crate::spray::draw(&ig, leaf);
+        leaf::propose(&ig, leaf);
+        let others = choose::others(&ig, leaf, sizes, p);
+        let shortest = choose::shortest(&ig, leaf, &depths, &others);
+        if p.remember {
+            choose::remember(&ig, leaf, &depths, shortest, p.tables.groups);
+        }
+        leaf::send(&ig, leaf);
+        leaf::egress(&b.egress());
+        depths::ghost(&b.ghost(), leaf, &depths, shortest);
     }
 
-    fn params(&self) -> Vec<ParamInfo> {
-        Params::default().list()
-    }
-
-    fn build(&self, sets: &[(String, String)]) -> Result<Program, ProgramError> {
-        program(&leaf::set(Params::default(), sets, NAME)?)
-    }
-
-    fn default_setup(&self, program: &Program, ports: &PortMap) -> Result<Setup, SetupError> {
-        let p: Params = leaf::built_with(program);
-        entries::complete(leaf::operations(program, ports, &p.weights.0)?, program, &p)
+    fn default_setup(program: &Program, ports: &PortMap, p: &Params) -> Result<Setup, SetupError> {
+        entries::complete(leaf::operations(program, ports, &p.weights.0)?, program, p)
     }
 
     fn setup_at(
-        &self,
         program: &Program,
         _: &PortMap,
-        position: &Position,
+        at: &Position,
+        p: &Params,
     ) -> Option<Result<Setup, SetupError>> {
-        let p: Params = leaf::built_with(program);
-        Some(leaf::operations_at(program, position).and_then(|ops| entries::complete(ops, program, &p)))
+        Some(leaf::operations_at(program, at).and_then(|ops| entries::complete(ops, program, p)))
     }
 
-    fn properties(&self, _: &Program) -> Vec<Box<dyn Property>> {
+    fn properties(_: &Program, _: &Params) -> Vec<Box<dyn Property>> {
         crate::properties::forwarding()
-    }
-
-    fn p4(&self) -> &'static str {
-        concat!(include_str!("../leaf/types.p4"), include_str!("choose.p4"), include_str!("../leaf/pipe.p4"))
     }
 }

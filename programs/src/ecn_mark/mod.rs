@@ -53,7 +53,7 @@ impl Shipped for EcnMark {
         entries::default_setup(program, ports, p)
     }
 
-    fn properties(_: &Program) -> Vec<Box<dyn Property>> {
+    fn properties(_: &Program, _: &Params) -> Vec<Box<dyn Property>> {
         vec![Box::new(HopLimit), Box::new(EcnMarks)]
     }
 }

@@ -35,8 +35,17 @@ control Keep(inout headers_t hdr, inout meta_t m, in ingress_intrinsic_metadata_
         size = 16;
     }
 
-    // By group: the least charge of its paths when it was visited, and the path.
-    Register<flowlet_t, bit<16>>(GROUPS) least;
+    // Groups' paths that are up; a head that would take another one goes by chance.
+    action prefer() { m.candidate = m.generation | behind; }
+    table path_up {
+        key = { m.group: exact; behind: exact; }
+        actions = { prefer; NoAction; }
+        default_action = NoAction;
+        size = 2048;
+    }
+
+    // By group: the least charge of its paths when it was visited, and the path; 8 until it was visited.
+    Register<flowlet_t, bit<16>>(GROUPS, { 0, 8 }) least;
     RegisterAction<flowlet_t, bit<16>, bit<32>>(least) read_path = {
         void apply(inout flowlet_t f, out bit<32> out_) { out_ = f.hi; }
     };
@@ -79,7 +88,7 @@ control Keep(inout headers_t hdr, inout meta_t m, in ingress_intrinsic_metadata_
             } else {
                 charge = ipv6_length.get({ 13w0, hdr.ipv6.payload_len, 3w0 });
             }
-            m.candidate = m.generation | behind;
+            path_up.apply();
             now = prsr.global_tstamp[39:8];
             m.member = (bit<16>) touch.execute(m.flow[14:0]);
             if (m.member == 0) { pay_0.execute(m.group); }

@@ -12,50 +12,42 @@
 //! flowlets are told apart ([`crate::flowlet`]).
 
 use crate::balance::Numbers;
-use crate::catalog::{ProgramError, StageProgram};
-use crate::flowlet::{self, Compare, Detect, Spec, Tick};
+use crate::catalog::ProgramError;
+use crate::flowlet::{self, Detect, Gaps, Spec};
 use crate::leaf::generator::{MADE, generator, visit};
-use crate::leaf::{self, Leaf, Sizes};
+use crate::leaf::{self, Leaf, Sizes, Tables};
 use crate::setup::{Setup, SetupError};
+use crate::shipped::Shipped;
 use crate::spray;
 use sluice_asic::port::PortMap;
 use sluice_asic::units::Duration;
-use sluice_pipeline::build::params::{self, ParamInfo, Params as _};
+use sluice_pipeline::build::params;
 use sluice_pipeline::build::*;
-use sluice_pipeline::ir::Program;
+use sluice_pipeline::ir::{KeyValue, Program};
 use sluice_pipeline::property::Property;
 
 const NAME: &str = "flare";
-const SUMMARY: &str =
-    "Sends every flowlet over the uplink that falls furthest short of its share of the bytes";
 
 /// Most paths of a group: three bits of a charge say whose it is.
 const PATHS: u32 = 8;
+/// The path that is behind in a group that was never visited: none.
+const UNVISITED: u64 = PATHS as u64;
 
 /// What users can set on `flare`.
 #[derive(Clone, Debug, PartialEq, Eq, params::Params)]
 pub struct Params {
-    /// Gap between packets of a flow that ends a flowlet
-    #[param(expects = "a time such as 100us")]
-    pub timeout: Duration,
-    /// Entries of the flowlet table, a power of two
-    #[param(range = 2..=131_072)]
-    pub flowlets: u32,
-    /// Unit of the stamps that are compared
-    #[param(expects = "1ns, 256ns or 1024ns")]
-    pub tick: Tick,
+    /// How long a flowlet may pause
+    #[param(flatten)]
+    pub gaps: Gaps,
     /// How often the least charged path of a group is found anew
     #[param(expects = "a time such as 1us")]
     pub period: Duration,
     /// Targets of the uplinks, front-panel ports 8 and up; eight in all take every stage of a Tofino
     #[param(expects = "a comma-separated list of 2 to 8 numbers that add up to at most 8")]
     pub weights: Numbers,
-    /// IPv4 routes that the table must hold; a quarter as many IPv6 routes
-    #[param(range = 16..=1_000_000)]
-    pub routes: u32,
-    /// Groups of uplinks; those with the lowest numbers are visited
-    #[param(range = 4..=4_096)]
-    pub groups: u32,
+    /// Table sizes
+    #[param(flatten)]
+    pub tables: Tables,
     /// Groups that the packet generator visits, from number 0 on
     #[param(range = 2..=4_096)]
     pub visited: u32,
@@ -64,13 +56,10 @@ pub struct Params {
 impl Default for Params {
     fn default() -> Self {
         Params {
-            timeout: Duration::from_micros(100),
-            flowlets: 32_768,
-            tick: Tick::Ns256,
+            gaps: Gaps::default(),
             period: Duration::from_micros(1),
             weights: Numbers(vec![1; 4]),
-            routes: 4_096,
-            groups: 256,
+            tables: Tables::default(),
             visited: 4,
         }
     }
@@ -78,13 +67,7 @@ impl Default for Params {
 
 impl Params {
     fn spec(&self) -> Spec {
-        Spec {
-            detect: Detect::Pair,
-            entries: self.flowlets,
-            timeout: self.timeout,
-            tick: self.tick,
-            compare: Compare::Gt,
-        }
+        self.gaps.spec(Detect::Pair)
     }
 
     fn check(&self) -> Result<(), ProgramError> {
@@ -98,8 +81,8 @@ impl Params {
                 format!("three bits say which path is charged, so targets add up to at most {PATHS}");
             return refuse("weights", self.weights.to_string(), expected);
         }
-        if self.visited > self.groups {
-            let expected = format!("there are {} groups", self.groups);
+        if self.visited > self.tables.groups {
+            let expected = format!("there are {} groups", self.tables.groups);
             return refuse("visited", self.visited.to_string(), expected);
         }
         Ok(())
@@ -118,7 +101,7 @@ struct Found {
 /// What charging needs
 #[derive(Header, Debug)]
 struct Meta {
-    /// The path that was behind when the group was visited
+    /// The path that was behind when the group was visited, or `UNVISITED`
     behind: Bits<32>,
     /// Bytes of the packet, times eight
     charge: Bits<32>,
@@ -157,7 +140,7 @@ fn declare<'b>(ig: &GressBuilder<'b>, leaf: Leaf, first: StateRef<'b>, p: &Param
     ig.start(start);
     let generator = generator(ig, leaf);
     /// By group: the least charge of its paths when it was visited, and the path
-    let least = ig.register_pair::<32>(p.groups);
+    let least = ig.register_pair::<32>(size(p.tables.groups).init_hi(UNVISITED));
     let path = ig.register_action(least, |r| r.out = r.hi);
     let floor = ig.register_action(least, |r| r.out = r.lo);
     let write = ig.register_action(least, |r| {
@@ -205,14 +188,16 @@ fn behind(ig: &GressBuilder<'_>, leaf: Leaf, f: Parts) {
     });
 }
 
-/// Behind the candidate that chance drew: the path that is behind takes its place, and its port where it has one.
+/// Behind the candidate that chance drew: the path that is behind takes its place if it is up.
 #[stage_program]
-fn prefer(ig: &GressBuilder<'_>, leaf: Leaf, f: Parts) {
+fn prefer(ig: &GressBuilder<'_>, leaf: Leaf, f: Parts, sizes: Sizes) {
     let (m, t) = (leaf.m, f.t);
     let prefer = ig.action(|a| m.candidate = m.generation | t.behind);
+    /// Groups' paths that are up; a head that would take another one goes by chance
+    let path_up = ig.table([exact(m.group), exact(t.behind)]).actions([prefer]).size(sizes.members).build();
     ig.control(|c| {
         if m.group != 0 {
-            prefer.call();
+            path_up.apply();
         }
     });
 }
@@ -227,7 +212,7 @@ fn charge(ig: &GressBuilder<'_>, leaf: Leaf, f: Parts, p: &Params) {
     for path in 0..paths {
         let visit = ig.metadata::<Visit>();
         /// By group: bytes sent over this path, times eight, and the path's number
-        let sent = ig.register::<32>(size(p.groups).init(path as u64));
+        let sent = ig.register::<32>(size(p.tables.groups).init(path as u64));
         let pay = ig.register_action(sent, |r| r.value += t.charge);
         let rebase = ig.register_action(sent, |r| {
             r.value -= t.floor;
@@ -274,57 +259,50 @@ fn charge(ig: &GressBuilder<'_>, leaf: Leaf, f: Parts, p: &Params) {
     });
 }
 
-fn program(p: &Params) -> Result<Program, ProgramError> {
-    p.check()?;
-    let b = Builder::new(NAME, SUMMARY);
-    let ig = b.ingress();
-    let (leaf, first) = leaf::declare(&ig, Sizes::new(p.routes, p.groups), true);
-    let f = declare(&ig, leaf, first, p);
-    leaf::route(&ig, leaf);
-    spray::draw(&ig, leaf);
-    behind(&ig, leaf, f);
-    leaf::propose(&ig, leaf);
-    prefer(&ig, leaf, f);
-    flowlet::keep(&ig, leaf, p.spec());
-    charge(&ig, leaf, f, p);
-    leaf::send(&ig, leaf).resubmit(1, f.found);
-    leaf::egress(&b.egress());
-    b.finish(p).map_err(|diags| ProgramError::Illegal { program: NAME, diags })
-}
-
 /// The program `flare`.
 #[derive(Clone, Copy, Debug)]
 pub struct Flare;
 
-impl StageProgram for Flare {
-    fn name(&self) -> &'static str {
-        NAME
+impl Shipped for Flare {
+    const NAME: &'static str = NAME;
+    const SUMMARY: &'static str =
+        "Sends every flowlet over the uplink that falls furthest short of its share of the bytes";
+    const P4: &'static str =
+        concat!(include_str!("../leaf/types.p4"), include_str!("choose.p4"), include_str!("../leaf/pipe.p4"));
+    type Params = Params;
+
+    fn check(p: &Params) -> Result<(), ProgramError> {
+        p.check()
     }
 
-    fn summary(&self) -> &'static str {
-        SUMMARY
+    fn declare(b: &Builder, p: &Params) {
+        let ig = b.ingress();
+        let (leaf, first) = leaf::declare(&ig, p.tables.sizes(), true);
+        let f = declare(&ig, leaf, first, p);
+        leaf::route(&ig, leaf);
+        spray::draw(&ig, leaf);
+        behind(&ig, leaf, f);
+        leaf::propose(&ig, leaf);
+        prefer(&ig, leaf, f, p.tables.sizes());
+        flowlet::keep(&ig, leaf, p.spec());
+        charge(&ig, leaf, f, p);
+        leaf::send(&ig, leaf).resubmit(1, f.found);
+        leaf::egress(&b.egress());
     }
 
-    fn params(&self) -> Vec<ParamInfo> {
-        Params::default().list()
-    }
-
-    fn build(&self, sets: &[(String, String)]) -> Result<Program, ProgramError> {
-        program(&leaf::set(Params::default(), sets, NAME)?)
-    }
-
-    fn default_setup(&self, built: &Program, ports: &PortMap) -> Result<Setup, SetupError> {
-        let p: Params = leaf::built_with(built);
-        let mut ops = leaf::operations(built, ports, &p.weights.0)?;
+    fn default_setup(program: &Program, ports: &PortMap, p: &Params) -> Result<Setup, SetupError> {
+        let mut ops = leaf::operations(program, ports, &p.weights.0)?;
+        for (group, members) in leaf::members(&ops, program) {
+            for (number, _) in members {
+                let path = [KeyValue::Exact(group.into()), KeyValue::Exact(number)];
+                ops.entry("path_up", path, "prefer", [])?;
+            }
+        }
         visit(&mut ops, ports, p.visited, p.period)?;
         Ok(Setup { ops: ops.into_vec(), port_speeds: Vec::new() })
     }
 
-    fn properties(&self, built: &Program) -> Vec<Box<dyn Property>> {
-        leaf::built_with::<Params>(built).spec().properties()
-    }
-
-    fn p4(&self) -> &'static str {
-        concat!(include_str!("../leaf/types.p4"), include_str!("choose.p4"), include_str!("../leaf/pipe.p4"))
+    fn properties(_: &Program, p: &Params) -> Vec<Box<dyn Property>> {
+        p.spec().properties()
     }
 }

@@ -22,12 +22,40 @@ use crate::catalog::ProgramError;
 use crate::leaf::{Leaf, power_of_two};
 use crate::properties::{FlowletWay, forwarding};
 use sluice_asic::units::Duration;
-use sluice_pipeline::build::GressBuilder;
+use sluice_pipeline::build::{GressBuilder, params};
 use sluice_pipeline::property::Property;
 
 /// A remembered member whose generation and number lie this far below the candidate's is of an older generation:
 /// numbers stay below 1024, generations are 65,536 apart. As two's complement.
 pub(crate) const OLDER: u64 = 0xffff_fc00;
+
+/// What users set on programs whose only choice is how long a flowlet may pause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, params::Params)]
+pub struct Gaps {
+    /// Gap between packets of a flow that ends a flowlet
+    #[param(expects = "a time such as 100us")]
+    pub timeout: Duration,
+    /// Entries of the flowlet table, a power of two; flows that share one share their flowlets
+    #[param(range = 2..=131_072)]
+    pub flowlets: u32,
+    /// Unit of the stamps that are compared
+    #[param(expects = "1ns, 256ns or 1024ns")]
+    pub tick: Tick,
+}
+
+impl Default for Gaps {
+    fn default() -> Self {
+        Gaps { timeout: Duration::from_micros(100), flowlets: 32_768, tick: Tick::Ns256 }
+    }
+}
+
+impl Gaps {
+    /// Flowlets told apart so, a gap of the timeout itself included.
+    pub(crate) fn spec(&self, detect: Detect) -> Spec {
+        let Gaps { timeout, flowlets: entries, tick } = *self;
+        Spec { detect, entries, timeout, tick, compare: Compare::Gt }
+    }
+}
 
 /// How flowlets are told apart.
 #[derive(Clone, Copy, Debug)]

@@ -36,7 +36,7 @@ pub use params::{Layout, Params, QueueLength};
 use crate::forwarding::routed::{Routed, Sizes, route};
 use crate::position::Position;
 use crate::setup::{Setup, SetupError};
-use crate::shipped::{Shipped, built_with};
+use crate::shipped::Shipped;
 use sluice_asic::port::PortMap;
 use sluice_pipeline::build::{Builder, GressBuilder};
 use sluice_pipeline::ir::Program;
@@ -79,7 +79,7 @@ impl Shipped for HpccInt {
         Some(entries::setup_at(program, at, p))
     }
 
-    fn properties(program: &Program) -> Vec<Box<dyn Property>> {
-        properties::all(&built_with(program))
+    fn properties(_: &Program, p: &Params) -> Vec<Box<dyn Property>> {
+        properties::all(p)
     }
 }

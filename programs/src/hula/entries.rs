@@ -8,7 +8,6 @@
 use super::probes::filter;
 use super::{NAME, Params, Side};
 use crate::catalog::Role;
-use crate::conweave::PortRange;
 use crate::leaf::generator::visit_in;
 use crate::leaf::{self, Places};
 use crate::position::{Neighbor, Position};
@@ -39,7 +38,7 @@ pub(super) fn default_setup(program: &Program, ports: &PortMap, p: &Params) -> R
     if p.role == Side::Tor {
         announce(&mut ops, ports, OWN, &links, p)?;
     }
-    measured(&mut ops, program, ports, p);
+    measured(&mut ops, program, ports, None, p);
     Ok(Setup { ops: ops.into_vec(), port_speeds: Vec::new() })
 }
 
@@ -93,10 +92,11 @@ fn announce(
 }
 
 /// Estimators of all links, by the rates of their ports.
-fn measured(ops: &mut Ops<'_>, program: &Program, ports: &PortMap, p: &Params) {
+fn measured(ops: &mut Ops<'_>, program: &Program, ports: &PortMap, at: Option<&Position>, p: &Params) {
     let Some(meter) = program.meter_named("dre") else { return };
-    for port in ports.front_ports() {
-        let config = Some(MeterConfig::Lpf(filter(port.speed, p)));
+    for (number, port) in (0u16..).zip(ports.front_ports()) {
+        let rate = Position::rate(at, ports, FrontPort(number)).unwrap_or(port.speed);
+        let config = Some(MeterConfig::Lpf(filter(rate, p)));
         ops.push(ControlOp::SetMeter { meter, index: Some(port.dev_port.number().into()), config });
     }
 }
@@ -104,22 +104,14 @@ fn measured(ops: &mut Ops<'_>, program: &Program, ports: &PortMap, p: &Params) {
 /// A switch with hosts is a ToR, one without a spine, with the port ranges of its place.
 pub(super) fn role_at(at: &Position) -> Role {
     let mut params = Vec::new();
-    if let Some(uplinks) = range(at, false) {
+    if let Some(uplinks) = at.port_range(false) {
         params.push(("uplinks", uplinks.to_string()));
     }
-    match range(at, true) {
+    match at.port_range(true) {
         Some(hosts) => params.push(("hosts", hosts.to_string())),
         None => params.push(("role", Side::Spine.to_string())),
     }
-    Role { program: NAME, params: params.into_iter().map(|(key, value)| (key.to_owned(), value)).collect() }
-}
-
-/// From the first to the last port with a host, or without one.
-fn range(at: &Position, hosts: bool) -> Option<PortRange> {
-    let is_host = |n: &Neighbor| matches!(n, Neighbor::Host(_));
-    let mut ports = at.ports.iter().filter(|used| is_host(&used.neighbor) == hosts).map(|used| used.port.0);
-    let first = ports.next()?;
-    Some(PortRange { first, last: ports.next_back().unwrap_or(first) })
+    Role::new(NAME, params)
 }
 
 pub(super) fn setup_at(
@@ -157,7 +149,7 @@ pub(super) fn setup_at(
     if p.role == Side::Tor && !links.is_empty() {
         announce(&mut ops, ports, at.number + 1, &links, p)?;
     }
-    measured(&mut ops, program, ports, p);
+    measured(&mut ops, program, ports, Some(at), p);
     Ok(Setup { ops: ops.into_vec(), port_speeds: Vec::new() })
 }
 

@@ -18,24 +18,23 @@
 mod entries;
 mod probes;
 
-use crate::catalog::{ProgramError, Role, StageProgram};
-use crate::conweave::PortRange;
-use crate::flowlet::{self, Compare, Detect, Spec, Tick, choices};
+use crate::catalog::{ProgramError, Role};
+use crate::flowlet::{self, Detect, Gaps, Spec, choices};
 use crate::leaf::{self, Sizes};
+use crate::ports::PortRange;
 use crate::position::Position;
 use crate::properties::HopLimit;
 use crate::setup::{Setup, SetupError};
+use crate::shipped::Shipped;
 use crate::spray;
 use sluice_asic::port::{FrontPort, PortMap, PortName};
 use sluice_asic::units::Duration;
-use sluice_pipeline::build::params::{self, ParamInfo, Params as _};
+use sluice_pipeline::build::params;
 use sluice_pipeline::build::*;
 use sluice_pipeline::ir::Program;
 use sluice_pipeline::property::Property;
 
 const NAME: &str = "hula";
-const SUMMARY: &str =
-    "Sends every flowlet to the next hop of the least used path, as probes tell (ToR and spine)";
 
 choices! {
     /// What a switch is.
@@ -53,15 +52,9 @@ pub struct Params {
     /// Whether this switch sends probes or passes them on; follows from the place in a network
     #[param(expects = "tor or spine")]
     pub role: Side,
-    /// Gap between packets of a flow that ends a flowlet
-    #[param(expects = "a time such as 100us")]
-    pub timeout: Duration,
-    /// Entries of the flowlet table, a power of two
-    #[param(range = 2..=131_072)]
-    pub flowlets: u32,
-    /// Unit of the stamps that are compared
-    #[param(expects = "1ns, 256ns or 1024ns")]
-    pub tick: Tick,
+    /// How long a flowlet may pause
+    #[param(flatten)]
+    pub gaps: Gaps,
     /// How often a ToR sends probes
     #[param(expects = "a time such as 200us")]
     pub period: Duration,
@@ -93,9 +86,7 @@ impl Default for Params {
     fn default() -> Self {
         Params {
             role: Side::Tor,
-            timeout: Duration::from_micros(100),
-            flowlets: 32_768,
-            tick: Tick::Ns256,
+            gaps: Gaps::default(),
             period: Duration::from_micros(200),
             keepalive: Duration::from_micros(600),
             refresh: true,
@@ -110,18 +101,12 @@ impl Default for Params {
 
 impl Params {
     fn spec(&self) -> Spec {
-        Spec {
-            detect: Detect::Pair,
-            entries: self.flowlets,
-            timeout: self.timeout,
-            tick: self.tick,
-            compare: Compare::Gt,
-        }
+        self.gaps.spec(Detect::Pair)
     }
 
     /// Largest age of a best hop in ticks.
     fn oldest(&self) -> u64 {
-        self.keepalive.as_ps() / (self.tick.nanos() * 1_000)
+        self.keepalive.as_ps() / (self.gaps.tick.nanos() * 1_000)
     }
 
     fn check(&self) -> Result<(), ProgramError> {
@@ -143,73 +128,60 @@ impl Params {
     }
 }
 
-/// The program with these parameters.
-fn program(p: &Params) -> Result<Program, ProgramError> {
-    p.check()?;
-    let b = Builder::new(NAME, SUMMARY);
-    let ig = b.ingress();
-    let (leaf, first) = leaf::declare(&ig, Sizes::new(p.routes, p.tors), true);
-    let h = probes::headers(&ig, first);
-    let tables = probes::declare(&ig, leaf, h, p);
-    leaf::route(&ig, leaf);
-    probes::pass(&ig, leaf, h, &tables, p);
-    spray::draw(&ig, leaf);
-    leaf::propose(&ig, leaf);
-    probes::prefer(&ig, leaf, &tables);
-    flowlet::keep(&ig, leaf, p.spec());
-    leaf::finish(&ig, leaf);
-    probes::charge(&ig, leaf, h, &tables);
-    leaf::deparse(ig.deparser().resubmit(1, h.found), leaf).emit(h.probe);
-    leaf::egress(&b.egress());
-    let hosts = p.hosts.iter().filter(|_| p.role == Side::Tor);
-    let ports = hosts.chain(p.uplinks.iter()).map(|port| PortName::Front(FrontPort(port)));
-    b.together("packets of hosts read what probes write", tables.shared(), ports);
-    b.finish(p).map_err(|diags| ProgramError::Illegal { program: NAME, diags })
-}
-
 /// The program `hula`.
 #[derive(Clone, Copy, Debug)]
 pub struct Hula;
 
-impl StageProgram for Hula {
-    fn name(&self) -> &'static str {
-        NAME
+impl Shipped for Hula {
+    const NAME: &'static str = NAME;
+    const SUMMARY: &'static str =
+        "Sends every flowlet to the next hop of the least used path, as probes tell (ToR and spine)";
+    const P4: &'static str =
+        concat!(include_str!("../leaf/types.p4"), include_str!("choose.p4"), include_str!("../leaf/pipe.p4"));
+    type Params = Params;
+
+    fn check(p: &Params) -> Result<(), ProgramError> {
+        p.check()
     }
 
-    fn summary(&self) -> &'static str {
-        SUMMARY
+    fn declare(b: &Builder, p: &Params) {
+        let ig = b.ingress();
+        let (leaf, first) = leaf::declare(&ig, Sizes::new(p.routes, p.tors), true);
+        let h = probes::headers(&ig, first);
+        let tables = probes::declare(&ig, leaf, h, p);
+        leaf::route(&ig, leaf);
+        probes::pass(&ig, leaf, h, &tables, p);
+        spray::draw(&ig, leaf);
+        leaf::propose(&ig, leaf);
+        probes::prefer(&ig, leaf, &tables);
+        flowlet::keep(&ig, leaf, p.spec());
+        leaf::finish(&ig, leaf);
+        probes::charge(&ig, leaf, h, &tables);
+        leaf::deparse(ig.deparser().resubmit(1, h.found), leaf).emit(h.probe);
+        leaf::egress(&b.egress());
+        let hosts = p.hosts.iter().filter(|_| p.role == Side::Tor);
+        let ports = hosts.chain(p.uplinks.iter()).map(|port| PortName::Front(FrontPort(port)));
+        b.together("packets of hosts read what probes write", tables.shared(), ports);
     }
 
-    fn params(&self) -> Vec<ParamInfo> {
-        Params::default().list()
+    fn default_setup(program: &Program, ports: &PortMap, p: &Params) -> Result<Setup, SetupError> {
+        entries::default_setup(program, ports, p)
     }
 
-    fn build(&self, sets: &[(String, String)]) -> Result<Program, ProgramError> {
-        program(&leaf::set(Params::default(), sets, NAME)?)
-    }
-
-    fn default_setup(&self, program: &Program, ports: &PortMap) -> Result<Setup, SetupError> {
-        entries::default_setup(program, ports, &leaf::built_with(program))
-    }
-
-    fn role_at(&self, position: &Position) -> Role {
-        entries::role_at(position)
+    fn role_at(at: &Position) -> Role {
+        entries::role_at(at)
     }
 
     fn setup_at(
-        &self,
         program: &Program,
         ports: &PortMap,
-        position: &Position,
+        at: &Position,
+        p: &Params,
     ) -> Option<Result<Setup, SetupError>> {
-        Some(entries::setup_at(program, ports, position, &leaf::built_with(program)))
+        Some(entries::setup_at(program, ports, at, p))
     }
 
-    fn properties(&self, _: &Program) -> Vec<Box<dyn Property>> {
+    fn properties(_: &Program, _: &Params) -> Vec<Box<dyn Property>> {
         vec![Box::new(HopLimit)]
-    }
-
-    fn p4(&self) -> &'static str {
-        concat!(include_str!("../leaf/types.p4"), include_str!("choose.p4"), include_str!("../leaf/pipe.p4"))
     }
 }

@@ -175,7 +175,7 @@ pub(super) fn pass(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, tables: &Table
     let stamp = ig.intrinsic::<tna::FromParser>().global_tstamp;
     let stranger = ig.drop_label("A probe came by a port that leads to no switch");
     let ended = ig.consume_label("A probe was no news, or went no further");
-    let (tick, refresh) = (p.tick, p.refresh);
+    let (tick, refresh) = (p.gaps.tick, p.refresh);
     let read_clock = ig.action(|a| {
         if tick == Tick::Ns1 {
             t.now = stamp.slice::<31, 0, 32>();

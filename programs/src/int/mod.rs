@@ -48,7 +48,7 @@ pub use params::{Carrier, Foreign, Mode, Params, Part, SinkReport, UnknownDomain
 use crate::catalog::Role;
 use crate::position::Position;
 use crate::setup::{Setup, SetupError};
-use crate::shipped::{Shipped, built_with};
+use crate::shipped::Shipped;
 use sluice_asic::port::PortMap;
 use sluice_pipeline::build::Builder;
 use sluice_pipeline::ir::Program;
@@ -87,7 +87,7 @@ impl Shipped for Int {
         Some(places::setup_at(program, ports, at, p))
     }
 
-    fn properties(program: &Program) -> Vec<Box<dyn Property>> {
-        properties::all(&built_with(program))
+    fn properties(_: &Program, p: &Params) -> Vec<Box<dyn Property>> {
+        properties::all(p)
     }
 }

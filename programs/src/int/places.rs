@@ -17,7 +17,7 @@ use sluice_pipeline::ir::Program;
 pub(super) fn role_at(at: &Position) -> Role {
     let hosts = at.ports.iter().any(|used| matches!(used.neighbor, Neighbor::Host(_)));
     let role = if hosts { "all" } else { "transit" };
-    Role { program: super::Int::NAME, params: vec![("role".to_owned(), role.to_owned())] }
+    Role::new(super::Int::NAME, [("role", role.to_owned())])
 }
 
 pub(super) fn setup_at(

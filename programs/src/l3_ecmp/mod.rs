@@ -81,7 +81,7 @@ impl Shipped for L3Ecmp {
         Some(routes::setup_at(program, ports, at))
     }
 
-    fn properties(_: &Program) -> Vec<Box<dyn Property>> {
+    fn properties(_: &Program, _: &Params) -> Vec<Box<dyn Property>> {
         vec![Box::new(SameWay::default()), Box::new(HopLimit)]
     }
 }

@@ -13,7 +13,9 @@ use crate::planning::replicas::{Order, layout};
 use crate::position::Position;
 use crate::setup::{Ops, Setup, SetupError, front_port, ipv4_prefix, ipv6_prefix};
 use sluice_asic::port::{FrontPort, PortMap};
+use sluice_pipeline::control::{ControlOp, Then};
 use sluice_pipeline::ir::{KeyValue, Program};
+use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// Front-panel ports of default entries.
@@ -122,6 +124,22 @@ pub(crate) fn group_of(
 ) -> Result<(), SetupError> {
     ops.group("uplinks", group, members.map(|member| (member, 1)))?;
     ops.group_entry("pick", group.into(), group)
+}
+
+/// Numbers and dev_ports of the members of each group.
+pub(crate) fn members(ops: &Ops<'_>, program: &Program) -> BTreeMap<u32, Vec<(u128, u16)>> {
+    let uplink = program.table_named("uplink");
+    let mut groups: BTreeMap<u32, Vec<(u128, u16)>> = BTreeMap::new();
+    for op in ops.so_far() {
+        if let ControlOp::InsertEntry { table, key, then: Then::Call(call), .. } = op
+            && Some(*table) == uplink
+            && let ([KeyValue::Exact(group), KeyValue::Exact(number)], [port]) =
+                (key.as_slice(), call.args.as_slice())
+        {
+            groups.entry(*group as u32).or_default().push((*number, *port as u16));
+        }
+    }
+    groups
 }
 
 /// The setup at a place in a network of a program that needs nothing else.

@@ -19,22 +19,45 @@ mod headers;
 mod ingress;
 
 pub(crate) use entries::{
-    Places, default_setup, group_of, member_of, operations, operations_at, operations_on, setup_at,
+    Places, default_setup, group_of, member_of, members, operations, operations_at, operations_on, setup_at,
 };
 pub(crate) use ingress::{Leaf, declare, deparse, egress, finish, propose, route, send};
 
 use crate::balance::Numbers;
 use crate::catalog::ProgramError;
-pub(crate) use crate::shipped::built_with;
-use sluice_pipeline::build::params::{ParamError, Params};
+use sluice_pipeline::build::params;
 use sluice_pipeline::build::{Bits, Builder, GressBuilder, Index};
-use sluice_pipeline::ir::{self, Program};
+use sluice_pipeline::ir;
 
 /// Generation of groups that never changed. Elements of registers start at generation 0, which is over.
 pub(crate) const FIRST_GENERATION: u64 = 1 << 16;
 
 /// Most members of a group: a selector word (facts: asic §3.5).
 const MEMBERS: u32 = 120;
+
+/// Table sizes that users set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, params::Params)]
+pub struct Tables {
+    /// IPv4 routes that the table must hold; a quarter as many IPv6 routes
+    #[param(range = 16..=1_000_000)]
+    pub routes: u32,
+    /// Groups of uplinks
+    #[param(range = 4..=4_096)]
+    pub groups: u32,
+}
+
+impl Default for Tables {
+    fn default() -> Self {
+        Tables { routes: 4_096, groups: 256 }
+    }
+}
+
+impl Tables {
+    /// Room for groups of eight members.
+    pub(crate) fn sizes(&self) -> Sizes {
+        Sizes::new(self.routes, self.groups)
+    }
+}
 
 /// Table sizes.
 #[derive(Clone, Copy, Debug)]
@@ -103,18 +126,6 @@ pub(crate) fn weights(program: &'static str, weights: &Numbers) -> Result<(), Pr
     Err(ProgramError::Conflict { program, key: "weights", found, expected: expected.to_owned() })
 }
 
-/// Parameters with these values set.
-pub(crate) fn set<P: Params>(
-    mut p: P,
-    sets: &[(String, String)],
-    program: &'static str,
-) -> Result<P, ProgramError> {
-    for (key, value) in sets {
-        p.set(key, value).map_err(|source: ParamError| ProgramError::Param { program, source })?;
-    }
-    Ok(p)
-}
-
 /// A leaf with this choice of an uplink: `draw` stands before the candidate, `keep` behind it.
 pub(crate) fn pipes(
     b: &Builder,
@@ -131,17 +142,4 @@ pub(crate) fn pipes(
     keep(&ig, leaf);
     send(&ig, leaf);
     egress(&b.egress());
-}
-
-/// The same as a program.
-pub(crate) fn program(
-    (name, summary): (&'static str, &'static str),
-    shape: (Sizes, bool),
-    draw: impl FnOnce(&GressBuilder<'_>, Leaf),
-    keep: impl FnOnce(&GressBuilder<'_>, Leaf),
-    p: &impl Params,
-) -> Result<Program, ProgramError> {
-    let b = Builder::new(name, summary);
-    pipes(&b, shape, draw, keep);
-    b.finish(p).map_err(|diags| ProgramError::Illegal { program: name, diags })
 }

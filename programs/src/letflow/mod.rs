@@ -7,21 +7,19 @@
 //! ([`crate::flowlet`]).
 
 use crate::balance::Numbers;
-use crate::catalog::{ProgramError, StageProgram};
+use crate::catalog::ProgramError;
 use crate::flowlet::{self, Compare, Detect, Spec, Tick};
 use crate::leaf::generator::visit;
-use crate::leaf::{self, Sizes};
+use crate::leaf::{self, Tables};
 use crate::position::Position;
 use crate::setup::{Ops, Setup, SetupError};
+use crate::shipped::Shipped;
 use crate::spray;
 use sluice_asic::port::PortMap;
 use sluice_asic::units::Duration;
-use sluice_pipeline::build::params::{self, ParamInfo, Params as _};
+use sluice_pipeline::build::{Builder, params};
 use sluice_pipeline::ir::Program;
 use sluice_pipeline::property::Property;
-
-const NAME: &str = "letflow";
-const SUMMARY: &str = "Sends every flowlet over a random uplink and remembers it until the flow pauses";
 
 /// What users can set on `letflow`.
 #[derive(Clone, Debug, PartialEq, Eq, params::Params)]
@@ -44,12 +42,9 @@ pub struct Params {
     /// Chances of the uplinks, front-panel ports 8 and up; unequal ones make a wrong coin
     #[param(expects = "a comma-separated list of 2 to 16 numbers")]
     pub weights: Numbers,
-    /// IPv4 routes that the table must hold; a quarter as many IPv6 routes
-    #[param(range = 16..=1_000_000)]
-    pub routes: u32,
-    /// Groups of uplinks
-    #[param(range = 4..=4_096)]
-    pub groups: u32,
+    /// Table sizes
+    #[param(flatten)]
+    pub tables: Tables,
 }
 
 impl Default for Params {
@@ -61,8 +56,7 @@ impl Default for Params {
             tick: Tick::Ns256,
             compare: Compare::Gt,
             weights: Numbers(vec![1; 8]),
-            routes: 4_096,
-            groups: 256,
+            tables: Tables::default(),
         }
     }
 }
@@ -91,47 +85,37 @@ impl Params {
 #[derive(Clone, Copy, Debug)]
 pub struct LetFlow;
 
-impl StageProgram for LetFlow {
-    fn name(&self) -> &'static str {
-        NAME
+impl Shipped for LetFlow {
+    const NAME: &'static str = "letflow";
+    const SUMMARY: &'static str =
+        "Sends every flowlet over a random uplink and remembers it until the flow pauses";
+    const P4: &'static str =
+        concat!(include_str!("../leaf/types.p4"), include_str!("choose.p4"), include_str!("../leaf/pipe.p4"));
+    type Params = Params;
+
+    fn check(p: &Params) -> Result<(), ProgramError> {
+        p.spec().check(Self::NAME)?;
+        leaf::weights(Self::NAME, &p.weights)
     }
 
-    fn summary(&self) -> &'static str {
-        SUMMARY
+    fn declare(b: &Builder, p: &Params) {
+        leaf::pipes(b, (p.tables.sizes(), true), spray::draw, |ig, l| flowlet::keep(ig, l, p.spec()));
     }
 
-    fn params(&self) -> Vec<ParamInfo> {
-        Params::default().list()
-    }
-
-    fn build(&self, sets: &[(String, String)]) -> Result<Program, ProgramError> {
-        let p = leaf::set(Params::default(), sets, NAME)?;
-        p.spec().check(NAME)?;
-        leaf::weights(NAME, &p.weights)?;
-        let (sizes, spec) = (Sizes::new(p.routes, p.groups), p.spec());
-        leaf::program((NAME, SUMMARY), (sizes, true), spray::draw, |ig, l| flowlet::keep(ig, l, spec), &p)
-    }
-
-    fn default_setup(&self, program: &Program, ports: &PortMap) -> Result<Setup, SetupError> {
-        let p: Params = leaf::built_with(program);
+    fn default_setup(program: &Program, ports: &PortMap, p: &Params) -> Result<Setup, SetupError> {
         p.with_generator(leaf::operations(program, ports, &p.weights.0)?, ports)
     }
 
     fn setup_at(
-        &self,
         program: &Program,
         ports: &PortMap,
-        position: &Position,
+        at: &Position,
+        p: &Params,
     ) -> Option<Result<Setup, SetupError>> {
-        let p: Params = leaf::built_with(program);
-        Some(leaf::operations_at(program, position).and_then(|ops| p.with_generator(ops, ports)))
+        Some(leaf::operations_at(program, at).and_then(|ops| p.with_generator(ops, ports)))
     }
 
-    fn properties(&self, program: &Program) -> Vec<Box<dyn Property>> {
-        leaf::built_with::<Params>(program).spec().properties()
-    }
-
-    fn p4(&self) -> &'static str {
-        concat!(include_str!("../leaf/types.p4"), include_str!("choose.p4"), include_str!("../leaf/pipe.p4"))
+    fn properties(_: &Program, p: &Params) -> Vec<Box<dyn Property>> {
+        p.spec().properties()
     }
 }

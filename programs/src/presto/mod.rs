@@ -8,7 +8,7 @@
 use crate::balance::Numbers;
 use crate::catalog::ProgramError;
 use crate::drb::LAST_TURN;
-use crate::leaf::{self, Leaf, Sizes, slot};
+use crate::leaf::{self, Leaf, Tables, slot};
 use crate::position::Position;
 use crate::setup::{Setup, SetupError};
 use crate::shipped::Shipped;
@@ -34,12 +34,9 @@ pub struct Params {
     /// Cells of the uplinks, front-panel ports 8 and up, in a round: 1,2,1 is a, b, c, b
     #[param(expects = "a comma-separated list of 2 to 16 numbers")]
     pub weights: Numbers,
-    /// IPv4 routes that the table must hold; a quarter as many IPv6 routes
-    #[param(range = 16..=1_000_000)]
-    pub routes: u32,
-    /// Groups of uplinks
-    #[param(range = 4..=4_096)]
-    pub groups: u32,
+    /// Table sizes
+    #[param(flatten)]
+    pub tables: Tables,
 }
 
 impl Default for Params {
@@ -49,8 +46,7 @@ impl Default for Params {
             headers: 40,
             flows: 32_768,
             weights: Numbers(vec![1; 8]),
-            routes: 4_096,
-            groups: 256,
+            tables: Tables::default(),
         }
     }
 }
@@ -152,7 +148,7 @@ impl Shipped for Presto {
     }
 
     fn declare(b: &Builder, p: &Params) {
-        leaf::pipes(b, (Sizes::new(p.routes, p.groups), false), |ig, l| draw(ig, l, p), |_, _| {});
+        leaf::pipes(b, (p.tables.sizes(), false), |ig, l| draw(ig, l, p), |_, _| {});
     }
 
     fn default_setup(program: &Program, ports: &PortMap, p: &Params) -> Result<Setup, SetupError> {
@@ -168,7 +164,7 @@ impl Shipped for Presto {
         Some(leaf::setup_at(program, at))
     }
 
-    fn properties(_: &Program) -> Vec<Box<dyn Property>> {
+    fn properties(_: &Program, _: &Params) -> Vec<Box<dyn Property>> {
         crate::properties::forwarding()
     }
 }

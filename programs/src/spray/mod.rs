@@ -5,7 +5,7 @@
 
 use crate::balance::Numbers;
 use crate::catalog::ProgramError;
-use crate::leaf::{self, Leaf, Sizes};
+use crate::leaf::{self, Leaf, Tables};
 use crate::position::Position;
 use crate::setup::{Setup, SetupError};
 use crate::shipped::Shipped;
@@ -21,17 +21,14 @@ pub struct Params {
     /// Chances of the uplinks, front-panel ports 8 and up
     #[param(expects = "a comma-separated list of 2 to 16 numbers")]
     pub weights: Numbers,
-    /// IPv4 routes that the table must hold; a quarter as many IPv6 routes
-    #[param(range = 16..=1_000_000)]
-    pub routes: u32,
-    /// Groups of uplinks
-    #[param(range = 4..=4_096)]
-    pub groups: u32,
+    /// Table sizes
+    #[param(flatten)]
+    pub tables: Tables,
 }
 
 impl Default for Params {
     fn default() -> Self {
-        Params { weights: Numbers(vec![1; 8]), routes: 4_096, groups: 256 }
+        Params { weights: Numbers(vec![1; 8]), tables: Tables::default() }
     }
 }
 
@@ -63,7 +60,7 @@ impl Shipped for Spray {
     }
 
     fn declare(b: &Builder, p: &Params) {
-        leaf::pipes(b, (Sizes::new(p.routes, p.groups), false), draw, |_, _| {});
+        leaf::pipes(b, (p.tables.sizes(), false), draw, |_, _| {});
     }
 
     fn default_setup(program: &Program, ports: &PortMap, p: &Params) -> Result<Setup, SetupError> {
@@ -79,7 +76,7 @@ impl Shipped for Spray {
         Some(leaf::setup_at(program, at))
     }
 
-    fn properties(_: &Program) -> Vec<Box<dyn Property>> {
+    fn properties(_: &Program, _: &Params) -> Vec<Box<dyn Property>> {
         crate::properties::forwarding()
     }
 }

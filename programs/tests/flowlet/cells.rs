@@ -1,4 +1,4 @@
-//! Programs that draw for every packet or cell: scenarios 13 to 16, 19, 21 and 22 of letflow §9.
+//! Programs that draw for every packet or cell: scenarios 13 to 16, 19, 21, 22 and, for its switches, 28 of letflow §9.
 
 use crate::world::{Draws, Packet, World, by_port, flow, frame};
 use sluice_asic::chip::ChipSpec;
@@ -128,4 +128,23 @@ fn scenario_19_four_flows_by_hash_over_four_links() {
     }
     assert!((f64::from(apart) / 1e5 - 0.09375).abs() < 0.003, "{apart}");
     assert!((f64::from(used) / 1e5 - 2.734).abs() < 0.01, "{used}");
+}
+
+#[test]
+fn scenario_28_a_value_in_the_hash_moves_a_flow() {
+    // What FlowBender needs of switches: a hashed field that the sender changes, here the source port, and with it the
+    // path, in (k-1)/k of all changes. When it changes is the sender's business.
+    for scheme in ["scheme=plain", "scheme=per-stage"] {
+        let world = World::new("ecmp", &[scheme]);
+        let packets: Vec<Packet> =
+            (0..4_000).map(|n| Packet { ns: u64::from(n), bytes: frame(n, 7, 100) }).collect();
+        let taken: Vec<u16> = world.agreed(&packets).into_iter().map(Result::unwrap).collect();
+        let mut paths = taken.clone();
+        paths.sort_unstable();
+        paths.dedup();
+        // Flows 2n and 2n + 1 differ by one in their source ports, as V and V + 1 do.
+        let moved = taken.chunks(2).filter(|pair| pair[0] != pair[1]).count() as f64 / 2_000.0;
+        let wanted = 1.0 - 1.0 / paths.len() as f64;
+        assert!(paths.len() > 1 && moved > wanted - 0.1, "{scheme}: {moved} of {}", paths.len());
+    }
 }

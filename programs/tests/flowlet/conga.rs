@@ -1,7 +1,7 @@
 //! CONGA: what leaves tell each other, the choice, ties, ageing, failure; and what spines add.
 
 use crate::device::{Story, run_with, world};
-use crate::world::{Draws, Fate, Packet, World, colliding, flow, frame};
+use crate::world::{Draws, Fate, Packet, World, colliding, flow, frame, numbered};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::clock::Clock;
 use sluice_asic::meter::{Lpf, LpfConfig, LpfMode};
@@ -10,7 +10,6 @@ use sluice_asic::units::{Cycles, Duration, Time};
 use sluice_pipeline::control::{ControlOp, DeviceOp, Then};
 use sluice_pipeline::ir::{ActionCall, KeyValue};
 use sluice_pipeline::pass::Executor;
-use sluice_pipeline::reference::Reference;
 use sluice_pipeline::switch::{Switch, SwitchConfig};
 
 /// Nanoseconds of a tick, and when tests begin: 10 ms are 39,062 ticks.
@@ -24,34 +23,21 @@ struct Knows {
     to_leaf: Vec<u64>,
 }
 
-fn name(of: &str, n: usize) -> String {
-    if n == 0 { of.to_owned() } else { format!("{of}_{n}") }
-}
-
 fn teach(world: &World, executor: &mut dyn Executor, knows: &Knows) {
-    let register = |of: &str, n| world.program.register_named(&name(of, n)).unwrap();
     for (n, level) in knows.local.iter().enumerate() {
-        executor.state_mut().registers[register("local", n)][0] = Element::single(8 + level);
+        world.write_at(executor, &numbered("local", n), 0, Element::single(8 + level));
     }
     for (n, level) in knows.to_leaf.iter().enumerate() {
-        executor.state_mut().registers[register("to_leaf", n)][1] = Element::pair(8 + level, START / TICK);
+        world.write_at(executor, &numbered("to_leaf", n), 1, Element::pair(8 + level, START / TICK));
     }
 }
 
 /// By the reference and by the engine in batches: ports, bytes and all state agree.
 fn agreed(world: &World, knows: &Knows, packets: &[Packet]) -> Vec<Fate> {
-    let mut reference = Reference::new(&world.program, &world.control, Default::default());
-    teach(world, &mut reference, knows);
-    let wanted = world.run(&mut reference, packets, 1);
-    for batch in [1, 7, 64] {
-        let mut engine = world.engine();
-        teach(world, &mut engine, knows);
-        assert_eq!(world.run(&mut engine, packets, batch), wanted, "batch {batch}");
-        // Filters of the reference tick as on a Tofino 2.
-        let (found, wanted) = (engine.state(), reference.state());
-        assert!(found.registers == wanted.registers && found.counters == wanted.counters, "batch {batch}");
-    }
-    wanted
+    world.alike(|executor, batch| {
+        teach(world, executor, knows);
+        world.run(executor, packets, batch)
+    })
 }
 
 /// One packet of each of so many flows to leaf 1.

@@ -353,11 +353,11 @@ fn flare_keeps_a_flowlet_together() {
 
 #[test]
 fn flare_leaves_a_dead_uplink() {
-    // The entry of the dead member is gone and the generation raised: a random live uplink until it is back.
+    // The dead path is not preferred and the generation raised: a random live uplink until it is back.
     let mut world = world(&ChipSpec::tofino2(), "flare", &["timeout=20us", "weights=1,1,1"]);
     let profile = world.program.profile_named("uplinks").unwrap();
     world.apply(ControlOp::SetMemberActive { profile, group: 1, member: 0, active: false });
-    let table = world.program.table_named("uplink").unwrap();
+    let table = world.program.table_named("path_up").unwrap();
     let key = [KeyValue::Exact(1), KeyValue::Exact(0)];
     let entries = &world.control.tables[table];
     let entry = entries.entries().find(|(_, e)| e.key == key).unwrap().0;

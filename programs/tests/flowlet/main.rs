@@ -7,5 +7,8 @@ mod detection;
 mod device;
 mod drill;
 mod hula;
+mod limits;
+mod random;
+mod samples;
 mod shape;
 mod world;

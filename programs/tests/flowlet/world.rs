@@ -3,6 +3,7 @@
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_asic::port::{FrontPort, PortMap};
+use sluice_asic::salu::State as Element;
 use sluice_pcaps::wire::{FrameBuilder, MacAddr, ipv4, tcp};
 use sluice_pipeline::control::{ControlOp, ControlState};
 use sluice_pipeline::engine::Engine;
@@ -82,18 +83,30 @@ impl World {
 
     /// All packets by the engine in one order; ports and reasons.
     pub(crate) fn run(&self, executor: &mut dyn Executor, packets: &[Packet], batch: usize) -> Vec<Fate> {
-        self.bytes(executor, packets, batch).into_iter().map(|fate| fate.map(|(port, _)| port)).collect()
+        self.run_from(self.dev_port(0), executor, packets, batch)
+    }
+
+    /// The same by another dev_port.
+    pub(crate) fn run_from(
+        &self,
+        port: u16,
+        executor: &mut dyn Executor,
+        packets: &[Packet],
+        batch: usize,
+    ) -> Vec<Fate> {
+        let fates = self.bytes(port, executor, packets, batch);
+        fates.into_iter().map(|fate| fate.map(|(port, _)| port)).collect()
     }
 
     fn bytes(
         &self,
+        port: u16,
         executor: &mut dyn Executor,
         packets: &[Packet],
         batch: usize,
     ) -> Vec<Result<(u16, Vec<u8>), String>> {
         let mut store = PacketStore::new(HeadLayout::default());
         let mut fates = Vec::new();
-        let port = self.dev_port(0);
         for packets in packets.chunks(batch) {
             let pass = |p: &Packet| {
                 let input = PassIn { port, mac_tstamp: p.ns, global_tstamp: p.ns, ..PassIn::default() };
@@ -119,14 +132,67 @@ impl World {
     /// By the reference and by the engine in batches of 1, 7 and 64: bytes, ports and all state agree.
     pub(crate) fn agreed(&self, packets: &[Packet]) -> Vec<Fate> {
         let mut reference = Reference::new(&self.program, &self.control, Default::default());
-        let wanted = self.bytes(&mut reference, packets, 1);
+        let port = self.dev_port(0);
+        let wanted = self.bytes(port, &mut reference, packets, 1);
         for batch in [1, 7, 64] {
             let mut engine = self.engine();
-            assert_eq!(self.bytes(&mut engine, packets, batch), wanted, "batch {batch}");
+            assert_eq!(self.bytes(port, &mut engine, packets, batch), wanted, "batch {batch}");
             assert_eq!(engine.state(), reference.state(), "batch {batch}");
         }
         wanted.into_iter().map(|fate| fate.map(|(port, _)| port)).collect()
     }
+}
+
+impl World {
+    /// A story told to the reference and to engines that get packets one by one, by 7 and by 64: it must end alike,
+    /// registers and counters included. (Filters of the reference tick as on a Tofino 2.)
+    pub(crate) fn alike<T: PartialEq + std::fmt::Debug>(
+        &self,
+        mut story: impl FnMut(&mut dyn Executor, usize) -> T,
+    ) -> T {
+        let mut reference = Reference::new(&self.program, &self.control, Default::default());
+        let wanted = story(&mut reference, 1);
+        for batch in [1, 7, 64] {
+            let mut engine = self.engine();
+            assert_eq!(story(&mut engine, batch), wanted, "batch {batch}");
+            let (found, wanted) = (engine.state(), reference.state());
+            assert!(
+                found.registers == wanted.registers && found.counters == wanted.counters,
+                "batch {batch}"
+            );
+        }
+        wanted
+    }
+
+    /// Writes elements of a register from the first on.
+    pub(crate) fn write(
+        &self,
+        executor: &mut dyn Executor,
+        register: &str,
+        elements: impl IntoIterator<Item = Element>,
+    ) {
+        let register = self.program.register_named(register).unwrap();
+        for (place, element) in executor.state_mut().registers[register].iter_mut().zip(elements) {
+            *place = element;
+        }
+    }
+
+    /// Writes one element of a register.
+    pub(crate) fn write_at(
+        &self,
+        executor: &mut dyn Executor,
+        register: &str,
+        index: usize,
+        element: Element,
+    ) {
+        let register = self.program.register_named(register).unwrap();
+        executor.state_mut().registers[register][index] = element;
+    }
+}
+
+/// Name of the n-th of several registers or tables, from 0.
+pub(crate) fn numbered(name: &str, n: usize) -> String {
+    if n == 0 { name.to_owned() } else { format!("{name}_{n}") }
 }
 
 /// A frame of TCP flow `flow` to 10.`network`.0.1: 40 bytes of headers and so much payload.
