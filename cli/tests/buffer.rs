@@ -209,3 +209,29 @@ fn headroom_is_added_up() {
     assert!(ok(&["explain", "D17"]).contains("multicast"));
     assert!(ok(&["explain", "headroom_pool"]).contains("oversubscription"));
 }
+
+#[test]
+fn the_chips_own_profile_fits_ports_of_every_speed() {
+    for (chip, speeds) in [
+        ("tofino", &["100G", "50G", "40G", "25G", "10G"][..]),
+        ("tofino2", &["400G", "200G", "100G", "50G", "25G", "10G"][..]),
+    ] {
+        for speed in speeds {
+            let args = [
+                "replay",
+                "l3-ecmp",
+                "--chip",
+                chip,
+                "--port-speed",
+                speed,
+                "--buffer",
+                "chip",
+                "--limit",
+                "1",
+            ];
+            let found = sluice(&args);
+            let said = String::from_utf8(found.stderr).unwrap();
+            assert!(found.status.success(), "{chip} {speed}: {said}");
+        }
+    }
+}

@@ -147,6 +147,36 @@ fn what_fails_says_what_differs() {
 }
 
 #[test]
+fn a_host_without_a_device_says_what_is_wrong() {
+    let dir = folder("scenarios-host");
+    let run = |host: &str, steps: &str| {
+        let path = dir.path().join("host.toml");
+        let head = "[[scenario]]\nid = \"h\"\nsource = \"s\"\ntitle = \"t\"\n";
+        std::fs::write(&path, format!("{head}host = {{ {host} }}\nsteps = [{steps}]\n")).unwrap();
+        let found = sluice(&["run", text(&path)]);
+        (found.status.code(), String::from_utf8(found.stdout).unwrap())
+    };
+    let point = "reaction-point = { form = \"mellanox\", line = \"10Gbps\"";
+    let one = "{ notify = 1 }, { wait = \"5us\" }, { expect = { what = \"rp.rate\", is = 5000000 } }";
+    assert_eq!(run(&format!("{point} }}"), one).0, Some(0));
+    let wrong = [
+        (format!("{point}, rate_timer = \"0us\" }}"), one, "`rate_timer` of the host is 0"),
+        (format!("{point}, one_by_g = 0.5 }}"), one, "one_by_g at least 1"),
+        (
+            format!("{point} }}"),
+            "{ block = 1 }, { expect = { what = \"rp.rate\" } }",
+            "this step is for a device",
+        ),
+        ("notification-point = {}".to_owned(), one, "`notify` is for a reaction point"),
+        (format!("{point} }}"), "{ expect = { what = \"rp.rat\" } }", "did you mean `rp.rate`?"),
+    ];
+    for (host, steps, wanted) in wrong {
+        let (code, printed) = run(&host, steps);
+        assert!(code == Some(1) && printed.contains(wanted), "{wanted}: {printed}");
+    }
+}
+
+#[test]
 fn what_cannot_be_read_is_refused_with_its_line() {
     let dir = folder("scenarios-refused");
     let refused = |rest: &str| {

@@ -1,6 +1,7 @@
 //! A file of scenarios: its form. What may not live here: what steps do, what names mean.
 
 use super::expr::Expr;
+use super::host::{HostSetting, Marked};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, Visitor};
 use sluice_asic::units::{BitRate, Duration, Length};
@@ -76,6 +77,8 @@ pub struct Scenario {
     /// The device.
     #[serde(default)]
     pub device: Setting,
+    /// A part of a host, instead of a device.
+    pub host: Option<HostSetting>,
     /// Names for expressions.
     #[serde(rename = "let", default)]
     pub names: BTreeMap<String, Expr>,
@@ -115,6 +118,8 @@ pub struct Case {
     /// What is different about the device.
     #[serde(default)]
     pub device: Setting,
+    /// The part of a host of this case.
+    pub host: Option<HostSetting>,
     /// Names for expressions, over those of the scenario.
     #[serde(rename = "let", default)]
     pub names: BTreeMap<String, Expr>,
@@ -177,6 +182,10 @@ pub enum Step {
     Shape(Shape),
     /// Does steps several times.
     Repeat(Repeat),
+    /// So many notifications reach a reaction point.
+    Notify(Expr),
+    /// Marked packets reach a notification point.
+    Marked(Marked),
 }
 
 /// Ports: a number, or a text such as `0, 4 to 7`, or `1 to fan_in`.

@@ -2,7 +2,7 @@
 //!
 //! The method is that of a breakpoint (facts: buffer §6.1): block a port, send a described train, look at every counter
 //! and watermark, unblock, collect what leaves, compare. [`file`](ScenarioFile) is the form, `bench` the device with
-//! senders that obey PFC or do not, `steps` what is done to it, [`metric`] the numbers that expectations are about,
+//! senders that obey PFC or do not, `steps` what is done to it, `host` a part of a host instead of a device, [`metric`] the numbers that expectations are about,
 //! `numbers` what a profile says must happen, worked out without the accounting. After each step the buffer's invariants
 //! must hold. What may not live here: reading files, printing.
 
@@ -11,7 +11,9 @@ mod expr;
 mod file;
 mod forward;
 mod frames;
+mod host;
 mod invariants;
+mod judge;
 pub mod metric;
 pub mod names;
 mod numbers;
@@ -26,6 +28,10 @@ mod watch;
 
 pub use expr::{Expr, Scope};
 pub use file::{Axis, Case, Expect, Refused, Scenario, ScenarioError, ScenarioFile, Setting, Skip, Step};
+pub use host::{
+    BottleneckSetting, ClampName, Form, HostSetting, Marked, NotificationSetting, ReactionSetting,
+    ReceiveSetting, RecoveryName, TransferSetting,
+};
 pub use outcome::{Check, Outcome, Point};
 pub use run::{Lab, Profiles};
 pub use watch::{Device, Watch, Watches};

@@ -41,7 +41,7 @@ pub struct Outcome {
     pub title: String,
     /// The file.
     pub origin: String,
-    /// The buffer profile; empty for a row that is not run.
+    /// The buffer profile, or `host`; empty for a row that is not run.
     pub profile: String,
     /// Its assertions, in order.
     pub checks: Vec<Check>,

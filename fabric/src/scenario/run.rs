@@ -4,6 +4,7 @@ use super::bench::Bench;
 use super::expr::Expr;
 use super::file::{Case, Refused, Scenario, ScenarioFile, Setting};
 use super::forward::{Forwarder, NoSwitch};
+use super::host::HostRun;
 use super::names::Names;
 use super::outcome::{Check, Outcome, Point};
 use super::profile;
@@ -19,6 +20,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Finds a profile's text by the name that a scenario gives.
 pub type Profiles<'a> = dyn Fn(&str) -> Result<String, String> + 'a;
+
+/// What stands in place of a profile where there is no device.
+const HOST: &str = "host";
 
 /// What scenarios of any file need: the program, placed once for each chip.
 #[derive(Default)]
@@ -68,6 +72,10 @@ impl Lab {
         done: &mut dyn FnMut(Outcome),
     ) {
         for scenario in file.scenario.iter().map(|s| s.get_ref()).filter(|s| wanted(&s.id)) {
+            if scenario.host.is_some() || scenario.case.iter().any(|case| case.host.is_some()) {
+                done(self.scenario(file, scenario, HOST, profiles));
+                continue;
+            }
             let names = scenario.device.over(&file.device).profiles.unwrap_or_default();
             if names.is_empty() {
                 let mut outcome = blank(file, scenario, "");
@@ -154,6 +162,12 @@ impl Lab {
         profiles: &Profiles<'_>,
         checks: &mut Vec<Check>,
     ) -> Result<BTreeMap<String, i128>, String> {
+        if let Some(host) = case.host.as_ref().or(scenario.host.as_ref()) {
+            let mut run = HostRun::new(file, host, [&case.names, &scenario.names], &case.name)?;
+            let result = run.steps(&scenario.steps);
+            checks.append(&mut run.checks);
+            return result.map(|()| run.saved);
+        }
         let setting = case.device.over(&scenario.device.over(&file.device));
         let changes = [&file.device.change, &scenario.device.change, &case.device.change];
         let changes: Vec<&toml::Table> = changes.into_iter().flatten().collect();

@@ -1,13 +1,14 @@
 //! Scenarios that come with the product, and the profiles that they need beside the shipped ones. Each is a file.
 
 /// Name and text of each file of scenarios.
-pub const FILES: [(&str, &str); 10] = [
+pub const FILES: [(&str, &str); 11] = [
     ("buffer/thresholds.toml", include_str!("../../scenarios/buffer/thresholds.toml")),
     ("buffer/golden.toml", include_str!("../../scenarios/buffer/golden.toml")),
     ("buffer/lossy.toml", include_str!("../../scenarios/buffer/lossy.toml")),
     ("buffer/pfc.toml", include_str!("../../scenarios/buffer/pfc.toml")),
     ("buffer/watchdog.toml", include_str!("../../scenarios/buffer/watchdog.toml")),
     ("buffer/ecn.toml", include_str!("../../scenarios/buffer/ecn.toml")),
+    ("buffer/hosts.toml", include_str!("../../scenarios/buffer/hosts.toml")),
     ("buffer/bad.toml", include_str!("../../scenarios/buffer/bad.toml")),
     ("buffer/catalogue.toml", include_str!("../../scenarios/buffer/catalogue.toml")),
     ("buffer/sweeps.toml", include_str!("../../scenarios/buffer/sweeps.toml")),

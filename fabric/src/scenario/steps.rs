@@ -3,12 +3,13 @@
 use super::bench::{Active, Bench};
 use super::expr::Expr;
 use super::file::{
-    Expect, Flood, FrameCheck, Ports, ReaderName, ScenarioFile, SetAlpha, Span, Step, Tolerance, Train, Until,
+    Expect, Flood, FrameCheck, Ports, ReaderName, ScenarioFile, SetAlpha, Span, Step, Train, Until,
 };
 use super::frames::{self, Mark};
+use super::invariants;
+use super::judge::judge;
 use super::names::Names;
 use super::outcome::Check;
-use super::{invariants, metric};
 use sluice_asic::tm::ShaperConfig;
 use sluice_asic::tm::buffer::{Reader, Share, Threshold};
 use sluice_asic::tm::pfc::PfcConfig;
@@ -166,6 +167,7 @@ impl Run<'_> {
                 }
                 Ok(())
             }
+            Step::Notify(_) | Step::Marked(_) => Err("this step is for a host: `host = { .. }`".to_owned()),
         }
     }
 
@@ -279,41 +281,8 @@ impl Run<'_> {
     }
 
     fn expect(&mut self, expect: &Expect, line: usize) -> Result<(), String> {
-        let actual = self.value(&expect.what)?;
-        let mut wanted = Vec::new();
-        let mut passed = true;
-        if let Some(is) = &expect.is {
-            let value = self.value(is)?;
-            let slack = match &expect.within {
-                None => 0,
-                Some(Tolerance::Absolute(by)) => self.value(by)?,
-                Some(Tolerance::Percent(by)) => value.abs() * i128::from(*by) / 100,
-            };
-            passed &= (actual - value).abs() <= slack;
-            wanted.push(if slack == 0 { value.to_string() } else { format!("{value} +-{slack}") });
-        }
-        for (bound, word, least) in
-            [(&expect.at_least, "at least", true), (&expect.at_most, "at most", false)]
-        {
-            if let Some(bound) = bound {
-                let value = self.value(bound)?;
-                passed &= if least { actual >= value } else { actual <= value };
-                wanted.push(format!("{word} {value}"));
-            }
-        }
-        if wanted.is_empty() {
-            passed = actual != 0;
-            wanted.push("not 0".to_owned());
-        }
-        self.checks.push(Check {
-            case: self.case.to_owned(),
-            line,
-            what: expect.what.to_string(),
-            expected: wanted.join(", "),
-            actual: actual.to_string(),
-            unit: metric::unit(expect.what.head()),
-            passed,
-        });
+        let check = judge(expect, line, self.case, &|expr| self.value(expr))?;
+        self.checks.push(check);
         Ok(())
     }
 

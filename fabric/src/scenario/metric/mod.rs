@@ -3,6 +3,7 @@
 //! `port` is a front-panel port; `class` is a priority group, a queue and a PFC priority alike, 3 if absent. What leaves
 //! ports is counted since the last step `collect`, everything else since the start. What may not live here: steps.
 
+mod host;
 mod memory;
 mod pfc;
 mod seen;
@@ -52,7 +53,7 @@ fn known<'a, F>(list: &'a [Number<F>], name: &str) -> Result<&'a F, String> {
 
 /// Every number, by family.
 pub fn rows() -> impl Iterator<Item = &'static Row> {
-    memory::rows().chain(pfc::rows()).chain(totals::rows()).chain(seen::rows())
+    memory::rows().chain(pfc::rows()).chain(totals::rows()).chain(seen::rows()).chain(host::rows())
 }
 
 /// The unit of a number.

@@ -1,0 +1,214 @@
+//! The reaction point as published: cuts on every notification, raised by a byte counter and a timer (facts: buffer
+//! §4.2). What may not live here: parameters' defaults.
+
+use super::{Clamp, Rates, ReactionConfig};
+use sluice_asic::units::{Bytes, Time};
+
+/// A reaction point with byte counter and timer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Published {
+    config: ReactionConfig,
+    pub(super) rates: Rates,
+    byte_stage: u32,
+    time_stage: u32,
+    bytes_left: u64,
+    alpha_due: Option<Time>,
+    rate_due: Option<Time>,
+}
+
+impl Published {
+    /// A sender at line rate that no notification has reached.
+    #[must_use]
+    pub fn new(config: ReactionConfig) -> Self {
+        let (rates, bytes_left) = (Rates::new(&config), config.byte_counter.0);
+        Published { config, rates, byte_stage: 0, time_stage: 0, bytes_left, alpha_due: None, rate_due: None }
+    }
+
+    pub(super) fn next_timer(&self) -> Option<Time> {
+        self.alpha_due.into_iter().chain(self.rate_due).min()
+    }
+
+    pub(super) fn advance(&mut self, now: Time) {
+        while let Some(due) = self.next_timer().filter(|due| *due <= now) {
+            // At the same time alpha goes first.
+            if self.alpha_due == Some(due) {
+                self.rates.alpha = self.config.next_alpha(self.rates.alpha, false);
+                self.rates.alpha_updates += 1;
+                self.alpha_due = Some(due + self.config.alpha_timer);
+            } else {
+                self.time_stage += 1;
+                self.raise();
+                let hyper = self.both_beyond();
+                let timer = self.config.rate_timer;
+                self.rate_due = Some(
+                    due + if hyper {
+                        sluice_asic::units::Duration::from_ps(timer.as_ps() / 2)
+                    } else {
+                        timer
+                    },
+                );
+            }
+        }
+    }
+
+    pub(super) fn notified(&mut self, now: Time) {
+        self.advance(now);
+        let raised = match self.config.clamp {
+            Clamp::Always => true,
+            Clamp::AfterRaise => self.byte_stage > 0 || self.time_stage > 0,
+            Clamp::AfterBytes => self.byte_stage > 0,
+        };
+        if raised {
+            self.rates.target = self.rates.rate;
+            self.bytes_left = self.config.byte_counter.0;
+        }
+        let alpha = self.config.next_alpha(self.rates.alpha, true);
+        let cut_by = if self.config.cut_first { self.rates.alpha } else { alpha };
+        self.rates.rate = self.config.cut(self.rates.rate, cut_by);
+        self.rates.alpha = alpha;
+        self.rates.notified += 1;
+        self.rates.cuts += 1;
+        (self.byte_stage, self.time_stage) = (0, 0);
+        self.alpha_due = Some(now + self.config.alpha_timer);
+        self.rate_due = Some(now + self.config.rate_timer);
+    }
+
+    pub(super) fn sent(&mut self, bytes: Bytes) {
+        // Who was never cut is at line rate: there is nothing to raise.
+        if self.rate_due.is_none() || self.config.byte_counter.0 == 0 {
+            return;
+        }
+        let mut bytes = bytes.0;
+        while bytes >= self.bytes_left {
+            bytes -= self.bytes_left;
+            self.byte_stage += 1;
+            self.raise();
+            let whole = self.config.byte_counter.0;
+            self.bytes_left = if self.both_beyond() { (whole / 2).max(1) } else { whole };
+        }
+        self.bytes_left -= bytes;
+    }
+
+    fn both_beyond(&self) -> bool {
+        self.byte_stage.min(self.time_stage) >= self.config.stages
+    }
+
+    /// A stage was entered: the target by the phase, then halfway to it.
+    fn raise(&mut self) {
+        let (least, most) = (self.byte_stage.min(self.time_stage), self.byte_stage.max(self.time_stage));
+        let line = self.config.line.as_bps() as f64;
+        let Rates { rate, target, .. } = self.rates;
+        let target = if most == 1 && least == 0 && target > 10.0 * rate {
+            target / 8.0
+        } else if most < self.config.stages {
+            target
+        } else if least < self.config.stages {
+            target + self.config.additive.as_bps() as f64
+        } else {
+            target + self.config.hyper.as_bps() as f64 * f64::from(least - self.config.stages + 1)
+        };
+        self.rates.target = target.min(line);
+        self.rates.rate = self.config.towards(rate, self.rates.target);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use sluice_asic::units::{BitRate, Duration};
+
+    fn at(us: u64) -> Time {
+        Time::ORIGIN + Duration::from_micros(us)
+    }
+
+    fn gbps(point: &Published) -> (f64, f64) {
+        (point.rates.rate / 1e9, point.rates.target / 1e9)
+    }
+
+    #[test]
+    fn phases_follow_each_other() {
+        let config = ReactionConfig {
+            clamp: Clamp::Always,
+            byte_counter: Bytes(1000),
+            stages: 2,
+            additive: BitRate::from_gbps(1),
+            hyper: BitRate::from_gbps(2),
+            ..ReactionConfig::new(BitRate::from_gbps(100))
+        };
+        let mut point = Published::new(config);
+        point.sent(Bytes(5000));
+        assert_eq!(gbps(&point), (100.0, 100.0), "nothing to raise yet");
+        point.notified(at(0));
+        point.notified(at(1));
+        assert_eq!(gbps(&point), (25.0, 50.0));
+        point.sent(Bytes(999));
+        assert_eq!(gbps(&point), (25.0, 50.0));
+        point.sent(Bytes(1));
+        assert_eq!(gbps(&point), (37.5, 50.0), "fast recovery");
+        point.sent(Bytes(1000));
+        assert_eq!(gbps(&point), (44.25, 51.0), "one stage beyond: additive");
+        point.advance(at(1 + 1500));
+        assert_eq!(gbps(&point), (48.125, 52.0));
+        point.advance(at(1 + 3000));
+        assert_eq!(gbps(&point), (51.0625, 54.0), "both beyond: hyper");
+        point.advance(at(1 + 3750));
+        assert_eq!(gbps(&point).1, 56.0, "the timer runs twice as fast");
+        point.sent(Bytes(500));
+        assert_eq!(gbps(&point).1, 56.0, "the byte counter was loaded before");
+        point.sent(Bytes(500));
+        assert_eq!(gbps(&point).1, 60.0, "the third stage of both: twice the step");
+        point.sent(Bytes(500));
+        assert_eq!(gbps(&point).1, 64.0, "and then half as many bytes are a stage");
+    }
+
+    #[test]
+    fn the_order_of_cut_and_alpha_matters_below_one() {
+        let base =
+            ReactionConfig { alpha: 0.5, g: 1.0 / 256.0, ..ReactionConfig::new(BitRate::from_gbps(40)) };
+        let rate = |cut_first| {
+            let mut point = Published::new(ReactionConfig { cut_first, ..base.clone() });
+            point.notified(at(0));
+            (point.rates.rate / 1e6).round()
+        };
+        assert_eq!((rate(true), rate(false)), (30_000.0, 29_961.0));
+    }
+
+    #[test]
+    fn a_target_far_above_comes_down_first() {
+        let mut point = Published::new(ReactionConfig {
+            clamp: Clamp::AfterBytes,
+            ..ReactionConfig::new(BitRate::from_gbps(100))
+        });
+        (0..6).for_each(|n| point.notified(at(n)));
+        assert_eq!(point.rates.target, 100e9);
+        point.advance(at(5 + 1500));
+        assert_eq!(point.rates.target, 12.5e9);
+    }
+
+    proptest! {
+        #[test]
+        fn rates_stay_between_least_and_line(
+            steps in prop::collection::vec((any::<bool>(), 0u64..4000, 0u64..400_000), 1..200),
+            clamp in prop::sample::select(vec![Clamp::Always, Clamp::AfterRaise, Clamp::AfterBytes]),
+            cut_first: bool,
+        ) {
+            let config =
+                ReactionConfig { clamp, cut_first, ..ReactionConfig::new(BitRate::from_gbps(25)) };
+            let (mut point, mut now) = (Published::new(config), Time::ORIGIN);
+            for (notify, us, bytes) in steps {
+                now += Duration::from_micros(us);
+                point.advance(now);
+                point.sent(Bytes(bytes));
+                if notify {
+                    point.notified(now);
+                }
+                let Rates { rate, target, alpha, .. } = point.rates;
+                prop_assert!((100e6..=25e9).contains(&rate), "{rate}");
+                prop_assert!((100e6..=25e9).contains(&target), "{target}");
+                prop_assert!((0.0..=1.0).contains(&alpha), "{alpha}");
+                prop_assert!(point.next_timer().is_none_or(|due| due > now));
+            }
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! The sender of a queue pair: which packet goes next. What may not live here: rates, loss.
+
+use super::{Answer, Recovery};
+use sluice_asic::units::{Duration, Time};
+use std::collections::BTreeSet;
+
+/// The sender of a queue pair with so many packets to send.
+#[derive(Clone, Debug)]
+pub struct Sender {
+    recovery: Recovery,
+    packets: u64,
+    /// The first that is not acknowledged.
+    unacknowledged: u64,
+    next: u64,
+    /// Selective: what the receiver has beyond the first hole.
+    arrived: BTreeSet<u64>,
+    /// Selective: holes to send.
+    holes: BTreeSet<u64>,
+    /// Selective: holes before this one have been sent in this recovery; the recovery ends with the second packet.
+    recovering: Option<(u64, u64)>,
+    /// When something was last acknowledged, or a timeout ran.
+    quiet_since: Time,
+}
+
+impl Sender {
+    /// A sender that has sent nothing.
+    #[must_use]
+    pub const fn new(recovery: Recovery, packets: u64) -> Self {
+        Sender {
+            recovery,
+            packets,
+            unacknowledged: 0,
+            next: 0,
+            arrived: BTreeSet::new(),
+            holes: BTreeSet::new(),
+            recovering: None,
+            quiet_since: Time::ORIGIN,
+        }
+    }
+
+    /// Whether everything is acknowledged.
+    #[must_use]
+    pub const fn done(&self) -> bool {
+        self.unacknowledged >= self.packets
+    }
+
+    /// Packets sent and not acknowledged.
+    #[must_use]
+    pub const fn in_flight(&self) -> u64 {
+        self.next.saturating_sub(self.unacknowledged)
+    }
+
+    /// Packets sent from this one on.
+    #[must_use]
+    pub const fn sent_since(&self, psn: u64) -> u64 {
+        self.next.saturating_sub(psn)
+    }
+
+    /// The packet that goes next, if one may.
+    pub fn send(&mut self, now: Time) -> Option<u64> {
+        if self.in_flight() == 0 {
+            self.quiet_since = now;
+        }
+        if let Some(hole) = self.holes.pop_first() {
+            return Some(hole);
+        }
+        let room = match self.recovery {
+            Recovery::GoBackN { .. } => true,
+            Recovery::Selective { in_flight, .. } => self.in_flight() < in_flight,
+        };
+        (room && self.next < self.packets).then(|| {
+            self.next += 1;
+            self.next - 1
+        })
+    }
+
+    /// An answer arrives.
+    pub fn answered(&mut self, now: Time, answer: Answer) {
+        let (Answer::Ack(expected) | Answer::Nack { expected, .. }) = answer;
+        if expected > self.unacknowledged {
+            self.unacknowledged = expected;
+            self.quiet_since = now;
+            self.next = self.next.max(expected);
+            self.arrived = self.arrived.split_off(&expected);
+            self.holes = self.holes.split_off(&expected);
+            self.recovering = self.recovering.filter(|(_, end)| expected < *end);
+        }
+        match (answer, self.recovery) {
+            (Answer::Nack { expected, .. }, Recovery::GoBackN { .. }) if expected == self.unacknowledged => {
+                self.next = expected;
+            }
+            (Answer::Nack { expected, received }, Recovery::Selective { .. })
+                if expected == self.unacknowledged =>
+            {
+                self.arrived.insert(received);
+                let (sent, end) = self.recovering.unwrap_or((expected, self.next));
+                let new = (sent.max(expected)..received).filter(|psn| !self.arrived.contains(psn));
+                self.holes.extend(new);
+                self.recovering = Some((sent.max(received), end));
+            }
+            _ => {}
+        }
+    }
+
+    /// When silence will have lasted too long.
+    #[must_use]
+    pub fn timeout(&self) -> Option<Time> {
+        let most: Option<Duration> = match self.recovery {
+            Recovery::GoBackN { timeout, .. } => timeout,
+            Recovery::Selective { timeout_high, timeout_low, few, .. } => {
+                Some(if self.in_flight() <= few { timeout_low } else { timeout_high })
+            }
+        };
+        most.filter(|_| self.in_flight() > 0).map(|most| self.quiet_since + most)
+    }
+
+    /// Goes back, or sends the first hole again, if silence has lasted too long.
+    pub fn advance(&mut self, now: Time) {
+        if self.timeout().is_some_and(|due| due <= now) {
+            self.quiet_since = now;
+            match self.recovery {
+                Recovery::GoBackN { .. } => self.next = self.unacknowledged,
+                Recovery::Selective { .. } => _ = self.holes.insert(self.unacknowledged),
+            }
+        }
+    }
+}

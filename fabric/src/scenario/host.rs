@@ -1,0 +1,469 @@
+//! Scenarios about a part of a host, without a device: which part, what reaches it, its numbers. What may not live here:
+//! what hosts do.
+
+use super::expr::Expr;
+use super::file::{Repeat, Save, ScenarioFile, Span, Step};
+use super::judge::judge;
+use super::names::Names;
+use super::outcome::Check;
+use crate::host::bottleneck::{Bottleneck, BottleneckReport};
+use crate::host::dcqcn::{
+    Clamp, Coalescing, Mellanox, NotificationPoint, Published, Rates, ReactionConfig, ReactionPoint,
+};
+use crate::host::receive_cache::{ReceiveCache, ReceiveReport};
+use crate::host::recovery::{Recovery, Transfer, TransferConfig, TransferReport};
+use serde::Deserialize;
+use sluice_asic::units::{BitRate, Bytes, Duration, Time};
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use toml::Spanned;
+
+/// Bytes of a packet that names no size.
+const SIZE: Bytes = Bytes(1000);
+
+/// The part of a host that a scenario is about.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HostSetting {
+    /// A sender's rate.
+    ReactionPoint(ReactionSetting),
+    /// A receiver that answers marks.
+    NotificationPoint(NotificationSetting),
+    /// A transfer over a pipe that loses packets; it runs before the steps.
+    Transfer(TransferSetting),
+    /// A flow through a bottleneck that marks; it runs before the steps.
+    Bottleneck(Box<BottleneckSetting>),
+    /// A receiver whose contexts are cached; it runs before the steps.
+    ReceiveCache(ReceiveSetting),
+}
+
+/// A flow through a bottleneck.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BottleneckSetting {
+    /// The sender.
+    pub sender: ReactionSetting,
+    /// The receiver.
+    #[serde(default)]
+    pub receiver: NotificationSetting,
+    /// Rate of the bottleneck.
+    pub rate: BitRate,
+    /// A packet that finds more than this waiting is marked.
+    pub mark: Bytes,
+    /// Bytes of a packet; 1000 by default.
+    pub size: Option<Bytes>,
+    /// From the queue to the receiver and back to the sender.
+    pub delay: Duration,
+    /// How long it sends.
+    pub time: Duration,
+}
+
+/// A receiver whose contexts are cached, and queue pairs that send to it at line rate.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReceiveSetting {
+    /// Queue pairs.
+    pub queue_pairs: u32,
+    /// Packets that each sends before the next; 1 by default.
+    pub burst: Option<u32>,
+    /// Packets in all.
+    pub packets: u64,
+    /// Bytes of a packet; 1000 by default.
+    pub size: Option<Bytes>,
+    /// The line.
+    pub rate: BitRate,
+    /// Contexts that are cached.
+    pub entries: usize,
+    /// Time that a packet takes.
+    pub hit: Duration,
+    /// Time more without its context.
+    pub miss: Duration,
+    /// Packets that wait when the host asks for a pause.
+    pub xoff: u64,
+}
+
+/// A reaction point; what is absent is as the HPCC simulator has it.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReactionSetting {
+    /// Which form.
+    pub form: Form,
+    /// The port's rate.
+    pub line: BitRate,
+    /// Least rate.
+    pub min: Option<BitRate>,
+    /// One by this is the weight of a notification in alpha.
+    pub one_by_g: Option<f64>,
+    /// Alpha before the first notification.
+    pub alpha: Option<f64>,
+    /// Time after which alpha decays.
+    pub alpha_timer: Option<Duration>,
+    /// Time after which the rate is raised.
+    pub rate_timer: Option<Duration>,
+    /// Bytes after which it is raised.
+    pub byte_counter: Option<Bytes>,
+    /// Stages of fast recovery.
+    pub stages: Option<u32>,
+    /// Step of additive increase.
+    pub additive: Option<BitRate>,
+    /// Step of hyper increase.
+    pub hyper: Option<BitRate>,
+    /// When the target follows the rate.
+    pub clamp: Option<ClampName>,
+    /// Cuts with the alpha that was before the notification.
+    pub cut_first: Option<bool>,
+    /// At most one cut in each such time, of Mellanox' form.
+    pub monitor: Option<Duration>,
+}
+
+/// The form of a reaction point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Form {
+    /// As published.
+    Published,
+    /// With a monitor.
+    Mellanox,
+}
+
+/// When the target follows the rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ClampName {
+    /// At every cut.
+    Always,
+    /// If it was raised since the last.
+    AfterRaise,
+    /// If bytes have raised it.
+    AfterBytes,
+}
+
+/// A notification point.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct NotificationSetting {
+    /// At most one notification in such a time; without it one for every marked packet.
+    pub interval: Option<Duration>,
+}
+
+/// A transfer.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TransferSetting {
+    /// What hosts do about losses.
+    pub recovery: RecoveryName,
+    /// Packets.
+    pub packets: u64,
+    /// Bytes of each; 1000 by default.
+    pub size: Option<Bytes>,
+    /// Rate.
+    pub rate: BitRate,
+    /// Time of the pipe, one way.
+    pub one_way: Duration,
+    /// Transmissions that are lost, from 0.
+    #[serde(default)]
+    pub lose: Vec<u64>,
+    /// Go-back-N: time between two requests for one packet; 500us by default.
+    pub nack_interval: Option<Duration>,
+    /// Go-back-N: time without an answer after which the sender goes back; never by default.
+    pub timeout: Option<Duration>,
+    /// Selective: bytes that may be on their way; 104000 by default.
+    pub in_flight: Option<Bytes>,
+}
+
+/// What hosts do about losses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RecoveryName {
+    /// Go-back-N.
+    GoBackN,
+    /// The holes alone, as IRN does.
+    Selective,
+}
+
+/// Marked packets.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Marked {
+    /// How many.
+    pub count: Expr,
+    /// From one to the next.
+    pub gap: Span,
+}
+
+impl ReactionSetting {
+    fn point(&self) -> Result<ReactionPoint, String> {
+        let base = ReactionConfig::new(self.line);
+        let alpha = self.alpha.unwrap_or(base.alpha);
+        let one_by_g = self.one_by_g.unwrap_or(1.0 / base.g);
+        if !(0.0..=1.0).contains(&alpha) || one_by_g < 1.0 {
+            return Err(format!("alpha {alpha}, one_by_g {one_by_g}; alpha is 0 to 1, one_by_g at least 1"));
+        }
+        let time = |time: Option<Duration>| time.map_or(1, Duration::as_ps);
+        above_zero(&[
+            ("line", self.line.as_bps()),
+            ("min", self.min.map_or(1, BitRate::as_bps)),
+            ("alpha_timer", time(self.alpha_timer)),
+            ("rate_timer", time(self.rate_timer)),
+            ("monitor", time(self.monitor)),
+        ])?;
+        let config = ReactionConfig {
+            line: self.line,
+            min: self.min.unwrap_or(base.min),
+            g: 1.0 / one_by_g,
+            alpha,
+            alpha_timer: self.alpha_timer.unwrap_or(base.alpha_timer),
+            rate_timer: self.rate_timer.unwrap_or(base.rate_timer),
+            byte_counter: self.byte_counter.unwrap_or(base.byte_counter),
+            stages: self.stages.unwrap_or(base.stages),
+            additive: self.additive.unwrap_or(base.additive),
+            hyper: self.hyper.unwrap_or(base.hyper),
+            clamp: match self.clamp {
+                None => base.clamp,
+                Some(ClampName::Always) => Clamp::Always,
+                Some(ClampName::AfterRaise) => Clamp::AfterRaise,
+                Some(ClampName::AfterBytes) => Clamp::AfterBytes,
+            },
+            cut_first: self.cut_first.unwrap_or(base.cut_first),
+            monitor: self.monitor.unwrap_or(base.monitor),
+        };
+        Ok(match self.form {
+            Form::Published => ReactionPoint::Published(Published::new(config)),
+            Form::Mellanox => ReactionPoint::Mellanox(Mellanox::new(config)),
+        })
+    }
+}
+
+impl TransferSetting {
+    fn report(&self) -> Result<TransferReport, String> {
+        let size = self.size.unwrap_or(SIZE);
+        above_zero(&[("rate", self.rate.as_bps()), ("size", size.0)])?;
+        let recovery = match self.recovery {
+            RecoveryName::GoBackN => Recovery::GoBackN {
+                nack_interval: self.nack_interval.unwrap_or(Duration::from_micros(500)),
+                timeout: self.timeout,
+            },
+            // The simulator's timeouts (facts: buffer §4.6).
+            RecoveryName::Selective => Recovery::Selective {
+                in_flight: self.in_flight.unwrap_or(Bytes(104_000)).0 / size.0.max(1),
+                timeout_high: Duration::from_micros(320),
+                timeout_low: Duration::from_micros(100),
+                few: 3,
+            },
+        };
+        Ok(Transfer::run(TransferConfig {
+            recovery,
+            packets: self.packets,
+            size,
+            rate: self.rate,
+            one_way: self.one_way,
+            lose: self.lose.iter().copied().collect(),
+        }))
+    }
+}
+
+impl NotificationSetting {
+    fn point(&self) -> NotificationPoint {
+        NotificationPoint::new(self.interval.map_or(Coalescing::PerPacket, Coalescing::Interval))
+    }
+}
+
+impl BottleneckSetting {
+    fn report(&self) -> Result<BottleneckReport, String> {
+        let size = self.size.unwrap_or(SIZE);
+        above_zero(&[("rate", self.rate.as_bps()), ("size", size.0)])?;
+        let bottleneck = Bottleneck {
+            sender: self.sender.point()?,
+            receiver: self.receiver.point(),
+            rate: self.rate,
+            mark: self.mark,
+            size,
+            delay: self.delay,
+        };
+        Ok(bottleneck.run(self.time))
+    }
+}
+
+impl ReceiveSetting {
+    fn report(&self) -> Result<ReceiveReport, String> {
+        let size = self.size.unwrap_or(SIZE);
+        above_zero(&[("rate", self.rate.as_bps()), ("size", size.0)])?;
+        let cache = ReceiveCache {
+            queue_pairs: self.queue_pairs,
+            burst: self.burst.unwrap_or(1),
+            packets: self.packets,
+            size,
+            rate: self.rate,
+            entries: self.entries,
+            hit: self.hit,
+            miss: self.miss,
+            xoff: self.xoff,
+        };
+        Ok(cache.run())
+    }
+}
+
+/// Refuses settings that are 0 and must not be.
+fn above_zero(settings: &[(&str, u64)]) -> Result<(), String> {
+    match settings.iter().find(|(_, n)| *n == 0) {
+        Some((name, _)) => Err(format!("`{name}` of the host is 0; expected more")),
+        None => Ok(()),
+    }
+}
+
+/// A part under way.
+enum Part {
+    Bottleneck(BottleneckReport),
+    Receive(ReceiveReport),
+    Reaction(Box<ReactionPoint>),
+    Notification(NotificationPoint),
+    Transfer(TransferReport),
+}
+
+/// A case about a host under way.
+pub(super) struct HostRun<'a> {
+    file: &'a ScenarioFile,
+    part: Part,
+    now: Time,
+    defined: [&'a BTreeMap<String, Expr>; 2],
+    pub(super) saved: BTreeMap<String, i128>,
+    case: &'a str,
+    pub(super) checks: Vec<Check>,
+}
+
+impl<'a> HostRun<'a> {
+    pub(super) fn new(
+        file: &'a ScenarioFile,
+        setting: &HostSetting,
+        defined: [&'a BTreeMap<String, Expr>; 2],
+        case: &'a str,
+    ) -> Result<Self, String> {
+        let part = match setting {
+            HostSetting::ReactionPoint(setting) => Part::Reaction(Box::new(setting.point()?)),
+            HostSetting::NotificationPoint(setting) => Part::Notification(setting.point()),
+            HostSetting::Transfer(setting) => Part::Transfer(setting.report()?),
+            HostSetting::Bottleneck(setting) => Part::Bottleneck(setting.report()?),
+            HostSetting::ReceiveCache(setting) => Part::Receive(setting.report()?),
+        };
+        let (saved, checks) = (BTreeMap::new(), Vec::new());
+        Ok(HostRun { file, part, now: Time::ORIGIN, defined, saved, case, checks })
+    }
+
+    /// Does steps in order; the error names its line.
+    pub(super) fn steps(&mut self, steps: &[Spanned<Step>]) -> Result<(), String> {
+        for step in steps {
+            let line = self.file.line(step);
+            self.step(step.get_ref(), line).map_err(|e| match e.starts_with("line ") {
+                true => e,
+                false => format!("line {line}: {e}"),
+            })?;
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, step: &Step, line: usize) -> Result<(), String> {
+        match step {
+            Step::Wait(span) => self.now += self.time(span)?,
+            Step::Expect(expect) => {
+                let check = judge(expect, line, self.case, &|expr| self.value(expr))?;
+                self.checks.push(check);
+            }
+            Step::Save(Save { name, value }) => _ = self.saved.insert(name.clone(), self.value(value)?),
+            Step::Repeat(Repeat { times, steps }) => {
+                let times = self.value(times)?;
+                for round in 0..times {
+                    self.saved.insert("round".to_owned(), round);
+                    self.steps(steps)?;
+                }
+            }
+            Step::Notify(count) => {
+                let (count, now) = (self.value(count)?, self.now);
+                let Part::Reaction(point) = &mut self.part else {
+                    return Err("`notify` is for a reaction point".to_owned());
+                };
+                (0..count).for_each(|_| point.notified(now));
+            }
+            Step::Marked(Marked { count, gap }) => {
+                let (count, gap) = (self.value(count)?, self.time(gap)?);
+                let Part::Notification(point) = &mut self.part else {
+                    return Err("`marked` is for a notification point".to_owned());
+                };
+                for _ in 0..count {
+                    point.marked(self.now);
+                    self.now += gap;
+                }
+            }
+            _ => {
+                return Err(
+                    "this step is for a device; a host has wait, notify, marked, expect, save, repeat".into(),
+                );
+            }
+        }
+        if let Part::Reaction(point) = &mut self.part {
+            point.advance(self.now);
+        }
+        Ok(())
+    }
+
+    fn time(&self, span: &Span) -> Result<Duration, String> {
+        match span {
+            Span::Fixed(time) => Ok(*time),
+            Span::Ps(expr) => {
+                let ps = self.value(expr)?;
+                u64::try_from(ps).map(Duration::from_ps).map_err(|_| format!("{ps} is no time in ps"))
+            }
+        }
+    }
+
+    fn value(&self, expr: &Expr) -> Result<i128, String> {
+        let mut known = self.saved.clone();
+        known.extend(self.numbers());
+        let names = Names { bench: None, defined: self.defined, saved: &known, depth: Cell::new(0) };
+        expr.value(&names)
+    }
+
+    /// Every number of the part, by the names of [`super::metric`].
+    fn numbers(&self) -> Vec<(String, i128)> {
+        let own: Vec<(&str, i128)> = match &self.part {
+            Part::Reaction(point) => {
+                let Rates { rate, target, alpha, notified, cuts, alpha_updates } = point.state().clone();
+                let whole = |x: f64| x.round() as i128;
+                vec![
+                    ("rp.rate", whole(rate / 1e3)),
+                    ("rp.target", whole(target / 1e3)),
+                    ("rp.alpha", whole(alpha * 1e6)),
+                    ("rp.notified", notified.into()),
+                    ("rp.cuts", cuts.into()),
+                    ("rp.alpha_updates", alpha_updates.into()),
+                ]
+            }
+            Part::Notification(point) => {
+                let (marked, notifications) = point.counts();
+                vec![("np.marked", marked.into()), ("np.notifications", notifications.into())]
+            }
+            Part::Bottleneck(report) => vec![
+                ("flow.sent", report.sent.into()),
+                ("flow.marked", report.marked.into()),
+                ("flow.notified", report.notified.into()),
+                ("flow.rate", i128::from(report.mean_rate) / 1000),
+                ("flow.most_queued", report.most_queued.into()),
+            ],
+            Part::Receive(report) => vec![
+                ("receive.misses", report.misses.into()),
+                ("receive.pauses", report.pauses.into()),
+                ("receive.most_waiting", report.most_waiting.into()),
+            ],
+            Part::Transfer(report) => vec![
+                ("transfer.sent", report.sent.into()),
+                ("transfer.resent", report.resent.into()),
+                ("transfer.from_hole", report.from_hole.into()),
+                ("transfer.nacks", report.nacks.into()),
+                ("transfer.delivered", report.delivered.into()),
+                ("transfer.most_in_flight", report.most_in_flight.into()),
+                ("transfer.time", report.time.as_ps().into()),
+            ],
+        };
+        let time = ("host.time", self.now.since_origin().as_ps().into());
+        own.into_iter().chain([time]).map(|(name, n)| (name.to_owned(), n)).collect()
+    }
+}

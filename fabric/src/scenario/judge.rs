@@ -1,0 +1,48 @@
+//! Whether a number is what it must be. What may not live here: where numbers come from.
+
+use super::expr::Expr;
+use super::file::{Expect, Tolerance};
+use super::metric;
+use super::outcome::Check;
+
+/// The check of an expectation in a line of a case, with a way to find numbers.
+pub(super) fn judge(
+    expect: &Expect,
+    line: usize,
+    case: &str,
+    value: &dyn Fn(&Expr) -> Result<i128, String>,
+) -> Result<Check, String> {
+    let actual = value(&expect.what)?;
+    let mut wanted = Vec::new();
+    let mut passed = true;
+    if let Some(is) = &expect.is {
+        let is = value(is)?;
+        let slack = match &expect.within {
+            None => 0,
+            Some(Tolerance::Absolute(by)) => value(by)?,
+            Some(Tolerance::Percent(by)) => is.abs() * i128::from(*by) / 100,
+        };
+        passed &= (actual - is).abs() <= slack;
+        wanted.push(if slack == 0 { is.to_string() } else { format!("{is} +-{slack}") });
+    }
+    for (bound, word, least) in [(&expect.at_least, "at least", true), (&expect.at_most, "at most", false)] {
+        if let Some(bound) = bound {
+            let bound = value(bound)?;
+            passed &= if least { actual >= bound } else { actual <= bound };
+            wanted.push(format!("{word} {bound}"));
+        }
+    }
+    if wanted.is_empty() {
+        passed = actual != 0;
+        wanted.push("not 0".to_owned());
+    }
+    Ok(Check {
+        case: case.to_owned(),
+        line,
+        what: expect.what.to_string(),
+        expected: wanted.join(", "),
+        actual: actual.to_string(),
+        unit: metric::unit(expect.what.head()),
+        passed,
+    })
+}
