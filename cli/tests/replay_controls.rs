@@ -376,3 +376,25 @@ fn time_is_that_of_the_capture() {
     let expected = CaptureTime::from_ns(100_000_000_005);
     assert_eq!(read(&out.join("out.pcapng"))[0].time, expected);
 }
+
+#[test]
+fn a_pipe_that_gets_more_than_a_packet_per_cycle_is_told_of() {
+    let dir = folder("ceiling");
+    let frames: Vec<(u32, Vec<u8>)> = (0..300).map(|n| (n, udp(1, 60))).collect();
+    let trace = pcap(&frames);
+    let inputs: Vec<String> =
+        (0..8).map(|port| input(dir.path(), port, &format!("{port}.pcap"), &trace)).collect();
+    let warned = |ports: usize| {
+        let mut args = vec!["replay", "l3-ecmp", "--speed", "line-rate", "--json"];
+        args.extend(inputs[..ports].iter().flat_map(|i| ["-i", i.as_str()]));
+        json(&args)["warnings"].to_string()
+    };
+    // Eight ports of 400 Gb/s bring 4.8 packets per ns, a pipe takes 1.5.
+    let all = warned(8);
+    assert!(
+        all.contains("pipe 0 took packets into ingress at its ceiling, one per cycle of 1.5GHz"),
+        "{all}"
+    );
+    // Two bring 1.2.
+    assert!(!warned(2).contains("ceiling"), "{}", warned(2));
+}

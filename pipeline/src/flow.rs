@@ -192,6 +192,17 @@ impl Flow {
             .any(|(node, outcome)| theirs.iter().any(|(n, o)| n == node && contradicts(*outcome, *o)))
     }
 
+    /// True when no packet for which `pred` holds runs the node.
+    #[must_use]
+    pub fn excluded(&self, node: Node, pred: Pred) -> bool {
+        let of_ghost = self.ghost.is_some_and(|ghost| pred >= ghost);
+        let theirs = self.outcomes(self.nodes[node].pred);
+        self.is_ghost(node) != of_ghost
+            || self.outcomes(pred).iter().any(|(decider, outcome)| {
+                theirs.iter().any(|(n, o)| n == decider && contradicts(*outcome, *o))
+            })
+    }
+
     /// The predicates that `node` decides, with the outcome of each.
     pub fn decided_by(&self, node: Node) -> impl Iterator<Item = (Pred, Outcome)> + '_ {
         self.preds.iter().filter_map(move |(p, d)| match d.of {

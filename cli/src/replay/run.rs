@@ -21,7 +21,7 @@ use sluice_pcaps::wire::ethernet::wire_len;
 use sluice_pipeline::control::Reading;
 use sluice_pipeline::cover::Coverage;
 use sluice_pipeline::pass::{Executor, State};
-use sluice_pipeline::switch::{Held, Mode, Overtaxed, RxFrame, Stalled, Switch, Totals};
+use sluice_pipeline::switch::{Crowded, Held, Mode, Overtaxed, RxFrame, Stalled, Switch, Totals};
 use std::sync::atomic::Ordering;
 
 /// Packets between two times that the switch is let run; without time more of them make fuller batches of egress.
@@ -79,6 +79,7 @@ pub(crate) struct Done<'a> {
     pub(crate) conserved: bool,
     /// Gresses that got more than a packet per cycle.
     pub(crate) overtaxed: Vec<Overtaxed>,
+    pub(crate) crowded: Vec<Crowded>,
     /// The packet at which a capture turned out to be damaged: what came before it was replayed.
     pub(crate) damage: Option<CaptureError>,
     /// What was reached, with `--coverage`.
@@ -338,6 +339,7 @@ impl<'a> Done<'a> {
             readings: switch.readings().to_vec(),
             conserved: switch.is_conserved(),
             overtaxed: switch.overtaxed(),
+            crowded: switch.crowded(),
             wall: run.wall,
             reports: run.reports,
             inputs: run.inputs,

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use sluice_asic::units::{BitRate, Duration};
 use sluice_pcaps::replay::Pace;
 use sluice_pipeline::ir::{CounterHome, LabelKind};
-use sluice_pipeline::switch::{DeviceDrop, Mode, Overtaxed, Reason, Stalled};
+use sluice_pipeline::switch::{Crowded, DeviceDrop, Mode, Overtaxed, Reason, Stalled};
 
 /// The summary of a run.
 pub(crate) fn value(plan: &Plan<'_>, done: &Done<'_>) -> Value {
@@ -147,6 +147,7 @@ fn warnings(plan: &Plan<'_>, done: &Done<'_>) -> Vec<String> {
         list.extend(delays(plan, done));
     }
     list.extend(done.overtaxed.iter().map(|o| overtaxed(plan, o)));
+    list.extend(done.crowded.iter().map(|c| crowded(plan, c)));
     list
 }
 
@@ -159,6 +160,14 @@ fn overtaxed(plan: &Plan<'_>, o: &Overtaxed) -> String {
         o.pipe,
         o.gress,
         clock.span(o.waited),
+    )
+}
+
+/// A line of recirculation ports that got more than it takes.
+fn crowded(plan: &Plan<'_>, c: &Crowded) -> String {
+    format!(
+        "the recirculation ports of pipe {} were at their ceiling, {} together; packets waited up to {} for the line",
+        c.pipe, plan.placement.chip.ports.recirculation_rate, c.waited,
     )
 }
 

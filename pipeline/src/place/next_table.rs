@@ -4,8 +4,8 @@
 //! directly; over a longer way a *long branch* carries the outcome on one of a few tags, or *relays* do: keyless tables
 //! without an action, one in every stage between, each of which enables the next. Of the nodes that run on one
 //! outcome the first in each stage hands it on, so only stages without any of them have to be crossed. Nodes that
-//! always run need nothing. On a chip whose tables follow each other as a chain there are no tags; what such a chain
-//! can do is a matter of order.
+//! always run need nothing; and a condition that the packet still answers can be tested again. On a chip whose tables
+//! follow each other as a chain there are no tags; what such a chain can do is a matter of order.
 //!
 //! What may not live here: the choice of stages.
 
@@ -14,6 +14,17 @@ use crate::entity::EntityMap;
 use crate::flow::{Flow, Node, Outcome, Pred};
 use sluice_asic::gress::Gress;
 
+/// A gateway that tests conditions once more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retest {
+    /// Its stage: that of the node which runs on them, or the one before.
+    pub stage: u8,
+    /// Its logical id; `None` if it is attached to the node.
+    pub id: Option<u8>,
+    /// How many outcomes of the node's path it finds again, counted from the last one.
+    pub outcomes: u8,
+}
+
 /// What carries an outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Carrier {
@@ -21,8 +32,10 @@ pub enum Carrier {
     Tag(u8),
     /// Tables in the stages between, by their logical ids.
     Relays(Vec<u8>),
-    /// Neither: no tag is left, nor a logical table in every stage between. A compiler would have to test the condition
-    /// again or keep its outcome in a metadata bit; reports say so.
+    /// Nothing has to: the conditions are tested again where the outcome is needed.
+    Retest(Retest),
+    /// Nothing does: no tag is left, nor a logical table in every stage between, and no gateway can test again. A
+    /// compiler would have to keep the outcome in a metadata bit; reports say so.
     Nothing,
 }
 
@@ -42,7 +55,7 @@ pub struct LongBranch {
 }
 
 impl LongBranch {
-    /// The tag, unless relays carry it.
+    /// The tag, if it is on one.
     #[must_use]
     pub fn tag(&self) -> Option<u8> {
         if let Carrier::Tag(tag) = self.by { Some(tag) } else { None }

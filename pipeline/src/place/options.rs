@@ -41,6 +41,8 @@ pub enum Optimisation {
     LateGateways,
     /// `if c { a; b }` becomes `if c { a }` and `if c { b }`, where nothing else fits or outcomes find no tag.
     RepeatedConditions,
+    /// A condition is tested again where its outcome would have to cross stages and no tag is left.
+    RetestedConditions,
     /// Nodes that no packet runs both depend on nothing of each other.
     MutualExclusion,
     /// Nodes of a stage that compute the same value use the same hash bits.
@@ -49,6 +51,8 @@ pub enum Optimisation {
     SplitTables,
     /// Small metadata fields share containers.
     PackedMetadata,
+    /// Headers of which no packet has two share containers when containers run out.
+    HeaderOverlay,
     /// Metadata fields take turns in a container when containers run out.
     Turns,
     /// Bytes that only pass through, and fields moved as a whole, go to tagalong, mocha and dark containers.
@@ -57,15 +61,17 @@ pub enum Optimisation {
 
 impl Optimisation {
     /// All of them.
-    pub const ALL: [Optimisation; 10] = [
+    pub const ALL: [Optimisation; 12] = [
         Optimisation::JoinedConditions,
         Optimisation::AttachedGateways,
         Optimisation::LateGateways,
         Optimisation::RepeatedConditions,
+        Optimisation::RetestedConditions,
         Optimisation::MutualExclusion,
         Optimisation::SharedHashes,
         Optimisation::SplitTables,
         Optimisation::PackedMetadata,
+        Optimisation::HeaderOverlay,
         Optimisation::Turns,
         Optimisation::SpecialContainers,
     ];
@@ -78,10 +84,12 @@ impl Optimisation {
             Optimisation::AttachedGateways => "attached-gateways",
             Optimisation::LateGateways => "late-gateways",
             Optimisation::RepeatedConditions => "repeated-conditions",
+            Optimisation::RetestedConditions => "retested-conditions",
             Optimisation::MutualExclusion => "mutual-exclusion",
             Optimisation::SharedHashes => "shared-hashes",
             Optimisation::SplitTables => "split-tables",
             Optimisation::PackedMetadata => "packed-metadata",
+            Optimisation::HeaderOverlay => "header-overlay",
             Optimisation::Turns => "turns",
             Optimisation::SpecialContainers => "special-containers",
         }

@@ -251,7 +251,7 @@ fn tables(work: &mut Work<'_>) -> Result<(), Failed> {
         mau::place(work.program, work.chip, work.options, flows, &work.phv, graph)
     };
     let once = place(&work.flows, &work.graph);
-    // A condition that is tested again carries no outcome over stages.
+    // A condition that the flow has twice carries no outcome over stages.
     let worthwhile = once.as_ref().map_or(true, |t| t.cost.uncarried > 0);
     if worthwhile && work.options.may(Optimisation::RepeatedConditions) {
         let joined = work.options.may(Optimisation::JoinedConditions);

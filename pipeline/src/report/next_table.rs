@@ -13,8 +13,10 @@ pub struct NextTables {
     pub parallel: bool,
     /// Tags in use.
     pub tags: u32,
-    /// Outcomes for which there is neither a tag nor room for relays.
+    /// Outcomes for which there is neither a tag, nor a gateway that can test again, nor room for relays.
     pub uncarried: u32,
+    /// Outcomes that gateways find again.
+    pub retested: u32,
     /// Tags of the chip.
     pub tags_available: u32,
     /// Outcomes that cross stages in which nothing runs on them.
@@ -36,6 +38,22 @@ pub struct BranchReport {
     pub tag: Option<u8>,
     /// Or the logical ids of relays in the stages between.
     pub relays: Vec<u8>,
+    /// Or the stage in which a gateway tests again.
+    pub retested_in: Option<u8>,
+}
+
+impl BranchReport {
+    /// What brings the outcome over, in words.
+    #[must_use]
+    pub fn carrier(&self) -> String {
+        match (self.tag, self.retested_in, self.relays.len()) {
+            (Some(tag), ..) => format!("tag {tag}"),
+            (None, Some(stage), _) => format!("tested again in stage {stage}"),
+            (None, None, 0) => "nothing".to_owned(),
+            (None, None, 1) => "1 relay".to_owned(),
+            (None, None, count) => format!("{count} relays"),
+        }
+    }
 }
 
 impl NextTables {
@@ -48,11 +66,14 @@ impl NextTables {
             to_stage: b.to_stage,
             tag: b.tag(),
             relays: if let Carrier::Relays(ids) = &b.by { ids.clone() } else { Vec::new() },
+            retested_in: if let Carrier::Retest(r) = &b.by { Some(r.stage) } else { None },
         };
         NextTables {
             code_bits: mau.next_table_bits,
             parallel: placement.chip.features.parallel_next_tables,
             uncarried: crate::place::next_table::uncarried(&placement.long_branches) as u32,
+            retested: placement.long_branches.iter().filter(|b| matches!(b.by, Carrier::Retest(_))).count()
+                as u32,
             tags: crate::place::next_table::tags(&placement.long_branches),
             tags_available: mau.long_branch_tags,
             branches: placement.long_branches.iter().map(branch).collect(),

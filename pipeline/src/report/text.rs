@@ -2,15 +2,18 @@
 //!
 //! What lives here: layout. What may not: numbers that the report lacks.
 
+mod next_table;
+mod phv;
+
 use super::data::{GressReport, Report, TableReport, TogetherReport, deparser_rows, hundredths};
 use super::grid::Grid;
 use super::power::{TablePower, watts};
-use crate::place::phv::CarryRow;
 use crate::place::{NoFit, Objective, Part};
+use next_table::next_tables;
+use phv::phv;
 use sluice_asic::chip::Column;
 use sluice_asic::gress::Gress;
 use sluice_asic::latency::StageDependency;
-use sluice_asic::phv::{ContainerKind, ContainerSize};
 use std::fmt::Write;
 
 /// Headings of the matrix; the legend gives the vendor's names.
@@ -300,81 +303,6 @@ fn placed_how(report: &Report) -> String {
     }
     for without in &report.options.without {
         let _ = writeln!(out, "  placed without {without}");
-    }
-    out
-}
-
-fn next_tables(report: &Report) -> String {
-    let next = &report.next_tables;
-    let mut out = format!("  codes of {} bits; ", next.code_bits);
-    if !next.parallel {
-        out.push_str("tables follow each other as a chain: a branch ends before anything beside it begins\n");
-        return out;
-    }
-    let _ = writeln!(
-        out,
-        "{} of {} tags, or relays, carry {} outcomes over stages in which nothing runs on them",
-        next.tags,
-        next.tags_available,
-        next.branches.len()
-    );
-    if next.uncarried > 0 {
-        let _ = writeln!(
-            out,
-            "    {} find neither a tag nor room for relays: their conditions must be tested again, or metadata bits hold them",
-            next.uncarried
-        );
-    }
-    for b in &next.branches {
-        let by = match b.tag {
-            Some(tag) => format!("tag {tag}"),
-            None if b.relays.is_empty() => "no tag".to_owned(),
-            None => format!("{} relays", b.relays.len()),
-        };
-        let _ =
-            writeln!(out, "    {by}: {} stage {} to {} in stage {}", b.gress, b.from_stage, b.to, b.to_stage);
-    }
-    out
-}
-
-fn phv(report: &Report) -> String {
-    let mut grid =
-        Grid::new(["  Containers", "Kind", "Ingress", "Egress", "Of", "Percent", "Bits used"], &[0, 1]);
-    for size in [ContainerSize::B8, ContainerSize::B16, ContainerSize::B32] {
-        for kind in
-            [ContainerKind::Normal, ContainerKind::Mocha, ContainerKind::Dark, ContainerKind::Tagalong]
-        {
-            let groups: Vec<_> =
-                report.phv.groups.iter().filter(|g| g.size == size && g.kind == kind).collect();
-            let sum = |f: &dyn Fn(usize) -> u32| (0..groups.len()).map(f).sum::<u32>();
-            let of = sum(&|i| groups[i].containers);
-            if of == 0 {
-                continue;
-            }
-            let (ingress, egress) = (sum(&|i| groups[i].used[0]), sum(&|i| groups[i].used[1]));
-            let bits = sum(&|i| groups[i].bits.iter().sum());
-            grid.row([
-                format!("  {}-bit", size.bits()),
-                format!("{kind:?}").to_lowercase(),
-                ingress.to_string(),
-                egress.to_string(),
-                of.to_string(),
-                percent(ingress + egress, of),
-                bits.to_string(),
-            ]);
-        }
-    }
-    let [ingress, egress] = report.phv.pov_bits;
-    let mut out = grid.print(false)
-        + &format!(
-            "  validity bits: ingress {ingress}, egress {egress} of {} each\n",
-            report.phv.pov_available
-        );
-    let number = |c: &CarryRow| format!("{} {}-{}", c.name, c.containers[0], c.containers[1]);
-    let numbers: Vec<String> = report.phv.carries.iter().map(number).collect();
-    if !numbers.is_empty() {
-        out += "  numbers with a carry from one container to the next:\n";
-        out += &wrap(&numbers, ", ");
     }
     out
 }

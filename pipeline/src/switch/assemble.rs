@@ -5,7 +5,7 @@ use super::flow::FlowControl;
 use super::generator::Generator;
 use super::ghost::Ghost;
 use super::idle::Sweeps;
-use super::pipe::{GressTiming, PipeState};
+use super::pipe::{Crowd, GressTiming, PipeState};
 use super::pipes::state_is_whole;
 use super::replicate::Replicator;
 use super::{Mode, Switch, SwitchConfig, SwitchError, Totals, port};
@@ -78,6 +78,7 @@ impl<E: Executor> Switch<E> {
             pending: [VecDeque::new(), VecDeque::new()],
             due: [Time::MAX; 2],
             recirculation: MacTx::new(chip.ports.recirculation_rate),
+            crowd: Crowd::new(),
             generator: Generator::new(chip, config.seed, config.device, number),
             copies: [0; 2],
             ghost: Ghost::new(ports),

@@ -80,6 +80,9 @@ impl<E: Executor> Switch<E> {
                 let length = Bytes(u64::from(bytes));
                 let pipe = usize::from(p.pipe);
                 let at = &mut self.pipes[pipe];
+                let shortest = at.recirculation.line_time(Bytes(60));
+                let queued = self.info[packet.index()].queued;
+                at.crowd.note(exit, at.recirculation.free_at(), queued, shortest);
                 let (sent, took) = (at.recirculation.start(exit, length), at.recirculation.line_time(length));
                 at.generator.busy_until(sent.free_at);
                 at.generator.recirculated(self.packets.head(packet), exit);

@@ -22,6 +22,8 @@ pub(super) struct PipeState {
     pub(super) due: [Time; 2],
     /// The line that all recirculation ports share.
     pub(super) recirculation: MacTx,
+    /// How long packets waited for that line.
+    pub(super) crowd: Crowd,
     /// The packet generator, which has that line as well.
     pub(super) generator: Generator,
     /// Its ghost thread.
@@ -37,6 +39,34 @@ pub(super) struct PipeState {
     /// Registers that are being cleared, and until when.
     pub(super) clearing: BTreeMap<Register, Time>,
     pub(super) state: State,
+}
+
+/// Waiting for the line of the recirculation ports.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Crowd {
+    /// Since when the line has had no pause in which the shortest frame fits.
+    busy_since: Time,
+    /// The longest that a packet waited while it had none.
+    pub(super) longest: Duration,
+}
+
+impl Crowd {
+    /// An idle line.
+    pub(super) fn new() -> Crowd {
+        Crowd { busy_since: Time::ORIGIN, longest: Duration::ZERO }
+    }
+
+    /// A packet that was in its queue for `queued` and left egress at `exit` gets on the line, which takes no frame
+    /// before `free_at` and `shortest` for a short one.
+    pub(super) fn note(&mut self, exit: Time, free_at: Time, queued: Duration, shortest: Duration) {
+        if exit > free_at + shortest {
+            self.busy_since = exit;
+        }
+        let begin = exit.max(free_at);
+        let waited = queued + begin.saturating_since(exit);
+        // What a packet waited before, it waited for something else.
+        self.longest = self.longest.max(waited.min(begin.saturating_since(self.busy_since)));
+    }
 }
 
 impl PipeState {

@@ -1,11 +1,12 @@
 //! State and pipes: every pipe has registers and counters of its own. What may not live here: what changes them.
 
 use super::Switch;
+use super::pipe::PipeState;
 use crate::ir::{Program, TogetherData};
 use crate::pass::{Executor, State};
 use sluice_asic::gress::Gress;
 use sluice_asic::port::{Port, PortMap, PortName};
-use sluice_asic::units::Cycles;
+use sluice_asic::units::{Bytes, Cycles, Duration};
 
 /// State that a port map splits over pipes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -73,7 +74,29 @@ pub struct Overtaxed {
     pub waited: Cycles,
 }
 
+/// The line of a pipe's recirculation ports got more than it takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Crowded {
+    /// The pipe.
+    pub pipe: u8,
+    /// What a packet waited for the line at most, in its queue and behind it, while it was busy.
+    pub waited: Duration,
+}
+
 impl<E: Executor> Switch<E> {
+    /// The pipes in which packets waited longer for the line of the recirculation ports than if each of these ports had
+    /// had a frame of 1500 bytes at once.
+    #[must_use]
+    pub fn crowded(&self) -> Vec<Crowded> {
+        let ports = |pipe| self.ports.iter().filter(|p| p.recirculation && p.pipe == pipe).count() as u64;
+        let usual = |p: &PipeState, pipe| p.recirculation.line_time(Bytes(1500)) * ports(pipe);
+        let pipes = self.pipes.iter().zip(0..);
+        pipes
+            .filter(|(p, pipe)| p.crowd.longest > usual(p, *pipe))
+            .map(|(p, pipe)| Crowded { pipe, waited: p.crowd.longest })
+            .collect()
+    }
+
     /// Where packets waited longer for a slot than they would if every port of the pipe had had one at once.
     #[must_use]
     pub fn overtaxed(&self) -> Vec<Overtaxed> {

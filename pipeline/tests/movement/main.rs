@@ -12,6 +12,7 @@ mod intrinsics;
 mod laps;
 mod mixed;
 mod multicast;
+mod overlay;
 mod own_pipes;
 mod pipes;
 mod pktgen;

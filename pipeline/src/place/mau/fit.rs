@@ -6,6 +6,7 @@
 use super::super::bits::{PhvView, bits_for};
 use super::super::data::Owner;
 use super::demand::{AluArray, ArrayDemand, Demand, Lookup, ProfileDemand};
+use super::gateway::GatewayDemand;
 use super::hash::Distributed;
 use super::pool::{Content, Pool};
 use super::ram::{self, Synthetic};
@@ -67,8 +68,8 @@ impl Fit<'_> {
     }
 
     fn everything(&mut self, pool: &mut Pool, demand: &Demand, entries: u32) -> Result<u32, Shortage> {
-        if demand.gateway.is_some() {
-            self.gateway(pool, demand)?;
+        if let Some(need) = &demand.gateway {
+            self.gateway(pool, demand.owner, need, "condition")?;
             return Ok(0);
         }
         let capacity = self.capacity(demand, entries)?;
@@ -136,9 +137,15 @@ impl Fit<'_> {
         }
     }
 
-    fn gateway(&self, pool: &mut Pool, demand: &Demand) -> Result<(), Shortage> {
-        let Some(need) = &demand.gateway else { return Ok(()) };
-        let (mau, owner) = (&self.chip.mau, demand.owner);
+    /// A gateway with its bytes, hash bits and search bus.
+    pub(crate) fn gateway(
+        &self,
+        pool: &mut Pool,
+        owner: Owner,
+        need: &GatewayDemand,
+        purpose: &str,
+    ) -> Result<(), Shortage> {
+        let mau = &self.chip.mau;
         let groups = xbar::exact(pool, (mau, self.view), owner, &need.hashed, &need.fixed, 1)
             .ok_or_else(|| short(Column::ExactXbar, "bytes of one group for a condition"))?;
         let group = groups.first().copied().unwrap_or(0);
@@ -164,7 +171,7 @@ impl Fit<'_> {
             let column = if free.is_empty() { Column::Gateway } else { Column::ExactSearchBus };
             return Err(short(column, "a gateway"));
         };
-        pool.take((Column::Gateway, row, unit), owner, Content::Own, "condition");
+        pool.take((Column::Gateway, row, unit), owner, Content::Own, purpose);
         pool.take((Column::ExactSearchBus, row, b), owner, bus, &ram::bus_name(bus));
         Ok(())
     }

@@ -14,6 +14,7 @@ mod pool;
 mod ram;
 mod relations;
 mod relay;
+mod retest;
 mod schedule;
 mod sizes;
 mod xbar;
@@ -35,6 +36,7 @@ use crate::verify::Diag;
 use demand::Demand;
 use fit::Fit;
 use relations::Relations;
+use retest::Retester;
 use schedule::{Manner, Schedule, Splitting};
 use sluice_asic::chip::{ChipSpec, Column};
 use sluice_asic::gress::Gress;
@@ -128,7 +130,9 @@ pub(crate) fn place(
         let mut long_branches = Vec::new();
         if chip.features.parallel_next_tables {
             long_branches = next_table::long_branches(flows, &nodes);
-            relay::carry(&mut schedule.pools, &chip.mau, &mut long_branches);
+            let retester = Retester { program, view: &view, flows, nodes: &nodes };
+            let again = options.may(Optimisation::RetestedConditions).then_some(&retester);
+            schedule.carry(again, &mut long_branches);
         }
         let mut tables = Tables { nodes, units: units(&schedule), long_branches, cost: Cost::default() };
         tables.cost = cost(program, chip, &view, flows, &tables);

@@ -96,6 +96,11 @@ impl Pool {
         self.held.get(&(column, row, col)).map(|h| h.content)
     }
 
+    /// Everyone who uses the unit.
+    pub(crate) fn owners_at(&self, column: Column, row: u16, col: u16) -> &[Owner] {
+        self.held.get(&(column, row, col)).map_or(&[], |h| h.owners.as_slice())
+    }
+
     /// The unit's first owner.
     pub(crate) fn owner_of(&self, column: Column, row: u16, col: u16) -> Option<Owner> {
         self.held.get(&(column, row, col)).and_then(|h| h.owners.first().copied())

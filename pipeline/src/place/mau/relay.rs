@@ -1,16 +1,24 @@
-//! What carries outcomes over stages: tags, and where there are too few, relays, tables that hand them on from stage to
-//! stage.
+//! What carries outcomes over stages: tags, and where there are too few, gateways that test again, or relays, tables that
+//! hand an outcome on from stage to stage.
 //!
 //! What may not live here: which outcomes cross stages.
 
 use super::super::data::Owner;
 use super::super::next_table::{Carrier, LongBranch};
+use super::fit::Fit;
 use super::pool::{Content, Pool};
+use super::retest::Retester;
 use sluice_asic::chip::{Column, MauSpec};
 
-/// Gives every branch a tag or relays, in order. When no tag is free, the branch over the fewest stages of those in each
-/// other's way is relayed, of those that find room.
-pub(super) fn carry(pools: &mut [Pool], mau: &MauSpec, branches: &mut [LongBranch]) {
+/// Gives every branch a tag or a substitute, in order. When no tag is free, one of the branches in each other's way makes
+/// room: the longest whose conditions can be tested again, else the shortest that finds room for relays.
+pub(super) fn carry(
+    pools: &mut [Pool],
+    fit: &Fit<'_>,
+    again: Option<&Retester<'_>>,
+    branches: &mut [LongBranch],
+) {
+    let mau = &fit.chip.mau;
     for i in 0..branches.len() {
         let on = |tag: u8| {
             let (before, branch) = (&branches[..i], &branches[i]);
@@ -29,15 +37,20 @@ pub(super) fn carry(pools: &mut [Pool], mau: &MauSpec, branches: &mut [LongBranc
         let mut ways: Vec<(usize, usize, Option<u8>)> = alone.collect();
         ways.push((branches[i].between().len(), i, None));
         ways.sort_unstable();
-        let found = ways.into_iter().find_map(|(_, j, tag)| {
-            let ids = relays(pools, mau, &branches[j])?;
-            Some((j, tag, ids))
+        let tested = again.and_then(|again| {
+            let mut longest = ways.iter().rev();
+            longest.find_map(|&(_, j, tag)| Some((j, tag, again.retest(fit, pools, &branches[j])?)))
         });
-        let Some((j, tag, ids)) = found else { continue };
+        let found = tested.or_else(|| {
+            let mut shortest = ways.iter();
+            shortest
+                .find_map(|&(_, j, tag)| Some((j, tag, Carrier::Relays(relays(pools, mau, &branches[j])?))))
+        });
+        let Some((j, tag, by)) = found else { continue };
         if let Some(tag) = tag {
             branches[i].by = Carrier::Tag(tag);
         }
-        branches[j].by = Carrier::Relays(ids);
+        branches[j].by = by;
     }
 }
 

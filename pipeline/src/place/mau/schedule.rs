@@ -6,13 +6,15 @@
 
 use super::super::data::Part;
 use super::super::deps::DependencyGraph;
+use super::super::next_table::LongBranch;
 use super::calm::Calm;
 use super::demand::Demand;
 use super::fit::{Fit, Shortage};
 use super::order::StageOrder;
 use super::pool::{Content, Pool};
 use super::relations::Relations;
-use super::sizes;
+use super::retest::Retester;
+use super::{relay, sizes};
 use crate::flow::{Flow, Var};
 use sluice_asic::chip::Column;
 use sluice_asic::gress::Gress;
@@ -155,6 +157,11 @@ impl<'a> Schedule<'a> {
             }
             self.calm.begin(gress, calm && eager);
         }
+    }
+
+    /// Finds carriers for the outcomes that cross stages, when everything is placed.
+    pub(crate) fn carry(&mut self, again: Option<&Retester<'_>>, branches: &mut [LongBranch]) {
+        relay::carry(&mut self.pools, &self.fit, again, branches);
     }
 
     fn done(&self, cluster: &[usize]) -> bool {

@@ -5,8 +5,8 @@ use crate::flow::{Node, NodeKind};
 use crate::ir::{CmpOp, Cond, CounterKind, Expr, Field, MatchKind, PrimitiveKind, Program, StmtKind, Table};
 use crate::place::samples::{self, Sketch, cmp, param, set};
 use crate::place::{
-    Carrier, NoFit, Objective, Optimisation, Options, Owner, PASSES, Placement, Resource, place, place_with,
-    verify,
+    Carrier, NoFit, Objective, Optimisation, Options, Owner, PASSES, Placement, Resource, Retest, place,
+    place_with, verify,
 };
 use proptest::prelude::*;
 use sluice_asic::chip::{ChipSpec, Column};
@@ -404,13 +404,40 @@ fn an_outcome_that_crosses_stages_needs_a_tag_or_relays_and_the_verifier_says_so
 fn relays_stand_where_tags_are_too_few() {
     let mut chip = ChipSpec::tofino2();
     chip.mau.long_branch_tags = 0;
-    let placement = placed(&samples::l3(100_000), &chip);
+    let without = BTreeSet::from([Optimisation::RetestedConditions]);
+    let options = Options { without, ..Options::default() };
+    let placement = place_with(&samples::l3(100_000), &chip, &options, &mut |_, _| {}).unwrap();
     let Carrier::Relays(ids) = &placement.long_branches[0].by else {
         panic!("{:?}", placement.long_branches)
     };
     assert_eq!(ids.len(), 8);
     assert_eq!(used(&placement, Column::LogicalTable, "relay"), 8);
     assert_eq!(used(&placement, Column::ExactResultBus, "relay"), 8);
+}
+
+#[test]
+fn conditions_are_tested_again_where_tags_are_too_few_and_the_verifier_sees_what_is_wrong() {
+    let mut chip = ChipSpec::tofino2();
+    chip.mau.long_branch_tags = 0;
+    let program = samples::l3(100_000);
+    let placement = placed(&program, &chip);
+    let branch = &placement.long_branches[0];
+    let Carrier::Retest(retest) = branch.by else { panic!("{branch:?}") };
+    assert_eq!((retest.outcomes, used(&placement, Column::Gateway, "retest")), (1, 1));
+    assert!(retest.stage == branch.to_stage || retest.stage + 1 == branch.to_stage);
+    let findings = |change: &dyn Fn(&mut Placement)| {
+        let mut broken = placement.clone();
+        change(&mut broken);
+        verify(&program, &broken).iter().map(|d| d.text.clone()).collect::<Vec<_>>().join("\n")
+    };
+    let no_gateway = |p: &mut Placement| p.units.retain(|u| u.purpose != "retest");
+    assert!(findings(&no_gateway).contains("0 gateways do so"), "{}", findings(&no_gateway));
+    let at = |stage: u8, id, outcomes| {
+        move |p: &mut Placement| p.long_branches[0].by = Carrier::Retest(Retest { stage, id, outcomes })
+    };
+    assert!(findings(&at(retest.stage, retest.id, 0)).contains("it tests nothing"));
+    assert!(findings(&at(3, Some(0), 1)).contains("that is not the stage before"));
+    assert!(findings(&at(3, None, 1)).contains("nothing there can have it attached"));
 }
 
 #[test]

@@ -141,6 +141,11 @@ impl Layout {
         for turn in turns {
             self.segs[turn.guest] = self.segs[turn.host].clone();
         }
+        self.drop_empty();
+    }
+
+    /// Drops the pieces that hold nothing.
+    pub(super) fn drop_empty(&mut self) {
         let mut kept = vec![false; self.pieces.len()];
         self.segs.values().flatten().for_each(|s| kept[s.piece] = true);
         let renamed: Vec<usize> = kept

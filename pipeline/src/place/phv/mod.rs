@@ -7,7 +7,7 @@
 //! 1. A container belongs to one gress; so do all containers of its gress group (T1: the first group of each
 //!    size is wired to ingress, the second to egress; a tagalong collection is a group).
 //! 2. The bytes of a header are covered in wire order, without gaps, by whole containers that hold nothing
-//!    else; fields that do not end on a byte boundary share a container.
+//!    else in a packet that has it (see rule 14); fields that do not end on a byte boundary share a container.
 //! 3. The operands of arithmetic, shifts and comparisons (which work on whole containers) own theirs, at bit
 //!    0: a header field must then have 8, 16 or 32 bits on a byte boundary, a metadata field at most 32 and is
 //!    padded. Sums and differences of 33 to 64 bits carry from a 32-bit container of even number to the next one of
@@ -37,11 +37,15 @@
 //! 13. Dark containers (T2) hold metadata that actions alone copy in and out as a whole, and that is written before every
 //!     read: nothing gives them the value zero that other metadata starts with.
 //!
+//! 14. When containers run out, headers of which no packet has two share them (`headers`): no way through the parser
+//!     extracts both, no action makes them valid, and whoever looks at a field knows that its header is valid.
+//!
 //! Gateways that compare two fields want them at equal bits of a byte; that is not considered here.
 
 mod cuts;
 mod demand;
 mod fit;
+mod headers;
 mod layout;
 mod moves;
 mod overflow;
@@ -67,6 +71,7 @@ use crate::verify::Diag;
 use cuts::Cuts;
 use demand::Demands;
 use fit::Bins;
+use headers::Apart;
 use layout::Layout;
 use overlay::Lives;
 use sluice_asic::chip::ChipSpec;
@@ -96,15 +101,34 @@ pub fn allocate(
         return Err(found);
     }
     let lives = overlay::lives(program, flows);
-    let found = match contain(program, chip, options, flows, &demands, layout.clone(), (&lives, false)) {
-        Ok(allocation) => return checked(program, chip, flows, allocation),
-        Err(found) => found,
+    let fits = |layout: &Layout, turns: bool| {
+        contain(program, chip, options, flows, &demands, layout.clone(), (&lives, turns))
     };
-    if !options.may(Optimisation::Turns) || lives.values().all(Option::is_none) {
-        return Err(found);
+    // What shares least is preferred.
+    let mut found = match fits(&layout, false) {
+        Ok(allocation) => return checked(program, chip, flows, allocation),
+        Err(short) => short,
+    };
+    let mut layouts = Vec::new();
+    let mut shared = layout.clone();
+    let may_share = options.may(Optimisation::HeaderOverlay)
+        && shared.overlay_headers(program, &demands, &Apart::of(program, flows));
+    layouts.extend(may_share.then(|| (shared.clone(), false)));
+    if options.may(Optimisation::Turns) && lives.values().any(Option::is_some) {
+        layout.take_turns(&overlay::turns(program, &demands, &layout, &lives));
+        layouts.push((layout, true));
+        if may_share {
+            shared.take_turns(&overlay::turns(program, &demands, &shared, &lives));
+            layouts.push((shared, true));
+        }
     }
-    layout.take_turns(&overlay::turns(program, &demands, &layout, &lives));
-    checked(program, chip, flows, contain(program, chip, options, flows, &demands, layout, (&lives, true))?)
+    for (layout, turns) in &layouts {
+        match fits(layout, *turns) {
+            Ok(allocation) => return checked(program, chip, flows, allocation),
+            Err(short) => found = short,
+        }
+    }
+    Err(found)
 }
 
 /// Containers for a layout of headers and of fields that stand alone, and for what is packed; with `turns`, fields with a

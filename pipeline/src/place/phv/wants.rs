@@ -180,9 +180,12 @@ fn spare(program: &Program, demands: &Demands, layout: &Layout, held: &[(Field, 
             || d.copied
             || matches!(program.fields[*f].home, Home::Intrinsic(_) | Home::PortMetadata)
     };
+    let home = held.first().map_or(Home::Metadata, |(f, _)| program.fields[*f].home);
     match layout.pieces[p].home {
         PieceHome::Pov => Spare::Nothing,
         _ if held.iter().any(tied) => Spare::Nothing,
+        // The other header would have to be halved at the same byte.
+        PieceHome::Header(..) if held.iter().any(|(f, _)| program.fields[*f].home != home) => Spare::Nothing,
         PieceHome::Header(..) => Spare::Halves,
         PieceHome::Alone(_) | PieceHome::Pack => Spare::Larger,
     }

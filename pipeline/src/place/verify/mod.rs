@@ -27,7 +27,7 @@
 //!     elements before it; cycles are enough for the bytes moved past and matched and for the containers filled.
 //! 12. Deparser: dictionary entries are enough for the bytes emitted; entries, validity bits and checksum units are
 //!     not more than there are.
-//! 13. Next tables: see [`next_table`].
+//! 13. Next tables: see [`next_table`], and [`retest`] for conditions that are tested again.
 
 mod actions;
 mod conditions;
@@ -36,6 +36,7 @@ mod next_table;
 mod order;
 mod parser;
 mod paths;
+mod retest;
 mod shape;
 mod timing;
 mod units;

@@ -1,6 +1,7 @@
 //! Rule 13: the outcome of a node reaches the nodes that run on it.
 //!
-//! Where tables have several successors, whatever crosses stages without a node that runs on it has a tag of its own.
+//! Where tables have several successors, whatever crosses stages without a node that runs on it has a tag of its own, or
+//! relays, or is found again by a gateway (see [`super::retest`]).
 //! Where they are a chain, the pointer to the next table is all that remembers an outcome: between a node and what runs
 //! on its outcome stand only nodes that run on that outcome as well, or never with it.
 
@@ -58,6 +59,7 @@ fn tags(check: &mut Check<'_>) {
                 }
             }
             Carrier::Relays(ids) => relays(check, owner, b, ids),
+            Carrier::Retest(retest) => super::retest::check(check, owner, b, *retest),
             // Named in reports: a compiler would need other means.
             Carrier::Nothing => {}
         }

@@ -132,7 +132,8 @@ fn condition_bytes(check: &Check<'_>, owner: Owner) -> BTreeSet<ByteRef> {
     bytes
 }
 
-fn visit(check: &Check<'_>, cond: &crate::ir::Cond, bytes: &mut BTreeSet<ByteRef>) {
+/// Adds the bytes that decide a condition.
+pub(super) fn visit(check: &Check<'_>, cond: &crate::ir::Cond, bytes: &mut BTreeSet<ByteRef>) {
     use crate::ir::Cond;
     match cond {
         Cond::Valid(h) => bytes.extend(check.view.bytes([Var::Valid(*h)]).into_keys()),

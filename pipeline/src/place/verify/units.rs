@@ -5,7 +5,7 @@ use crate::entity::Entity;
 use crate::flow::NodeKind;
 use crate::ir::{Counter, CounterHome, Meter, PrimitiveKind, Profile, Random, Register};
 use crate::place::data::{Owner, Unit, UnitUse};
-use crate::place::next_table::LongBranch;
+use crate::place::next_table::{Carrier, LongBranch};
 use crate::verify::Diag;
 use sluice_asic::chip::{Column, MauSpec};
 use sluice_asic::gress::Gress;
@@ -33,7 +33,9 @@ pub(super) fn check(check: &mut Check<'_>) {
         }
     }
     for (owner, part) in check.parts() {
-        let own = check.units(owner, part.stage, Column::LogicalTable).filter(|u| u.purpose != "relay");
+        let own = check
+            .units(owner, part.stage, Column::LogicalTable)
+            .filter(|u| !matches!(u.purpose.as_str(), "relay" | "retest"));
         let own: Vec<u16> = own.map(|u| u.unit.row).collect();
         if own != [u16::from(part.logical_id)] {
             check.report(
@@ -73,13 +75,21 @@ fn exists(check: &mut Check<'_>, used: &UnitUse) {
     if !in_range {
         check.report(owner, format!("{} does not exist", place(unit)));
     }
-    let relays = |b: &LongBranch| {
-        (b.gress, b.to) == (owner.gress, owner.node) && b.tag().is_none() && b.between().contains(&unit.stage)
+    let carries = |b: &LongBranch| match &b.by {
+        Carrier::Relays(_) => {
+            used.purpose == "relay"
+                && matches!(unit.column, Column::LogicalTable | Column::ExactResultBus)
+                && b.between().contains(&unit.stage)
+        }
+        Carrier::Retest(retest) => {
+            let gateway = [Column::Gateway, Column::ExactSearchBus, Column::ExactXbar, Column::HashBit];
+            unit.stage == retest.stage && (used.purpose == "retest" || gateway.contains(&unit.column))
+        }
+        _ => false,
     };
-    let relay = used.purpose == "relay"
-        && matches!(unit.column, Column::LogicalTable | Column::ExactResultBus)
-        && check.placement.long_branches.iter().any(relays);
-    if !relay && !check.placed(owner).parts.iter().any(|p| p.stage == unit.stage) {
+    let of = |b: &&LongBranch| (b.gress, b.to) == (owner.gress, owner.node);
+    let carrier = check.placement.long_branches.iter().filter(of).any(carries);
+    if !carrier && !check.placed(owner).parts.iter().any(|p| p.stage == unit.stage) {
         check.report(owner, format!("owns {} but has no part there", place(unit)));
     }
 }

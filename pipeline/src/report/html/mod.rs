@@ -33,6 +33,7 @@ pub fn html(report: &Report) -> String {
                 (section("limits", "What limits this program", &tables::limits(report)))
                 (section("tables", "Tables", &tables::list(report)))
                 (section("dependencies", "Dependencies", &graph::dependencies(report)))
+                (section("next-tables", "Next tables", &tables::next_tables(report)))
                 (section("latency", "Latency", &cycles::view(report)))
                 (section("power", "Power", &tables::power(report)))
                 (section("phv", "PHV", &tables::containers(report)))

@@ -18,6 +18,7 @@ table.heat td.dark { color:#fff; } table.heat tr.sum td { font-weight:600; }
 .pop { display:none; position:absolute; z-index:2; top:100%; right:0; background:#fff; color:var(--ink); text-align:left;
   border:1px solid var(--soft); padding:.3rem .5rem; font-weight:400; white-space:nowrap; box-shadow:0 2px 8px #0003; }
 td:hover > .pop, td:focus > .pop, td:focus-within > .pop { display:block; }
+section#tables td:nth-last-child(2) { min-width:20rem; }
 .bar { display:inline-block; height:.7em; background:var(--in); vertical-align:middle; }
 svg { max-width:100%; height:auto; font:11px system-ui,sans-serif; }
 svg .box { fill:#fff; stroke:#8893a4; } svg .ingress { fill:#e6effa; } svg .egress { fill:#fbeee3; }

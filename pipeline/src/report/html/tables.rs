@@ -2,6 +2,7 @@
 
 use crate::place::Part;
 use crate::report::data::Report;
+use crate::report::next_table::BranchReport;
 use crate::report::power::watts;
 use maud::{Markup, html};
 use sluice_asic::gress::Gress;
@@ -26,6 +27,49 @@ pub(super) fn limits(report: &Report) -> Markup {
                     td.l { (limit.users.iter().map(|(name, n)| format!("{name} {n}")).collect::<Vec<_>>().join(", ")) }
                 }
             }
+        }
+    }
+}
+
+/// What carries outcomes to where they are needed: a row each, with the stages that it spans.
+pub(super) fn next_tables(report: &Report) -> Markup {
+    let next = &report.next_tables;
+    let stages = report.stages.len();
+    html! {
+        @if next.parallel {
+            p {
+                "Codes of " (next.code_bits) " bits. " (next.branches.len())
+                " outcomes cross stages in which nothing runs on them; " (next.tags) " of " (next.tags_available)
+                " long-branch tags are in use, " (next.retested) " conditions are tested again."
+                @if next.uncarried > 0 {
+                    " " (next.uncarried) " find no carrier: metadata bits would have to hold them."
+                }
+            }
+            @if !next.branches.is_empty() {
+                table {
+                    tr { th.l { "Carrier" } th.l { "Gress" } th.l { "Reaches" } th { "From stage" } th { "To" } th.l { "" } }
+                    @for b in &next.branches {
+                        tr {
+                            td.l { (b.carrier()) } td.l { (b.gress) } td.l { (b.to) } td { (b.from_stage) } td { (b.to_stage) }
+                            td.l { (span(b, stages)) }
+                        }
+                    }
+                }
+            }
+        } @else {
+            p { "Codes of " (next.code_bits) " bits. Tables follow each other as a chain: a branch ends before anything beside it begins." }
+        }
+    }
+}
+
+/// The stages between the two ends of an outcome's way, on a line of all stages.
+fn span(b: &BranchReport, stages: usize) -> Markup {
+    let (x, width) = (8 * u32::from(b.from_stage), 8 * u32::from(b.to_stage - b.from_stage + 1));
+    html! {
+        svg width=(8 * stages) height="10" role="img"
+            aria-label=(format!("stages {} to {}", b.from_stage, b.to_stage)) {
+            line x1="0" y1="5" x2=(8 * stages) y2="5" stroke="#ccc" {}
+            rect class=(b.gress.name()) x=(x) y="2" width=(width) height="6" fill="#69c" {}
         }
     }
 }

@@ -3,6 +3,7 @@
 mod broken;
 mod instructions;
 mod limits;
+mod overlay;
 mod packing;
 mod random;
 mod router;

@@ -52,14 +52,16 @@ fn inside(view: &View, container: Container, held: &[Held]) -> Vec<Diag> {
     outside.map(diag).collect()
 }
 
-/// No bit is used twice, except by metadata fields that stand at the same bits.
+/// No bit is used twice, except by metadata fields that stand at the same bits, and by two headers (see `headers`).
 fn overlap(view: &View, container: Container, held: &[Held]) -> Option<Diag> {
     let pairs = held.iter().enumerate().flat_map(|(i, a)| held[i + 1..].iter().map(move |b| (a, b)));
     let turns = |a: &Held, b: &Held| {
         [a, b].iter().all(|h| view.home(h.var) == Some(Home::Metadata))
             && (a.lo, a.width, a.at) == (b.lo, b.width, b.at)
     };
-    let (a, b) = pairs.into_iter().find(|(a, b)| a.meets(b) && !turns(a, b))?;
+    let (a, b) = pairs
+        .into_iter()
+        .find(|(a, b)| a.meets(b) && !turns(a, b) && super::headers::headers(view, a, b).is_none())?;
     let text = format!("{} and {} overlap in {}", view.var(a.var), view.var(b.var), view.name(container));
     Some(view.error(a.var, text).also(view.loc(b.var), "the other"))
 }
@@ -86,8 +88,8 @@ fn covered(view: &View, field: Field, used: bool) -> Option<Diag> {
     (next != 0).then(|| view.error(Var::Field(field), text))
 }
 
-/// A header's bytes are covered in wire order by whole containers. As no bit is used twice, these hold nothing
-/// else.
+/// A header's bytes are covered in wire order by whole containers. As no bit is used twice by
+/// one packet, these hold nothing else.
 fn wire_order(view: &View, header: Header) -> Option<Diag> {
     let data = &view.program.headers[header];
     let mut wire: Vec<(Container, u32, Field)> = Vec::new();

@@ -5,6 +5,7 @@
 
 mod actions;
 mod bits;
+mod headers;
 mod kinds;
 mod overlay;
 mod sharing;
@@ -72,6 +73,7 @@ pub fn verify(
     }
     [
         overlay::check(&view),
+        headers::check(&view),
         sharing::check(&view),
         kinds::check(&view),
         actions::check(&view),

@@ -3,6 +3,7 @@
 //! Checked read by read, in program order; that stages keep program order where bits are shared is a rule of the
 //! table placement. What may not live here: who shares bits.
 
+use super::headers::headers;
 use super::{Held, View};
 use crate::flow::{Effects, Flow, Node, Var};
 use crate::ir::{Field, ParserOpKind, PrimitiveKind, Program, RequestKind};
@@ -17,7 +18,7 @@ pub(super) fn check(view: &View) -> Vec<Diag> {
             found.extend(held.iter().filter_map(|h| undefined(view, h)));
         }
         for (i, a) in held.iter().enumerate() {
-            for b in held[i + 1..].iter().filter(|b| b.meets(a)) {
+            for b in held[i + 1..].iter().filter(|b| b.meets(a) && headers(view, a, b).is_none()) {
                 found.extend(spoiled(view, a, b).or_else(|| spoiled(view, b, a)));
             }
         }

@@ -1,0 +1,39 @@
+//! Next tables as text: what carries each outcome. What may not live here: other sections.
+
+use crate::report::data::Report;
+use std::fmt::Write;
+
+pub(super) fn next_tables(report: &Report) -> String {
+    let next = &report.next_tables;
+    let mut out = format!("  codes of {} bits; ", next.code_bits);
+    if !next.parallel {
+        out.push_str("tables follow each other as a chain: a branch ends before anything beside it begins\n");
+        return out;
+    }
+    let relayed = next.branches.iter().filter(|b| !b.relays.is_empty()).count();
+    let _ = write!(
+        out,
+        "{} of {} tags; outcomes that cross stages in which nothing runs on them: {}",
+        next.tags,
+        next.tags_available,
+        next.branches.len()
+    );
+    for (what, count) in [("tested again", next.retested as usize), ("by relays", relayed)] {
+        if count > 0 {
+            let _ = write!(out, ", {what}: {count}");
+        }
+    }
+    out.push('\n');
+    if next.uncarried > 0 {
+        let _ = writeln!(
+            out,
+            "    {} find neither a tag, nor a gateway that can test again, nor room for relays: metadata bits would have to hold them",
+            next.uncarried
+        );
+    }
+    for b in &next.branches {
+        let (by, from, to) = (b.carrier(), b.from_stage, b.to_stage);
+        let _ = writeln!(out, "    {by}: {} stage {from} to {} in stage {to}", b.gress, b.to);
+    }
+    out
+}
