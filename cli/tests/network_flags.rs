@@ -30,7 +30,12 @@ fn both(dir: &Path, program: &str, trace: &str, flags: &[&str]) -> [Value; 2] {
     let (inputs, out) = ([format!("0@{trace}"), format!("s0:0@{trace}")], [at("plain"), at("network")]);
     let alone = ["-i", &inputs[0], "--port", "20=25G", "-o", &out[0]];
     let network = ["-i", &inputs[1], "--port", "s0:20=25G", "--topology", text(&net), "-o", &out[1]];
-    let [alone, mut network] = [&alone[..], &network].map(|own| json(&[&common[..], own].concat()));
+    let tables = ["plain.csv", "network.csv"].map(|name| format!("--timeline={}", at(name)));
+    let run = |own: &[&str], table: &str| {
+        let flags = common.iter().chain(own).map(|flag| if *flag == TABLE { table } else { flag });
+        json(&flags.collect::<Vec<_>>())
+    };
+    let [alone, mut network] = [run(&alone, &tables[0]), run(&network, &tables[1])];
     network["switches"][0].as_object_mut().unwrap().remove("name");
     network["switches"][0]["inputs"][0]["port"] = "0".into();
     [alone, network]
@@ -329,7 +334,9 @@ fn a_timeline_has_a_column_for_the_switch_and_a_drawing_for_each() {
     assert_eq!(place.0, "leaf2");
     let deepest = s["queues"].as_array().unwrap().iter().map(|q| q["max_cells"].as_u64().unwrap()).max();
     assert_eq!(Some(*peak), deepest);
-    for switch in ["leaf0", "leaf2", "spine0"] {
+    // A leaf that sends on what comes in never holds anything.
+    assert!(!at("t.leaf0.svg").exists());
+    for switch in ["leaf2", "spine0", "spine1"] {
         assert!(
             std::fs::read_to_string(at(&format!("t.{switch}.svg"))).unwrap().ends_with("</svg>\n"),
             "{switch}"
