@@ -130,6 +130,13 @@ impl Behind {
     }
 }
 
+impl Drop for Behind {
+    /// A run that fails leaves no file: the thread must have let go of it before the process ends.
+    fn drop(&mut self) {
+        let _ = self.end();
+    }
+}
+
 impl Parcel {
     fn mark(&mut self, until: Time) {
         let at = self.packets.len();
@@ -225,6 +232,17 @@ mod tests {
             });
             assert!(files[0].len() > 1_000_000);
             assert_eq!(files[0], files[1]);
+        }
+    }
+
+    #[test]
+    fn a_run_that_fails_leaves_no_file() {
+        let folder = tempfile::tempdir().unwrap();
+        for _ in 0..50 {
+            let mut scribe = Scribe::behind(sent(&Disk(Arc::default(), usize::MAX), true, folder.path()));
+            write(&mut scribe, 1_000).unwrap();
+            drop(scribe);
+            assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
         }
     }
 
