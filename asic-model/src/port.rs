@@ -187,7 +187,8 @@ pub struct Port {
     pub parser: u8,
     /// Its first queue within its port group (facts: asic §8.5).
     pub queue_base: u16,
-    /// Its queues.
+    /// Its queues: those of all lanes that it takes (facts: asic §8.1), so a port that takes its whole group's
+    /// lanes has the group's queues.
     pub queues: u16,
     /// Time for which the ingress buffer holds the head of a frame before parsing starts.
     pub ingress_hold: Duration,
@@ -231,6 +232,9 @@ pub struct PortMap {
     by_dev_port: Vec<Option<u16>>,
     /// Local ports by which packets of the generators come in.
     pktgen_local_ports: Vec<u32>,
+    /// Dev_ports, and so lanes, of a port group.
+    ports_per_group: u16,
+    queues_per_lane: u16,
 }
 
 impl PortMap {
@@ -258,8 +262,18 @@ impl PortMap {
             }
         }
         let pktgen_local_ports = chip.ports.pktgen_local_ports.clone();
-        let (name, cell) = (chip.name.clone(), chip.tm.cell);
-        Ok(Self { chip: name, speed, cell, ports, front, by_dev_port, pktgen_local_ports })
+        let small = |n: u32| u16::try_from(n).unwrap_or(u16::MAX);
+        Ok(Self {
+            chip: chip.name.clone(),
+            speed,
+            cell: chip.tm.cell,
+            ports,
+            front,
+            by_dev_port,
+            pktgen_local_ports,
+            ports_per_group: small(chip.tm.ports_per_group),
+            queues_per_lane: small(chip.tm.queues_per_port),
+        })
     }
 
     /// The ports of `chip` at its default speed.
@@ -339,6 +353,17 @@ impl PortMap {
         }
     }
 
+    /// The port that has queue `queue` of a pipe's port group `mac`, and that queue's number at the port.
+    pub fn of_queue(&self, pipe: Pipe, mac: MacId, queue: u16) -> Option<(&Port, u16)> {
+        let lane = queue.checked_div(self.queues_per_lane)?;
+        let first = u16::from(mac.0) * self.ports_per_group;
+        let port = (first..=first + lane.min(self.ports_per_group.saturating_sub(1)))
+            .rev()
+            .find_map(|local| self.dev(DevPort::from_parts(pipe, u8::try_from(local).ok()?)?))?;
+        let own = queue.checked_sub(port.queue_base).filter(|&own| own < port.queues)?;
+        Some((port, own))
+    }
+
     /// The CPU's port.
     pub fn cpu(&self) -> Option<&Port> {
         self.ports.iter().find(|port| port.kind == PortKind::Cpu)
@@ -408,7 +433,7 @@ fn build(chip: &ChipSpec, dev_port: u32, kind: PortKind, speed: BitRate, lanes: 
         tm_port: TmPort(u16::try_from(tm_port).ok()?),
         parser: u8::try_from(local / ports_per_parser).ok()?,
         queue_base: u16::try_from(in_group.checked_mul(tm.queues_per_port)?).ok()?,
-        queues: u16::try_from(tm.queues_per_port).ok()?,
+        queues: u16::try_from(lanes.checked_mul(tm.queues_per_port)?).ok()?,
         ingress_hold: hold(chip, speed),
     })
 }

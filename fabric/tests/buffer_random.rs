@@ -127,7 +127,7 @@ fn ends() -> String {
 #[test]
 fn random_events_break_no_invariant() {
     let lab = RefCell::new(Lab::default());
-    let mut runner = TestRunner::new(Config { cases: 40, failure_persistence: None, ..Config::default() });
+    let mut runner = TestRunner::new(Config { cases: 160, failure_persistence: None, ..Config::default() });
     let events = prop::collection::vec(event(), 1..40);
     let (dropped, paused) = (Cell::new(0), Cell::new(0));
     let result = runner.run(&(device(), events), |(device, events)| {

@@ -8,7 +8,7 @@
 //! ```
 
 use crate::chip::ChipSpec;
-use crate::port::DevPort;
+use crate::port::{DevPort, MacId, Pipe, PortMap};
 use thiserror::Error;
 
 /// What the credit of a queue means.
@@ -54,7 +54,7 @@ pub enum AfcError {
     #[error("advanced flow control: this chip has none; use Tofino 2")]
     Missing,
     /// A queue id beyond the port's queues.
-    #[error("queue {found} of dev_port {port}; with the default mapping a port has {limit}, from 0")]
+    #[error("queue {found} of dev_port {port}; from its first lane on its port group has {limit}, from 0")]
     Queue {
         /// The queue.
         found: u8,
@@ -66,7 +66,7 @@ pub enum AfcError {
 }
 
 impl AfcWord {
-    /// The word for queue `qid` of a port with the default mapping of queues to ports.
+    /// The word for queue `qid` of a port with the default mapping, which gives a port the queues of its lanes.
     ///
     /// # Errors
     /// A chip without the feature, a queue that the port does not have.
@@ -74,17 +74,18 @@ impl AfcWord {
         if !chip.features.advanced_flow_control {
             return Err(AfcError::Missing);
         }
-        let limit = chip.tm.queues_per_port;
+        let per_group = chip.tm.ports_per_group.max(1);
+        let local = u32::from(port.local());
+        let base = (local % per_group) * chip.tm.queues_per_port;
+        let limit = chip.tm.queues_per_group.saturating_sub(base);
         if u32::from(qid) >= limit {
             return Err(AfcError::Queue { found: qid, port: port.number(), limit });
         }
-        let per_group = chip.tm.ports_per_group.max(1);
-        let local = u32::from(port.local());
         Ok(Self {
             qfc: true,
             pipe: port.pipe().0,
             mac: (local / per_group) as u8,
-            queue: ((local % per_group) * limit + u32::from(qid)) as u8,
+            queue: (base + u32::from(qid)) as u8,
             credit,
         })
     }
@@ -109,14 +110,10 @@ impl AfcWord {
         }
     }
 
-    /// The port and the queue id of the default mapping; `None` if there is no such port.
-    pub fn target(self, chip: &ChipSpec) -> Option<(DevPort, u8)> {
-        let per_port = chip.tm.queues_per_port.max(1);
-        let within = u32::from(self.queue) / per_port;
-        let local = u32::from(self.mac) * chip.tm.ports_per_group + within;
-        let exists = within < chip.tm.ports_per_group && local < chip.ports.ports_per_pipe;
-        let port = DevPort::from_parts(crate::port::Pipe(self.pipe), local as u8);
-        port.filter(|_| exists).map(|port| (port, (u32::from(self.queue) % per_port) as u8))
+    /// The port and the queue id of the default mapping; `None` if no port has such a queue.
+    pub fn target(self, ports: &PortMap) -> Option<(DevPort, u8)> {
+        let (port, qid) = ports.of_queue(Pipe(self.pipe), MacId(self.mac), self.queue.into())?;
+        Some((port.dev_port, u8::try_from(qid).ok()?))
     }
 
     /// What the word does to a queue in this mode; nothing if it is no message to a queue.
@@ -133,6 +130,7 @@ impl AfcWord {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::units::BitRate;
     use proptest::prelude::*;
 
     #[test]
@@ -143,10 +141,10 @@ mod tests {
         let word = AfcWord::for_queue(&chip, port, 0, 1).unwrap();
         assert_eq!((word.pipe, word.mac, word.queue), (1, 1, 16));
         assert_eq!(word.encode(), 1 << 31 | 1 << 29 | 1 << 25 | 16 << 15 | 1);
-        assert_eq!(word.target(&chip), Some((port, 0)));
+        assert_eq!(word.target(&map(50)), Some((port, 0)));
         assert_eq!(
-            AfcWord::for_queue(&chip, port, 16, 0),
-            Err(AfcError::Queue { found: 16, port: 137, limit: 16 })
+            AfcWord::for_queue(&chip, port, 112, 0),
+            Err(AfcError::Queue { found: 112, port: 137, limit: 112 })
         );
         assert_eq!(AfcWord::for_queue(&ChipSpec::tofino(), port, 0, 0), Err(AfcError::Missing));
         let credit = |credit| AfcWord { credit, ..word };
@@ -155,7 +153,24 @@ mod tests {
         assert_eq!(credit(0x7fff).effect(AfcMode::Credit), Some(AfcEffect::Credit(-1)));
         assert_eq!(credit(0x3fff).effect(AfcMode::Credit), Some(AfcEffect::Credit(0x3fff)));
         assert_eq!(AfcWord { qfc: false, ..word }.effect(AfcMode::Xoff), None);
-        assert_eq!(AfcWord { mac: 9, ..word }.target(&chip), None);
+        assert_eq!(AfcWord { mac: 9, ..word }.target(&map(50)), None);
+    }
+
+    /// Tofino 2 with all ports at one speed.
+    fn map(gbps: u64) -> PortMap {
+        PortMap::new(&ChipSpec::tofino2(), BitRate::from_gbps(gbps)).unwrap()
+    }
+
+    #[test]
+    fn a_port_has_the_queues_of_its_lanes() {
+        // The same word names another port's queue where the group's lanes are other ports'.
+        let word = AfcWord::for_queue(&ChipSpec::tofino2(), DevPort::new(8).unwrap(), 100, 1).unwrap();
+        assert_eq!(word.queue, 100);
+        let of = |gbps| word.target(&map(gbps)).map(|(port, qid)| (port.number(), qid));
+        assert_eq!([400, 200, 100, 50].map(of), [(8, 100), (12, 36), (14, 4), (14, 4)].map(Some));
+        let lanes_left_out =
+            PortMap::new(&ChipSpec::tofino2(), BitRate::from_gbps(400)).unwrap().keep_front(0);
+        assert_eq!(word.target(&lanes_left_out), None);
     }
 
     proptest! {
@@ -166,12 +181,19 @@ mod tests {
         }
 
         #[test]
-        fn queues_round_trip(pipe in 0u8..4, local in 0u8..72, qid in 0u8..16, credit in 0u16..1 << 15) {
-            let chip = ChipSpec::tofino2();
-            let port = DevPort::from_parts(crate::port::Pipe(pipe), local).unwrap();
-            let word = AfcWord::for_queue(&chip, port, qid, credit).unwrap();
+        fn queues_round_trip(
+            gbps in prop::sample::select(vec![10u64, 25, 50, 100, 200, 400]),
+            index: prop::sample::Index,
+            qid: prop::sample::Index,
+            credit in 0u16..1 << 15,
+        ) {
+            let (chip, map) = (ChipSpec::tofino2(), map(gbps));
+            let ports: Vec<_> = map.iter().collect();
+            let port = index.get(&ports);
+            let qid = qid.index(port.queues.into()) as u8;
+            let word = AfcWord::for_queue(&chip, port.dev_port, qid, credit).unwrap();
             prop_assert_eq!(AfcWord::decode(word.encode()), word);
-            prop_assert_eq!(word.target(&chip), Some((port, qid)));
+            prop_assert_eq!(word.target(&map), Some((port.dev_port, qid)));
         }
     }
 }

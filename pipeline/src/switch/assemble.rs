@@ -69,6 +69,7 @@ impl<E: Executor> Switch<E> {
         let timing = [timing(placement, Gress::Ingress), timing(placement, Gress::Egress)];
         let cycles = |c: u32| clock.span(Cycles(u64::from(c)));
         let latency = &chip.latency;
+        let port_map = ports.clone();
         let ports = states.len();
         let pipe = |(number, state): (u32, State)| PipeState {
             // Egress packets wait in their queues, so the depth of a FIFO does not matter there.
@@ -116,6 +117,7 @@ impl<E: Executor> Switch<E> {
             timing,
             totals: Totals::new(program, &states),
             ports: states,
+            port_map,
             by_dev_port,
             pipes: (0..).zip(pipes).map(pipe).collect(),
             tm,

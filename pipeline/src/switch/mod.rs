@@ -66,7 +66,7 @@ use sluice_asic::clock::Clock;
 use sluice_asic::event::{EventClass, EventKey, EventQueue};
 use sluice_asic::gress::Gress;
 use sluice_asic::meter::Colour;
-use sluice_asic::port::DevPort;
+use sluice_asic::port::{DevPort, PortMap};
 use sluice_asic::tm::pfc::PfcTimes;
 use sluice_asic::tm::{TmPort, TrafficManager};
 use sluice_asic::units::{Duration, Time};
@@ -186,6 +186,8 @@ pub struct Switch<E> {
     lookahead: Duration,
     tx_ahead: Duration,
     ports: Vec<PortState>,
+    /// Which queues of a port group are whose.
+    port_map: PortMap,
     /// Index into `ports` for every dev_port.
     by_dev_port: Vec<Option<u16>>,
     pipes: Vec<PipeState>,

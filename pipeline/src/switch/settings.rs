@@ -94,7 +94,7 @@ impl<E: Executor> Switch<E> {
     /// A flow-control word reaches its queue; one that names none is lost.
     pub(super) fn obey(&mut self, time: Time, word: u32, sink: &mut impl Sink) {
         let word = AfcWord::decode(word);
-        let Some((port, queue)) = word.target(&self.chip) else { return };
+        let Some((port, queue)) = word.target(&self.port_map) else { return };
         let Some(index) = self.port_index(port.number()) else { return };
         let mode = self.tm.flow_control_of(TmPort(index), QueueId(queue));
         if let Some(pipe) = self.pipes.get_mut(usize::from(word.pipe)) {

@@ -13,6 +13,7 @@ use sluice_asic::tm::{AfcMode, AfcWord, MirrorSession};
 use sluice_pipeline::build::params::Params as _;
 use sluice_pipeline::control::{ControlOp, DeviceOp};
 use sluice_pipeline::ir::{KeyValue, Program};
+use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 
 /// Bytes of Ethernet, IPv4, UDP, BTH and ConWeave's header.
@@ -154,6 +155,7 @@ pub(super) fn setup_of(
     p: &Params,
     tor: &Tor,
 ) -> Result<Setup, SetupError> {
+    pipe_of(&ops, ports, p)?;
     routes(&mut ops, ports, tor)?;
     paths(&mut ops, ports, p, tor)?;
     for opcode in DATA {
@@ -250,6 +252,23 @@ fn queues(ops: &mut Ops<'_>, ports: &PortMap, p: &Params) -> Result<Vec<ControlO
     Ok(device)
 }
 
+/// Whether `pipe` is the pipe of the ToR's ports. Ports of several pipes are the device's to refuse.
+fn pipe_of(ops: &Ops<'_>, ports: &PortMap, p: &Params) -> Result<(), SetupError> {
+    let mut pipes = BTreeSet::new();
+    for front in p.hosts.iter().chain(p.uplinks.iter()) {
+        let (front, _) = front_port(ports, front)?;
+        pipes.extend(ports.front(front).map(|port| u32::from(port.pipe().0)));
+    }
+    let own = p.pipe;
+    match pipes.first() {
+        Some(pipe) if pipes.len() == 1 && *pipe != own => {
+            let why = format!("its ports are of pipe {pipe}, but pipe={own}; set pipe={pipe}");
+            Err(SetupError::Place { program: ops.program().name.clone(), why })
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Whether a port has a queue for each way, and the queue table cells up to `end` for all ports up to it.
 fn enough(ops: &Ops<'_>, port: &Port, p: &Params, end: u32) -> Result<(), SetupError> {
     let queues = u32::from(port.queues).saturating_sub(FIRST_REORDER_QUEUE);
@@ -319,6 +338,20 @@ mod tests {
     }
 
     #[test]
+    fn ports_of_another_pipe_than_said_are_refused() {
+        let sets = [("hosts", "8-11"), ("uplinks", "12-15")].map(|(k, v)| (k.to_owned(), v.to_owned()));
+        let ports = PortMap::default_for(&ChipSpec::tofino2()).unwrap();
+        let of = |sets: &[(String, String)]| {
+            let program = ConWeave.build(sets).unwrap_or_else(|e| panic!("{e}"));
+            ConWeave.default_setup(&program, &ports).map(|_| ()).map_err(|e| e.to_string())
+        };
+        assert!(of(&sets).unwrap_err().contains("set pipe=1"));
+        let mut sets = sets.to_vec();
+        sets.push(("pipe".to_owned(), "1".to_owned()));
+        assert_eq!(of(&sets), Ok(()));
+    }
+
+    #[test]
     fn words_name_queues_and_resume_them() {
         let ports = PortMap::default_for(&ChipSpec::tofino2()).unwrap();
         let port = ports.front(FrontPort(1)).unwrap();
@@ -332,6 +365,9 @@ mod tests {
         let ports = PortMap::default_for(&ChipSpec::tofino2()).unwrap();
         let (port, p) = (ports.front(FrontPort(0)).unwrap(), Params::default());
         let ways: Vec<_> = (0..4).map(|way| queues_of_way(port, &p, way)).collect();
+        assert_eq!(ways, [2..10, 10..18, 18..26, 26..34]);
+        let few = Params { queues: 14, ..p };
+        let ways: Vec<_> = (0..4).map(|way| queues_of_way(port, &few, way)).collect();
         assert_eq!(ways, [2..5, 5..9, 9..12, 12..16]);
     }
 }

@@ -55,7 +55,8 @@ pub struct Params {
     /// Ways of the reorder queue table: the paper has 4, the authors' code 3. They share a port's queues from 2 on
     #[param(range = 3..=4)]
     pub ways: u32,
-    /// Reorder queues of a host's port at most, not fewer than `ways`; a port of the default map has 14
+    /// Reorder queues of a host's port at most, not fewer than `ways`: a way has eight, and a port has 16 queues a lane of which
+    /// two are for other things
     #[param(range = 3..=32)]
     pub queues: u32,
     /// Destinations (groups of paths) that the tables of paths and of busy paths hold

@@ -359,7 +359,7 @@ fn scenario_40_tail_twice_changes_nothing() {
 /// Reroutes flows at the same time until no queue is free; gives the flow that got none.
 fn exhaust(d: &mut Dest) -> usize {
     for n in 0..d.flows.len() {
-        d.send(10 * TICK + n as u64 * 200, n, 10, rerouted(1, 121, 120));
+        d.send(10 * TICK + n as u64 * 100, n, 10, rerouted(1, 121, 120));
     }
     d.run(20 * TICK);
     let owned =
@@ -369,9 +369,10 @@ fn exhaust(d: &mut Dest) -> usize {
 
 #[test]
 fn scenario_41_and_42_without_a_free_queue_an_epoch_is_delivered_as_it_comes() {
-    let mut d = Dest::new(30);
+    let mut d = Dest::new(60);
     let lost = exhaust(&mut d);
-    assert!(d.tor.counter("unsorted", 0) >= 30 - 14);
+    // Four ways of eight queues.
+    assert!(d.tor.counter("unsorted", 0) >= 60 - 32);
     assert_eq!(d.psns(lost), [10], "not held");
     assert_eq!(d.tor.register("reorder_status_rx", lost + 1), 0);
     d.send(21 * TICK, lost, 11, rerouted(1, 122, 120));
@@ -401,7 +402,7 @@ fn scenario_41_and_42_without_a_free_queue_an_epoch_is_delivered_as_it_comes() {
 fn scenario_43_44_46_ways_and_owners() {
     let mut d = Dest::new(14);
     for n in 0..d.flows.len() {
-        d.send(10 * TICK + n as u64 * 200, n, 10, rerouted(1, 121, 120));
+        d.send(10 * TICK + n as u64 * 100, n, 10, rerouted(1, 121, 120));
     }
     d.run(20 * TICK);
     let owners = |d: &Dest| -> Vec<Vec<u64>> {
@@ -465,5 +466,5 @@ fn scenario_48_only_reorder_queues_are_counted() {
             _ => None,
         })
         .collect();
-    assert!(!keys.is_empty() && keys.iter().all(|q| (2..16).contains(q)), "{keys:?}");
+    assert!(!keys.is_empty() && keys.iter().all(|q| (2..2 + 32).contains(q)), "{keys:?}");
 }

@@ -12,13 +12,13 @@ fn lap(flows: usize) -> u64 {
     for n in 0..flows {
         d.send(10 * TICK + n as u64 * 60, n, 10, rerouted(1, 121, 120));
     }
-    d.run(20 * TICK);
+    d.run(24 * TICK);
     let timers = d.tor.switch.totals().made.mirror;
     let before = d.tor.switch.totals().recirculated;
     d.run(180 * TICK);
     assert_eq!(d.tor.switch.totals().made.mirror, timers, "all of them wait");
     let laps = d.tor.switch.totals().recirculated - before;
-    160 * TICK * timers / laps
+    156 * TICK * timers / laps
 }
 
 /// Takes the recirculation port away from a tick on, for two microseconds: what goes round then is lost.
