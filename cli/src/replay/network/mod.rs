@@ -9,6 +9,7 @@ mod summary;
 mod text;
 
 pub(crate) use agent::HotFlowArgs;
+pub(super) use agent::{Agent, Told, is_data, text as hot_flows_text};
 
 use super::inputs::{Inputs, bad};
 use super::output::Outputs;
@@ -18,7 +19,6 @@ use super::{Plan, Properties, config, interrupt_flag, pace, port_counts};
 use crate::args::ReplayArgs;
 use crate::fail::Failure;
 use crate::files::{Folder, pretty};
-use agent::Agent;
 use resolve::Resolved;
 use run::{Drive, Finished};
 use seat::Seat;

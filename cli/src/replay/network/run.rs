@@ -260,6 +260,7 @@ impl<'a> Drive<'a> {
                 last: self.last,
                 wall: Value::Null,
                 obeyed: Value::Null,
+                hot_flows: Value::Null,
                 coverage: None,
                 timelines: None,
             };
