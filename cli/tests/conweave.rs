@@ -87,3 +87,20 @@ fn a_control_plane_installs_hot_flows() {
         refused(&["replay", "l3-ecmp", "--topology", "two-tor", "-i", "leaf0:0@-", "--hot-flows"]);
     assert!(code == 2 && text.contains("no switch runs `conweave`"), "{text}");
 }
+
+#[test]
+fn one_switch_has_a_control_plane_too() {
+    let words = "--hot-flows=rows=3,after=2,latency=1us,interval=10ns";
+    let replay = ["replay", "conweave", "--set", "known=0", words];
+    let text = ok(&replay);
+    assert!(text.contains("hot flows: ") && text.contains(" of 3 rows in use"), "{text}");
+    let summary: Value = serde_json::from_str(&ok(&[&replay[..], &["--json"]].concat())).unwrap();
+    let hot = &summary["hot_flows"];
+    assert!(hot["installed"].as_u64() >= Some(1) && hot["operations"].as_u64() >= Some(19), "{hot}");
+    let summary: Value = serde_json::from_str(&ok(&["replay", "conweave", "--json"])).unwrap();
+    assert_eq!(summary["hot_flows"], Value::Null);
+    let (code, text) = refused(&["replay", "l3-ecmp", "--hot-flows"]);
+    assert!(code == 2 && text.contains("has no flow table of hot flows"), "{text}");
+    let (code, _) = refused(&["replay", "conweave", "--hot-flows", "--find-ndr"]);
+    assert_eq!(code, 2);
+}

@@ -83,6 +83,11 @@ impl<'p> Ops<'p> {
         Ops { program, ops: Vec::new() }
     }
 
+    /// The program that the operations are for.
+    pub(crate) const fn program(&self) -> &'p Program {
+        self.program
+    }
+
     /// The operations in the order in which they were asked for.
     pub(crate) fn into_vec(self) -> Vec<ControlOp> {
         self.ops

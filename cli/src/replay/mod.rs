@@ -297,7 +297,8 @@ fn finish<E: Executor>(
     let names = inputs.sources.iter().map(|s| s.name.as_str()).collect();
     let collector = Collector::new(plan, names, outputs, trace);
     let progress = Progress::new("", schedule, inputs);
-    let session = Session::new(plan, inputs, switch, collector, progress).with_timelines()?;
+    let session =
+        Session::new(plan, inputs, switch, collector, progress).with_timelines()?.with_hot_flows()?;
     let done = session.run(Frames::new(feed, inputs.wait()))?;
     let interrupted = plan.stop.load(Ordering::Relaxed);
     done.check_inputs(plan.args.strict, interrupted)?;

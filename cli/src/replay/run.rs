@@ -4,6 +4,7 @@ use super::Plan;
 use super::ahead::Frames;
 use super::flow;
 use super::inputs::{Inputs, bad};
+use super::network::{Agent, Told, is_data};
 use super::obey;
 use super::progress::Progress;
 use super::sink::{Collector, Origin};
@@ -43,6 +44,9 @@ pub(crate) struct Session<'a, E> {
     senders: Option<Senders>,
     /// Files of timelines, if any are asked for.
     timelines: Option<Recorder>,
+    /// The control plane of `--hot-flows`, and the DATA that came.
+    agent: Option<Agent>,
+    data: u64,
 }
 
 /// What went into one port.
@@ -88,6 +92,8 @@ pub(crate) struct Done<'a> {
     pub(crate) last: Time,
     /// What senders that obey PFC held back.
     pub(crate) obeyed: Value,
+    /// The `hot_flows` key.
+    pub(crate) hot_flows: Value,
     /// Flow-control words that reached queues, by pipe.
     pub(crate) words: Value,
     /// Queues that hold packets and may not send.
@@ -124,7 +130,18 @@ impl<'a, E: Executor> Session<'a, E> {
             progress,
             senders,
             timelines: None,
+            agent: None,
+            data: 0,
         }
+    }
+
+    /// With a control plane of hot flows, if there is to be one.
+    pub(crate) fn with_hot_flows(mut self) -> Result<Self, Failure> {
+        if let Some(args) = self.plan.args.hot_flows {
+            self.agent = Some(Agent::of_one(args, &self.plan.program)?);
+            self.collector.told = Some(Told::default());
+        }
+        Ok(self)
     }
 
     /// Has timelines drawn, if files of them are asked for.
@@ -186,6 +203,7 @@ impl<'a, E: Executor> Session<'a, E> {
             }
             return self.send_until(time).map(|()| true).map_err(Stop::Failure);
         }
+        self.data += u64::from(self.agent.is_some() && is_data(bytes));
         let rx = RxFrame { bytes, orig_len: frame.orig_len, tag };
         let port = self.inputs.ports[s.port];
         let more = self.switch.rx(port, time, rx).map_err(|e| Stop::Failure(Failure::input(e)))?;
@@ -215,6 +233,17 @@ impl<'a, E: Executor> Session<'a, E> {
     }
 
     fn advance(&mut self, until: Time) -> Result<(), Failure> {
+        // Nothing that a control plane does comes earlier than a step behind its cause.
+        while let Some(agent) = &mut self.agent {
+            let to = until.min(self.switch.time() + agent.step());
+            timeline::advance(&mut self.timelines, &mut self.switch, to, &mut self.collector)?;
+            if let Some(told) = &mut self.collector.told {
+                agent.listen_to(&mut self.switch, told)?;
+            }
+            if to >= until {
+                return self.collector.outputs.flush(until);
+            }
+        }
         timeline::advance(&mut self.timelines, &mut self.switch, until, &mut self.collector)?;
         self.collector.outputs.flush(until)
     }
@@ -247,11 +276,23 @@ impl<'a, E: Executor> Session<'a, E> {
         let (plan, now) = (self.plan, self.switch.time());
         let obeyed =
             self.senders.as_ref().map_or(Value::Null, |s| obey::json(s, 0, |port| plan.port_name(port), now));
+        let hot_flows = self.agent.as_ref().map_or(Value::Null, |agent| agent.json(self.data));
         let wall = wall(self.progress.seconds(), feed.sent());
         let reports = feed.reports().to_vec();
         let Session { inputs, switch, collector, ports, last, timelines, .. } = self;
-        let run =
-            Drained { inputs, reports, collector, ports, obeyed, coverage, damage, last, wall, timelines };
+        let run = Drained {
+            inputs,
+            reports,
+            collector,
+            ports,
+            obeyed,
+            hot_flows,
+            coverage,
+            damage,
+            last,
+            wall,
+            timelines,
+        };
         Done::of(plan, &switch, run)
     }
 }
@@ -298,6 +339,8 @@ pub(super) struct Drained<'a> {
     pub(super) ports: Vec<PortLoad>,
     /// What senders that obey PFC held back; `null` if they do not.
     pub(super) obeyed: Value,
+    /// The `hot_flows` key; `null` without a control plane.
+    pub(super) hot_flows: Value,
     pub(super) coverage: Option<Coverage>,
     pub(super) damage: Option<CaptureError>,
     pub(super) last: Time,
@@ -326,6 +369,7 @@ impl<'a> Done<'a> {
         let cells = view.as_ref().map_or(plan.placement.chip.tm.cells.0, |v| v.config.size.0);
         Done {
             obeyed: run.obeyed,
+            hot_flows: run.hot_flows,
             words: flow::words(switch),
             stalled: switch.stalled(),
             queues,

@@ -2,12 +2,14 @@
 
 use super::Plan;
 use super::comment;
+use super::network::Told;
 use super::output::{Death, Outputs};
 use super::trace::TraceText;
 use hdrhistogram::Histogram;
 use sluice_pipeline::property::Monitor;
 use sluice_pipeline::switch::{
-    DeviceDrop, GENERATED, GhostEvent, IdleEntry, Left, Lost, Mode, PassEvent, QueueEvent, Reason, Sink,
+    DeviceDrop, Digest, GENERATED, GhostEvent, IdleEntry, Left, Lost, Mode, PassEvent, QueueEvent, Reason,
+    Sink,
 };
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -101,6 +103,8 @@ pub(crate) struct Collector<'a> {
     pub(crate) unparsed: Vec<Unparsed>,
     /// Asks properties, with `--check`.
     pub(crate) monitor: Option<Monitor>,
+    /// What a control plane is to hear, with `--hot-flows`.
+    pub(crate) told: Option<Told>,
 }
 
 impl<'a> Collector<'a> {
@@ -112,8 +116,8 @@ impl<'a> Collector<'a> {
     ) -> Self {
         let (latency, origins) = (Latency::new(), Origins::new(Origins::SIZE));
         let monitor = plan.properties.as_ref().map(|make| Monitor::new(&plan.program, make()));
-        let (shared, unparsed) = (None, Vec::new());
-        Collector { plan, names, outputs, trace, latency, origins, shared, unparsed, monitor }
+        let (shared, unparsed, told) = (None, Vec::new(), None);
+        Collector { plan, names, outputs, trace, latency, origins, shared, unparsed, monitor, told }
     }
 
     /// What it collects for.
@@ -194,7 +198,16 @@ impl Sink for Collector<'_> {
         }
     }
 
+    fn digest(&mut self, digest: &Digest, data: &[u8]) {
+        if let Some(told) = &mut self.told {
+            told.digest(digest, data);
+        }
+    }
+
     fn idle(&mut self, entry: &IdleEntry) {
+        if let Some(told) = &mut self.told {
+            told.idle(entry);
+        }
         if let Some(trace) = &mut self.trace {
             let state = &self.plan.program.tables[entry.table];
             trace.idle(&state.name, entry);

@@ -61,6 +61,7 @@ pub(crate) fn value(plan: &Plan<'_>, done: &Done<'_>) -> Value {
         "pools": std::iter::once(&done.buffer).chain(&done.flow_pools).collect::<Vec<_>>(),
         "buffer": done.flow,
         "obey_pfc": done.obeyed,
+        "hot_flows": done.hot_flows,
         "flow_control_words": done.words,
         "counters": counters(plan, done),
         "registers": super::state::registers(plan, done, super::state::SHOWN),

@@ -100,6 +100,9 @@ fn write_summary(out: &mut String, plan: &Plan<'_>, s: &Value) -> std::fmt::Resu
         n(&p["absorbed"]),
         n(&p["held"])
     )?;
+    if let Some(line) = super::network::hot_flows_text(&s["hot_flows"]) {
+        writeln!(out, "{line}")?;
+    }
     if let Some(l) = s["latency_ns"].as_object() {
         let ns = |k: &str| l[k].as_f64().unwrap_or(0.0);
         writeln!(

@@ -104,6 +104,8 @@ pub struct HotFlows {
     /// When the control plane is done with what it has.
     busy: Time,
     refused: u64,
+    /// Somebody else looks after the other ends.
+    alone: bool,
 }
 
 /// Bytes of a digest: addresses, port, side.
@@ -136,7 +138,15 @@ impl HotFlows {
             queue: VecDeque::new(),
             busy: Time::ORIGIN,
             refused: 0,
+            alone: false,
         })
+    }
+
+    /// The same for one switch whose peers are none of ours: a flow gets its entry at the end that spoke, and somebody
+    /// else sees to the other one.
+    #[must_use]
+    pub fn alone(self) -> HotFlows {
+        HotFlows { alone: true, ..self }
     }
 
     /// A switch told of a packet whose flow it does not know.
@@ -152,15 +162,18 @@ impl HotFlows {
             return;
         }
         let [src, dst] = [key.0, key.1].map(|host| self.tor_of.get(&host).copied());
-        let ends = [cold.ends[0].or(src), cold.ends[1].or(dst)];
-        let [Some(source), Some(destination)] = ends else { return };
+        // DstToR first.
+        let ends = [cold.ends[1].or(dst), cold.ends[0].or(src)];
+        if ends.contains(&None) && !self.alone {
+            return;
+        }
         let Some(row) = self.free.pop_first() else {
             self.refused += 1;
             return;
         };
         self.cold.remove(&key);
-        self.installed.insert(key, Hot { row, at: [destination, source].into() });
-        for switch in [destination, source] {
+        self.installed.insert(key, Hot { row, at: ends.into_iter().flatten().collect() });
+        for switch in ends.into_iter().flatten() {
             self.install(now, switch, key, row);
         }
     }

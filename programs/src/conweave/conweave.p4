@@ -19,6 +19,7 @@
 #define TOO_LONG       0xc000   /* patience = 14 */
 #define WATCHDOG       64
 #define RECIRCULATION  6
+#define PIPE           0
 #define PAUSE          1
 #define SERIAL(c)      c
 
@@ -442,13 +443,15 @@ control Ingress(inout headers_t hdr, inout meta_t m, in ingress_intrinsic_metada
             m.hash_4 = pick_queue_3.get({ hdr.ipv4.src, hdr.ipv4.dst, m.src_port });
             epoch_after.apply();
             rdma.apply();
-            if (hdr.timer.isValid()) { m.row = hdr.timer.row; } else { flow.apply(); }
+            if (hdr.timer.isValid()) { m.row = hdr.timer.row; }
+            else if (ig.ingress_port[8:7] == PIPE) { flow.apply(); }
             candidate.apply(); candidate_1.apply(); candidate_2.apply(); candidate_3.apply();
         }
         if (m.last_hop == 0) { ecmp.apply(); sample_first.apply(); sample_second.apply(); }
         if (hdr.timer.isValid()) {
             if (m.recirculated == 1) { timer_block(); } else { drop(); }
         } else if (m.bad_checksum == 1) { drop(); }
+        else if (m.recirculated == 0 && hdr.ipv4.ttl <= 1) { drop(); }
         else if (hdr.cwh.isValid()) {
             if (hdr.bth.cw_opcode == DATA) {
                 if (m.last_hop == 1) {
@@ -460,7 +463,7 @@ control Ingress(inout headers_t hdr, inout meta_t m, in ingress_intrinsic_metada
             if (m.known == 1) { source_data_block(); } else { dprsr.digest_type = 1; }
         }
         if (m.recirculated == 0) {
-            if (hdr.ipv4.ttl <= 1) { drop(); } else { hdr.ipv4.ttl = hdr.ipv4.ttl - 1; }
+            hdr.ipv4.ttl = hdr.ipv4.ttl - 1;
         }
     }
 }

@@ -4,6 +4,7 @@
 //! between 10.0.1.x and 10.0.2.x are known.
 
 use super::headers::ROCE;
+use super::queues::CELLS;
 use super::{BIRTH_SESSION, CONTROL_QUEUE, HEADERS_SESSION, Params, TIMER_SESSION};
 use crate::marking;
 use crate::setup::{Ops, Setup, SetupError, front_port, ipv4_prefix};
@@ -12,6 +13,7 @@ use sluice_asic::tm::{AfcMode, AfcWord, MirrorSession};
 use sluice_pipeline::build::params::Params as _;
 use sluice_pipeline::control::{ControlOp, DeviceOp};
 use sluice_pipeline::ir::{KeyValue, Program};
+use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 
 /// Bytes of Ethernet, IPv4, UDP, BTH and ConWeave's header.
@@ -21,8 +23,6 @@ const TIMER: u16 = 11;
 /// Bytes of the mirror header: of control packets to be, and of timer packets to be.
 const MIRROR: u16 = 1;
 const BIRTH: u16 = 7;
-/// Cells of the queue table that a port has.
-const CELLS_PER_PORT: u32 = 64;
 /// Values of the hash that picks a queue of a way.
 const HASHES: u32 = 8;
 /// First reorder queue: 0 is the default queue, 1 that of control packets.
@@ -155,6 +155,7 @@ pub(super) fn setup_of(
     p: &Params,
     tor: &Tor,
 ) -> Result<Setup, SetupError> {
+    pipe_of(&ops, ports, p)?;
     routes(&mut ops, ports, tor)?;
     paths(&mut ops, ports, p, tor)?;
     for opcode in DATA {
@@ -216,10 +217,15 @@ fn paths(ops: &mut Ops<'_>, ports: &PortMap, p: &Params, tor: &Tor) -> Result<()
 /// Who may wait where: every way of every host's port, its cells and words; gives the device's part.
 fn queues(ops: &mut Ops<'_>, ports: &PortMap, p: &Params) -> Result<Vec<ControlOp>, SetupError> {
     let mut device = Vec::new();
-    for (slot, front) in (0u32..).zip(p.hosts.iter()) {
+    // Cell 0 is nobody's: it is what a candidate is that no table has.
+    let mut first_cell = 1;
+    for front in p.hosts.iter() {
         let (front, _) = front_port(ports, front)?;
         let port = ports.front(front).ok_or(SetupError::NoPorts)?;
         let dev_port = u128::from(port.dev_port.number());
+        let last_queue = queues_of_way(port, p, p.ways).start;
+        enough(ops, port, p, first_cell + last_queue - FIRST_REORDER_QUEUE)?;
+        let cell = |qid: u32| u128::from(first_cell + qid - FIRST_REORDER_QUEUE);
         ops.entry("to_host", [KeyValue::Exact(dev_port)], "is_host", [])?;
         for way in 0..p.ways {
             let table = if way == 0 { "candidate".to_owned() } else { format!("candidate_{way}") };
@@ -227,12 +233,12 @@ fn queues(ops: &mut Ops<'_>, ports: &PortMap, p: &Params) -> Result<Vec<ControlO
             let queues = queues_of_way(port, p, way);
             for hash in 0..HASHES {
                 let qid = queues.start + hash % queues.len().max(1) as u32;
-                let args = [(slot * CELLS_PER_PORT + qid).into()];
-                ops.entry(&table, [KeyValue::Exact(dev_port), KeyValue::Exact(hash.into())], &action, args)?;
+                let key = [KeyValue::Exact(dev_port), KeyValue::Exact(hash.into())];
+                ops.entry(&table, key, &action, [cell(qid)])?;
             }
         }
-        for qid in FIRST_REORDER_QUEUE..queues_of_way(port, p, p.ways).start {
-            let cell = u128::from(slot * CELLS_PER_PORT + qid);
+        for qid in FIRST_REORDER_QUEUE..last_queue {
+            let cell = cell(qid);
             let key = [KeyValue::Exact(dev_port), KeyValue::Exact(qid.into())];
             let args = [word(port, qid).into(), qid.into()];
             ops.entry("queue", [KeyValue::Exact(cell)], "set_queue_of", args)?;
@@ -241,13 +247,49 @@ fn queues(ops: &mut Ops<'_>, ports: &PortMap, p: &Params) -> Result<Vec<ControlO
             let (port, queue, mode) = (port.dev_port.number(), qid as u8, Some(AfcMode::Xoff));
             device.push(ControlOp::Device(DeviceOp::SetFlowControl { port, queue, mode }));
         }
+        first_cell += last_queue - FIRST_REORDER_QUEUE;
     }
     Ok(device)
 }
 
+/// Whether `pipe` is the pipe of the ToR's ports. Ports of several pipes are the device's to refuse.
+fn pipe_of(ops: &Ops<'_>, ports: &PortMap, p: &Params) -> Result<(), SetupError> {
+    let mut pipes = BTreeSet::new();
+    for front in p.hosts.iter().chain(p.uplinks.iter()) {
+        let (front, _) = front_port(ports, front)?;
+        pipes.extend(ports.front(front).map(|port| u32::from(port.pipe().0)));
+    }
+    let own = p.pipe;
+    match pipes.first() {
+        Some(pipe) if pipes.len() == 1 && *pipe != own => {
+            let why = format!("its ports are of pipe {pipe}, but pipe={own}; set pipe={pipe}");
+            Err(SetupError::Place { program: ops.program().name.clone(), why })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether a port has a queue for each way, and the queue table cells up to `end` for all ports up to it.
+fn enough(ops: &Ops<'_>, port: &Port, p: &Params, end: u32) -> Result<(), SetupError> {
+    let queues = u32::from(port.queues).saturating_sub(FIRST_REORDER_QUEUE);
+    let why = if queues < p.ways {
+        format!("{} has {queues} queues to reorder in, but there are {} ways", port.dev_port, p.ways)
+    } else if end > CELLS {
+        format!(
+            "the queue table has {CELLS} cells, too few for the queues of hosts={}; lower `queues`, or give it fewer \
+             ports",
+            p.hosts
+        )
+    } else {
+        return Ok(());
+    };
+    Err(SetupError::Place { program: ops.program().name.clone(), why })
+}
+
 /// The queues of a way at a port; of the way behind the last one the first queue that is no reorder queue.
 fn queues_of_way(port: &Port, p: &Params, way: u32) -> std::ops::Range<u32> {
-    let queues = u32::from(port.queues).saturating_sub(FIRST_REORDER_QUEUE).min(p.ways * HASHES);
+    let queues = u32::from(port.queues).saturating_sub(FIRST_REORDER_QUEUE);
+    let queues = queues.min(p.ways * HASHES).min(p.queues);
     let first = |way: u32| FIRST_REORDER_QUEUE + queues * way / p.ways;
     first(way)..first(way + 1).max(first(way) + 1)
 }
@@ -296,6 +338,20 @@ mod tests {
     }
 
     #[test]
+    fn ports_of_another_pipe_than_said_are_refused() {
+        let sets = [("hosts", "8-11"), ("uplinks", "12-15")].map(|(k, v)| (k.to_owned(), v.to_owned()));
+        let ports = PortMap::default_for(&ChipSpec::tofino2()).unwrap();
+        let of = |sets: &[(String, String)]| {
+            let program = ConWeave.build(sets).unwrap_or_else(|e| panic!("{e}"));
+            ConWeave.default_setup(&program, &ports).map(|_| ()).map_err(|e| e.to_string())
+        };
+        assert!(of(&sets).unwrap_err().contains("set pipe=1"));
+        let mut sets = sets.to_vec();
+        sets.push(("pipe".to_owned(), "1".to_owned()));
+        assert_eq!(of(&sets), Ok(()));
+    }
+
+    #[test]
     fn words_name_queues_and_resume_them() {
         let ports = PortMap::default_for(&ChipSpec::tofino2()).unwrap();
         let port = ports.front(FrontPort(1)).unwrap();
@@ -309,6 +365,9 @@ mod tests {
         let ports = PortMap::default_for(&ChipSpec::tofino2()).unwrap();
         let (port, p) = (ports.front(FrontPort(0)).unwrap(), Params::default());
         let ways: Vec<_> = (0..4).map(|way| queues_of_way(port, &p, way)).collect();
+        assert_eq!(ways, [2..10, 10..18, 18..26, 26..34]);
+        let few = Params { queues: 14, ..p };
+        let ways: Vec<_> = (0..4).map(|way| queues_of_way(port, &few, way)).collect();
         assert_eq!(ways, [2..5, 5..9, 9..12, 12..16]);
     }
 }

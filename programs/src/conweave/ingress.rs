@@ -140,17 +140,19 @@ fn key(c: &mut Control<'_>, h: Headers, recirculation: u64) {
     });
 }
 
-/// The flow's row, and its candidates for a reorder queue.
+/// The flow's row, and its candidates for a reorder queue. Packets of another pipe's ports find no flow: what this
+/// pipe knows of it is not there, and queues have one owner.
 #[stage_program]
-fn row(c: &mut Control<'_>, h: Headers, roles: &Roles, flow: TableRef) {
+fn row(c: &mut Control<'_>, p: &Params, h: Headers, roles: &Roles, flow: TableRef) {
     let Headers { timer, m, .. } = h;
     let Roles { queues, dst, .. } = roles;
+    let (pipe, any_pipe) = (u64::from(p.pipe), !p.full());
     c.block(|c| {
         queues.hash(c);
         dst.next_epoch(c);
         if timer.is_valid() {
             m.row = timer.row;
-        } else {
+        } else if any_pipe || h.port.ingress_port.slice::<8, 7, 2>() == pipe {
             flow.apply();
         }
         queues.candidates(c);
@@ -211,7 +213,7 @@ fn full(ig: &GressBuilder<'_>, p: &Params, h: Headers, roles: &Roles) {
             t.route.apply();
             if bth.is_valid() {
                 t.rdma.apply();
-                row(c, h, roles, t.flow);
+                row(c, p, h, roles, t.flow);
             }
             if m.last_hop == 0 {
                 t.ecmp.apply();
@@ -225,6 +227,9 @@ fn full(ig: &GressBuilder<'_>, p: &Params, h: Headers, roles: &Roles) {
                 }
             } else if m.bad_checksum {
                 drop(bad_checksum);
+            } else if m.recirculated == 0 && ipv4.ttl <= 1 {
+                // It ends here: no flow may count on it.
+                drop(ttl_expired);
             } else if cwh.is_valid() {
                 if bth.cw_opcode == opcode::DATA {
                     if m.last_hop == 1 {
@@ -247,11 +252,7 @@ fn full(ig: &GressBuilder<'_>, p: &Params, h: Headers, roles: &Roles) {
                 }
             }
             if m.recirculated == 0 {
-                if ipv4.ttl <= 1 {
-                    drop(ttl_expired);
-                } else {
-                    ipv4.ttl -= 1;
-                }
+                ipv4.ttl -= 1;
             }
         } else {
             t.l2.apply();
@@ -277,7 +278,7 @@ fn published(ig: &GressBuilder<'_>, p: &Params, h: Headers, roles: &Roles) {
             key(c, h, recirculation);
             m.group = ipv4.dst.slice::<10, 0, 11>().cast::<16>();
             m.port = ipv4.dst.slice::<8, 0, 9>();
-            row(c, h, roles, flow);
+            row(c, p, h, roles, flow);
             busy.sample(c);
             if laps.is_valid() {
                 timer.lap(c, p, h, dst, queues);

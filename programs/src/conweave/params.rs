@@ -56,6 +56,10 @@ pub struct Params {
     /// Ways of the reorder queue table: the paper has 4, the authors' code 3. They share a port's queues from 2 on
     #[param(range = 3..=4)]
     pub ways: u32,
+    /// Reorder queues of a host's port at most, not fewer than `ways`: a way has eight, and a port has 16 queues a lane of which
+    /// two are for other things
+    #[param(range = 3..=32)]
+    pub queues: u32,
     /// Destinations (groups of paths) that the tables of paths and of busy paths hold
     #[param(range = 1..=2_048)]
     pub groups: u32,
@@ -117,6 +121,7 @@ impl Default for Params {
             build: Build::Full,
             flows: 4096,
             ways: 4,
+            queues: 32,
             groups: 2048,
             routes: 2048,
             reply: 8,
@@ -178,6 +183,10 @@ impl Params {
             let expected =
                 format!("hosts={} has ports of them: a port is for a host or for a path", self.hosts);
             return conflict("uplinks", self.uplinks.to_string(), &expected);
+        }
+        if self.queues < self.ways {
+            let expected = format!("at least ways={}: two ways never share a queue", self.ways);
+            return conflict("queues", self.queues.to_string(), &expected);
         }
         if self.uplinks.iter().count() > 255 {
             let expected = "a path id has eight bits and 0 is none: at most 255 uplinks";

@@ -62,7 +62,7 @@ pub(super) struct Queues {
 /// Algorithms of the ways: the authors' three, and one more.
 const HASHES: [&str; 4] = ["crc_8", "crc_16", "identity", "crc_32"];
 /// Cells of a way: a number per pair of port and queue.
-const CELLS: u32 = 1024;
+pub(super) const CELLS: u32 = 1024;
 
 /// Declares the queue table.
 #[stage_program]

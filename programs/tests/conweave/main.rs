@@ -6,6 +6,7 @@ mod fit;
 mod hosts;
 mod log;
 mod network;
+mod outside;
 mod source;
 mod spine;
 mod time;

@@ -114,6 +114,17 @@ pub(crate) fn read(frame: &[u8]) -> Option<Seen> {
 /// Sets the ECN bits of a frame, with its checksum.
 pub(crate) fn with_ecn(mut frame: Vec<u8>, ecn: u8) -> Vec<u8> {
     frame[15] = frame[15] & !3 | ecn;
+    summed(frame)
+}
+
+/// Sets the TTL of a frame, with its checksum.
+pub(crate) fn with_ttl(mut frame: Vec<u8>, ttl: u8) -> Vec<u8> {
+    frame[22] = ttl;
+    summed(frame)
+}
+
+/// The frame with a right IPv4 checksum.
+fn summed(mut frame: Vec<u8>) -> Vec<u8> {
     frame[24..26].fill(0);
     let mut sum: u32 = frame[14..34].chunks(2).map(|w| u32::from(w[0]) << 8 | u32::from(w[1])).sum();
     while sum > 0xffff {

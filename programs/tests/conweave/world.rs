@@ -30,15 +30,19 @@ pub(crate) struct Build {
 
 impl Build {
     pub(crate) fn new(p: Params) -> Build {
+        let ports = PortMap::default_for(&ChipSpec::tofino2()).unwrap();
+        Build::with_ports(p, ports)
+    }
+
+    pub(crate) fn with_ports(p: Params, ports: PortMap) -> Build {
         let chip = ChipSpec::tofino2();
         let program = program(&p).unwrap_or_else(|e| panic!("{e}"));
         let placement = place(&program, &chip).unwrap_or_else(|e| panic!("{}", e.reason()));
-        let ports = PortMap::default_for(&chip).unwrap();
         Build { p, program, placement, ports }
     }
 
     fn setup(&self, net: u8, flows: &[FlowEntry]) -> ControlState {
-        let hosts = (1..=4).map(|n| Ipv4Addr::new(10, 0, net, n)).collect();
+        let hosts = (1..=self.p.hosts.iter().count() as u8).map(|n| Ipv4Addr::new(10, 0, net, n)).collect();
         let remote = [3 - net, 9].map(|n| Prefix { net: Ipv4Addr::new(10, 0, n, 0), len: 24 }).to_vec();
         let config = TorConfig { hosts, remote, flows: flows.to_vec(), marking: None };
         let mut control = ControlState::new(&self.program);
@@ -82,7 +86,7 @@ impl Build {
             switch,
             program: self.program.clone(),
             uplink: self.p.uplinks.first,
-            fronts: (0..8).map(|f| self.dev_port(f)).collect(),
+            fronts: (0..=self.p.uplinks.last.max(8)).map(|f| self.dev_port(f)).collect(),
             sink: Out::default(),
         }
     }
@@ -131,7 +135,7 @@ pub(crate) struct Tor<E> {
     pub(crate) switch: Switch<E>,
     program: Program,
     /// The port of path 1.
-    uplink: u16,
+    pub(crate) uplink: u16,
     fronts: Vec<sluice_asic::port::DevPort>,
     pub(crate) sink: Out,
 }
@@ -177,6 +181,19 @@ impl<E: Executor> Tor<E> {
     pub(crate) fn register(&self, name: &str, index: usize) -> u64 {
         let register = self.program.register_named(name).unwrap_or_else(|| panic!("no register {name}"));
         self.switch.state_of(0).unwrap().registers[register][index].lo
+    }
+
+    /// Low halves of all of a register's elements in pipe 0.
+    pub(crate) fn registers(&self, name: &str) -> Vec<u64> {
+        let register = self.program.register_named(name).unwrap_or_else(|| panic!("no register {name}"));
+        self.switch.state_of(0).unwrap().registers[register].iter().map(|e| e.lo).collect()
+    }
+
+    /// Cells of the queue table that have an owner in a pipe.
+    pub(crate) fn owners(&self, pipe: u8) -> usize {
+        let state = self.switch.state_of(pipe).unwrap();
+        let ways = self.program.registers.iter().filter(|(_, data)| data.name.starts_with("owner"));
+        ways.map(|(way, _)| state.registers[way].iter().filter(|e| e.lo != 0).count()).sum()
     }
 
     /// Packets of a counter's cell.
@@ -292,12 +309,13 @@ impl<E: Executor> Net<E> {
     fn travel(&mut self, tor: usize, sent: Sent, script: &mut Script<'_>) {
         let front = self.tors[tor].front(sent.dev_port);
         let seen = read(&sent.bytes);
-        if front < UPLINK {
+        let uplink = self.tors[tor].uplink;
+        if front < uplink {
             let seen = seen.unwrap_or_else(|| panic!("no RoCE frame for a host"));
             return self.delivered.push((sent.ns, tor as u8 + 1, front + 1, seen));
         }
         let mut bytes = sent.bytes;
-        let hop = Hop { path: front - UPLINK + 1, from: tor as u8 + 1, ns: sent.ns, seen };
+        let hop = Hop { path: front - uplink + 1, from: tor as u8 + 1, ns: sent.ns, seen };
         self.hops.push(hop.clone());
         if let Some(delay) = script(hop, &mut bytes) {
             assert!(delay >= 500, "a path is at least 500 ns long");

@@ -11,6 +11,7 @@ mod summary;
 mod text;
 
 pub(crate) use agent::HotFlowArgs;
+pub(super) use agent::{Agent, Told, is_data, text as hot_flows_text};
 
 use super::inputs::{Inputs, bad};
 use super::ndr::{self, Found, Ran};
@@ -23,7 +24,6 @@ use crate::args::{EngineKind, ReplayArgs};
 use crate::fail::Failure;
 use crate::files::{Folder, beside, pretty};
 use crate::timeline::NetworkFiles;
-use agent::Agent;
 use resolve::Resolved;
 use run::{Drive, Finished};
 use runner::Runner;
@@ -324,7 +324,7 @@ impl Bench<'_> {
         let trace = args.trace.then(|| finished.take_trace());
         let covered = coverage(&mut finished.network, plans);
         let files =
-            Told { summary: &summary, story: story.as_ref(), trace: trace.as_deref(), covered: &covered };
+            Words { summary: &summary, story: story.as_ref(), trace: trace.as_deref(), covered: &covered };
         write_files(args, plans, finished, &files)?;
         let mut out = std::io::stdout().lock();
         if as_json {
@@ -360,7 +360,7 @@ impl Bench<'_> {
 }
 
 /// What is said of a run, besides captures.
-struct Told<'t> {
+struct Words<'t> {
     summary: &'t Value,
     story: Option<&'t Story>,
     trace: Option<&'t str>,
@@ -372,7 +372,7 @@ fn write_files(
     args: &ReplayArgs,
     plans: &[Plan<'_>],
     finished: Finished<'_>,
-    told: &Told<'_>,
+    told: &Words<'_>,
 ) -> Result<(), Failure> {
     let mut folder = Folder::default();
     finished.timelines.map_or(Ok(()), NetworkFiles::finish)?;

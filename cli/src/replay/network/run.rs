@@ -354,6 +354,7 @@ impl<'a> Drive<'a> {
                     .senders
                     .as_ref()
                     .map_or(Value::Null, |s| obey::json(s, id.0, |port| plan.port_name(port), now)),
+                hot_flows: Value::Null,
                 coverage: None,
                 timelines: None,
             };

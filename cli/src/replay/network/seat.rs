@@ -4,12 +4,12 @@
 use super::super::comment;
 use super::super::output::Death;
 use super::super::sink::Collector;
+use super::agent::is_data;
 use crate::timeline::Row;
 use sluice_asic::units::{Duration, Time};
 use sluice_fabric::network::{Entered, LinkFrame, Observer, SwitchId};
 use sluice_fabric::senders::Heard;
 use sluice_fabric::story::Watcher;
-use sluice_pcaps::wire::roce;
 use sluice_pipeline::pass::Executor;
 use sluice_pipeline::property::Monitor;
 use sluice_pipeline::switch::{
@@ -109,15 +109,6 @@ impl<'a> Seat<'a> {
         self.collector.monitor = Some(watch.monitor);
         (self.collector, watch.tags)
     }
-}
-
-/// Whether a frame carries RDMA data of a reliable connection: SEND or WRITE.
-fn is_data(bytes: &[u8]) -> bool {
-    /// Behind Ethernet, IPv4 and UDP: the operation.
-    const OPCODE: usize = 14 + 20 + 8;
-    let operation = bytes.get(OPCODE).copied();
-    sluice_pcaps::conweave::read(bytes).is_some()
-        && operation.is_some_and(|o| o < roce::opcode::RC_READ_REQUEST)
 }
 
 impl Observer for Seat<'_> {

@@ -57,6 +57,9 @@ fn write_summary(out: &mut String, plans: &[Plan<'_>], s: &Value) -> std::fmt::R
         n(&p["held"]),
         n(&s["hops"])
     )?;
+    if let Some(line) = super::agent::text(&s["hot_flows"]) {
+        writeln!(out, "{line}")?;
+    }
     if let Some(l) = s["latency_ns"].as_object() {
         let ns = |k: &str| l[k].as_f64().unwrap_or(0.0);
         writeln!(
