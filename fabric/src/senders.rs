@@ -399,7 +399,8 @@ mod tests {
         senders.queue(0, frame(0, us(3), 0));
         senders.queue(0, frame(1, us(9), 0));
         assert_eq!(senders.next_time(us(1)), Some(us(3)));
-        let cable = Length::from_metres(5).delay();
+        // The preamble of 8 bytes goes before the first bit.
+        let cable = Length::from_metres(5).delay() + Duration::from_ps(640);
         assert_eq!(run(&mut senders, us(20)), [(0, us(3) + cable), (1, us(9) + cable)]);
         assert_eq!((senders.waiting(), senders.next_time(us(20))), (0, None));
         let held = senders.held_back(us(20)).next().map(|h| (h.frames, h.most));
@@ -410,17 +411,17 @@ mod tests {
     fn a_paused_priority_waits_and_others_pass() {
         let mut senders = senders();
         let mut quanta = [0; 8];
-        // 1000 quanta of 512 bits at 100G are 5.12 us.
+        // 1000 quanta of 512 bits at 100G are 5.12 us, from when the sender has reacted.
         quanta[3] = 1000;
         let times = PfcTimes { enabled: 1 << 3, quanta };
         senders.heard.push(Heard { switch: 0, port: PORT, last_bit: us(0), times });
         senders.listen();
-        senders.queue(0, frame(0, us(2), 3));
-        senders.queue(0, frame(1, us(3), 0));
-        senders.queue(0, frame(2, us(4), 3));
+        senders.queue(0, frame(0, us(3), 3));
+        senders.queue(0, frame(1, us(4), 0));
+        senders.queue(0, frame(2, us(5), 3));
         let sent = run(&mut senders, us(30));
         assert_eq!(sent.iter().map(|(tag, _)| *tag).collect::<Vec<_>>(), [1, 0, 2]);
-        assert!(sent[1].1 > us(5) && sent[1].1 < us(7), "{:?}", sent[1]);
+        assert!(sent[1].1 > us(5) && sent[1].1 < us(8), "{:?}", sent[1]);
         let held = senders.held_back(us(30)).next();
         assert!(held.is_some_and(|h| h.frames == 2
             && h.pauses == 1
