@@ -130,6 +130,13 @@ impl Behind {
     }
 }
 
+/// A capture that is given up leaves no file behind: the thread has it.
+impl Drop for Behind {
+    fn drop(&mut self) {
+        let _ = self.end();
+    }
+}
+
 impl Parcel {
     fn mark(&mut self, until: Time) {
         let at = self.packets.len();
@@ -238,5 +245,16 @@ mod tests {
         let held = disk.0.lock().unwrap().len();
         assert!(scribe.finish(&[]).is_err());
         assert_eq!(disk.0.lock().unwrap().len(), held);
+    }
+
+    #[test]
+    fn a_capture_that_is_given_up_leaves_no_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = Disk(Arc::default(), usize::MAX);
+        let mut scribe = Scribe::behind(sent(&disk, true, folder.path()));
+        write(&mut scribe, 2_000).unwrap();
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+        drop(scribe);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 }
