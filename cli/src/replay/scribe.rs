@@ -257,4 +257,15 @@ mod tests {
         assert!(scribe.finish(&[]).is_err());
         assert_eq!(disk.0.lock().unwrap().len(), held);
     }
+
+    #[test]
+    fn a_capture_that_is_given_up_leaves_no_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = Disk(Arc::default(), usize::MAX);
+        let mut scribe = Scribe::behind(sent(&disk, true, folder.path()));
+        write(&mut scribe, 2_000).unwrap();
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+        drop(scribe);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
 }
