@@ -4,6 +4,7 @@
 mod destination;
 mod fit;
 mod hosts;
+mod load;
 mod log;
 mod network;
 mod outside;

@@ -183,12 +183,6 @@ impl<E: Executor> Tor<E> {
         self.switch.state_of(0).unwrap().registers[register][index].lo
     }
 
-    /// Low halves of all of a register's elements in pipe 0.
-    pub(crate) fn registers(&self, name: &str) -> Vec<u64> {
-        let register = self.program.register_named(name).unwrap_or_else(|| panic!("no register {name}"));
-        self.switch.state_of(0).unwrap().registers[register].iter().map(|e| e.lo).collect()
-    }
-
     /// Cells of the queue table that have an owner in a pipe.
     pub(crate) fn owners(&self, pipe: u8) -> usize {
         let state = self.switch.state_of(pipe).unwrap();
