@@ -7,7 +7,8 @@ use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::PortMap;
 use sluice_asic::units::BitRate;
 use sluice_pcaps::wire::roce;
-use sluice_programs::conweave::{Params, PortRange};
+use sluice_programs::conweave::Params;
+use sluice_programs::ports::PortRange;
 
 /// Hosts and paths of 100 Gb/s: all ports of a pipe.
 const HOSTS: u16 = 28;
