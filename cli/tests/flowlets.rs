@@ -76,6 +76,7 @@ fn what_makes_no_sense_is_refused() {
         (&["--elastic", "40G"], "2 to 8"),
         (&["--elastic", "40G,20G", "--coin", "1,0"], "never taken"),
         (&["--through", "letflux"], "did you mean `letflow`"),
+        (&["--through", "letflow,spray", "--timeouts", "9us", "--set", "frob=1"], "unknown parameter `frob`"),
         (&["-i", "/nowhere.pcap"], "nowhere.pcap"),
     ] {
         let assert = sluice(&[&["flowlets"], args].concat()).code(2);

@@ -20,6 +20,7 @@ use sluice_fabric::flowlets::flow_key;
 use sluice_fabric::flowlets::through::{Outcome, Trace, Uplinks, through};
 use sluice_pcaps::capture::{CaptureReader, CaptureTime};
 use sluice_pcaps::samples;
+use sluice_programs::StageProgram;
 use std::io::Write;
 use std::path::Path;
 
@@ -97,24 +98,21 @@ fn read(args: &FlowletsArgs) -> Result<(census::Report, Trace), Failure> {
 fn trials(args: &FlowletsArgs, trace: &Trace, chip: &ChipSpec) -> Result<Vec<Trial>, Failure> {
     let mut trials = Vec::new();
     let uplinks = Uplinks { chip, step: args.skew, rate: args.uplinks, seed: args.seed };
-    for name in &args.through {
-        let stage = resolve::stage(name)?;
+    let stages = args.through.iter().map(|name| resolve::stage(name)).collect::<Result<Vec<_>, _>>()?;
+    let has = |stage: &dyn StageProgram, key: &str| stage.params().iter().any(|p| p.key == key);
+    for stage in &stages {
         let known: Vec<String> = stage.params().into_iter().map(|p| p.key).collect();
-        // What only one of several programs has is for that one.
-        let sets: Vec<(String, String)> = args
-            .sets
-            .iter()
-            .filter(|(key, _)| args.through.len() == 1 || known.contains(key))
-            .cloned()
-            .collect();
+        // What only some of several programs have is for those; what none has is refused by the first one.
+        let meant = |key: &String| known.contains(key) || !stages.iter().any(|stage| has(*stage, key));
+        let sets: Vec<(String, String)> = args.sets.iter().filter(|(key, _)| meant(key)).cloned().collect();
         let timed = known.iter().any(|key| key == "timeout") && !sets.iter().any(|(key, _)| key == "timeout");
         let timeouts: Vec<Option<Duration>> =
             if timed { args.timeouts.0.iter().copied().map(Some).collect() } else { vec![None] };
         for timeout in timeouts {
             let mut sets = sets.clone();
             sets.extend(timeout.map(|t| ("timeout".to_owned(), t.to_string())));
-            let outcome = through(trace, stage, &sets, &uplinks).map_err(Failure::input)?;
-            trials.push(Trial { program: name.clone(), timeout, outcome });
+            let outcome = through(trace, *stage, &sets, &uplinks).map_err(Failure::input)?;
+            trials.push(Trial { program: stage.name().to_owned(), timeout, outcome });
         }
     }
     Ok(trials)

@@ -1,6 +1,7 @@
 //! Networks of the real switch.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+mod asymmetry;
 mod circles;
 mod closed;
 mod conga;
