@@ -14,7 +14,9 @@ fn without_time(mut setup: NetworkSetup) -> NetworkSetup {
 }
 
 /// What leaves the network: switch, port, tag, bytes.
-fn delivered(setup: NetworkSetup, frames: &[Into]) -> (Vec<(SwitchId, u16, u64, Vec<u8>)>, Network) {
+type Out = (SwitchId, u16, u64, Vec<u8>);
+
+fn delivered(setup: NetworkSetup, frames: &[Into]) -> (Vec<Out>, Network) {
     let (mut network, mut seen) = (Network::new(setup).unwrap(), Recorder::default());
     inject(&mut network, frames);
     network.drain(Time::from_nanos(100_000_000), &mut seen).unwrap();

@@ -67,7 +67,7 @@ struct Turn {
 /// Puts the record into a slot; `event` says what that is.
 #[stage_program]
 fn write<'b>(eg: &GressBuilder<'b>, slot: Hdr<Slot>, count: Hdr<Count>, turn: Turn, m: Meta) -> ActionRef {
-    let write_slot = eg.action(|a, event: Arg<8>| {
+    eg.action(|a, event: Arg<8>| {
         turn.old_lo = slot.lo ^ 0xffff_ffff;
         turn.old_hi = slot.hi ^ 0xffff_ffff;
         slot.lo = turn.lo;
@@ -75,8 +75,7 @@ fn write<'b>(eg: &GressBuilder<'b>, slot: Hdr<Slot>, count: Hdr<Count>, turn: Tu
         m.old_word = count.hops ^ 0xffff;
         count.hops += 0x100;
         m.event = event;
-    });
-    write_slot.into()
+    })
 }
 
 /// Declares all of egress.
@@ -160,15 +159,15 @@ pub(super) fn egress(eg: &GressBuilder<'_>, p: &Params) {
     let malformed = eg.action(|a| m.event = event::MALFORMED);
     let rows: [Row<1>; MOST_HOPS as usize] = std::array::from_fn(|hops| {
         let event = if hops < MAX_HOPS { event::PUSHED } else { event::OVERWRITTEN };
-        let writer = writers.get(hops % MAX_HOPS).copied().unwrap_or(malformed.into());
+        let writer = writers.get(hops % MAX_HOPS).copied().unwrap_or(malformed);
         Row::new([Cell::Value((hops as u128) << 8)], writer, vec![event])
     });
     let [first, second, third, fourth, fifth] = [0, 1, 2, 3, 4].map(|n: usize| writers[n]);
     /// Whose turn it is: the hops so far modulo five
     let slot = eg
         .table([exact(count.hops)])
-        .actions([first, second, third, fourth, fifth, malformed.into()])
-        .default(malformed.into())
+        .actions([first, second, third, fourth, fifth, malformed])
+        .default(malformed)
         .entries(rows)
         .build();
     /// Any UDP checksum but 0 is updated by what is written

@@ -142,7 +142,7 @@ fn remember(bench: &Bench, executor: &mut dyn Executor, story: &Story) {
     let ago = |ticks: u64| now.wrapping_sub(ticks) & 0xffff_ffff;
     let held = |at: usize| story.held[at % story.held.len()];
     // Members of the first generation, also of the one before it, and stamps of any time.
-    let member = |at: usize| (held(at) >> 40 & 1) << 16 | held(at) % u64::from(bench.uplinks);
+    let member = |at: usize| ((held(at) >> 40 & 1) << 16) | (held(at) % u64::from(bench.uplinks));
     let stamp = |at: usize| held(at) >> 8 & 0xffff_ffff;
     let level = |at: usize| 8 + (held(at) >> 20) % 8;
     let has = |name: &str| world.program.register_named(name).is_some();

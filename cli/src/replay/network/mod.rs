@@ -177,7 +177,7 @@ impl<'a> Bench<'a> {
         };
         let senders = self.senders(&network);
         let progress = Progress::new(what, schedule, self.inputs);
-        let drive = Drive::new(args, self.plans, self.inputs, network, seats, origins, progress, self.stop);
+        let drive = Drive::new(self, network, seats, origins, progress);
         drive.with(agent).obeying(senders).watched(timelines).run(feed, self.own)
     }
 

@@ -9,7 +9,7 @@ use super::super::run::{Done, Drained, PortLoad, bytes_of, wall};
 use super::super::sink::{Latency, Origin, Origins};
 use super::super::trace::joined;
 use super::agent::Agent;
-use super::{Network, REMEMBERED, Seat};
+use super::{Bench, Network, REMEMBERED, Seat};
 use crate::args::ReplayArgs;
 use crate::fail::Failure;
 use crate::timeline::NetworkFiles;
@@ -107,15 +107,13 @@ impl Finished<'_> {
 
 impl<'a> Drive<'a> {
     pub(super) fn new(
-        args: &'a ReplayArgs,
-        plans: &'a [Plan<'a>],
-        inputs: &'a Inputs,
+        bench: &Bench<'a>,
         network: Network,
         seats: Vec<Seat<'a>>,
         origins: Arc<Mutex<Origins>>,
         progress: Progress,
-        stop: &'a AtomicBool,
     ) -> Drive<'a> {
+        let Bench { args, plans, inputs, stop, .. } = *bench;
         let none =
             Known { tag: u64::MAX, port: 0, orig_len: 0, delay: Duration::ZERO, entered: Time::ORIGIN };
         Drive {

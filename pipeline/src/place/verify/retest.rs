@@ -52,8 +52,11 @@ fn place(check: &Check<'_>, owner: Owner, branch: &LongBranch, retest: Retest) -
     }
 }
 
+/// Nodes with the outcome by which a way leaves each.
+type Steps = Vec<(Node, Outcome)>;
+
 /// The outcomes before those that are tested again, and those.
-fn path(check: &Check<'_>, owner: Owner, retest: Retest) -> (Vec<(Node, Outcome)>, Vec<(Node, Outcome)>) {
+fn path(check: &Check<'_>, owner: Owner, retest: Retest) -> (Steps, Steps) {
     let flow = check.flow(owner.gress);
     let mut before = flow.outcomes(flow.nodes[owner.node].pred);
     let tested = before.split_off(before.len().saturating_sub(usize::from(retest.outcomes)));
