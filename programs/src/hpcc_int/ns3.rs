@@ -66,8 +66,9 @@ struct Turn {
 
 /// Puts the record into a slot; `event` says what that is.
 #[stage_program]
+#[allow(clippy::let_and_return, reason = "a `let` gives a declaration its name")]
 fn write<'b>(eg: &GressBuilder<'b>, slot: Hdr<Slot>, count: Hdr<Count>, turn: Turn, m: Meta) -> ActionRef {
-    eg.action(|a, event: Arg<8>| {
+    let write_slot = eg.action(|a, event: Arg<8>| {
         turn.old_lo = slot.lo ^ 0xffff_ffff;
         turn.old_hi = slot.hi ^ 0xffff_ffff;
         slot.lo = turn.lo;
@@ -75,7 +76,8 @@ fn write<'b>(eg: &GressBuilder<'b>, slot: Hdr<Slot>, count: Hdr<Count>, turn: Tu
         m.old_word = count.hops ^ 0xffff;
         count.hops += 0x100;
         m.event = event;
-    })
+    });
+    write_slot
 }
 
 /// Declares all of egress.
