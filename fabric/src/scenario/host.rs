@@ -3,7 +3,7 @@
 
 use super::expr::Expr;
 use super::file::{Repeat, Save, ScenarioFile, Span, Step};
-use super::judge::judge;
+use super::judge::{at_line, judge};
 use super::names::Names;
 use super::outcome::Check;
 use crate::host::bottleneck::{Bottleneck, BottleneckReport};
@@ -142,8 +142,10 @@ pub enum ClampName {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct NotificationSetting {
-    /// At most one notification in such a time; without it one for every marked packet.
+    /// No sooner than such a time after the last notification; without it and `window` one for every marked packet.
     pub interval: Option<Duration>,
+    /// At most one notification in each window of such a time, counted from the start.
+    pub window: Option<Duration>,
 }
 
 /// A transfer.
@@ -263,8 +265,18 @@ impl TransferSetting {
 }
 
 impl NotificationSetting {
-    fn point(&self) -> NotificationPoint {
-        NotificationPoint::new(self.interval.map_or(Coalescing::PerPacket, Coalescing::Interval))
+    fn point(&self) -> Result<NotificationPoint, String> {
+        let coalescing = match (self.interval, self.window) {
+            (None, None) => Coalescing::PerPacket,
+            (Some(interval), None) => Coalescing::Interval(interval),
+            (None, Some(window)) => Coalescing::Window(window),
+            (Some(_), Some(_)) => {
+                return Err("a notification point has `interval` or `window`, not both".into());
+            }
+        };
+        let time = |time: Option<Duration>| time.map_or(1, Duration::as_ps);
+        above_zero(&[("interval", time(self.interval)), ("window", time(self.window))])?;
+        Ok(NotificationPoint::new(coalescing))
     }
 }
 
@@ -274,7 +286,7 @@ impl BottleneckSetting {
         above_zero(&[("rate", self.rate.as_bps()), ("size", size.0)])?;
         let bottleneck = Bottleneck {
             sender: self.sender.point()?,
-            receiver: self.receiver.point(),
+            receiver: self.receiver.point()?,
             rate: self.rate,
             mark: self.mark,
             size,
@@ -340,7 +352,7 @@ impl<'a> HostRun<'a> {
     ) -> Result<Self, String> {
         let part = match setting {
             HostSetting::ReactionPoint(setting) => Part::Reaction(Box::new(setting.point()?)),
-            HostSetting::NotificationPoint(setting) => Part::Notification(setting.point()),
+            HostSetting::NotificationPoint(setting) => Part::Notification(setting.point()?),
             HostSetting::Transfer(setting) => Part::Transfer(setting.report()?),
             HostSetting::Bottleneck(setting) => Part::Bottleneck(setting.report()?),
             HostSetting::ReceiveCache(setting) => Part::Receive(setting.report()?),
@@ -353,10 +365,7 @@ impl<'a> HostRun<'a> {
     pub(super) fn steps(&mut self, steps: &[Spanned<Step>]) -> Result<(), String> {
         for step in steps {
             let line = self.file.line(step);
-            self.step(step.get_ref(), line).map_err(|e| match e.starts_with("line ") {
-                true => e,
-                false => format!("line {line}: {e}"),
-            })?;
+            self.step(step.get_ref(), line).map_err(|e| at_line(line, e))?;
         }
         Ok(())
     }

@@ -1,9 +1,14 @@
-//! Whether a number is what it must be. What may not live here: where numbers come from.
+//! Whether a number is what it must be, and where in a file something is wrong. What may not live here: where numbers come from.
 
 use super::expr::Expr;
 use super::file::{Expect, Tolerance};
 use super::metric;
 use super::outcome::Check;
+
+/// What is wrong with the step of a line; of steps inside steps the inner one's line.
+pub(super) fn at_line(line: usize, error: String) -> String {
+    if error.starts_with("line ") { error } else { format!("line {line}: {error}") }
+}
 
 /// The check of an expectation in a line of a case, with a way to find numbers.
 pub(super) fn judge(

@@ -7,7 +7,7 @@ use super::file::{
 };
 use super::frames::{self, Mark};
 use super::invariants;
-use super::judge::judge;
+use super::judge::{at_line, judge};
 use super::names::Names;
 use super::outcome::Check;
 use sluice_asic::tm::ShaperConfig;
@@ -78,10 +78,7 @@ impl Run<'_> {
     pub(super) fn steps(&mut self, steps: &[Spanned<Step>]) -> Result<(), String> {
         for step in steps {
             let line = self.file.line(step);
-            self.step(step.get_ref(), line).map_err(|e| match e.starts_with("line ") {
-                true => e,
-                false => format!("line {line}: {e}"),
-            })?;
+            self.step(step.get_ref(), line).map_err(|e| at_line(line, e))?;
             for text in invariants::violations(&self.bench)? {
                 let known = self.checks.iter().any(|c| c.actual == text && c.case == self.case);
                 if !known {

@@ -8,8 +8,10 @@ use sluice_asic::units::{Duration, Time};
 pub enum Coalescing {
     /// For every marked packet.
     PerPacket,
-    /// At most once in such a time.
+    /// No sooner than such a time after the last notification: a limiter, as later generations have it.
     Interval(Duration),
+    /// At most once in each window of such a time, counted from the start: a timer of the first generation.
+    Window(Duration),
 }
 
 /// A receiver's side of a queue pair.
@@ -34,6 +36,10 @@ impl NotificationPoint {
         let due = match (self.coalescing, self.last) {
             (Coalescing::PerPacket, _) | (_, None) => true,
             (Coalescing::Interval(interval), Some(last)) => now >= last + interval,
+            (Coalescing::Window(window), Some(last)) => {
+                let number = |at: Time| at.as_ps() / window.as_ps().max(1);
+                number(now) > number(last)
+            }
         };
         if due {
             self.last = Some(now);
@@ -46,5 +52,23 @@ impl NotificationPoint {
     #[must_use]
     pub const fn counts(&self) -> (u64, u64) {
         (self.marked, self.notifications)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_are_fixed_and_intervals_run_from_the_last() {
+        let answered = |coalescing| {
+            let mut point = NotificationPoint::new(coalescing);
+            let times = [40, 55, 60, 89, 91, 149, 151];
+            times.into_iter().filter(|us| point.marked(Time::from_nanos(us * 1_000))).collect::<Vec<_>>()
+        };
+        let timer = Duration::from_micros(50);
+        assert_eq!(answered(Coalescing::Interval(timer)), [40, 91, 149]);
+        assert_eq!(answered(Coalescing::Window(timer)), [40, 55, 149, 151]);
+        assert_eq!(answered(Coalescing::PerPacket).len(), 7);
     }
 }

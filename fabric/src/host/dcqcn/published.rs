@@ -2,7 +2,7 @@
 //! §4.2). What may not live here: parameters' defaults.
 
 use super::{Clamp, Rates, ReactionConfig};
-use sluice_asic::units::{Bytes, Time};
+use sluice_asic::units::{Bytes, Duration, Time};
 
 /// A reaction point with byte counter and timer.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,15 +38,9 @@ impl Published {
             } else {
                 self.time_stage += 1;
                 self.raise();
-                let hyper = self.both_beyond();
                 let timer = self.config.rate_timer;
-                self.rate_due = Some(
-                    due + if hyper {
-                        sluice_asic::units::Duration::from_ps(timer.as_ps() / 2)
-                    } else {
-                        timer
-                    },
-                );
+                let next = if self.both_beyond() { Duration::from_ps(timer.as_ps() / 2) } else { timer };
+                self.rate_due = Some(due + next);
             }
         }
     }
@@ -116,7 +110,7 @@ impl Published {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use sluice_asic::units::{BitRate, Duration};
+    use sluice_asic::units::BitRate;
 
     fn at(us: u64) -> Time {
         Time::ORIGIN + Duration::from_micros(us)
