@@ -149,7 +149,19 @@ fn right_checksum(header: &[u8]) -> u16 {
 }
 
 fn datagram(protocol: u8, payload: &[u8], whole: bool) -> Result<(), String> {
-    if protocol != ipv4::PROTOCOL_UDP || !whole || payload.len() < udp::HEADER_LEN {
+    let header = match protocol {
+        ipv4::PROTOCOL_UDP => udp::HEADER_LEN,
+        ipv4::PROTOCOL_TCP => tcp::HEADER_LEN,
+        _ => return Ok(()),
+    };
+    if !whole {
+        return Ok(());
+    }
+    if payload.len() < header {
+        let name = if protocol == ipv4::PROTOCOL_UDP { "UDP" } else { "TCP" };
+        return Err(format!("{name}: found {} bytes behind IP, expected {header} at least", payload.len()));
+    }
+    if protocol != ipv4::PROTOCOL_UDP {
         return Ok(());
     }
     let length = usize::from(u16::from_be_bytes([payload[4], payload[5]]));

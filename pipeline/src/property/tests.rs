@@ -20,6 +20,16 @@ fn changed(at: usize, to: u8) -> Vec<u8> {
     bytes
 }
 
+/// A frame whose IPv4 packet ends in front of the last byte of a UDP header; what stands there is padding.
+fn without_ports(protocol: u8) -> Vec<u8> {
+    let mut bytes = datagram(9);
+    (bytes[16], bytes[17], bytes[23]) = (0, 27, protocol);
+    bytes[24..26].fill(0);
+    let sum = sluice_pcaps::wire::Checksum::new().with(&bytes[14..34]).finish();
+    bytes[24..26].copy_from_slice(&sum.to_be_bytes());
+    bytes
+}
+
 #[test]
 fn lengths_and_check_sums_of_a_frame_are_looked_at() {
     assert_eq!(well_formed(&datagram(9)), Ok(()));
@@ -27,6 +37,8 @@ fn lengths_and_check_sums_of_a_frame_are_looked_at() {
     assert_eq!(well_formed(&[datagram(9), vec![0; 6]].concat()), Ok(()));
     assert_eq!(well_formed(&changed(12, 0x99)), Ok(()));
     for (bytes, text) in [
+        (without_ports(17), "UDP: found 7 bytes behind IP, expected 8 at least"),
+        (without_ports(6), "TCP: found 7 bytes behind IP, expected 20 at least"),
         (changed(14, 0x35), "IPv4: found version"),
         (changed(22, 9), "IPv4: found header check sum"),
         (changed(39, 200), "UDP: found length 200, expected 8 to 40"),

@@ -14,15 +14,22 @@ pub(super) fn all() -> Vec<Box<dyn Property>> {
     vec![Box::new(Kept), Box::new(WellFormed), Box::new(L4Checksum)]
 }
 
-/// The packet inside, if a leaf has wrapped it.
-fn inside(frame: &[u8]) -> Option<&[u8]> {
-    let word = |at: usize| frame.get(at..at + 2).map(|b| u64::from(u16::from_be_bytes([b[0], b[1]])));
-    let wrapped = word(12)? == u64::from(ethernet::TYPE_IPV4)
+/// The packet inside, if a frame is an overlay, whoever sent it.
+fn wrapped(frame: &[u8]) -> Option<&[u8]> {
+    let wrapped = word(frame, 12)? == u64::from(ethernet::TYPE_IPV4)
         && *frame.get(14)? == 0x45
         && *frame.get(23)? == ipv4::PROTOCOL_UDP
-        && word(26)? == OVERLAY_NET
-        && word(36)? == VXLAN;
+        && word(frame, 36)? == VXLAN;
     frame.get(OVERLAY..).filter(|_| wrapped)
+}
+
+/// The packet inside, if a leaf has wrapped it: what hosts send may look so, too.
+fn inside(frame: &[u8]) -> Option<&[u8]> {
+    wrapped(frame).filter(|_| word(frame, 26) == Some(OVERLAY_NET))
+}
+
+fn word(frame: &[u8], at: usize) -> Option<u64> {
+    frame.get(at..at + 2).map(|b| u64::from(u16::from_be_bytes([b[0], b[1]])))
 }
 
 /// Without the overlay, a packet leaves as it came, but for what forwarding changes.
@@ -38,7 +45,8 @@ impl Property for Kept {
         let Some(from) = packet.from.filter(|_| !packet.left.made) else { return Ok(()) };
         // A leaf wraps or unwraps; a spine does neither, and what a host sends may look wrapped.
         let came = [Some(from.bytes), inside(from.bytes)].map(|b| b.map(lasting));
-        let left = [Some(packet.bytes), inside(packet.bytes)].map(|b| b.map(lasting));
+        // The addresses of what leaves are those that entries give.
+        let left = [Some(packet.bytes), wrapped(packet.bytes)].map(|b| b.map(lasting));
         if left.iter().flatten().any(|left| came.iter().flatten().any(|came| came == left)) {
             return Ok(());
         }
@@ -126,6 +134,15 @@ mod tests {
             *other.last_mut().unwrap() ^= 1;
             assert!(judged(came, &other)[0].is_err());
         }
+    }
+
+    #[test]
+    fn the_addresses_of_an_overlay_are_the_entries() {
+        let (host, mut elsewhere) = packets(4);
+        elsewhere[26..28].copy_from_slice(&[99, 16]);
+        assert_eq!(judged(&host, &elsewhere)[0], Ok(()));
+        // What comes from there was wrapped by no leaf, and none may unwrap it.
+        assert!(judged(&elsewhere, &host)[0].is_err());
     }
 
     #[test]

@@ -238,12 +238,16 @@ impl SrcToR {
 
 #[stage_program]
 fn start(c: &mut Control<'_>, t: &SrcToR, h: Headers, paths: Paths) {
-    let (s, m) = (t.s, h.m);
+    let (s, m, bth) = (t.s, h.m, h.bth);
     c.block(|c| {
         s.deadline = m.now + s.reply;
         paths.time = m.now;
         s.expired = t.active_check.execute(m.row);
         s.ended = t.ended_take.execute(m.row);
+        // The bits are ConWeave's from here on, whatever the host put there.
+        bth.phase = 0;
+        bth.ask_reply = 0;
+        bth.tail = 0;
         // 0 stands for "no reply is waited for".
         if s.deadline == 0 {
             s.deadline = 1;

@@ -251,10 +251,11 @@ fn transit(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
                 too_long.call();
                 cancel.call();
             } else if int.remaining == 0 {
-                hop_limit.call();
-                if m.summed {
+                // What a node before has set it has taken from the check sum, too.
+                if m.summed && !int.exceeded {
                     flag_hop_limit.call();
                 }
+                hop_limit.call();
             } else if m.summed && m.bits_lo.slice::<0, 0, 1>() == 0 {
                 no_complement.call();
                 if begins && m.begun {
@@ -265,10 +266,10 @@ fn transit(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
             } else if m.longest != 0 {
                 too_long.call();
                 if !begins || !m.begun {
-                    mark_mtu.call();
-                    if m.summed {
+                    if m.summed && !int.mtu {
                         flag_mtu.call();
                     }
+                    mark_mtu.call();
                 } else if m.summed {
                     // Nobody could undo the checksum of a header without a complement.
                     cancel.call();

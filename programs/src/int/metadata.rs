@@ -62,7 +62,8 @@ pub(crate) struct Meta {
     pub(crate) shim_length: Bits<8>,
     /// Bytes of the block; of a sink, what comes off, below zero; of a report, its metadata
     pub(crate) block: Bits<16>,
-    /// Bytes of the IP packet with all that is added, then by how much they exceed the MTU
+    /// Bytes of the IP packet with all that is added, then by how much they exceed the MTU; at a sink those of the
+    /// datagram that INT stands in, then by how much they exceed INT, 0 if they do not
     pub(crate) longest: Bits<16>,
     /// MTU of the port; then by how much shim and header alone exceed it
     pub(crate) mtu: Bits<16>,

@@ -19,6 +19,9 @@ pub(super) mod change {
     pub(crate) const UNDO_BOTH: u64 = 7;
 }
 
+/// Bytes of a UDP header.
+const UDP_LEN: u32 = 8;
+
 /// Says what comes off the packet, and puts back what INT has changed; the parser has skipped the stack.
 #[stage_program]
 pub(super) fn strip(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
@@ -27,12 +30,17 @@ pub(super) fn strip(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
     let malformed = eg.drop_label(
         "The INT header of a packet for a host is longer than the packet or than can be taken off",
     );
-    let shim_len: i32 = if p.carrier == Carrier::NewUdp { 12 } else { 4 };
     let refuse = eg.action(|a| drop(malformed));
-    let cut = eg.action(|a, block: Arg<16>| m.block = block);
+    room(eg, p, h);
+    let cut = eg.action(|a, block: Arg<16>, least: Arg<16>| {
+        m.block = block;
+        m.longest = m.longest.sat_sub(least);
+    });
+    let shim_len: u32 = if p.carrier == Carrier::NewUdp { 12 } else { 4 };
     let rows: [Row<1>; 256] = std::array::from_fn(|words| {
-        let less = -(words as i32 * 4 + shim_len);
-        Row::new([Cell::Value(words as u128)], cut, vec![(less as u16).into()])
+        let off = words as u32 * 4 + shim_len;
+        let data = vec![u128::from(off.wrapping_neg() as u16), u128::from(off + UDP_LEN - 1)];
+        Row::new([Cell::Value(words as u128)], cut, data)
     });
     /// Shim length to the bytes that come off, below zero
     let strip_bytes = eg.table([exact(shim.length)]).actions([cut]).entries(rows).build();
@@ -45,6 +53,9 @@ pub(super) fn strip(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
                 refuse.call();
             } else {
                 strip_bytes.apply();
+                if m.longest == 0 {
+                    refuse.call();
+                }
                 if m.summed {
                     if int.exceeded && int.mtu {
                         undo_both.call();
@@ -58,6 +69,37 @@ pub(super) fn strip(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
         }
     });
     restore(eg, p, h);
+}
+
+/// Notes how long the datagram is that INT must fit into, as `longest`: of a TCP segment what is left with a header of
+/// UDP's length in place of its own.
+#[stage_program]
+fn room(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
+    let Headers { bridge, ipv4, ipv6, udp, int_udp, int, m, .. } = h;
+    const TCP_MORE: u64 = 20 - UDP_LEN as u64;
+    let over = if p.carrier == Carrier::NewUdp { int_udp } else { udp };
+    let udp_room = eg.action(|a| m.longest = over.length);
+    if p.carrier != Carrier::Dscp {
+        eg.control(|c| {
+            if int.is_valid() && bridge.sink {
+                udp_room.call();
+            }
+        });
+        return;
+    }
+    let tcp4_room = eg.action(|a| m.longest = ipv4.total_len.sat_sub(20 + TCP_MORE));
+    let tcp6_room = eg.action(|a| m.longest = ipv6.payload_len.sat_sub(TCP_MORE));
+    eg.control(|c| {
+        if int.is_valid() && bridge.sink {
+            if udp.is_valid() {
+                udp_room.call();
+            } else if ipv4.is_valid() {
+                tcp4_room.call();
+            } else {
+                tcp6_room.call();
+            }
+        }
+    });
 }
 
 /// Takes off what is left of INT.

@@ -1,6 +1,6 @@
 //! SrcToR: scenarios A and B of the facts sheet, one ToR alone.
 
-use crate::wire::{Cw, Flow, Seen, data, operation, read};
+use crate::wire::{BTH, Cw, Flow, Seen, data, operation, read};
 use crate::world::{Build, TICK, Tor, UPLINK, at_tick};
 use sluice_pipeline::engine::Engine;
 use sluice_programs::conweave::Params;
@@ -25,6 +25,8 @@ struct Source {
     tor: Tor<Engine>,
     now: u64,
     psn: u32,
+    /// Of the host's frames: the BTH's reserved bits in front of the sequence number.
+    reserved: u8,
 }
 
 impl Source {
@@ -33,7 +35,7 @@ impl Source {
     }
 
     fn of(build: &Build) -> Source {
-        Source { tor: build.tor(1, &[flow(), elsewhere()], at_tick(1000)), now: 0, psn: 0 }
+        Source { tor: build.tor(1, &[flow(), elsewhere()], at_tick(1000)), now: 0, psn: 0, reserved: 0 }
     }
 
     /// Sends one DATA so many ticks after the last thing; the frame as it left, and its path.
@@ -44,7 +46,9 @@ impl Source {
     fn data_of(&mut self, flow: Flow, ticks: u64) -> (u16, Seen) {
         self.now += ticks * TICK;
         self.psn += 1;
-        self.tor.rx(0, self.now, &data(flow, self.psn));
+        let mut frame = data(flow, self.psn);
+        frame[BTH + 8] |= self.reserved;
+        self.tor.rx(0, self.now, &frame);
         self.now += 950;
         let sent = self.tor.until(self.now);
         let mut seen = self.tor.by_paths(&sent);
@@ -145,6 +149,23 @@ fn scenario_5_without_a_reply_tail_then_rerouted() {
     assert_eq!(next.cw.ts_tail, tail.cw.ts_tx);
     assert_eq!(u16::from(next.cw.path), new_path);
     assert_eq!(s.tor.register("reply_timer", 1), 0);
+}
+
+#[test]
+fn reserved_bits_that_a_host_sets_change_nothing() {
+    let life = |reserved| {
+        let mut s = Source::new();
+        s.reserved = reserved;
+        let first = s.data_after(1);
+        let second = s.data_after(0);
+        let (tail, next) = reroute(&mut s);
+        s.clear(1);
+        [first, second, tail, next, s.data_after(0)].map(|(path, seen)| (path, seen.cw))
+    };
+    let plain = life(0);
+    for reserved in [0x1f, 0x10, 0x02, 0x01] {
+        assert_eq!(life(reserved), plain, "{reserved:#04x}");
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use sluice_pcaps::wire::{FrameBuilder, MacAddr, Payload, ipv4, roce, udp};
 use std::net::Ipv4Addr;
 
 /// Where the base transport header begins.
-const BTH: usize = 14 + 20 + 8;
+pub(crate) const BTH: usize = 14 + 20 + 8;
 /// Where ConWeave's header begins.
 const CWH: usize = BTH + roce::BTH_LEN;
 

@@ -319,33 +319,31 @@ fn s18_a_block_beyond_the_mtu_sets_m_alone() {
 
 #[test]
 fn flags_set_on_the_way_leave_no_trace_behind_the_sink() {
-    // One hop may add: the second sets E. A first packet also exceeds the MTU of the second: M.
+    // One hop may add: the second sets E, and the third finds it set. Packets exceed the MTU of both: M.
     let packets = mix(90);
-    let mut second = hop(2, &[]);
-    let port = second.dev(OUT);
     let first = |hops| instruct(hop(1, &[]), &Instructions::new(hops, 0x9001), &[]);
-    let sink = hop(3, &[]);
+    let (mut between, sink) = ([hop(2, &[]), hop(4, &[])], hop(3, &[]));
     let plain = chain(
-        &[off(hop(1, &[]), false), off(hop(2, &[]), false), off(hop(3, &[]), true)],
+        &[off(hop(1, &[]), false), off(hop(2, &[]), false), off(hop(4, &[]), false), off(hop(3, &[]), true)],
         frames(&packets, 400),
     );
     for (hops, flags) in [(1, 4), (8, 2)] {
         if hops == 8 {
-            second.entry(
-                "egress_port",
-                vec![KeyValue::Exact(port.into())],
-                0,
-                "set_port",
-                &[100, 0xffff_ffff],
-            );
+            for node in &mut between {
+                let port = vec![KeyValue::Exact(node.dev(OUT).into())];
+                node.entry("egress_port", port, 0, "set_port", &[100, 0xffff_ffff]);
+            }
         }
-        let nodes = [first(hops), second.clone(), sink.clone()];
+        let [second, third] = between.clone();
+        let nodes = [first(hops), second, third, sink.clone()];
         let stories = chain(&nodes, frames(&packets, 400));
         for tag in 0..packets.len() as u64 {
-            let out = sent_by(&stories[1], &nodes[1], tag);
-            assert_eq!(int(&out)[4], 0x20 | flags);
-            assert_well_formed(&out);
-            assert_eq!(sent_by(&stories[2], &sink, tag), sent_by(&plain[2], &sink, tag), "packet {tag}");
+            for n in [1, 2] {
+                let out = sent_by(&stories[n], &nodes[n], tag);
+                assert_eq!(int(&out)[4], 0x20 | flags);
+                assert_well_formed(&out);
+            }
+            assert_eq!(sent_by(&stories[3], &sink, tag), sent_by(&plain[3], &sink, tag), "packet {tag}");
         }
     }
 }
@@ -593,7 +591,7 @@ proptest! {
     #[test]
     fn malformed_int_has_no_effect_but_a_drop(
         mut bytes in prop::collection::vec(any::<u8>(), 0..160), plausible in any::<bool>(), cut in 0..220usize,
-        sink in any::<bool>(),
+        sink in any::<bool>(), padding in 0..60usize,
     ) {
         if plausible && bytes.len() > 16 {
             bytes[0] = 0x10;
@@ -601,7 +599,8 @@ proptest! {
             bytes[4] |= 0x20;
         }
         let header = ipv4::Header { dscp: DSCP, ..ip(NEAR) };
-        let packet = frame(&builder().ipv4(header).udp(udp::Header::new(5, 6)), &bytes);
+        let mut packet = frame(&builder().ipv4(header).udp(udp::Header::new(5, 6)), &bytes);
+        packet.resize(packet.len() + padding, 0);
         let mut came = bridged(sink, &packet);
         came.truncate(cut.max(60));
         let node = hop(2, &[]);
@@ -611,6 +610,10 @@ proptest! {
             let before = came.len() - 10;
             let ok = if sink { left.len() <= before } else { left.len() >= before && (left.len() - before).is_multiple_of(4) };
             prop_assert!(ok, "{} bytes became {}", before, left.len());
+            // INT may claim padding, but what comes off must have stood in the datagram.
+            if sink && before == packet.len() && left.len() < before {
+                prop_assert_eq!(usize::from(u16_at(&left, 38)) + padding, left.len() - 34);
+            }
         }
     }
 }
