@@ -9,7 +9,7 @@ use sluice_fuzz::hunt::{Campaign, Input, Maker, Runner, Status, Subject, changes
 use sluice_fuzz::{Draw, buffer, port_infos};
 use sluice_pipeline::control::{ControlOp, ControlState, lines};
 use sluice_pipeline::cover::{Class, Coverage, Point, Points};
-use sluice_pipeline::flow::NodeKind;
+use sluice_pipeline::flow::{Flow, NodeKind, Outcome};
 use sluice_pipeline::ir::{Next, Program};
 use sluice_pipeline::place::place;
 use sluice_pipeline::property::{Departed, Finding, Property};
@@ -32,18 +32,49 @@ fn cases(subject: &Subject<'_>, cases: u64, jobs: usize) -> Status {
     hunt(subject, &campaign, |_| true).unwrap()
 }
 
+/// Every condition comes out one way or the other as often as it is looked at, whatever gateways decide it: nested ones
+/// as often as what they stand under came out so, all others as often as each other.
+fn assert_conditions_add_up(program: &Program, points: &Points, coverage: &Coverage) -> usize {
+    let count = |point: Point| coverage.count(points.number(point).unwrap());
+    let mut nested = 0;
+    for gress in sluice_asic::gress::Gress::ALL {
+        let flow = Flow::of(program, gress);
+        let branch = |node, holds| count(Point::Branch(gress, node, holds));
+        let gateways = flow.nodes.iter().filter(|(_, n)| matches!(n.kind, NodeKind::Gateway(_)));
+        let mut always = None;
+        for (node, data) in gateways.filter(|(node, _)| !flow.is_ghost(*node)) {
+            let looked = branch(node, true) + branch(node, false);
+            let expected = match flow.preds[data.pred].of {
+                None => *always.get_or_insert(looked),
+                Some((_, of, outcome)) => match (&flow.nodes[of].kind, outcome) {
+                    (NodeKind::Gateway(_), outcome) => branch(of, outcome == Outcome::Then),
+                    (NodeKind::Table(table), Outcome::Hit) => count(Point::Hit(*table)),
+                    (NodeKind::Table(table), Outcome::Miss) => count(Point::Miss(*table)),
+                    _ => continue,
+                },
+            };
+            nested += usize::from(flow.preds[data.pred].of.is_some() && expected > 0);
+            assert_eq!(looked, expected, "{}: {gress} {:?}", program.name, data.kind);
+        }
+    }
+    nested
+}
+
 #[test]
 fn shipped_programs_hold_and_threads_do_not_matter() {
+    let mut nested = 0;
     for stage in sluice_programs::all() {
         let program = stage.build(&[]).unwrap();
         let subject = subject(stage.name(), move || stage.properties(&program));
         let one = cases(&subject, 8, 1);
         assert_eq!(one.failures, [], "{}", stage.name());
         assert_eq!(one, cases(&subject, 8, 3), "{}", stage.name());
+        nested += assert_conditions_add_up(&subject.program, &subject.points, &one.coverage);
         let states = one.coverage.share(&subject.points, Class::ParserStates);
         // A floor for any program after a few inputs; what guides the hunt would be broken below it.
         assert!(states.percent() >= 25, "{}: {states:?} parser states", stage.name());
     }
+    assert!(nested > 100, "{nested} nested conditions were looked at");
 }
 
 /// Nothing may leave by one port: something will.
@@ -174,6 +205,12 @@ impl Tracer for Look<'_> {
                 seen.count(program, points, Point::Ran(Some(*table), call.action));
             }
             Event::Called { action, .. } => seen.count(program, points, Point::Ran(None, *action)),
+            Event::Gateway { cond, holds, .. } => {
+                // One with this condition: they have one name.
+                let flow = Flow::of(program, *gress);
+                let node = flow.nodes.iter().find(|(_, n)| n.kind == NodeKind::Gateway((*cond).clone()));
+                seen.count(program, points, Point::Branch(*gress, node.unwrap().0, *holds));
+            }
             _ => {}
         }
     }
@@ -219,7 +256,7 @@ fn what_the_engine_counts_is_what_the_reference_interpreter_sees() {
         let mut counted: BTreeMap<String, u64> = BTreeMap::new();
         for number in coverage.reached() {
             let point = &points.list()[number as usize];
-            if !matches!(point.point.class(), Class::Branches | Class::Salu) {
+            if point.point.class() != Class::Salu {
                 *counted.entry(point.name.clone()).or_default() += coverage.count(number);
             }
             prop_assert!(point.unreachable.is_none(), "{} was reached: {:?}", point.name, point.unreachable);

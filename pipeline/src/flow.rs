@@ -36,6 +36,9 @@ pub struct NodeData {
     pub kind: NodeKind,
     /// When it runs.
     pub pred: Pred,
+    /// Of a gateway: the gateways of the program's own flow whose conditions it decides together, outermost first. Itself,
+    /// unless placement has joined or repeated conditions.
+    pub decides: Vec<Node>,
     /// Where the author wrote it.
     pub loc: Loc,
 }
@@ -135,21 +138,23 @@ impl Flow {
         for stmt in block {
             match &stmt.kind {
                 StmtKind::Apply(table, arms) => {
-                    let node =
-                        self.nodes.push(NodeData { kind: NodeKind::Table(*table), pred, loc: stmt.loc });
+                    let node = self.node(NodeKind::Table(*table), pred, stmt.loc);
                     self.arms(arms, pred, node);
                 }
                 StmtKind::If(cond, then, otherwise) => {
                     let kind = NodeKind::Gateway(cond.clone());
-                    let node = self.nodes.push(NodeData { kind, pred, loc: stmt.loc });
+                    let node = self.node(kind, pred, stmt.loc);
+                    self.nodes[node].decides.push(node);
                     self.arm(then, pred, node, Outcome::Then);
                     self.arm(otherwise, pred, node, Outcome::Else);
                 }
-                StmtKind::Call(action) => {
-                    self.nodes.push(NodeData { kind: NodeKind::Action(*action), pred, loc: stmt.loc });
-                }
+                StmtKind::Call(action) => _ = self.node(NodeKind::Action(*action), pred, stmt.loc),
             }
         }
+    }
+
+    fn node(&mut self, kind: NodeKind, pred: Pred, loc: Loc) -> Node {
+        self.nodes.push(NodeData { kind, pred, decides: Vec::new(), loc })
     }
 
     fn arms(&mut self, arms: &ApplyArms, pred: Pred, node: Node) {

@@ -332,9 +332,10 @@ impl Share {
 /// What an outcome of a node is worth.
 pub(crate) fn outcome(gress: Gress, flow: &Flow, node: Node, outcome: crate::flow::Outcome) -> Option<Point> {
     use crate::flow::Outcome;
+    let decides = &flow.nodes[node].decides;
     Some(match (&flow.nodes[node].kind, outcome) {
-        (NodeKind::Gateway(_), Outcome::Then) => Point::Branch(gress, node, true),
-        (NodeKind::Gateway(_), Outcome::Else) => Point::Branch(gress, node, false),
+        (NodeKind::Gateway(_), Outcome::Then) => Point::Branch(gress, *decides.first()?, true),
+        (NodeKind::Gateway(_), Outcome::Else) => Point::Branch(gress, *decides.first()?, false),
         (NodeKind::Table(t), Outcome::Hit) => Point::Hit(*t),
         (NodeKind::Table(t), Outcome::Miss) => Point::Miss(*t),
         (NodeKind::Table(t), Outcome::Ran(a)) => Point::Ran(Some(*t), a),

@@ -19,7 +19,7 @@ use super::port::PortCode;
 use super::register::{AccessPlan, Array, Work, noted};
 use super::request::RequestCode;
 use super::table::EngineTable;
-use crate::cover::{self, Points};
+use crate::cover::{self, Point, Points};
 use crate::entity::EntityMap;
 use crate::flow::{Flow, Node, NodeKind, Outcome, Pred, Var};
 use crate::ir::{Action, Header, Home, Intrinsic, PrimitiveKind, Program, Random, Register};
@@ -38,6 +38,8 @@ pub(super) enum Step {
     Snapshot(Vec<(Slot, Slot)>),
     /// Does the accesses noted for these arrays.
     Settle(Vec<usize>),
+    /// Counts for coverage what the conditions come to that the next gateway decides together.
+    Probe(Vec<Probe>),
     Gateway {
         gate: Gate,
         then: Arm,
@@ -57,10 +59,18 @@ pub(super) enum Step {
     },
 }
 
+/// One of nested conditions, and the predicates of those lanes in which it holds and in which it does not.
+#[derive(Clone, Debug)]
+pub(super) struct Probe {
+    pub(super) gate: Gate,
+    pub(super) holds: Option<usize>,
+    pub(super) fails: Option<usize>,
+}
+
 impl Step {
     fn arms_mut(&mut self) -> Vec<&mut Arm> {
         match self {
-            Step::Snapshot(_) | Step::Settle(_) => Vec::new(),
+            Step::Snapshot(_) | Step::Settle(_) | Step::Probe(_) => Vec::new(),
             Step::Gateway { then, otherwise, .. } => vec![then, otherwise],
             Step::Table { hit, miss, ran, .. } => [hit, miss].into_iter().chain(ran).collect(),
             Step::Action { ran, .. } => vec![ran],
@@ -134,7 +144,7 @@ pub(super) fn lower(
         covered: points.is_some(),
     };
     let every = usize::from(every_lane(placed));
-    let mut cover = Covering { gress, points, preds: every + 1, covered: Vec::new() };
+    let mut cover = Covering::new(program, placed, gress, points);
     let mut steps =
         steps(program, placed, &mut slots, (&mut hashes, &mut registers), &mut tables, &mut cover)?;
     let noted = settle(program, placed, &mut registers.plans, &mut steps);
@@ -295,10 +305,11 @@ fn settle(
                 _ => false,
             })
         };
-        // Steps besides nodes are snapshots and earlier settlements: count nodes only.
+        // Steps besides nodes are snapshots, probes and earlier settlements: count nodes only.
         let Some(last) = order.iter().rposition(|(.., node)| uses(*node)) else { continue };
         let nodes = steps.iter().enumerate();
-        let mut nodes = nodes.filter(|(_, (_, s))| !matches!(s, Step::Snapshot(_) | Step::Settle(_)));
+        let mut nodes =
+            nodes.filter(|(_, (_, s))| !matches!(s, Step::Snapshot(_) | Step::Settle(_) | Step::Probe(_)));
         let at = nodes.nth(last).map_or(steps.len(), |(i, _)| i + 1);
         match steps.get_mut(at) {
             Some((_, Step::Settle(list))) => list.push(n),
@@ -318,12 +329,30 @@ struct Covering<'p> {
     gress: Gress,
     /// `None`: nothing is counted, and nothing added.
     points: Option<&'p Points>,
+    /// The program's own flow, which points are of.
+    own: Flow,
+    /// Gateways of it that several placed ones decide.
+    repeated: BTreeSet<Node>,
     /// Predicates so far.
     preds: usize,
     covered: Vec<(usize, u32)>,
 }
 
-impl Covering<'_> {
+impl<'p> Covering<'p> {
+    fn new(
+        program: &Program,
+        placed: &PlacedGress,
+        gress: Gress,
+        points: Option<&'p Points>,
+    ) -> Covering<'p> {
+        let own = if points.is_some() { Flow::of(program, gress) } else { Flow::default() };
+        let mut seen = BTreeSet::new();
+        let decided = placed.flow.nodes.values().flat_map(|n| &n.decides);
+        let repeated = decided.filter(|n| !seen.insert(**n)).copied().collect();
+        let preds = usize::from(every_lane(placed)) + 1;
+        Covering { gress, points, own, repeated, preds, covered: Vec::new() }
+    }
+
     /// Has the outcomes of a node counted.
     fn step(&mut self, program: &Program, flow: &Flow, node: Node, step: &mut Step) {
         if self.points.is_none() {
@@ -332,8 +361,10 @@ impl Covering<'_> {
         let of = (flow, node);
         match step {
             Step::Gateway { then, otherwise, .. } => {
-                self.outcome(of, Outcome::Then, then);
-                self.outcome(of, Outcome::Else, otherwise);
+                if self.alone(flow, node) {
+                    self.outcome(of, Outcome::Then, then);
+                    self.outcome(of, Outcome::Else, otherwise);
+                }
             }
             Step::Table { hit, miss, ran, .. } => {
                 self.outcome(of, Outcome::Hit, hit);
@@ -342,8 +373,38 @@ impl Covering<'_> {
                 actions.into_iter().zip(ran).for_each(|(a, arm)| self.outcome(of, Outcome::Ran(a), arm));
             }
             Step::Action { action, ran, .. } => self.outcome(of, Outcome::Ran(*action), ran),
-            Step::Snapshot(_) | Step::Settle(_) => {}
+            Step::Snapshot(_) | Step::Settle(_) | Step::Probe(_) => {}
         }
+    }
+
+    /// Whether a gateway decides one condition of the program that no other one decides.
+    fn alone(&self, flow: &Flow, node: Node) -> bool {
+        matches!(&flow.nodes[node].decides[..], [one] if !self.repeated.contains(one))
+    }
+
+    /// What goes in front of a gateway whose outcomes are not those of one condition.
+    fn probe(&mut self, program: &Program, flow: &Flow, node: Node, slots: &mut SlotMap<'_>) -> Option<Step> {
+        self.points.filter(|_| !self.alone(flow, node))?;
+        let mut probes = Vec::new();
+        for &decided in &flow.nodes[node].decides {
+            let NodeKind::Gateway(cond) = &self.own.nodes[decided].kind else { continue };
+            let gate = Gate::new(program, cond, slots);
+            let [holds, fails] =
+                [true, false].map(|holds| self.counted(Point::Branch(self.gress, decided, holds)));
+            probes.push(Probe { gate, holds, fails });
+        }
+        (!probes.is_empty()).then_some(Step::Probe(probes))
+    }
+
+    /// A predicate that counts for a point: the same for all that ask.
+    fn counted(&mut self, point: Point) -> Option<usize> {
+        let number = self.points?.number(point)?;
+        if let Some((pred, _)) = self.covered.iter().find(|(_, n)| *n == number) {
+            return Some(*pred);
+        }
+        self.covered.push((self.preds, number));
+        self.preds += 1;
+        Some(self.preds - 1)
     }
 
     fn outcome(&mut self, (flow, node): (&Flow, Node), outcome: Outcome, arm: &mut Arm) {
@@ -387,11 +448,13 @@ fn steps(
         for node in nodes {
             let of_node = hazards.get(&node).map_or(&[][..], Vec::as_slice);
             slots.set_shadow(of_node.iter().map(|c| (*c, shadows[c])).collect());
+            let pred = index(placed.flow.nodes[node].pred) as u16;
+            steps.extend(cover.probe(program, &placed.flow, node, slots).map(|probe| (pred, probe)));
             let step = step(program, &placed.flow, node, slots, (&mut *hashes, &mut *registers), tables);
             slots.set_shadow(BTreeMap::new());
             let mut step = step?;
             cover.step(program, &placed.flow, node, &mut step);
-            steps.push((index(placed.flow.nodes[node].pred) as u16, step));
+            steps.push((pred, step));
         }
     }
     Ok(steps)

@@ -463,6 +463,17 @@ impl GressRun {
                     }
                     continue;
                 }
+                Step::Probe(probes) => {
+                    let mut lanes = here;
+                    for probe in probes {
+                        let yes = probe.gate.eval::<N>(lanes, phv);
+                        for (pred, held) in [(probe.holds, yes), (probe.fails, lanes & !yes)] {
+                            pred.into_iter().for_each(|pred| preds[pred] |= held);
+                        }
+                        lanes = yes;
+                    }
+                    continue;
+                }
                 Step::Gateway { gate, then, otherwise } => {
                     let yes = gate.eval::<N>(here, phv);
                     then.take(yes, preds, open);

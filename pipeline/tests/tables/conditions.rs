@@ -1,10 +1,14 @@
 //! Nested conditions as one gateway: fewer logical tables, the same packets.
 
-use crate::bench::{both_chips, parsed, placed};
+use crate::bench::{both_chips, parsed, placed, run};
 use sluice_asic::chip::{ChipSpec, Column};
 use sluice_asic::gress::Gress;
+use sluice_pipeline::control::ControlState;
+use sluice_pipeline::cover::{Coverage, Point, Points};
+use sluice_pipeline::engine::Engine;
 use sluice_pipeline::flow::{Flow, NodeKind};
 use sluice_pipeline::ir::Program;
+use sluice_pipeline::pass::Executor;
 use sluice_pipeline::place::verify;
 
 fn program(control: &str) -> Program {
@@ -79,6 +83,41 @@ fn other_branches_and_tables_keep_their_gateway() {
         assert_eq!(cost(&p).0, 2, "{control}");
         results(&p);
     }
+}
+
+/// Of each condition of the program how often it held and did not, over the eight frames.
+fn held(program: &Program) -> Vec<[u64; 2]> {
+    let chip = ChipSpec::tofino2();
+    let (placement, points) = (placed(program, &chip), Points::of(program, &chip));
+    let control = ControlState::new(program);
+    [1, 7, 64]
+        .map(|batch| {
+            let mut engine = Engine::covered(program, &placement, &control, points.clone()).unwrap();
+            run(&mut engine, &frames(), batch);
+            let mut coverage = Coverage::new(&points);
+            engine.take_coverage(&mut coverage);
+            let flow = Flow::of(program, Gress::Ingress);
+            let gateways = flow.nodes.iter().filter(|(_, n)| matches!(n.kind, NodeKind::Gateway(_)));
+            let point = |node, holds| points.number(Point::Branch(Gress::Ingress, node, holds)).unwrap();
+            let count = |(node, _)| [true, false].map(|holds| coverage.count(point(node, holds)));
+            gateways.map(count).collect::<Vec<_>>()
+        })
+        .into_iter()
+        .reduce(|a, b| {
+            assert_eq!(a, b, "batches");
+            a
+        })
+        .unwrap()
+}
+
+#[test]
+fn coverage_is_of_the_programs_conditions_and_not_of_the_joint_ones() {
+    let p = program("if (h.a == 8w1) { if (h.b == 8w1) { if (h.c == 8w1) { call set_x; } } }");
+    assert_eq!((cost(&p).0, held(&p)), (1, vec![[4, 4], [2, 2], [1, 1]]));
+    let p = program("if (h.a == 8w1) { if (h.b == 8w1) { call set_x; } if (h.c == 8w0) { call set_y; } }");
+    assert_eq!((cost(&p).0, held(&p)), (2, vec![[4, 4], [2, 2], [2, 2]]));
+    let p = program("if (h.a == 8w1) { call set_z; if (h.b == 8w1) { call set_x; } }");
+    assert_eq!((cost(&p).0, held(&p)), (2, vec![[4, 4], [2, 2]]));
 }
 
 /// The verifier finds a gateway that decides something else than the program, and one that looks too late.
