@@ -2,7 +2,7 @@
 //! parser. What may not live here: packets.
 
 use sluice_asic::gress::Gress;
-use sluice_pipeline::ir::{Field, Header, ParserOpKind, Program};
+use sluice_pipeline::ir::{Field, Header, Next, ParserOp, ParserOpKind, ParserState, Program, StateData};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The headers of egress, seen from the wire.
@@ -12,18 +12,40 @@ pub(crate) struct Beyond {
     pub(crate) inside: BTreeSet<Header>,
     /// Fields of egress whose header ingress has as well, by their name, with ingress' own.
     pub(crate) twins: BTreeMap<Field, Field>,
+    /// States from which a header is taken that ingress does not know.
+    pub(crate) leads: BTreeSet<ParserState>,
+}
+
+/// The headers that an operation of a parser may extract.
+fn taken<'p>(program: &'p Program, op: &'p ParserOp) -> &'p [Header] {
+    match &op.kind {
+        ParserOpKind::Extract(header) => std::slice::from_ref(header),
+        ParserOpKind::ExtractNext(stack) => program.stacks[*stack].headers.as_slice(),
+        _ => &[],
+    }
 }
 
 /// The headers that the parser of a gress extracts.
 fn extracted(program: &Program, gress: Gress) -> BTreeSet<Header> {
     let ops = program.states.values().filter(|s| s.gress == gress).flat_map(|s| &s.ops);
-    ops.flat_map(|op| match &op.kind {
-        ParserOpKind::Extract(header) => std::slice::from_ref(header),
-        ParserOpKind::ExtractNext(stack) => program.stacks[*stack].headers.as_slice(),
-        _ => &[],
-    })
-    .copied()
-    .collect()
+    ops.flat_map(|op| taken(program, op)).copied().collect()
+}
+
+/// States that take one of these headers, and all from which they are reached.
+fn leading(program: &Program, wanted: &BTreeSet<Header>) -> BTreeSet<ParserState> {
+    let takes = |s: &StateData| s.ops.iter().flat_map(|op| taken(program, op)).any(|h| wanted.contains(h));
+    let all = || program.states.iter().filter(|(_, s)| s.gress == Gress::Egress);
+    let mut found: BTreeSet<ParserState> = all().filter(|(_, s)| takes(s)).map(|(state, _)| state).collect();
+    loop {
+        let there = |next: &Next| matches!(next, Next::State(state) if found.contains(state));
+        let reaches = |s: &StateData| s.arms.iter().any(|arm| there(&arm.next)) || there(&s.default);
+        let more: Vec<ParserState> =
+            all().filter(|(state, s)| !found.contains(state) && reaches(s)).map(|(state, _)| state).collect();
+        if more.is_empty() {
+            return found;
+        }
+        found.extend(more);
+    }
 }
 
 impl Beyond {
@@ -39,14 +61,16 @@ impl Beyond {
             .map(|(_, data)| data.name.as_str())
             .collect();
         let inside: BTreeSet<Header> = back.iter().copied().filter(|h| made.contains(name(h))).collect();
-        if back.iter().all(|h| inside.contains(h) || parsed.contains(name(h))) {
+        let new: BTreeSet<Header> =
+            back.iter().copied().filter(|h| !inside.contains(h) && !parsed.contains(name(h))).collect();
+        if new.is_empty() {
             return None;
         }
         let fields = front.iter().flat_map(|h| &program.headers[*h].fields);
         let named: BTreeMap<&str, Field> = fields.map(|f| (program.fields[*f].name.as_str(), *f)).collect();
         let twin = |f: &Field| Some((*f, *named.get(program.fields[*f].name.as_str())?));
         let twins = back.iter().flat_map(|h| &program.headers[*h].fields).filter_map(twin).collect();
-        Some(Beyond { inside, twins })
+        Some(Beyond { inside, twins, leads: leading(program, &new) })
     }
 }
 
@@ -59,6 +83,17 @@ mod tests {
         let beyond = Beyond::of(&program)?;
         let names = beyond.inside.iter().map(|h| program.headers[*h].name.clone()).collect();
         Some((names, beyond.twins.len()))
+    }
+
+    #[test]
+    fn ways_to_telemetry_are_known() {
+        let program = sluice_programs::by_name("int").unwrap().build(&[]).unwrap();
+        let leads = Beyond::of(&program).unwrap().leads;
+        let names: Vec<&str> = leads.iter().map(|s| program.states[*s].name.as_str()).collect();
+        for name in ["start", "bridged", "parse_ipv4", "marked_tcp", "found", "parse_int"] {
+            assert!(names.contains(&name), "{name} is not among {names:?}");
+        }
+        assert!(!names.contains(&"left"), "{names:?}");
     }
 
     #[test]

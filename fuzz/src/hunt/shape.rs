@@ -6,7 +6,9 @@ use super::pools::{Masked, Pools};
 use crate::Draw;
 use sluice_asic::gress::Gress;
 use sluice_pcaps::wire::{Checksum, ipv4, tcp, udp};
-use sluice_pipeline::ir::{Field, Header, Next, ParserOpKind, ParserState, Program, SelectKey};
+use sluice_pipeline::ir::{
+    Field, Header, Next, ParserOpKind, ParserState, Program, SelectArm, SelectKey, StateData,
+};
 use std::collections::BTreeMap;
 
 /// States that a walk takes at most.
@@ -198,9 +200,7 @@ impl Walk<'_, '_> {
         if full {
             return Next::Accept;
         }
-        let Some(arm) = d.below(data.arms.len() + 1).checked_sub(1).and_then(|n| data.arms.get(n)) else {
-            return data.default;
-        };
+        let Some(arm) = self.arm(data, d) else { return data.default };
         for (key, value) in data.select.iter().zip(&arm.values) {
             let field = match key {
                 SelectKey::Field(field) => Some(*field),
@@ -218,6 +218,20 @@ impl Walk<'_, '_> {
             }
         }
         arm.next
+    }
+
+    /// An arm, or none for the default. A walk through egress mostly goes to where it sees more than ingress.
+    fn arm<'a>(&self, data: &'a StateData, d: &mut Draw<'_>) -> Option<&'a SelectArm> {
+        if let Some(beyond) = self.beyond
+            && d.chance(3, 4)
+        {
+            let leads = |next: Next| matches!(next, Next::State(s) if beyond.leads.contains(&s));
+            let arms: Vec<usize> = (0..data.arms.len()).filter(|n| leads(data.arms[*n].next)).collect();
+            if let Some(n) = d.pick(&arms) {
+                return data.arms.get(n);
+            }
+        }
+        d.below(data.arms.len() + 1).checked_sub(1).and_then(|n| data.arms.get(n))
     }
 
     fn extract(&mut self, header: Header, wanted: &[(Field, Masked)], d: &mut Draw<'_>) {

@@ -129,7 +129,7 @@ pub(super) fn take_off(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
 fn restore(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
     let Headers { bridge, ipv4, ipv6, udp, shim, int, .. } = h;
     let rows = |action: ActionRef| -> [Row<1>; 64] {
-        std::array::from_fn(|d| Row::new([Cell::Value((d as u128) << 2)], action, vec![d as u128]))
+        std::array::from_fn(|d| Row::new([Cell::Masked((d as u128) << 2, 0xfc)], action, vec![d as u128]))
     };
     match p.carrier {
         Carrier::Dscp => {
@@ -137,10 +137,10 @@ fn restore(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
             let ipv6_dscp = eg.action(|a, dscp: Arg<6>| ipv6.dscp = dscp);
             /// The code point that the shim has kept
             let ipv4_original =
-                eg.table([exact(shim.original)]).actions([ipv4_dscp]).entries(rows(ipv4_dscp)).build();
+                eg.table([ternary(shim.original)]).actions([ipv4_dscp]).entries(rows(ipv4_dscp)).build();
             /// The code point that the shim has kept
             let ipv6_original =
-                eg.table([exact(shim.original)]).actions([ipv6_dscp]).entries(rows(ipv6_dscp)).build();
+                eg.table([ternary(shim.original)]).actions([ipv6_dscp]).entries(rows(ipv6_dscp)).build();
             eg.control(|c| {
                 if int.is_valid() && bridge.sink {
                     if ipv4.is_valid() {
@@ -164,7 +164,7 @@ fn restore(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
             let tcp4 = eg.action(|a| ipv4.protocol = TCP);
             let tcp6 = eg.action(|a| ipv6.next_header = TCP);
             eg.control(|c| {
-                if int.is_valid() && bridge.sink && shim.original == TCP {
+                if int.is_valid() && bridge.sink && shim.original.slice::<7, 0, 8>() == TCP {
                     if ipv4.is_valid() {
                         tcp4.call();
                     } else {
