@@ -34,9 +34,9 @@ pub(super) fn egress(eg: &GressBuilder<'_>, p: &Params) {
     /// INT headers by what became of them: 1 record added, 2 hop limit, 3 MTU, 4 reply, 5 malformed
     let events = eg.counter(8, CounterKind::Packets);
 
-    let set_port = eg.action(|a, code: Arg<32>, switch_id: Arg<16>, longest: Arg<16>| {
+    let set_port = eg.action(|a, code: Arg<32>, switch_id: Arg<12>, longest: Arg<16>| {
         m.code = code;
-        m.switch_id = switch_id;
+        m.switch_id = switch_id.cast::<16>();
         m.excess = ipv4.total_len.sat_sub(longest);
     });
     /// Egress port to its speed code (upper 4 bits of 32), this switch's number, and the longest IP packet that may

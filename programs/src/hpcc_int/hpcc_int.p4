@@ -202,8 +202,8 @@ control Egress(inout eg_headers_t hdr, inout eg_meta_t m, in egress_intrinsic_me
     RegisterAction<bit<32>, PortId_t, bit<32>>(tx_bytes) add_bytes = {
         void apply(inout bit<32> value, out bit<32> before) { before = value; value = value + m.length; }
     };
-    action set_port(bit<32> code, bit<16> switch_id, bit<16> longest) {
-        m.code = code; m.switch_id = switch_id; m.excess = hdr.ipv4.total_len |-| longest;
+    action set_port(bit<32> code, bit<12> switch_id, bit<16> longest) {
+        m.code = code; m.switch_id = (bit<16>) switch_id; m.excess = hdr.ipv4.total_len |-| longest;
     }
     table port {
         key = { eg.egress_port: exact; }
