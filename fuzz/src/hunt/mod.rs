@@ -13,6 +13,7 @@
 mod beyond;
 mod campaign;
 mod changes;
+mod copies;
 mod digest;
 mod input;
 mod obey;

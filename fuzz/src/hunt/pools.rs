@@ -2,6 +2,7 @@
 //! packets.
 
 use super::beyond::Beyond;
+use super::copies::Copies;
 use crate::Draw;
 use sluice_asic::alu::width_mask;
 use sluice_asic::gress::Gress;
@@ -38,6 +39,7 @@ pub struct Pools {
     longest: u64,
     /// What egress parses beyond what ingress does, if anything.
     pub(crate) beyond: Option<Beyond>,
+    copies: Copies,
 }
 
 /// The longest gap, in ns, where nothing fills it.
@@ -76,7 +78,8 @@ impl Pools {
     pub fn new(program: &Program, control: &ControlState, ports: &PortMap) -> Pools {
         let fields = EntityMap::filled(program.fields.len(), |_| Vec::new());
         let beyond = Beyond::of(program);
-        let mut pools = Pools { fields, longest: longest(control), beyond, ..Pools::default() };
+        let copies = Copies::of(program);
+        let mut pools = Pools { fields, longest: longest(control), beyond, copies, ..Pools::default() };
         for table in program.tables.keys() {
             pools.table(program, control, table);
         }
@@ -107,7 +110,7 @@ impl Pools {
         };
         add(self.widths.entry(width).or_default());
         if let Some(field) = field {
-            add(&mut self.fields[field]);
+            self.copies.sources(field).for_each(|f| add(&mut self.fields[f]));
         }
     }
 
@@ -126,7 +129,14 @@ impl Pools {
                 }
                 columns.push((k.field, masked));
             }
-            self.entries.push(columns);
+            // One of several sources of a field goes with the same one of the others: the program sets them together.
+            let most = columns.iter().map(|(f, _)| self.copies.sources(*f).len()).max().unwrap_or(1);
+            let nth = |n: usize| {
+                let from = |(field, value)| Some((self.copies.sources(field).cycle().nth(n)?, value));
+                columns.iter().copied().filter_map(from).collect()
+            };
+            let variants: Vec<Vec<(Field, Masked)>> = (0..most).map(nth).collect();
+            self.entries.extend(variants);
         }
     }
 
