@@ -342,6 +342,18 @@ fn scenario_38_and_39_one_copy_a_packet_by_rank() {
     assert_eq!(d.kinds(), [(REPLY, 0, 1), (REPLY, 1, 1)]);
 }
 
+/// Nothing that a SrcToR sends: REROUTED that asks for a reply, and TAIL of the new path.
+#[test]
+fn a_queue_that_is_paused_has_a_timer_whatever_the_packet_asks_for() {
+    for cw in [Cw { ask: true, ..rerouted(1, 121, 120) }, Cw { phase: 1, ..tail(1, 121) }] {
+        let mut d = Dest::new(1);
+        d.send(0, 0, 0, cw);
+        d.run(1_000 * TICK);
+        assert_eq!(d.psns(0), [0], "{cw:?}");
+        d.tor.assert_clean();
+    }
+}
+
 #[test]
 fn scenario_40_tail_twice_changes_nothing() {
     let mut d = Dest::new(1);

@@ -31,7 +31,8 @@ pub(super) fn remember(c: &mut Control<'_>, t: &DstToR, h: Headers) {
         d.age = t.epoch_test.execute(m.row);
         if d.age == age::NEW {
             t.phase_new.execute(m.row);
-            if bth.phase == 1 {
+            // TAIL is the last of the old path, whatever phase it claims.
+            if bth.phase == 1 && bth.tail == 0 {
                 d.early = 1;
             }
             d.tail_seen = t.tail_new.execute(m.row);
@@ -176,7 +177,7 @@ pub(super) fn sort(c: &mut Control<'_>, t: &DstToR, h: Headers, queues: &Queues)
 }
 
 /// The one copy that a packet can have: CLEAR, RTT_REPLY, the timer packet, one in place of a lost one, NOTIFY, in this
-/// order.
+/// order. REROUTED packets get no RTT_REPLY: one that pauses a queue must make its timer packet.
 #[stage_program]
 pub(super) fn mirror(c: &mut Control<'_>, t: &DstToR, h: Headers, queues: &Queues) {
     let (d, m, bth, q) = (t.d, h.m, h.bth, queues.q);
@@ -187,7 +188,7 @@ pub(super) fn mirror(c: &mut Control<'_>, t: &DstToR, h: Headers, queues: &Queue
                 h.mirror.mirror_type = 1;
                 m.session = session;
                 h.copy.kind = kind::CLEAR;
-            } else if bth.ask_reply == 1 && bth.tail == 0 {
+            } else if bth.ask_reply == 1 && bth.tail == 0 && bth.phase == 0 {
                 h.mirror.mirror_type = 1;
                 m.session = session;
                 h.copy.kind = kind::REPLY;
