@@ -1,8 +1,9 @@
-//! What must hold of every packet: it leaves as it came, or with one record more behind those that it has. What may not
-//! live here: the program.
+//! What must hold of every packet: it leaves as it came, or with one record more behind those that it has, or in the next
+//! slot. What may not live here: the program.
 
 use super::Params;
 use super::headers::MAX_HOPS;
+use super::params::Layout;
 use crate::properties::{HopLimit, equal, lasting};
 use sluice_pcaps::wire::{ethernet, ipv4, udp};
 use sluice_pipeline::property::{Departed, Finding, Property, well_formed};
@@ -16,15 +17,20 @@ const COMMON: usize = ethernet::HEADER_LEN + ipv4::HEADER_LEN + udp::HEADER_LEN;
 
 /// What is judged of `hpcc-int` with these parameters.
 pub(super) fn all(p: &Params) -> Vec<Box<dyn Property>> {
-    vec![Box::new(HopLimit), Box::new(OneRecord { udp_port: p.udp_port })]
+    vec![Box::new(HopLimit), Box::new(OneRecord { udp_port: p.udp_port, layout: p.layout })]
 }
 
 /// A packet leaves as it came, but for what forwarding changes, or so with one record more and nHop one higher. UDP's
-/// check sum and pathID, whose change is a matter of entries, are not looked at then.
+/// check sum and pathID, whose change is a matter of entries, are not looked at then. In the simulator's layout the record
+/// is in the slot of the packet's turn, whatever stood there.
 #[derive(Clone, Copy, Debug)]
 struct OneRecord {
     udp_port: u16,
+    layout: Layout,
 }
+
+/// Bytes between UDP and the slots of the simulator's layout.
+const SEQUENCE: usize = 6;
 
 fn word(frame: &[u8], at: usize) -> Option<u16> {
     frame.get(at..at + 2).map(|b| u16::from_be_bytes([b[0], b[1]]))
@@ -37,16 +43,39 @@ fn put(frame: &mut [u8], at: usize, value: u16) {
 }
 
 impl OneRecord {
+    /// Whether the frame is one in which records may stand.
+    fn carries(self, frame: &[u8]) -> bool {
+        let ip = ethernet::HEADER_LEN;
+        word(frame, 12) == Some(ethernet::TYPE_IPV4)
+            && frame.get(ip) == Some(&0x45)
+            && frame.get(ip + 9) == Some(&ipv4::PROTOCOL_UDP)
+            && word(frame, COMMON - 6) == Some(self.udp_port)
+    }
+
+    /// Both frames without the slot whose turn it was, if the one that left has one hop more.
+    fn without_slot(self, came: &[u8], left: &[u8]) -> Option<[Vec<u8>; 2]> {
+        let at = COMMON + SEQUENCE;
+        let count = at + MAX_HOPS * RECORD;
+        let hops = [came, left].map(|frame| word(frame, count).map(u16::swap_bytes));
+        let [Some(before), Some(after)] = hops else { return None };
+        let slot = at + usize::from(before) % MAX_HOPS * RECORD;
+        (self.carries(left) && after == before.wrapping_add(1)).then(|| {
+            [came, left].map(|frame| {
+                let mut frame = frame.to_vec();
+                put(&mut frame, SUM, 0);
+                put(&mut frame, count, 0);
+                frame.drain(slot..slot + RECORD);
+                frame
+            })
+        })
+    }
+
     /// The frame without its last record, which this switch has put in; `None` if there is none.
     fn without(self, frame: &[u8]) -> Option<Vec<u8>> {
         let ip = ethernet::HEADER_LEN;
-        let udp = word(frame, 12)? == ethernet::TYPE_IPV4
-            && *frame.get(ip)? == 0x45
-            && *frame.get(ip + 9)? == ipv4::PROTOCOL_UDP
-            && word(frame, COMMON - 6)? == self.udp_port;
         let common = word(frame, COMMON)?;
         let hops = usize::from(common >> 12);
-        if !udp || !(1..=MAX_HOPS).contains(&hops) {
+        if !self.carries(frame) || !(1..=MAX_HOPS).contains(&hops) {
             return None;
         }
         let at = COMMON + 2 + RECORD * (hops - 1);
@@ -73,7 +102,13 @@ impl Property for OneRecord {
         if well_formed(from.bytes).is_err() {
             return Ok(());
         }
-        if packet.bytes.len() == from.bytes.len() {
+        if self.layout == Layout::Ns3
+            && let Some([came, left]) = self.without_slot(from.bytes, packet.bytes)
+        {
+            return equal(&lasting(&came), &lasting(&left))
+                .map_err(|text| format!("without its slot, {text}"));
+        }
+        if self.layout == Layout::Ns3 || packet.bytes.len() == from.bytes.len() {
             return equal(&lasting(from.bytes), &lasting(packet.bytes));
         }
         let Some(left) = self.without(packet.bytes) else {
@@ -111,7 +146,7 @@ mod tests {
 
     #[test]
     fn a_packet_gets_one_record_or_none() {
-        let mut property = OneRecord { udp_port: 4791 };
+        let mut property = OneRecord { udp_port: 4791, layout: Layout::Paper };
         let mut judged = |came: &[u8], left: &[u8]| {
             let origin = Origin { port: 1, time: Default::default(), bytes: came };
             property.left(&Departed::of(left, 2, Some(origin)))
@@ -124,5 +159,27 @@ mod tests {
         let mut other = packet(4, 4);
         *other.last_mut().unwrap() = 8;
         assert!(judged(&packet(3, 5), &other).is_err());
+    }
+
+    #[test]
+    fn a_packet_with_slots_gets_one_written_and_counts_it() {
+        let mut property = OneRecord { udp_port: 4791, layout: Layout::Ns3 };
+        let (at, count) = (COMMON + SEQUENCE, COMMON + SEQUENCE + MAX_HOPS * RECORD);
+        let with = |hops: u8, slot: Option<usize>| {
+            let mut frame = packet(5, 0);
+            frame[count..count + 2].copy_from_slice(&[hops, 0]);
+            slot.into_iter().for_each(|n| frame[at + n * RECORD..at + (n + 1) * RECORD].fill(0xaa));
+            frame
+        };
+        let mut judged = |came: &[u8], left: &[u8]| {
+            let origin = Origin { port: 1, time: Default::default(), bytes: came };
+            property.left(&Departed::of(left, 2, Some(origin)))
+        };
+        assert_eq!(judged(&with(3, None), &with(4, Some(3))), Ok(()));
+        assert_eq!(judged(&with(7, None), &with(8, Some(2))), Ok(()), "over an earlier one");
+        assert_eq!(judged(&with(3, None), &with(3, None)), Ok(()));
+        assert!(judged(&with(3, None), &with(4, Some(2))).is_err(), "another's slot");
+        assert!(judged(&with(3, None), &with(5, Some(3))).is_err(), "two hops");
+        assert!(judged(&with(3, None), &with(3, Some(3))).is_err(), "not counted");
     }
 }

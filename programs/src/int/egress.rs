@@ -2,12 +2,12 @@
 //! values of metadata, and reports.
 
 use super::block::{block, changes, measure, show, show_rest};
+use super::carrier::{mark, put_udp};
 use super::observe::{Hardware, identify, observe};
 use super::params::{Carrier, Mode, Params, UnknownDomain};
 use super::parser::{Headers, headers};
 use super::report::{ask, make, parts};
 use super::strip::{change, flag_sum, strip, take_off};
-use sluice_pipeline::build::net::protocol::{TCP, UDP};
 use sluice_pipeline::build::*;
 
 /// What becomes of INT, by cell of the counter `events`.
@@ -436,7 +436,11 @@ fn commit(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
         }
     });
     if p.carrier == Carrier::NewUdp {
-        let int_udp_block = eg.action(|a| int_udp.length += m.block);
+        /// No node's complement is in a check sum of this header: there is none
+        let int_udp_block = eg.action(|a| {
+            int_udp.length += m.block;
+            int_udp.checksum = 0;
+        });
         eg.control(|c| {
             if int.is_valid() && int_udp.is_valid() {
                 int_udp_block.call();
@@ -463,99 +467,4 @@ fn commit(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
     if begins {
         mark(eg, p, h);
     }
-}
-
-/// Says by DSCP or UDP port that INT follows, and keeps what was there.
-#[stage_program]
-fn mark(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
-    let Headers { ipv4, ipv6, udp, shim, m, .. } = h;
-    if p.carrier == Carrier::UdpPort {
-        let mark_udp = eg.action(|a| {
-            shim.original = udp.dst_port;
-            m.original = udp.dst_port;
-            m.old_port = udp.dst_port ^ 0xffff;
-            m.new_port = u64::from(p.int_port);
-            udp.dst_port = u64::from(p.int_port);
-        });
-        eg.control(|c| {
-            if m.begun {
-                mark_udp.call();
-            }
-        });
-        return;
-    }
-    let keep = eg.action(|a, original: Arg<16>| {
-        shim.original = original;
-        m.original = original;
-    });
-    let mark_ipv4 = eg.action(|a| ipv4.dscp = u64::from(p.int_dscp));
-    let mark_ipv6 = eg.action(|a| ipv6.dscp = u64::from(p.int_dscp));
-    let rows = || -> [Row<1>; 64] {
-        std::array::from_fn(|d| Row::new([Cell::Value(d as u128)], keep, vec![(d as u128) << 2]))
-    };
-    /// The code point, as the shim keeps it
-    let keep_ipv4 = eg.table([exact(ipv4.dscp)]).actions([keep]).entries(rows()).build();
-    /// The code point, as the shim keeps it
-    let keep_ipv6 = eg.table([exact(ipv6.dscp)]).actions([keep]).entries(rows()).build();
-    eg.control(|c| {
-        if m.begun {
-            if ipv4.is_valid() {
-                keep_ipv4.apply();
-                mark_ipv4.call();
-            } else {
-                keep_ipv6.apply();
-                mark_ipv6.call();
-            }
-        }
-    });
-}
-
-/// Puts a UDP header of INT's own in front.
-#[stage_program]
-fn put_udp(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
-    let Headers { ipv4, ipv6, tcp, udp, int_udp, shim, m, .. } = h;
-    /// Tells flows apart that have one destination port now
-    let entropy4 = eg
-        .hash::<16>("crc_16")
-        .inputs(list![ipv4.src, ipv4.dst, ipv4.protocol, tcp.ports, udp.src_port, udp.dst_port])
-        .build();
-    /// As above
-    let entropy6 = eg
-        .hash::<16>("crc_16")
-        .inputs(list![ipv6.src, ipv6.dst, ipv6.next_header, tcp.ports, udp.src_port, udp.dst_port])
-        .build();
-    let put = eg.action(|a| {
-        int_udp.set_valid();
-        int_udp.dst_port = u64::from(p.int_port);
-        int_udp.checksum = 0;
-    });
-    let put_ipv4 = eg.action(|a| {
-        int_udp.src_port = entropy4.get();
-        int_udp.length = ipv4.total_len - 20;
-    });
-    let put_ipv6 = eg.action(|a| {
-        int_udp.src_port = entropy6.get();
-        int_udp.length = ipv6.payload_len;
-    });
-    let was_tcp = eg.action(|a| shim.original = TCP);
-    let was_udp = eg.action(|a| shim.original = UDP);
-    let udp4 = eg.action(|a| ipv4.protocol = UDP);
-    let udp6 = eg.action(|a| ipv6.next_header = UDP);
-    eg.control(|c| {
-        if m.begun {
-            put.call();
-            if tcp.is_valid() {
-                was_tcp.call();
-            } else {
-                was_udp.call();
-            }
-            if ipv4.is_valid() {
-                put_ipv4.call();
-                udp4.call();
-            } else {
-                put_ipv6.call();
-                udp6.call();
-            }
-        }
-    });
 }

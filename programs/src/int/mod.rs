@@ -29,6 +29,7 @@
 //! | `int.p4` | the same program in P4_16 for TNA |
 
 mod block;
+mod carrier;
 mod egress;
 mod entries;
 mod headers;

@@ -143,6 +143,17 @@ impl Marks {
         marked.then_some(at)
     }
 
+    /// The same of any IP packet, as ingress takes it that looks at no more than the mark.
+    fn looks_marked(&self, frame: &[u8]) -> bool {
+        let dscp = match (word(frame, 12), word(frame, ethernet::HEADER_LEN)) {
+            (Some(ethernet::TYPE_IPV4), Some(first)) => first >> 2 & 0x3f,
+            (Some(ethernet::TYPE_IPV6), Some(first)) => first >> 6 & 0x3f,
+            _ => return false,
+        };
+        self.marked(frame).is_some()
+            || self.carrier == Some(Carrier::Dscp) && dscp == u16::from(self.of.int_dscp)
+    }
+
     /// What a frame carries.
     fn carried(&self, frame: &[u8]) -> Carried {
         let Some((at, carrier)) = self.marked(frame).zip(self.carrier) else { return Carried::Nothing };
@@ -224,7 +235,7 @@ impl Property for ByteIdentity {
 
     fn left(&mut self, packet: &Departed<'_>) -> Finding {
         let Some(from) = packet.from.filter(|_| !packet.left.made) else { return Ok(()) };
-        let cleared = self.0.of.foreign == Foreign::Clear && self.0.marked(from.bytes).is_some();
+        let cleared = self.0.of.foreign == Foreign::Clear && self.0.looks_marked(from.bytes);
         if cleared || well_formed(from.bytes).is_err() {
             return Ok(());
         }
@@ -242,8 +253,8 @@ impl Property for ByteIdentity {
     }
 }
 
-/// As the general property of this name, but for packets that come with INT that does not fit into them: what a sink
-/// leaves of those is as broken.
+/// As the general property of this name, but for packets that come with INT that does not fit into them, or in front of
+/// what is not well formed: what a sink leaves of those is as broken.
 #[derive(Clone, Debug)]
 struct WellFormed(Marks);
 
@@ -254,12 +265,13 @@ impl Property for WellFormed {
 
     fn left(&mut self, packet: &Departed<'_>) -> Finding {
         let Some(from) = packet.from.filter(|_| !packet.left.made) else { return Ok(()) };
-        match well_formed(packet.bytes) {
-            Err(text) if well_formed(from.bytes).is_ok() && self.0.carried(from.bytes) != Carried::Broken => {
-                Err(text)
-            }
-            _ => Ok(()),
-        }
+        let Err(text) = well_formed(packet.bytes) else { return Ok(()) };
+        let good = match self.0.carried(from.bytes) {
+            Carried::Nothing => true,
+            Carried::Int(bare) => well_formed(&bare).is_ok(),
+            Carried::Broken => false,
+        };
+        if good && well_formed(from.bytes).is_ok() { Err(text) } else { Ok(()) }
     }
 }
 
