@@ -131,10 +131,12 @@ impl<'s> Maker<'s> {
         input
     }
 
-    /// A packet and others that differ from it a little, or not: a flow.
+    /// A packet and others that differ from it a little, or not: a flow. One in six comes by many ports at once, so that
+    /// queues fill.
     fn piece(&self, d: &mut Draw<'_>) -> Piece {
         let packets = Packets::new(&self.subject.program, &self.pools);
-        let (port, gap) = (self.pools.port(d), self.pools.gap(d));
+        let crowd = d.chance(1, 6);
+        let (port, gap) = (self.pools.port(d), if crowd { 0 } else { self.pools.gap(d) });
         let mut bytes = packets.draw(d);
         let mut shots = vec![(0, port, bytes.clone())];
         for _ in 0..d.below(PIECE) {
@@ -144,7 +146,11 @@ impl<'s> Maker<'s> {
                 _ => {}
             }
             let gap = if d.chance(1, 6) { self.pools.gap(d) } else { gap };
-            let port = if d.chance(1, 12) { self.pools.port(d) } else { port };
+            let port = match crowd {
+                true => self.pools.any_port(d),
+                false if d.chance(1, 12) => self.pools.port(d),
+                false => port,
+            };
             shots.push((gap, port, bytes.clone()));
         }
         Piece { shots }

@@ -226,7 +226,13 @@ impl Pools {
 
     /// A port to send by.
     pub(crate) fn port(&self, d: &mut Draw<'_>) -> u16 {
-        if d.chance(1, 2) { self.ports.first().copied() } else { d.pick(&self.ports) }.unwrap_or(0)
+        let first = self.ports.first().filter(|_| d.chance(1, 2)).copied();
+        first.unwrap_or_else(|| self.any_port(d))
+    }
+
+    /// One port as likely as the others.
+    pub(crate) fn any_port(&self, d: &mut Draw<'_>) -> u16 {
+        d.pick(&self.ports).unwrap_or(0)
     }
 
     /// A value for a field: of its own, of fields like it, or any.
