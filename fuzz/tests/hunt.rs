@@ -18,8 +18,15 @@ use sluice_pipeline::switch::BufferSetup;
 use std::collections::BTreeMap;
 
 fn subject(name: &str, own: impl Fn() -> Vec<Box<dyn Property>> + Send + Sync + 'static) -> Subject<'static> {
+    subject_of(name, sluice_programs::by_name(name).unwrap().build(&[]).unwrap(), own)
+}
+
+fn subject_of(
+    name: &str,
+    program: Program,
+    own: impl Fn() -> Vec<Box<dyn Property>> + Send + Sync + 'static,
+) -> Subject<'static> {
     let stage = sluice_programs::by_name(name).unwrap();
-    let program = stage.build(&[]).unwrap();
     let chip = ChipSpec::tofino2();
     let placement = place(&program, &chip).unwrap_or_else(|e| panic!("{e}"));
     let ports = PortMap::default_for(&chip).unwrap();
@@ -75,6 +82,23 @@ fn shipped_programs_hold_and_threads_do_not_matter() {
         assert!(states.percent() >= 25, "{}: {states:?} parser states", stage.name());
     }
     assert!(nested > 100, "{nested} nested conditions were looked at");
+}
+
+#[test]
+fn forms_of_programs_hold_that_nobody_gets_without_asking() {
+    for (name, sets) in [
+        ("int", &[("carrier", "new-udp")][..]),
+        ("int", &[("mode", "mx"), ("carrier", "new-udp")]),
+        ("int", &[("foreign", "clear")]),
+        ("hpcc-int", &[("layout", "ns3")]),
+    ] {
+        let stage = sluice_programs::by_name(name).unwrap();
+        let sets: Vec<(String, String)> = sets.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
+        let program = stage.build(&sets).unwrap();
+        let built = program.clone();
+        let subject = subject_of(name, built, move || stage.properties(&program));
+        assert_eq!(cases(&subject, 12, 1).failures, [], "{name} {sets:?}");
+    }
 }
 
 /// Nothing may leave by one port: something will.

@@ -83,12 +83,15 @@ fn apart(program: &Program, list: Vec<Numbered>) -> Vec<Numbered> {
         .collect()
 }
 
-fn one_apart(program: &Program, If { cond, own, then, otherwise, loc }: If) -> Result<Vec<Numbered>, If> {
+fn one_apart(
+    program: &Program,
+    If { cond, own, then, otherwise, loc }: If,
+) -> Result<Vec<Numbered>, Box<If>> {
     let reads = cond.vars();
     let before: Block = then.iter().rev().skip(1).rev().map(|n| n.stmt.clone()).collect();
     let changed = block_writes(program, &before);
     if !otherwise.is_empty() || then.len() < 2 || reads.iter().any(|v| changed.contains(v)) {
-        return Err(If { cond, own, then, otherwise, loc });
+        return Err(Box::new(If { cond, own, then, otherwise, loc }));
     }
     let alone = |n: Numbered| {
         let otherwise = Vec::new();
@@ -125,7 +128,7 @@ impl If {
 fn inside(
     Numbered { stmt, gateways }: Numbered,
     each: &impl Fn(Vec<Numbered>) -> Vec<Numbered>,
-    change: &impl Fn(If) -> Result<Vec<Numbered>, If>,
+    change: &impl Fn(If) -> Result<Vec<Numbered>, Box<If>>,
 ) -> Vec<Numbered> {
     let mut gateways = gateways.into_iter();
     let loc = stmt.loc;
@@ -152,15 +155,19 @@ fn inside(
 /// The statements under a condition, each with the condition in its own. Gives it back unless all of them are conditions
 /// without another branch, one gateway decides each of the joint conditions, and nothing among them changes what the
 /// outer one reads before it would be looked at again.
-fn into_children(program: &Program, outer: If, fits: &impl Fn(&Cond) -> bool) -> Result<Vec<Numbered>, If> {
+fn into_children(
+    program: &Program,
+    outer: If,
+    fits: &impl Fn(&Cond) -> bool,
+) -> Result<Vec<Numbered>, Box<If>> {
     let reads = outer.cond.vars();
     let mut changed: Vec<Var> = Vec::new();
     let mut list = Vec::new();
     for child in outer.then.iter().filter(|_| outer.otherwise.is_empty()) {
-        let StmtKind::If(inner, then, otherwise) = &child.stmt.kind else { return Err(outer) };
+        let StmtKind::If(inner, then, otherwise) = &child.stmt.kind else { return Err(Box::new(outer)) };
         let joint = Cond::And(Box::new(outer.cond.clone()), Box::new(inner.clone()));
         if !otherwise.is_empty() || reads.iter().any(|v| changed.contains(v)) || !fits(&joint) {
-            return Err(outer);
+            return Err(Box::new(outer));
         }
         changed.extend(block_writes(program, then));
         let stmt = Stmt { kind: StmtKind::If(joint, then.clone(), Block::new()), loc: child.stmt.loc };
@@ -170,5 +177,5 @@ fn into_children(program: &Program, outer: If, fits: &impl Fn(&Cond) -> bool) ->
         }
         list.push(Numbered { stmt, gateways });
     }
-    if list.is_empty() { Err(outer) } else { Ok(list) }
+    if list.is_empty() { Err(Box::new(outer)) } else { Ok(list) }
 }

@@ -17,16 +17,18 @@ const COMMON: usize = ethernet::HEADER_LEN + ipv4::HEADER_LEN + udp::HEADER_LEN;
 
 /// What is judged of `hpcc-int` with these parameters.
 pub(super) fn all(p: &Params) -> Vec<Box<dyn Property>> {
-    vec![Box::new(HopLimit), Box::new(OneRecord { udp_port: p.udp_port, layout: p.layout })]
+    vec![Box::new(HopLimit), Box::new(OneRecord { udp_port: p.udp_port, layout: p.layout, changed: false })]
 }
 
 /// A packet leaves as it came, but for what forwarding changes, or so with one record more and nHop one higher. UDP's
 /// check sum and pathID, whose change is a matter of entries, are not looked at then. In the simulator's layout the record
-/// is in the slot of the packet's turn, whatever stood there.
+/// is in the slot of the packet's turn, whatever stood there; nothing is said once entries change, which may give the turn
+/// to any.
 #[derive(Clone, Copy, Debug)]
 struct OneRecord {
     udp_port: u16,
     layout: Layout,
+    changed: bool,
 }
 
 /// Bytes between UDP and the slots of the simulator's layout.
@@ -97,9 +99,13 @@ impl Property for OneRecord {
         "one_record"
     }
 
+    fn changed(&mut self) {
+        self.changed = true;
+    }
+
     fn left(&mut self, packet: &Departed<'_>) -> Finding {
         let Some(from) = packet.from.filter(|_| !packet.left.made) else { return Ok(()) };
-        if well_formed(from.bytes).is_err() {
+        if well_formed(from.bytes).is_err() || self.layout == Layout::Ns3 && self.changed {
             return Ok(());
         }
         if self.layout == Layout::Ns3
@@ -146,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_packet_gets_one_record_or_none() {
-        let mut property = OneRecord { udp_port: 4791, layout: Layout::Paper };
+        let mut property = OneRecord { udp_port: 4791, layout: Layout::Paper, changed: false };
         let mut judged = |came: &[u8], left: &[u8]| {
             let origin = Origin { port: 1, time: Default::default(), bytes: came };
             property.left(&Departed::of(left, 2, Some(origin)))
@@ -163,7 +169,7 @@ mod tests {
 
     #[test]
     fn a_packet_with_slots_gets_one_written_and_counts_it() {
-        let mut property = OneRecord { udp_port: 4791, layout: Layout::Ns3 };
+        let mut property = OneRecord { udp_port: 4791, layout: Layout::Ns3, changed: false };
         let (at, count) = (COMMON + SEQUENCE, COMMON + SEQUENCE + MAX_HOPS * RECORD);
         let with = |hops: u8, slot: Option<usize>| {
             let mut frame = packet(5, 0);
