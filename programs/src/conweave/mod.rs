@@ -74,10 +74,17 @@ impl Shipped for ConWeave {
         p.check(NAME)
     }
 
+    fn effective(p: &Params) -> Option<Params> {
+        Some(p.effective())
+    }
+
+    fn idle(p: &Params) -> &'static [&'static str] {
+        p.idle()
+    }
+
     fn declare(b: &Builder, p: &Params) {
-        let effective = p.effective();
-        let mut registers = ingress::ingress(&b.ingress(), &effective);
-        registers.extend(egress::egress(&b.egress(), &effective));
+        let mut registers = ingress::ingress(&b.ingress(), p);
+        registers.extend(egress::egress(&b.egress(), p));
         if p.full() {
             let ports = p.hosts.iter().chain(p.uplinks.iter()).map(|port| PortName::Front(FrontPort(port)));
             b.together(

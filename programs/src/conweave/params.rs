@@ -2,7 +2,7 @@
 
 use crate::catalog::ProgramError;
 use crate::ports::PortRange;
-use sluice_pipeline::build::params;
+use sluice_pipeline::build::params::{self, Params as _};
 use std::fmt;
 use std::str::FromStr;
 use thiserror::Error;
@@ -143,6 +143,10 @@ impl Default for Params {
     }
 }
 
+/// What the published build decides.
+const DECIDED: [&str; 8] =
+    ["flows", "ways", "reply", "path_busy", "inactive", "resume_margin", "resume_default", "reply_bridge"];
+
 impl Params {
     /// Whether this is the full build.
     #[must_use]
@@ -174,6 +178,16 @@ impl Params {
         }
     }
 
+    /// What the build has no use for: the published one routes nothing and no control plane runs it.
+    pub(super) fn idle(&self) -> &'static [&'static str] {
+        match self.build {
+            Build::Full => &[],
+            Build::Published => {
+                &["queues", "routes", "reply", "watchdog", "idle_ms", "known", "hosts", "uplinks"]
+            }
+        }
+    }
+
     /// What one parameter alone cannot say.
     pub(super) fn check(&self, program: &'static str) -> Result<(), ProgramError> {
         let conflict = |key, found: String, expected: &str| {
@@ -187,6 +201,17 @@ impl Params {
         if self.queues < self.ways {
             let expected = format!("at least ways={}: two ways never share a queue", self.ways);
             return conflict("queues", self.queues.to_string(), &expected);
+        }
+        let value = |p: &Params, key: &str| {
+            p.list().into_iter().find(|i| i.key == key).map(|i| i.value).unwrap_or_default()
+        };
+        let (own, default) = (self.effective(), Params::default());
+        for key in DECIDED {
+            let [found, default, own] = [self, &default, &own].map(|p| value(p, key));
+            if found != default && found != own {
+                let expected = format!("build={} has {own}: leave it out, or take build=full", self.build);
+                return conflict(key, found, &expected);
+            }
         }
         if self.uplinks.iter().count() > 255 {
             let expected = "a path id has eight bits and 0 is none: at most 255 uplinks";

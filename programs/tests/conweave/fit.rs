@@ -6,7 +6,7 @@ use sluice_pipeline::ir::Program;
 use sluice_pipeline::place::{self, Placement, place};
 use sluice_pipeline::switch::state_is_whole;
 use sluice_pipeline::verify;
-use sluice_programs::by_name;
+use sluice_programs::{ProgramError, by_name};
 
 fn program(sets: &[(&str, &str)]) -> Program {
     let sets: Vec<(String, String)> = sets.iter().map(|&(k, v)| (k.to_owned(), v.to_owned())).collect();
@@ -48,6 +48,61 @@ fn parameters_that_do_not_go_together_are_refused() {
     let sets = [("hosts".to_owned(), "0-4".to_owned())];
     let refused = by_name("conweave").unwrap().build(&sets).unwrap_err().to_string();
     assert!(refused.contains("`uplinks` is `4-7`"), "{refused}");
+}
+
+/// What a report prints above its matrix is what was placed: every parameter of the published build changes it, or is what
+/// the build decides; those that the build has no use for are not named.
+#[test]
+fn the_published_build_names_the_parameters_that_it_has() {
+    let build = |key: &str, value: &str| {
+        let sets = [("build", "published"), (key, value)].map(|(k, v)| (k.to_owned(), v.to_owned()));
+        let mut program = by_name("conweave").unwrap().build(&sets)?;
+        let named = std::mem::take(&mut program.params);
+        Ok::<_, ProgramError>((program, named))
+    };
+    let (published, named) = build("build", "published").unwrap();
+    let value = |key: &str| named.iter().find(|p| p.key == key).map(|p| p.value.as_str());
+    assert_eq!((value("flows"), value("ways"), value("path_busy")), (Some("65536"), Some("3"), Some("0")));
+    let other = [
+        ("flows", "1000"),
+        ("ways", "3"),
+        ("queues", "16"),
+        ("groups", "100"),
+        ("routes", "100"),
+        ("reply", "9"),
+        ("path_busy", "9"),
+        ("inactive", "9"),
+        ("resume_margin", "9"),
+        ("resume_default", "9"),
+        ("reply_bridge", "9"),
+        ("patience", "9"),
+        ("watchdog", "99"),
+        ("tail_without_path", "true"),
+        ("strict_deadline", "true"),
+        ("idle_ms", "99"),
+        ("known", "9"),
+        ("pipe", "1"),
+        ("hosts", "0-1"),
+        ("uplinks", "4-5"),
+    ];
+    let params = by_name("conweave").unwrap().params();
+    assert_eq!(params.len(), other.len() + 1, "a value for every parameter but the build");
+    for (key, text) in other {
+        match build(key, text) {
+            // What the build decides, and has this value.
+            Ok((_, named)) if named.iter().any(|p| p.key == key && p.value != text) => {
+                panic!("{key}={text} is lost")
+            }
+            Ok((program, named)) => {
+                let changes = program != published || value(key) == Some(text);
+                assert_eq!(named.iter().any(|p| p.key == key), changes, "{key}={text}");
+            }
+            Err(refused) => {
+                let told = refused.to_string();
+                assert!(told.contains(&format!("`{key}` is `{text}`; build=published has ")), "{told}");
+            }
+        }
+    }
 }
 
 /// Units of a column in the published log and here.
