@@ -46,10 +46,10 @@ fn containers(report: &Report) -> u32 {
     report.phv.groups.iter().flat_map(|g| g.used).sum()
 }
 
-/// Long-branch tags, `+ n` for conditions that are tested again instead, `- n` for outcomes that nothing carries.
+/// Long-branch tags, `+ n` for conditions that are tested again instead, `> n` for outcomes on the next-table pointer.
 fn tags(r: &Report) -> String {
     let mut out = r.next_tables.tags.to_string();
-    for (sign, count) in [('+', r.next_tables.retested), ('-', r.next_tables.uncarried)] {
+    for (sign, count) in [('+', r.next_tables.retested), ('>', r.next_tables.pointed)] {
         if count > 0 {
             let _ = write!(out, " {sign} {count}");
         }
