@@ -14,10 +14,12 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/fit.md");
+
 const HEAD: &str = "# Every program on both chips
 
 Made by `UPDATE=1 cargo test --release -p sluice-programs --test fit_tables -- --ignored`; without `UPDATE` the test
-compares. `sluice report PROGRAM` has the rest.
+compares. `sluice report PROGRAM` has the rest; [report.md](report.md) says what the words mean.
 ";
 
 fn chips() -> [ChipSpec; 2] {
@@ -46,43 +48,11 @@ fn containers(report: &Report) -> u32 {
     report.phv.groups.iter().flat_map(|g| g.used).sum()
 }
 
-/// Long-branch tags, `+ n` for conditions that are tested again instead, `- n` for outcomes that nothing carries.
-fn tags(r: &Report) -> String {
-    let mut out = r.next_tables.tags.to_string();
-    for (sign, count) in [('+', r.next_tables.retested), ('-', r.next_tables.uncarried)] {
-        if count > 0 {
-            let _ = write!(out, " {sign} {count}");
-        }
-    }
-    out
-}
-
-/// Stages, units of the columns that programs run short of, containers, tags, cycles and time.
-fn row(out: &mut String, name: &str, chip: &str, fit: &Result<Report, NoFit>) {
-    let r = match fit {
-        Ok(r) => r,
-        Err(no_fit) => {
-            let why = no_fit.diags.first().map_or("", |d| d.text.as_str());
-            let _ = writeln!(out, "| {name} | {chip} | does not fit: {why} |||||||||||||||||");
-            return;
-        }
-    };
-    let [ingress, egress] = [Gress::Ingress, Gress::Egress].map(|g| &r.gresses[g.index()]);
-    let _ = write!(out, "| {name} | {chip} | {} | {} |", ingress.stages_used, egress.stages_used);
-    for column in COLUMNS {
-        let _ = write!(out, " {} |", used(r, column));
-    }
-    let _ = writeln!(
-        out,
-        " {} | {} | {} | {} | {} | {} |",
-        containers(r),
-        tags(r),
-        ingress.mau_cycles,
-        egress.mau_cycles,
-        r.total.as_ps().div_ceil(1000),
-        ingress.parser_rows + egress.parser_rows,
-    );
-}
+/// The heads of the two tables of every program.
+const UNITS: &str = "| program | chip | ingress stages | egress stages | table ids | gateways | SRAM | map RAM | TCAM | \
+                     meter ALU | stats ALU | VLIW | hash bits | hash dist | exact xbar bytes |";
+const REST: &str = "| program | chip | PHV containers | parser rows | tags | pointer | tested again | relayed | \
+                    ingress cycles | egress cycles | ns | W |";
 
 const COLUMNS: [Column; 11] = [
     Column::LogicalTable,
@@ -98,21 +68,65 @@ const COLUMNS: [Column; 11] = [
     Column::ExactXbar,
 ];
 
-fn every_program(out: &mut String) {
-    let _ = writeln!(
-        out,
-        "\nUnits of all stages together; containers, parser rows and cycles of both gresses; ns from wire to wire without \
-         queueing.\n\n| program | chip | ingress stages | egress stages | table ids | gateways | SRAM | map RAM | TCAM | meter \
-         ALU | stats ALU | VLIW | hash bits | hash dist | exact xbar bytes | PHV containers | long-branch tags | ingress \
-         cycles | egress cycles | ns | parser rows |"
+/// Stages and units of the columns that programs run short of; then the rest.
+fn rows(name: &str, chip: &str, r: &Report) -> [String; 2] {
+    let [ingress, egress] = [Gress::Ingress, Gress::Egress].map(|g| &r.gresses[g.index()]);
+    let stages = [ingress.stages_used, egress.stages_used];
+    let units = stages.into_iter().chain(COLUMNS.map(|column| used(r, column)));
+    let next = &r.next_tables;
+    let relayed = next.branches.iter().filter(|b| !b.relays.is_empty()).count() as u32;
+    let rest = [
+        containers(r),
+        ingress.parser_rows + egress.parser_rows,
+        next.tags,
+        next.pointed,
+        next.retested,
+        relayed,
+        ingress.mau_cycles,
+        egress.mau_cycles,
+    ];
+    let cells = |list: &mut dyn Iterator<Item = u32>| {
+        list.fold(format!("| {name} | {chip} |"), |line, n| format!("{line} {n} |"))
+    };
+    let (ns, centiwatts) = (r.total.as_ps().div_ceil(1000), r.power.worst / 10_000_000);
+    let rest = cells(&mut rest.into_iter());
+    let rest = format!("{rest} {ns} | {}.{:02} |", centiwatts / 100, centiwatts % 100);
+    [cells(&mut units.into_iter()), rest]
+}
+
+/// A table's head and the line below.
+fn head(out: &mut String, titles: &str) {
+    let _ = writeln!(out, "\n{titles}\n|{}", "---|".repeat(titles.matches('|').count() - 1));
+}
+
+/// The first thing that a program lacks.
+fn why(no_fit: &NoFit) -> String {
+    no_fit.diags.first().map_or(String::new(), |d| d.text.replace('|', "\\|"))
+}
+
+fn every_program(out: &mut String, cases: &[Case], fits: &[Result<Report, NoFit>]) {
+    let fitting = || cases.iter().zip(fits).filter_map(|((n, _, chip), r)| Some((n, chip, r.as_ref().ok()?)));
+    out.push_str("\nUnits of all stages together:\n");
+    head(out, UNITS);
+    for (name, chip, report) in fitting() {
+        let _ = writeln!(out, "{}", rows(name, &chip.name, report)[0]);
+    }
+    out.push_str(
+        "\nContainers and parser rows of both gresses; what carries outcomes over stages (long-branch tags in use, outcomes on \
+         the next-table pointer, tested again, relayed: Tofino needs none of them, its tables are a chain); cycles of the \
+         stages; ns from wire to wire without queueing; power of the path that takes most:\n",
     );
-    let _ = writeln!(out, "|{}", "---|".repeat(21));
-    let rows = every(&cases(), |(name, program, chip)| {
-        let mut line = String::new();
-        row(&mut line, name, &chip.name, &report(program, chip, &Options::default()));
-        line
-    });
-    out.push_str(&rows.concat());
+    head(out, REST);
+    for (name, chip, report) in fitting() {
+        let _ = writeln!(out, "{}", rows(name, &chip.name, report)[1]);
+    }
+    out.push_str("\nDoes not fit:\n");
+    head(out, "| program | chip | why |");
+    for ((name, _, chip), fit) in cases.iter().zip(fits) {
+        if let Err(no_fit) = fit {
+            let _ = writeln!(out, "| {name} | {} | {} |", chip.name, why(no_fit));
+        }
+    }
 }
 
 /// Every program on every chip.
@@ -143,67 +157,90 @@ fn every<T: Sync, R: Send>(list: &[T], what: impl Fn(&T) -> R + Sync) -> Vec<R> 
 
 const THREADS: usize = 4;
 
-/// What changes without each optimisation, for programs where anything does.
-fn gains(out: &mut String) {
+/// Stages, table ids, gateways, containers and hash bits more without an optimisation, or why the program does not fit.
+type Change = Result<[i64; 5], String>;
+
+fn change(case: &Case, with: &Report, optimisation: Optimisation) -> Change {
+    let options = Options { without: BTreeSet::from([optimisation]), ..Options::default() };
+    let figures = |r: &Report| {
+        let units = [Column::LogicalTable, Column::Gateway].map(|c| used(r, c));
+        [r.stages_used(), units[0], units[1], containers(r), used(r, Column::HashBit)].map(i64::from)
+    };
+    let without = report(&case.1, &case.2, &options).map_err(|no_fit| why(&no_fit))?;
+    let (a, b) = (figures(&without), figures(with));
+    Ok(std::array::from_fn(|i| a[i] - b[i]))
+}
+
+fn difference(change: &[i64; 5]) -> String {
+    change.iter().map(|n| if *n == 0 { " |".to_owned() } else { format!(" {n:+} |") }).collect()
+}
+
+/// What changes without each optimisation: summed up, then for programs where anything does.
+fn gains(out: &mut String, cases: &[Case], fits: &[Result<Report, NoFit>]) {
     out.push_str(
-        "\n## What each optimisation gains\n\nMore units used when a program is placed *without* it (`sluice report \
-         --without NAME`): stages, table ids, gateways, PHV containers, hash bits. Programs that are not named do not change.\n\n\
-         | without | program | chip | stages | ids | gateways | containers | hash bits |\n|---|---|---|---|---|---|---|---|\n",
+        "\n## What each optimisation gains\n\nMore units used when programs are placed *without* it (`sluice report \
+         --without NAME`), over all programs and chips; those that do not fit without it are only counted:\n",
     );
-    let cases = cases();
-    let with = every(&cases, |(_, program, chip)| report(program, chip, &Options::default()).ok());
     let tries: Vec<(Optimisation, usize)> =
         Optimisation::ALL.iter().flat_map(|o| (0..cases.len()).map(move |i| (*o, i))).collect();
-    let lines = every(&tries, |&(optimisation, i)| {
-        let ((name, program, chip), Some(with)) = (&cases[i], &with[i]) else { return String::new() };
-        let options = Options { without: BTreeSet::from([optimisation]), ..Options::default() };
-        let figures = |r: &Report| {
-            [
-                r.stages_used(),
-                used(r, Column::LogicalTable),
-                used(r, Column::Gateway),
-                containers(r),
-                used(r, Column::HashBit),
-            ]
-            .map(i64::from)
-        };
-        let cells = match report(program, chip, &options) {
-            Ok(r) if figures(&r) == figures(with) => return String::new(),
-            Ok(r) => {
-                let difference = figures(&r).into_iter().zip(figures(with));
-                difference
-                    .map(|(a, b)| if a == b { " |".to_owned() } else { format!(" {:+} |", a - b) })
-                    .collect()
-            }
-            Err(no_fit) => {
-                let why = no_fit.diags.first().map_or("", |d| d.text.as_str());
-                format!(" does not fit: {} |||||", why.split(';').next().unwrap_or(why))
-            }
-        };
-        format!("| {} | {name} | {} |{cells}\n", optimisation.name(), chip.name)
+    let changes = every(&tries, |&(optimisation, i)| {
+        let with = fits[i].as_ref().ok()?;
+        Some(change(&cases[i], with, optimisation)).filter(|c| *c != Ok([0; 5]))
     });
-    out.push_str(&lines.concat());
+    let found: Vec<(Optimisation, usize, Change)> =
+        tries.into_iter().zip(changes).filter_map(|((o, i), c)| Some((o, i, c?))).collect();
+    head(out, "| without | do not fit | change | stages | ids | gateways | containers | hash bits |");
+    for optimisation in Optimisation::ALL {
+        let own: Vec<&Change> = found.iter().filter(|(o, ..)| *o == optimisation).map(|(.., c)| c).collect();
+        let lost = own.iter().filter(|c| c.is_err()).count();
+        let sum = own.iter().filter_map(|c| c.as_ref().ok());
+        let sum = sum.fold([0; 5], |a: [i64; 5], c| std::array::from_fn(|i| a[i] + c[i]));
+        let (name, changed) = (optimisation.name(), own.len() - lost);
+        let _ = writeln!(out, "| {name} | {lost} | {changed} |{}", difference(&sum));
+    }
+    out.push_str("\nIn particular (programs that are not named do not change):\n");
+    head(
+        out,
+        "| without | program | chip | stages | ids | gateways | containers | hash bits | does not fit |",
+    );
+    let mut done: Vec<(Optimisation, &str, &Change)> = Vec::new();
+    for (optimisation, i, change) in &found {
+        let (name, _, chip) = &cases[*i];
+        let key = (*optimisation, name.as_str(), change);
+        if done.contains(&key) {
+            continue;
+        }
+        let same = found.iter().filter(|(o, j, c)| (*o, cases[*j].0.as_str(), c) == key).count();
+        done.push(key);
+        let chip = if same == chips().len() { "both" } else { &chip.name };
+        let cells = match change {
+            Ok(change) => format!("{} |", difference(change)),
+            Err(why) => format!(" | | | | | {why} |"),
+        };
+        let _ = writeln!(out, "| {} | {name} | {chip} |{cells}", optimisation.name());
+    }
 }
 
 /// Both objectives, where they differ.
-fn objectives(out: &mut String) {
+fn objectives(out: &mut String, cases: &[Case], fits: &[Result<Report, NoFit>]) {
     out.push_str(
         "\n## Lowest latency instead of fewest stages\n\n`--objective latency`: cycles of ingress and egress stages, and the \
-         stages that they take; programs that are not named are the same by both.\n\n\
-         | program | chip | cycles | stages | cycles for latency | stages for latency |\n|---|---|---|---|---|---|\n",
+         stages that they take; programs that are not named are the same by both.\n",
     );
+    head(out, "| program | chip | cycles | stages | cycles for latency | stages for latency |");
     let fast = Options { objective: Objective::LowestLatency, ..Options::default() };
-    let lines = every(&cases(), |(name, program, chip)| {
-        let Ok(few) = report(program, chip, &Options::default()) else { return String::new() };
+    let pairs: Vec<(&Case, &Report)> =
+        cases.iter().zip(fits).filter_map(|(c, r)| Some((c, r.as_ref().ok()?))).collect();
+    let lines = every(&pairs, |&((name, program, chip), few)| {
         let fast = report(program, chip, &fast).unwrap();
         let cycles = |r: &Report| (r.gresses[0].mau_cycles, r.gresses[1].mau_cycles);
         let sum = |r: &Report| cycles(r).0 + cycles(r).1;
-        assert!(sum(&fast) <= sum(&few), "{name} on {}", chip.name);
-        if cycles(&few) == cycles(&fast) {
+        assert!(sum(&fast) <= sum(few), "{name} on {}", chip.name);
+        if cycles(few) == cycles(&fast) {
             return String::new();
         }
         let words = |r: &Report| format!("{} + {} | {}", cycles(r).0, cycles(r).1, r.stages_used());
-        format!("| {name} | {} | {} | {} |\n", chip.name, words(&few), words(&fast))
+        format!("| {name} | {} | {} | {} |\n", chip.name, words(few), words(&fast))
     });
     out.push_str(&lines.concat());
 }
@@ -213,21 +250,28 @@ const SMALL: [&str; 5] = ["ecmp", "spray", "letflow", "ecn-mark", "conweave-spin
 
 #[test]
 fn the_page_names_every_program_and_has_the_rows_of_small_ones() {
-    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/fit.md"));
-    let page = page.unwrap_or_else(|e| panic!("docs/fit.md: {e}: see the head of this file"));
+    let page = std::fs::read_to_string(PAGE)
+        .unwrap_or_else(|e| panic!("docs/fit.md: {e}: see the head of this file"));
     let lines: Vec<&str> = page.lines().collect();
     for (name, program) in programs() {
         for chip in chips() {
             let start = format!("| {name} | {} |", chip.name);
-            let found = lines.iter().find(|l| l.starts_with(&start));
-            let found = found
-                .unwrap_or_else(|| panic!("docs/fit.md has no line `{start}`: see the head of this file"));
+            let found: Vec<&str> = lines.iter().filter(|l| l.starts_with(&start)).copied().collect();
+            assert!(!found.is_empty(), "docs/fit.md has no line `{start}`: see the head of this file");
             if SMALL.contains(&name.as_str()) {
-                let mut own = String::new();
-                row(&mut own, &name, &chip.name, &report(&program, &chip, &Options::default()));
-                assert_eq!(*found, own.trim_end(), "docs/fit.md is stale: see the head of this file");
+                let own = report(&program, &chip, &Options::default()).unwrap();
+                let own = rows(&name, &chip.name, &own);
+                let fresh = own.iter().all(|row| found.contains(&row.as_str()));
+                assert!(
+                    fresh,
+                    "docs/fit.md is stale: {found:#?} are now {own:#?}: see the head of this file"
+                );
             }
         }
+    }
+    for optimisation in Optimisation::ALL {
+        let start = format!("| {} |", optimisation.name());
+        assert!(lines.iter().any(|l| l.starts_with(&start)), "docs/fit.md has no line `{start}`");
     }
 }
 
@@ -235,13 +279,14 @@ fn the_page_names_every_program_and_has_the_rows_of_small_ones() {
 #[ignore = "minutes without optimisation; see the head of this file"]
 fn the_tables_in_the_handbook_are_what_placement_finds() {
     let mut out = HEAD.to_owned();
-    every_program(&mut out);
-    gains(&mut out);
-    objectives(&mut out);
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/fit.md");
+    let cases = cases();
+    let fits = every(&cases, |(_, program, chip)| report(program, chip, &Options::default()));
+    every_program(&mut out, &cases, &fits);
+    gains(&mut out, &cases, &fits);
+    objectives(&mut out, &cases, &fits);
     if std::env::var_os("UPDATE").is_some() {
-        std::fs::write(path, &out).unwrap();
+        std::fs::write(PAGE, &out).unwrap();
     }
-    let found = std::fs::read_to_string(path).unwrap();
+    let found = std::fs::read_to_string(PAGE).unwrap();
     assert!(found == out, "docs/fit.md is not what placement finds; look at the difference after UPDATE=1");
 }

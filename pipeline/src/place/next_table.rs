@@ -4,8 +4,9 @@
 //! directly; over a longer way a *long branch* carries the outcome on one of a few tags, or *relays* do: keyless tables
 //! without an action, one in every stage between, each of which enables the next. Of the nodes that run on one
 //! outcome the first in each stage hands it on, so only stages without any of them have to be crossed. Nodes that
-//! always run need nothing; and a condition that the packet still answers can be tested again. On a chip whose tables
-//! follow each other as a chain there are no tags; what such a chain can do is a matter of order.
+//! always run need nothing; one outcome at a time is on the next-table *pointer*; and a condition that the packet still
+//! answers can be tested again. On a chip whose tables follow each other as a chain there are no tags; what such a
+//! chain can do is a matter of order.
 //!
 //! What may not live here: the choice of stages.
 
@@ -30,12 +31,13 @@ pub struct Retest {
 pub enum Carrier {
     /// A tag, from 0.
     Tag(u8),
+    /// The next-table pointer of the gress.
+    Pointer,
     /// Tables in the stages between, by their logical ids.
     Relays(Vec<u8>),
     /// Nothing has to: the conditions are tested again where the outcome is needed.
     Retest(Retest),
-    /// Nothing does: no tag is left, nor a logical table in every stage between, and no gateway can test again. A
-    /// compiler would have to keep the outcome in a metadata bit; reports say so.
+    /// Nothing does, or not yet: in a placement every outcome is carried.
     Nothing,
 }
 
@@ -44,6 +46,8 @@ pub enum Carrier {
 pub struct LongBranch {
     /// Gress.
     pub gress: Gress,
+    /// The node that hands it on: the one that decided, or the first that runs on it in `from_stage`.
+    pub from: Node,
     /// The first node, by logical id, that it enables in its last stage.
     pub to: Node,
     /// Stage from which it starts.
@@ -81,29 +85,31 @@ impl LongBranch {
 /// The long branches of a placed gress, without tags.
 fn needed(gress: Gress, flow: &Flow, nodes: &EntityMap<Node, PlacedNode>) -> Vec<LongBranch> {
     let mut list: Vec<LongBranch> = Vec::new();
-    let mut add = |from_stage: u8, to_stage: u8, to: Node| {
+    let mut add = |(from_stage, from): (u8, Node), (to_stage, to): (u8, Node)| {
         if to_stage < from_stage.saturating_add(2) {
             return;
         }
         // Whoever enables a node over stages does so on one tag.
         match list.iter_mut().find(|b| b.to == to && b.to_stage == to_stage) {
-            Some(known) => known.from_stage = known.from_stage.min(from_stage),
-            None => list.push(LongBranch { gress, to, from_stage, to_stage, by: Carrier::Nothing }),
+            Some(known) => {
+                (known.from_stage, known.from) = (known.from_stage, known.from).min((from_stage, from))
+            }
+            None => list.push(LongBranch { gress, from, to, from_stage, to_stage, by: Carrier::Nothing }),
         }
     };
     for (node, placed) in nodes.iter() {
         for pair in placed.parts.windows(2) {
-            add(pair[0].stage, pair[1].stage, node);
+            add((pair[0].stage, node), (pair[1].stage, node));
         }
     }
     for (pred, data) in flow.preds.iter() {
         let Some((_, decider, outcome)) = data.of else { continue };
         let parts = &nodes[decider].parts;
         let source = if outcome == Outcome::Miss { parts.last() } else { parts.first() };
-        let Some(mut from) = source.map(|p| p.stage) else { continue };
-        for (stage, first) in firsts(flow, nodes, pred) {
-            add(from, stage, first);
-            from = stage;
+        let Some(mut from) = source.map(|p| (p.stage, decider)) else { continue };
+        for first in firsts(flow, nodes, pred) {
+            add(from, first);
+            from = first;
         }
     }
     list
@@ -143,7 +149,8 @@ mod tests {
     use crate::entity::Entity;
 
     fn branch(gress: Gress, from_stage: u8, to_stage: u8) -> LongBranch {
-        LongBranch { gress, to: Node::new(0), from_stage, to_stage, by: Carrier::Nothing }
+        let node = Node::new(0);
+        LongBranch { gress, from: node, to: node, from_stage, to_stage, by: Carrier::Nothing }
     }
 
     #[test]

@@ -11,6 +11,8 @@ pub enum Resource {
     Column(Column),
     /// Stages: a chain of dependencies is longer than the pipe.
     Stages,
+    /// What carries outcomes over stages.
+    LongBranches,
     /// Containers.
     Phv,
     /// Parser states or extractors.
@@ -26,6 +28,7 @@ impl Resource {
         match self {
             Resource::Column(column) => column.id(),
             Resource::Stages => "stages",
+            Resource::LongBranches => "long_branches",
             Resource::Phv => "phv",
             Resource::Parser => "parser",
             Resource::Deparser => "deparser",

@@ -43,6 +43,8 @@ pub enum Optimisation {
     RepeatedConditions,
     /// A condition is tested again where its outcome would have to cross stages and no tag is left.
     RetestedConditions,
+    /// The next-table pointer carries outcomes over stages where tags are too few.
+    NextTablePointer,
     /// Nodes that no packet runs both depend on nothing of each other.
     MutualExclusion,
     /// Nodes of a stage that compute the same value use the same hash bits.
@@ -61,12 +63,13 @@ pub enum Optimisation {
 
 impl Optimisation {
     /// All of them.
-    pub const ALL: [Optimisation; 12] = [
+    pub const ALL: [Optimisation; 13] = [
         Optimisation::JoinedConditions,
         Optimisation::AttachedGateways,
         Optimisation::LateGateways,
         Optimisation::RepeatedConditions,
         Optimisation::RetestedConditions,
+        Optimisation::NextTablePointer,
         Optimisation::MutualExclusion,
         Optimisation::SharedHashes,
         Optimisation::SplitTables,
@@ -85,6 +88,7 @@ impl Optimisation {
             Optimisation::LateGateways => "late-gateways",
             Optimisation::RepeatedConditions => "repeated-conditions",
             Optimisation::RetestedConditions => "retested-conditions",
+            Optimisation::NextTablePointer => "next-table-pointer",
             Optimisation::MutualExclusion => "mutual-exclusion",
             Optimisation::SharedHashes => "shared-hashes",
             Optimisation::SplitTables => "split-tables",

@@ -252,18 +252,14 @@ fn tables(work: &mut Work<'_>) -> Result<(), Failed> {
     };
     let once = place(&work.flows, &work.graph);
     // A condition that the flow has twice carries no outcome over stages.
-    let worthwhile = once.as_ref().map_or(true, |t| t.cost.uncarried > 0);
-    if worthwhile && work.options.may(Optimisation::RepeatedConditions) {
+    if once.is_err() && work.options.may(Optimisation::RepeatedConditions) {
         let joined = work.options.may(Optimisation::JoinedConditions);
         let flows =
             Gress::ALL.map(|g| conditions::repeated(work.program, g, joined.then_some(&one_gateway(work))));
         let graph = graph(work, &flows);
         // Fields that take turns may count on one test of a condition.
         let sound = phv::verify(work.program, work.chip, &flows, &work.phv).is_empty();
-        let better = |again: &Tables| {
-            once.as_ref().map_or(true, |t| again.cost.key(work.options) < t.cost.key(work.options))
-        };
-        if let Some(again) = place(&flows, &graph).ok().filter(|again| sound && better(again)) {
+        if let Some(again) = place(&flows, &graph).ok().filter(|_| sound) {
             (work.flows, work.graph, work.tables) = (flows, graph, again);
             return Ok(());
         }

@@ -105,9 +105,10 @@ pub fn json_no_fit(program: &Program, no_fit: &NoFit) -> Value {
 fn next_tables(next: &NextTables) -> Value {
     json!({
         "code_bits": next.code_bits, "parallel": next.parallel,
-        "uncarried": next.uncarried, "retested": next.retested, "tags": next.tags, "tags_available": next.tags_available,
+        "retested": next.retested, "pointed": next.pointed, "tags": next.tags, "tags_available": next.tags_available,
         "long_branches": next.branches.iter().map(|b| json!({
-            "gress": b.gress.name(), "tag": b.tag, "relays": b.relays, "retested_in": b.retested_in, "from_stage": b.from_stage, "to_stage": b.to_stage, "to": b.to,
+            "gress": b.gress.name(), "tag": b.tag, "pointer": b.pointer, "relays": b.relays, "retested_in": b.retested_in, "from_stage": b.from_stage, "to_stage": b.to_stage,
+            "from": b.from, "to": b.to,
         })).collect::<Vec<_>>(),
     })
 }

@@ -13,10 +13,10 @@ pub struct NextTables {
     pub parallel: bool,
     /// Tags in use.
     pub tags: u32,
-    /// Outcomes for which there is neither a tag, nor a gateway that can test again, nor room for relays.
-    pub uncarried: u32,
     /// Outcomes that gateways find again.
     pub retested: u32,
+    /// Outcomes on the next-table pointers of their gresses.
+    pub pointed: u32,
     /// Tags of the chip.
     pub tags_available: u32,
     /// Outcomes that cross stages in which nothing runs on them.
@@ -28,6 +28,8 @@ pub struct NextTables {
 pub struct BranchReport {
     /// Gress.
     pub gress: Gress,
+    /// The node that hands it on.
+    pub from: String,
     /// The node that it reaches.
     pub to: String,
     /// Stage from which it starts.
@@ -36,6 +38,8 @@ pub struct BranchReport {
     pub to_stage: u8,
     /// The tag that carries it.
     pub tag: Option<u8>,
+    /// Or whether the next-table pointer does.
+    pub pointer: bool,
     /// Or the logical ids of relays in the stages between.
     pub relays: Vec<u8>,
     /// Or the stage in which a gateway tests again.
@@ -46,10 +50,12 @@ impl BranchReport {
     /// What brings the outcome over, in words.
     #[must_use]
     pub fn carrier(&self) -> String {
+        if self.pointer {
+            return "next-table pointer".to_owned();
+        }
         match (self.tag, self.retested_in, self.relays.len()) {
             (Some(tag), ..) => format!("tag {tag}"),
             (None, Some(stage), _) => format!("tested again in stage {stage}"),
-            (None, None, 0) => "nothing".to_owned(),
             (None, None, 1) => "1 relay".to_owned(),
             (None, None, count) => format!("{count} relays"),
         }
@@ -61,19 +67,23 @@ impl NextTables {
         let mau = &placement.chip.mau;
         let branch = |b: &crate::place::LongBranch| BranchReport {
             gress: b.gress,
+            from: node_name(program, &placement.gress(b.gress).flow, b.from),
             to: node_name(program, &placement.gress(b.gress).flow, b.to),
             from_stage: b.from_stage,
             to_stage: b.to_stage,
             tag: b.tag(),
+            pointer: b.by == Carrier::Pointer,
             relays: if let Carrier::Relays(ids) = &b.by { ids.clone() } else { Vec::new() },
             retested_in: if let Carrier::Retest(r) = &b.by { Some(r.stage) } else { None },
+        };
+        let count = |of: &dyn Fn(&Carrier) -> bool| {
+            placement.long_branches.iter().filter(|b| of(&b.by)).count() as u32
         };
         NextTables {
             code_bits: mau.next_table_bits,
             parallel: placement.chip.features.parallel_next_tables,
-            uncarried: crate::place::next_table::uncarried(&placement.long_branches) as u32,
-            retested: placement.long_branches.iter().filter(|b| matches!(b.by, Carrier::Retest(_))).count()
-                as u32,
+            retested: count(&|by| matches!(by, Carrier::Retest(_))),
+            pointed: count(&|by| *by == Carrier::Pointer),
             tags: crate::place::next_table::tags(&placement.long_branches),
             tags_available: mau.long_branch_tags,
             branches: placement.long_branches.iter().map(branch).collect(),

@@ -238,16 +238,12 @@ impl SrcToR {
 
 #[stage_program]
 fn start(c: &mut Control<'_>, t: &SrcToR, h: Headers, paths: Paths) {
-    let (s, m, bth) = (t.s, h.m, h.bth);
+    let (s, m) = (t.s, h.m);
     c.block(|c| {
         s.deadline = m.now + s.reply;
         paths.time = m.now;
         s.expired = t.active_check.execute(m.row);
         s.ended = t.ended_take.execute(m.row);
-        // The bits are ConWeave's from here on, whatever the host put there.
-        bth.phase = 0;
-        bth.ask_reply = 0;
-        bth.tail = 0;
         // 0 stands for "no reply is waited for".
         if s.deadline == 0 {
             s.deadline = 1;
@@ -275,16 +271,22 @@ fn decide(c: &mut Control<'_>, t: &SrcToR, p: &Params, h: Headers, busy: &Busy) 
             t.phase_clear.execute(m.row);
             t.tail_zero.execute(m.row);
             cwh.ts_tail = 0;
+            // The bits are ConWeave's here, whatever the host put there.
+            bth.phase = 0;
             bth.ask_reply = 1;
+            bth.tail = 0;
             bth.path = t.path_now.execute(m.row);
         } else if s.timeout == 1 {
             t.phase_set.execute(m.row);
             cwh.ts_tail = t.tail_now.execute(m.row);
+            bth.phase = 0;
             bth.ask_reply = 1;
             bth.tail = 1;
             bth.path = t.path_next.execute(m.row);
         } else {
             bth.phase = t.phase_get.execute(m.row);
+            bth.ask_reply = 0;
+            bth.tail = 0;
             cwh.ts_tail = t.tail_get.execute(m.row);
             bth.path = t.path_now.execute(m.row);
         }

@@ -3,7 +3,7 @@
 use sluice_asic::chip::{ChipSpec, Column};
 use sluice_asic::port::PortMap;
 use sluice_pipeline::ir::Program;
-use sluice_pipeline::place::{self, Placement, place};
+use sluice_pipeline::place::{self, Carrier, Placement, place};
 use sluice_pipeline::switch::state_is_whole;
 use sluice_pipeline::verify;
 use sluice_programs::{ProgramError, by_name};
@@ -27,6 +27,25 @@ fn placed(build: &str) -> Placement {
 #[test]
 fn the_full_program_fits_tofino2() {
     placed("full");
+}
+
+/// The next-table pointer holds one name: what stands on a tag cannot all stand there too, and what nothing carries is seen.
+#[test]
+fn the_verifier_knows_what_the_next_table_pointer_carries() {
+    let program = program(&[]);
+    let placement = placed("full");
+    let carried = |carrier: &Carrier| placement.long_branches.iter().filter(|b| b.by == *carrier).count();
+    assert!(carried(&Carrier::Pointer) > 8 && carried(&Carrier::Nothing) == 0);
+    let findings = |at: usize, by: Carrier| {
+        let mut broken = placement.clone();
+        broken.long_branches[at].by = by;
+        place::verify(&program, &broken).into_iter().map(|d| d.text).collect::<Vec<_>>().join("; ")
+    };
+    let tags = placement.long_branches.iter().enumerate().filter(|(_, b)| b.tag().is_some());
+    let refused = tags.filter(|(at, _)| findings(*at, Carrier::Pointer).contains("next-table pointer"));
+    assert!(refused.count() > 8, "tags that the pointer cannot stand in for");
+    let pointed = placement.long_branches.iter().position(|b| b.by == Carrier::Pointer).unwrap();
+    assert!(findings(pointed, Carrier::Nothing).contains("nothing carries its outcome"));
 }
 
 #[test]

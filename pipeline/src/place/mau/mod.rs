@@ -10,6 +10,7 @@ mod fit;
 pub(super) mod gateway;
 mod hash;
 mod order;
+mod pointer;
 mod pool;
 mod ram;
 mod relations;
@@ -24,8 +25,8 @@ mod tests;
 
 use super::bits::PhvView;
 use super::data::{PhvAllocation, PlacedNode, UnitUse};
-use super::deps::DependencyGraph;
-use super::next_table::{self, LongBranch};
+use super::deps::{DependencyGraph, node_name};
+use super::next_table::{self, Carrier, LongBranch};
 use super::nofit::{Exhausted, Place, Resource};
 use super::options::{Objective, Optimisation, Options};
 use super::timing;
@@ -35,7 +36,9 @@ use crate::ir::Program;
 use crate::verify::Diag;
 use demand::Demand;
 use fit::Fit;
+use pointer::Pointer;
 use relations::Relations;
+use relay::Means;
 use retest::Retester;
 use schedule::{Manner, Schedule, Splitting};
 use sluice_asic::chip::{ChipSpec, Column};
@@ -68,12 +71,12 @@ pub(crate) struct Cost {
 }
 
 impl Cost {
-    /// Less is better.
-    pub(crate) fn key(&self, options: &Options) -> (u64, u64, usize, usize) {
+    /// Less is better; what leaves outcomes behind is no placement at all.
+    pub(crate) fn key(&self, options: &Options) -> (usize, u64, u64, usize) {
         let (stages, cycles) = (u64::from(self.stages), self.cycles);
         match options.objective {
-            Objective::FewestStages => (stages, 0, self.uncarried, self.logical_ids),
-            Objective::LowestLatency => (cycles, stages, self.uncarried, self.logical_ids),
+            Objective::FewestStages => (self.uncarried, stages, 0, self.logical_ids),
+            Objective::LowestLatency => (self.uncarried, cycles, stages, self.logical_ids),
         }
     }
 }
@@ -131,8 +134,12 @@ pub(crate) fn place(
         if chip.features.parallel_next_tables {
             long_branches = next_table::long_branches(flows, &nodes);
             let retester = Retester { program, view: &view, flows, nodes: &nodes };
-            let again = options.may(Optimisation::RetestedConditions).then_some(&retester);
-            schedule.carry(again, &mut long_branches);
+            let pointer = Pointer { flows, nodes: &nodes };
+            let means = Means {
+                again: options.may(Optimisation::RetestedConditions).then_some(&retester),
+                pointer: options.may(Optimisation::NextTablePointer).then_some(&pointer),
+            };
+            schedule.carry(&means, &mut long_branches);
         }
         let mut tables = Tables { nodes, units: units(&schedule), long_branches, cost: Cost::default() };
         tables.cost = cost(program, chip, &view, flows, &tables);
@@ -140,6 +147,7 @@ pub(crate) fn place(
     };
     let least = Gress::ALL.iter().map(|g| graph.critical_length(*g)).max().unwrap_or(0);
     let mut first = None;
+    let mut unreached: Option<Tables> = None;
     for manners in manners(chip, options) {
         let mut best: Option<Tables> = None;
         for manner in manners {
@@ -156,15 +164,44 @@ pub(crate) fn place(
                 break;
             }
         }
-        if let Some(best) = best {
-            return Ok(best);
+        match best {
+            Some(best) if best.cost.uncarried == 0 => return Ok(best),
+            Some(next) if unreached.as_ref().is_none_or(|u| next.cost.key(options) < u.cost.key(options)) => {
+                unreached = Some(next);
+            }
+            _ => {}
         }
     }
-    Err(first.unwrap_or_else(|| TablesFailed::from(Vec::new())))
+    let failed = unreached.map(|tables| uncarried(program, chip, flows, &tables)).or(first);
+    Err(failed.unwrap_or_else(|| TablesFailed::from(Vec::new())))
 }
 
-/// Ways to go about a schedule, those of a later list only if no earlier one finds a place; in a list, in order of
-/// preference among equals.
+/// What nothing brings to where it is needed.
+fn uncarried(program: &Program, chip: &ChipSpec, flows: &[Flow; 2], tables: &Tables) -> TablesFailed {
+    let left: Vec<&LongBranch> = tables.long_branches.iter().filter(|b| b.by == Carrier::Nothing).collect();
+    let name = |b: &LongBranch| node_name(program, &flows[b.gress.index()], b.to);
+    let diag = |b: &&LongBranch| {
+        let (from, to, tags) = (b.from_stage, b.to_stage, chip.mau.long_branch_tags);
+        let text = format!(
+            "what decides `{}` in stage {to} is known in stage {from}, and nothing carries it there: the {tags} long-branch \
+             tags and the next-table pointer are taken, no gateway can test it again, and a stage between has no logical \
+             table left for a relay",
+            name(b)
+        );
+        let help = "test the condition again right before what it decides, keep its outcome in a metadata field, or apply \
+                    closer together what runs on it";
+        Diag::error(flows[b.gress.index()].nodes[b.to].loc, text).help(help)
+    };
+    let first = left.first().map(|b| Exhausted {
+        resource: Resource::LongBranches,
+        place: Place::Stage(b.from_stage),
+        contenders: left.iter().map(|b| name(b)).collect(),
+    });
+    TablesFailed { diags: left.iter().map(diag).collect(), first_exhausted: first }
+}
+
+/// Ways to go about a schedule, those of a later list only if no earlier one finds a place in which every outcome
+/// arrives; in a list, in order of preference among equals.
 fn manners(chip: &ChipSpec, options: &Options) -> Vec<Vec<Manner>> {
     let splitting = match options.may(Optimisation::SplitTables) {
         true => vec![Some(Splitting::Sparing), Some(Splitting::Greedy)],

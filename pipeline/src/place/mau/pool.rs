@@ -61,6 +61,13 @@ struct Held {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mark(usize);
 
+impl Mark {
+    /// How many units were taken between an earlier point and this one.
+    pub(crate) fn since(self, earlier: Mark) -> usize {
+        self.0.saturating_sub(earlier.0)
+    }
+}
+
 /// The units of one stage.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pool {

@@ -1,33 +1,111 @@
-//! What carries outcomes over stages: tags, and where there are too few, gateways that test again, or relays, tables that
-//! hand an outcome on from stage to stage.
+//! What carries outcomes over stages: tags, and where there are too few, the next-table pointer, gateways that test
+//! again, or relays, tables that hand an outcome on from stage to stage.
 //!
 //! What may not live here: which outcomes cross stages.
 
 use super::super::data::Owner;
-use super::super::next_table::{Carrier, LongBranch};
+use super::super::next_table::{Carrier, LongBranch, uncarried};
 use super::fit::Fit;
-use super::pool::{Content, Pool};
+use super::pointer::Pointer;
+use super::pool::{Content, Mark, Pool};
 use super::retest::Retester;
 use sluice_asic::chip::{Column, MauSpec};
+use std::cmp::Reverse;
 
-/// Gives every branch a tag or a substitute, in order. When no tag is free, one of the branches in each other's way makes
-/// room: the longest whose conditions can be tested again, else the shortest that finds room for relays.
-pub(super) fn carry(
-    pools: &mut [Pool],
-    fit: &Fit<'_>,
-    again: Option<&Retester<'_>>,
-    branches: &mut [LongBranch],
-) {
-    let mau = &fit.chip.mau;
-    for i in 0..branches.len() {
+/// By what outcomes may be carried beside tags and relays.
+pub(super) struct Means<'a> {
+    /// Conditions tested again.
+    pub(super) again: Option<&'a Retester<'a>>,
+    /// The next-table pointer.
+    pub(super) pointer: Option<&'a Pointer<'a>>,
+}
+
+/// Gives every branch a carrier, if one can be found.
+///
+/// The pointer comes last. If something has no carrier without it, several choices of what is on it are tried, and what
+/// then has none is preferred for it in further ones; the best is kept.
+pub(super) fn carry(pools: &mut [Pool], fit: &Fit<'_>, means: &Means<'_>, branches: &mut [LongBranch]) {
+    let mut carriers = Carriers { pools, fit, means };
+    let all: Vec<usize> = (0..branches.len()).collect();
+    let marks = carriers.marks();
+    let mut best = (carriers.attempt(branches, None), None);
+    if best.0.0 == 0 || means.pointer.is_none() {
+        return;
+    }
+    let mut orders = vec![all.clone(), all.clone(), all];
+    orders[0].sort_by_key(|&i| Reverse(branches[i].between().len()));
+    orders[1].sort_by_key(|&i| branches[i].between().len());
+    while let Some(order) = orders.pop() {
+        carriers.roll_back(&marks);
+        let key = carriers.attempt(branches, Some(&order));
+        if key < best.0 {
+            // Whatever has no carrier might have one on the pointer.
+            let left = (0..branches.len()).filter(|&i| branches[i].by == Carrier::Nothing);
+            orders = left
+                .map(|i| [i].into_iter().chain(order.iter().copied().filter(|j| *j != i)).collect())
+                .collect();
+            best = (key, Some(order));
+        }
+    }
+    carriers.roll_back(&marks);
+    carriers.attempt(branches, best.1.as_deref());
+}
+
+struct Carriers<'a, 'f> {
+    pools: &'a mut [Pool],
+    fit: &'a Fit<'f>,
+    means: &'a Means<'a>,
+}
+
+impl Carriers<'_, '_> {
+    fn marks(&self) -> Vec<Mark> {
+        self.pools.iter().map(Pool::mark).collect()
+    }
+
+    fn roll_back(&mut self, marks: &[Mark]) {
+        for (pool, mark) in self.pools.iter_mut().zip(marks) {
+            pool.roll_back(*mark);
+        }
+    }
+
+    /// Puts branches on the pointer in the given order, where they do not disturb those before, and finds carriers for the
+    /// others; says how many have none, and how many units it took.
+    fn attempt(&mut self, branches: &mut [LongBranch], pointed: Option<&[usize]>) -> (usize, usize) {
+        let before = self.marks();
+        for b in branches.iter_mut() {
+            b.by = Carrier::Nothing;
+        }
+        for &i in pointed.unwrap_or_default() {
+            self.point(branches, i);
+        }
+        for i in 0..branches.len() {
+            if branches[i].by == Carrier::Nothing {
+                self.one(branches, i, pointed.is_some());
+            }
+        }
+        let taken = self.marks().iter().zip(&before).map(|(now, then)| now.since(*then)).sum();
+        (uncarried(branches), taken)
+    }
+
+    fn point(&self, branches: &mut [LongBranch], i: usize) {
+        let may = self.means.pointer.is_some_and(|p| p.takes(branches, i));
+        if may {
+            branches[i].by = Carrier::Pointer;
+        }
+    }
+
+    /// A tag or a substitute. When no tag is free, one of the branches in each other's way makes room: the longest whose
+    /// conditions can be tested again, else the shortest that finds room for relays, else the one that ends last.
+    fn one(&mut self, branches: &mut [LongBranch], i: usize, pointed: bool) {
+        let mau = &self.fit.chip.mau;
         let on = |tag: u8| {
-            let (before, branch) = (&branches[..i], &branches[i]);
-            before.iter().enumerate().filter(move |(_, b)| b.tag() == Some(tag) && b.collides(branch))
+            let branch = &branches[i];
+            branches.iter().enumerate().filter(move |(_, b)| b.tag() == Some(tag) && b.collides(branch))
         };
         let tags = 0..u8::try_from(mau.long_branch_tags).unwrap_or(u8::MAX);
         if let Some(free) = tags.clone().find(|t| on(*t).next().is_none()) {
             branches[i].by = Carrier::Tag(free);
-            continue;
+            return;
         }
         // Only a branch that is alone in the way can make room for this one.
         let alone = tags.filter_map(|t| {
@@ -37,16 +115,26 @@ pub(super) fn carry(
         let mut ways: Vec<(usize, usize, Option<u8>)> = alone.collect();
         ways.push((branches[i].between().len(), i, None));
         ways.sort_unstable();
-        let tested = again.and_then(|again| {
+        let pointer = self.means.pointer.filter(|_| pointed);
+        let pointed = ways.iter().rev().find(|(_, j, _)| pointer.is_some_and(|p| p.takes(branches, *j)));
+        let mut found = pointed.map(|&(_, j, tag)| (j, tag, Carrier::Pointer));
+        if found.is_none()
+            && let Some(again) = self.means.again
+        {
             let mut longest = ways.iter().rev();
-            longest.find_map(|&(_, j, tag)| Some((j, tag, again.retest(fit, pools, &branches[j])?)))
-        });
-        let found = tested.or_else(|| {
+            found = longest
+                .find_map(|&(_, j, tag)| Some((j, tag, again.retest(self.fit, self.pools, branches, j)?)));
+        }
+        if found.is_none() {
             let mut shortest = ways.iter();
-            shortest
-                .find_map(|&(_, j, tag)| Some((j, tag, Carrier::Relays(relays(pools, mau, &branches[j])?))))
-        });
-        let Some((j, tag, by)) = found else { continue };
+            found = shortest.find_map(|&(_, j, tag)| {
+                Some((j, tag, Carrier::Relays(relays(self.pools, mau, &branches[j])?)))
+            });
+        }
+        let last = ways.iter().max_by_key(|(_, j, tag)| (branches[*j].to_stage, tag.is_none()));
+        let Some((j, tag, by)) = found.or_else(|| last.map(|&(_, j, tag)| (j, tag, Carrier::Nothing))) else {
+            return;
+        };
         if let Some(tag) = tag {
             branches[i].by = Carrier::Tag(tag);
         }

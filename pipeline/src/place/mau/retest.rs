@@ -26,8 +26,15 @@ pub(super) struct Retester<'a> {
 }
 
 impl Retester<'_> {
-    /// Takes what a gateway for the branch needs; nothing if none can do it.
-    pub(super) fn retest(&self, fit: &Fit<'_>, pools: &mut [Pool], branch: &LongBranch) -> Option<Carrier> {
+    /// Takes what a gateway for one of the branches needs; nothing if none can do it.
+    pub(super) fn retest(
+        &self,
+        fit: &Fit<'_>,
+        pools: &mut [Pool],
+        branches: &[LongBranch],
+        which: usize,
+    ) -> Option<Carrier> {
+        let branch = &branches[which];
         let (flow, nodes) = (&self.flows[branch.gress.index()], &self.nodes[branch.gress.index()]);
         let first = nodes[branch.to].parts.first()?;
         // A table's way to its own next part is no condition, and a queue's depth is no packet.
@@ -39,7 +46,12 @@ impl Retester<'_> {
         for (stage, attached) in [(branch.to_stage, true), (own_stage, false)] {
             let pool = pools.get_mut(usize::from(stage))?;
             let id = if attached {
-                attaches(pool, flow, branch.to, first.logical_id.into()).then_some(first.logical_id)
+                // Attached to what sets the next-table pointer it would set it, too.
+                let names = |b: &LongBranch| {
+                    b.by == Carrier::Pointer && (b.gress, b.from) == (branch.gress, branch.to)
+                };
+                let may = !branches.iter().any(names);
+                (may && attaches(pool, flow, branch.to, first.logical_id.into())).then_some(first.logical_id)
             } else {
                 let mut ids = (0..fit.chip.mau.logical_tables as u16).rev();
                 ids.find(|id| pool.is_free(Column::LogicalTable, *id, 0)).map(|id| id as u8)

@@ -13,7 +13,7 @@ use super::fit::{Fit, Shortage};
 use super::order::StageOrder;
 use super::pool::{Content, Pool};
 use super::relations::Relations;
-use super::retest::Retester;
+use super::relay::Means;
 use super::{relay, sizes};
 use crate::flow::{Flow, Var};
 use sluice_asic::chip::Column;
@@ -160,8 +160,8 @@ impl<'a> Schedule<'a> {
     }
 
     /// Finds carriers for the outcomes that cross stages, when everything is placed.
-    pub(crate) fn carry(&mut self, again: Option<&Retester<'_>>, branches: &mut [LongBranch]) {
-        relay::carry(&mut self.pools, &self.fit, again, branches);
+    pub(crate) fn carry(&mut self, means: &Means<'_>, branches: &mut [LongBranch]) {
+        relay::carry(&mut self.pools, &self.fit, means, branches);
     }
 
     fn done(&self, cluster: &[usize]) -> bool {

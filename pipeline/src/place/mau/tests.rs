@@ -441,6 +441,22 @@ fn conditions_are_tested_again_where_tags_are_too_few_and_the_verifier_sees_what
 }
 
 #[test]
+fn a_program_does_not_fit_where_nothing_carries_an_outcome() {
+    let mut chip = ChipSpec::tofino2();
+    chip.mau.long_branch_tags = 0;
+    chip.mau.logical_tables = 1;
+    let without = BTreeSet::from([
+        Optimisation::NextTablePointer,
+        Optimisation::RetestedConditions,
+        Optimisation::RepeatedConditions,
+    ]);
+    let options = Options { without, ..Options::default() };
+    let refused = place_with(&samples::l3(100_000), &chip, &options, &mut |_, _| {}).unwrap_err();
+    assert_eq!(refused.first_exhausted.as_ref().unwrap().resource, Resource::LongBranches, "{refused}");
+    assert!(refused.reason().contains("nothing carries it there"), "{refused}");
+}
+
+#[test]
 fn in_a_chain_nothing_stands_between_a_condition_and_what_it_decides() {
     let program = samples::l3(1000);
     let placement = placed(&program, &ChipSpec::tofino());

@@ -1,7 +1,7 @@
 //! Rule 13: the outcome of a node reaches the nodes that run on it.
 //!
 //! Where tables have several successors, whatever crosses stages without a node that runs on it has a tag of its own, or
-//! relays, or is found again by a gateway (see [`super::retest`]).
+//! the next-table pointer, or relays, or is found again by a gateway (see [`super::retest`]).
 //! Where they are a chain, the pointer to the next table is all that remembers an outcome: between a node and what runs
 //! on its outcome stand only nodes that run on that outcome as well, or never with it.
 
@@ -58,16 +58,23 @@ fn tags(check: &mut Check<'_>) {
                     );
                 }
             }
+            Carrier::Pointer => {
+                if let Some(problem) = pointer(check, b) {
+                    check.report(owner, format!("on the next-table pointer, {problem}"));
+                }
+            }
             Carrier::Relays(ids) => relays(check, owner, b, ids),
             Carrier::Retest(retest) => super::retest::check(check, owner, b, *retest),
-            // Named in reports: a compiler would need other means.
-            Carrier::Nothing => {}
+            Carrier::Nothing => {
+                let (from, to) = (b.from_stage, b.to_stage);
+                check.report(owner, format!("nothing carries its outcome from stage {from} to stage {to}"));
+            }
         }
     }
     for gress in Gress::ALL {
         for (node, from, to) in crossings(check, gress) {
             let mut own = branches.iter().filter(|b| b.gress == gress && b.to_stage == to && b.to == node);
-            if !own.any(|b| b.from_stage <= from) {
+            if !own.any(|b| b.from_stage <= from && (b.by != Carrier::Pointer || b.from_stage == from)) {
                 check.report(
                     Owner { gress, node },
                     format!("no long branch from stage {from} to stage {to} enables it"),
@@ -75,6 +82,44 @@ fn tags(check: &mut Check<'_>) {
             }
         }
     }
+}
+
+/// The pointer is set by a node that knows the outcome when it is done, whatever part of it a packet meets, and by none
+/// that a packet with this outcome can run before the named table is reached.
+fn pointer(check: &Check<'_>, b: &LongBranch) -> Option<String> {
+    let flow = check.flow(b.gress);
+    let path = flow.outcomes(flow.nodes[b.to].pred);
+    let parts = |node| &check.placed(Owner { gress: b.gress, node }).parts;
+    let decided = path.last().filter(|(node, _)| *node == b.from);
+    // Who runs on all of the path knows it too.
+    let knows = decided.is_some() || flow.outcomes(flow.nodes[b.from].pred) == path;
+    let whole = parts(b.from).len() == 1 || decided.is_some_and(|(_, o)| *o == Outcome::Miss);
+    let source = parts(b.from).last().filter(|p| knows && whole && p.stage == b.from_stage);
+    let target = parts(b.to).first().filter(|p| p.stage == b.to_stage);
+    let (Some(source), Some(target)) = (source, target) else {
+        return Some("which nothing sets for it".to_owned());
+    };
+    if flow.is_ghost(b.to) {
+        return Some("which updates of queue depths do not have".to_owned());
+    }
+    let name = |node| check.name(Owner { gress: b.gress, node });
+    let branches = &check.placement.long_branches;
+    // A gateway that tests again is part of the table to which it is attached, but runs for packets that do not run that.
+    let attached = |o: &&LongBranch| matches!(o.by, Carrier::Retest(r) if r.id.is_none()) && o.to == b.from;
+    if branches.iter().filter(|o| o.gress == b.gress).any(|o| attached(&o)) {
+        return Some(format!("which a gateway attached to `{}` sets as well", name(b.from)));
+    }
+    let span = (source.stage, source.logical_id)..(target.stage, target.logical_id);
+    let apart = |other: Node| {
+        let other = flow.outcomes(flow.nodes[other].pred);
+        other.iter().any(|(n, o)| path.iter().any(|(m, p)| n == m && super::retest::contrary(*o, *p)))
+    };
+    let beside = branches.iter().filter(|o| o.gress == b.gress && o.by == Carrier::Pointer && *o != b);
+    let mut others = beside.filter(|o| {
+        let set = parts(o.from).iter().any(|p| span.contains(&(p.stage, p.logical_id)));
+        if o.from == b.from { !apart(o.to) } else { set && !apart(o.from) }
+    });
+    others.next().map(|o| format!("which `{}` sets anew before", name(o.from)))
 }
 
 /// Every stage between has a table of the node's that hands the outcome on.

@@ -122,7 +122,8 @@ fn stale(check: &Check<'_>, owner: Owner, retest: Retest) -> Option<String> {
     None
 }
 
-fn contrary(a: Outcome, b: Outcome) -> bool {
+/// Whether a node never has both outcomes for one packet.
+pub(super) fn contrary(a: Outcome, b: Outcome) -> bool {
     use Outcome::{Else, Hit, Miss, Ran, Then};
     match (a, b) {
         (Then, Else) | (Else, Then) | (Hit, Miss) | (Miss, Hit) => true,

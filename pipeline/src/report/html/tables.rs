@@ -40,10 +40,8 @@ pub(super) fn next_tables(report: &Report) -> Markup {
             p {
                 "Codes of " (next.code_bits) " bits. " (next.branches.len())
                 " outcomes cross stages in which nothing runs on them; " (next.tags) " of " (next.tags_available)
-                " long-branch tags are in use, " (next.retested) " conditions are tested again."
-                @if next.uncarried > 0 {
-                    " " (next.uncarried) " find no carrier: metadata bits would have to hold them."
-                }
+                " long-branch tags are in use, " (next.pointed) " are on the next-table pointer, " (next.retested)
+                " conditions are tested again."
             }
             @if !next.branches.is_empty() {
                 table {

@@ -18,19 +18,17 @@ pub(super) fn next_tables(report: &Report) -> String {
         next.tags_available,
         next.branches.len()
     );
-    for (what, count) in [("tested again", next.retested as usize), ("by relays", relayed)] {
+    let others = [
+        ("on the next-table pointer", next.pointed as usize),
+        ("tested again", next.retested as usize),
+        ("by relays", relayed),
+    ];
+    for (what, count) in others {
         if count > 0 {
             let _ = write!(out, ", {what}: {count}");
         }
     }
     out.push('\n');
-    if next.uncarried > 0 {
-        let _ = writeln!(
-            out,
-            "    {} find neither a tag, nor a gateway that can test again, nor room for relays: metadata bits would have to hold them",
-            next.uncarried
-        );
-    }
     for b in &next.branches {
         let (by, from, to) = (b.carrier(), b.from_stage, b.to_stage);
         let _ = writeln!(out, "    {by}: {} stage {from} to {} in stage {to}", b.gress, b.to);
