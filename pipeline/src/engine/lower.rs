@@ -7,22 +7,22 @@
 //! for the later table to read, so that an illegal placement computes what the chip would.
 
 use super::LowerError;
-use super::action::{ActionCode, Lowering, Op, Registers};
-use super::batch::Slot;
+use super::action::{Lowering, Op, Registers};
+use super::code::{GressCode, Probe, Step};
 use super::deparser::{DeparserCode, containers_of};
-use super::field::{FieldAt, SlotMap};
+use super::field::SlotMap;
 use super::gateway::Gate;
 use super::hash::HashPlan;
-use super::open::{Arm, Wake};
-use super::parser::{ParserBuilder, ParserCode};
+use super::parser::ParserBuilder;
 use super::port::PortCode;
 use super::register::{AccessPlan, Array, Work, noted};
 use super::request::RequestCode;
 use super::table::EngineTable;
+use super::walk::{Arm, Wake};
 use crate::cover::{self, Point, Points};
 use crate::entity::EntityMap;
 use crate::flow::{Flow, Node, NodeKind, Outcome, Pred, Var};
-use crate::ir::{Action, Header, Home, Intrinsic, PrimitiveKind, Program, Random, Register};
+use crate::ir::{Field, Header, Home, Intrinsic, ParserOpKind, PrimitiveKind, Program, Random, Register};
 use crate::place::{PlacedGress, Placement};
 use crate::salu::{self, Mapped};
 use crate::verify::Diag;
@@ -30,98 +30,6 @@ use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_asic::phv::Container;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// One step of a gress.
-#[derive(Clone, Debug)]
-pub(super) enum Step {
-    /// Copies columns to their shadows at the entry of a stage.
-    Snapshot(Vec<(Slot, Slot)>),
-    /// Does the accesses noted for these arrays.
-    Settle(Vec<usize>),
-    /// Counts for coverage what the conditions come to that the next gateway decides together.
-    Probe(Vec<Probe>),
-    Gateway {
-        gate: Gate,
-        then: Arm,
-        otherwise: Arm,
-    },
-    Table {
-        table: usize,
-        hit: Arm,
-        miss: Arm,
-        /// One for each action of the table.
-        ran: Box<[Arm]>,
-    },
-    Action {
-        code: ActionCode,
-        action: Action,
-        ran: Arm,
-    },
-}
-
-/// One of nested conditions, and the predicates of those lanes in which it holds and in which it does not.
-#[derive(Clone, Debug)]
-pub(super) struct Probe {
-    pub(super) gate: Gate,
-    pub(super) holds: Option<usize>,
-    pub(super) fails: Option<usize>,
-}
-
-impl Step {
-    fn arms_mut(&mut self) -> Vec<&mut Arm> {
-        match self {
-            Step::Snapshot(_) | Step::Settle(_) | Step::Probe(_) => Vec::new(),
-            Step::Gateway { then, otherwise, .. } => vec![then, otherwise],
-            Step::Table { hit, miss, ran, .. } => [hit, miss].into_iter().chain(ran).collect(),
-            Step::Action { ran, .. } => vec![ran],
-        }
-    }
-}
-
-/// A lowered gress.
-#[derive(Clone)]
-pub(super) struct GressCode {
-    pub(super) parser: ParserCode,
-    /// Steps in order.
-    pub(super) steps: Vec<Step>,
-    /// Each one's predicate: of the lanes that it is due in.
-    pub(super) due: Vec<u16>,
-    pub(super) tables: Vec<EngineTable>,
-    pub(super) hashes: Vec<HashPlan>,
-    pub(super) accesses: Vec<AccessPlan>,
-    /// Arrays whose accesses are noted first.
-    pub(super) noted: usize,
-    /// Generators of random numbers with their widths; every pass takes a number of each.
-    pub(super) randoms: Vec<(Random, u32)>,
-    /// Accesses ask for the time of entry.
-    pub(super) timed: bool,
-    pub(super) deparser: DeparserCode,
-    pub(super) preds: usize,
-    /// The predicate that holds whatever runs.
-    pub(super) every: usize,
-    /// What runs where the control begins with the first predicate, and where it begins with the ghost's.
-    pub(super) starts: [Wake; 2],
-    /// Predicates whose lanes are counted, each with the number of its point; nothing unless coverage is asked for.
-    pub(super) covered: Vec<(usize, u32)>,
-    /// The predicate that holds for the ghost control.
-    pub(super) ghost: Option<usize>,
-    pub(super) slots: usize,
-    /// Intrinsic fields that the device fills.
-    pub(super) inputs: Vec<(Intrinsic, FieldAt)>,
-    /// Ingress: a packet without a port goes nowhere.
-    pub(super) chooses_port: bool,
-    pub(super) port: Option<FieldAt>,
-    pub(super) qid: Option<FieldAt>,
-    pub(super) cos: Option<FieldAt>,
-    pub(super) bypass: Option<FieldAt>,
-    pub(super) deflect: Option<FieldAt>,
-    pub(super) colour: Option<FieldAt>,
-    /// What the deparser makes beside packets.
-    pub(super) requests: RequestCode,
-    pub(super) port_metadata: PortCode,
-    /// The program looks at parser errors itself.
-    pub(super) sees_errors: bool,
-}
 
 /// Lowers one gress.
 pub(super) fn lower(
@@ -151,6 +59,9 @@ pub(super) fn lower(
     let (due, mut steps): (Vec<u16>, Vec<Step>) = steps.into_iter().unzip();
     for (at, step) in steps.iter_mut().enumerate() {
         step.arms_mut().into_iter().for_each(|arm| arm.link(at, &due, cover.preds));
+        if let Step::Table { table, hit, miss, .. } = step {
+            tables[*table].tells_hits(hit.decides.is_some() || miss.decides.is_some());
+        }
     }
     let ghost = placed.flow.ghost.map(index);
     let starts = [Some(0), ghost].map(|root| {
@@ -165,17 +76,21 @@ pub(super) fn lower(
         registers: &mut registers,
     })?;
     let deparser = DeparserCode::new(program, gress, &made_headers(program, gress), &written, &mut slots)?;
-    let requests = RequestCode::new(program, gress, &written, &mut slots)?;
+    let touched = touched_containers(program, gress, &written, &slots);
+    let requests = RequestCode::new(program, gress, (&written, &touched), &mut slots)?;
     let field = |slots: &mut SlotMap<'_>, which| program.intrinsic(gress, which).map(|f| slots.source(f));
+    let told = |slots: &mut SlotMap<'_>, which| {
+        program.intrinsic(gress, which).filter(|f| may_change(*f, &touched, slots)).map(|f| slots.source(f))
+    };
+    let port = field(&mut slots, Intrinsic::UcastEgressPort);
     let outputs = [
-        Intrinsic::UcastEgressPort,
         Intrinsic::Qid,
         Intrinsic::IngressCos,
         Intrinsic::BypassEgress,
         Intrinsic::DeflectOnDrop,
         Intrinsic::PacketColor,
     ];
-    let [port, qid, cos, bypass, deflect, colour] = outputs.map(|which| field(&mut slots, which));
+    let [qid, cos, bypass, deflect, colour] = outputs.map(|which| told(&mut slots, which));
     let port_metadata = PortCode::new(program, gress, &mut slots);
     let mut inputs = Vec::new();
     for row in Intrinsic::TABLE.iter().filter(|r| r.exists_in(gress)) {
@@ -248,9 +163,9 @@ fn written_containers(
     for state in program.states.values().filter(|s| s.gress == gress) {
         for op in &state.ops {
             match &op.kind {
-                crate::ir::ParserOpKind::Set(f, _)
-                | crate::ir::ParserOpKind::VerifyChecksum(f, _)
-                | crate::ir::ParserOpKind::Lookahead(f, _) => {
+                ParserOpKind::Set(f, _)
+                | ParserOpKind::VerifyChecksum(f, _)
+                | ParserOpKind::Lookahead(f, _) => {
                     if matches!(program.fields[*f].home, Home::Header(_)) {
                         set.extend(containers_of(*f, slots));
                     }
@@ -260,6 +175,31 @@ fn written_containers(
         }
     }
     set
+}
+
+/// Those, and whatever the parser sets: nothing else of what starts as zero is ever anything else.
+fn touched_containers(
+    program: &Program,
+    gress: Gress,
+    written: &BTreeSet<Container>,
+    slots: &SlotMap<'_>,
+) -> BTreeSet<Container> {
+    let mut set = written.clone();
+    for op in program.states.values().filter(|s| s.gress == gress).flat_map(|s| &s.ops) {
+        match &op.kind {
+            ParserOpKind::Set(f, _)
+            | ParserOpKind::VerifyChecksum(f, _)
+            | ParserOpKind::SubtractChecksum(f, _)
+            | ParserOpKind::Lookahead(f, _) => set.extend(containers_of(*f, slots)),
+            _ => {}
+        }
+    }
+    set
+}
+
+/// Whether a field that starts as zero can be anything else at the deparser.
+pub(super) fn may_change(field: Field, touched: &BTreeSet<Container>, slots: &SlotMap<'_>) -> bool {
+    containers_of(field, slots).any(|c| touched.contains(&c))
 }
 
 /// Nodes in order of execution: stage and logical id of the last part.

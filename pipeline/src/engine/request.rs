@@ -5,6 +5,7 @@ use super::LowerError;
 use super::batch::{Phv, Slot, for_lanes, lanes_where};
 use super::deparser::claim_columns;
 use super::field::{FieldAt, SlotMap};
+use super::lower::may_change;
 use super::parser::header_columns;
 use crate::ir::{Intrinsic, Program, RequestKind};
 use crate::packet::PacketStore;
@@ -94,7 +95,7 @@ impl RequestCode {
     pub(super) fn new(
         program: &Program,
         gress: Gress,
-        written: &BTreeSet<Container>,
+        (written, touched): (&BTreeSet<Container>, &BTreeSet<Container>),
         slots: &mut SlotMap<'_>,
     ) -> Result<RequestCode, LowerError> {
         let mut list = Vec::new();
@@ -121,10 +122,14 @@ impl RequestCode {
                 pieces: request.header.map(|h| header_columns(program, h, slots)).unwrap_or_default(),
             });
         }
+        // What nothing ever sets asks for nothing.
+        let asks = |which| program.intrinsic(gress, which).is_some_and(|f| may_change(f, touched, slots));
+        let multicasts = [Intrinsic::McastGrpA, Intrinsic::McastGrpB, Intrinsic::CopyToCpu].map(asks);
+        let controls_flow = asks(Intrinsic::AdvFlowCtl);
         let mut field = |which| program.intrinsic(gress, which).map(|f| slots.source(f));
         let groups = [field(Intrinsic::McastGrpA), field(Intrinsic::McastGrpB)];
         let cpu = [field(Intrinsic::CopyToCpu), field(Intrinsic::IcosForCopyToCpu)];
-        let mcast = (groups.iter().any(Option::is_some) || cpu[0].is_some()).then(|| McastAt {
+        let mcast = multicasts.contains(&true).then(|| McastAt {
             cpu,
             groups,
             level1_exclusion: field(Intrinsic::Level1ExclusionId),
@@ -143,7 +148,7 @@ impl RequestCode {
             address: field(Intrinsic::PktgenAddress),
             length: field(Intrinsic::PktgenLength),
         };
-        let flow_control = field(Intrinsic::AdvFlowCtl);
+        let flow_control = field(Intrinsic::AdvFlowCtl).filter(|_| controls_flow);
         Ok(RequestCode { list, mcast, io_select, leaving: gress == Gress::Egress, overrides, flow_control })
     }
 

@@ -67,6 +67,8 @@ pub(super) struct EngineTable {
     counts: bool,
     /// Hits keep entries young.
     ages: bool,
+    /// Somebody asks which lanes hit.
+    hits: bool,
 }
 
 /// What a lookup found for each lane.
@@ -121,6 +123,7 @@ impl EngineTable {
             by_member: BTreeMap::new(),
             counts,
             ages,
+            hits: ages,
         })
     }
 
@@ -130,6 +133,11 @@ impl EngineTable {
 
     pub(super) fn uses(&self, profile: Profile) -> bool {
         self.profile == Some(profile)
+    }
+
+    /// Says whether anything but the ages of entries depends on hits.
+    pub(super) fn tells_hits(&mut self, asked: bool) {
+        self.hits |= asked;
     }
 
     /// Rebuilds rows and lookup from the control state.
@@ -372,12 +380,17 @@ impl EngineTable {
         Prefix { exact: self.plain(e), value, len: mask.count_ones() as u16, row }
     }
 
-    /// Looks up the lanes of `mask`; returns those that hit.
+    /// Looks up the lanes of `mask`; returns those that hit, where somebody asks for them.
     #[inline]
     pub(super) fn find<const N: usize>(&self, mask: u64, phv: &Phv<N>, found: &mut Found) -> u64 {
         if matches!(self.lookup, Lookup::Miss) {
-            self.all_miss::<N>(mask, found);
+            self.all_find::<N>(self.rows[0], mask, found);
             return 0;
+        }
+        if self.selector.is_none() && self.same_key::<N>(mask, phv) {
+            let at = self.lookup.one(phv, mask.trailing_zeros() as usize % 64);
+            self.all_find::<N>(self.rows[at as usize], mask, found);
+            return if at == 0 { 0 } else { mask };
         }
         self.lookup.find::<N>(mask, phv, &mut found.rows);
         let Found { rows, action, base, entry, mixed } = found;
@@ -406,13 +419,28 @@ impl EngineTable {
             });
         }
         *mixed = differ != 0;
-        lanes_where::<N>(mask, |l| rows[l] != 0)
+        if self.hits { lanes_where::<N>(mask, |l| rows[l] != 0) } else { 0 }
+    }
+
+    /// Whether all lanes of `mask` ask for one key, as those of one port or VLAN do.
+    #[inline]
+    fn same_key<const N: usize>(&self, mask: u64, phv: &Phv<N>) -> bool {
+        let (first, last) = (mask.trailing_zeros() as usize % 64, 63 - mask.leading_zeros() as usize % 64);
+        self.key.pieces().all(|(slot, bits)| {
+            let column = phv.column(slot);
+            let value = column[first % N].get();
+            let mut differ = column[last % N].get() ^ value;
+            if differ & bits == 0 {
+                for_lanes::<N>(mask, |l| differ |= column[l % N].get() ^ value);
+            }
+            differ & bits == 0
+        })
     }
 
     /// Looks up a batch's only packet; returns whether it hit, and the position of the action that it runs.
     #[inline(always)]
     pub(super) fn one<const N: usize>(&self, phv: &Phv<N>, found: &mut Found) -> (bool, usize) {
-        let at = self.lookup.one(phv);
+        let at = self.lookup.one(phv, 0);
         let Some(mut row) = self.rows.get(at as usize) else { return (false, 0) };
         found.entry[0] = row.entry;
         if row.action == GROUP {
@@ -440,9 +468,8 @@ impl EngineTable {
         });
     }
 
-    /// A table without a key or without entries: every lane gets the default action.
-    fn all_miss<const N: usize>(&self, mask: u64, found: &mut Found) {
-        let row = self.rows[0];
+    /// Every lane finds the same: a table without a key or without entries its default action.
+    fn all_find<const N: usize>(&self, row: Row, mask: u64, found: &mut Found) {
         for_lanes::<N>(mask, |l| (found.action[l], found.base[l]) = (row.action, row.args));
         if self.counts {
             for_lanes::<N>(mask, |l| found.entry[l] = row.entry);

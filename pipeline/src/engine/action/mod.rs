@@ -3,8 +3,10 @@
 //! An entry's parameters are stored as *argument words*: already shifted to where an operation deposits
 //! them. What may not live here: which action runs.
 
+mod count;
 mod lower;
 
+use count::{count_at, count_cell, count_entry};
 use lower::cut;
 pub(super) use lower::{Base, Leaf, Lowering, Registers, leaf};
 
@@ -14,7 +16,7 @@ use super::hash::HashPlan;
 use super::register::{AccessPlan, Notes, Stamps};
 use crate::entity::Entity;
 use crate::ir::{CounterKind, Label};
-use crate::pass::{Count, State};
+use crate::pass::State;
 use sluice_asic::alu::AluOp;
 use sluice_asic::counter::CounterLayout;
 
@@ -214,21 +216,32 @@ impl ArgRun {
     }
 
     fn run<const N: usize>(&self, mask: u64, phv: &Phv<N>, entry: &EntryOf<'_>) {
-        match self.len {
-            2 => self.words::<N, 2>(mask, phv, entry),
-            3 => self.words::<N, 3>(mask, phv, entry),
-            _ => self.words::<N, 4>(mask, phv, entry),
+        let whole = self.to.iter().all(|(_, keep)| *keep == 0);
+        match (self.len, whole) {
+            (2, true) => self.words::<N, 2, true>(mask, phv, entry),
+            (2, false) => self.words::<N, 2, false>(mask, phv, entry),
+            (3, true) => self.words::<N, 3, true>(mask, phv, entry),
+            (3, false) => self.words::<N, 3, false>(mask, phv, entry),
+            (_, true) => self.words::<N, 4, true>(mask, phv, entry),
+            (_, false) => self.words::<N, 4, false>(mask, phv, entry),
         }
     }
 
+    /// `K` words to containers; of `WHOLE` ones nothing stays.
     #[inline(always)]
-    fn words<const N: usize, const K: usize>(&self, mask: u64, phv: &Phv<N>, entry: &EntryOf<'_>) {
+    fn words<const N: usize, const K: usize, const WHOLE: bool>(
+        &self,
+        mask: u64,
+        phv: &Phv<N>,
+        entry: &EntryOf<'_>,
+    ) {
         let columns: [_; K] = std::array::from_fn(|i| phv.column(self.to[i].0));
         for_lanes::<N>(mask, |l| {
             let at = entry.base[l] as usize + usize::from(self.first);
             let Some(words) = entry.args.get(at..).and_then(|words| words.first_chunk::<K>()) else { return };
             for i in 0..K {
-                columns[i][l % N].set(columns[i][l % N].get() & self.to[i].1 | words[i]);
+                let stays = if WHOLE { 0 } else { columns[i][l % N].get() & self.to[i].1 };
+                columns[i][l % N].set(stays | words[i]);
             }
         });
     }
@@ -308,19 +321,19 @@ pub(super) fn run<const N: usize>(
     entry: &EntryOf<'_>,
     fx: &mut Effects<'_>,
 ) {
-    run_ops::<N>(code, mask, phv, entry, fx);
+    run_ops::<N>(&code.ops, mask, phv, entry, fx);
 }
 
 /// The same, in line: for one packet a call costs as much as the few operations of an action.
 #[inline(always)]
 pub(super) fn run_ops<const N: usize>(
-    code: &ActionCode,
+    ops: &[Op],
     mask: u64,
     phv: &Phv<N>,
     entry: &EntryOf<'_>,
     fx: &mut Effects<'_>,
 ) {
-    for op in &code.ops {
+    for op in ops {
         match op {
             Op::Const { slot, keep, value } => deposit::<N>(phv.column(*slot), *keep, mask, |_| *value),
             Op::Arg { slot, keep, word } => {
@@ -383,64 +396,12 @@ fn rare<const N: usize>(op: &Op, mask: u64, phv: &Phv<N>, entry: &EntryOf<'_>, f
     }
 }
 
-/// Counts in the cell that an index says.
-#[inline(never)]
-fn count_at<const N: usize>(
-    (counter, kind): (u32, CounterKind),
-    index: Source,
-    mask: u64,
-    phv: &Phv<N>,
-    entry: &EntryOf<'_>,
-    fx: &mut Effects<'_>,
-) {
-    let (cells, bytes) = (cells(fx.state, counter), fx.bytes);
-    match index {
-        Source::Column { slot, shift, mask: bits } => {
-            let column = phv.column(slot);
-            let at = |l: usize| column[l % N].get() >> shift & bits;
-            for_lanes::<N>(mask, |l| count(cells, kind, at(l), bytes[l]));
-        }
-        index => for_lanes::<N>(mask, |l| count(cells, kind, value(index, l, phv, entry), bytes[l])),
-    }
-}
-
-/// Counts in the cell of the entry that was found.
-#[inline(never)]
-fn count_entry<const N: usize>(
-    (counter, kind): (u32, CounterKind),
-    mask: u64,
-    entry: &EntryOf<'_>,
-    fx: &mut Effects<'_>,
-) {
-    let (cells, bytes) = (cells(fx.state, counter), fx.bytes);
-    for_lanes::<N>(mask, |l| count(cells, kind, entry.entry[l], bytes[l]));
-}
-
 /// An access to a register or meter.
 #[inline(never)]
 fn access<const N: usize>(plan: u32, mask: u64, phv: &Phv<N>, entry: &EntryOf<'_>, fx: &mut Effects<'_>) {
     let access = &fx.accesses[plan as usize];
     let stamps = Stamps { bytes: fx.bytes, now: fx.now };
     access.run::<N>(plan, mask, phv, entry, fx.hashes, stamps, fx.state, fx.notes);
-}
-
-/// Counts in a cell that is no plain sum.
-#[inline(never)]
-fn count_cell<const N: usize>(
-    (counter, layout): (u32, &CounterLayout),
-    index: Option<Source>,
-    mask: u64,
-    phv: &Phv<N>,
-    entry: &EntryOf<'_>,
-    fx: &mut Effects<'_>,
-) {
-    let (cells, bytes) = (cells(fx.state, counter), fx.bytes);
-    for_lanes::<N>(mask, |l| {
-        let at = index.map_or(entry.entry[l], |index| value(index, l, phv, entry));
-        if let Some(cell) = cells.get_mut(at as usize) {
-            cell.count(*layout, bytes[l]);
-        }
-    });
 }
 
 /// A set under a mask. Out of line: few actions have one.
@@ -487,18 +448,6 @@ impl CarryAlu {
                 column[l % N].set(column[l % N].get() & p.keep | (part & p.mask()) << p.at);
             }
         });
-    }
-}
-
-fn cells(state: &mut State, counter: u32) -> &mut [Count] {
-    &mut state.counters[crate::ir::Counter::new(counter as usize)]
-}
-
-#[inline(always)]
-fn count(cells: &mut [Count], kind: CounterKind, index: u32, bytes: u32) {
-    if let Some(cell) = cells.get_mut(index as usize) {
-        cell.packets += u64::from(kind != CounterKind::Bytes);
-        cell.bytes += if kind == CounterKind::Packets { 0 } else { u64::from(bytes) };
     }
 }
 

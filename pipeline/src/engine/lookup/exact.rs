@@ -138,16 +138,16 @@ impl Exact {
 }
 
 impl Exact {
-    /// The row of a batch's only packet.
+    /// The row of one lane.
     #[inline(always)]
-    pub(in crate::engine) fn one<const N: usize>(&self, phv: &Phv<N>) -> u32 {
+    pub(in crate::engine) fn one<const N: usize>(&self, phv: &Phv<N>, lane: usize) -> u32 {
         match self {
-            Exact::Index { word, shift, rows } => indexed(rows, *word, *shift, phv.get(word.slot, 0)),
-            Exact::One(t) => t.one(phv),
-            Exact::Two(t) => t.one(phv),
-            Exact::Three(t) => t.one(phv),
-            Exact::Four(t) => t.one(phv),
-            Exact::Many(t) => t.find(phv, 0),
+            Exact::Index { word, shift, rows } => indexed(rows, *word, *shift, phv.get(word.slot, lane)),
+            Exact::One(t) => t.one(phv, lane),
+            Exact::Two(t) => t.one(phv, lane),
+            Exact::Three(t) => t.one(phv, lane),
+            Exact::Four(t) => t.one(phv, lane),
+            Exact::Many(t) => t.find(phv, lane),
         }
     }
 }
@@ -242,8 +242,8 @@ impl<const K: usize> Buckets<K> {
     }
 
     #[inline(always)]
-    fn one<const N: usize>(&self, phv: &Phv<N>) -> u32 {
-        self.row_of(self.words.map(|w| phv.get(w.slot, 0) & w.mask))
+    fn one<const N: usize>(&self, phv: &Phv<N>, lane: usize) -> u32 {
+        self.row_of(self.words.map(|w| phv.get(w.slot, lane) & w.mask))
     }
 
     /// The row of a key, 0 if it is not there.

@@ -264,16 +264,16 @@ impl Lpm {
         }
     }
 
-    /// The row of a batch's only packet.
+    /// The row of one lane.
     #[inline(always)]
-    pub(in crate::engine) fn one<const N: usize>(&self, phv: &Phv<N>) -> u32 {
-        let root = self.roots.as_ref().map_or(1, |exact| exact.one(phv));
+    pub(in crate::engine) fn one<const N: usize>(&self, phv: &Phv<N>, lane: usize) -> u32 {
+        let root = self.roots.as_ref().map_or(1, |exact| exact.one(phv, lane));
         match self.narrow() {
             Some((p, up)) => {
-                let key = (phv.get(p.slot, 0) >> p.at & p.mask()) << up;
+                let key = (phv.get(p.slot, lane) >> p.at & p.mask()) << up;
                 root.checked_sub(1).map_or(0, |root| self.walk32(root as usize, key))
             }
-            None => self.find_wide(root, phv, 0),
+            None => self.find_wide(root, phv, lane),
         }
     }
 

@@ -12,7 +12,7 @@ pub(super) use lpm::{Lpm, Prefix};
 pub(super) use ternary::{Line, Subset, Ternary};
 
 use super::batch::{Phv, Slot};
-use super::field::{FieldAt, SlotMap};
+use super::field::{FieldAt, Piece, SlotMap};
 use crate::ir::{KeyValue, MatchKind, Program, Table};
 use sluice_asic::geometry::{RANGE_DIGIT_BITS, range_rows};
 
@@ -31,6 +31,8 @@ pub(super) struct KeyPlan {
     pub(super) fields: Vec<(FieldAt, MatchKind, u16)>,
     /// Words that hold the exact and ternary fields.
     pub(super) words: Vec<KeyWord>,
+    /// Where the longest-prefix field is.
+    prefix: Vec<Piece>,
 }
 
 impl KeyPlan {
@@ -53,12 +55,21 @@ impl KeyPlan {
                 }
             }
         }
-        KeyPlan { fields, words }
+        let prefix = fields.iter().filter(|(_, kind, _)| *kind == MatchKind::Lpm);
+        let prefix = prefix.flat_map(|(at, ..)| at.pieces.iter().copied()).collect();
+        KeyPlan { fields, words, prefix }
     }
 
     /// The longest-prefix field, if the table has one.
     pub(super) fn lpm(&self) -> Option<(&FieldAt, u16)> {
         self.fields.iter().find(|(_, kind, _)| *kind == MatchKind::Lpm).map(|(at, _, width)| (at, *width))
+    }
+
+    /// The columns that hold the key, and its bits in each.
+    #[inline(always)]
+    pub(super) fn pieces(&self) -> impl Iterator<Item = (Slot, u32)> {
+        let prefix = self.prefix.iter().map(|p| (p.slot, p.mask() << p.at));
+        self.words.iter().map(|w| (w.slot, w.mask)).chain(prefix)
     }
 
     pub(super) fn has_ternary(&self) -> bool {
@@ -163,14 +174,14 @@ impl Lookup {
         }
     }
 
-    /// The row of a batch's only packet.
+    /// The row of one lane.
     #[inline(always)]
-    pub(super) fn one<const N: usize>(&self, phv: &Phv<N>) -> u32 {
+    pub(super) fn one<const N: usize>(&self, phv: &Phv<N>, lane: usize) -> u32 {
         match self {
             Lookup::Miss => 0,
-            Lookup::Exact(t) => t.one(phv),
-            Lookup::Lpm(t) => t.one(phv),
-            Lookup::Ternary(t) => t.one(phv),
+            Lookup::Exact(t) => t.one(phv, lane),
+            Lookup::Lpm(t) => t.one(phv, lane),
+            Lookup::Ternary(t) => t.one(phv, lane),
         }
     }
 }

@@ -291,19 +291,19 @@ impl Ternary {
         }
     }
 
-    /// The row of a batch's only packet.
+    /// The row of one lane.
     #[inline(always)]
-    pub(in crate::engine) fn one<const N: usize>(&self, phv: &Phv<N>) -> u32 {
+    pub(in crate::engine) fn one<const N: usize>(&self, phv: &Phv<N>, lane: usize) -> u32 {
         match self.groups.as_slice() {
             [group] => {
                 let (values, mut hits) = (self.piece as usize + 1, group.valid);
                 for (p, vectors) in self.pieces.iter().zip(group.vectors.chunks_exact(values)) {
-                    let value = phv.get(p.slot, 0) >> p.shift & self.piece;
+                    let value = phv.get(p.slot, lane) >> p.shift & self.piece;
                     hits &= vectors.get(value as usize).copied().unwrap_or(0);
                 }
                 self.row(0, hits)
             }
-            _ => self.find_any(phv, 0),
+            _ => self.find_any(phv, lane),
         }
     }
 

@@ -3,6 +3,7 @@
 //! A batch runs the nodes that have lanes, lowest first, each with the mask of its lanes. Bytes that nothing reads or rewrites are not copied into columns. What lives here: nodes and their run. What
 //! may not: emission.
 
+mod load;
 mod select;
 mod unroll;
 
@@ -15,6 +16,7 @@ use super::checksum::{sum_bytes, sum_fields};
 use super::field::FieldAt;
 use crate::ir::{CounterLoad, Header};
 use crate::packet::WINDOW;
+use load::{Load, Loads};
 use select::Select;
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -34,17 +36,6 @@ pub(super) struct Leaf {
 enum Target {
     Node(u32),
     Leaf(u16),
-}
-
-/// Container bytes from the packet.
-#[derive(Clone, Copy, Debug)]
-struct Load {
-    /// Where the word begins that the bytes are in: theirs, unless they end with the window.
-    from: u16,
-    /// How far that word is shifted up so that the bytes come first, then down: 24, 16 or 0 for one, two or four.
-    up: u8,
-    right: u8,
-    slot: Slot,
 }
 
 #[derive(Clone, Debug)]
@@ -80,7 +71,7 @@ struct Node {
     /// Where lanes go that have fewer.
     short: u16,
     /// What of its header has columns: apart from the steps, so that no load is dispatched.
-    loads: Vec<Load>,
+    loads: Loads,
     steps: Vec<Step>,
     select: Select,
 }
@@ -114,6 +105,8 @@ pub(super) struct ParserScratch {
 pub(super) struct Heads<'a, const N: usize> {
     pub(super) windows: [&'a [u8; WINDOW]; N],
     pub(super) len: &'a [u32; 64],
+    /// The least of those.
+    pub(super) shortest: u32,
 }
 
 /// How the parsing of a batch ended.
@@ -146,9 +139,7 @@ impl ParserCode {
                 target = if heads.len[0] < node.need {
                     Target::Leaf(node.short)
                 } else {
-                    for load in &node.loads {
-                        load.one(heads, phv);
-                    }
+                    node.loads.run(1, heads, phv);
                     for step in &node.steps {
                         ended.wrong |= run_step(step, 1, heads, phv, &mut act);
                     }
@@ -171,15 +162,15 @@ impl ParserCode {
             *open &= *open - 1;
             let node = &self.nodes[at];
             let mut here = std::mem::take(&mut scratch.masks[at]);
-            let short = lanes_where::<N>(here, |l| heads.len[l] < node.need);
-            if short != 0 {
-                self.go::<N>(Target::Leaf(node.short), short, phv, scratch, ended);
+            if heads.shortest < node.need {
+                let short = lanes_where::<N>(here, |l| heads.len[l] < node.need);
+                if short != 0 {
+                    self.go::<N>(Target::Leaf(node.short), short, phv, scratch, ended);
+                }
                 here &= !short;
             }
             if here != 0 {
-                for load in &node.loads {
-                    load.run(here, heads, phv);
-                }
+                node.loads.run(here, heads, phv);
                 for step in &node.steps {
                     ended.wrong |= run_step(step, here, heads, phv, &mut act);
                 }
@@ -297,50 +288,4 @@ fn run_step<const N: usize>(
         }
     }
     0
-}
-
-impl Load {
-    const fn new(at: u32, bytes: u8, slot: Slot) -> Load {
-        let right = match bytes {
-            1 => 24,
-            2 => 16,
-            _ => 0,
-        };
-        let last = WINDOW as u32 - 4;
-        // A load beyond the window is refused when all are known.
-        let (from, up) = if at <= last { (at as u16, 0) } else { (last as u16, 8 * ((at - last) % 4) as u8) };
-        Load { from, up, right, slot }
-    }
-
-    /// Copies the bytes of each lane's packet to the column.
-    #[inline(always)]
-    fn run<const N: usize>(self, mask: u64, heads: &Heads<'_, N>, phv: &Phv<N>) {
-        let (at, column) = (usize::from(self.from).min(WINDOW - 4), phv.column(self.slot));
-        if self.up > 0 {
-            for_lanes::<N>(mask, |l| column[l % N].set(self.of(heads.windows[l % N])));
-            return;
-        }
-        let word = |l: usize| {
-            let w = heads.windows[l % N];
-            u32::from_be_bytes([w[at], w[at + 1], w[at + 2], w[at + 3]])
-        };
-        match self.right {
-            24 => for_lanes::<N>(mask, |l| column[l % N].set(u32::from(heads.windows[l % N][at]))),
-            16 => for_lanes::<N>(mask, |l| column[l % N].set(word(l) >> 16)),
-            _ => for_lanes::<N>(mask, |l| column[l % N].set(word(l))),
-        }
-    }
-
-    /// The same of lane 0 alone, with nothing to predict.
-    #[inline(always)]
-    fn one<const N: usize>(self, heads: &Heads<'_, N>, phv: &Phv<N>) {
-        phv.column(self.slot)[0].set(self.of(heads.windows[0]));
-    }
-
-    #[inline(always)]
-    fn of(self, window: &[u8; WINDOW]) -> u32 {
-        let from = usize::from(self.from).min(WINDOW - 4);
-        let word = u32::from_be_bytes([window[from], window[from + 1], window[from + 2], window[from + 3]]);
-        word << (self.up % 32) >> (self.right % 32)
-    }
 }

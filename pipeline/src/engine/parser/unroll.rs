@@ -1,8 +1,9 @@
 //! Unrolling: the parser graph becomes nodes in which every header has a fixed place. Paths that agree in what they
 //! extracted and where they are share what follows. What may not live here: running it.
 
+use super::load::{Load, Loads};
 use super::select::{Select, WideSelect, side_by_side};
-use super::{Leaf, Load, Node, ParserCode, Step, Target};
+use super::{Leaf, Node, ParserCode, Step, Target};
 use crate::cover::{Point, Points};
 use crate::engine::LowerError;
 use crate::engine::action::{ActionCode, Lowering};
@@ -168,7 +169,7 @@ impl<'a> ParserBuilder<'a> {
         self.code.nodes.push(Node {
             need: 0,
             short: 0,
-            loads: Vec::new(),
+            loads: Loads::default(),
             steps,
             select: Select::Always(target),
         });
@@ -191,7 +192,7 @@ impl<'a> ParserBuilder<'a> {
         }
         let short = self.leaf(Leaf { error: PARTIAL_HEADER, ..path.leaf.clone() })?;
         let select = Select::Always(Target::Leaf(short));
-        self.code.nodes.push(Node { need, short, loads: Vec::new(), steps: Vec::new(), select });
+        self.code.nodes.push(Node { need, short, loads: Loads::default(), steps: Vec::new(), select });
         self.extracts.push(None);
         self.known.insert(path.clone(), id as u32);
         self.open.push_back((id, path));
@@ -515,12 +516,11 @@ impl<'a> ParserBuilder<'a> {
         }
         for (node, extract) in self.code.nodes.iter_mut().zip(&self.extracts) {
             let Some((header, at)) = *extract else { continue };
-            node.loads = header_columns(self.program, header, slots)
-                .into_iter()
-                .filter_map(|(offset, bytes, slot)| slot.map(|slot| Load::new(at + offset, bytes, slot)))
-                .collect();
-            // No two go to one column: in this order the choice of width is the same many times in a row.
-            node.loads.sort_by_key(|load| (load.up, load.right));
+            let columns = header_columns(self.program, header, slots).into_iter();
+            let load = |(offset, bytes, slot): (u32, u8, Option<Slot>)| {
+                slot.map(|slot| Load::new(at + offset, bytes, slot))
+            };
+            node.loads = Loads::new(&columns.filter_map(load).collect::<Vec<_>>());
         }
         self.code.valid = self.code.leaves.iter().map(|leaf| valid_bits(leaf, slots)).collect();
         Ok(self.code)

@@ -3,9 +3,10 @@
 //! A header that still stands where it was extracted needs only its rewritten containers stored; one that
 //! moved is copied first; one that the program made is stored whole. What may not live here: control.
 
+mod store;
+
 use super::LowerError;
 use super::batch::{Phv, Slot, for_lanes, lanes_where};
-use super::checksum::{sum_bytes_without, sum_fields};
 use super::field::{FieldAt, SlotMap};
 use super::parser::{Leaf, header_columns};
 use crate::ir::{Field, Header, Home, Program};
@@ -14,6 +15,7 @@ use crate::pass::Pass;
 use sluice_asic::gress::Gress;
 use sluice_asic::phv::Container;
 use std::collections::BTreeSet;
+use store::{ChecksumAt, Store, Stores};
 
 /// A header that the deparser may emit.
 #[derive(Clone, Debug)]
@@ -40,26 +42,6 @@ struct Checksum {
     zeros_as_ones: bool,
 }
 
-/// A store of one container, relative to the packet's old first byte.
-#[derive(Clone, Copy, Debug)]
-struct Store {
-    at: i32,
-    bytes: u8,
-    /// `None` stores zeros: the header became valid without a field ever set.
-    slot: Option<Slot>,
-}
-
-/// A checksum at a place.
-#[derive(Clone, Debug)]
-struct ChecksumAt {
-    header: i32,
-    bytes: u32,
-    offset: u32,
-    /// The inputs of valid headers and metadata, if they are not just the rest of the header.
-    fields: Option<Vec<(FieldAt, u16)>>,
-    zeros_as_ones: bool,
-}
-
 /// Bits of a column with validity bits, and where they stand in a set of valid headers.
 #[derive(Clone, Copy, Debug)]
 struct ValidBits {
@@ -83,7 +65,7 @@ struct Plan {
     start: i32,
     /// From, to, length: headers that moved, in emission order.
     moves: Vec<(i32, i32, u32)>,
-    stores: Vec<Store>,
+    stores: Stores,
     checksums: Vec<ChecksumAt>,
 }
 
@@ -245,37 +227,29 @@ impl DeparserCode {
         let emitted: Vec<&Emit> = self.emits.iter().filter(is_valid).collect();
         let length: u32 = emitted.iter().map(|e| e.bytes).sum();
         let start = parsed.payload as i32 - length as i32;
-        let mut plan = Plan {
-            next: NO_PLAN,
-            valid,
-            start,
-            moves: Vec::new(),
-            stores: Vec::new(),
-            checksums: Vec::new(),
-        };
+        let (mut moves, mut stores, mut checksums) = (Vec::new(), Vec::new(), Vec::new());
         let mut at = start;
         for e in emitted {
             let was = parsed.extracted.get(&e.header).map(|&o| o as i32);
             if let Some(was) = was.filter(|was| *was != at) {
-                plan.moves.push((was, at, e.bytes));
+                moves.push((was, at, e.bytes));
             }
+            let here = (at - start) as u32;
             for &(offset, bytes, slot, rewritten) in &e.stores {
                 if rewritten || was.is_none() {
-                    plan.stores.push(Store { at: at + offset as i32, bytes, slot });
+                    stores.push(Store { at: here + offset, bytes, slot });
                 }
             }
             for c in self.checksums.iter().filter(|c| c.header == e.header) {
-                plan.checksums.push(self.checksum_at(c, at, e.bytes, valid));
+                checksums.push(self.checksum_at(c, here, e.bytes, valid));
             }
             at += e.bytes as i32;
         }
-        // No two write one byte: in this order the choice of width is the same many times in a row.
-        plan.stores.sort_by_key(|store| (store.slot.is_none(), store.bytes));
-        plan
+        Plan { next: NO_PLAN, valid, start, moves, stores: Stores::new(&stores), checksums }
     }
 
     /// What is summed where these headers are valid.
-    fn checksum_at(&self, c: &Checksum, header: i32, bytes: u32, valid: u64) -> ChecksumAt {
+    fn checksum_at(&self, c: &Checksum, header: u32, bytes: u32, valid: u64) -> ChecksumAt {
         let there = |h: Header| {
             self.emits.iter().any(|e| e.header == h && e.valid.is_some_and(|bit| valid >> bit & 1 == 1))
         };
@@ -308,14 +282,10 @@ impl DeparserCode {
             let scratch = &mut self.scratch;
             for_lanes::<N>(group, |l| move_headers(&plan.moves, heads, scratch, |at| place(l, at)));
         }
-        for store in &plan.stores {
-            store.run::<N>(group, phv, heads, place);
-        }
+        let first = |l: usize| place(l, plan.start);
+        plan.stores.run::<N>(group, phv, heads, first);
         for c in &plan.checksums {
-            for_lanes::<N>(group, |l| {
-                let header = place(l, c.header);
-                c.write(&mut heads[header..header + c.bytes as usize], phv, l);
-            });
+            c.run::<N>(group, phv, heads, first);
         }
         if plan.start != 0 {
             for_lanes::<N>(group, |l| packets.move_start(lanes.batch[l].packet, plan.start));
@@ -350,56 +320,6 @@ fn move_headers(
         let (to, bytes) = (place(to), bytes as usize);
         heads[to..to + bytes].copy_from_slice(&scratch[taken..taken + bytes]);
         taken += bytes;
-    }
-}
-
-impl Store {
-    #[inline(always)]
-    fn run<const N: usize>(
-        self,
-        group: u64,
-        phv: &Phv<N>,
-        heads: &mut [u8],
-        place: impl Fn(usize, i32) -> usize,
-    ) {
-        let Some(slot) = self.slot else {
-            for_lanes::<N>(group, |l| {
-                let at = place(l, self.at);
-                heads[at..at + usize::from(self.bytes)].fill(0);
-            });
-            return;
-        };
-        let column = phv.column(slot);
-        match self.bytes {
-            1 => for_lanes::<N>(group, |l| heads[place(l, self.at)] = column[l % N].get() as u8),
-            2 => for_lanes::<N>(group, |l| {
-                let at = place(l, self.at);
-                heads[at..at + 2].copy_from_slice(&(column[l % N].get() as u16).to_be_bytes());
-            }),
-            _ => for_lanes::<N>(group, |l| {
-                let at = place(l, self.at);
-                heads[at..at + 4].copy_from_slice(&column[l % N].get().to_be_bytes());
-            }),
-        }
-    }
-}
-
-impl ChecksumAt {
-    #[inline(always)]
-    fn write<const N: usize>(&self, header: &mut [u8], phv: &Phv<N>, lane: usize) {
-        let at = self.offset as usize;
-        let sum = match &self.fields {
-            Some(fields) => sum_fields(fields, phv, lane),
-            None => {
-                match <&[u8; 20]>::try_from(&*header) {
-                    // The IPv4 header without options: the length is known, and the sum unrolled.
-                    Ok(header) => sum_bytes_without(header, at),
-                    Err(_) => sum_bytes_without(header, at),
-                }
-            }
-        };
-        let value = if self.zeros_as_ones && sum == u16::MAX { sum } else { !sum };
-        header[at..at + 2].copy_from_slice(&value.to_be_bytes());
     }
 }
 

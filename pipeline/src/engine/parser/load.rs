@@ -1,0 +1,102 @@
+//! Loads: container bytes from the packet, those of a header by their width, so that nothing is asked per load. What
+//! may not live here: which containers have columns.
+
+use super::Heads;
+use crate::engine::batch::{Phv, Slot, for_lanes};
+use crate::packet::WINDOW;
+
+/// Container bytes from the packet, wherever in the window they are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Load {
+    /// Where the word begins that the bytes are in: theirs, unless they end with the window.
+    from: u16,
+    /// How far that word is shifted up so that the bytes come first, then down: 24, 16 or 0 for one, two or four.
+    up: u8,
+    right: u8,
+    slot: Slot,
+}
+
+/// Bytes at a place that has a whole word behind it.
+#[derive(Clone, Copy, Debug)]
+struct At {
+    from: u16,
+    slot: Slot,
+}
+
+/// The loads of a header.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Loads {
+    words: Box<[At]>,
+    halves: Box<[At]>,
+    bytes: Box<[At]>,
+    /// Those that end with the window.
+    last: Box<[Load]>,
+}
+
+impl Loads {
+    /// No two of `list` go to one column, so that their order does not count.
+    pub(super) fn new(list: &[Load]) -> Loads {
+        let of = |right: u8| {
+            let list = list.iter().filter(|l| l.up == 0 && l.right == right);
+            list.map(|l| At { from: l.from, slot: l.slot }).collect()
+        };
+        let last = list.iter().filter(|l| l.up > 0).copied().collect();
+        Loads { words: of(0), halves: of(16), bytes: of(24), last }
+    }
+
+    /// Copies the bytes of each lane's packet to the columns.
+    #[inline(always)]
+    pub(super) fn run<const N: usize>(&self, mask: u64, heads: &Heads<'_, N>, phv: &Phv<N>) {
+        for load in &self.words {
+            let (at, column) = (load.from(), phv.column(load.slot));
+            for_lanes::<N>(mask, |l| column[l % N].set(word(heads.windows[l % N], at)));
+        }
+        for load in &self.halves {
+            let (at, column) = (load.from(), phv.column(load.slot));
+            for_lanes::<N>(mask, |l| column[l % N].set(word(heads.windows[l % N], at) >> 16));
+        }
+        for load in &self.bytes {
+            let (at, column) = (load.from(), phv.column(load.slot));
+            for_lanes::<N>(mask, |l| column[l % N].set(u32::from(heads.windows[l % N][at])));
+        }
+        for load in &self.last {
+            load.run(mask, heads, phv);
+        }
+    }
+}
+
+impl At {
+    #[inline(always)]
+    fn from(self) -> usize {
+        usize::from(self.from).min(WINDOW - 4)
+    }
+}
+
+#[inline(always)]
+fn word(window: &[u8; WINDOW], at: usize) -> u32 {
+    u32::from_be_bytes([window[at], window[at + 1], window[at + 2], window[at + 3]])
+}
+
+impl Load {
+    pub(super) const fn new(at: u32, bytes: u8, slot: Slot) -> Load {
+        let right = match bytes {
+            1 => 24,
+            2 => 16,
+            _ => 0,
+        };
+        let last = WINDOW as u32 - 4;
+        // A load beyond the window is refused when all are known.
+        let (from, up) = if at <= last { (at as u16, 0) } else { (last as u16, 8 * ((at - last) % 4) as u8) };
+        Load { from, up, right, slot }
+    }
+
+    /// Copies the bytes of each lane's packet to the column.
+    #[inline(always)]
+    pub(super) fn run<const N: usize>(self, mask: u64, heads: &Heads<'_, N>, phv: &Phv<N>) {
+        let (from, column) = (usize::from(self.from).min(WINDOW - 4), phv.column(self.slot));
+        for_lanes::<N>(mask, |l| {
+            let word = word(heads.windows[l % N], from);
+            column[l % N].set(word << (self.up % 32) >> (self.right % 32));
+        });
+    }
+}
