@@ -73,7 +73,7 @@ mod tests {
     /// As RFC 1071 says it: word by word.
     fn plain(bytes: &[u8]) -> u16 {
         let word = |w: &[u8]| u32::from(w[0]) << 8 | u32::from(w.get(1).copied().unwrap_or(0));
-        bytes.chunks(2).map(word).fold(0, |sum, w| (sum + w & 0xffff) + (sum + w >> 16)) as u16
+        bytes.chunks(2).map(word).fold(0, |sum, w| ((sum + w) & 0xffff) + ((sum + w) >> 16)) as u16
     }
 
     #[test]
