@@ -11,6 +11,7 @@ mod batch;
 mod checksum;
 mod code;
 mod control;
+mod covering;
 mod deparser;
 mod field;
 mod gateway;

@@ -35,9 +35,8 @@ fn flow(blocks: [Vec<Numbered>; 2]) -> Flow {
     let [(control, mut gateways), (ghost, of_ghost)] = blocks.map(whole);
     gateways.extend(of_ghost);
     let mut flow = Flow::of_blocks(&control, &ghost);
-    let nodes: Vec<Node> = flow.nodes.keys().collect();
-    let is_gateway = |flow: &Flow, node: Node| matches!(flow.nodes[node].kind, NodeKind::Gateway(_));
-    let nodes = nodes.into_iter().filter(|n| is_gateway(&flow, *n)).collect::<Vec<_>>();
+    let gates = flow.nodes.iter().filter(|(_, data)| matches!(data.kind, NodeKind::Gateway(_)));
+    let nodes: Vec<Node> = gates.map(|(node, _)| node).collect();
     for (node, decides) in nodes.into_iter().zip(gateways) {
         flow.nodes[node].decides = decides;
     }
