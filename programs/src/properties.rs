@@ -156,17 +156,26 @@ impl Property for EcnMarks {
 
     fn left(&mut self, packet: &Departed<'_>) -> Finding {
         let Some(from) = packet.from.filter(|_| !packet.left.made) else { return Ok(()) };
-        let (came, mut left) = (lasting(from.bytes), lasting(packet.bytes));
-        if let Some((at, bits)) = ecn(&came)
-            && let (Some(was), Some(is)) = (came.get(at), left.get_mut(at))
-            && *was & bits != 0
-            && *is & bits == bits
-        {
-            // Marked: as it came otherwise.
-            *is = *is & !bits | was & bits;
-        }
-        equal(&came, &left)
+        let (came, left) = (lasting(from.bytes), lasting(packet.bytes));
+        equal(&came, &unmarked(&came, left))
     }
+}
+
+/// What left, with the ECN field that it came with where ECT became CE.
+pub(crate) fn unmarked(came: &[u8], mut left: Vec<u8>) -> Vec<u8> {
+    if let Some((at, bits)) = ecn(came)
+        && let (Some(was), Some(is)) = (came.get(at), left.get_mut(at))
+        && *was & bits != 0
+        && *is & bits == bits
+    {
+        *is = *is & !bits | was & bits;
+    }
+    left
+}
+
+/// Whether an IP packet says that it met congestion.
+pub(crate) fn congested(frame: &[u8]) -> bool {
+    ecn(frame).and_then(|(at, bits)| Some(frame.get(at)? & bits == bits)).unwrap_or(false)
 }
 
 /// When each packet of a frame came in, by tag, and where it left.

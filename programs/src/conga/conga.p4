@@ -11,7 +11,7 @@
 
 header overlay_h { bit<8> flags; bit<8> tags; bit<8> ce; bit<8> feedback; bit<24> vni; bit<8> reserved; }
 header udp_h { bit<16> src_port; bit<16> dst_port; bit<16> length; bit<16> checksum; }
-header bridge_h { bit<16> leaf; bit<16> entropy; bit<8> tags; bit<8> feedback; }
+header bridge_h { bit<16> leaf; bit<16> entropy; bit<6> dscp; bit<2> ecn; bit<8> tags; bit<8> feedback; }
 header found_h { bit<32> level; }
 struct leaf_headers_t { ethernet_h outer_ethernet; ipv4_h outer; udp_h outer_udp; overlay_h overlay; bridge_h bridge; found_h found; }
 struct known_t { bit<32> lo; bit<32> hi; }
@@ -94,9 +94,13 @@ control Exchange(inout headers_t hdr, inout leaf_headers_t w, inout meta_t m, in
                 hear.execute(of_leaf.get({ 6w0, w.outer.src[7:0], w.overlay.tags[5:4] }));
                 if (w.overlay.feedback != 0 && w.overlay.tags[1:0] == 0) { learn.execute(w.outer.src[15:0]); }
                 if (m.group != 0) { dprsr.drop_ctl = 1; }
+                if (w.outer.ecn == 3 && hdr.ipv4.isValid() && hdr.ipv4.ecn != 0) { hdr.ipv4.ecn = 3; }
+                else if (w.outer.ecn == 3 && hdr.ipv6.isValid() && hdr.ipv6.ecn != 0) { hdr.ipv6.ecn = 3; }
             }
         } else if (m.group != 0) {
             turn = next.execute(m.group);
+            if (hdr.ipv4.isValid()) { w.bridge.dscp = hdr.ipv4.dscp; w.bridge.ecn = hdr.ipv4.ecn; }
+            else if (hdr.ipv6.isValid()) { w.bridge.dscp = hdr.ipv6.dscp; w.bridge.ecn = hdr.ipv6.ecn; }
             w.bridge.feedback = (bit<8>) tell.execute(asked.get({ 6w0, m.group[7:0], turn[1:0] }));
             own = read_own.execute(0);
             path = read.execute(m.group);
@@ -196,7 +200,7 @@ control Wrap(inout leaf_headers_t w, in egress_intrinsic_metadata_t eg,
     action unknown() { dprsr.drop_ctl = 1; }
     action wrap_for(bit<32> dst, bit<32> src) {
         w.outer_ethernet = { 0x02ff00000002, 0x02ff00000001, 0x0800 };
-        w.outer = { 4, 5, 0, 0, 0, 0, 0, 0, 64, 17, 0, src, dst };
+        w.outer = { 4, 5, w.bridge.dscp, w.bridge.ecn, 0, 0, 0, 0, 64, 17, 0, src, dst };
         w.outer_udp = { w.bridge.entropy, 4789, 0, 0 };
         w.overlay = { 8, w.bridge.tags, 8, w.bridge.feedback, 1, 0 };
     }
@@ -209,8 +213,8 @@ control Wrap(inout leaf_headers_t w, in egress_intrinsic_metadata_t eg,
     apply {
         if (w.bridge.leaf != 0) {
             leaf_address.apply();
-            w.outer.total_len = eg.pkt_length + 30;
-            w.outer_udp.length = eg.pkt_length + 10;
+            w.outer.total_len = eg.pkt_length + 29;
+            w.outer_udp.length = eg.pkt_length + 9;
         }
     }
 }

@@ -32,6 +32,8 @@ pub(super) fn wrap(eg: &GressBuilder<'_>, p: &Params) {
         outer.set_valid();
         outer.version = 4;
         outer.ihl = 5;
+        outer.dscp = bridge.dscp;
+        outer.ecn = bridge.ecn;
         outer.ttl = 64;
         outer.protocol = UDP;
         outer.src = src;
@@ -50,10 +52,10 @@ pub(super) fn wrap(eg: &GressBuilder<'_>, p: &Params) {
     /// Leaf to its address and the own one
     let leaf_address =
         eg.table([exact(bridge.leaf)]).actions([wrap_for, unknown]).default(unknown).size(p.leaves).build();
-    /// Lengths: what the traffic manager held without the bridge (6 bytes), and VXLAN, UDP and IPv4 around it
+    /// Lengths: what the traffic manager held without the bridge (7 bytes), and VXLAN, UDP and IPv4 around it
     let measure = eg.action(|a| {
-        outer.total_len = port.pkt_length + (20 + 8 + 8 - 6);
-        outer_udp.length = port.pkt_length + (8 + 8 - 6);
+        outer.total_len = port.pkt_length + (20 + 8 + 8 - 7);
+        outer_udp.length = port.pkt_length + (8 + 8 - 7);
     });
     eg.control(|c| {
         ports_out.count(port.egress_port);

@@ -11,6 +11,8 @@ use sluice_pipeline::build::*;
 pub(super) const OVERLAY_NET: u64 = 0x0aff;
 /// VXLAN's UDP port (RFC 7348).
 pub(super) const VXLAN: u64 = 4789;
+/// An ECN field that says that congestion was met.
+const CE: u64 = 3;
 /// Added to every congestion that is told, so that 0 says nothing.
 pub(super) const TOLD: u64 = 8;
 
@@ -38,6 +40,10 @@ pub(super) struct Bridge {
     pub(super) leaf: Bits<16>,
     /// For the outer UDP source port
     pub(super) entropy: Bits<16>,
+    /// Code point of the packet, which the outer header has as well (RFC 2983 §4)
+    pub(super) dscp: Bits<6>,
+    /// ECN field of the packet, which the outer header has as well (RFC 6040 §4.1)
+    pub(super) ecn: Bits<2>,
     /// As in the overlay
     pub(super) tags: Bits<8>,
     /// As in the overlay
@@ -102,7 +108,7 @@ pub(super) fn declare<'b>(ig: &GressBuilder<'b>, first: StateRef<'b>) -> Headers
 /// Tells egress which leaf the packet is for.
 #[stage_program]
 pub(super) fn wrap(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, known: &Known) {
-    let (m, t) = (leaf.m, known.t);
+    let (ipv4, ipv6, m, t) = (leaf.h.ipv4, leaf.h.ipv6, leaf.m, known.t);
     let Headers { outer_ethernet, outer, outer_udp, overlay, bridge, .. } = h;
     // From 49152 on, as RFC 7348 recommends.
     let entropy = ig
@@ -123,6 +129,19 @@ pub(super) fn wrap(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, known: &Known)
         bridge.entropy = entropy.get();
         bridge.tags = tags.get();
     });
+    let like_ipv4 = ig.action(|a| {
+        bridge.dscp = ipv4.dscp;
+        bridge.ecn = ipv4.ecn;
+    });
+    // IPv6 has them across bytes, which no VLIW instruction moves into one.
+    let dscp_of_ipv6 = ig.hash::<6>(HashAlgorithm::Identity).inputs(list![ipv6.dscp]).build();
+    let ecn_of_ipv6 = ig.hash::<2>(HashAlgorithm::Identity).inputs(list![ipv6.ecn]).build();
+    let like_ipv6 = ig.action(|a| {
+        bridge.dscp = dscp_of_ipv6.get();
+        bridge.ecn = ecn_of_ipv6.get();
+    });
+    let mark_ipv4 = ig.action(|a| ipv4.ecn = CE);
+    let mark_ipv6 = ig.action(|a| ipv6.ecn = CE);
     /// What comes from another leaf goes on without its wrapping
     let unwrap = ig.action(|a| {
         outer_ethernet.set_invalid();
@@ -133,7 +152,19 @@ pub(super) fn wrap(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, known: &Known)
     ig.control(|c| {
         tell_egress.call();
         if outer.is_valid() {
+            // Congestion that the overlay met is the packet's, if that knows the word (RFC 6040 §4.2).
+            if outer.ecn == CE {
+                if ipv4.is_valid() && ipv4.ecn != 0 {
+                    mark_ipv4.call();
+                } else if ipv6.is_valid() && ipv6.ecn != 0 {
+                    mark_ipv6.call();
+                }
+            }
             unwrap.call();
+        } else if ipv4.is_valid() {
+            like_ipv4.call();
+        } else if ipv6.is_valid() {
+            like_ipv6.call();
         }
     });
 }

@@ -2,7 +2,7 @@
 //! live here: the program.
 
 use super::headers::{OVERLAY_NET, VXLAN};
-use crate::properties::{equal, lasting};
+use crate::properties::{congested, equal, lasting, unmarked};
 use sluice_pcaps::wire::{ethernet, ipv4};
 use sluice_pipeline::property::{self, Departed, Finding, Property, well_formed};
 
@@ -48,6 +48,14 @@ impl Property for Kept {
         // The addresses of what leaves are those that entries give.
         let left = [Some(packet.bytes), wrapped(packet.bytes)].map(|b| b.map(lasting));
         if left.iter().flatten().any(|left| came.iter().flatten().any(|came| came == left)) {
+            return Ok(());
+        }
+        // What its overlay met is the packet's.
+        let [outer, inner] = &came;
+        if let (Some(outer), Some(inner), Some(left)) = (outer, inner, &left[0])
+            && congested(outer)
+            && unmarked(inner, left.clone()) == *inner
+        {
             return Ok(());
         }
         let host = |[outer, inner]: [Option<Vec<u8>>; 2]| inner.or(outer).unwrap_or_default();
@@ -134,6 +142,21 @@ mod tests {
             *other.last_mut().unwrap() ^= 1;
             assert!(judged(came, &other)[0].is_err());
         }
+    }
+
+    #[test]
+    fn a_mark_of_the_overlay_is_the_packet_s_and_no_other() {
+        let (mut host, _) = packets(4);
+        let (_, mut wrapped) = packets(4);
+        (host[15], wrapped[OVERLAY + 15]) = (2, 2);
+        let mut marked = host.clone();
+        marked[15] = 3;
+        assert!(judged(&wrapped, &marked)[0].is_err(), "the overlay met no congestion");
+        wrapped[15] = 3;
+        assert_eq!(judged(&wrapped, &marked)[0], Ok(()));
+        assert_eq!(judged(&wrapped, &host)[0], Ok(()));
+        marked[15] = 1;
+        assert!(judged(&wrapped, &marked)[0].is_err());
     }
 
     #[test]

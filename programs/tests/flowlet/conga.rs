@@ -231,6 +231,40 @@ fn leaves_wrap_unwrap_and_tell_each_other() {
     }
 }
 
+/// A frame with another type of service in the IPv4 header that begins there, and its check sum.
+fn with_tos(mut frame: Vec<u8>, ip: usize, tos: u8) -> Vec<u8> {
+    frame[ip + 1] = tos;
+    frame[ip + 10..ip + 12].fill(0);
+    let sum = sluice_pcaps::wire::Checksum::new().with(&frame[ip..ip + 20]).finish();
+    frame[ip + 10..ip + 12].copy_from_slice(&sum.to_be_bytes());
+    frame
+}
+
+#[test]
+fn the_overlay_has_the_class_of_its_packet_and_its_marks_are_the_packet_s() {
+    let world = world(&ChipSpec::tofino2(), "conga", &[]);
+    // DSCP 3; ECT(0), CE and not ECN-capable.
+    const CLASS: u8 = 3 << 2;
+    let (ect, ce, deaf) = (CLASS | 2, CLASS | 3, CLASS);
+    let out_of = |tos| with_tos(frame(1, 7, 60), 14, tos);
+    let home = |outer, inner| with_tos(wrapped(1, 0, 8, 0, &with_tos(frame(5, 1, 60), 14, inner)), 14, outer);
+    let frames = vec![
+        (1_000, out_of(ect)),
+        (3_000, out_of(ce)),
+        (5_000, out_of(deaf)),
+        (7_000, home(ect, ect)),
+        (9_000, home(ce, ect)),
+        (11_000, home(ce, deaf)),
+        (13_000, home(ect, ce)),
+    ];
+    let out = device(&world, &frames);
+    let tos: Vec<u8> = out.iter().map(|(_, _, bytes)| bytes[15]).collect();
+    assert_eq!(tos, [ect, ce, deaf, ect, ce, deaf, ce]);
+    for (_, _, bytes) in &out {
+        assert_eq!(sluice_pcaps::wire::Checksum::new().with(&bytes[14..34]).finish(), 0);
+    }
+}
+
 /// Packets from outside that were lost: generated ones have no number.
 fn outside(story: &Story) -> Vec<(u64, String)> {
     story.lost.iter().filter(|(tag, _)| *tag != u64::MAX).cloned().collect()
