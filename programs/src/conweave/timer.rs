@@ -29,6 +29,7 @@ pub(super) struct TimerLaps {
     t: Lap,
     done: LabelRef,
     forced: Option<CounterRef>,
+    unseen: Option<CounterRef>,
 }
 
 /// Declares what timer packets need beside DstToR's state.
@@ -43,7 +44,15 @@ pub(super) fn timer(ig: &GressBuilder<'_>, p: &Params) -> TimerLaps {
     } else {
         None
     };
-    TimerLaps { t, done, forced }
+    let unseen = if p.full() {
+        /// Queues that T_resume let go on before TAIL came: it was lost, or is later than expected and what waited overtakes
+        /// what is still on the old path
+        let resumed_unseen = ig.counter(1, CounterKind::Packets);
+        Some(resumed_unseen)
+    } else {
+        None
+    };
+    TimerLaps { t, done, forced, unseen }
 }
 
 impl TimerLaps {
@@ -51,6 +60,12 @@ impl TimerLaps {
     pub(super) fn lap(&self, c: &mut Control<'_>, p: &Params, h: Headers, dst: &DstToR, queues: &Queues) {
         look(c, self, p, h, dst, queues);
         go_on(c, self, p, h, dst);
+    }
+
+    fn resumed_unseen(&self, c: &mut Control<'_>) {
+        if let Some(counter) = self.unseen {
+            c.run(counter.count(0));
+        }
     }
 
     fn force(&self, c: &mut Control<'_>, cell: u64) {
@@ -133,6 +148,7 @@ fn go_on(c: &mut Control<'_>, l: &TimerLaps, p: &Params, h: Headers, dst: &DstTo
             } else {
                 timer.draining = 1;
                 h.words.adv_flow_ctl = timer.word;
+                l.resumed_unseen(c);
             }
         }
     });
