@@ -2,9 +2,11 @@
 //!
 //! [`dcqcn`] is how a sender's rate answers congestion notifications and when a receiver sends them; [`recovery`] how
 //! lost packets are sent again, [`bottleneck`] a flow that is marked and answers, [`receive_cache`] a receiver that forgets
-//! queue pairs. What may not live here: networks, files, clocks of the machine.
+//! queue pairs; [`rnic`] is a whole host at a port of a network. What may not live here: how networks run, files, clocks of
+//! the machine.
 
 pub mod bottleneck;
 pub mod dcqcn;
 pub mod receive_cache;
 pub mod recovery;
+pub mod rnic;

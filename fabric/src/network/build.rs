@@ -63,7 +63,8 @@ impl<E: Executor> Network<E> {
             }
         }
         let (clocks, exchange) = (vec![Time::ORIGIN; nodes.len()], Exchange::new(nodes.len(), wires));
-        let mut network = Network { setup, nodes, exchange, clocks, now: Time::ORIGIN, timed };
+        let mut network =
+            Network { setup, nodes, exchange, hosts: Vec::new(), clocks, now: Time::ORIGIN, timed };
         for number in 0..network.setup.links.len() {
             for event in network.setup.links[number].script.clone() {
                 network.script(LinkId(number as u32), event)?;

@@ -61,6 +61,7 @@
 mod build;
 mod deadlock;
 mod functional;
+mod host;
 mod lane;
 mod link;
 mod node;
@@ -70,6 +71,7 @@ mod setup;
 mod totals;
 
 pub use deadlock::Waiting;
+pub use host::{Host, HostFrame, HostId, ToSwitch};
 pub use link::{LinkChange, LinkDrop, Probability, ProbabilityError, WayTotals};
 pub use observe::{Entered, LinkFrame, Observer};
 pub use setup::{End, LinkEvent, LinkSetup, NetworkError, NetworkSetup, Placed, SwitchSetup};
@@ -114,6 +116,8 @@ pub struct Network<E = Engine> {
     setup: NetworkSetup,
     nodes: Vec<Node<E>>,
     exchange: Exchange,
+    /// Where each host is: its node, and its number there.
+    hosts: Vec<(usize, usize)>,
     /// How far each switch has run, and the end of the last run.
     clocks: Vec<Time>,
     now: Time,
@@ -145,9 +149,10 @@ impl<E: Executor> Network<E> {
             None if setup.ports.dev(port).is_some() => node.add_inlet(port, None),
             None => return Err(no_port(setup, format!("{port}"))),
         };
-        let at = &mut node.inlets[inlet];
         let name = || setup.name.clone();
-        if at.from.is_some() {
+        let taken = node.has_host(port);
+        let at = &mut node.inlets[inlet];
+        if at.from.is_some() || taken {
             return Err(NetworkError::Linked { name: name(), port });
         }
         let earliest = at.last.max(self.now);
@@ -157,6 +162,46 @@ impl<E: Executor> Network<E> {
         at.last = time;
         node.put(inlet, time, frame.tag, frame.orig_len, frame.bytes);
         Ok(())
+    }
+
+    /// Puts a host at the far end of the cable of a port without a link. Frames that leave by the port reach it, and
+    /// count as delivered; frames that it sends come in as those that are injected.
+    ///
+    /// # Errors
+    /// When there is no such port, it has a link or a host already, nothing takes time, or the network has run.
+    pub fn attach(&mut self, end: End, cable: Duration, host: Box<dyn Host>) -> Result<HostId, NetworkError> {
+        let count = self.nodes.len();
+        let index = end.switch.0 as usize;
+        let missing = NetworkError::NoSwitch { found: end.switch, count };
+        let (Some(node), Some(setup)) = (self.nodes.get_mut(index), self.setup.switches.get(index)) else {
+            return Err(missing);
+        };
+        let port = setup.front(end.port.0);
+        let port = port.ok_or_else(|| no_port(setup, format!("front-panel port {}", end.port)))?;
+        let name = || setup.name.clone();
+        if !self.timed {
+            return Err(NetworkError::HostWithoutTime { name: name() });
+        }
+        if self.now > Time::ORIGIN || (cable + node.lead).is_zero() {
+            return Err(NetworkError::HostTooNear { name: name(), port });
+        }
+        let linked = node.inlet(port).is_some_and(|inlet| node.inlets[inlet].from.is_some());
+        if linked || node.has_host(port) {
+            return Err(NetworkError::Linked { name: name(), port });
+        }
+        let id = HostId(self.hosts.len() as u32);
+        self.hosts.push((index, node.hosts.len()));
+        node.attach(port, id, cable, host);
+        Ok(id)
+    }
+
+    /// A host, if it is of this kind.
+    #[must_use]
+    pub fn host<H: Host>(&self, id: HostId) -> Option<&H> {
+        let (node, number) = self.hosts.get(id.0 as usize)?;
+        let attached = self.nodes.get(*node)?.hosts.get(*number).filter(|attached| attached.id == id)?;
+        let any: &dyn std::any::Any = &*attached.host;
+        any.downcast_ref()
     }
 
     /// Has an operation take effect at a switch at `time`.

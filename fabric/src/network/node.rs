@@ -1,5 +1,6 @@
 //! One switch in its place: lanes of frames to its ports, wires away from them. What may not live here: when it runs.
 
+use super::host::{Attached, Host, HostId};
 use super::lane::Lane;
 use super::link::Wire;
 use super::observe::{Entered, LinkFrame, Observer};
@@ -53,6 +54,9 @@ pub(super) struct Node<E> {
     /// By dev_port: numbers of inlets and outlets.
     pub(super) inlet_of: Vec<u16>,
     outlet_of: Vec<u16>,
+    /// Hosts at ports without a wire, and by dev_port their numbers here.
+    pub(super) hosts: Vec<Attached>,
+    host_of: Vec<u16>,
     /// First frames of the inlets that have some.
     heads: BinaryHeap<Reverse<(Time, u16)>>,
     /// When the first frame sent in this round is at its far end, and may act there.
@@ -76,6 +80,8 @@ impl<E: Executor> Node<E> {
             outlets: Vec::new(),
             inlet_of: vec![EDGE; ports],
             outlet_of: vec![EDGE; ports],
+            hosts: Vec::new(),
+            host_of: vec![EDGE; ports],
             heads: BinaryHeap::new(),
             sent: Time::MAX,
             delivered: 0,
@@ -114,6 +120,20 @@ impl<E: Executor> Node<E> {
         self.outlets.push(Outlet { number, wire, frames: Lane::default() });
     }
 
+    /// Puts a host at the far end of a port's cable.
+    pub(super) fn attach(&mut self, port: DevPort, id: HostId, cable: Duration, host: Box<dyn Host>) {
+        let inlet = self.inlet(port).unwrap_or_else(|| self.add_inlet(port, None));
+        if let Some(slot) = self.host_of.get_mut(usize::from(port.number())) {
+            *slot = self.hosts.len() as u16;
+        }
+        self.hosts.push(Attached { id, inlet, cable, coming: Lane::default(), host });
+    }
+
+    /// Whether a host is at a port.
+    pub(super) fn has_host(&self, port: DevPort) -> bool {
+        self.host_of.get(usize::from(port.number())).is_some_and(|host| *host != EDGE)
+    }
+
     /// The inlet of a port, if there is one.
     pub(super) fn inlet(&self, port: DevPort) -> Option<usize> {
         let number = self.inlet_of.get(usize::from(port.number())).copied().unwrap_or(EDGE);
@@ -143,7 +163,8 @@ impl<E: Executor> Node<E> {
     /// Before when nothing happens here.
     pub(super) fn next_time(&self) -> Time {
         let frame = self.heads.peek().map_or(Time::MAX, |Reverse((time, _))| *time + self.lead);
-        self.switch.next_time().unwrap_or(Time::MAX).min(frame).min(self.look)
+        let hosts = self.hosts.iter().map(Attached::next_time).min().unwrap_or(Time::MAX);
+        self.switch.next_time().unwrap_or(Time::MAX).min(frame).min(self.look).min(hosts)
     }
 
     /// When the first of the frames sent since this was asked last may act at its far end.
@@ -153,7 +174,7 @@ impl<E: Executor> Node<E> {
 
     /// Packets or frames are here for which a run must wait.
     pub(super) fn is_busy(&self) -> bool {
-        self.switch.is_busy() || !self.heads.is_empty()
+        self.switch.is_busy() || !self.heads.is_empty() || self.hosts.iter().any(Attached::is_busy)
     }
 
     /// Frames waiting that came by links, and frames waiting that were injected.
@@ -167,6 +188,44 @@ impl<E: Executor> Node<E> {
 
     /// Runs up to and including `until`: no frame that is not here acts before that.
     pub(super) fn run(&mut self, until: Time, observer: &mut impl Observer) -> Result<(), SwitchError> {
+        let Some(cable) = self.hosts.iter().map(|h| h.cable).min() else {
+            return self.run_switch(until, observer);
+        };
+        let moment = Duration::from_ps(1);
+        loop {
+            // What hosts do next acts a cable's delay and the MAC's latency later at the earliest.
+            let quiet = self.hosts.iter().map(Attached::next_time).min().unwrap_or(Time::MAX);
+            let acts = quiet.checked_add(cable + self.lead).unwrap_or(Time::MAX);
+            let limit = until.min(acts.saturating_sub(moment));
+            self.run_switch(limit, observer)?;
+            self.run_hosts(limit);
+            if limit == until {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Runs the hosts as far as they know everything that arrives when the switch has run up to `limit`: what it sends
+    /// from then on has its last bit out later.
+    fn run_hosts(&mut self, limit: Time) {
+        let Node { hosts, inlets, heads, .. } = self;
+        for host in hosts {
+            let (number, cable) = (host.inlet, host.cable);
+            let Some(inlet) = inlets.get_mut(number) else { continue };
+            let known = limit.checked_add(cable).unwrap_or(Time::MAX);
+            host.run(known, &mut |time, frame| {
+                let first_bit = time + cable;
+                if inlet.frames.is_empty() {
+                    heads.push(Reverse((first_bit, number as u16)));
+                }
+                inlet.last = first_bit;
+                inlet.frames.push(first_bit, frame.tag, frame.orig_len, [frame.bytes, &[], &[]]);
+            });
+        }
+    }
+
+    /// Runs the switch alone up to and including `until`.
+    fn run_switch(&mut self, until: Time, observer: &mut impl Observer) -> Result<(), SwitchError> {
         let mut given = 0;
         // Those that cannot act by then are for the next time: so it does not matter whether they are here already.
         let acts = |head: &Reverse<(Time, u16)>, lead: Duration| head.0.0 + lead <= until;
@@ -221,6 +280,8 @@ impl<E: Executor> Node<E> {
             id: self.id,
             outlets: &mut self.outlets,
             outlet_of: &self.outlet_of,
+            hosts: &mut self.hosts,
+            host_of: &self.host_of,
             sent: &mut self.sent,
             delivered: &mut self.delivered,
             delivered_bytes: &mut self.delivered_bytes,
@@ -235,6 +296,8 @@ struct NodeSink<'a, O> {
     id: SwitchId,
     outlets: &'a mut [Outlet],
     outlet_of: &'a [u16],
+    hosts: &'a mut [Attached],
+    host_of: &'a [u16],
     sent: &'a mut Time,
     delivered: &'a mut u64,
     delivered_bytes: &'a mut u64,
@@ -242,12 +305,21 @@ struct NodeSink<'a, O> {
 }
 
 impl<O: Observer> NodeSink<'_, O> {
+    /// Puts the frame on the cable of the port's host, if there is one.
+    fn to_host(&mut self, left: &Left, head: &[u8], tail: &[u8]) {
+        let number = self.host_of.get(usize::from(left.egress_port)).copied().unwrap_or(EDGE);
+        if let Some(host) = self.hosts.get_mut(usize::from(number)) {
+            put_padded(&mut host.coming, left.last_bit + host.cable, left, [head, tail]);
+        }
+    }
+
     /// Whether the frame left by a link; then it is on its way.
     fn on_wire(&mut self, left: &Left, mac: bool, head: &[u8], tail: &[u8]) -> bool {
         let number = self.outlet_of.get(usize::from(left.egress_port)).copied().unwrap_or(EDGE);
         let Some(out) = self.outlets.get_mut(usize::from(number)) else {
             *self.delivered += 1;
             *self.delivered_bytes += u64::from(left.bytes);
+            self.to_host(left, head, tail);
             return false;
         };
         let wire = &mut out.wire;
@@ -256,19 +328,23 @@ impl<O: Observer> NodeSink<'_, O> {
         wire.totals.bytes += u64::from(left.bytes);
         wire.totals.wire_bytes += wire_bytes(Bytes(u64::from(left.bytes))).get();
         if let Ok(arrival) = fate {
-            let captured = head.len() + tail.len();
-            let shortest = MIN_FRAME.get() as usize;
-            // What was cut off a capture is not padding.
-            let pad = if captured == left.bytes as usize { shortest.saturating_sub(captured) } else { 0 };
-            let padding = ZEROS.get(..pad).unwrap_or_default();
-            let orig_len = left.bytes.max(shortest as u32);
-            out.frames.push(arrival, left.tag, orig_len, [head, tail, padding]);
+            put_padded(&mut out.frames, arrival, left, [head, tail]);
             *self.sent = (*self.sent).min(arrival + wire.lead);
         }
         let frame = LinkFrame { link: wire.link, way: wire.way, left: *left, mac, fate };
         self.observer.on_link(self.id, &frame, head, tail);
         true
     }
+}
+
+/// Adds a frame to a lane as it is on the wire: not shorter than a frame may be.
+fn put_padded(lane: &mut Lane, time: Time, left: &Left, [head, tail]: [&[u8]; 2]) {
+    let captured = head.len() + tail.len();
+    let shortest = MIN_FRAME.get() as usize;
+    // What was cut off a capture is not padding.
+    let pad = if captured == left.bytes as usize { shortest.saturating_sub(captured) } else { 0 };
+    let padding = ZEROS.get(..pad).unwrap_or_default();
+    lane.push(time, left.tag, left.bytes.max(shortest as u32), [head, tail, padding]);
 }
 
 /// Padding of short frames.

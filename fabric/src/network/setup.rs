@@ -281,9 +281,27 @@ pub enum NetworkError {
         /// The link.
         link: String,
     },
-    /// A frame from outside on a port with a link.
-    #[error("port {port} of switch `{name}` has a link; frames from outside come in by ports without one")]
+    /// A frame from outside, or a host, on a port with a link.
+    #[error(
+        "port {port} of switch `{name}` has a link or a host; frames from outside and hosts need a port without one"
+    )]
     Linked {
+        /// The switch.
+        name: String,
+        /// The port.
+        port: DevPort,
+    },
+    /// A host where nothing takes time.
+    #[error("switch `{name}` is in functional mode; a host needs time: run the network with it")]
+    HostWithoutTime {
+        /// The switch.
+        name: String,
+    },
+    /// A host without a cable, or that comes too late.
+    #[error(
+        "port {port} of switch `{name}`: a host needs a cable with a delay, and is attached before the network runs"
+    )]
+    HostTooNear {
         /// The switch.
         name: String,
         /// The port.

@@ -194,7 +194,7 @@ pub struct Marked {
 }
 
 impl ReactionSetting {
-    fn point(&self) -> Result<ReactionPoint, String> {
+    pub(crate) fn point(&self) -> Result<ReactionPoint, String> {
         let base = ReactionConfig::new(self.line);
         let alpha = self.alpha.unwrap_or(base.alpha);
         let one_by_g = self.one_by_g.unwrap_or(1.0 / base.g);
@@ -245,13 +245,7 @@ impl TransferSetting {
                 nack_interval: self.nack_interval.unwrap_or(Duration::from_micros(500)),
                 timeout: self.timeout,
             },
-            // The simulator's timeouts (facts: buffer §4.6).
-            RecoveryName::Selective => Recovery::Selective {
-                in_flight: self.in_flight.unwrap_or(Bytes(104_000)).0 / size.0.max(1),
-                timeout_high: Duration::from_micros(320),
-                timeout_low: Duration::from_micros(100),
-                few: 3,
-            },
+            RecoveryName::Selective => Recovery::irn(self.in_flight, size.0),
         };
         Ok(Transfer::run(TransferConfig {
             recovery,
@@ -266,6 +260,10 @@ impl TransferSetting {
 
 impl NotificationSetting {
     fn point(&self) -> Result<NotificationPoint, String> {
+        Ok(NotificationPoint::new(self.coalescing()?))
+    }
+
+    pub(crate) fn coalescing(&self) -> Result<Coalescing, String> {
         let coalescing = match (self.interval, self.window) {
             (None, None) => Coalescing::PerPacket,
             (Some(interval), None) => Coalescing::Interval(interval),
@@ -276,7 +274,7 @@ impl NotificationSetting {
         };
         let time = |time: Option<Duration>| time.map_or(1, Duration::as_ps);
         above_zero(&[("interval", time(self.interval)), ("window", time(self.window))])?;
-        Ok(NotificationPoint::new(coalescing))
+        Ok(coalescing)
     }
 }
 
@@ -316,7 +314,7 @@ impl ReceiveSetting {
 }
 
 /// Refuses settings that are 0 and must not be.
-fn above_zero(settings: &[(&str, u64)]) -> Result<(), String> {
+pub(crate) fn above_zero(settings: &[(&str, u64)]) -> Result<(), String> {
     match settings.iter().find(|(_, n)| *n == 0) {
         Some((name, _)) => Err(format!("`{name}` of the host is 0; expected more")),
         None => Ok(()),

@@ -7,11 +7,11 @@
 //! must hold. What may not live here: reading files, printing.
 
 mod bench;
-mod expr;
+pub(crate) mod expr;
 mod file;
 mod forward;
 mod frames;
-mod host;
+pub(crate) mod host;
 mod invariants;
 mod judge;
 pub mod metric;

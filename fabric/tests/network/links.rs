@@ -130,7 +130,7 @@ fn what_cannot_be_is_refused_with_its_place() {
     assert_eq!(
         error.to_string(),
         format!(
-            "port {} of switch `s0` has a link; frames from outside come in by ports without one",
+            "port {} of switch `s0` has a link or a host; frames from outside and hosts need a port without one",
             port(1)
         )
     );

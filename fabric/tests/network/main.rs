@@ -13,6 +13,7 @@ mod functional;
 mod links;
 mod parallel;
 mod pauses;
+mod rdma;
 mod single;
 mod support;
 mod telemetry;

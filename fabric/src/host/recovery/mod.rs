@@ -11,7 +11,7 @@ pub use receiver::{Answer, Receiver};
 pub use sender::Sender;
 pub use transfer::{Transfer, TransferConfig, TransferReport};
 
-use sluice_asic::units::Duration;
+use sluice_asic::units::{Bytes, Duration};
 
 /// What a loss makes hosts do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,4 +35,18 @@ pub enum Recovery {
         /// See there.
         few: u64,
     },
+}
+
+impl Recovery {
+    /// IRN as the simulators have it: so many bytes on their way, 104,000 if nothing is said, in packets of `size`
+    /// bytes, and their timeouts (facts: buffer §4.6).
+    #[must_use]
+    pub fn irn(in_flight: Option<Bytes>, size: u64) -> Recovery {
+        Recovery::Selective {
+            in_flight: in_flight.unwrap_or(Bytes(104_000)).0 / size.max(1),
+            timeout_high: Duration::from_micros(320),
+            timeout_low: Duration::from_micros(100),
+            few: 3,
+        }
+    }
 }

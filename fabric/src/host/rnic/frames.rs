@@ -1,0 +1,250 @@
+//! The frames of RoCEv2 hosts: data, acknowledgements, notifications. What may not live here: when they are sent.
+//!
+//! Data carries no payload: a frame has its headers, and its length on the wire. So a packet of 1000 bytes costs a network
+//! as much to copy as an acknowledgement. Acknowledgements and notifications are whole, invariant CRC included.
+
+use super::super::recovery::Answer;
+use sluice_asic::tm::pfc::PfcTimes;
+use sluice_pcaps::wire::{FrameBuilder, MacAddr, Payload, ethernet, ipv4, pause, roce, udp};
+use std::net::Ipv4Addr;
+
+/// Bytes of Ethernet, IPv4, UDP and base transport header.
+const HEADERS: usize = 14 + 20 + 8 + roce::BTH_LEN;
+/// Where headers begin.
+const IP: usize = 14;
+const UDP: usize = IP + 20;
+const BTH: usize = UDP + 8;
+/// Syndromes of acknowledgements: without credits, and "PSN sequence error" (InfiniBand, §9.7.5.2.8).
+const ACK: u8 = 0x1f;
+const SEQUENCE_ERROR: u8 = 0x60;
+/// Of an IPv4 header's ECN field: capable, and congestion experienced.
+const ECT0: u8 = 2;
+const CE: u8 = 3;
+
+/// Where a queue pair's packets go and how they are marked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Address {
+    pub(super) from: Ipv4Addr,
+    pub(super) to: Ipv4Addr,
+    pub(super) port: u16,
+    pub(super) pair: u32,
+    pub(super) dscp: u8,
+    /// ECN-capable.
+    pub(super) capable: bool,
+}
+
+impl Address {
+    fn builder(&self) -> FrameBuilder {
+        let ecn = if self.capable { ECT0 } else { 0 };
+        let ip = ipv4::Header { dscp: self.dscp, ecn, ..ipv4::Header::new(self.from, self.to) };
+        FrameBuilder::new(mac_of(self.to), mac_of(self.from)).ipv4(ip)
+    }
+
+    /// A whole frame with these transport headers.
+    fn frame(&self, headers: roce::Headers, payload: usize) -> Vec<u8> {
+        let mut frame = Vec::with_capacity(HEADERS + 24 + payload);
+        let udp = udp::Header::new(self.port, roce::PORT);
+        // An IPv4 packet of a few kilobytes at most is never too long.
+        let built = self.builder().roce(udp, headers).build(Payload::Zeros(payload), &mut frame);
+        debug_assert!(built.is_ok(), "{built:?}");
+        frame
+    }
+
+    /// What goes back for a packet that came.
+    pub(super) fn answer(&self, answer: Answer) -> Vec<u8> {
+        let (psn, syndrome, msn) = match answer {
+            Answer::Ack(expected) => (expected.wrapping_sub(1), ACK, expected),
+            Answer::Nack { expected, received } => (expected, SEQUENCE_ERROR, received),
+        };
+        let bth = roce::Bth::new(roce::opcode::RC_ACKNOWLEDGE, self.pair, psn as u32 & roce::MAX_U24);
+        let extension = roce::Extension::Aeth { syndrome, msn: msn as u32 & roce::MAX_U24 };
+        self.frame(roce::Headers { bth, extension }, 0)
+    }
+
+    /// A congestion notification.
+    pub(super) fn notification(&self) -> Vec<u8> {
+        self.frame(roce::Headers::cnp(self.pair), 0)
+    }
+}
+
+/// Hosts have MAC addresses that say their IPv4 addresses.
+fn mac_of(address: Ipv4Addr) -> MacAddr {
+    MacAddr::from_u64(0x0200_0000_0000 | u64::from(address.to_bits()))
+}
+
+/// The data packets of a message: two kinds of headers, of full packets and of the last one.
+#[derive(Clone, Debug)]
+pub(super) struct Data {
+    packets: u64,
+    full: ([u8; HEADERS], u32),
+    last: ([u8; HEADERS], u32),
+}
+
+impl Data {
+    /// A message of at least a byte in packets of `mtu` bytes.
+    pub(super) fn new(address: &Address, bytes: u64, mtu: u32) -> Data {
+        let packets = bytes.div_ceil(u64::from(mtu)).max(1);
+        let rest = bytes - (packets - 1) * u64::from(mtu);
+        let template = |payload: u64| {
+            let bth = roce::Bth::new(roce::opcode::RC_SEND_MIDDLE, address.pair, 0);
+            let headers = roce::Headers { bth, extension: roce::Extension::None };
+            let frame = address.frame(headers, payload as usize);
+            let mut head = [0; HEADERS];
+            head.iter_mut().zip(&frame).for_each(|(to, from)| *to = *from);
+            (head, frame.len().max(60) as u32)
+        };
+        Data { packets, full: template(u64::from(mtu)), last: template(rest) }
+    }
+
+    /// Packets of the message.
+    pub(super) const fn packets(&self) -> u64 {
+        self.packets
+    }
+
+    /// A packet's bytes, and how many it has on the wire.
+    pub(super) fn packet(&self, psn: u64) -> ([u8; HEADERS], u32) {
+        let (first, last) = (psn == 0, psn + 1 == self.packets);
+        let (mut head, len) = if last { self.last } else { self.full };
+        head[BTH] = match (first, last) {
+            (true, true) => roce::opcode::RC_SEND_ONLY,
+            (true, false) => roce::opcode::RC_SEND_FIRST,
+            (false, true) => roce::opcode::RC_SEND_LAST,
+            (false, false) => roce::opcode::RC_SEND_MIDDLE,
+        };
+        // Every packet asks for an answer.
+        head[BTH + 8] = 0x80;
+        head[BTH + 9..].copy_from_slice(&(psn as u32).to_be_bytes()[1..]);
+        (head, len)
+    }
+}
+
+/// What came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Arrived {
+    /// A data packet.
+    Data { from: Ipv4Addr, port: u16, pair: u32, psn: u32, marked: bool },
+    /// An acknowledgement up to a packet that is expected.
+    Ack { pair: u32, expected: u32 },
+    /// A packet is missing, another one came.
+    Nack { pair: u32, expected: u32, received: u32 },
+    /// A congestion notification.
+    Notification { pair: u32 },
+    /// A pause.
+    Pause(PfcTimes),
+}
+
+fn u24(bytes: &[u8], at: usize) -> Option<u32> {
+    let [a, b, c] = *bytes.get(at..)?.first_chunk()?;
+    Some(u32::from_be_bytes([0, a, b, c]))
+}
+
+/// What a frame to `own` is; none of what such a host does not know.
+pub(super) fn read(own: Ipv4Addr, frame: &[u8]) -> Option<Arrived> {
+    let link = ethernet::View::new(frame).ok()?;
+    if link.ethertype() == ethernet::TYPE_MAC_CONTROL {
+        let view = pause::View::new(link.payload()).ok()?;
+        return match view.packet() {
+            pause::Packet::Pfc { enabled, quanta } => Some(Arrived::Pause(PfcTimes { enabled, quanta })),
+            _ => None,
+        };
+    }
+    // Bytes behind the headers may be missing: views that ask for them are of no use here.
+    const PLAIN: u8 = 0x45;
+    const UDP_PROTOCOL: u8 = 17;
+    let ip = frame.get(IP..UDP).filter(|ip| ip[0] == PLAIN && ip[9] == UDP_PROTOCOL)?;
+    if link.ethertype() != ethernet::TYPE_IPV4 || ip.get(16..20)? != own.octets() {
+        return None;
+    }
+    let from = Ipv4Addr::from(*ip.get(12..16)?.first_chunk::<4>()?);
+    let ports = frame.get(UDP..BTH)?;
+    let [port, to] = [0, 2].map(|at| u16::from_be_bytes([ports[at], ports[at + 1]]));
+    if to != roce::PORT {
+        return None;
+    }
+    let (opcode, pair, psn) = (*frame.get(BTH)?, u24(frame, BTH + 5)?, u24(frame, BTH + 9)?);
+    match opcode {
+        roce::opcode::RC_SEND_FIRST..=roce::opcode::RC_SEND_ONLY => {
+            Some(Arrived::Data { from, port, pair, psn, marked: ip[1] & 3 == CE })
+        }
+        roce::opcode::RC_ACKNOWLEDGE => {
+            let (syndrome, msn) = (*frame.get(HEADERS)?, u24(frame, HEADERS + 1)?);
+            match syndrome {
+                SEQUENCE_ERROR => Some(Arrived::Nack { pair, expected: psn, received: msn }),
+                _ => Some(Arrived::Ack { pair, expected: psn.wrapping_add(1) & roce::MAX_U24 }),
+            }
+        }
+        roce::opcode::CNP => Some(Arrived::Notification { pair }),
+        _ => None,
+    }
+}
+
+/// The number with these lower 24 bits that is nearest to `near`.
+pub(super) fn unwrap(near: u64, bits: u32) -> u64 {
+    const TURN: u64 = 1 << 24;
+    let ahead = u64::from(bits).wrapping_sub(near) & (TURN - 1);
+    if ahead < TURN / 2 || near + ahead < TURN { near + ahead } else { near + ahead - TURN }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address() -> Address {
+        let [from, to] = [Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 1, 2)];
+        Address { from, to, port: 49_152, pair: 0x01_0203, dscp: 3, capable: true }
+    }
+
+    #[test]
+    fn data_is_read_as_it_was_made() {
+        let address = address();
+        let data = Data::new(&address, 2_500, 1_000);
+        assert_eq!(data.packets(), 3);
+        let (lens, opcodes): (Vec<u32>, Vec<u8>) =
+            (0..3).map(|psn| data.packet(psn)).map(|(head, len)| (len, head[BTH])).unzip();
+        // 54 bytes of headers and 4 of invariant CRC.
+        assert_eq!((lens, opcodes), (vec![1_058, 1_058, 558], vec![0, 1, 2]));
+        let (head, _) = data.packet(2);
+        let Address { from, to, port, pair, .. } = address;
+        assert_eq!(read(to, &head), Some(Arrived::Data { from, port, pair, psn: 2, marked: false }));
+        assert_eq!(read(from, &head), None, "it is somebody else's");
+        let mut marked = head;
+        marked[IP + 1] |= CE;
+        assert!(matches!(read(to, &marked), Some(Arrived::Data { marked: true, .. })));
+        // The lengths in the headers are those of the whole packet, and its check sum is right.
+        let whole = address.frame(
+            roce::Headers {
+                bth: roce::Bth::new(roce::opcode::RC_SEND_MIDDLE, pair, 0),
+                extension: roce::Extension::None,
+            },
+            500,
+        );
+        assert_eq!(head[..BTH], whole[..BTH]);
+    }
+
+    #[test]
+    fn answers_are_read_as_they_were_made() {
+        let address = address();
+        let (to, pair) = (address.to, address.pair);
+        let ack = address.answer(Answer::Ack(0x0200_0000));
+        assert_eq!(read(to, &ack), Some(Arrived::Ack { pair, expected: 0 }));
+        let nack = address.answer(Answer::Nack { expected: 7, received: 0x0100_0009 });
+        assert_eq!(read(to, &nack), Some(Arrived::Nack { pair, expected: 7, received: 9 }));
+        let notification = address.notification();
+        assert_eq!((notification.len(), read(to, &notification)), (74, Some(Arrived::Notification { pair })));
+        assert_eq!(read(to, &notification[..60]), Some(Arrived::Notification { pair }));
+        assert_eq!(read(to, &notification[..50]), None);
+    }
+
+    #[test]
+    fn sequence_numbers_unwrap_to_the_nearest() {
+        for (near, bits, found) in [
+            (0, 5, 5),
+            (5, 0, 0),
+            (0x0100_0000, 0xff_ffff, 0xff_ffff),
+            (0x00ff_fffe, 1, 0x0100_0001),
+            (3, 0xff_ffff, 0xff_ffff),
+        ] {
+            assert_eq!(unwrap(near, bits), found, "{bits:#x} near {near:#x}");
+        }
+    }
+}
