@@ -86,7 +86,7 @@ pub(crate) fn count(text: &str) -> Result<u64, String> {
     number.and_then(|n| n.checked_mul(scale)).ok_or_else(|| "expected a number as 1000, 10k or 2M".to_owned())
 }
 
-fn threads(text: &str) -> Result<usize, String> {
+pub(crate) fn threads(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|n| (1..=256).contains(n)).ok_or_else(|| "expected 1 to 256".to_owned())
 }
 

@@ -196,7 +196,7 @@ fn reference_does_not_count() -> Failure {
 }
 
 /// A flag that Ctrl-C sets.
-fn interrupt_flag() -> Arc<AtomicBool> {
+pub(crate) fn interrupt_flag() -> Arc<AtomicBool> {
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
     // A second handler cannot be set in one process; then Ctrl-C ends the run the hard way.

@@ -1,5 +1,6 @@
 //! `sluice run`: scenarios on emulated switches, and whether what must be seen was seen.
 
+mod contest;
 mod json;
 mod markdown;
 mod source;
@@ -19,7 +20,7 @@ use watch::{Finished, Form};
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// Files of scenarios; none runs all that come with Sluice
+    /// Files of scenarios or contests; none runs all scenarios that come with Sluice
     pub(crate) files: Vec<PathBuf>,
     /// Only scenarios whose id is this one, or begins with it and goes on with `.`, `-` or `/`; repeatable
     #[arg(long, value_name = "ID")]
@@ -39,10 +40,21 @@ pub(crate) struct RunArgs {
     /// Look at multiples of this time, for example 1us, instead of at every change
     #[arg(long, value_name = "TIME", value_parser = crate::timeline::interval, requires = "timelines")]
     timelines_every: Option<Duration>,
+    /// Threads on which a contest's network runs; results do not depend on it
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = crate::args::threads)]
+    pub(crate) threads: usize,
 }
 
 /// Runs scenarios.
 pub(crate) fn run(args: &RunArgs, as_json: bool) -> Result<(), Failure> {
+    let (contests, others) = contest::among(&args.files)?;
+    match (contests.is_empty(), others.is_empty()) {
+        (true, _) => {}
+        (false, true) => return contest::run(contests, args, as_json),
+        (false, false) => {
+            return Err(Failure::input("contests and scenarios are run by commands of their own"));
+        }
+    }
     let sources = Source::all(&args.files)?;
     let wanted = |id: &str| {
         args.filter.is_empty()

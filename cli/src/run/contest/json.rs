@@ -1,0 +1,38 @@
+//! Contests for machines. What may not live here: text.
+
+use super::Finished;
+use serde_json::{Map, Value, json};
+use sluice_fabric::contest::Performance;
+
+/// The schema's name.
+pub(super) const SCHEMA: &str = "sluice.contest/1";
+
+/// All contests.
+pub(super) fn value(all: &[Finished]) -> Value {
+    json!({ "schema": SCHEMA, "contests": all.iter().map(contest).collect::<Vec<_>>() })
+}
+
+fn contest(finished: &Finished) -> Value {
+    let Finished { contest, performances, outcome } = finished;
+    let checks = outcome
+        .checks
+        .iter()
+        .map(|c| json!({ "line": c.line, "what": c.what, "found": c.actual, "passed": c.passed }));
+    json!({
+        "id": contest.id,
+        "name": contest.name,
+        "source": contest.source,
+        "topology": contest.topology,
+        "seed": contest.seed(),
+        "programs": performances.iter().map(performance).collect::<Vec<_>>(),
+        "expect": checks.collect::<Vec<_>>(),
+        "error": outcome.error,
+    })
+}
+
+fn performance(performance: &Performance) -> Value {
+    let numbers = performance.numbers();
+    let number = |n: &i128| i64::try_from(*n).map_or(Value::Null, Value::from);
+    let numbers: Map<String, Value> = numbers.iter().map(|(name, n)| (name.clone(), number(n))).collect();
+    json!({ "label": performance.label, "program": performance.program, "numbers": numbers })
+}

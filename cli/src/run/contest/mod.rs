@@ -1,0 +1,184 @@
+//! `sluice run` of a contest: programs that carry the same messages of hosts in closed loop. What may not live here: what
+//! hosts and switches do.
+
+mod csv;
+mod json;
+mod plot;
+mod progress;
+mod text;
+
+use super::RunArgs;
+use crate::fail::Failure;
+use crate::files::{Folder, pretty};
+use crate::replay::interrupt_flag;
+use crate::resolve;
+use progress::Progress;
+use sluice_asic::chip::ChipSpec;
+use sluice_asic::tm::buffer::BufferFile;
+use sluice_fabric::contest::{ContendError, Contest, Ground, Performance, checks, contend, sizes};
+use sluice_fabric::deploy::{DeployError, Files};
+use sluice_fabric::scenario::{Outcome, shipped};
+use sluice_pipeline::control::ControlState;
+use sluice_pipeline::ir::Program;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+
+/// A contest with the folder that its files are in.
+pub(super) struct Source {
+    contest: Contest,
+    folder: PathBuf,
+}
+
+/// What became of a contest.
+struct Finished {
+    contest: Contest,
+    performances: Vec<Performance>,
+    outcome: Outcome,
+}
+
+/// The contests among the files named, and the others.
+pub(super) fn among(paths: &[PathBuf]) -> Result<(Vec<Source>, Vec<PathBuf>), Failure> {
+    let (mut contests, mut others) = (Vec::new(), Vec::new());
+    for path in paths {
+        // What cannot be read is for the reader of scenarios to say.
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        if Contest::is_one(&text) {
+            let contest = Contest::parse(&path.display().to_string(), &text).map_err(Failure::input)?;
+            contests.push(Source { contest, folder: path.parent().map(Path::to_owned).unwrap_or_default() });
+        } else {
+            others.push(path.clone());
+        }
+    }
+    Ok((contests, others))
+}
+
+impl Source {
+    /// A path that the contest names, from the contest's own folder.
+    fn beside(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+}
+
+impl Files for Source {
+    type Error = Failure;
+
+    fn entries(&self, name: &str, program: &Program, into: &mut ControlState) -> Result<(), Failure> {
+        resolve::load(program, &self.beside(name), into)
+    }
+
+    fn buffer(&self, name: &str, chip: &ChipSpec) -> Result<BufferFile, Failure> {
+        if let Some(text) = shipped::profile(name) {
+            return BufferFile::parse(name, text).map_err(Failure::input);
+        }
+        let path = self.beside(name);
+        match path.to_str().filter(|_| name.ends_with(".toml") && path.exists()) {
+            Some(path) => resolve::buffer(path, chip),
+            None => resolve::buffer(name, chip),
+        }
+    }
+}
+
+/// Runs contests and prints what came of them.
+pub(super) fn run(sources: Vec<Source>, args: &RunArgs, as_json: bool) -> Result<(), Failure> {
+    if !args.timelines.is_empty() {
+        return Err(Failure::input(
+            "--timelines is for scenarios of one device; a contest has a network for each program",
+        ));
+    }
+    let wanted = |s: &Source| args.filter.is_empty() || args.filter.contains(&s.contest.id);
+    let mut finished = Vec::new();
+    for source in sources.into_iter().filter(wanted) {
+        if args.list {
+            println!(
+                "{:<10} {}\n           {}",
+                source.contest.id, source.contest.name, source.contest.source
+            );
+            continue;
+        }
+        let performances = hold(&source, args.threads)?;
+        let outcome = checks(&source.contest, &performances);
+        finished.push(Finished { contest: source.contest, performances, outcome });
+    }
+    let mut out = std::io::stdout().lock();
+    if as_json && !args.list {
+        writeln!(out, "{}", json::value(&finished))?;
+    } else {
+        for contest in &finished {
+            write!(out, "{}", text::report(contest, args.markdown))?;
+        }
+    }
+    if let Some(dir) = &args.output {
+        write_folder(&finished, dir)?;
+    }
+    match finished.iter().all(|f| f.outcome.error.is_none() && f.outcome.checks.iter().all(|c| c.passed)) {
+        true => Ok(()),
+        false => Err(Failure::Property),
+    }
+}
+
+/// Holds a contest.
+fn hold(source: &Source, threads: usize) -> Result<Vec<Performance>, Failure> {
+    let contest = &source.contest;
+    let topology = source.beside(&contest.topology);
+    let plan = match topology.to_str().filter(|_| topology.exists()) {
+        Some(path) => resolve::blueprint(path)?,
+        None => resolve::blueprint(&contest.topology)?,
+    };
+    let chip = resolve::chip(contest.chip.as_deref().or(plan.chip.as_deref()).unwrap_or("tofino2"))?;
+    let read = |name: &str| {
+        let path = source.beside(name);
+        std::fs::read_to_string(&path).map_err(|e| format!("cannot read {}: {e}", path.display()))
+    };
+    let at = |e: String| Failure::input(format!("{}: {e}", contest.origin));
+    let cdf = sizes(&contest.workload.sizes, read).map_err(at)?;
+    let ground = Ground { plan: &plan, chip, sizes: &cdf, files: source, threads };
+    let (stop, progress) = (interrupt_flag(), Progress::new());
+    let mut tell = |stage: sluice_fabric::contest::Stage<'_>| {
+        progress.tick(&stage);
+        !stop.load(Ordering::Relaxed)
+    };
+    let held = contend(contest, &ground, &mut tell);
+    progress.finish();
+    held.map_err(|e| match e {
+        ContendError::Stopped => Failure::Interrupted,
+        ContendError::Deploy { source, .. } if matches!(*source, DeployError::NoFit { .. }) => {
+            if let DeployError::NoFit { source, .. } = *source {
+                eprintln!("{}", sluice_pipeline::report::text_no_fit(&source));
+            }
+            Failure::Property
+        }
+        other => at(other.to_string()),
+    })
+}
+
+fn write_folder(finished: &[Finished], dir: &Path) -> Result<(), Failure> {
+    let mut folder = Folder::default();
+    let value = pretty(&json::value(finished));
+    folder.text(
+        dir,
+        "contest.json",
+        json::SCHEMA,
+        "every program's numbers, and what was expected",
+        &value,
+    )?;
+    for (number, contest) in finished.iter().enumerate() {
+        let stem = if finished.len() > 1 { format!("{number}.") } else { String::new() };
+        let text = text::report(contest, true);
+        folder.text(dir, &format!("{stem}contest.md"), "text/markdown", "the same as tables", &text)?;
+        let text = csv::messages(&contest.performances);
+        folder.text(dir, &format!("{stem}messages.csv"), "text/csv", "every message that counts", &text)?;
+        let svg = plot::slowdowns(contest)?;
+        folder.text(
+            dir,
+            &format!("{stem}slowdown.svg"),
+            "image/svg+xml",
+            "slowdowns over their share",
+            &svg,
+        )?;
+        let svg = plot::sizes(contest)?;
+        let what = "slowdowns at 99 % over sizes of messages";
+        folder.text(dir, &format!("{stem}sizes.svg"), "image/svg+xml", what, &svg)?;
+    }
+    folder.finish(dir)
+}

@@ -1,0 +1,55 @@
+//! Charts of contests. What may not live here: numbers that are not in the tables.
+
+use super::Finished;
+use crate::fail::Failure;
+use crate::plot::{Chart, Key, Style};
+use sluice_fabric::contest::{Performance, Sent, Slowdowns};
+
+/// Buckets of messages of about the same size, each with as many messages (facts: conweave §4.5).
+const BUCKETS: usize = 20;
+/// Points of a line.
+const POINTS: usize = 400;
+
+fn times(thousandths: u64) -> f64 {
+    thousandths as f64 / 1000.0
+}
+
+/// The share of messages that are no slower.
+pub(super) fn slowdowns(finished: &Finished) -> Result<String, Failure> {
+    let mut chart = Chart::new(&finished.contest.name, "slowdown", "messages that are no slower, %");
+    chart.log_x = true;
+    chart.top = Some(100.0);
+    for performance in &finished.performances {
+        let mut all: Vec<u64> = performance.sent.iter().map(Sent::slowdown).collect();
+        all.sort_unstable();
+        let step = (all.len() / POINTS).max(1);
+        let count = all.len() as f64;
+        let points = all.iter().enumerate().filter(|(n, _)| n % step == 0 || n + 1 == all.len());
+        let points = points.map(|(n, s)| (times(*s), 100.0 * (n + 1) as f64 / count)).collect();
+        chart.line(&performance.label, points, Style::Line);
+    }
+    chart.svg()
+}
+
+/// The slowdown that 99 of 100 messages of about a size do not exceed.
+pub(super) fn sizes(finished: &Finished) -> Result<String, Failure> {
+    let mut chart = Chart::new(&finished.contest.name, "bytes of a message", "slowdown at 99 %");
+    chart.log_x = true;
+    chart.key = Key::UpperLeft;
+    for performance in &finished.performances {
+        chart.line(&performance.label, buckets(performance), Style::Marked);
+    }
+    chart.svg()
+}
+
+fn buckets(performance: &Performance) -> Vec<(f64, f64)> {
+    let mut all: Vec<(u64, u64)> =
+        performance.sent.iter().map(|s| (s.completion.message.bytes, s.slowdown())).collect();
+    all.sort_unstable();
+    let size = all.len().div_ceil(BUCKETS).max(1);
+    let point = |bucket: &[(u64, u64)]| {
+        let middle = bucket[bucket.len() / 2].0;
+        (middle as f64, times(Slowdowns::of(bucket.iter().map(|(_, s)| *s).collect()).p99))
+    };
+    all.chunks(size).map(point).collect()
+}

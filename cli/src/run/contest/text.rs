@@ -1,0 +1,122 @@
+//! Contests for people: tables, and what was expected. What may not live here: numbers that are not in the JSON.
+
+use super::Finished;
+use crate::table::table;
+use sluice_fabric::contest::{Performance, Sizes, Slowdowns};
+use std::fmt::Write;
+
+/// The report; as Markdown, or plain.
+pub(super) fn report(finished: &Finished, markdown: bool) -> String {
+    let Finished { contest, performances, outcome } = finished;
+    let mut text = if markdown { format!("# {}\n", contest.name) } else { format!("{}\n", contest.name) };
+    let mut say = |part: String| {
+        text.push('\n');
+        text.push_str(&part);
+    };
+    let workload = &contest.workload;
+    say(format!(
+        "{}, {} at {} % of the hosts' lines for {}, seed {}; messages that begin after {} count\n",
+        contest.topology,
+        workload.sizes,
+        workload.load,
+        workload.time,
+        contest.seed(),
+        workload.warm_up
+    ));
+    say(show(&SLOWDOWNS, performances.iter().map(slowdowns).collect(), markdown));
+    say(show(&COSTS, performances.iter().map(costs).collect(), markdown));
+    for performance in performances {
+        if let Some(line) = losses(performance) {
+            say(line);
+        }
+    }
+    let mut checks = String::new();
+    for check in &outcome.checks {
+        let word = if check.passed { "holds" } else { "FAILS" };
+        // Writing to a string cannot fail.
+        let _ = writeln!(checks, "{word}  {}  ({})", check.what, check.actual);
+    }
+    if let Some(error) = &outcome.error {
+        let _ = writeln!(checks, "FAILS  {error}");
+    }
+    if !checks.is_empty() {
+        say(if markdown { format!("```text\n{checks}```\n") } else { checks });
+    }
+    text
+}
+
+fn show(header: &[&str], rows: Vec<Vec<String>>, markdown: bool) -> String {
+    if !markdown {
+        return format!("{}\n", table(header, rows));
+    }
+    let line = |cells: Vec<&str>| format!("| {} |\n", cells.join(" | "));
+    let mut text = line(header.to_vec());
+    text.push_str(&line(header.iter().map(|_| "---").collect()));
+    for row in &rows {
+        text.push_str(&line(row.iter().map(String::as_str).collect()));
+    }
+    text
+}
+
+const SLOWDOWNS: [&str; 10] = [
+    "SLOWDOWN",
+    "MESSAGES",
+    "AVG",
+    "50 %",
+    "95 %",
+    "99 %",
+    "99.9 %",
+    "SMALL AVG",
+    "SMALL 99 %",
+    "LARGE 99 %",
+];
+
+fn slowdowns(performance: &Performance) -> Vec<String> {
+    let of = |sizes| performance.slowdowns(sizes);
+    let times = |thousandths: u64| format!("{}.{:02}", thousandths / 1000, thousandths % 1000 / 10);
+    let Slowdowns { count, avg, p50, p95, p99, p999 } = of(Sizes::All);
+    let mut row = vec![performance.label.clone(), count.to_string()];
+    row.extend([avg, p50, p95, p99, p999].map(times));
+    row.extend([of(Sizes::Small).avg, of(Sizes::Small).p99, of(Sizes::Large).p99].map(times));
+    row
+}
+
+const COSTS: [&str; 11] = [
+    "PROGRAM",
+    "DATA",
+    "RESENT",
+    "EARLY",
+    "NACKS",
+    "MARKED",
+    "CNPS",
+    "TIMEOUTS",
+    "DROPPED",
+    "PFC FRAMES",
+    "UNFINISHED",
+];
+
+fn costs(performance: &Performance) -> Vec<String> {
+    let h = &performance.hosts;
+    let numbers = [
+        performance.alone.as_nanos(),
+        h.sent,
+        h.resent,
+        h.early,
+        h.nacks,
+        h.marked,
+        h.notifications,
+        h.timeouts,
+        performance.dropped(),
+        performance.pauses,
+        performance.unfinished,
+    ];
+    std::iter::once(performance.label.clone()).chain(numbers.iter().map(u64::to_string)).collect()
+}
+
+/// Why packets were lost, and what the program counted.
+fn losses(performance: &Performance) -> Option<String> {
+    let counted = performance.counters.iter().filter(|(_, n)| **n > 0);
+    let lost = performance.drops.iter().map(|(reason, n)| format!("{n} {reason}"));
+    let parts: Vec<String> = lost.chain(counted.map(|(name, n)| format!("{name} = {n}"))).collect();
+    (!parts.is_empty()).then(|| format!("{}: {}\n", performance.label, parts.join(", ")))
+}
