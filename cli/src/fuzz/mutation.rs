@@ -12,7 +12,7 @@ use std::io::IsTerminal;
 const FURTHER: u64 = 8;
 
 /// Inputs of each kind that a mutant is sent at most.
-const INPUTS: u64 = 64;
+const INPUTS: u64 = 48;
 
 /// Goes on with the hunt, mostly without the interpreter, so that more of the program is reached than a short campaign does.
 pub(super) fn further(

@@ -84,12 +84,19 @@ impl Tracer for Reads {
 }
 
 /// What a run is given beside the device: who else sees what leaves and ends, and memory.
-#[derive(Default)]
 pub(crate) struct Beside<'m> {
     pub(crate) monitor: Option<&'m mut Monitor>,
     pub(crate) heard: Option<&'m mut Vec<Heard>>,
     /// States of another run, to write over.
     pub(crate) memory: Vec<State>,
+    /// Laps through recirculation ports after which the run is stopped.
+    pub(crate) laps: u64,
+}
+
+impl Default for Beside<'_> {
+    fn default() -> Self {
+        Beside { monitor: None, heard: None, memory: Vec::new(), laps: u64::MAX }
+    }
 }
 
 /// Digests what leaves and ends; others look too, if there are any.
@@ -123,6 +130,8 @@ impl Sink for Watch<'_> {
 pub(crate) struct Ran {
     /// It was busy for so long that it was stopped: how far it came means nothing.
     pub(crate) cut: bool,
+    /// Laps through recirculation ports.
+    pub(crate) laps: u64,
     pub(crate) digest: Digest,
     pub(crate) states: Vec<State>,
     pub(crate) ends: Vec<(Reason, u64)>,
@@ -199,7 +208,8 @@ impl<'s> Runner<'s> {
             outcome.few.extend(step.reached().filter(|n| known.count(*n) < SELDOM).map(|n| (piece, n)));
             outcome.coverage.merge(&step);
         };
-        let beside = Beside { monitor: Some(monitor), heard: None, memory: std::mem::take(&mut memory[0]) };
+        let beside =
+            Beside { monitor: Some(monitor), memory: std::mem::take(&mut memory[0]), ..Beside::default() };
         let found = send(subject, program, control, config, &mut *engine, input, beside, &mut seen)?;
         outcome.violations = monitor.violations().to_vec();
         outcome.ends.clone_from(&found.ends);
@@ -214,9 +224,9 @@ impl<'s> Runner<'s> {
         let config = SwitchConfig { max_batch: 1, ..subject.config.clone() };
         let mut heard = Vec::new();
         let beside = Beside {
-            monitor: None,
             heard: (!outcome.new.is_empty()).then_some(&mut heard),
             memory: std::mem::take(&mut memory[1]),
+            ..Beside::default()
         };
         let expected =
             send(subject, program, control, config, &mut *reference, input, beside, &mut |_, _| {})?;
@@ -266,7 +276,7 @@ pub(crate) fn send<E: Executor>(
     config: SwitchConfig,
     executor: E,
     input: &Input,
-    Beside { mut monitor, heard, memory }: Beside<'_>,
+    Beside { mut monitor, heard, memory, laps }: Beside<'_>,
     seen: &mut dyn FnMut(&mut E, u32),
 ) -> Result<Ran, SubjectError> {
     let Subject { placement, ports, .. } = subject;
@@ -310,6 +320,9 @@ pub(crate) fn send<E: Executor>(
             refused = refused.or(switch.advance(last, &mut watch).err());
             monitor = watch.monitor.take();
             seen(switch.executor_mut(), shot.piece);
+            if switch.totals().recirculated > laps {
+                return Ok(stopped(&watch, switch));
+            }
         }
     }
     watch.monitor = monitor.take();
@@ -332,6 +345,9 @@ pub(crate) fn send<E: Executor>(
     while switch.is_busy() && step <= DRAIN {
         refused = refused.or(switch.advance(end + step, &mut watch).err());
         step = step + step;
+        if switch.totals().recirculated > laps {
+            return Ok(stopped(&watch, switch));
+        }
     }
     // What generators made last needs no longer than this.
     refused = refused.or(switch.advance(switch.time() + SETTLE, &mut watch).err());
@@ -343,11 +359,18 @@ pub(crate) fn send<E: Executor>(
         Some(e) => Err(SubjectError::Device(e.to_string())),
         None => Ok(Ran {
             cut: switch.is_busy(),
+            laps: switch.totals().recirculated,
             digest: watch.digest,
             ends: switch.totals().reasons().filter(|(_, n)| *n > 0).collect(),
             states: switch.into_pipe_states(),
         }),
     }
+}
+
+/// What a run that was stopped has done.
+fn stopped<E: Executor>(watch: &Watch<'_>, switch: Switch<E>) -> Ran {
+    let laps = switch.totals().recirculated;
+    Ran { cut: true, laps, digest: watch.digest, states: switch.into_pipe_states(), ends: Vec::new() }
 }
 
 fn ends_text(subject: &Subject<'_>, engine: &[(Reason, u64)], reference: &[(Reason, u64)]) -> String {

@@ -7,11 +7,16 @@ use sluice_pipeline::engine::Engine;
 use sluice_pipeline::pass::{Executor, State};
 use std::sync::OnceLock;
 
+/// Laps of packets in an input at most: those that fill it with timers would take the time of many others.
+const MOST_LAPS: u64 = 10_000;
+
 /// An input with what the unmutated program does.
 pub(super) struct Golden {
     pub(super) input: Input,
     pub(super) digest: Digest,
     pub(super) remains: Remains,
+    /// Laps through recirculation ports.
+    pub(super) laps: u64,
     /// Points that it reaches, ascending.
     reached: Vec<u32>,
 }
@@ -38,12 +43,14 @@ impl<'s> Original<'s> {
         Ok(Original { subject, engine, memory: Vec::new() })
     }
 
-    pub(super) fn run(&mut self, mut input: Input) -> Result<Golden, SubjectError> {
+    /// `None` for an input that keeps the device too busy with itself.
+    pub(super) fn run(&mut self, mut input: Input) -> Result<Option<Golden>, SubjectError> {
         let Subject { program, control, config, points, .. } = self.subject;
         let mut coverage = Coverage::new(points);
         let mut seen = |engine: &mut &mut Engine, _| engine.take_coverage(&mut coverage);
         let (engine, config) = (&mut self.engine, config.clone());
-        let beside = Beside { memory: std::mem::take(&mut self.memory), ..Beside::default() };
+        let memory = std::mem::take(&mut self.memory);
+        let beside = Beside { memory, laps: MOST_LAPS, ..Beside::default() };
         let mut ran = send(self.subject, program, control, config, &mut *engine, &input, beside, &mut seen)?;
         if !input.ops.is_empty() {
             restore(program, control, engine);
@@ -51,7 +58,11 @@ impl<'s> Original<'s> {
         input.pieces = Vec::new();
         let remains = Remains::of(program, &mut ran.states);
         self.memory = ran.states;
-        Ok(Golden { input, digest: ran.digest, remains, reached: coverage.reached().collect() })
+        if ran.cut {
+            return Ok(None);
+        }
+        let reached = coverage.reached().collect();
+        Ok(Some(Golden { input, digest: ran.digest, remains, laps: ran.laps, reached }))
     }
 }
 
@@ -86,7 +97,7 @@ impl Shelf {
         (first..).zip(&self.inputs).map(move |(number, slot)| {
             let make = || {
                 let input = source.maker.aimed(source.seed, number, source.corpus, &self.aim);
-                original.run(input).ok()
+                original.run(input).ok().flatten()
             };
             slot.get_or_init(make).as_ref()
         })
