@@ -23,9 +23,13 @@ impl Case {
     pub fn drawn(words: &[u32], limits: &Limits) -> Case {
         // Packets draw from the end, so that shrinking a program leaves them alone.
         let (front, back) = words.split_at(words.len() - words.len() / 4);
-        let mut d = Draw::new(front);
-        let program = program(&mut d, limits);
-        let mut d = Draw::new(back);
+        Case::with(program(&mut Draw::new(front), limits), back, limits)
+    }
+
+    /// What happens to this program, made of these choices.
+    #[must_use]
+    pub fn with(program: Program, words: &[u32], limits: &Limits) -> Case {
+        let mut d = Draw::new(words);
         let ops = entries(&program, &mut d, limits);
         let frames = frames(&program, &mut d, limits);
         Case { program, ops, frames }

@@ -5,7 +5,7 @@
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::PortMap;
 use sluice_asic::tm::buffer::BufferFile;
-use sluice_fuzz::hunt::{Campaign, Input, Maker, Runner, Status, Subject, changes, hunt, words};
+use sluice_fuzz::hunt::{Campaign, Corpus, Input, Maker, Runner, Status, Subject, changes, hunt, words};
 use sluice_fuzz::{Draw, buffer, port_infos};
 use sluice_pipeline::control::{ControlOp, ControlState, lines};
 use sluice_pipeline::cover::{Class, Coverage, Point, Points};
@@ -171,7 +171,7 @@ fn an_engine_that_runs_another_program_is_found() {
 fn changes_print_as_lines_that_read_back() {
     let subject = subject("l3-ecmp", Vec::new);
     let maker = Maker::new(&subject);
-    let inputs = (0..64).map(|n| maker.input(3, n, &[]));
+    let inputs = (0..64).map(|n| maker.input(3, n, &Corpus::default()));
     let ops: Vec<(u64, ControlOp)> = inputs.flat_map(|i| i.ops).collect();
     assert!(ops.len() > 10, "{} changes", ops.len());
     let text = changes(&subject.program, &ops);
@@ -301,7 +301,7 @@ fn what_the_engine_counts_is_what_the_reference_interpreter_sees() {
 fn inputs_follow_from_seed_number_and_corpus() {
     let subject = subject("ecmp", Vec::new);
     let maker = Maker::new(&subject);
-    let input = |seed, n| -> Input { maker.input(seed, n, &[]) };
+    let input = |seed, n| -> Input { maker.input(seed, n, &Corpus::default()) };
     assert_eq!(input(1, 5), input(1, 5));
     assert_ne!(input(1, 5), input(1, 6));
     assert_ne!(input(1, 5), input(2, 5));
@@ -325,7 +325,7 @@ fn senders_that_obey_lose_nothing_lossless_under_drawn_buffers() {
         assert_eq!(one.failures, [], "{text}");
         assert_eq!(one, cases(&subject, 8, 2));
         let maker = Maker::new(&subject);
-        obeyed += (0..8).filter(|n| maker.input(7, *n, &[]).obeys).count();
+        obeyed += (0..8).filter(|n| maker.input(7, *n, &Corpus::default()).obeys).count();
         texts.insert(text);
     }
     assert!((4..21).contains(&obeyed), "{obeyed} of 24 inputs");

@@ -3,8 +3,8 @@
 
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::PortMap;
-use sluice_fuzz::hunt::{Campaign, Maker, Subject, hunt};
-use sluice_fuzz::mutants::{Fate, check, mutants};
+use sluice_fuzz::hunt::{Campaign, Subject, hunt};
+use sluice_fuzz::mutants::{Check, Fate, check, mutants};
 use sluice_pipeline::place::place;
 use sluice_pipeline::text;
 use sluice_pipeline::verify::{has_errors, verify};
@@ -41,16 +41,14 @@ fn most_mutants_of_a_program_are_noticed_and_survivors_have_reasons() {
     let subject = Subject::new(program, placement, ports, control, move || stage.properties(&built));
     let campaign = Campaign { cases: Some(24), jobs: 2, ..Campaign::default() };
     let status = hunt(&subject, &campaign, |_| true).unwrap();
-    let maker = Maker::new(&subject);
-    let inputs: Vec<_> = (0..8).map(|n| maker.input(1, n, &status.corpus)).collect();
-    let run =
-        |jobs| check(&subject, mutants(&subject.program), &inputs, &status.coverage, jobs, |_| {}).unwrap();
+    let with = |jobs| Check { seed: 1, inputs: 4, jobs, corpus: &status.corpus, coverage: &status.coverage };
+    let run = |jobs| check(&subject, mutants(&subject.program), &with(jobs), |_| {}).unwrap();
     let checked = run(2);
     assert!(checked.percent() >= 60, "{} % of {}", checked.percent(), checked.verdicts.len());
     assert!(checked.by_property() > 0 && checked.by_comparison() > 0);
     for v in &checked.verdicts {
         if let Fate::Survived(why) = &v.fate {
-            assert!(!why.is_empty() && v.inputs == inputs.len(), "{v:?}");
+            assert!(!why.is_empty() && v.inputs <= 8, "{v:?}");
         }
     }
     assert_eq!(checked, run(1), "threads do not matter");

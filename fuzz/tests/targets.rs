@@ -49,3 +49,16 @@ fn targets_take_any_bytes() {
         }
     }
 }
+
+#[test]
+fn packets_of_the_corpus_pass_every_program() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/programs");
+    let programs = sluice_programs::all().len() as u8;
+    for file in std::fs::read_dir(folder).unwrap() {
+        let mut data = std::fs::read(file.unwrap().path()).unwrap();
+        for number in 0..programs {
+            data[0] = number;
+            sluice_fuzz::targets::programs(&data);
+        }
+    }
+}

@@ -248,13 +248,15 @@ impl State {
     /// them.
     #[must_use]
     pub fn new(program: &Program, origin: &Origin) -> State {
-        let counters = program
-            .counters
-            .values()
-            .map(|c| vec![Count::default(); program.cells(c.home) as usize])
-            .collect();
+        let counters = program.counters.values();
+        let counters = counters.map(|c| vec![Count::default(); program.cells(c.home) as usize]).collect();
         let registers =
             program.registers.values().map(|r| vec![r.first(); program.cells(r.home) as usize]).collect();
+        State { counters, registers, ..State::without_arrays(program, origin) }
+    }
+
+    /// The same without its two kinds of large arrays.
+    fn without_arrays(program: &Program, origin: &Origin) -> State {
         let first = |r: &RegisterData| std::array::from_fn(|n| r.params.get(n).map_or(0, |p| p.init));
         let params = program.registers.values().map(first).collect();
         let meters = program.meters.iter();
@@ -266,7 +268,25 @@ impl State {
         let randoms = program.randoms.iter().map(|(r, data)| origin.stream(data.gress, r.index() as u32));
         let busy = program.registers.values().map(|_| None).collect();
         let (ages, randoms) = (ages.collect(), randoms.collect());
-        State { counters, registers, params, ages, meters, busy, randoms }
+        State { params, ages, meters, busy, randoms, ..State::default() }
+    }
+
+    /// As [`State::new`], in the memory of a state that is of no use any more, best one of the same program.
+    #[must_use]
+    pub fn again(mut self, program: &Program, origin: &Origin) -> State {
+        fn refill<T: Clone>(old: Option<&mut Vec<T>>, cells: u32, first: T) -> Vec<T> {
+            let mut cells_of = old.map(std::mem::take).unwrap_or_default();
+            cells_of.clear();
+            cells_of.resize(cells as usize, first);
+            cells_of
+        }
+        let (mut old_counters, mut old_registers) = (self.counters.values_mut(), self.registers.values_mut());
+        let counters = program.counters.values();
+        let counters = counters.map(|c| refill(old_counters.next(), program.cells(c.home), Count::default()));
+        let registers = program.registers.values();
+        let registers = registers.map(|r| refill(old_registers.next(), program.cells(r.home), r.first()));
+        let (counters, registers) = (counters.collect(), registers.collect());
+        State { counters, registers, ..State::without_arrays(program, origin) }
     }
 }
 

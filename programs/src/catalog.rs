@@ -97,6 +97,12 @@ pub trait StageProgram: Sync {
     /// code for comparison.
     fn p4(&self) -> &'static str;
 
+    /// Parameters with which a hunt for packets runs the program, where users set no others: with the default ones a few
+    /// hundred packets do not come to what the program is for. Each is a key and a value.
+    fn hunt(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+
     /// What must hold of `program`, built by [`StageProgram::build`], in every run, besides what must hold of every
     /// program; fresh for one run. One with the name of a general property takes its place.
     fn properties(&self, program: &Program) -> Vec<Box<dyn Property>> {
@@ -201,6 +207,16 @@ mod tests {
             assert_eq!(found, Ok(program.name()));
             assert!(!program.summary().is_empty() && !program.summary().ends_with('.'));
             assert!(program.params().iter().all(|p| !p.doc.is_empty() && !p.expects.is_empty()));
+        }
+        for program in all() {
+            let profile: Vec<_> =
+                program.hunt().iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
+            let built = program.build(&profile).map(|p| p.params).map_err(|e| e.to_string());
+            let params = built.unwrap_or_default();
+            for (key, value) in profile {
+                let param = params.iter().find(|p| p.key == key);
+                assert_eq!(param.map(|p| &p.value), Some(&value), "{}: {key}", program.name());
+            }
         }
         let mut names: Vec<&str> = all().iter().map(|p| p.name()).collect();
         names.sort_unstable();

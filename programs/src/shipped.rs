@@ -19,6 +19,8 @@ pub(crate) trait Shipped: Sync {
     const SUMMARY: &'static str;
     /// The P4 program that says the same.
     const P4: &'static str;
+    /// Parameters for hunts.
+    const HUNT: &'static [(&'static str, &'static str)] = &[];
     /// What users can set.
     type Params: Params + Default;
 
@@ -146,6 +148,10 @@ impl<S: Shipped> StageProgram for S {
 
     fn p4(&self) -> &'static str {
         S::P4
+    }
+
+    fn hunt(&self) -> &'static [(&'static str, &'static str)] {
+        S::HUNT
     }
 
     fn properties(&self, program: &Program) -> Vec<Box<dyn Property>> {

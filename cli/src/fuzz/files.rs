@@ -46,7 +46,7 @@ pub(crate) fn command(done: &Done<'_>, number: usize, failure: &hunt::Failure) -
     let args = done.args;
     let mut words = vec!["sluice replay".to_owned(), args.program.clone()];
     words.push(format!("--chip {}", args.target.chip));
-    words.extend(args.target.sets.iter().map(|(k, v)| format!("--set {k}={v}")));
+    words.extend(done.profile.iter().chain(&args.target.sets).map(|(k, v)| format!("--set {k}={v}")));
     words.extend(ports(failure).into_iter().map(|p| format!("-i dev:{p}@{}", capture(number, p))));
     words.push("--entries entries.toml".to_owned());
     let speeds = &done.subject.config.port_speeds;

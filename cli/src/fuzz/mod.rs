@@ -10,6 +10,7 @@ mod text;
 
 pub(crate) use args::FuzzArgs;
 
+use crate::args::Target;
 use crate::fail::Failure;
 use crate::files::pretty;
 use crate::resolve;
@@ -23,6 +24,7 @@ use sluice_fuzz::{Draw, buffer, port_infos};
 use sluice_pipeline::place::Options;
 use sluice_pipeline::report;
 use sluice_pipeline::switch::BufferSetup;
+use sluice_programs::StageProgram;
 use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -36,6 +38,8 @@ pub(crate) struct Done<'a> {
     pub(crate) seconds: f64,
     /// What came of the mutation check, if there was one.
     pub(crate) mutation: Option<Checked>,
+    /// Parameters of the program's own for hunts that users did not set.
+    pub(crate) profile: Vec<(String, String)>,
     /// The text of a buffer profile that was drawn.
     pub(crate) buffer: Option<String>,
 }
@@ -44,7 +48,10 @@ pub(crate) struct Done<'a> {
 pub(crate) fn run(args: &FuzzArgs, as_json: bool) -> Result<(), Failure> {
     let chip = resolve::chip(&args.target.chip)?;
     let stage = resolve::stage(&args.program)?;
-    let program = resolve::build(stage, &args.target)?;
+    let profile = profile(stage, &args.target);
+    let mut target = args.target.clone();
+    target.sets.splice(0..0, profile.iter().cloned());
+    let program = resolve::build(stage, &target)?;
     let budget = args.budget()?;
     let placement = resolve::fit(&program, &chip, &Options::default()).map_err(|no_fit| {
         eprintln!("{}", report::text_no_fit(&no_fit));
@@ -78,9 +85,15 @@ pub(crate) fn run(args: &FuzzArgs, as_json: bool) -> Result<(), Failure> {
     progress.clear();
     let status = status.map_err(Failure::input)?;
     let seconds = started.elapsed().as_secs_f64();
-    let mutation = args.mutants.map(|most| mutation::check(args, &subject, &status, most)).transpose()?;
+    let mut status = status;
+    let mutation = args.mutants.map(|most| {
+        let far = mutation::further(args, &subject, &status, |_| !stop.load(Ordering::Relaxed))?;
+        status.failures.clone_from(&far.failures);
+        mutation::check(args, &subject, &far, most)
+    });
+    let mutation = mutation.transpose()?;
     let _ = std::panic::take_hook();
-    let done = Done { args, subject: &subject, status, seconds, mutation, buffer: drawn };
+    let done = Done { args, subject: &subject, status, seconds, mutation, profile, buffer: drawn };
     finish(&done, as_json)?;
     if stop.load(Ordering::Relaxed) {
         return Err(Failure::Interrupted);
@@ -88,6 +101,12 @@ pub(crate) fn run(args: &FuzzArgs, as_json: bool) -> Result<(), Failure> {
     let reached = done.status.coverage.overall(&subject.points).percent();
     let enough = args.min_coverage.is_none_or(|least| reached >= usize::from(least));
     if done.status.failures.is_empty() && enough { Ok(()) } else { Err(Failure::Property) }
+}
+
+/// The program's parameters for hunts, but for those that users set.
+fn profile(stage: &dyn StageProgram, target: &Target) -> Vec<(String, String)> {
+    let free = |(key, _): &&(&str, &str)| target.sets.iter().all(|(set, _)| set != key);
+    stage.hunt().iter().filter(free).map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
 }
 
 /// The text of a buffer profile that follows from the seed.

@@ -3,38 +3,51 @@
 use super::FuzzArgs;
 use crate::fail::Failure;
 use serde_json::{Map, Value, json};
-use sluice_fuzz::hunt::{Input, Maker, Status, Subject};
-use sluice_fuzz::mutants::{self, Checked, Fate};
+use sluice_fuzz::hunt::{self, Campaign, Status, Subject};
+use sluice_fuzz::mutants::{self, Check, Checked, Fate, Verdict};
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
 
-/// Inputs that a mutant is sent at most.
-const INPUTS: u64 = 128;
+/// Inputs of which the hunt for mutants consists, as a multiple of those of the campaign.
+const FURTHER: u64 = 8;
 
-/// Runs the check with inputs made from what the campaign has found.
+/// Inputs of each kind that a mutant is sent at most.
+const INPUTS: u64 = 48;
+
+/// Goes on with the hunt, mostly without the interpreter, so that more of the program is reached than a short campaign does.
+pub(super) fn further(
+    args: &FuzzArgs,
+    subject: &Subject<'_>,
+    status: &Status,
+    go_on: impl FnMut(&Status) -> bool,
+) -> Result<Status, Failure> {
+    let cases = Some(status.cases.saturating_mul(FURTHER));
+    let campaign = Campaign { seed: args.seed, cases, jobs: args.jobs(), compare: 64, ..Campaign::default() };
+    hunt::hunt_on(subject, &campaign, status.clone(), go_on).map_err(Failure::input)
+}
+
+/// Runs the check with inputs made from what was found.
 pub(super) fn check(
     args: &FuzzArgs,
     subject: &Subject<'_>,
     status: &Status,
     most: usize,
 ) -> Result<Checked, Failure> {
-    let (mut list, refused) = mutants::mutants(&subject.program);
-    let all = list.len();
-    if all > most.max(1) {
-        // Evenly over the program.
-        let keep = |n: usize| (n * most) / all != ((n + 1) * most) / all;
-        list = list.into_iter().enumerate().filter(|(n, _)| keep(*n)).map(|(_, m)| m).collect();
-    }
-    let maker = Maker::new(subject);
-    let input = |n| maker.input(args.seed, n, &status.corpus);
-    let inputs: Vec<Input> = (0..status.cases.clamp(1, INPUTS)).map(input).collect();
+    let (list, refused) = mutants::some_mutants(&subject.program, most.max(1));
     let bar = std::io::stderr().is_terminal().then(|| indicatif::ProgressBar::new(list.len() as u64));
     let tick = |n: usize| {
         if let Some(bar) = &bar {
             bar.set_position(n as u64);
         }
     };
-    let checked = mutants::check(subject, (list, refused), &inputs, &status.coverage, args.jobs(), tick);
+    let check = Check {
+        seed: args.seed,
+        inputs: args.cases.unwrap_or(INPUTS).clamp(1, INPUTS) as usize,
+        jobs: args.jobs(),
+        corpus: &status.corpus,
+        coverage: &status.coverage,
+    };
+    let checked = mutants::check(subject, (list, refused), &check, tick);
     if let Some(bar) = &bar {
         bar.finish_and_clear();
     }
@@ -44,7 +57,8 @@ pub(super) fn check(
 /// Mutants noticed, of how many, per operator.
 fn operators(checked: &Checked) -> BTreeMap<&'static str, (usize, usize)> {
     let mut map = BTreeMap::new();
-    for v in &checked.verdicts {
+    let counted = |v: &&Verdict| !matches!(v.fate, Fate::Equivalent(_));
+    for v in checked.verdicts.iter().filter(counted) {
         let (noticed, all) = map.entry(v.mutant.edit.operator()).or_insert((0, 0));
         *noticed += usize::from(!matches!(v.fate, Fate::Survived(_)));
         *all += 1;
@@ -53,38 +67,38 @@ fn operators(checked: &Checked) -> BTreeMap<&'static str, (usize, usize)> {
 }
 
 pub(super) fn json(checked: &Checked) -> Value {
-    let survivors: Vec<Value> = checked
-        .verdicts
-        .iter()
-        .filter_map(|v| match v.fate {
-            Fate::Survived(why) => {
-                Some(json!({ "operator": v.mutant.edit.operator(), "site": v.mutant.site, "reason": why }))
-            }
-            _ => None,
-        })
-        .collect();
+    let of = |v: &Verdict, why| json!({ "operator": v.mutant.edit.operator(), "site": v.mutant.site, "reason": why });
+    let survivors = checked.verdicts.iter().filter_map(|v| match v.fate {
+        Fate::Survived(why) => Some(of(v, why)),
+        _ => None,
+    });
+    let equivalents = checked.verdicts.iter().filter_map(|v| match v.fate {
+        Fate::Equivalent(why) => Some(of(v, why)),
+        _ => None,
+    });
     let operators: Map<String, Value> = operators(checked)
         .into_iter()
         .map(|(name, (noticed, all))| (name.to_owned(), json!({ "noticed": noticed, "mutants": all })))
         .collect();
     json!({
-        "mutants": checked.verdicts.len(),
+        "mutants": checked.mutants(),
         "refused": checked.refused,
         "by_property": checked.by_property(),
         "by_comparison": checked.by_comparison(),
         "equivalent": checked.equivalent(),
         "kill_rate_percent": checked.percent(),
         "operators": operators,
-        "survivors": survivors,
+        "survivors": survivors.collect::<Vec<Value>>(),
+        "equivalents": equivalents.collect::<Vec<Value>>(),
     })
 }
 
 pub(super) fn text(checked: &Checked) -> String {
     let mut out = format!(
-        "mutation check: {} of {} mutants noticed ({} %), {} by properties, {} by comparison alone; {} equivalent by the \
-         graph; {} changes refused by the verifier\n",
+        "mutation check: {} of {} mutants noticed ({} %), {} by properties, {} by comparison alone; {} equivalent for \
+         certain; {} changes refused by the verifier\n",
         checked.by_property() + checked.by_comparison(),
-        checked.verdicts.len(),
+        checked.mutants(),
         checked.percent(),
         checked.by_property(),
         checked.by_comparison(),
@@ -95,9 +109,12 @@ pub(super) fn text(checked: &Checked) -> String {
         out += &format!("  {name:<26} {noticed:>4} of {all:>4}\n");
     }
     for v in &checked.verdicts {
-        if let Fate::Survived(why) = v.fate {
-            out += &format!("  survivor: {}: {}: {why}\n", v.mutant.edit.operator(), v.mutant.site);
-        }
+        let (what, why) = match v.fate {
+            Fate::Survived(why) => ("survivor", why),
+            Fate::Equivalent(why) => ("equivalent", why),
+            Fate::Property(_) | Fate::Compared => continue,
+        };
+        out += &format!("  {what}: {}: {}: {why}\n", v.mutant.edit.operator(), v.mutant.site);
     }
     out
 }

@@ -60,7 +60,7 @@ impl<'a> Progress<'a> {
             share.hit,
             share.total,
             share.percent(),
-            status.corpus.len(),
+            status.corpus.pieces.len(),
             status.failures.len()
         )
     }

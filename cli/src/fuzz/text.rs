@@ -15,6 +15,10 @@ pub(crate) fn summary(done: &Done<'_>) -> String {
         status.packets as f64 / done.seconds.max(1e-9) / 1e3,
         done.args.seed
     );
+    if !done.profile.is_empty() {
+        let sets: Vec<String> = done.profile.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        out += &format!("hunt profile: {}; --set has others\n", sets.join(" "));
+    }
     out += &cover::text(&subject.program.name, &subject.points, &status.coverage);
     let ends = status.ends.iter().map(|(r, n)| format!("{} {n}", r.name(&subject.program)));
     let list = |names: Vec<String>| if names.is_empty() { "none".to_owned() } else { names.join(", ") };

@@ -1,7 +1,8 @@
 //! Rounds of inputs on several threads, until there are enough. What may not live here: clocks; who asks for progress
 //! has one.
 
-use super::input::{Input, Maker, Piece};
+use super::corpus::Corpus;
+use super::input::{Input, Maker};
 use super::runner::{Outcome, Runner};
 use super::shrink::shrink;
 use super::subject::{Subject, SubjectError};
@@ -58,8 +59,8 @@ pub struct Status {
     pub packets: u64,
     /// What was reached.
     pub coverage: Coverage,
-    /// Pieces that reached something new.
-    pub corpus: Vec<Piece>,
+    /// What it found for inputs to come.
+    pub corpus: Corpus,
     /// Why packets ended, with how many did.
     pub ends: BTreeMap<Reason, u64>,
     /// The first failure of each property.
@@ -73,12 +74,25 @@ pub struct Status {
 pub fn hunt(
     subject: &Subject<'_>,
     campaign: &Campaign,
+    go_on: impl FnMut(&Status) -> bool,
+) -> Result<Status, SubjectError> {
+    let status = Status { coverage: Coverage::new(&subject.points), ..Status::default() };
+    hunt_on(subject, campaign, status, go_on)
+}
+
+/// Goes on from where a hunt has ended, to the campaign's number of inputs in all.
+///
+/// # Errors
+/// When the device cannot be made.
+pub fn hunt_on(
+    subject: &Subject<'_>,
+    campaign: &Campaign,
+    mut status: Status,
     mut go_on: impl FnMut(&Status) -> bool,
 ) -> Result<Status, SubjectError> {
     let maker = Maker::new(subject);
     let runners: Result<Vec<_>, _> = (0..campaign.jobs.max(1)).map(|_| Runner::new(subject)).collect();
     let mut runners = runners?;
-    let mut status = Status { coverage: Coverage::new(&subject.points), ..Status::default() };
     loop {
         let end = campaign.cases.map_or(u64::MAX, |n| n.max(status.cases)).min(status.cases + ROUND);
         if end == status.cases {
@@ -168,14 +182,21 @@ impl Status {
         for (piece, point) in &outcome.new {
             if self.coverage.count(*point) == 0 && kept != Some(*piece) {
                 kept = Some(*piece);
-                self.corpus.extend(input.pieces.get(*piece as usize).cloned());
+                self.corpus.pieces.extend(input.pieces.get(*piece as usize).cloned());
             }
         }
+        for group in outcome.few.chunk_by(|a, b| a.0 == b.0) {
+            let piece = group.first().and_then(|(piece, _)| input.pieces.get(*piece as usize));
+            if let Some(piece) = piece {
+                self.corpus.reach(piece, group.iter().map(|(_, point)| *point));
+            }
+        }
+        outcome.echoes.iter().for_each(|echo| self.corpus.hear(echo.clone()));
         self.coverage.merge(&outcome.coverage);
         for (reason, n) in &outcome.ends {
             let count = self.ends.entry(*reason).or_insert(0);
             if *count == 0 && kept.is_none() {
-                self.corpus.extend(input.pieces.last().cloned());
+                self.corpus.pieces.extend(input.pieces.last().cloned());
             }
             *count += n;
         }

@@ -52,6 +52,15 @@ fn line(program: &Program, op: &ControlOp) -> Option<String> {
             let (action, args) = call_text(program, call);
             format!("table_set_default {} {action}{args}", name(table))
         }
+        ControlOp::SetGroup { profile, group, members } => {
+            let slots = members.iter().map(|m| format!(" {}", m.member).repeat(m.weight as usize));
+            let slots: String = slots.collect();
+            format!("act_prof_set_group {} {group}{slots}", program.profiles[*profile].name)
+        }
+        ControlOp::Device(DeviceOp::ShapePort { port, most: Some(most) }) => {
+            format!("port_shaper {port} {}:{}", most.rate, most.burst)
+        }
+        ControlOp::Device(DeviceOp::ShapePort { port, most: None }) => format!("port_shaper {port} off"),
         ControlOp::Device(DeviceOp::PauseQueue { port, queue, paused }) => {
             format!("queue_{} {port} {queue}", if *paused { "pause" } else { "resume" })
         }

@@ -1,12 +1,18 @@
 //! What is sent: packets with times and ports, and changes of entries between them; how it is drawn and mutated. What
 //! may not live here: devices, bytes of headers.
 
-use super::pools::Pools;
+use super::PORT_BITS;
+use super::corpus::{Corpus, Echo};
+use super::echo::turn_round;
+use super::pools::{Masked, Pools};
 use super::shape::Packets;
 use super::subject::Subject;
 use crate::{Draw, Limits, entries};
-use sluice_pipeline::control::{ControlOp, ControlState, DeviceOp, Then};
-use sluice_pipeline::ir::{ActionCall, Table};
+use sluice_asic::tm::ShaperConfig;
+use sluice_asic::units::{BitRate, Bytes};
+use sluice_pipeline::control::{ControlOp, ControlState, DeviceOp, GroupMember, Then};
+use sluice_pipeline::cover::Point;
+use sluice_pipeline::ir::{Action, ActionCall, Field, Home, Intrinsic, KeyValue, Profile, Table};
 use std::collections::BTreeSet;
 
 /// A packet of an input.
@@ -40,7 +46,7 @@ impl Input {
     /// packets that wait for ever are no fault of a program.
     #[must_use]
     pub fn release(&self) -> Vec<DeviceOp> {
-        let (mut paused, mut down) = (BTreeSet::new(), BTreeSet::new());
+        let (mut paused, mut down, mut shaped) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
         for (_, op) in &self.ops {
             let ControlOp::Device(op) = op else { continue };
             _ = match *op {
@@ -48,12 +54,15 @@ impl Input {
                 DeviceOp::PauseQueue { port, queue, paused: false } => paused.remove(&(port, queue)),
                 DeviceOp::SetPort { port, up: false } => down.insert(port),
                 DeviceOp::SetPort { port, up: true } => down.remove(&port),
+                DeviceOp::ShapePort { port, most: Some(_) } => shaped.insert(port),
+                DeviceOp::ShapePort { port, most: None } => shaped.remove(&port),
                 _ => false,
             };
         }
         let up = down.into_iter().map(|port| DeviceOp::SetPort { port, up: true });
         let on = paused.into_iter().map(|(port, queue)| DeviceOp::PauseQueue { port, queue, paused: false });
-        up.chain(on).collect()
+        let fast = shaped.into_iter().map(|port| DeviceOp::ShapePort { port, most: None });
+        up.chain(fast).chain(on).collect()
     }
 }
 
@@ -64,12 +73,21 @@ pub struct Piece {
     pub shots: Vec<(u64, u16, Vec<u8>)>,
 }
 
-/// Bits of a dev_port.
-const PORT_BITS: u16 = 9;
+/// What an input is to reach: half of its pieces are made for it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Aim {
+    /// Points of the program, by number: pieces that reached one are sent again, as they were or changed.
+    pub points: Vec<u32>,
+    /// Tables whose entry, by its position among the fixed ones, packets are to match.
+    pub entry: Option<(Table, usize)>,
+}
+
 /// Packets of a piece at most.
 const PIECE: usize = 24;
 /// Packets of an input, about.
 const INPUT: usize = 192;
+/// Entries of a table that are changed at once, at most.
+const MOST_CHANGED: usize = 64;
 /// Words that one piece is drawn from.
 const WORDS: usize = 1024;
 
@@ -94,32 +112,43 @@ impl<'s> Maker<'s> {
         Maker { subject, pools }
     }
 
-    /// The input with this number: half of its pieces are new, half mutated from `corpus`.
+    /// The input with this number: half of its pieces are new, half come from `corpus`.
     #[must_use]
-    pub fn input(&self, seed: u64, number: u64, corpus: &[Piece]) -> Input {
+    pub fn input(&self, seed: u64, number: u64, corpus: &Corpus) -> Input {
+        self.aimed(seed, number, corpus, &Aim::default())
+    }
+
+    /// The same, with an aim.
+    #[must_use]
+    pub fn aimed(&self, seed: u64, number: u64, corpus: &Corpus, aim: &Aim) -> Input {
+        let near = corpus.reaching(&aim.points);
+        let wanted = aim.entry.map_or(&[][..], |(table, entry)| self.pools.entry(table, entry));
         let mut words = Words::new(seed, number);
         let mut input = Input::default();
         let mut at = 0;
         let changes = words.next().is_multiple_of(4);
-        let mut entries = changes.then(|| self.subject.control.clone());
-        let steers = words.next().is_multiple_of(4);
+        let runs = self.runs(aim).filter(|_| words.next().is_multiple_of(2));
+        let mut entries = (changes || runs.is_some()).then(|| self.subject.control.clone());
+        if let (Some((table, action)), Some(entries)) = (runs, &mut entries) {
+            let list: Vec<u32> = (0..WORDS).map(|_| words.next()).collect();
+            let ops = self.all_run(table, action, entries, &mut Draw::new(&list));
+            input.ops.extend(ops.into_iter().map(|op| (0, op)));
+        }
+        let steers = words.next().is_multiple_of(3);
         // Without a buffer nothing is paused.
         input.obeys = self.subject.config.buffer.is_some() && words.next().is_multiple_of(2);
         while input.shots.len() < INPUT {
             let list: Vec<u32> = (0..WORDS).map(|_| words.next()).collect();
             let d = &mut Draw::new(&list);
-            if let Some(entries) = entries.as_mut().filter(|_| d.chance(1, 2)) {
+            if let Some(entries) = entries.as_mut().filter(|_| changes && d.chance(1, 2)) {
                 let ops = self.changes(entries, d);
                 input.ops.extend(ops.into_iter().map(|op| (at, op)));
             }
             if steers && d.chance(1, 2) {
                 input.ops.extend(self.steer(d).map(|op| (at, ControlOp::Device(op))));
             }
-            let piece = match corpus.len() {
-                0 => self.piece(d),
-                n if d.chance(1, 2) => self.mutated(&corpus[d.below(n)], corpus, d),
-                _ => self.piece(d),
-            };
+            let aimed = self.near(&near, wanted, corpus, d);
+            let piece = aimed.unwrap_or_else(|| self.any(corpus, d));
             let number = input.pieces.len() as u32;
             for (gap, port, bytes) in &piece.shots {
                 at += gap;
@@ -131,17 +160,70 @@ impl<'s> Maker<'s> {
         input
     }
 
-    /// A packet and others that differ from it a little, or not: a flow. One in six comes by many ports at once, so that
-    /// queues fill.
-    fn piece(&self, d: &mut Draw<'_>) -> Piece {
+    /// A new piece, an echo, or one that was mutated.
+    fn any(&self, corpus: &Corpus, d: &mut Draw<'_>) -> Piece {
+        let pieces = &corpus.pieces;
+        if pieces.is_empty() || d.chance(1, 2) {
+            return self.piece(&[], d);
+        }
+        let echo = if d.chance(1, 3) { self.echo(corpus.echoes(), pieces, d) } else { None };
+        echo.unwrap_or_else(|| self.mutated(&pieces[d.below(pieces.len())], pieces, d))
+    }
+
+    /// In half of all cases a piece that reached what is aimed at, or one for the entry that is.
+    fn near(
+        &self,
+        near: &[&Piece],
+        wanted: &[Vec<(Field, Masked)>],
+        corpus: &Corpus,
+        d: &mut Draw<'_>,
+    ) -> Option<Piece> {
+        if (near.is_empty() && wanted.is_empty()) || d.chance(1, 2) {
+            return None;
+        }
+        if near.is_empty() || (!wanted.is_empty() && d.chance(1, 2)) {
+            return Some(self.piece(wanted.get(d.below(wanted.len()))?, d));
+        }
+        let piece = *near.get(d.below(near.len()))?;
+        Some(if d.chance(1, 2) { piece.clone() } else { self.mutated(piece, &corpus.pieces, d) })
+    }
+
+    /// What the device once sent comes in by the ports by which it left, as if from the other end, or all by one; as it was
+    /// or turned round; behind what it was sent for, or alone.
+    fn echo(&self, echoes: &[Echo], corpus: &[Piece], d: &mut Draw<'_>) -> Option<Piece> {
+        let echo = echoes.get(d.below(echoes.len()))?;
+        let mut back = echo.back.clone();
+        let shots = &mut back.shots;
+        if d.chance(1, 2) {
+            shots.iter_mut().for_each(|(.., bytes)| turn_round(bytes));
+        }
+        if d.chance(1, 4) {
+            let port = self.pools.port(d);
+            shots.iter_mut().for_each(|(_, p, _)| *p = port);
+        }
+        if d.chance(1, 4) {
+            let gap = self.pools.gap(d);
+            shots.iter_mut().for_each(|(g, ..)| *g = gap);
+        }
+        if let Some((gap, ..)) = shots.first_mut() {
+            *gap = self.pools.gap(d);
+        }
+        let mut piece = if d.chance(1, 2) { echo.of.clone() } else { Piece::default() };
+        piece.shots.append(shots);
+        Some(if d.chance(1, 2) { self.mutated(&piece, corpus, d) } else { piece })
+    }
+
+    /// A packet, which matches what is wanted if anything is, and others that differ from it a little, or not: a flow. One
+    /// in six comes by many ports at once, so that queues fill.
+    fn piece(&self, wanted: &[(Field, Masked)], d: &mut Draw<'_>) -> Piece {
         let packets = Packets::new(&self.subject.program, &self.pools);
         let crowd = d.chance(1, 6);
         let (port, gap) = (self.pools.port(d), if crowd { 0 } else { self.pools.gap(d) });
-        let mut bytes = packets.draw(d);
+        let mut bytes = packets.draw(wanted, d);
         let mut shots = vec![(0, port, bytes.clone())];
         for _ in 0..d.below(PIECE) {
             match d.below(6) {
-                0 => bytes = packets.draw(d),
+                0 => bytes = packets.draw(wanted, d),
                 1 | 2 => packets.mutate(&mut bytes, d),
                 _ => {}
             }
@@ -176,8 +258,8 @@ impl<'s> Maker<'s> {
                     piece.shots.iter_mut().skip(at).for_each(|(_, p, _)| *p = port);
                 }
                 6 => {
-                    let other = &corpus[d.below(corpus.len())].shots;
-                    piece.shots.extend_from_slice(&other[d.below(other.len())..]);
+                    let other = corpus.get(d.below(corpus.len())).map_or(&[][..], |p| &p.shots);
+                    piece.shots.extend_from_slice(other.get(d.below(other.len())..).unwrap_or(&[]));
                     piece.shots.truncate(PIECE);
                 }
                 _ => packets.mutate(&mut piece.shots[at].2, d),
@@ -186,11 +268,17 @@ impl<'s> Maker<'s> {
         piece
     }
 
-    /// Pauses a queue or lets it go on, or takes a port down or brings it up; mostly what packets use.
+    /// Pauses a queue or lets it go on, slows a port, or takes it down or brings it up; mostly what packets use.
     fn steer(&self, d: &mut Draw<'_>) -> Option<DeviceOp> {
-        let port = self.pools.port(d);
+        let port = self.pools.out(d);
         if d.chance(1, 4) {
             return Some(DeviceOp::SetPort { port, up: !d.chance(1, 2) });
+        }
+        if d.chance(1, 3) {
+            // Slow enough for queues, fast enough for what is left to leave.
+            let rate = BitRate::from_gbps([1, 5, 10, 25][d.below(4)]);
+            let most = (!d.chance(1, 3)).then_some(ShaperConfig { rate, burst: Bytes(2_000) });
+            return Some(DeviceOp::ShapePort { port, most });
         }
         let most = self.subject.queues_of(port)?;
         let queue = if d.chance(1, 3) { d.below(usize::from(most)) as u8 } else { 0 };
@@ -207,6 +295,11 @@ impl<'s> Maker<'s> {
             let live: Vec<u32> = entries.tables[table].entries().map(|(id, _)| id).take(64).collect();
             let fixed = data.keys.is_empty() || !data.entries.is_empty();
             let op = match d.below(4) {
+                _ if data.profile.is_some_and(|p| !entries.profiles[p].groups.is_empty())
+                    && d.chance(1, 2) =>
+                {
+                    data.profile.and_then(|profile| self.regroup(profile, entries, d))
+                }
                 0 if !fixed => d.pick(&live).map(|entry| ControlOp::DeleteEntry { table, entry }),
                 1 if !fixed && data.profile.is_none() => d.pick(&live).and_then(|entry| {
                     let then = Then::Call(self.call(table, d)?);
@@ -225,12 +318,93 @@ impl<'s> Maker<'s> {
         ops
     }
 
-    /// The entry with arguments that may mean something.
+    /// What every packet runs that comes to a table: an action that is to be reached.
+    fn all_run(
+        &self,
+        table: Table,
+        action: Action,
+        entries: &mut ControlState,
+        d: &mut Draw<'_>,
+    ) -> Vec<ControlOp> {
+        let program = &self.subject.program;
+        let data = &program.tables[table];
+        let mut ops = Vec::new();
+        if data.entries.is_empty() && data.profile.is_none() {
+            for (entry, was) in entries.tables[table].entries().take(MOST_CHANGED) {
+                let drawn = self.drawn_call(action, d);
+                let args = match &was.then {
+                    // Another action with parameters of the same kinds gets the same values.
+                    Then::Call(call) if self.alike(call.action, action) => call.args.clone(),
+                    _ => drawn.args,
+                };
+                let then = Then::Call(ActionCall { action, args });
+                ops.push(ControlOp::ModifyEntry { table, entry, then });
+            }
+        }
+        ops.push(ControlOp::SetDefault { table, call: self.drawn_call(action, d) });
+        ops.retain(|op| entries.apply(program, op.clone()).is_ok());
+        ops
+    }
+
+    /// Whether two actions have parameters of the same widths.
+    fn alike(&self, a: Action, b: Action) -> bool {
+        let widths = |action: Action| self.subject.program.actions[action].params.iter().map(|p| p.width);
+        widths(a).eq(widths(b))
+    }
+
+    /// A table whose action is aimed at, if one is.
+    fn runs(&self, aim: &Aim) -> Option<(Table, Action)> {
+        let points = self.subject.points.list();
+        aim.points.iter().find_map(|n| match points.get(*n as usize)?.point {
+            Point::Ran(Some(table), action) => Some((table, action)),
+            _ => None,
+        })
+    }
+
+    /// Other members for a group.
+    fn regroup(&self, profile: Profile, entries: &ControlState, d: &mut Draw<'_>) -> Option<ControlOp> {
+        let state = &entries.profiles[profile];
+        let groups: Vec<u32> = state.groups.keys().copied().take(64).collect();
+        let known: Vec<u32> = state.members.keys().copied().take(64).collect();
+        let group = d.pick(&groups)?;
+        let mut members: Vec<GroupMember> = Vec::new();
+        for _ in 0..2 + d.below(4) {
+            let member = d.pick(&known)?;
+            if members.iter().all(|m| m.member != member) {
+                members.push(GroupMember { member, weight: 1, active: true });
+            }
+        }
+        Some(ControlOp::SetGroup { profile, group, members })
+    }
+
+    /// The entry with a key and arguments that may mean something.
     fn sensible(&self, mut op: ControlOp, d: &mut Draw<'_>) -> ControlOp {
-        if let ControlOp::InsertEntry { then: Then::Call(call), .. } = &mut op {
+        if let ControlOp::InsertEntry { table, key, .. } = &mut op {
+            let keys = &self.subject.program.tables[*table].keys;
+            for (value, k) in key.iter_mut().zip(keys) {
+                let data = &self.subject.program.fields[k.field];
+                if let KeyValue::Exact(value) = value
+                    && d.chance(3, 4)
+                {
+                    *value = match data.home {
+                        Home::Intrinsic(Intrinsic::IngressPort) => self.pools.port(d).into(),
+                        Home::Intrinsic(Intrinsic::EgressPort) => self.pools.out(d).into(),
+                        _ => self.pools.key(k.field, data.width, d),
+                    };
+                }
+            }
+        }
+        if let ControlOp::InsertEntry { table, then: Then::Call(call), .. } = &mut op {
+            // As an entry that is there has it.
+            if let Some(known) = self.known_call(*table, call.action, d).filter(|_| d.chance(1, 2)) {
+                *call = known;
+                return op;
+            }
             let params = &self.subject.program.actions[call.action].params;
-            for (arg, param) in call.args.iter_mut().zip(params).filter(|(_, p)| p.width == PORT_BITS) {
-                *arg = self.argument(param.width, d);
+            for (n, (arg, param)) in (0u16..).zip(call.args.iter_mut().zip(params)) {
+                if param.width == PORT_BITS || d.chance(1, 2) {
+                    *arg = self.argument(call.action, n, param.width, d);
+                }
             }
         }
         op
@@ -240,23 +414,33 @@ impl<'s> Maker<'s> {
     fn call(&self, table: Table, d: &mut Draw<'_>) -> Option<ActionCall> {
         let program = &self.subject.program;
         let action = d.pick(&program.tables[table].actions)?;
+        let known = self.known_call(table, action, d).filter(|_| d.chance(3, 4));
+        Some(known.unwrap_or_else(|| self.drawn_call(action, d)))
+    }
+
+    /// A call of an action as an entry of the table has it.
+    fn known_call(&self, table: Table, action: Action, d: &mut Draw<'_>) -> Option<ActionCall> {
         let known: Vec<&ActionCall> = self.subject.control.tables[table]
             .entries()
             .take(64)
             .filter_map(|(_, e)| if let Then::Call(call) = &e.then { Some(call) } else { None })
             .filter(|call| call.action == action)
             .collect();
-        if let Some(call) = known.get(d.below(known.len())).filter(|_| d.chance(3, 4)) {
-            return Some((*call).clone());
-        }
-        let params = &program.actions[action].params;
-        Some(ActionCall { action, args: params.iter().map(|p| self.argument(p.width, d)).collect() })
+        known.get(d.below(known.len())).map(|call| (*call).clone())
     }
 
-    /// An argument that may mean something. One as wide as a dev_port is one of the front panel: entries that send
+    fn drawn_call(&self, action: Action, d: &mut Draw<'_>) -> ActionCall {
+        let params = (0u16..).zip(&self.subject.program.actions[action].params);
+        ActionCall { action, args: params.map(|(n, p)| self.argument(action, n, p.width, d)).collect() }
+    }
+
+    /// An argument that may mean something: what a table asks of the field that it goes to. One as wide as a dev_port is one of the front panel: entries that send
     /// packets in circles by a recirculation port are no mistake of the program.
-    fn argument(&self, width: u16, d: &mut Draw<'_>) -> u128 {
-        if width == PORT_BITS { self.pools.port(d).into() } else { d.value(width) }
+    fn argument(&self, action: Action, param: u16, width: u16, d: &mut Draw<'_>) -> u128 {
+        match width {
+            PORT_BITS => self.pools.out(d).into(),
+            _ => self.pools.argument(action, param, width, d),
+        }
     }
 }
 

@@ -10,12 +10,18 @@
 //! Everything follows from the seed: inputs are made in rounds of a fixed size from what was known before the round,
 //! so that results do not depend on the number of threads.
 
+/// Bits of a dev_port.
+const PORT_BITS: u16 = 9;
+
 mod beyond;
 mod campaign;
 mod changes;
 mod copies;
+mod corpus;
 mod digest;
+mod echo;
 mod input;
+mod located;
 mod obey;
 mod pools;
 mod runner;
@@ -23,9 +29,10 @@ mod shape;
 mod shrink;
 mod subject;
 
-pub use campaign::{Campaign, Failure, Status, hunt};
+pub use campaign::{Campaign, Failure, Status, hunt, hunt_on};
 pub use changes::changes;
-pub use input::{Input, Maker, Piece, Shot, words};
+pub use corpus::{Corpus, Echo};
+pub use input::{Aim, Input, Maker, Piece, Shot, words};
 pub use pools::Pools;
 pub use runner::{Outcome, Runner};
 pub use shape::Packets;
@@ -33,4 +40,4 @@ pub use shrink::shrink;
 pub use subject::{Subject, SubjectError};
 
 pub(crate) use digest::Digest;
-pub(crate) use runner::{reference, send};
+pub(crate) use runner::{Beside, Reads, reference, restore, send};

@@ -1,20 +1,21 @@
 //! Values that mean something to a program: of its entries, selects, conditions and registers. What may not live here:
 //! packets.
 
+use super::PORT_BITS;
 use super::beyond::Beyond;
-use super::copies::Copies;
+use super::copies::{Copies, Source, part};
 use crate::Draw;
 use sluice_asic::alu::width_mask;
 use sluice_asic::gress::Gress;
 use sluice_asic::pktgen::{AppConfig, Trigger};
 use sluice_asic::port::PortMap;
-use sluice_pipeline::control::ControlState;
+use sluice_pipeline::control::{ControlState, Then};
 use sluice_pipeline::entity::EntityMap;
 use sluice_pipeline::ir::{
-    Block, CellCond, CellStmtKind, CellValue, Cond, Expr, Field, Intrinsic, KeyValue, Program, StmtKind,
-    Table,
+    Action, ActionData, Block, CellCond, CellStmtKind, CellValue, Cond, Expr, Field, Home, Intrinsic,
+    KeyValue, ParamData, Primitive, PrimitiveKind, Program, StmtKind, Table,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A value and the bits of it that matter.
 pub(crate) type Masked = (u128, u128);
@@ -31,8 +32,14 @@ pub struct Pools {
     widths: BTreeMap<u16, Vec<Masked>>,
     /// Entries of tables as columns of fields.
     entries: Vec<Vec<(Field, Masked)>>,
+    /// Those of each fixed entry, by table and position.
+    fixed: BTreeMap<(Table, usize), Vec<Vec<(Field, Masked)>>>,
+    /// Fields that parameters of actions are written to.
+    params: BTreeMap<(Action, u16), Field>,
     /// dev_ports of the front panel, those that entries name first.
     ports: Vec<u16>,
+    /// Those of them that packets leave by, as entries say.
+    outs: Vec<u16>,
     /// Constants of conditions and register actions that could be times, in ns.
     times: Vec<u64>,
     /// Longest gap between packets, in ns.
@@ -46,6 +53,9 @@ pub struct Pools {
 const LONGEST: u64 = 20_000_000;
 /// Packets that packet generators may make in a gap: an input is about what it sends.
 const GENERATED: u64 = 8;
+
+/// The longest gap, in ns, that comes of a number in a larger unit: programs with timers of their own run all the while.
+const SCALED: u64 = 400_000;
 
 /// A gap in which periodic applications that are on make no more packets than [`GENERATED`].
 fn longest(control: &ControlState) -> u64 {
@@ -79,7 +89,9 @@ impl Pools {
         let fields = EntityMap::filled(program.fields.len(), |_| Vec::new());
         let beyond = Beyond::of(program);
         let copies = Copies::of(program);
-        let mut pools = Pools { fields, longest: longest(control), beyond, copies, ..Pools::default() };
+        let params = params(program);
+        let longest = longest(control);
+        let mut pools = Pools { fields, longest, beyond, copies, params, ..Pools::default() };
         for table in program.tables.keys() {
             pools.table(program, control, table);
         }
@@ -96,21 +108,42 @@ impl Pools {
             pools.block(program, block);
         }
         pools.registers(program);
-        pools.find_ports(program, ports);
+        pools.find_ports(program, control, ports);
+        pools.units(program, control);
         pools.times.sort_unstable();
         pools.times.dedup();
         pools
     }
 
+    /// Numbers that may be times are given in the units that stamps are cut to: constants found so far, and arguments of
+    /// entries.
+    fn units(&mut self, program: &Program, control: &ControlState) {
+        let entries = control.tables.values().flat_map(|t| t.entries().take(MOST));
+        let args = entries.flat_map(|(_, e)| match &e.then {
+            Then::Call(call) => call.args.as_slice(),
+            _ => &[],
+        });
+        self.times.extend(args.filter_map(|v| u64::try_from(*v).ok()));
+        self.times.sort_unstable();
+        self.times.dedup();
+        let (plain, longest) = (self.times.clone(), self.longest);
+        for shift in cuts(program) {
+            let scaled = plain.iter().filter_map(|t| t.checked_mul(1 << shift));
+            self.times.extend(scaled.filter(|t| *t <= longest.min(SCALED)));
+        }
+    }
+
     fn note(&mut self, field: Option<Field>, width: u16, value: Masked) {
-        let add = |list: &mut Vec<Masked>| {
+        let add = |list: &mut Vec<Masked>, value: Masked| {
             if list.len() < MOST && !list.contains(&value) {
                 list.push(value);
             }
         };
-        add(self.widths.entry(width).or_default());
+        add(self.widths.entry(width).or_default(), value);
         if let Some(field) = field {
-            self.copies.sources(field).for_each(|f| add(&mut self.fields[f]));
+            for (source, at) in self.copies.sources(field) {
+                add(&mut self.fields[*source], (value.0 << at, value.1 << at));
+            }
         }
     }
 
@@ -118,7 +151,8 @@ impl Pools {
         let data = &program.tables[table];
         let of_program = data.entries.iter().map(|e| &e.key);
         let of_control = control.tables[table].entries().map(|(_, e)| &e.key);
-        for key in of_program.chain(of_control).take(MOST) {
+        let fixed = data.entries.len();
+        for (at, key) in of_program.chain(of_control).take(MOST).enumerate() {
             let mut columns = Vec::new();
             for (value, k) in key.iter().zip(&data.keys) {
                 let width = program.fields[k.field].width;
@@ -132,10 +166,16 @@ impl Pools {
             // One of several sources of a field goes with the same one of the others: the program sets them together.
             let most = columns.iter().map(|(f, _)| self.copies.sources(*f).len()).max().unwrap_or(1);
             let nth = |n: usize| {
-                let from = |(field, value)| Some((self.copies.sources(field).cycle().nth(n)?, value));
+                let from = |(field, (value, mask)): (Field, Masked)| {
+                    let (source, at) = self.copies.sources(field).iter().cycle().nth(n)?;
+                    Some((*source, (value << at, mask << at)))
+                };
                 columns.iter().copied().filter_map(from).collect()
             };
             let variants: Vec<Vec<(Field, Masked)>> = (0..most).map(nth).collect();
+            if at < fixed {
+                self.fixed.insert((table, at), variants.clone());
+            }
             self.entries.extend(variants);
         }
     }
@@ -206,7 +246,7 @@ impl Pools {
     }
 
     /// Ports of the front panel; those that keys name stand first, then the first few of each pipe.
-    fn find_ports(&mut self, program: &Program, ports: &PortMap) {
+    fn find_ports(&mut self, program: &Program, control: &ControlState, ports: &PortMap) {
         let front: Vec<u16> = ports.front_ports().iter().map(|p| p.dev_port.number()).collect();
         let port = program.intrinsic(Gress::Ingress, Intrinsic::IngressPort);
         let named = port.map_or(&[][..], |f| &self.fields[f]);
@@ -222,6 +262,7 @@ impl Pools {
         });
         list.truncate(24);
         self.ports = list;
+        self.outs = outs(program, control, &front);
     }
 
     /// A port to send by.
@@ -233,6 +274,22 @@ impl Pools {
     /// One port as likely as the others.
     pub(crate) fn any_port(&self, d: &mut Draw<'_>) -> u16 {
         d.pick(&self.ports).unwrap_or(0)
+    }
+
+    /// A port that packets leave by, mostly.
+    pub(crate) fn out(&self, d: &mut Draw<'_>) -> u16 {
+        let known = if d.chance(3, 4) { d.pick(&self.outs) } else { None };
+        known.unwrap_or_else(|| self.port(d))
+    }
+
+    /// A value for a key of a table: what its entries and conditions have, or any.
+    pub(crate) fn key(&self, field: Field, width: u16, d: &mut Draw<'_>) -> u128 {
+        let known = self.copies.sources(field).iter().find(|(f, at)| *at == 0 && !self.fields[*f].is_empty());
+        let value = match known {
+            Some((field, _)) => self.value(*field, width, d),
+            None => d.value(width),
+        };
+        value & width_mask(width.into())
     }
 
     /// A value for a field: of its own, of fields like it, or any.
@@ -253,6 +310,27 @@ impl Pools {
         entries.flatten().copied().collect()
     }
 
+    /// What the fixed entry of a table at this position wants, by one or another of the fields that it is known by.
+    pub(crate) fn entry(&self, table: Table, at: usize) -> &[Vec<(Field, Masked)>] {
+        self.fixed.get(&(table, at)).map_or(&[], Vec::as_slice)
+    }
+
+    /// A value for a parameter of an action: what is known of the field that it is written to, or any.
+    pub(crate) fn argument(&self, action: Action, param: u16, width: u16, d: &mut Draw<'_>) -> u128 {
+        let field = self.params.get(&(action, param)).filter(|_| d.chance(2, 3));
+        let sources = field.map_or(&[][..], |f| self.copies.sources(*f));
+        let whole = |(f, at): &&Source| *at == 0 && !self.fields[*f].is_empty();
+        let known = sources.iter().find(whole).map(|(f, _)| *f);
+        match known {
+            Some(field) => self.value(field, width, d) & width_mask(width.into()),
+            None if d.chance(1, 2) => {
+                let list = self.widths.get(&width).map_or(&[][..], Vec::as_slice);
+                d.pick(list).map_or(0, |(value, _)| value)
+            }
+            None => d.value(width),
+        }
+    }
+
     /// A time in ns that may matter: a constant of the program or near it, or one of several scales.
     pub(crate) fn gap(&self, d: &mut Draw<'_>) -> u64 {
         if d.chance(1, 3)
@@ -265,6 +343,47 @@ impl Pools {
         let scale = [0, 0, 0, 10, 100, 1_000, 10_000, 100_000, 1_000_000][d.below(9)];
         (scale + d.below(scale as usize / 2 + 1) as u64).min(self.longest)
     }
+}
+
+/// Ports of the front panel that entries and members send packets to, but for the first few of many.
+fn outs(program: &Program, control: &ControlState, front: &[u16]) -> Vec<u16> {
+    let entries = control.tables.values().flat_map(|t| t.entries().take(MOST));
+    let direct = entries.filter_map(|(_, e)| if let Then::Call(call) = &e.then { Some(call) } else { None });
+    let members = control.profiles.values().flat_map(|p| p.members.values().take(MOST));
+    let defaults = control.tables.values().map(|t| &t.default);
+    let ports = direct.chain(members).chain(defaults).flat_map(|call| {
+        let params = &program.actions[call.action].params;
+        let port = |(_, p): &(&u128, &ParamData)| p.width == PORT_BITS;
+        call.args.iter().zip(params).filter(port).filter_map(|(v, _)| u16::try_from(*v).ok())
+    });
+    let known: BTreeSet<u16> = ports.filter(|p| front.contains(p)).collect();
+    known.into_iter().take(24).collect()
+}
+
+/// The bits that statements cut off time stamps, at their lower end.
+fn cuts(program: &Program) -> BTreeSet<u16> {
+    let stamp = |field: Field| {
+        let home = program.fields[field].home;
+        matches!(home, Home::Intrinsic(Intrinsic::IngressMacTstamp | Intrinsic::GlobalTstamp))
+    };
+    let set = program.actions.values().flat_map(|a| &a.body).filter_map(|p| match &p.kind {
+        PrimitiveKind::Set(_, value) => part(value),
+        _ => None,
+    });
+    let inputs = program.hashes.values().flat_map(|h| &h.inputs).filter_map(part);
+    set.chain(inputs).filter(|(field, at)| stamp(*field) && *at < 32).map(|(_, at)| at).collect()
+}
+
+/// The fields of metadata that parameters are written to whole.
+fn params(program: &Program) -> BTreeMap<(Action, u16), Field> {
+    let of = |(action, data): (Action, &ActionData)| -> Vec<((Action, u16), Field)> {
+        let set = |p: &Primitive| match &p.kind {
+            PrimitiveKind::Set(field, Expr::Param(n, _)) => Some(((action, *n), *field)),
+            _ => None,
+        };
+        data.body.iter().filter_map(set).collect()
+    };
+    program.actions.iter().flat_map(of).collect()
 }
 
 fn constants_of(value: &CellValue, found: &mut impl FnMut(u64)) {

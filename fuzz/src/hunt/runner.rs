@@ -1,7 +1,9 @@
 //! One input through two devices: the engine's, which properties look at and which counts what it reaches, and the
 //! reference interpreter's, which must do the same. What may not live here: how inputs are made.
 
+use super::corpus::Echo;
 use super::digest::Digest;
+use super::echo::{Heard, echoes};
 use super::input::Input;
 use super::obey::Queue;
 use super::subject::{Subject, SubjectError};
@@ -35,9 +37,16 @@ pub struct Outcome {
     pub coverage: Coverage,
     /// Points reached for the first time, by the piece that did.
     pub new: Vec<(u32, u32)>,
+    /// Points that few packets had reached before, by the piece that did.
+    pub few: Vec<(u32, u32)>,
+    /// What left because of pieces that reached something new.
+    pub echoes: Vec<Echo>,
     /// Why packets ended, with how many did.
     pub ends: Vec<(Reason, u64)>,
 }
+
+/// Packets below which a point counts as seldom reached.
+const SELDOM: u64 = 256;
 
 /// Notes reads of invalid headers.
 #[derive(Clone, Debug, Default)]
@@ -74,10 +83,27 @@ impl Tracer for Reads {
     }
 }
 
-/// Digests what leaves and ends; the monitor looks too, if there is one.
+/// What a run is given beside the device: who else sees what leaves and ends, and memory.
+pub(crate) struct Beside<'m> {
+    pub(crate) monitor: Option<&'m mut Monitor>,
+    pub(crate) heard: Option<&'m mut Vec<Heard>>,
+    /// States of another run, to write over.
+    pub(crate) memory: Vec<State>,
+    /// Laps through recirculation ports after which the run is stopped.
+    pub(crate) laps: u64,
+}
+
+impl Default for Beside<'_> {
+    fn default() -> Self {
+        Beside { monitor: None, heard: None, memory: Vec::new(), laps: u64::MAX }
+    }
+}
+
+/// Digests what leaves and ends; others look too, if there are any.
 struct Watch<'m> {
     digest: Digest,
     monitor: Option<&'m mut Monitor>,
+    heard: Option<&'m mut Vec<Heard>>,
 }
 
 impl Sink for Watch<'_> {
@@ -85,6 +111,10 @@ impl Sink for Watch<'_> {
         self.digest.left(packet, head, tail);
         if let Some(monitor) = &mut self.monitor {
             monitor.left(packet, head, tail);
+        }
+        if let Some(heard) = &mut self.heard {
+            let (time, port) = (packet.first_bit.as_ps() / 1000, packet.egress_port);
+            heard.push(Heard { time, port, bytes: [head, tail].concat(), tag: packet.tag });
         }
     }
 
@@ -100,6 +130,8 @@ impl Sink for Watch<'_> {
 pub(crate) struct Ran {
     /// It was busy for so long that it was stopped: how far it came means nothing.
     pub(crate) cut: bool,
+    /// Laps through recirculation ports.
+    pub(crate) laps: u64,
     pub(crate) digest: Digest,
     pub(crate) states: Vec<State>,
     pub(crate) ends: Vec<(Reason, u64)>,
@@ -111,6 +143,8 @@ pub struct Runner<'s> {
     engine: Engine,
     reference: Reference<Reads>,
     monitor: Monitor,
+    /// States that are of no use any more, of the engine's device and of the interpreter's.
+    memory: [Vec<State>; 2],
     /// Packets sent so far.
     pub packets: u64,
     /// Whether the reference interpreter runs inputs that reach nothing new, too.
@@ -128,7 +162,15 @@ impl<'s> Runner<'s> {
             .map_err(|e| SubjectError::Device(e.to_string()))?;
         let reference = reference(subject, program, control);
         let monitor = Monitor::new(program, subject.properties(false));
-        Ok(Runner { subject, engine, reference, monitor, packets: 0, compare: true })
+        Ok(Runner {
+            subject,
+            engine,
+            reference,
+            monitor,
+            memory: Default::default(),
+            packets: 0,
+            compare: true,
+        })
     }
 
     /// Runs an input. What is new is new against `known`.
@@ -153,7 +195,7 @@ impl<'s> Runner<'s> {
     }
 
     fn both(&mut self, input: &Input, known: &Coverage) -> Result<Outcome, SubjectError> {
-        let Runner { subject, engine, reference, monitor, .. } = self;
+        let Runner { subject, engine, reference, monitor, memory, .. } = self;
         let Subject { program, control, .. } = subject;
         monitor.restart(subject.properties(input.obeys));
         let mut outcome = Outcome { coverage: Coverage::new(&subject.points), ..Outcome::default() };
@@ -163,20 +205,32 @@ impl<'s> Runner<'s> {
             engine.take_coverage(&mut step);
             let new = |n: &u32| known.count(*n) == 0 && outcome.coverage.count(*n) == 0;
             outcome.new.extend(step.reached().filter(new).map(|n| (piece, n)));
+            outcome.few.extend(step.reached().filter(|n| known.count(*n) < SELDOM).map(|n| (piece, n)));
             outcome.coverage.merge(&step);
         };
-        let found = send(subject, program, control, config, &mut *engine, input, Some(monitor), &mut seen)?;
+        let beside =
+            Beside { monitor: Some(monitor), memory: std::mem::take(&mut memory[0]), ..Beside::default() };
+        let found = send(subject, program, control, config, &mut *engine, input, beside, &mut seen)?;
         outcome.violations = monitor.violations().to_vec();
         outcome.ends.clone_from(&found.ends);
         if !input.ops.is_empty() {
             restore(program, control, engine);
         }
         if !self.compare && outcome.new.is_empty() {
+            memory[0] = found.states;
             return Ok(outcome);
         }
         // Another size of batches: results do not depend on it.
         let config = SwitchConfig { max_batch: 1, ..subject.config.clone() };
-        let expected = send(subject, program, control, config, &mut *reference, input, None, &mut |_, _| {})?;
+        let mut heard = Vec::new();
+        let beside = Beside {
+            heard: (!outcome.new.is_empty()).then_some(&mut heard),
+            memory: std::mem::take(&mut memory[1]),
+            ..Beside::default()
+        };
+        let expected =
+            send(subject, program, control, config, &mut *reference, input, beside, &mut |_, _| {})?;
+        outcome.echoes = echoes(heard, input, &outcome.new.iter().map(|(piece, _)| *piece).collect());
         let mut add = |property, text| {
             outcome.violations.push(Violation { property, tag: None, time: Time::ORIGIN, text });
         };
@@ -193,6 +247,7 @@ impl<'s> Runner<'s> {
         if !input.ops.is_empty() {
             restore(program, control, reference);
         }
+        *memory = [found.states, expected.states];
         Ok(outcome)
     }
 }
@@ -204,7 +259,7 @@ fn options(subject: &Subject<'_>) -> Options {
 }
 
 /// Gives an executor back the entries that it had before an input.
-fn restore(program: &Program, control: &ControlState, executor: &mut impl Executor) {
+pub(crate) fn restore(program: &Program, control: &ControlState, executor: &mut impl Executor) {
     let tables: Vec<Table> = program.tables.keys().collect();
     tables.into_iter().for_each(|t| executor.table_changed(t, control));
     program.profiles.keys().for_each(|p| executor.profile_changed(p, control));
@@ -221,13 +276,13 @@ pub(crate) fn send<E: Executor>(
     config: SwitchConfig,
     executor: E,
     input: &Input,
-    mut monitor: Option<&mut Monitor>,
+    Beside { mut monitor, heard, memory, laps }: Beside<'_>,
     seen: &mut dyn FnMut(&mut E, u32),
 ) -> Result<Ran, SubjectError> {
     let Subject { placement, ports, .. } = subject;
-    let made = Switch::new(program, placement, ports, control.clone(), executor, config);
+    let made = Switch::with_memory(program, placement, ports, control.clone(), executor, config, memory);
     let mut switch = made.map_err(|e| SubjectError::Device(e.to_string()))?;
-    let mut watch = Watch { digest: Digest::default(), monitor: None };
+    let mut watch = Watch { digest: Digest::default(), monitor: None, heard };
     // As in a replay, time begins with the first packet.
     let first = input.shots.first().map_or(0, |s| s.at);
     let time = |ns: u64| Time::ORIGIN + Duration::from_nanos(ns.saturating_sub(first));
@@ -265,6 +320,9 @@ pub(crate) fn send<E: Executor>(
             refused = refused.or(switch.advance(last, &mut watch).err());
             monitor = watch.monitor.take();
             seen(switch.executor_mut(), shot.piece);
+            if switch.totals().recirculated > laps {
+                return Ok(stopped(&watch, switch));
+            }
         }
     }
     watch.monitor = monitor.take();
@@ -287,6 +345,9 @@ pub(crate) fn send<E: Executor>(
     while switch.is_busy() && step <= DRAIN {
         refused = refused.or(switch.advance(end + step, &mut watch).err());
         step = step + step;
+        if switch.totals().recirculated > laps {
+            return Ok(stopped(&watch, switch));
+        }
     }
     // What generators made last needs no longer than this.
     refused = refused.or(switch.advance(switch.time() + SETTLE, &mut watch).err());
@@ -298,11 +359,18 @@ pub(crate) fn send<E: Executor>(
         Some(e) => Err(SubjectError::Device(e.to_string())),
         None => Ok(Ran {
             cut: switch.is_busy(),
+            laps: switch.totals().recirculated,
             digest: watch.digest,
-            states: switch.pipe_states().cloned().collect(),
             ends: switch.totals().reasons().filter(|(_, n)| *n > 0).collect(),
+            states: switch.into_pipe_states(),
         }),
     }
+}
+
+/// What a run that was stopped has done.
+fn stopped<E: Executor>(watch: &Watch<'_>, switch: Switch<E>) -> Ran {
+    let laps = switch.totals().recirculated;
+    Ran { cut: true, laps, digest: watch.digest, states: switch.into_pipe_states(), ends: Vec::new() }
 }
 
 fn ends_text(subject: &Subject<'_>, engine: &[(Reason, u64)], reference: &[(Reason, u64)]) -> String {
@@ -316,6 +384,11 @@ fn ends_text(subject: &Subject<'_>, engine: &[(Reason, u64)], reference: &[(Reas
         list(engine),
         list(reference)
     )
+}
+
+/// A state without its large arrays.
+fn rest(s: &State) -> impl PartialEq + '_ {
+    (&s.params, &s.ages, &s.meters, &s.busy, &s.randoms)
 }
 
 /// The first cell that differs.
@@ -339,7 +412,7 @@ fn states_text(program: &Program, engine: &[State], reference: &[State]) -> Opti
                 ));
             }
         }
-        if e != r {
+        if rest(e) != rest(r) {
             return Some(format!("meters, ages or random streams of pipe {pipe} differ"));
         }
     }

@@ -2,6 +2,7 @@
 //! live here: when and where they are sent.
 
 use super::beyond::Beyond;
+use super::located::{bits, located, set_bits};
 use super::pools::{Masked, Pools};
 use crate::Draw;
 use sluice_asic::gress::Gress;
@@ -30,14 +31,15 @@ impl<'p> Packets<'p> {
         Packets { program, pools }
     }
 
-    /// A packet: headers along a way through the parser, a payload, and now and then something wrong with it.
+    /// A packet: headers along a way through the parser, with these values of fields as far as it has them, a payload, and
+    /// now and then something wrong with it.
     #[must_use]
-    pub fn draw(&self, d: &mut Draw<'_>) -> Vec<u8> {
+    pub fn draw(&self, wanted: &[(Field, Masked)], d: &mut Draw<'_>) -> Vec<u8> {
         // Every other packet is one for the parser of egress, if that sees more.
         let beyond = self.pools.beyond.as_ref().filter(|_| d.chance(1, 2));
         let (at, taken) = (BTreeMap::new(), BTreeMap::new());
         let mut walk = Walk { of: self, bytes: Bits::default(), at, taken, beyond };
-        walk.run(d);
+        walk.run(wanted, d);
         let mut bytes = walk.bytes.bytes;
         let payload = [46, 6, 0, 1, 64, 300, 1400][d.below(7)];
         let fill = d.word() as u8;
@@ -47,6 +49,25 @@ impl<'p> Packets<'p> {
         }
         self.harm(&mut bytes, d);
         bytes
+    }
+
+    /// Gives one field of a packet another value; false if it has no fields. A flag is as likely as an address.
+    fn other_field(&self, bytes: &mut [u8], d: &mut Draw<'_>) -> bool {
+        let beyond = self.pools.beyond.as_ref().filter(|_| d.chance(1, 2));
+        let fields = located(self.program, beyond, bytes);
+        let Some((field, at)) = d.pick(&fields) else { return false };
+        let width = self.program.fields[field].width;
+        let Some(was) = bits(bytes, at, width) else { return false };
+        let value = match d.below(4) {
+            0 => was ^ 1 << d.below(usize::from(width.min(128))),
+            1 => was.wrapping_add([1, u128::MAX][d.below(2)]),
+            _ => {
+                let twin = beyond.and_then(|b| b.twins.get(&field)).filter(|_| d.chance(1, 2));
+                self.pools.value(twin.copied().unwrap_or(field), width, d)
+            }
+        };
+        set_bits(bytes, at, width, value);
+        true
     }
 
     /// Cuts one in twelve short, and flips a bit of one in twelve.
@@ -61,8 +82,14 @@ impl<'p> Packets<'p> {
         }
     }
 
-    /// Changes a packet a little: a byte or word among its headers, its end, or its check sums.
+    /// Changes a packet a little: a field, a byte or word among its headers, its end, or its check sums.
     pub(crate) fn mutate(&self, bytes: &mut Vec<u8>, d: &mut Draw<'_>) {
+        if d.chance(1, 2) && self.other_field(bytes, d) {
+            if !d.chance(1, 8) {
+                repair(bytes);
+            }
+            return;
+        }
         let at = d.below(bytes.len().min(96));
         let Some(byte) = bytes.get_mut(at) else { return };
         match d.below(7) {
@@ -145,9 +172,11 @@ struct Walk<'w, 'p> {
 }
 
 impl Walk<'_, '_> {
-    fn run(&mut self, d: &mut Draw<'_>) {
+    fn run(&mut self, aim: &[(Field, Masked)], d: &mut Draw<'_>) {
         let program = self.of.program;
-        let wanted = self.of.pools.wanted(d);
+        let mut wanted = self.of.pools.wanted(d);
+        // The last one stands.
+        wanted.extend_from_slice(aim);
         // Bits ahead of the place where a select looks at them.
         let mut ahead: Vec<(usize, u16, Masked)> = Vec::new();
         let gress = if self.beyond.is_some() { Gress::Egress } else { Gress::Ingress };

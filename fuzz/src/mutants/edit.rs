@@ -111,6 +111,14 @@ impl Edit {
         }
     }
 
+    /// The fixed entry that it changes, if it changes one.
+    pub(super) const fn entry(&self) -> Option<(Table, usize)> {
+        match self {
+            Edit::EntryValue(table, entry, _) | Edit::DropEntry(table, entry) => Some((*table, *entry)),
+            _ => None,
+        }
+    }
+
     /// The program with this change.
     #[must_use]
     pub fn apply(&self, program: &Program) -> Program {

@@ -8,9 +8,12 @@
 //! What lives here: operators, sites, the run. What may not: files, any particular stage program.
 
 mod edit;
+mod judge;
+mod remains;
 mod run;
 mod sites;
+mod values;
 
 pub use edit::Edit;
-pub use run::{Checked, Fate, Verdict, check};
-pub use sites::{Mutant, mutants};
+pub use run::{Check, Checked, Fate, Verdict, check};
+pub use sites::{Mutant, mutants, some_mutants};

@@ -1,12 +1,19 @@
-//! Mutants against inputs. What may not live here: what a mutation is.
+//! Mutants against inputs. What may not live here: what a mutation is; how inputs are made.
 
 use super::edit::Edit;
+use super::judge::{Golden, Original, Shelf, Source};
+use super::remains::Remains;
 use super::sites::Mutant;
-use crate::hunt::{Input, Subject, SubjectError, reference, send};
+use super::values::Values;
+use crate::hunt::{
+    Aim, Beside, Corpus, Input, Maker, Reads, Subject, SubjectError, reference, restore, send,
+};
 use sluice_pipeline::control::{ControlOp, ControlState};
 use sluice_pipeline::cover::{Coverage, Points};
 use sluice_pipeline::ir::Program;
+use sluice_pipeline::pass::State;
 use sluice_pipeline::property::Monitor;
+use sluice_pipeline::reference::Reference;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,6 +25,8 @@ pub enum Fate {
     Property(String),
     /// What left, ended or stayed in registers differs from the unmutated program; no property had failed by then.
     Compared,
+    /// It does what the program does, and why that is certain.
+    Equivalent(&'static str),
     /// Nothing noticed it, and why that may be.
     Survived(&'static str),
 }
@@ -43,121 +52,258 @@ pub struct Checked {
 }
 
 impl Checked {
+    fn count(&self, of: impl Fn(&Fate) -> bool) -> usize {
+        self.verdicts.iter().filter(|v| of(&v.fate)).count()
+    }
+
     /// Mutants that a property noticed.
     #[must_use]
     pub fn by_property(&self) -> usize {
-        self.verdicts.iter().filter(|v| matches!(v.fate, Fate::Property(_))).count()
+        self.count(|fate| matches!(fate, Fate::Property(_)))
     }
 
     /// Mutants that the comparison alone noticed.
     #[must_use]
     pub fn by_comparison(&self) -> usize {
-        self.verdicts.iter().filter(|v| v.fate == Fate::Compared).count()
+        self.count(|fate| *fate == Fate::Compared)
     }
 
-    /// Mutants that cannot be told from the program, by its graph: they do not count.
+    /// Mutants that provably cannot be told from the program: they do not count.
     #[must_use]
     pub fn equivalent(&self) -> usize {
-        self.verdicts.iter().filter(|v| v.fate == Fate::Survived(UNREACHABLE)).count()
+        self.count(|fate| matches!(fate, Fate::Equivalent(_)))
+    }
+
+    /// Mutants that could be noticed.
+    #[must_use]
+    pub fn mutants(&self) -> usize {
+        self.verdicts.len() - self.equivalent()
     }
 
     /// Mutants noticed of those that can be, in per cent, rounded down.
     #[must_use]
     pub fn percent(&self) -> usize {
-        let all = self.verdicts.len() - self.equivalent();
-        (self.by_property() + self.by_comparison()) * 100 / all.max(1)
+        (self.by_property() + self.by_comparison()) * 100 / self.mutants().max(1)
     }
 }
 
-/// Why a mutant survived: the graph says that no packet reaches it.
-const UNREACHABLE: &str = "equivalent: no packet can reach it";
-const OVERRIDDEN: &str = "equivalent with these entries: they set another default action";
+const UNREACHABLE: &str = "no packet can reach it";
+const OVERRIDDEN: &str = "the entries set another default action";
+const UNMATCHED: &str = "no packet matches the entry: a field that it names never has such a value";
 const UNCOVERED: &str = "no input reached it";
 const UNEXPLAINED: &str = "unexplained";
 
-/// Sends inputs to mutants of a subject's program until something notices each, on several threads. `coverage` is
-/// what the inputs reach of the unmutated program; `tick` is told how many mutants are done.
+/// With what mutants are checked.
+#[derive(Clone, Copy, Debug)]
+pub struct Check<'a> {
+    /// Everything follows from it.
+    pub seed: u64,
+    /// Inputs that a mutant is sent of those that all share, at most, and again of those made for its site.
+    pub inputs: usize,
+    /// Threads, at least 1; results do not depend on it.
+    pub jobs: usize,
+    /// What a hunt has found.
+    pub corpus: &'a Corpus,
+    /// What it reached.
+    pub coverage: &'a Coverage,
+}
+
+/// Shared inputs that are made, as a multiple of those that a mutant is sent: of these it gets those that reach its site.
+const SHARED: usize = 3;
+
+/// Sends inputs to mutants of a subject's program until something notices each, on several threads: those of a common
+/// list that reach the mutant's site, then some that are made to. `tick` is told how many mutants are done.
 ///
 /// # Errors
 /// When the device cannot be made for the unmutated program.
 pub fn check(
     subject: &Subject<'_>,
     (mutants, refused): (Vec<Mutant>, usize),
-    inputs: &[Input],
-    coverage: &Coverage,
-    jobs: usize,
+    with: &Check<'_>,
     tick: impl Fn(usize) + Sync,
 ) -> Result<Checked, SubjectError> {
-    let golden: Result<Vec<_>, _> = inputs.iter().map(|i| golden(subject, i)).collect();
-    let golden = golden?;
+    let bench = Bench::new(subject, &mutants, with)?;
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let fates: Vec<Mutex<Option<(Fate, usize)>>> = mutants.iter().map(|_| Mutex::new(None)).collect();
-    let work = || {
-        while let Some(mutant) = mutants.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let fate = fate(subject, mutant, inputs, &golden, coverage);
-            let at = mutants.iter().position(|m| std::ptr::eq(m, mutant)).unwrap_or(0);
-            if let Ok(mut slot) = fates[at].lock() {
+    let work = |mut original: Original<'_>| {
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let (Some(mutant), Some(slot)) = (mutants.get(at), fates.get(at)) else { return };
+            let fate = bench.fate(mutant, at, &mut original);
+            if let Ok(mut slot) = slot.lock() {
                 *slot = Some(fate);
             }
             tick(done.fetch_add(1, Ordering::Relaxed) + 1);
         }
     };
+    let work = &work;
+    let originals: Result<Vec<_>, _> = (0..with.jobs.max(1)).map(|_| Original::new(subject)).collect();
+    let originals = originals?;
     std::thread::scope(|scope| {
-        (0..jobs.max(1)).for_each(|_| _ = scope.spawn(work));
+        originals.into_iter().for_each(|original| _ = scope.spawn(move || work(original)));
     });
-    let fates = fates.into_iter().map(|slot| slot.into_inner().ok().flatten());
+    let fates: Vec<_> = fates.into_iter().map(|slot| slot.into_inner().ok().flatten()).collect();
+    drop(bench);
     let verdict = |(mutant, fate): (Mutant, Option<(Fate, usize)>)| {
         let (fate, inputs) = fate.unwrap_or((Fate::Survived(UNEXPLAINED), 0));
         Verdict { mutant, fate, inputs }
     };
-    Ok(Checked { verdicts: mutants.iter().cloned().zip(fates).map(verdict).collect(), refused })
+    Ok(Checked { verdicts: mutants.into_iter().zip(fates).map(verdict).collect(), refused })
 }
 
-/// What the unmutated program does with an input.
-type Golden = (crate::hunt::Digest, Vec<sluice_pipeline::pass::State>);
-
-fn golden(subject: &Subject<'_>, input: &Input) -> Result<Golden, SubjectError> {
-    let mut executor = reference(subject, &subject.program, &subject.control);
-    let config = subject.config.clone();
-    let ran = send(
-        subject,
-        &subject.program,
-        &subject.control,
-        config,
-        &mut executor,
-        input,
-        None,
-        &mut |_, _| {},
-    )?;
-    Ok((ran.digest, ran.states))
+/// What all mutants of a program are judged with.
+struct Bench<'a> {
+    subject: &'a Subject<'a>,
+    with: Check<'a>,
+    maker: Maker<'a>,
+    values: Values<'a>,
+    shared: Shelf,
+    /// Of each aim; and which one a mutant's is, if it has any.
+    aimed: Vec<Shelf>,
+    aims: Vec<Option<usize>>,
+    /// Points of which inputs must reach one, of each mutant; none if nothing is known.
+    needs: Vec<Vec<u32>>,
 }
 
-fn fate(
-    subject: &Subject<'_>,
-    mutant: &Mutant,
-    inputs: &[Input],
-    golden: &[Golden],
-    coverage: &Coverage,
-) -> (Fate, usize) {
-    let program = mutant.edit.apply(&subject.program);
-    let control = entries(subject, &program);
-    for (n, (input, expected)) in (1..).zip(inputs.iter().zip(golden)) {
+impl<'a> Bench<'a> {
+    fn new(
+        subject: &'a Subject<'a>,
+        mutants: &[Mutant],
+        with: &Check<'a>,
+    ) -> Result<Bench<'a>, SubjectError> {
+        let number = |m: &Mutant| -> Vec<u32> {
+            let mut list: Vec<u32> = m.needs.iter().filter_map(|p| subject.points.number(*p)).collect();
+            list.sort_unstable();
+            list
+        };
+        let needs: Vec<Vec<u32>> = mutants.iter().map(number).collect();
+        let (mut known, mut aims) = (Vec::new(), Vec::new());
+        for (mutant, points) in mutants.iter().zip(&needs) {
+            let aim = Aim { points: points.clone(), entry: mutant.edit.entry() };
+            if aim == Aim::default() {
+                aims.push(None);
+                continue;
+            }
+            let at = known.iter().position(|a| *a == aim);
+            aims.push(Some(at.unwrap_or(known.len())));
+            if at.is_none() {
+                known.push(aim);
+            }
+        }
+        // The shared ones are the first of all.
+        let shelf = |(number, aim)| Shelf::new(aim, number, with.inputs);
+        let ports: Vec<u16> = subject.ports.iter().map(|p| p.dev_port.number()).collect();
+        Ok(Bench {
+            subject,
+            with: *with,
+            maker: Maker::new(subject),
+            values: Values::of(&subject.program, &subject.control, &ports, subject.config.buffer.is_some()),
+            shared: Shelf::new(Aim::default(), 0, with.inputs * SHARED),
+            aimed: (1..).zip(known).map(shelf).collect(),
+            aims,
+            needs,
+        })
+    }
+
+    /// Why a mutant is no mutant, if that is certain before a packet comes.
+    fn equivalent(&self, edit: &Edit) -> Option<&'static str> {
+        let (subject, program) = (self.subject, &self.subject.program);
+        if let Edit::OtherDefault(table, _) = edit {
+            let overridden = subject.control.tables[*table].default != program.tables[*table].default;
+            return overridden.then_some(OVERRIDDEN);
+        }
+        let (table, entry) = edit.entry()?;
+        let changed = edit.apply(program);
+        let other = matches!(edit, Edit::EntryValue(..))
+            .then(|| changed.tables[table].entries.get(entry).map(|e| e.key.as_slice()))
+            .flatten();
+        self.values.dead_entry(table, entry, other).then_some(UNMATCHED)
+    }
+
+    fn fate(&self, mutant: &Mutant, at: usize, original: &mut Original<'_>) -> (Fate, usize) {
+        if let Some(why) = self.equivalent(&mutant.edit) {
+            return (Fate::Equivalent(why), 0);
+        }
+        let needs = &self.needs[at];
+        let mut trial = Trial::new(self.subject, mutant);
+        let source = Source { maker: &self.maker, seed: self.with.seed, corpus: self.with.corpus };
+        let near = |golden: &&Golden| needs.is_empty() || golden.reaches(needs);
+        let shelves = [Some(&self.shared), self.aims[at].map(|n| &self.aimed[n])];
+        let mut sent = 0;
+        for shelf in shelves.into_iter().flatten() {
+            let inputs = shelf.inputs(source, original).flatten().filter(near);
+            for golden in inputs.take(self.with.inputs) {
+                sent += 1;
+                if let Some(fate) = trial.notices(golden) {
+                    return (fate, sent);
+                }
+            }
+        }
+        (why(&self.subject.points, needs, self.with.coverage, sent), sent)
+    }
+}
+
+/// A mutant that runs inputs.
+struct Trial<'a> {
+    subject: &'a Subject<'a>,
+    program: Program,
+    control: ControlState,
+    executor: Reference<Reads>,
+    memory: Vec<State>,
+}
+
+impl<'a> Trial<'a> {
+    fn new(subject: &'a Subject<'a>, mutant: &Mutant) -> Trial<'a> {
+        let program = mutant.edit.apply(&subject.program);
+        let control = entries(subject, &program);
+        let executor = reference(subject, &program, &control);
+        Trial { subject, program, control, executor, memory: Vec::new() }
+    }
+
+    /// What notices the mutant by this input.
+    fn notices(&mut self, golden: &Golden) -> Option<Fate> {
         // A key or an action that the mutant does not have is noticed by who writes entries, not by packets: such an
         // input says nothing.
-        if !fits(&program, &control, input) {
-            continue;
+        if !fits(&self.program, &self.control, &golden.input) {
+            return None;
         }
-        let one = || one(subject, &program, &control, input, expected);
-        match catch_unwind(AssertUnwindSafe(one)) {
-            Ok(None) => {}
-            Ok(Some(fate)) => return (fate, n),
-            Err(_) => return (Fate::Property("no_panic".to_owned()), n),
+        match catch_unwind(AssertUnwindSafe(|| self.one(golden))) {
+            Ok(fate) => fate,
+            Err(_) => Some(Fate::Property("no_panic".to_owned())),
         }
     }
-    let overridden = matches!(mutant.edit, Edit::OtherDefault(table, _)
-        if subject.control.tables[table].default != subject.program.tables[table].default);
-    let reason = if overridden { OVERRIDDEN } else { why(&subject.points, mutant, coverage) };
-    (Fate::Survived(reason), inputs.len())
+
+    fn one(&mut self, golden: &Golden) -> Option<Fate> {
+        let Trial { subject, program, control, executor, memory } = self;
+        let input = &golden.input;
+        let mut monitor = Monitor::new(program, subject.properties(input.obeys));
+        let beside = Beside {
+            monitor: Some(&mut monitor),
+            memory: std::mem::take(memory),
+            // One that goes round so much more often does something else.
+            laps: 2 * golden.laps + 1_000,
+            ..Beside::default()
+        };
+        let config = subject.config.clone();
+        let sent = send(subject, program, control, config, &mut *executor, input, beside, &mut |_, _| {});
+        if !input.ops.is_empty() {
+            restore(program, control, executor);
+        }
+        if let Some(violation) = monitor.violations().first() {
+            return Some(Fate::Property(violation.property.to_owned()));
+        }
+        if executor.tracer_mut().take().is_some() {
+            return Some(Fate::Property("no_invalid_headers".to_owned()));
+        }
+        match sent {
+            Ok(mut ran) if !ran.cut && ran.digest == golden.digest => {
+                let remains = Remains::of(program, &mut ran.states);
+                *memory = ran.states;
+                (remains != golden.remains).then_some(Fate::Compared)
+            }
+            _ => Some(Fate::Compared),
+        }
+    }
 }
 
 /// Whether every change of an input is one of the mutant's, too.
@@ -169,31 +315,6 @@ fn fits(program: &Program, control: &ControlState, input: &Input) -> bool {
     }
     let mut state = control.clone();
     ops.all(|op| state.apply(program, op.clone()).is_ok())
-}
-
-/// What notices the mutant by this input.
-fn one(
-    subject: &Subject<'_>,
-    program: &Program,
-    control: &ControlState,
-    input: &Input,
-    (digest, states): &Golden,
-) -> Option<Fate> {
-    let mut executor = reference(subject, program, control);
-    let mut monitor = Monitor::new(program, subject.properties(input.obeys));
-    let config = subject.config.clone();
-    let sent =
-        send(subject, program, control, config, &mut executor, input, Some(&mut monitor), &mut |_, _| {});
-    if let Some(violation) = monitor.violations().first() {
-        return Some(Fate::Property(violation.property.to_owned()));
-    }
-    if executor.tracer_mut().take().is_some() {
-        return Some(Fate::Property("no_invalid_headers".to_owned()));
-    }
-    match sent {
-        Ok(ran) if !ran.cut && ran.digest == *digest && ran.states == *states => None,
-        _ => Some(Fate::Compared),
-    }
 }
 
 /// The subject's entries for a mutated program: its fixed entries and default actions are the mutant's.
@@ -211,16 +332,13 @@ fn entries(subject: &Subject<'_>, program: &Program) -> ControlState {
     control
 }
 
-fn why(points: &Points, mutant: &Mutant, coverage: &Coverage) -> &'static str {
-    let numbers: Vec<u32> = mutant.needs.iter().filter_map(|p| points.number(*p)).collect();
+fn why(points: &Points, needs: &[u32], coverage: &Coverage, sent: usize) -> Fate {
     let never = |n: &u32| points.list()[*n as usize].unreachable.is_some();
-    if numbers.is_empty() {
-        UNEXPLAINED
-    } else if numbers.iter().all(never) {
-        UNREACHABLE
-    } else if numbers.iter().all(|n| coverage.count(*n) == 0) {
-        UNCOVERED
+    if !needs.is_empty() && needs.iter().all(never) {
+        Fate::Equivalent(UNREACHABLE)
+    } else if sent == 0 || !needs.is_empty() && needs.iter().all(|n| coverage.count(*n) == 0) {
+        Fate::Survived(UNCOVERED)
     } else {
-        UNEXPLAINED
+        Fate::Survived(UNEXPLAINED)
     }
 }

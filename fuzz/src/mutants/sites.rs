@@ -5,8 +5,8 @@ use sluice_asic::alu::AluOp;
 use sluice_asic::gress::Gress;
 use sluice_pipeline::cover::Point;
 use sluice_pipeline::ir::{
-    Action, CellStmtKind, Cond, Expr, KeyValue, Next, ParserOpKind, PrimitiveKind, Program, SelectKey,
-    StmtKind, Table,
+    Action, CellStmtKind, Cond, Expr, Hash, Header, Index, KeyValue, Next, Operand, ParserOp, ParserOpKind,
+    PrimitiveKind, Profile, Program, RegisterAction, SelectKey, StmtKind, Table,
 };
 use sluice_pipeline::verify::{has_errors, verify};
 
@@ -25,6 +25,12 @@ pub struct Mutant {
 /// it does not let pass.
 #[must_use]
 pub fn mutants(program: &Program) -> (Vec<Mutant>, usize) {
+    some_mutants(program, usize::MAX)
+}
+
+/// So many of them at most, spread evenly over the program; and how many changes were refused on the way.
+#[must_use]
+pub fn some_mutants(program: &Program, most: usize) -> (Vec<Mutant>, usize) {
     let mut sites = Sites { p: program, list: Vec::new() };
     sites.parsers();
     sites.actions();
@@ -35,14 +41,30 @@ pub fn mutants(program: &Program) -> (Vec<Mutant>, usize) {
     sites.tables();
     sites.registers();
     sites.hashes();
-    let all = sites.list.len();
     let legal = |m: &Mutant| {
         let mutated = m.edit.apply(program);
         mutated != *program && !has_errors(&verify(&mutated))
     };
-    let list: Vec<Mutant> = sites.list.into_iter().filter(legal).collect();
-    let refused = all - list.len();
-    (list, refused)
+    let (mut left, mut kept, mut refused) =
+        (sites.list.into_iter().enumerate().collect::<Vec<_>>(), vec![], 0);
+    // To verify them all takes long for a large program: those refused are made up for by others.
+    while !left.is_empty() && kept.len() < most {
+        let (all, want) = (left.len(), (most - kept.len()).min(left.len()));
+        let takes = |n: usize| (n * want) / all != ((n + 1) * want) / all;
+        let mut rest = Vec::new();
+        for (n, (at, mutant)) in left.into_iter().enumerate() {
+            if !takes(n) {
+                rest.push((at, mutant));
+            } else if legal(&mutant) {
+                kept.push((at, mutant));
+            } else {
+                refused += 1;
+            }
+        }
+        left = rest;
+    }
+    kept.sort_by_key(|(at, _)| *at);
+    (kept.into_iter().map(|(_, mutant)| mutant).collect(), refused)
 }
 
 struct Sites<'p> {
@@ -87,6 +109,53 @@ impl Sites<'_> {
         let of = |t: &Table| p.tables[*t].actions.contains(&action) || p.tables[*t].default.action == action;
         let tables = p.tables.keys().filter(of).map(|t| Point::Ran(Some(t), action));
         tables.chain([Point::Ran(None, action)]).collect()
+    }
+
+    /// Where an action runs that does something of this kind.
+    fn doing(&self, does: impl Fn(&PrimitiveKind) -> bool) -> Vec<Point> {
+        let all = self.p.actions.iter().filter(|(_, data)| data.body.iter().any(|p| does(&p.kind)));
+        all.flat_map(|(action, _)| self.runs(action)).collect()
+    }
+
+    /// Where a header becomes valid.
+    fn valid(&self, gress: Gress, header: Header) -> Vec<Point> {
+        let p = self.p;
+        let takes = |op: &ParserOp| match &op.kind {
+            ParserOpKind::Extract(h) => *h == header,
+            ParserOpKind::ExtractNext(stack) => p.stacks[*stack].headers.contains(&header),
+            _ => false,
+        };
+        let states = p.states.iter().filter(|(_, s)| s.gress == gress && s.ops.iter().any(takes));
+        let set = self.doing(|kind| match kind {
+            PrimitiveKind::SetValid(h, valid) => *h == header && *valid,
+            PrimitiveKind::CopyValid(h, _) => *h == header,
+            _ => false,
+        });
+        states.map(|(state, _)| Point::State(state)).chain(set).collect()
+    }
+
+    /// Where a register action runs.
+    fn accesses(&self, action: RegisterAction) -> Vec<Point> {
+        self.doing(|kind| matches!(kind, PrimitiveKind::Register(access) if access.action == action))
+    }
+
+    /// Where a hash is asked for; nothing if that is by more than actions and selectors.
+    fn hashed(&self, hash: Hash) -> Vec<Point> {
+        let p = self.p;
+        let at = |index: &Index| matches!(index, Index::Hash(h) if *h == hash);
+        let inside =
+            |action: RegisterAction| p.register_actions[action].operands().contains(&Operand::Hash(hash));
+        let mut list = self.doing(|kind| match kind {
+            PrimitiveKind::Hash(_, h) | PrimitiveKind::HashSlice(_, h, _) => *h == hash,
+            PrimitiveKind::Register(access) => at(&access.index) || inside(access.action),
+            PrimitiveKind::Meter(access) => at(&access.index),
+            _ => false,
+        });
+        let selects =
+            |profile: &Profile| p.profiles[*profile].selector.as_ref().is_some_and(|s| s.hash == hash);
+        let tables = p.tables.iter().filter(|(_, t)| t.profile.as_ref().is_some_and(selects));
+        list.extend(tables.map(|(table, _)| Point::Hit(table)));
+        list
     }
 
     fn actions(&mut self) {
@@ -167,14 +236,18 @@ impl Sites<'_> {
         let sums: Vec<String> = d.checksums.iter().map(|c| name(c.header).clone()).collect();
         let emits: Vec<String> = d.emit.iter().map(|h| name(*h).clone()).collect();
         let requests = d.requests.len();
+        let (summed, emitted): (Vec<Header>, Vec<Header>) =
+            (d.checksums.iter().map(|c| c.header).collect(), d.emit.clone());
         for (i, name) in sums.into_iter().enumerate() {
-            self.add(Edit::DropChecksum(gress, i), format!("{gress} check sum of {name}"), Vec::new());
+            let needs = self.valid(gress, summed[i]);
+            self.add(Edit::DropChecksum(gress, i), format!("{gress} check sum of {name}"), needs);
         }
         for (i, name) in emits.iter().enumerate() {
-            self.add(Edit::DropEmit(gress, i), format!("{gress} deparser: {name}"), Vec::new());
+            let needs = self.valid(gress, emitted[i]);
+            self.add(Edit::DropEmit(gress, i), format!("{gress} deparser: {name}"), needs.clone());
             if i + 1 < emits.len() {
                 let both = format!("{gress} deparser: {name} and {}", emits[i + 1]);
-                self.add(Edit::SwapEmit(gress, i), both, Vec::new());
+                self.add(Edit::SwapEmit(gress, i), both, needs);
             }
         }
         for i in 0..requests {
@@ -222,17 +295,18 @@ impl Sites<'_> {
     fn registers(&mut self) {
         let p = self.p;
         for (action, data) in p.register_actions.iter() {
+            let needs = self.accesses(action);
             let mut kinds = Vec::new();
             data.statements(&mut |stmt| kinds.push(&stmt.kind));
             for (n, kind) in kinds.into_iter().enumerate() {
                 let site = || format!("register action {}: statement {n}", data.name);
                 match kind {
-                    CellStmtKind::If(..) => self.add(Edit::NegateCell(action, n), site(), Vec::new()),
-                    CellStmtKind::Write(..) => self.add(Edit::DropWrite(action, n), site(), Vec::new()),
-                    CellStmtKind::Output(..) => self.add(Edit::DropOutput(action, n), site(), Vec::new()),
+                    CellStmtKind::If(..) => self.add(Edit::NegateCell(action, n), site(), needs.clone()),
+                    CellStmtKind::Write(..) => self.add(Edit::DropWrite(action, n), site(), needs.clone()),
+                    CellStmtKind::Output(..) => self.add(Edit::DropOutput(action, n), site(), needs.clone()),
                     CellStmtKind::Search(_) => {}
                 }
-                self.add(Edit::CellOffByOne(action, n), site(), Vec::new());
+                self.add(Edit::CellOffByOne(action, n), site(), needs.clone());
             }
         }
     }
@@ -241,10 +315,11 @@ impl Sites<'_> {
         let p = self.p;
         for (hash, data) in p.hashes.iter() {
             let site = |what: &str| format!("hash {}: {what}", data.name);
-            self.add(Edit::HashSeed(hash), site("seed"), Vec::new());
+            let needs = self.hashed(hash);
+            self.add(Edit::HashSeed(hash), site("seed"), needs.clone());
             if data.inputs.len() > 1 {
                 for i in 0..data.inputs.len() {
-                    self.add(Edit::DropHashInput(hash, i), site(&format!("input {i}")), Vec::new());
+                    self.add(Edit::DropHashInput(hash, i), site(&format!("input {i}")), needs.clone());
                 }
             }
         }

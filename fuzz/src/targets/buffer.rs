@@ -36,16 +36,43 @@ struct Held {
     cells: u32,
 }
 
+/// Cells of what is in the buffer, added up by whom they count for.
+#[derive(Default)]
+struct Ledger {
+    all: u32,
+    /// In by a port, and out by it.
+    ports: [[u32; 2]; PORTS as usize],
+    groups: [[u32; 8]; PORTS as usize],
+    queues: [[u32; QUEUES as usize]; PORTS as usize],
+}
+
+impl Ledger {
+    /// A packet comes or goes.
+    fn change(&mut self, arrival: &Arrival, by: impl Fn(u32) -> u32) {
+        let (from, to) = (usize::from(arrival.in_port), usize::from(arrival.out_port));
+        let (group, queue) = (usize::from(arrival.pg), usize::from(arrival.queue));
+        let counts = [
+            &mut self.all,
+            &mut self.ports[from][0],
+            &mut self.groups[from][group],
+            &mut self.queues[to][queue],
+        ];
+        counts.into_iter().for_each(|n| *n = by(*n));
+        self.ports[to][1] = by(self.ports[to][1]);
+    }
+}
+
 /// Admissions and releases, four bytes each, on a profile that the first byte names. After each the buffer's counters
 /// are the sums over the packets in it, and when all have left they are zero.
 pub fn buffer(data: &[u8]) {
     let Some((first, rest)) = data.split_first() else { return };
     let profiles = profiles();
     let Some(config) = profiles.get(usize::from(*first) % profiles.len().max(1)) else { return };
-    let (mut buffer, mut held) = (Buffer::new(config), Vec::<Held>::new());
+    let (mut buffer, mut held, mut ledger) = (Buffer::new(config), Vec::<Held>::new(), Ledger::default());
     for op in rest.as_chunks::<4>().0 {
         if op[0] & 0xc0 == 0xc0 && !held.is_empty() {
             let gone = held.swap_remove(usize::from(op[1]) % held.len());
+            ledger.change(&gone.arrival, |n| n - gone.cells);
             buffer.release(gone.charge);
         } else {
             let bytes = Bytes(1 + (u64::from(op[2]) << 6 | u64::from(op[3]) >> 2));
@@ -60,38 +87,32 @@ pub fn buffer(data: &[u8]) {
             };
             let cells = buffer.cells_of(bytes).0;
             if let Ok(charge) = buffer.admit(&arrival) {
+                ledger.change(&arrival, |n| n + cells);
                 held.push(Held { arrival, charge, cells });
             }
         }
         buffer.edges().for_each(drop);
-        agrees(&buffer, config, &held);
+        agrees(&buffer, config, &ledger);
     }
     held.drain(..).for_each(|h| buffer.release(h.charge));
-    agrees(&buffer, config, &[]);
+    agrees(&buffer, config, &Ledger::default());
 }
 
-fn agrees(buffer: &Buffer, config: &BufferConfig, held: &[Held]) {
-    let sum = |of: &dyn Fn(&Arrival) -> bool| -> u32 {
-        held.iter().filter(|h| of(&h.arrival)).map(|h| h.cells).sum()
-    };
-    assert_eq!(buffer.total().current().0, sum(&|_| true), "the whole memory");
+fn agrees(buffer: &Buffer, config: &BufferConfig, ledger: &Ledger) {
+    assert_eq!(buffer.total().current().0, ledger.all, "the whole memory");
     assert!(buffer.total().current().0 <= config.size.0, "more cells than there are");
-    for port in 0..PORTS {
-        let [ingress, egress] =
-            buffer.port(port).map(|sides| sides.map(|g| g.current().0)).unwrap_or_default();
-        assert_eq!(ingress, sum(&|a| a.in_port == port), "in by port {port}");
-        assert_eq!(egress, sum(&|a| a.out_port == port), "out by port {port}");
-        for pg in 0..8 {
-            let cells = buffer.pg_total(port, pg).0;
-            assert_eq!(cells, sum(&|a| a.in_port == port && a.pg == pg), "group {pg} of port {port}");
+    for (port, sums) in (0..PORTS).zip(&ledger.ports) {
+        let found = buffer.port(port).map(|sides| sides.map(|g| g.current().0)).unwrap_or_default();
+        assert_eq!(found, *sums, "in and out by port {port}");
+    }
+    for (port, groups) in (0..PORTS).zip(&ledger.groups) {
+        for (pg, cells) in (0..).zip(groups) {
+            assert_eq!(buffer.pg_total(port, pg).0, *cells, "group {pg} of port {port}");
         }
-        for queue in 0..QUEUES as u8 {
-            let cells = buffer.depth(port, queue).0;
-            assert_eq!(
-                cells,
-                sum(&|a| a.out_port == port && a.queue == queue),
-                "queue {queue} of port {port}"
-            );
+    }
+    for (port, queues) in (0..PORTS).zip(&ledger.queues) {
+        for (queue, cells) in (0..).zip(queues) {
+            assert_eq!(buffer.depth(port, queue).0, *cells, "queue {queue} of port {port}");
         }
     }
 }

@@ -2,9 +2,10 @@
 //! programs are drawn.
 
 use super::words;
+use crate::hunt::words as from_seed;
 use crate::{Case, Draw, Limits, chip, compare};
 use sluice_asic::chip::ChipSpec;
-use sluice_pipeline::place::{self, place};
+use sluice_pipeline::place::{self, Placement, place};
 use std::sync::OnceLock;
 
 /// Both chips, made once.
@@ -24,23 +25,57 @@ fn case(data: &[u8]) -> Case {
     Case::drawn(&words(data), &Limits::default())
 }
 
-/// A program drawn from the bytes, with entries and packets, on both engines: they do the same.
-pub fn engines(data: &[u8]) {
-    let case = case(data);
-    for chip in chips().iter().chain([&drawn(data)]) {
-        let Ok(placement) = place(&case.program, chip) else { continue };
-        if let Err(difference) = compare(&case, &placement) {
-            assert_eq!(difference.to_string(), "", "{}\n{case:?}", chip.name);
-        }
-    }
+/// Programs that are drawn and placed once: for these inputs are entries and packets.
+const KEPT: usize = 192;
+
+/// A random program with where it lies on each of the two chips that it fits.
+type Kept = (sluice_pipeline::ir::Program, Vec<Placement>);
+
+fn kept(number: usize) -> &'static Kept {
+    static PROGRAMS: [OnceLock<Kept>; KEPT] = [const { OnceLock::new() }; KEPT];
+    PROGRAMS[number % KEPT].get_or_init(|| {
+        let limits = Limits::default();
+        let draws: Vec<u32> = from_seed(number as u64).take(limits.choices).collect();
+        let program = crate::program(&mut Draw::new(&draws), &limits);
+        let placements = chips().iter().filter_map(|chip| place(&program, chip).ok()).collect();
+        (program, placements)
+    })
 }
 
-/// A program drawn from the bytes, placed: the independent verifier has nothing to say.
-pub fn placement(data: &[u8]) {
-    let case = case(data);
-    for chip in chips().iter().chain([&drawn(data)]) {
-        let Ok(placement) = place(&case.program, chip) else { continue };
-        let findings = place::verify(&case.program, &placement);
-        assert!(findings.is_empty(), "{}: {findings:#?}\n{case:?}", chip.name);
+/// Entries and packets drawn from the bytes for a random program that the first byte names, or that is drawn from the bytes
+/// as well and then placed on a random chip, too: both engines do the same.
+pub fn engines(data: &[u8]) {
+    let Some((first, rest)) = data.split_first() else { return };
+    let same = |case: &Case, placement: &Placement| {
+        if let Err(difference) = compare(case, placement) {
+            assert_eq!(difference.to_string(), "", "{}\n{case:?}", placement.chip.name);
+        }
+    };
+    if usize::from(*first) < KEPT {
+        let (program, placements) = kept((*first).into());
+        let case = Case::with(program.clone(), &words(rest), &Limits::default());
+        return placements.iter().for_each(|placement| same(&case, placement));
     }
+    let case = case(rest);
+    let random = drawn(rest);
+    let placed = chips().iter().chain([&random]).filter_map(|chip| place(&case.program, chip).ok());
+    placed.for_each(|placement| same(&case, &placement));
+}
+
+/// A program drawn from the bytes, placed on the chip that the first of them names: the independent verifier has nothing to
+/// say.
+pub fn placement(data: &[u8]) {
+    let Some((first, rest)) = data.split_first() else { return };
+    let case = case(rest);
+    let random;
+    let chip = match (chips(), first % 3) {
+        ([chip, _], 0) | ([_, chip], 1) => chip,
+        _ => {
+            random = drawn(rest);
+            &random
+        }
+    };
+    let Ok(placement) = place(&case.program, chip) else { return };
+    let findings = place::verify(&case.program, &placement);
+    assert!(findings.is_empty(), "{}: {findings:#?}\n{case:?}", chip.name);
 }

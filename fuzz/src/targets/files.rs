@@ -37,10 +37,20 @@ pub(super) fn shipped() -> &'static [Program] {
     PROGRAMS.get_or_init(|| sluice_programs::all().iter().filter_map(|p| p.build(&[]).ok()).collect())
 }
 
-/// Entries in both forms, for every shipped program. What is taken prints and is taken again, to the same effect.
+/// Whether a text names something of a program that the control plane can change.
+fn names(program: &Program, text: &str) -> bool {
+    let tables = program.tables.values().map(|t| &t.name).chain(program.profiles.values().map(|p| &p.name));
+    let arrays = program.registers.values().map(|r| &r.name).chain(program.meters.values().map(|m| &m.name));
+    let counters = program.counters.values().map(|c| &c.name);
+    tables.chain(arrays).chain(counters).any(|name| text.contains(name.as_str()))
+}
+
+/// Entries in both forms, for every shipped program that they name a part of, and the first one: to the others they all
+/// say the same. What is taken prints and is taken again, to the same effect.
 pub fn entries(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    for program in shipped() {
+    let named = shipped().iter().enumerate().filter(|(n, program)| *n == 0 || names(program, text));
+    for (_, program) in named {
         for load in [control::toml::load, control::lines::load] {
             let mut state = ControlState::new(program);
             if load(program, text, "fuzz", &mut state).is_err() {

@@ -5,6 +5,7 @@
 //! act_prof_create_member PROFILE ACTION arg..      members are numbered from 0 in the order of the file
 //! act_prof_create_group PROFILE                    and so are groups
 //! act_prof_add_member_to_group PROFILE MEMBER GROUP   again for one more slot (WCMP)
+//! act_prof_set_group PROFILE GROUP MEMBER..        a group that is there, with these members and no others
 //! table_add TABLE ACTION key.. => arg.. [priority]
 //! table_indirect_add TABLE key.. => MEMBER [priority]
 //! table_indirect_add_with_group TABLE key.. => GROUP [priority]
@@ -64,12 +65,13 @@ use sluice_asic::units::{Duration, UnitError};
 pub(super) const PIPES: u8 = 4;
 
 /// Commands and their usage.
-const COMMANDS: [(&str, &str); 32] = [
+const COMMANDS: [(&str, &str); 33] = [
     ("act_prof_add_member_to_group", "PROFILE MEMBER GROUP"),
     ("act_prof_create_group", "PROFILE"),
     ("act_prof_create_member", "PROFILE ACTION arg.."),
     ("act_prof_member_down", "PROFILE MEMBER GROUP"),
     ("act_prof_member_up", "PROFILE MEMBER GROUP"),
+    ("act_prof_set_group", "PROFILE GROUP MEMBER.."),
     ("counter_reset", "COUNTER [INDEX]"),
     ("deflection_clear", "PIPE"),
     ("deflection_set", "PIPE PORT QUEUE"),
@@ -240,6 +242,14 @@ impl Reader<'_> {
             ("act_prof_add_member_to_group", [profile, member, group]) => {
                 self.add_to_group(profile, member, group)
             }
+            ("act_prof_set_group", [profile, group, members @ ..]) => {
+                let profile = self.resolver.profile(profile)?;
+                let mut list: Vec<GroupMember> = Vec::new();
+                for member in members {
+                    add_slot(&mut list, number("member", member)?);
+                }
+                Ok(ControlOp::SetGroup { profile, group: number("group", group)?, members: list })
+            }
             ("act_prof_member_down" | "act_prof_member_up", [profile, member, group]) => {
                 Ok(ControlOp::SetMemberActive {
                     profile: self.resolver.profile(profile)?,
@@ -364,11 +374,16 @@ impl Reader<'_> {
                 "no line before this one created group {group} of profile `{name}`"
             )));
         };
-        match members.iter_mut().find(|m| m.member == member) {
-            Some(m) => m.weight += 1,
-            None => members.push(GroupMember { member, weight: 1, active: true }),
-        }
+        add_slot(members, member);
         Ok(ControlOp::SetGroup { profile, group, members: members.clone() })
+    }
+}
+
+/// Gives a member one slot more.
+fn add_slot(members: &mut Vec<GroupMember>, member: u32) {
+    match members.iter_mut().find(|m| m.member == member) {
+        Some(m) => m.weight += 1,
+        None => members.push(GroupMember { member, weight: 1, active: true }),
     }
 }
 

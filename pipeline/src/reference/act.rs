@@ -95,7 +95,7 @@ impl<T: Tracer> Run<'_, T> {
     fn drop_packet(&mut self, label: Label, loc: Loc) {
         self.label = Some(label);
         self.tell(&Event::Dropped { label, loc });
-        if let Some(field) = self.program.intrinsic(self.gress, Intrinsic::DropCtl) {
+        if let Some(field) = self.phv.intrinsic(self.gress, Intrinsic::DropCtl) {
             self.write(field, DROP_CTL_NO_COPY, loc);
         }
     }

@@ -262,7 +262,7 @@ impl<T: Tracer> Run<'_, T> {
 
     /// The low 16 bits of an intrinsic field, if the program declares it in this gress.
     fn intrinsic(&self, which: Intrinsic) -> Option<u16> {
-        self.program.intrinsic(self.gress, which).map(|f| self.phv.field(f) as u16)
+        self.phv.intrinsic(self.gress, which).map(|f| self.phv.field(f) as u16)
     }
 
     fn pass(&mut self, pass: &Pass, packets: &mut PacketStore) -> PassOut {
@@ -278,7 +278,7 @@ impl<T: Tracer> Run<'_, T> {
             deflect: run.intrinsic(Intrinsic::DeflectOnDrop) == Some(1),
             colour: run.intrinsic(Intrinsic::PacketColor).unwrap_or(0) as u8,
         };
-        let seen = self.program.intrinsic(self.gress, Intrinsic::ParserErr);
+        let seen = self.phv.intrinsic(self.gress, Intrinsic::ParserErr);
         let error = if seen.is_some() { parsed.error | parsed.flags } else { parsed.error };
         if error != 0 {
             self.tell(&Event::ParserError { bits: error });

@@ -1,7 +1,7 @@
 //! The values of a pass: fields and validity bits. What may not live here: what changes them.
 
 use crate::entity::EntityMap;
-use crate::ir::{Field, Header, Home, Intrinsic, Program};
+use crate::ir::{Field, FieldData, Header, Home, Intrinsic, Program};
 use crate::pass::{GhostUpdate, PassIn};
 use sluice_asic::alu::width_mask;
 use sluice_asic::gress::Gress;
@@ -11,16 +11,32 @@ use sluice_asic::gress::Gress;
 pub struct Phv {
     fields: EntityMap<Field, u128>,
     valid: EntityMap<Header, bool>,
+    /// The intrinsic fields of each gress.
+    intrinsics: [Vec<(Intrinsic, Field)>; 2],
 }
 
 impl Phv {
     /// All zero and invalid.
     #[must_use]
     pub fn new(program: &Program) -> Phv {
+        let of = |gress: Gress| {
+            let fields = program.fields.iter().filter(|(_, data)| data.gress == gress);
+            let which = |(field, data): (Field, &FieldData)| match data.home {
+                Home::Intrinsic(which) => Some((which, field)),
+                _ => None,
+            };
+            fields.filter_map(which).collect()
+        };
         Phv {
+            intrinsics: Gress::ALL.map(of),
             fields: EntityMap::filled(program.fields.len(), |_| 0),
             valid: EntityMap::filled(program.headers.len(), |_| false),
         }
+    }
+
+    /// The field of `gress` that stands for an intrinsic, if the program declares it.
+    pub(super) fn intrinsic(&self, gress: Gress, which: Intrinsic) -> Option<Field> {
+        self.intrinsics[gress.index()].iter().find(|(w, _)| *w == which).map(|(_, field)| *field)
     }
 
     /// Value of a field.
@@ -60,12 +76,9 @@ impl Phv {
     pub(super) fn start(&mut self, program: &Program, gress: Gress, input: &PassIn, bytes: u32) {
         self.fields.values_mut().for_each(|v| *v = 0);
         self.valid.values_mut().for_each(|v| *v = false);
-        for (field, data) in program.fields.iter() {
-            if let Home::Intrinsic(which) = data.home
-                && data.gress == gress
-            {
-                self.set(program, field, intrinsic_input(which, input, bytes));
-            }
+        for n in 0..self.intrinsics[gress.index()].len() {
+            let (which, field) = self.intrinsics[gress.index()][n];
+            self.set(program, field, intrinsic_input(which, input, bytes));
         }
     }
 }

@@ -41,8 +41,7 @@ impl<T: Tracer> Run<'_, T> {
             None => self.gress == Gress::Egress,
         };
         let resubmit = requests.iter().any(|(r, _)| r.kind == RequestKind::Resubmit);
-        let word =
-            self.program.intrinsic(self.gress, Intrinsic::AdvFlowCtl).map(|f| self.phv.field(f) as u32);
+        let word = self.phv.intrinsic(self.gress, Intrinsic::AdvFlowCtl).map(|f| self.phv.field(f) as u32);
         let flow_control = word.filter(|word| word >> 31 != 0);
         Asked { requests, resubmit, leaving, multicast: self.multicast(), flow_control }
     }

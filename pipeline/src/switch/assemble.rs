@@ -47,6 +47,23 @@ impl<E: Executor> Switch<E> {
         executor: E,
         config: SwitchConfig,
     ) -> Result<Self, SwitchError> {
+        Switch::with_memory(program, placement, ports, control, executor, config, Vec::new())
+    }
+
+    /// The same with the memory of the pipes of a switch that ran the program before ([`Switch::into_pipe_states`]): what
+    /// they remember is forgotten, but nothing that is large has to be asked of the host.
+    ///
+    /// # Errors
+    /// As [`Switch::new`].
+    pub fn with_memory(
+        program: &Program,
+        placement: &Placement,
+        ports: &PortMap,
+        control: ControlState,
+        executor: E,
+        config: SwitchConfig,
+        memory: Vec<State>,
+    ) -> Result<Self, SwitchError> {
         let chip = &placement.chip;
         if config.mode == Mode::Functional
             && let Some(needs) = needs_time(program)
@@ -88,7 +105,7 @@ impl<E: Executor> Switch<E> {
             clearing: BTreeMap::new(),
             state,
         };
-        let pipes = pipe_states(program, &control, chip, &config)?;
+        let pipes = pipe_states(program, &control, chip, &config, memory)?;
         let mut by_dev_port = vec![None; usize::from(DevPort::COUNT)];
         for (i, p) in states.iter().enumerate() {
             by_dev_port[usize::from(p.dev_port)] = Some(i as u16);
@@ -157,10 +174,16 @@ fn pipe_states(
     control: &ControlState,
     chip: &ChipSpec,
     config: &SwitchConfig,
+    memory: Vec<State>,
 ) -> Result<Vec<State>, SwitchError> {
+    let mut memory = memory.into_iter();
     let origin = Origin { seed: config.seed, switch: config.device, ..Origin::of(chip) };
     let state = |pipe| {
-        let mut state = State::new(program, &Origin { pipe, ..origin });
+        let origin = Origin { pipe, ..origin };
+        let mut state = match memory.next() {
+            Some(used) => used.again(program, &origin),
+            None => State::new(program, &origin),
+        };
         for change in control.of_pipe(pipe as u8).arrays.changes() {
             change.settle(program, &mut state).map_err(|e| SwitchError::Control(Box::new(e)))?;
         }

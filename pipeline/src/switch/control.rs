@@ -203,6 +203,11 @@ impl<E: Executor> Switch<E> {
     pub fn pipe_states(&self) -> impl ExactSizeIterator<Item = &State> {
         self.pipes.iter().map(|p| &p.state)
     }
+
+    /// The same when the switch is of no use any more.
+    pub fn into_pipe_states(self) -> Vec<State> {
+        self.pipes.into_iter().map(|p| p.state).collect()
+    }
 }
 
 /// The entry that an operation changes or takes out, as it is before.

@@ -36,7 +36,7 @@ pub use dre::{Estimator, estimator};
 pub use params::{Params, Side};
 
 use crate::catalog::{ProgramError, Role};
-use crate::leaf::{self, Sizes};
+use crate::leaf::{self, Knows, Sizes};
 use crate::position::Position;
 use crate::setup::{Setup, SetupError};
 use crate::shipped::Shipped;
@@ -50,7 +50,7 @@ const NAME: &str = "conga";
 /// A leaf: the shared leaf with the overlay around it.
 fn leaf_program(b: &Builder, p: &Params) {
     let ig = b.ingress();
-    let (leaf, first) = leaf::declare(&ig, Sizes::new(p.routes, p.groups()), true);
+    let (leaf, first) = leaf::declare(&ig, Sizes::new(p.routes, p.groups()), Knows::Flowlet);
     let h = headers::declare(&ig, first);
     let tables = feedback::declare(&ig, leaf, h, p);
     leaf::route(&ig, leaf);
@@ -72,7 +72,7 @@ fn leaf_program(b: &Builder, p: &Params) {
 /// A spine: the shared leaf again, which routes by the outer addresses; links to one leaf are chosen by hash.
 fn spine_program(b: &Builder, p: &Params) {
     let ig = b.ingress();
-    let (leaf, first) = leaf::declare(&ig, Sizes::new(p.routes, p.groups()), false);
+    let (leaf, first) = leaf::declare(&ig, Sizes::new(p.routes, p.groups()), Knows::Flow);
     ig.start(first);
     leaf::route(&ig, leaf);
     choose::by_hash(&ig, leaf);
@@ -90,6 +90,9 @@ impl Shipped for Conga {
     const SUMMARY: &'static str =
         "Sends every flowlet over the least congested path, as leaves tell each other (leaf and spine)";
     const P4: &'static str = concat!(include_str!("../leaf/types.p4"), include_str!("conga.p4"));
+    /// Estimators that a few packets move, and times that end within a run.
+    const HUNT: &'static [(&'static str, &'static str)] =
+        &[("tau", "10us"), ("timeout", "20us"), ("age", "200us")];
     type Params = Params;
 
     fn check(p: &Params) -> Result<(), ProgramError> {

@@ -68,6 +68,9 @@ impl Shipped for ConWeave {
     const NAME: &'static str = NAME;
     const SUMMARY: &'static str = SUMMARY;
     const P4: &'static str = include_str!("conweave.p4");
+    /// Times that end within a run.
+    const HUNT: &'static [(&'static str, &'static str)] =
+        &[("inactive", "40"), ("resume_default", "30"), ("patience", "9"), ("watchdog", "24")];
     type Params = Params;
 
     fn check(p: &Params) -> Result<(), ProgramError> {

@@ -2,6 +2,9 @@
 // drb: the next turn of the group (or, with BY_FLOW, of the flow) picks the candidate.
 #define LAST_TURN 15119
 #define START 0
+#ifndef BY_FLOW
+#define NO_FLOW
+#endif
 control Draw(inout headers_t hdr, inout meta_t m) {
     Register<bit<16>, bit<32>>(32768, START) turn;
     RegisterAction<bit<16>, bit<32>, bit<16>>(turn) take_turn = {

@@ -7,7 +7,7 @@
 use crate::balance::Numbers;
 use crate::catalog::ProgramError;
 use crate::flowlet::choices;
-use crate::leaf::{self, Leaf, Tables, slot};
+use crate::leaf::{self, Knows, Leaf, Tables, slot};
 use crate::position::Position;
 use crate::setup::{Setup, SetupError};
 use crate::shipped::Shipped;
@@ -99,6 +99,8 @@ impl Shipped for Drb {
     const SUMMARY: &'static str = "Sends packets over the uplinks in turn, by group or by flow";
     const P4: &'static str =
         concat!(include_str!("../leaf/types.p4"), include_str!("choose.p4"), include_str!("../leaf/pipe.p4"));
+    /// Shortly before turns begin again.
+    const HUNT: &'static [(&'static str, &'static str)] = &[("start", "15110")];
     type Params = Params;
 
     fn check(p: &Params) -> Result<(), ProgramError> {
@@ -107,7 +109,8 @@ impl Shipped for Drb {
     }
 
     fn declare(b: &Builder, p: &Params) {
-        leaf::pipes(b, (p.tables.sizes(), false), |ig, l| draw(ig, l, p), |_, _| {});
+        let knows = if p.turns == Turns::Flow { Knows::Flow } else { Knows::Packet };
+        leaf::pipes(b, (p.tables.sizes(), knows), |ig, l| draw(ig, l, p), |_, _| {});
     }
 
     fn default_setup(program: &Program, ports: &PortMap, p: &Params) -> Result<Setup, SetupError> {

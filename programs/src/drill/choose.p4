@@ -1,6 +1,7 @@
 
 // drill: the shortest queue of two random uplinks and the remembered one. Tofino 2: include t2na.p4, and give the
 // pipeline the ghost control below. Two banks of memories; one is written out.
+#define NO_FLOW
 #define OLDER 32w0xfffffc00
 #define PORTS 512
 

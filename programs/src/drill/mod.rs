@@ -24,7 +24,7 @@ mod entries;
 
 use crate::balance::Numbers;
 use crate::catalog::ProgramError;
-use crate::leaf::{self, Tables};
+use crate::leaf::{self, Knows, Tables};
 use crate::position::Position;
 use crate::setup::{Setup, SetupError};
 use crate::shipped::Shipped;
@@ -87,7 +87,7 @@ impl Shipped for Drill {
     fn declare(b: &Builder, p: &Params) {
         let sizes = p.tables.sizes();
         let ig = b.ingress();
-        let (leaf, start) = leaf::declare(&ig, sizes, true);
+        let (leaf, start) = leaf::declare(&ig, sizes, Knows::Generation);
         ig.start(start);
         let depths = depths::declare(&ig, p);
         leaf::route(&ig, leaf);

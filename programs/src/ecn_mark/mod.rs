@@ -38,6 +38,9 @@ impl Shipped for EcnMark {
     const SUMMARY: &'static str =
         "Marks packets by the length of their queue, as RED for DCQCN does, with thresholds in registers";
     const P4: &'static str = include_str!("ecn_mark.p4");
+    /// Thresholds that a burst passes, on any port.
+    const HUNT: &'static [(&'static str, &'static str)] =
+        &[("kmin", "1000"), ("kmax", "20000"), ("pmax", "5000"), ("scaled", "false")];
     type Params = Params;
 
     fn check(p: &Params) -> Result<(), ProgramError> {

@@ -15,7 +15,7 @@ use crate::balance::Numbers;
 use crate::catalog::ProgramError;
 use crate::flowlet::{self, Detect, Gaps, Spec};
 use crate::leaf::generator::{MADE, generator, visit};
-use crate::leaf::{self, Leaf, Sizes, Tables};
+use crate::leaf::{self, Knows, Leaf, Sizes, Tables};
 use crate::setup::{Setup, SetupError};
 use crate::shipped::Shipped;
 use crate::spray;
@@ -277,7 +277,7 @@ impl Shipped for Flare {
 
     fn declare(b: &Builder, p: &Params) {
         let ig = b.ingress();
-        let (leaf, first) = leaf::declare(&ig, p.tables.sizes(), true);
+        let (leaf, first) = leaf::declare(&ig, p.tables.sizes(), Knows::Flowlet);
         let f = declare(&ig, leaf, first, p);
         leaf::route(&ig, leaf);
         spray::draw(&ig, leaf);

@@ -20,7 +20,7 @@ mod probes;
 
 use crate::catalog::{ProgramError, Role};
 use crate::flowlet::{self, Detect, Gaps, Spec, choices};
-use crate::leaf::{self, Sizes};
+use crate::leaf::{self, Knows, Sizes};
 use crate::ports::PortRange;
 use crate::position::Position;
 use crate::properties::HopLimit;
@@ -146,7 +146,7 @@ impl Shipped for Hula {
 
     fn declare(b: &Builder, p: &Params) {
         let ig = b.ingress();
-        let (leaf, first) = leaf::declare(&ig, Sizes::new(p.routes, p.tors), true);
+        let (leaf, first) = leaf::declare(&ig, Sizes::new(p.routes, p.tors), Knows::Flowlet);
         let h = probes::headers(&ig, first);
         let tables = probes::declare(&ig, leaf, h, p);
         leaf::route(&ig, leaf);

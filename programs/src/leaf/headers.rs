@@ -1,5 +1,6 @@
 //! Headers and metadata of a leaf, and its ingress parser. What may not live here: what happens to a packet.
 
+use super::Knows;
 use sluice_pipeline::build::net::ether_type::{IPV4, IPV6};
 use sluice_pipeline::build::net::protocol::{TCP, UDP};
 use sluice_pipeline::build::net::{Ethernet, Ipv4, Ipv6, L4Ports};
@@ -43,10 +44,11 @@ pub(crate) struct Headers {
     pub(crate) port: tna::Ingress,
 }
 
-/// Declares the headers and the ingress parser: Ethernet, IPv4 or IPv6, and the ports. The state is the one in which
+/// Declares the headers and the ingress parser: Ethernet, IPv4 or IPv6, and the ports, which are kept where
+/// flows are known. The state is the one in which
 /// a packet's bytes begin.
 #[stage_program]
-pub(super) fn headers<'b>(ig: &GressBuilder<'b>) -> (Headers, StateRef<'b>) {
+pub(super) fn headers<'b>(ig: &GressBuilder<'b>, knows: Knows) -> (Headers, StateRef<'b>) {
     let (ethernet, ipv4, ipv6) = (ig.header::<Ethernet>(), ig.header::<Ipv4>(), ig.header::<Ipv6>());
     let l4 = ig.header::<L4Ports>();
     let m = ig.metadata::<Meta>();
@@ -60,7 +62,10 @@ pub(super) fn headers<'b>(ig: &GressBuilder<'b>) -> (Headers, StateRef<'b>) {
         ipv4.protocol
     ]);
     let parse_ipv6 = ig.state().extract(ipv6).select(ipv6.next_header);
-    let parse_l4 = ig.state().extract(l4).set(m.src_port, l4.src_port).set(m.dst_port, l4.dst_port);
+    let parse_l4 = ig.state().extract(l4);
+    if knows.flow() {
+        parse_l4.set(m.src_port, l4.src_port).set(m.dst_port, l4.dst_port);
+    }
     start.on(IPV4, parse_ipv4).on(IPV6, parse_ipv6);
     const MORE_FRAGMENTS: u64 = 1;
     for protocol in [TCP, UDP] {

@@ -2,7 +2,7 @@
 //! bytes behind it. What may not live here: which uplink a packet takes.
 
 use super::headers::{Headers, Meta, headers};
-use super::{FIRST_GENERATION, Sizes};
+use super::{FIRST_GENERATION, Knows, Sizes};
 use sluice_pipeline::build::*;
 
 /// What the parts of the control block need.
@@ -16,8 +16,8 @@ pub(crate) struct Leaf {
 
 #[derive(Clone, Copy, Debug)]
 struct Tables {
-    hash_ipv4: ActionRef,
-    hash_ipv6: ActionRef,
+    /// Of IPv4 and of IPv6.
+    flow: Option<[ActionRef; 2]>,
     ipv4_route: TableRef,
     ipv6_route: TableRef,
     generation: Option<TableRef>,
@@ -32,27 +32,15 @@ struct Labels {
     not_ip: LabelRef,
 }
 
-/// Declares headers, parser and tables. With `flowlets` a candidate carries the generation of its group, by which
-/// a program that remembers members knows those from before a change. The parser's state is where it starts, or goes
+/// Declares headers, parser and tables of a leaf that knows so much. The parser's state is where it starts, or goes
 /// on behind headers of the program's own.
 #[stage_program]
-pub(crate) fn declare<'b>(ig: &GressBuilder<'b>, sizes: Sizes, flowlets: bool) -> (Leaf, StateRef<'b>) {
-    let (h, start) = headers(ig);
+pub(crate) fn declare<'b>(ig: &GressBuilder<'b>, sizes: Sizes, knows: Knows) -> (Leaf, StateRef<'b>) {
+    let (h, start) = headers(ig, knows);
     let Headers { ipv4, ipv6, m, .. } = h;
     let tm = ig.intrinsic::<tna::ForTm>();
 
-    let ipv4_flow = ig
-        .hash::<32>("crc_32")
-        .inputs(list![ipv4.src, ipv4.dst, ipv4.protocol, m.src_port, m.dst_port])
-        .build();
-    let ipv6_flow = ig
-        .hash::<32>("crc_32")
-        .inputs(list![ipv6.src, ipv6.dst, ipv6.next_header, m.src_port, m.dst_port])
-        .build();
-    /// Identifies an IPv4 flow
-    let hash_ipv4 = ig.action(|a| m.flow = ipv4_flow.get());
-    /// Identifies an IPv6 flow
-    let hash_ipv6 = ig.action(|a| m.flow = ipv6_flow.get());
+    let flow = knows.flow().then(|| hashes(ig, &h));
 
     let no_route = ig.drop_label("No route covers the destination");
     let unreachable = ig.action(|a| drop(no_route));
@@ -81,14 +69,14 @@ pub(crate) fn declare<'b>(ig: &GressBuilder<'b>, sizes: Sizes, flowlets: bool) -
         .size(sizes.routes.div_ceil(4))
         .build();
 
-    let generation = flowlets.then(|| generation(ig, m, sizes.groups));
+    let generation = knows.generation().then(|| generation(ig, m, sizes.groups));
     let no_uplink = ig.drop_label("No uplink of the group is up");
     let stranded = ig.action(|a| drop(no_uplink));
     /// The candidate: its number within the group, and its port
     let propose = ig.action(|a, member: Arg<16>, port: Arg<9>| {
         m.member = member;
         tm.ucast_egress_port = port;
-        if flowlets {
+        if knows.generation() {
             m.candidate = m.generation | member.cast::<32>();
         }
     });
@@ -108,13 +96,32 @@ pub(crate) fn declare<'b>(ig: &GressBuilder<'b>, sizes: Sizes, flowlets: bool) -
     let to_uplink = ig.action(|a, port: Arg<9>| tm.ucast_egress_port = port);
     /// Member of this group to port; what is no member of it leaves the candidate's port
     let uplink = ig.table([exact(m.group), exact(m.member)]).actions([to_uplink]).size(sizes.members).build();
-    let tables = Tables { hash_ipv4, hash_ipv6, ipv4_route, ipv6_route, generation, pick, uplink };
+    let tables = Tables { flow, ipv4_route, ipv6_route, generation, pick, uplink };
 
     let ipv4_checksum = ig.drop_label("The IPv4 header checksum is wrong, or covers options");
     let ttl_expired = ig.drop_label("The time to live or hop limit is used up");
     let not_ip = ig.drop_label("The packet is neither IPv4 nor IPv6");
     let labels = Labels { checksum: ipv4_checksum, ttl: ttl_expired, not_ip };
     (Leaf { h, m, tables, labels }, start)
+}
+
+/// The hashes of IPv4 and IPv6 flows.
+#[stage_program]
+fn hashes(ig: &GressBuilder<'_>, h: &Headers) -> [ActionRef; 2] {
+    let Headers { ipv4, ipv6, m, .. } = *h;
+    let ipv4_flow = ig
+        .hash::<32>("crc_32")
+        .inputs(list![ipv4.src, ipv4.dst, ipv4.protocol, m.src_port, m.dst_port])
+        .build();
+    let ipv6_flow = ig
+        .hash::<32>("crc_32")
+        .inputs(list![ipv6.src, ipv6.dst, ipv6.next_header, m.src_port, m.dst_port])
+        .build();
+    /// Identifies an IPv4 flow
+    let hash_ipv4 = ig.action(|a| m.flow = ipv4_flow.get());
+    /// Identifies an IPv6 flow
+    let hash_ipv6 = ig.action(|a| m.flow = ipv6_flow.get());
+    [hash_ipv4, hash_ipv6]
 }
 
 /// The table that tells members from before a change from those after it.
@@ -135,9 +142,12 @@ fn generation(ig: &GressBuilder<'_>, m: Meta, groups: u32) -> TableRef {
 pub(crate) fn route(ig: &GressBuilder<'_>, leaf: Leaf) {
     let Headers { ipv4, ipv6, m, .. } = leaf.h;
     let (t, labels) = (leaf.tables, leaf.labels);
+    let [ipv4_flow, ipv6_flow] = [t.flow.map(|[ipv4, _]| ipv4), t.flow.map(|[_, ipv6]| ipv6)];
     ig.control(|c| {
         if ipv4.is_valid() {
-            t.hash_ipv4.call();
+            for hash in ipv4_flow.iter() {
+                hash.call();
+            }
             if m.bad_checksum {
                 drop(labels.checksum);
             } else if ipv4.ttl <= 1 {
@@ -146,7 +156,9 @@ pub(crate) fn route(ig: &GressBuilder<'_>, leaf: Leaf) {
                 t.ipv4_route.apply();
             }
         } else if ipv6.is_valid() {
-            t.hash_ipv6.call();
+            for hash in ipv6_flow.iter() {
+                hash.call();
+            }
             if ipv6.hop_limit <= 1 {
                 drop(labels.ttl);
             } else {

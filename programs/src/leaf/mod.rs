@@ -3,7 +3,7 @@
 //!
 //! | part of ingress | does |
 //! |---|---|
-//! | [`route`] | flow hash, sanity, longest prefix to group or port |
+//! | [`route`] | flow hash where it is wanted, sanity, longest prefix to group or port |
 //! | *the program* | fills `m.draw` |
 //! | [`propose`] | `m.draw` picks a candidate among the group's members that are up: `m.member` and its port |
 //! | *the program* | may put a remembered member in `m.member` instead |
@@ -126,15 +126,40 @@ pub(crate) fn weights(program: &'static str, weights: &Numbers) -> Result<(), Pr
     Err(ProgramError::Conflict { program, key: "weights", found, expected: expected.to_owned() })
 }
 
+/// What a leaf knows of a packet beside its destination.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Knows {
+    /// Nothing.
+    Packet,
+    /// The hash of its flow.
+    Flow,
+    /// The generation of its group as well, by which a program that remembers members knows those from before a change.
+    Flowlet,
+    /// That generation without the flow.
+    Generation,
+}
+
+impl Knows {
+    /// Whether the flow's hash is worked out.
+    pub(crate) const fn flow(self) -> bool {
+        matches!(self, Knows::Flow | Knows::Flowlet)
+    }
+
+    /// Whether candidates carry the generation of their group.
+    pub(crate) const fn generation(self) -> bool {
+        matches!(self, Knows::Flowlet | Knows::Generation)
+    }
+}
+
 /// A leaf with this choice of an uplink: `draw` stands before the candidate, `keep` behind it.
 pub(crate) fn pipes(
     b: &Builder,
-    (sizes, flowlets): (Sizes, bool),
+    (sizes, knows): (Sizes, Knows),
     draw: impl FnOnce(&GressBuilder<'_>, Leaf),
     keep: impl FnOnce(&GressBuilder<'_>, Leaf),
 ) {
     let ig = b.ingress();
-    let (leaf, start) = declare(&ig, sizes, flowlets);
+    let (leaf, start) = declare(&ig, sizes, knows);
     ig.start(start);
     route(&ig, leaf);
     draw(&ig, leaf);

@@ -28,8 +28,10 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out meta_t m, out ingress
     }
     state parse_l4 {
         pkt.extract(hdr.l4);
+#ifndef NO_FLOW
         m.src_port = hdr.l4.src_port;
         m.dst_port = hdr.l4.dst_port;
+#endif
         transition accept;
     }
 }
@@ -39,6 +41,7 @@ control Ingress(inout headers_t hdr, inout meta_t m, in ingress_intrinsic_metada
         inout ingress_intrinsic_metadata_for_deparser_t dprsr, inout ingress_intrinsic_metadata_for_tm_t tm) {
     Draw() draw;
     Keep() keep;
+#ifndef NO_FLOW
     Hash<bit<32>>(HashAlgorithm_t.CRC32) ipv4_flow;
     Hash<bit<32>>(HashAlgorithm_t.CRC32) ipv6_flow;
     action hash_ipv4() {
@@ -47,6 +50,10 @@ control Ingress(inout headers_t hdr, inout meta_t m, in ingress_intrinsic_metada
     action hash_ipv6() {
         m.flow = ipv6_flow.get({ hdr.ipv6.src, hdr.ipv6.dst, hdr.ipv6.next_header, m.src_port, m.dst_port });
     }
+#else
+    action hash_ipv4() {}
+    action hash_ipv6() {}
+#endif
 
     action unreachable() { dprsr.drop_ctl = 1; }
     action set_group(bit<16> group) { m.group = group; m.routed = 1; }

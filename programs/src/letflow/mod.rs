@@ -10,7 +10,7 @@ use crate::balance::Numbers;
 use crate::catalog::ProgramError;
 use crate::flowlet::{self, Compare, Detect, Spec, Tick};
 use crate::leaf::generator::visit;
-use crate::leaf::{self, Tables};
+use crate::leaf::{self, Knows, Tables};
 use crate::position::Position;
 use crate::setup::{Ops, Setup, SetupError};
 use crate::shipped::Shipped;
@@ -99,7 +99,9 @@ impl Shipped for LetFlow {
     }
 
     fn declare(b: &Builder, p: &Params) {
-        leaf::pipes(b, (p.tables.sizes(), true), spray::draw, |ig, l| flowlet::keep(ig, l, p.spec()));
+        leaf::pipes(b, (p.tables.sizes(), Knows::Flowlet), spray::draw, |ig, l| {
+            flowlet::keep(ig, l, p.spec())
+        });
     }
 
     fn default_setup(program: &Program, ports: &PortMap, p: &Params) -> Result<Setup, SetupError> {

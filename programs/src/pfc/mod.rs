@@ -50,6 +50,15 @@ impl Shipped for Pfc {
     const NAME: &'static str = "pfc";
     const SUMMARY: &'static str = "Obeys PFC by flow-control words, asks for pauses by queue depth, and ends pause storms, all in the data plane";
     const P4: &'static str = include_str!("pfc.p4");
+    /// Thresholds that a burst passes, and storms that begin and end within a run.
+    const HUNT: &'static [(&'static str, &'static str)] = &[
+        ("xoff", "4000"),
+        ("xon", "2000"),
+        ("quanta", "500"),
+        ("refresh", "1000"),
+        ("detection_time", "20"),
+        ("restoration_time", "20"),
+    ];
     type Params = Params;
 
     fn check(p: &Params) -> Result<(), ProgramError> {

@@ -8,7 +8,7 @@
 use crate::balance::Numbers;
 use crate::catalog::ProgramError;
 use crate::drb::LAST_TURN;
-use crate::leaf::{self, Leaf, Tables, slot};
+use crate::leaf::{self, Knows, Leaf, Tables, slot};
 use crate::position::Position;
 use crate::setup::{Setup, SetupError};
 use crate::shipped::Shipped;
@@ -140,6 +140,8 @@ impl Shipped for Presto {
         "Cuts flows into cells of 64 KB that go over the uplinks in turn, by weight";
     const P4: &'static str =
         concat!(include_str!("../leaf/types.p4"), include_str!("choose.p4"), include_str!("../leaf/pipe.p4"));
+    /// Cells of a few packets.
+    const HUNT: &'static [(&'static str, &'static str)] = &[("cell", "4096")];
     type Params = Params;
 
     fn check(p: &Params) -> Result<(), ProgramError> {
@@ -148,7 +150,7 @@ impl Shipped for Presto {
     }
 
     fn declare(b: &Builder, p: &Params) {
-        leaf::pipes(b, (p.tables.sizes(), false), |ig, l| draw(ig, l, p), |_, _| {});
+        leaf::pipes(b, (p.tables.sizes(), Knows::Flow), |ig, l| draw(ig, l, p), |_, _| {});
     }
 
     fn default_setup(program: &Program, ports: &PortMap, p: &Params) -> Result<Setup, SetupError> {

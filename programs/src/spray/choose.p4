@@ -1,5 +1,6 @@
 
-// spray: a random number draws the candidate of every packet.
+// spray: a random number draws the candidate of every packet, whatever its flow.
+#define NO_FLOW
 control Draw(inout headers_t hdr, inout meta_t m) {
     Random<bit<16>>() coin;
     apply { if (m.group != 0) { m.draw = coin.get(); } }

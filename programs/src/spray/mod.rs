@@ -5,7 +5,7 @@
 
 use crate::balance::Numbers;
 use crate::catalog::ProgramError;
-use crate::leaf::{self, Leaf, Tables};
+use crate::leaf::{self, Knows, Leaf, Tables};
 use crate::position::Position;
 use crate::setup::{Setup, SetupError};
 use crate::shipped::Shipped;
@@ -60,7 +60,7 @@ impl Shipped for Spray {
     }
 
     fn declare(b: &Builder, p: &Params) {
-        leaf::pipes(b, (p.tables.sizes(), false), draw, |_, _| {});
+        leaf::pipes(b, (p.tables.sizes(), Knows::Packet), draw, |_, _| {});
     }
 
     fn default_setup(program: &Program, ports: &PortMap, p: &Params) -> Result<Setup, SetupError> {

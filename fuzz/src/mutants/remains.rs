@@ -1,0 +1,37 @@
+//! What a run leaves in a device's registers, counters and streams, without what never changed. What may not live here:
+//! runs.
+
+use sluice_asic::salu::State as Element;
+use sluice_pipeline::ir::{Counter, Program, Register};
+use sluice_pipeline::pass::{Count, State};
+
+/// Of each pipe the elements that are not as they were at first, and the rest whole.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Remains {
+    registers: Vec<(usize, Register, u32, Element)>,
+    counters: Vec<(usize, Counter, u32, Count)>,
+    rest: Vec<State>,
+}
+
+impl Remains {
+    /// What is left in these pipes. Their states keep the memory of their large arrays alone.
+    pub(super) fn of(program: &Program, states: &mut [State]) -> Remains {
+        let mut remains = Remains::default();
+        for (pipe, state) in states.iter_mut().enumerate() {
+            for (register, array) in state.registers.iter() {
+                let first = program.registers[register].first();
+                let other = (0..).zip(array).filter(|(_, e)| **e != first);
+                remains.registers.extend(other.map(|(i, e)| (pipe, register, i, *e)));
+            }
+            for (counter, cells) in state.counters.iter() {
+                let other = (0..).zip(cells).filter(|(_, c)| **c != Count::default());
+                remains.counters.extend(other.map(|(i, c)| (pipe, counter, i, *c)));
+            }
+            let (registers, counters) =
+                (std::mem::take(&mut state.registers), std::mem::take(&mut state.counters));
+            let arrays = State { registers, counters, ..State::default() };
+            remains.rest.push(std::mem::replace(state, arrays));
+        }
+        remains
+    }
+}

@@ -1,0 +1,235 @@
+//! The values that a field can have, as far as the program's statements alone say, and entries that match none of them:
+//! changing one changes nothing. What may not live here: what packets do have.
+//!
+//! A field of a header can have any value. Metadata has zero and what statements write, whatever their order and the
+//! conditions around them; arguments of entries can be anything, for entries change. An element of a register that no
+//! register action writes has what the program and the control plane put there. A set that grows large is taken for all
+//! values. Without a shared buffer a packet is in the queue that the program or its mirror session names, or in queue 0.
+
+use sluice_asic::alu::width_mask;
+use sluice_asic::gress::Gress;
+use sluice_asic::salu::Half;
+use sluice_pipeline::control::ControlState;
+use sluice_pipeline::entity::EntityMap;
+use sluice_pipeline::ir::{
+    CellStmtKind, CellValue, CounterHome, Expr, Field, FieldData, Home, Intrinsic, KeyValue, ParserOpKind,
+    PrimitiveKind, Program, Register, RegisterAction, Table,
+};
+use std::collections::BTreeSet;
+
+/// Values of a set at most, and pairs of values that an operation is worked out for.
+const MOST: usize = 4096;
+/// Rounds until sets that still grow are given up.
+const ROUNDS: usize = 24;
+
+/// Values; `None` for any.
+type Set = Option<BTreeSet<u128>>;
+
+/// What fields can have.
+pub(super) struct Values<'p> {
+    program: &'p Program,
+    control: &'p ControlState,
+    fields: EntityMap<Field, Set>,
+}
+
+impl<'p> Values<'p> {
+    /// The fields of a program on a device with these ports.
+    pub(super) fn of(
+        program: &'p Program,
+        control: &'p ControlState,
+        ports: &[u16],
+        buffer: bool,
+    ) -> Values<'p> {
+        let ports: BTreeSet<u128> = ports.iter().map(|p| u128::from(*p)).collect();
+        let queues = queues(program, control, buffer);
+        let first = |data: &FieldData| match data.home {
+            Home::Metadata => Some([0].into()),
+            Home::Intrinsic(Intrinsic::IngressPort | Intrinsic::EgressPort) => Some(ports.clone()),
+            Home::Intrinsic(Intrinsic::EgressQid) => queues.clone(),
+            Home::Header(_) | Home::Intrinsic(_) | Home::PortMetadata => None,
+        };
+        let fields = program.fields.values().map(first).collect();
+        let mut values = Values { program, control, fields };
+        for round in 0.. {
+            let writes = values.writes();
+            let mut grew = false;
+            for (field, set) in writes {
+                let set = if round < ROUNDS { set } else { None };
+                if program.fields[field].home == Home::Intrinsic(Intrinsic::Qid)
+                    && let Some(queue) = program.intrinsic(Gress::Egress, Intrinsic::EgressQid)
+                {
+                    grew |= values.add(queue, set.clone());
+                }
+                grew |= values.add(field, set);
+            }
+            if !grew {
+                break;
+            }
+        }
+        values
+    }
+
+    /// True if that was new.
+    fn add(&mut self, field: Field, set: Set) -> bool {
+        let Some(known) = &mut self.fields[field] else { return false };
+        let before = known.len();
+        match set {
+            Some(set) if set.is_subset(known) => return false,
+            Some(set) => known.extend(set),
+            None => self.fields[field] = None,
+        }
+        if self.fields[field].as_ref().is_some_and(|s| s.len() > MOST) {
+            self.fields[field] = None;
+        }
+        self.fields[field].as_ref().is_none_or(|s| s.len() > before)
+    }
+
+    /// Every write of the program, with what it can write as far as is known by now.
+    fn writes(&self) -> Vec<(Field, Set)> {
+        let p = self.program;
+        let mut list = Vec::new();
+        for op in p.states.values().flat_map(|s| &s.ops) {
+            match &op.kind {
+                ParserOpKind::Set(to, value) => list.push((*to, self.expr(value))),
+                ParserOpKind::VerifyChecksum(to, _) => list.push((*to, Some([0, 1].into()))),
+                ParserOpKind::SubtractChecksum(to, _) | ParserOpKind::Lookahead(to, _) => {
+                    list.push((*to, None));
+                }
+                ParserOpKind::Extract(_)
+                | ParserOpKind::ExtractNext(_)
+                | ParserOpKind::Advance(_)
+                | ParserOpKind::SetCounter(_)
+                | ParserOpKind::AddCounter(_)
+                | ParserOpKind::PushCounter(_)
+                | ParserOpKind::PopCounter => {}
+            }
+        }
+        for primitive in p.actions.values().flat_map(|a| &a.body) {
+            match &primitive.kind {
+                PrimitiveKind::Set(to, value) => list.push((*to, self.expr(value))),
+                PrimitiveKind::Hash(to, _)
+                | PrimitiveKind::HashSlice(to, ..)
+                | PrimitiveKind::SetMasked(to, ..)
+                | PrimitiveKind::Random(to, _) => list.push((*to, None)),
+                PrimitiveKind::Meter(access) => list.push((access.to, None)),
+                PrimitiveKind::Register(access) => {
+                    let outputs = access.outputs.iter();
+                    list.extend(outputs.map(|(word, to)| (*to, self.output(access.action, *word, *to))));
+                }
+                PrimitiveKind::SetValid(..)
+                | PrimitiveKind::CopyValid(..)
+                | PrimitiveKind::Count(..)
+                | PrimitiveKind::CountDirect(_)
+                | PrimitiveKind::Drop(_) => {}
+            }
+        }
+        list
+    }
+
+    fn expr(&self, expr: &Expr) -> Set {
+        let mask = |bits: u16| width_mask(u32::from(bits));
+        match expr {
+            Expr::Const(v, _) => Some([*v].into()),
+            Expr::Field(f) => self.fields[*f].clone(),
+            Expr::Param(..) => None,
+            Expr::Slice(e, hi, lo) => {
+                let bits = (hi + 1).saturating_sub(*lo);
+                Some(self.expr(e)?.into_iter().map(|v| v >> lo & mask(bits)).collect())
+            }
+            Expr::Cast(e, width) => Some(self.expr(e)?.into_iter().map(|v| v & mask(*width)).collect()),
+            Expr::Alu(op, a, b) => {
+                let width = u32::from(expr.width(self.program));
+                let (a, b) = (self.expr(a)?, self.expr(b)?);
+                (a.len() * b.len() <= MOST)
+                    .then(|| a.iter().flat_map(|a| b.iter().map(|b| op.eval(*a, *b, width))).collect())
+            }
+            Expr::Funnel(..) => None,
+        }
+    }
+
+    /// What a register action can put in an output word: what its register always has, or nothing.
+    fn output(&self, action: RegisterAction, word: u8, to: Field) -> Set {
+        let data = &self.program.register_actions[action];
+        let mut set: BTreeSet<u128> = [0].into();
+        let mut known = self.is_constant(data.register);
+        data.statements(&mut |stmt| match &stmt.kind {
+            CellStmtKind::Output(w, value) if *w == word => match value {
+                CellValue::Const(c) => _ = set.insert(u128::from(*c)),
+                CellValue::Half(half) => set.extend(self.elements(data.register, *half)),
+                _ => known = false,
+            },
+            _ => {}
+        });
+        let mask = width_mask(u32::from(self.program.fields[to].width).min(32));
+        // Words above the first two have the upper bits of a value.
+        (known && word < 2).then(|| set.iter().map(|v| v & mask).collect())
+    }
+
+    /// Whether no register action writes the register.
+    fn is_constant(&self, register: Register) -> bool {
+        let of = self.program.register_actions.values().filter(|a| a.register == register);
+        let mut constant = true;
+        for action in of {
+            action.statements(&mut |stmt| {
+                constant &= !matches!(stmt.kind, CellStmtKind::Write(..) | CellStmtKind::Search(_));
+            });
+        }
+        constant
+    }
+
+    /// What the program and the control plane put in a half of a register's elements.
+    fn elements(&self, register: Register, half: Half) -> BTreeSet<u128> {
+        let first = self.program.registers[register].first();
+        let pipes = self.control.own_pipes().map(|(_, own)| own).chain([self.control]);
+        let of = |control: &'p ControlState| {
+            control.arrays.registers.iter().filter(|((r, _), _)| *r == register).filter_map(|(_, v)| *v)
+        };
+        pipes
+            .flat_map(of)
+            .chain([first])
+            .map(|e| u128::from(if half == Half::Lo { e.lo } else { e.hi }))
+            .collect()
+    }
+
+    /// Whether no packet can match a fixed entry, neither as it is nor, if it is given, with this key.
+    pub(super) fn dead_entry(&self, table: Table, entry: usize, other: Option<&[KeyValue]>) -> bool {
+        let data = &self.program.tables[table];
+        let dead = |key: &[KeyValue]| {
+            key.iter().zip(&data.keys).any(|(value, k)| {
+                let width = self.program.fields[k.field].width;
+                self.fields[k.field]
+                    .as_ref()
+                    .is_some_and(|set| !set.iter().any(|v| matches(value, *v, width)))
+            })
+        };
+        // Cells of arrays that entries have go with their positions.
+        let p = self.program;
+        let mut homes = p.counters.values().map(|c| c.home).chain(p.registers.values().map(|r| r.home));
+        let direct = homes.any(|h| h == CounterHome::Direct(table))
+            || p.meters.values().any(|m| m.home == CounterHome::Direct(table))
+            || data.idle.is_some();
+        let own = data.entries.get(entry).is_some_and(|e| dead(&e.key));
+        !direct && own && other.is_none_or(dead)
+    }
+}
+
+/// Queues that packets can be in but for those that the program chooses; `None` if others choose them.
+fn queues(program: &Program, control: &ControlState, buffer: bool) -> Set {
+    let by_packet = program.fields.values().any(|f| f.home == Home::Intrinsic(Intrinsic::MirrorQid));
+    if buffer || by_packet || !control.device.deflections.is_empty() {
+        return None;
+    }
+    Some(control.replication.sessions.values().map(|s| s.qid.into()).chain([0]).collect())
+}
+
+fn matches(key: &KeyValue, found: u128, width: u16) -> bool {
+    match *key {
+        KeyValue::Exact(value) => value == found,
+        KeyValue::Ternary { value, mask } => value & mask == found & mask,
+        KeyValue::Lpm { value, len } => {
+            let mask = width_mask(width.into()) & !width_mask(width.saturating_sub(len).into());
+            value & mask == found & mask
+        }
+        KeyValue::Range { lo, hi } => lo <= found && found <= hi,
+    }
+}
