@@ -4,7 +4,7 @@
 use super::PORT_BITS;
 use super::corpus::{Corpus, Echo};
 use super::echo::turn_round;
-use super::pools::{Masked, Pools};
+use super::pools::{Masked, Pools, Wanted};
 use super::shape::Packets;
 use super::subject::Subject;
 use crate::{Draw, Limits, entries};
@@ -171,13 +171,7 @@ impl<'s> Maker<'s> {
     }
 
     /// In half of all cases a piece that reached what is aimed at, or one for the entry that is.
-    fn near(
-        &self,
-        near: &[&Piece],
-        wanted: &[Vec<(Field, Masked)>],
-        corpus: &Corpus,
-        d: &mut Draw<'_>,
-    ) -> Option<Piece> {
+    fn near(&self, near: &[&Piece], wanted: &[Wanted], corpus: &Corpus, d: &mut Draw<'_>) -> Option<Piece> {
         if (near.is_empty() && wanted.is_empty()) || d.chance(1, 2) {
             return None;
         }

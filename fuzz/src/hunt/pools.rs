@@ -20,6 +20,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A value and the bits of it that matter.
 pub(crate) type Masked = (u128, u128);
 
+/// Values of fields that one packet is to have.
+pub(crate) type Wanted = Vec<(Field, Masked)>;
+
 /// Most values kept of one table: a routing table has thousands, and a few of them say as much.
 const MOST: usize = 256;
 
@@ -31,9 +34,9 @@ pub struct Pools {
     /// Of all fields of a width.
     widths: BTreeMap<u16, Vec<Masked>>,
     /// Entries of tables as columns of fields.
-    entries: Vec<Vec<(Field, Masked)>>,
+    entries: Vec<Wanted>,
     /// Those of each fixed entry, by table and position.
-    fixed: BTreeMap<(Table, usize), Vec<Vec<(Field, Masked)>>>,
+    fixed: BTreeMap<(Table, usize), Vec<Wanted>>,
     /// Fields that parameters of actions are written to.
     params: BTreeMap<(Action, u16), Field>,
     /// dev_ports of the front panel, those that entries name first.
@@ -172,7 +175,7 @@ impl Pools {
                 };
                 columns.iter().copied().filter_map(from).collect()
             };
-            let variants: Vec<Vec<(Field, Masked)>> = (0..most).map(nth).collect();
+            let variants: Vec<Wanted> = (0..most).map(nth).collect();
             if at < fixed {
                 self.fixed.insert((table, at), variants.clone());
             }
@@ -311,7 +314,7 @@ impl Pools {
     }
 
     /// What the fixed entry of a table at this position wants, by one or another of the fields that it is known by.
-    pub(crate) fn entry(&self, table: Table, at: usize) -> &[Vec<(Field, Masked)>] {
+    pub(crate) fn entry(&self, table: Table, at: usize) -> &[Wanted] {
         self.fixed.get(&(table, at)).map_or(&[], Vec::as_slice)
     }
 
