@@ -138,7 +138,13 @@ fn the_page_opens_and_prints_in_a_browser_without_network() {
     let profile = format!("--user-data-dir={}", text(&dir.path().join("profile")));
     let open = |what: &str| {
         let output = std::process::Command::new(browser)
-            .args(["--headless", "--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND"])
+            .args([
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--host-resolver-rules=MAP * ~NOTFOUND",
+                "--window-size=1400,900",
+            ])
             .args([profile.as_str(), what, &format!("file://{}", text(&page))])
             .output()
             .unwrap();
@@ -151,5 +157,16 @@ fn the_page_opens_and_prints_in_a_browser_without_network() {
     }
     assert!(dom.matches("<td").count() > 20 * 20, "the matrix has a cell per stage and resource");
     open(&format!("--print-to-pdf={}", text(&pdf)));
+    // The widest page needs no scrolling sideways in a window of 1400 pixels. A script of this test measures it.
+    ok(&["report", "conweave", "--html", text(&page)]);
+    let source = std::fs::read_to_string(&page).unwrap();
+    let measure =
+        "<script>document.title=document.documentElement.scrollWidth+' of '+innerWidth</script></body>";
+    std::fs::write(&page, source.replace("</body>", measure)).unwrap();
+    let dom = open("--dump-dom");
+    let title = dom.split("<title>").nth(1).and_then(|t| t.split("</title>").next()).unwrap();
+    let (content, window) = title.split_once(" of ").unwrap();
+    assert_eq!(window, "1400");
+    assert!(content.parse::<u32>().unwrap() <= 1400, "the page is {title} pixels wide");
     assert!(std::fs::read(&pdf).unwrap().starts_with(b"%PDF-"));
 }

@@ -134,6 +134,11 @@ pub struct MauSpec {
     pub stats_alu_rows: Vec<u32>,
     /// Logical rows that one meter, stateful or selector table may span (facts: asic §1.3).
     pub meter_rows_per_alu: u32,
+    /// First byte of an exact crossbar group whose bytes a meter ALU takes as operands (facts: asic §1.3).
+    pub alu_operand_byte: u32,
+    /// Hash bits of one group, from the lowest on, that reach a meter ALU: operands that crossbar bytes cannot bring, and
+    /// the input of selectors (facts: asic §1.3).
+    pub alu_hash_bits: u32,
     /// Logical rows that one counter table may span (facts: asic §1.3).
     pub stats_rows_per_alu: u32,
     /// Physical rows that an overflow bus may cross (facts: asic §4.5).

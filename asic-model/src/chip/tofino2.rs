@@ -97,6 +97,8 @@ fn mau() -> MauSpec {
         meter_alu_rows: vec![3, 7, 11, 15],
         stats_alu_rows: vec![1, 5, 9, 13],
         meter_rows_per_alu: 4,
+        alu_operand_byte: 0,
+        alu_hash_bits: 51,
         stats_rows_per_alu: 3,
         overflow_rows: 5,
         idletime_buses: 20,

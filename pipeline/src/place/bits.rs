@@ -4,6 +4,7 @@ use super::data::{FieldSlice, PhvAllocation};
 use crate::flow::Var;
 use crate::ir::{Expr, Program};
 use sluice_asic::chip::ChipSpec;
+use sluice_asic::geometry::CounterFormat;
 use sluice_asic::phv::{Container, ContainerKind, PhvInventory};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -91,6 +92,18 @@ impl<'a> PhvView<'a> {
         found
     }
 
+    /// The bits of a container byte in which anything ever stands.
+    pub(crate) fn occupied(&self, byte: ByteRef) -> u8 {
+        let fields = self.alloc.fields.values().flatten().map(|s| (s.container, u16::from(s.at), s.width));
+        let valid = self.alloc.valid.values().flatten().map(|p| (p.container, u16::from(p.bit), 1));
+        let of_byte = fields.chain(valid).filter(|(container, ..)| *container == byte.container);
+        let first = u16::from(byte.lane) * 8;
+        let bit = |at: u16, (_, from, width): (Container, u16, u16)| (from..from + width).contains(&at);
+        of_byte.fold(0, |mask, slice| {
+            (0..8).filter(|i| bit(first + i, slice)).fold(mask, |mask, i| mask | 1 << i)
+        })
+    }
+
     fn add_bits(&self, found: &mut BTreeMap<ByteRef, u8>, slice: &FieldSlice, lo: u16, count: u16) {
         let of = (self.width(slice.container) / 8) as u8;
         for bit in lo..lo.saturating_add(count) {
@@ -122,6 +135,22 @@ pub(crate) fn containers(alloc: &PhvAllocation, vars: &[Var]) -> BTreeSet<Contai
 /// What the bits of a value on its way through hash distribution are called.
 pub(crate) fn value_name(program: &Program, value: &Expr) -> String {
     format!("value {}", value.name(program))
+}
+
+/// What so many bits of an address of cells are called. A slice of hash distribution masks and shifts what it hands on,
+/// once for all, so only addresses of as many cells of one size are the same.
+pub(crate) fn address_name(value: &str, bits: u32, cell_bits: u32) -> String {
+    format!("{value}, {bits} bits to cells of {cell_bits} bits")
+}
+
+/// The same for counters, whose addresses go over a bus of their own.
+pub(crate) fn count_name(value: &str, bits: u32, format: CounterFormat) -> String {
+    format!("{value}, {bits} bits to counters, {} in a word", format.entries_per_word())
+}
+
+/// The same for the colours of meters, in map RAM.
+pub(crate) fn colour_name(value: &str, bits: u32) -> String {
+    format!("{value}, {bits} bits to colours")
 }
 
 /// Bits needed to tell `values` values apart.

@@ -247,25 +247,45 @@ fn graph(work: &Work<'_>, flows: &[Flow; 2]) -> DependencyGraph {
 }
 
 fn tables(work: &mut Work<'_>) -> Result<(), Failed> {
-    let place = |flows: &[Flow; 2], graph: &DependencyGraph| {
-        mau::place(work.program, work.chip, work.options, flows, &work.phv, graph)
+    let place = |flows: &[Flow; 2], graph: &DependencyGraph, last_resort| {
+        mau::place(work.program, work.chip, work.options, flows, &work.phv, graph, last_resort)
     };
-    let once = place(&work.flows, &work.graph);
+    let failed = match place(&work.flows, &work.graph, false) {
+        Ok(tables) => {
+            work.tables = tables;
+            return Ok(());
+        }
+        Err(failed) => failed,
+    };
+    let unreached = failed.first_exhausted.as_ref().is_some_and(|e| e.resource == Resource::LongBranches);
     // A condition that the flow has twice carries no outcome over stages.
-    if once.is_err() && work.options.may(Optimisation::RepeatedConditions) {
+    let mut again = None;
+    if work.options.may(Optimisation::RepeatedConditions) {
         let joined = work.options.may(Optimisation::JoinedConditions);
         let flows =
             Gress::ALL.map(|g| conditions::repeated(work.program, g, joined.then_some(&one_gateway(work))));
         let graph = graph(work, &flows);
         // Fields that take turns may count on one test of a condition.
         let sound = phv::verify(work.program, work.chip, &flows, &work.phv).is_empty();
-        if let Some(again) = place(&flows, &graph).ok().filter(|_| sound) {
-            (work.flows, work.graph, work.tables) = (flows, graph, again);
+        again = sound.then_some((flows, graph));
+    }
+    for last_resort in [false, true] {
+        // What lacks more than a carrier does not gain by waiting.
+        if last_resort && !unreached {
+            break;
+        }
+        if last_resort && let Ok(tables) = place(&work.flows, &work.graph, true) {
+            work.tables = tables;
+            return Ok(());
+        }
+        if let Some((flows, graph)) = &again
+            && let Ok(tables) = place(flows, graph, last_resort)
+        {
+            (work.flows, work.graph, work.tables) = (flows.clone(), graph.clone(), tables);
             return Ok(());
         }
     }
-    work.tables = once.map_err(|f| Failed { diags: f.diags, first_exhausted: f.first_exhausted })?;
-    Ok(())
+    Err(Failed { diags: failed.diags, first_exhausted: failed.first_exhausted })
 }
 
 fn timing_pass(work: &mut Work<'_>) -> Result<(), Failed> {

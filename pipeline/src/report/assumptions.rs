@@ -66,9 +66,9 @@ const PLACER: [(&str, &str, &str, &str); 9] = [
 /// The same, of programs with registers.
 const REGISTERS: [(&str, &str, &str, &str); 1] = [(
     "place.alu_hash",
-    "A hash that a stateful ALU takes goes through hash distribution, as an index does.",
-    "16 bits a slice",
-    "the sources show hash inputs of these ALUs, not their way (facts: asic §4.5)",
+    "Hash bits of a stateful ALU's operands share no byte of their hash group with others; its other bytes serve others.",
+    "whole bytes",
+    "the open compiler gives the group to one ALU alone while it searches; the bus is masked by bytes (facts: asic §1.3)",
 )];
 
 /// The same, of programs with meters, filters or WRED.

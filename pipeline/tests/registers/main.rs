@@ -9,6 +9,7 @@ mod control;
 mod counters;
 mod direct;
 mod meters;
+mod operands;
 mod params;
 mod random;
 mod refusals;

@@ -6,6 +6,7 @@
 mod algorithmic;
 mod alu;
 mod bench;
+mod branches;
 mod conditions;
 mod hash;
 mod idle;

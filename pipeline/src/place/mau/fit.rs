@@ -277,7 +277,8 @@ impl Fit<'_> {
         if pool.join(content, owner) {
             return Ok(());
         }
-        if !hash::bits(pool, mau, owner, content, selector.bits) {
+        let bits = (0..selector.bits as u16).collect();
+        if !hash::alu(pool, mau, owner, (content, "selector"), &bits) {
             return Err(short(
                 Column::HashBit,
                 format!("{} bits of one group for a selector", selector.bits),
@@ -316,13 +317,11 @@ impl Fit<'_> {
     fn arrays(&self, pool: &mut Pool, demand: &Demand, capacity: u32) -> Result<(), Shortage> {
         let mau = &self.chip.mau;
         for array in &demand.arrays {
-            // The operands of a meter ALU come from one group.
-            xbar::exact(pool, (mau, self.view), demand.owner, &array.bytes, &[], 1).ok_or_else(|| {
-                let wanted = format!("{} bytes of one group for {}", array.bytes.len(), array.purpose);
-                short(Column::ExactXbar, wanted)
-            })?;
             let (content, cells) = (array_content(array), array.size.unwrap_or(capacity.max(1)));
-            if array.size.is_some() && pool.join(content, demand.owner) {
+            let first = pool.holder(content).filter(|_| array.size.is_some());
+            self.operands(pool, demand.owner, (array, content), first)?;
+            if first.is_some() {
+                pool.join(content, demand.owner);
                 continue;
             }
             let (need, most_alus) = match array.array {
@@ -346,6 +345,41 @@ impl Fit<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The packet values of a meter ALU: bytes at the places that it takes them from, else hash bits; as `first` has them.
+    fn operands(
+        &self,
+        pool: &mut Pool,
+        owner: Owner,
+        (array, content): (&ArrayDemand, Content),
+        first: Option<Owner>,
+    ) -> Result<(), Shortage> {
+        let (chip, need) = ((&self.chip.mau, self.view), &array.operands);
+        let hashed = first.is_some() && pool.carries(Column::HashBit, content);
+        if need.bytes.is_empty() || !hashed && xbar::at_places(pool, chip, owner, &need.buses, first) {
+            return Ok(());
+        }
+        let bytes = need.bytes.len();
+        xbar::exact(pool, chip, owner, &need.bytes, &[], chip.0.exact_xbar_groups)
+            .ok_or_else(|| short(Column::ExactXbar, format!("{bytes} bytes for {}", array.purpose)))?;
+        let purpose = format!("{} operand", array.purpose);
+        if hashed {
+            return Ok(());
+        }
+        if need.hash_bits.is_empty() {
+            return Err(short(
+                Column::ExactXbar,
+                format!("{bytes} bytes at their places for {}", array.purpose),
+            ));
+        }
+        if hash::alu(pool, chip.0, owner, (content, &purpose), &need.hash_bits) {
+            return Ok(());
+        }
+        Err(short(
+            Column::HashBit,
+            format!("{} bits of one group for {}", need.hash_bits.len(), array.purpose),
+        ))
     }
 
     /// A stage has one generator of so many random bits (facts: asic §1.2).

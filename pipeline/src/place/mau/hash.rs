@@ -6,6 +6,7 @@
 use super::super::data::Owner;
 use super::pool::{Content, Pool};
 use sluice_asic::chip::{Column, MauSpec};
+use std::collections::BTreeSet;
 
 /// Where the address of a cuckoo way comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,7 +53,7 @@ pub(crate) fn ways(pool: &mut Pool, mau: &MauSpec, owner: Owner, sizes: &[u32]) 
 /// As many of the ways as one group has bits for.
 fn ways_in_group(pool: &Pool, mau: &MauSpec, group: u16, sizes: &[u32]) -> Vec<WayHash> {
     let width = mau.hash_index_bits as u16;
-    let free = |bit: u16| pool.is_free(Column::HashBit, group, bit);
+    let free = |bit: u16| free(pool, group, bit);
     let slices: Vec<u16> =
         (0..mau.hash_index_slices as u16).filter(|s| (s * width..(s + 1) * width).all(free)).collect();
     let first = first_select(mau);
@@ -85,28 +86,39 @@ pub(crate) fn gateway(
     offsets: impl Iterator<Item = u16> + Clone,
 ) -> Option<u16> {
     let first = first_select(mau);
-    let group = (0..mau.hash_groups as u16)
-        .find(|&g| offsets.clone().all(|b| pool.is_free(Column::HashBit, g, first + b)))?;
+    let group = (0..mau.hash_groups as u16).find(|&g| offsets.clone().all(|b| free(pool, g, first + b)))?;
     for bit in offsets {
         pool.take((Column::HashBit, group, first + bit), owner, Content::Own, "condition");
     }
     Some(group)
 }
 
-/// `count` bits of one group, wherever they are free, for a selector.
-pub(crate) fn bits(pool: &mut Pool, mau: &MauSpec, owner: Owner, shared: Content, count: u32) -> bool {
+/// Whether nobody uses the bit, nor an ALU another one of its byte: what comes to a meter ALU is masked by bytes.
+fn free(pool: &Pool, group: u16, bit: u16) -> bool {
+    let byte = bit / 8 * 8;
+    pool.is_free(Column::HashBit, group, bit)
+        && !(byte..byte + 8)
+            .any(|b| matches!(pool.content(Column::HashBit, group, b), Some(Content::Shared(_))))
+}
+
+/// These bits of one group, with their bytes to themselves, for a meter ALU; false if no group has them.
+pub(crate) fn alu(
+    pool: &mut Pool,
+    mau: &MauSpec,
+    owner: Owner,
+    (shared, purpose): (Content, &str),
+    bits: &BTreeSet<u16>,
+) -> bool {
     let all = mau.hash_group_bits() as u16;
-    let free = |pool: &Pool, group| -> Vec<u16> {
-        (0..all).rev().filter(|&b| pool.is_free(Column::HashBit, group, b)).take(count as usize).collect()
-    };
-    let Some((group, chosen)) = (0..mau.hash_groups as u16)
-        .map(|g| (g, free(pool, g)))
-        .find(|(_, bits)| bits.len() == count as usize)
-    else {
+    let whole = |byte: u16| byte * 8..(byte * 8 + 8).min(all);
+    let bytes: BTreeSet<u16> = bits.iter().map(|b| b / 8).collect();
+    let fits =
+        |group: &u16| bytes.iter().all(|&b| whole(b).all(|bit| pool.is_free(Column::HashBit, *group, bit)));
+    let Some(group) = (0..mau.hash_groups as u16).find(fits).filter(|_| bits.iter().all(|b| *b < all)) else {
         return false;
     };
-    for bit in chosen {
-        pool.take((Column::HashBit, group, bit), owner, shared, "selector");
+    for &bit in bits {
+        pool.take((Column::HashBit, group, bit), owner, shared, purpose);
     }
     true
 }
@@ -171,7 +183,7 @@ fn free_slice(pool: &Pool, mau: &MauSpec, bits: u16, dist_bits: u16) -> Option<(
         for group in (0..mau.hash_groups as u16).rev() {
             let first = slice * dist_bits;
             let fits = first + bits <= mau.hash_group_bits() as u16
-                && (first..first + bits).all(|b| pool.is_free(Column::HashBit, group, b));
+                && (first..first + bits).all(|b| free(pool, group, b));
             if fits && fed.is_none_or(|f| f == group) {
                 return Some((unit, slice, group));
             }

@@ -9,6 +9,7 @@ mod demand;
 mod fit;
 pub(super) mod gateway;
 mod hash;
+mod hold;
 mod order;
 mod pointer;
 mod pool;
@@ -36,6 +37,7 @@ use crate::ir::Program;
 use crate::verify::Diag;
 use demand::Demand;
 use fit::Fit;
+use hold::Holds;
 use pointer::Pointer;
 use relations::Relations;
 use relay::Means;
@@ -97,7 +99,7 @@ impl From<Vec<Diag>> for TablesFailed {
 }
 
 /// Places all nodes of both gresses: the best of several schedules, by the objective. Tables are split sparingly at
-/// first; if that fails, wherever there is room.
+/// first; if that fails, wherever there is room. As a `last_resort` nodes are held back until all outcomes arrive.
 ///
 /// # Errors
 /// When a node has no place.
@@ -108,13 +110,14 @@ pub(crate) fn place(
     flows: &[Flow; 2],
     phv: &PhvAllocation,
     graph: &DependencyGraph,
+    last_resort: bool,
 ) -> Result<Tables, TablesFailed> {
     let view = PhvView::new(chip, phv);
     let demands = demands(program, chip, flows, &view)?;
     let clusters = cluster::clusters(program, flows, graph, &demands)?;
     check_pins(chip, graph, &demands)?;
     let relations = Relations::of(program, &view, &demands, flows, graph);
-    let attempt = |manner: Manner| {
+    let attempt = |manner: Manner, holds: &Holds| {
         let randoms = demands.iter().map(|d| (d.owner, d.randoms.clone())).collect();
         let fit = Fit {
             chip,
@@ -125,6 +128,7 @@ pub(crate) fn place(
             randoms,
         };
         let mut schedule = Schedule::new(&demands, flows, graph, &relations, clusters.clone(), fit, manner);
+        schedule.hold(holds);
         let pending = schedule.run(&|v: Var| v.name(program));
         if !pending.is_empty() {
             return Err(failure(&schedule, graph, &pending));
@@ -147,32 +151,38 @@ pub(crate) fn place(
     };
     let least = Gress::ALL.iter().map(|g| graph.critical_length(*g)).max().unwrap_or(0);
     let mut first = None;
-    let mut unreached: Option<Tables> = None;
+    let mut unreached: Option<(Tables, Manner)> = None;
     for manners in manners(chip, options) {
-        let mut best: Option<Tables> = None;
+        let mut best: Option<(Tables, Manner)> = None;
+        let better = |next: &Tables, than: &Option<(Tables, Manner)>| {
+            than.as_ref().is_none_or(|(b, _)| next.cost.key(options) < b.cost.key(options))
+        };
         for manner in manners {
-            match attempt(manner) {
-                Ok(next) if best.as_ref().is_none_or(|b| next.cost.key(options) < b.cost.key(options)) => {
-                    best = Some(next);
-                }
+            match attempt(manner, &Holds::new()) {
+                Ok(next) if better(&next, &best) => best = Some((next, manner)),
                 Ok(_) => {}
                 Err(failed) => first = first.or(Some(failed)),
             }
             // Dependencies alone forbid anything better.
             let done = |t: &Tables| t.cost.stages <= least && t.cost.uncarried == 0;
-            if options.objective == Objective::FewestStages && best.as_ref().is_some_and(done) {
+            if options.objective == Objective::FewestStages && best.as_ref().is_some_and(|(b, _)| done(b)) {
                 break;
             }
         }
         match best {
-            Some(best) if best.cost.uncarried == 0 => return Ok(best),
-            Some(next) if unreached.as_ref().is_none_or(|u| next.cost.key(options) < u.cost.key(options)) => {
-                unreached = Some(next);
-            }
+            Some((best, _)) if best.cost.uncarried == 0 => return Ok(best),
+            Some((next, manner)) if better(&next, &unreached) => unreached = Some((next, manner)),
             _ => {}
         }
     }
-    let failed = unreached.map(|tables| uncarried(program, chip, flows, &tables)).or(first);
+    if let Some((tables, manner)) = unreached.take_if(|_| last_resort) {
+        let found = hold::search(tables, |cost| cost.key(options), |holds| attempt(manner, holds).ok());
+        if found.cost.uncarried == 0 {
+            return Ok(found);
+        }
+        unreached = Some((found, manner));
+    }
+    let failed = unreached.map(|(tables, _)| uncarried(program, chip, flows, &tables)).or(first);
     Err(failed.unwrap_or_else(|| TablesFailed::from(Vec::new())))
 }
 

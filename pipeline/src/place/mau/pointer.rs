@@ -23,14 +23,28 @@ type Place = (u8, u8);
 impl Pointer<'_> {
     /// Whether one of the outcomes can be on the pointer beside those that are.
     pub(super) fn takes(&self, branches: &[LongBranch], which: usize) -> bool {
+        self.in_the_way(branches, which).is_some_and(|there| there.is_empty())
+    }
+
+    /// Outcomes that would have to leave the pointer for this one; nothing if it cannot be on it anyway.
+    pub(super) fn in_the_way(&self, branches: &[LongBranch], which: usize) -> Option<Vec<usize>> {
         let branch = &branches[which];
-        let mut others = branches.iter().enumerate().filter(|(i, _)| *i != which).map(|(_, b)| b);
-        self.way(branch).is_some()
-            && others.all(|o| match &o.by {
-                Carrier::Pointer => !self.disturbs(o, branch) && !self.disturbs(branch, o),
-                Carrier::Retest(r) => r.id.is_some() || (o.gress, o.to) != (branch.gress, branch.from),
-                _ => true,
-            })
+        self.way(branch)?;
+        let mut there = Vec::new();
+        for (i, other) in branches.iter().enumerate().filter(|(i, _)| *i != which) {
+            match &other.by {
+                Carrier::Pointer if self.disturbs(other, branch) || self.disturbs(branch, other) => {
+                    there.push(i)
+                }
+                Carrier::Retest(r)
+                    if r.id.is_none() && (other.gress, other.to) == (branch.gress, branch.from) =>
+                {
+                    return None;
+                }
+                _ => {}
+            }
+        }
+        Some(there)
     }
 
     /// Where the name is given and where it is used; nothing if several parts of a table could give it.

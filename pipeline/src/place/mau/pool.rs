@@ -142,6 +142,18 @@ impl Pool {
         true
     }
 
+    /// The first owner of a meter ALU that carries this content.
+    pub(crate) fn holder(&self, content: Content) -> Option<Owner> {
+        let mut alus = self.log.iter().filter(|u| u.unit.column == Column::MeterAlu);
+        let found = alus.find(|u| self.content(Column::MeterAlu, u.unit.row, u.unit.col) == Some(content));
+        found.map(|u| u.owner)
+    }
+
+    /// Whether a unit of the column carries this content.
+    pub(crate) fn carries(&self, column: Column, content: Content) -> bool {
+        self.held.iter().any(|((c, ..), h)| *c == column && h.content == content)
+    }
+
     /// Makes `owner` a further owner of everything that carries this content; false if nothing does.
     pub(crate) fn join(&mut self, content: Content, owner: Owner) -> bool {
         self.join_all(|c| c == content, owner)

@@ -20,21 +20,34 @@ pub(super) struct Means<'a> {
     pub(super) pointer: Option<&'a Pointer<'a>>,
 }
 
+/// How many branches may give way one after the other to make room for one.
+const DEPTH: u32 = 3;
+
+/// How many branches at most leave one tag, or the pointer, for one.
+const LEAVING: usize = 3;
+
+/// How many times room is looked for before a placement is given up.
+const TRIES: u32 = 2_000;
+
 /// Gives every branch a carrier, if one can be found.
 ///
 /// The pointer comes last. If something has no carrier without it, several choices of what is on it are tried, and what
-/// then has none is preferred for it in further ones; the best is kept.
+/// then has none is preferred for it in further ones; the best is kept. What still has none makes others give way, as
+/// far as each finds another carrier.
 pub(super) fn carry(pools: &mut [Pool], fit: &Fit<'_>, means: &Means<'_>, branches: &mut [LongBranch]) {
-    let mut carriers = Carriers { pools, fit, means };
-    let all: Vec<usize> = (0..branches.len()).collect();
+    let mut carriers = Carriers { pools, fit, means, tries: TRIES };
     let marks = carriers.marks();
     let mut best = (carriers.attempt(branches, None), None);
-    if best.0.0 == 0 || means.pointer.is_none() {
+    if best.0.0 == 0 {
         return;
     }
-    let mut orders = vec![all.clone(), all.clone(), all];
-    orders[0].sort_by_key(|&i| Reverse(branches[i].between().len()));
-    orders[1].sort_by_key(|&i| branches[i].between().len());
+    let all: Vec<usize> = (0..branches.len()).collect();
+    let mut orders = Vec::new();
+    if means.pointer.is_some() {
+        orders = vec![all.clone(), all.clone(), all];
+        orders[0].sort_by_key(|&i| Reverse(branches[i].between().len()));
+        orders[1].sort_by_key(|&i| branches[i].between().len());
+    }
     while let Some(order) = orders.pop() {
         carriers.roll_back(&marks);
         let key = carriers.attempt(branches, Some(&order));
@@ -49,12 +62,18 @@ pub(super) fn carry(pools: &mut [Pool], fit: &Fit<'_>, means: &Means<'_>, branch
     }
     carriers.roll_back(&marks);
     carriers.attempt(branches, best.1.as_deref());
+    for i in 0..branches.len() {
+        if branches[i].by == Carrier::Nothing {
+            carriers.make_room(branches, i, DEPTH);
+        }
+    }
 }
 
 struct Carriers<'a, 'f> {
     pools: &'a mut [Pool],
     fit: &'a Fit<'f>,
     means: &'a Means<'a>,
+    tries: u32,
 }
 
 impl Carriers<'_, '_> {
@@ -92,6 +111,62 @@ impl Carriers<'_, '_> {
         if may {
             branches[i].by = Carrier::Pointer;
         }
+    }
+
+    /// Finds a carrier for a branch, from which others may have to leave for another one; nothing changes if they cannot.
+    fn make_room(&mut self, branches: &mut [LongBranch], i: usize, depth: u32) -> bool {
+        if self.tries == 0 {
+            return false;
+        }
+        self.tries -= 1;
+        if let Some(by) = self.unshared(branches, i) {
+            branches[i].by = by;
+            return true;
+        }
+        if depth == 0 {
+            return false;
+        }
+        let tags = 0..u8::try_from(self.fit.chip.mau.long_branch_tags).unwrap_or(u8::MAX);
+        let on_tag = |t: u8| {
+            let there = (0..branches.len()).filter(|&j| branches[j].tag() == Some(t));
+            (Carrier::Tag(t), there.filter(|&j| branches[j].collides(&branches[i])).collect::<Vec<_>>())
+        };
+        let pointed = self.means.pointer.and_then(|p| p.in_the_way(branches, i));
+        let mut ways: Vec<(Carrier, Vec<usize>)> = tags.map(on_tag).collect();
+        ways.extend(pointed.map(|there| (Carrier::Pointer, there)));
+        ways.retain(|(_, there)| there.len() <= LEAVING);
+        ways.sort_by_key(|(_, there)| there.len());
+        for (by, there) in ways {
+            let (before, marks) = (branches.to_vec(), self.marks());
+            branches[i].by = by;
+            for &j in &there {
+                branches[j].by = Carrier::Nothing;
+            }
+            if there
+                .iter()
+                .all(|&j| branches[j].by != Carrier::Nothing || self.make_room(branches, j, depth - 1))
+            {
+                return true;
+            }
+            branches.clone_from_slice(&before);
+            self.roll_back(&marks);
+        }
+        false
+    }
+
+    /// A carrier that nobody has to leave.
+    fn unshared(&mut self, branches: &[LongBranch], i: usize) -> Option<Carrier> {
+        let mau = &self.fit.chip.mau;
+        let mut tags = 0..u8::try_from(mau.long_branch_tags).unwrap_or(u8::MAX);
+        let free = |t: &u8| !branches.iter().any(|b| b.tag() == Some(*t) && b.collides(&branches[i]));
+        if let Some(tag) = tags.find(free) {
+            return Some(Carrier::Tag(tag));
+        }
+        if self.means.pointer.is_some_and(|p| p.takes(branches, i)) {
+            return Some(Carrier::Pointer);
+        }
+        let again = self.means.again.and_then(|again| again.retest(self.fit, self.pools, branches, i));
+        again.or_else(|| relays(self.pools, mau, &branches[i]).map(Carrier::Relays))
     }
 
     /// A tag or a substitute. When no tag is free, one of the branches in each other's way makes room: the longest whose

@@ -10,6 +10,7 @@ use super::super::next_table::LongBranch;
 use super::calm::Calm;
 use super::demand::Demand;
 use super::fit::{Fit, Shortage};
+use super::hold::Holds;
 use super::order::StageOrder;
 use super::pool::{Content, Pool};
 use super::relations::Relations;
@@ -65,6 +66,8 @@ pub(crate) struct Schedule<'a> {
     fit: Fit<'a>,
     manner: Manner,
     calm: Calm,
+    /// The earliest stage of each demand that is held back.
+    held: Vec<u8>,
     /// The stages' units.
     pub(crate) pools: Vec<Pool>,
     /// Parts of each demand.
@@ -97,6 +100,7 @@ impl<'a> Schedule<'a> {
             mins: demands.iter().map(|d| graph.min_stage(d.owner)).collect(),
             pools: (0..fit.chip.mau.stages.min(256)).map(|s| Pool::new(s as u8)).collect(),
             parts: vec![Vec::new(); count],
+            held: vec![0; count],
             left: demands.iter().map(|d| d.size).collect(),
             complete: vec![false; count],
             alone: vec![None; count],
@@ -109,6 +113,13 @@ impl<'a> Schedule<'a> {
             clusters,
             fit,
             manner,
+        }
+    }
+
+    /// Holds nodes back; before anything is placed.
+    pub(crate) fn hold(&mut self, holds: &Holds) {
+        for (held, demand) in self.held.iter_mut().zip(self.demands) {
+            *held = holds.get(&demand.owner).copied().unwrap_or(0);
         }
     }
 
@@ -179,6 +190,11 @@ impl<'a> Schedule<'a> {
     /// Whether dependencies, conflicts and pins allow the cluster in this stage.
     fn ready(&mut self, cluster: &[usize], stage: u8, var_name: &dyn Fn(Var) -> String) -> bool {
         for &i in cluster {
+            if self.parts[i].is_empty() && self.held[i] > stage {
+                let text = "held back, so that an outcome reaches what runs on it".to_owned();
+                self.blocked[i] = Some((stage, text));
+                return false;
+            }
             if let Some(text) =
                 self.calm.refuses(self.demands[i].owner.gress, i, stage, &self.parts, self.relations)
             {

@@ -71,6 +71,32 @@ pub(crate) fn exact(
     None
 }
 
+/// Brings bytes to places of one group that hardware fixes, the first of `ways` that fits, in the group that needs the
+/// fewest new bytes; where `first` has them by one of the ways, to the same places. False if none fits.
+pub(crate) fn at_places(
+    pool: &mut Pool,
+    (mau, view): (&MauSpec, &PhvView<'_>),
+    owner: Owner,
+    ways: &[Vec<(u16, ByteRef)>],
+    first: Option<Owner>,
+) -> bool {
+    let Some(first) = first else {
+        return ways.iter().any(|way| exact(pool, (mau, view), owner, &BTreeSet::new(), way, 1).is_some());
+    };
+    let has = |group: u16, (at, byte): &(u16, ByteRef)| {
+        pool.content(Column::ExactXbar, group, *at) == Some(Content::Byte(*byte))
+            && pool.owners_at(Column::ExactXbar, group, *at).contains(&first)
+    };
+    let same = ways.iter().find_map(|way| {
+        (0..mau.exact_xbar_groups as u16).find(|&g| way.iter().all(|b| has(g, b))).map(|group| (group, way))
+    });
+    let Some((group, way)) = same else { return false };
+    for (at, byte) in way {
+        pool.take((Column::ExactXbar, group, *at), owner, Content::Byte(*byte), &view.byte_name(*byte));
+    }
+    true
+}
+
 /// Brings the bytes of a key to the groups of `width` TCAM blocks, those that stand in the list twice to two
 /// places; returns false if they do not fit.
 pub(crate) fn ternary(

@@ -5,9 +5,10 @@
 use super::moves::{Shape, Source, Write, writes};
 use crate::entity::EntityMap;
 use crate::flow::{Flow, Node, Var, used_vars};
-use crate::ir::{Action, Expr, Field, FieldData, Header, Home, Loc, ParserOpKind, Program};
+use crate::ir::{Action, Expr, Field, FieldData, Header, Home, Loc, Operand, ParserOpKind, Program};
 use crate::verify::Diag;
 use sluice_asic::alu::AluOp;
+use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 
 /// What a program does with a field.
@@ -27,6 +28,8 @@ pub(super) struct Demand {
     pub(super) number: bool,
     /// Something that knows no carry works on it: any number but a sum or a difference.
     pub(super) uncarried: bool,
+    /// A stateful ALU takes it as bytes, because its operands have more bits than a hash can bring.
+    pub(super) operand: bool,
     /// The parser copies packet bytes into it besides its header's extraction.
     pub(super) copied: bool,
     /// Nodes of its gress that write it, sorted.
@@ -55,7 +58,7 @@ pub(super) struct Demands {
 }
 
 impl Demands {
-    pub(super) fn of(program: &Program, flows: &[Flow; 2]) -> Demands {
+    pub(super) fn of(program: &Program, chip: &ChipSpec, flows: &[Flow; 2]) -> Demands {
         let mut d = Demands {
             fields: program.fields.values().map(|_| Demand::default()).collect(),
             valid: program.headers.values().map(|_| false).collect(),
@@ -72,6 +75,7 @@ impl Demands {
             d.deparser(program, gress);
         }
         d.parser(program);
+        d.registers(program, chip);
         d
     }
 
@@ -129,6 +133,29 @@ impl Demands {
             | ParserOpKind::SubtractChecksum(dst, _) = &op.kind
             {
                 self.fields[*dst].copied = true;
+            }
+        }
+    }
+
+    /// Operands come to an ALU one width of it apart, in the lowest bits of a hash group or as bytes (facts: asic §1.3).
+    fn registers(&mut self, program: &Program, chip: &ChipSpec) {
+        for (register, data) in program.registers.iter() {
+            let mut operands: Vec<Operand> = Vec::new();
+            for operand in program.actions_of(register).flat_map(|(_, action)| action.operands()) {
+                if !operands.contains(&operand) {
+                    operands.push(operand);
+                }
+            }
+            let half = data.format.half_bits();
+            let width = |o: &Operand| match o {
+                Operand::Phv(e) => u32::from(e.width(program)).min(half),
+                Operand::Hash(hash) => u32::from(program.hashes[*hash].width).min(half),
+            };
+            // The narrowest stands last.
+            let last = operands.iter().map(width).min().unwrap_or(0);
+            let bits = last + half * (operands.len() as u32).saturating_sub(1);
+            if bits > chip.mau.alu_hash_bits {
+                operands.iter().for_each(|o| o.fields(program, &mut |f| self.fields[f].operand = true));
             }
         }
     }

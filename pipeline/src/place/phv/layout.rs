@@ -186,7 +186,7 @@ pub(super) fn stands_alone(program: &Program, demands: &Demands, field: Field) -
         && match data.home {
             Home::Header(_) => false,
             Home::Intrinsic(_) | Home::PortMetadata => true,
-            Home::Metadata => d.moved || d.own || d.copied || data.width > 16,
+            Home::Metadata => d.moved || d.own || d.copied || d.operand || data.width > 16,
         }
 }
 

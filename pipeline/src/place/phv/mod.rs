@@ -37,6 +37,8 @@
 //! 13. Dark containers (T2) hold metadata that actions alone copy in and out as a whole, and that is written before every
 //!     read: nothing gives them the value zero that other metadata starts with.
 //!
+//!     Metadata that a stateful ALU must take as bytes stands alone as well.
+//!
 //! 14. When containers run out, headers of which no packet has two share them (`headers`): no way through the parser
 //!     extracts both, no action makes them valid, and whoever looks at a field knows that its header is valid.
 //!
@@ -90,7 +92,7 @@ pub fn allocate(
     options: &Options,
     flows: &[Flow; 2],
 ) -> Result<PhvAllocation, Vec<Diag>> {
-    let demands = Demands::of(program, flows);
+    let demands = Demands::of(program, chip, flows);
     let cuts = Cuts::settle(program, &demands);
     let mut layout = Layout::of(program, &demands, &cuts);
     let mut found = demands.check(program);

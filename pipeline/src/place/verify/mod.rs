@@ -28,11 +28,14 @@
 //! 12. Deparser: dictionary entries are enough for the bytes emitted; entries, validity bits and checksum units are
 //!     not more than there are.
 //! 13. Next tables: see [`next_table`], and [`retest`] for conditions that are tested again.
+//! 14. Packet values come to meter ALUs as the crossbar bytes that they take, or by bits of one hash group that share no
+//!     byte with others: see [`operands`].
 
 mod actions;
 mod conditions;
 mod memory;
 mod next_table;
+mod operands;
 mod order;
 mod parser;
 mod paths;
@@ -77,6 +80,7 @@ pub fn verify(program: &Program, placement: &Placement) -> Vec<Diag> {
     }
     memory::check(&mut check);
     paths::check(&mut check);
+    operands::check(&mut check);
     actions::check(&mut check);
     timing::check(&mut check);
     parser::check(&mut check);

@@ -2,8 +2,8 @@
 
 use super::Check;
 use crate::flow::{NodeKind, Var};
-use crate::ir::{Algorithmic, CounterHome, Expr, Hash, Index, MatchKind, Operand, PrimitiveKind, Table};
-use crate::place::bits::{ByteRef, value_name};
+use crate::ir::{Algorithmic, CounterHome, Expr, Hash, Index, MatchKind, PrimitiveKind, Table};
+use crate::place::bits::{ByteRef, address_name, colour_name, count_name, value_name};
 use crate::place::data::{Owner, Part};
 use sluice_asic::chip::Column;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,7 +21,11 @@ pub(super) fn check(check: &mut Check<'_>) {
             if key_is_ternary { ternary = bytes } else { exact = bytes }
         }
         // What is matched beside the key goes through hashes, and those only see the exact crossbar.
-        let rest = effects.match_reads.iter().flat_map(read);
+        // Of packet values of ALUs only the bits taken must be there, which is a rule of its own.
+        let values = super::operands::fields_taken(check, owner);
+        let others = read_beside_alus(check, owner);
+        let whole = |v: &&Var| others.contains(v) || !values.contains(v);
+        let rest = effects.match_reads.iter().filter(whole).flat_map(read);
         exact.extend(rest.filter(|b| !ternary.contains(b)).collect::<Vec<_>>());
         if !matches!(check.kind(owner), NodeKind::Gateway(_)) {
             present(check, owner, part, Column::ExactXbar, &exact);
@@ -33,6 +37,41 @@ pub(super) fn check(check: &mut Check<'_>) {
         }
         hashes(check, owner, part);
     }
+}
+
+/// What a node reads over the crossbar for its key, hashes and indices: all but the fields that only ALUs take.
+fn read_beside_alus(check: &Check<'_>, owner: Owner) -> BTreeSet<Var> {
+    let program = check.program;
+    let mut vars = BTreeSet::new();
+    let mut read = |e: &Expr| {
+        e.fields(&mut |f| {
+            vars.insert(Var::Field(f));
+        });
+    };
+    let table = check.table(owner).map(|t| &program.tables[t]);
+    let selector = table.and_then(|t| t.profile).and_then(|p| program.profiles[p].selector.as_ref());
+    selector.iter().flat_map(|s| &program.hashes[s.hash].inputs).for_each(&mut read);
+    for action in check.flow(owner.gress).actions(program, owner.node) {
+        for p in &program.actions[action].body {
+            let index = match &p.kind {
+                PrimitiveKind::Hash(_, hash) | PrimitiveKind::HashSlice(_, hash, _) => &Index::Hash(*hash),
+                PrimitiveKind::Register(access) => &access.index,
+                PrimitiveKind::Meter(access) => &access.index,
+                PrimitiveKind::Count(_, index) => {
+                    read(index);
+                    continue;
+                }
+                _ => continue,
+            };
+            match index {
+                Index::At(value) => read(value),
+                Index::Hash(hash) => program.hashes[*hash].inputs.iter().for_each(&mut read),
+                Index::Entry => {}
+            }
+        }
+    }
+    vars.extend(table.iter().flat_map(|t| &t.keys).map(|k| Var::Field(k.field)));
+    vars
 }
 
 /// Whether the part is the TCAM in front of an algorithmic table's partitions.
@@ -181,14 +220,17 @@ fn addresses(check: &Check<'_>, owner: Owner) -> Vec<(String, u64)> {
     let mut list = Vec::new();
     for action in check.flow(owner.gress).actions(program, owner.node) {
         for p in &program.actions[action].body {
-            let (index, home) = match &p.kind {
+            let (index, home, cell_bits) = match &p.kind {
                 PrimitiveKind::Register(access) => {
-                    (&access.index, program.registers[program.register_actions[access.action].register].home)
+                    let data = &program.registers[program.register_actions[access.action].register];
+                    (&access.index, data.home, data.format.element_bits())
                 }
-                PrimitiveKind::Meter(access) => (&access.index, program.meters[access.meter].home),
+                PrimitiveKind::Meter(access) => {
+                    (&access.index, program.meters[access.meter].home, check.mau.sram_width)
+                }
                 _ => continue,
             };
-            let name = match index {
+            let value = match index {
                 Index::At(value) => value_name(program, value),
                 Index::Hash(hash) => program.hashes[*hash].name.clone(),
                 Index::Entry => continue,
@@ -196,13 +238,24 @@ fn addresses(check: &Check<'_>, owner: Owner) -> Vec<(String, u64)> {
             let mut from_packet = false;
             index.fields(program, &mut |_| from_packet = true);
             let CounterHome::Indirect(size) = home else { continue };
-            let whole = u64::from(u32::BITS - size.saturating_sub(1).leading_zeros());
-            if from_packet {
-                list.push((name, whole.min(index.width(program).into())));
+            if !from_packet {
+                continue;
+            }
+            let bits = address_bits(size, index.width(program));
+            list.push((address_name(&value, bits, cell_bits), bits.into()));
+            if let PrimitiveKind::Meter(access) = &p.kind
+                && program.meters[access.meter].kind.is_coloured()
+            {
+                list.push((colour_name(&value, bits), bits.into()));
             }
         }
     }
     list
+}
+
+/// Bits that tell so many cells apart, as far as the index has them.
+fn address_bits(cells: u32, width: u16) -> u32 {
+    (u32::BITS - cells.saturating_sub(1).leading_zeros()).clamp(1, u32::from(width).max(1))
 }
 
 /// Names of everything that a node computes by hash bits for its actions.
@@ -213,7 +266,12 @@ pub(super) fn computations(check: &Check<'_>, owner: Owner) -> BTreeSet<String> 
     names.extend(addresses(check, owner).into_iter().map(|(name, _)| name));
     for action in check.flow(owner.gress).actions(program, owner.node) {
         names.extend(program.actions[action].body.iter().filter_map(|p| match &p.kind {
-            PrimitiveKind::Count(_, index) => Some(value_name(program, index)),
+            PrimitiveKind::Count(counter, index) => {
+                let data = &program.counters[*counter];
+                let CounterHome::Indirect(size) = data.home else { return None };
+                let bits = address_bits(size, index.width(program));
+                Some(count_name(&value_name(program, index), bits, data.cell.format_for(data.kind)))
+            }
             PrimitiveKind::Meter(access) => access.input.as_ref().map(|e| value_name(program, e)),
             _ => None,
         }));
@@ -229,13 +287,6 @@ fn hash_results(check: &Check<'_>, owner: Owner) -> BTreeSet<Hash> {
         for p in &program.actions[action].body {
             if let PrimitiveKind::Hash(_, hash) | PrimitiveKind::HashSlice(_, hash, _) = &p.kind {
                 used.insert(*hash);
-            }
-            if let PrimitiveKind::Register(access) = &p.kind {
-                let operands = program.register_actions[access.action].operands();
-                used.extend(operands.into_iter().filter_map(|o| match o {
-                    Operand::Hash(hash) => Some(hash),
-                    Operand::Phv(_) => None,
-                }));
             }
         }
     }

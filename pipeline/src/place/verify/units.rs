@@ -127,11 +127,15 @@ fn shareable(check: &Check<'_>, group: &[UnitUse]) -> bool {
         }
         Column::HashBit | Column::HashDist => {
             same_purpose
-                && (common_memory(check, group) && group[0].purpose == "selector"
-                    || common_hash(check, group))
+                && (common_memory(check, group) && to_alu(&group[0].purpose) || common_hash(check, group))
         }
         _ => false,
     }
+}
+
+/// Hash bits that come to a meter ALU, and hash distribution beside a selector.
+fn to_alu(purpose: &str) -> bool {
+    purpose == "selector" || purpose.ends_with("` operand")
 }
 
 /// A stage's generator gives 64 random bits, however many tables take them (facts: asic §1.2).

@@ -32,7 +32,7 @@ fn cell(report: &Report, stage: u8, column: Column) -> Markup {
     }
     let share = hundredths(used, available);
     html! {
-        td.dark[share > 6000] tabindex="0" style=(format!("--v:{}.{:04}", share / 10_000, share % 10_000)) {
+        td.dark[share > 8500] tabindex="0" style=(format!("--v:{}.{:04}", share / 10_000, share % 10_000)) {
             (used)
             div.pop {
                 b { (column.vendor_name()) ", stage " (stage) } br;
@@ -58,7 +58,7 @@ pub(super) fn view(report: &Report) -> Markup {
         table.heat {
             thead { tr {
                 th { "Stage" } th { "Dep" }
-                @for column in Column::ALL { th { (column.vendor_name()) } }
+                @for column in Column::ALL { th { span { (column.vendor_name()) } } }
             } }
             tbody {
                 @for stage in &report.stages {

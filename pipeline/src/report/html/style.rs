@@ -12,13 +12,16 @@ dl.params dd { margin:0; }
 table { border-collapse:collapse; font-variant-numeric:tabular-nums; }
 th,td { border:1px solid var(--line); padding:.15rem .4rem; text-align:right; white-space:nowrap; }
 th { font-weight:600; background:#f4f6f9; } td.l,th.l { text-align:left; white-space:normal; }
-table.heat th { font-size:11px; white-space:normal; vertical-align:bottom; min-width:3.1rem; }
-table.heat td { background:rgba(var(--hot),calc(var(--v)*.75)); position:relative; cursor:default; }
+table.heat { font-size:12px; } table.heat th,table.heat td { padding:.15rem .25rem; min-width:2.2rem; }
+table.heat thead th { vertical-align:bottom; font-size:11px; } table.heat thead span { writing-mode:vertical-rl; transform:rotate(180deg); }
+table.heat td { background:rgba(var(--hot),calc(var(--v)*.9)); position:relative; cursor:default; }
 table.heat td.dark { color:#fff; } table.heat tr.sum td { font-weight:600; }
 .pop { display:none; position:absolute; z-index:2; top:100%; right:0; background:#fff; color:var(--ink); text-align:left;
   border:1px solid var(--soft); padding:.3rem .5rem; font-weight:400; white-space:nowrap; box-shadow:0 2px 8px #0003; }
+table.heat td:nth-child(-n+9) > .pop { right:auto; left:0; }
 td:hover > .pop, td:focus > .pop, td:focus-within > .pop { display:block; }
-section#tables td:nth-last-child(2) { min-width:20rem; }
+section#tables table { font-size:12px; } section#tables th { white-space:normal; }
+section#tables td:nth-last-child(2) { min-width:16rem; } section#tables td:last-child { min-width:8rem; overflow-wrap:anywhere; }
 .bar { display:inline-block; height:.7em; background:var(--in); vertical-align:middle; }
 svg { max-width:100%; height:auto; font:11px system-ui,sans-serif; }
 svg .box { fill:#fff; stroke:#8893a4; } svg .ingress { fill:#e6effa; } svg .egress { fill:#fbeee3; }

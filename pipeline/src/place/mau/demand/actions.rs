@@ -5,15 +5,16 @@
 use super::{ActionDemand, Context, Demand, HashDemand};
 use crate::flow::Var;
 use crate::ir::{Action, Expr, Hash, Intrinsic, PrimitiveKind};
+use crate::verify::Diag;
 use sluice_asic::alu::AluClass;
 use sluice_asic::phv::Container;
 use std::collections::BTreeSet;
 
 impl Context<'_> {
-    pub(super) fn actions(&self, actions: &[Action], demand: &mut Demand) {
+    pub(super) fn actions(&self, actions: &[Action], demand: &mut Demand) -> Result<(), Diag> {
         let mut hashes: BTreeSet<Hash> = BTreeSet::new();
         for &action in actions {
-            let need = self.action(action, demand, &mut hashes);
+            let need = self.action(action, demand, &mut hashes)?;
             demand.actions.push(need);
         }
         for hash in hashes {
@@ -28,9 +29,15 @@ impl Context<'_> {
         demand.data_bits = demand.actions.iter().map(|a| a.data.values().sum()).max().unwrap_or(0);
         let immediate = bytes * 8 <= self.chip.mau.immediate_bits && demand.profile.is_none();
         demand.data_bytes = if immediate { 0 } else { bytes };
+        Ok(())
     }
 
-    fn action(&self, action: Action, demand: &mut Demand, hashes: &mut BTreeSet<Hash>) -> ActionDemand {
+    fn action(
+        &self,
+        action: Action,
+        demand: &mut Demand,
+        hashes: &mut BTreeSet<Hash>,
+    ) -> Result<ActionDemand, Diag> {
         let mut need = ActionDemand { name: self.program.actions[action].name.clone(), ..Default::default() };
         for primitive in &self.program.actions[action].body {
             match &primitive.kind {
@@ -56,13 +63,13 @@ impl Context<'_> {
                     let containers = self.phv.containers(&outputs);
                     need.hashed.extend(&containers);
                     need.writes.extend(containers);
-                    self.access(access, demand);
+                    self.access(access, demand)?;
                 }
                 PrimitiveKind::Meter(access) => {
                     let containers = self.phv.containers(&[Var::Field(access.to)]);
                     need.hashed.extend(&containers);
                     need.writes.extend(containers);
-                    self.question(access, demand);
+                    self.question(access, demand)?;
                 }
                 PrimitiveKind::Random(field, random) => {
                     let containers = self.phv.containers(&[Var::Field(*field)]);
@@ -84,7 +91,7 @@ impl Context<'_> {
                 }
             }
         }
-        need
+        Ok(need)
     }
 
     /// Containers of `dst` whose instruction takes an operand that the instruction word cannot hold, with

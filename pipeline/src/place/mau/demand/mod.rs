@@ -6,10 +6,13 @@
 mod actions;
 mod arrays;
 mod entry;
+mod operands;
 
 use super::super::bits::{ByteRef, PhvView};
 use super::super::data::Owner;
 use super::super::deps::node_name;
+pub(crate) use operands::OperandDemand;
+
 use super::gateway::{self, GatewayDemand};
 use super::sizes;
 use crate::flow::{Flow, NodeKind, Var, table_actions};
@@ -100,8 +103,8 @@ pub(crate) struct ArrayDemand {
     pub(crate) purpose: String,
     /// Cells; `None` if there is one per entry.
     pub(crate) size: Option<u32>,
-    /// Bytes of the packet values that its ALU reads.
-    pub(crate) bytes: BTreeSet<ByteRef>,
+    /// How the packet values that its ALU reads come to it.
+    pub(crate) operands: OperandDemand,
     /// Indices accessed by.
     indices: Vec<Index>,
 }
@@ -257,7 +260,7 @@ impl Demand {
                 demand.gateway = Some(gateway::demand(program, &chip.mau, phv, cond, data.loc)?);
             }
             NodeKind::Table(table) => context.table(*table, &mut demand)?,
-            NodeKind::Action(action) => context.actions(&[*action], &mut demand),
+            NodeKind::Action(action) => context.actions(&[*action], &mut demand)?,
         }
         Ok(demand)
     }
@@ -300,7 +303,7 @@ impl Context<'_> {
             demand.size = sizes::narrow(rows::planned(self.program, data));
         }
         demand.profile = data.profile.map(|p| self.profile(p)).transpose()?;
-        self.actions(&table_actions(self.program, table), demand);
+        self.actions(&table_actions(self.program, table), demand)?;
         if let Some(counter) = self.program.direct_counter(table) {
             demand.counters.push(CounterDemand {
                 name: self.program.counters[counter].name.clone(),
