@@ -2,6 +2,8 @@
 
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::tm::buffer::BufferFile;
+use sluice_asic::units::BitRate;
+use sluice_fabric::contest::Contest;
 use sluice_fabric::scenario::{Expr, ScenarioFile, Scope};
 use sluice_fabric::topology::{Blueprint, Network};
 use sluice_pcaps::capture::CaptureReader;
@@ -12,6 +14,7 @@ use sluice_pipeline::control::{self, ControlState};
 use sluice_pipeline::ir::Program;
 use sluice_pipeline::text;
 use sluice_pipeline::verify::{has_errors, verify};
+use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 /// Frames read of a capture at most.
@@ -105,7 +108,7 @@ impl Scope for Lengths {
     }
 }
 
-/// A file of scenarios, and each of its lines as an expression.
+/// A file of scenarios or a contest, and each of its lines as an expression.
 pub fn scenario(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     if let Ok(file) = ScenarioFile::parse("fuzz", text) {
@@ -114,6 +117,13 @@ pub fn scenario(data: &[u8]) {
             let line = file.line(scenario);
             assert!((1..=lines).contains(&line), "scenario at line {line} of {lines}");
         }
+    }
+    if let Ok(contest) = Contest::parse("fuzz", text) {
+        assert!(Contest::is_one(text));
+        let rate = BitRate::from_gbps(100);
+        let _ = contest.hosts.rnic(rate);
+        let labels: BTreeSet<String> = contest.program.iter().map(|p| p.get_ref().label()).collect();
+        assert_eq!(labels.len(), contest.program.len());
     }
     for line in text.lines() {
         if let Ok(expr) = Expr::parse(line) {
