@@ -306,7 +306,10 @@ impl<'s> Maker<'s> {
                 }
                 _ => None,
             };
-            let op = op.or_else(|| self.call(table, d).map(|call| ControlOp::SetDefault { table, call }));
+            // What a table with fixed entries does for the rest is the program's, too.
+            let free = |_: &ActionCall| data.entries.is_empty();
+            let default = |call| ControlOp::SetDefault { table, call };
+            let op = op.or_else(|| self.call(table, d).filter(free).map(default));
             ops.extend(op.filter(|op| entries.apply(program, op.clone()).is_ok()));
         }
         ops
@@ -323,7 +326,10 @@ impl<'s> Maker<'s> {
         let program = &self.subject.program;
         let data = &program.tables[table];
         let mut ops = Vec::new();
-        if data.entries.is_empty() && data.profile.is_none() {
+        if !data.entries.is_empty() {
+            return ops;
+        }
+        if data.profile.is_none() {
             for (entry, was) in entries.tables[table].entries().take(MOST_CHANGED) {
                 let drawn = self.drawn_call(action, d);
                 let args = match &was.then {
