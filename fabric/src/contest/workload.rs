@@ -102,7 +102,7 @@ fn gap(draw: &mut Draw, mean: u64, rate: BitRate, load: u32) -> u128 {
     const PS: u128 = 1_000_000_000_000;
     // Up to 2^46 * 2^31 * 8e14 * 100 would not fit: the mean gap is rounded to picoseconds first.
     let mean = u128::from(mean) * 8 * 100 * PS / (u128::from(rate.as_bps().max(1)) * u128::from(load.max(1)));
-    u128::from(draw.exponential()) * mean >> EXPONENTIAL_BITS
+    (u128::from(draw.exponential()) * mean) >> EXPONENTIAL_BITS
 }
 
 #[cfg(test)]

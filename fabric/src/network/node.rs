@@ -306,7 +306,7 @@ struct NodeSink<'a, O> {
 
 impl<O: Observer> NodeSink<'_, O> {
     /// Puts the frame on the cable of the port's host, if there is one.
-    fn to_host(&mut self, left: &Left, head: &[u8], tail: &[u8]) {
+    fn hand_over(&mut self, left: &Left, head: &[u8], tail: &[u8]) {
         let number = self.host_of.get(usize::from(left.egress_port)).copied().unwrap_or(EDGE);
         if let Some(host) = self.hosts.get_mut(usize::from(number)) {
             put_padded(&mut host.coming, left.last_bit + host.cable, left, [head, tail]);
@@ -319,7 +319,7 @@ impl<O: Observer> NodeSink<'_, O> {
         let Some(out) = self.outlets.get_mut(usize::from(number)) else {
             *self.delivered += 1;
             *self.delivered_bytes += u64::from(left.bytes);
-            self.to_host(left, head, tail);
+            self.hand_over(left, head, tail);
             return false;
         };
         let wire = &mut out.wire;

@@ -198,7 +198,8 @@ impl Rnic {
     fn wake(&mut self) {
         let now = self.now;
         self.source.advance(now);
-        while let Some(message) = self.messages.pop_front_if(|message| message.start <= now) {
+        while let Some(message) = self.messages.front().copied().filter(|message| message.start <= now) {
+            self.messages.pop_front();
             let mut sending = Sending::new(&self.config, self.address, message);
             sending.queued = true;
             self.ready.push_back(message.pair);
