@@ -81,8 +81,9 @@ fn slowdowns(performance: &Performance) -> Vec<String> {
     row
 }
 
-const COSTS: [&str; 11] = [
+const COSTS: [&str; 12] = [
     "PROGRAM",
+    "ALONE NS",
     "DATA",
     "RESENT",
     "EARLY",
