@@ -64,14 +64,59 @@ fn counted(device: &Settled<'_>, name: &str) -> u64 {
     device.states.iter().flat_map(|s| s.counters.get(counter).into_iter().flatten()).map(|c| c.packets).sum()
 }
 
+/// DATA that reached its host.
+#[derive(Clone, Copy, Debug)]
+struct Reached {
+    /// In the order in which packets came in.
+    tag: u64,
+    /// The flow, and the path that it came by.
+    path: Flow,
+    epoch: u8,
+    phase: u8,
+}
+
 /// Packets of a flow's epoch that came by one path, all before TAIL or all REROUTED, reach the host in the order in which
-/// they came, unless the program counted why not.
+/// they came, unless the program counted why not. Which packets are of one epoch is as DstToR has it, by two bits: what is
+/// one or two ahead begins a new one (facts: conweave §1.7).
 #[derive(Clone, Debug, Default)]
 struct ReorderFree {
-    /// The last packet of each flow, epoch and phase.
-    last: BTreeMap<(Flow, u8, u8), u64>,
+    /// In the order in which they left.
+    reached: Vec<Reached>,
     since: Since,
     broken: Option<String>,
+}
+
+impl ReorderFree {
+    /// What was out of order; forgets what left.
+    fn judge(&mut self) -> Finding {
+        let reached = std::mem::take(&mut self.reached);
+        let mut by_tag: Vec<&Reached> = reached.iter().collect();
+        by_tag.sort_by_key(|packet| packet.tag);
+        let mut present: BTreeMap<Flow, (u8, u64)> = BTreeMap::new();
+        let mut turn_of: BTreeMap<u64, u64> = BTreeMap::new();
+        for packet in by_tag {
+            let (port, src, dst, src_port) = packet.path;
+            let (epoch, turn) = present.entry((pipe(port), src, dst, src_port)).or_insert((packet.epoch, 0));
+            let ahead = packet.epoch.wrapping_sub(*epoch) & 3;
+            if ahead == 1 || ahead == 2 {
+                (*epoch, *turn) = (packet.epoch, *turn + u64::from(ahead));
+            }
+            // One behind belongs to the epoch before.
+            turn_of.insert(packet.tag, if ahead == 3 { turn.wrapping_sub(1) } else { *turn });
+        }
+        let mut last: BTreeMap<(Flow, u64, u8), u64> = BTreeMap::new();
+        for Reached { tag, path, epoch, phase } in reached {
+            let turn = turn_of.get(&tag).copied().unwrap_or(0);
+            let last = last.entry((path, turn, phase)).or_insert(tag);
+            if tag < *last {
+                return Err(format!(
+                    "packet {tag} of epoch {epoch}, phase {phase} came to the host behind packet {last}"
+                ));
+            }
+            *last = tag;
+        }
+        Ok(())
+    }
 }
 
 impl Property for ReorderFree {
@@ -92,29 +137,20 @@ impl Property for ReorderFree {
         if read(packet.bytes).is_none_or(|f| f.header.opcode != 0) {
             return Ok(());
         }
-        let (epoch, phase) = (came.header.epoch, came.header.phase);
-        let last = self.last.entry((flow(from.port, &came), epoch, phase)).or_insert(tag);
-        if tag < *last && self.broken.is_none() {
-            let text =
-                format!("packet {tag} of epoch {epoch}, phase {phase} came to the host behind packet {last}");
-            self.broken = Some(text);
-        }
-        *last = tag.max(*last);
+        let Header { epoch, phase, .. } = came.header;
+        self.reached.push(Reached { tag, path: flow(from.port, &came), epoch, phase });
         Ok(())
     }
 
     fn changed(&mut self) {
-        self.last.clear();
+        self.broken = self.broken.take().or(self.judge().err());
         self.since.changed();
     }
 
     fn settled(&mut self, device: &Settled<'_>) -> Finding {
-        self.last.clear();
         let excused = counted(device, "unsorted") + counted(device, "forced");
-        match self.broken.take() {
-            Some(text) if excused == 0 => Err(text),
-            _ => Ok(()),
-        }
+        let broken = self.broken.take().or(self.judge().err());
+        broken.filter(|_| excused == 0).map_or(Ok(()), Err)
     }
 }
 
@@ -347,5 +383,26 @@ mod tests {
         since.changed();
         since.entered(&packet(1));
         assert_eq!([0, 1].map(|tag| since.counts(tag)), [false, true]);
+    }
+
+    /// What is found of packets of one flow and path, each with its number and epoch, in the order in which they left.
+    fn judged_order(left: &[(u64, u8)]) -> Finding {
+        let path = (8, Ipv4Addr::new(10, 0, 2, 1), Ipv4Addr::new(10, 0, 1, 1), 49_152);
+        let reached = left.iter().map(|(tag, epoch)| Reached { tag: *tag, path, epoch: *epoch, phase: 1 });
+        ReorderFree { reached: reached.collect(), ..ReorderFree::default() }.judge()
+    }
+
+    #[test]
+    fn an_epoch_of_the_same_two_bits_is_another_one() {
+        assert_eq!(judged_order(&[(0, 1), (1, 1), (2, 1)]), Ok(()));
+        assert!(
+            judged_order(&[(0, 1), (2, 1), (1, 1)])
+                .is_err_and(|text| text.starts_with("packet 1 of epoch 1"))
+        );
+        // Between the two epochs 1 was an epoch 3: what came first may leave last.
+        assert_eq!(judged_order(&[(3, 1), (2, 3), (1, 1)]), Ok(()));
+        // What is one behind is of the epoch before, and in order with that alone.
+        assert_eq!(judged_order(&[(0, 1), (2, 2), (1, 1), (3, 1)]), Ok(()));
+        assert!(judged_order(&[(0, 1), (1, 2), (3, 1), (2, 1)]).is_err());
     }
 }
