@@ -1,6 +1,6 @@
 //! Packets that are nobody's business: those that end here, and those of ports that are not the ToR's. What hunts found.
 
-use crate::destination::{Dest, old, request, rerouted};
+use crate::destination::{Dest, old, request, rerouted, tail};
 use crate::wire::{Flow, data, with_ttl};
 use crate::world::{TICK, UPLINK, at_tick};
 
@@ -53,4 +53,19 @@ fn packets_of_another_pipe_s_ports_are_delivered_and_no_more() {
     assert_eq!(d.tor.switch.totals().made.mirror, 0);
     d.tor.assert_clean();
     assert_eq!(d.tor.owners(1), 0, "nobody owns a queue in pipe 1");
+}
+
+#[test]
+fn tail_does_not_wait_for_itself_whatever_phase_it_claims() {
+    let mut d = Dest::new(1);
+    d.send(0, 0, 0, request(1, 100));
+    d.send(10 * TICK, 0, 10, rerouted(1, 121, 120));
+    let mut forged = tail(1, 120);
+    forged.phase = 1;
+    d.send(11 * TICK, 0, 1, forged);
+    // Another epoch begins: TAIL of the one before has been seen, so nothing else lets the queue go on.
+    d.send(12 * TICK, 0, 11, old(3, 122));
+    d.run(2_000 * TICK);
+    assert_eq!(d.psns(0).len(), 4, "{:?}", d.psns(0));
+    d.tor.assert_clean();
 }

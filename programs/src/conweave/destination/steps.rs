@@ -150,7 +150,8 @@ pub(super) fn sort(c: &mut Control<'_>, t: &DstToR, h: Headers, queues: &Queues)
                     if d.tail_seen == 0 {
                         h.words.adv_flow_ctl = q.word;
                     }
-                } else if bth.phase == 1 {
+                } else if bth.phase == 1 && bth.tail == 0 {
+                    // TAIL does not wait for itself, whatever phase it claims.
                     h.tm.qid = q.qid;
                     t.queued_count.execute(m.row);
                 } else {
