@@ -4,6 +4,7 @@ use crate::host::dcqcn::Coalescing;
 use crate::host::recovery::Recovery;
 use crate::host::rnic::{RnicConfig, TrafficClass};
 use crate::scenario::expr::Expr;
+use crate::scenario::file::line_of;
 use crate::scenario::host::{NotificationSetting, ReactionSetting, RecoveryName, above_zero};
 use serde::Deserialize;
 use sluice_asic::tm::pfc::PfcConfig;
@@ -228,7 +229,7 @@ impl Contest {
 
     /// The line of the file that a byte is on, from 1.
     pub(super) fn line(&self, byte: usize) -> usize {
-        self.text.get(..byte).map_or(1, |before| before.matches('\n').count() + 1)
+        line_of(&self.text, byte)
     }
 
     /// The seed.

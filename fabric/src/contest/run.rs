@@ -21,7 +21,7 @@ use sluice_pipeline::ir::LabelKind;
 use sluice_pipeline::place::Options;
 use sluice_pipeline::switch::{Reason, SwitchConfig};
 use sluice_programs::position::{Neighbor, Position};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 use thiserror::Error;
 
@@ -125,9 +125,7 @@ pub fn contend<F: Files>(
             AloneName::Fastest => &fastest,
             AloneName::Own => &own[number],
         };
-        let mut performance = run.judged(contest, ready, alone);
-        performance.alone = own[number].mean();
-        performances.push(performance);
+        performances.push(run.judged(contest, ready, alone, own[number].mean()));
     }
     Ok(performances)
 }
@@ -234,10 +232,10 @@ impl Alone {
         let switch_of = stations.iter().map(|s| (s.address, s.switch)).collect();
         let mut alone = Alone { times: BTreeMap::new(), switch_of };
         let mut messages = vec![Vec::new(); stations.len()];
-        let (mut ways, mut seen) = (Vec::new(), BTreeMap::new());
+        let (mut ways, mut seen) = (Vec::new(), BTreeSet::new());
         for (number, from) in stations.iter().enumerate() {
             for to in stations.iter().filter(|to| to.address != from.address) {
-                if seen.insert((from.switch, to.switch), ()).is_some() {
+                if !seen.insert((from.switch, to.switch)) {
                     continue;
                 }
                 ways.push((from.switch, to.switch));
@@ -299,8 +297,8 @@ impl Alone {
 }
 
 impl Ran {
-    /// What hosts and switches have counted, and how long the messages took.
-    fn judged(self, contest: &Contest, ready: &Ready<'_>, alone: &Alone) -> Performance {
+    /// What hosts and switches have counted, and how long the messages took; alone, with any program and with this one.
+    fn judged(self, contest: &Contest, ready: &Ready<'_>, alone: &Alone, own: Duration) -> Performance {
         let warm = Time::ORIGIN + contest.workload.warm_up;
         let (mut sent, mut unfinished, mut hosts) = (Vec::new(), 0, RnicCounters::default());
         for (station, id) in ready.stations.iter().zip(&self.hosts) {
@@ -324,7 +322,7 @@ impl Ran {
             drops: BTreeMap::new(),
             counters: BTreeMap::new(),
             pauses: 0,
-            alone: Duration::ZERO,
+            alone: own,
             simulated: self.network.time().since_origin(),
         };
         for (drop, name, ..) in LinkDrop::TABLE {

@@ -46,7 +46,6 @@ pub trait Host: Any + Send {
 
 /// A host at its port.
 pub(super) struct Attached {
-    pub(super) id: HostId,
     /// The inlet of its port.
     pub(super) inlet: usize,
     pub(super) cable: Duration,

@@ -191,7 +191,7 @@ impl<E: Executor> Network<E> {
         }
         let id = HostId(self.hosts.len() as u32);
         self.hosts.push((index, node.hosts.len()));
-        node.attach(port, id, cable, host);
+        node.attach(port, cable, host);
         Ok(id)
     }
 
@@ -199,7 +199,7 @@ impl<E: Executor> Network<E> {
     #[must_use]
     pub fn host<H: Host>(&self, id: HostId) -> Option<&H> {
         let (node, number) = self.hosts.get(id.0 as usize)?;
-        let attached = self.nodes.get(*node)?.hosts.get(*number).filter(|attached| attached.id == id)?;
+        let attached = self.nodes.get(*node)?.hosts.get(*number)?;
         let any: &dyn std::any::Any = &*attached.host;
         any.downcast_ref()
     }

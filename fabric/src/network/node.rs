@@ -1,6 +1,6 @@
 //! One switch in its place: lanes of frames to its ports, wires away from them. What may not live here: when it runs.
 
-use super::host::{Attached, Host, HostId};
+use super::host::{Attached, Host};
 use super::lane::Lane;
 use super::link::Wire;
 use super::observe::{Entered, LinkFrame, Observer};
@@ -121,12 +121,12 @@ impl<E: Executor> Node<E> {
     }
 
     /// Puts a host at the far end of a port's cable.
-    pub(super) fn attach(&mut self, port: DevPort, id: HostId, cable: Duration, host: Box<dyn Host>) {
+    pub(super) fn attach(&mut self, port: DevPort, cable: Duration, host: Box<dyn Host>) {
         let inlet = self.inlet(port).unwrap_or_else(|| self.add_inlet(port, None));
         if let Some(slot) = self.host_of.get_mut(usize::from(port.number())) {
             *slot = self.hosts.len() as u16;
         }
-        self.hosts.push(Attached { id, inlet, cable, coming: Lane::default(), host });
+        self.hosts.push(Attached { inlet, cable, coming: Lane::default(), host });
     }
 
     /// Whether a host is at a port.

@@ -485,7 +485,7 @@ pub struct ScenarioError {
 }
 
 /// The line of a place in a text, from 1.
-fn line_of(text: &str, at: usize) -> usize {
+pub(crate) fn line_of(text: &str, at: usize) -> usize {
     1 + text.as_bytes()[..at.min(text.len())].iter().filter(|b| **b == b'\n').count()
 }
 

@@ -8,7 +8,7 @@
 
 mod bench;
 pub(crate) mod expr;
-mod file;
+pub(crate) mod file;
 mod forward;
 mod frames;
 pub(crate) mod host;

@@ -64,6 +64,7 @@ pub(super) fn turn_round(frame: &mut [u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hunt::Shot;
 
     #[test]
     fn a_frame_is_turned_round() {
@@ -79,7 +80,6 @@ mod tests {
         turn_round(&mut frame[..5]);
         assert_eq!(frame, was);
     }
-    use crate::hunt::Shot;
 
     #[test]
     fn an_echo_has_the_frames_of_its_piece_with_their_gaps() {

@@ -197,9 +197,7 @@ impl<'p> Values<'p> {
         let dead = |key: &[KeyValue]| {
             key.iter().zip(&data.keys).any(|(value, k)| {
                 let width = self.program.fields[k.field].width;
-                self.fields[k.field]
-                    .as_ref()
-                    .is_some_and(|set| !set.iter().any(|v| matches(value, *v, width)))
+                self.fields[k.field].as_ref().is_some_and(|set| !set.iter().any(|v| value.matches(*v, width)))
             })
         };
         // Cells of arrays that entries have go with their positions.
@@ -220,16 +218,4 @@ fn queues(program: &Program, control: &ControlState, buffer: bool) -> Set {
         return None;
     }
     Some(control.replication.sessions.values().map(|s| s.qid.into()).chain([0]).collect())
-}
-
-fn matches(key: &KeyValue, found: u128, width: u16) -> bool {
-    match *key {
-        KeyValue::Exact(value) => value == found,
-        KeyValue::Ternary { value, mask } => value & mask == found & mask,
-        KeyValue::Lpm { value, len } => {
-            let mask = width_mask(width.into()) & !width_mask(width.saturating_sub(len).into());
-            value & mask == found & mask
-        }
-        KeyValue::Range { lo, hi } => lo <= found && found <= hi,
-    }
 }

@@ -4,6 +4,7 @@ use super::{
     Action, Algorithmic, Block, CounterLoad, Expr, Field, Hash, Header, IdleTimeout, Intrinsic, Loc,
     ParserState, Primitive, Profile, Register, SelectKey, Stack, Table,
 };
+use sluice_asic::alu::width_mask;
 use sluice_asic::counter::{self as asic, CounterError, CounterLayout};
 use sluice_asic::geometry::CounterFormat;
 use sluice_asic::gress::Gress;
@@ -233,6 +234,22 @@ pub enum KeyValue {
         /// Highest value that matches.
         hi: u128,
     },
+}
+
+impl KeyValue {
+    /// Whether a value of a field of `width` bits is one of those that the column stands for.
+    #[must_use]
+    pub fn matches(&self, found: u128, width: u16) -> bool {
+        match *self {
+            KeyValue::Exact(value) => value == found,
+            KeyValue::Ternary { value, mask } => value & mask == found & mask,
+            KeyValue::Lpm { value, len } => {
+                let mask = width_mask(width.into()) & !width_mask(width.saturating_sub(len).into());
+                value & mask == found & mask
+            }
+            KeyValue::Range { lo, hi } => lo <= found && found <= hi,
+        }
+    }
 }
 
 /// An entry fixed by the program; earlier ones win.

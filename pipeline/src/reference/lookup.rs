@@ -4,7 +4,6 @@ use super::Run;
 use super::eval::Env;
 use crate::control::{Entry, EntryId, TableState, Then};
 use crate::ir::{ActionCall, KeyValue, Table};
-use sluice_asic::alu::width_mask;
 use std::cmp::Reverse;
 
 /// What a lookup found.
@@ -53,7 +52,7 @@ impl<'a, T> Run<'a, T> {
         }
         state
             .entries()
-            .filter(|(_, e)| e.key.iter().zip(values).zip(&widths).all(|((k, &v), &w)| matches(k, v, w)))
+            .filter(|(_, e)| e.key.iter().zip(values).zip(&widths).all(|((k, &v), &w)| k.matches(v, w)))
             .min_by_key(|(_, e)| (Reverse(prefix_len(e)), e.priority, e.seq))
     }
 
@@ -66,18 +65,6 @@ impl<'a, T> Run<'a, T> {
         let slots = self.control.profiles[profile].slots(group);
         let slot = selector.arithmetic().pick(hash.into(), slots.shape.as_ref()?)?;
         slots.members.get(slot as usize).copied().flatten()
-    }
-}
-
-fn matches(key: &KeyValue, found: u128, width: u16) -> bool {
-    match *key {
-        KeyValue::Exact(value) => value == found,
-        KeyValue::Ternary { value, mask } => value & mask == found & mask,
-        KeyValue::Lpm { value, len } => {
-            let mask = width_mask(width.into()) & !width_mask(width.saturating_sub(len).into());
-            value & mask == found & mask
-        }
-        KeyValue::Range { lo, hi } => lo <= found && found <= hi,
     }
 }
 

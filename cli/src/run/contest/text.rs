@@ -45,9 +45,9 @@ pub(super) fn report(finished: &Finished, markdown: bool) -> String {
     text
 }
 
-fn show(header: &[&str], rows: Vec<Vec<String>>, markdown: bool) -> String {
+fn show<const N: usize>(header: &[&str; N], rows: Vec<[String; N]>, markdown: bool) -> String {
     if !markdown {
-        return format!("{}\n", table(header, rows));
+        return format!("{}\n", table(header, rows.into_iter().map(Vec::from).collect()));
     }
     let line = |cells: Vec<&str>| format!("| {} |\n", cells.join(" | "));
     let mut text = line(header.to_vec());
@@ -71,14 +71,15 @@ const SLOWDOWNS: [&str; 10] = [
     "LARGE 99 %",
 ];
 
-fn slowdowns(performance: &Performance) -> Vec<String> {
+fn slowdowns(performance: &Performance) -> [String; SLOWDOWNS.len()] {
     let of = |sizes| performance.slowdowns(sizes);
     let times = |thousandths: u64| format!("{}.{:02}", thousandths / 1000, thousandths % 1000 / 10);
     let Slowdowns { count, avg, p50, p95, p99, p999 } = of(Sizes::All);
-    let mut row = vec![performance.label.clone(), count.to_string()];
-    row.extend([avg, p50, p95, p99, p999].map(times));
-    row.extend([of(Sizes::Small).avg, of(Sizes::Small).p99, of(Sizes::Large).p99].map(times));
-    row
+    let (small, large) = (of(Sizes::Small), of(Sizes::Large));
+    let [avg, p50, p95, p99, p999] = [avg, p50, p95, p99, p999].map(times);
+    let [small_avg, small_p99, large_p99] = [small.avg, small.p99, large.p99].map(times);
+    let count = count.to_string();
+    [performance.label.clone(), count, avg, p50, p95, p99, p999, small_avg, small_p99, large_p99]
 }
 
 const COSTS: [&str; 12] = [
@@ -96,9 +97,9 @@ const COSTS: [&str; 12] = [
     "UNFINISHED",
 ];
 
-fn costs(performance: &Performance) -> Vec<String> {
+fn costs(performance: &Performance) -> [String; COSTS.len()] {
     let h = &performance.hosts;
-    let numbers = [
+    let [alone, sent, resent, early, nacks, marked, notifications, timeouts, dropped, pauses, unfinished] = [
         performance.alone.as_nanos(),
         h.sent,
         h.resent,
@@ -110,8 +111,10 @@ fn costs(performance: &Performance) -> Vec<String> {
         performance.dropped(),
         performance.pauses,
         performance.unfinished,
-    ];
-    std::iter::once(performance.label.clone()).chain(numbers.iter().map(u64::to_string)).collect()
+    ]
+    .map(|number| number.to_string());
+    let label = performance.label.clone();
+    [label, alone, sent, resent, early, nacks, marked, notifications, timeouts, dropped, pauses, unfinished]
 }
 
 /// Why packets were lost, and what the program counted.

@@ -205,13 +205,13 @@ impl Rnic {
             self.ready.push_back(message.pair);
             self.sending.insert(message.pair, sending);
         }
-        while let Some(&Reverse((due, pair))) = self.timers.peek().filter(|Reverse((due, _))| *due <= now) {
+        while let Some(&Reverse((_, pair))) = self.timers.peek().filter(|Reverse((due, _))| *due <= now) {
             self.timers.pop();
             let Some(sending) = self.sending.get_mut(&pair) else { continue };
             sending.armed = false;
             if sending.sender.timeout().is_some_and(|out| out <= now) {
                 self.counters.timeouts += 1;
-                sending.sender.advance(due.max(now));
+                sending.sender.advance(now);
                 self.queue(pair);
             }
             self.arm(pair);
