@@ -74,6 +74,18 @@ impl CounterLayout {
         Ok(Self { packet_bits, byte_bits, adjust })
     }
 
+    /// The layout with so many bits for packets and for bytes, 0 where they are not counted, as an existing one has
+    /// them.
+    #[must_use]
+    pub const fn of_bits(packet_bits: u32, byte_bits: u32, adjust: i32) -> Self {
+        Self { packet_bits, byte_bits, adjust }
+    }
+
+    /// What is added to each packet's length.
+    pub const fn adjust(self) -> i32 {
+        self.adjust
+    }
+
     /// Bits that count packets; 0 if they are not counted.
     pub const fn packet_bits(self) -> u32 {
         self.packet_bits

@@ -4,11 +4,19 @@
 //! only at `ROUTES` routes.
 
 use sluice_benches::{FlowPaths, LeafSpine, Loaded, Workload, drive, floor, switch};
-use sluice_pipeline::engine::Engine;
+use sluice_pipeline::control::ControlState;
+use sluice_pipeline::engine::{Engine, LowerError};
+use sluice_pipeline::ir::Program;
+use sluice_pipeline::place::Placement;
 use sluice_pipeline::reference::Reference;
 use sluice_pipeline::switch::Mode;
 use std::hint::black_box;
 use std::time::Instant;
+
+type Make = fn(&Program, &Placement, &ControlState) -> Result<Engine, LowerError>;
+
+/// The engine's own steps, and generated code.
+const ENGINES: [(&str, Make); 2] = [("", Engine::new), (" on generated code", sluice_generated::engine)];
 
 /// Median of three runs, ns per packet.
 fn time(packets: u64, mut run: impl FnMut() -> u64) -> f64 {
@@ -90,10 +98,12 @@ fn measure(packets: u64, routes: u32, wanted: &str) {
     let mut bytes = w.frames.clone();
     let base = time(packets, || floor(&mut bytes));
     row("floor", routes, base, base);
-    for size in [64, 16, 1] {
-        let name = format!("engine, batch {size}");
-        if name.contains(wanted) {
-            row(&name, routes, engine(&w, packets, size), base);
+    for (code, make) in ENGINES {
+        for size in [64, 16, 1] {
+            let name = format!("engine{code}, batch {size}");
+            if name.contains(wanted) {
+                row(&name, routes, engine(&w, make, packets, size), base);
+            }
         }
     }
     let name = "reference interpreter";
@@ -103,18 +113,21 @@ fn measure(packets: u64, routes: u32, wanted: &str) {
         let ns = time(few.len() as u64, || Loaded::new(few).run(&mut reference, 64));
         row(name, routes, ns, base);
     }
-    for (name, mode) in [("switch, functional", Mode::Functional), ("switch, timed", Mode::Timed)] {
-        if name.contains(wanted) {
-            row(name, routes, device(&w, packets, mode), base);
+    for (code, make) in ENGINES {
+        for (mode_name, mode) in [("functional", Mode::Functional), ("timed", Mode::Timed)] {
+            let name = format!("switch{code}, {mode_name}");
+            if name.contains(wanted) {
+                row(&name, routes, device(&w, make, packets, mode), base);
+            }
         }
     }
 }
 
 /// The whole device, from memory: receiving included, setting up not.
-fn device(w: &Workload, packets: u64, mode: Mode) -> f64 {
+fn device(w: &Workload, make: Make, packets: u64, mode: Mode) -> f64 {
     let mut times = Vec::new();
     for _ in 0..3 {
-        let Ok(engine) = Engine::new(&w.program, &w.placement, &w.control) else { return f64::NAN };
+        let Ok(engine) = make(&w.program, &w.placement, &w.control) else { return f64::NAN };
         let mut switch = switch(w, engine, mode);
         let start = Instant::now();
         black_box(drive(&mut switch, &w.frames));
@@ -125,10 +138,10 @@ fn device(w: &Workload, packets: u64, mode: Mode) -> f64 {
 }
 
 /// The engine alone. Packets are rewritten in place, so each run gets fresh ones; copying them in is not timed.
-fn engine(w: &Workload, packets: u64, size: usize) -> f64 {
+fn engine(w: &Workload, make: Make, packets: u64, size: usize) -> f64 {
     let mut times = Vec::new();
     for _ in 0..3 {
-        let Ok(mut engine) = Engine::new(&w.program, &w.placement, &w.control) else { return f64::NAN };
+        let Ok(mut engine) = make(&w.program, &w.placement, &w.control) else { return f64::NAN };
         let mut loaded = Loaded::new(&w.frames);
         let start = Instant::now();
         black_box(loaded.run(&mut engine, size));

@@ -221,9 +221,11 @@ pub(crate) struct EntriesArgs {
 /// Which executor runs the passes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EngineKind {
-    /// The placed program, lowered
+    /// The placed program, lowered; on generated code where there is some
     #[default]
     Fast,
+    /// The same without generated code
+    Steps,
     /// The plain interpreter; same results, much slower
     Reference,
 }

@@ -1,5 +1,6 @@
 //! A program with what happens to it: what tests draw. What may not live here: how parts are made.
 
+use crate::hunt::words;
 use crate::{Draw, Limits, entries, frames, program};
 use proptest::prelude::*;
 use sluice_pipeline::control::ControlOp;
@@ -34,6 +35,13 @@ impl Case {
         let frames = frames(&program, &mut d, limits);
         Case { program, ops, frames }
     }
+}
+
+/// The random program with this number.
+#[must_use]
+pub fn numbered(number: u64, limits: &Limits) -> Program {
+    let draws: Vec<u32> = words(number).take(limits.choices).collect();
+    program(&mut Draw::new(&draws), limits)
 }
 
 impl std::fmt::Debug for Case {

@@ -88,6 +88,18 @@ impl std::fmt::Display for Difference {
 /// # Errors
 /// The first difference.
 pub fn compare(case: &Case, placement: &Placement) -> Result<Ran, Difference> {
+    compare_by(case, placement, Engine::new)
+}
+
+/// The same with the engine that `make` makes of program, placement and control state.
+///
+/// # Errors
+/// The first difference.
+pub fn compare_by(
+    case: &Case,
+    placement: &Placement,
+    make: impl Fn(&Program, &Placement, &ControlState) -> Result<Engine, LowerError>,
+) -> Result<Ran, Difference> {
     let program = &case.program;
     let mut control = ControlState::new(program);
     for op in &case.ops {
@@ -98,7 +110,7 @@ pub fn compare(case: &Case, placement: &Placement) -> Result<Ran, Difference> {
     let mut reference = Reference::new(program, &control, options);
     write(&mut reference, program, &control);
     let expected = run(&mut reference, case, 1);
-    let mut engine = Engine::new(program, placement, &control).map_err(Difference::Refused)?;
+    let mut engine = make(program, placement, &control).map_err(Difference::Refused)?;
     let first = engine.state().clone();
     for batch in [1, 7, MAX_BATCH] {
         // Lowering takes longer than all packets do.

@@ -21,9 +21,9 @@ pub mod targets;
 mod world;
 
 pub use buffer::{buffer, port_infos};
-pub use case::{Case, cases};
+pub use case::{Case, cases, numbered};
 pub use chip::chip;
-pub use differential::{Difference, Ran, compare};
+pub use differential::{Difference, Ran, compare, compare_by};
 pub use draw::Draw;
 pub use limits::Limits;
 pub use program::program;

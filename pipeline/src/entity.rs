@@ -113,12 +113,14 @@ impl<K: Entity, V> EntityMap<K, V> {
 
 impl<K: Entity, V> std::ops::Index<K> for EntityMap<K, V> {
     type Output = V;
+    #[inline]
     fn index(&self, key: K) -> &V {
         &self.items[key.index()]
     }
 }
 
 impl<K: Entity, V> std::ops::IndexMut<K> for EntityMap<K, V> {
+    #[inline]
     fn index_mut(&mut self, key: K) -> &mut V {
         &mut self.items[key.index()]
     }

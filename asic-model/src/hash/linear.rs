@@ -76,6 +76,20 @@ impl LinearHash {
         }
     }
 
+    /// Which byte of the input each load takes: its slot, and how far down it stands there.
+    pub fn bytes(&self) -> impl Iterator<Item = (u16, u8)> + '_ {
+        self.loads.iter().map(|load| (load.slot, load.shift))
+    }
+
+    /// The hash of the input whose bytes are these, in the order of [`LinearHash::bytes`]; as many as there are.
+    #[inline]
+    pub fn eval_bytes<const K: usize>(&self, input: [u8; K]) -> u64 {
+        match &self.tables {
+            Tables::Narrow(tables) => fold_bytes(tables, self.constant as u32, input).into(),
+            Tables::Wide(tables) => fold_bytes(tables, self.constant, input),
+        }
+    }
+
     /// The hashes of many inputs, into `sums`: input `i` is what entry `i` of each slot's column holds. Runs
     /// table by table over all inputs, which overlaps their loads.
     /// At most `N` inputs.
@@ -118,6 +132,19 @@ fn fold<W: Copy + BitXorAssign>(
     let mut sum = start;
     for (load, table) in loads.iter().zip(tables) {
         sum ^= table[usize::from((read(load.slot) >> load.shift) as u8)];
+    }
+    sum
+}
+
+/// [`fold`] for bytes that were read.
+#[inline]
+fn fold_bytes<W: Copy + BitXorAssign, const K: usize>(tables: &[[W; 256]], start: W, input: [u8; K]) -> W {
+    let mut sum = start;
+    if let Some(tables) = tables.first_chunk::<K>() {
+        // By number, since as many tables as bytes are known: the loop is unrolled.
+        for i in 0..K {
+            sum ^= tables[i][usize::from(input[i])];
+        }
     }
     sum
 }

@@ -88,14 +88,17 @@ fn main() {
         control.apply(&program, op).expect("the entries fit");
     }
     println!("{packets} DATA packets of 16 flows through both gresses, median of 3");
-    for (name, at_source) in [("conweave, SrcToR", true), ("conweave, DstToR", false)] {
+    let rows = [("conweave, SrcToR", true), ("conweave, DstToR", false)];
+    for ((name, at_source), generated) in rows.into_iter().flat_map(|row| [(row, false), (row, true)]) {
+        let make = if generated { sluice_generated::engine } else { Engine::new };
+        let code = if generated { "generated" } else { "steps" };
         for batch in [64usize, 1].into_iter().filter(|b| only.is_none_or(|o| o == *b)) {
             if !name.contains(&wanted) {
                 continue;
             }
             let mut times: Vec<f64> = (0..3)
                 .map(|_| {
-                    let mut engine = Engine::new(&program, &placement, &control).expect("an engine");
+                    let mut engine = make(&program, &placement, &control).expect("an engine");
                     let start = Instant::now();
                     black_box(run(&mut engine, packets, batch, at_source));
                     start.elapsed().as_nanos() as f64 / packets as f64
@@ -103,7 +106,7 @@ fn main() {
                 .collect();
             times.sort_by(f64::total_cmp);
             println!(
-                "{name:<18} batch {batch:>2} {:>9.1} ns {:>7.3} M packets/s",
+                "{name:<18} {code:<9} batch {batch:>2} {:>9.1} ns {:>7.3} M packets/s",
                 times[1],
                 1000.0 / times[1]
             );

@@ -177,10 +177,13 @@ pub(crate) fn run(args: &ReplayArgs, as_json: bool) -> Result<(), Failure> {
             let make = || Ok(Reference::new(&plan.program, &plan.control, options.clone()));
             search_and_finish(&plan, &inputs, &make, as_json)
         }
-        (false, EngineKind::Fast) => {
+        (false, kind) => {
             let Plan { program, placement, control, .. } = &plan;
             let make = || match &plan.points {
-                None => Engine::new(program, placement, control).map_err(Failure::input),
+                None if kind == EngineKind::Steps => {
+                    Engine::new(program, placement, control).map_err(Failure::input)
+                }
+                None => sluice_generated::engine(program, placement, control).map_err(Failure::input),
                 Some(points) => {
                     Engine::covered(program, placement, control, points.clone()).map_err(Failure::input)
                 }

@@ -75,7 +75,7 @@ impl Placed {
     }
 
     pub(super) fn engine(&self) -> Result<Engine, TrialError> {
-        Engine::new(&self.program, &self.placement, &self.control).map_err(|e| self.device(e))
+        sluice_generated::engine(&self.program, &self.placement, &self.control).map_err(|e| self.device(e))
     }
 
     /// The front-panel port of a dev_port.

@@ -6,7 +6,7 @@ use super::run::Exchange;
 use super::{End, LinkId, Network, NetworkError, NetworkSetup, SwitchId, SwitchSetup, Way};
 use sluice_asic::port::DevPort;
 use sluice_asic::units::{BitRate, Duration, Time};
-use sluice_pipeline::engine::{Engine, LowerError};
+use sluice_pipeline::engine::LowerError;
 use sluice_pipeline::pass::Executor;
 use sluice_pipeline::switch::{Mode, Switch};
 use std::collections::BTreeSet;
@@ -18,7 +18,7 @@ impl Network {
     /// When switches, ports, links or speeds are impossible together.
     pub fn new(setup: NetworkSetup) -> Result<Network, NetworkError> {
         Network::with(setup, |switch| {
-            Engine::new(&switch.placed.program, &switch.placed.placement, &switch.control)
+            sluice_generated::engine(&switch.placed.program, &switch.placed.placement, &switch.control)
         })
     }
 }

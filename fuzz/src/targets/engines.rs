@@ -2,8 +2,7 @@
 //! programs are drawn.
 
 use super::words;
-use crate::hunt::words as from_seed;
-use crate::{Case, Draw, Limits, chip, compare};
+use crate::{Case, Draw, Limits, chip, compare, numbered};
 use sluice_asic::chip::ChipSpec;
 use sluice_pipeline::place::{self, Placement, place};
 use std::sync::OnceLock;
@@ -35,8 +34,7 @@ fn kept(number: usize) -> &'static Kept {
     static PROGRAMS: [OnceLock<Kept>; KEPT] = [const { OnceLock::new() }; KEPT];
     PROGRAMS[number % KEPT].get_or_init(|| {
         let limits = Limits::default();
-        let draws: Vec<u32> = from_seed(number as u64).take(limits.choices).collect();
-        let program = crate::program(&mut Draw::new(&draws), &limits);
+        let program = numbered(number as u64, &limits);
         let placements = chips().iter().filter_map(|chip| place(&program, chip).ok()).collect();
         (program, placements)
     })

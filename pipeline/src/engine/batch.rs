@@ -34,6 +34,12 @@ impl<const N: usize> Phv<N> {
         self.columns[usize::from(slot)][lane % N].get()
     }
 
+    /// All columns as bare words, if there are `S`.
+    #[inline(always)]
+    pub(super) fn words<const S: usize>(&self) -> Option<&[Cell<u32>; S]> {
+        self.columns.as_flattened().first_chunk().filter(|_| N == 1)
+    }
+
     /// Every field of the first `lanes` lanes is zero, as at the start of a pass.
     pub(super) fn clear(&mut self, lanes: usize) {
         if lanes * 2 >= N {

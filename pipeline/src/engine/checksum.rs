@@ -35,10 +35,15 @@ pub(super) fn sum_bytes_without(bytes: &[u8], at: usize) -> u16 {
 
 /// The same over field values laid side by side, most significant bit first.
 pub(super) fn sum_fields<const N: usize>(inputs: &[(FieldAt, u16)], phv: &Phv<N>, lane: usize) -> u16 {
+    sum_values(inputs.iter().map(|(at, width)| (at.read(phv, lane), *width)))
+}
+
+/// The same over values of so many bits each.
+#[inline]
+pub(super) fn sum_values(values: impl Iterator<Item = (u128, u16)>) -> u16 {
     let (mut sum, mut word, mut filled) = (0u64, 0u32, 0u16);
-    for (at, width) in inputs {
-        let value = at.read(phv, lane);
-        let mut left = *width;
+    for (value, width) in values {
+        let mut left = width;
         while left > 0 {
             let take = left.min(16 - filled);
             let bits = (value >> (left - take)) as u32 & ((1u32 << take) - 1);

@@ -39,18 +39,18 @@ pub(super) enum Gate {
 /// A comparison of any two values.
 #[derive(Clone, Debug)]
 pub(super) struct Wide {
-    op: CmpOp,
-    a: Side,
-    b: Side,
+    pub(super) op: CmpOp,
+    pub(super) a: Side,
+    pub(super) b: Side,
 }
 
 /// One side of a comparison.
 #[derive(Clone, Debug)]
 pub(super) struct Side {
-    at: FieldAt,
-    constant: u128,
-    lo: u16,
-    width: u16,
+    pub(super) at: FieldAt,
+    pub(super) constant: u128,
+    pub(super) lo: u16,
+    pub(super) width: u16,
 }
 
 impl Gate {

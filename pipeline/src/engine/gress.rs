@@ -19,7 +19,7 @@ use crate::packet::PacketStore;
 use crate::pass::{GhostUpdate, Made, Pass, PassIn, State};
 
 /// `parser_err`: a checksum that was verified is wrong (facts: asic §10).
-const WRONG_CHECKSUM: u64 = 0x1000;
+pub(super) const WRONG_CHECKSUM: u64 = 0x1000;
 
 /// Code and scratch memory of one gress.
 #[derive(Clone)]
@@ -148,7 +148,7 @@ impl GressRun {
 
     /// What meters and random numbers need: the time of each entry, a number of each generator per pass.
     #[inline(never)]
-    fn prepare(&self, batch: &[Pass], lanes: &mut Lanes, state: &mut State) {
+    pub(super) fn prepare(&self, batch: &[Pass], lanes: &mut Lanes, state: &mut State) {
         for (now, pass) in lanes.now.iter_mut().zip(batch) {
             *now = pass.input.global_tstamp;
         }
@@ -196,21 +196,20 @@ impl GressRun {
         failed
     }
 
-    /// Runs the ghost control on an update.
-    pub(super) fn ghost(
-        &mut self,
+    /// Fills the fields of an update for the ghost control, if there is one; returns the predicate that it begins with.
+    pub(super) fn enter_ghost(
+        &self,
         update: &GhostUpdate,
         phv: &mut Phv<1>,
         lanes: &mut Lanes,
-        state: &mut State,
-    ) {
-        let Some(root) = self.code.ghost else { return };
+    ) -> Option<usize> {
+        let root = self.code.ghost?;
         phv.clear(1);
         lanes.bytes[0] = 0;
         for (which, at) in self.code.inputs.iter().filter(|(which, _)| which.is_ghost()) {
             at.write_lanes::<1>(1, phv, |_| update.field(*which).into());
         }
-        self.control(root, 1, phv, lanes, state);
+        Some(root)
     }
 }
 

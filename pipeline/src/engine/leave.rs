@@ -3,12 +3,24 @@
 
 use super::action::label_of;
 use super::batch::{Phv, for_lanes};
-use super::deparser::DeparserLanes;
+use super::deparser::{DeparserCode, DeparserLanes};
 use super::gress::{GressRun, Lanes};
-use super::request::Lanes as RequestLanes;
+use super::request::{Asked, Lanes as RequestLanes};
 use crate::ir::Intrinsic;
 use crate::packet::PacketStore;
 use crate::pass::{Made, Pass, PassOut, Verdict};
+
+/// The lanes of a batch on their way out.
+pub(super) struct Leaving {
+    /// All of them.
+    pub(super) mask: u64,
+    /// Those whose parsing failed.
+    pub(super) failed: u64,
+    /// Those without a port.
+    pub(super) nowhere: u64,
+    /// What they ask for.
+    pub(super) asked: Asked,
+}
 
 impl GressRun {
     /// Decides each lane's verdict and rewrites the packets that go on.
@@ -21,8 +33,7 @@ impl GressRun {
         lanes: &Lanes,
         made: &mut Vec<Made>,
     ) {
-        let GressRun { code, first, .. } = self;
-        let leaf_of = |l: usize| usize::from(lanes.leaf[l]);
+        let code = &self.code;
         let asked = code.requests.asked::<N>(mask & !failed, batch, phv);
         // Field by field: where each lies is asked once, not per lane.
         let (mut ports, mut nowhere) = ([Intrinsic::NO_PORT; N], mask);
@@ -52,12 +63,30 @@ impl GressRun {
         if let Some(at) = &code.colour {
             at.read_lanes::<N>(mask, phv, |l, colour| batch[l].output.colour = colour as u8);
         }
+        let gather = |code: &DeparserCode, deparsed| code.valid::<N>(deparsed, phv);
+        self.go::<N>(Leaving { mask, failed, nowhere, asked }, gather, batch, packets, phv, lanes, made);
+    }
+
+    /// The verdicts, what is made beside packets, and the packets; `valid` gathers the valid headers of those that go on.
+    #[inline(always)]
+    #[expect(clippy::too_many_arguments, reason = "the parts of a batch, borrowed one by one")]
+    pub(super) fn go<const N: usize>(
+        &mut self,
+        Leaving { mask, failed, nowhere, asked }: Leaving,
+        valid: impl FnOnce(&DeparserCode, u64) -> [u64; N],
+        batch: &mut [Pass],
+        packets: &mut PacketStore,
+        phv: &Phv<N>,
+        lanes: &Lanes,
+        made: &mut Vec<Made>,
+    ) {
+        let GressRun { code, first, .. } = self;
         let on = mask & !failed & !lanes.dropped;
         let again = asked.resubmit & on;
         let on = on & !again;
         let nowhere = if code.chooses_port { nowhere & on & !asked.multicast } else { 0 };
         for_lanes::<N>(failed, |l| {
-            batch[l].output.verdict = Verdict::ParserError(code.parser.leaves[leaf_of(l)].error);
+            batch[l].output.verdict = Verdict::ParserError(code.parser.error(lanes.leaf[l]));
         });
         for_lanes::<N>(lanes.dropped & !failed, |l| {
             batch[l].output.verdict = label_of(lanes.labels[l]).map_or(Verdict::Forward, Verdict::Label);
@@ -73,7 +102,8 @@ impl GressRun {
         // A copy of what leaves is taken from the packet, be it dropped or not.
         let deparsed = on | asked.leaving & !again;
         let of_lanes = DeparserLanes { leaf: &lanes.leaf, batch, start: &lanes.start };
-        let no_room = code.deparser.run::<N>(deparsed, &code.parser.leaves, &of_lanes, phv, packets);
+        let valid = valid(&code.deparser, deparsed);
+        let no_room = code.deparser.run::<N>(deparsed, valid, &code.parser.leaves, &of_lanes, phv, packets);
         for_lanes::<N>(no_room & on, |l| batch[l].output.verdict = Verdict::NoRoom);
         if asked.any() {
             let run = RequestLanes { first: *first, batch, phv, resubmit: again };

@@ -15,6 +15,8 @@ mod covering;
 mod deparser;
 mod field;
 mod gateway;
+pub mod generate;
+pub mod generated;
 mod gress;
 mod hash;
 mod leave;
@@ -36,10 +38,15 @@ use crate::pass::{Executor, GhostUpdate, MAX_BATCH, Made, Pass, State};
 use crate::place::Placement;
 use batch::Phv;
 use code::GressCode;
+use generated::{Frame, Generated, GressFn};
 use gress::{GressRun, Lanes};
 use lower::lower;
 use sluice_asic::gress::Gress;
 use table::EngineTable;
+
+/// Batches of so many packets run by steps, generated code or not: what a step costs to find is little beside so many
+/// lanes, and their waits for memory overlap (`docs/speed.md`).
+const WIDE: usize = 48;
 
 /// A program that the engine cannot run although it was placed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -70,6 +77,8 @@ struct GressEngine {
     lanes: Box<Lanes>,
     one: Phv<1>,
     many: Phv<MAX_BATCH>,
+    /// What was generated of it, if it runs that, with constants.
+    generated: Option<(GressFn, Box<[u32]>)>,
 }
 
 impl Engine {
@@ -84,6 +93,39 @@ impl Engine {
         control: &ControlState,
     ) -> Result<Engine, LowerError> {
         Engine::lowered(program, placement, control, None)
+    }
+
+    /// The same with code that was generated of the program, if the list has any: it does the same, faster.
+    ///
+    /// # Errors
+    /// As [`Engine::new`].
+    pub fn generated(
+        program: &Program,
+        placement: &Placement,
+        control: &ControlState,
+        list: &[Generated],
+    ) -> Result<Engine, LowerError> {
+        let mut engine = Engine::new(program, placement, control)?;
+        let same = |g: &&Generated| g.program == program.name && g.chip == placement.chip.name;
+        let mut list = list.iter().filter(same).peekable();
+        if list.peek().is_some() {
+            let [ingress, egress] = &engine.gresses;
+            let text = generate::text(program, placement, [&ingress.run.code, &egress.run.code]);
+            let print = text.print();
+            let found = list.find(|g| g.print == print).map(|g| g.gresses);
+            let code = found.into_iter().flatten().zip(text.pools);
+            for (gress, (code, pool)) in engine.gresses.iter_mut().zip(code) {
+                let fits = code.fits(gress.run.code.slots);
+                gress.generated = fits.then(|| (code, pool.into()));
+            }
+        }
+        Ok(engine)
+    }
+
+    /// Whether it runs generated code.
+    #[must_use]
+    pub fn runs_generated(&self) -> bool {
+        self.gresses.iter().all(|g| g.generated.is_some())
     }
 
     /// The same, and it counts which of these points packets reach; they are the points of the program.
@@ -139,13 +181,19 @@ impl Executor for Engine {
     fn run(&mut self, gress: Gress, batch: &mut [Pass], packets: &mut PacketStore) {
         let engine = &mut self.gresses[gress.index()];
         self.made.clear();
+        if batch.len() < WIDE
+            && let Some((code, mut frame)) =
+                engine.frame(&mut self.state, batch, Some(packets), &mut self.made)
+        {
+            return code.run(&mut frame);
+        }
         if batch.len() == 1 {
             engine.run.first = 0;
             let GressEngine { run, lanes, one, .. } = engine;
             return run.run(batch, packets, one, lanes, &mut self.state, &mut self.made);
         }
         for (i, batch) in batch.chunks_mut(MAX_BATCH).enumerate() {
-            let GressEngine { run, lanes, one, many } = engine;
+            let GressEngine { run, lanes, one, many, .. } = engine;
             run.first = (i * MAX_BATCH) as u32;
             let (state, made) = (&mut self.state, &mut self.made);
             match batch {
@@ -156,8 +204,14 @@ impl Executor for Engine {
     }
 
     fn ghost(&mut self, update: &GhostUpdate) {
-        let GressEngine { run, lanes, one, .. } = &mut self.gresses[Gress::Ingress.index()];
-        run.ghost(update, one, lanes, &mut self.state);
+        let engine = &mut self.gresses[Gress::Ingress.index()];
+        let GressEngine { run, lanes, one, .. } = engine;
+        let Some(root) = run.enter_ghost(update, one, lanes) else { return };
+        if let Some((code, mut frame)) = engine.frame(&mut self.state, &mut [], None, &mut self.made) {
+            return code.ghost(&mut frame);
+        }
+        let GressEngine { run, lanes, one, .. } = engine;
+        run.control(root, 1, one, lanes, &mut self.state);
     }
 
     fn made(&mut self) -> &mut Vec<Made> {
@@ -233,6 +287,19 @@ impl Executor for Engine {
 impl GressEngine {
     fn new(code: GressCode) -> GressEngine {
         let (one, many) = (Phv::new(code.slots), Phv::new(code.slots));
-        GressEngine { run: GressRun::new(code), lanes: Box::new(Lanes::new()), one, many }
+        GressEngine { run: GressRun::new(code), lanes: Box::new(Lanes::new()), one, many, generated: None }
+    }
+
+    /// Generated code, if there is any, and what it works on.
+    fn frame<'a>(
+        &'a mut self,
+        state: &'a mut State,
+        batch: &'a mut [Pass],
+        packets: Option<&'a mut PacketStore>,
+        made: &'a mut Vec<Made>,
+    ) -> Option<(GressFn, Frame<'a>)> {
+        let GressEngine { run: gress, lanes, one: phv, generated, .. } = self;
+        let (code, pool) = generated.as_ref()?;
+        Some((*code, Frame { gress, phv, lanes, state, batch, packets, made, pool }))
     }
 }

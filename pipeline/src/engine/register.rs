@@ -258,13 +258,13 @@ impl AccessPlan {
 
 /// What packets find while a register is being cleared.
 #[inline]
-fn busy(state: &State, register: Register) -> Option<u32> {
+pub(super) fn busy(state: &State, register: Register) -> Option<u32> {
     state.busy.get(register).copied().flatten()
 }
 
 /// What a register's parameters are now.
 #[inline]
-fn params(rows: &[ParamRow], state: &State, register: Register) -> [i64; Constant::PARAMS] {
+pub(super) fn params(rows: &[ParamRow], state: &State, register: Register) -> [i64; Constant::PARAMS] {
     match rows {
         [] => [0; Constant::PARAMS],
         rows => salu::values(rows, &state.params[register]),

@@ -152,6 +152,14 @@ impl RequestCode {
         Ok(RequestCode { list, mcast, io_select, leaving: gress == Gress::Egress, overrides, flow_control })
     }
 
+    /// What asks for anything: a field under a mask that is a value, or anything but zero.
+    pub(super) fn conditions(&self) -> Vec<(FieldAt, u32, Option<u32>)> {
+        let flow_control = self.flow_control.iter().map(|at| (at.clone(), 1 << 31, None));
+        let requests = self.list.iter().map(|r| (r.type_at.clone(), u32::MAX, Some(r.selector)));
+        let multicast = self.mcast.iter().flat_map(|m| m.groups.iter().flatten().chain(&m.cpu[0]));
+        flow_control.chain(requests).chain(multicast.map(|at| (at.clone(), u32::MAX, None))).collect()
+    }
+
     /// What the lanes of `mask` ask for.
     #[inline]
     pub(super) fn asked<const N: usize>(&self, mask: u64, batch: &[Pass], phv: &Phv<N>) -> Asked {

@@ -6,6 +6,7 @@ use super::LowerError;
 use super::action::ActionCode;
 use super::batch::{Phv, for_lanes, lanes_where};
 use super::field::SlotMap;
+use super::generated::Hit;
 use super::hash::HashPlan;
 use super::lookup::{Exact, KeyPlan, Lookup, Lpm, Prefix, Ternary, value_and_mask};
 use crate::control::{ControlState, Entry, Then};
@@ -52,7 +53,7 @@ pub(super) struct EngineTable {
     pub(super) actions: Vec<(Action, ActionCode)>,
     profile: Option<Profile>,
     selector: Option<(Selector, HashPlan)>,
-    lookup: Lookup,
+    pub(super) lookup: Lookup,
     /// What a miss finds, then one row per slot.
     rows: Vec<Row>,
     pub(super) args: Vec<u32>,
@@ -125,6 +126,16 @@ impl EngineTable {
             ages,
             hits: ages,
         })
+    }
+
+    /// How its key lies in columns.
+    pub(super) fn key(&self) -> &KeyPlan {
+        &self.key
+    }
+
+    /// Whether its entries age.
+    pub(super) fn ages(&self) -> bool {
+        self.ages
     }
 
     pub(super) fn is(&self, table: Table) -> bool {
@@ -448,6 +459,23 @@ impl EngineTable {
         }
         found.base[0] = row.args;
         (at != 0, row.action as usize)
+    }
+
+    /// What one packet finds in a row; groups choose by the packet's hash.
+    #[inline(always)]
+    pub(super) fn hit(&self, at: u32, phv: &Phv<1>) -> Hit<'_> {
+        let Some(row) = self.rows.get(at as usize) else { return Hit::new(false, (0, NO_ENTRY), &[]) };
+        let chosen = if row.action == GROUP { self.select(row, phv, 0) } else { row };
+        let args = self.args.get(chosen.args as usize..).unwrap_or(&[]);
+        Hit::new(at != 0, (chosen.action, row.entry), args)
+    }
+
+    /// Tells the state that one packet found an entry.
+    #[inline]
+    pub(super) fn refresh_entry(&self, entry: u32, state: &mut State) {
+        if let Some(age) = state.ages[self.table].get_mut(entry as usize) {
+            *age = 0;
+        }
     }
 
     /// Tells the state which entries the lanes of `hits` found.

@@ -42,10 +42,13 @@ impl Runner {
             (EngineKind::Reference, _) => {
                 Ok(Runner::Plain(Box::new(Reference::new(program, control, options()))))
             }
-            (EngineKind::Fast, None) => {
+            (EngineKind::Steps, None) => {
                 Engine::new(program, placement, control).map(|e| Runner::Fast(Box::new(e)))
             }
-            (EngineKind::Fast, Some(points)) => {
+            (EngineKind::Fast, None) => {
+                sluice_generated::engine(program, placement, control).map(|e| Runner::Fast(Box::new(e)))
+            }
+            (EngineKind::Fast | EngineKind::Steps, Some(points)) => {
                 let engine = Engine::covered(program, placement, control, points.clone());
                 engine.map(|e| Runner::Fast(Box::new(e)))
             }

@@ -4,9 +4,11 @@
 //! them. What may not live here: which action runs.
 
 mod count;
+mod generate;
 mod lower;
 
 use count::{count_at, count_cell, count_entry};
+pub(super) use generate::{ActionText, Entry};
 use lower::cut;
 pub(super) use lower::{Base, Leaf, Lowering, Registers, leaf};
 
@@ -177,12 +179,12 @@ impl Op {
 /// An [`Op::Move`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MoveBits {
-    slot: Slot,
-    keep: u32,
-    src: Slot,
-    right: u8,
-    left: u8,
-    mask: u32,
+    pub(super) slot: Slot,
+    pub(super) keep: u32,
+    pub(super) src: Slot,
+    pub(super) right: u8,
+    pub(super) left: u8,
+    pub(super) mask: u32,
 }
 
 impl MoveBits {

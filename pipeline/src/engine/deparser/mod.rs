@@ -8,14 +8,16 @@ mod store;
 use super::LowerError;
 use super::batch::{Phv, Slot, for_lanes, lanes_where};
 use super::field::{FieldAt, SlotMap};
+use super::generated::{Code, Words};
 use super::parser::{Leaf, header_columns};
 use crate::ir::{Field, Header, Home, Program};
-use crate::packet::PacketStore;
+use crate::packet::{Packet, PacketStore};
 use crate::pass::Pass;
 use sluice_asic::gress::Gress;
 use sluice_asic::phv::Container;
 use std::collections::BTreeSet;
-use store::{ChecksumAt, Store, Stores};
+pub(super) use store::Store;
+use store::{ChecksumAt, Stores};
 
 /// A header that the deparser may emit.
 #[derive(Clone, Debug)]
@@ -26,6 +28,14 @@ struct Emit {
     valid: Option<u8>,
     /// Offset, size, column and whether the MAU may have rewritten it.
     stores: Vec<(u32, u8, Option<Slot>, bool)>,
+}
+
+impl Emit {
+    /// What is stored of it, by the offset in it: all, or what may have been rewritten.
+    fn stored(&self, whole: bool) -> impl Iterator<Item = Store> + '_ {
+        let stores = self.stores.iter().filter(move |(.., rewritten)| whole || *rewritten);
+        stores.map(|&(at, bytes, slot, _)| Store { at, bytes, slot })
+    }
 }
 
 /// A field of a sum with its width, and the header that it is of.
@@ -66,6 +76,8 @@ struct Plan {
     /// From, to, length: headers that moved, in emission order.
     moves: Vec<(i32, i32, u32)>,
     stores: Stores,
+    /// The same for generated code: headers that are stored, where each begins, and whether all of it is.
+    headers: Vec<(u8, u32, bool)>,
     checksums: Vec<ChecksumAt>,
 }
 
@@ -161,15 +173,14 @@ impl DeparserCode {
         columns.iter().zip(0u8..).map(whole).collect()
     }
 
-    /// Rewrites the packets of `mask` and returns the lanes that had no room.
-    pub(super) fn run<const N: usize>(
-        &mut self,
-        mask: u64,
-        leaves: &[Leaf],
-        lanes: &DeparserLanes<'_>,
-        phv: &Phv<N>,
-        packets: &mut PacketStore,
-    ) -> u64 {
+    /// Where the bits of a set of valid headers are: column, mask, and how far down and then up they are shifted.
+    pub(super) fn valid_bits(&self) -> impl Iterator<Item = (Slot, u32, u8, u8)> + '_ {
+        self.valid.iter().map(|v| (v.slot, v.mask, v.right, v.left))
+    }
+
+    /// The valid headers of the lanes of `mask`.
+    #[inline(always)]
+    pub(super) fn valid<const N: usize>(&self, mask: u64, phv: &Phv<N>) -> [u64; N] {
         let mut valid = [0u64; N];
         for v in &self.valid {
             let column = phv.column(v.slot);
@@ -177,6 +188,19 @@ impl DeparserCode {
                 valid[l % N] |= u64::from((column[l % N].get() & v.mask) >> v.right) << v.left;
             });
         }
+        valid
+    }
+
+    /// Rewrites the packets of `mask`, whose valid headers are given, and returns the lanes that had no room.
+    pub(super) fn run<const N: usize>(
+        &mut self,
+        mask: u64,
+        valid: [u64; N],
+        leaves: &[Leaf],
+        lanes: &DeparserLanes<'_>,
+        phv: &Phv<N>,
+        packets: &mut PacketStore,
+    ) -> u64 {
         if N == 1 {
             if mask == 0 {
                 return 0;
@@ -202,6 +226,53 @@ impl DeparserCode {
         no_room
     }
 
+    /// Rewrites one packet by generated code; returns whether it had no room.
+    #[inline(always)]
+    pub(super) fn rewrite<G: Code<S>, const S: usize>(
+        &mut self,
+        (leaf, valid): (u16, u64),
+        leaves: &[Leaf],
+        (start, packet): (usize, Packet),
+        (phv, w): (&Phv<1>, &Words<S>),
+        packets: &mut PacketStore,
+    ) -> bool {
+        let newest = self.of_leaf.get(usize::from(leaf)).copied();
+        let known = newest.filter(|at| self.plans.get(*at as usize).is_some_and(|plan| plan.valid == valid));
+        let plan = match known {
+            Some(plan) => plan as usize,
+            None => self.plan(leaf, valid, leaves),
+        };
+        let Some(plan) = self.plans.get(plan) else { return false };
+        if plan.start < 0 && packets.room(packet) < plan.start.unsigned_abs() as usize {
+            return true;
+        }
+        let heads = packets.heads_mut();
+        let place = |at: i32| start.wrapping_add_signed(at as isize);
+        if !plan.moves.is_empty() {
+            move_headers(&plan.moves, heads, &mut self.scratch, place);
+        }
+        let first = place(plan.start);
+        for &(header, at, whole) in &plan.headers {
+            if let Some(bytes) = heads.get_mut(first + at as usize..) {
+                G::store(w, header, whole, bytes);
+            }
+        }
+        for c in &plan.checksums {
+            c.run::<1>(1, phv, heads, |_| first);
+        }
+        if plan.start != 0 {
+            packets.move_start(packet, plan.start);
+        }
+        false
+    }
+
+    /// The headers that may be emitted: number, bytes, and what is stored of each, all of it and what may have been
+    /// rewritten.
+    pub(super) fn stored(&self) -> impl Iterator<Item = (u8, u32, [Vec<Store>; 2])> + '_ {
+        let both = |e: &Emit| [true, false].map(|whole| e.stored(whole).collect());
+        (0..).zip(&self.emits).map(move |(number, e)| (number, e.bytes, both(e)))
+    }
+
     /// The plan's position, made if it is new.
     fn plan(&mut self, leaf: u16, valid: u64, leaves: &[Leaf]) -> usize {
         if self.of_leaf.len() < leaves.len() {
@@ -224,28 +295,27 @@ impl DeparserCode {
 
     fn make_plan(&self, valid: u64, parsed: &Leaf) -> Plan {
         let is_valid = |e: &&Emit| e.valid.is_some_and(|bit| valid >> bit & 1 == 1);
-        let emitted: Vec<&Emit> = self.emits.iter().filter(is_valid).collect();
-        let length: u32 = emitted.iter().map(|e| e.bytes).sum();
+        let emitted: Vec<(u8, &Emit)> = (0..).zip(&self.emits).filter(|(_, e)| is_valid(e)).collect();
+        let length: u32 = emitted.iter().map(|(_, e)| e.bytes).sum();
         let start = parsed.payload as i32 - length as i32;
         let (mut moves, mut stores, mut checksums) = (Vec::new(), Vec::new(), Vec::new());
-        let mut at = start;
-        for e in emitted {
+        let (mut at, mut headers) = (start, Vec::new());
+        for (number, e) in emitted {
             let was = parsed.extracted.get(&e.header).map(|&o| o as i32);
             if let Some(was) = was.filter(|was| *was != at) {
                 moves.push((was, at, e.bytes));
             }
             let here = (at - start) as u32;
-            for &(offset, bytes, slot, rewritten) in &e.stores {
-                if rewritten || was.is_none() {
-                    stores.push(Store { at: here + offset, bytes, slot });
-                }
+            stores.extend(e.stored(was.is_none()).map(|s| Store { at: here + s.at, ..s }));
+            if e.stored(was.is_none()).next().is_some() {
+                headers.push((number, here, was.is_none()));
             }
             for c in self.checksums.iter().filter(|c| c.header == e.header) {
                 checksums.push(self.checksum_at(c, here, e.bytes, valid));
             }
             at += e.bytes as i32;
         }
-        Plan { next: NO_PLAN, valid, start, moves, stores: Stores::new(&stores), checksums }
+        Plan { next: NO_PLAN, valid, start, moves, stores: Stores::new(&stores), headers, checksums }
     }
 
     /// What is summed where these headers are valid.

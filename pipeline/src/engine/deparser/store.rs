@@ -9,11 +9,11 @@ use std::cell::Cell;
 
 /// A store of one container, relative to the packet's new first byte.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Store {
-    pub(super) at: u32,
-    pub(super) bytes: u8,
+pub(in crate::engine) struct Store {
+    pub(in crate::engine) at: u32,
+    pub(in crate::engine) bytes: u8,
     /// `None` stores zeros: the header became valid without a field ever set.
-    pub(super) slot: Option<Slot>,
+    pub(in crate::engine) slot: Option<Slot>,
 }
 
 /// A container to so many bytes, with a whole word behind their first.

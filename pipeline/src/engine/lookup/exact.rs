@@ -138,6 +138,21 @@ impl Exact {
 }
 
 impl Exact {
+    /// The row of a key whose words are cut to their bits.
+    #[inline(always)]
+    pub(super) fn row_of<const K: usize>(&self, key: [u32; K]) -> u32 {
+        // How many words a key has is known ahead, and few forms have as many.
+        match (self, key.as_slice()) {
+            (Exact::Index { shift, rows, .. }, [a]) => rows.get((a >> shift) as usize).copied().unwrap_or(0),
+            (Exact::One(t), [a]) => t.row_of([*a]),
+            (Exact::Two(t), [a, b]) => t.row_of([*a, *b]),
+            (Exact::Three(t), [a, b, c]) => t.row_of([*a, *b, *c]),
+            (Exact::Four(t), [a, b, c, d]) => t.row_of([*a, *b, *c, *d]),
+            (Exact::Many(t), key) => t.row_of(key),
+            _ => 0,
+        }
+    }
+
     /// The row of one lane.
     #[inline(always)]
     pub(in crate::engine) fn one<const N: usize>(&self, phv: &Phv<N>, lane: usize) -> u32 {
@@ -331,6 +346,10 @@ impl ManyWords {
         self.rows[at] = 0;
         self.held -= 1;
         Some(row)
+    }
+
+    fn row_of(&self, key: &[u32]) -> u32 {
+        self.rows.get(self.place(key)).copied().unwrap_or(0)
     }
 
     fn find<const N: usize>(&self, phv: &Phv<N>, lane: usize) -> u32 {

@@ -277,6 +277,13 @@ impl Lpm {
         }
     }
 
+    /// The row that `walk` finds under the root of these exact words.
+    #[inline(always)]
+    pub(super) fn row_of<const K: usize>(&self, key: [u32; K], walk: impl Fn(&Lpm, usize) -> u32) -> u32 {
+        let root = self.roots.as_ref().map_or(1, |exact| exact.row_of(key));
+        root.checked_sub(1).map_or(0, |root| walk(self, root as usize))
+    }
+
     /// The whole field in one container, and how far it is from the top: no 128-bit arithmetic.
     #[inline(always)]
     fn narrow(&self) -> Option<(Piece, u32)> {
@@ -290,7 +297,7 @@ impl Lpm {
     }
 
     #[inline(always)]
-    fn walk32(&self, root: usize, key: u32) -> u32 {
+    pub(super) fn walk32(&self, root: usize, key: u32) -> u32 {
         let mut word = self.root[root << ROOT_BITS | (key >> 16) as usize];
         let mut shift = 8;
         while word & CHILD != 0 {
@@ -301,7 +308,7 @@ impl Lpm {
     }
 
     #[inline(always)]
-    fn walk(&self, root: usize, key: u128) -> u32 {
+    pub(super) fn walk(&self, root: usize, key: u128) -> u32 {
         let mut word = self.root[root << ROOT_BITS | (key >> 112) as usize];
         let mut depth = ROOT_BITS;
         while word & CHILD != 0 {

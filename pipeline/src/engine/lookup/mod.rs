@@ -174,6 +174,33 @@ impl Lookup {
         }
     }
 
+    /// The row of one key of whole words.
+    #[inline(always)]
+    pub(super) fn exact<const K: usize>(&self, key: [u32; K]) -> u32 {
+        match self {
+            Lookup::Exact(t) => t.row_of(key),
+            _ => 0,
+        }
+    }
+
+    /// The row of one key of a prefix of up to 32 bits, which end at the word's top, and other words.
+    #[inline(always)]
+    pub(super) fn prefix<const K: usize>(&self, key: [u32; K], prefix: u32) -> u32 {
+        match self {
+            Lookup::Lpm(t) => t.row_of(key, |lpm, root| lpm.walk32(root, prefix)),
+            _ => 0,
+        }
+    }
+
+    /// The same of a wider prefix.
+    #[inline(always)]
+    pub(super) fn wide_prefix<const K: usize>(&self, key: [u32; K], prefix: u128) -> u32 {
+        match self {
+            Lookup::Lpm(t) => t.row_of(key, |lpm, root| lpm.walk(root, prefix)),
+            _ => 0,
+        }
+    }
+
     /// The row of one lane.
     #[inline(always)]
     pub(super) fn one<const N: usize>(&self, phv: &Phv<N>, lane: usize) -> u32 {

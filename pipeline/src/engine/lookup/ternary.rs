@@ -296,10 +296,12 @@ impl Ternary {
     pub(in crate::engine) fn one<const N: usize>(&self, phv: &Phv<N>, lane: usize) -> u32 {
         match self.groups.as_slice() {
             [group] => {
-                let (values, mut hits) = (self.piece as usize + 1, group.valid);
-                for (p, vectors) in self.pieces.iter().zip(group.vectors.chunks_exact(values)) {
+                // Counted by hand: cutting the vectors up would divide.
+                let (mut hits, mut first) = (group.valid, 0);
+                for p in &self.pieces {
                     let value = phv.get(p.slot, lane) >> p.shift & self.piece;
-                    hits &= vectors.get(value as usize).copied().unwrap_or(0);
+                    hits &= group.vectors.get(first + value as usize).copied().unwrap_or(0);
+                    first += self.piece as usize + 1;
                 }
                 self.row(0, hits)
             }

@@ -9,11 +9,11 @@ use crate::packet::WINDOW;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Load {
     /// Where the word begins that the bytes are in: theirs, unless they end with the window.
-    from: u16,
+    pub(super) from: u16,
     /// How far that word is shifted up so that the bytes come first, then down: 24, 16 or 0 for one, two or four.
-    up: u8,
-    right: u8,
-    slot: Slot,
+    pub(super) up: u8,
+    pub(super) right: u8,
+    pub(super) slot: Slot,
 }
 
 /// Bytes at a place that has a whole word behind it.
@@ -42,6 +42,15 @@ impl Loads {
         };
         let last = list.iter().filter(|l| l.up > 0).copied().collect();
         Loads { words: of(0), halves: of(16), bytes: of(24), last }
+    }
+
+    /// All of them.
+    pub(super) fn all(&self) -> impl Iterator<Item = Load> + '_ {
+        let whole = [(&self.words, 0), (&self.halves, 16), (&self.bytes, 24)];
+        let load = |at: &At, right| Load { from: at.from, up: 0, right, slot: at.slot };
+        let whole =
+            whole.into_iter().flat_map(move |(list, right)| list.iter().map(move |at| load(at, right)));
+        whole.chain(self.last.iter().copied())
     }
 
     /// Copies the bytes of each lane's packet to the columns.

@@ -3,12 +3,12 @@
 //! A batch runs the nodes that have lanes, lowest first, each with the mask of its lanes. Bytes that nothing reads or rewrites are not copied into columns. What lives here: nodes and their run. What
 //! may not: emission.
 
+mod generate;
 mod load;
 mod select;
 mod unroll;
 
-use unroll::counter_word;
-pub(super) use unroll::{ParserBuilder, header_columns};
+pub(super) use unroll::{ParserBuilder, counter_word, header_columns};
 
 use super::action::{ActionCode, MoveBits};
 use super::batch::{Phv, Slot, deposit, for_lanes, lanes_where};
@@ -185,6 +185,18 @@ impl ParserCode {
                 word = first;
             }
         }
+    }
+
+    /// `parser_err` of a leaf.
+    #[inline(always)]
+    pub(super) fn error(&self, leaf: u16) -> u16 {
+        self.errors.get(usize::from(leaf)).copied().unwrap_or(0)
+    }
+
+    /// Parser cycles of a leaf's path.
+    #[inline(always)]
+    pub(super) fn cycles(&self, leaf: u16) -> u16 {
+        self.cycles.get(usize::from(leaf)).copied().unwrap_or(0)
     }
 
     /// Tells how many lanes came by each point, and forgets it.

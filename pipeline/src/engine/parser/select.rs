@@ -44,10 +44,10 @@ pub(super) struct WideSelect {
 /// Bits of a column that stand at bit `up` of a select's value.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SidePiece {
-    slot: Slot,
-    shift: u8,
-    mask: u32,
-    up: u8,
+    pub(super) slot: Slot,
+    pub(super) shift: u8,
+    pub(super) mask: u32,
+    pub(super) up: u8,
 }
 
 /// The pieces of a select's fields, the first field most significant.

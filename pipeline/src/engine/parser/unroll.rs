@@ -539,7 +539,7 @@ fn valid_bits(leaf: &Leaf, slots: &SlotMap<'_>) -> Box<[(Slot, u32, u32)]> {
 }
 
 /// The counter's column for a value of the counter.
-pub(super) fn counter_word(value: u8) -> u32 {
+pub(in crate::engine) fn counter_word(value: u8) -> u32 {
     u32::from(value) | u32::from(value != 0) << NOT_ZERO
 }
 

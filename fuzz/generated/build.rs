@@ -1,0 +1,27 @@
+//! Writes random programs as Rust: those of the first numbers, on the chip that each one's number says.
+
+use sluice_asic::chip::ChipSpec;
+use sluice_fuzz::{Limits, numbered};
+use sluice_pipeline::engine::generate::{generate, module};
+use sluice_pipeline::ir::Program;
+use sluice_pipeline::place::place;
+use std::error::Error;
+use std::path::Path;
+
+include!("src/programs.rs");
+
+fn main() -> Result<(), Box<dyn Error>> {
+    println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-changed=src/programs.rs");
+    let out = std::env::var_os("OUT_DIR").ok_or("cargo tells where to write")?;
+    let mut texts = Vec::new();
+    for number in 0..PROGRAMS {
+        let program = program(number);
+        // Many do not fit.
+        if let Ok(placement) = place(&program, &chip_of(number)) {
+            texts.push((format!("program{number}"), generate(&program, &placement)?));
+        }
+    }
+    std::fs::write(Path::new(&out).join("programs.rs"), module(&texts))?;
+    Ok(())
+}

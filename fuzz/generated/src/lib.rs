@@ -1,0 +1,28 @@
+//! Generated code of random programs.
+//!
+//! Code is generated and compiled before anything runs, so random programs cannot be drawn by a test: the build script
+//! takes those with the first numbers. Tests draw entries and packets for them, and compare with the reference interpreter.
+//! What may not live here: shipped programs (`sluice_generated`).
+
+use sluice_asic::chip::ChipSpec;
+use sluice_fuzz::{Limits, numbered};
+use sluice_pipeline::engine::generated::Generated;
+use sluice_pipeline::ir::Program;
+
+include!("programs.rs");
+
+#[allow(
+    clippy::all,
+    clippy::pedantic,
+    unreachable_pub,
+    unused,
+    unused_comparisons,
+    missing_docs,
+    reason = "generated code is not for reading"
+)]
+mod code {
+    include!(concat!(env!("OUT_DIR"), "/programs.rs"));
+}
+
+/// The code of those that fit their chip.
+pub const CODE: &[Generated] = code::PROGRAMS;

@@ -1,0 +1,16 @@
+/// How many random programs there are; some do not fit their chip.
+pub const PROGRAMS: u64 = 96;
+
+/// The chip that a random program is for.
+#[must_use]
+pub fn chip_of(number: u64) -> ChipSpec {
+    if number % 4 == 3 { ChipSpec::tofino() } else { ChipSpec::tofino2() }
+}
+
+/// A random program: those with larger numbers are larger, up to what mostly fits.
+#[must_use]
+pub fn program(number: u64) -> Program {
+    let limits = Limits::default();
+    let choices = limits.choices * (number as usize + 1) / PROGRAMS as usize;
+    numbered(number, &Limits { choices, ..limits })
+}

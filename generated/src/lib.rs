@@ -1,0 +1,40 @@
+//! Generated code of the shipped programs, and engines that run it.
+//!
+//! The build script places every program with its defaults and writes it as Rust. An engine runs that where its own
+//! program lowers to the same text: with other tables, entries or addresses, but not with parameters that change what
+//! packets go through. What may not live here: how code is written, and what it may ask of the engine
+//! (`sluice_pipeline::engine::{generate, generated}`).
+
+#[allow(
+    clippy::all,
+    clippy::pedantic,
+    unreachable_pub,
+    unused,
+    unused_comparisons,
+    missing_docs,
+    reason = "generated code is as long as programs are, and not for reading"
+)]
+mod code {
+    include!(concat!(env!("OUT_DIR"), "/programs.rs"));
+}
+
+use sluice_pipeline::control::ControlState;
+use sluice_pipeline::engine::generated::Generated;
+use sluice_pipeline::engine::{Engine, LowerError};
+use sluice_pipeline::ir::Program;
+use sluice_pipeline::place::Placement;
+
+/// The code that there is.
+pub const PROGRAMS: &[Generated] = code::PROGRAMS;
+
+/// The engine of a placed program: on generated code where there is some for it.
+///
+/// # Errors
+/// As [`Engine::new`].
+pub fn engine(
+    program: &Program,
+    placement: &Placement,
+    control: &ControlState,
+) -> Result<Engine, LowerError> {
+    Engine::generated(program, placement, control, PROGRAMS)
+}
