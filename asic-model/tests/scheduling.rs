@@ -16,8 +16,12 @@ fn port(queues: &[(u8, u16)]) -> TrafficManager<u32> {
     let queue =
         |&(priority, weight): &(u8, u16)| QueueConfig { priority, weight, limit_cells: Cells(1 << 20) };
     let queues = sluice_asic::tm::PortQueues { queues: queues.iter().map(queue).collect() };
+    TrafficManager::new(config(vec![queues])).unwrap()
+}
+
+fn config(ports: Vec<sluice_asic::tm::PortQueues>) -> TmConfig {
     let (cell_size, buffer_cells, dwrr_quantum) = (Bytes(176), Cells(1 << 22), Bytes(80));
-    TrafficManager::new(TmConfig { cell_size, buffer_cells, dwrr_quantum, ports: vec![queues] }).unwrap()
+    TmConfig { cell_size, buffer_cells, dwrr_quantum, ports }
 }
 
 fn shaper(gbps: u64) -> ShaperConfig {
@@ -137,4 +141,27 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn one_that_was_used_is_again_as_new() {
+    let queue = QueueConfig { priority: 0, weight: 1, limit_cells: Cells(60) };
+    let ports = |queues: usize| vec![sluice_asic::tm::PortQueues { queues: vec![queue; queues] }; 5];
+    let new = |queues| TrafficManager::<u32>::new(config(ports(queues))).unwrap();
+    let text = |tm: &TrafficManager<u32>| format!("{tm:?}");
+    let mut used = new(4);
+    for n in 0..100 {
+        // The last of them are dropped, which is counted.
+        _ = used.enqueue(TmPort(0), QueueId(1), n, PACKET, Time::ORIGIN);
+    }
+    used.dequeue(TmPort(0), Time::ORIGIN).unwrap();
+    used.set_schedule(TmPort(1), QueueId(0), 3, 7);
+    used.pause(TmPort(2), QueueId(3), PauseCause::Operator, true);
+    used.set_port_shaper(TmPort(3), Some(shaper(10)));
+    used.set_guarantee(TmPort(4), QueueId(0), Some(Guarantee { shaper: shaper(10), priority: 1 }));
+    assert_ne!(text(&used), text(&new(4)));
+    let other = used.clone().again(config(ports(3))).unwrap();
+    assert_eq!(text(&other), text(&new(3)));
+    assert_eq!(text(&used.again(config(ports(4))).unwrap()), text(&new(4)));
+    assert!(new(4).again(config(Vec::new())).is_ok_and(|tm| text(&tm) != text(&new(4))));
 }

@@ -1,4 +1,4 @@
-//! Choices drawn from a list of numbers. What may not live here: what is chosen.
+//! Choices drawn from numbers: of a list, or of a stream that does not end. What may not live here: what is chosen.
 
 /// A source of choices. Every choice reads the next number; past the end all numbers are zero, which every
 /// maker takes as its smallest choice, so that shorter lists and smaller numbers mean smaller results.
@@ -6,26 +6,59 @@
 pub struct Draw<'a> {
     words: &'a [u32],
     at: usize,
+    /// What comes after the list; zeros if there is nothing.
+    more: Option<Words>,
+}
+
+/// Words that follow from a seed and from nothing that inputs are made of.
+pub fn words(seed: u64) -> impl Iterator<Item = u32> {
+    let mut words = Words::new(seed, u64::MAX);
+    std::iter::repeat_with(move || words.next())
+}
+
+/// A stream of words that follows from two numbers.
+#[derive(Clone, Debug)]
+struct Words(u64);
+
+impl Words {
+    fn new(seed: u64, number: u64) -> Words {
+        Words(seed.wrapping_mul(0xd134_2543_de82_ef95) ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+    }
+
+    /// The next word (splitmix64, upper half).
+    fn next(&mut self) -> u32 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ z >> 31) >> 32) as u32
+    }
 }
 
 impl<'a> Draw<'a> {
     /// Draws from these numbers.
     #[must_use]
     pub fn new(words: &'a [u32]) -> Self {
-        Draw { words, at: 0 }
+        Draw { words, at: 0, more: None }
+    }
+
+    /// Draws from a stream that follows from two numbers and does not end.
+    #[must_use]
+    pub fn endless(seed: u64, number: u64) -> Self {
+        Draw { words: &[], at: 0, more: Some(Words::new(seed, number)) }
     }
 
     /// Whether all numbers were used: what is drawn from now on is zero.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.at >= self.words.len()
+        self.at >= self.words.len() && self.more.is_none()
     }
 
     /// The next number.
     pub fn word(&mut self) -> u32 {
-        let word = self.words.get(self.at).copied().unwrap_or(0);
+        let word = self.words.get(self.at).copied();
         self.at += 1;
-        word
+        word.unwrap_or_else(|| self.more.as_mut().map_or(0, Words::next))
     }
 
     /// A number below `n`; 0 if `n` is 0.
@@ -79,6 +112,19 @@ mod tests {
         assert!(d.is_empty());
         assert_eq!((d.word(), d.below(9), d.chance(8, 9), d.of([4, 5]), d.value(32)), (0, 0, false, 4, 0));
         assert_eq!(d.pick::<u8>(&[]), None);
+    }
+
+    #[test]
+    fn an_endless_draw_follows_from_its_numbers() {
+        let draw = |seed, number| -> Vec<u32> {
+            let mut d = Draw::endless(seed, number);
+            assert!(!d.is_empty());
+            (0..100).map(|_| d.word()).collect()
+        };
+        assert_eq!(draw(1, 2), draw(1, 2));
+        assert_ne!(draw(1, 2), draw(1, 3));
+        assert_ne!(draw(1, 2), draw(2, 2));
+        assert!(draw(1, 2).iter().collect::<std::collections::BTreeSet<_>>().len() > 90);
     }
 
     #[test]

@@ -63,6 +63,33 @@ pub fn entries(program: &Program, d: &mut Draw<'_>, limits: &Limits) -> Vec<Cont
     world.ops
 }
 
+/// Draws one more entry for a table with keys, beside what is configured; `None` if it can do nothing.
+pub(crate) fn entry(
+    program: &Program,
+    table: Table,
+    state: &ControlState,
+    d: &mut Draw<'_>,
+) -> Option<ControlOp> {
+    let data = &program.tables[table];
+    let key = data.keys.iter().map(|k| key_value(d, k.kind, program.fields[k.field].width)).collect();
+    let ordered = data.keys.iter().any(|k| matches!(k.kind, MatchKind::Ternary | MatchKind::Range));
+    let priority = if ordered { d.below(4) as u32 } else { 0 };
+    let then = match data.profile.and_then(|p| state.profiles.get(p)) {
+        Some(profile) => {
+            let (groups, members) = (profile.groups.keys(), profile.members.keys());
+            let all: Vec<Then> =
+                groups.map(|n| Then::Group(*n)).chain(members.map(|n| Then::Member(*n))).collect();
+            all.get(d.below(all.len()))?.clone()
+        }
+        None => {
+            let action = d.pick(&data.actions)?;
+            let params = &program.actions[action].params;
+            Then::Call(ActionCall { action, args: params.iter().map(|p| d.value(p.width)).collect() })
+        }
+    };
+    Some(ControlOp::InsertEntry { table, key, priority, then })
+}
+
 struct World<'w, 'd> {
     program: &'w Program,
     d: &'w mut Draw<'d>,

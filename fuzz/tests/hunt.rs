@@ -76,6 +76,9 @@ fn shipped_programs_hold_and_threads_do_not_matter() {
         let one = cases(&subject, 8, 1);
         assert_eq!(one.failures, [], "{}", stage.name());
         assert_eq!(one, cases(&subject, 8, 3), "{}", stage.name());
+        // Its tables have hundreds of fixed entries, which pieces are made for.
+        let found = one.coverage.found().count();
+        assert!(stage.name() != "int" || found > 60, "{found} fixed entries of int");
         nested += assert_conditions_add_up(&subject.program, &subject.points, &one.coverage);
         let states = one.coverage.share(&subject.points, Class::ParserStates);
         // A floor for any program after a few inputs; what guides the hunt would be broken below it.
@@ -202,12 +205,14 @@ impl Seen {
 struct Look<'p> {
     points: &'p Points,
     seen: Seen,
+    /// Fixed entries that were found.
+    found: std::collections::BTreeSet<u32>,
     gress: sluice_asic::gress::Gress,
 }
 
 impl Tracer for Look<'_> {
     fn event(&mut self, program: &Program, event: &Event<'_>) {
-        let Look { points, seen, gress } = self;
+        let Look { points, seen, found, gress } = self;
         match event {
             Event::PassStart { gress: g, .. } => *gress = *g,
             Event::State { state, .. } => seen.count(program, points, Point::State(*state)),
@@ -221,6 +226,7 @@ impl Tracer for Look<'_> {
                 seen.count(program, points, Point::Transition(*state, arm.map(|n| n as u16)));
             }
             Event::Applied { table, entry, call, .. } => {
+                found.extend(entry.and_then(|at| points.entry(*table, at as usize)));
                 if entry.is_some() {
                     seen.count(program, points, Point::Hit(*table));
                 } else if !program.tables[*table].keys.is_empty() {
@@ -251,7 +257,7 @@ fn what_the_engine_counts_is_what_the_reference_interpreter_sees() {
     let rng =
         proptest::test_runner::TestRng::from_seed(proptest::test_runner::RngAlgorithm::ChaCha, &[9; 32]);
     let mut runner = proptest::test_runner::TestRunner::new_with_rng(config, rng);
-    let reached = std::cell::Cell::new(0);
+    let (reached, entries) = (std::cell::Cell::new(0), std::cell::Cell::new(0));
     let strategy = sluice_fuzz::cases(sluice_fuzz::Limits::default());
     let result = runner.run(&strategy, |case| {
         let chip = ChipSpec::tofino2();
@@ -260,7 +266,7 @@ fn what_the_engine_counts_is_what_the_reference_interpreter_sees() {
         case.ops.iter().for_each(|op| _ = control.apply(&case.program, op.clone()));
         let points = Points::of(&case.program, &chip);
         let gress = sluice_asic::gress::Gress::Ingress;
-        let look = Look { points: &points, seen: Seen::default(), gress };
+        let look = Look { points: &points, seen: Seen::default(), found: Default::default(), gress };
         let mut reference = Reference::traced(&case.program, &control, Options::default(), look);
         let mut engine = Engine::covered(&case.program, &placement, &control, points.clone()).unwrap();
         let run = |executor: &mut dyn Executor, size: usize| {
@@ -287,6 +293,9 @@ fn what_the_engine_counts_is_what_the_reference_interpreter_sees() {
         }
         reached.set(reached.get() + counted.len());
         prop_assert_eq!(&counted, &reference.tracer().seen.0);
+        let found: std::collections::BTreeSet<u32> = coverage.found().collect();
+        prop_assert_eq!(&found, &reference.tracer().found);
+        entries.set(entries.get() + found.len());
         // A second look sees nothing.
         let mut again = Coverage::new(&points);
         engine.take_coverage(&mut again);
@@ -295,6 +304,7 @@ fn what_the_engine_counts_is_what_the_reference_interpreter_sees() {
     });
     result.unwrap_or_else(|e| panic!("{e}"));
     assert!(reached.get() > 200, "{} points", reached.get());
+    assert!(entries.get() > 0, "no fixed entry was found");
 }
 
 #[test]
@@ -306,6 +316,60 @@ fn inputs_follow_from_seed_number_and_corpus() {
     assert_ne!(input(1, 5), input(1, 6));
     assert_ne!(input(1, 5), input(2, 5));
     assert!(input(1, 5).shots.windows(2).all(|w| w[0].at <= w[1].at));
+}
+
+#[test]
+fn pieces_of_an_input_are_its_packets() {
+    let subject = subject("conga", Vec::new);
+    let maker = Maker::new(&subject);
+    let mut corpus = Corpus::default();
+    for number in 0..8 {
+        let input = maker.input(1, number, &corpus);
+        let pieces: Vec<_> = (0..input.pieces.len() as u32).map(|n| input.piece(n).unwrap()).collect();
+        assert_eq!(input.piece(pieces.len() as u32), None);
+        let shots = pieces.iter().flat_map(|p| p.shots.iter().skip(1));
+        let pairs = input.shots.windows(2).filter(|w| w[0].piece == w[1].piece);
+        for ((gap, port, bytes), pair) in shots.zip(pairs) {
+            assert_eq!((*gap, *port, bytes), (pair[1].at - pair[0].at, pair[1].port, &pair[1].bytes));
+        }
+        assert_eq!(pieces.iter().map(|p| p.shots.len()).sum::<usize>(), input.shots.len());
+        corpus.pieces.extend(pieces);
+    }
+}
+
+#[test]
+fn a_run_leaves_nothing_to_the_next_one() {
+    for name in ["pfc", "conga", "conweave"] {
+        let subject = subject(name, Vec::new);
+        let maker = Maker::new(&subject);
+        let mut runner = Runner::new(&subject).unwrap();
+        let mut changed = 0;
+        for number in 0..12 {
+            let input = maker.input(1, number, &Corpus::default());
+            changed += usize::from(!input.ops.is_empty());
+            let outcome = runner.run(&input, &Coverage::default()).unwrap();
+            let fresh = Runner::new(&subject).unwrap().run(&input, &Coverage::default()).unwrap();
+            assert_eq!(outcome, fresh, "{name} {number}");
+        }
+        assert!(changed > 2, "{changed} inputs of {name} change something");
+    }
+}
+
+#[test]
+fn what_a_device_makes_by_itself_is_less_than_what_it_is_sent() {
+    let subject = subject("conga", Vec::new);
+    let maker = Maker::new(&subject);
+    let mut corpus = Corpus::default();
+    let apps = subject.control.device.apps.values().filter(|app| app.enabled).count() as u64;
+    // Each makes a packet for each of 16 leaves in 20 us.
+    let lap = 20_000 / 16 / apps;
+    for number in 0..24 {
+        let input = maker.input(1, number, &corpus);
+        let last = input.shots.last().unwrap().at;
+        // A hundred or so, and those of a piece that goes beyond.
+        assert!(last < (96 + 24 * 8 + 60) * lap, "{last} ns");
+        corpus.pieces.extend((0..input.pieces.len() as u32).filter_map(|n| input.piece(n)));
+    }
 }
 
 #[test]

@@ -9,6 +9,7 @@
 extern crate self as sluice_pipeline;
 
 pub mod build;
+pub mod cells;
 pub mod control;
 pub mod cover;
 pub mod engine;

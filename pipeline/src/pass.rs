@@ -2,6 +2,7 @@
 //!
 //! What may not live here: how a pass is executed, and time beyond the stamps that programs can read.
 
+use crate::cells::Cells;
 use crate::control::{ControlState, Entry, EntryId};
 use crate::cover::Coverage;
 use crate::entity::{Entity, EntityMap};
@@ -228,9 +229,9 @@ impl Count {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct State {
     /// One array per counter; direct counters are indexed by entry.
-    pub counters: EntityMap<Counter, Vec<Count>>,
+    pub counters: EntityMap<Counter, Cells<Count>>,
     /// One array per register.
-    pub registers: EntityMap<Register, Vec<Element>>,
+    pub registers: EntityMap<Register, Cells<Element>>,
     /// Parameters of each register, by position.
     pub params: EntityMap<Register, [u32; Constant::PARAMS]>,
     /// Sweeps since the last hit per entry of a table that ages; nothing for other tables.
@@ -249,9 +250,10 @@ impl State {
     #[must_use]
     pub fn new(program: &Program, origin: &Origin) -> State {
         let counters = program.counters.values();
-        let counters = counters.map(|c| vec![Count::default(); program.cells(c.home) as usize]).collect();
-        let registers =
-            program.registers.values().map(|r| vec![r.first(); program.cells(r.home) as usize]).collect();
+        let counters = counters.map(|c| Cells::new(program.cells(c.home) as usize, Count::default()));
+        let registers = program.registers.values();
+        let registers = registers.map(|r| Cells::new(program.cells(r.home) as usize, r.first()));
+        let (counters, registers) = (counters.collect(), registers.collect());
         State { counters, registers, ..State::without_arrays(program, origin) }
     }
 
@@ -271,14 +273,16 @@ impl State {
         State { params, ages, meters, busy, randoms, ..State::default() }
     }
 
-    /// As [`State::new`], in the memory of a state that is of no use any more, best one of the same program.
+    /// As [`State::new`], in the memory of a state that is of no use any more, best one of the same program: of its large
+    /// arrays only what was written is worked on.
     #[must_use]
     pub fn again(mut self, program: &Program, origin: &Origin) -> State {
-        fn refill<T: Clone>(old: Option<&mut Vec<T>>, cells: u32, first: T) -> Vec<T> {
-            let mut cells_of = old.map(std::mem::take).unwrap_or_default();
-            cells_of.clear();
-            cells_of.resize(cells as usize, first);
-            cells_of
+        fn refill<T: Copy + Default + PartialEq>(
+            old: Option<&mut Cells<T>>,
+            cells: u32,
+            first: T,
+        ) -> Cells<T> {
+            old.map(std::mem::take).unwrap_or_default().again(cells as usize, first)
         }
         let (mut old_counters, mut old_registers) = (self.counters.values_mut(), self.registers.values_mut());
         let counters = program.counters.values();

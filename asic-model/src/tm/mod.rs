@@ -71,7 +71,7 @@ pub struct TrafficManager<H> {
     ports: Box<[Port]>,
     slab: Slab<H>,
     buffer: Option<Box<Buffer>>,
-    dwrr_quantum: Bytes,
+    config: TmConfig,
     /// What changes, if somebody watches.
     touched: Option<Box<Touched>>,
 }
@@ -83,17 +83,37 @@ impl<H: Copy> TrafficManager<H> {
     /// Everything that is wrong with the configuration.
     pub fn new(config: TmConfig) -> Result<Self, Vec<ConfigError>> {
         config.validate()?;
-        Ok(Self {
+        let ports = config.ports.iter().map(|port| Port::new(port, config.dwrr_quantum)).collect();
+        Ok(TrafficManager::with_ports(config, ports))
+    }
+
+    /// The same from one that is of no use any more: of one with the same configuration the ports that were never used stay.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn again(mut self, config: TmConfig) -> Result<Self, Vec<ConfigError>> {
+        if config != self.config {
+            return TrafficManager::new(config);
+        }
+        for (port, config) in self.ports.iter_mut().zip(&config.ports).filter(|(port, _)| port.used) {
+            *port = Port::new(config, self.config.dwrr_quantum);
+        }
+        Ok(TrafficManager::with_ports(self.config, self.ports))
+    }
+
+    /// An empty one with new ports, of a configuration that was checked.
+    fn with_ports(config: TmConfig, ports: Box<[Port]>) -> Self {
+        Self {
             cell_size: Divisor::new(config.cell_size.0),
             buffer_cells: config.buffer_cells,
             used_cells: Cells::ZERO,
             max_used_cells: Cells::ZERO,
-            ports: config.ports.iter().map(|port| Port::new(port, config.dwrr_quantum)).collect(),
+            ports,
             slab: Slab::new(),
             buffer: None,
-            dwrr_quantum: config.dwrr_quantum,
+            config,
             touched: None,
-        })
+        }
     }
 
     /// Puts a shared buffer over the queues: from here on packets come by [`offer`](Self::offer). Ports, queues and cells
@@ -199,6 +219,7 @@ impl<H: Copy> TrafficManager<H> {
         let index = port;
         let missing = TailDrop::NoSuchQueue { port, queue };
         let port = self.ports.get_mut(usize::from(port.0)).ok_or(missing)?;
+        port.used = true;
         let Queue { fifo, limit, stats, .. } = port.queues.get_mut(usize::from(queue.0)).ok_or(missing)?;
         if let Admission::Drop(reason) = admission(need, used, size, fifo.cells(), *limit) {
             stats.count_drop(&reason, bytes);
@@ -235,6 +256,7 @@ impl<H: Copy> TrafficManager<H> {
     /// Takes the next packet of a port at time `now`, or `None` if no queue of it may send.
     pub fn dequeue(&mut self, index: TmPort, now: Time) -> Option<Dequeued<H>> {
         let port = self.ports.get_mut(usize::from(index.0))?;
+        port.used = true;
         if port.max.is_some_and(|max| !max.is_open(now)) {
             return None;
         }
@@ -264,7 +286,8 @@ impl<H: Copy> TrafficManager<H> {
 
     /// Takes the head packet of a queue and gives its cells back; `counted` bytes are taken off its deficit.
     fn pop(&mut self, port: TmPort, queue: QueueId, now: Time, counted: Bytes) -> Option<Dequeued<H>> {
-        let Port { queues, scheduler, backlog, .. } = self.ports.get_mut(usize::from(port.0))?;
+        let Port { queues, scheduler, backlog, used, .. } = self.ports.get_mut(usize::from(port.0))?;
+        *used = true;
         let Queue { fifo, stats, hold, .. } = queues.get_mut(usize::from(queue.0))?;
         let Packet { handle, bytes, cells, stamp, charge } = fifo.pop(&mut self.slab)?;
         hold.spend(cells);
@@ -285,6 +308,12 @@ impl<H: Copy> TrafficManager<H> {
     }
 
     fn queue_mut(&mut self, port: TmPort, queue: QueueId) -> Option<&mut Queue> {
-        self.ports.get_mut(usize::from(port.0))?.queues.get_mut(usize::from(queue.0))
+        self.port_mut(port)?.queues.get_mut(usize::from(queue.0))
+    }
+
+    fn port_mut(&mut self, port: TmPort) -> Option<&mut Port> {
+        let port = self.ports.get_mut(usize::from(port.0))?;
+        port.used = true;
+        Some(port)
     }
 }

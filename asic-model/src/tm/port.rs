@@ -51,6 +51,8 @@ pub(super) struct Port {
     pub(super) max: Option<Shaper>,
     /// Queues with a guarantee; where there are none nobody looks for one.
     pub(super) guarantees: u8,
+    /// Something may not be as in a new port.
+    pub(super) used: bool,
 }
 
 impl Port {
@@ -71,6 +73,7 @@ impl Port {
             max_cells: Cells::ZERO,
             max: None,
             guarantees: 0,
+            used: false,
         }
     }
 

@@ -59,6 +59,11 @@ impl Scheduler {
     /// The scheduler of a port with these queues, all empty. The configuration has been validated.
     pub(super) fn new(queues: &[QueueConfig], dwrr_quantum: Bytes) -> Self {
         let mut levels = vec![Level::default(); usize::from(MAX_PRIORITY) + 1];
+        // Rings as large as they get: a switch has hundreds of them, and hunts make thousands of switches.
+        for (priority, level) in (0..).zip(&mut levels) {
+            let members = queues.iter().filter(|q| q.priority.min(MAX_PRIORITY) == priority).count();
+            level.ring.reserve_exact(members);
+        }
         let mut places = Vec::with_capacity(queues.len());
         for (queue, config) in (0..).zip(queues) {
             let ring = &mut levels[usize::from(config.priority.min(MAX_PRIORITY))].ring;

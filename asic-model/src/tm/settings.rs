@@ -31,7 +31,7 @@ impl<H: Copy> TrafficManager<H> {
 
     /// Sets the most that a port may send; its bucket is full.
     pub fn set_port_shaper(&mut self, port: TmPort, shaper: Option<ShaperConfig>) {
-        if let Some(port) = self.ports.get_mut(usize::from(port.0)) {
+        if let Some(port) = self.port_mut(port) {
             port.max = shaper.map(Shaper::new);
         }
     }
@@ -39,7 +39,7 @@ impl<H: Copy> TrafficManager<H> {
     /// Sets the least that a queue gets; its bucket is full. Within it the queue goes before all others and outside
     /// their round: what it sends so takes nothing off its share (assumption; facts: asic §8.4 gives the order alone).
     pub fn set_guarantee(&mut self, port: TmPort, queue: QueueId, guarantee: Option<Guarantee>) {
-        let Some(port) = self.ports.get_mut(usize::from(port.0)) else { return };
+        let Some(port) = self.port_mut(port) else { return };
         if let Some(queue) = port.queues.get_mut(usize::from(queue.0)) {
             queue.min = guarantee.map(|g| (Shaper::new(g.shaper), g.priority.min(MAX_PRIORITY)));
         }
@@ -49,8 +49,8 @@ impl<H: Copy> TrafficManager<H> {
     /// Sets strict priority (0..=7) and DWRR weight (0..=1023) of a queue; larger numbers count as the largest. The
     /// port's round begins anew.
     pub fn set_schedule(&mut self, port: TmPort, queue: QueueId, priority: u8, weight: u16) {
-        let quantum = self.dwrr_quantum;
-        let Some(port) = self.ports.get_mut(usize::from(port.0)) else { return };
+        let quantum = self.config.dwrr_quantum;
+        let Some(port) = self.port_mut(port) else { return };
         let Some(state) = port.queues.get_mut(usize::from(queue.0)) else { return };
         (state.config.priority, state.config.weight) = (priority.min(MAX_PRIORITY), weight.min(MAX_WEIGHT));
         let configs: Vec<QueueConfig> = port.queues.iter().map(|q| q.config).collect();

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::io::IsTerminal;
 
 /// Inputs of which the hunt for mutants consists, as a multiple of those of the campaign.
-const FURTHER: u64 = 8;
+const FURTHER: u64 = 16;
 
 /// Inputs of each kind that a mutant is sent at most.
 const INPUTS: u64 = 48;

@@ -16,10 +16,10 @@ pub(super) fn registers(plan: &Plan<'_>, done: &Done<'_>, most: usize) -> Vec<Va
     for (register, data) in plan.program.registers.iter() {
         for (pipe, state) in done.pipes.iter().enumerate() {
             let cells = &state.registers[register];
-            let changed = || cells.iter().enumerate().filter(|(_, cell)| **cell != data.first());
-            let number = changed().count();
+            let number = cells.changed().count();
             if number > 0 {
-                let elements = changed().take(most).map(|(i, cell)| element(data, i, [cell.lo, cell.hi]));
+                let elements =
+                    cells.changed().take(most).map(|(i, cell)| element(data, i, [cell.lo, cell.hi]));
                 list.push(json!({
                     "register": data.name, "pipe": pipe, "size": cells.len(), "changed": number,
                     "elements": elements.collect::<Vec<_>>(),

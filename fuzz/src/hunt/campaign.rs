@@ -182,13 +182,13 @@ impl Status {
         for (piece, point) in &outcome.new {
             if self.coverage.count(*point) == 0 && kept != Some(*piece) {
                 kept = Some(*piece);
-                self.corpus.pieces.extend(input.pieces.get(*piece as usize).cloned());
+                self.corpus.pieces.extend(input.piece(*piece));
             }
         }
         for group in outcome.few.chunk_by(|a, b| a.0 == b.0) {
-            let piece = group.first().and_then(|(piece, _)| input.pieces.get(*piece as usize));
+            let piece = group.first().and_then(|(piece, _)| input.piece(*piece));
             if let Some(piece) = piece {
-                self.corpus.reach(piece, group.iter().map(|(_, point)| *point));
+                self.corpus.reach(&piece, group.iter().map(|(_, point)| *point));
             }
         }
         outcome.echoes.iter().for_each(|echo| self.corpus.hear(echo.clone()));
@@ -196,7 +196,8 @@ impl Status {
         for (reason, n) in &outcome.ends {
             let count = self.ends.entry(*reason).or_insert(0);
             if *count == 0 && kept.is_none() {
-                self.corpus.pieces.extend(input.pieces.last().cloned());
+                let last = (input.pieces.len() as u32).checked_sub(1);
+                self.corpus.pieces.extend(last.and_then(|n| input.piece(n)));
             }
             *count += n;
         }

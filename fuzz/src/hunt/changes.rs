@@ -57,6 +57,12 @@ fn line(program: &Program, op: &ControlOp) -> Option<String> {
             let slots: String = slots.collect();
             format!("act_prof_set_group {} {group}{slots}", program.profiles[*profile].name)
         }
+        ControlOp::WriteRegister { register, index: Some(index), value: Some(value) } => {
+            let data = &program.registers[*register];
+            // One half has one value.
+            let high = if value.hi == 0 { String::new() } else { format!(" {}", value.hi) };
+            format!("register_write {} {index} {}{high}", data.name, value.lo)
+        }
         ControlOp::Device(DeviceOp::ShapePort { port, most: Some(most) }) => {
             format!("port_shaper {port} {}:{}", most.rate, most.burst)
         }

@@ -3,7 +3,7 @@
 
 use sluice_asic::gress::Gress;
 use sluice_pipeline::entity::EntityMap;
-use sluice_pipeline::ir::{Expr, Field, Header, Home, ParserOpKind, PrimitiveKind, Program};
+use sluice_pipeline::ir::{Expr, Field, Header, Home, Intrinsic, ParserOpKind, PrimitiveKind, Program};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A field of a header, and where in it the lowest bit of a value stands.
@@ -14,7 +14,11 @@ const STEPS: usize = 4;
 
 /// For each field those that its value comes from: of which there is at least one, itself if nothing is known.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Copies(EntityMap<Field, Vec<Source>>);
+pub(crate) struct Copies {
+    sources: EntityMap<Field, Vec<Source>>,
+    /// For each field all whose values it may have whole, itself among them.
+    passed: EntityMap<Field, Vec<Field>>,
+}
 
 /// Copies as the program states them.
 struct Stated<'p> {
@@ -66,27 +70,44 @@ impl Copies {
             named: ingress.map(|(field, data)| (data.name.as_str(), field)).collect(),
             extracted: extracted.copied().collect(),
         };
+        let mut passed = EntityMap::filled(program.fields.len(), |_| Vec::new());
         let sources = |field| {
-            let mut list = Vec::new();
-            stated.follow((field, 0), STEPS, &mut list);
+            let (mut list, mut all) = (Vec::new(), Vec::new());
+            stated.follow((field, 0), STEPS, &mut list, &mut all);
+            passed[field] = all;
             if list.is_empty() {
                 list.push((field, 0));
             }
             list
         };
-        Copies(program.fields.keys().map(sources).collect())
+        let sources = program.fields.keys().map(sources).collect();
+        Copies { sources, passed }
     }
 
     /// The fields that a field's value comes from.
     pub(crate) fn sources(&self, field: Field) -> &[Source] {
-        self.0.get(field).map_or(&[], Vec::as_slice)
+        self.sources.get(field).map_or(&[], Vec::as_slice)
+    }
+
+    /// The fields whose values a field may have whole, itself among them.
+    pub(crate) fn passed(&self, field: Field) -> &[Field] {
+        self.passed.get(field).map_or(&[], Vec::as_slice)
     }
 }
 
 impl Stated<'_> {
     /// Adds the fields on the wire that a value comes from.
-    fn follow(&self, (field, at): Source, left: usize, list: &mut Vec<Source>) {
+    fn follow(&self, (field, at): Source, left: usize, list: &mut Vec<Source>, all: &mut Vec<Field>) {
         let data = &self.program.fields[field];
+        if at == 0 && !all.contains(&field) {
+            all.push(field);
+        }
+        // The queue that a packet was in is the one that ingress chose.
+        if data.home == Home::Intrinsic(Intrinsic::EgressQid)
+            && let Some(chosen) = self.program.intrinsic(Gress::Ingress, Intrinsic::Qid).filter(|_| left > 0)
+        {
+            return self.follow((chosen, at), left - 1, list, all);
+        }
         let mut more = self.copies.get(&field).map_or(&[][..], Vec::as_slice);
         if let Home::Header(header) = data.home {
             let wire = self.extracted.contains(&header);
@@ -96,14 +117,14 @@ impl Stated<'_> {
             // A header that egress parses is the one that ingress parsed, or made.
             if data.gress == Gress::Egress {
                 let twin = self.named.get(data.name.as_str()).filter(|_| left > 0);
-                return twin.into_iter().for_each(|twin| self.follow((*twin, at), left - 1, list));
+                return twin.into_iter().for_each(|twin| self.follow((*twin, at), left - 1, list, all));
             }
             if wire {
                 more = &[];
             }
         }
         for (from, lo) in more.iter().filter(|_| left > 0) {
-            self.follow((*from, at + lo), left - 1, list);
+            self.follow((*from, at + lo), left - 1, list, all);
         }
     }
 }
@@ -134,6 +155,16 @@ mod tests {
                 "ingress udp.src_port:0"
             ]
         );
+    }
+
+    #[test]
+    fn a_queue_is_known_by_what_chooses_it() {
+        let program = sluice_programs::by_name("int").unwrap().build(&[]).unwrap();
+        let queue = program.table_named("queue").unwrap();
+        let field = program.tables[queue].keys[0].field;
+        let passed = Copies::of(&program).passed(field).to_vec();
+        let names: Vec<&str> = passed.iter().map(|f| program.fields[*f].name.as_str()).collect();
+        assert_eq!(names, ["eg.egress_qid", "ig_tm.qid"]);
     }
 
     #[test]

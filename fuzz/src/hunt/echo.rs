@@ -26,7 +26,7 @@ pub(super) fn echoes(mut heard: Vec<Heard>, input: &Input, pieces: &BTreeSet<u32
     heard.sort();
     let made = |frame: &Heard| input.shots.get(frame.tag as usize).is_none();
     let echo = |number: &u32| {
-        let of = input.pieces.get(*number as usize)?;
+        let of = input.piece(*number)?;
         let own = |frame: &Heard| input.shots.get(frame.tag as usize).is_some_and(|s| s.piece == *number);
         let first = heard.iter().find(|frame| own(frame)).or_else(|| heard.iter().find(|f| made(f)))?.time;
         let mut back = Piece::default();
@@ -35,7 +35,7 @@ pub(super) fn echoes(mut heard: Vec<Heard>, input: &Input, pieces: &BTreeSet<u32
             back.shots.push((frame.time - last, frame.port, frame.bytes.clone()));
             last = frame.time;
         }
-        Some(Echo { of: of.clone(), back })
+        Some(Echo { of, back })
     };
     pieces.iter().filter_map(echo).collect()
 }
@@ -83,18 +83,14 @@ mod tests {
 
     #[test]
     fn an_echo_has_the_frames_of_its_piece_with_their_gaps() {
-        let shot = |piece: u32| Shot { at: 0, port: 8, bytes: vec![1], piece };
-        let piece = |n: u8| Piece { shots: vec![(0, 8, vec![n])] };
-        let input = Input {
-            shots: vec![shot(0), shot(0), shot(1)],
-            pieces: vec![piece(0), piece(1)],
-            ..Input::default()
-        };
+        let shot = |piece: u32| Shot { at: 40, port: 8, bytes: vec![1], piece };
+        let input = Input { shots: vec![shot(0), shot(0), shot(1)], pieces: vec![0, 0], ..Input::default() };
         let heard = |time, port, tag| Heard { time, port, bytes: vec![tag as u8], tag };
         let frames = vec![heard(90, 9, 1), heard(50, 8, 0), heard(60, 8, 2), heard(70, 3, u64::MAX)];
         let found = echoes(frames.clone(), &input, &[0].into());
         let back = Piece { shots: vec![(0, 8, vec![0]), (20, 3, vec![255]), (20, 9, vec![1])] };
-        assert_eq!(found, [Echo { of: piece(0), back }]);
+        let of = Piece { shots: vec![(0, 8, vec![1]), (0, 8, vec![1])] };
+        assert_eq!(found, [Echo { of, back }]);
         assert_eq!(echoes(frames, &input, &[0, 1].into()).len(), 2);
         assert_eq!(echoes(Vec::new(), &input, &[0].into()), []);
     }

@@ -1,18 +1,18 @@
 //! What is sent: packets with times and ports, and changes of entries between them; how it is drawn and mutated. What
 //! may not live here: devices, bytes of headers.
 
-use super::PORT_BITS;
+use super::configured::configured;
 use super::corpus::{Corpus, Echo};
 use super::echo::turn_round;
 use super::pools::{Masked, Pools, Wanted};
 use super::shape::Packets;
 use super::subject::Subject;
-use crate::{Draw, Limits, entries};
+use crate::Draw;
+use sluice_asic::salu::State as Element;
 use sluice_asic::tm::ShaperConfig;
 use sluice_asic::units::{BitRate, Bytes};
-use sluice_pipeline::control::{ControlOp, ControlState, DeviceOp, GroupMember, Then};
-use sluice_pipeline::cover::Point;
-use sluice_pipeline::ir::{Action, ActionCall, Field, Home, Intrinsic, KeyValue, Profile, Table};
+use sluice_pipeline::control::{ControlOp, DeviceOp};
+use sluice_pipeline::ir::{Field, Register, Table};
 use std::collections::BTreeSet;
 
 /// A packet of an input.
@@ -37,11 +37,28 @@ pub struct Input {
     pub ops: Vec<(u64, ControlOp)>,
     /// Whether senders obey PFC: packets of paused priorities wait.
     pub obeys: bool,
-    /// Pieces that it was put together from; those that reach something new are kept.
-    pub pieces: Vec<Piece>,
+    /// Of each piece that it was put together from the gap before its first packet.
+    pub pieces: Vec<u64>,
 }
 
 impl Input {
+    /// A piece that it was put together from: those that reach something new are kept. `None` if there is none of this number,
+    /// or if its packets are gone.
+    #[must_use]
+    pub fn piece(&self, number: u32) -> Option<Piece> {
+        let mut gap = *self.pieces.get(number as usize)?;
+        let first = self.shots.partition_point(|shot| shot.piece < number);
+        let own = self.shots.get(first..)?.iter().take_while(|shot| shot.piece == number);
+        let mut last = self.shots.get(first)?.at;
+        let mut shots = Vec::new();
+        for shot in own {
+            gap += shot.at - last;
+            shots.push((std::mem::take(&mut gap), shot.port, shot.bytes.clone()));
+            last = shot.at;
+        }
+        (!shots.is_empty()).then_some(Piece { shots })
+    }
+
     /// What lets all queues go on that are left paused, and brings ports up that are left down: the end of a run, for
     /// packets that wait for ever are no fault of a program.
     #[must_use]
@@ -84,18 +101,22 @@ pub struct Aim {
 
 /// Packets of a piece at most.
 const PIECE: usize = 24;
+/// One piece in so many is for a fixed entry that nobody has found.
+const UNKNOWN: usize = 12;
+/// One piece in so many runs through the values of a field.
+const SWEEP: usize = 32;
 /// Packets of an input, about.
 const INPUT: usize = 192;
-/// Entries of a table that are changed at once, at most.
-const MOST_CHANGED: usize = 64;
-/// Words that one piece is drawn from.
-const WORDS: usize = 1024;
+/// Packets that the device may make by itself in an input, about.
+const BY_ITSELF: u64 = 96;
 
 /// Makes inputs for a subject.
 #[derive(Clone, Debug)]
 pub struct Maker<'s> {
-    subject: &'s Subject<'s>,
-    pools: Pools,
+    pub(super) subject: &'s Subject<'s>,
+    pub(super) pools: Pools,
+    /// Elements of registers that the control plane may write.
+    pub(super) configured: Vec<(Register, u32, Element)>,
 }
 
 impl std::fmt::Debug for Subject<'_> {
@@ -109,7 +130,8 @@ impl<'s> Maker<'s> {
     #[must_use]
     pub fn new(subject: &'s Subject<'s>) -> Maker<'s> {
         let pools = Pools::new(&subject.program, &subject.control, &subject.ports);
-        Maker { subject, pools }
+        let configured = configured(&subject.program, &subject.control);
+        Maker { subject, pools, configured }
     }
 
     /// The input with this number: half of its pieces are new, half come from `corpus`.
@@ -123,23 +145,27 @@ impl<'s> Maker<'s> {
     pub fn aimed(&self, seed: u64, number: u64, corpus: &Corpus, aim: &Aim) -> Input {
         let near = corpus.reaching(&aim.points);
         let wanted = aim.entry.map_or(&[][..], |(table, entry)| self.pools.entry(table, entry));
-        let mut words = Words::new(seed, number);
+        let d = &mut Draw::endless(seed, number);
         let mut input = Input::default();
         let mut at = 0;
-        let changes = words.next().is_multiple_of(4);
-        let runs = self.runs(aim).filter(|_| words.next().is_multiple_of(2));
-        let mut entries = (changes || runs.is_some()).then(|| self.subject.control.clone());
+        // What packets alone do not come to entries may.
+        let changes = d.chance(1, if aim.entry.is_some() { 2 } else { 4 });
+        let given = aim.entry.filter(|_| d.chance(1, 2));
+        let runs = self.runs(aim).filter(|_| d.chance(1, 2));
+        let mut entries =
+            (changes || runs.is_some() || given.is_some()).then(|| self.subject.control.clone());
         if let (Some((table, action)), Some(entries)) = (runs, &mut entries) {
-            let list: Vec<u32> = (0..WORDS).map(|_| words.next()).collect();
-            let ops = self.all_run(table, action, entries, &mut Draw::new(&list));
+            let ops = self.all_run(table, action, entries, d);
             input.ops.extend(ops.into_iter().map(|op| (0, op)));
         }
-        let steers = words.next().is_multiple_of(3);
+        if let (Some(entry), Some(entries)) = (given, &mut entries) {
+            input.ops.extend(self.given(entry, entries, d).into_iter().map(|op| (0, op)));
+        }
+        let steers = d.chance(1, 3);
         // Without a buffer nothing is paused.
-        input.obeys = self.subject.config.buffer.is_some() && words.next().is_multiple_of(2);
+        input.obeys = self.subject.config.buffer.is_some() && d.chance(1, 2);
+        let budget = self.pools.time_of(BY_ITSELF).zip(self.pools.time_of(1).map(|lap| lap / 8));
         while input.shots.len() < INPUT {
-            let list: Vec<u32> = (0..WORDS).map(|_| words.next()).collect();
-            let d = &mut Draw::new(&list);
             if let Some(entries) = entries.as_mut().filter(|_| changes && d.chance(1, 2)) {
                 let ops = self.changes(entries, d);
                 input.ops.extend(ops.into_iter().map(|op| (at, op)));
@@ -150,12 +176,14 @@ impl<'s> Maker<'s> {
             let aimed = self.near(&near, wanted, corpus, d);
             let piece = aimed.unwrap_or_else(|| self.any(corpus, d));
             let number = input.pieces.len() as u32;
-            for (gap, port, bytes) in &piece.shots {
-                at += gap;
-                input.shots.push(Shot { at, port: *port, bytes: bytes.clone(), piece: number });
+            // What the device makes by itself is to be less than what it is sent: later pieces come close together.
+            let most = budget.filter(|(end, _)| at >= *end).map_or(self.pools.longest, |(_, gap)| gap);
+            input.pieces.push(piece.shots.first().map_or(0, |(gap, ..)| *gap.min(&most)));
+            for (gap, port, bytes) in piece.shots {
+                at += gap.min(most);
+                input.shots.push(Shot { at, port, bytes, piece: number });
             }
-            input.pieces.push(piece);
-            at += self.pools.gap(d);
+            at += self.pools.gap(d).min(most);
         }
         input
     }
@@ -163,11 +191,24 @@ impl<'s> Maker<'s> {
     /// A new piece, an echo, or one that was mutated.
     fn any(&self, corpus: &Corpus, d: &mut Draw<'_>) -> Piece {
         let pieces = &corpus.pieces;
+        let unknown = if d.chance(1, UNKNOWN) { self.unknown(corpus, d) } else { None };
+        if let Some(piece) = unknown {
+            return piece;
+        }
         if pieces.is_empty() || d.chance(1, 2) {
             return self.piece(&[], d);
         }
         let echo = if d.chance(1, 3) { self.echo(corpus.echoes(), pieces, d) } else { None };
         echo.unwrap_or_else(|| self.mutated(&pieces[d.below(pieces.len())], pieces, d))
+    }
+
+    /// A piece for a fixed entry that no packet has found so far, if that is drawn.
+    fn unknown(&self, corpus: &Corpus, d: &mut Draw<'_>) -> Option<Piece> {
+        let (table, at) = self.pools.any_entry(d)?;
+        let known = self.subject.points.entry(table, at).is_none_or(|number| corpus.knows(number));
+        let ways = self.pools.entry(table, at);
+        let wanted = ways.get(d.below(ways.len())).filter(|_| !known)?;
+        Some(self.piece(wanted, d))
     }
 
     /// In half of all cases a piece that reached what is aimed at, or one for the entry that is.
@@ -179,7 +220,22 @@ impl<'s> Maker<'s> {
             return Some(self.piece(wanted.get(d.below(wanted.len()))?, d));
         }
         let piece = *near.get(d.below(near.len()))?;
-        Some(if d.chance(1, 2) { piece.clone() } else { self.mutated(piece, &corpus.pieces, d) })
+        Some(match d.below(3) {
+            0 => piece.clone(),
+            1 => self.swept(piece, wanted.first().map_or(&[][..], Vec::as_slice), d),
+            _ => self.mutated(piece, &corpus.pieces, d),
+        })
+    }
+
+    /// A packet of a piece, and all that a field makes of it.
+    fn swept(&self, piece: &Piece, wanted: &[(Field, Masked)], d: &mut Draw<'_>) -> Piece {
+        let packets = Packets::new(&self.subject.program, &self.pools);
+        let Some((gap, port, bytes)) = piece.shots.get(d.below(piece.shots.len())) else {
+            return piece.clone();
+        };
+        let frames = packets.sweep(bytes, wanted, PIECE - 1, d);
+        let shot = |bytes| (*gap, *port, bytes);
+        Piece { shots: std::iter::once(bytes.clone()).chain(frames).map(shot).collect() }
     }
 
     /// What the device once sent comes in by the ports by which it left, as if from the other end, or all by one; as it was
@@ -207,14 +263,19 @@ impl<'s> Maker<'s> {
         Some(if d.chance(1, 2) { self.mutated(&piece, corpus, d) } else { piece })
     }
 
-    /// A packet, which matches what is wanted if anything is, and others that differ from it a little, or not: a flow. One
-    /// in six comes by many ports at once, so that queues fill.
+    /// A packet, which matches what is wanted if anything is, and others that differ from it a little, or not: a flow; or
+    /// all that a field makes of it. One in six comes by many ports at once, so that queues fill.
     fn piece(&self, wanted: &[(Field, Masked)], d: &mut Draw<'_>) -> Piece {
         let packets = Packets::new(&self.subject.program, &self.pools);
         let crowd = d.chance(1, 6);
         let (port, gap) = (self.pools.port(d), if crowd { 0 } else { self.pools.gap(d) });
         let mut bytes = packets.draw(wanted, d);
         let mut shots = vec![(0, port, bytes.clone())];
+        if d.chance(1, if wanted.is_empty() { SWEEP } else { 2 }) {
+            let frames = packets.sweep(&bytes, wanted, PIECE - 1, d);
+            shots.extend(frames.into_iter().map(|bytes| (gap, port, bytes)));
+            return Piece { shots };
+        }
         for _ in 0..d.below(PIECE) {
             match d.below(6) {
                 0 => bytes = packets.draw(wanted, d),
@@ -278,199 +339,95 @@ impl<'s> Maker<'s> {
         let queue = if d.chance(1, 3) { d.below(usize::from(most)) as u8 } else { 0 };
         Some(DeviceOp::PauseQueue { port, queue, paused: !d.chance(1, 3) })
     }
+}
 
-    /// Changes of entries, applied to `entries`, so that each fits what it finds.
-    fn changes(&self, entries: &mut ControlState, d: &mut Draw<'_>) -> Vec<ControlOp> {
-        let program = &self.subject.program;
-        let mut ops = Vec::new();
-        for _ in 0..=d.below(3) {
-            let Some(table) = d.pick(&program.tables.keys().collect::<Vec<_>>()) else { break };
-            let data = &program.tables[table];
-            let live: Vec<u32> = entries.tables[table].entries().map(|(id, _)| id).take(64).collect();
-            let fixed = data.keys.is_empty() || !data.entries.is_empty();
-            let op = match d.below(4) {
-                _ if data.profile.is_some_and(|p| !entries.profiles[p].groups.is_empty())
-                    && d.chance(1, 2) =>
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sluice_asic::chip::ChipSpec;
+    use sluice_asic::port::PortMap;
+    use sluice_pipeline::control::Then;
+    use sluice_pipeline::ir::KeyValue;
+    use sluice_pipeline::place::place;
+    use std::collections::BTreeSet;
+
+    fn subject(name: &str) -> Subject<'static> {
+        let stage = sluice_programs::by_name(name).unwrap();
+        let program = stage.build(&[]).unwrap();
+        let chip = ChipSpec::tofino2();
+        let placement = place(&program, &chip).unwrap_or_else(|e| panic!("{e}"));
+        let ports = PortMap::default_for(&chip).unwrap();
+        let control = Subject::entries(&program, stage.default_setup(&program, &ports).unwrap().ops).unwrap();
+        Subject::new(program, placement, ports, control, Vec::new)
+    }
+
+    #[test]
+    fn a_sweep_runs_through_a_field() {
+        let subject = subject("int");
+        let maker = Maker::new(&subject);
+        let packets = Packets::new(&subject.program, &maker.pools);
+        let mut swept = 0;
+        for number in 0..60 {
+            let d = &mut Draw::endless(1, number);
+            let bytes = packets.draw(&[], d);
+            let frames = packets.sweep(&bytes, &[], 16, d);
+            let different: BTreeSet<&Vec<u8>> = frames.iter().collect();
+            assert!(frames.is_empty() || frames.len() == 16);
+            assert!(frames.iter().all(|frame| frame.len() == bytes.len()));
+            swept += usize::from(different.len() == 16);
+        }
+        assert!(swept > 20, "{swept} of 60 sweeps have 16 values");
+    }
+
+    #[test]
+    fn packets_are_none_that_only_the_device_makes() {
+        // Half of what its parser takes comes from a packet generator.
+        let subject = subject("conga");
+        let maker = Maker::new(&subject);
+        let packets = Packets::new(&subject.program, &maker.pools);
+        let ip = |number| {
+            let frame = packets.draw(&[], &mut Draw::endless(3, number));
+            matches!(frame.get(12..14), Some([8, 0] | [0x86, 0xdd]))
+        };
+        let found = (0..400).filter(|n| ip(*n)).count();
+        assert!(found > 240, "{found} of 400 packets are IP");
+    }
+
+    #[test]
+    fn entries_for_other_values_say_so_in_their_arguments() {
+        // Priorities 3 and 4 have limits.
+        let subject = subject("pfc");
+        let maker = Maker::new(&subject);
+        let table = subject.program.table_named("limits").unwrap();
+        let (mut classes, mut d) = (BTreeSet::new(), Draw::endless(1, 1));
+        for _ in 0..2_000 {
+            let mut entries = subject.control.clone();
+            for op in maker.changes(&mut entries, &mut d) {
+                if let ControlOp::InsertEntry { table: t, key, then: Then::Call(call), .. } = &op
+                    && *t == table
+                    && let [_, KeyValue::Exact(class)] = key[..]
+                    && call.args[0] == class
+                    && call.args[1] == 1 << class
                 {
-                    data.profile.and_then(|profile| self.regroup(profile, entries, d))
-                }
-                0 if !fixed => d.pick(&live).map(|entry| ControlOp::DeleteEntry { table, entry }),
-                1 if !fixed && data.profile.is_none() => d.pick(&live).and_then(|entry| {
-                    let then = Then::Call(self.call(table, d)?);
-                    Some(ControlOp::ModifyEntry { table, entry, then })
-                }),
-                2 | 3 if !fixed => {
-                    let limits = Limits { entries: 1, ..Limits::default() };
-                    let drawn = entries_of(self.subject, table, d, &limits);
-                    d.pick(&(0..drawn.len()).collect::<Vec<_>>()).map(|n| self.sensible(drawn[n].clone(), d))
-                }
-                _ => None,
-            };
-            // What a table with fixed entries does for the rest is the program's, too.
-            let free = |_: &ActionCall| data.entries.is_empty();
-            let default = |call| ControlOp::SetDefault { table, call };
-            let op = op.or_else(|| self.call(table, d).filter(free).map(default));
-            ops.extend(op.filter(|op| entries.apply(program, op.clone()).is_ok()));
-        }
-        ops
-    }
-
-    /// What every packet runs that comes to a table: an action that is to be reached.
-    fn all_run(
-        &self,
-        table: Table,
-        action: Action,
-        entries: &mut ControlState,
-        d: &mut Draw<'_>,
-    ) -> Vec<ControlOp> {
-        let program = &self.subject.program;
-        let data = &program.tables[table];
-        let mut ops = Vec::new();
-        if !data.entries.is_empty() {
-            return ops;
-        }
-        if data.profile.is_none() {
-            for (entry, was) in entries.tables[table].entries().take(MOST_CHANGED) {
-                let drawn = self.drawn_call(action, d);
-                let args = match &was.then {
-                    // Another action with parameters of the same kinds gets the same values.
-                    Then::Call(call) if self.alike(call.action, action) => call.args.clone(),
-                    _ => drawn.args,
-                };
-                let then = Then::Call(ActionCall { action, args });
-                ops.push(ControlOp::ModifyEntry { table, entry, then });
-            }
-        }
-        ops.push(ControlOp::SetDefault { table, call: self.drawn_call(action, d) });
-        ops.retain(|op| entries.apply(program, op.clone()).is_ok());
-        ops
-    }
-
-    /// Whether two actions have parameters of the same widths.
-    fn alike(&self, a: Action, b: Action) -> bool {
-        let widths = |action: Action| self.subject.program.actions[action].params.iter().map(|p| p.width);
-        widths(a).eq(widths(b))
-    }
-
-    /// A table whose action is aimed at, if one is.
-    fn runs(&self, aim: &Aim) -> Option<(Table, Action)> {
-        let points = self.subject.points.list();
-        aim.points.iter().find_map(|n| match points.get(*n as usize)?.point {
-            Point::Ran(Some(table), action) => Some((table, action)),
-            _ => None,
-        })
-    }
-
-    /// Other members for a group.
-    fn regroup(&self, profile: Profile, entries: &ControlState, d: &mut Draw<'_>) -> Option<ControlOp> {
-        let state = &entries.profiles[profile];
-        let groups: Vec<u32> = state.groups.keys().copied().take(64).collect();
-        let known: Vec<u32> = state.members.keys().copied().take(64).collect();
-        let group = d.pick(&groups)?;
-        let mut members: Vec<GroupMember> = Vec::new();
-        for _ in 0..2 + d.below(4) {
-            let member = d.pick(&known)?;
-            if members.iter().all(|m| m.member != member) {
-                members.push(GroupMember { member, weight: 1, active: true });
-            }
-        }
-        Some(ControlOp::SetGroup { profile, group, members })
-    }
-
-    /// The entry with a key and arguments that may mean something.
-    fn sensible(&self, mut op: ControlOp, d: &mut Draw<'_>) -> ControlOp {
-        if let ControlOp::InsertEntry { table, key, .. } = &mut op {
-            let keys = &self.subject.program.tables[*table].keys;
-            for (value, k) in key.iter_mut().zip(keys) {
-                let data = &self.subject.program.fields[k.field];
-                if let KeyValue::Exact(value) = value
-                    && d.chance(3, 4)
-                {
-                    *value = match data.home {
-                        Home::Intrinsic(Intrinsic::IngressPort) => self.pools.port(d).into(),
-                        Home::Intrinsic(Intrinsic::EgressPort) => self.pools.out(d).into(),
-                        _ => self.pools.key(k.field, data.width, d),
-                    };
+                    classes.insert(class);
                 }
             }
         }
-        if let ControlOp::InsertEntry { table, then: Then::Call(call), .. } = &mut op {
-            // As an entry that is there has it.
-            if let Some(known) = self.known_call(*table, call.action, d).filter(|_| d.chance(1, 2)) {
-                *call = known;
-                return op;
-            }
-            let params = &self.subject.program.actions[call.action].params;
-            for (n, (arg, param)) in (0u16..).zip(call.args.iter_mut().zip(params)) {
-                if param.width == PORT_BITS || d.chance(1, 2) {
-                    *arg = self.argument(call.action, n, param.width, d);
-                }
-            }
-        }
-        op
+        assert!(classes.len() > 3, "{classes:?}");
     }
 
-    /// A call with arguments that entries have now, or small ones.
-    fn call(&self, table: Table, d: &mut Draw<'_>) -> Option<ActionCall> {
-        let program = &self.subject.program;
-        let action = d.pick(&program.tables[table].actions)?;
-        let known = self.known_call(table, action, d).filter(|_| d.chance(3, 4));
-        Some(known.unwrap_or_else(|| self.drawn_call(action, d)))
-    }
-
-    /// A call of an action as an entry of the table has it.
-    fn known_call(&self, table: Table, action: Action, d: &mut Draw<'_>) -> Option<ActionCall> {
-        let known: Vec<&ActionCall> = self.subject.control.tables[table]
-            .entries()
-            .take(64)
-            .filter_map(|(_, e)| if let Then::Call(call) = &e.then { Some(call) } else { None })
-            .filter(|call| call.action == action)
-            .collect();
-        known.get(d.below(known.len())).map(|call| (*call).clone())
-    }
-
-    fn drawn_call(&self, action: Action, d: &mut Draw<'_>) -> ActionCall {
-        let params = (0u16..).zip(&self.subject.program.actions[action].params);
-        ActionCall { action, args: params.map(|(n, p)| self.argument(action, n, p.width, d)).collect() }
-    }
-
-    /// An argument that may mean something: what a table asks of the field that it goes to. One as wide as a dev_port is one of the front panel: entries that send
-    /// packets in circles by a recirculation port are no mistake of the program.
-    fn argument(&self, action: Action, param: u16, width: u16, d: &mut Draw<'_>) -> u128 {
-        match width {
-            PORT_BITS => self.pools.out(d).into(),
-            _ => self.pools.argument(action, param, width, d),
-        }
-    }
-}
-
-/// Entries drawn for one table.
-fn entries_of(subject: &Subject<'_>, table: Table, d: &mut Draw<'_>, limits: &Limits) -> Vec<ControlOp> {
-    let drawn = entries(&subject.program, d, limits);
-    let of = |op: &ControlOp| matches!(op, ControlOp::InsertEntry { table: t, .. } if *t == table);
-    drawn.into_iter().filter(of).collect()
-}
-
-/// Words that follow from a seed and from nothing that inputs are made of.
-pub fn words(seed: u64) -> impl Iterator<Item = u32> {
-    let mut words = Words::new(seed, u64::MAX);
-    std::iter::repeat_with(move || words.next())
-}
-
-/// A stream of words that follows from two numbers.
-pub(crate) struct Words(u64);
-
-impl Words {
-    pub(crate) fn new(seed: u64, number: u64) -> Words {
-        Words(seed.wrapping_mul(0xd134_2543_de82_ef95) ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15))
-    }
-
-    /// The next word (splitmix64, upper half).
-    pub(crate) fn next(&mut self) -> u32 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ z >> 31) >> 32) as u32
+    #[test]
+    fn entries_lead_to_a_fixed_one_that_names_what_they_write() {
+        // Its queues are what entries for code points say.
+        let subject = subject("int");
+        let maker = Maker::new(&subject);
+        let table = subject.program.table_named("queue").unwrap();
+        let said = |number| {
+            let mut entries = subject.control.clone();
+            let ops = maker.given((table, 77), &mut entries, &mut Draw::endless(1, number));
+            let says = |op: &ControlOp| matches!(op, ControlOp::SetDefault { call, .. } if call.args == [77]);
+            ops.iter().any(says)
+        };
+        assert!((0..10).any(said));
     }
 }

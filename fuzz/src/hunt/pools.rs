@@ -13,7 +13,7 @@ use sluice_pipeline::control::{ControlState, Then};
 use sluice_pipeline::entity::EntityMap;
 use sluice_pipeline::ir::{
     Action, ActionData, Block, CellCond, CellStmtKind, CellValue, Cond, Expr, Field, Home, Intrinsic,
-    KeyValue, ParamData, Primitive, PrimitiveKind, Program, StmtKind, Table,
+    KeyValue, ParamData, Primitive, PrimitiveKind, Program, SelectArm, SelectKey, StateData, StmtKind, Table,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,16 +37,22 @@ pub struct Pools {
     entries: Vec<Wanted>,
     /// Those of each fixed entry, by table and position.
     fixed: BTreeMap<(Table, usize), Vec<Wanted>>,
+    /// Its keys.
+    places: Vec<(Table, usize)>,
     /// Fields that parameters of actions are written to.
     params: BTreeMap<(Action, u16), Field>,
-    /// dev_ports of the front panel, those that entries name first.
+    /// All dev_ports of the front panel.
+    front: Vec<u16>,
+    /// Some of them, those that entries name first.
     ports: Vec<u16>,
     /// Those of them that packets leave by, as entries say.
     outs: Vec<u16>,
     /// Constants of conditions and register actions that could be times, in ns.
     times: Vec<u64>,
     /// Longest gap between packets, in ns.
-    longest: u64,
+    pub(crate) longest: u64,
+    /// Time for which a device makes one packet by itself, in ns, if it does.
+    lap: Option<u64>,
     /// What egress parses beyond what ingress does, if anything.
     pub(crate) beyond: Option<Beyond>,
     copies: Copies,
@@ -60,21 +66,26 @@ const GENERATED: u64 = 8;
 /// The longest gap, in ns, that comes of a number in a larger unit: programs with timers of their own run all the while.
 const SCALED: u64 = 400_000;
 
-/// A gap in which periodic applications that are on make no more packets than [`GENERATED`].
-fn longest(control: &ControlState) -> u64 {
+/// One gap in so many may be longer than a device needs to make a packet by itself; the others are cut to what is left of them.
+const SELDOM: usize = 8;
+
+/// The time, in ns, for which all periodic applications that are on make one packet together.
+fn lap(control: &ControlState) -> Option<u64> {
+    const MILLISECOND: u64 = 1_000_000_000;
     let on = control.device.apps.values().filter(|app| app.enabled);
-    let gap = |config: &AppConfig| match config.trigger {
+    let rate = |config: &AppConfig| match config.trigger {
         Trigger::Periodic { period } => {
-            let packets = u64::from(config.batches).saturating_mul(config.packets.into()).max(1);
-            Some((period.as_ps() / 1000).saturating_mul(GENERATED) / packets)
+            let packets = u64::from(config.batches).saturating_mul(config.packets.into());
+            packets.saturating_mul(MILLISECOND) / period.as_ps().max(1)
         }
-        _ => None,
+        _ => 0,
     };
-    on.filter_map(|app| gap(&app.config)).min().unwrap_or(LONGEST).min(LONGEST)
+    let rate: u64 = on.map(|app| rate(&app.config)).fold(0, u64::saturating_add);
+    (rate > 0).then(|| (1_000_000 / rate).max(1))
 }
 
 /// A column of an entry as a value and the bits that matter; of a range, its lower bound.
-fn column(value: KeyValue, width: u16) -> Masked {
+pub(crate) fn column(value: KeyValue, width: u16) -> Masked {
     let full = width_mask(u32::from(width));
     match value {
         KeyValue::Exact(v) => (v, full),
@@ -93,11 +104,13 @@ impl Pools {
         let beyond = Beyond::of(program);
         let copies = Copies::of(program);
         let params = params(program);
-        let longest = longest(control);
-        let mut pools = Pools { fields, longest, beyond, copies, params, ..Pools::default() };
+        let lap = lap(control);
+        let longest = lap.map_or(LONGEST, |lap| lap.saturating_mul(GENERATED)).min(LONGEST);
+        let mut pools = Pools { fields, longest, lap, beyond, copies, params, ..Pools::default() };
         for table in program.tables.keys() {
             pools.table(program, control, table);
         }
+        pools.places = pools.fixed.keys().copied().collect();
         for state in program.states.values() {
             for (at, key) in state.select.iter().enumerate() {
                 let Some(width) = key.width(program) else { continue };
@@ -265,7 +278,27 @@ impl Pools {
         });
         list.truncate(24);
         self.ports = list;
+        self.front.clone_from(&front);
         self.outs = outs(program, control, &front);
+    }
+
+    /// Whether an arm of the parser can be taken by a packet that comes in by the front panel, as far as intrinsic metadata says.
+    pub(crate) fn can_come(&self, program: &Program, state: &StateData, arm: &SelectArm) -> bool {
+        state.select.iter().zip(&arm.values).all(|(key, (value, mask))| {
+            let SelectKey::Field(field) = key else { return true };
+            match program.fields[*field].home {
+                Home::Intrinsic(Intrinsic::IngressPort) => {
+                    self.front.iter().any(|port| u128::from(*port) & mask == value & mask)
+                }
+                Home::Intrinsic(Intrinsic::ResubmitFlag) => value & mask == 0,
+                _ => true,
+            }
+        })
+    }
+
+    /// Time in which a device makes as many packets by itself as this, in ns, if it makes any.
+    pub(crate) fn time_of(&self, packets: u64) -> Option<u64> {
+        self.lap.map(|lap| lap.saturating_mul(packets))
     }
 
     /// A port to send by.
@@ -318,6 +351,17 @@ impl Pools {
         self.fixed.get(&(table, at)).map_or(&[], Vec::as_slice)
     }
 
+    /// Parameters of actions that are written to a field, or to one that it is copied from.
+    pub(crate) fn givers(&self, field: Field) -> Vec<(Action, u16)> {
+        let passed = self.copies.passed(field);
+        self.params.iter().filter(|(_, to)| passed.contains(to)).map(|(from, _)| *from).collect()
+    }
+
+    /// The fixed entry at this place among all, as its table and position there.
+    pub(crate) fn any_entry(&self, d: &mut Draw<'_>) -> Option<(Table, usize)> {
+        d.pick(&self.places)
+    }
+
     /// A value for a parameter of an action: what is known of the field that it is written to, or any.
     pub(crate) fn argument(&self, action: Action, param: u16, width: u16, d: &mut Draw<'_>) -> u128 {
         let field = self.params.get(&(action, param)).filter(|_| d.chance(2, 3));
@@ -334,8 +378,17 @@ impl Pools {
         }
     }
 
-    /// A time in ns that may matter: a constant of the program or near it, or one of several scales.
+    /// A time in ns that may matter: a constant of the program or near it, or one of several scales. Where a device makes packets
+    /// by itself most are shorter: an input is about what it sends.
     pub(crate) fn gap(&self, d: &mut Draw<'_>) -> u64 {
+        let gap = self.any_gap(d);
+        match self.lap {
+            Some(lap) if gap > lap && !d.chance(1, SELDOM) => gap % lap,
+            _ => gap,
+        }
+    }
+
+    fn any_gap(&self, d: &mut Draw<'_>) -> u64 {
         if d.chance(1, 3)
             && let Some(time) = d.pick(&self.times)
         {

@@ -5,6 +5,7 @@ use super::corpus::Echo;
 use super::digest::Digest;
 use super::echo::{Heard, echoes};
 use super::input::Input;
+use super::memory::{Memory, restore, scopes};
 use super::obey::Queue;
 use super::subject::{Subject, SubjectError};
 use sluice_asic::port::DevPort;
@@ -12,13 +13,14 @@ use sluice_asic::units::{Duration, Time};
 use sluice_pipeline::control::{ControlOp, ControlState, DeviceOp};
 use sluice_pipeline::cover::Coverage;
 use sluice_pipeline::engine::Engine;
-use sluice_pipeline::ir::{Program, Table};
+use sluice_pipeline::ir::Program;
 use sluice_pipeline::meters::Origin;
 use sluice_pipeline::pass::{Executor, State};
 use sluice_pipeline::property::{Monitor, Violation};
 use sluice_pipeline::reference::{Event, Options, Reference, Tracer};
 use sluice_pipeline::switch::{Left, Lost, Reason, RxFrame, Sink, Switch, SwitchConfig};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 /// Time that a device gets to empty itself after the last packet.
 pub(crate) const DRAIN: Duration = Duration::from_millis(10);
@@ -37,7 +39,7 @@ pub struct Outcome {
     pub coverage: Coverage,
     /// Points reached for the first time, by the piece that did.
     pub new: Vec<(u32, u32)>,
-    /// Points that few packets had reached before, by the piece that did.
+    /// Points that few packets had reached before, and fixed entries that none had found, by the piece that did.
     pub few: Vec<(u32, u32)>,
     /// What left because of pieces that reached something new.
     pub echoes: Vec<Echo>,
@@ -87,15 +89,15 @@ impl Tracer for Reads {
 pub(crate) struct Beside<'m> {
     pub(crate) monitor: Option<&'m mut Monitor>,
     pub(crate) heard: Option<&'m mut Vec<Heard>>,
-    /// States of another run, to write over.
-    pub(crate) memory: Vec<State>,
+    /// Of another run, to write over.
+    pub(crate) memory: Memory,
     /// Laps through recirculation ports after which the run is stopped.
     pub(crate) laps: u64,
 }
 
 impl Default for Beside<'_> {
     fn default() -> Self {
-        Beside { monitor: None, heard: None, memory: Vec::new(), laps: u64::MAX }
+        Beside { monitor: None, heard: None, memory: Memory::default(), laps: u64::MAX }
     }
 }
 
@@ -133,18 +135,21 @@ pub(crate) struct Ran {
     /// Laps through recirculation ports.
     pub(crate) laps: u64,
     pub(crate) digest: Digest,
-    pub(crate) states: Vec<State>,
+    pub(crate) memory: Memory,
     pub(crate) ends: Vec<(Reason, u64)>,
 }
 
 /// Runs inputs, one after the other.
 pub struct Runner<'s> {
     subject: &'s Subject<'s>,
+    program: Arc<Program>,
     engine: Engine,
     reference: Reference<Reads>,
     monitor: Monitor,
-    /// States that are of no use any more, of the engine's device and of the interpreter's.
-    memory: [Vec<State>; 2],
+    /// Of the engine's device and of the interpreter's.
+    memory: [Memory; 2],
+    /// What a piece reaches.
+    step: Coverage,
     /// Packets sent so far.
     pub packets: u64,
     /// Whether the reference interpreter runs inputs that reach nothing new, too.
@@ -164,10 +169,12 @@ impl<'s> Runner<'s> {
         let monitor = Monitor::new(program, subject.properties(false));
         Ok(Runner {
             subject,
+            program: Arc::new(program.clone()),
             engine,
             reference,
             monitor,
             memory: Default::default(),
+            step: Coverage::new(points),
             packets: 0,
             compare: true,
         })
@@ -195,18 +202,20 @@ impl<'s> Runner<'s> {
     }
 
     fn both(&mut self, input: &Input, known: &Coverage) -> Result<Outcome, SubjectError> {
-        let Runner { subject, engine, reference, monitor, memory, .. } = self;
-        let Subject { program, control, .. } = subject;
+        let Runner { subject, program, engine, reference, monitor, memory, step, .. } = self;
+        let control = &subject.control;
         monitor.restart(subject.properties(input.obeys));
         let mut outcome = Outcome { coverage: Coverage::new(&subject.points), ..Outcome::default() };
         let config = subject.config.clone();
         let mut seen = |engine: &mut &mut Engine, piece: u32| {
-            let mut step = Coverage::new(&subject.points);
-            engine.take_coverage(&mut step);
+            step.clear();
+            engine.take_coverage(step);
             let new = |n: &u32| known.count(*n) == 0 && outcome.coverage.count(*n) == 0;
             outcome.new.extend(step.reached().filter(new).map(|n| (piece, n)));
-            outcome.few.extend(step.reached().filter(|n| known.count(*n) < SELDOM).map(|n| (piece, n)));
-            outcome.coverage.merge(&step);
+            let seldom = step.reached().filter(|n| known.count(*n) < SELDOM);
+            let entries = step.found().filter(|n| !known.has(*n) && !outcome.coverage.has(*n));
+            outcome.few.extend(seldom.chain(entries).map(|n| (piece, n)));
+            outcome.coverage.merge(step);
         };
         let beside =
             Beside { monitor: Some(monitor), memory: std::mem::take(&mut memory[0]), ..Beside::default() };
@@ -214,10 +223,10 @@ impl<'s> Runner<'s> {
         outcome.violations = monitor.violations().to_vec();
         outcome.ends.clone_from(&found.ends);
         if !input.ops.is_empty() {
-            restore(program, control, engine);
+            restore(program, control, engine, input);
         }
         if !self.compare && outcome.new.is_empty() {
-            memory[0] = found.states;
+            memory[0] = found.memory;
             return Ok(outcome);
         }
         // Another size of batches: results do not depend on it.
@@ -241,13 +250,15 @@ impl<'s> Runner<'s> {
             // That is a failure of its own.
         } else if found.digest != expected.digest || found.ends != expected.ends {
             add("engines_agree", ends_text(subject, &found.ends, &expected.ends));
-        } else if let Some(text) = states_text(&subject.program, &found.states, &expected.states) {
+        } else if let Some(text) =
+            states_text(program, &found.memory.device.states, &expected.memory.device.states)
+        {
             add("engines_agree", text);
         }
         if !input.ops.is_empty() {
-            restore(program, control, reference);
+            restore(program, control, reference, input);
         }
-        *memory = [found.states, expected.states];
+        *memory = [found.memory, expected.memory];
         Ok(outcome)
     }
 }
@@ -258,20 +269,12 @@ fn options(subject: &Subject<'_>) -> Options {
     Options { parser_cycles: cycles, origin: Origin::of(&subject.placement.chip) }
 }
 
-/// Gives an executor back the entries that it had before an input.
-pub(crate) fn restore(program: &Program, control: &ControlState, executor: &mut impl Executor) {
-    let tables: Vec<Table> = program.tables.keys().collect();
-    tables.into_iter().for_each(|t| executor.table_changed(t, control));
-    program.profiles.keys().for_each(|p| executor.profile_changed(p, control));
-    executor.port_metadata_changed(control);
-}
-
 /// Sends an input through a device with a program that lies where the subject's does; `seen` is called after each
 /// piece, and when the device is empty.
 #[expect(clippy::too_many_arguments, reason = "what a device is made of, and who looks")]
 pub(crate) fn send<E: Executor>(
     subject: &Subject<'_>,
-    program: &Program,
+    program: &Arc<Program>,
     control: &ControlState,
     config: SwitchConfig,
     executor: E,
@@ -280,7 +283,9 @@ pub(crate) fn send<E: Executor>(
     seen: &mut dyn FnMut(&mut E, u32),
 ) -> Result<Ran, SubjectError> {
     let Subject { placement, ports, .. } = subject;
-    let made = Switch::with_memory(program, placement, ports, control.clone(), executor, config, memory);
+    let Memory { device, control: again } = memory;
+    let entries = again.unwrap_or_else(|| control.clone());
+    let made = Switch::with_memory(program, placement, ports, entries, executor, config, device);
     let mut switch = made.map_err(|e| SubjectError::Device(e.to_string()))?;
     let mut watch = Watch { digest: Digest::default(), monitor: None, heard };
     // As in a replay, time begins with the first packet.
@@ -321,7 +326,7 @@ pub(crate) fn send<E: Executor>(
             monitor = watch.monitor.take();
             seen(switch.executor_mut(), shot.piece);
             if switch.totals().recirculated > laps {
-                return Ok(stopped(&watch, switch));
+                return Ok(stopped(&watch, switch, control, input));
             }
         }
     }
@@ -346,7 +351,7 @@ pub(crate) fn send<E: Executor>(
         refused = refused.or(switch.advance(end + step, &mut watch).err());
         step = step + step;
         if switch.totals().recirculated > laps {
-            return Ok(stopped(&watch, switch));
+            return Ok(stopped(&watch, switch, control, input));
         }
     }
     // What generators made last needs no longer than this.
@@ -362,15 +367,22 @@ pub(crate) fn send<E: Executor>(
             laps: switch.totals().recirculated,
             digest: watch.digest,
             ends: switch.totals().reasons().filter(|(_, n)| *n > 0).collect(),
-            states: switch.into_pipe_states(),
+            memory: left(switch, control, input),
         }),
     }
 }
 
 /// What a run that was stopped has done.
-fn stopped<E: Executor>(watch: &Watch<'_>, switch: Switch<E>) -> Ran {
-    let laps = switch.totals().recirculated;
-    Ran { cut: true, laps, digest: watch.digest, states: switch.into_pipe_states(), ends: Vec::new() }
+fn stopped<E: Executor>(watch: &Watch<'_>, switch: Switch<E>, control: &ControlState, input: &Input) -> Ran {
+    let (cut, laps) = (true, switch.totals().recirculated);
+    Ran { cut, laps, digest: watch.digest, memory: left(switch, control, input), ends: Vec::new() }
+}
+
+/// What a device leaves that began with these entries.
+fn left<E: Executor>(switch: Switch<E>, first: &ControlState, input: &Input) -> Memory {
+    let (device, mut control) = switch.into_parts();
+    control.take_back(first, &scopes(input));
+    Memory { device, control: Some(control) }
 }
 
 fn ends_text(subject: &Subject<'_>, engine: &[(Reason, u64)], reference: &[(Reason, u64)]) -> String {
@@ -396,7 +408,7 @@ fn states_text(program: &Program, engine: &[State], reference: &[State]) -> Opti
     for (pipe, (e, r)) in engine.iter().zip(reference).enumerate() {
         for (register, data) in program.registers.iter() {
             let (a, b) = (&e.registers[register], &r.registers[register]);
-            if let Some(i) = a.iter().zip(b).position(|(a, b)| a != b) {
+            if let Some(i) = a.difference(b) {
                 let (a, b, name) = (&a[i], &b[i], &data.name);
                 return Some(format!(
                     "{name}[{i}] of pipe {pipe}: {a:?} in the engine, {b:?} in the reference"
@@ -405,7 +417,7 @@ fn states_text(program: &Program, engine: &[State], reference: &[State]) -> Opti
         }
         for (counter, data) in program.counters.iter() {
             let (a, b) = (&e.counters[counter], &r.counters[counter]);
-            if let Some(i) = a.iter().zip(b).position(|(a, b)| a != b) {
+            if let Some(i) = a.difference(b) {
                 let (a, b, name) = (&a[i], &b[i], &data.name);
                 return Some(format!(
                     "{name}[{i}] of pipe {pipe}: {a:?} in the engine, {b:?} in the reference"

@@ -70,6 +70,44 @@ impl<'p> Packets<'p> {
         true
     }
 
+    /// The packet with one field counting up: what must agree with another field does so in one of them. Mostly it is one
+    /// beside a field that is wanted.
+    pub(crate) fn sweep(
+        &self,
+        bytes: &[u8],
+        wanted: &[(Field, Masked)],
+        frames: usize,
+        d: &mut Draw<'_>,
+    ) -> Vec<Vec<u8>> {
+        let behind = wanted.iter().any(|(w, _)| self.program.fields[*w].gress == Gress::Egress);
+        let beyond = self.pools.beyond.as_ref().filter(|_| behind || d.chance(1, 2));
+        let home = |field: &Field| self.program.fields[*field].home;
+        let mut fields = located(self.program, beyond, bytes);
+        if d.chance(3, 4) {
+            let beside = |(field, _): &(Field, usize)| {
+                wanted.iter().any(|(w, _)| w != field && home(w) == home(field))
+            };
+            let near: Vec<(Field, usize)> = fields.iter().copied().filter(beside).collect();
+            fields = if near.is_empty() { fields } else { near };
+        }
+        let Some((field, at)) = d.pick(&fields) else { return Vec::new() };
+        let width = self.program.fields[field].width;
+        let Some(was) = bits(bytes, at, width) else { return Vec::new() };
+        // Around what it is, or from nothing.
+        let first = if d.chance(1, 2) { 0 } else { was.wrapping_sub(frames as u128 / 2) };
+        let right = !d.chance(1, 8);
+        let frame = |n: usize| {
+            let mut frame = bytes.to_vec();
+            let value = first.wrapping_add(n as u128) & sluice_asic::alu::width_mask(width.into());
+            set_bits(&mut frame, at, width, value);
+            if right {
+                repair(&mut frame);
+            }
+            frame
+        };
+        (0..frames).map(frame).collect()
+    }
+
     /// Cuts one in twelve short, and flips a bit of one in twelve.
     fn harm(&self, bytes: &mut Vec<u8>, d: &mut Draw<'_>) {
         if d.chance(1, 12) {
@@ -260,7 +298,9 @@ impl Walk<'_, '_> {
                 return data.arms.get(n);
             }
         }
-        d.below(data.arms.len() + 1).checked_sub(1).and_then(|n| data.arms.get(n))
+        let taken = d.below(data.arms.len() + 1).checked_sub(1).and_then(|n| data.arms.get(n));
+        // What the device says of a packet is not the packet's: half of all would be none of those that the parser knows.
+        taken.filter(|arm| self.beyond.is_some() || self.of.pools.can_come(self.of.program, data, arm))
     }
 
     fn extract(&mut self, header: Header, wanted: &[(Field, Masked)], d: &mut Draw<'_>) {
@@ -306,6 +346,17 @@ impl Bits {
 
     /// Sets the bits of a value that its mask has.
     fn set(&mut self, at: usize, width: u16, (value, mask): Masked) {
+        let whole = sluice_asic::alu::width_mask(u32::from(width));
+        if (at | usize::from(width)).is_multiple_of(8) && mask & whole == whole {
+            // As most fields are: whole bytes.
+            let (from, len) = (at / 8, usize::from(width / 8));
+            let bytes = value.to_be_bytes();
+            let own = bytes.len().saturating_sub(len);
+            for (to, byte) in self.bytes.iter_mut().skip(from).zip(&bytes[own..]) {
+                *to = *byte;
+            }
+            return;
+        }
         for i in 0..usize::from(width) {
             let shift = usize::from(width) - 1 - i;
             if mask >> shift & 1 == 1 {

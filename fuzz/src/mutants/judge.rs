@@ -1,11 +1,12 @@
 //! Inputs for mutants, each with what the unmutated program does with it. What may not live here: mutants.
 
 use super::remains::Remains;
-use crate::hunt::{Aim, Beside, Corpus, Digest, Input, Maker, Subject, SubjectError, restore, send};
+use crate::hunt::{Aim, Beside, Corpus, Digest, Input, Maker, Memory, Subject, SubjectError, restore, send};
 use sluice_pipeline::cover::Coverage;
 use sluice_pipeline::engine::Engine;
-use sluice_pipeline::pass::{Executor, State};
-use std::sync::OnceLock;
+use sluice_pipeline::ir::Program;
+use sluice_pipeline::pass::Executor;
+use std::sync::{Arc, OnceLock};
 
 /// Laps of packets in an input at most: those that fill it with timers would take the time of many others.
 const MOST_LAPS: u64 = 10_000;
@@ -31,8 +32,9 @@ impl Golden {
 /// Runs the unmutated program, as the engine does, which the hunt has compared with the interpreter.
 pub(super) struct Original<'s> {
     subject: &'s Subject<'s>,
+    program: Arc<Program>,
     engine: Engine,
-    memory: Vec<State>,
+    memory: Memory,
 }
 
 impl<'s> Original<'s> {
@@ -40,12 +42,14 @@ impl<'s> Original<'s> {
         let Subject { program, placement, control, points, .. } = subject;
         let engine = Engine::covered(program, placement, control, points.clone())
             .map_err(|e| SubjectError::Device(e.to_string()))?;
-        Ok(Original { subject, engine, memory: Vec::new() })
+        let program = Arc::new(program.clone());
+        Ok(Original { subject, program, engine, memory: Memory::default() })
     }
 
     /// `None` for an input that keeps the device too busy with itself.
     pub(super) fn run(&mut self, mut input: Input) -> Result<Option<Golden>, SubjectError> {
-        let Subject { program, control, config, points, .. } = self.subject;
+        let Subject { control, config, points, .. } = self.subject;
+        let program = &self.program;
         let mut coverage = Coverage::new(points);
         let mut seen = |engine: &mut &mut Engine, _| engine.take_coverage(&mut coverage);
         let (engine, config) = (&mut self.engine, config.clone());
@@ -53,15 +57,16 @@ impl<'s> Original<'s> {
         let beside = Beside { memory, laps: MOST_LAPS, ..Beside::default() };
         let mut ran = send(self.subject, program, control, config, &mut *engine, &input, beside, &mut seen)?;
         if !input.ops.is_empty() {
-            restore(program, control, engine);
+            restore(program, control, engine, &input);
         }
         input.pieces = Vec::new();
-        let remains = Remains::of(program, &mut ran.states);
-        self.memory = ran.states;
+        let remains = Remains::of(&mut ran.memory.device.states);
+        self.memory = ran.memory;
         if ran.cut {
             return Ok(None);
         }
-        let reached = coverage.reached().collect();
+        // Entries are numbered behind points.
+        let reached = coverage.reached().chain(coverage.found()).collect();
         Ok(Some(Golden { input, digest: ran.digest, remains, laps: ran.laps, reached }))
     }
 }

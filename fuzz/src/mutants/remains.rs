@@ -2,7 +2,7 @@
 //! runs.
 
 use sluice_asic::salu::State as Element;
-use sluice_pipeline::ir::{Counter, Program, Register};
+use sluice_pipeline::ir::{Counter, Register};
 use sluice_pipeline::pass::{Count, State};
 
 /// Of each pipe the elements that are not as they were at first, and the rest whole.
@@ -15,17 +15,16 @@ pub(super) struct Remains {
 
 impl Remains {
     /// What is left in these pipes. Their states keep the memory of their large arrays alone.
-    pub(super) fn of(program: &Program, states: &mut [State]) -> Remains {
+    pub(super) fn of(states: &mut [State]) -> Remains {
         let mut remains = Remains::default();
         for (pipe, state) in states.iter_mut().enumerate() {
             for (register, array) in state.registers.iter() {
-                let first = program.registers[register].first();
-                let other = (0..).zip(array).filter(|(_, e)| **e != first);
-                remains.registers.extend(other.map(|(i, e)| (pipe, register, i, *e)));
+                let other = array.changed();
+                remains.registers.extend(other.map(|(i, e)| (pipe, register, i as u32, e)));
             }
             for (counter, cells) in state.counters.iter() {
-                let other = (0..).zip(cells).filter(|(_, c)| **c != Count::default());
-                remains.counters.extend(other.map(|(i, c)| (pipe, counter, i, *c)));
+                let other = cells.changed();
+                remains.counters.extend(other.map(|(i, c)| (pipe, counter, i as u32, c)));
             }
             let (registers, counters) =
                 (std::mem::take(&mut state.registers), std::mem::take(&mut state.counters));

@@ -6,17 +6,16 @@ use super::remains::Remains;
 use super::sites::Mutant;
 use super::values::Values;
 use crate::hunt::{
-    Aim, Beside, Corpus, Input, Maker, Reads, Subject, SubjectError, reference, restore, send,
+    Aim, Beside, Corpus, Input, Maker, Memory, Reads, Subject, SubjectError, reference, restore, send,
 };
 use sluice_pipeline::control::{ControlOp, ControlState};
 use sluice_pipeline::cover::{Coverage, Points};
 use sluice_pipeline::ir::Program;
-use sluice_pipeline::pass::State;
 use sluice_pipeline::property::Monitor;
 use sluice_pipeline::reference::Reference;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// What noticed a mutant.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,7 +97,7 @@ const UNEXPLAINED: &str = "unexplained";
 pub struct Check<'a> {
     /// Everything follows from it.
     pub seed: u64,
-    /// Inputs that a mutant is sent of those that all share, at most, and again of those made for its site.
+    /// Inputs that a mutant is sent of those that all share, at most, and twelve times as many of those made for its site.
     pub inputs: usize,
     /// Threads, at least 1; results do not depend on it.
     pub jobs: usize,
@@ -107,6 +106,9 @@ pub struct Check<'a> {
     /// What it reached.
     pub coverage: &'a Coverage,
 }
+
+/// Inputs made for a site, as a multiple of those of the common list.
+const AIMED: usize = 12;
 
 /// Shared inputs that are made, as a multiple of those that a mutant is sent: of these it gets those that reach its site.
 const SHARED: usize = 3;
@@ -172,7 +174,16 @@ impl<'a> Bench<'a> {
         with: &Check<'a>,
     ) -> Result<Bench<'a>, SubjectError> {
         let number = |m: &Mutant| -> Vec<u32> {
+            // Without an entry only those who found it before go elsewhere.
+            if let Edit::DropEntry(table, entry) = m.edit
+                && let Some(number) = subject.points.entry(table, entry)
+            {
+                return vec![number];
+            }
             let mut list: Vec<u32> = m.needs.iter().filter_map(|p| subject.points.number(*p)).collect();
+            if let Edit::EntryValue(table, entry, _) = m.edit {
+                list.extend(subject.points.entry(table, entry));
+            }
             list.sort_unstable();
             list
         };
@@ -191,7 +202,7 @@ impl<'a> Bench<'a> {
             }
         }
         // The shared ones are the first of all.
-        let shelf = |(number, aim)| Shelf::new(aim, number, with.inputs);
+        let shelf = |(number, aim)| Shelf::new(aim, number, with.inputs * AIMED);
         let ports: Vec<u16> = subject.ports.iter().map(|p| p.dev_port.number()).collect();
         Ok(Bench {
             subject,
@@ -228,11 +239,11 @@ impl<'a> Bench<'a> {
         let mut trial = Trial::new(self.subject, mutant);
         let source = Source { maker: &self.maker, seed: self.with.seed, corpus: self.with.corpus };
         let near = |golden: &&Golden| needs.is_empty() || golden.reaches(needs);
-        let shelves = [Some(&self.shared), self.aims[at].map(|n| &self.aimed[n])];
+        let shelves = [Some((&self.shared, 1)), self.aims[at].map(|n| (&self.aimed[n], AIMED))];
         let mut sent = 0;
-        for shelf in shelves.into_iter().flatten() {
+        for (shelf, times) in shelves.into_iter().flatten() {
             let inputs = shelf.inputs(source, original).flatten().filter(near);
-            for golden in inputs.take(self.with.inputs) {
+            for golden in inputs.take(self.with.inputs * times) {
                 sent += 1;
                 if let Some(fate) = trial.notices(golden) {
                     return (fate, sent);
@@ -246,10 +257,11 @@ impl<'a> Bench<'a> {
 /// A mutant that runs inputs.
 struct Trial<'a> {
     subject: &'a Subject<'a>,
-    program: Program,
+    program: Arc<Program>,
     control: ControlState,
     executor: Reference<Reads>,
-    memory: Vec<State>,
+    monitor: Monitor,
+    memory: Memory,
 }
 
 impl<'a> Trial<'a> {
@@ -257,7 +269,8 @@ impl<'a> Trial<'a> {
         let program = mutant.edit.apply(&subject.program);
         let control = entries(subject, &program);
         let executor = reference(subject, &program, &control);
-        Trial { subject, program, control, executor, memory: Vec::new() }
+        let monitor = Monitor::new(&program, Vec::new());
+        Trial { subject, program: Arc::new(program), control, executor, monitor, memory: Memory::default() }
     }
 
     /// What notices the mutant by this input.
@@ -274,11 +287,11 @@ impl<'a> Trial<'a> {
     }
 
     fn one(&mut self, golden: &Golden) -> Option<Fate> {
-        let Trial { subject, program, control, executor, memory } = self;
+        let Trial { subject, program, control, executor, monitor, memory } = self;
         let input = &golden.input;
-        let mut monitor = Monitor::new(program, subject.properties(input.obeys));
+        monitor.restart(subject.properties(input.obeys));
         let beside = Beside {
-            monitor: Some(&mut monitor),
+            monitor: Some(monitor),
             memory: std::mem::take(memory),
             // One that goes round so much more often does something else.
             laps: 2 * golden.laps + 1_000,
@@ -287,7 +300,7 @@ impl<'a> Trial<'a> {
         let config = subject.config.clone();
         let sent = send(subject, program, control, config, &mut *executor, input, beside, &mut |_, _| {});
         if !input.ops.is_empty() {
-            restore(program, control, executor);
+            restore(program, control, executor, input);
         }
         if let Some(violation) = monitor.violations().first() {
             return Some(Fate::Property(violation.property.to_owned()));
@@ -297,8 +310,8 @@ impl<'a> Trial<'a> {
         }
         match sent {
             Ok(mut ran) if !ran.cut && ran.digest == golden.digest => {
-                let remains = Remains::of(program, &mut ran.states);
-                *memory = ran.states;
+                let remains = Remains::of(&mut ran.memory.device.states);
+                *memory = ran.memory;
                 (remains != golden.remains).then_some(Fate::Compared)
             }
             _ => Some(Fate::Compared),
@@ -333,10 +346,11 @@ fn entries(subject: &Subject<'_>, program: &Program) -> ControlState {
 }
 
 fn why(points: &Points, needs: &[u32], coverage: &Coverage, sent: usize) -> Fate {
-    let never = |n: &u32| points.list()[*n as usize].unreachable.is_some();
+    // What is beyond all points is an entry.
+    let never = |n: &u32| points.list().get(*n as usize).is_some_and(|p| p.unreachable.is_some());
     if !needs.is_empty() && needs.iter().all(never) {
         Fate::Equivalent(UNREACHABLE)
-    } else if sent == 0 || !needs.is_empty() && needs.iter().all(|n| coverage.count(*n) == 0) {
+    } else if sent == 0 || !needs.is_empty() && needs.iter().all(|n| !coverage.has(*n)) {
         Fate::Survived(UNCOVERED)
     } else {
         Fate::Survived(UNEXPLAINED)

@@ -3,8 +3,9 @@
 //!
 //! A field of a header can have any value. Metadata has zero and what statements write, whatever their order and the
 //! conditions around them; arguments of entries can be anything, for entries change. An element of a register that no
-//! register action writes has what the program and the control plane put there. A set that grows large is taken for all
-//! values. Without a shared buffer a packet is in the queue that the program or its mirror session names, or in queue 0.
+//! register action and no control plane writes has what the program puts there. A set that grows large is taken for all
+//! values. Without a shared buffer a packet is in the queue that the program, its mirror session or a deflection names, or in
+//! queue 0.
 
 use sluice_asic::alu::width_mask;
 use sluice_asic::gress::Gress;
@@ -41,7 +42,7 @@ impl<'p> Values<'p> {
         buffer: bool,
     ) -> Values<'p> {
         let ports: BTreeSet<u128> = ports.iter().map(|p| u128::from(*p)).collect();
-        let queues = queues(program, control, buffer);
+        let queues = queues(control, buffer);
         let first = |data: &FieldData| match data.home {
             Home::Metadata => Some([0].into()),
             Home::Intrinsic(Intrinsic::IngressPort | Intrinsic::EgressPort) => Some(ports.clone()),
@@ -55,8 +56,11 @@ impl<'p> Values<'p> {
             let mut grew = false;
             for (field, set) in writes {
                 let set = if round < ROUNDS { set } else { None };
-                if program.fields[field].home == Home::Intrinsic(Intrinsic::Qid)
-                    && let Some(queue) = program.intrinsic(Gress::Egress, Intrinsic::EgressQid)
+                // A session may let packets override its queue.
+                if matches!(
+                    program.fields[field].home,
+                    Home::Intrinsic(Intrinsic::Qid | Intrinsic::MirrorQid)
+                ) && let Some(queue) = program.intrinsic(Gress::Egress, Intrinsic::EgressQid)
                 {
                     grew |= values.add(queue, set.clone());
                 }
@@ -155,7 +159,10 @@ impl<'p> Values<'p> {
         data.statements(&mut |stmt| match &stmt.kind {
             CellStmtKind::Output(w, value) if *w == word => match value {
                 CellValue::Const(c) => _ = set.insert(u128::from(*c)),
-                CellValue::Half(half) => set.extend(self.elements(data.register, *half)),
+                // Hunts write what the control plane has written.
+                CellValue::Half(half) if !self.written(data.register) => {
+                    set.extend(self.elements(data.register, *half));
+                }
                 _ => known = false,
             },
             _ => {}
@@ -175,6 +182,12 @@ impl<'p> Values<'p> {
             });
         }
         constant
+    }
+
+    /// Whether the control plane writes elements of a register.
+    fn written(&self, register: Register) -> bool {
+        let pipes = self.control.own_pipes().map(|(_, own)| own).chain([self.control]);
+        pipes.flat_map(|c| c.arrays.registers.keys()).any(|(r, _)| *r == register)
     }
 
     /// What the program and the control plane put in a half of a register's elements.
@@ -212,10 +225,12 @@ impl<'p> Values<'p> {
 }
 
 /// Queues that packets can be in but for those that the program chooses; `None` if others choose them.
-fn queues(program: &Program, control: &ControlState, buffer: bool) -> Set {
-    let by_packet = program.fields.values().any(|f| f.home == Home::Intrinsic(Intrinsic::MirrorQid));
-    if buffer || by_packet || !control.device.deflections.is_empty() {
+fn queues(control: &ControlState, buffer: bool) -> Set {
+    if buffer {
         return None;
     }
-    Some(control.replication.sessions.values().map(|s| s.qid.into()).chain([0]).collect())
+    let sessions = control.replication.sessions.values().map(|s| s.qid.into());
+    // What is deflected waits in the queue that its pipe names.
+    let deflected = control.device.deflections.values().map(|(_, queue)| (*queue).into());
+    Some(sessions.chain(deflected).chain([0]).collect())
 }

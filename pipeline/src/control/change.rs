@@ -2,6 +2,7 @@
 
 use super::op::ArrayRef;
 use super::{ControlError, EntryId};
+use crate::cells::Cells;
 use crate::ir::{Counter, CounterHome, Meter, MeterConfig, Profile, Program, Register, Table};
 use crate::pass::{Count, State};
 use sluice_asic::salu::State as Element;
@@ -75,14 +76,14 @@ impl Change {
                 return afresh(program, table, entry, state);
             }
             Change::Counter(counter, index) if state.counters.get(counter).is_some() => {
-                fill(&mut state.counters[counter], index, Count::default());
+                put(&mut state.counters[counter], index, Count::default());
             }
             Change::Register(register, index, value) if state.registers.get(register).is_some() => {
                 let value = value.unwrap_or(program.registers[register].first());
-                fill(&mut state.registers[register], index, value);
+                put(&mut state.registers[register], index, value);
             }
             Change::Clear(register, busy) if state.busy.get(register).is_some() => {
-                fill(&mut state.registers[register], None, program.registers[register].first());
+                state.registers[register].fill(program.registers[register].first());
                 state.busy[register] = Some(busy);
             }
             Change::Param(register, param, value) if state.params.get(register).is_some() => {
@@ -106,7 +107,7 @@ fn afresh(program: &Program, table: Table, entry: EntryId, state: &mut State) ->
     let home = CounterHome::Direct(table);
     for (c, data) in program.counters.iter() {
         if data.home == home && state.counters.get(c).is_some() {
-            fill(&mut state.counters[c], Some(entry), Count::default());
+            put(&mut state.counters[c], Some(entry), Count::default());
         }
     }
     for (r, data) in program.registers.iter().filter(|(_, data)| data.home == home) {
@@ -121,11 +122,11 @@ fn afresh(program: &Program, table: Table, entry: EntryId, state: &mut State) ->
 /// An entry that is new, or that was changed, has just been used.
 fn young(table: Table, entry: EntryId, state: &mut State) {
     if state.ages.get(table).is_some() {
-        fill(&mut state.ages[table], Some(entry), 0);
+        state.ages[table].get_mut(entry as usize).into_iter().for_each(|age| *age = 0);
     }
 }
 
-fn fill<T: Copy>(cells: &mut [T], index: Option<u32>, value: T) {
+fn put<T: Copy + PartialEq>(cells: &mut Cells<T>, index: Option<u32>, value: T) {
     match index {
         None => cells.fill(value),
         Some(i) => cells.get_mut(i as usize).into_iter().for_each(|c| *c = value),

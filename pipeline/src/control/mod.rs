@@ -10,6 +10,7 @@
 //! | `replication` | mirror sessions and multicast groups |
 //! | `port` | port metadata |
 //! | `device`, `app_words` | packet generator, ports, queues; a generator's application as words |
+//! | `back` | taking operations back |
 //! | `arrays`, `cells` | registers and meters that are written; their values as text |
 //! | `schema` | what a program lets the control plane configure |
 //! | `value` | numbers, addresses, prefixes and masks as text |
@@ -19,6 +20,7 @@
 
 mod app_words;
 mod arrays;
+mod back;
 mod cells;
 mod change;
 mod check;
@@ -45,6 +47,7 @@ pub(crate) mod sample;
 mod tests;
 
 pub use arrays::ArrayWrites;
+pub use back::Scope;
 pub use change::Change;
 pub use device::{DeviceError, DeviceOp, DeviceState, PktgenApp};
 pub use error::ControlError;

@@ -114,6 +114,8 @@ pub struct PointData {
 pub struct Points {
     list: Vec<PointData>,
     index: BTreeMap<Point, u32>,
+    /// Of tables with fixed entries the number of the first one, and how many they are.
+    fixed: BTreeMap<Table, (u32, usize)>,
 }
 
 impl Points {
@@ -126,6 +128,7 @@ impl Points {
             points.control(program, gress);
         }
         points.registers(program, chip);
+        points.entries(program);
         points
     }
 
@@ -139,6 +142,29 @@ impl Points {
     #[must_use]
     pub fn number(&self, point: Point) -> Option<u32> {
         self.index.get(&point).copied()
+    }
+
+    /// The number of a fixed entry of a table, by its position: beyond those of all points, for it is none that reports name.
+    #[must_use]
+    pub fn entry(&self, table: Table, at: usize) -> Option<u32> {
+        self.fixed(table).filter(|(_, entries)| at < *entries).map(|(first, _)| first + at as u32)
+    }
+
+    /// The number of the first fixed entry of a table, and how many it has; `None` if it has none.
+    pub(crate) fn fixed(&self, table: Table) -> Option<(u32, usize)> {
+        self.fixed.get(&table).copied()
+    }
+
+    /// Numbers for points and fixed entries.
+    fn numbers(&self) -> usize {
+        self.list.len() + self.fixed.values().map(|(_, entries)| entries).sum::<usize>()
+    }
+
+    fn entries(&mut self, program: &Program) {
+        for (table, data) in program.tables.iter().filter(|(_, data)| !data.entries.is_empty()) {
+            let first = self.numbers() as u32;
+            self.fixed.insert(table, (first, data.entries.len()));
+        }
     }
 
     /// Adds a point; what several places share is reachable if one of them is.
@@ -253,10 +279,11 @@ fn arm_text(program: &Program, state: ParserState, arm: Option<usize>) -> String
     format!("{} ({})", next(arm.next), values.join(", "))
 }
 
-/// How often each point was reached.
+/// How often each point was reached, and which fixed entries were found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Coverage {
     counts: Vec<u64>,
+    found: Vec<bool>,
 }
 
 /// How much of a class was reached; what is proven unreachable is not in the total.
@@ -272,7 +299,33 @@ impl Coverage {
     /// Nothing reached.
     #[must_use]
     pub fn new(points: &Points) -> Coverage {
-        Coverage { counts: vec![0; points.list.len()] }
+        let points_alone = points.list.len();
+        Coverage { counts: vec![0; points_alone], found: vec![false; points.numbers() - points_alone] }
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.counts.fill(0);
+        self.found.fill(false);
+    }
+
+    /// A fixed entry was found.
+    pub fn hit(&mut self, number: u32) {
+        let found = (number as usize).checked_sub(self.counts.len()).and_then(|at| self.found.get_mut(at));
+        found.into_iter().for_each(|found| *found = true);
+    }
+
+    /// Whether the point with this number was reached, or the fixed entry found.
+    #[must_use]
+    pub fn has(&self, number: u32) -> bool {
+        let found = |at: usize| self.found.get(at).copied().unwrap_or(false);
+        self.count(number) > 0 || (number as usize).checked_sub(self.counts.len()).is_some_and(found)
+    }
+
+    /// The numbers of the fixed entries found, ascending.
+    pub fn found(&self) -> impl Iterator<Item = u32> + '_ {
+        let first = self.counts.len() as u32;
+        (first..).zip(&self.found).filter(|(_, found)| **found).map(|(number, _)| number)
     }
 
     /// Adds packets that reached a point.
@@ -285,6 +338,7 @@ impl Coverage {
     /// Adds what another run of the same program reached.
     pub fn merge(&mut self, other: &Coverage) {
         self.counts.iter_mut().zip(&other.counts).for_each(|(a, b)| *a += b);
+        self.found.iter_mut().zip(&other.found).for_each(|(a, b)| *a |= b);
     }
 
     /// How often the point with this number was reached.

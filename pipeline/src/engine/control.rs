@@ -76,6 +76,7 @@ impl GressRun {
                     let table = &code.tables[*table];
                     let hits = table.find::<N>(here, phv, found);
                     table.refresh::<N>(hits, found, fx.state);
+                    table.note::<N>(here, found);
                     hit.decide(hits, preds);
                     miss.decide(here & !hits, preds);
                     run_found::<N>(table, here, phv, found, &mut fx, |action, lanes_of| {

@@ -69,6 +69,11 @@ pub(super) fn lower(
         let begins = |pred: &u16| usize::from(*pred) == every || root == Some(usize::from(*pred));
         Wake::of(due.iter().enumerate().filter(|(_, pred)| begins(pred)).map(|(at, _)| at))
     });
+    for table in &mut tables {
+        if let Some((first, entries)) = points.and_then(|p| p.fixed(table.table())) {
+            table.watch(first, entries);
+        }
+    }
     let mut parser = ParserBuilder::new(program, gress, &placed.parser.cycles, points);
     parser.unroll(&mut Lowering {
         program,

@@ -28,6 +28,7 @@ mod register;
 mod request;
 mod table;
 mod walk;
+mod watched;
 
 use crate::control::{ControlState, Entry, EntryId};
 use crate::cover::{Coverage, Points};
@@ -272,6 +273,9 @@ impl Executor for Engine {
             code.parser.take_counts(|number, n| coverage.add(number, n));
             for ((_, number), times) in code.covered.iter().zip(covered) {
                 coverage.add(*number, std::mem::take(times));
+            }
+            for table in &code.tables {
+                table.take_found(|number| coverage.hit(number));
             }
             for plan in &code.accesses {
                 plan.take_counts(|point, n| {

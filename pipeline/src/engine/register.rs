@@ -12,6 +12,7 @@ use super::action::{EntryOf, Source, WideSource, wide_value};
 use super::batch::{Phv, for_lanes};
 use super::field::FieldAt;
 use super::hash::HashPlan;
+use crate::cells::Cells;
 use crate::cover::Point;
 use crate::ir::{Meter, Register, RegisterAction};
 use crate::meters::Question;
@@ -75,6 +76,9 @@ impl Compared {
 
     fn report(&self, salu: &SaluProgram, add: &mut impl FnMut(Point, u64)) {
         let total: u64 = self.times.iter().map(Cell::get).sum();
+        if total == 0 {
+            return;
+        }
         let units = salu.comparators.iter().zip(0u8..).filter(|(c, _)| c.is_some());
         let mut compares = false;
         for (_, unit) in units {
@@ -224,7 +228,7 @@ impl AccessPlan {
             }
             Work::Register(register, action, rows) => {
                 let params = params(rows, state, *register);
-                let cells = &mut state.registers[*register][..];
+                let cells = &mut state.registers[*register];
                 action.make(&params, InOrder::<N> { mask, cells, index, operands, words });
             }
             Work::Counted(register, salu, rows, compared) => {
@@ -274,7 +278,7 @@ pub(super) fn params(rows: &[ParamRow], state: &State, register: Register) -> [i
 /// Accesses to the elements of a register, lane by lane.
 struct InOrder<'a, const N: usize> {
     mask: u64,
-    cells: &'a mut [Element],
+    cells: &'a mut Cells<Element>,
     index: &'a [u32; MAX_BATCH],
     operands: &'a [[u64; MAX_BATCH]; 2],
     words: &'a mut [[u32; 4]; MAX_BATCH],

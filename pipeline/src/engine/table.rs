@@ -9,6 +9,7 @@ use super::field::SlotMap;
 use super::generated::Hit;
 use super::hash::HashPlan;
 use super::lookup::{Exact, KeyPlan, Lookup, Lpm, Prefix, Ternary, value_and_mask};
+use super::watched::Watched;
 use crate::control::{ControlState, Entry, Then};
 use crate::flow::table_actions;
 use crate::ir::{Action, ActionCall, MatchKind, Profile, Program, Table};
@@ -65,11 +66,13 @@ pub(super) struct EngineTable {
     /// Slots of the entries that name each member.
     by_member: BTreeMap<u32, BTreeSet<u32>>,
     /// An action accesses the cell of the entry in a direct array, or hits keep entries young.
-    counts: bool,
+    pub(super) counts: bool,
     /// Hits keep entries young.
     ages: bool,
     /// Somebody asks which lanes hit.
     hits: bool,
+    /// Somebody asks which entries are found.
+    pub(super) watched: Option<Watched>,
 }
 
 /// What a lookup found for each lane.
@@ -125,7 +128,12 @@ impl EngineTable {
             counts,
             ages,
             hits: ages,
+            watched: None,
         })
+    }
+
+    pub(super) const fn table(&self) -> Table {
+        self.table
     }
 
     /// How its key lies in columns.

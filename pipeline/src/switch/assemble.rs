@@ -8,7 +8,7 @@ use super::idle::Sweeps;
 use super::pipe::{Crowd, GressTiming, PipeState};
 use super::pipes::state_is_whole;
 use super::replicate::Replicator;
-use super::{Mode, Switch, SwitchConfig, SwitchError, Totals, port};
+use super::{Memory, Mode, Switch, SwitchConfig, SwitchError, Totals, port};
 use crate::control::{ControlError, ControlState, DeviceOp};
 use crate::ir::Program;
 use crate::meters::Origin;
@@ -24,6 +24,7 @@ use sluice_asic::port::{DevPort, PortMap};
 use sluice_asic::tm::{AfcFifo, TrafficManager};
 use sluice_asic::units::{Cycles, Time};
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 /// What a program has that means nothing without time.
 fn needs_time(program: &Program) -> Option<&'static str> {
@@ -47,22 +48,23 @@ impl<E: Executor> Switch<E> {
         executor: E,
         config: SwitchConfig,
     ) -> Result<Self, SwitchError> {
-        Switch::with_memory(program, placement, ports, control, executor, config, Vec::new())
+        let program = Arc::new(program.clone());
+        Switch::with_memory(&program, placement, ports, control, executor, config, Memory::default())
     }
 
-    /// The same with the memory of the pipes of a switch that ran the program before ([`Switch::into_pipe_states`]): what
+    /// The same with the memory of a switch that ran the program before ([`Switch::into_parts`]): what
     /// they remember is forgotten, but nothing that is large has to be asked of the host.
     ///
     /// # Errors
     /// As [`Switch::new`].
     pub fn with_memory(
-        program: &Program,
+        program: &Arc<Program>,
         placement: &Placement,
         ports: &PortMap,
         control: ControlState,
         executor: E,
         config: SwitchConfig,
-        memory: Vec<State>,
+        memory: Memory,
     ) -> Result<Self, SwitchError> {
         let chip = &placement.chip;
         if config.mode == Mode::Functional
@@ -77,7 +79,12 @@ impl<E: Executor> Switch<E> {
         let buffer = setup.map(|setup| setup.resolve(&states).map(|c| (setup, c))).transpose();
         let buffer = buffer.map_err(|problems| SwitchError::Buffer(Box::new(problems)))?;
         let tm_config = config.tm(chip, &states, buffer.as_ref().map(|(_, c)| c));
-        let mut tm = TrafficManager::new(tm_config).map_err(SwitchError::TrafficManager)?;
+        let Memory { states: memory, tm: used } = memory;
+        let tm = match used {
+            Some(used) => used.again(tm_config),
+            None => TrafficManager::new(tm_config),
+        };
+        let mut tm = tm.map_err(SwitchError::TrafficManager)?;
         let flow = buffer.map(|(setup, resolved)| {
             let (flow, buffer) = FlowControl::new(resolved, setup, config.device, program, &states);
             tm.set_buffer(buffer);
@@ -112,7 +119,7 @@ impl<E: Executor> Switch<E> {
         }
         let settings: Vec<DeviceOp> = control.device.ops().collect();
         let mut switch = Switch {
-            program: program.clone(),
+            program: Arc::clone(program),
             executor,
             own: Vec::new(),
             clock,

@@ -2,7 +2,7 @@
 //! effect.
 
 use super::assemble::replicator;
-use super::{Event, Mode, Switch, SwitchError};
+use super::{Event, Memory, Mode, Switch, SwitchError};
 use crate::control::{ArrayRef, Change, ControlError, ControlOp, ControlState, Entry, Reading};
 use crate::ir::Register;
 use crate::meters::{MeterCell, Origin};
@@ -204,9 +204,10 @@ impl<E: Executor> Switch<E> {
         self.pipes.iter().map(|p| &p.state)
     }
 
-    /// The same when the switch is of no use any more.
-    pub fn into_pipe_states(self) -> Vec<State> {
-        self.pipes.into_iter().map(|p| p.state).collect()
+    /// The same, and other memory, when the switch is of no use any more; and the entries in force.
+    pub fn into_parts(self) -> (Memory, ControlState) {
+        let states = self.pipes.into_iter().map(|p| p.state).collect();
+        (Memory { states, tm: Some(self.tm) }, self.control)
     }
 }
 

@@ -71,6 +71,7 @@ use sluice_asic::tm::pfc::PfcTimes;
 use sluice_asic::tm::{TmPort, TrafficManager};
 use sluice_asic::units::{Duration, Time};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// A frame on its way into the switch.
 #[derive(Clone, Copy, Debug)]
@@ -163,9 +164,18 @@ enum Event {
     StuckQueues { port: u16 },
 }
 
+/// What a switch that is of no use any more leaves to the next one with the same program, so that nothing that is large has to
+/// be asked of the host and set up anew.
+#[derive(Default)]
+pub struct Memory {
+    /// What the program remembered, per pipe.
+    pub states: Vec<State>,
+    tm: Option<TrafficManager<Packet>>,
+}
+
 /// A switch running one program on all its pipes.
 pub struct Switch<E> {
-    program: Program,
+    program: Arc<Program>,
     config: SwitchConfig,
     control: ControlState,
     executor: E,
@@ -412,9 +422,11 @@ impl<E: Executor> Switch<E> {
         let mut sum = State::new(&self.program, &Origin::of(&self.chip));
         for pipe in &self.pipes {
             for (into, from) in sum.counters.values_mut().zip(pipe.state.counters.values()) {
-                for (a, b) in into.iter_mut().zip(from) {
-                    a.packets += b.packets;
-                    a.bytes += b.bytes;
+                for (at, count) in from.changed() {
+                    if let Some(sum) = into.get_mut(at) {
+                        sum.packets += count.packets;
+                        sum.bytes += count.bytes;
+                    }
                 }
             }
         }

@@ -207,16 +207,26 @@ struct CoprimeShares {
     changed: bool,
 }
 
+/// How many of the hash values of this many bits that leave `picked` over when divided by `upstream` each of so many
+/// members gets: those of one member come again after as many values as there are members at most.
+fn shares_of(members: usize, picked: u32, upstream: u32, bits: u32) -> Vec<u32> {
+    let values = (1u32 << bits).saturating_sub(picked).div_ceil(upstream);
+    let mut shares = vec![0; members];
+    let round = members as u32;
+    for at in 0..round.min(values) {
+        shares[(picked as usize + at as usize * upstream as usize) % members] +=
+            (values - at).div_ceil(round);
+    }
+    shares
+}
+
 impl CoprimeShares {
     /// Looks at the members' ports of a group.
     fn check(&self, ports: &[u128]) -> Finding {
         let members = ports.len();
         for upstream in self.upstream.iter().filter(|n| **n > 1) {
             for picked in 0..*upstream {
-                let mut shares = vec![0u32; members];
-                for hash in (picked..1 << self.bits).step_by(*upstream as usize) {
-                    shares[hash as usize % members] += 1;
-                }
+                let shares = shares_of(members, picked, *upstream, self.bits);
                 let (least, most) = (shares.iter().min(), shares.iter().max());
                 if let (Some(least), Some(most)) = (least, most)
                     && least + 1 < *most
@@ -275,6 +285,22 @@ mod tests {
     fn shares(upstream: &[u32], members: usize, ports: u128) -> Finding {
         let property = CoprimeShares { upstream: upstream.to_vec(), bits: 14, size: None, changed: false };
         property.check(&(0..members as u128).map(|m| m % ports).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn shares_are_those_of_all_hash_values() {
+        for (members, upstream) in [(1, 1), (57, 8), (56, 8), (120, 16), (7, 300), (64, 3)] {
+            for picked in [0, 1, upstream - 1] {
+                let mut counted = vec![0; members];
+                let hashes = (picked..1 << 14).step_by(upstream as usize);
+                hashes.for_each(|hash| counted[hash as usize % members] += 1);
+                assert_eq!(
+                    shares_of(members, picked, upstream, 14),
+                    counted,
+                    "{members} {upstream} {picked}"
+                );
+            }
+        }
     }
 
     #[test]

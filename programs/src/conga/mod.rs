@@ -90,9 +90,10 @@ impl Shipped for Conga {
     const SUMMARY: &'static str =
         "Sends every flowlet over the least congested path, as leaves tell each other (leaf and spine)";
     const P4: &'static str = concat!(include_str!("../leaf/types.p4"), include_str!("conga.p4"));
-    /// Estimators that a few packets move, and times that end within a run.
+    /// Estimators that a few packets move, times that end within a run, and few leaves, of each of which the packet generator
+    /// makes packets.
     const HUNT: &'static [(&'static str, &'static str)] =
-        &[("tau", "10us"), ("timeout", "20us"), ("age", "200us")];
+        &[("tau", "10us"), ("timeout", "20us"), ("age", "200us"), ("leaves", "4")];
     type Params = Params;
 
     fn check(p: &Params) -> Result<(), ProgramError> {

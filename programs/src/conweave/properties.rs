@@ -268,7 +268,10 @@ impl Property for NothingLeft {
                 continue;
             }
             let elements = |s: &&sluice_pipeline::pass::State| {
-                s.registers.get(register).and_then(|all| all.iter().position(|e| e.lo != 0))
+                s.registers
+                    .get(register)
+                    .and_then(|all| all.changed().find(|(_, e)| e.lo != 0))
+                    .map(|(at, _)| at)
             };
             if let Some(at) = device.states.iter().find_map(elements) {
                 return Err(format!("nothing is inside, but `{}` is still set at {at}", data.name));

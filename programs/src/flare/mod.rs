@@ -267,6 +267,8 @@ impl Shipped for Flare {
     const NAME: &'static str = NAME;
     const SUMMARY: &'static str =
         "Sends every flowlet over the uplink that falls furthest short of its share of the bytes";
+    /// Visits that leave time for packets.
+    const HUNT: &'static [(&'static str, &'static str)] = &[("period", "4us")];
     const P4: &'static str =
         concat!(include_str!("../leaf/types.p4"), include_str!("choose.p4"), include_str!("../leaf/pipe.p4"));
     type Params = Params;

@@ -149,7 +149,7 @@ header report_header_h {
             events.count(m.event);
             if (m.adds == 0) { no_block(); }
         }
-        /* ask: drop, congestion and flow reports; strip: (shim.length) -> -(4 * length + 4), 256 rows */
+        /* ask: drop, congestion and flow reports; strip: (shim.length) -> -(4 * length + 4), a row per length that a sink takes */
         if (hdr.int.isValid() && hdr.bridge.sink == 1) {
             if (m.malformed == 1 || prsr.parser_err != 0) { dprsr.drop_ctl = 1; }
             else { strip_bytes.apply(); undo_flags(); }

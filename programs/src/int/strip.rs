@@ -37,13 +37,16 @@ pub(super) fn strip(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
         m.longest = m.longest.sat_sub(least);
     });
     let shim_len: u32 = if p.carrier == Carrier::NewUdp { 12 } else { 4 };
-    let rows: [Row<1>; 256] = std::array::from_fn(|words| {
-        let off = words as u32 * 4 + shim_len;
+    let row = |words: u32| {
+        let off = words * 4 + shim_len;
         let data = vec![u128::from(off.wrapping_neg() as u16), u128::from(off + UDP_LEN - 1)];
-        Row::new([Cell::Value(words as u128)], cut, data)
-    });
+        Row::new([Cell::Value(words.into())], cut, data)
+    };
     /// Shim length to the bytes that come off, below zero
-    let strip_bytes = eg.table([exact(shim.length)]).actions([cut]).entries(rows).build();
+    let strip_bytes = eg.table([exact(shim.length)]).actions([cut]).size(256);
+    // The parser gives up on any other length.
+    let lengths = 3..=3 + u32::from(p.sink_words);
+    let strip_bytes = lengths.fold(strip_bytes, |table, words| table.entries([row(words)])).build();
     let undo_e = eg.action(|a| m.flags = change::UNDO_E);
     let undo_m = eg.action(|a| m.flags = change::UNDO_M);
     let undo_both = eg.action(|a| m.flags = change::UNDO_BOTH);

@@ -172,8 +172,9 @@ impl World {
         elements: impl IntoIterator<Item = Element>,
     ) {
         let register = self.program.register_named(register).unwrap();
-        for (place, element) in executor.state_mut().registers[register].iter_mut().zip(elements) {
-            *place = element;
+        let cells = &mut executor.state_mut().registers[register];
+        for (index, element) in elements.into_iter().enumerate().take(cells.len()) {
+            *cells.get_mut(index).unwrap() = element;
         }
     }
 
@@ -186,7 +187,7 @@ impl World {
         element: Element,
     ) {
         let register = self.program.register_named(register).unwrap();
-        executor.state_mut().registers[register][index] = element;
+        *executor.state_mut().registers[register].get_mut(index).unwrap() = element;
     }
 }
 

@@ -4,6 +4,7 @@ use crate::control::sample::router;
 use crate::control::{Change, ControlOp, ControlState, GroupMember, Then, toml};
 use crate::entity::Entity;
 use crate::ir::{ActionCall, Counter, KeyValue, Profile, Program, Table};
+use crate::pass::Count;
 
 struct Bench {
     program: Program,
@@ -271,7 +272,7 @@ fn a_new_entry_starts_counting_at_zero() {
     let b = bench();
     let mut state = crate::pass::State::new(&b.program, &crate::meters::Origin::default());
     let hits = b.program.direct_counter(b.table("acl")).unwrap();
-    state.counters.values_mut().for_each(|c| c.iter_mut().for_each(|n| n.packets = 5));
+    state.counters.values_mut().for_each(|c| c.fill(Count { packets: 5, bytes: 0 }));
     Change::Modified(b.table("acl"), 1).settle(&b.program, &mut state).unwrap();
     assert_eq!(state.counters[hits].iter().map(|c| c.packets).collect::<Vec<_>>(), [5, 5, 5]);
     Change::Inserted(b.table("acl"), 1).settle(&b.program, &mut state).unwrap();

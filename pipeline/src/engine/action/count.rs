@@ -1,6 +1,7 @@
 //! Counters that actions count in. What may not live here: which cell an entry has.
 
 use super::{Effects, EntryOf, Source, value};
+use crate::cells::Cells;
 use crate::engine::batch::{Phv, for_lanes};
 use crate::entity::Entity;
 use crate::ir::{Counter, CounterKind};
@@ -59,12 +60,12 @@ pub(super) fn count_cell<const N: usize>(
     });
 }
 
-fn cells(state: &mut State, counter: u32) -> &mut [Count] {
+fn cells(state: &mut State, counter: u32) -> &mut Cells<Count> {
     &mut state.counters[Counter::new(counter as usize)]
 }
 
 #[inline(always)]
-fn count(cells: &mut [Count], kind: CounterKind, index: u32, bytes: u32) {
+fn count(cells: &mut Cells<Count>, kind: CounterKind, index: u32, bytes: u32) {
     if let Some(cell) = cells.get_mut(index as usize) {
         cell.packets += u64::from(kind != CounterKind::Bytes);
         cell.bytes += if kind == CounterKind::Packets { 0 } else { u64::from(bytes) };

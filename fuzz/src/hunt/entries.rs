@@ -1,0 +1,275 @@
+//! Changes of what the control plane has configured: entries, groups and elements of registers. What may not live here: when
+//! they happen, packets.
+
+use super::PORT_BITS;
+use super::configured::other;
+use super::input::{Aim, Maker};
+use super::pools::column;
+use crate::Draw;
+use crate::world::entry;
+use sluice_asic::alu::width_mask;
+use sluice_pipeline::control::{ControlOp, ControlState, Entry, GroupMember, Then};
+use sluice_pipeline::cover::Point;
+use sluice_pipeline::ir::{Action, ActionCall, Home, Intrinsic, KeyValue, Profile, Table};
+
+/// Entries of a table that are changed at once, at most.
+const MOST_CHANGED: usize = 64;
+
+impl Maker<'_> {
+    /// Changes of entries, applied to `entries`, so that each fits what it finds.
+    pub(super) fn changes(&self, entries: &mut ControlState, d: &mut Draw<'_>) -> Vec<ControlOp> {
+        let program = &self.subject.program;
+        let mut ops = Vec::new();
+        for _ in 0..d.below(4) {
+            let op = other(program, &self.configured, d);
+            ops.extend(op.filter(|op| entries.apply(program, op.clone()).is_ok()));
+        }
+        if d.chance(1, 6) {
+            ops.extend(self.renamed(entries, d));
+        }
+        for _ in 0..=d.below(3) {
+            let Some(table) = d.pick(&program.tables.keys().collect::<Vec<_>>()) else { break };
+            let data = &program.tables[table];
+            let live: Vec<u32> = entries.tables[table].entries().map(|(id, _)| id).take(64).collect();
+            let fixed = data.keys.is_empty() || !data.entries.is_empty();
+            let op = match d.below(4) {
+                _ if data.profile.is_some_and(|p| !entries.profiles[p].groups.is_empty())
+                    && d.chance(1, 2) =>
+                {
+                    data.profile.and_then(|profile| self.regroup(profile, entries, d))
+                }
+                0 if !fixed => d.pick(&live).map(|entry| ControlOp::DeleteEntry { table, entry }),
+                1 if !fixed && data.profile.is_none() => d.pick(&live).and_then(|entry| {
+                    let then = Then::Call(self.call(table, d)?);
+                    Some(ControlOp::ModifyEntry { table, entry, then })
+                }),
+                2 | 3 if !fixed => entry(program, table, entries, d).map(|op| self.sensible(op, d)),
+                _ => None,
+            };
+            // What a table with fixed entries does for the rest is the program's, too.
+            let free = |_: &ActionCall| data.entries.is_empty();
+            let default = |call| ControlOp::SetDefault { table, call };
+            let op = op.or_else(|| self.call(table, d).filter(free).map(default));
+            ops.extend(op.filter(|op| entries.apply(program, op.clone()).is_ok()));
+        }
+        ops
+    }
+
+    /// Entries like those that name a value in a column, for another value: a priority that is treated like another one. Arguments
+    /// that say the old value, or have its bit, say the new one, or have that.
+    fn renamed(&self, entries: &mut ControlState, d: &mut Draw<'_>) -> Vec<ControlOp> {
+        let program = &self.subject.program;
+        let free = |t: &Table| program.tables[*t].entries.is_empty() && !program.tables[*t].keys.is_empty();
+        let tables: Vec<Table> = program.tables.keys().filter(free).collect();
+        let mut ops = Vec::new();
+        let Some(table) = d.pick(&tables) else { return ops };
+        let live: Vec<&Entry> = entries.tables[table].entries().map(|(_, e)| e).take(MOST_CHANGED).collect();
+        let Some(known) = live.get(d.below(live.len())) else { return ops };
+        let at = d.below(known.key.len());
+        let Some(KeyValue::Exact(old)) = known.key.get(at).copied() else { return ops };
+        let data = &program.fields[program.tables[table].keys[at].field];
+        let new = match data.home {
+            Home::Intrinsic(Intrinsic::IngressPort) => self.pools.port(d).into(),
+            Home::Intrinsic(Intrinsic::EgressPort) => self.pools.out(d).into(),
+            _ if d.chance(1, 2) => d.below(1 << data.width.min(4)) as u128,
+            _ => old.wrapping_add([1, u128::MAX][d.below(2)]) & width_mask(data.width.into()),
+        };
+        for table in tables {
+            let keys = &program.tables[table].keys;
+            let alike = |n: &usize| program.fields[keys[*n].field].width == data.width;
+            let columns: Vec<usize> = (0..keys.len()).filter(alike).collect();
+            for (_, entry) in entries.tables[table].entries() {
+                let named = |n: &&usize| entry.key.get(**n) == Some(&KeyValue::Exact(old));
+                let Some(column) = columns.iter().find(named).filter(|_| ops.len() < MOST_CHANGED) else {
+                    continue;
+                };
+                let (mut key, mut then) = (entry.key.clone(), entry.then.clone());
+                key[*column] = KeyValue::Exact(new);
+                if let Then::Call(call) = &mut then {
+                    self.rename(call, old, new);
+                }
+                ops.push(ControlOp::InsertEntry { table, key, priority: entry.priority, then });
+            }
+        }
+        ops.retain(|op| entries.apply(program, op.clone()).is_ok());
+        ops
+    }
+
+    /// Arguments with another value in place of one.
+    fn rename(&self, call: &mut ActionCall, old: u128, new: u128) {
+        let bit = |value: u128| u32::try_from(value).ok().and_then(|n| 1u128.checked_shl(n));
+        let params = &self.subject.program.actions[call.action].params;
+        for (arg, param) in call.args.iter_mut().zip(params) {
+            let full = width_mask(param.width.into());
+            match *arg {
+                value if value == old => *arg = new & full,
+                value if Some(value) == bit(old) => *arg = bit(new).unwrap_or(value) & full,
+                _ => {}
+            }
+        }
+    }
+
+    /// What every packet runs that comes to a table: an action that is to be reached.
+    pub(super) fn all_run(
+        &self,
+        table: Table,
+        action: Action,
+        entries: &mut ControlState,
+        d: &mut Draw<'_>,
+    ) -> Vec<ControlOp> {
+        let program = &self.subject.program;
+        let data = &program.tables[table];
+        let mut ops = Vec::new();
+        if !data.entries.is_empty() {
+            return ops;
+        }
+        if data.profile.is_none() {
+            for (entry, was) in entries.tables[table].entries().take(MOST_CHANGED) {
+                let drawn = self.drawn_call(action, d);
+                let args = match &was.then {
+                    // Another action with parameters of the same kinds gets the same values.
+                    Then::Call(call) if self.alike(call.action, action) => call.args.clone(),
+                    _ => drawn.args,
+                };
+                let then = Then::Call(ActionCall { action, args });
+                ops.push(ControlOp::ModifyEntry { table, entry, then });
+            }
+        }
+        ops.push(ControlOp::SetDefault { table, call: self.drawn_call(action, d) });
+        ops.retain(|op| entries.apply(program, op.clone()).is_ok());
+        ops
+    }
+
+    /// What makes packets come to a fixed entry by metadata: entries and default actions that write what it names.
+    pub(super) fn given(
+        &self,
+        (table, at): (Table, usize),
+        entries: &mut ControlState,
+        d: &mut Draw<'_>,
+    ) -> Vec<ControlOp> {
+        let program = &self.subject.program;
+        let data = &program.tables[table];
+        let columns = data.entries.get(at).map_or(&[][..], |e| &e.key).iter().zip(&data.keys);
+        let mut list = Vec::new();
+        for (value, key) in columns {
+            let (value, mask) = column(*value, program.fields[key.field].width);
+            list.extend(self.pools.givers(key.field).into_iter().map(|by| (by, value, mask)));
+        }
+        let Some(((action, param), value, mask)) = d.pick(&list) else { return Vec::new() };
+        let runs = |t: &Table| program.tables[*t].actions.contains(&action);
+        let Some(by) = d.pick(&program.tables.keys().filter(runs).collect::<Vec<_>>()) else {
+            return Vec::new();
+        };
+        let mut tried = entries.clone();
+        let mut ops = self.all_run(by, action, &mut tried, d);
+        for op in &mut ops {
+            let (ControlOp::ModifyEntry { then: Then::Call(call), .. } | ControlOp::SetDefault { call, .. }) =
+                op
+            else {
+                continue;
+            };
+            if let Some(arg) = call.args.get_mut(usize::from(param)).filter(|_| call.action == action) {
+                *arg = *arg & !mask | value & mask;
+            }
+        }
+        ops.retain(|op| entries.apply(program, op.clone()).is_ok());
+        ops
+    }
+
+    /// Whether two actions have parameters of the same widths.
+    fn alike(&self, a: Action, b: Action) -> bool {
+        let widths = |action: Action| self.subject.program.actions[action].params.iter().map(|p| p.width);
+        widths(a).eq(widths(b))
+    }
+
+    /// A table whose action is aimed at, if one is.
+    pub(super) fn runs(&self, aim: &Aim) -> Option<(Table, Action)> {
+        let points = self.subject.points.list();
+        aim.points.iter().find_map(|n| match points.get(*n as usize)?.point {
+            Point::Ran(Some(table), action) => Some((table, action)),
+            _ => None,
+        })
+    }
+
+    /// Other members for a group.
+    fn regroup(&self, profile: Profile, entries: &ControlState, d: &mut Draw<'_>) -> Option<ControlOp> {
+        let state = &entries.profiles[profile];
+        let groups: Vec<u32> = state.groups.keys().copied().take(64).collect();
+        let known: Vec<u32> = state.members.keys().copied().take(64).collect();
+        let group = d.pick(&groups)?;
+        let mut members: Vec<GroupMember> = Vec::new();
+        for _ in 0..2 + d.below(4) {
+            let member = d.pick(&known)?;
+            if members.iter().all(|m| m.member != member) {
+                members.push(GroupMember { member, weight: 1, active: true });
+            }
+        }
+        Some(ControlOp::SetGroup { profile, group, members })
+    }
+
+    /// The entry with a key and arguments that may mean something.
+    fn sensible(&self, mut op: ControlOp, d: &mut Draw<'_>) -> ControlOp {
+        if let ControlOp::InsertEntry { table, key, .. } = &mut op {
+            let keys = &self.subject.program.tables[*table].keys;
+            for (value, k) in key.iter_mut().zip(keys) {
+                let data = &self.subject.program.fields[k.field];
+                if let KeyValue::Exact(value) = value
+                    && d.chance(3, 4)
+                {
+                    *value = match data.home {
+                        Home::Intrinsic(Intrinsic::IngressPort) => self.pools.port(d).into(),
+                        Home::Intrinsic(Intrinsic::EgressPort) => self.pools.out(d).into(),
+                        _ => self.pools.key(k.field, data.width, d),
+                    };
+                }
+            }
+        }
+        if let ControlOp::InsertEntry { table, then: Then::Call(call), .. } = &mut op {
+            // As an entry that is there has it.
+            if let Some(known) = self.known_call(*table, call.action, d).filter(|_| d.chance(1, 2)) {
+                *call = known;
+                return op;
+            }
+            let params = &self.subject.program.actions[call.action].params;
+            for (n, (arg, param)) in (0u16..).zip(call.args.iter_mut().zip(params)) {
+                if param.width == PORT_BITS || d.chance(1, 2) {
+                    *arg = self.argument(call.action, n, param.width, d);
+                }
+            }
+        }
+        op
+    }
+
+    /// A call with arguments that entries have now, or small ones.
+    fn call(&self, table: Table, d: &mut Draw<'_>) -> Option<ActionCall> {
+        let program = &self.subject.program;
+        let action = d.pick(&program.tables[table].actions)?;
+        let known = self.known_call(table, action, d).filter(|_| d.chance(3, 4));
+        Some(known.unwrap_or_else(|| self.drawn_call(action, d)))
+    }
+
+    /// A call of an action as an entry of the table has it.
+    fn known_call(&self, table: Table, action: Action, d: &mut Draw<'_>) -> Option<ActionCall> {
+        let known: Vec<&ActionCall> = self.subject.control.tables[table]
+            .entries()
+            .take(64)
+            .filter_map(|(_, e)| if let Then::Call(call) = &e.then { Some(call) } else { None })
+            .filter(|call| call.action == action)
+            .collect();
+        known.get(d.below(known.len())).map(|call| (*call).clone())
+    }
+
+    fn drawn_call(&self, action: Action, d: &mut Draw<'_>) -> ActionCall {
+        let params = (0u16..).zip(&self.subject.program.actions[action].params);
+        ActionCall { action, args: params.map(|(n, p)| self.argument(action, n, p.width, d)).collect() }
+    }
+
+    /// An argument that may mean something: what a table asks of the field that it goes to. One as wide as a dev_port is one of the front panel: entries that send
+    /// packets in circles by a recirculation port are no mistake of the program.
+    fn argument(&self, action: Action, param: u16, width: u16, d: &mut Draw<'_>) -> u128 {
+        match width {
+            PORT_BITS => self.pools.out(d).into(),
+            _ => self.pools.argument(action, param, width, d),
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Arrays of cells that know which of them may have been written. What may not live here: what a cell holds.
+//!
+//! A register of a program has up to some hundred thousand cells, and a run of a few packets writes a few of them. Whoever
+//! uses the memory of one run for the next, or compares what two runs left, looks only at the blocks that were written.
+
+use std::ops::Deref;
+
+/// Cells of a block: one mark stands for so many.
+const BLOCK: usize = 64;
+
+/// An array whose cells all start with the same value. Reading is that of a slice; to write one is to mark its block.
+#[derive(Clone, Debug, Default)]
+pub struct Cells<T> {
+    cells: Vec<T>,
+    first: T,
+    /// Per block whether a cell of it may differ from the first value.
+    written: Vec<bool>,
+}
+
+impl<T: Copy + PartialEq> Cells<T> {
+    /// So many cells with this value.
+    #[must_use]
+    pub fn new(cells: usize, first: T) -> Cells<T> {
+        Cells { cells: vec![first; cells], first, written: vec![false; cells.div_ceil(BLOCK)] }
+    }
+
+    /// A cell to write; `None` past the end.
+    #[inline(always)]
+    pub fn get_mut(&mut self, at: usize) -> Option<&mut T> {
+        let cell = self.cells.get_mut(at)?;
+        // There is a mark for every cell.
+        if let Some(written) = self.written.get_mut(at / BLOCK) {
+            *written = true;
+        }
+        Some(cell)
+    }
+
+    /// Gives all cells this value.
+    pub fn fill(&mut self, value: T) {
+        if value == self.first {
+            self.clear();
+        } else {
+            self.cells.fill(value);
+            self.written.fill(true);
+        }
+    }
+
+    /// Gives all cells their first value, at the cost of those that were written.
+    pub fn clear(&mut self) {
+        for (block, written) in self.cells.chunks_mut(BLOCK).zip(&mut self.written) {
+            if *written {
+                block.fill(self.first);
+                *written = false;
+            }
+        }
+    }
+
+    /// As [`Cells::new`], in the memory of an array that is of no use any more, best one of the same kind.
+    #[must_use]
+    pub fn again(mut self, cells: usize, first: T) -> Cells<T> {
+        if self.cells.len() != cells || self.first != first {
+            return Cells::new(cells, first);
+        }
+        self.clear();
+        self
+    }
+
+    /// The cells that differ from the first value, with their places, ascending.
+    pub fn changed(&self) -> impl Iterator<Item = (usize, T)> {
+        let blocks = self.cells.chunks(BLOCK).zip(&self.written).enumerate().filter(|(_, (_, w))| **w);
+        let cells = blocks.flat_map(|(n, (block, _))| (n * BLOCK..).zip(block));
+        cells.filter(|(_, cell)| **cell != self.first).map(|(at, cell)| (at, *cell))
+    }
+
+    /// The first place at which two arrays of one size differ.
+    #[must_use]
+    pub fn difference(&self, other: &Cells<T>) -> Option<usize> {
+        let blocks = self.cells.chunks(BLOCK).zip(other.cells.chunks(BLOCK)).enumerate();
+        let marks = self.written.iter().zip(&other.written);
+        // Where neither was written both have their first value.
+        let all = self.first != other.first;
+        let mut blocks = blocks.zip(marks).filter(|(_, (a, b))| all || **a || **b);
+        blocks.find_map(|((n, (a, b)), _)| Some(n * BLOCK + a.iter().zip(b).position(|(a, b)| a != b)?))
+    }
+}
+
+impl<T> Deref for Cells<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.cells
+    }
+}
+
+impl<'a, T> IntoIterator for &'a Cells<T> {
+    type Item = &'a T;
+    type IntoIter = std::slice::Iter<'a, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.cells.iter()
+    }
+}
+
+/// By what the cells hold, whether they were written or not.
+impl<T: Copy + PartialEq> PartialEq for Cells<T> {
+    fn eq(&self, other: &Cells<T>) -> bool {
+        self.cells.len() == other.cells.len() && self.difference(other).is_none()
+    }
+}
+
+impl<T: Copy + Eq> Eq for Cells<T> {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An array of 200 cells of which these were written.
+    fn written(list: &[(usize, u32)]) -> Cells<u32> {
+        let mut cells = Cells::new(200, 7);
+        for (at, value) in list {
+            *cells.get_mut(*at).unwrap() = *value;
+        }
+        cells
+    }
+
+    #[test]
+    fn what_was_written_is_found_and_cleared() {
+        let list = [(0, 1), (63, 2), (64, 3), (199, 4)];
+        let mut cells = written(&list);
+        assert_eq!(cells.get_mut(200), None);
+        assert_eq!(cells.changed().collect::<Vec<_>>(), list);
+        // Written, but with what was there.
+        *cells.get_mut(130).unwrap() = 7;
+        assert_eq!(cells.changed().count(), 4);
+        cells.clear();
+        assert_eq!(cells[..], [7; 200]);
+        assert_eq!(cells.changed().count(), 0);
+    }
+
+    #[test]
+    fn a_filled_array_is_changed_everywhere_and_can_be_cleared() {
+        let mut cells = written(&[(5, 6)]);
+        cells.fill(9);
+        assert_eq!(cells.changed().count(), 200);
+        cells.fill(7);
+        assert_eq!(cells[..], [7; 200]);
+        assert_eq!(cells, Cells::new(200, 7));
+    }
+
+    #[test]
+    fn memory_of_another_array_says_nothing() {
+        let used = written(&[(5, 6), (150, 1)]);
+        for (size, first) in [(200, 7), (200, 8), (90, 7), (300, 7), (0, 7)] {
+            let again = used.clone().again(size, first);
+            assert_eq!(again[..], vec![first; size]);
+            assert_eq!(again.changed().count(), 0);
+        }
+    }
+
+    #[test]
+    fn arrays_are_equal_by_what_they_hold() {
+        let (a, b) = (written(&[(100, 1), (150, 2)]), written(&[(100, 1), (3, 7)]));
+        assert_eq!(a.difference(&b), Some(150));
+        assert_eq!(b.difference(&a), Some(150));
+        assert_eq!(a.difference(&a), None);
+        assert_ne!(a, b);
+        assert_eq!(written(&[(3, 7)]), Cells::new(200, 7));
+        assert_ne!(Cells::new(200, 7), Cells::new(201, 7));
+        // Nothing was written, and they differ all the same.
+        assert_eq!(Cells::new(200, 7).difference(&Cells::new(200, 8)), Some(0));
+    }
+}
