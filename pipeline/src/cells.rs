@@ -79,12 +79,10 @@ impl<T: Copy + PartialEq> Cells<T> {
         let marks = self.written.iter().zip(&other.written);
         // Where neither was written both have their first value.
         let all = self.first != other.first;
-        let differ =
-            blocks.zip(marks).filter(|(_, (a, b))| all || **a || **b).find_map(|((n, (a, b)), _)| {
-                let at = a.iter().zip(b).position(|(a, b)| a != b)?;
-                Some(n * BLOCK + at)
-            });
-        differ
+        blocks.zip(marks).filter(|(_, (a, b))| all || **a || **b).find_map(|((n, (a, b)), _)| {
+            let at = a.iter().zip(b).position(|(a, b)| a != b)?;
+            Some(n * BLOCK + at)
+        })
     }
 }
 

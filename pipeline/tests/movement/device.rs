@@ -175,7 +175,7 @@ impl World {
             assert!(switch.is_conserved());
         }
         story.totals = switch.totals().clone();
-        story.counters = switch.state().counters.values().cloned().collect();
+        story.counters = switch.state().counters.values().map(|cells| cells.to_vec()).collect();
         story.held = switch.held().total();
         story.busy = switch.is_busy();
         if let Some(view) = switch.flow(switch.time()).filter(|_| story.held == 0) {

@@ -35,7 +35,8 @@ fn steps(world: &World, executor: &mut dyn Executor, steps: &[Step]) -> Vec<Fate
             Step::Depth(front, cells) => executor.ghost(&update(world, *front, *cells)),
             Step::Remember(member, cells) => {
                 let register = world.program.register_named("memory").unwrap();
-                executor.state_mut().registers[register][1] = Element::pair(*cells, 1 << 16 | *member);
+                *executor.state_mut().registers[register].get_mut(1).unwrap() =
+                    Element::pair(*cells, 1 << 16 | *member);
             }
             Step::Packet(p) => fates.extend(world.run(executor, std::slice::from_ref(p), 1)),
         }

@@ -119,8 +119,9 @@ fn a_colliding_flow_never_leaves_its_group_whatever_probes_said() {
     // A best hop of group 2 that is no member of it, as if it had told a moment ago.
     let mut engine = world.engine();
     let register = |name| world.program.register_named(name).unwrap();
-    engine.state_mut().registers[register("best_hop")][2] = Element::single(3);
-    engine.state_mut().registers[register("best_path")][2] = Element::pair(9, 1_000_000_000 / 256);
+    *engine.state_mut().registers[register("best_hop")].get_mut(2).unwrap() = Element::single(3);
+    *engine.state_mut().registers[register("best_path")].get_mut(2).unwrap() =
+        Element::pair(9, 1_000_000_000 / 256);
     stays(&world.run(&mut engine, &packets, 1));
 }
 

@@ -172,7 +172,8 @@ impl World {
         elements: impl IntoIterator<Item = Element>,
     ) {
         let register = self.program.register_named(register).unwrap();
-        for (place, element) in executor.state_mut().registers[register].iter_mut().zip(elements) {
+        for (at, element) in elements.into_iter().enumerate() {
+            let Some(place) = executor.state_mut().registers[register].get_mut(at) else { break };
             *place = element;
         }
     }
@@ -186,7 +187,7 @@ impl World {
         element: Element,
     ) {
         let register = self.program.register_named(register).unwrap();
-        executor.state_mut().registers[register][index] = element;
+        *executor.state_mut().registers[register].get_mut(index).unwrap() = element;
     }
 }
 

@@ -51,7 +51,7 @@ impl Bench {
         let state = executor.state_mut();
         for op in &self.ops {
             if let ControlOp::WriteRegister { register, index: Some(i), value: Some(value) } = op {
-                state.registers[*register][*i as usize] = *value;
+                *state.registers[*register].get_mut(*i as usize).unwrap() = *value;
             }
         }
     }
