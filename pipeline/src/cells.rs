@@ -79,8 +79,10 @@ impl<T: Copy + PartialEq> Cells<T> {
         let marks = self.written.iter().zip(&other.written);
         // Where neither was written both have their first value.
         let all = self.first != other.first;
-        let mut blocks = blocks.zip(marks).filter(|(_, (a, b))| all || **a || **b);
-        blocks.find_map(|((n, (a, b)), _)| Some(n * BLOCK + a.iter().zip(b).position(|(a, b)| a != b)?))
+        blocks.zip(marks).filter(|(_, (a, b))| all || **a || **b).find_map(|((n, (a, b)), _)| {
+            let at = a.iter().zip(b).position(|(a, b)| a != b)?;
+            Some(n * BLOCK + at)
+        })
     }
 }
 

@@ -172,9 +172,9 @@ impl World {
         elements: impl IntoIterator<Item = Element>,
     ) {
         let register = self.program.register_named(register).unwrap();
-        let cells = &mut executor.state_mut().registers[register];
-        for (index, element) in elements.into_iter().enumerate().take(cells.len()) {
-            *cells.get_mut(index).unwrap() = element;
+        for (at, element) in elements.into_iter().enumerate() {
+            let Some(place) = executor.state_mut().registers[register].get_mut(at) else { break };
+            *place = element;
         }
     }
 

@@ -57,7 +57,7 @@ fn bench_at(chip: &ChipSpec, sets: &[(&str, &str)], sent: u64) -> (Node, Bench) 
 fn set_sent(node: &Node, bench: &mut Bench, sent: u64) {
     let register = node.program.register_named("tx_bytes").unwrap();
     for state in bench.state_mut() {
-        *state.registers[register].get_mut(PORT.into()).unwrap() = Element::single(sent);
+        *state.registers[register].get_mut(usize::from(PORT)).unwrap() = Element::single(sent);
     }
 }
 

@@ -472,7 +472,7 @@ fn s27_the_sequence_number_wraps() {
     let register = node.program.register_named("sequence").unwrap();
     let port = node.dev(COLLECTOR);
     for state in bench.state_mut() {
-        *state.registers[register].get_mut(port.into()).unwrap() = Element::single((1 << 22) - 1);
+        *state.registers[register].get_mut(usize::from(port)).unwrap() = Element::single((1 << 22) - 1);
     }
     let mut copy = vec![2, 0x20, 0x40, 0];
     copy.resize(30, 0);
