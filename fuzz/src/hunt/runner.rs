@@ -145,9 +145,11 @@ pub struct Runner<'s> {
     program: Arc<Program>,
     engine: Engine,
     reference: Reference<Reads>,
+    /// An engine on generated code, if the program has any.
+    generated: Option<Engine>,
     monitor: Monitor,
-    /// Of the engine's device and of the interpreter's.
-    memory: [Memory; 2],
+    /// Of the engine's device, of the interpreter's, and of that with generated code.
+    memory: [Memory; 3],
     /// What a piece reaches.
     step: Coverage,
     /// Packets sent so far.
@@ -166,12 +168,15 @@ impl<'s> Runner<'s> {
         let engine = Engine::covered(program, placement, control, points.clone())
             .map_err(|e| SubjectError::Device(e.to_string()))?;
         let reference = reference(subject, program, control);
+        let generated = sluice_generated::engine(program, placement, control)
+            .map_err(|e| SubjectError::Device(e.to_string()))?;
         let monitor = Monitor::new(program, subject.properties(false));
         Ok(Runner {
             subject,
             program: Arc::new(program.clone()),
             engine,
             reference,
+            generated: Some(generated).filter(Engine::runs_generated),
             monitor,
             memory: Default::default(),
             step: Coverage::new(points),
@@ -185,7 +190,7 @@ impl<'s> Runner<'s> {
     /// # Errors
     /// When the device cannot be made.
     pub fn run(&mut self, input: &Input, known: &Coverage) -> Result<Outcome, SubjectError> {
-        let result = catch_unwind(AssertUnwindSafe(|| self.both(input, known)));
+        let result = catch_unwind(AssertUnwindSafe(|| self.all(input, known)));
         self.packets += input.shots.len() as u64;
         result.unwrap_or_else(|panic| {
             let text = panic.downcast_ref::<&str>().map(|s| (*s).to_owned());
@@ -201,8 +206,8 @@ impl<'s> Runner<'s> {
         })
     }
 
-    fn both(&mut self, input: &Input, known: &Coverage) -> Result<Outcome, SubjectError> {
-        let Runner { subject, program, engine, reference, monitor, memory, step, .. } = self;
+    fn all(&mut self, input: &Input, known: &Coverage) -> Result<Outcome, SubjectError> {
+        let Runner { subject, program, engine, reference, generated, monitor, memory, step, .. } = self;
         let control = &subject.control;
         monitor.restart(subject.properties(input.obeys));
         let mut outcome = Outcome { coverage: Coverage::new(&subject.points), ..Outcome::default() };
@@ -246,21 +251,41 @@ impl<'s> Runner<'s> {
         if let Some(text) = reference.tracer_mut().take() {
             add("no_invalid_headers", text);
         }
-        if found.cut || expected.cut {
-            // That is a failure of its own.
-        } else if found.digest != expected.digest || found.ends != expected.ends {
-            add("engines_agree", ends_text(subject, &found.ends, &expected.ends));
-        } else if let Some(text) =
-            states_text(program, &found.memory.device.states, &expected.memory.device.states)
-        {
+        if let Some(text) = difference(subject, &found, &expected) {
             add("engines_agree", text);
+        }
+        if let Some(generated) = generated {
+            // Larger batches would run by steps.
+            let config = SwitchConfig { max_batch: 8, ..subject.config.clone() };
+            let beside = Beside { memory: std::mem::take(&mut memory[2]), ..Beside::default() };
+            let ran =
+                send(subject, program, control, config, &mut *generated, input, beside, &mut |_, _| {})?;
+            if let Some(text) = difference(subject, &ran, &expected) {
+                add("engines_agree", format!("on generated code: {text}"));
+            }
+            if !input.ops.is_empty() {
+                restore(program, control, generated, input);
+            }
+            memory[2] = ran.memory;
         }
         if !input.ops.is_empty() {
             restore(program, control, reference, input);
         }
-        *memory = [found.memory, expected.memory];
+        [memory[0], memory[1]] = [found.memory, expected.memory];
         Ok(outcome)
     }
+}
+
+/// What differs between what an engine's device did and what the interpreter's did. That one was stopped is a failure of
+/// its own.
+fn difference(subject: &Subject<'_>, found: &Ran, expected: &Ran) -> Option<String> {
+    if found.cut || expected.cut {
+        return None;
+    }
+    if found.digest != expected.digest || found.ends != expected.ends {
+        return Some(ends_text(subject, &found.ends, &expected.ends));
+    }
+    states_text(&subject.program, &found.memory.device.states, &expected.memory.device.states)
 }
 
 /// What the interpreter must know of the device.
