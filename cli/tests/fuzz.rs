@@ -70,7 +70,8 @@ fn a_failure_is_written_and_its_command_shows_it_again() {
     let dir = tempfile::tempdir().unwrap();
     let made = sluice(&["fuzz", "ecmp", "--set", "scheme=plain", "--cases", "1", "-o", "plain"], dir.path());
     assert_eq!(made.status.code(), Some(0), "{}", String::from_utf8_lossy(&made.stdout));
-    let args = ["fuzz", "ecmp", "--entries", "plain/entries.toml", "--cases", "2", "-o", "found", "--json"];
+    // The property says nothing of runs in which entries change, as they do in some of the first inputs.
+    let args = ["fuzz", "ecmp", "--entries", "plain/entries.toml", "--cases", "4", "-o", "found", "--json"];
     let out = sluice(&args, dir.path());
     assert_eq!(out.status.code(), Some(1), "{}", String::from_utf8_lossy(&out.stderr));
     let json: Value = serde_json::from_slice(&out.stdout).unwrap();
