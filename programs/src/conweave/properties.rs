@@ -75,6 +75,13 @@ struct Reached {
     phase: u8,
 }
 
+impl Reached {
+    /// TAIL is the last by the old path: DstToR does not let it wait for itself, whatever phase it claims.
+    fn new(tag: u64, path: Flow, header: &Header) -> Reached {
+        Reached { tag, path, epoch: header.epoch, phase: if header.tail { 0 } else { header.phase } }
+    }
+}
+
 /// Packets of a flow's epoch that came by one path, all before TAIL or all REROUTED, reach the host in the order in which
 /// they came, unless the program counted why not. Which packets are of one epoch is as DstToR has it, by two bits: what is
 /// one or two ahead begins a new one (facts: conweave §1.7).
@@ -137,8 +144,7 @@ impl Property for ReorderFree {
         if read(packet.bytes).is_none_or(|f| f.header.opcode != 0) {
             return Ok(());
         }
-        let Header { epoch, phase, .. } = came.header;
-        self.reached.push(Reached { tag, path: flow(from.port, &came), epoch, phase });
+        self.reached.push(Reached::new(tag, flow(from.port, &came), &came.header));
         Ok(())
     }
 
@@ -393,6 +399,19 @@ mod tests {
         let path = (8, Ipv4Addr::new(10, 0, 2, 1), Ipv4Addr::new(10, 0, 1, 1), 49_152);
         let reached = left.iter().map(|(tag, epoch)| Reached { tag: *tag, path, epoch: *epoch, phase: 1 });
         ReorderFree { reached: reached.collect(), ..ReorderFree::default() }.judge()
+    }
+
+    #[test]
+    fn a_tail_does_not_come_behind_what_waits_for_it() {
+        let path = (8, Ipv4Addr::new(10, 0, 2, 1), Ipv4Addr::new(10, 0, 1, 1), 49_152);
+        let reached = |tail| {
+            let sent = [sent(1, 2, 1, 1, false, tail), sent(0, 2, 1, 3, false, false)];
+            let reached =
+                sent.iter().filter_map(|(tag, header)| Some(Reached::new(*tag, path, header.as_ref()?)));
+            ReorderFree { reached: reached.collect(), ..ReorderFree::default() }.judge()
+        };
+        assert_eq!(reached(true), Ok(()));
+        assert!(reached(false).is_err());
     }
 
     #[test]
