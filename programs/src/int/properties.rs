@@ -245,6 +245,8 @@ impl Property for ByteIdentity {
             Carried::Int(bare) => bare,
         };
         let left = match self.0.carried(packet.bytes) {
+            // INT may name its own mark as the one that the host gave: so marked the host gets it back.
+            Carried::Broken if lasting(&came) == lasting(packet.bytes) => return Ok(()),
             Carried::Broken => return Err("leaves with INT that does not fit into it".to_owned()),
             Carried::Nothing => packet.bytes.to_vec(),
             Carried::Int(bare) => bare,
@@ -337,6 +339,22 @@ mod tests {
         let marks = Marks { carrier: Some(Carrier::Dscp), kind: Kind::Md, of: Params::default() };
         let origin = Origin { port: 1, time: Default::default(), bytes: came };
         ByteIdentity(marks).left(&Departed::of(left, 2, Some(origin)))
+    }
+
+    #[test]
+    fn a_host_gets_the_mark_of_int_back_if_int_says_that_it_gave_it() {
+        // The last byte of the shim is the DSCP field that the datagram had.
+        let mut came = with_int(2, 0);
+        came[45] = 0x17 << 2;
+        let mut left = datagram();
+        let at = At::of(&left).unwrap();
+        at.set_dscp(&mut left, 0x17);
+        left[24..26].fill(0);
+        let sum = sluice_pcaps::wire::Checksum::new().with(&left[14..34]).finish();
+        put(&mut left, 24, sum);
+        assert_eq!(judged(&came, &left), Ok(()));
+        left[50] ^= 1;
+        assert!(judged(&came, &left).is_err());
     }
 
     #[test]
