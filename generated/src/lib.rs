@@ -5,15 +5,6 @@
 //! packets go through. What may not live here: how code is written, and what it may ask of the engine
 //! (`sluice_pipeline::engine::{generate, generated}`).
 
-#[allow(
-    clippy::all,
-    clippy::pedantic,
-    unreachable_pub,
-    unused,
-    unused_comparisons,
-    missing_docs,
-    reason = "generated code is as long as programs are, and not for reading"
-)]
 mod code {
     include!(concat!(env!("OUT_DIR"), "/programs.rs"));
 }

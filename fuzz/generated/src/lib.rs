@@ -11,15 +11,6 @@ use sluice_pipeline::ir::Program;
 
 include!("programs.rs");
 
-#[allow(
-    clippy::all,
-    clippy::pedantic,
-    unreachable_pub,
-    unused,
-    unused_comparisons,
-    missing_docs,
-    reason = "generated code is not for reading"
-)]
 mod code {
     include!(concat!(env!("OUT_DIR"), "/programs.rs"));
 }

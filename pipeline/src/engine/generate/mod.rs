@@ -93,12 +93,18 @@ impl Text {
 #[must_use]
 pub fn module(texts: &[(String, Text)]) -> String {
     let mut all = String::new();
+    // It is as long as programs are, and not for reading.
+    let lints = "clippy::all, clippy::pedantic, unreachable_pub, unused, unused_comparisons, missing_docs";
     for (name, text) in texts {
-        let _ = writeln!(all, "mod {name} {{\n{}}}\n", text.source());
+        let _ = writeln!(all, "#[allow({lints})]\nmod {name} {{\n{}}}\n", text.source());
     }
     let list: Vec<String> = texts.iter().map(|(name, _)| format!("{name}::PROGRAM")).collect();
     let of = "::sluice_pipeline::engine::generated::Generated";
-    let _ = writeln!(all, "pub const PROGRAMS: &[{of}] = &[{}];", list.join(", "));
+    let _ = writeln!(
+        all,
+        "/// All of them.\n#[allow({lints})]\npub const PROGRAMS: &[{of}] = &[{}];",
+        list.join(", ")
+    );
     all
 }
 

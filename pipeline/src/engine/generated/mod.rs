@@ -108,27 +108,8 @@ fn run<G: Code<S>, const S: usize>(frame: &mut Frame<'_>) {
     let Frame { gress, phv, lanes, state, batch, packets, made, pool } = frame;
     let (Some(w), Some(packets)) = (phv.words::<S>(), packets.as_deref_mut()) else { return };
     for number in 0..batch.len() {
-        if number % AHEAD == 0 {
-            look_at(batch.get(number..).unwrap_or(&[]), packets);
-        }
         let Some(pass) = batch.get_mut(number..=number) else { return };
         one::<G, S>(gress, (phv, w), (lanes, pool), state, (number as u32, pass), packets, made);
-    }
-}
-
-/// So many packets are looked at before the first of them runs.
-const AHEAD: usize = 16;
-
-/// Reads a byte of each of the next packets, so that what memory takes to bring them overlaps.
-#[inline(always)]
-fn look_at(batch: &[Pass], packets: &PacketStore) {
-    if batch.len() > 1 {
-        let byte = |pass: &Pass| {
-            // A header that is put in front begins before.
-            let start = packets.span(pass.packet).start;
-            packets.window(start.saturating_sub(32))[0] ^ packets.window(start)[32]
-        };
-        std::hint::black_box(batch.iter().take(AHEAD).fold(0, |sum, pass| sum ^ byte(pass)));
     }
 }
 
