@@ -56,6 +56,7 @@ pub(super) fn default_setup(program: &Program, ports: &PortMap, p: &Params) -> R
     for leaf in [1, 2] {
         wrapped(&mut ops, leaf, OWN)?;
     }
+    leaf::go_round(&mut ops, program)?;
     leaf_links(&mut ops, program, (ports, None), p)?;
     Ok(setup_of(ops))
 }
@@ -141,6 +142,7 @@ pub(super) fn setup_at(
         ops.entry("ipv4_route", [ipv4_prefix(route.to.address, route.to.len.into())], action, [arg])?;
         ops.entry("ipv6_route", [ipv6_prefix(ipv6, len)], action, [arg])?;
     }
+    leaf::go_round(&mut ops, program)?;
     leaf_links(&mut ops, program, (ports, Some(at)), p)?;
     Ok(setup_of(ops))
 }

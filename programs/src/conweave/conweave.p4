@@ -405,7 +405,7 @@ control Ingress(inout headers_t hdr, inout meta_t m, in ingress_intrinsic_metada
         tm.qid = 1;
         hdr.bridge.kind = KIND_PLAIN;
         if (hdr.timer.last == 1) {
-            dprsr.adv_flow_ctl = hdr.timer.word | PAUSE;
+            if (m.over == 0) { dprsr.adv_flow_ctl = hdr.timer.word | PAUSE; }
             if (m.age == CURRENT && hdr.bth.phase == 1) { dprsr.mirror_type = 1; m.session = 221; hdr.copy.kind = KIND_CLEAR; }
             drop();
         } else if (hdr.timer.draining == 1) {

@@ -109,13 +109,21 @@ fn go_on(c: &mut Control<'_>, l: &TimerLaps, p: &Params, h: Headers, dst: &DstTo
     let (t, d, m, timer) = (l.t, dst.d, h.m, h.timer);
     let session = super::TIMER_SESSION;
     let recirculation = p.recirculation();
+    let full = p.full();
     c.block(|c| {
         h.tm.ucast_egress_port = recirculation;
         h.tm.qid = super::CONTROL_QUEUE;
         h.bridge.kind = kind::PLAIN;
         if timer.last == 1 {
-            // The queue waits for its next owner, paused.
-            h.words.adv_flow_ctl = timer.word | PAUSE;
+            // The queue waits for its next owner, paused; but what is still inside when patience ends nobody would let out
+            // then, so that such a queue goes on until its next owner pauses it.
+            if full {
+                if t.over == 0 {
+                    h.words.adv_flow_ctl = timer.word | PAUSE;
+                }
+            } else {
+                h.words.adv_flow_ctl = timer.word | PAUSE;
+            }
             if d.age == age::CURRENT && h.bth.phase == 1 {
                 h.mirror.mirror_type = 1;
                 m.session = session;

@@ -300,6 +300,7 @@ impl Shipped for Flare {
                 ops.entry("path_up", path, "prefer", [])?;
             }
         }
+        leaf::go_round(&mut ops, program)?;
         visit(&mut ops, ports, p.visited, p.period)?;
         Ok(Setup { ops: ops.into_vec(), port_speeds: Vec::new() })
     }

@@ -38,6 +38,7 @@ pub(super) fn default_setup(program: &Program, ports: &PortMap, p: &Params) -> R
     if p.role == Side::Tor {
         announce(&mut ops, ports, OWN, &links, p)?;
     }
+    leaf::go_round(&mut ops, program)?;
     measured(&mut ops, program, ports, None, p);
     Ok(Setup { ops: ops.into_vec(), port_speeds: Vec::new() })
 }
@@ -149,6 +150,7 @@ pub(super) fn setup_at(
     if p.role == Side::Tor && !links.is_empty() {
         announce(&mut ops, ports, at.number + 1, &links, p)?;
     }
+    leaf::go_round(&mut ops, program)?;
     measured(&mut ops, program, ports, Some(at), p);
     Ok(Setup { ops: ops.into_vec(), port_speeds: Vec::new() })
 }

@@ -15,7 +15,7 @@ use crate::setup::{Ops, Setup, SetupError, front_port, ipv4_prefix, ipv6_prefix}
 use sluice_asic::port::{FrontPort, PortMap};
 use sluice_pipeline::control::{ControlOp, Then};
 use sluice_pipeline::ir::{KeyValue, Program};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// Front-panel ports of default entries.
@@ -113,7 +113,7 @@ pub(crate) fn member_of(
     port: u128,
 ) -> Result<(), SetupError> {
     ops.member("uplinks", member, "propose", [number.into(), port])?;
-    ops.entry("uplink", [KeyValue::Exact(group.into()), KeyValue::Exact(number.into())], "to_uplink", [port])
+    resolve(ops, (group, number.into()), port)
 }
 
 /// The group of these members, all of them up.
@@ -140,6 +140,29 @@ pub(crate) fn members(ops: &Ops<'_>, program: &Program) -> BTreeMap<u32, Vec<(u1
         }
     }
     groups
+}
+
+/// Lets every group answer for the numbers of all others, as far as the table has room: a number that is no member of
+/// a group goes round to one that is. Flows that share a remembered member need not share a group, and one whose group
+/// has no such member would take the candidate's port, which is another one for every packet.
+pub(crate) fn go_round(ops: &mut Ops<'_>, program: &Program) -> Result<(), SetupError> {
+    let groups = members(ops, program);
+    let numbers: BTreeSet<u128> = groups.values().flatten().map(|(number, _)| *number).collect();
+    let taken: usize = groups.values().map(Vec::len).sum();
+    let size = program.table_named("uplink").map_or(0, |table| program.tables[table].size as usize);
+    let missing = groups.iter().flat_map(|(group, members)| {
+        let foreign = numbers.iter().filter(|n| members.iter().all(|(own, _)| own != *n));
+        foreign.filter_map(|n| Some((*group, *n, members.get(*n as usize % members.len().max(1))?.1)))
+    });
+    for (group, number, port) in missing.take(size.saturating_sub(taken)) {
+        resolve(ops, (group, number), port.into())?;
+    }
+    Ok(())
+}
+
+/// The port of a group's number.
+fn resolve(ops: &mut Ops<'_>, (group, number): (u32, u128), port: u128) -> Result<(), SetupError> {
+    ops.entry("uplink", [KeyValue::Exact(group.into()), KeyValue::Exact(number)], "to_uplink", [port])
 }
 
 /// The setup at a place in a network of a program that needs nothing else.

@@ -10,7 +10,8 @@
 //! | [`send`] | group and `m.member` to port, TTL, bytes |
 //!
 //! A member is a number within its group and never a port: what a colliding flow of another group left behind is
-//! looked up in the packet's own group, and where it is no member there the candidate's port stands. What may not
+//! looked up in the packet's own group. Programs that remember members have entries for all numbers in every group
+//! ([`go_round`]), so that such a flow, too, keeps its way; where there is none the candidate's port stands. What may not
 //! live here: how a program draws, and what it remembers.
 
 mod entries;
@@ -19,7 +20,7 @@ mod headers;
 mod ingress;
 
 pub(crate) use entries::{
-    Places, default_setup, group_of, member_of, members, operations, operations_at, operations_on, setup_at,
+    Places, default_setup, go_round, group_of, member_of, members, operations, operations_at, operations_on, setup_at,
 };
 pub(crate) use ingress::{Leaf, declare, deparse, egress, finish, propose, route, send};
 

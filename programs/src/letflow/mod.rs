@@ -72,8 +72,9 @@ impl Params {
         }
     }
 
-    /// The entries, and the packet generator's part where ages need one.
-    fn with_generator(&self, mut ops: Ops<'_>, ports: &PortMap) -> Result<Setup, SetupError> {
+    /// The entries, with those of numbers of other groups, and the packet generator's part where ages need one.
+    fn complete(&self, mut ops: Ops<'_>, program: &Program, ports: &PortMap) -> Result<Setup, SetupError> {
+        leaf::go_round(&mut ops, program)?;
         if self.detect == Detect::Age {
             visit(&mut ops, ports, self.flowlets, self.timeout)?;
         }
@@ -105,7 +106,7 @@ impl Shipped for LetFlow {
     }
 
     fn default_setup(program: &Program, ports: &PortMap, p: &Params) -> Result<Setup, SetupError> {
-        p.with_generator(leaf::operations(program, ports, &p.weights.0)?, ports)
+        p.complete(leaf::operations(program, ports, &p.weights.0)?, program, ports)
     }
 
     fn setup_at(
@@ -114,7 +115,7 @@ impl Shipped for LetFlow {
         at: &Position,
         p: &Params,
     ) -> Option<Result<Setup, SetupError>> {
-        Some(leaf::operations_at(program, at).and_then(|ops| p.with_generator(ops, ports)))
+        Some(leaf::operations_at(program, at).and_then(|ops| p.complete(ops, program, ports)))
     }
 
     fn properties(_: &Program, p: &Params) -> Vec<Box<dyn Property>> {

@@ -3,6 +3,8 @@
 use crate::wire::{Cw, Flow, Seen, data, with_ecn};
 use crate::world::{Build, Sent, TICK, Tor, UPLINK, at_tick};
 use sluice_pipeline::control::{ControlOp, DeviceOp};
+use sluice_asic::tm::ShaperConfig;
+use sluice_asic::units::{BitRate, Bytes};
 use sluice_pipeline::engine::Engine;
 use sluice_pipeline::ir::KeyValue;
 use sluice_programs::conweave::Params;
@@ -352,6 +354,44 @@ fn a_queue_that_is_paused_has_a_timer_whatever_the_packet_asks_for() {
         assert_eq!(d.psns(0), [0], "{cw:?}");
         d.tor.assert_clean();
     }
+}
+
+/// The queue of a host's port that stands still for longer than patience, and the queue's next owner. What hunts found.
+#[test]
+fn what_is_inside_when_patience_ends_leaves_when_it_can() {
+    let build = Build::new(Params { patience: 8, ..Params::default() });
+    let mut d = Dest::with(&build, vec![Flow::new(1, 1, 0)], ORIGIN);
+    let port = build.ports.front(sluice_asic::port::FrontPort(0)).unwrap().dev_port.number();
+    let queues = |ns: u64, d: &mut Dest, paused| {
+        for queue in 2..34 {
+            d.tor.op(ns, ControlOp::Device(DeviceOp::PauseQueue { port, queue, paused }));
+        }
+    };
+    // 90 us for a packet: two have left the queue when it stops, and two stay.
+    let most = Some(ShaperConfig { rate: BitRate::from_bps(100_000_000), burst: Bytes(100) });
+    d.tor.op(0, ControlOp::Device(DeviceOp::ShapePort { port, most }));
+    d.send(0, 0, 0, request(1, 100));
+    for psn in 10..14 {
+        d.send((10 + u64::from(psn)) * TICK, 0, psn, rerouted(1, 121, 120));
+    }
+    queues(235 * TICK, &mut d, true);
+    d.run(1_400 * TICK);
+    assert_eq!((d.psns(0), d.tor.counter("forced", 1)), (vec![0, 10, 11], 1));
+    queues(1_500 * TICK, &mut d, false);
+    d.tor.op(1_500 * TICK, ControlOp::Device(DeviceOp::ShapePort { port, most: None }));
+    d.run(1_600 * TICK);
+    assert_eq!(d.psns(0), [0, 10, 11, 12, 13]);
+    // What left late is counted to the queue's next owner, whose timer packet waits for patience, too; its packets do not.
+    d.send(1_600 * TICK, 0, 20, request(2, 1_000));
+    for psn in 30..34 {
+        d.send((1_580 + u64::from(psn)) * TICK, 0, psn, rerouted(2, 1_021, 1_020));
+    }
+    d.send(1_625 * TICK, 0, 21, tail(2, 1_020));
+    d.run(1_640 * TICK);
+    assert_eq!(d.psns(0)[5..], [20, 21, 30, 31, 32, 33]);
+    d.run(2_000 * TICK);
+    assert_eq!(d.tor.counter("forced", 1), 2);
+    d.tor.assert_clean();
 }
 
 #[test]

@@ -139,6 +139,33 @@ fn scenario_11_colliding_flows_stay_within_their_groups() {
     }
 }
 
+#[test]
+fn colliding_flows_of_unequal_groups_keep_their_ways() {
+    // The flow to all uplinks begins, mostly with one that the other's group does not have.
+    for (name, params) in [
+        ("letflow", &["timeout=20us", "detect=pair"][..]),
+        ("letflow", &["timeout=20us", "detect=split"]),
+        ("flare", &["timeout=20us"]),
+        ("hula", &["timeout=20us"]),
+    ] {
+        let entries = 32_768;
+        let world = World::new(name, params);
+        let [two, any] = colliding(entries, [2, 7]);
+        let mut packets = Vec::new();
+        for n in 0..40 * 10u64 {
+            let bytes = if n % 2 == 0 { any.clone() } else { two.clone() };
+            packets.push(Packet { ns: 1_000_000 + n * 1_000 + n / 10 * 50_000, bytes });
+        }
+        let fates = world.agreed(&packets);
+        let mut foreign = 0;
+        for round in fates.chunks(10) {
+            assert!(round.iter().enumerate().all(|(n, fate)| *fate == round[n % 2]), "{name}: {round:?}");
+            foreign += usize::from(round[0] != round[1]);
+        }
+        assert!(foreign > 10, "{name} {params:?}: {foreign} of 40 flowlets began with a foreign member");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(8))]
 
