@@ -74,6 +74,18 @@ fn two_actions_of_a_table_count_by_different_fields() {
 }
 
 #[test]
+fn a_meter_without_a_colour_of_the_packet_takes_it_for_green() {
+    agrees(&program(
+        "register last : ingress { element = \"32\"; size = 4; initial = 0, 0; }
+         register_action keep (last) { @lo = h.out; @out0 = @lo; }
+         meter calm : ingress { kind = packets; size = 1; initial = rates(4000000, 64, 12000000, 200); }
+         action note : ingress () { h.out = execute(keep, 2w0); }
+         action ask : ingress () { h.e = meter(calm, 1w0); }",
+        "call note; call ask;",
+    ));
+}
+
+#[test]
 fn two_magnitudes_that_leave_a_gap_between_their_codes_are_refused() {
     let text =
         program("action done : ingress () { h.out = 32w1; }", "if (m.x < 5w3 && m.y < 7w100) { call done; }");

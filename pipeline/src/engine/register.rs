@@ -196,6 +196,8 @@ impl AccessPlan {
         }
         for (operand, to) in self.operands.iter().zip(operands) {
             match operand {
+                // What an access before left there would be a colour or a sample that the packet does not have.
+                None if matches!(self.work, Work::Meter(_)) => for_lanes::<N>(mask, |l| to[l] = 0),
                 None => {}
                 Some(Operand::Narrow(source)) => {
                     narrow::<N>(*source, mask, phv, entry, |l, v| to[l] = v.into());

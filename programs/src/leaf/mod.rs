@@ -20,7 +20,8 @@ mod headers;
 mod ingress;
 
 pub(crate) use entries::{
-    Places, default_setup, go_round, group_of, member_of, members, operations, operations_at, operations_on, setup_at,
+    Places, default_setup, go_round, group_of, member_of, members, operations, operations_at, operations_on,
+    setup_at,
 };
 pub(crate) use ingress::{Leaf, declare, deparse, egress, finish, propose, route, send};
 
