@@ -12,6 +12,7 @@ use sluice_asic::salu::State as Element;
 use sluice_asic::tm::ShaperConfig;
 use sluice_asic::units::{BitRate, Bytes};
 use sluice_pipeline::control::{ControlOp, DeviceOp};
+use sluice_pipeline::cover::Point;
 use sluice_pipeline::ir::{Field, Register, Table};
 use std::collections::BTreeSet;
 
@@ -90,6 +91,16 @@ pub struct Piece {
     pub shots: Vec<(u64, u16, Vec<u8>)>,
 }
 
+/// What pieces for an aim are made of.
+struct Near<'a> {
+    /// What reached it.
+    pieces: Vec<&'a Piece>,
+    /// What came to another entry of its table.
+    visitors: Vec<&'a Piece>,
+    /// Values that lead to its entry, one way each.
+    wanted: &'a [Wanted],
+}
+
 /// What an input is to reach: half of its pieces are made for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Aim {
@@ -143,8 +154,11 @@ impl<'s> Maker<'s> {
     /// The same, with an aim.
     #[must_use]
     pub fn aimed(&self, seed: u64, number: u64, corpus: &Corpus, aim: &Aim) -> Input {
-        let near = corpus.reaching(&aim.points);
-        let wanted = aim.entry.map_or(&[][..], |(table, entry)| self.pools.entry(table, entry));
+        let near = Near {
+            pieces: corpus.reaching(&aim.points),
+            visitors: aim.entry.map_or(Vec::new(), |(table, _)| self.visitors(table, corpus)),
+            wanted: aim.entry.map_or(&[][..], |(table, entry)| self.pools.entry(table, entry)),
+        };
         let d = &mut Draw::endless(seed, number);
         let mut input = Input::default();
         let mut at = 0;
@@ -173,7 +187,7 @@ impl<'s> Maker<'s> {
             if steers && d.chance(1, 2) {
                 input.ops.extend(self.steer(d).map(|op| (at, ControlOp::Device(op))));
             }
-            let aimed = self.near(&near, wanted, corpus, d);
+            let aimed = self.near(&near, corpus, d);
             let piece = aimed.unwrap_or_else(|| self.any(corpus, d));
             let number = input.pieces.len() as u32;
             // What the device makes by itself is to be less than what it is sent: later pieces come close together.
@@ -212,19 +226,44 @@ impl<'s> Maker<'s> {
     }
 
     /// In half of all cases a piece that reached what is aimed at, or one for the entry that is.
-    fn near(&self, near: &[&Piece], wanted: &[Wanted], corpus: &Corpus, d: &mut Draw<'_>) -> Option<Piece> {
-        if (near.is_empty() && wanted.is_empty()) || d.chance(1, 2) {
+    fn near(&self, near: &Near<'_>, corpus: &Corpus, d: &mut Draw<'_>) -> Option<Piece> {
+        let Near { pieces, visitors, wanted } = near;
+        if (pieces.is_empty() && wanted.is_empty()) || d.chance(1, 2) {
             return None;
         }
-        if near.is_empty() || (!wanted.is_empty() && d.chance(1, 2)) {
+        if !wanted.is_empty() && !visitors.is_empty() && d.chance(1, 3) {
+            let (piece, way) = (visitors.get(d.below(visitors.len()))?, wanted.get(d.below(wanted.len()))?);
+            return Some(self.grafted(piece, way, d));
+        }
+        if pieces.is_empty() || (!wanted.is_empty() && d.chance(1, 2)) {
             return Some(self.piece(wanted.get(d.below(wanted.len()))?, d));
         }
-        let piece = *near.get(d.below(near.len()))?;
+        let piece = *pieces.get(d.below(pieces.len()))?;
         Some(match d.below(3) {
             0 => piece.clone(),
             1 => self.swept(piece, wanted.first().map_or(&[][..], Vec::as_slice), d),
             _ => self.mutated(piece, &corpus.pieces, d),
         })
+    }
+
+    /// Pieces that came to a table with fixed entries, for any of them.
+    fn visitors<'c>(&self, table: Table, corpus: &'c Corpus) -> Vec<&'c Piece> {
+        let (points, entries) = (&self.subject.points, self.subject.program.tables[table].entries.len());
+        let found = (0..entries).filter_map(|at| points.entry(table, at));
+        corpus.reaching(&points.number(Point::Hit(table)).into_iter().chain(found).collect::<Vec<_>>())
+    }
+
+    /// A packet of a piece, which has come a long way, with the values that are wanted, and mostly all that a field beside them
+    /// makes of it.
+    fn grafted(&self, piece: &Piece, wanted: &[(Field, Masked)], d: &mut Draw<'_>) -> Piece {
+        let packets = Packets::new(&self.subject.program, &self.pools);
+        let Some((gap, port, bytes)) = piece.shots.get(d.below(piece.shots.len())) else {
+            return piece.clone();
+        };
+        let bytes = packets.with(bytes, wanted, d);
+        let frames = if d.chance(3, 4) { packets.sweep(&bytes, wanted, PIECE - 1, d) } else { Vec::new() };
+        let shot = |bytes| (*gap, *port, bytes);
+        Piece { shots: std::iter::once(bytes).chain(frames).map(shot).collect() }
     }
 
     /// A packet of a piece, and all that a field makes of it.

@@ -70,6 +70,29 @@ impl<'p> Packets<'p> {
         true
     }
 
+    /// The packet with the values that are wanted, where it has the fields.
+    pub(crate) fn with(&self, bytes: &[u8], wanted: &[(Field, Masked)], d: &mut Draw<'_>) -> Vec<u8> {
+        let mut frame = bytes.to_vec();
+        let fields = located(self.program, self.behind(wanted, d), bytes);
+        for (field, (value, mask)) in wanted {
+            let width = self.program.fields[*field].width;
+            for (_, at) in fields.iter().filter(|(f, _)| f == field) {
+                let was = bits(bytes, *at, width).unwrap_or_default();
+                set_bits(&mut frame, *at, width, was & !mask | value & mask);
+            }
+        }
+        if !d.chance(1, 8) {
+            repair(&mut frame);
+        }
+        frame
+    }
+
+    /// What egress sees, where a field that is wanted is one of its; else now and then.
+    fn behind(&self, wanted: &[(Field, Masked)], d: &mut Draw<'_>) -> Option<&'p Beyond> {
+        let behind = wanted.iter().any(|(w, _)| self.program.fields[*w].gress == Gress::Egress);
+        self.pools.beyond.as_ref().filter(|_| behind || d.chance(1, 2))
+    }
+
     /// The packet with one field counting up: what must agree with another field does so in one of them. Mostly it is one
     /// beside a field that is wanted.
     pub(crate) fn sweep(
@@ -79,8 +102,7 @@ impl<'p> Packets<'p> {
         frames: usize,
         d: &mut Draw<'_>,
     ) -> Vec<Vec<u8>> {
-        let behind = wanted.iter().any(|(w, _)| self.program.fields[*w].gress == Gress::Egress);
-        let beyond = self.pools.beyond.as_ref().filter(|_| behind || d.chance(1, 2));
+        let beyond = self.behind(wanted, d);
         let home = |field: &Field| self.program.fields[*field].home;
         let mut fields = located(self.program, beyond, bytes);
         if d.chance(3, 4) {

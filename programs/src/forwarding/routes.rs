@@ -15,9 +15,14 @@ pub(crate) struct DefaultRoutes {
     pub(crate) host: u16,
     /// 10.2.0.0/16 and 2001:db8:2::/48; none: as anything else.
     pub(crate) home: Option<u16>,
+    /// 10.3.0.0/16 and 2001:db8:3::/48, by the hash of the flow.
+    pub(crate) either: [u16; 2],
     /// Anything else.
     pub(crate) far: u16,
 }
+
+/// Group of the two ports.
+const EITHER: u32 = 1;
 
 /// The entries under which any capture flows.
 pub(crate) fn default_routes(
@@ -42,6 +47,13 @@ pub(crate) fn default_routes(
         ops.entry("ipv4_route", v4([10, 2, 0, 0], 16), "ipv4_to", [home])?;
         ops.entry("ipv6_route", v6(2, 0, 48), "ipv6_to", [home])?;
     }
+    for (member, port) in (0..).zip(to.either) {
+        ops.member("ways", member, "take", [front_port(ports, port)?.1.into()])?;
+    }
+    ops.group("ways", EITHER, [(0, 1), (1, 1)])?;
+    ops.group_entry("group", EITHER.into(), EITHER)?;
+    ops.entry("ipv4_route", v4([10, 3, 0, 0], 16), "ipv4_spread", [EITHER.into()])?;
+    ops.entry("ipv6_route", v6(3, 0, 48), "ipv6_spread", [EITHER.into()])?;
     send_elsewhere(ops, front_port(ports, to.far)?.1)?;
     class_queues(ops)
 }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | 10.1.0.0/16, 2001:db8:1::/48 | 1 |
 //! | 10.9.9.9, 2001:db8:9::9 | 20, which runs at a quarter of the ports' speed: bursts to it queue up |
+//! | 10.3.0.0/16, 2001:db8:3::/48 | 16 or 17, by flow |
 //! | anything else | 16 |
 //!
 //! What may not live here: tables.
@@ -28,7 +29,11 @@ pub fn speed_code(speed: BitRate) -> u8 {
 
 pub(super) fn default_setup(program: &Program, ports: &PortMap, p: &Params) -> Result<Setup, SetupError> {
     let mut ops = Ops::new(program);
-    default_routes(&mut ops, ports, DefaultRoutes { near: 1, host: HOST, home: None, far: 16 })?;
+    default_routes(
+        &mut ops,
+        ports,
+        DefaultRoutes { near: 1, host: HOST, home: None, far: 16, either: [16, 17] },
+    )?;
     let (host, host_port) = front_port(ports, HOST)?;
     let slow = BitRate::from_bps(ports.speed().as_bps() / 4);
     set_port(&mut ops, None, p, p.switch_id, ports.speed())?;

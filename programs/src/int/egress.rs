@@ -299,7 +299,8 @@ fn sizes(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
     });
     // The shim's length grows by the block's words, one hop less remains, and the lengths that an L4 checksum covers
     // grow by its bytes: the pseudo header's, and UDP's own.
-    let rows: [Row<2>; 64] = std::array::from_fn(|row| {
+    // A block has 11 words of bits 0 to 7, two of a domain and of the complement, and three of ones at most.
+    let rows: [Row<2>; 34] = std::array::from_fn(|row| {
         let (words, lengths) = (row as u32 / 2, 1 + row as u32 % 2);
         let changes = words + 0xfffe + 4 * words * lengths;
         let changes = (changes & 0xffff) + (changes >> 16);

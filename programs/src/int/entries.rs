@@ -134,7 +134,11 @@ const HOPS: u8 = 7;
 
 pub(super) fn default_setup(program: &Program, ports: &PortMap, p: &Params) -> Result<Setup, SetupError> {
     let mut ops = Ops::new(program);
-    default_routes(&mut ops, ports, DefaultRoutes { near: 1, host: HOST, home: Some(HOME), far: 16 })?;
+    default_routes(
+        &mut ops,
+        ports,
+        DefaultRoutes { near: 1, host: HOST, home: Some(HOME), far: 16, either: [16, 17] },
+    )?;
     let mut hosts: Vec<u16> = Vec::new();
     for front in [0, 2, 3, 4, 5, 6, 7, HOME] {
         hosts.push(front_port(ports, front)?.1);

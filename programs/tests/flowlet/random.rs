@@ -70,7 +70,7 @@ impl Bench {
     fn new(chip: &ChipSpec, name: &str, params: &[&str], uplinks: u16) -> Bench {
         let world = World::on(chip, name, params);
         let first = if matches!(name, "conga" | "hula") { 4 } else { 8 };
-        let changed = [0, 1].map(|dead| [down(&world, dead, uplinks.into()), back(&world)]);
+        let changed = [0, 1].map(|dead| [down(&world, dead, (first, uplinks.into())), back(&world)]);
         Bench { world, changed, first, uplinks }
     }
 }
@@ -95,7 +95,7 @@ fn back(world: &World) -> ControlState {
 }
 
 /// That, and the uplink taken out of both groups, as the handbook says for each program.
-fn down(world: &World, dead: u32, uplinks: u32) -> ControlState {
+fn down(world: &World, dead: u32, (first, uplinks): (u16, u32)) -> ControlState {
     let mut control = back(world);
     let program = &world.program;
     let mut apply = |op: ControlOp| control.apply(program, op).unwrap();
@@ -103,6 +103,15 @@ fn down(world: &World, dead: u32, uplinks: u32) -> ControlState {
     for profile in profiles {
         apply(ControlOp::SetMemberActive { profile, group: 1, member: dead, active: false });
         apply(ControlOp::SetMemberActive { profile, group: 2, member: uplinks + dead, active: false });
+    }
+    if let Some(table) = program.table_named("uplink") {
+        // Numbers of the larger group go round in the smaller one.
+        let port = u128::from(world.dev_port(first + dead as u16));
+        let leads = |then: &Then| matches!(then, Then::Call(call) if call.args == [port]);
+        let entries = world.control.tables[table].entries();
+        for (entry, _) in entries.filter(|(_, e)| leads(&e.then)) {
+            apply(ControlOp::DeleteEntry { table, entry });
+        }
     }
     if program.name == "conga" {
         let table = program.table_named("reach").unwrap();
