@@ -116,6 +116,10 @@ const PIECE: usize = 24;
 const UNKNOWN: usize = 12;
 /// One piece in so many runs through the values of a field.
 const SWEEP: usize = 32;
+/// Queues of a recirculation port that are paused: programs use the first few.
+const LOOPED: usize = 2;
+/// One piece in so many of those that come from others has a packet for each entry of a table.
+const CALL: usize = 16;
 /// Packets of an input, about.
 const INPUT: usize = 192;
 /// Packets that the device may make by itself in an input, about.
@@ -212,8 +216,24 @@ impl<'s> Maker<'s> {
         if pieces.is_empty() || d.chance(1, 2) {
             return self.piece(&[], d);
         }
+        let called = if d.chance(1, CALL) { self.called(&pieces[d.below(pieces.len())], d) } else { None };
+        if let Some(piece) = called {
+            return piece;
+        }
         let echo = if d.chance(1, 3) { self.echo(corpus.echoes(), pieces, d) } else { None };
         echo.unwrap_or_else(|| self.mutated(&pieces[d.below(pieces.len())], pieces, d))
+    }
+
+    /// A packet of a piece once for each of several entries of a table: flows that meet, classes, ports.
+    fn called(&self, piece: &Piece, d: &mut Draw<'_>) -> Option<Piece> {
+        let packets = Packets::new(&self.subject.program, &self.pools);
+        let (_, port, bytes) = piece.shots.get(d.below(piece.shots.len()))?;
+        let (list, gap) = (self.pools.list(d), self.pools.gap(d));
+        let (first, way) = (d.below(list.len()), d.below(8));
+        let entries = list.iter().cycle().skip(first).take(list.len().min(PIECE));
+        let wanted = entries.filter_map(|ways| ways.get(way % ways.len().max(1)));
+        let shots: Vec<_> = wanted.map(|wanted| (gap, *port, packets.with(bytes, wanted, d))).collect();
+        (!shots.is_empty()).then_some(Piece { shots })
     }
 
     /// A piece for a fixed entry that no packet has found so far, if that is drawn.
@@ -364,6 +384,10 @@ impl<'s> Maker<'s> {
 
     /// Pauses a queue or lets it go on, slows a port, or takes it down or brings it up; mostly what packets use.
     fn steer(&self, d: &mut Draw<'_>) -> Option<DeviceOp> {
+        if let Some(port) = self.pools.looped(d).filter(|_| d.chance(1, 4)) {
+            let queue = d.below(LOOPED) as u8;
+            return Some(DeviceOp::PauseQueue { port, queue, paused: !d.chance(1, 2) });
+        }
         let port = self.pools.out(d);
         if d.chance(1, 4) {
             return Some(DeviceOp::SetPort { port, up: !d.chance(1, 2) });

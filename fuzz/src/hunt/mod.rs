@@ -27,6 +27,7 @@ mod located;
 mod memory;
 mod obey;
 mod pools;
+mod ports;
 mod runner;
 mod shape;
 mod shrink;

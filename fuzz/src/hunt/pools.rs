@@ -1,9 +1,9 @@
 //! Values that mean something to a program: of its entries, selects, conditions and registers. What may not live here:
 //! packets.
 
-use super::PORT_BITS;
 use super::beyond::Beyond;
 use super::copies::{Copies, Source, part};
+use super::ports::{loops, outs};
 use crate::Draw;
 use sluice_asic::alu::width_mask;
 use sluice_asic::gress::Gress;
@@ -13,7 +13,7 @@ use sluice_pipeline::control::{ControlState, Then};
 use sluice_pipeline::entity::EntityMap;
 use sluice_pipeline::ir::{
     Action, ActionData, Block, CellCond, CellStmtKind, CellValue, Cond, Expr, Field, Home, Intrinsic,
-    KeyValue, ParamData, Primitive, PrimitiveKind, Program, SelectArm, SelectKey, StateData, StmtKind, Table,
+    KeyValue, Primitive, PrimitiveKind, Program, SelectArm, SelectKey, StateData, StmtKind, Table,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,6 +35,8 @@ pub struct Pools {
     widths: BTreeMap<u16, Vec<Masked>>,
     /// Entries of tables as columns of fields.
     entries: Vec<Wanted>,
+    /// The same by table and entry, with the ways to each: of tables with several entries.
+    lists: Vec<Vec<Vec<Wanted>>>,
     /// Those of each fixed entry, by table and position.
     fixed: BTreeMap<(Table, usize), Vec<Wanted>>,
     /// Its keys.
@@ -47,6 +49,8 @@ pub struct Pools {
     ports: Vec<u16>,
     /// Those of them that packets leave by, as entries say.
     outs: Vec<u16>,
+    /// Recirculation ports that the program sends packets to.
+    loops: Vec<u16>,
     /// Constants of conditions and register actions that could be times, in ns.
     times: Vec<u64>,
     /// Longest gap between packets, in ns.
@@ -168,6 +172,7 @@ impl Pools {
         let of_program = data.entries.iter().map(|e| &e.key);
         let of_control = control.tables[table].entries().map(|(_, e)| &e.key);
         let fixed = data.entries.len();
+        let mut list = Vec::new();
         for (at, key) in of_program.chain(of_control).take(MOST).enumerate() {
             let mut columns = Vec::new();
             for (value, k) in key.iter().zip(&data.keys) {
@@ -192,7 +197,11 @@ impl Pools {
             if at < fixed {
                 self.fixed.insert((table, at), variants.clone());
             }
-            self.entries.extend(variants);
+            self.entries.extend(variants.iter().cloned());
+            list.push(variants);
+        }
+        if list.len() > 1 {
+            self.lists.push(list);
         }
     }
 
@@ -280,6 +289,7 @@ impl Pools {
         self.ports = list;
         self.front.clone_from(&front);
         self.outs = outs(program, control, &front);
+        self.loops = loops(program, ports);
     }
 
     /// Whether an arm of the parser can be taken by a packet that comes in by the front panel, as far as intrinsic metadata says.
@@ -310,6 +320,11 @@ impl Pools {
     /// One port as likely as the others.
     pub(crate) fn any_port(&self, d: &mut Draw<'_>) -> u16 {
         d.pick(&self.ports).unwrap_or(0)
+    }
+
+    /// A recirculation port that the program sends packets to.
+    pub(crate) fn looped(&self, d: &mut Draw<'_>) -> Option<u16> {
+        d.pick(&self.loops)
     }
 
     /// A port that packets leave by, mostly.
@@ -344,6 +359,11 @@ impl Pools {
     pub(crate) fn wanted(&self, d: &mut Draw<'_>) -> Vec<(Field, Masked)> {
         let entries = (0..d.below(4)).filter_map(|_| self.entries.get(d.below(self.entries.len())));
         entries.flatten().copied().collect()
+    }
+
+    /// Entries of one table, each with the ways to it.
+    pub(crate) fn list(&self, d: &mut Draw<'_>) -> &[Vec<Wanted>] {
+        self.lists.get(d.below(self.lists.len())).map_or(&[], Vec::as_slice)
     }
 
     /// What the fixed entry of a table at this position wants, by one or another of the fields that it is known by.
@@ -399,21 +419,6 @@ impl Pools {
         let scale = [0, 0, 0, 10, 100, 1_000, 10_000, 100_000, 1_000_000][d.below(9)];
         (scale + d.below(scale as usize / 2 + 1) as u64).min(self.longest)
     }
-}
-
-/// Ports of the front panel that entries and members send packets to, but for the first few of many.
-fn outs(program: &Program, control: &ControlState, front: &[u16]) -> Vec<u16> {
-    let entries = control.tables.values().flat_map(|t| t.entries().take(MOST));
-    let direct = entries.filter_map(|(_, e)| if let Then::Call(call) = &e.then { Some(call) } else { None });
-    let members = control.profiles.values().flat_map(|p| p.members.values().take(MOST));
-    let defaults = control.tables.values().map(|t| &t.default);
-    let ports = direct.chain(members).chain(defaults).flat_map(|call| {
-        let params = &program.actions[call.action].params;
-        let port = |(_, p): &(&u128, &ParamData)| p.width == PORT_BITS;
-        call.args.iter().zip(params).filter(port).filter_map(|(v, _)| u16::try_from(*v).ok())
-    });
-    let known: BTreeSet<u16> = ports.filter(|p| front.contains(p)).collect();
-    known.into_iter().take(24).collect()
 }
 
 /// The bits that statements cut off time stamps, at their lower end.

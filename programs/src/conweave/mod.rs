@@ -69,8 +69,16 @@ impl Shipped for ConWeave {
     const SUMMARY: &'static str = SUMMARY;
     const P4: &'static str = include_str!("conweave.p4");
     /// Times that end within a run.
-    const HUNT: &'static [(&'static str, &'static str)] =
-        &[("inactive", "40"), ("resume_default", "30"), ("patience", "9"), ("watchdog", "24")];
+    /// Few queues for many flows, and times that an input's packets wait for.
+    const HUNT: &'static [(&'static str, &'static str)] = &[
+        ("inactive", "40"),
+        ("resume_default", "30"),
+        ("patience", "9"),
+        ("watchdog", "24"),
+        ("path_busy", "40"),
+        ("queues", "5"),
+        ("known", "16"),
+    ];
     type Params = Params;
 
     fn check(p: &Params) -> Result<(), ProgramError> {
