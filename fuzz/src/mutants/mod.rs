@@ -9,6 +9,7 @@
 
 mod edit;
 mod judge;
+mod proofs;
 mod remains;
 mod run;
 mod sites;

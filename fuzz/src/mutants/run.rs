@@ -2,9 +2,9 @@
 
 use super::edit::Edit;
 use super::judge::{Golden, Original, Shelf, Source};
+use super::proofs::Proofs;
 use super::remains::Remains;
 use super::sites::Mutant;
-use super::values::Values;
 use crate::hunt::{
     Aim, Beside, Corpus, Input, Maker, Memory, Reads, Subject, SubjectError, reference, restore, send,
 };
@@ -87,8 +87,6 @@ impl Checked {
 }
 
 const UNREACHABLE: &str = "no packet can reach it";
-const OVERRIDDEN: &str = "the entries set another default action";
-const UNMATCHED: &str = "no packet matches the entry: a field that it names never has such a value";
 const UNCOVERED: &str = "no input reached it";
 const UNEXPLAINED: &str = "unexplained";
 
@@ -158,7 +156,7 @@ struct Bench<'a> {
     subject: &'a Subject<'a>,
     with: Check<'a>,
     maker: Maker<'a>,
-    values: Values<'a>,
+    proofs: Proofs<'a>,
     shared: Shelf,
     /// Of each aim; and which one a mutant's is, if it has any.
     aimed: Vec<Shelf>,
@@ -203,12 +201,11 @@ impl<'a> Bench<'a> {
         }
         // The shared ones are the first of all.
         let shelf = |(number, aim)| Shelf::new(aim, number, with.inputs * AIMED);
-        let ports: Vec<u16> = subject.ports.iter().map(|p| p.dev_port.number()).collect();
         Ok(Bench {
             subject,
             with: *with,
             maker: Maker::new(subject),
-            values: Values::of(&subject.program, &subject.control, &ports, subject.config.buffer.is_some()),
+            proofs: Proofs::of(subject),
             shared: Shelf::new(Aim::default(), 0, with.inputs * SHARED),
             aimed: (1..).zip(known).map(shelf).collect(),
             aims,
@@ -216,23 +213,8 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// Why a mutant is no mutant, if that is certain before a packet comes.
-    fn equivalent(&self, edit: &Edit) -> Option<&'static str> {
-        let (subject, program) = (self.subject, &self.subject.program);
-        if let Edit::OtherDefault(table, _) = edit {
-            let overridden = subject.control.tables[*table].default != program.tables[*table].default;
-            return overridden.then_some(OVERRIDDEN);
-        }
-        let (table, entry) = edit.entry()?;
-        let changed = edit.apply(program);
-        let other = matches!(edit, Edit::EntryValue(..))
-            .then(|| changed.tables[table].entries.get(entry).map(|e| e.key.as_slice()))
-            .flatten();
-        self.values.dead_entry(table, entry, other).then_some(UNMATCHED)
-    }
-
     fn fate(&self, mutant: &Mutant, at: usize, original: &mut Original<'_>) -> (Fate, usize) {
-        if let Some(why) = self.equivalent(&mutant.edit) {
+        if let Some(why) = self.proofs.equivalent(&mutant.edit) {
             return (Fate::Equivalent(why), 0);
         }
         let needs = &self.needs[at];

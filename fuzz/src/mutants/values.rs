@@ -1,7 +1,7 @@
 //! The values that a field can have, as far as the program's statements alone say, and entries that match none of them:
 //! changing one changes nothing. What may not live here: what packets do have.
 //!
-//! A field of a header can have any value. Metadata has zero and what statements write, whatever their order and the
+//! A field of a header that a parser extracts can have any value. Others, and metadata, have zero and what statements write, whatever their order and the
 //! conditions around them; arguments of entries can be anything, for entries change. An element of a register that no
 //! register action and no control plane writes has what the program puts there. A set that grows large is taken for all
 //! values. Without a shared buffer a packet is in the queue that the program, its mirror session or a deflection names, or in
@@ -13,8 +13,8 @@ use sluice_asic::salu::Half;
 use sluice_pipeline::control::ControlState;
 use sluice_pipeline::entity::EntityMap;
 use sluice_pipeline::ir::{
-    CellStmtKind, CellValue, CounterHome, Expr, Field, FieldData, Home, Intrinsic, KeyValue, ParserOpKind,
-    PrimitiveKind, Program, Register, RegisterAction, Table,
+    CellStmtKind, CellValue, CounterHome, Expr, Field, FieldData, Header, Home, Intrinsic, KeyValue,
+    ParserOpKind, PrimitiveKind, Program, Register, RegisterAction, Table,
 };
 use std::collections::BTreeSet;
 
@@ -43,8 +43,10 @@ impl<'p> Values<'p> {
     ) -> Values<'p> {
         let ports: BTreeSet<u128> = ports.iter().map(|p| u128::from(*p)).collect();
         let queues = queues(control, buffer);
+        let parsed = parsed(program);
         let first = |data: &FieldData| match data.home {
             Home::Metadata => Some([0].into()),
+            Home::Header(header) if !parsed.contains(&header) => Some([0].into()),
             Home::Intrinsic(Intrinsic::IngressPort | Intrinsic::EgressPort) => Some(ports.clone()),
             Home::Intrinsic(Intrinsic::EgressQid) => queues.clone(),
             Home::Header(_) | Home::Intrinsic(_) | Home::PortMetadata => None,
@@ -204,6 +206,11 @@ impl<'p> Values<'p> {
             .collect()
     }
 
+    /// Whether a field has one value and no other.
+    pub(super) fn is_single(&self, field: Field) -> bool {
+        self.fields[field].as_ref().is_some_and(|set| set.len() == 1)
+    }
+
     /// Whether no packet can match a fixed entry, neither as it is nor, if it is given, with this key.
     pub(super) fn dead_entry(&self, table: Table, entry: usize, other: Option<&[KeyValue]>) -> bool {
         let data = &self.program.tables[table];
@@ -222,6 +229,17 @@ impl<'p> Values<'p> {
         let own = data.entries.get(entry).is_some_and(|e| dead(&e.key));
         !direct && own && other.is_none_or(dead)
     }
+}
+
+/// Headers that a parser extracts.
+fn parsed(program: &Program) -> BTreeSet<Header> {
+    let ops = program.states.values().flat_map(|s| &s.ops);
+    let of = |kind: &ParserOpKind| match kind {
+        ParserOpKind::Extract(header) => vec![*header],
+        ParserOpKind::ExtractNext(stack) => program.stacks[*stack].headers.clone(),
+        _ => Vec::new(),
+    };
+    ops.flat_map(|op| of(&op.kind)).collect()
 }
 
 /// Queues that packets can be in but for those that the program chooses; `None` if others choose them.
