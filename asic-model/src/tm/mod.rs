@@ -87,7 +87,7 @@ impl<H: Copy> TrafficManager<H> {
         Ok(TrafficManager::with_ports(config, ports))
     }
 
-    /// The same from one that is of no use any more: of one with the same configuration the ports that were never used stay.
+    /// The same from one that is of no use any more: of one with the same configuration the queues that were never used stay.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -95,8 +95,8 @@ impl<H: Copy> TrafficManager<H> {
         if config != self.config {
             return TrafficManager::new(config);
         }
-        for (port, config) in self.ports.iter_mut().zip(&config.ports).filter(|(port, _)| port.used) {
-            *port = Port::new(config, self.config.dwrr_quantum);
+        for (port, config) in self.ports.iter_mut().zip(&config.ports).filter(|(port, _)| port.used.any) {
+            port.clear(config, self.config.dwrr_quantum);
         }
         Ok(TrafficManager::with_ports(self.config, self.ports))
     }
@@ -219,7 +219,7 @@ impl<H: Copy> TrafficManager<H> {
         let index = port;
         let missing = TailDrop::NoSuchQueue { port, queue };
         let port = self.ports.get_mut(usize::from(port.0)).ok_or(missing)?;
-        port.used = true;
+        port.used.queue(queue);
         let Queue { fifo, limit, stats, .. } = port.queues.get_mut(usize::from(queue.0)).ok_or(missing)?;
         if let Admission::Drop(reason) = admission(need, used, size, fifo.cells(), *limit) {
             stats.count_drop(&reason, bytes);
@@ -256,7 +256,7 @@ impl<H: Copy> TrafficManager<H> {
     /// Takes the next packet of a port at time `now`, or `None` if no queue of it may send.
     pub fn dequeue(&mut self, index: TmPort, now: Time) -> Option<Dequeued<H>> {
         let port = self.ports.get_mut(usize::from(index.0))?;
-        port.used = true;
+        port.used.any = true;
         if port.max.is_some_and(|max| !max.is_open(now)) {
             return None;
         }
@@ -287,7 +287,7 @@ impl<H: Copy> TrafficManager<H> {
     /// Takes the head packet of a queue and gives its cells back; `counted` bytes are taken off its deficit.
     fn pop(&mut self, port: TmPort, queue: QueueId, now: Time, counted: Bytes) -> Option<Dequeued<H>> {
         let Port { queues, scheduler, backlog, used, .. } = self.ports.get_mut(usize::from(port.0))?;
-        *used = true;
+        used.queue(queue);
         let Queue { fifo, stats, hold, .. } = queues.get_mut(usize::from(queue.0))?;
         let Packet { handle, bytes, cells, stamp, charge } = fifo.pop(&mut self.slab)?;
         hold.spend(cells);
@@ -308,12 +308,14 @@ impl<H: Copy> TrafficManager<H> {
     }
 
     fn queue_mut(&mut self, port: TmPort, queue: QueueId) -> Option<&mut Queue> {
-        self.port_mut(port)?.queues.get_mut(usize::from(queue.0))
+        let port = self.ports.get_mut(usize::from(port.0))?;
+        port.used.queue(queue);
+        port.queues.get_mut(usize::from(queue.0))
     }
 
     fn port_mut(&mut self, port: TmPort) -> Option<&mut Port> {
         let port = self.ports.get_mut(usize::from(port.0))?;
-        port.used = true;
+        (port.used.any, port.used.whole) = (true, true);
         Some(port)
     }
 }

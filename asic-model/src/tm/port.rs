@@ -25,6 +25,18 @@ pub(super) struct Queue {
 }
 
 impl Queue {
+    fn new(config: &QueueConfig) -> Self {
+        Self {
+            fifo: Fifo::new(),
+            limit: config.limit_cells,
+            config: *config,
+            stats: QueueStats::default(),
+            hold: Hold::default(),
+            max: None,
+            min: None,
+        }
+    }
+
     /// The length of the packet at the head, if the queue may send it now.
     #[inline]
     pub(super) fn sendable<H: Copy>(&self, slab: &Slab<H>, now: Time) -> Option<Bytes> {
@@ -41,6 +53,26 @@ impl Queue {
     }
 }
 
+/// What of a port was used since it was made.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Used {
+    /// Anything at all.
+    pub(super) any: bool,
+    /// Its own settings, or those of a queue that matter to others.
+    pub(super) whole: bool,
+    /// Bit `i`: queue `i`. A port has at most 128.
+    queues: u128,
+}
+
+impl Used {
+    /// A queue is.
+    #[inline]
+    pub(super) fn queue(&mut self, queue: QueueId) {
+        self.any = true;
+        self.queues |= 1u128.checked_shl(queue.0.into()).unwrap_or(0);
+    }
+}
+
 #[derive(Debug, Clone)]
 pub(super) struct Port {
     pub(super) queues: Box<[Queue]>,
@@ -51,30 +83,35 @@ pub(super) struct Port {
     pub(super) max: Option<Shaper>,
     /// Queues with a guarantee; where there are none nobody looks for one.
     pub(super) guarantees: u8,
-    /// Something may not be as in a new port.
-    pub(super) used: bool,
+    /// What may not be as in a new port.
+    pub(super) used: Used,
 }
 
 impl Port {
     pub(super) fn new(config: &PortQueues, dwrr_quantum: Bytes) -> Self {
-        let queue = |queue: &QueueConfig| Queue {
-            fifo: Fifo::new(),
-            limit: queue.limit_cells,
-            config: *queue,
-            stats: QueueStats::default(),
-            hold: Hold::default(),
-            max: None,
-            min: None,
-        };
         Self {
-            queues: config.queues.iter().map(queue).collect(),
+            queues: config.queues.iter().map(Queue::new).collect(),
             scheduler: Scheduler::new(&config.queues, dwrr_quantum),
             backlog: PortBacklog::default(),
             max_cells: Cells::ZERO,
             max: None,
             guarantees: 0,
-            used: false,
+            used: Used::default(),
         }
+    }
+
+    /// Makes it what it was at first; queues that were never used stay.
+    pub(super) fn clear(&mut self, config: &PortQueues, dwrr_quantum: Bytes) {
+        if self.used.whole {
+            *self = Self::new(config, dwrr_quantum);
+            return;
+        }
+        let queues = (0..).zip(self.queues.iter_mut().zip(&config.queues));
+        for (_, (queue, config)) in queues.filter(|(id, _)| self.used.queues >> id & 1 == 1) {
+            *queue = Queue::new(config);
+        }
+        self.scheduler.clear();
+        (self.backlog, self.max_cells, self.used) = (PortBacklog::default(), Cells::ZERO, Used::default());
     }
 
     /// The queue within its guarantee that goes first: the highest priority, then the lowest queue id.

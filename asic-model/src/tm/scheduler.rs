@@ -74,6 +74,15 @@ impl Scheduler {
         Self { levels: levels.into(), backlogged: 0, places: places.into() }
     }
 
+    /// All queues are empty, and the round begins anew.
+    pub(super) fn clear(&mut self) {
+        self.backlogged = 0;
+        for level in &mut self.levels {
+            (level.backlogged, level.cursor) = (0, 0);
+            level.ring.iter_mut().for_each(|member| member.deficit = 0);
+        }
+    }
+
     /// Notes whether a queue holds packets.
     pub(super) fn set_backlogged(&mut self, queue: QueueId, backlogged: bool) {
         let Some(&(priority, position)) = self.places.get(usize::from(queue.0)) else { return };

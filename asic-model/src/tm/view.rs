@@ -90,7 +90,7 @@ impl<H: Copy> TrafficManager<H> {
         if let Some(buffer) = self.buffer.as_deref_mut() {
             buffer.clear_watermarks(Reader::User);
         }
-        for port in self.ports.iter_mut().filter(|port| port.used) {
+        for port in self.ports.iter_mut().filter(|port| port.used.any) {
             port.max_cells = port.backlog.cells;
             for queue in &mut port.queues {
                 queue.stats.max_cells = queue.fifo.cells();

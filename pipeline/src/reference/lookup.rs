@@ -3,7 +3,7 @@
 use super::Run;
 use super::eval::Env;
 use crate::control::{Entry, EntryId, TableState, Then};
-use crate::ir::{ActionCall, KeyValue, Table};
+use crate::ir::{ActionCall, KeyValue, MatchKind, Table};
 use std::cmp::Reverse;
 
 /// What a lookup found.
@@ -45,15 +45,20 @@ impl<'a, T> Run<'a, T> {
         state: &'a TableState,
         values: &[u128],
     ) -> Option<(EntryId, &'a Entry)> {
-        let widths: Vec<u16> =
-            self.program.tables[table].keys.iter().map(|k| self.program.fields[k.field].width).collect();
-        if widths.is_empty() {
+        let keys = &self.program.tables[table].keys;
+        if keys.is_empty() {
             return None;
         }
-        state
-            .entries()
-            .filter(|(_, e)| e.key.iter().zip(values).zip(&widths).all(|((k, &v), &w)| k.matches(v, w)))
-            .min_by_key(|(_, e)| (Reverse(prefix_len(e)), e.priority, e.seq))
+        let matches = |(_, entry): &(EntryId, &Entry)| {
+            let columns = entry.key.iter().zip(values).zip(keys);
+            columns.into_iter().all(|((k, &v), key)| k.matches(v, self.program.fields[key.field].width))
+        };
+        let mut matching = state.entries().filter(matches);
+        if keys.iter().all(|key| key.kind == MatchKind::Exact) {
+            // No two entries have the same key.
+            return matching.next();
+        }
+        matching.min_by_key(|(_, e)| (Reverse(prefix_len(e)), e.priority, e.seq))
     }
 
     /// The member of a group that the packet's hash selects.
