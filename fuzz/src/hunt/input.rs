@@ -251,7 +251,7 @@ impl<'s> Maker<'s> {
         if (pieces.is_empty() && wanted.is_empty()) || d.chance(1, 2) {
             return None;
         }
-        if !wanted.is_empty() && !visitors.is_empty() && d.chance(1, 3) {
+        if !wanted.is_empty() && !visitors.is_empty() && d.chance(1, 2) {
             let (piece, way) = (visitors.get(d.below(visitors.len()))?, wanted.get(d.below(wanted.len()))?);
             return Some(self.grafted(piece, way, d));
         }

@@ -45,7 +45,7 @@ impl<'p> Packets<'p> {
         let fill = d.word() as u8;
         bytes.extend((0..payload).map(|i| fill.wrapping_add(i as u8)));
         if !d.chance(1, 8) {
-            repair(&mut bytes);
+            finish(&mut bytes, !d.chance(1, 8));
         }
         self.harm(&mut bytes, d);
         bytes
@@ -82,7 +82,7 @@ impl<'p> Packets<'p> {
             }
         }
         if !d.chance(1, 8) {
-            repair(&mut frame);
+            finish(&mut frame, !d.chance(1, 4));
         }
         frame
     }
@@ -175,6 +175,11 @@ impl<'p> Packets<'p> {
 
 /// Gives IP and UDP the lengths, and IPv4, TCP and UDP the check sums that hosts would; UDP that has none keeps none.
 fn repair(frame: &mut [u8]) {
+    finish(frame, true);
+}
+
+/// The same, but UDP has a check sum only if it is wanted.
+fn finish(frame: &mut [u8], summed: bool) {
     let mut at = 12;
     let word = |frame: &[u8], at: usize| frame.get(at..at + 2).map(|b| u16::from_be_bytes([b[0], b[1]]));
     while matches!(word(frame, at), Some(0x8100 | 0x88a8)) {
@@ -207,10 +212,11 @@ fn repair(frame: &mut [u8]) {
         ipv4::PROTOCOL_TCP if segment >= tcp::HEADER_LEN => l4 + 16,
         _ => return,
     };
-    if protocol == ipv4::PROTOCOL_UDP && word(frame, sum) == Some(0) {
+    let none = word(frame, sum) == Some(0) || !summed;
+    frame[sum..sum + 2].fill(0);
+    if protocol == ipv4::PROTOCOL_UDP && none {
         return;
     }
-    frame[sum..sum + 2].fill(0);
     let pseudo = pseudo.with_u16(protocol.into()).with_u16(segment as u16);
     let right = match pseudo.with(&frame[l4..l4 + segment]).finish() {
         0 if protocol == ipv4::PROTOCOL_UDP => 0xffff,
