@@ -407,26 +407,13 @@ impl<'s> Maker<'s> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sluice_asic::chip::ChipSpec;
-    use sluice_asic::port::PortMap;
     use sluice_pipeline::control::Then;
     use sluice_pipeline::ir::KeyValue;
-    use sluice_pipeline::place::place;
     use std::collections::BTreeSet;
-
-    fn subject(name: &str) -> Subject<'static> {
-        let stage = sluice_programs::by_name(name).unwrap();
-        let program = stage.build(&[]).unwrap();
-        let chip = ChipSpec::tofino2();
-        let placement = place(&program, &chip).unwrap_or_else(|e| panic!("{e}"));
-        let ports = PortMap::default_for(&chip).unwrap();
-        let control = Subject::entries(&program, stage.default_setup(&program, &ports).unwrap().ops).unwrap();
-        Subject::new(program, placement, ports, control, Vec::new)
-    }
 
     #[test]
     fn a_sweep_runs_through_a_field() {
-        let subject = subject("int");
+        let subject = Subject::shipped("int");
         let maker = Maker::new(&subject);
         let packets = Packets::new(&subject.program, &maker.pools);
         let mut swept = 0;
@@ -445,7 +432,7 @@ mod tests {
     #[test]
     fn packets_are_none_that_only_the_device_makes() {
         // Half of what its parser takes comes from a packet generator.
-        let subject = subject("conga");
+        let subject = Subject::shipped("conga");
         let maker = Maker::new(&subject);
         let packets = Packets::new(&subject.program, &maker.pools);
         let ip = |number| {
@@ -459,7 +446,7 @@ mod tests {
     #[test]
     fn entries_for_other_values_say_so_in_their_arguments() {
         // Priorities 3 and 4 have limits.
-        let subject = subject("pfc");
+        let subject = Subject::shipped("pfc");
         let maker = Maker::new(&subject);
         let table = subject.program.table_named("limits").unwrap();
         let (mut classes, mut d) = (BTreeSet::new(), Draw::endless(1, 1));
@@ -482,7 +469,7 @@ mod tests {
     #[test]
     fn entries_lead_to_a_fixed_one_that_names_what_they_write() {
         // Its queues are what entries for code points say.
-        let subject = subject("int");
+        let subject = Subject::shipped("int");
         let maker = Maker::new(&subject);
         let table = subject.program.table_named("queue").unwrap();
         let said = |number| {

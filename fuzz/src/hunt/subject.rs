@@ -82,3 +82,17 @@ impl<'s> Subject<'s> {
         Ok(control)
     }
 }
+
+#[cfg(test)]
+impl Subject<'static> {
+    /// A shipped program on Tofino 2, with its defaults.
+    pub(crate) fn shipped(name: &str) -> Subject<'static> {
+        let stage = sluice_programs::by_name(name).unwrap();
+        let program = stage.build(&[]).unwrap();
+        let chip = sluice_asic::chip::ChipSpec::tofino2();
+        let placement = sluice_pipeline::place::place(&program, &chip).unwrap_or_else(|e| panic!("{e}"));
+        let ports = PortMap::default_for(&chip).unwrap();
+        let control = Subject::entries(&program, stage.default_setup(&program, &ports).unwrap().ops).unwrap();
+        Subject::new(program, placement, ports, control, Vec::new)
+    }
+}

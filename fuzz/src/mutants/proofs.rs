@@ -76,22 +76,10 @@ fn never_together(program: &Program, chip: &ChipSpec, gress: Gress, (a, b): (Hea
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sluice_asic::port::PortMap;
-    use sluice_pipeline::place::place;
-
-    fn subject(name: &str) -> Subject<'static> {
-        let stage = sluice_programs::by_name(name).unwrap();
-        let program = stage.build(&[]).unwrap();
-        let chip = ChipSpec::tofino2();
-        let placement = place(&program, &chip).unwrap_or_else(|e| panic!("{e}"));
-        let ports = PortMap::default_for(&chip).unwrap();
-        let control = Subject::entries(&program, stage.default_setup(&program, &ports).unwrap().ops).unwrap();
-        Subject::new(program, placement, ports, control, Vec::new)
-    }
 
     #[test]
     fn the_order_of_headers_matters_where_both_can_be() {
-        let subject = subject("spray");
+        let subject = Subject::shipped("spray");
         let (program, proofs) = (&subject.program, Proofs::of(&subject));
         let named = |at: usize| program.headers[program.pipe(Gress::Ingress).deparser.emit[at]].name.clone();
         let proven: Vec<_> =
@@ -102,7 +90,7 @@ mod tests {
 
     #[test]
     fn zeros_that_nobody_else_writes_need_not_be_written() {
-        let subject = subject("conga");
+        let subject = Subject::shipped("conga");
         let (program, proofs) = (&subject.program, Proofs::of(&subject));
         let action = program.action_named("wrap_for").unwrap();
         let proven = |field: &str| {
