@@ -1,11 +1,11 @@
 //! The values that a field can have, as far as the program's statements alone say, and entries that match none of them:
 //! changing one changes nothing. What may not live here: what packets do have.
 //!
-//! A field of a header that a parser extracts can have any value. Others, and metadata, have zero and what statements write, whatever their order and the
-//! conditions around them; arguments of entries can be anything, for entries change. An element of a register that no
-//! register action and no control plane writes has what the program puts there. A set that grows large is taken for all
-//! values. Without a shared buffer a packet is in the queue that the program, its mirror session or a deflection names, or in
-//! queue 0.
+//! A field of a header that a parser extracts can have any value. Others, and metadata, have zero and what statements
+//! write, whatever their order and the conditions around them; arguments of entries can be anything, for entries
+//! change. An element of a register that no register action and no control plane writes has what the program puts
+//! there. A set that grows large is taken for all values. Without a shared buffer a packet is in the queue that the
+//! program, its mirror session or a deflection names, or in queue 0.
 
 use sluice_asic::alu::width_mask;
 use sluice_asic::gress::Gress;
