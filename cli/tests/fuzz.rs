@@ -50,6 +50,33 @@ fn too_little_coverage_is_exit_one_and_bad_words_are_exit_two() {
     }
 }
 
+/// Few inputs leave survivors: each says where it is, what changed and why it lived.
+#[test]
+fn survivors_of_the_mutation_check_are_explained() {
+    let dir = tempfile::tempdir().unwrap();
+    let args = ["fuzz", "letflow", "--cases", "1", "--mutants", "40", "--seed", "2"];
+    let run = |more: &[&str]| sluice(&[&args[..], more].concat(), dir.path());
+    let (out, text) = (run(&["--json"]), run(&["--jobs", "1"]));
+    assert_eq!(out.status.code(), Some(0), "{}", String::from_utf8_lossy(&out.stderr));
+    let (json, text): (Value, _) =
+        (serde_json::from_slice(&out.stdout).unwrap(), String::from_utf8_lossy(&text.stdout));
+    let mutation = &json["mutation"];
+    let survivors = mutation["survivors"].as_array().unwrap();
+    let noticed = ["by_property", "by_comparison"].map(|key| mutation[key].as_u64().unwrap());
+    assert_eq!(noticed.iter().sum::<u64>() + survivors.len() as u64, mutation["mutants"].as_u64().unwrap());
+    assert!(!survivors.is_empty() && noticed[1] > 0, "{mutation}");
+    for survivor in survivors {
+        let word = |key: &str| survivor[key].as_str().unwrap();
+        assert_ne!(survivor["old"], survivor["new"], "{survivor}");
+        assert!(["no input", "alike", "otherwise"].iter().any(|w| word("reason").contains(w)), "{survivor}");
+        let file = word("source").split(':').next().unwrap();
+        assert!(Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(file).is_file(), "{survivor}");
+        for key in ["site", "source", "reason"] {
+            assert!(text.contains(word(key)), "{key}: {survivor}");
+        }
+    }
+}
+
 #[test]
 fn a_replay_checks_properties_and_reports_coverage() {
     let dir = tempfile::tempdir().unwrap();

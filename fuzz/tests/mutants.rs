@@ -4,7 +4,7 @@
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::PortMap;
 use sluice_fuzz::hunt::{Campaign, Subject, hunt};
-use sluice_fuzz::mutants::{Check, Fate, check, mutants};
+use sluice_fuzz::mutants::{Change, Check, Fate, Survival, check, mutants};
 use sluice_pipeline::place::place;
 use sluice_pipeline::text;
 use sluice_pipeline::verify::{has_errors, verify};
@@ -23,6 +23,9 @@ fn every_mutant_is_legal_and_differs_from_the_program_and_from_the_others() {
             let mutated = m.edit.apply(&program);
             assert!(!has_errors(&verify(&mutated)), "{m:?}");
             same += usize::from(!texts.insert(text::print(&mutated)));
+            let change = Change::of(&program, &m.edit);
+            assert_ne!(change.old, change.new, "{m:?}");
+            assert!(m.edit.source(&program).file.ends_with(".rs"), "{m:?}");
         }
         // Dropping the only part of a statement and dropping the statement, and their like, may meet.
         assert!(same * 20 <= list.len(), "{}: {same} of {} are alike", stage.name(), list.len());
@@ -47,9 +50,15 @@ fn most_mutants_of_a_program_are_noticed_and_survivors_have_reasons() {
     assert!(checked.percent() >= 60, "{} % of {}", checked.percent(), checked.verdicts.len());
     assert!(checked.by_property() > 0 && checked.by_comparison() > 0);
     for v in &checked.verdicts {
-        if let Fate::Survived(why) = &v.fate {
-            // Four of all, and twelve times as many made for the site.
-            assert!(!why.is_empty() && v.inputs <= 4 + 12 * 4, "{v:?}");
+        let Fate::Survived(survival) = &v.fate else { continue };
+        // Four of all, and twelve times as many made for the site.
+        assert!(v.inputs <= 4 + 12 * 4, "{v:?}");
+        match survival {
+            Survival::Uncovered => {}
+            Survival::Alike => assert!(v.inputs > 0, "{v:?}"),
+            Survival::Hidden(h) => {
+                assert!((1..=v.inputs).contains(&h.inputs) && h.program != h.mutant, "{v:?}")
+            }
         }
     }
     assert_eq!(checked, run(1), "threads do not matter");

@@ -28,7 +28,7 @@ pub(crate) fn value(done: &Done<'_>, with_rate: bool) -> Value {
         "drops": drops(done),
         "corpus": status.corpus.pieces.len(),
         "failures": failures,
-        "mutation": done.mutation.as_ref().map(super::mutation::json),
+        "mutation": done.mutation.as_ref().map(|m| super::mutation::json(m, &subject.program)),
     })
 }
 

@@ -4,7 +4,8 @@ use super::FuzzArgs;
 use crate::fail::Failure;
 use serde_json::{Map, Value, json};
 use sluice_fuzz::hunt::{self, Campaign, Status, Subject};
-use sluice_fuzz::mutants::{self, Check, Checked, Fate, Verdict};
+use sluice_fuzz::mutants::{self, Change, Check, Checked, Fate, Survival, Verdict};
+use sluice_pipeline::ir::Program;
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
 
@@ -66,16 +67,42 @@ fn operators(checked: &Checked) -> BTreeMap<&'static str, (usize, usize)> {
     map
 }
 
-pub(super) fn json(checked: &Checked) -> Value {
-    let of = |v: &Verdict, why| json!({ "operator": v.mutant.edit.operator(), "site": v.mutant.site, "reason": why });
-    let survivors = checked.verdicts.iter().filter_map(|v| match v.fate {
-        Fate::Survived(why) => Some(of(v, why)),
-        _ => None,
-    });
-    let equivalents = checked.verdicts.iter().filter_map(|v| match v.fate {
-        Fate::Equivalent(why) => Some(of(v, why)),
-        _ => None,
-    });
+/// Why a mutant was not noticed, if it was not: whether that is certain, and the reason.
+fn reason(v: &Verdict) -> Option<(bool, String)> {
+    let inputs = v.inputs;
+    match &v.fate {
+        Fate::Property(_) | Fate::Compared => None,
+        Fate::Equivalent(why) => Some((true, (*why).to_owned())),
+        Fate::Survived(Survival::Uncovered) => Some((false, "no input reached it".to_owned())),
+        Fate::Survived(Survival::Alike) => {
+            Some((false, format!("{inputs} inputs reached it, and all packets were treated alike")))
+        }
+        Fate::Survived(Survival::Hidden(hidden)) => Some((
+            false,
+            format!(
+                "in {} of {inputs} inputs packets were treated otherwise, which nothing shows; first {hidden}",
+                hidden.inputs
+            ),
+        )),
+    }
+}
+
+pub(super) fn json(checked: &Checked, program: &Program) -> Value {
+    let unnoticed = |certain: bool| -> Vec<Value> {
+        let of = |v: &Verdict| {
+            let (_, why) = reason(v).filter(|(c, _)| *c == certain)?;
+            let change = Change::of(program, &v.mutant.edit);
+            Some(json!({
+                "operator": v.mutant.edit.operator(),
+                "site": v.mutant.site,
+                "source": v.mutant.edit.source(program).to_string(),
+                "old": change.old,
+                "new": change.new,
+                "reason": why,
+            }))
+        };
+        checked.verdicts.iter().filter_map(of).collect()
+    };
     let operators: Map<String, Value> = operators(checked)
         .into_iter()
         .map(|(name, (noticed, all))| (name.to_owned(), json!({ "noticed": noticed, "mutants": all })))
@@ -88,12 +115,12 @@ pub(super) fn json(checked: &Checked) -> Value {
         "equivalent": checked.equivalent(),
         "kill_rate_percent": checked.percent(),
         "operators": operators,
-        "survivors": survivors.collect::<Vec<Value>>(),
-        "equivalents": equivalents.collect::<Vec<Value>>(),
+        "survivors": unnoticed(false),
+        "equivalents": unnoticed(true),
     })
 }
 
-pub(super) fn text(checked: &Checked) -> String {
+pub(super) fn text(checked: &Checked, program: &Program) -> String {
     let mut out = format!(
         "mutation check: {} of {} mutants noticed ({} %), {} by properties, {} by comparison alone; {} equivalent for \
          certain; {} changes refused by the verifier\n",
@@ -109,12 +136,11 @@ pub(super) fn text(checked: &Checked) -> String {
         out += &format!("  {name:<26} {noticed:>4} of {all:>4}\n");
     }
     for v in &checked.verdicts {
-        let (what, why) = match v.fate {
-            Fate::Survived(why) => ("survivor", why),
-            Fate::Equivalent(why) => ("equivalent", why),
-            Fate::Property(_) | Fate::Compared => continue,
-        };
-        out += &format!("  {what}: {}: {}: {why}\n", v.mutant.edit.operator(), v.mutant.site);
+        let Some((certain, why)) = reason(v) else { continue };
+        let what = if certain { "equivalent" } else { "survivor" };
+        let (edit, site) = (&v.mutant.edit, &v.mutant.site);
+        let (source, change) = (edit.source(program), Change::of(program, edit));
+        out += &format!("  {what}: {}: {site}, {source}\n    {change}\n    {why}\n", edit.operator());
     }
     out
 }

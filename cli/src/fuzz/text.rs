@@ -44,7 +44,7 @@ pub(crate) fn summary(done: &Done<'_>) -> String {
         out += "no property failed\n";
     }
     if let Some(checked) = &done.mutation {
-        out += &super::mutation::text(checked);
+        out += &super::mutation::text(checked, &subject.program);
     }
     out
 }

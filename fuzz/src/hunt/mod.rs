@@ -32,6 +32,7 @@ mod runner;
 mod shape;
 mod shrink;
 mod subject;
+mod whole;
 
 pub use crate::draw::words;
 pub use campaign::{Campaign, Failure, Status, hunt, hunt_on};
@@ -46,4 +47,4 @@ pub use subject::{Subject, SubjectError};
 
 pub(crate) use digest::Digest;
 pub(crate) use memory::{Memory, restore};
-pub(crate) use runner::{Beside, Reads, reference, send};
+pub(crate) use runner::{Beside, Ran, Reads, options, send};

@@ -61,15 +61,6 @@ impl Reads {
     }
 }
 
-/// The interpreter of a program with the subject's timing, which notes reads of invalid headers.
-pub(crate) fn reference(
-    subject: &Subject<'_>,
-    program: &Program,
-    control: &ControlState,
-) -> Reference<Reads> {
-    Reference::traced(program, control, options(subject), Reads::default())
-}
-
 impl Tracer for Reads {
     fn event(&mut self, program: &Program, event: &Event<'_>) {
         if let Event::ReadInvalid { field, .. } = event
@@ -167,7 +158,7 @@ impl<'s> Runner<'s> {
         let Subject { program, placement, control, points, .. } = subject;
         let engine = Engine::covered(program, placement, control, points.clone())
             .map_err(|e| SubjectError::Device(e.to_string()))?;
-        let reference = reference(subject, program, control);
+        let reference = Reference::traced(program, control, options(subject), Reads::default());
         let generated = sluice_generated::engine(program, placement, control)
             .map_err(|e| SubjectError::Device(e.to_string()))?;
         let monitor = Monitor::new(program, subject.properties(false));
@@ -289,7 +280,7 @@ fn difference(subject: &Subject<'_>, found: &Ran, expected: &Ran) -> Option<Stri
 }
 
 /// What the interpreter must know of the device.
-fn options(subject: &Subject<'_>) -> Options {
+pub(crate) fn options(subject: &Subject<'_>) -> Options {
     let cycles = [0, 1].map(|g: usize| subject.placement.gresses[g].parser.cycles.clone());
     Options { parser_cycles: cycles, origin: Origin::of(&subject.placement.chip) }
 }

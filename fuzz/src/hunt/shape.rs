@@ -4,9 +4,9 @@
 use super::beyond::Beyond;
 use super::located::{bits, located, set_bits};
 use super::pools::{Masked, Pools};
+use super::whole::{finish, repair};
 use crate::Draw;
 use sluice_asic::gress::Gress;
-use sluice_pcaps::wire::{Checksum, ipv4, tcp, udp};
 use sluice_pipeline::ir::{
     Field, Header, Next, ParserOpKind, ParserState, Program, SelectArm, SelectKey, StateData,
 };
@@ -171,58 +171,6 @@ impl<'p> Packets<'p> {
             repair(bytes);
         }
     }
-}
-
-/// Gives IP and UDP the lengths, and IPv4, TCP and UDP the check sums that hosts would; UDP that has none keeps none.
-fn repair(frame: &mut [u8]) {
-    finish(frame, true);
-}
-
-/// The same, but UDP has a check sum only if it is wanted.
-fn finish(frame: &mut [u8], summed: bool) {
-    let mut at = 12;
-    let word = |frame: &[u8], at: usize| frame.get(at..at + 2).map(|b| u16::from_be_bytes([b[0], b[1]]));
-    while matches!(word(frame, at), Some(0x8100 | 0x88a8)) {
-        at += 4;
-    }
-    let (ethertype, ip) = (word(frame, at), at + 2);
-    let length = frame.len().saturating_sub(ip);
-    let (protocol, l4, pseudo) = match ethertype {
-        Some(0x0800) if length >= 20 => {
-            frame[ip] = 0x45;
-            frame[ip + 2..ip + 4].copy_from_slice(&(length.min(0xffff) as u16).to_be_bytes());
-            frame[ip + 10..ip + 12].fill(0);
-            let sum = Checksum::new().with(&frame[ip..ip + 20]).finish();
-            frame[ip + 10..ip + 12].copy_from_slice(&sum.to_be_bytes());
-            (frame[ip + 9], ip + 20, Checksum::new().with(&frame[ip + 12..ip + 20]))
-        }
-        Some(0x86dd) if length >= 40 => {
-            frame[ip] = 0x60 | frame[ip] & 15;
-            frame[ip + 4..ip + 6].copy_from_slice(&((length - 40).min(0xffff) as u16).to_be_bytes());
-            (frame[ip + 6], ip + 40, Checksum::new().with(&frame[ip + 8..ip + 40]))
-        }
-        _ => return,
-    };
-    let segment = (frame.len() - l4).min(0xffff);
-    let sum = match protocol {
-        ipv4::PROTOCOL_UDP if segment >= udp::HEADER_LEN => {
-            frame[l4 + 4..l4 + 6].copy_from_slice(&(segment as u16).to_be_bytes());
-            l4 + 6
-        }
-        ipv4::PROTOCOL_TCP if segment >= tcp::HEADER_LEN => l4 + 16,
-        _ => return,
-    };
-    let none = word(frame, sum) == Some(0) || !summed;
-    frame[sum..sum + 2].fill(0);
-    if protocol == ipv4::PROTOCOL_UDP && none {
-        return;
-    }
-    let pseudo = pseudo.with_u16(protocol.into()).with_u16(segment as u16);
-    let right = match pseudo.with(&frame[l4..l4 + segment]).finish() {
-        0 if protocol == ipv4::PROTOCOL_UDP => 0xffff,
-        right => right,
-    };
-    frame[sum..sum + 2].copy_from_slice(&right.to_be_bytes());
 }
 
 /// A walk through the parser under way.

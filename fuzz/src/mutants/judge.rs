@@ -93,10 +93,10 @@ impl Shelf {
     }
 
     /// Its inputs in order; `None` for one that the device does not take.
-    pub(super) fn inputs<'a>(
+    pub(super) fn inputs<'a, 'o>(
         &'a self,
-        source: Source<'a>,
-        original: &'a mut Original<'_>,
+        source: Source<'o>,
+        original: &'o mut Original<'_>,
     ) -> impl Iterator<Item = Option<&'a Golden>> {
         let first = self.number << 32;
         (first..).zip(&self.inputs).map(move |(number, slot)| {

@@ -7,7 +7,10 @@
 //!
 //! What lives here: operators, sites, the run. What may not: files, any particular stage program.
 
+mod bed;
+mod change;
 mod edit;
+mod hidden;
 mod judge;
 mod proofs;
 mod remains;
@@ -15,6 +18,8 @@ mod run;
 mod sites;
 mod values;
 
+pub use change::Change;
 pub use edit::Edit;
-pub use run::{Check, Checked, Fate, Verdict, check};
+pub use hidden::Hidden;
+pub use run::{Check, Checked, Fate, Survival, Verdict, check};
 pub use sites::{Mutant, mutants, some_mutants};

@@ -1,21 +1,18 @@
 //! Mutants against inputs. What may not live here: what a mutation is; how inputs are made.
 
+use super::bed::Bed;
 use super::edit::Edit;
+use super::hidden::{Hidden, hidden};
 use super::judge::{Golden, Original, Shelf, Source};
 use super::proofs::Proofs;
 use super::remains::Remains;
 use super::sites::Mutant;
-use crate::hunt::{
-    Aim, Beside, Corpus, Input, Maker, Memory, Reads, Subject, SubjectError, reference, restore, send,
-};
-use sluice_pipeline::control::{ControlOp, ControlState};
-use sluice_pipeline::cover::{Coverage, Points};
-use sluice_pipeline::ir::Program;
+use crate::hunt::{Aim, Corpus, Maker, Reads, Subject, SubjectError};
+use sluice_pipeline::cover::Coverage;
 use sluice_pipeline::property::Monitor;
-use sluice_pipeline::reference::Reference;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 
 /// What noticed a mutant.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,8 +23,20 @@ pub enum Fate {
     Compared,
     /// It does what the program does, and why that is certain.
     Equivalent(&'static str),
-    /// Nothing noticed it, and why that may be.
-    Survived(&'static str),
+    /// Nothing noticed it, and what is known of why.
+    Survived(Survival),
+}
+
+/// Why nothing noticed a mutant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Survival {
+    /// Inputs never came to its site.
+    Uncovered,
+    /// They came, and no packet had anything done to it that the program would not have done: the value or the state that
+    /// tells them apart was not met.
+    Alike,
+    /// Something was done otherwise, and neither what leaves nor what stays depends on it.
+    Hidden(Hidden),
 }
 
 /// A mutant with its fate.
@@ -87,8 +96,6 @@ impl Checked {
 }
 
 const UNREACHABLE: &str = "no packet can reach it";
-const UNCOVERED: &str = "no input reached it";
-const UNEXPLAINED: &str = "unexplained";
 
 /// With what mutants are checked.
 #[derive(Clone, Copy, Debug)]
@@ -145,7 +152,7 @@ pub fn check(
     let fates: Vec<_> = fates.into_iter().map(|slot| slot.into_inner().ok().flatten()).collect();
     drop(bench);
     let verdict = |(mutant, fate): (Mutant, Option<(Fate, usize)>)| {
-        let (fate, inputs) = fate.unwrap_or((Fate::Survived(UNEXPLAINED), 0));
+        let (fate, inputs) = fate.unwrap_or((Fate::Survived(Survival::Uncovered), 0));
         Verdict { mutant, fate, inputs }
     };
     Ok(Checked { verdicts: mutants.into_iter().zip(fates).map(verdict).collect(), refused })
@@ -222,44 +229,54 @@ impl<'a> Bench<'a> {
         let source = Source { maker: &self.maker, seed: self.with.seed, corpus: self.with.corpus };
         let near = |golden: &&Golden| needs.is_empty() || golden.reaches(needs);
         let shelves = [Some((&self.shared, 1)), self.aims[at].map(|n| (&self.aimed[n], AIMED))];
-        let mut sent = 0;
+        let mut sent = Vec::new();
         for (shelf, times) in shelves.into_iter().flatten() {
             let inputs = shelf.inputs(source, original).flatten().filter(near);
             for golden in inputs.take(self.with.inputs * times) {
-                sent += 1;
+                sent.push(golden);
                 if let Some(fate) = trial.notices(golden) {
-                    return (fate, sent);
+                    return (fate, sent.len());
                 }
             }
         }
-        (why(&self.subject.points, needs, self.with.coverage, sent), sent)
+        let fate = self.beyond(at, sent.len()).unwrap_or_else(|| {
+            let hidden = hidden(self.subject, &trial.bed.program, &sent);
+            Fate::Survived(hidden.map_or(Survival::Alike, Survival::Hidden))
+        });
+        (fate, sent.len())
+    }
+
+    /// What becomes of a mutant whose site no input came to.
+    fn beyond(&self, at: usize, sent: usize) -> Option<Fate> {
+        let (points, needs) = (&self.subject.points, &self.needs[at]);
+        // What is beyond all points is an entry.
+        let never = |n: &u32| points.list().get(*n as usize).is_some_and(|p| p.unreachable.is_some());
+        if !needs.is_empty() && needs.iter().all(never) {
+            return Some(Fate::Equivalent(UNREACHABLE));
+        }
+        let unknown = |n: &u32| !self.with.coverage.has(*n);
+        let none = sent == 0 || !needs.is_empty() && needs.iter().all(unknown);
+        none.then_some(Fate::Survived(Survival::Uncovered))
     }
 }
 
 /// A mutant that runs inputs.
 struct Trial<'a> {
     subject: &'a Subject<'a>,
-    program: Arc<Program>,
-    control: ControlState,
-    executor: Reference<Reads>,
+    bed: Bed<'a, Reads>,
     monitor: Monitor,
-    memory: Memory,
 }
 
 impl<'a> Trial<'a> {
     fn new(subject: &'a Subject<'a>, mutant: &Mutant) -> Trial<'a> {
-        let program = mutant.edit.apply(&subject.program);
-        let control = entries(subject, &program);
-        let executor = reference(subject, &program, &control);
-        let monitor = Monitor::new(&program, Vec::new());
-        Trial { subject, program: Arc::new(program), control, executor, monitor, memory: Memory::default() }
+        let bed = Bed::new(subject, mutant.edit.apply(&subject.program), Reads::default());
+        let monitor = Monitor::new(&bed.program, Vec::new());
+        Trial { subject, bed, monitor }
     }
 
     /// What notices the mutant by this input.
     fn notices(&mut self, golden: &Golden) -> Option<Fate> {
-        // A key or an action that the mutant does not have is noticed by who writes entries, not by packets: such an
-        // input says nothing.
-        if !fits(&self.program, &self.control, &golden.input) {
+        if !self.bed.fits(&golden.input) {
             return None;
         }
         match catch_unwind(AssertUnwindSafe(|| self.one(golden))) {
@@ -269,72 +286,22 @@ impl<'a> Trial<'a> {
     }
 
     fn one(&mut self, golden: &Golden) -> Option<Fate> {
-        let Trial { subject, program, control, executor, monitor, memory } = self;
-        let input = &golden.input;
-        monitor.restart(subject.properties(input.obeys));
-        let beside = Beside {
-            monitor: Some(monitor),
-            memory: std::mem::take(memory),
-            // One that goes round so much more often does something else.
-            laps: 2 * golden.laps + 1_000,
-            ..Beside::default()
-        };
-        let config = subject.config.clone();
-        let sent = send(subject, program, control, config, &mut *executor, input, beside, &mut |_, _| {});
-        if !input.ops.is_empty() {
-            restore(program, control, executor, input);
-        }
+        let Trial { subject, bed, monitor } = self;
+        monitor.restart(subject.properties(golden.input.obeys));
+        let sent = bed.run(golden, Some(monitor));
         if let Some(violation) = monitor.violations().first() {
             return Some(Fate::Property(violation.property.to_owned()));
         }
-        if executor.tracer_mut().take().is_some() {
+        if bed.tracer().take().is_some() {
             return Some(Fate::Property("no_invalid_headers".to_owned()));
         }
         match sent {
             Ok(mut ran) if !ran.cut && ran.digest == golden.digest => {
                 let remains = Remains::of(&mut ran.memory.device.states);
-                *memory = ran.memory;
+                bed.keep(ran.memory);
                 (remains != golden.remains).then_some(Fate::Compared)
             }
             _ => Some(Fate::Compared),
         }
-    }
-}
-
-/// Whether every change of an input is one of the mutant's, too.
-fn fits(program: &Program, control: &ControlState, input: &Input) -> bool {
-    let entries = |op: &&ControlOp| !matches!(op, ControlOp::Device(_));
-    let mut ops = input.ops.iter().map(|(_, op)| op).filter(entries).peekable();
-    if ops.peek().is_none() {
-        return true;
-    }
-    let mut state = control.clone();
-    ops.all(|op| state.apply(program, op.clone()).is_ok())
-}
-
-/// The subject's entries for a mutated program: its fixed entries and default actions are the mutant's.
-fn entries(subject: &Subject<'_>, program: &Program) -> ControlState {
-    let (mut control, own) = (subject.control.clone(), ControlState::new(program));
-    for (table, data) in program.tables.iter() {
-        let was = &subject.program.tables[table];
-        if !data.entries.is_empty() || !was.entries.is_empty() {
-            control.tables[table].clone_from(&own.tables[table]);
-        }
-        if control.tables[table].default == was.default {
-            control.tables[table].default.clone_from(&data.default);
-        }
-    }
-    control
-}
-
-fn why(points: &Points, needs: &[u32], coverage: &Coverage, sent: usize) -> Fate {
-    // What is beyond all points is an entry.
-    let never = |n: &u32| points.list().get(*n as usize).is_some_and(|p| p.unreachable.is_some());
-    if !needs.is_empty() && needs.iter().all(never) {
-        Fate::Equivalent(UNREACHABLE)
-    } else if sent == 0 || !needs.is_empty() && needs.iter().all(|n| !coverage.has(*n)) {
-        Fate::Survived(UNCOVERED)
-    } else {
-        Fate::Survived(UNEXPLAINED)
     }
 }

@@ -5,8 +5,8 @@ use sluice_asic::alu::AluOp;
 use sluice_asic::gress::Gress;
 use sluice_pipeline::cover::Point;
 use sluice_pipeline::ir::{
-    Action, CellStmtKind, Cond, Expr, Hash, Header, Index, KeyValue, Next, Operand, ParserOp, ParserOpKind,
-    PrimitiveKind, Profile, Program, RegisterAction, SelectKey, StmtKind, Table,
+    Action, ApplyArms, Block, CellStmtKind, Cond, Expr, Hash, Header, Index, KeyValue, Next, Operand,
+    ParserOp, ParserOpKind, PrimitiveKind, Profile, Program, RegisterAction, SelectKey, StmtKind, Table,
 };
 use sluice_pipeline::verify::{has_errors, verify};
 
@@ -191,7 +191,9 @@ impl Sites<'_> {
         let p = self.p;
         let mut all = Vec::new();
         statements(&p.pipe(gress).control, &mut |stmt| all.push(stmt));
-        for (at, stmt) in all.into_iter().enumerate() {
+        let mut ways = Vec::new();
+        ways_to(&p.pipe(gress).control, gress, None, &mut ways);
+        for ((at, stmt), way) in all.into_iter().enumerate().zip(ways) {
             let node = sluice_pipeline::entity::Entity::new(at);
             match &stmt.kind {
                 StmtKind::If(cond, ..) => {
@@ -224,7 +226,9 @@ impl Sites<'_> {
                 }
                 StmtKind::Call(action) => {
                     let site = format!("{gress} call of {}, statement {at}", p.actions[*action].name);
-                    self.add(Edit::DropStatement(gress, at), site, vec![Point::Ran(None, *action)]);
+                    // An action may be called in several places.
+                    let needs = vec![way.unwrap_or(Point::Ran(None, *action))];
+                    self.add(Edit::DropStatement(gress, at), site, needs);
                 }
             }
         }
@@ -327,5 +331,56 @@ impl Sites<'_> {
             let site = format!("{} conditions on {}", data.gress, data.name);
             self.add(Edit::NeverValid(header), site, Vec::new());
         }
+    }
+}
+
+/// The branch of the innermost condition around each statement, in their order; none behind tables alone.
+fn ways_to(block: &Block, gress: Gress, way: Option<Point>, list: &mut Vec<Option<Point>>) {
+    for stmt in block {
+        let node = sluice_pipeline::entity::Entity::new(list.len());
+        list.push(way);
+        match &stmt.kind {
+            StmtKind::If(_, then, otherwise) => {
+                ways_to(then, gress, Some(Point::Branch(gress, node, true)), list);
+                ways_to(otherwise, gress, Some(Point::Branch(gress, node, false)), list);
+            }
+            StmtKind::Apply(_, ApplyArms { hit, miss, run }) => {
+                // What a table's outcome leads to is not a branch of a condition.
+                for block in [hit, miss].into_iter().chain(run.iter().map(|(_, block)| block)) {
+                    ways_to(block, gress, None, list);
+                }
+            }
+            StmtKind::Call(_) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_needs_the_branch_around_it() {
+        let program = sluice_programs::by_name("int").unwrap().build(&[]).unwrap();
+        let (mut all, mut ways) = (Vec::new(), Vec::new());
+        for gress in Gress::ALL {
+            let control = &program.pipe(gress).control;
+            ways.clear();
+            ways_to(control, gress, None, &mut ways);
+            all.clear();
+            statements(control, &mut |stmt| all.push(stmt));
+            assert_eq!(all.len(), ways.len());
+            for way in ways.iter().flatten() {
+                let Point::Branch(_, node, _) = way else { panic!("{way:?}") };
+                let node = sluice_pipeline::entity::Entity::index(*node);
+                assert!(matches!(all[node].kind, StmtKind::If(..)));
+            }
+        }
+        // One action is called twice: two mutants with different needs.
+        let mut sites = Sites { p: &program, list: Vec::new() };
+        sites.control(Gress::Egress);
+        let calls = |m: &&Mutant| m.site.contains("call of refuse_2,");
+        let needs: Vec<_> = sites.list.iter().filter(calls).map(|m| m.needs.clone()).collect();
+        assert!(needs.len() > 1 && needs[0] != needs[1], "{needs:?}");
     }
 }
