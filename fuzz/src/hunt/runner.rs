@@ -18,7 +18,7 @@ use sluice_pipeline::meters::Origin;
 use sluice_pipeline::pass::{Executor, State};
 use sluice_pipeline::property::{Monitor, Violation};
 use sluice_pipeline::reference::{Event, Options, Reference, Tracer};
-use sluice_pipeline::switch::{Left, Lost, Reason, RxFrame, Sink, Switch, SwitchConfig};
+use sluice_pipeline::switch::{self, IdleEntry, Left, Lost, Reason, RxFrame, Sink, Switch, SwitchConfig};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -84,11 +84,13 @@ pub(crate) struct Beside<'m> {
     pub(crate) memory: Memory,
     /// Laps through recirculation ports after which the run is stopped.
     pub(crate) laps: u64,
+    /// Passes and queues are watched: the device then lets nothing in ahead of time.
+    pub(crate) watched: bool,
 }
 
 impl Default for Beside<'_> {
     fn default() -> Self {
-        Beside { monitor: None, heard: None, memory: Memory::default(), laps: u64::MAX }
+        Beside { monitor: None, heard: None, memory: Memory::default(), laps: u64::MAX, watched: false }
     }
 }
 
@@ -97,9 +99,22 @@ struct Watch<'m> {
     digest: Digest,
     monitor: Option<&'m mut Monitor>,
     heard: Option<&'m mut Vec<Heard>>,
+    watched: bool,
 }
 
 impl Sink for Watch<'_> {
+    fn watches(&self) -> bool {
+        self.watched
+    }
+
+    fn digest(&mut self, digest: &switch::Digest, data: &[u8]) {
+        self.digest.told(digest, data);
+    }
+
+    fn idle(&mut self, entry: &IdleEntry) {
+        self.digest.idle(entry);
+    }
+
     fn sent(&mut self, packet: &Left, head: &[u8], tail: &[u8]) {
         self.digest.left(packet, head, tail);
         if let Some(monitor) = &mut self.monitor {
@@ -231,6 +246,8 @@ impl<'s> Runner<'s> {
         let beside = Beside {
             heard: (!outcome.new.is_empty()).then_some(&mut heard),
             memory: std::mem::take(&mut memory[1]),
+            // Here as careful as can be: the others' ways through the device must come to the same.
+            watched: true,
             ..Beside::default()
         };
         let expected =
@@ -295,7 +312,7 @@ pub(crate) fn send<E: Executor>(
     config: SwitchConfig,
     executor: E,
     input: &Input,
-    Beside { mut monitor, heard, memory, laps }: Beside<'_>,
+    Beside { mut monitor, heard, memory, laps, watched }: Beside<'_>,
     seen: &mut dyn FnMut(&mut E, u32),
 ) -> Result<Ran, SubjectError> {
     let Subject { placement, ports, .. } = subject;
@@ -303,7 +320,7 @@ pub(crate) fn send<E: Executor>(
     let entries = again.unwrap_or_else(|| control.clone());
     let made = Switch::with_memory(program, placement, ports, entries, executor, config, device);
     let mut switch = made.map_err(|e| SubjectError::Device(e.to_string()))?;
-    let mut watch = Watch { digest: Digest::default(), monitor: None, heard };
+    let mut watch = Watch { digest: Digest::default(), monitor: None, heard, watched };
     // As in a replay, time begins with the first packet.
     let first = input.shots.first().map_or(0, |s| s.at);
     let time = |ns: u64| Time::ORIGIN + Duration::from_nanos(ns.saturating_sub(first));
