@@ -175,14 +175,24 @@ impl Flow {
     /// The outcomes that must all hold for `pred`, outermost first.
     #[must_use]
     pub fn outcomes(&self, pred: Pred) -> Vec<(Node, Outcome)> {
-        let mut list = Vec::new();
-        let mut at = pred;
-        while let Some((parent, node, outcome)) = self.preds[at].of {
-            list.push((node, outcome));
-            at = parent;
-        }
+        let mut list: Vec<_> = self.way(pred).collect();
         list.reverse();
         list
+    }
+
+    /// The same, innermost first.
+    fn way(&self, pred: Pred) -> impl Iterator<Item = (Node, Outcome)> + '_ {
+        let mut at = pred;
+        std::iter::from_fn(move || {
+            let (parent, node, outcome) = self.preds[at].of?;
+            at = parent;
+            Some((node, outcome))
+        })
+    }
+
+    /// Whether a node decided differently for the two.
+    fn contrary(&self, a: Pred, b: Pred) -> bool {
+        self.way(a).any(|(node, outcome)| self.way(b).any(|(n, o)| n == node && contradicts(outcome, o)))
     }
 
     /// True when no packet runs both nodes: somewhere above them one node decided differently.
@@ -191,21 +201,14 @@ impl Flow {
         if self.is_ghost(a) != self.is_ghost(b) {
             return true;
         }
-        let theirs = self.outcomes(self.nodes[b].pred);
-        self.outcomes(self.nodes[a].pred)
-            .iter()
-            .any(|(node, outcome)| theirs.iter().any(|(n, o)| n == node && contradicts(*outcome, *o)))
+        self.contrary(self.nodes[a].pred, self.nodes[b].pred)
     }
 
     /// True when no packet for which `pred` holds runs the node.
     #[must_use]
     pub fn excluded(&self, node: Node, pred: Pred) -> bool {
         let of_ghost = self.ghost.is_some_and(|ghost| pred >= ghost);
-        let theirs = self.outcomes(self.nodes[node].pred);
-        self.is_ghost(node) != of_ghost
-            || self.outcomes(pred).iter().any(|(decider, outcome)| {
-                theirs.iter().any(|(n, o)| n == decider && contradicts(*outcome, *o))
-            })
+        self.is_ghost(node) != of_ghost || self.contrary(pred, self.nodes[node].pred)
     }
 
     /// The predicates that `node` decides, with the outcome of each.

@@ -132,7 +132,7 @@ impl<'a> Schedule<'a> {
             let mut refused = vec![false; pending.len()];
             loop {
                 let mut candidates: Vec<usize> = (0..pending.len()).filter(|&i| !refused[i]).collect();
-                candidates.sort_by_key(|&i| self.priority(&pending[i]));
+                candidates.sort_by_cached_key(|&i| self.priority(&pending[i]));
                 let next = candidates.into_iter().find(|&i| self.ready(&pending[i], stage, var_name));
                 let Some(i) = next else { break };
                 if self.place(&pending[i], stage, &mut order, var_name) && self.done(&pending[i]) {
