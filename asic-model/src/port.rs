@@ -6,6 +6,7 @@ use crate::chip::{ChipSpec, PortSpeed};
 use crate::units::{BitRate, Bytes, Duration};
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 /// A front-panel port, from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -226,15 +227,26 @@ pub struct PortMap {
     speed: BitRate,
     cell: Bytes,
     /// Front-panel ports in order, then the CPU's, then recirculation ports.
-    ports: Vec<Port>,
+    ports: Arc<[Port]>,
     front: u16,
     /// For every dev_port its index in `ports`.
-    by_dev_port: Vec<Option<u16>>,
+    by_dev_port: Arc<[Option<u16>]>,
     /// Local ports by which packets of the generators come in.
     pktgen_local_ports: Vec<u32>,
     /// Dev_ports, and so lanes, of a port group.
     ports_per_group: u16,
     queues_per_lane: u16,
+}
+
+/// For every dev_port the first of these ports that has it.
+fn by_dev_port(ports: &[Port]) -> Arc<[Option<u16>]> {
+    let mut list = vec![None; DevPort::COUNT as usize];
+    for (index, port) in (0..=u16::MAX).zip(ports) {
+        if let Some(slot) = list.get_mut(port.dev_port.number() as usize) {
+            *slot = slot.or(Some(index));
+        }
+    }
+    list.into()
 }
 
 impl PortMap {
@@ -255,19 +267,14 @@ impl PortMap {
             let rate = chip.ports.recirculation_rate;
             ports.extend(special(chip, *dev_port, PortKind::Recirculation, rate));
         }
-        let mut by_dev_port = vec![None; DevPort::COUNT as usize];
-        for (index, port) in (0..=u16::MAX).zip(&ports) {
-            if let Some(slot) = by_dev_port.get_mut(port.dev_port.number() as usize) {
-                *slot = slot.or(Some(index));
-            }
-        }
+        let by_dev_port = by_dev_port(&ports);
         let pktgen_local_ports = chip.ports.pktgen_local_ports.clone();
         let small = |n: u32| u16::try_from(n).unwrap_or(u16::MAX);
         Ok(Self {
             chip: chip.name.clone(),
             speed,
             cell: chip.tm.cell,
-            ports,
+            ports: ports.into(),
             front,
             by_dev_port,
             pktgen_local_ports,
@@ -289,14 +296,9 @@ impl PortMap {
     #[must_use]
     pub fn keep_front(mut self, n: u16) -> Self {
         let (keep, had) = (n.min(self.front), self.front);
-        self.ports.drain(usize::from(keep)..usize::from(had));
-        self.front = keep;
-        self.by_dev_port = vec![None; DevPort::COUNT as usize];
-        for (index, port) in (0..=u16::MAX).zip(&self.ports) {
-            if let Some(slot) = self.by_dev_port.get_mut(port.dev_port.number() as usize) {
-                *slot = slot.or(Some(index));
-            }
-        }
+        let mut ports = self.ports.to_vec();
+        ports.drain(usize::from(keep)..usize::from(had));
+        (self.front, self.by_dev_port, self.ports) = (keep, by_dev_port(&ports), ports.into());
         self
     }
 

@@ -10,6 +10,7 @@ use sluice_asic::chip::{ChipSpec, Column};
 use sluice_asic::gress::Gress;
 use sluice_asic::latency::StageDependency;
 use sluice_asic::phv::Container;
+use std::sync::Arc;
 
 /// Bits of a field in a container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -168,7 +169,7 @@ pub struct UnitUse {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Placement {
     /// The chip.
-    pub chip: ChipSpec,
+    pub chip: Arc<ChipSpec>,
     /// Where every field is.
     pub phv: PhvAllocation,
     /// Index with [`Gress::index`].

@@ -18,6 +18,7 @@ use sluice_asic::chip::{ChipSpec, Column};
 use sluice_asic::gress::Gress;
 use sluice_asic::latency::StageUse;
 use std::fmt::Write;
+use std::sync::Arc;
 
 /// A pass of placement.
 #[derive(Clone, Copy, Debug)]
@@ -308,7 +309,7 @@ fn timing_pass(work: &mut Work<'_>) -> Result<(), Failed> {
     let [(ingress, ingress_stages), (egress, egress_stages)] = gresses;
     work.stages = [ingress_stages, egress_stages];
     work.placement = Some(Placement {
-        chip: work.chip.clone(),
+        chip: Arc::new(work.chip.clone()),
         phv: work.phv.clone(),
         gresses: [ingress, egress],
         units: work.tables.units.clone(),

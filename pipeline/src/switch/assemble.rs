@@ -131,7 +131,7 @@ impl<E: Executor> Switch<E> {
             mac_tx: latency.mac_tx,
             tx_ahead: latency.tx_ahead,
             resubmit: cycles(latency.resubmit),
-            chip: chip.clone(),
+            chip: Arc::clone(&placement.chip),
             replicator: replicator(&control, chip, &by_dev_port)?,
             made: Vec::new(),
             control,

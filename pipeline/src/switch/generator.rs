@@ -17,6 +17,7 @@ use sluice_asic::chip::ChipSpec;
 use sluice_asic::event::{EventClass, EventKey};
 use sluice_asic::pktgen::{AppConfig, AppCounters, GeneratedPacket, PacketGenerator};
 use sluice_asic::units::{Bytes, Time};
+use std::sync::Arc;
 
 /// The tag of packets that generators made.
 pub const GENERATED: u64 = u64::MAX;
@@ -212,7 +213,7 @@ impl<E: Executor> Switch<E> {
             }
             port = turn(port);
         }
-        let chip = self.chip.clone();
+        let chip = Arc::clone(&self.chip);
         let unit = &mut self.generator_of(pipe)?.unit;
         unit.configure(app.into(), *config, &chip).map_err(|errors| DeviceError::Pktgen { pipe, app, errors })
     }

@@ -209,7 +209,7 @@ pub struct Switch<E> {
     arrivals: VecDeque<Arrival>,
     events: EventQueue<Event>,
     replicator: Replicator,
-    chip: ChipSpec,
+    chip: Arc<ChipSpec>,
     /// What the batch being handled made.
     made: Vec<Made>,
     /// Packets inside but for timers.
