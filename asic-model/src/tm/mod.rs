@@ -184,7 +184,8 @@ impl<H: Copy> TrafficManager<H> {
     /// When a port that may send nothing for its shapers may send again; `None` if it waits for something else.
     pub fn opens_at(&self, port: TmPort) -> Option<Time> {
         let port = self.ports.get(usize::from(port.0))?;
-        let waiting = port.queues.iter().filter(|q| q.hold.open() && !q.fifo.is_empty());
+        let used = port.used.ids().filter_map(|id| port.queues.get(id));
+        let waiting = used.filter(|q| q.hold.open() && !q.fifo.is_empty());
         let queue = waiting.map(|q| q.max.map_or(Time::ORIGIN, |max| max.opens_at())).min()?;
         let port = port.max.map_or(Time::ORIGIN, |max| max.opens_at());
         Some(queue.max(port)).filter(|at| *at > Time::ORIGIN)

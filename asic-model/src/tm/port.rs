@@ -71,6 +71,16 @@ impl Used {
         self.any = true;
         self.queues |= 1u128.checked_shl(queue.0.into()).unwrap_or(0);
     }
+
+    /// The queues that are, in order.
+    pub(super) fn ids(self) -> impl Iterator<Item = usize> {
+        let mut left = self.queues;
+        std::iter::from_fn(move || {
+            let id = (left != 0).then(|| left.trailing_zeros() as usize)?;
+            left &= left - 1;
+            Some(id)
+        })
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -106,9 +116,10 @@ impl Port {
             *self = Self::new(config, dwrr_quantum);
             return;
         }
-        let queues = (0..).zip(self.queues.iter_mut().zip(&config.queues));
-        for (_, (queue, config)) in queues.filter(|(id, _)| self.used.queues >> id & 1 == 1) {
-            *queue = Queue::new(config);
+        for id in self.used.ids() {
+            if let (Some(queue), Some(config)) = (self.queues.get_mut(id), config.queues.get(id)) {
+                *queue = Queue::new(config);
+            }
         }
         self.scheduler.clear();
         (self.backlog, self.max_cells, self.used) = (PortBacklog::default(), Cells::ZERO, Used::default());
