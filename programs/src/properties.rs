@@ -2,7 +2,7 @@
 
 use sluice_asic::units::{Duration, Time};
 use sluice_pcaps::wire::{ethernet, ipv4, ipv6};
-use sluice_pipeline::property::{Departed, Entered, Finding, Property, Settled, well_formed};
+use sluice_pipeline::property::{self, Departed, Entered, Finding, Property, Settled, well_formed};
 use std::collections::BTreeMap;
 
 /// Frames that are equal, byte by byte, and come in by one port leave by one port: the choice depends on the packet
@@ -39,6 +39,27 @@ impl Property for SameWay {
         let port = left.egress_port;
         let way = *self.ways.entry((from.port, from.bytes.to_vec())).or_insert(port);
         if way == port { Ok(()) } else { Err(format!("left by port {port}, and an equal one by port {way}")) }
+    }
+}
+
+/// What came in ends. Nothing is said of runs in which entries change: those of programs that pause queues must agree with
+/// each other, and where one says something else a queue may stay paused.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SettlesUnchanged {
+    changed: bool,
+}
+
+impl Property for SettlesUnchanged {
+    fn name(&self) -> &'static str {
+        "settles"
+    }
+
+    fn changed(&mut self) {
+        self.changed = true;
+    }
+
+    fn settled(&mut self, device: &Settled<'_>) -> Finding {
+        if std::mem::take(&mut self.changed) { Ok(()) } else { property::Settles::default().settled(device) }
     }
 }
 
@@ -245,7 +266,10 @@ impl Property for FlowletWay {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sluice_pipeline::control::ControlState;
+    use sluice_pipeline::ir::Program;
     use sluice_pipeline::property::Origin;
+    use sluice_pipeline::switch::Totals;
 
     fn frame(ttl: u8) -> Vec<u8> {
         let mut bytes = vec![0; 60];
@@ -314,5 +338,26 @@ mod tests {
         assert!(left(&frame, 3, &frame, &mut property).is_err());
         property.changed();
         assert_eq!(left(&frame, 3, &frame, &mut property), Ok(()));
+    }
+
+    #[test]
+    fn what_stays_inside_is_judged_unless_entries_change() {
+        let (program, totals) = (Program::default(), Totals::default());
+        let control = ControlState::new(&program);
+        let at = |busy| Settled {
+            program: &program,
+            control: &control,
+            totals: &totals,
+            held: 1,
+            busy,
+            conserved: true,
+            states: &[],
+        };
+        let mut settles = SettlesUnchanged::default();
+        assert_eq!((settles.name(), settles.settled(&at(false))), ("settles", Ok(())));
+        assert!(settles.settled(&at(true)).is_err());
+        settles.changed();
+        assert_eq!(settles.settled(&at(true)), Ok(()));
+        assert!(settles.settled(&at(true)).is_err(), "the next run is another one");
     }
 }

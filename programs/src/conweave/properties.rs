@@ -2,6 +2,7 @@
 
 use super::destination::status::WAITING;
 use super::headers::TIMER_TYPE;
+use crate::properties::SettlesUnchanged;
 use sluice_pcaps::conweave::{Frame, HEADER_LEN, Header, opcode, read};
 use sluice_pipeline::ir::{Program, Register};
 use sluice_pipeline::property::{
@@ -294,9 +295,7 @@ impl Property for NothingLeft {
 /// in four tables, and where one of them says something else a queue is paused and another one goes on. Nor of one that
 /// ends before a T_resume, which lies ahead as far as stamps in packets claim: up to a turn of theirs, 67 ms.
 #[derive(Clone, Copy, Debug, Default)]
-struct Settles {
-    changed: bool,
-}
+struct Settles(SettlesUnchanged);
 
 impl Settles {
     /// Whether the T_resume of a flow whose packets wait is still to come.
@@ -325,12 +324,11 @@ impl Property for Settles {
     }
 
     fn changed(&mut self) {
-        self.changed = true;
+        self.0.changed();
     }
 
     fn settled(&mut self, device: &Settled<'_>) -> Finding {
-        let excused = std::mem::take(&mut self.changed) || Settles::ahead(device);
-        if excused { Ok(()) } else { property::Settles.settled(device) }
+        if Settles::ahead(device) { Ok(()) } else { self.0.settled(device) }
     }
 }
 

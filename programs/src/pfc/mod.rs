@@ -34,7 +34,7 @@ mod params;
 pub use params::Params;
 
 use crate::catalog::ProgramError;
-use crate::properties::HopLimit;
+use crate::properties::{HopLimit, SettlesUnchanged};
 use crate::setup::{Setup, SetupError};
 use crate::shipped::Shipped;
 use sluice_asic::port::PortMap;
@@ -75,6 +75,6 @@ impl Shipped for Pfc {
     }
 
     fn properties(_: &Program, _: &Params) -> Vec<Box<dyn Property>> {
-        vec![Box::new(HopLimit)]
+        vec![Box::new(HopLimit), Box::new(SettlesUnchanged::default())]
     }
 }
