@@ -36,6 +36,26 @@ fn a_route_that_goes_away_stops_the_packets_behind_it() {
     }
 }
 
+/// Equal packets leave by one port until the control plane says otherwise, which properties are told.
+#[test]
+fn properties_hear_of_changes() {
+    let dir = folder("changes-checked");
+    let (trace, changes) = (dir.path().join("in.pcap"), dir.path().join("changes.txt"));
+    let frames: Vec<(u32, Vec<u8>)> = (0..20).map(|n| (n * 1_000, udp(7, 100))).collect();
+    fs::write(&trace, pcap(&frames)).unwrap();
+    // All neighbours are behind another port from then on.
+    let to = "02:00:00:00:02:08 02:00:00:00:00:01 136 1";
+    let later: String =
+        (0..15).map(|n| format!("@9500ns table_modify neighbor rewrite {n} {to}\n")).collect();
+    fs::write(&changes, later).unwrap();
+    let input = format!("0@{}", text(&trace));
+    let args = ["replay", "l3-ecmp", "-i", &input, "--check", "--changes", text(&changes), "--json"];
+    let found = json(&args);
+    let ways =
+        found["ports"].as_array().unwrap().iter().filter(|p| p["tx_packets"].as_u64() > Some(0)).count();
+    assert_eq!((ways, &found["violations"]), (2, &serde_json::json!([])), "{found}");
+}
+
 #[test]
 fn mistakes_are_found_before_the_run() {
     let dir = folder("changes");

@@ -2,6 +2,7 @@
 //! belong. What may not live here: the switch.
 
 mod ahead;
+mod checked;
 mod comment;
 mod flow;
 mod inputs;
@@ -313,7 +314,7 @@ fn finish<E: Executor>(
         }
     }
     let (conserved, wall) = (done.conserved, done.wall.clone());
-    let broken = done.collector.monitor.as_ref().is_some_and(|m| !m.violations().is_empty());
+    let broken = done.collector.checked.as_ref().is_some_and(|c| !c.monitor.violations().is_empty());
     let coverage = plan.points.as_ref().zip(done.coverage.clone());
     let trace = write_files(plan, done, &summary)?;
     let mut out = std::io::stdout().lock();

@@ -198,8 +198,8 @@ impl<'a, E: Executor> Session<'a, E> {
         if let Some(senders) = &mut self.senders {
             let due = Waiting { due: time, tag, bytes: bytes.to_vec(), orig_len: frame.orig_len };
             senders.queue(s.port, due);
-            if let Some(monitor) = &mut self.collector.monitor {
-                monitor.entered(tag, self.inputs.ports[s.port].number(), time, bytes);
+            if let Some(checked) = &mut self.collector.checked {
+                checked.entered(tag, self.inputs.ports[s.port].number(), time, bytes);
             }
             return self.send_until(time).map(|()| true).map_err(Stop::Failure);
         }
@@ -207,8 +207,8 @@ impl<'a, E: Executor> Session<'a, E> {
         let rx = RxFrame { bytes, orig_len: frame.orig_len, tag };
         let port = self.inputs.ports[s.port];
         let more = self.switch.rx(port, time, rx).map_err(|e| Stop::Failure(Failure::input(e)))?;
-        if let Some(monitor) = &mut self.collector.monitor {
-            monitor.entered(tag, port.number(), time, bytes);
+        if let Some(checked) = &mut self.collector.checked {
+            checked.entered(tag, port.number(), time, bytes);
         }
         self.ports[s.port].count(frame.orig_len, Duration::from_ps(s.delay) + more);
         Ok(true)
@@ -264,8 +264,8 @@ impl<'a, E: Executor> Session<'a, E> {
     }
 
     fn finish(mut self, feed: &mut Frames, damage: Option<CaptureError>) -> Done<'a> {
-        if let Some(monitor) = &mut self.collector.monitor {
-            monitor.settled(&self.switch);
+        if let Some(checked) = &mut self.collector.checked {
+            checked.monitor.settled(&self.switch);
         }
         self.timelines.iter_mut().for_each(|recorder| recorder.end(&mut self.switch));
         let coverage = self.plan.points.as_ref().map(|points| {

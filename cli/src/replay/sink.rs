@@ -1,12 +1,12 @@
 //! What leaves the switch: counted, timed, written. What may not live here: formats.
 
 use super::Plan;
+use super::checked::Checked;
 use super::comment;
 use super::network::Told;
 use super::output::{Death, Outputs};
 use super::trace::TraceText;
 use hdrhistogram::Histogram;
-use sluice_pipeline::property::Monitor;
 use sluice_pipeline::switch::{
     DeviceDrop, Digest, GENERATED, GhostEvent, IdleEntry, Left, Lost, Mode, PassEvent, QueueEvent, Reason,
     Sink,
@@ -102,7 +102,7 @@ pub(crate) struct Collector<'a> {
     /// The first packet of each kind that the parser could not read.
     pub(crate) unparsed: Vec<Unparsed>,
     /// Asks properties, with `--check`.
-    pub(crate) monitor: Option<Monitor>,
+    pub(crate) checked: Option<Checked>,
     /// What a control plane is to hear, with `--hot-flows`.
     pub(crate) told: Option<Told>,
 }
@@ -115,9 +115,9 @@ impl<'a> Collector<'a> {
         trace: Option<TraceText>,
     ) -> Self {
         let (latency, origins) = (Latency::new(), Origins::new(Origins::SIZE));
-        let monitor = plan.properties.as_ref().map(|make| Monitor::new(&plan.program, make()));
+        let checked = Checked::of(plan);
         let (shared, unparsed, told) = (None, Vec::new(), None);
-        Collector { plan, names, outputs, trace, latency, origins, shared, unparsed, monitor, told }
+        Collector { plan, names, outputs, trace, latency, origins, shared, unparsed, checked, told }
     }
 
     /// What it collects for.
@@ -155,8 +155,8 @@ impl Sink for Collector<'_> {
         if let Some(trace) = &mut self.trace {
             trace.sent(p);
         }
-        if let Some(monitor) = &mut self.monitor {
-            monitor.left(p, head, tail);
+        if let Some(checked) = &mut self.checked {
+            checked.monitor.left(p, head, tail);
         }
         if self.outputs.wants_sent() {
             let comment = self.plan.args.comments.then(|| comment::sent(self.plan, p, head));
@@ -177,8 +177,8 @@ impl Sink for Collector<'_> {
         if let Some(trace) = &mut self.trace {
             trace.lost(p, reason);
         }
-        if let Some(monitor) = &mut self.monitor {
-            monitor.ended(p, head, tail);
+        if let Some(checked) = &mut self.checked {
+            checked.monitor.ended(p, head, tail);
         }
         self.note_unparsed(p);
         if self.outputs.wants_lost() {

@@ -73,7 +73,7 @@ pub(crate) fn value(plan: &Plan<'_>, done: &Done<'_>) -> Value {
 
 /// Properties that do not hold, with `--check`.
 fn violations(done: &Done<'_>) -> Vec<Value> {
-    let list = done.collector.monitor.as_ref().map_or(&[][..], |m| m.violations());
+    let list = done.collector.checked.as_ref().map_or(&[][..], |c| c.monitor.violations());
     let one = |v: &sluice_pipeline::property::Violation| json!({ "property": v.property, "packet": v.tag, "time_ps": v.time.as_ps(), "text": v.text });
     list.iter().map(one).collect()
 }

@@ -224,8 +224,14 @@ fn plans<'a>(
         points
     };
     let switches = resolved.deployment.network.switches.iter().zip(speeds);
-    Ok(switches
-        .map(|(s, port_speeds)| Plan {
+    let changes = |id: SwitchId| {
+        let own = resolved.deployment.changes.iter().filter(move |(of, ..)| *of == id);
+        own.map(|(_, time, op)| (time.saturating_since(Time::ORIGIN), op.clone())).collect()
+    };
+    Ok((0..)
+        .map(SwitchId)
+        .zip(switches)
+        .map(|(id, (s, port_speeds))| Plan {
             cable,
             properties: args.check.then(|| properties(&s.placed.program)).flatten(),
             points: args.coverage.then(|| points(&s.placed)),
@@ -234,7 +240,7 @@ fn plans<'a>(
             placement: s.placed.placement.clone(),
             ports: s.ports.clone(),
             control: s.control.clone(),
-            changes: Vec::new(),
+            changes: changes(id),
             config: sluice_pipeline::switch::SwitchConfig { port_speeds, ..s.config.clone() },
             schedule,
             rewrite: pace::rewrite(args),

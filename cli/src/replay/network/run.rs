@@ -100,8 +100,8 @@ impl Finished<'_> {
 
     /// Whether a property did not hold somewhere.
     pub(super) fn broken(&self) -> bool {
-        let monitors = self.switches.iter().filter_map(|done| done.collector.monitor.as_ref());
-        monitors.into_iter().any(|monitor| !monitor.violations().is_empty())
+        let all = self.switches.iter().filter_map(|done| done.collector.checked.as_ref());
+        all.into_iter().any(|checked| !checked.monitor.violations().is_empty())
     }
 }
 

@@ -1,6 +1,7 @@
 //! What watches one switch of a network: its captures and latencies as if it were alone, and what only the network as
 //! a whole can tell. What may not live here: other switches.
 
+use super::super::checked::Checked;
 use super::super::comment;
 use super::super::output::Death;
 use super::super::sink::Collector;
@@ -11,7 +12,6 @@ use sluice_fabric::network::{Entered, LinkFrame, Observer, SwitchId};
 use sluice_fabric::senders::Heard;
 use sluice_fabric::story::Watcher;
 use sluice_pipeline::pass::Executor;
-use sluice_pipeline::property::Monitor;
 use sluice_pipeline::switch::{
     Digest, FlowControlEvent, GENERATED, GhostEvent, IdleEntry, Left, Lost, PassEvent, QueueEvent, Sink,
     Switch, TimelineRow,
@@ -28,7 +28,7 @@ pub(super) struct In {
 
 /// The properties of one switch's program. Their packets are numbered by switch, those of the network over all.
 struct Watch {
-    monitor: Monitor,
+    checked: Checked,
     /// From the network's number to the switch's last one.
     local: BTreeMap<u64, u64>,
     /// The other way round.
@@ -38,7 +38,7 @@ struct Watch {
 impl Watch {
     fn entered(&mut self, frame: &Entered, bytes: &[u8]) {
         let number = self.tags.len() as u64;
-        self.monitor.entered(number, frame.port, frame.time, bytes);
+        self.checked.entered(number, frame.port, frame.time, bytes);
         self.tags.push(frame.tag);
         if frame.tag != GENERATED {
             self.local.insert(frame.tag, number);
@@ -50,11 +50,11 @@ impl Watch {
     }
 
     fn left(&mut self, frame: &Left, head: &[u8], tail: &[u8]) {
-        self.monitor.left(&Left { tag: self.number(frame.tag), ..*frame }, head, tail);
+        self.checked.monitor.left(&Left { tag: self.number(frame.tag), ..*frame }, head, tail);
     }
 
     fn lost(&mut self, packet: &Lost, head: &[u8], tail: &[u8]) {
-        self.monitor.ended(&Lost { tag: self.number(packet.tag), ..*packet }, head, tail);
+        self.checked.monitor.ended(&Lost { tag: self.number(packet.tag), ..*packet }, head, tail);
     }
 }
 
@@ -94,8 +94,8 @@ pub(super) struct Seat<'a> {
 
 impl<'a> Seat<'a> {
     pub(super) fn new(mut collector: Collector<'a>, watcher: Option<Watcher>, wants: Wants) -> Seat<'a> {
-        let watch = |monitor| Watch { monitor, local: BTreeMap::new(), tags: Vec::new() };
-        let watch = collector.monitor.take().map(watch);
+        let watch = |checked| Watch { checked, local: BTreeMap::new(), tags: Vec::new() };
+        let watch = collector.checked.take().map(watch);
         let Wants { digests: heard, pauses: obeyed } = wants;
         let (entered, left, digests, idle) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let (pauses, levels, data) = (Vec::new(), Vec::new(), 0);
@@ -105,8 +105,8 @@ impl<'a> Seat<'a> {
     /// The run is over: what was collected, and the network's numbers of the packets that properties were asked about.
     pub(super) fn end<E: Executor>(mut self, switch: &Switch<E>) -> (Collector<'a>, Vec<u64>) {
         let Some(mut watch) = self.watch.take() else { return (self.collector, Vec::new()) };
-        watch.monitor.settled(switch);
-        self.collector.monitor = Some(watch.monitor);
+        watch.checked.monitor.settled(switch);
+        self.collector.checked = Some(watch.checked);
         (self.collector, watch.tags)
     }
 }
