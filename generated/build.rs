@@ -1,6 +1,7 @@
 //! Writes the shipped programs as Rust, as they are placed with their defaults on the chip that commands take first.
 
 use sluice_asic::chip::ChipSpec;
+use sluice_pipeline::cover::Points;
 use sluice_pipeline::engine::generate::{generate, module};
 use sluice_pipeline::place::place;
 use std::error::Error;
@@ -14,7 +15,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     for stage in sluice_programs::all() {
         let program = stage.build(&[])?;
         let placement = place(&program, &chip)?;
-        texts.push((stage.name().replace('-', "_"), generate(&program, &placement)?));
+        let name = stage.name().replace('-', "_");
+        let counts = generate(&program, &placement, Some(&Points::of(&program, &chip)))?;
+        texts.push((format!("{name}_covered"), counts));
+        texts.push((name, generate(&program, &placement, None)?));
     }
     std::fs::write(Path::new(&out).join("programs.rs"), module(&texts))?;
     Ok(())

@@ -2,6 +2,7 @@
 
 use sluice_asic::chip::ChipSpec;
 use sluice_fuzz::{Limits, numbered};
+use sluice_pipeline::cover::Points;
 use sluice_pipeline::engine::generate::{generate, module};
 use sluice_pipeline::ir::Program;
 use sluice_pipeline::place::place;
@@ -19,7 +20,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         let program = program(number);
         // Many do not fit.
         if let Ok(placement) = place(&program, &chip_of(number)) {
-            texts.push((format!("program{number}"), generate(&program, &placement)?));
+            let points = counts(number).then(|| Points::of(&program, &placement.chip));
+            texts.push((format!("program{number}"), generate(&program, &placement, points.as_ref())?));
         }
     }
     std::fs::write(Path::new(&out).join("programs.rs"), module(&texts))?;

@@ -268,7 +268,7 @@ fn what_the_engine_counts_is_what_the_reference_interpreter_sees() {
         let gress = sluice_asic::gress::Gress::Ingress;
         let look = Look { points: &points, seen: Seen::default(), found: Default::default(), gress };
         let mut reference = Reference::traced(&case.program, &control, Options::default(), look);
-        let mut engine = Engine::covered(&case.program, &placement, &control, points.clone()).unwrap();
+        let mut engine = Engine::covered(&case.program, &placement, &control, points.clone(), &[]).unwrap();
         let run = |executor: &mut dyn Executor, size: usize| {
             for frames in case.frames.chunks(size) {
                 let mut store = PacketStore::new(HeadLayout::default());

@@ -2,7 +2,7 @@
 //!
 //! The build script places every program with its defaults and writes it as Rust. An engine runs that where its own
 //! program lowers to the same text: with other tables, entries or addresses, but not with parameters that change what
-//! packets go through. What may not live here: how code is written, and what it may ask of the engine
+//! packets go through. Each is written twice, the second time as code that counts what packets reach. What may not live here: how code is written, and what it may ask of the engine
 //! (`sluice_pipeline::engine::{generate, generated}`).
 
 mod code {
@@ -10,6 +10,7 @@ mod code {
 }
 
 use sluice_pipeline::control::ControlState;
+use sluice_pipeline::cover::Points;
 use sluice_pipeline::engine::generated::Generated;
 use sluice_pipeline::engine::{Engine, LowerError};
 use sluice_pipeline::ir::Program;
@@ -28,4 +29,17 @@ pub fn engine(
     control: &ControlState,
 ) -> Result<Engine, LowerError> {
     Engine::generated(program, placement, control, PROGRAMS)
+}
+
+/// The same, and it counts which of these points packets reach; they are the points of the program.
+///
+/// # Errors
+/// As [`Engine::new`].
+pub fn covered(
+    program: &Program,
+    placement: &Placement,
+    control: &ControlState,
+    points: Points,
+) -> Result<Engine, LowerError> {
+    Engine::covered(program, placement, control, points, PROGRAMS)
 }

@@ -7,6 +7,8 @@ use std::ops::Deref;
 
 /// Cells of a block: one mark stands for so many.
 const BLOCK: usize = 64;
+/// Marks that are looked at together: nearly all arrays of a run have hardly any.
+const GROUP: usize = 64;
 
 /// An array whose cells all start with the same value. Reading is that of a slice; to write one is to mark its block.
 #[derive(Clone, Debug, Default)]
@@ -47,10 +49,12 @@ impl<T: Copy + PartialEq> Cells<T> {
 
     /// Gives all cells their first value, at the cost of those that were written.
     pub fn clear(&mut self) {
-        for (block, written) in self.cells.chunks_mut(BLOCK).zip(&mut self.written) {
-            if *written {
-                block.fill(self.first);
-                *written = false;
+        let groups = self.cells.chunks_mut(BLOCK * GROUP).zip(self.written.chunks_mut(GROUP));
+        for (cells, marks) in groups.filter(|(_, marks)| any(marks)) {
+            for (block, written) in cells.chunks_mut(BLOCK).zip(marks) {
+                if std::mem::take(written) {
+                    block.fill(self.first);
+                }
             }
         }
     }
@@ -67,23 +71,43 @@ impl<T: Copy + PartialEq> Cells<T> {
 
     /// The cells that differ from the first value, with their places, ascending.
     pub fn changed(&self) -> impl Iterator<Item = (usize, T)> {
-        let blocks = self.cells.chunks(BLOCK).zip(&self.written).enumerate().filter(|(_, (_, w))| **w);
-        let cells = blocks.flat_map(|(n, (block, _))| (n * BLOCK..).zip(block));
+        let blocks = marked(&self.written).filter_map(|n| Some((n, self.block(n)?)));
+        let cells = blocks.flat_map(|(n, block)| (n * BLOCK..).zip(block));
         cells.filter(|(_, cell)| **cell != self.first).map(|(at, cell)| (at, *cell))
     }
 
     /// The first place at which two arrays of one size differ.
     #[must_use]
     pub fn difference(&self, other: &Cells<T>) -> Option<usize> {
-        let blocks = self.cells.chunks(BLOCK).zip(other.cells.chunks(BLOCK)).enumerate();
-        let marks = self.written.iter().zip(&other.written);
+        if self.first != other.first {
+            return self.cells.iter().zip(&other.cells).position(|(a, b)| a != b);
+        }
         // Where neither was written both have their first value.
-        let all = self.first != other.first;
-        blocks.zip(marks).filter(|(_, (a, b))| all || **a || **b).find_map(|((n, (a, b)), _)| {
-            let at = a.iter().zip(b).position(|(a, b)| a != b)?;
+        let in_block = |n| {
+            let at = self.block(n)?.iter().zip(other.block(n)?).position(|(a, b)| a != b)?;
             Some(n * BLOCK + at)
-        })
+        };
+        let [here, there] = [self, other].map(|cells| marked(&cells.written).find_map(in_block));
+        [here, there].into_iter().flatten().min()
     }
+
+    fn block(&self, n: usize) -> Option<&[T]> {
+        self.cells.chunks(BLOCK).nth(n)
+    }
+}
+
+/// Whether a mark of a group is set. All are looked at, which takes less time than to stop at the first.
+fn any(marks: &[bool]) -> bool {
+    marks.iter().fold(false, |any, mark| any | mark)
+}
+
+/// The blocks that are marked.
+fn marked(written: &[bool]) -> impl Iterator<Item = usize> + '_ {
+    let groups = written.chunks(GROUP).enumerate().filter(|(_, marks)| any(marks));
+    groups.flat_map(|(group, marks)| {
+        let blocks = (group * GROUP..).zip(marks);
+        blocks.filter(|(_, written)| **written).map(|(n, _)| n)
+    })
 }
 
 impl<T> Deref for Cells<T> {
@@ -137,6 +161,21 @@ mod tests {
         cells.clear();
         assert_eq!(cells[..], [7; 200]);
         assert_eq!(cells.changed().count(), 0);
+    }
+
+    #[test]
+    fn arrays_of_many_blocks_differ_where_one_was_written() {
+        let (far, last) = (BLOCK * GROUP + 3, 2 * BLOCK * GROUP + 5);
+        let [mut a, mut b] = [Cells::new(last + 1, 0), Cells::new(last + 1, 0)];
+        *a.get_mut(last).unwrap() = 1;
+        assert_eq!(a.difference(&b), Some(last));
+        *b.get_mut(far).unwrap() = 2;
+        assert_eq!(a.difference(&b), Some(far));
+        assert_eq!(b.changed().collect::<Vec<_>>(), [(far, 2)]);
+        a.clear();
+        b.clear();
+        assert_eq!((a.difference(&b), a[last], b[far]), (None, 0, 0));
+        assert_eq!(a.difference(&Cells::new(last + 1, 4)), Some(0));
     }
 
     #[test]

@@ -15,6 +15,11 @@ impl BitString {
         Self { bits: Vec::new() }
     }
 
+    /// An empty string with room for so many bits.
+    pub fn with_capacity(bits: usize) -> Self {
+        Self { bits: Vec::with_capacity(bits) }
+    }
+
     /// The bits of `bytes`, first byte first, each from its most significant bit.
     pub fn from_bytes(bytes: &[u8]) -> Self {
         let mut string = Self::new();
@@ -49,6 +54,14 @@ impl BitString {
         self.bits.iter().copied()
     }
 
+    /// Words of so many bits, at most 64, one after the other; a last incomplete one is filled up with zeros behind.
+    pub fn words(&self, bits: usize) -> impl Iterator<Item = u64> + '_ {
+        let bits = bits.clamp(1, 64);
+        self.bits.chunks(bits).map(move |word| {
+            word.iter().fold(0, |value, bit| value << 1 | u64::from(*bit)) << (bits - word.len())
+        })
+    }
+
     /// A string of `len` zeros, with the bit at `one` set when that position exists.
     pub(super) fn unit(len: usize, one: Option<usize>) -> Self {
         Self { bits: (0..len).map(|position| Some(position) == one).collect() }
@@ -78,6 +91,8 @@ mod tests {
         string.push(0x1f, 4);
         assert_eq!(string.len(), 7);
         assert!(string.iter().eq([true, false, true, true, true, true, true]));
+        assert_eq!(string.words(4).collect::<Vec<_>>(), [0b1011, 0b1110]);
+        assert_eq!(string.words(64).collect::<Vec<_>>(), [0b101_1111 << 57]);
         assert_eq!(BitString::from_bytes(&[0x80, 0x01]).iter().position(|bit| bit), Some(0));
         assert_eq!(BitString::from_bytes(&[0x80, 0x01]).iter().rposition(|bit| bit), Some(15));
     }

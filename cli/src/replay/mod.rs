@@ -40,9 +40,12 @@ use sink::Collector;
 use sluice_asic::port::{DevPort, FrontPort, PortKind, PortMap, PortName};
 use sluice_asic::units::{BitRate, Cells, Duration, Length, Time};
 use sluice_pcaps::replay::{Pace, Rewrite, Schedule};
+use sluice_pipeline::control::{ControlOp, ControlState};
 use sluice_pipeline::cover::{self, Coverage, Points};
-use sluice_pipeline::engine::Engine;
+use sluice_pipeline::engine::{Engine, LowerError};
+use sluice_pipeline::ir::Program;
 use sluice_pipeline::pass::Executor;
+use sluice_pipeline::place::Placement;
 use sluice_pipeline::property::{Property, general_and};
 use sluice_pipeline::reference::{Options, Reference};
 use sluice_pipeline::report::{self, Report};
@@ -55,12 +58,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Everything that a run needs, resolved.
 pub(crate) struct Plan<'a> {
     pub(crate) args: &'a ReplayArgs,
-    pub(crate) program: sluice_pipeline::ir::Program,
-    pub(crate) placement: sluice_pipeline::place::Placement,
+    pub(crate) program: Program,
+    pub(crate) placement: Placement,
     pub(crate) ports: sluice_asic::port::PortMap,
-    pub(crate) control: sluice_pipeline::control::ControlState,
+    pub(crate) control: ControlState,
     /// Operations during the run.
-    pub(crate) changes: Vec<(Duration, sluice_pipeline::control::ControlOp)>,
+    pub(crate) changes: Vec<(Duration, ControlOp)>,
     pub(crate) config: SwitchConfig,
     pub(crate) schedule: Schedule,
     pub(crate) rewrite: Option<Rewrite>,
@@ -180,17 +183,23 @@ pub(crate) fn run(args: &ReplayArgs, as_json: bool) -> Result<(), Failure> {
         }
         (false, kind) => {
             let Plan { program, placement, control, .. } = &plan;
-            let make = || match &plan.points {
-                None if kind == EngineKind::Steps => {
-                    Engine::new(program, placement, control).map_err(Failure::input)
-                }
-                None => sluice_generated::engine(program, placement, control).map_err(Failure::input),
-                Some(points) => {
-                    Engine::covered(program, placement, control, points.clone()).map_err(Failure::input)
-                }
-            };
+            let points = plan.points.as_ref();
+            let make = || engine(kind, (program, placement, control), points).map_err(Failure::input);
             search_and_finish(&plan, &inputs, &make, as_json)
         }
+    }
+}
+
+/// The engine that executes as `--engine` says, and counts what is reached if there are points.
+fn engine(
+    kind: EngineKind,
+    (program, placement, control): (&Program, &Placement, &ControlState),
+    points: Option<&Points>,
+) -> Result<Engine, LowerError> {
+    let list = if kind == EngineKind::Steps { &[] } else { sluice_generated::PROGRAMS };
+    match points {
+        None => Engine::generated(program, placement, control, list),
+        Some(points) => Engine::covered(program, placement, control, points.clone(), list),
     }
 }
 

@@ -7,6 +7,12 @@ pub fn chip_of(number: u64) -> ChipSpec {
     if number % 4 == 3 { ChipSpec::tofino() } else { ChipSpec::tofino2() }
 }
 
+/// Whether the code of a random program counts what packets reach.
+#[must_use]
+pub fn counts(number: u64) -> bool {
+    number % 3 == 1
+}
+
 /// A random program: those with larger numbers are larger, up to what mostly fits.
 #[must_use]
 pub fn program(number: u64) -> Program {

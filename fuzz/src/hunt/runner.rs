@@ -12,7 +12,7 @@ use sluice_asic::port::DevPort;
 use sluice_asic::units::{Duration, Time};
 use sluice_pipeline::control::{ControlOp, ControlState, DeviceOp};
 use sluice_pipeline::cover::Coverage;
-use sluice_pipeline::engine::Engine;
+use sluice_pipeline::engine::{Engine, LowerError};
 use sluice_pipeline::ir::Program;
 use sluice_pipeline::meters::Origin;
 use sluice_pipeline::pass::{Executor, State};
@@ -151,10 +151,10 @@ pub struct Runner<'s> {
     program: Arc<Program>,
     engine: Engine,
     reference: Reference<Reads>,
-    /// An engine on generated code, if the program has any.
-    generated: Option<Engine>,
+    /// An engine by steps, if the first one runs generated code.
+    steps: Option<Engine>,
     monitor: Monitor,
-    /// Of the engine's device, of the interpreter's, and of that with generated code.
+    /// Of the engine's device, of the interpreter's, and of that by steps.
     memory: [Memory; 3],
     /// What a piece reaches.
     step: Coverage,
@@ -171,18 +171,19 @@ impl<'s> Runner<'s> {
     /// When the engine does not take the program.
     pub fn new(subject: &'s Subject<'s>) -> Result<Runner<'s>, SubjectError> {
         let Subject { program, placement, control, points, .. } = subject;
-        let engine = Engine::covered(program, placement, control, points.clone())
-            .map_err(|e| SubjectError::Device(e.to_string()))?;
+        let refused = |e: LowerError| SubjectError::Device(e.to_string());
+        let engine =
+            sluice_generated::covered(program, placement, control, points.clone()).map_err(refused)?;
         let reference = Reference::traced(program, control, options(subject), Reads::default());
-        let generated = sluice_generated::engine(program, placement, control)
-            .map_err(|e| SubjectError::Device(e.to_string()))?;
+        let steps = engine.runs_generated().then(|| Engine::new(program, placement, control));
+        let steps = steps.transpose().map_err(refused)?;
         let monitor = Monitor::new(program, subject.properties(false));
         Ok(Runner {
             subject,
             program: Arc::new(program.clone()),
             engine,
             reference,
-            generated: Some(generated).filter(Engine::runs_generated),
+            steps,
             monitor,
             memory: Default::default(),
             step: Coverage::new(points),
@@ -213,7 +214,7 @@ impl<'s> Runner<'s> {
     }
 
     fn all(&mut self, input: &Input, known: &Coverage) -> Result<Outcome, SubjectError> {
-        let Runner { subject, program, engine, reference, generated, monitor, memory, step, .. } = self;
+        let Runner { subject, program, engine, reference, steps, monitor, memory, step, .. } = self;
         let control = &subject.control;
         monitor.restart(subject.properties(input.obeys));
         let mut outcome = Outcome { coverage: Coverage::new(&subject.points), ..Outcome::default() };
@@ -262,17 +263,15 @@ impl<'s> Runner<'s> {
         if let Some(text) = difference(subject, &found, &expected) {
             add("engines_agree", text);
         }
-        if let Some(generated) = generated {
-            // Larger batches would run by steps.
-            let config = SwitchConfig { max_batch: 8, ..subject.config.clone() };
+        if let Some(steps) = steps {
+            let config = subject.config.clone();
             let beside = Beside { memory: std::mem::take(&mut memory[2]), ..Beside::default() };
-            let ran =
-                send(subject, program, control, config, &mut *generated, input, beside, &mut |_, _| {})?;
+            let ran = send(subject, program, control, config, &mut *steps, input, beside, &mut |_, _| {})?;
             if let Some(text) = difference(subject, &ran, &expected) {
-                add("engines_agree", format!("on generated code: {text}"));
+                add("engines_agree", format!("by steps: {text}"));
             }
             if !input.ops.is_empty() {
-                restore(program, control, generated, input);
+                restore(program, control, steps, input);
             }
             memory[2] = ran.memory;
         }

@@ -40,7 +40,7 @@ pub(super) struct Original<'s> {
 impl<'s> Original<'s> {
     pub(super) fn new(subject: &'s Subject<'s>) -> Result<Original<'s>, SubjectError> {
         let Subject { program, placement, control, points, .. } = subject;
-        let engine = Engine::covered(program, placement, control, points.clone())
+        let engine = Engine::covered(program, placement, control, points.clone(), &[])
             .map_err(|e| SubjectError::Device(e.to_string()))?;
         let program = Arc::new(program.clone());
         Ok(Original { subject, program, engine, memory: Memory::default() })

@@ -113,6 +113,8 @@ pub(super) struct GressCode {
     pub(super) starts: [Wake; 2],
     /// Predicates whose lanes are counted, each with the number of its point; nothing unless coverage is asked for.
     pub(super) covered: Vec<(usize, u32)>,
+    /// Points of the program; none unless coverage is asked for.
+    pub(super) points: usize,
     /// The predicate that holds for the ghost control.
     pub(super) ghost: Option<usize>,
     pub(super) slots: usize,

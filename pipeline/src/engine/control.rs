@@ -25,13 +25,15 @@ impl GressRun {
         if mask == 0 {
             return;
         }
-        if N == 1 && self.covered.is_empty() {
+        if N == 1 && self.code.covered.is_empty() {
             self.due_steps(root, phv, lanes, state);
         } else {
             self.all_steps(root, mask, phv, lanes, state);
         }
-        for ((pred, _), times) in self.code.covered.iter().zip(&mut self.covered) {
-            *times += u64::from(self.preds[*pred].count_ones());
+        for (pred, point) in &self.code.covered {
+            if let Some(times) = self.reached.get_mut(*point as usize) {
+                *times += u64::from(self.preds[*pred].count_ones());
+            }
         }
     }
 

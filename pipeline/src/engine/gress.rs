@@ -34,8 +34,8 @@ pub(super) struct GressRun {
     pub(super) notes: Vec<Notes>,
     /// Position in the caller's batch of the first lane.
     pub(super) first: u32,
-    /// Lanes counted per predicate of the code that is.
-    pub(super) covered: Vec<u64>,
+    /// How many packets came by each point of the program, if that is counted.
+    pub(super) reached: Vec<u64>,
 }
 
 /// What is known of the lanes of a batch besides their PHV. Kept between batches: only the lanes in use are
@@ -78,8 +78,8 @@ impl GressRun {
         let (preds, walk) = (vec![0; code.preds], Walk::new(code.steps.len()));
         let (parser, found) = (ParserScratch::default(), Found::default());
         let notes = (0..=code.noted).map(|_| Notes::new()).collect();
-        let covered = vec![0; code.covered.len()];
-        GressRun { code, preds, walk, parser, found, notes, first: 0, covered }
+        let reached = vec![0; code.points];
+        GressRun { code, preds, walk, parser, found, notes, first: 0, reached }
     }
 
     /// Runs a batch of at most `N` passes.
@@ -175,7 +175,7 @@ impl GressRun {
         let shortest = if N == 1 { head[0] } else { head.iter().take(batch).copied().min().unwrap_or(0) };
         let heads = Heads { windows, len: head, shortest };
         let (hashes, found) = (&self.code.hashes, &self.found);
-        let mut ended = Ended { leaf, failed: 0, wrong: 0 };
+        let mut ended = Ended { leaf, failed: 0, wrong: 0, reached: &mut self.reached };
         let parser = &self.code.parser;
         parser.run::<N>(mask, &heads, phv, &mut self.parser, &mut ended, |code, lanes_of| {
             let entry = EntryOf { args: &[], base: &found.base, entry: &found.entry };

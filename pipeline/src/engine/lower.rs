@@ -133,6 +133,7 @@ pub(super) fn lower(
         every,
         starts,
         covered: cover.covered,
+        points: points.map_or(0, |points| points.list().len()),
         ghost,
         slots: slots.len(),
         inputs,

@@ -106,21 +106,25 @@ impl Engine {
         control: &ControlState,
         list: &[Generated],
     ) -> Result<Engine, LowerError> {
-        let mut engine = Engine::new(program, placement, control)?;
+        Ok(Engine::new(program, placement, control)?.by(program, placement, list))
+    }
+
+    /// The engine with code that was generated of its program, if the list has any.
+    fn by(mut self, program: &Program, placement: &Placement, list: &[Generated]) -> Engine {
         let same = |g: &&Generated| g.program == program.name && g.chip == placement.chip.name;
         let mut list = list.iter().filter(same).peekable();
         if list.peek().is_some() {
-            let [ingress, egress] = &engine.gresses;
+            let [ingress, egress] = &self.gresses;
             let text = generate::text(program, placement, [&ingress.run.code, &egress.run.code]);
             let print = text.print();
             let found = list.find(|g| g.print == print).map(|g| g.gresses);
             let code = found.into_iter().flatten().zip(text.pools);
-            for (gress, (code, pool)) in engine.gresses.iter_mut().zip(code) {
+            for (gress, (code, pool)) in self.gresses.iter_mut().zip(code) {
                 let fits = code.fits(gress.run.code.slots);
                 gress.generated = fits.then(|| (code, pool.into()));
             }
         }
-        Ok(engine)
+        self
     }
 
     /// Whether it runs generated code.
@@ -129,7 +133,8 @@ impl Engine {
         self.gresses.iter().all(|g| g.generated.is_some())
     }
 
-    /// The same, and it counts which of these points packets reach; they are the points of the program.
+    /// An engine that counts which of these points packets reach; they are the points of the program. It runs code that
+    /// was generated of the program and counts, if the list has any.
     ///
     /// # Errors
     /// As [`Engine::new`].
@@ -138,8 +143,9 @@ impl Engine {
         placement: &Placement,
         control: &ControlState,
         points: Points,
+        list: &[Generated],
     ) -> Result<Engine, LowerError> {
-        Engine::lowered(program, placement, control, Some(points))
+        Ok(Engine::lowered(program, placement, control, Some(points))?.by(program, placement, list))
     }
 
     fn lowered(
@@ -269,10 +275,9 @@ impl Executor for Engine {
     fn take_coverage(&mut self, coverage: &mut Coverage) {
         let Some(points) = &self.points else { return };
         for gress in &mut self.gresses {
-            let GressRun { code, covered, .. } = &mut gress.run;
-            code.parser.take_counts(|number, n| coverage.add(number, n));
-            for ((_, number), times) in code.covered.iter().zip(covered) {
-                coverage.add(*number, std::mem::take(times));
+            let GressRun { code, reached, .. } = &mut gress.run;
+            for (number, times) in (0..).zip(reached).filter(|(_, times)| **times > 0) {
+                coverage.add(number, std::mem::take(times));
             }
             for table in &code.tables {
                 table.take_found(|number| coverage.hit(number));

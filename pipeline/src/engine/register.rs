@@ -69,9 +69,20 @@ impl Compared {
         Compared { action, times: Default::default() }
     }
 
-    fn count(&self, outcome: u8) {
-        let times = &self.times[usize::from(outcome & 15)];
+    /// Runs the action on an element and counts what its comparisons say; returns the output words.
+    #[inline]
+    pub(super) fn execute(
+        &self,
+        salu: &SaluProgram,
+        element: &mut Element,
+        ([lo, hi], address): ([u64; 2], u32),
+        params: [i64; Constant::PARAMS],
+    ) -> [u32; 4] {
+        let outcome = salu.execute(*element, &Operands { lo, hi, address, params });
+        let times = &self.times[usize::from(outcome.comparators & 15)];
         times.set(times.get() + 1);
+        *element = outcome.state;
+        outcome.outputs
     }
 
     fn report(&self, salu: &SaluProgram, add: &mut impl FnMut(Point, u64)) {
@@ -237,14 +248,9 @@ impl AccessPlan {
                 let params = params(rows, state, *register);
                 let cells = &mut state.registers[*register];
                 for_lanes::<N>(mask, |l| {
-                    words[l] = [0; 4];
-                    let Some(cell) = cells.get_mut(index[l] as usize) else { return };
-                    let operands =
-                        Operands { lo: operands[0][l], hi: operands[1][l], address: index[l], params };
-                    let outcome = salu.execute(*cell, &operands);
-                    compared.count(outcome.comparators);
-                    *cell = outcome.state;
-                    words[l] = outcome.outputs;
+                    let operands = ([operands[0][l], operands[1][l]], index[l]);
+                    let cell = cells.get_mut(index[l] as usize);
+                    words[l] = cell.map_or([0; 4], |cell| compared.execute(salu, cell, operands, params));
                 });
             }
             Work::Meter(meter) => {

@@ -22,12 +22,15 @@ impl Watched {
 
     /// The lanes of `mask` found these entries; a number beyond all is a miss.
     pub(super) fn note<const N: usize>(&self, mask: u64, entry: &[u32; 64]) {
-        for_lanes::<N>(mask, |l| {
-            if let Some(found) = self.found.get(entry[l] as usize) {
-                found.set(true);
-                self.any.set(true);
-            }
-        });
+        for_lanes::<N>(mask, |l| self.note_entry(entry[l]));
+    }
+
+    #[inline]
+    fn note_entry(&self, entry: u32) {
+        if let Some(found) = self.found.get(entry as usize) {
+            found.set(true);
+            self.any.set(true);
+        }
     }
 
     /// Tells the numbers of those that were found since the last time.
@@ -51,6 +54,19 @@ impl EngineTable {
     pub(super) fn note<const N: usize>(&self, mask: u64, found: &Found) {
         if let Some(watched) = &self.watched {
             watched.note::<N>(mask, &found.entry);
+        }
+    }
+
+    /// Whether somebody asks which entries are found.
+    pub(super) const fn is_watched(&self) -> bool {
+        self.watched.is_some()
+    }
+
+    /// Notes what one packet found.
+    #[inline]
+    pub(super) fn note_entry(&self, entry: u32) {
+        if let Some(watched) = &self.watched {
+            watched.note_entry(entry);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::checksum::ones_complement_sum;
 use super::trace::Event;
-use super::{Run, Tracer};
+use super::{ROOM, Run, Tracer};
 use crate::ir::{Field, Header, Home};
 use sluice_asic::hash::BitString;
 
@@ -38,13 +38,10 @@ impl<T: Tracer> Run<'_, T> {
     }
 
     pub(super) fn emit(&self, header: Header, bytes: &mut Vec<u8>) {
-        let mut bits = BitString::new();
+        let mut bits = BitString::with_capacity(ROOM);
         for &field in &self.program.headers[header].fields {
             bits.push(self.phv.field(field), self.program.fields[field].width.into());
         }
-        let bits: Vec<bool> = bits.iter().collect();
-        bytes.extend(bits.chunks(8).map(|byte| {
-            byte.iter().zip((0..8).rev()).fold(0, |value, (&bit, weight)| value | u8::from(bit) << weight)
-        }));
+        bytes.extend(bits.words(8).map(|byte| byte as u8));
     }
 }

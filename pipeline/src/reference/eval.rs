@@ -1,6 +1,6 @@
 //! Values of expressions, conditions and hashes. What may not live here: anything that changes the PHV.
 
-use super::Phv;
+use super::{Phv, ROOM};
 use crate::ir::{Cond, Expr, HashData, Program};
 use sluice_asic::alu::{funnel_shift, width_mask};
 use sluice_asic::hash::BitString;
@@ -58,7 +58,7 @@ impl Env<'_> {
                 (values[a], values[b]) = (left ^ right, left ^ right);
             }
         }
-        let mut input = BitString::new();
+        let mut input = BitString::with_capacity(ROOM);
         for (expr, value) in data.inputs.iter().zip(values) {
             input.push(value, expr.width(self.program).into());
         }

@@ -3,7 +3,7 @@
 use super::Run;
 use super::eval::Env;
 use crate::control::{Entry, EntryId, TableState, Then};
-use crate::ir::{ActionCall, KeyValue, MatchKind, Table};
+use crate::ir::{ActionCall, Key, KeyValue, MatchKind, Table};
 use std::cmp::Reverse;
 
 /// What a lookup found.
@@ -49,9 +49,10 @@ impl<'a, T> Run<'a, T> {
         if keys.is_empty() {
             return None;
         }
+        let width = |key: &Key| self.program.fields[key.field].width;
+        let columns: Vec<(u128, u16)> = values.iter().copied().zip(keys.iter().map(width)).collect();
         let matches = |(_, entry): &(EntryId, &Entry)| {
-            let columns = entry.key.iter().zip(values).zip(keys);
-            columns.into_iter().all(|((k, &v), key)| k.matches(v, self.program.fields[key.field].width))
+            entry.key.iter().zip(&columns).all(|(key, (value, width))| key.matches(*value, *width))
         };
         let mut matching = state.entries().filter(matches);
         if keys.iter().all(|key| key.kind == MatchKind::Exact) {

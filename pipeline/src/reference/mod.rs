@@ -35,6 +35,9 @@ mod trace;
 #[cfg(test)]
 mod tests;
 
+/// Bits that headers, sums and hash inputs mostly have at most.
+const ROOM: usize = 1024;
+
 pub use parse::PARSER_FUEL;
 pub use phv::Phv;
 pub use text::TextTracer;

@@ -92,7 +92,7 @@ fn held(program: &Program) -> Vec<[u64; 2]> {
     let control = ControlState::new(program);
     [1, 7, 64]
         .map(|batch| {
-            let mut engine = Engine::covered(program, &placement, &control, points.clone()).unwrap();
+            let mut engine = Engine::covered(program, &placement, &control, points.clone(), &[]).unwrap();
             run(&mut engine, &frames(), batch);
             let mut coverage = Coverage::new(&points);
             engine.take_coverage(&mut coverage);

@@ -1,7 +1,7 @@
 //! Who executes the passes of a network's switches: as `--engine`, `--trace` and `--coverage` say. What may not live
 //! here: the switches.
 
-use super::super::trace::Shared;
+use super::super::{engine, trace::Shared};
 use crate::args::EngineKind;
 use sluice_asic::gress::Gress;
 use sluice_fabric::network::{Placed, SwitchSetup};
@@ -25,7 +25,7 @@ impl Runner {
     /// `points`.
     pub(super) fn new(
         switch: &SwitchSetup,
-        engine: EngineKind,
+        kind: EngineKind,
         points: Option<&Points>,
         tracer: Option<Shared>,
     ) -> Result<Runner, LowerError> {
@@ -38,21 +38,11 @@ impl Runner {
         if let Some(tracer) = tracer {
             return Ok(Runner::Traced(Box::new(Reference::traced(program, control, options(), tracer))));
         }
-        match (engine, points) {
-            (EngineKind::Reference, _) => {
-                Ok(Runner::Plain(Box::new(Reference::new(program, control, options()))))
-            }
-            (EngineKind::Steps, None) => {
-                Engine::new(program, placement, control).map(|e| Runner::Fast(Box::new(e)))
-            }
-            (EngineKind::Fast, None) => {
-                sluice_generated::engine(program, placement, control).map(|e| Runner::Fast(Box::new(e)))
-            }
-            (EngineKind::Fast | EngineKind::Steps, Some(points)) => {
-                let engine = Engine::covered(program, placement, control, points.clone());
-                engine.map(|e| Runner::Fast(Box::new(e)))
-            }
+        if kind == EngineKind::Reference {
+            return Ok(Runner::Plain(Box::new(Reference::new(program, control, options()))));
         }
+        let engine = engine(kind, (program, placement, control), points)?;
+        Ok(Runner::Fast(Box::new(engine)))
     }
 
     fn inner(&self) -> &dyn Executor {

@@ -3,7 +3,7 @@
 use super::gate::holds;
 use super::words::{Out, bits, read};
 use crate::engine::action::{ActionText, Entry};
-use crate::engine::code::{GressCode, Step};
+use crate::engine::code::{GressCode, Probe, Step};
 use crate::engine::table::EngineTable;
 use crate::engine::walk::Arm;
 use std::collections::BTreeSet;
@@ -23,63 +23,125 @@ pub(super) fn steps(out: &mut Out, code: &GressCode, root: Option<usize>) {
     let asked: BTreeSet<usize> = due_steps.iter().map(|(pred, _)| *pred).collect();
     let decided: Vec<usize> = live.iter().copied().filter(|p| *p != root && *p != code.every).collect();
     let decided: BTreeSet<usize> = decided.into_iter().filter(|p| asked.contains(p)).collect();
-    for pred in &decided {
+    // Several probes may ask for one point, which counts once.
+    let probed: BTreeSet<usize> = due_steps.iter().flat_map(|(_, step)| probed(step)).collect();
+    for pred in decided.union(&probed) {
         out.line(&format!("let mut p{pred} = false;"));
     }
+    let text = StepText { code, asked: &decided };
     for (pred, step) in due_steps {
         out.open(&if decided.contains(&pred) { format!("if p{pred}") } else { String::new() });
-        self::step(out, code, step, &decided);
+        text.step(out, step);
         out.close();
+    }
+    for pred in &probed {
+        text.counted_if(out, &format!("p{pred}"), *pred);
     }
 }
 
-fn step(out: &mut Out, code: &GressCode, step: &Step, asked: &BTreeSet<usize>) {
-    let arm = |arm: &Arm| arm.decides.filter(|pred| asked.contains(pred));
-    let actions = ActionText { hashes: &code.hashes, accesses: &code.accesses };
-    match step {
-        // Conditions are counted, and accesses deferred, in batches of the engine only.
-        Step::Probe(_) | Step::Settle(_) => {}
-        Step::Snapshot(copies) => {
-            for (from, to) in copies {
-                out.deposit(*to, 0, &bits(*from, 0, u32::MAX));
-            }
-        }
-        Step::Gateway { gate, then, otherwise } => match (arm(then), arm(otherwise)) {
-            (None, None) => {}
-            (then, otherwise) => {
-                let held = holds(out, gate);
-                out.line(&format!("let held = {held};"));
-                out.line(&then.map_or(String::new(), |pred| format!("p{pred} = held;")));
-                out.line(&otherwise.map_or(String::new(), |pred| format!("p{pred} = !held;")));
-            }
-        },
-        Step::Action { code, ran, .. } => {
-            actions.write(out, code, Entry::None);
-            out.line(&arm(ran).map_or(String::new(), |pred| format!("p{pred} = true;")));
-        }
-        Step::Table { table: number, hit, miss, ran } => {
-            let Some(table) = code.tables.get(*number) else { return };
-            out.line(&format!("let h = {};", find(*number, table)));
-            if table.ages() {
-                out.line(&format!("x.refresh({number}, &h);"));
-            }
-            for (arm, found) in [(arm(hit), "h.hit"), (arm(miss), "!h.hit")] {
-                out.line(&arm.map_or(String::new(), |pred| format!("p{pred} = {found};")));
-            }
-            out.open("match h.action");
-            for (position, ((_, action), ran)) in table.actions.iter().zip(ran).enumerate() {
-                let ran = arm(ran).map_or(String::new(), |pred| format!("p{pred} = true;"));
-                if action.ops.is_empty() && ran.is_empty() {
-                    continue;
+/// The predicates of a step's probes.
+fn probed(step: &Step) -> impl Iterator<Item = usize> + '_ {
+    let probes = if let Step::Probe(probes) = step { &probes[..] } else { &[] };
+    probes.iter().flat_map(|probe| [probe.holds, probe.fails]).flatten()
+}
+
+/// Writes steps.
+struct StepText<'a> {
+    code: &'a GressCode,
+    /// Predicates that steps hang on.
+    asked: &'a BTreeSet<usize>,
+}
+
+impl StepText<'_> {
+    fn step(&self, out: &mut Out, step: &Step) {
+        let actions = ActionText { hashes: &self.code.hashes, accesses: &self.code.accesses };
+        match step {
+            // Accesses are deferred in batches of the engine only.
+            Step::Settle(_) => {}
+            Step::Probe(probes) => probe(out, probes),
+            Step::Snapshot(copies) => {
+                for (from, to) in copies {
+                    out.deposit(*to, 0, &bits(*from, 0, u32::MAX));
                 }
-                out.open(&format!("{position} =>"));
-                actions.write(out, action, Entry::Matched);
-                out.line(&ran);
+            }
+            Step::Gateway { gate, then, otherwise } => {
+                if [then, otherwise].iter().any(|arm| self.matters(arm)) {
+                    let held = holds(out, gate);
+                    out.line(&format!("let held = {held};"));
+                    self.decide(out, then, "held");
+                    self.decide(out, otherwise, "!held");
+                }
+            }
+            Step::Action { code, ran, .. } => {
+                actions.write(out, code, Entry::None);
+                self.decide(out, ran, "true");
+            }
+            Step::Table { table: number, hit, miss, ran } => {
+                let Some(table) = self.code.tables.get(*number) else { return };
+                out.line(&format!("let h = {};", find(*number, table)));
+                if table.ages() {
+                    out.line(&format!("x.refresh({number}, &h);"));
+                }
+                if table.is_watched() {
+                    out.line(&format!("x.note({number}, &h);"));
+                }
+                self.decide(out, hit, "h.hit");
+                self.decide(out, miss, "!h.hit");
+                out.open("match h.action");
+                for (position, ((_, action), ran)) in table.actions.iter().zip(ran).enumerate() {
+                    if action.ops.is_empty() && !self.matters(ran) {
+                        continue;
+                    }
+                    out.open(&format!("{position} =>"));
+                    actions.write(out, action, Entry::Matched);
+                    self.decide(out, ran, "true");
+                    out.close();
+                }
+                out.line("_ => {}");
                 out.close();
             }
-            out.line("_ => {}");
-            out.close();
         }
+    }
+
+    /// Whether anything hangs on an outcome.
+    fn matters(&self, arm: &Arm) -> bool {
+        arm.decides.is_some_and(|pred| self.asked.contains(&pred) || self.points(pred).next().is_some())
+    }
+
+    /// What an outcome decides, and counts.
+    fn decide(&self, out: &mut Out, arm: &Arm, holds: &str) {
+        let Some(pred) = arm.decides else { return };
+        if self.asked.contains(&pred) {
+            out.line(&format!("p{pred} = {holds};"));
+        }
+        self.counted_if(out, holds, pred);
+    }
+
+    /// Counts the points of a predicate.
+    fn counted_if(&self, out: &mut Out, holds: &str, pred: usize) {
+        for point in self.points(pred) {
+            let reach = format!("x.reach({point});");
+            out.line(&if holds == "true" { reach } else { format!("if {holds} {{ {reach} }}") });
+        }
+    }
+
+    fn points(&self, pred: usize) -> impl Iterator<Item = u32> + '_ {
+        self.code.covered.iter().filter(move |(p, _)| *p == pred).map(|(_, point)| *point)
+    }
+}
+
+/// Conditions of which each is asked where the one before holds.
+fn probe(out: &mut Out, probes: &[Probe]) {
+    let Some((Probe { gate, holds: held, fails }, inner)) = probes.split_first() else { return };
+    let condition = holds(out, gate);
+    out.open(&format!("if {condition}"));
+    out.line(&held.map_or(String::new(), |pred| format!("p{pred} = true;")));
+    probe(out, inner);
+    out.close();
+    if let Some(pred) = fails {
+        out.open("else");
+        out.line(&format!("p{pred} = true;"));
+        out.close();
     }
 }
 

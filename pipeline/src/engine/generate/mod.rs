@@ -15,6 +15,7 @@ use super::LowerError;
 use super::code::GressCode;
 use super::deparser::Store;
 use super::field::FieldAt;
+use crate::cover::Points;
 use crate::ir::{Intrinsic, Program};
 use crate::place::Placement;
 use rustc_hash::FxHasher;
@@ -35,12 +36,16 @@ pub struct Text {
     pub(super) pools: [Vec<u32>; 2],
 }
 
-/// Writes a placed program.
+/// Writes a placed program; with points, as code that counts which of them packets reach.
 ///
 /// # Errors
 /// When the engine cannot run it.
-pub fn generate(program: &Program, placement: &Placement) -> Result<Text, LowerError> {
-    let code = |gress| super::lower::lower(program, placement, gress, None);
+pub fn generate(
+    program: &Program,
+    placement: &Placement,
+    points: Option<&Points>,
+) -> Result<Text, LowerError> {
+    let code = |gress| super::lower::lower(program, placement, gress, points);
     Ok(text(program, placement, [&code(Gress::Ingress)?, &code(Gress::Egress)?]))
 }
 

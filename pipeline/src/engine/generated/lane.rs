@@ -6,15 +6,16 @@ use crate::engine::code::GressCode;
 use crate::engine::gress::{Lanes, WRONG_CHECKSUM};
 use crate::engine::hash::HashPlan;
 use crate::engine::parser::counter_word;
-use crate::engine::register::{AccessPlan, Work, busy, params};
+use crate::engine::register::{AccessPlan, Compared, Work, busy, params};
 use crate::engine::table::EngineTable;
 use crate::entity::Entity;
-use crate::ir::{Counter, CounterLoad, Field};
+use crate::ir::{Counter, CounterLoad, Field, Register};
 use crate::meters::Question;
 use crate::packet::WINDOW;
 use crate::pass::State;
+use crate::salu::ParamRow;
 use sluice_asic::counter::CounterLayout;
-use sluice_asic::salu::{Accesses, State as Element};
+use sluice_asic::salu::{Accesses, SaluProgram, State as Element};
 
 /// A packet on its way through generated code.
 pub struct Lane<'a> {
@@ -32,6 +33,8 @@ pub struct Lane<'a> {
     pool: &'a [u32],
     state: &'a mut State,
     phv: &'a Phv<1>,
+    /// How many packets reached each point, where that is counted.
+    reached: &'a mut [u64],
 }
 
 /// What a table found.
@@ -66,7 +69,7 @@ impl<'a> Lane<'a> {
         code: &'a GressCode,
         phv: &'a Phv<1>,
         state: &'a mut State,
-        (lanes, pool): (&'a Lanes, &'a [u32]),
+        (lanes, pool, reached): (&'a Lanes, &'a [u32], &'a mut [u64]),
         (window, head, bytes): (&'a [u8; WINDOW], u32, u32),
     ) -> Lane<'a> {
         let GressCode { tables, hashes, accesses, .. } = code;
@@ -87,6 +90,7 @@ impl<'a> Lane<'a> {
             pool,
             state,
             phv,
+            reached,
         }
     }
 
@@ -204,6 +208,20 @@ impl<'a> Lane<'a> {
         table.hit(table.lookup.one(self.phv, 0), self.phv)
     }
 
+    /// Tells that the packet came by a point.
+    #[inline(always)]
+    pub fn reach(&mut self, point: usize) {
+        if let Some(times) = self.reached.get_mut(point) {
+            *times += 1;
+        }
+    }
+
+    /// Tells which entry of a table was found whose entries are watched.
+    #[inline(always)]
+    pub fn note(&self, table: usize, hit: &Hit<'a>) {
+        self.tables[table].note_entry(hit.entry);
+    }
+
     /// Tells that an entry of a table that ages was found.
     #[inline(always)]
     pub fn refresh(&mut self, table: usize, hit: &Hit<'a>) {
@@ -261,7 +279,13 @@ impl<'a> Lane<'a> {
     /// Accesses a cell of a register; returns the output words.
     #[inline]
     pub fn register(&mut self, access: usize, cell: u32, lo: u64, hi: u64) -> [u32; 4] {
-        let Work::Register(register, action, rows) = &self.accesses[access].work else { return [0; 4] };
+        let (register, action, rows) = match &self.accesses[access].work {
+            Work::Register(register, action, rows) => (register, action, rows),
+            Work::Counted(register, salu, rows, compared) => {
+                return self.counted((*register, cell), (salu, rows, compared), [lo, hi]);
+            }
+            Work::Meter(_) => return [0; 4],
+        };
         if let Some(word) = busy(self.state, *register) {
             return [word, 0, 0, 0];
         }
@@ -270,6 +294,22 @@ impl<'a> Lane<'a> {
             Some(element) => action.make(&params, Alone { element, operands: [lo, hi], cell }),
             None => [0; 4],
         }
+    }
+
+    /// The same, and what comparisons say is counted.
+    #[inline(never)]
+    fn counted(
+        &mut self,
+        (register, cell): (Register, u32),
+        (salu, rows, compared): (&SaluProgram, &[ParamRow], &Compared),
+        operands: [u64; 2],
+    ) -> [u32; 4] {
+        if let Some(word) = busy(self.state, register) {
+            return [word, 0, 0, 0];
+        }
+        let params = params(rows, self.state, register);
+        let element = self.state.registers[register].get_mut(cell as usize);
+        element.map_or([0; 4], |element| compared.execute(salu, element, (operands, cell), params))
     }
 
     /// Asks a cell of a meter.

@@ -138,7 +138,7 @@ fn one<G: Code<S>, const S: usize>(
         &gress.code,
         phv,
         state,
-        (lanes, pool),
+        (lanes, pool, &mut gress.reached),
         (packets.window(span.start), span.head, span.bytes),
     );
     let leaf = G::parse(&mut lane, w);
@@ -202,6 +202,8 @@ fn ask(
 fn ghost<G: Code<S>, const S: usize>(frame: &mut Frame<'_>) {
     let Frame { gress, phv, lanes, state, pool, .. } = frame;
     let Some(w) = phv.words::<S>() else { return };
-    let mut lane = Lane::new(&gress.code, phv, state, (lanes, pool), (&[0; crate::packet::WINDOW], 0, 0));
+    let reached = &mut gress.reached;
+    let nothing = (&[0; crate::packet::WINDOW], 0, 0);
+    let mut lane = Lane::new(&gress.code, phv, state, (lanes, pool, reached), nothing);
     G::ghost(&mut lane, w);
 }

@@ -125,8 +125,7 @@ impl Step {
                 out.deposit(*slot, 0, &format!("counter_plus(w[{slot}].get(), {by})"));
             }
             Step::CopyCounter { from, to } => out.deposit(*to, 0, &bits(*from, 0, u32::MAX)),
-            // Points are counted in the engine only.
-            Step::Cover { .. } => {}
+            Step::Cover(point) => out.line(&format!("x.reach({point});")),
         }
     }
 }

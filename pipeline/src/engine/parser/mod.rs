@@ -18,7 +18,6 @@ use crate::ir::{CounterLoad, Header};
 use crate::packet::WINDOW;
 use load::{Load, Loads};
 use select::Select;
-use std::cell::Cell;
 use std::collections::BTreeMap;
 
 /// How parsing ended: where every extracted header stands and where the payload begins.
@@ -60,8 +59,8 @@ enum Step {
     AddCounter { slot: Slot, by: u8 },
     /// Copies the counter to or from its stack.
     CopyCounter { from: Slot, to: Slot },
-    /// Counts the lanes that come by.
-    Cover { point: u32, lanes: Cell<u64> },
+    /// Counts the lanes that come by a point.
+    Cover(u32),
 }
 
 #[derive(Clone, Debug)]
@@ -117,6 +116,8 @@ pub(super) struct Ended<'a> {
     pub(super) failed: u64,
     /// Lanes with a wrong checksum.
     pub(super) wrong: u64,
+    /// Lanes that came by each point, where that is counted.
+    pub(super) reached: &'a mut [u64],
 }
 
 impl ParserCode {
@@ -141,7 +142,7 @@ impl ParserCode {
                 } else {
                     node.loads.run(1, heads, phv);
                     for step in &node.steps {
-                        ended.wrong |= run_step(step, 1, heads, phv, &mut act);
+                        run_step(step, 1, heads, phv, ended, &mut act);
                     }
                     node.select.one(phv)
                 };
@@ -172,7 +173,7 @@ impl ParserCode {
             if here != 0 {
                 node.loads.run(here, heads, phv);
                 for step in &node.steps {
-                    ended.wrong |= run_step(step, here, heads, phv, &mut act);
+                    run_step(step, here, heads, phv, ended, &mut act);
                 }
                 // A shared node may stand before one that leads to it.
                 let mut first = word;
@@ -197,15 +198,6 @@ impl ParserCode {
     #[inline(always)]
     pub(super) fn cycles(&self, leaf: u16) -> u16 {
         self.cycles.get(usize::from(leaf)).copied().unwrap_or(0)
-    }
-
-    /// Tells how many lanes came by each point, and forgets it.
-    pub(super) fn take_counts(&self, mut add: impl FnMut(u32, u64)) {
-        for step in self.nodes.iter().flat_map(|node| &node.steps) {
-            if let Step::Cover { point, lanes } = step {
-                add(*point, lanes.take());
-            }
-        }
     }
 
     #[inline(always)]
@@ -236,15 +228,16 @@ impl ParserCode {
     }
 }
 
-/// Runs a step; returns the lanes in which it found a wrong checksum.
+/// Runs a step.
 #[inline]
 fn run_step<const N: usize>(
     step: &Step,
     mask: u64,
     heads: &Heads<'_, N>,
     phv: &Phv<N>,
+    ended: &mut Ended<'_>,
     act: &mut impl FnMut(&ActionCode, u64),
-) -> u64 {
+) {
     match step {
         Step::Load(load) => load.run(mask, heads, phv),
         Step::Set { slot, keep, value } => deposit::<N>(phv.column(*slot), *keep, mask, |_| *value),
@@ -265,13 +258,13 @@ fn run_step<const N: usize>(
                 });
             }
             to.write_lanes::<N>(mask, phv, |l| wrong >> l & 1);
-            return wrong;
+            ended.wrong |= wrong;
         }
         Step::VerifyFields { to, inputs } => {
             let mut wrong = 0;
             for_lanes::<N>(mask, |l| wrong |= u64::from(sum_fields(inputs, phv, l) != 0xffff) << l);
             to.write_lanes::<N>(mask, phv, |l| wrong >> l & 1);
-            return wrong;
+            ended.wrong |= wrong;
         }
         Step::Subtract { to, inputs } => {
             to.write_lanes::<N>(mask, phv, |l| {
@@ -291,7 +284,11 @@ fn run_step<const N: usize>(
             let (from, to) = (phv.column(*from), phv.column(*to));
             for_lanes::<N>(mask, |l| to[l % N].set(from[l % N].get()));
         }
-        Step::Cover { lanes, .. } => lanes.set(lanes.get() + u64::from(mask.count_ones())),
+        Step::Cover(point) => {
+            if let Some(times) = ended.reached.get_mut(*point as usize) {
+                *times += u64::from(mask.count_ones());
+            }
+        }
         Step::AddCounter { slot, by } => {
             let column = phv.column(*slot);
             for_lanes::<N>(mask, |l| {
@@ -299,5 +296,4 @@ fn run_step<const N: usize>(
             });
         }
     }
-    0
 }

@@ -16,7 +16,6 @@ use crate::ir::{CounterLoad, Field, Header, Home, Lookahead, Next, ParserOpKind,
 use crate::packet::WINDOW;
 use crate::ways::{CounterRange, Taken};
 use sluice_asic::gress::Gress;
-use std::cell::Cell;
 use std::collections::{BTreeMap, VecDeque};
 
 /// Most nodes that a parser may unroll into.
@@ -161,7 +160,7 @@ impl<'a> ParserBuilder<'a> {
         let Some(points) = self.points else { return Ok(target) };
         let into = if let Next::State(state) = next { Some(Point::State(state)) } else { None };
         let numbers = [way, into].into_iter().flatten().filter_map(|point| points.number(point));
-        let steps = numbers.map(|point| Step::Cover { point, lanes: Cell::new(0) }).collect();
+        let steps = numbers.map(Step::Cover).collect();
         let id = self.code.nodes.len();
         if id >= MAX_NODES {
             return Err(self.too_many());
