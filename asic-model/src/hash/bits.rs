@@ -31,7 +31,11 @@ impl BitString {
 
     /// Appends the low `width` bits of `value`, most significant first; bits beyond the 128th are zero.
     pub fn push(&mut self, value: u128, width: u32) {
-        self.bits.extend((0..width).rev().map(|bit| bit < 128 && value >> bit & 1 == 1));
+        match u64::try_from(value) {
+            // Shifts of 128 bits take several times as long.
+            Ok(value) => self.bits.extend((0..width).rev().map(|bit| bit < 64 && value >> bit & 1 == 1)),
+            Err(_) => self.bits.extend((0..width).rev().map(|bit| bit < 128 && value >> bit & 1 == 1)),
+        }
     }
 
     /// Empties the string, keeping its memory.
@@ -89,6 +93,11 @@ mod tests {
         let mut string = BitString::new();
         string.push(0b101, 3);
         string.push(0x1f, 4);
+        let mut wide = BitString::new();
+        wide.push(1 << 100 | 1, 130);
+        wide.push(1, 70);
+        let ones: Vec<usize> = (0..).zip(wide.iter()).filter(|(_, bit)| *bit).map(|(at, _)| at).collect();
+        assert_eq!((wide.len(), ones), (200, vec![29, 129, 199]));
         assert_eq!(string.len(), 7);
         assert!(string.iter().eq([true, false, true, true, true, true, true]));
         assert_eq!(string.words(4).collect::<Vec<_>>(), [0b1011, 0b1110]);
