@@ -2,8 +2,8 @@
 //!
 //! The build script places every program with its defaults and writes it as Rust. An engine runs that where its own
 //! program lowers to the same text: with other tables, entries or addresses, but not with parameters that change what
-//! packets go through. Each is written twice, the second time as code that counts what packets reach. What may not live here: how code is written, and what it may ask of the engine
-//! (`sluice_pipeline::engine::{generate, generated}`).
+//! packets go through. Each is written twice, the second time as code that counts what packets reach. What may not live
+//! here: how code is written, and what it may ask of the engine (`sluice_pipeline::engine::{generate, generated}`).
 
 mod code {
     include!(concat!(env!("OUT_DIR"), "/programs.rs"));

@@ -35,9 +35,6 @@ mod trace;
 #[cfg(test)]
 mod tests;
 
-/// Bits that headers, sums and hash inputs mostly have at most.
-const ROOM: usize = 1024;
-
 pub use parse::PARSER_FUEL;
 pub use phv::Phv;
 pub use text::TextTracer;
@@ -52,6 +49,9 @@ use crate::packet::PacketStore;
 use crate::pass::{Executor, GhostUpdate, Made, Pass, PassIn, PassOut, State, Verdict};
 use request::Asked;
 use sluice_asic::gress::Gress;
+
+/// Bits that headers, sums and hash inputs mostly have at most.
+const ROOM: usize = 1024;
 
 /// What the reference interpreter cannot know from the program.
 #[derive(Clone, Debug, Default)]
