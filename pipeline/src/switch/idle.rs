@@ -29,6 +29,8 @@ pub(super) struct Sweeps {
     list: Vec<(Table, IdleTimeout, Time)>,
     /// The earliest of them.
     pub(super) next: Time,
+    /// Room for the least ages that one sweep finds, by slot.
+    least: Vec<u8>,
 }
 
 impl Sweeps {
@@ -36,7 +38,7 @@ impl Sweeps {
         let of = |idle: IdleTimeout| Time::ORIGIN + idle.interval;
         let tables = program.tables.iter().filter_map(|(t, d)| d.idle.map(|idle| (t, idle, of(idle))));
         let list: Vec<_> = tables.filter(|(_, idle, _)| idle.interval.as_ps() > 0).collect();
-        let mut sweeps = Sweeps { list, next: Time::MAX };
+        let mut sweeps = Sweeps { list, next: Time::MAX, least: Vec::new() };
         sweeps.find_next();
         sweeps
     }
@@ -70,16 +72,27 @@ impl<E: Executor> Switch<E> {
     }
 
     fn sweep_table(&mut self, table: Table, idle: IdleTimeout, time: Time, sink: &mut impl Sink) {
-        for (entry, e) in self.control.tables[table].entries() {
-            let ages = self.pipes.iter_mut().filter_map(|p| p.state.ages[table].get_mut(entry as usize));
-            let mut least = idle.most();
-            for age in ages {
-                least = least.min(*age);
-                *age = age.saturating_add(1).min(idle.most());
+        let slots = &self.control.tables[table].slots;
+        let (most, least) = (idle.most(), &mut self.sweeps.least);
+        least.clear();
+        least.resize(slots.len(), most);
+        // Whole slices, free slots with them: few of many entries have been hit, and an entry that is added is young.
+        for pipe in &mut self.pipes {
+            for (age, least) in pipe.state.ages[table].iter_mut().zip(least.iter_mut()) {
+                *least = (*age).min(*least);
+                *age = age.saturating_add(1).min(most);
             }
+        }
+        if idle.mode == IdleMode::Poll {
+            return;
+        }
+        for (entry, (slot, least)) in
+            slots.iter().zip(least).enumerate().filter(|(_, (_, least))| **least < most)
+        {
+            let Some(e) = slot else { continue };
             let ttl = idle.sweeps(e.ttl.unwrap_or(idle.ttl));
-            if idle.mode == IdleMode::Notify && ttl > 0 && u64::from(least) + 1 == ttl {
-                sink.idle(&IdleEntry { table, entry, time });
+            if u64::from(*least) + 1 == ttl {
+                sink.idle(&IdleEntry { table, entry: entry as EntryId, time });
             }
         }
     }
