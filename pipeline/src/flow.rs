@@ -175,24 +175,23 @@ impl Flow {
     /// The outcomes that must all hold for `pred`, outermost first.
     #[must_use]
     pub fn outcomes(&self, pred: Pred) -> Vec<(Node, Outcome)> {
-        let mut list: Vec<_> = self.way(pred).collect();
+        let way = std::iter::successors(self.preds[pred].of, |(parent, ..)| self.preds[*parent].of);
+        let mut list: Vec<_> = way.map(|(_, node, outcome)| (node, outcome)).collect();
         list.reverse();
         list
     }
 
-    /// The same, innermost first.
-    fn way(&self, pred: Pred) -> impl Iterator<Item = (Node, Outcome)> + '_ {
-        let mut at = pred;
-        std::iter::from_fn(move || {
-            let (parent, node, outcome) = self.preds[at].of?;
-            at = parent;
-            Some((node, outcome))
-        })
-    }
-
-    /// Whether a node decided differently for the two.
-    fn contrary(&self, a: Pred, b: Pred) -> bool {
-        self.way(a).any(|(node, outcome)| self.way(b).any(|(n, o)| n == node && contradicts(outcome, o)))
+    /// Whether a node decided differently for the two. Below where their ways part they have no node in common, so one did
+    /// if it parted them.
+    fn contrary(&self, mut a: Pred, mut b: Pred) -> bool {
+        let mut parted = [None; 2];
+        while a != b {
+            // A parent stands before its children.
+            let (at, last) = if a > b { (&mut a, &mut parted[0]) } else { (&mut b, &mut parted[1]) };
+            let Some((parent, node, outcome)) = self.preds[*at].of else { return false };
+            (*at, *last) = (parent, Some((node, outcome)));
+        }
+        matches!(parted, [Some((n, x)), Some((m, y))] if n == m && contradicts(x, y))
     }
 
     /// True when no packet runs both nodes: somewhere above them one node decided differently.

@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use sluice_asic::chip::ChipSpec;
+use sluice_asic::gress::Gress;
+use sluice_pipeline::flow::{Flow, Outcome};
 use sluice_pipeline::place::{NoFit, place};
 use sluice_pipeline::report;
 use sluice_programs::{all, by_name};
@@ -46,6 +48,33 @@ fn every_program_fits_both_chips_with_its_defaults_or_says_what_is_missing() {
             }
         }
     }
+}
+
+/// What a node cannot have decided together: a packet runs one action of a table, and its lookup hits or misses.
+fn contrary(a: Outcome, b: Outcome) -> bool {
+    use Outcome::{Else, Hit, Miss, Ran, Then};
+    match (a, b) {
+        (Then, Else) | (Else, Then) | (Hit, Miss) | (Miss, Hit) => true,
+        (Ran(a), Ran(b)) => a != b,
+        _ => false,
+    }
+}
+
+#[test]
+fn nodes_exclude_each_other_where_a_node_above_both_decided_differently() {
+    let mut found = [0, 0];
+    for program in all().iter().map(|p| p.build(&[]).unwrap()) {
+        for flow in Gress::ALL.map(|g| Flow::of(&program, g)) {
+            let above = |n| flow.outcomes(flow.nodes[n].pred);
+            for (a, b) in flow.nodes.keys().flat_map(|a| flow.nodes.keys().map(move |b| (a, b))) {
+                let decided = |(n, x): &(_, _)| above(b).iter().any(|(m, y)| n == m && contrary(*x, *y));
+                let apart = flow.is_ghost(a) != flow.is_ghost(b) || above(a).iter().any(decided);
+                assert_eq!(flow.exclusive(a, b), apart, "{}: {a:?} {b:?}", program.name);
+                found[usize::from(apart)] += 1;
+            }
+        }
+    }
+    assert!(found.iter().all(|n| *n > 1_000), "{found:?}");
 }
 
 #[test]

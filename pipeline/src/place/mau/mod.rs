@@ -137,7 +137,7 @@ pub(crate) fn place(
         let mut long_branches = Vec::new();
         if chip.features.parallel_next_tables {
             long_branches = next_table::long_branches(flows, &nodes);
-            let retester = Retester { program, view: &view, flows, nodes: &nodes };
+            let retester = Retester::new(program, &view, flows, &nodes, &long_branches);
             let pointer = Pointer { flows, nodes: &nodes };
             let means = Means {
                 again: options.may(Optimisation::RetestedConditions).then_some(&retester),

@@ -6,26 +6,49 @@
 //! containers since they were tested first. What may not live here: outcomes of tables, which only tables know.
 
 use super::super::bits::PhvView;
-use super::super::data::{Owner, PlacedNode};
+use super::super::data::{Owner, Part, PlacedNode};
 use super::super::next_table::{Carrier, LongBranch, Retest};
 use super::fit::Fit;
-use super::gateway;
+use super::gateway::{self, GatewayDemand};
 use super::pool::{Content, Pool};
 use crate::entity::EntityMap;
-use crate::flow::{Flow, Node, NodeKind, Outcome, Pred};
+use crate::flow::{Flow, Node, NodeData, NodeKind, Outcome, Pred};
 use crate::ir::{Cond, Program};
 use sluice_asic::chip::Column;
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
-/// Finds gateways that test again.
+/// Finds gateways that test again for the branches of one placement.
 pub(super) struct Retester<'a> {
-    pub(super) program: &'a Program,
-    pub(super) view: &'a PhvView<'a>,
-    pub(super) flows: &'a [Flow; 2],
-    pub(super) nodes: &'a [EntityMap<Node, PlacedNode>; 2],
+    program: &'a Program,
+    view: &'a PhvView<'a>,
+    flows: &'a [Flow; 2],
+    nodes: &'a [EntityMap<Node, PlacedNode>; 2],
+    /// Of each branch what could test again, attached or in the stage before; found when it is asked for, and asked for
+    /// often while branches make room for each other.
+    tests: Vec<[OnceCell<Vec<Again>>; 2]>,
 }
 
-impl Retester<'_> {
+/// A gateway that could test again, if it finds room.
+struct Again {
+    /// Outcomes that it tests, the last of the path.
+    outcomes: u8,
+    /// The first logical id in its stage that can be enabled by what decides the path before.
+    first_id: u8,
+    need: GatewayDemand,
+}
+
+impl<'a> Retester<'a> {
+    pub(super) fn new(
+        program: &'a Program,
+        view: &'a PhvView<'a>,
+        flows: &'a [Flow; 2],
+        nodes: &'a [EntityMap<Node, PlacedNode>; 2],
+        branches: &[LongBranch],
+    ) -> Self {
+        Retester { program, view, flows, nodes, tests: branches.iter().map(|_| Default::default()).collect() }
+    }
+
     /// Takes what a gateway for one of the branches needs; nothing if none can do it.
     pub(super) fn retest(
         &self,
@@ -41,7 +64,6 @@ impl Retester<'_> {
         if first.stage != branch.to_stage || flow.is_ghost(branch.to) {
             return None;
         }
-        let path = flow.outcomes(flow.nodes[branch.to].pred);
         let own_stage = branch.to_stage.checked_sub(1)?;
         for (stage, attached) in [(branch.to_stage, true), (own_stage, false)] {
             let pool = pools.get_mut(usize::from(stage))?;
@@ -57,37 +79,41 @@ impl Retester<'_> {
                 ids.find(|id| pool.is_free(Column::LogicalTable, *id, 0)).map(|id| id as u8)
             };
             let Some(id) = id else { continue };
-            let mut before = flow.nodes[branch.to].pred;
-            for again in 1..=path.len() {
-                before = flow.preds[before].of?.0;
-                let tested = &path[path.len() - again..];
-                let Some(cond) = joint(flow, tested) else { break };
-                if known(flow, nodes, before, (stage, id)) && self.unchanged(branch, before, tested, stage) {
-                    let owner = Owner { gress: branch.gress, node: branch.to };
-                    if self.take(fit, pool, owner, &cond, (!attached).then_some(id)) {
-                        let id = (!attached).then_some(id);
-                        return Some(Carrier::Retest(Retest { stage, id, outcomes: again as u8 }));
-                    }
+            let owner = Owner { gress: branch.gress, node: branch.to };
+            let own_id = (!attached).then_some(id);
+            let tests =
+                self.tests[which][usize::from(attached)].get_or_init(|| self.tests(fit, branch, stage));
+            for test in tests.iter().filter(|t| t.first_id <= id) {
+                if take(fit, pool, owner, &test.need, own_id) {
+                    return Some(Carrier::Retest(Retest { stage, id: own_id, outcomes: test.outcomes }));
                 }
             }
         }
         None
     }
 
-    fn take(&self, fit: &Fit<'_>, pool: &mut Pool, owner: Owner, cond: &Cond, id: Option<u8>) -> bool {
-        let at = self.flows[owner.gress.index()].nodes[owner.node].loc;
-        let Ok(need) = gateway::demand(self.program, &fit.chip.mau, self.view, cond, at) else {
-            return false;
-        };
-        let mark = pool.mark();
-        if fit.gateway(pool, owner, &need, "retest").is_err() {
-            pool.roll_back(mark);
-            return false;
+    /// The gateways in a stage that could test again for a branch, the one of fewest outcomes first.
+    fn tests(&self, fit: &Fit<'_>, branch: &LongBranch, stage: u8) -> Vec<Again> {
+        let (flow, nodes) = (&self.flows[branch.gress.index()], &self.nodes[branch.gress.index()]);
+        let NodeData { pred, loc, .. } = flow.nodes[branch.to];
+        let path = flow.outcomes(pred);
+        let mut before = pred;
+        let mut list = Vec::new();
+        for outcomes in 1..=path.len() {
+            let tested = &path[path.len() - outcomes..];
+            let (Some((parent, ..)), Some(cond)) = (flow.preds[before].of, joint(flow, tested)) else {
+                break;
+            };
+            before = parent;
+            let Some(first_id) = first_id(flow, nodes, before, stage) else { continue };
+            if !self.unchanged(branch, before, tested, stage) {
+                continue;
+            }
+            if let Ok(need) = gateway::demand(self.program, &fit.chip.mau, self.view, &cond, loc) {
+                list.push(Again { outcomes: outcomes as u8, first_id, need });
+            }
         }
-        if let Some(id) = id {
-            pool.take((Column::LogicalTable, id.into(), 0), owner, Content::Own, "retest");
-        }
-        true
+        list
     }
 
     /// Whether no packet that gets as far as `before` can have written what the conditions read since they were tested,
@@ -106,6 +132,19 @@ impl Retester<'_> {
                     .all(|n| self.view.containers(&flow.effects(self.program, n).writes).is_disjoint(&read))
         })
     }
+}
+
+/// Takes a gateway, with a logical id of its own or without.
+fn take(fit: &Fit<'_>, pool: &mut Pool, owner: Owner, need: &GatewayDemand, id: Option<u8>) -> bool {
+    let mark = pool.mark();
+    if fit.gateway(pool, owner, need, "retest").is_err() {
+        pool.roll_back(mark);
+        return false;
+    }
+    if let Some(id) = id {
+        pool.take((Column::LogicalTable, id.into(), 0), owner, Content::Own, "retest");
+    }
+    true
 }
 
 /// Whether a gateway can be attached to the node: it is a table or an action, and has none yet.
@@ -128,13 +167,18 @@ fn joint(flow: &Flow, outcomes: &[(Node, Outcome)]) -> Option<Cond> {
     all
 }
 
-/// Whether a logical table with this place can be enabled by what decides `pred` or runs on it: it always holds, or
-/// one of them is in the stage before or earlier in the same one.
-fn known(flow: &Flow, nodes: &EntityMap<Node, PlacedNode>, pred: Pred, (stage, id): (u8, u8)) -> bool {
-    let Some((_, decider, outcome)) = flow.preds[pred].of else { return true };
+/// The first logical id in a stage that can be enabled by what decides `pred` or runs on it: any if it always holds or
+/// one of them is in the stage before, else those behind one of them in the stage; nothing if there is none.
+fn first_id(flow: &Flow, nodes: &EntityMap<Node, PlacedNode>, pred: Pred, stage: u8) -> Option<u8> {
+    let Some((_, decider, outcome)) = flow.preds[pred].of else { return Some(0) };
     let parts = &nodes[decider].parts;
     let decided = if outcome == Outcome::Miss { parts.last() } else { parts.first() };
     let inside = flow.nodes.iter().filter(|(_, d)| d.pred == pred);
     let inside = inside.filter_map(|(n, _)| nodes[n].parts.first());
-    inside.chain(decided).any(|p| p.stage + 1 == stage || p.stage == stage && p.logical_id < id)
+    let first = |p: &Part| match p.stage {
+        s if s + 1 == stage => Some(0),
+        s if s == stage => Some(p.logical_id + 1),
+        _ => None,
+    };
+    inside.chain(decided).filter_map(first).min()
 }

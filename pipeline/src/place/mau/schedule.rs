@@ -129,19 +129,14 @@ impl<'a> Schedule<'a> {
         for stage in 0..self.pools.len() as u8 {
             let mut order = StageOrder::new(self.manner.attached);
             self.begin(&pending, stage, var_name);
-            let mut refused = vec![false; pending.len()];
-            loop {
-                let mut candidates: Vec<usize> = (0..pending.len()).filter(|&i| !refused[i]).collect();
-                candidates.sort_by_cached_key(|&i| self.priority(&pending[i]));
-                let next = candidates.into_iter().find(|&i| self.ready(&pending[i], stage, var_name));
-                let Some(i) = next else { break };
-                if self.place(&pending[i], stage, &mut order, var_name) && self.done(&pending[i]) {
-                    pending.remove(i);
-                    refused.remove(i);
-                } else {
-                    refused[i] = true;
-                }
+            // What a stage takes or refuses it asks for no more, and the others' priorities stay as they are.
+            pending.sort_by_cached_key(|cluster| self.priority(cluster));
+            let mut asking: Vec<usize> = (0..pending.len()).collect();
+            while let Some(next) = asking.iter().position(|&i| self.ready(&pending[i], stage, var_name)) {
+                let i = asking.remove(next);
+                self.place(&pending[i], stage, &mut order, var_name);
             }
+            pending.retain(|cluster| !self.done(cluster));
             self.calm.end(stage, &self.parts, self.demands, self.relations);
             self.number(stage, &order);
         }
@@ -285,7 +280,7 @@ impl<'a> Schedule<'a> {
         stage: u8,
         order: &mut StageOrder,
         var_name: &dyn Fn(Var) -> String,
-    ) -> bool {
+    ) {
         let mark = self.pools[usize::from(stage)].mark();
         let before = order.clone();
         let mut taken = Vec::new();
@@ -304,7 +299,7 @@ impl<'a> Schedule<'a> {
                         self.blocked[j] = Some((stage, text.clone()));
                     }
                     self.missed.push(Missed { demand: i, stage, shortage });
-                    return false;
+                    return;
                 }
             }
         }
@@ -316,7 +311,6 @@ impl<'a> Schedule<'a> {
             self.left[i] = self.left[i].saturating_sub(entries);
             self.complete[i] = self.left[i] == 0;
         }
-        true
     }
 
     /// Room for the node in the order of predication.
