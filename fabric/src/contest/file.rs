@@ -12,6 +12,7 @@ use sluice_asic::units::{BitRate, Bytes, Duration};
 use std::collections::BTreeMap;
 use thiserror::Error;
 use toml::Spanned;
+use toml::de::DeTable;
 
 /// Programs that carry the same messages of the same hosts through the same network.
 #[derive(Clone, Debug, Deserialize)]
@@ -190,7 +191,8 @@ impl Contest {
     /// Whether a text is a contest rather than a file of scenarios: it has a workload.
     #[must_use]
     pub fn is_one(text: &str) -> bool {
-        text.parse::<toml::Table>().is_ok_and(|table| table.contains_key("workload"))
+        // Numbers are not read here: what is too large for one is found where it stands.
+        DeTable::parse(text).is_ok_and(|table| table.get_ref().keys().any(|key| key.get_ref() == "workload"))
     }
 
     fn check(&self) -> Result<(), String> {
