@@ -27,7 +27,7 @@ use fail::Failure;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
-/// Hunts, placements and fabrics build many small things: a tenth of a hunt's time is saved beside the system's allocator.
+/// Hunts build many small things: about a tenth of their time is saved beside the system's allocator.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
