@@ -1,0 +1,335 @@
+#!/usr/bin/env python3
+"""Checks that a refactoring leaves the data of some hundred commands as it was.
+
+    cargo build --release -p sluice
+    checks/digests.py                    compare with checks/digests.txt; exit code 1 if a field differs
+    checks/digests.py --update           write checks/digests.txt again, after a change that was meant
+    checks/digests.py --only replay      only commands whose name contains `replay`
+
+Every command runs in a folder of its own. What it writes is taken apart into fields: a value of a JSON document by its
+path (`.ports[].rx_bytes`), a column of a CSV file, the interfaces and the packets of a capture, the bytes of any other
+file. `checks/digests.txt` holds a digest of each field, so a difference names the fields that changed. Prose is left
+out: help, hints, explanations, comments on packets, and what depends on the machine (`wall`).
+
+Needs Python 3.8 or newer and nothing else. Commands run on all processors; the whole takes less than five minutes on two.
+"""
+
+import argparse
+import concurrent.futures
+import csv
+import hashlib
+import json
+import os
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+RECORD = os.path.join(ROOT, "checks", "digests.txt")
+
+# Keys of JSON documents whose values are written for a reader, or differ from run to run.
+PROSE = {
+    "wall", "per_second", "doc", "summary", "reason", "help", "hint", "note", "why", "text", "title", "description", "meaning",
+    "method", "expects", "statement", "explanation", "p4", "advice", "origin", "version", "remedy", "remedies", "message",
+    "try", "sentence", "says", "command", "assumptions", "doubts", "limits", "notes", "draw_rule", "not_applicable",
+}
+# Files that repeat what another command or the standard output has.
+REPEATED = re.compile(r"^(.*\.)?(report|summary|fuzz|run|flowlets|polarization|manifest)\.json$")
+# Columns of CSV files that are written for a reader.
+PROSE_COLUMNS = {"title", "reason", "why", "note"}
+
+
+def programs_and_chips():
+    names = [
+        "l3-ecmp", "ecmp", "wcmp", "spray", "drb", "presto", "flare", "letflow", "int", "hpcc-int", "pfc", "ecn-mark",
+        "conweave", "conweave-spine", "drill", "conga", "hula",
+    ]
+    return names, ["tofino", "tofino2"]
+
+
+def commands():
+    """Pairs of a name and a list of command lines, run one after the other in one folder; `{root}` is the repository."""
+    names, chips = programs_and_chips()
+    for name in names:
+        for chip in chips:
+            yield f"report {name} {chip}", [["report", name, "--chip", chip, "--json"]]
+    for name in names:
+        yield f"replay {name}", [["replay", name, "-o", "out", "--json", "--drops", "drops.pcapng"]]
+        yield f"ir {name}", [["programs", name, "--ir"]]
+        yield f"fuzz {name}", [["fuzz", name, "--cases", "24", "--seed", "7", "--json", "--jobs", "1"]]
+    for name in ["l3-ecmp", "int", "letflow"]:
+        yield f"replay {name} functional", [["replay", name, "--functional", "-o", "out", "--json"]]
+    for name in ["l3-ecmp", "conweave", "pfc"]:
+        yield f"replay {name} reference", [["replay", name, "--engine", "reference", "-o", "out", "--json"]]
+    for name in ["l3-ecmp", "int"]:
+        yield f"replay {name} steps", [["replay", name, "--engine", "steps", "-o", "out", "--json"]]
+    for objective in ["stages", "latency"]:
+        yield f"report conweave {objective} without", [[
+            "report", "conweave", "--objective", objective, "--without", "split-tables,turns,late-gateways", "--json"]]
+    yield "report sweep", [["report", "l3-ecmp", "--sweep", "ipv4_routes=1k..400k", "--json"]]
+    yield "report compare", [["report", "ecmp", "--compare", "wcmp chip=tofino", "--json"]]
+    yield "report files", [["report", "int", "-o", "out", "--json"]]
+    for name in ["l3-ecmp", "conweave", "hula"]:
+        yield f"entries {name}", [["entries", name]]
+    yield "programs", [["programs", "--json"]]
+
+    yield "replay trace", [["replay", "l3-ecmp", "--trace", "--limit", "5", "--json"]]
+    yield "replay check coverage", [["replay", "ecmp", "--check", "--coverage", "-o", "out", "--json"]]
+    yield "replay ndr", [["replay", "l3-ecmp", "--find-ndr", "--json", "--limit", "400"]]
+    yield "replay paced", [[
+        "replay", "ecmp", "--speed", "40Gbps", "--loop", "3", "--unique-ip", "--scheduler", "dwrr", "-o", "out", "--json"]]
+    yield "replay buffer", [
+        ["gen", "roce", "--packets", "20k", "--flows", "50", "-o", "t.pcapng"],
+        ["replay", "l3-ecmp", "-i", "0@t.pcapng", "-i", "1@t.pcapng", "--buffer", "th", "--port-speed", "100G",
+         "--obey-pfc", "--timeline", "fill.csv", "-o", "out", "--json"]]
+    yield "replay pfc obeyed", [["replay", "pfc", "--obey-pfc", "--cable", "40m", "-o", "out", "--json"]]
+    yield "replay changes", [
+        ["sh", "printf '@1us table_set_default ipv4_route ipv4_no_route\\n@2us port_down 144\\n' > changes.txt"],
+        ["replay", "l3-ecmp", "--changes", "changes.txt", "-o", "out", "--json"]]
+
+    yield "network two-tor", [[
+        "replay", "conweave", "--topology", "two-tor", "--story", "10.0.0.1:49152-10.0.1.1", "-o", "out", "--json"]]
+    for name, threads in [("l3-ecmp", "2"), ("letflow", "1"), ("conga", "2")]:
+        yield f"network {name}", [
+            ["gen", "udp", "--packets", "4k", "--flows", "200", "--dst", "10.0.0.0/16", "-o", "t.pcapng"],
+            ["replay", name, "--topology", "leaf-spine:leaves=4,spines=4", "-i", "leaf0:0@t.pcapng", "--threads", threads,
+             "-o", "out", "--json", "--drops", "drops.pcapng"]]
+    yield "network functional", [
+        ["gen", "udp", "--packets", "2k", "--flows", "100", "--dst", "10.0.0.0/16", "-o", "t.pcapng"],
+        ["replay", "ecmp", "--topology", "fat-tree:k=4", "-i", "edge-0-0:0@t.pcapng", "--functional", "-o", "out", "--json"]]
+    yield "network telemetry", [
+        ["gen", "udp", "--packets", "1k", "--flows", "20", "--dst", "10.0.2.0/24", "-o", "t.pcapng"],
+        ["replay", "int", "--topology", "chain:switches=3", "-i", "s0:0@t.pcapng", "-o", "out", "--json"]]
+
+    yield "scenarios", [["run", "-o", "out", "--json"]]
+    yield "scenario timelines", [["run", "--filter", "8.1", "--timelines", "csv", "-o", "out", "--json"]]
+    yield "contest leaf-spine-4", [[
+        "run", "{root}/fabric/contests/leaf-spine-4.toml", "--threads", "2", "-o", "out", "--json"]]
+
+    yield "polarization clos", [["polarization", "-o", "out", "--flows", "100000", "--json", "--threads", "2"]]
+    yield "polarization dring", [["polarization", "--topology", "dring", "--flows", "50000", "--json", "--threads", "2"]]
+    yield "polarization network", [[
+        "polarization", "--topology", "fat-tree:k=8", "--flows", "50000", "--workload", "zipf", "--json"]]
+    yield "flowlets", [["flowlets", "-o", "out", "--json"]]
+    yield "flowlets through", [["flowlets", "--through", "letflow,spray,presto", "--skew", "5us", "-o", "out", "--json"]]
+    yield "flowlets elastic", [["flowlets", "--elastic", "40G,20G", "--packets", "100k", "-o", "out", "--json"]]
+    yield "int decode", [
+        ["replay", "int", "-o", "out", "--json"], ["int", "decode", "out/out.pcapng", "-o", "hops", "--json"]]
+    yield "hpcc decode", [
+        ["replay", "hpcc-int", "-o", "out", "--json"], ["int", "decode", "out/out.pcapng", "-o", "hops", "--json"]]
+    for kind in ["udp", "tcp", "roce", "cnp", "vxlan", "arp", "pfc"]:
+        yield f"gen {kind}", [["gen", kind, "--packets", "2000", "--seed", "3", "-o", "t.pcapng"]]
+    yield "explain hashing", [["explain", "hashing", "--set", "ports=8", "--set", "upstream=8,57", "--json"]]
+    yield "explain headroom", [["explain", "headroom", "--speed", "100G", "--cable", "300m", "--json"]]
+    yield "fuzz mutants", [["fuzz", "ecmp", "--cases", "48", "--mutants", "12", "--jobs", "1", "--json"]]
+    yield "fuzz buffer", [["fuzz", "ecn-mark", "--cases", "48", "--buffer", "random", "--jobs", "1", "--json", "-o", "out"]]
+
+
+def digest(data):
+    return hashlib.sha256(data).hexdigest()[:8]
+
+
+def json_fields(value):
+    """Digests of a JSON document by path; all values at one path, in order, make one field."""
+    found = {}
+
+    def walk(path, value, key):
+        if key in PROSE:
+            found.setdefault(path, []).append("prose")
+        elif isinstance(value, dict):
+            for name in value:
+                # Maps whose keys are data (counts by reason, by name) are told by their keys as well.
+                walk(f"{path}.{name}", value[name], name)
+            if not value:
+                found.setdefault(path, []).append("{}")
+        elif isinstance(value, list):
+            found.setdefault(path + "[]", []).append(f"#{len(value)}")
+            for item in value:
+                walk(path + "[]", item, None)
+        else:
+            found.setdefault(path, []).append(json.dumps(value))
+
+    walk("", value, None)
+    return {path or ".": digest("\n".join(values).encode()) for path, values in found.items()}
+
+
+def csv_fields(text):
+    rows = list(csv.reader(text.splitlines()))
+    head, rows = rows[0], rows[1:]
+    fields = {"columns": digest(",".join(head).encode()), "rows": str(len(rows))}
+    for at, name in enumerate(head):
+        if name not in PROSE_COLUMNS:
+            fields[name] = digest("\n".join(row[at] if at < len(row) else "" for row in rows).encode())
+    return fields
+
+
+def capture_fields(data):
+    """Interfaces, times, lengths and bytes of a capture; comments are prose."""
+    if data[:4] != b"\x0a\x0d\x0d\x0a":
+        return {"bytes": digest(data)}
+    interfaces, times, lengths, frames, count, at = [], [], hashlib.sha256(), hashlib.sha256(), 0, 0
+    times = hashlib.sha256()
+    while at + 12 <= len(data):
+        kind, length = struct.unpack_from("<II", data, at)
+        body = data[at + 8:at + length - 4]
+        if kind == 1:
+            link, _, snap = struct.unpack_from("<HHI", body)
+            interfaces.append([link, snap] + interface_options(body[8:]))
+        elif kind == 6:
+            interface, high, low, captured, original = struct.unpack_from("<IIIII", body)
+            count += 1
+            times.update(struct.pack("<III", interface, high, low))
+            lengths.update(struct.pack("<II", captured, original))
+            frames.update(body[20:20 + captured])
+        at += length
+    return {
+        "interfaces": digest(json.dumps(interfaces).encode()), "packets": str(count), "times": times.hexdigest()[:8],
+        "lengths": lengths.hexdigest()[:8], "frames": frames.hexdigest()[:8],
+    }
+
+
+def interface_options(body):
+    """The name (2) and the resolution of time stamps (9)."""
+    found, at = [], 0
+    while at + 4 <= len(body):
+        code, length = struct.unpack_from("<HH", body, at)
+        if code == 0:
+            break
+        if code in (2, 9):
+            found.append(body[at + 4:at + 4 + length].hex())
+        at += 4 + (length + 3) // 4 * 4
+    return found
+
+
+def text_fields(name, text):
+    """A program's text without its comments; entries as they are."""
+    if name == "ir":
+        lines = [line for line in text.splitlines() if not line.lstrip().startswith("//")]
+        # Texts for readers stand in quotation marks.
+        text = "\n".join(re.sub(r'"[^"]*"', '""', line) for line in lines)
+    return {"text": digest(text.encode())}
+
+
+def file_fields(name, path):
+    with open(path, "rb") as file:
+        data = file.read()
+    if path.endswith(".json"):
+        return json_fields(json.loads(data))
+    if path.endswith(".csv"):
+        return csv_fields(data.decode())
+    if path.endswith((".pcapng", ".pcap")):
+        return capture_fields(data)
+    if path.endswith((".txt", ".html", ".svg", ".md", ".log")):
+        return None  # for readers
+    return {"bytes": digest(data)}
+
+
+def run(binary, name, lines):
+    """Fields of one command: pairs of a file and its fields."""
+    found = {}
+    with tempfile.TemporaryDirectory(prefix="sluice-digests-") as folder:
+        for line in lines:
+            if line[0] == "sh":
+                subprocess.run(line[1], shell=True, cwd=folder, check=True)
+                continue
+            line = [word.replace("{root}", ROOT) for word in line]
+            done = subprocess.run([binary] + line, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+            fields = found.setdefault("stdout of " + " ".join(word.replace(ROOT, ".") for word in line), {})
+            fields["exit code"] = str(done.returncode)
+            if done.returncode not in (0, 1):
+                sys.stderr.write(f"{name}: {' '.join(line)}:\n{done.stderr.decode()}\n")
+            out = done.stdout.decode()
+            if "--json" in line and out:
+                fields.update(json_fields(json.loads(out)))
+            elif line[0] in ("programs", "entries"):
+                fields.update(text_fields("ir" if "--ir" in line else "entries", out))
+        for base, _, files in sorted(os.walk(folder)):
+            for file in sorted(files):
+                path = os.path.join(base, file)
+                if not name.startswith("report") and REPEATED.match(file):
+                    continue
+                fields = file_fields(name, path)
+                if fields is not None:
+                    found[os.path.relpath(path, folder)] = fields
+    return found
+
+
+def written(results):
+    lines = []
+    for name, files in results:
+        lines.append(f"== {name}")
+        for file, fields in files.items():
+            lines.append(f"= {file}")
+            lines.extend(f"{value} {field}" for field, value in fields.items())
+    return "\n".join(lines) + "\n"
+
+
+def read(text):
+    found, name, file = {}, None, None
+    for line in text.splitlines():
+        if line.startswith("== "):
+            name = line[3:]
+            found[name] = {}
+        elif line.startswith("= "):
+            file = line[2:]
+            found[name][file] = {}
+        elif line:
+            value, field = line.split(" ", 1)
+            found[name][file][field] = value
+    return found
+
+
+def differences(known, results):
+    for name, files in results:
+        before = known.get(name)
+        if before is None:
+            yield f"{name}: is not in the record"
+            continue
+        for file in list(before) + [f for f in files if f not in before]:
+            old, new = before.get(file), files.get(file)
+            if old is None or new is None:
+                yield f"{name}: {file}: is {'new' if old is None else 'missing'}"
+                continue
+            for field in list(old) + [f for f in new if f not in old]:
+                if old.get(field) != new.get(field):
+                    what = "is new" if field not in old else "is missing" if field not in new else "differs"
+                    yield f"{name}: {file}: {field} {what}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--binary", default=os.path.join(ROOT, "target", "release", "sluice"))
+    parser.add_argument("--update", action="store_true")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    args = parser.parse_args()
+    if args.update and args.only:
+        parser.error("--update takes all commands")
+    todo = [(name, lines) for name, lines in commands() if args.only in name]
+    if not todo:
+        parser.error(f"no command's name contains `{args.only}`")
+    if not os.access(args.binary, os.X_OK):
+        parser.error(f"there is no binary {args.binary}: build it with `cargo build --release -p sluice`")
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        done = list(pool.map(lambda item: run(os.path.abspath(args.binary), *item), todo))
+    results = [(name, files) for (name, _), files in zip(todo, done)]
+    if args.update:
+        with open(RECORD, "w", encoding="utf-8") as file:
+            file.write(written(results))
+        print(f"{RECORD}: {len(results)} commands, {sum(len(f) for _, fs in results for f in fs.values())} fields")
+        return 0
+    with open(RECORD, encoding="utf-8") as file:
+        known = read(file.read())
+    found = list(differences(known, results))
+    if not args.only:
+        found += [f"{name}: is no command any more" for name in known if name not in dict(results)]
+    for line in found:
+        print(line)
+    print(f"{len(results)} commands: {len(found)} differences")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
