@@ -1,9 +1,9 @@
 //! Writes the shipped programs as Rust, as they are placed with their defaults on the chip that commands take first.
 
 use sluice_asic::chip::ChipSpec;
-use sluice_pipeline::cover::Points;
-use sluice_pipeline::engine::generate::{generate, module};
-use sluice_pipeline::place::place;
+use sluice_exec::cover::Points;
+use sluice_exec::engine::generate::{generate, module};
+use sluice_place::place;
 use std::error::Error;
 use std::path::Path;
 

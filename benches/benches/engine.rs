@@ -2,9 +2,9 @@
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use sluice_benches::{Loaded, Workload, drive, floor, switch};
-use sluice_pipeline::engine::Engine;
-use sluice_pipeline::reference::Reference;
-use sluice_pipeline::switch::Mode;
+use sluice_exec::engine::Engine;
+use sluice_exec::reference::Reference;
+use sluice_switch::Mode;
 
 const PACKETS: u64 = 10_000;
 

@@ -14,21 +14,21 @@ use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_asic::port::{DevPort, PortMap};
 use sluice_asic::units::Time;
+use sluice_control::{ControlOp, ControlState, Then};
+use sluice_exec::packet::{HeadLayout, Packet, PacketStore};
+use sluice_exec::pass::{Executor, Pass, PassIn, Verdict};
 use sluice_fabric::experiment::{Compiled, Picker, Question, plan};
 use sluice_fabric::flows::{Flow, Generator, Workload as FlowKind};
 use sluice_fabric::topology::Clos;
+use sluice_ir::{ActionCall, KeyValue, Program};
 use sluice_pcaps::capture::CaptureTime;
 use sluice_pcaps::generate::{FlowMix, Pace, Prefix};
 use sluice_pcaps::wire::MacAddr;
-use sluice_pipeline::control::{ControlOp, ControlState, Then};
-use sluice_pipeline::ir::{ActionCall, KeyValue, Program};
-use sluice_pipeline::packet::{HeadLayout, Packet, PacketStore};
-use sluice_pipeline::pass::{Executor, Pass, PassIn, Verdict};
-use sluice_pipeline::place::{Placement, place};
-use sluice_pipeline::switch::{Left, Lost, Mode, RxFrame, Sink, Switch, SwitchConfig};
+use sluice_place::{Placement, place};
 use sluice_programs::planning::replicas::Order;
 use sluice_programs::planning::scheme::Terms;
 use sluice_programs::planning::wcmp::Method;
+use sluice_switch::{Left, Lost, Mode, RxFrame, Sink, Switch, SwitchConfig};
 use std::net::{IpAddr, Ipv4Addr};
 
 /// A placed program with its entries, and frames for it.

@@ -4,12 +4,12 @@
 //! only at `ROUTES` routes.
 
 use sluice_benches::{FlowPaths, LeafSpine, Loaded, Workload, drive, floor, switch};
-use sluice_pipeline::control::ControlState;
-use sluice_pipeline::engine::{Engine, LowerError};
-use sluice_pipeline::ir::Program;
-use sluice_pipeline::place::Placement;
-use sluice_pipeline::reference::Reference;
-use sluice_pipeline::switch::Mode;
+use sluice_control::ControlState;
+use sluice_exec::engine::{Engine, LowerError};
+use sluice_exec::reference::Reference;
+use sluice_ir::Program;
+use sluice_place::Placement;
+use sluice_switch::Mode;
 use std::hint::black_box;
 use std::time::Instant;
 

@@ -4,14 +4,14 @@ use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::DevPort;
 use sluice_asic::tm::buffer::BufferFile;
 use sluice_asic::units::{Bytes, Time};
+use sluice_control::ControlState;
 use sluice_fabric::deploy::{Defaults, Deployment, Files, deploy};
 use sluice_fabric::network::{Network, Observer, SwitchId};
 use sluice_fabric::topology::built;
+use sluice_ir::Program;
 use sluice_pcaps::wire::{FrameBuilder, MacAddr, ipv4, udp};
-use sluice_pipeline::control::ControlState;
-use sluice_pipeline::ir::Program;
-use sluice_pipeline::switch::{Left, RxFrame, SwitchConfig};
 use sluice_programs::position::Neighbor;
+use sluice_switch::{Left, RxFrame, SwitchConfig};
 use std::net::Ipv4Addr;
 
 /// Frames injected before the network runs up to them, as in `sluice replay`.

@@ -1,7 +1,7 @@
 //! What users may write on the command line. What may not live here: what it means.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use sluice_pipeline::place::{Objective, Optimisation, Options};
+use sluice_place::{Objective, Optimisation, Options};
 use std::path::PathBuf;
 
 /// Tofino-style switch emulator: write a data-plane algorithm once, see whether it fits, how it behaves.

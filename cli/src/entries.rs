@@ -4,8 +4,8 @@ use crate::args::EntriesArgs;
 use crate::fail::Failure;
 use crate::resolve;
 use serde_json::{Value, json};
-use sluice_pipeline::control::{ControlState, Schema, entries, template};
-use sluice_pipeline::ir::Program;
+use sluice_control::{ControlState, Schema, entries, template};
+use sluice_ir::Program;
 use std::io::Write;
 
 /// Prints default entries or a template, or checks a file.

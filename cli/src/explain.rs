@@ -6,11 +6,11 @@ use crate::resolve;
 use serde_json::{Value, json};
 use sluice_asic::chip::{ChipSpec, Column};
 use sluice_asic::tm::buffer::{Check, DECISIONS, Rule};
+use sluice_build::params::Params as _;
 use sluice_fabric::network::LinkDrop;
-use sluice_pipeline::build::params::Params as _;
-use sluice_pipeline::ir::{Intrinsic, LabelKind};
-use sluice_pipeline::switch::DeviceDrop;
+use sluice_ir::{Intrinsic, LabelKind};
 use sluice_programs::planning::explain::Question;
+use sluice_switch::DeviceDrop;
 use std::io::Write;
 
 /// A word with its kind and meaning.

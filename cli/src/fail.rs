@@ -1,6 +1,6 @@
 //! Why a command ends badly, with the exit code of each case. What may not live here: printing.
 
-use sluice_pipeline::control::EntryError;
+use sluice_control::EntryError;
 use std::fmt::Display;
 use std::path::Path;
 

@@ -31,7 +31,7 @@ pub(crate) fn run(args: &ProgramsArgs, as_json: bool) -> Result<(), Failure> {
         write!(out, "{}", stage.p4())?;
     } else if args.ir {
         let program = resolve::build(stage, &args.target)?;
-        write!(out, "{}", sluice_pipeline::text::print(&program))?;
+        write!(out, "{}", sluice_ir::text::print(&program))?;
     } else if as_json {
         writeln!(out, "{}", describe(stage))?;
     } else {

@@ -6,10 +6,10 @@ use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::PortMap;
 use sluice_asic::tm::buffer::BufferFile;
 use sluice_asic::units::{BitRate, Duration};
+use sluice_control::{self as control, ControlOp, ControlState};
 use sluice_fabric::topology::{Blueprint, built};
-use sluice_pipeline::control::{self, ControlOp, ControlState};
-use sluice_pipeline::ir::Program;
-use sluice_pipeline::place::{NoFit, Options, Placement, place_with};
+use sluice_ir::Program;
+use sluice_place::{NoFit, Options, Placement, place_with};
 use sluice_programs::{Setup, StageProgram};
 use std::path::Path;
 

@@ -11,12 +11,12 @@ use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::{PortError, PortMap};
 use sluice_asic::tm::buffer::BufferFile;
 use sluice_asic::units::{BitRate, Time};
-use sluice_pipeline::control::{ControlError, ControlOp, ControlState, EntryError, lines};
-use sluice_pipeline::ir::Program;
-use sluice_pipeline::place::{NoFit, Options};
-use sluice_pipeline::switch::{BufferSetup, SwitchConfig};
+use sluice_control::{ControlError, ControlOp, ControlState, EntryError, lines};
+use sluice_ir::Program;
+use sluice_place::{NoFit, Options};
 use sluice_programs::position::Position;
 use sluice_programs::{ProgramError, Setup, SetupError, StageProgram, UnknownProgram, by_name};
+use sluice_switch::{BufferSetup, SwitchConfig};
 use std::fmt::Write;
 use std::sync::Arc;
 use thiserror::Error;
@@ -320,6 +320,6 @@ fn changes_of<E>(
     let program = &switch.placed.program;
     let script = lines::parse_changes(program, &text, "events").map_err(refused)?;
     script.check(program, &switch.control).map_err(refused)?;
-    let op = |s: sluice_pipeline::control::Sourced| (SwitchId(number), Time::ORIGIN + s.at, s.op);
+    let op = |s: sluice_control::Sourced| (SwitchId(number), Time::ORIGIN + s.at, s.op);
     Ok(script.ops.into_iter().map(op).collect())
 }

@@ -10,7 +10,7 @@ use sluice_asic::tm::pfc::{PRIORITIES, PfcConfig, PfcTimes};
 use sluice_asic::tm::source::PfcSource;
 use sluice_asic::units::{BitRate, Bytes, Duration, Length, Time};
 use sluice_pcaps::wire::{ethernet, ipv4, ipv6, pause, vlan};
-use sluice_pipeline::switch::{GhostEvent, IdleEntry, Left, Lost, PassEvent, QueueEvent, Sink};
+use sluice_switch::{GhostEvent, IdleEntry, Left, Lost, PassEvent, QueueEvent, Sink};
 use std::collections::VecDeque;
 
 /// A frame that has not been sent.
@@ -338,7 +338,7 @@ impl<S: Sink> Sink for Ears<'_, S> {
         self.inner.pass(event);
     }
 
-    fn digest(&mut self, digest: &sluice_pipeline::switch::Digest, data: &[u8]) {
+    fn digest(&mut self, digest: &sluice_switch::Digest, data: &[u8]) {
         self.inner.digest(digest, data);
     }
 

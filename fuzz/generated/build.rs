@@ -1,11 +1,11 @@
 //! Writes random programs as Rust: those of the first numbers, on the chip that each one's number says.
 
 use sluice_asic::chip::ChipSpec;
+use sluice_exec::cover::Points;
+use sluice_exec::engine::generate::{generate, module};
 use sluice_fuzz::{Limits, numbered};
-use sluice_pipeline::cover::Points;
-use sluice_pipeline::engine::generate::{generate, module};
-use sluice_pipeline::ir::Program;
-use sluice_pipeline::place::place;
+use sluice_ir::Program;
+use sluice_place::place;
 use std::error::Error;
 use std::path::Path;
 

@@ -3,9 +3,9 @@
 use crate::hunt::words;
 use crate::{Draw, Limits, entries, frames, program};
 use proptest::prelude::*;
-use sluice_pipeline::control::ControlOp;
-use sluice_pipeline::ir::Program;
-use sluice_pipeline::text;
+use sluice_control::ControlOp;
+use sluice_ir::Program;
+use sluice_ir::text;
 
 /// A program, its entries and packets.
 #[derive(Clone, PartialEq)]

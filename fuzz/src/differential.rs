@@ -2,16 +2,14 @@
 
 use crate::Case;
 use sluice_asic::gress::Gress;
-use sluice_pipeline::control::ControlState;
-use sluice_pipeline::engine::{Engine, LowerError};
-use sluice_pipeline::ir::Program;
-use sluice_pipeline::meters::Origin;
-use sluice_pipeline::packet::{HeadLayout, Packet, PacketStore};
-use sluice_pipeline::pass::{
-    Executor, GhostUpdate, MAX_BATCH, MadeKind, Pass, PassIn, PassOut, State, Verdict,
-};
-use sluice_pipeline::place::Placement;
-use sluice_pipeline::reference::{Options, Reference};
+use sluice_control::ControlState;
+use sluice_exec::engine::{Engine, LowerError};
+use sluice_exec::packet::{HeadLayout, Packet, PacketStore};
+use sluice_exec::pass::{Executor, GhostUpdate, MAX_BATCH, MadeKind, Pass, PassIn, PassOut, State, Verdict};
+use sluice_exec::reference::{Options, Reference};
+use sluice_ir::Program;
+use sluice_ir::meter_array::Origin;
+use sluice_place::Placement;
 
 /// What a packet became in one gress: its verdict and, if it goes on, its bytes; and what was made beside it,
 /// as text with bytes.
@@ -133,7 +131,7 @@ pub fn compare_by(
 fn write(executor: &mut dyn Executor, program: &Program, control: &ControlState) {
     for change in control.arrays.changes() {
         // The chip's meters were asked when the program was placed.
-        let _ = change.settle(program, executor.state_mut());
+        let _ = executor.state_mut().apply(program, change);
     }
 }
 

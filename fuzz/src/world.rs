@@ -2,8 +2,8 @@
 
 use crate::{Draw, Limits};
 use sluice_asic::gress::Gress;
-use sluice_pipeline::control::{ControlError, ControlOp, ControlState, GroupMember, Then};
-use sluice_pipeline::ir::{
+use sluice_control::{ControlError, ControlOp, ControlState, GroupMember, Then};
+use sluice_ir::{
     ActionCall, KeyValue, MatchKind, Next, ParserOpKind, ParserState, Profile, Program, SelectKey, Table,
 };
 

@@ -5,9 +5,9 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use sluice_asic::chip::ChipSpec;
 use sluice_fuzz::{Limits, cases, compare};
-use sluice_pipeline::place::{self, place};
-use sluice_pipeline::text;
-use sluice_pipeline::verify::{Severity, verify};
+use sluice_ir::text;
+use sluice_ir::verify::{Severity, verify};
+use sluice_place::{self as place, place};
 use std::cell::Cell;
 
 fn runner(cases: u32, seed: u8) -> TestRunner {

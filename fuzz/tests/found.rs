@@ -3,9 +3,9 @@
 
 use sluice_asic::chip::ChipSpec;
 use sluice_fuzz::{Case, compare};
-use sluice_pipeline::place::{self, place};
-use sluice_pipeline::text;
-use sluice_pipeline::verify::{has_errors, verify};
+use sluice_ir::text;
+use sluice_ir::verify::{has_errors, verify};
+use sluice_place::{self as place, place};
 
 /// A program with one header and these declarations, actions and ingress statements.
 fn program(declarations: &str, control: &str) -> String {

@@ -5,16 +5,16 @@
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::PortMap;
 use sluice_asic::tm::buffer::BufferFile;
+use sluice_control::{ControlOp, ControlState, lines};
+use sluice_exec::cover::{Class, Coverage, Point, Points};
+use sluice_exec::reference::{Event, Tracer};
 use sluice_fuzz::hunt::{Campaign, Corpus, Input, Maker, Runner, Status, Subject, changes, hunt, words};
 use sluice_fuzz::{Draw, buffer, port_infos};
-use sluice_pipeline::control::{ControlOp, ControlState, lines};
-use sluice_pipeline::cover::{Class, Coverage, Point, Points};
-use sluice_pipeline::flow::{Flow, NodeKind, Outcome};
-use sluice_pipeline::ir::{Next, Program};
-use sluice_pipeline::place::place;
-use sluice_pipeline::property::{Departed, Finding, Property};
-use sluice_pipeline::reference::{Event, Tracer};
-use sluice_pipeline::switch::BufferSetup;
+use sluice_ir::cfg::{Flow, NodeKind, Outcome};
+use sluice_ir::{Next, Program};
+use sluice_place::place;
+use sluice_switch::BufferSetup;
+use sluice_switch::property::{Departed, Finding, Property};
 use std::collections::BTreeMap;
 
 fn subject(name: &str, own: impl Fn() -> Vec<Box<dyn Property>> + Send + Sync + 'static) -> Subject<'static> {
@@ -249,10 +249,10 @@ impl Tracer for Look<'_> {
 #[test]
 fn what_the_engine_counts_is_what_the_reference_interpreter_sees() {
     use proptest::prelude::*;
-    use sluice_pipeline::engine::Engine;
-    use sluice_pipeline::packet::{HeadLayout, PacketStore};
-    use sluice_pipeline::pass::{Executor, Pass, PassIn};
-    use sluice_pipeline::reference::{Options, Reference};
+    use sluice_exec::engine::Engine;
+    use sluice_exec::packet::{HeadLayout, PacketStore};
+    use sluice_exec::pass::{Executor, Pass, PassIn};
+    use sluice_exec::reference::{Options, Reference};
     let config = proptest::test_runner::Config { cases: 60, failure_persistence: None, ..Default::default() };
     let rng =
         proptest::test_runner::TestRng::from_seed(proptest::test_runner::RngAlgorithm::ChaCha, &[9; 32]);

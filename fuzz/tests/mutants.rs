@@ -5,9 +5,9 @@ use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::PortMap;
 use sluice_fuzz::hunt::{Campaign, Subject, hunt};
 use sluice_fuzz::mutants::{Change, Check, Fate, Survival, check, mutants};
-use sluice_pipeline::place::place;
-use sluice_pipeline::text;
-use sluice_pipeline::verify::{has_errors, verify};
+use sluice_ir::text;
+use sluice_ir::verify::{has_errors, verify};
+use sluice_place::place;
 use std::collections::BTreeSet;
 
 #[test]

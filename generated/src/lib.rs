@@ -3,18 +3,18 @@
 //! The build script places every program with its defaults and writes it as Rust. An engine runs that where its own
 //! program lowers to the same text: with other tables, entries or addresses, but not with parameters that change what
 //! packets go through. Each is written twice, the second time as code that counts what packets reach. What may not live
-//! here: how code is written, and what it may ask of the engine (`sluice_pipeline::engine::{generate, generated}`).
+//! here: how code is written, and what it may ask of the engine (`sluice_exec::engine::{generate, generated}`).
 
 mod code {
     include!(concat!(env!("OUT_DIR"), "/programs.rs"));
 }
 
-use sluice_pipeline::control::ControlState;
-use sluice_pipeline::cover::Points;
-use sluice_pipeline::engine::generated::Generated;
-use sluice_pipeline::engine::{Engine, LowerError};
-use sluice_pipeline::ir::Program;
-use sluice_pipeline::place::Placement;
+use sluice_control::ControlState;
+use sluice_exec::cover::Points;
+use sluice_exec::engine::generated::Generated;
+use sluice_exec::engine::{Engine, LowerError};
+use sluice_ir::Program;
+use sluice_place::Placement;
 
 /// The code that there is.
 pub const PROGRAMS: &[Generated] = code::PROGRAMS;

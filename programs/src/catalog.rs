@@ -22,10 +22,10 @@ use crate::setup::{Setup, SetupError};
 use crate::spray::Spray;
 use sluice_asic::names::nearest;
 use sluice_asic::port::PortMap;
-use sluice_pipeline::build::params::{ParamError, ParamInfo};
-use sluice_pipeline::ir::Program;
-use sluice_pipeline::property::Property;
-use sluice_pipeline::verify::Diag;
+use sluice_build::params::{ParamError, ParamInfo};
+use sluice_ir::Program;
+use sluice_ir::verify::Diag;
+use sluice_switch::property::Property;
 use thiserror::Error;
 
 /// What a switch runs at its place in a network.

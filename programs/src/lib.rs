@@ -3,7 +3,7 @@
 //! One module per program, each with its parameters, its two gresses, its default entries and the P4 program
 //! that says the same. [`catalog`] finds programs by name, [`setup`] is what a program asks of the device it
 //! starts on. What may not live here: mutable state, and anything that is called per packet: a program's
-//! behaviour is the [`Program`](sluice_pipeline::ir::Program) that it builds, and nothing else.
+//! behaviour is the [`Program`](sluice_ir::Program) that it builds, and nothing else.
 
 pub mod balance;
 pub mod catalog;

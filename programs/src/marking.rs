@@ -2,9 +2,9 @@
 //! of particular programs.
 
 use crate::setup::{Ops, SetupError};
-use sluice_pipeline::build::net::Ipv4;
-use sluice_pipeline::build::*;
-use sluice_pipeline::ir::KeyValue;
+use sluice_build::net::Ipv4;
+use sluice_build::*;
+use sluice_ir::KeyValue;
 
 /// What marking keeps of a packet
 #[derive(Header, Debug)]

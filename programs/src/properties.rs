@@ -2,7 +2,7 @@
 
 use sluice_asic::units::{Duration, Time};
 use sluice_pcaps::wire::{ethernet, ipv4, ipv6};
-use sluice_pipeline::property::{self, Departed, Entered, Finding, Property, Settled, well_formed};
+use sluice_switch::property::{self, Departed, Entered, Finding, Property, Settled, well_formed};
 use std::collections::BTreeMap;
 
 /// Frames that are equal, byte by byte, and come in by one port leave by one port: the choice depends on the packet
@@ -266,10 +266,10 @@ impl Property for FlowletWay {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sluice_pipeline::control::ControlState;
-    use sluice_pipeline::ir::Program;
-    use sluice_pipeline::property::Origin;
-    use sluice_pipeline::switch::Totals;
+    use sluice_control::ControlState;
+    use sluice_ir::Program;
+    use sluice_switch::Totals;
+    use sluice_switch::property::Origin;
 
     fn frame(ttl: u8) -> Vec<u8> {
         let mut bytes = vec![0; 60];

@@ -5,8 +5,8 @@
 use sluice_asic::port::{FrontPort, PortMap};
 use sluice_asic::salu::State as Element;
 use sluice_asic::units::{BitRate, Duration};
-use sluice_pipeline::control::{ControlOp, GroupMember, Then};
-use sluice_pipeline::ir::{Action, ActionCall, KeyValue, Profile, Program, Table};
+use sluice_control::{ControlOp, GroupMember, Then};
+use sluice_ir::{Action, ActionCall, KeyValue, Profile, Program, Table};
 use std::net::{Ipv4Addr, Ipv6Addr};
 use thiserror::Error;
 

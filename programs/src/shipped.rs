@@ -6,10 +6,10 @@ use crate::catalog::{ProgramError, Role, StageProgram};
 use crate::position::Position;
 use crate::setup::{Setup, SetupError};
 use sluice_asic::port::PortMap;
-use sluice_pipeline::build::Builder;
-use sluice_pipeline::build::params::{ParamInfo, Params};
-use sluice_pipeline::ir::Program;
-use sluice_pipeline::property::Property;
+use sluice_build::Builder;
+use sluice_build::params::{ParamInfo, Params};
+use sluice_ir::Program;
+use sluice_switch::property::Property;
 
 /// A program by its parameters; see [`StageProgram`] for what the parts mean.
 pub(crate) trait Shipped: Sync {

@@ -5,16 +5,16 @@ use proptest::prelude::*;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_asic::port::PortMap;
+use sluice_control::ControlState;
+use sluice_exec::engine::Engine;
+use sluice_exec::packet::{HeadLayout, PacketStore};
+use sluice_exec::pass::{Executor, Pass, PassIn, PassOut, Verdict};
+use sluice_exec::reference::Reference;
+use sluice_ir::Program;
+use sluice_ir::cfg::NodeKind;
 use sluice_pcaps::capture::CaptureReader;
 use sluice_pcaps::samples;
-use sluice_pipeline::control::ControlState;
-use sluice_pipeline::engine::Engine;
-use sluice_pipeline::flow::NodeKind;
-use sluice_pipeline::ir::Program;
-use sluice_pipeline::packet::{HeadLayout, PacketStore};
-use sluice_pipeline::pass::{Executor, Pass, PassIn, PassOut, Verdict};
-use sluice_pipeline::place::{self, Placement, place};
-use sluice_pipeline::reference::Reference;
+use sluice_place::{self as place, Placement, place};
 use std::sync::OnceLock;
 
 struct World {

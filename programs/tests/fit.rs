@@ -3,10 +3,10 @@
 
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
-use sluice_pipeline::flow::{Flow, Outcome};
-use sluice_pipeline::place::{NoFit, place};
-use sluice_pipeline::report;
+use sluice_ir::cfg::{Flow, Outcome};
+use sluice_place::{NoFit, place};
 use sluice_programs::{all, by_name};
+use sluice_report as report;
 
 fn chips() -> [ChipSpec; 2] {
     [ChipSpec::tofino2(), ChipSpec::tofino()]
@@ -39,7 +39,7 @@ fn every_program_fits_both_chips_with_its_defaults_or_says_what_is_missing() {
         for chip in chips() {
             match (place(&program, &chip), misses(shipped.name(), &chip.name)) {
                 (Ok(placement), None) => {
-                    let findings = sluice_pipeline::place::verify(&program, &placement);
+                    let findings = sluice_place::verify(&program, &placement);
                     assert!(findings.is_empty(), "{} on {}: {findings:#?}", shipped.name(), chip.name);
                 }
                 (Err(no_fit), Some(why)) => assert!(no_fit.to_string().contains(why), "{no_fit}"),
@@ -108,7 +108,7 @@ fn plain_modulo_is_placed_and_marked_as_not_on_the_chip() {
         let sets = [("selection".to_owned(), "plain-modulo".to_owned())];
         let program = by_name("l3-ecmp").unwrap().build(&sets).unwrap();
         let placement = place(&program, &chip).unwrap();
-        let text = report::text(&report::Report::new(&program, &placement));
+        let text = report::text(&sluice_place::report::Report::new(&program, &placement));
         assert!(text.contains("selects by plain modulo, which no chip has"), "{text}");
     }
 }

@@ -6,9 +6,9 @@
 
 use sluice_asic::chip::{ChipSpec, Column};
 use sluice_asic::gress::Gress;
-use sluice_pipeline::ir::Program;
-use sluice_pipeline::place::{NoFit, Objective, Optimisation, Options, place_with};
-use sluice_pipeline::report::Report;
+use sluice_ir::Program;
+use sluice_place::report::Report;
+use sluice_place::{NoFit, Objective, Optimisation, Options, place_with};
 use sluice_programs::all;
 use std::collections::BTreeSet;
 use std::fmt::Write;

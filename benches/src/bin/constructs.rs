@@ -8,14 +8,14 @@
 
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
+use sluice_control::{ControlOp, ControlState, Then};
+use sluice_exec::engine::Engine;
+use sluice_exec::packet::{HeadLayout, PacketStore};
+use sluice_exec::pass::{Executor, Pass, PassIn};
 use sluice_fuzz::{Case, Limits, compare};
-use sluice_pipeline::control::{ControlOp, ControlState, Then};
-use sluice_pipeline::engine::Engine;
-use sluice_pipeline::ir::{ActionCall, KeyValue, MatchKind, Program};
-use sluice_pipeline::packet::{HeadLayout, PacketStore};
-use sluice_pipeline::pass::{Executor, Pass, PassIn};
-use sluice_pipeline::place::place;
-use sluice_pipeline::text;
+use sluice_ir::text;
+use sluice_ir::{ActionCall, KeyValue, MatchKind, Program};
+use sluice_place::place;
 use std::time::Instant;
 
 /// A construct: name, declarations with actions and tables, parser operations, statements.

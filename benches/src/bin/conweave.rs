@@ -8,13 +8,13 @@
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_asic::port::PortMap;
+use sluice_control::ControlState;
+use sluice_exec::engine::Engine;
+use sluice_exec::packet::{HeadLayout, PacketStore};
+use sluice_exec::pass::{Executor, Pass, PassIn, Verdict};
 use sluice_pcaps::conweave::{Header, opcode};
 use sluice_pcaps::wire::{FrameBuilder, MacAddr, Payload, ipv4, roce, udp};
-use sluice_pipeline::control::ControlState;
-use sluice_pipeline::engine::Engine;
-use sluice_pipeline::packet::{HeadLayout, PacketStore};
-use sluice_pipeline::pass::{Executor, Pass, PassIn, Verdict};
-use sluice_pipeline::place::place;
+use sluice_place::place;
 use std::hint::black_box;
 use std::net::Ipv4Addr;
 use std::time::Instant;

@@ -4,11 +4,12 @@
 use super::{Done, json};
 use crate::fail::Failure;
 use crate::files::{Folder, Pending, pretty};
+use sluice_control::{ControlOp, entries};
+use sluice_exec::cover;
 use sluice_fuzz::hunt::{self, changes};
 use sluice_pcaps::capture::CaptureTime;
 use sluice_pcaps::capture::write::{TraceFormat, TraceWriter};
-use sluice_pipeline::control::{ControlOp, entries};
-use sluice_pipeline::cover;
+use sluice_report::coverage as coverage_report;
 use std::path::Path;
 
 /// The file of a buffer profile that was drawn.
@@ -83,11 +84,11 @@ pub(crate) fn write(done: &Done<'_>, dir: &Path) -> Result<(), Failure> {
         &pretty(&json::value(done, false)),
     )?;
     let coverage = &status.coverage;
-    let report = cover::json(name, &subject.points, coverage);
+    let report = coverage_report::json(name, &subject.points, coverage);
     folder.text(dir, "coverage.json", "sluice.coverage/1", "every point of the program", &pretty(&report))?;
-    let text = cover::text(name, &subject.points, coverage);
+    let text = coverage_report::text(name, &subject.points, coverage);
     folder.text(dir, "coverage.txt", "text", "coverage and what is uncovered", &text)?;
-    let page = cover::html(name, &subject.points, coverage);
+    let page = coverage_report::html(name, &subject.points, coverage);
     folder.text(dir, "coverage.html", "html", "the same as a page", &page)?;
     let printed = entries::print(&subject.program, &subject.control);
     folder.text(dir, "entries.toml", "sluice.entries", "entries at the start of each input", &printed)?;

@@ -3,9 +3,10 @@
 use super::Done;
 use super::files;
 use serde_json::{Map, Value, json};
+use sluice_exec::cover;
 use sluice_fuzz::hunt::{Failure, changes};
-use sluice_pipeline::cover;
-use sluice_pipeline::switch::{DeviceDrop, Reason};
+use sluice_report::coverage as coverage_report;
+use sluice_switch::{DeviceDrop, Reason};
 
 /// The result; the rate, which depends on the machine, only `with_rate`.
 pub(crate) fn value(done: &Done<'_>, with_rate: bool) -> Value {
@@ -24,7 +25,7 @@ pub(crate) fn value(done: &Done<'_>, with_rate: bool) -> Value {
         "cases": status.cases,
         "executions": status.packets,
         "per_second": with_rate.then_some(rate as u64),
-        "coverage": cover::shares(&subject.points, &status.coverage),
+        "coverage": coverage_report::shares(&subject.points, &status.coverage),
         "drops": drops(done),
         "corpus": status.corpus.pieces.len(),
         "failures": failures,

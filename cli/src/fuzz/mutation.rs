@@ -5,7 +5,7 @@ use crate::fail::Failure;
 use serde_json::{Map, Value, json};
 use sluice_fuzz::hunt::{self, Campaign, Status, Subject};
 use sluice_fuzz::mutants::{self, Change, Check, Checked, Fate, Survival, Verdict};
-use sluice_pipeline::ir::Program;
+use sluice_ir::Program;
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
 

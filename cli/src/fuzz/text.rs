@@ -1,7 +1,8 @@
 //! What came of a campaign, as text. What may not live here: files.
 
 use super::{Done, files, json};
-use sluice_pipeline::cover;
+use sluice_exec::cover;
+use sluice_report::coverage as coverage_report;
 
 /// The summary of a campaign.
 pub(crate) fn summary(done: &Done<'_>) -> String {
@@ -19,7 +20,7 @@ pub(crate) fn summary(done: &Done<'_>) -> String {
         let sets: Vec<String> = done.profile.iter().map(|(key, value)| format!("{key}={value}")).collect();
         out += &format!("hunt profile: {}; --set has others\n", sets.join(" "));
     }
-    out += &cover::text(&subject.program.name, &subject.points, &status.coverage);
+    out += &coverage_report::text(&subject.program.name, &subject.points, &status.coverage);
     let ends = status.ends.iter().map(|(r, n)| format!("{} {n}", r.name(&subject.program)));
     let list = |names: Vec<String>| if names.is_empty() { "none".to_owned() } else { names.join(", ") };
     out += &format!("ended inside: {}\n", list(ends.collect()));

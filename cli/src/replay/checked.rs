@@ -3,8 +3,8 @@
 
 use super::Plan;
 use sluice_asic::units::Time;
-use sluice_pipeline::control::ControlOp;
-use sluice_pipeline::property::Monitor;
+use sluice_control::ControlOp;
+use sluice_switch::property::Monitor;
 use std::iter::Peekable;
 
 /// A monitor that hears of entries before the packets behind them.

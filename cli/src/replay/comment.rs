@@ -4,7 +4,7 @@ use super::Plan;
 use super::sink::Origin;
 use sluice_fabric::network::LinkDrop;
 use sluice_pcaps::wire::{ethernet, ipv4, ipv6, vlan};
-use sluice_pipeline::switch::{GENERATED, Left, Lost, Mode};
+use sluice_switch::{GENERATED, Left, Lost, Mode};
 use std::borrow::Cow;
 use std::fmt::Write;
 

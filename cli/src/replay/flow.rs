@@ -6,8 +6,8 @@ use sluice_asic::tm::buffer::{Gauge, PoolKind, Reader};
 use sluice_asic::tm::watchdog::WatchdogAction;
 use sluice_asic::tm::{AfcFifo, AfcMode, AfcSeen};
 use sluice_asic::units::{Bytes, Cells};
-use sluice_pipeline::pass::Executor;
-use sluice_pipeline::switch::{FlowView, PortFlowView, StormCounts, Switch};
+use sluice_exec::pass::Executor;
+use sluice_switch::{FlowView, PortFlowView, StormCounts, Switch};
 
 /// What a count of cells shows.
 fn gauge(g: &Gauge, cell: Bytes) -> Value {

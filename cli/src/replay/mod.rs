@@ -39,17 +39,19 @@ use serde_json::Value;
 use sink::Collector;
 use sluice_asic::port::{DevPort, FrontPort, PortKind, PortMap, PortName};
 use sluice_asic::units::{BitRate, Cells, Duration, Length, Time};
+use sluice_control::{ControlOp, ControlState};
+use sluice_exec::cover::{self, Coverage, Points};
+use sluice_exec::engine::{Engine, LowerError};
+use sluice_exec::pass::Executor;
+use sluice_exec::reference::{Options, Reference};
+use sluice_ir::Program;
 use sluice_pcaps::replay::{Pace, Rewrite, Schedule};
-use sluice_pipeline::control::{ControlOp, ControlState};
-use sluice_pipeline::cover::{self, Coverage, Points};
-use sluice_pipeline::engine::{Engine, LowerError};
-use sluice_pipeline::ir::Program;
-use sluice_pipeline::pass::Executor;
-use sluice_pipeline::place::Placement;
-use sluice_pipeline::property::{Property, general_and};
-use sluice_pipeline::reference::{Options, Reference};
-use sluice_pipeline::report::{self, Report};
-use sluice_pipeline::switch::{BufferSetup, Mode, QueueSetup, Switch, SwitchConfig};
+use sluice_place::Placement;
+use sluice_place::report::Report;
+use sluice_report as report;
+use sluice_report::coverage as coverage_report;
+use sluice_switch::property::{Property, general_and};
+use sluice_switch::{BufferSetup, Mode, QueueSetup, Switch, SwitchConfig};
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
@@ -329,7 +331,7 @@ fn finish<E: Executor>(
     let mut out = std::io::stdout().lock();
     if as_json {
         if let Some((points, coverage)) = &coverage {
-            summary["coverage"] = cover::shares(points, coverage);
+            summary["coverage"] = coverage_report::shares(points, coverage);
         }
         summary["wall"] = wall;
         write!(out, "{}", pretty(&summary))?;
@@ -342,7 +344,7 @@ fn finish<E: Executor>(
         }
         write!(out, "{}", text::summary(plan, &summary))?;
         if let Some((points, coverage)) = &coverage {
-            write!(out, "{}", cover::text(&plan.program.name, points, coverage))?;
+            write!(out, "{}", coverage_report::text(&plan.program.name, points, coverage))?;
         }
     }
     if !conserved {
@@ -373,7 +375,7 @@ fn write_files(
     folder.text(dir, "summary.json", "sluice.summary/1", what, &pretty(summary))?;
     let report = report::json(&Report::new(&plan.program, &plan.placement));
     folder.text(dir, "report.json", "sluice.report/1", "the program on the chip", &pretty(&report))?;
-    let entries = sluice_pipeline::control::entries::print(&plan.program, &plan.control);
+    let entries = sluice_control::entries::print(&plan.program, &plan.control);
     folder.text(dir, "entries.toml", "sluice.entries", "entries at the start of the run", &entries)?;
     if let Some(registers) = &registers {
         let what = "elements of registers that differ from their first value";
@@ -401,11 +403,11 @@ fn coverage_files(
     let mut file = |name: &str, schema: &str, what: &str, text: &str| {
         folder.text(dir, &format!("{prefix}{name}"), schema, what, text)
     };
-    let json = pretty(&cover::json(program, points, coverage));
+    let json = pretty(&coverage_report::json(program, points, coverage));
     file("coverage.json", "sluice.coverage/1", "every point of the program", &json)?;
-    let text = cover::text(program, points, coverage);
+    let text = coverage_report::text(program, points, coverage);
     file("coverage.txt", "text", "coverage and what is uncovered", &text)?;
-    file("coverage.html", "html", "the same as a page", &cover::html(program, points, coverage))
+    file("coverage.html", "html", "the same as a page", &coverage_report::html(program, points, coverage))
 }
 
 /// What the ports received and lost in their queues.
@@ -414,7 +416,7 @@ fn port_counts(done: &Done<'_>) -> Vec<PortCounts> {
         let of = |q: &&Value| q["dev_port"].as_u64() == Some(dev_port.into());
         done.queues.iter().filter(of).filter_map(|q| q["dropped"].as_u64()).sum()
     };
-    let counts = |p: &sluice_pipeline::switch::PortTotals| PortCounts {
+    let counts = |p: &sluice_switch::PortTotals| PortCounts {
         dev_port: p.dev_port,
         received: p.rx_packets,
         dropped: dropped(p.dev_port),

@@ -9,7 +9,7 @@ use crate::table::table;
 use serde_json::{Value, json};
 use sluice_asic::units::BitRate;
 use sluice_pcaps::replay::Search;
-use sluice_pipeline::switch::{DeviceDrop, Reason};
+use sluice_switch::{DeviceDrop, Reason};
 use std::fmt::Write;
 
 /// Loss for want of room or speed; every other drop is the program's or the parser's decision.

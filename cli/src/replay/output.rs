@@ -10,7 +10,7 @@ use sluice_asic::mac::MIN_FRAME;
 use sluice_asic::units::Time;
 use sluice_pcaps::capture::write::{CaptureWriter, InterfaceSpec, InterfaceStatistics, Packet, WriteError};
 use sluice_pcaps::capture::{CaptureTime, MAX_FRAME_LEN};
-use sluice_pipeline::switch::Left;
+use sluice_switch::Left;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;

@@ -15,14 +15,14 @@ use sluice_asic::port::DevPort;
 use sluice_asic::tm::buffer::QosMaps;
 use sluice_asic::tm::pfc::PfcConfig;
 use sluice_asic::units::{Duration, Time};
+use sluice_control::Reading;
+use sluice_exec::cover::Coverage;
+use sluice_exec::pass::{Executor, State};
 use sluice_fabric::senders::{Ears, Heard, Receiver, Senders, Sent, Waiting};
 use sluice_pcaps::capture::{CaptureError, TruncatedTail};
 use sluice_pcaps::replay::{InputReport, Sending};
 use sluice_pcaps::wire::ethernet::wire_len;
-use sluice_pipeline::control::Reading;
-use sluice_pipeline::cover::Coverage;
-use sluice_pipeline::pass::{Executor, State};
-use sluice_pipeline::switch::{Crowded, Held, Mode, Overtaxed, RxFrame, Stalled, Switch, Totals};
+use sluice_switch::{Crowded, Held, Mode, Overtaxed, RxFrame, Stalled, Switch, Totals};
 use std::sync::atomic::Ordering;
 
 /// Packets between two times that the switch is let run; without time more of them make fuller batches of egress.

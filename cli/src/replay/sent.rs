@@ -9,7 +9,7 @@ use crate::files::Pending;
 use sluice_asic::units::Time;
 use sluice_pcaps::capture::CaptureTime;
 use sluice_pcaps::capture::write::{Direction, InterfaceSpec, InterfaceStatistics, Packet, WriteError};
-use sluice_pipeline::switch::Mode;
+use sluice_switch::Mode;
 
 /// The capture of what left. It knows no plan: another thread may have it.
 pub(super) struct Sent {

@@ -7,7 +7,7 @@ use super::network::Told;
 use super::output::{Death, Outputs};
 use super::trace::TraceText;
 use hdrhistogram::Histogram;
-use sluice_pipeline::switch::{
+use sluice_switch::{
     DeviceDrop, Digest, GENERATED, GhostEvent, IdleEntry, Left, Lost, Mode, PassEvent, QueueEvent, Reason,
     Sink,
 };

@@ -4,8 +4,8 @@
 use super::Plan;
 use super::run::Done;
 use serde_json::{Value, json};
-use sluice_pipeline::control::ArrayRef;
-use sluice_pipeline::ir::RegisterData;
+use sluice_control::ArrayRef;
+use sluice_ir::RegisterData;
 
 /// Elements of a register that the summary shows.
 pub(super) const SHOWN: usize = 32;

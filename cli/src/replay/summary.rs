@@ -5,9 +5,9 @@ use super::run::Done;
 use super::sink::Latency;
 use serde_json::{Map, Value, json};
 use sluice_asic::units::{BitRate, Duration};
+use sluice_ir::{CounterHome, LabelKind};
 use sluice_pcaps::replay::Pace;
-use sluice_pipeline::ir::{CounterHome, LabelKind};
-use sluice_pipeline::switch::{Crowded, DeviceDrop, Mode, Overtaxed, Reason, Stalled};
+use sluice_switch::{Crowded, DeviceDrop, Mode, Overtaxed, Reason, Stalled};
 
 /// The summary of a run.
 pub(crate) fn value(plan: &Plan<'_>, done: &Done<'_>) -> Value {
@@ -74,7 +74,7 @@ pub(crate) fn value(plan: &Plan<'_>, done: &Done<'_>) -> Value {
 /// Properties that do not hold, with `--check`.
 fn violations(done: &Done<'_>) -> Vec<Value> {
     let list = done.collector.checked.as_ref().map_or(&[][..], |c| c.monitor.violations());
-    let one = |v: &sluice_pipeline::property::Violation| json!({ "property": v.property, "packet": v.tag, "time_ps": v.time.as_ps(), "text": v.text });
+    let one = |v: &sluice_switch::property::Violation| json!({ "property": v.property, "packet": v.tag, "time_ps": v.time.as_ps(), "text": v.text });
     list.iter().map(one).collect()
 }
 

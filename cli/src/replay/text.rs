@@ -5,10 +5,10 @@ use super::sonic;
 use crate::table::table;
 use serde_json::Value;
 use sluice_asic::tm::buffer::Rule;
+use sluice_control::show_key;
 use sluice_fabric::network::LinkDrop;
-use sluice_pipeline::control::show_key;
-use sluice_pipeline::ir::{CounterHome, Program};
-use sluice_pipeline::switch::DeviceDrop;
+use sluice_ir::{CounterHome, Program};
+use sluice_switch::DeviceDrop;
 use std::fmt::Write;
 
 /// What senders that obey PFC held back.
@@ -197,7 +197,7 @@ fn cell_name(plan: &Plan<'_>, program: &Program, counter: &str, index: u64) -> S
     let entry = plan.control.tables[t].slots.get(index as usize).and_then(Option::as_ref);
     let Some(entry) = entry else { return index.to_string() };
     let keys = data.keys.iter().zip(&entry.key);
-    let cared = keys.filter(|(_, v)| !matches!(v, sluice_pipeline::ir::KeyValue::Ternary { mask: 0, .. }));
+    let cared = keys.filter(|(_, v)| !matches!(v, sluice_ir::KeyValue::Ternary { mask: 0, .. }));
     let texts: Vec<String> = cared
         .map(|(k, v)| {
             let f = &program.fields[k.field];

@@ -2,10 +2,10 @@
 
 use super::comment::packet;
 use sluice_asic::units::Time;
+use sluice_exec::reference::{Event, TextTracer, Tracer};
 use sluice_fabric::network::LinkDrop;
-use sluice_pipeline::ir::Program;
-use sluice_pipeline::reference::{Event, TextTracer, Tracer};
-use sluice_pipeline::switch::{GhostEvent, IdleEntry, Left, Lost, PassEvent, QueueEvent};
+use sluice_ir::Program;
+use sluice_switch::{GhostEvent, IdleEntry, Left, Lost, PassEvent, QueueEvent};
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

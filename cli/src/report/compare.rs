@@ -6,8 +6,9 @@ use crate::args::{ReportArgs, Target};
 use crate::fail::Failure;
 use crate::files::{Folder, pretty};
 use crate::resolve;
-use sluice_pipeline::place::{NoFit, Objective, Options};
-use sluice_pipeline::report::{self, Report};
+use sluice_place::report::Report;
+use sluice_place::{NoFit, Objective, Options};
+use sluice_report as report;
 
 /// One side of a comparison.
 struct Side {

@@ -10,7 +10,8 @@ use crate::fail::Failure;
 use crate::files::{Folder, Pending, pretty};
 use crate::resolve;
 use serde_json::Value;
-use sluice_pipeline::report::{self, Report};
+use sluice_place::report::Report;
+use sluice_report as report;
 use std::io::Write;
 
 /// Places a program and prints the report; exit 1 when it does not fit.

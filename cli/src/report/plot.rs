@@ -4,7 +4,7 @@ use super::sweep::Point;
 use crate::fail::Failure;
 use crate::plot::{Chart, Style};
 use sluice_asic::chip::Column;
-use sluice_pipeline::report::Report;
+use sluice_place::report::Report;
 
 /// Share of what the chip has, in percent.
 fn shares(points: &[Point], of: impl Fn(&Report) -> (u32, u32)) -> Vec<(f64, f64)> {

@@ -7,7 +7,7 @@ use crate::fail::Failure;
 use crate::resolve;
 use serde_json::{Value, json};
 use sluice_asic::chip::ChipSpec;
-use sluice_pipeline::ir::Program;
+use sluice_ir::Program;
 
 /// One change after which the program fits.
 pub(super) enum Remedy {

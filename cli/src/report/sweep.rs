@@ -8,7 +8,7 @@ use crate::resolve;
 use crate::table::table;
 use serde_json::{Value, json};
 use sluice_asic::chip::{ChipSpec, Column};
-use sluice_pipeline::report::Report;
+use sluice_place::report::Report;
 
 /// What came of one value.
 pub(super) struct Point {

@@ -5,7 +5,7 @@ use crate::rows::Format;
 use crate::timeline::{Files, Target};
 use clap::ValueEnum;
 use sluice_fabric::scenario::{Device, Watch, Watches};
-use sluice_pipeline::switch::TimelineRow;
+use sluice_switch::TimelineRow;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;

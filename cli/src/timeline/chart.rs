@@ -1,7 +1,7 @@
 //! A drawing of a timeline in bounded memory: the busiest places, a line each, peaks kept.
 
 use crate::plot::{Chart, Style};
-use sluice_pipeline::switch::{Subject, TimelineRow};
+use sluice_switch::{Subject, TimelineRow};
 use std::collections::BTreeMap;
 
 /// Points that a line keeps at most; twice as many are brought down to this.

@@ -13,8 +13,8 @@ use chart::Levels;
 use clap::Args;
 pub(crate) use network::{NetworkFiles, Row};
 use sluice_asic::units::{Duration, Time};
-use sluice_pipeline::pass::Executor;
-use sluice_pipeline::switch::{Sink, Subject, Switch, Timeline, TimelineRow};
+use sluice_exec::pass::Executor;
+use sluice_switch::{Sink, Subject, Switch, Timeline, TimelineRow};
 use std::path::{Path, PathBuf};
 
 /// What to draw timelines of, and where to.

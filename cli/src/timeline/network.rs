@@ -7,7 +7,7 @@ use crate::fail::Failure;
 use crate::files::beside;
 use crate::rows::{Cell, Column, Kind, RowWriter};
 use sluice_asic::units::{Duration, Time};
-use sluice_pipeline::switch::{Level, Subject, TimelineRow};
+use sluice_switch::{Level, Subject, TimelineRow};
 use std::path::PathBuf;
 
 /// A row that has not been written.

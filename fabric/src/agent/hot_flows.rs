@@ -5,8 +5,8 @@
 //! when no row is free, the flow takes ECMP.
 
 use sluice_asic::units::{Duration, Time};
-use sluice_pipeline::control::{ControlOp, EntryId, Then};
-use sluice_pipeline::ir::{Action, ActionCall, KeyValue, Program, Register, Table};
+use sluice_control::{ControlOp, EntryId, Then};
+use sluice_ir::{Action, ActionCall, KeyValue, Program, Register, Table};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use thiserror::Error;
 

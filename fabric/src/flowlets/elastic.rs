@@ -12,14 +12,14 @@ use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_asic::port::FrontPort;
 use sluice_asic::units::{BitRate, Bytes, Duration};
+use sluice_exec::engine::Engine;
+use sluice_exec::packet::{HeadLayout, PacketStore};
+use sluice_exec::pass::{Executor, Pass, PassIn, State, Verdict};
+use sluice_ir::meter_array::Origin;
 use sluice_pcaps::generate::{Draw, EXPONENTIAL_BITS};
 use sluice_pcaps::wire::{FrameBuilder, MacAddr, ipv4, udp};
-use sluice_pipeline::engine::Engine;
-use sluice_pipeline::meters::Origin;
-use sluice_pipeline::packet::{HeadLayout, PacketStore};
-use sluice_pipeline::pass::{Executor, Pass, PassIn, State, Verdict};
-use sluice_pipeline::switch::SwitchConfig;
 use sluice_programs::letflow::LetFlow;
+use sluice_switch::SwitchConfig;
 
 /// First uplink of a leaf's default entries.
 const FIRST_UPLINK: u16 = 8;

@@ -2,10 +2,10 @@
 
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::{FrontPort, PortMap};
-use sluice_pipeline::control::ControlState;
-use sluice_pipeline::engine::Engine;
-use sluice_pipeline::ir::Program;
-use sluice_pipeline::place::{Placement, place};
+use sluice_control::ControlState;
+use sluice_exec::engine::Engine;
+use sluice_ir::Program;
+use sluice_place::{Placement, place};
 use sluice_programs::{ProgramError, SetupError, StageProgram};
 use thiserror::Error;
 

@@ -8,8 +8,8 @@ use super::{FlowKey, flow_key};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::FrontPort;
 use sluice_asic::units::{BitRate, Duration, Time};
-use sluice_pipeline::switch::{Left, Lost, RxFrame, Sink, Switch, SwitchConfig};
 use sluice_programs::StageProgram;
+use sluice_switch::{Left, Lost, RxFrame, Sink, Switch, SwitchConfig};
 use std::collections::BTreeMap;
 
 /// First uplink of a leaf's default entries; programs with a parameter `uplinks` say where theirs begin.

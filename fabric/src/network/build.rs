@@ -6,9 +6,9 @@ use super::run::Exchange;
 use super::{End, LinkId, Network, NetworkError, NetworkSetup, SwitchId, SwitchSetup, Way};
 use sluice_asic::port::DevPort;
 use sluice_asic::units::{BitRate, Duration, Time};
-use sluice_pipeline::engine::LowerError;
-use sluice_pipeline::pass::Executor;
-use sluice_pipeline::switch::{Mode, Switch};
+use sluice_exec::engine::LowerError;
+use sluice_exec::pass::Executor;
+use sluice_switch::{Mode, Switch};
 use std::collections::BTreeSet;
 
 impl Network {

@@ -4,7 +4,7 @@
 //! themselves. What may not live here: how long that lasts.
 
 use super::{Network, SwitchId};
-use sluice_pipeline::pass::Executor;
+use sluice_exec::pass::Executor;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A queue of a switch.

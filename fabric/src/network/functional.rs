@@ -7,7 +7,7 @@ use super::observe::Observer;
 use super::run::Goal;
 use super::{Network, NetworkError, failed};
 use sluice_asic::units::Time;
-use sluice_pipeline::pass::Executor;
+use sluice_exec::pass::Executor;
 
 /// Hops that a packet, and what is made of it, may make: as many as its passes in a switch without time.
 const HOPS: u32 = 64;

@@ -9,7 +9,7 @@
 //! use sluice_asic::{chip::ChipSpec, units::{Duration, Time}};
 //! use sluice_fabric::network::{End, LinkFrame, LinkSetup, Network, NetworkSetup, Observer, Placed};
 //! use sluice_fabric::network::{SwitchId, SwitchSetup};
-//! use sluice_pipeline::switch::{Left, RxFrame};
+//! use sluice_switch::{Left, RxFrame};
 //! use sluice_programs::by_name;
 //!
 //! /// When frames were where.
@@ -84,10 +84,10 @@ use node::Node;
 use run::{Exchange, Goal, Rounds};
 use sluice_asic::port::DevPort;
 use sluice_asic::units::{Duration, Time};
-use sluice_pipeline::control::ControlOp;
-use sluice_pipeline::engine::Engine;
-use sluice_pipeline::pass::Executor;
-use sluice_pipeline::switch::{RxFrame, Switch, SwitchError, TimelineRow};
+use sluice_control::ControlOp;
+use sluice_exec::engine::Engine;
+use sluice_exec::pass::Executor;
+use sluice_switch::{RxFrame, Switch, SwitchError, TimelineRow};
 
 /// Number of a switch in its network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

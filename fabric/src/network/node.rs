@@ -8,8 +8,8 @@ use super::{LinkId, SwitchId, Way};
 use sluice_asic::mac::{MIN_FRAME, wire_bytes};
 use sluice_asic::port::DevPort;
 use sluice_asic::units::{Bytes, Duration, Time};
-use sluice_pipeline::pass::Executor;
-use sluice_pipeline::switch::{
+use sluice_exec::pass::Executor;
+use sluice_switch::{
     Digest, FlowControlEvent, GhostEvent, IdleEntry, Left, Lost, PassEvent, QueueEvent, RxFrame, Sink,
     Switch, SwitchError, Timeline, TimelineRow,
 };

@@ -2,7 +2,7 @@
 
 use super::{LinkDrop, LinkId, SwitchId, Way};
 use sluice_asic::units::{Duration, Time};
-use sluice_pipeline::switch::{
+use sluice_switch::{
     Digest, FlowControlEvent, GhostEvent, IdleEntry, Left, Lost, PassEvent, QueueEvent, TimelineRow,
 };
 

@@ -5,11 +5,11 @@ use super::{LinkId, SwitchId, Way};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::{DevPort, FrontPort, PortError, PortMap};
 use sluice_asic::units::{BitRate, Duration, Time};
-use sluice_pipeline::control::{ControlError, ControlOp, ControlState};
-use sluice_pipeline::engine::LowerError;
-use sluice_pipeline::ir::Program;
-use sluice_pipeline::place::{NoFit, Options, Placement, place_with};
-use sluice_pipeline::switch::{SwitchConfig, SwitchError};
+use sluice_control::{ControlError, ControlOp, ControlState};
+use sluice_exec::engine::LowerError;
+use sluice_ir::Program;
+use sluice_place::{NoFit, Options, Placement, place_with};
+use sluice_switch::{SwitchConfig, SwitchError};
 use std::sync::Arc;
 use thiserror::Error;
 

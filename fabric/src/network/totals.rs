@@ -2,7 +2,7 @@
 
 use super::LinkDrop;
 use super::node::Node;
-use sluice_pipeline::pass::Executor;
+use sluice_exec::pass::Executor;
 
 /// Counters over all switches and links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -12,9 +12,9 @@ use sluice_asic::tm::buffer::{Buffer, BufferConfig};
 use sluice_asic::tm::pfc::PfcConfig;
 use sluice_asic::tm::source::PfcSource;
 use sluice_asic::units::{Bytes, Duration, Length, Time};
-use sluice_pipeline::control::{ControlOp, MulticastNode};
-use sluice_pipeline::engine::Engine;
-use sluice_pipeline::switch::{FlowView, RxFrame, Switch, SwitchConfig, Timeline};
+use sluice_control::{ControlOp, MulticastNode};
+use sluice_exec::engine::Engine;
+use sluice_switch::{FlowView, RxFrame, Switch, SwitchConfig, Timeline};
 use std::collections::BTreeMap;
 
 /// By then a packet is in its queue or lost: longer than the way from the wire to the queue at any speed.

@@ -6,13 +6,13 @@
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::PortMap;
 use sluice_asic::units::BitRate;
-use sluice_pipeline::build::net::Ethernet;
-use sluice_pipeline::build::*;
-use sluice_pipeline::control::ControlState;
-use sluice_pipeline::engine::Engine;
-use sluice_pipeline::ir::Program;
-use sluice_pipeline::place::{Placement, place};
-use sluice_pipeline::switch::{Switch, SwitchConfig};
+use sluice_build::net::Ethernet;
+use sluice_build::*;
+use sluice_control::ControlState;
+use sluice_exec::engine::Engine;
+use sluice_ir::Program;
+use sluice_place::{Placement, place};
+use sluice_switch::{Switch, SwitchConfig};
 
 /// Front-panel ports of a device that names no number.
 const PORTS: u16 = 32;
@@ -66,7 +66,7 @@ impl Forwarder {
         let engine = Engine::new(&self.program, &self.placement, &control)
             .map_err(|e| NoSwitch::Other(e.to_string()))?;
         Switch::new(&self.program, &self.placement, ports, control, engine, config).map_err(|e| match e {
-            sluice_pipeline::switch::SwitchError::Buffer(problems) => NoSwitch::Profile(problems),
+            sluice_switch::SwitchError::Buffer(problems) => NoSwitch::Profile(problems),
             other => NoSwitch::Other(other.to_string()),
         })
     }

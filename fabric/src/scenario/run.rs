@@ -14,7 +14,7 @@ use super::watch::{Device, Onlooker, Watches};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::tm::buffer::{BufferFile, Problems};
 use sluice_asic::units::{BitRate, Duration};
-use sluice_pipeline::switch::{BufferSetup, QueueSetup, SwitchConfig};
+use sluice_switch::{BufferSetup, QueueSetup, SwitchConfig};
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -3,7 +3,7 @@
 use sluice_asic::tm::pfc::PfcTimes;
 use sluice_asic::units::Time;
 use sluice_pcaps::wire::pause;
-use sluice_pipeline::switch::{Left, Lost, QueueEvent, Reason, Sink};
+use sluice_switch::{Left, Lost, QueueEvent, Reason, Sink};
 use std::collections::BTreeMap;
 
 /// Where a frame's EtherType and the second byte of an IPv4 header are.

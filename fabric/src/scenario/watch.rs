@@ -1,7 +1,7 @@
 //! Who looks on while scenarios run: a timeline of each device. What may not live here: files.
 
 use sluice_asic::units::Duration;
-use sluice_pipeline::switch::TimelineRow;
+use sluice_switch::TimelineRow;
 
 /// Takes the timeline of one device.
 pub trait Watch {

@@ -4,7 +4,7 @@
 use super::watch::{Event, Kind, Message, Watcher, What, Word};
 use super::{Flow, Network};
 use sluice_asic::units::{Duration, Time};
-use sluice_pipeline::pass::Executor;
+use sluice_exec::pass::Executor;
 use std::collections::BTreeMap;
 use thiserror::Error;
 

@@ -3,9 +3,9 @@
 use super::Flow;
 use crate::network::{Entered, LinkDrop, LinkFrame, LinkId, Observer, SwitchId, Way};
 use sluice_asic::units::Time;
+use sluice_ir::Program;
 use sluice_pcaps::conweave::{Frame, REACH, opcode, read};
-use sluice_pipeline::ir::Program;
-use sluice_pipeline::switch::{FlowControlEvent, Left, Lost, QueueEvent};
+use sluice_switch::{FlowControlEvent, Left, Lost, QueueEvent};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Number within its pipe of the port that control packets and timers go round by.

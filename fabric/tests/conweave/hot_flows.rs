@@ -3,14 +3,14 @@
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::{FrontPort, PortMap};
 use sluice_asic::units::{Duration, Time};
+use sluice_control::{ControlState, EntryId};
+use sluice_exec::engine::Engine;
 use sluice_fabric::agent::{HotFlowConfig, HotFlows};
+use sluice_ir::KeyValue;
 use sluice_pcaps::wire::{FrameBuilder, MacAddr, Payload, ipv4, roce, udp};
-use sluice_pipeline::control::{ControlState, EntryId};
-use sluice_pipeline::engine::Engine;
-use sluice_pipeline::ir::KeyValue;
-use sluice_pipeline::place::place;
-use sluice_pipeline::switch::{Digest, IdleEntry, Left, Lost, RxFrame, Sink, Switch, SwitchConfig};
+use sluice_place::place;
 use sluice_programs::conweave::{Params, Prefix, TorConfig, program, tor_setup};
+use sluice_switch::{Digest, IdleEntry, Left, Lost, RxFrame, Sink, Switch, SwitchConfig};
 use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 

@@ -7,7 +7,7 @@ use sluice_fabric::deploy::deploy;
 use sluice_fabric::network::{LinkFrame, Network, Observer, SwitchId};
 use sluice_fabric::topology::{Blueprint, built};
 use sluice_pcaps::wire::{FrameBuilder, MacAddr, ethernet, ipv4, udp};
-use sluice_pipeline::switch::{Left, RxFrame};
+use sluice_switch::{Left, RxFrame};
 use std::collections::BTreeMap;
 
 /// Rate of cables and hosts: the chip's lanes run at 50G, where the papers' cables run at 40G. Shares are the same.

@@ -4,7 +4,7 @@ use crate::support::{Into, Recorder, dev, frame, inject, switches};
 use sluice_asic::tm::buffer::BufferFile;
 use sluice_asic::units::{Duration, Time};
 use sluice_fabric::network::{End, LinkSetup, Network, NetworkSetup, SwitchId};
-use sluice_pipeline::switch::BufferSetup;
+use sluice_switch::BufferSetup;
 
 /// Three switches in a ring, port 1 of each joined with port 2 of the next; small shared pools.
 fn ring() -> NetworkSetup {

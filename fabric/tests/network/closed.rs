@@ -5,7 +5,7 @@ use crate::support::{chain, dev, frame};
 use sluice_asic::port::DevPort;
 use sluice_asic::units::{Duration, Time};
 use sluice_fabric::network::{Network, Observer, SwitchId};
-use sluice_pipeline::switch::{Left, RxFrame};
+use sluice_switch::{Left, RxFrame};
 
 /// Of the hosts' cables.
 const CABLE: Duration = Duration::from_nanos(400);

@@ -6,7 +6,7 @@ use sluice_fabric::deploy::deploy;
 use sluice_fabric::network::{LinkFrame, Network, Observer, SwitchId};
 use sluice_fabric::topology::built;
 use sluice_pcaps::wire::{FrameBuilder, MacAddr, ipv4, udp};
-use sluice_pipeline::switch::{Left, RxFrame};
+use sluice_switch::{Left, RxFrame};
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 

@@ -6,7 +6,7 @@ use sluice_fabric::deploy::{Deployment, deploy};
 use sluice_fabric::network::{LinkChange, LinkFrame, Network, Observer, SwitchId, Way};
 use sluice_fabric::topology::{Blueprint, Happening, built};
 use sluice_pcaps::wire::{FrameBuilder, MacAddr, Payload, ipv4, roce, udp};
-use sluice_pipeline::switch::{Left, RxFrame};
+use sluice_switch::{Left, RxFrame};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 

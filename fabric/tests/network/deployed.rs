@@ -5,14 +5,14 @@ use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::PortMap;
 use sluice_asic::tm::buffer::BufferFile;
 use sluice_asic::units::{BitRate, Duration, Time};
+use sluice_control::ControlState;
 use sluice_fabric::deploy::{Defaults, DeployError, Deployment, Files, deploy};
 use sluice_fabric::network::{LinkDrop, Network, SwitchId};
 use sluice_fabric::topology::{Blueprint, built};
+use sluice_ir::Program;
 use sluice_pcaps::wire::{FrameBuilder, MacAddr, ipv4, udp};
-use sluice_pipeline::control::ControlState;
-use sluice_pipeline::ir::Program;
-use sluice_pipeline::switch::{RxFrame, SwitchConfig};
 use sluice_programs::position::{Neighbor, Position};
+use sluice_switch::{RxFrame, SwitchConfig};
 use std::net::Ipv4Addr;
 
 /// There are no files.

@@ -4,7 +4,7 @@ use crate::support::{Into, Recorder, chain, frame, inject, switches};
 use proptest::prelude::*;
 use sluice_asic::units::{Duration, Time};
 use sluice_fabric::network::{End, LinkChange, LinkDrop, LinkSetup, Network, NetworkSetup, SwitchId};
-use sluice_pipeline::switch::Mode;
+use sluice_switch::Mode;
 
 fn without_time(mut setup: NetworkSetup) -> NetworkSetup {
     for switch in &mut setup.switches {

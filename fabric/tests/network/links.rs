@@ -4,7 +4,7 @@ use crate::support::{Into, Recorder, Seen, chain, dev, frame, inject, switches};
 use sluice_asic::port::DevPort;
 use sluice_asic::units::{BitRate, Duration, Time};
 use sluice_fabric::network::{End, LinkChange, LinkEvent, LinkId, LinkSetup, Network, SwitchId, Way};
-use sluice_pipeline::switch::RxFrame;
+use sluice_switch::RxFrame;
 
 const DELAY: Duration = Duration::from_nanos(700);
 

@@ -4,7 +4,7 @@ use crate::support::{Into, Recorder, chain, dev, frame, inject};
 use sluice_asic::tm::buffer::BufferFile;
 use sluice_asic::units::{BitRate, Duration, Time};
 use sluice_fabric::network::{LinkChange, LinkId, Network, NetworkSetup, SwitchId, Way};
-use sluice_pipeline::switch::BufferSetup;
+use sluice_switch::BufferSetup;
 
 const DELAY: Duration = Duration::from_micros(1);
 

@@ -7,14 +7,14 @@ use sluice_asic::port::FrontPort;
 use sluice_asic::tm::buffer::BufferFile;
 use sluice_asic::tm::pfc::PfcConfig;
 use sluice_asic::units::{BitRate, Bytes, Duration, Time};
+use sluice_control::ControlState;
 use sluice_fabric::deploy::{Deployment, Files, deploy};
 use sluice_fabric::host::dcqcn::{Coalescing, Mellanox, ReactionConfig, ReactionPoint};
 use sluice_fabric::host::recovery::Recovery;
 use sluice_fabric::host::rnic::{Completion, Message, Rnic, RnicConfig, RnicCounters, TrafficClass};
 use sluice_fabric::network::{End, HostId, Network, NetworkTotals, SwitchId};
 use sluice_fabric::topology::{Blueprint, built};
-use sluice_pipeline::control::ControlState;
-use sluice_pipeline::ir::Program;
+use sluice_ir::Program;
 use std::net::Ipv4Addr;
 
 const CABLE: Duration = Duration::from_nanos(500);

@@ -3,9 +3,9 @@
 use crate::support::{Into, Recorder, Seen, frame, inject, placed, switch, switches};
 use proptest::prelude::*;
 use sluice_asic::units::Time;
+use sluice_exec::engine::Engine;
 use sluice_fabric::network::{Network, SwitchId};
-use sluice_pipeline::engine::Engine;
-use sluice_pipeline::switch::{Left, Lost, PassEvent, QueueEvent, RxFrame, Sink, Switch};
+use sluice_switch::{Left, Lost, PassEvent, QueueEvent, RxFrame, Sink, Switch};
 
 /// The same record from a switch alone.
 #[derive(Default)]
@@ -39,7 +39,7 @@ impl Sink for Alone {
     }
 }
 
-fn alone(frames: &[Into]) -> (Recorder, sluice_pipeline::switch::Totals) {
+fn alone(frames: &[Into]) -> (Recorder, sluice_switch::Totals) {
     let setup = switch("s0");
     let at = placed();
     let engine = Engine::new(&at.program, &at.placement, &setup.control).unwrap();

@@ -2,12 +2,12 @@
 
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::units::{Duration, Time};
+use sluice_build::*;
 use sluice_fabric::network::{
     End, Entered, LinkFrame, LinkSetup, Network, NetworkSetup, Observer, Placed, SwitchId, SwitchSetup,
 };
-use sluice_pipeline::build::*;
-use sluice_pipeline::ir::Program;
-use sluice_pipeline::switch::{Left, Lost, PassEvent, QueueEvent, RxFrame};
+use sluice_ir::Program;
+use sluice_switch::{Left, Lost, PassEvent, QueueEvent, RxFrame};
 use std::sync::{Arc, OnceLock};
 
 /// In the place of the MAC addresses: a port and a queue (bits 9 to 15) for each of six hops.

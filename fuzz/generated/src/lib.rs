@@ -5,9 +5,9 @@
 //! What may not live here: shipped programs (`sluice_generated`).
 
 use sluice_asic::chip::ChipSpec;
+use sluice_exec::engine::generated::Generated;
 use sluice_fuzz::{Limits, numbered};
-use sluice_pipeline::engine::generated::Generated;
-use sluice_pipeline::ir::Program;
+use sluice_ir::Program;
 
 include!("programs.rs");
 

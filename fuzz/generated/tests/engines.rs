@@ -3,17 +3,17 @@
 
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
+use sluice_control::ControlState;
+use sluice_exec::cover::{Coverage, Points};
+use sluice_exec::engine::generated::Generated;
+use sluice_exec::engine::{Engine, LowerError};
+use sluice_exec::packet::{HeadLayout, PacketStore};
+use sluice_exec::pass::{Executor, GhostUpdate, Pass, PassIn};
 use sluice_fuzz::hunt::words;
 use sluice_fuzz::{Case, Limits, compare_by};
 use sluice_fuzz_generated::{CODE, PROGRAMS, chip_of, counts, program};
-use sluice_pipeline::control::ControlState;
-use sluice_pipeline::cover::{Coverage, Points};
-use sluice_pipeline::engine::generated::Generated;
-use sluice_pipeline::engine::{Engine, LowerError};
-use sluice_pipeline::ir::Program;
-use sluice_pipeline::packet::{HeadLayout, PacketStore};
-use sluice_pipeline::pass::{Executor, GhostUpdate, Pass, PassIn};
-use sluice_pipeline::place::{Placement, place};
+use sluice_ir::Program;
+use sluice_place::{Placement, place};
 
 /// Entries and packets of each program.
 const WORLDS: u64 = 6;

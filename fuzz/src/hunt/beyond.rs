@@ -2,7 +2,7 @@
 //! parser. What may not live here: packets.
 
 use sluice_asic::gress::Gress;
-use sluice_pipeline::ir::{Field, Header, Next, ParserOp, ParserOpKind, ParserState, Program, StateData};
+use sluice_ir::{Field, Header, Next, ParserOp, ParserOpKind, ParserState, Program, StateData};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The headers of egress, seen from the wire.

@@ -1,10 +1,10 @@
 //! Changes of entries, queues and ports as a file of changes. What may not live here: how they are drawn.
 
-use sluice_pipeline::control::{ControlOp, DeviceOp, Then, show_key, show_value};
-use sluice_pipeline::ir::{ActionCall, MatchKind, Program, Table};
+use sluice_control::{ControlOp, DeviceOp, Then, show_key, show_value};
+use sluice_ir::{ActionCall, MatchKind, Program, Table};
 use std::fmt::Write;
 
-/// The operations, each with its time in ns, as lines that [`sluice_pipeline::control::lines::parse_changes`] reads.
+/// The operations, each with its time in ns, as lines that [`sluice_control::lines::parse_changes`] reads.
 #[must_use]
 pub fn changes(program: &Program, ops: &[(u64, ControlOp)]) -> String {
     let mut out = String::new();

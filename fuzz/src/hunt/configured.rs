@@ -4,8 +4,8 @@
 use crate::Draw;
 use sluice_asic::alu::width_mask;
 use sluice_asic::salu::State as Element;
-use sluice_pipeline::control::{ControlOp, ControlState};
-use sluice_pipeline::ir::{CellStmtKind, Program, Register};
+use sluice_control::{ControlOp, ControlState};
+use sluice_ir::{CellStmtKind, Program, Register};
 
 /// Those of a program with these entries: each with the value that it has.
 pub(crate) fn configured(program: &Program, control: &ControlState) -> Vec<(Register, u32, Element)> {

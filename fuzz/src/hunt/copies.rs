@@ -2,8 +2,8 @@
 //! hands to the other, packets must carry. What may not live here: values.
 
 use sluice_asic::gress::Gress;
-use sluice_pipeline::entity::EntityMap;
-use sluice_pipeline::ir::{Expr, Field, Header, Home, Intrinsic, ParserOpKind, PrimitiveKind, Program};
+use sluice_ir::entity::EntityMap;
+use sluice_ir::{Expr, Field, Header, Home, Intrinsic, ParserOpKind, PrimitiveKind, Program};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A field of a header, and where in it the lowest bit of a value stands.

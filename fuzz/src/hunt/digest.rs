@@ -1,8 +1,8 @@
 //! What a run did, as one number that does not depend on the order in which ports report. What may not live here:
 //! what is compared.
 
-use sluice_pipeline::entity::Entity;
-use sluice_pipeline::switch::{self, IdleEntry, Left, Lost, Reason};
+use sluice_ir::entity::Entity;
+use sluice_switch::{self as switch, IdleEntry, Left, Lost, Reason};
 use std::hash::Hasher;
 
 /// A sum over everything that left, ended or was told to the control plane, each with its time and bytes.

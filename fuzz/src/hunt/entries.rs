@@ -8,9 +8,9 @@ use super::pools::column;
 use crate::Draw;
 use crate::world::entry;
 use sluice_asic::alu::width_mask;
-use sluice_pipeline::control::{ControlOp, ControlState, Entry, GroupMember, Then};
-use sluice_pipeline::cover::Point;
-use sluice_pipeline::ir::{Action, ActionCall, Home, Intrinsic, KeyValue, Profile, Table};
+use sluice_control::{ControlOp, ControlState, Entry, GroupMember, Then};
+use sluice_exec::cover::Point;
+use sluice_ir::{Action, ActionCall, Home, Intrinsic, KeyValue, Profile, Table};
 
 /// Entries of a table that are changed at once, at most.
 const MOST_CHANGED: usize = 64;

@@ -11,9 +11,9 @@ use crate::Draw;
 use sluice_asic::salu::State as Element;
 use sluice_asic::tm::ShaperConfig;
 use sluice_asic::units::{BitRate, Bytes};
-use sluice_pipeline::control::{ControlOp, DeviceOp};
-use sluice_pipeline::cover::Point;
-use sluice_pipeline::ir::{Field, Register, Table};
+use sluice_control::{ControlOp, DeviceOp};
+use sluice_exec::cover::Point;
+use sluice_ir::{Field, Register, Table};
 use std::collections::BTreeSet;
 
 /// A packet of an input.
@@ -407,8 +407,8 @@ impl<'s> Maker<'s> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sluice_pipeline::control::Then;
-    use sluice_pipeline::ir::KeyValue;
+    use sluice_control::Then;
+    use sluice_ir::KeyValue;
     use std::collections::BTreeSet;
 
     #[test]

@@ -2,9 +2,7 @@
 
 use super::beyond::Beyond;
 use sluice_asic::gress::Gress;
-use sluice_pipeline::ir::{
-    Field, Header, Next, ParserOpKind, Program, SelectArm, SelectKey, Stack, StateData,
-};
+use sluice_ir::{Field, Header, Next, ParserOpKind, Program, SelectArm, SelectKey, Stack, StateData};
 use std::collections::BTreeMap;
 
 /// States that a way has at most.

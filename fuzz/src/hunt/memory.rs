@@ -1,10 +1,10 @@
 //! What one run leaves for the next: memory, entries, and an executor that looks up as before. What may not live here: runs.
 
 use super::input::Input;
-use sluice_pipeline::control::{ControlState, Scope};
-use sluice_pipeline::ir::{Program, Table};
-use sluice_pipeline::pass::Executor;
-use sluice_pipeline::switch;
+use sluice_control::{ControlState, Scope};
+use sluice_exec::pass::Executor;
+use sluice_ir::{Program, Table};
+use sluice_switch as switch;
 
 /// What a device had that is of no use any more, for the next one with the same program and entries.
 #[derive(Default)]

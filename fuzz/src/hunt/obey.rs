@@ -6,9 +6,9 @@ use sluice_asic::port::DevPort;
 use sluice_asic::tm::buffer::QosMaps;
 use sluice_asic::tm::pfc::PfcConfig;
 use sluice_asic::units::{BitRate, Length, Time};
+use sluice_exec::pass::Executor;
 use sluice_fabric::senders::{Ears, Heard, Receiver, Senders, Sent, Waiting};
-use sluice_pipeline::pass::Executor;
-use sluice_pipeline::switch::{RxFrame, Sink, Switch, SwitchError};
+use sluice_switch::{RxFrame, Sink, Switch, SwitchError};
 
 /// Length of the cables: that which `sluice replay --obey-pfc` takes, and profiles have room for.
 pub(crate) const CABLE: Length = Length::from_metres(5);

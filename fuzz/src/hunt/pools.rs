@@ -9,9 +9,9 @@ use sluice_asic::alu::width_mask;
 use sluice_asic::gress::Gress;
 use sluice_asic::pktgen::{AppConfig, Trigger};
 use sluice_asic::port::PortMap;
-use sluice_pipeline::control::{ControlState, Then};
-use sluice_pipeline::entity::EntityMap;
-use sluice_pipeline::ir::{
+use sluice_control::{ControlState, Then};
+use sluice_ir::entity::EntityMap;
+use sluice_ir::{
     Action, ActionData, Block, CellCond, CellStmtKind, CellValue, Cond, Expr, Field, Home, Intrinsic,
     KeyValue, Primitive, PrimitiveKind, Program, SelectArm, SelectKey, StateData, StmtKind, Table,
 };

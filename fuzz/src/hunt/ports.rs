@@ -3,8 +3,8 @@
 use super::PORT_BITS;
 use sluice_asic::gress::Gress;
 use sluice_asic::port::{Port, PortKind, PortMap};
-use sluice_pipeline::control::{ControlState, Then};
-use sluice_pipeline::ir::{Expr, Intrinsic, ParamData, PrimitiveKind, Program};
+use sluice_control::{ControlState, Then};
+use sluice_ir::{Expr, Intrinsic, ParamData, PrimitiveKind, Program};
 use std::collections::BTreeSet;
 
 /// Entries and members of a table or profile that are looked at.

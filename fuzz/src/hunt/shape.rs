@@ -7,9 +7,7 @@ use super::pools::{Masked, Pools};
 use super::whole::{finish, repair};
 use crate::Draw;
 use sluice_asic::gress::Gress;
-use sluice_pipeline::ir::{
-    Field, Header, Next, ParserOpKind, ParserState, Program, SelectArm, SelectKey, StateData,
-};
+use sluice_ir::{Field, Header, Next, ParserOpKind, ParserState, Program, SelectArm, SelectKey, StateData};
 use std::collections::BTreeMap;
 
 /// States that a walk takes at most.
@@ -180,7 +178,7 @@ struct Walk<'w, 'p> {
     /// Where each field that was extracted stands, in bits.
     at: BTreeMap<Field, usize>,
     /// Elements extracted of each stack.
-    taken: BTreeMap<sluice_pipeline::ir::Stack, usize>,
+    taken: BTreeMap<sluice_ir::Stack, usize>,
     /// Of a walk through the parser of egress: what is not on the wire.
     beyond: Option<&'w Beyond>,
 }

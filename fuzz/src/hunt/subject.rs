@@ -1,12 +1,12 @@
 //! What is fuzzed: a placed program on a device with entries and properties. What may not live here: inputs.
 
 use sluice_asic::port::PortMap;
-use sluice_pipeline::control::{ControlOp, ControlState};
-use sluice_pipeline::cover::Points;
-use sluice_pipeline::ir::Program;
-use sluice_pipeline::place::Placement;
-use sluice_pipeline::property::{LosslessLoss, Property, general_and};
-use sluice_pipeline::switch::SwitchConfig;
+use sluice_control::{ControlOp, ControlState};
+use sluice_exec::cover::Points;
+use sluice_ir::Program;
+use sluice_place::Placement;
+use sluice_switch::SwitchConfig;
+use sluice_switch::property::{LosslessLoss, Property, general_and};
 
 /// Makes the properties of a run, fresh.
 type Properties<'s> = Box<dyn Fn() -> Vec<Box<dyn Property>> + Send + Sync + 's>;
@@ -90,7 +90,7 @@ impl Subject<'static> {
         let stage = sluice_programs::by_name(name).unwrap();
         let program = stage.build(&[]).unwrap();
         let chip = sluice_asic::chip::ChipSpec::tofino2();
-        let placement = sluice_pipeline::place::place(&program, &chip).unwrap_or_else(|e| panic!("{e}"));
+        let placement = sluice_place::place(&program, &chip).unwrap_or_else(|e| panic!("{e}"));
         let ports = PortMap::default_for(&chip).unwrap();
         let control = Subject::entries(&program, stage.default_setup(&program, &ports).unwrap().ops).unwrap();
         Subject::new(program, placement, ports, control, Vec::new)

@@ -63,7 +63,7 @@ pub(super) fn finish(frame: &mut [u8], summed: bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sluice_pipeline::property::well_formed;
+    use sluice_switch::property::well_formed;
 
     /// A TCP segment in UDP of VXLAN with all lengths and sums wrong.
     fn overlay(vni: u8) -> Vec<u8> {

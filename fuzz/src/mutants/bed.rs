@@ -2,10 +2,10 @@
 
 use super::judge::Golden;
 use crate::hunt::{Beside, Input, Memory, Ran, Subject, SubjectError, options, restore, send};
-use sluice_pipeline::control::{ControlOp, ControlState};
-use sluice_pipeline::ir::Program;
-use sluice_pipeline::property::Monitor;
-use sluice_pipeline::reference::{Reference, Tracer};
+use sluice_control::{ControlOp, ControlState};
+use sluice_exec::reference::{Reference, Tracer};
+use sluice_ir::Program;
+use sluice_switch::property::Monitor;
 use std::sync::Arc;
 
 /// A program with its entries and what runs it.

@@ -3,8 +3,8 @@
 
 use super::edit::{Edit, statements};
 use sluice_asic::gress::Gress;
-use sluice_pipeline::ir::{Loc, Program, RegisterAction};
-use sluice_pipeline::text;
+use sluice_ir::text;
+use sluice_ir::{Loc, Program, RegisterAction};
 
 /// Lines of a program's text that a mutation changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

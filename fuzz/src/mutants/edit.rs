@@ -2,7 +2,7 @@
 
 use sluice_asic::alu::{AluOp, width_mask};
 use sluice_asic::gress::Gress;
-use sluice_pipeline::ir::{
+use sluice_ir::{
     Action, ApplyArms, Block, CellCond, CellStmt, CellStmtKind, CellValue, CmpOp, Cond, Expr, Field, Hash,
     Header, KeyValue, Label, LabelKind, Next, ParserState, PrimitiveKind, Program, RegisterAction, Stmt,
     StmtKind, Table,
@@ -199,7 +199,7 @@ impl Edit {
             }
             Edit::OtherDefault(table, action) => {
                 let args = vec![0; p.actions[*action].params.len()];
-                p.tables[*table].default = sluice_pipeline::ir::ActionCall { action: *action, args };
+                p.tables[*table].default = sluice_ir::ActionCall { action: *action, args };
             }
             Edit::EntryValue(table, entry, column) => {
                 let key = p.tables[*table].entries.get_mut(*entry).and_then(|e| e.key.get_mut(*column));

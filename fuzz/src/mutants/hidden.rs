@@ -5,8 +5,8 @@ use super::bed::Bed;
 use super::judge::Golden;
 use crate::hunt::Subject;
 use rustc_hash::FxHasher;
-use sluice_pipeline::ir::{Header, Program};
-use sluice_pipeline::reference::{Event, TextTracer, Tracer};
+use sluice_exec::reference::{Event, TextTracer, Tracer};
+use sluice_ir::{Header, Program};
 use std::hash::{Hash, Hasher};
 
 /// What a survivor does otherwise.
@@ -161,10 +161,10 @@ mod tests {
     use sluice_asic::chip::ChipSpec;
     use sluice_asic::gress::Gress;
     use sluice_asic::port::PortMap;
-    use sluice_pipeline::control::ControlState;
-    use sluice_pipeline::entity::Entity;
-    use sluice_pipeline::place::place;
-    use sluice_pipeline::text;
+    use sluice_control::ControlState;
+    use sluice_ir::entity::Entity;
+    use sluice_ir::text;
+    use sluice_place::place;
 
     /// A field that nobody reads is written for packets of kind 7.
     const PROGRAM: &str = "program found;

@@ -2,10 +2,10 @@
 
 use super::remains::Remains;
 use crate::hunt::{Aim, Beside, Corpus, Digest, Input, Maker, Memory, Subject, SubjectError, restore, send};
-use sluice_pipeline::cover::Coverage;
-use sluice_pipeline::engine::Engine;
-use sluice_pipeline::ir::Program;
-use sluice_pipeline::pass::Executor;
+use sluice_exec::cover::Coverage;
+use sluice_exec::engine::Engine;
+use sluice_exec::pass::Executor;
+use sluice_ir::Program;
 use std::sync::{Arc, OnceLock};
 
 /// Laps of packets in an input at most: those that fill it with timers would take the time of many others.

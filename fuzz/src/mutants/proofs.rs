@@ -5,8 +5,8 @@ use super::values::Values;
 use crate::hunt::Subject;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
-use sluice_pipeline::cover::{Point, Points};
-use sluice_pipeline::ir::{Cond, Header, Loc, PrimitiveKind, Program, Stmt, StmtKind};
+use sluice_exec::cover::{Point, Points};
+use sluice_ir::{Cond, Header, Loc, PrimitiveKind, Program, Stmt, StmtKind};
 
 const OVERRIDDEN: &str = "the entries set another default action";
 const UNMATCHED: &str = "no packet matches the entry: a field that it names never has such a value";

@@ -2,8 +2,8 @@
 //! runs.
 
 use sluice_asic::salu::State as Element;
-use sluice_pipeline::ir::{Counter, Register};
-use sluice_pipeline::pass::{Count, State};
+use sluice_exec::pass::{Count, State};
+use sluice_ir::{Counter, Register};
 
 /// Of each pipe the elements that are not as they were at first, and the rest whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -3,12 +3,12 @@
 use super::edit::{Edit, parts, same_kind, statements};
 use sluice_asic::alu::AluOp;
 use sluice_asic::gress::Gress;
-use sluice_pipeline::cover::Point;
-use sluice_pipeline::ir::{
+use sluice_exec::cover::Point;
+use sluice_ir::verify::{has_errors, verify};
+use sluice_ir::{
     Action, ApplyArms, Block, CellStmtKind, Cond, Expr, Hash, Header, Index, KeyValue, Next, Operand,
     ParserOp, ParserOpKind, PrimitiveKind, Profile, Program, RegisterAction, SelectKey, StmtKind, Table,
 };
-use sluice_pipeline::verify::{has_errors, verify};
 
 /// A change at a site, and what packets must reach for it to matter.
 #[derive(Clone, Debug, PartialEq)]
@@ -194,7 +194,7 @@ impl Sites<'_> {
         let mut ways = Vec::new();
         ways_to(&p.pipe(gress).control, gress, None, &mut ways);
         for ((at, stmt), way) in all.into_iter().enumerate().zip(ways) {
-            let node = sluice_pipeline::entity::Entity::new(at);
+            let node = sluice_ir::entity::Entity::new(at);
             match &stmt.kind {
                 StmtKind::If(cond, ..) => {
                     let needs = || [true, false].map(|holds| Point::Branch(gress, node, holds)).to_vec();
@@ -337,7 +337,7 @@ impl Sites<'_> {
 /// The branch of the innermost condition around each statement, in their order; none behind tables alone.
 fn ways_to(block: &Block, gress: Gress, way: Option<Point>, list: &mut Vec<Option<Point>>) {
     for stmt in block {
-        let node = sluice_pipeline::entity::Entity::new(list.len());
+        let node = sluice_ir::entity::Entity::new(list.len());
         list.push(way);
         match &stmt.kind {
             StmtKind::If(_, then, otherwise) => {
@@ -372,7 +372,7 @@ mod tests {
             assert_eq!(all.len(), ways.len());
             for way in ways.iter().flatten() {
                 let Point::Branch(_, node, _) = way else { panic!("{way:?}") };
-                let node = sluice_pipeline::entity::Entity::index(*node);
+                let node = sluice_ir::entity::Entity::index(*node);
                 assert!(matches!(all[node].kind, StmtKind::If(..)));
             }
         }

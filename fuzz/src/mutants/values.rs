@@ -10,9 +10,9 @@
 use sluice_asic::alu::width_mask;
 use sluice_asic::gress::Gress;
 use sluice_asic::salu::Half;
-use sluice_pipeline::control::ControlState;
-use sluice_pipeline::entity::EntityMap;
-use sluice_pipeline::ir::{
+use sluice_control::ControlState;
+use sluice_ir::entity::EntityMap;
+use sluice_ir::{
     CellStmtKind, CellValue, CounterHome, Expr, Field, FieldData, Header, Home, Intrinsic, KeyValue,
     ParserOpKind, PrimitiveKind, Program, Register, RegisterAction, Table,
 };

@@ -5,8 +5,8 @@ use super::scope::Scope;
 use super::value::Draft;
 use super::wire::Wire;
 use sluice_asic::hash::{HashAlgorithm, XorWidth};
-use sluice_pipeline::entity::Entity;
-use sluice_pipeline::ir::{
+use sluice_ir::entity::Entity;
+use sluice_ir::{
     Action, ActionData, Counter, CounterHome, Expr, Field, Hash, HashData, Index, Intrinsic, Label, Loc,
     Meter, MeterAccess, Primitive, PrimitiveKind, Register, RegisterAccess, Stmt, StmtKind,
 };

@@ -2,7 +2,7 @@
 
 use super::Writer;
 use super::scope::Scope;
-use sluice_pipeline::ir::{Block, Cond, Loc, PrimitiveKind, Stmt, StmtKind};
+use sluice_ir::{Block, Cond, Loc, PrimitiveKind, Stmt, StmtKind};
 
 impl Writer<'_, '_> {
     /// So many statements; conditions and outcomes nest `depth` deep.

@@ -4,7 +4,7 @@
 use super::Writer;
 use super::value::Draft;
 use sluice_asic::salu::{Format, Half};
-use sluice_pipeline::ir::{
+use sluice_ir::{
     CellStmt, CellStmtKind, CellValue, CmpOp, Cond, CounterHome, Expr, Home, Index, Intrinsic, Loc,
     PrimitiveKind, Register, RegisterAccess, RegisterAction, RegisterActionData, RegisterData, Stmt,
     StmtKind,

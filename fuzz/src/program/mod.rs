@@ -18,7 +18,7 @@ mod wire;
 use crate::{Draw, Limits};
 use scope::Scope;
 use sluice_asic::gress::Gress;
-use sluice_pipeline::ir::{Home, Intrinsic, LabelData, LabelKind, Loc, Program};
+use sluice_ir::{Home, Intrinsic, LabelData, LabelKind, Loc, Program};
 
 /// Draws a program.
 #[must_use]

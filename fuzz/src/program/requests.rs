@@ -5,9 +5,7 @@ use super::scope::Scope;
 use super::value::Draft;
 use super::wire::Wire;
 use sluice_asic::gress::Gress;
-use sluice_pipeline::ir::{
-    Block, Expr, Home, Intrinsic, Loc, PrimitiveKind, Request, RequestKind, Stmt, StmtKind,
-};
+use sluice_ir::{Block, Expr, Home, Intrinsic, Loc, PrimitiveKind, Request, RequestKind, Stmt, StmtKind};
 
 impl Writer<'_, '_> {
     /// What the deparser may make, with the statements that ask for it under a condition.

@@ -2,7 +2,7 @@
 
 use super::wire::Wire;
 use sluice_asic::gress::Gress;
-use sluice_pipeline::ir::{Field, Header, Home, Program};
+use sluice_ir::{Field, Header, Home, Program};
 
 /// A place in a control block.
 #[derive(Clone, Debug)]

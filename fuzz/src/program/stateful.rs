@@ -6,7 +6,7 @@ use super::value::Draft;
 use sluice_asic::meter::LpfMode;
 use sluice_asic::salu::{Format, Half, SaluOp, Sense};
 use sluice_asic::units::Duration;
-use sluice_pipeline::ir::{
+use sluice_ir::{
     CellCond, CellStmt, CellStmtKind, CellValue, CmpOp, Counter, CounterCell, CounterData, CounterHome,
     CounterKind, Loc, LpfSpec, Meter, MeterConfig, MeterData, MeterKind, Random, RandomData, Register,
     RegisterActionData, RegisterData, RegisterParamData,

@@ -6,7 +6,7 @@ use super::scope::Scope;
 use super::value::Draft;
 use crate::world::key_value;
 use sluice_asic::select::SelectorMode;
-use sluice_pipeline::ir::{
+use sluice_ir::{
     Action, ActionCall, Algorithmic, ApplyArms, ConstEntry, CounterHome, Field, Key, Loc, MatchKind, Profile,
     ProfileData, SelectorData, Stmt, StmtKind, TableData,
 };

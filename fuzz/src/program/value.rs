@@ -3,7 +3,7 @@
 use super::Writer;
 use super::scope::Scope;
 use sluice_asic::alu::{AluClass, AluOp};
-use sluice_pipeline::ir::{CmpOp, Cond, Expr, Field, Home, ParamData, ParserOpKind, Program};
+use sluice_ir::{CmpOp, Cond, Expr, Field, Home, ParamData, ParserOpKind, Program};
 
 /// What an action has written and which parameters it has so far.
 #[derive(Default)]

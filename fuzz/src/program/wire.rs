@@ -2,7 +2,7 @@
 
 use super::Writer;
 use sluice_asic::gress::Gress;
-use sluice_pipeline::ir::{
+use sluice_ir::{
     ChecksumUpdate, CounterLoad, Deparser, Expr, Field, Header, Home, Loc, Lookahead, Next, ParserOp,
     ParserOpKind, ParserState, Request, SelectArm, SelectKey, StackData, StateData,
 };

@@ -4,7 +4,7 @@
 use super::words;
 use crate::{Case, Draw, Limits, chip, compare, numbered};
 use sluice_asic::chip::ChipSpec;
-use sluice_pipeline::place::{self, Placement, place};
+use sluice_place::{self as place, Placement, place};
 use std::sync::OnceLock;
 
 /// Both chips, made once.
@@ -28,7 +28,7 @@ fn case(data: &[u8]) -> Case {
 const KEPT: usize = 192;
 
 /// A random program with where it lies on each of the two chips that it fits.
-type Kept = (sluice_pipeline::ir::Program, Vec<Placement>);
+type Kept = (sluice_ir::Program, Vec<Placement>);
 
 fn kept(number: usize) -> &'static Kept {
     static PROGRAMS: [OnceLock<Kept>; KEPT] = [const { OnceLock::new() }; KEPT];

@@ -3,17 +3,17 @@
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::tm::buffer::BufferFile;
 use sluice_asic::units::BitRate;
+use sluice_control::{self as control, ControlState};
 use sluice_fabric::contest::Contest;
 use sluice_fabric::scenario::{Expr, ScenarioFile, Scope};
 use sluice_fabric::topology::{Blueprint, Network};
+use sluice_ir::Program;
+use sluice_ir::text;
+use sluice_ir::verify::{has_errors, verify};
 use sluice_pcaps::capture::CaptureReader;
 use sluice_pcaps::generate::{Cdf, Envelope, FlowList, FrameList, ListDefaults, Pace};
 use sluice_pcaps::int::{Marks, Telemetry, decode};
 use sluice_pcaps::wire::MacAddr;
-use sluice_pipeline::control::{self, ControlState};
-use sluice_pipeline::ir::Program;
-use sluice_pipeline::text;
-use sluice_pipeline::verify::{has_errors, verify};
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 

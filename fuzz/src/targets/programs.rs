@@ -3,8 +3,8 @@
 use super::engines::chips;
 use crate::hunt::{Input, Runner, Shot, Subject};
 use sluice_asic::port::PortMap;
-use sluice_pipeline::cover::Coverage;
-use sluice_pipeline::place::place;
+use sluice_exec::cover::Coverage;
+use sluice_place::place;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;

@@ -44,7 +44,7 @@ pub(crate) fn lower(closure: &ExprClosure) -> Result<TokenStream> {
 /// A path into the builder whose every token has the place `span`.
 fn build(name: &str, span: Span) -> TokenStream {
     let name = Ident::new(name, span);
-    quote_spanned!(span=> ::sluice_pipeline::build::#name)
+    quote_spanned!(span=> ::sluice_build::#name)
 }
 
 fn refuse(span: Span, why: &str) -> TokenStream {

@@ -3,7 +3,7 @@
 //! What lives here: `#[stage_program]`, two syntactic rewrites of an ordinary Rust function, and the derives
 //! for structs of field handles and of parameters. What may not: knowledge of types, widths or chips. The
 //! macros rewrite tokens, keep every token's place in the source, and leave all checks to rustc and to
-//! `sluice_pipeline::build`, whose documentation explains what the rewritten code means.
+//! `sluice_build`, whose documentation explains what the rewritten code means.
 
 mod data_plane;
 mod doc;

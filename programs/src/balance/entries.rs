@@ -11,7 +11,7 @@
 use super::plan::Plan;
 use crate::setup::{Ops, Setup, SetupError, front_port, ipv4_prefix};
 use sluice_asic::port::PortMap;
-use sluice_pipeline::ir::{KeyValue, Program};
+use sluice_ir::{KeyValue, Program};
 use std::net::Ipv4Addr;
 
 const NORTH_PORTS: u16 = 8;

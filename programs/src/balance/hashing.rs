@@ -4,8 +4,8 @@ use super::headers::Headers;
 use crate::planning::scheme::{FlowFunction, Setting};
 use sluice_asic::hash::rtag7::Rtag7Function;
 use sluice_asic::hash::{CrcParams, HashAlgorithm, XorWidth};
-use sluice_pipeline::build::{ActionRef, GressBuilder, HashRef};
-use sluice_pipeline::ir;
+use sluice_build::{ActionRef, GressBuilder, HashRef};
+use sluice_ir as ir;
 
 /// Whether a setting's hash is put together from two halves, each of which goes to a field of eight bits: an extern
 /// keeps the low bits of one algorithm's result, and an action writes whole fields.

@@ -3,8 +3,8 @@
 use super::hashing::{flow_hash, in_halves};
 use super::headers::{Headers, Meta, headers};
 use super::plan::Plan;
-use sluice_pipeline::build::net::Ethernet;
-use sluice_pipeline::build::*;
+use sluice_build::net::Ethernet;
+use sluice_build::*;
 
 /// Table sizes.
 #[derive(Clone, Copy, Debug)]

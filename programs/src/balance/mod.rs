@@ -35,10 +35,10 @@ use crate::position::Position;
 use crate::setup::{Setup, SetupError};
 use crate::shipped::Shipped;
 use sluice_asic::port::PortMap;
-use sluice_pipeline::build::Builder;
-use sluice_pipeline::build::params::Params;
-use sluice_pipeline::ir::Program;
-use sluice_pipeline::property::Property;
+use sluice_build::Builder;
+use sluice_build::params::Params;
+use sluice_ir::Program;
+use sluice_switch::property::Property;
 
 /// What the two programs differ in.
 pub(crate) trait Scheme: Sync {

@@ -6,7 +6,7 @@ use crate::planning::replicas::Order;
 use crate::planning::scheme::{FlowFunction, Scheme};
 use crate::planning::wcmp::Method;
 use sluice_asic::hash::rtag7::Rtag7Function;
-use sluice_pipeline::build::params;
+use sluice_build::params;
 
 /// What users can set on `ecmp`.
 #[derive(Clone, Debug, PartialEq, Eq, params::Params)]

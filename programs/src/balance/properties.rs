@@ -10,10 +10,10 @@ use crate::planning::scheme::{Scheme, Setting};
 use crate::properties::{FrameKept, HopLimit, SameWay};
 use sluice_asic::alu::width_mask;
 use sluice_asic::select::{SelectorMode, WORD_SLOTS};
+use sluice_control::{ControlState, Entry, GroupMember, Then};
+use sluice_ir::{KeyValue, Program, Table};
 use sluice_pcaps::wire::{ethernet, ipv4};
-use sluice_pipeline::control::{ControlState, Entry, GroupMember, Then};
-use sluice_pipeline::ir::{KeyValue, Program, Table};
-use sluice_pipeline::property::{Departed, Finding, Property, Settled};
+use sluice_switch::property::{Departed, Finding, Property, Settled};
 use std::collections::BTreeMap;
 
 /// What holds of both programs, whatever their plan.

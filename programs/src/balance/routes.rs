@@ -4,7 +4,7 @@
 
 use crate::position::Position;
 use crate::setup::{Ops, Setup, SetupError, ipv4_prefix};
-use sluice_pipeline::ir::{KeyValue, Program};
+use sluice_ir::{KeyValue, Program};
 
 /// `table` gives the member table of a group over links of some weights, or says why there is none.
 pub(super) fn setup_at(

@@ -5,7 +5,7 @@ use super::feedback::Known;
 use super::params::UPLINKS;
 use crate::flowlet::OLDER;
 use crate::leaf::{Leaf, slot};
-use sluice_pipeline::build::*;
+use sluice_build::*;
 
 /// What an uplink that does not lead to the leaf has for congestion.
 pub(super) const NOWHERE: u64 = 31;

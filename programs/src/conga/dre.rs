@@ -10,7 +10,7 @@
 
 use sluice_asic::meter::LpfMode;
 use sluice_asic::units::{BitRate, Duration};
-use sluice_pipeline::ir::LpfSpec;
+use sluice_ir::LpfSpec;
 
 /// Time constants that can be asked for.
 pub(super) struct Bounds {

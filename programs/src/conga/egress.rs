@@ -3,11 +3,11 @@
 
 use super::Params;
 use super::headers::{Bridge, Overlay, TOLD, VXLAN};
-use sluice_pipeline::build::net::ether_type::IPV4;
-use sluice_pipeline::build::net::protocol::UDP;
-use sluice_pipeline::build::net::{Ethernet, Ipv4, Udp};
-use sluice_pipeline::build::*;
-use sluice_pipeline::ir::MeterKind;
+use sluice_build::net::ether_type::IPV4;
+use sluice_build::net::protocol::UDP;
+use sluice_build::net::{Ethernet, Ipv4, Udp};
+use sluice_build::*;
+use sluice_ir::MeterKind;
 
 /// Egress of a leaf.
 #[stage_program]

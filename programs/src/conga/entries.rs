@@ -16,8 +16,8 @@ use crate::leaf::{self, Places};
 use crate::position::{Neighbor, NextHops, Position, Prefix};
 use crate::setup::{Ops, Setup, SetupError, front_port, ipv4_prefix, ipv6_prefix};
 use sluice_asic::port::{FrontPort, PortMap};
-use sluice_pipeline::control::ControlOp;
-use sluice_pipeline::ir::{KeyValue, MeterConfig, Program};
+use sluice_control::ControlOp;
+use sluice_ir::{KeyValue, MeterConfig, Program};
 use std::net::Ipv4Addr;
 
 /// Number of the leaf of the default entries.

@@ -5,8 +5,8 @@ use super::Params;
 use super::headers::{Headers, TOLD};
 use crate::leaf::Leaf;
 use crate::leaf::generator::{MADE, generator};
-use sluice_pipeline::build::*;
-use sluice_pipeline::ir::{self, MeterKind};
+use sluice_build::*;
+use sluice_ir::{self as ir, MeterKind};
 
 /// Congestion over one uplink, 8 to 15
 #[derive(Header, Debug)]

@@ -2,10 +2,10 @@
 
 use super::feedback::Known;
 use crate::leaf::Leaf;
-use sluice_pipeline::build::net::ether_type::IPV4;
-use sluice_pipeline::build::net::protocol::UDP;
-use sluice_pipeline::build::net::{Ethernet, Ipv4, Udp};
-use sluice_pipeline::build::*;
+use sluice_build::net::ether_type::IPV4;
+use sluice_build::net::protocol::UDP;
+use sluice_build::net::{Ethernet, Ipv4, Udp};
+use sluice_build::*;
 
 /// First two bytes of the leaves' own addresses: leaf n is 10.255.n/256.n%256.
 pub(super) const OVERLAY_NET: u64 = 0x0aff;

@@ -41,9 +41,9 @@ use crate::position::Position;
 use crate::setup::{Setup, SetupError};
 use crate::shipped::Shipped;
 use sluice_asic::port::{FrontPort, PortMap, PortName};
-use sluice_pipeline::build::*;
-use sluice_pipeline::ir::Program;
-use sluice_pipeline::property::Property;
+use sluice_build::*;
+use sluice_ir::Program;
+use sluice_switch::property::Property;
 
 const NAME: &str = "conga";
 

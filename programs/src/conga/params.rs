@@ -5,7 +5,7 @@ use crate::catalog::ProgramError;
 use crate::flowlet::{Detect, Gaps, Spec, choices};
 use crate::ports::PortRange;
 use sluice_asic::units::Duration;
-use sluice_pipeline::build::params;
+use sluice_build::params;
 
 /// Uplinks of a leaf, at most: a few ties of four can be told by the two comparisons of a stateful ALU.
 pub(super) const UPLINKS: usize = 4;

@@ -4,7 +4,7 @@
 use super::headers::{OVERLAY_NET, VXLAN};
 use crate::properties::{congested, equal, lasting, unmarked};
 use sluice_pcaps::wire::{ethernet, ipv4};
-use sluice_pipeline::property::{self, Departed, Finding, Property, well_formed};
+use sluice_switch::property::{self, Departed, Finding, Property, well_formed};
 
 /// Bytes in front of the packet of a host: Ethernet, IPv4, UDP, VXLAN.
 const OVERLAY: usize = 14 + 20 + 8 + 8;
@@ -103,7 +103,7 @@ impl Property for L4Checksum {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sluice_pipeline::property::Origin;
+    use sluice_switch::property::Origin;
 
     fn judged(came: &[u8], left: &[u8]) -> [Finding; 2] {
         let origin = Origin { port: 1, time: Default::default(), bytes: came };

@@ -3,7 +3,7 @@
 
 use super::Params;
 use super::headers::Headers;
-use sluice_pipeline::build::*;
+use sluice_build::*;
 
 const WAYS: usize = 4;
 

@@ -5,11 +5,11 @@
 use super::Params;
 use super::headers::{Bth, Cwh, Kind, Order, TIMER_TYPE, Timer, kind, opcode};
 use crate::marking::{Marking, marking};
-use sluice_pipeline::build::net::ether_type::IPV4;
-use sluice_pipeline::build::net::protocol::UDP;
-use sluice_pipeline::build::net::{Ethernet, Ipv4, Udp};
-use sluice_pipeline::build::*;
-use sluice_pipeline::ir::Register;
+use sluice_build::net::ether_type::IPV4;
+use sluice_build::net::protocol::UDP;
+use sluice_build::net::{Ethernet, Ipv4, Udp};
+use sluice_build::*;
+use sluice_ir::Register;
 
 /// Metadata of egress
 #[derive(Header, Debug)]

@@ -10,9 +10,9 @@ use crate::marking;
 use crate::setup::{Ops, Setup, SetupError, front_port, ipv4_prefix};
 use sluice_asic::port::{DevPort, Pipe, Port, PortMap};
 use sluice_asic::tm::{AfcMode, AfcWord, MirrorSession};
-use sluice_pipeline::build::params::Params as _;
-use sluice_pipeline::control::{ControlOp, DeviceOp};
-use sluice_pipeline::ir::{KeyValue, Program};
+use sluice_build::params::Params as _;
+use sluice_control::{ControlOp, DeviceOp};
+use sluice_ir::{KeyValue, Program};
 use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 
@@ -325,7 +325,7 @@ mod tests {
     use crate::conweave::ConWeave;
     use sluice_asic::chip::ChipSpec;
     use sluice_asic::port::FrontPort;
-    use sluice_pipeline::control::ControlState;
+    use sluice_control::ControlState;
 
     #[test]
     fn the_program_takes_its_entries() {

@@ -1,10 +1,10 @@
 //! Headers and metadata of `conweave`, bit by bit (facts: conweave §1.16), and the ingress parser. What may not
 //! live here: what happens to a packet.
 
-use sluice_pipeline::build::net::ether_type::IPV4;
-use sluice_pipeline::build::net::protocol::UDP;
-use sluice_pipeline::build::net::{Ethernet, Ipv4, Udp};
-use sluice_pipeline::build::*;
+use sluice_build::net::ether_type::IPV4;
+use sluice_build::net::protocol::UDP;
+use sluice_build::net::{Ethernet, Ipv4, Udp};
+use sluice_build::*;
 
 /// EtherType of timer packets, which never leave the switch
 pub(super) const TIMER_TYPE: u64 = 0x2001;

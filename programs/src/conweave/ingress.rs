@@ -8,8 +8,8 @@ use super::queues::{Queues, queues};
 use super::source::{SrcToR, source};
 use super::timer::{TimerLaps, timer};
 use sluice_asic::units::Duration;
-use sluice_pipeline::build::*;
-use sluice_pipeline::ir::{IdleTimeout, Register};
+use sluice_build::*;
+use sluice_ir::{IdleTimeout, Register};
 
 /// How often the chip looks for idle flows.
 const SWEEP: Duration = Duration::from_millis(5);

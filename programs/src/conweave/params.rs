@@ -2,7 +2,7 @@
 
 use crate::catalog::ProgramError;
 use crate::ports::PortRange;
-use sluice_pipeline::build::params::{self, Params as _};
+use sluice_build::params::{self, Params as _};
 use std::fmt;
 use std::str::FromStr;
 use thiserror::Error;

@@ -3,9 +3,9 @@
 use super::destination::status::WAITING;
 use super::headers::TIMER_TYPE;
 use crate::properties::SettlesUnchanged;
+use sluice_ir::{Program, Register};
 use sluice_pcaps::conweave::{Frame, HEADER_LEN, Header, opcode, read};
-use sluice_pipeline::ir::{Program, Register};
-use sluice_pipeline::property::{
+use sluice_switch::property::{
     self, Departed, Ended, Entered, Finding, Origin, Property, Settled, well_formed,
 };
 use std::collections::BTreeMap;
@@ -277,7 +277,7 @@ impl Property for NothingLeft {
             if !(data.name.starts_with("owner") || data.name == "reorder_status_rx") {
                 continue;
             }
-            let elements = |s: &&sluice_pipeline::pass::State| {
+            let elements = |s: &&sluice_exec::pass::State| {
                 s.registers
                     .get(register)
                     .and_then(|all| all.changed().find(|(_, e)| e.lo != 0))

@@ -5,7 +5,7 @@
 
 use super::Params;
 use super::headers::Headers;
-use sluice_pipeline::build::*;
+use sluice_build::*;
 
 /// What the queue table says
 #[derive(Header, Debug)]
@@ -54,7 +54,7 @@ struct Way {
 #[derive(Clone, Debug)]
 pub(super) struct Queues {
     pub(super) q: Queue,
-    pub(super) owners: Vec<sluice_pipeline::ir::Register>,
+    pub(super) owners: Vec<sluice_ir::Register>,
     ways: Vec<Way>,
     queue: TableRef,
 }
@@ -93,7 +93,7 @@ fn way(
     h: Headers,
     algorithm: &str,
     (picked, cell): Fields,
-) -> (Way, sluice_pipeline::ir::Register) {
+) -> (Way, sluice_ir::Register) {
     let Headers { ipv4, m, .. } = h;
     /// Picks the flow's candidate in this way; the table knows how many there are
     let pick_queue = ig.hash::<3>(algorithm).inputs(list![ipv4.src, ipv4.dst, m.src_port]).build();

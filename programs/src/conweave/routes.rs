@@ -11,7 +11,7 @@ use crate::position::{Neighbor, Position};
 use crate::setup::{Ops, Setup, SetupError};
 use crate::{Role, conweave::NAME};
 use sluice_asic::port::PortMap;
-use sluice_pipeline::ir::Program;
+use sluice_ir::Program;
 use std::net::Ipv4Addr;
 
 /// A switch with hosts and paths is a ToR with the port ranges of its place, one without hosts a spine.

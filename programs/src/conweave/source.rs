@@ -7,7 +7,7 @@
 use super::Params;
 use super::busy::{Busy, Paths};
 use super::headers::{Headers, opcode};
-use sluice_pipeline::build::*;
+use sluice_build::*;
 
 /// What SrcToR finds about a DATA packet or a REPLY
 #[derive(Header, Debug)]
@@ -36,7 +36,7 @@ pub(super) struct Source {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SrcToR {
     pub(super) s: Source,
-    pub(super) registers: [sluice_pipeline::ir::Register; 6],
+    pub(super) registers: [sluice_ir::Register; 6],
     active_check: RegisterActionRef,
     ended_take: RegisterActionRef,
     ended_set: RegisterActionRef,
@@ -218,7 +218,7 @@ pub(super) fn source(ig: &GressBuilder<'_>, p: &Params, h: Headers, busy: &Busy)
     }
 }
 
-fn ir_of(register: impl RegisterHandle) -> sluice_pipeline::ir::Register {
+fn ir_of(register: impl RegisterHandle) -> sluice_ir::Register {
     register.handle()
 }
 

@@ -8,7 +8,7 @@ use super::destination::{DstToR, age, status};
 use super::headers::{Headers, kind};
 use super::queues::Queues;
 use super::{PAUSE, Params};
-use sluice_pipeline::build::*;
+use sluice_build::*;
 
 /// What ingress finds about a timer packet
 #[derive(Header, Debug)]

@@ -6,8 +6,8 @@ use super::Params;
 use crate::marking;
 use crate::setup::{Ops, Setup, SetupError, front_port, ipv4_prefix};
 use sluice_asic::port::PortMap;
-use sluice_pipeline::build::params::Params as _;
-use sluice_pipeline::ir::{KeyValue, Program};
+use sluice_build::params::Params as _;
+use sluice_ir::{KeyValue, Program};
 use std::net::Ipv4Addr;
 
 /// Paths that ToRs of the default entries may name.

@@ -26,9 +26,9 @@ use crate::properties::{EcnMarks, HopLimit};
 use crate::setup::{Setup, SetupError};
 use crate::shipped::{self, Shipped};
 use sluice_asic::port::PortMap;
-use sluice_pipeline::build::Builder;
-use sluice_pipeline::ir::Program;
-use sluice_pipeline::property::Property;
+use sluice_build::Builder;
+use sluice_ir::Program;
+use sluice_switch::property::Property;
 
 pub(crate) const NAME: &str = "conweave-spine";
 

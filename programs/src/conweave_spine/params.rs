@@ -1,6 +1,6 @@
 //! The parameters of `conweave-spine`. What may not live here: what they do.
 
-use sluice_pipeline::build::params;
+use sluice_build::params;
 
 /// What users can set.
 #[derive(Clone, Debug, PartialEq, Eq, params::Params)]

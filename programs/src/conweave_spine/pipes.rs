@@ -3,10 +3,10 @@
 use super::Params;
 use crate::conweave::headers::{Bth, ROCE, opcode};
 use crate::marking::marking;
-use sluice_pipeline::build::net::ether_type::IPV4;
-use sluice_pipeline::build::net::protocol::UDP;
-use sluice_pipeline::build::net::{Ethernet, Ipv4, Udp};
-use sluice_pipeline::build::*;
+use sluice_build::net::ether_type::IPV4;
+use sluice_build::net::protocol::UDP;
+use sluice_build::net::{Ethernet, Ipv4, Udp};
+use sluice_build::*;
 
 /// Per-packet metadata of ingress
 #[derive(Header, Debug)]

@@ -5,7 +5,7 @@ use crate::marking;
 use crate::position::Position;
 use crate::setup::{Ops, Setup, SetupError, ipv4_prefix};
 use sluice_asic::port::PortMap;
-use sluice_pipeline::ir::Program;
+use sluice_ir::Program;
 
 pub(super) fn setup_at(program: &Program, ports: &PortMap, at: &Position) -> Result<Setup, SetupError> {
     let mut ops = Ops::new(program);

@@ -12,10 +12,10 @@ use crate::position::Position;
 use crate::setup::{Setup, SetupError};
 use crate::shipped::Shipped;
 use sluice_asic::port::PortMap;
-use sluice_pipeline::build::params;
-use sluice_pipeline::build::*;
-use sluice_pipeline::ir::Program;
-use sluice_pipeline::property::Property;
+use sluice_build::params;
+use sluice_build::*;
+use sluice_ir::Program;
+use sluice_switch::property::Property;
 
 choices! {
     /// What takes turns.

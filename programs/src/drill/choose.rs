@@ -4,7 +4,7 @@ use super::Params;
 use super::depths::Depths;
 use crate::flowlet::OLDER;
 use crate::leaf::{Leaf, Sizes};
-use sluice_pipeline::build::*;
+use sluice_build::*;
 
 /// One more sample
 #[derive(Header, Debug)]

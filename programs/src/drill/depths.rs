@@ -3,7 +3,7 @@
 use super::Params;
 use super::choose::Shortest;
 use crate::leaf::Leaf;
-use sluice_pipeline::build::*;
+use sluice_build::*;
 
 /// Ports that a dev_port of nine bits can name.
 const PORTS: u32 = 512;

@@ -7,8 +7,8 @@ use crate::setup::{Ops, Setup, SetupError};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::DevPort;
 use sluice_asic::tm::AfcWord;
-use sluice_pipeline::control::{ControlOp, Then};
-use sluice_pipeline::ir::{KeyValue, Program};
+use sluice_control::{ControlOp, Then};
+use sluice_ir::{KeyValue, Program};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Adds it to the operations of a leaf.

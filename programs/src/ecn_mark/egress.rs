@@ -10,9 +10,9 @@
 //! follows a high one is low, counts of marks scatter no more than independent draws would.
 
 use crate::forwarding::plain::Ipv6Front;
-use sluice_pipeline::build::net::ether_type::{IPV4, IPV6, VLAN};
-use sluice_pipeline::build::net::{Ethernet, Vlan};
-use sluice_pipeline::build::*;
+use sluice_build::net::ether_type::{IPV4, IPV6, VLAN};
+use sluice_build::net::{Ethernet, Vlan};
+use sluice_build::*;
 
 /// Rows of thresholds.
 pub(super) const ROWS: u32 = 16;

@@ -13,7 +13,7 @@ use crate::forwarding::plain;
 use crate::setup::{Ops, Setup, SetupError, front_port};
 use sluice_asic::port::PortMap;
 use sluice_asic::units::{BitRate, Bytes};
-use sluice_pipeline::ir::{KeyValue, Program};
+use sluice_ir::{KeyValue, Program};
 use std::net::Ipv4Addr;
 
 const HOST: u16 = 20;

@@ -2,7 +2,7 @@
 
 use super::Params;
 use crate::forwarding::plain::{self, Headers};
-use sluice_pipeline::build::*;
+use sluice_build::*;
 
 /// Declares all of ingress.
 pub(super) fn ingress(ig: &GressBuilder<'_>, p: &Params) {

@@ -1,7 +1,7 @@
 //! The parameters of `ecn-mark`. What may not live here: how thresholds reach registers (see `entries`).
 
 use crate::catalog::ProgramError;
-use sluice_pipeline::build::params;
+use sluice_build::params;
 
 /// What users can set. The defaults are those of HPCC's and ConWeave's simulations at 25G (facts: buffer §3.2).
 #[derive(Clone, Debug, PartialEq, Eq, params::Params)]

@@ -21,10 +21,10 @@ use crate::shipped::Shipped;
 use crate::spray;
 use sluice_asic::port::PortMap;
 use sluice_asic::units::Duration;
-use sluice_pipeline::build::params;
-use sluice_pipeline::build::*;
-use sluice_pipeline::ir::{KeyValue, Program};
-use sluice_pipeline::property::Property;
+use sluice_build::params;
+use sluice_build::*;
+use sluice_ir::{KeyValue, Program};
+use sluice_switch::property::Property;
 
 const NAME: &str = "flare";
 

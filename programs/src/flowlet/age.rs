@@ -5,7 +5,7 @@ use super::Spec;
 use super::stamp::members;
 use crate::leaf::generator::{MADE, generator};
 use crate::leaf::{Leaf, slot};
-use sluice_pipeline::build::*;
+use sluice_build::*;
 
 /// What ages tell
 #[derive(Header, Debug)]

@@ -22,8 +22,8 @@ use crate::catalog::ProgramError;
 use crate::leaf::{Leaf, power_of_two};
 use crate::properties::{FlowletWay, forwarding};
 use sluice_asic::units::Duration;
-use sluice_pipeline::build::{GressBuilder, params};
-use sluice_pipeline::property::Property;
+use sluice_build::{GressBuilder, params};
+use sluice_switch::property::Property;
 
 /// A remembered member whose generation and number lie this far below the candidate's is of an older generation:
 /// numbers stay below 1024, generations are 65,536 apart. As two's complement.

@@ -2,7 +2,7 @@
 
 use super::{OLDER, Spec, Tick};
 use crate::leaf::{Leaf, slot};
-use sluice_pipeline::build::*;
+use sluice_build::*;
 
 /// What an array of stamps compares
 #[derive(Header, Debug)]

@@ -13,8 +13,8 @@ pub(crate) mod routed;
 pub(crate) mod routes;
 
 use crate::setup::{Ops, SetupError};
-use sluice_pipeline::build::*;
-use sluice_pipeline::ir::KeyValue;
+use sluice_build::*;
+use sluice_ir::KeyValue;
 
 /// The table of what has no route: one port, which the control plane sets.
 #[stage_program]

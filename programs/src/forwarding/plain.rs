@@ -5,9 +5,9 @@
 
 use super::{assign_queues, classes, elsewhere, send_elsewhere};
 use crate::setup::{Ops, SetupError, ipv4_prefix};
-use sluice_pipeline::build::net::ether_type::{IPV4, IPV6, VLAN};
-use sluice_pipeline::build::net::{Ethernet, Ipv4, Vlan};
-use sluice_pipeline::build::*;
+use sluice_build::net::ether_type::{IPV4, IPV6, VLAN};
+use sluice_build::net::{Ethernet, Ipv4, Vlan};
+use sluice_build::*;
 use std::net::Ipv4Addr;
 
 /// Queues of IP packets by DSCP, as SONiC's maps have them; any other DSCP has [`OTHER_QUEUE`] (facts: buffer §1.8).

@@ -4,10 +4,10 @@
 //! among it, goes to one port as it is. What may not live here: what a program does besides.
 
 use super::{classes, elsewhere};
-use sluice_pipeline::build::net::ether_type::{IPV4, IPV6};
-use sluice_pipeline::build::net::protocol::{TCP, UDP};
-use sluice_pipeline::build::net::{Ethernet, Ipv4, Ipv6, L4Ports};
-use sluice_pipeline::build::*;
+use sluice_build::net::ether_type::{IPV4, IPV6};
+use sluice_build::net::protocol::{TCP, UDP};
+use sluice_build::net::{Ethernet, Ipv4, Ipv6, L4Ports};
+use sluice_build::*;
 
 /// First byte of an IPv4 header without options.
 pub(crate) const PLAIN_IPV4: u64 = 0x45;

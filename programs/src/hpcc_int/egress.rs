@@ -4,7 +4,7 @@
 use super::Params;
 use super::headers::{Headers, MAX_HOPS, Meta, headers};
 use super::params::QueueLength;
-use sluice_pipeline::build::*;
+use sluice_build::*;
 
 /// Bytes of a record.
 const RECORD: u64 = 8;

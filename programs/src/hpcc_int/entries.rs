@@ -15,7 +15,7 @@ use crate::position::Position;
 use crate::setup::{Ops, Setup, SetupError, front_port};
 use sluice_asic::port::PortMap;
 use sluice_asic::units::BitRate;
-use sluice_pipeline::ir::{KeyValue, Program};
+use sluice_ir::{KeyValue, Program};
 
 const HOST: u16 = 20;
 

@@ -2,10 +2,10 @@
 
 use super::Params;
 use crate::forwarding::routed::PLAIN_IPV4;
-use sluice_pipeline::build::net::ether_type::IPV4;
-use sluice_pipeline::build::net::protocol::UDP;
-use sluice_pipeline::build::net::{Ethernet, Ipv4, Udp};
-use sluice_pipeline::build::*;
+use sluice_build::net::ether_type::IPV4;
+use sluice_build::net::protocol::UDP;
+use sluice_build::net::{Ethernet, Ipv4, Udp};
+use sluice_build::*;
 
 /// Most hops that the header has room for (facts: hpcc-int §1.8).
 pub(super) const MAX_HOPS: usize = 5;

@@ -38,9 +38,9 @@ use crate::position::Position;
 use crate::setup::{Setup, SetupError};
 use crate::shipped::Shipped;
 use sluice_asic::port::PortMap;
-use sluice_pipeline::build::{Builder, GressBuilder};
-use sluice_pipeline::ir::Program;
-use sluice_pipeline::property::Property;
+use sluice_build::{Builder, GressBuilder};
+use sluice_ir::Program;
+use sluice_switch::property::Property;
 
 /// The program `hpcc-int`.
 #[derive(Clone, Copy, Debug)]

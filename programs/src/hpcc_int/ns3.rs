@@ -6,8 +6,8 @@ use super::Params;
 use super::egress::port_depth;
 use super::headers::{MAX_HOPS, Meta, parse_to_udp};
 use super::params::QueueLength;
-use sluice_pipeline::build::net::{Ethernet, Ipv4, Udp};
-use sluice_pipeline::build::*;
+use sluice_build::net::{Ethernet, Ipv4, Udp};
+use sluice_build::*;
 
 /// Most hops that a packet can have made: more than an IP packet lives.
 const MOST_HOPS: u128 = 255;

@@ -1,7 +1,7 @@
 //! The parameters of `hpcc-int`. What may not live here: what they do.
 
 use crate::flowlet::choices;
-use sluice_pipeline::build::params;
+use sluice_build::params;
 
 /// What users can set.
 #[derive(Clone, Debug, PartialEq, Eq, params::Params)]

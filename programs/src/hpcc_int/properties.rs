@@ -6,7 +6,7 @@ use super::headers::MAX_HOPS;
 use super::params::Layout;
 use crate::properties::{HopLimit, equal, lasting};
 use sluice_pcaps::wire::{ethernet, ipv4, udp};
-use sluice_pipeline::property::{Departed, Finding, Property, well_formed};
+use sluice_switch::property::{Departed, Finding, Property, well_formed};
 
 /// Bytes of a record.
 const RECORD: usize = 8;
@@ -132,7 +132,7 @@ impl Property for OneRecord {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sluice_pipeline::property::Origin;
+    use sluice_switch::property::Origin;
 
     /// A packet with so many records, right but for check sums that nobody looks at.
     fn packet(hops: u16, path: u16) -> Vec<u8> {

@@ -13,8 +13,8 @@ use crate::leaf::{self, Places};
 use crate::position::{Neighbor, Position};
 use crate::setup::{Ops, Setup, SetupError, front_port, ipv4_prefix, ipv6_prefix};
 use sluice_asic::port::{FrontPort, PortMap};
-use sluice_pipeline::control::{ControlOp, MulticastNode};
-use sluice_pipeline::ir::{KeyValue, MeterConfig, Program};
+use sluice_control::{ControlOp, MulticastNode};
+use sluice_ir::{KeyValue, MeterConfig, Program};
 
 /// Number of the ToR of the default entries.
 const OWN: u32 = 3;

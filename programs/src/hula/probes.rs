@@ -7,8 +7,8 @@ use crate::flowlet::Tick;
 use crate::leaf::Leaf;
 use crate::leaf::generator::{MADE, generator};
 use sluice_asic::units::BitRate;
-use sluice_pipeline::build::*;
-use sluice_pipeline::ir::{self, LpfSpec, MeterKind};
+use sluice_build::*;
+use sluice_ir::{self as ir, LpfSpec, MeterKind};
 
 /// EtherType of probes: the second experimental one (IEEE 802, local).
 pub(super) const PROBE: u64 = 0x88b6;

@@ -5,8 +5,8 @@ use super::headers::*;
 use super::metadata::Meta;
 use super::params::{Carrier, Params};
 use super::parser::Headers;
-use sluice_pipeline::build::*;
-use sluice_pipeline::ir::Field;
+use sluice_build::*;
+use sluice_ir::Field;
 
 /// One header per instruction; ones of up to three words for what nobody here knows.
 #[derive(Clone, Copy, Debug)]

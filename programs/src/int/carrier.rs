@@ -3,8 +3,8 @@
 
 use super::params::{Carrier, Params};
 use super::parser::Headers;
-use sluice_pipeline::build::net::protocol::{TCP, UDP};
-use sluice_pipeline::build::*;
+use sluice_build::net::protocol::{TCP, UDP};
+use sluice_build::*;
 
 /// Says by DSCP or UDP port that INT follows, and keeps what was there.
 #[stage_program]

@@ -8,7 +8,7 @@ use super::params::{Carrier, Mode, Params, UnknownDomain};
 use super::parser::{Headers, headers};
 use super::report::{ask, make, parts};
 use super::strip::{change, flag_sum, strip, take_off};
-use sluice_pipeline::build::*;
+use sluice_build::*;
 
 /// What becomes of INT, by cell of the counter `events`.
 pub(super) mod event {

@@ -16,8 +16,8 @@ use crate::setup::{ANY, Ops, Setup, SetupError, front_port, ternary_prefix};
 use sluice_asic::port::{DevPort, PortMap};
 use sluice_asic::tm::MirrorSession;
 use sluice_asic::units::BitRate;
-use sluice_pipeline::control::{ControlOp, DeviceOp};
-use sluice_pipeline::ir::{KeyValue, Program};
+use sluice_control::{ControlOp, DeviceOp};
+use sluice_ir::{KeyValue, Program};
 
 const HOST: u16 = 20;
 /// A host's.

@@ -1,7 +1,7 @@
 //! Headers of INT v2.1 and Telemetry Report v2.0, and what the gresses tell each other. What may not live here:
 //! parsing.
 
-use sluice_pipeline::build::*;
+use sluice_build::*;
 
 /// First byte of what comes to egress.
 pub(super) mod kind {

@@ -5,8 +5,8 @@ use super::headers::{Bridge, IngressCopy, kind};
 use super::metadata::IngressMeta;
 use super::params::{Carrier, Foreign, Mode, Params, SinkReport};
 use crate::forwarding::routed::{Routed, Sizes, route};
-use sluice_pipeline::build::net::protocol::UDP;
-use sluice_pipeline::build::*;
+use sluice_build::net::protocol::UDP;
+use sluice_build::*;
 
 /// Flags of a report.
 pub(super) mod flag {

@@ -1,6 +1,6 @@
 //! Per-packet metadata of `int`. What may not live here: headers.
 
-use sluice_pipeline::build::*;
+use sluice_build::*;
 
 /// Per-packet metadata of ingress
 #[derive(Header, Debug)]

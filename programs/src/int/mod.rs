@@ -51,9 +51,9 @@ use crate::position::Position;
 use crate::setup::{Setup, SetupError};
 use crate::shipped::Shipped;
 use sluice_asic::port::PortMap;
-use sluice_pipeline::build::Builder;
-use sluice_pipeline::ir::Program;
-use sluice_pipeline::property::Property;
+use sluice_build::Builder;
+use sluice_ir::Program;
+use sluice_switch::property::Property;
 
 /// The program `int`.
 #[derive(Clone, Copy, Debug)]

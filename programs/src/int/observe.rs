@@ -5,7 +5,7 @@ use super::block::Block;
 use super::metadata::Meta;
 use super::params::Params;
 use super::parser::Headers;
-use sluice_pipeline::build::*;
+use sluice_build::*;
 
 /// The hardware's fields at egress.
 #[derive(Clone, Copy, Debug)]

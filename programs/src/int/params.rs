@@ -1,7 +1,7 @@
 //! The parameters of `int`, and how their values are spelled. What may not live here: what they do.
 
 use crate::flowlet::choices;
-use sluice_pipeline::build::params;
+use sluice_build::params;
 
 /// What users can set. What belongs to ports, flows and the collector is in tables.
 #[derive(Clone, Debug, PartialEq, Eq, params::Params)]

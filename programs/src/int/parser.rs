@@ -5,10 +5,10 @@ use super::headers::*;
 use super::metadata::Meta;
 use super::params::{Carrier, Mode, Params};
 use crate::forwarding::routed::PLAIN_IPV4;
-use sluice_pipeline::build::net::ether_type::{IPV4, IPV6};
-use sluice_pipeline::build::net::protocol::{TCP, UDP};
-use sluice_pipeline::build::net::{Ethernet, Ipv4, Ipv6, Udp};
-use sluice_pipeline::build::*;
+use sluice_build::net::ether_type::{IPV4, IPV6};
+use sluice_build::net::protocol::{TCP, UDP};
+use sluice_build::net::{Ethernet, Ipv4, Ipv6, Udp};
+use sluice_build::*;
 
 /// What egress parses and keeps.
 #[derive(Clone, Copy, Debug)]

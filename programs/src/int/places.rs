@@ -12,7 +12,7 @@ use crate::position::{Neighbor, Position};
 use crate::setup::{Ops, Setup, SetupError};
 use crate::shipped::Shipped;
 use sluice_asic::port::PortMap;
-use sluice_pipeline::ir::Program;
+use sluice_ir::Program;
 
 pub(super) fn role_at(at: &Position) -> Role {
     let hosts = at.ports.iter().any(|used| matches!(used.neighbor, Neighbor::Host(_)));

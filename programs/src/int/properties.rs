@@ -7,7 +7,7 @@
 use super::params::{Carrier, Foreign, Mode, Params};
 use crate::properties::{self, HopLimit};
 use sluice_pcaps::wire::{ethernet, ipv4, ipv6, tcp, udp};
-use sluice_pipeline::property::{self, Departed, Finding, Property, well_formed};
+use sluice_switch::property::{self, Departed, Finding, Property, well_formed};
 
 /// Everything that is judged of `int` with these parameters.
 pub(super) fn all(p: &Params) -> Vec<Box<dyn Property>> {
@@ -308,7 +308,7 @@ impl Property for L4Checksum {
 mod tests {
     use super::*;
     use sluice_pcaps::wire::{FrameBuilder, MacAddr, Payload};
-    use sluice_pipeline::property::Origin;
+    use sluice_switch::property::Origin;
     use std::net::Ipv4Addr;
 
     fn datagram() -> Vec<u8> {

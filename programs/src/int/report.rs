@@ -7,9 +7,9 @@ use super::ingress::{DROP_REASON, flag};
 use super::observe::Hardware;
 use super::params::{Carrier, Mode, Params, SinkReport};
 use super::parser::{Headers, shapes};
-use sluice_pipeline::build::net::ether_type::IPV4;
-use sluice_pipeline::build::net::protocol::UDP;
-use sluice_pipeline::build::*;
+use sluice_build::net::ether_type::IPV4;
+use sluice_build::net::protocol::UDP;
+use sluice_build::*;
 
 /// Headers of reports alone.
 #[derive(Clone, Copy, Debug)]

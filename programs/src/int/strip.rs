@@ -2,8 +2,8 @@
 
 use super::params::{Carrier, Params};
 use super::parser::Headers;
-use sluice_pipeline::build::net::protocol::TCP;
-use sluice_pipeline::build::*;
+use sluice_build::net::protocol::TCP;
+use sluice_build::*;
 
 /// What the flags of a packet do to its L4 checksum, as `flag_sum` has it.
 pub(super) mod change {

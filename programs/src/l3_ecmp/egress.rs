@@ -2,8 +2,8 @@
 
 use super::Params;
 use super::headers::{Bridge, VLAN};
-use sluice_pipeline::build::net::{Ethernet, Vlan};
-use sluice_pipeline::build::*;
+use sluice_build::net::{Ethernet, Vlan};
+use sluice_build::*;
 
 /// Declares all of egress.
 #[stage_program]

@@ -14,7 +14,7 @@
 use crate::setup::{ANY, Ops, Setup, SetupError, front_port, ipv4_prefix, ipv6_prefix, ternary_prefix};
 use sluice_asic::port::PortMap;
 use sluice_asic::units::BitRate;
-use sluice_pipeline::ir::{KeyValue, Program};
+use sluice_ir::{KeyValue, Program};
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 const UPLINKS: std::ops::RangeInclusive<u16> = 8..=15;

@@ -7,8 +7,8 @@
 use super::Params;
 use super::hash_params::{FieldList, HashField, HashItem, HashSeed, Ipv4HashField, Ipv6HashField, SeedStyle};
 use super::headers::Headers;
-use sluice_pipeline::build::*;
-use sluice_pipeline::ir;
+use sluice_build::*;
+use sluice_ir as ir;
 
 /// The flow hash, `W` bits.
 #[derive(Clone, Copy, Debug)]

@@ -1,11 +1,11 @@
 //! Headers and metadata of `l3-ecmp`, and the ingress parser. What may not live here: what happens to a
 //! packet.
 
-pub(super) use sluice_pipeline::build::net::ether_type::VLAN;
-use sluice_pipeline::build::net::ether_type::{ARP, IPV4, IPV6};
-use sluice_pipeline::build::net::protocol::{TCP, UDP};
-use sluice_pipeline::build::net::{Ethernet, Ipv4, Ipv6, L4Ports, Vlan};
-use sluice_pipeline::build::*;
+pub(super) use sluice_build::net::ether_type::VLAN;
+use sluice_build::net::ether_type::{ARP, IPV4, IPV6};
+use sluice_build::net::protocol::{TCP, UDP};
+use sluice_build::net::{Ethernet, Ipv4, Ipv6, L4Ports, Vlan};
+use sluice_build::*;
 
 /// What ingress tells egress: the tag that the frame carries where the port wants one
 #[derive(Header, Debug)]

@@ -4,8 +4,8 @@
 use super::Params;
 use super::hashing::{Hashing, hashing};
 use super::headers::{Headers, Meta, headers};
-use sluice_pipeline::build::*;
-use sluice_pipeline::ir::Key;
+use sluice_build::*;
+use sluice_ir::Key;
 
 /// A filter table and the action after which a packet goes on.
 #[derive(Clone, Copy, Debug)]

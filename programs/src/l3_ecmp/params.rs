@@ -4,7 +4,7 @@ use super::hash_params::{
     FieldList, HashChoice, HashSeed, HashWidth, Ipv4HashField, Ipv6HashField, SeedStyle, Selection,
 };
 use crate::catalog::ProgramError;
-use sluice_pipeline::build::params;
+use sluice_build::params;
 
 /// What users can set: table sizes, and how members of a group are chosen.
 ///

@@ -4,7 +4,7 @@
 use crate::position::{Position, Route};
 use crate::setup::{Ops, Setup, SetupError, ipv4_prefix, ipv6_prefix};
 use sluice_asic::port::PortMap;
-use sluice_pipeline::ir::{KeyValue, Program};
+use sluice_ir::{KeyValue, Program};
 
 const MEMBERS: &str = "ecmp_members";
 const VID: u128 = 1;

@@ -13,8 +13,8 @@ use crate::planning::replicas::{Order, layout};
 use crate::position::Position;
 use crate::setup::{Ops, Setup, SetupError, front_port, ipv4_prefix, ipv6_prefix};
 use sluice_asic::port::{FrontPort, PortMap};
-use sluice_pipeline::control::{ControlOp, Then};
-use sluice_pipeline::ir::{KeyValue, Program};
+use sluice_control::{ControlOp, Then};
+use sluice_ir::{KeyValue, Program};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{Ipv4Addr, Ipv6Addr};
 

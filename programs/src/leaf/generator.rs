@@ -10,9 +10,9 @@ use crate::setup::{Ops, SetupError};
 use sluice_asic::pktgen::{AppConfig, Trigger};
 use sluice_asic::port::{Pipe, PortMap};
 use sluice_asic::units::{Bytes, Duration};
-use sluice_pipeline::build::*;
-use sluice_pipeline::control::{ControlOp, DeviceOp};
-use sluice_pipeline::ir::KeyValue;
+use sluice_build::*;
+use sluice_control::{ControlOp, DeviceOp};
+use sluice_ir::KeyValue;
 
 /// EtherType of generated packets: an experimental one (IEEE 802, local).
 pub(crate) const MADE: u64 = 0x88b5;

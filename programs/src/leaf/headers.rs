@@ -1,10 +1,10 @@
 //! Headers and metadata of a leaf, and its ingress parser. What may not live here: what happens to a packet.
 
 use super::Knows;
-use sluice_pipeline::build::net::ether_type::{IPV4, IPV6};
-use sluice_pipeline::build::net::protocol::{TCP, UDP};
-use sluice_pipeline::build::net::{Ethernet, Ipv4, Ipv6, L4Ports};
-use sluice_pipeline::build::*;
+use sluice_build::net::ether_type::{IPV4, IPV6};
+use sluice_build::net::protocol::{TCP, UDP};
+use sluice_build::net::{Ethernet, Ipv4, Ipv6, L4Ports};
+use sluice_build::*;
 
 /// Per-packet metadata of ingress
 #[derive(Header, Debug)]

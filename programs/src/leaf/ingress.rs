@@ -3,7 +3,7 @@
 
 use super::headers::{Headers, Meta, headers};
 use super::{FIRST_GENERATION, Knows, Sizes};
-use sluice_pipeline::build::*;
+use sluice_build::*;
 
 /// What the parts of the control block need.
 #[derive(Clone, Copy, Debug)]
@@ -223,7 +223,7 @@ pub(crate) fn finish(ig: &GressBuilder<'_>, leaf: Leaf) {
 /// Declares all of egress: packets pass.
 #[stage_program]
 pub(crate) fn egress(eg: &GressBuilder<'_>) {
-    let ethernet = eg.header::<sluice_pipeline::build::net::Ethernet>();
+    let ethernet = eg.header::<sluice_build::net::Ethernet>();
     let port = eg.intrinsic::<tna::Egress>();
     let start = eg.state().extract(ethernet);
     eg.start(start);

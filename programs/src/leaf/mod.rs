@@ -27,9 +27,9 @@ pub(crate) use ingress::{Leaf, declare, deparse, egress, finish, propose, route,
 
 use crate::balance::Numbers;
 use crate::catalog::ProgramError;
-use sluice_pipeline::build::params;
-use sluice_pipeline::build::{Bits, Builder, GressBuilder, Index};
-use sluice_pipeline::ir;
+use sluice_build::params;
+use sluice_build::{Bits, Builder, GressBuilder, Index};
+use sluice_ir as ir;
 
 /// Generation of groups that never changed. Elements of registers start at generation 0, which is over.
 pub(crate) const FIRST_GENERATION: u64 = 1 << 16;

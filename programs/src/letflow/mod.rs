@@ -17,9 +17,9 @@ use crate::shipped::Shipped;
 use crate::spray;
 use sluice_asic::port::PortMap;
 use sluice_asic::units::Duration;
-use sluice_pipeline::build::{Builder, params};
-use sluice_pipeline::ir::Program;
-use sluice_pipeline::property::Property;
+use sluice_build::{Builder, params};
+use sluice_ir::Program;
+use sluice_switch::property::Property;
 
 /// What users can set on `letflow`.
 #[derive(Clone, Debug, PartialEq, Eq, params::Params)]

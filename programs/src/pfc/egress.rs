@@ -3,8 +3,8 @@
 use super::Params;
 use super::headers::{ASK, Control8808, DATA, MAC_CONTROL, OVER, PFC, PROBE, Padding, STORMED, TIMER, Tag};
 use super::obey::SLOTS;
-use sluice_pipeline::build::net::Ethernet;
-use sluice_pipeline::build::*;
+use sluice_build::net::Ethernet;
+use sluice_build::*;
 
 /// Elements of the register of what was asked for: port and priority.
 const SENDERS: u32 = 4096;

@@ -18,8 +18,8 @@ use crate::setup::{Ops, Setup, SetupError, front_port};
 use sluice_asic::port::{DevPort, Pipe, Port, PortMap};
 use sluice_asic::tm::{AfcMode, AfcWord, MirrorSession};
 use sluice_asic::units::BitRate;
-use sluice_pipeline::control::{ControlOp, DeviceOp};
-use sluice_pipeline::ir::{KeyValue, Program};
+use sluice_control::{ControlOp, DeviceOp};
+use sluice_ir::{KeyValue, Program};
 use std::net::Ipv4Addr;
 
 const HOST: u16 = 20;

@@ -1,6 +1,6 @@
 //! Headers of `pfc`. What may not live here: what happens to a packet.
 
-use sluice_pipeline::build::*;
+use sluice_build::*;
 
 /// EtherType of MAC control frames.
 pub(super) const MAC_CONTROL: u64 = 0x8808;

@@ -4,7 +4,7 @@ use super::Params;
 use super::headers::{AT_INGRESS, Control8808, DATA, FRAME, MAC_CONTROL, PROBE, PROBES, Probe, Tag};
 use super::obey;
 use crate::forwarding::plain::{self, Headers, Tables};
-use sluice_pipeline::build::*;
+use sluice_build::*;
 
 /// Local number of the recirculation port that timers take. Traffic from outside does not come in by it.
 pub(super) const LAP_PORT: u16 = 6;

@@ -13,7 +13,7 @@ use super::Params;
 use super::headers::{Control8808, FRAME, OVER, PAUSED, PFC, STORMED, TIMER, Tag};
 use super::ingress::{LAP_PORT, Parsed, Ways};
 use crate::forwarding::plain;
-use sluice_pipeline::build::*;
+use sluice_build::*;
 
 /// Elements of a register: local port and priority.
 pub(super) const SLOTS: u32 = 1024;

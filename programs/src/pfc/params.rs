@@ -1,7 +1,7 @@
 //! The parameters of `pfc`. What may not live here: tables.
 
 use crate::catalog::ProgramError;
-use sluice_pipeline::build::params;
+use sluice_build::params;
 
 /// What users can set.
 #[derive(Clone, Debug, PartialEq, Eq, params::Params)]

@@ -12,7 +12,7 @@ use super::wcmp::Method;
 use super::weighted;
 use crate::balance::Numbers;
 use sluice_asic::select::SelectorMode;
-use sluice_pipeline::build::params;
+use sluice_build::params;
 
 /// What is asked; every key has a default, so that nothing needs to be said.
 #[derive(Clone, Debug, PartialEq, Eq, params::Params)]
@@ -285,7 +285,7 @@ fn losers(candidates: &[Candidate]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sluice_pipeline::build::params::Params as _;
+    use sluice_build::params::Params as _;
 
     fn account(sets: &[(&str, &str)]) -> String {
         let mut question = Question::default();

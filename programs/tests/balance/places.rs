@@ -4,7 +4,7 @@ use crate::world::sets;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::{FrontPort, PortMap};
 use sluice_asic::units::BitRate;
-use sluice_pipeline::control::{ControlOp, ControlState};
+use sluice_control::{ControlOp, ControlState};
 use sluice_programs::by_name;
 use sluice_programs::planning::replicas::replicas;
 use sluice_programs::planning::wcmp::{Method, expand};

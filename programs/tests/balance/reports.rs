@@ -3,10 +3,11 @@
 use crate::world::sets;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::PortMap;
-use sluice_pipeline::control::ControlOp;
-use sluice_pipeline::place::place;
-use sluice_pipeline::report::{self, Report};
+use sluice_control::ControlOp;
+use sluice_place::place;
+use sluice_place::report::Report;
 use sluice_programs::by_name;
+use sluice_report as report;
 
 #[test]
 fn reports_of_the_defaults() {

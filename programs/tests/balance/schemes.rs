@@ -3,9 +3,9 @@
 use crate::world::{World, frame, keys, sets};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::select::{GroupShape, Selector};
-use sluice_pipeline::build::params::Params as _;
-use sluice_pipeline::control::{ControlOp, ControlState};
-use sluice_pipeline::text;
+use sluice_build::params::Params as _;
+use sluice_control::{ControlOp, ControlState};
+use sluice_ir::text;
 use sluice_programs::balance::{EcmpParams, Plan, Side, WcmpParams};
 use sluice_programs::planning::cv::Cv;
 use sluice_programs::{ProgramError, by_name};

@@ -3,14 +3,14 @@
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_asic::port::{FrontPort, PortMap};
+use sluice_control::{ControlOp, ControlState};
+use sluice_exec::engine::Engine;
+use sluice_exec::packet::{HeadLayout, PacketStore};
+use sluice_exec::pass::{Executor, Pass, PassIn, Verdict};
+use sluice_exec::reference::Reference;
+use sluice_ir::Program;
 use sluice_pcaps::wire::{FrameBuilder, MacAddr, ipv4, tcp, udp};
-use sluice_pipeline::control::{ControlOp, ControlState};
-use sluice_pipeline::engine::Engine;
-use sluice_pipeline::ir::Program;
-use sluice_pipeline::packet::{HeadLayout, PacketStore};
-use sluice_pipeline::pass::{Executor, Pass, PassIn, Verdict};
-use sluice_pipeline::place::{self, Placement, place};
-use sluice_pipeline::reference::Reference;
+use sluice_place::{self as place, Placement, place};
 use sluice_programs::by_name;
 
 /// Key of a flow: source, destination, protocol, ports, TTL.

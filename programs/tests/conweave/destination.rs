@@ -4,9 +4,9 @@ use crate::wire::{Cw, Flow, Seen, data, with_ecn};
 use crate::world::{Build, Sent, TICK, Tor, UPLINK, at_tick};
 use sluice_asic::tm::ShaperConfig;
 use sluice_asic::units::{BitRate, Bytes};
-use sluice_pipeline::control::{ControlOp, DeviceOp};
-use sluice_pipeline::engine::Engine;
-use sluice_pipeline::ir::KeyValue;
+use sluice_control::{ControlOp, DeviceOp};
+use sluice_exec::engine::Engine;
+use sluice_ir::KeyValue;
 use sluice_programs::conweave::Params;
 use std::sync::OnceLock;
 

@@ -2,11 +2,11 @@
 
 use sluice_asic::chip::{ChipSpec, Column};
 use sluice_asic::port::PortMap;
-use sluice_pipeline::ir::Program;
-use sluice_pipeline::place::{self, Carrier, Placement, place};
-use sluice_pipeline::switch::state_is_whole;
-use sluice_pipeline::verify;
+use sluice_ir::Program;
+use sluice_ir::verify;
+use sluice_place::{self as place, Carrier, Placement, place};
 use sluice_programs::{ProgramError, by_name};
+use sluice_switch::state_is_whole;
 
 fn program(sets: &[(&str, &str)]) -> Program {
     let sets: Vec<(String, String)> = sets.iter().map(|&(k, v)| (k.to_owned(), v.to_owned())).collect();

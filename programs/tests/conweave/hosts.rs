@@ -3,8 +3,8 @@
 use crate::wire::{Flow, data};
 use crate::world::{Build, Net, TICK, at_tick};
 use sluice_asic::salu::State as Element;
-use sluice_pipeline::control::ControlOp;
-use sluice_pipeline::engine::Engine;
+use sluice_control::ControlOp;
+use sluice_exec::engine::Engine;
 use sluice_programs::conweave::Params;
 use std::collections::VecDeque;
 

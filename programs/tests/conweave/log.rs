@@ -2,7 +2,7 @@
 //! this test's output: run it with `UPDATE=1` to write it anew.
 
 use sluice_asic::chip::{ChipSpec, Column};
-use sluice_pipeline::place::{Placement, place};
+use sluice_place::{Placement, place};
 use sluice_programs::by_name;
 use std::collections::BTreeSet;
 use std::fmt::Write;

@@ -3,7 +3,7 @@
 use crate::wire::{Cw, Flow, data};
 use crate::world::{Build, Hop, Net, TICK, at_tick};
 use proptest::prelude::*;
-use sluice_pipeline::pass::Executor;
+use sluice_exec::pass::Executor;
 use sluice_programs::conweave::Params;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
@@ -349,7 +349,7 @@ proptest! {
     fn engines_and_batches_agree(weather in weather(10)) {
         let flows = flows(4);
         let batched = story(Net::new(build(), &flows, &at_tick(1000)), &flows, &weather);
-        let single = sluice_pipeline::switch::SwitchConfig { max_batch: 1, ..at_tick(1000) };
+        let single = sluice_switch::SwitchConfig { max_batch: 1, ..at_tick(1000) };
         let one_by_one = story(Net::new(build(), &flows, &single), &flows, &weather);
         prop_assert!(batched == one_by_one, "batches");
         let reference = story(Net::reference(build(), &flows, &at_tick(1000)), &flows, &weather);

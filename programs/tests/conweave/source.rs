@@ -2,7 +2,7 @@
 
 use crate::wire::{BTH, Cw, Flow, Seen, data, operation, read};
 use crate::world::{Build, TICK, Tor, UPLINK, at_tick};
-use sluice_pipeline::engine::Engine;
+use sluice_exec::engine::Engine;
 use sluice_programs::conweave::Params;
 use std::sync::OnceLock;
 
@@ -281,7 +281,7 @@ fn scenario_15_and_16_the_two_passes_of_a_reply() {
     let stale = sluice_asic::salu::State { lo: 4, ..Default::default() };
     let register = build().program.register_named("ended").unwrap();
     let (index, value) = (Some(1), Some(stale));
-    s.tor.op(s.now + 10, sluice_pipeline::control::ControlOp::WriteRegister { register, index, value });
+    s.tor.op(s.now + 10, sluice_control::ControlOp::WriteRegister { register, index, value });
     let (_, seen) = s.data_after(1);
     assert_eq!((seen.cw.epoch, seen.cw.phase), (1, 0));
 }

@@ -3,7 +3,7 @@
 use crate::destination::{Dest, ORIGIN, REPLY, build, old, overtaking, request, rerouted};
 use crate::wire::Flow;
 use crate::world::TICK;
-use sluice_pipeline::control::{ControlOp, DeviceOp};
+use sluice_control::{ControlOp, DeviceOp};
 
 /// Mean time of a lap in ns of so many timer packets that wait at the same time.
 fn lap(flows: usize) -> u64 {

@@ -4,14 +4,14 @@ use crate::wire::{Flow, Seen, read};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::{FrontPort, PortMap};
 use sluice_asic::units::{Duration, Time};
-use sluice_pipeline::control::{ControlOp, ControlState};
-use sluice_pipeline::engine::Engine;
-use sluice_pipeline::ir::Program;
-use sluice_pipeline::pass::Executor;
-use sluice_pipeline::place::{Placement, place};
-use sluice_pipeline::reference::{Options, Reference};
-use sluice_pipeline::switch::{Left, Lost, Reason, RxFrame, Sink, Switch, SwitchConfig};
+use sluice_control::{ControlOp, ControlState};
+use sluice_exec::engine::Engine;
+use sluice_exec::pass::Executor;
+use sluice_exec::reference::{Options, Reference};
+use sluice_ir::Program;
+use sluice_place::{Placement, place};
 use sluice_programs::conweave::{FlowEntry, Params, Prefix, TorConfig, program, tor_setup};
+use sluice_switch::{Left, Lost, Reason, RxFrame, Sink, Switch, SwitchConfig};
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
@@ -125,7 +125,7 @@ impl Sink for Out {
         self.lost.push((*packet, [head, tail].concat()));
     }
 
-    fn digest(&mut self, _: &sluice_pipeline::switch::Digest, data: &[u8]) {
+    fn digest(&mut self, _: &sluice_switch::Digest, data: &[u8]) {
         self.digests.push(data.to_vec());
     }
 }

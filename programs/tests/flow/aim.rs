@@ -3,11 +3,11 @@
 use crate::world::{Frame, World};
 use sluice_asic::port::{DevPort, FrontPort};
 use sluice_asic::tm::buffer::BufferFile;
-use sluice_pipeline::build::net::Ethernet;
-use sluice_pipeline::build::*;
-use sluice_pipeline::engine::Engine;
-use sluice_pipeline::ir::Program;
-use sluice_pipeline::switch::{BufferSetup, Switch, SwitchConfig};
+use sluice_build::net::Ethernet;
+use sluice_build::*;
+use sluice_exec::engine::Engine;
+use sluice_ir::Program;
+use sluice_switch::{BufferSetup, Switch, SwitchConfig};
 use std::sync::OnceLock;
 
 #[stage_program]

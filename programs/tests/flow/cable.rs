@@ -6,7 +6,7 @@ use sluice_asic::tm::headroom::{HeadroomInput, Method, headroom};
 use sluice_asic::tm::pfc::{PfcConfig, PfcRx, PfcTimes};
 use sluice_asic::tm::source::PfcSource;
 use sluice_asic::units::{BitRate, Bytes, Length, Time};
-use sluice_pipeline::switch::{Left, Lost, RxFrame, Sink};
+use sluice_switch::{Left, Lost, RxFrame, Sink};
 
 /// PFC frames on their way to the sender: when their last bit leaves the switch.
 #[derive(Default)]

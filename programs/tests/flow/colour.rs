@@ -2,8 +2,8 @@
 
 use crate::aim::config;
 use crate::world::{Frame, World, run};
-use sluice_pipeline::build::net::Ethernet;
-use sluice_pipeline::build::*;
+use sluice_build::net::Ethernet;
+use sluice_build::*;
 
 /// To front-panel port 9; the low bits of the source address are the colour.
 #[stage_program]

@@ -3,7 +3,7 @@
 use crate::aim::{checksum, config, packet, port, switch, train};
 use crate::world::{Recorder, drain};
 use sluice_asic::units::Time;
-use sluice_pipeline::switch::RxFrame;
+use sluice_switch::RxFrame;
 
 /// What leaves a blocked port once it is let go: the ECN field of each, in order.
 fn fields(kmin: u64, kmax: u64, ecn: u8, wred: bool) -> (Vec<u8>, u64) {

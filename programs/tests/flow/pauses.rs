@@ -93,7 +93,7 @@ fn an_overloaded_group_pauses_its_sender() {
     // 10,000 cells: with alpha 2 the group is paused at 6,666 shared and 19 reserved ones, 6 to a packet.
     let frames = train(0, 0, 1300, &packet(9, 3, 0, 1000));
     for (tag, f) in (0..).zip(&frames) {
-        let rx = sluice_pipeline::switch::RxFrame { bytes: &f.bytes, orig_len: f.bytes.len() as u32, tag };
+        let rx = sluice_switch::RxFrame { bytes: &f.bytes, orig_len: f.bytes.len() as u32, tag };
         device.rx(port(0), Time::from_ps(f.ps), rx).unwrap();
         device.advance(Time::from_ps(f.ps), &mut seen).unwrap();
     }
@@ -169,7 +169,7 @@ fn batches_do_not_matter() {
     ];
     let runs: Vec<Recorder> = [1, 7, 64]
         .map(|max_batch| {
-            let mut device = switch(sluice_pipeline::switch::SwitchConfig { max_batch, ..config(&small) });
+            let mut device = switch(sluice_switch::SwitchConfig { max_batch, ..config(&small) });
             run(world(), &mut device, &frames, 5).sorted()
         })
         .into();

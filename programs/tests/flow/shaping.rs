@@ -4,9 +4,9 @@ use crate::aim::{config, packet, port, switch, train, world};
 use crate::world::{Frame, Recorder, Seen, run};
 use sluice_asic::tm::ShaperConfig;
 use sluice_asic::units::{BitRate, Bytes};
-use sluice_pipeline::control::{ControlOp, DeviceOp};
-use sluice_pipeline::engine::Engine;
-use sluice_pipeline::switch::Switch;
+use sluice_control::{ControlOp, DeviceOp};
+use sluice_exec::engine::Engine;
+use sluice_switch::Switch;
 
 /// When each packet of a queue of port 9 left its queue, in ps.
 fn departures(seen: &Recorder, queue: u8) -> Vec<u64> {
@@ -88,7 +88,7 @@ fn shapers_and_turns_of_a_file_reach_the_device() {
     let text = format!(
         "queue_shaper {port} 3 10Gbps:1B\nqueue_schedule {port} 3 7 1\nqueue_schedule {port} 1 0 1\nport_shaper {port} 40Gbps:1B\n"
     );
-    sluice_pipeline::control::lines::load(&w.program, &text, "test", &mut control).unwrap();
+    sluice_control::lines::load(&w.program, &text, "test", &mut control).unwrap();
     let mut frames: Vec<Frame> = train(0, 0, 50, &packet(9, 3, 0, 980));
     frames.extend(train(1, 0, 50, &packet(9, 0, 0, 980)));
     frames.sort_by_key(|f| (f.ps, f.front));

@@ -3,8 +3,8 @@
 use crate::aim::{config, packet, pfc, switch, world};
 use crate::world::{Frame, Recorder, run};
 use sluice_asic::units::Duration;
-use sluice_pipeline::engine::Engine;
-use sluice_pipeline::switch::Switch;
+use sluice_exec::engine::Engine;
+use sluice_switch::Switch;
 
 const MS: u64 = 1_000_000_000;
 
@@ -34,7 +34,7 @@ fn storm(action: &str, until_ms: u64, run_ms: u64) -> (Switch<Engine>, Recorder)
     (device, seen)
 }
 
-fn queue(device: &Switch<Engine>) -> sluice_pipeline::switch::QueueFlowView {
+fn queue(device: &Switch<Engine>) -> sluice_switch::QueueFlowView {
     let view = device.flow(device.time()).unwrap();
     view.ports.iter().find(|p| p.name == "9").unwrap().queues[3]
 }

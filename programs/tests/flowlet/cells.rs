@@ -3,7 +3,7 @@
 use crate::world::{Draws, Packet, World, by_port, flow, frame};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::select::{GroupShape, Selector, SelectorMode};
-use sluice_pipeline::pass::Executor;
+use sluice_exec::pass::Executor;
 use sluice_programs::planning::scheme::Setting;
 
 fn chips() -> [ChipSpec; 2] {

@@ -7,10 +7,10 @@ use sluice_asic::clock::Clock;
 use sluice_asic::meter::{Lpf, LpfConfig, LpfMode};
 use sluice_asic::salu::State as Element;
 use sluice_asic::units::{Cycles, Duration, Time};
-use sluice_pipeline::control::{ControlOp, DeviceOp, Then};
-use sluice_pipeline::ir::{ActionCall, KeyValue};
-use sluice_pipeline::pass::Executor;
-use sluice_pipeline::switch::{Switch, SwitchConfig};
+use sluice_control::{ControlOp, DeviceOp, Then};
+use sluice_exec::pass::Executor;
+use sluice_ir::{ActionCall, KeyValue};
+use sluice_switch::{Switch, SwitchConfig};
 
 /// Nanoseconds of a tick, and when tests begin: 10 ms are 39,062 ticks.
 const TICK: u64 = 256;

@@ -4,11 +4,11 @@ use crate::world::{Draws, World, frame, sets};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::{FrontPort, PortMap};
 use sluice_asic::units::Time;
-use sluice_pipeline::control::{ControlOp, ControlState, DeviceOp, Then};
-use sluice_pipeline::engine::Engine;
-use sluice_pipeline::ir::{ActionCall, KeyValue};
-use sluice_pipeline::switch::{Left, Lost, RxFrame, Sink, Switch, SwitchConfig, Totals};
+use sluice_control::{ControlOp, ControlState, DeviceOp, Then};
+use sluice_exec::engine::Engine;
+use sluice_ir::{ActionCall, KeyValue};
 use sluice_programs::{SetupError, by_name};
+use sluice_switch::{Left, Lost, RxFrame, Sink, Switch, SwitchConfig, Totals};
 
 /// What a run left.
 #[derive(Default)]

@@ -6,11 +6,11 @@ use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::DevPort;
 use sluice_asic::salu::State as Element;
 use sluice_asic::tm::AfcWord;
-use sluice_pipeline::control::{ControlOp, DeviceOp, Then};
-use sluice_pipeline::ir::{ActionCall, KeyValue};
-use sluice_pipeline::pass::{Executor, GhostUpdate};
-use sluice_pipeline::reference::Reference;
-use sluice_pipeline::switch::SwitchConfig;
+use sluice_control::{ControlOp, DeviceOp, Then};
+use sluice_exec::pass::{Executor, GhostUpdate};
+use sluice_exec::reference::Reference;
+use sluice_ir::{ActionCall, KeyValue};
+use sluice_switch::SwitchConfig;
 
 /// What happens: a queue changes its depth, or a packet comes.
 #[derive(Clone, Debug)]

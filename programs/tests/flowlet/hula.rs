@@ -4,10 +4,10 @@ use crate::device::{Story, run_from, world};
 use crate::world::{Fate, Packet, World, colliding, frame};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::salu::State as Element;
-use sluice_pipeline::control::{ControlOp, DeviceOp, Then};
-use sluice_pipeline::ir::{ActionCall, KeyValue};
-use sluice_pipeline::pass::Executor;
-use sluice_pipeline::switch::SwitchConfig;
+use sluice_control::{ControlOp, DeviceOp, Then};
+use sluice_exec::pass::Executor;
+use sluice_ir::{ActionCall, KeyValue};
+use sluice_switch::SwitchConfig;
 
 const TOFINO2: fn() -> ChipSpec = ChipSpec::tofino2;
 

@@ -7,11 +7,11 @@ use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::DevPort;
 use sluice_asic::salu::State as Element;
 use sluice_asic::tm::AfcWord;
-use sluice_pipeline::control::{ControlOp, ControlState, Then};
-use sluice_pipeline::engine::Engine;
-use sluice_pipeline::ir::{ActionCall, KeyValue};
-use sluice_pipeline::pass::{Executor, GhostUpdate};
-use sluice_pipeline::reference::Reference;
+use sluice_control::{ControlOp, ControlState, Then};
+use sluice_exec::engine::Engine;
+use sluice_exec::pass::{Executor, GhostUpdate};
+use sluice_exec::reference::Reference;
+use sluice_ir::{ActionCall, KeyValue};
 use std::sync::OnceLock;
 
 /// What comes: after so many ns, of this flow, to this network; before it some queue may change.

@@ -4,7 +4,7 @@ use crate::device::{Story, run_from, world};
 use sluice_asic::chip::ChipSpec;
 use sluice_pcaps::capture::CaptureReader;
 use sluice_pcaps::samples;
-use sluice_pipeline::switch::SwitchConfig;
+use sluice_switch::SwitchConfig;
 
 /// Frames of a program's sample (ns, front-panel port, bytes), in order of time.
 fn frames(program: &str) -> Vec<(u64, u16, Vec<u8>)> {

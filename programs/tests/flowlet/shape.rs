@@ -2,9 +2,9 @@
 
 use crate::world::sets;
 use sluice_asic::chip::{ChipSpec, Column};
-use sluice_pipeline::place::{self, place};
-use sluice_pipeline::report::Report;
-use sluice_pipeline::text;
+use sluice_ir::text;
+use sluice_place::report::Report;
+use sluice_place::{self as place, place};
 use sluice_programs::by_name;
 
 const VARIANTS: [(&str, &[&str]); 18] = [

@@ -6,14 +6,14 @@
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_asic::port::{DevPort, FrontPort, PortKind, PortMap};
+use sluice_control::{ControlOp, ControlState};
+use sluice_exec::engine::Engine;
+use sluice_exec::packet::{HeadLayout, PacketStore};
+use sluice_exec::pass::{Executor, Pass, PassIn, Verdict};
+use sluice_exec::reference::{Options, Phv, Reference};
+use sluice_ir::Program;
 use sluice_pcaps::wire::{FrameBuilder, MacAddr, ipv4, ipv6, udp};
-use sluice_pipeline::control::{ControlOp, ControlState};
-use sluice_pipeline::engine::Engine;
-use sluice_pipeline::ir::Program;
-use sluice_pipeline::packet::{HeadLayout, PacketStore};
-use sluice_pipeline::pass::{Executor, Pass, PassIn, Verdict};
-use sluice_pipeline::place::{Placement, place};
-use sluice_pipeline::reference::{Options, Phv, Reference};
+use sluice_place::{Placement, place};
 use sluice_programs::by_name;
 use std::sync::OnceLock;
 

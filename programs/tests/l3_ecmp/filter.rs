@@ -1,9 +1,9 @@
 //! The filters.
 
 use crate::device::{Device, Fate, frame, inbound, ip4, ip6, ports};
+use sluice_control::{ControlOp, Then};
+use sluice_ir::{ActionCall, KeyValue};
 use sluice_pcaps::wire::{ipv4, tcp};
-use sluice_pipeline::control::{ControlOp, Then};
-use sluice_pipeline::ir::{ActionCall, KeyValue};
 
 const ANY: KeyValue = KeyValue::Ternary { value: 0, mask: 0 };
 

@@ -1,9 +1,9 @@
 //! Routing and bridging of well-formed and of odd packets.
 
 use crate::device::{Device, Fate, ROUTER, SENDER, frame, inbound, ip4, ip6, neighbor, outbound, ports};
+use sluice_control::{ControlOp, Then};
+use sluice_ir::{ActionCall, KeyValue};
 use sluice_pcaps::wire::{FrameBuilder, MacAddr, arp, icmp, ipv4, ipv6, tcp};
-use sluice_pipeline::control::{ControlOp, Then};
-use sluice_pipeline::ir::{ActionCall, KeyValue};
 
 const HOST: [u8; 4] = [10, 9, 9, 9];
 

@@ -1,8 +1,8 @@
 //! The flow hash and the choice of a member.
 
 use crate::device::{Device, frame, inbound, ip4, ip6, ports};
+use sluice_control::{ControlOp, GroupMember};
 use sluice_pcaps::wire::{ipv4, ipv6, tcp, vlan};
-use sluice_pipeline::control::{ControlOp, GroupMember};
 
 /// facts: hashing §7.1, §7.3: flows F1 to F4, and their selector input at offsets 0, 4 and 8.
 type Vector = (([u8; 4], u16), ([u8; 4], u16), bool, [u128; 3]);

@@ -3,9 +3,9 @@
 use crate::device::sets;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::PortMap;
-use sluice_pipeline::build::params::Params as _;
-use sluice_pipeline::control::ControlState;
-use sluice_pipeline::text;
+use sluice_build::params::Params as _;
+use sluice_control::ControlState;
+use sluice_ir::text;
 use sluice_programs::l3_ecmp::{Params, program};
 use sluice_programs::{ProgramError, by_name};
 
@@ -19,7 +19,7 @@ const SETS: [&[&str]; 7] = [
     &["ecmp_groups=1", "ecmp_members=8", "ecmp_group_size=8", "neighbors=64", "macs=16", "port_vlans=8"],
 ];
 
-fn build(params: &[&str]) -> Result<sluice_pipeline::ir::Program, ProgramError> {
+fn build(params: &[&str]) -> Result<sluice_ir::Program, ProgramError> {
     by_name("l3-ecmp").unwrap().build(&sets(params))
 }
 

@@ -5,13 +5,13 @@ use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::{DevPort, FrontPort, PortMap};
 use sluice_asic::tm::buffer::BufferFile;
 use sluice_asic::units::{Cells, Time};
+use sluice_control::{ControlOp, ControlState};
+use sluice_exec::engine::Engine;
+use sluice_exec::pass::Executor;
 use sluice_pcaps::wire::{FrameBuilder, MacAddr, ipv4, udp};
-use sluice_pipeline::control::{ControlOp, ControlState};
-use sluice_pipeline::engine::Engine;
-use sluice_pipeline::pass::Executor;
-use sluice_pipeline::place::{place, verify};
-use sluice_pipeline::switch::{BufferSetup, QueueSetup, RxFrame, Switch, SwitchConfig};
+use sluice_place::{place, verify};
 use sluice_programs::by_name;
+use sluice_switch::{BufferSetup, QueueSetup, RxFrame, Switch, SwitchConfig};
 
 /// A world with the device that its setup asks for.
 pub(crate) struct Bench {

@@ -6,8 +6,8 @@ use crate::world::{Frame, Recorder};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::salu::State as Element;
 use sluice_asic::units::Time;
-use sluice_pipeline::control::ControlOp;
-use sluice_pipeline::switch::RxFrame;
+use sluice_control::ControlOp;
+use sluice_switch::RxFrame;
 
 /// Cells of a packet of 1,056 bytes.
 const CELLS: u64 = 6;

@@ -4,8 +4,8 @@ use crate::bench::{Bench, chips, packet};
 use proptest::prelude::*;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
-use sluice_pipeline::packet::{HeadLayout, PacketStore};
-use sluice_pipeline::pass::{Executor, Pass, PassIn};
+use sluice_exec::packet::{HeadLayout, PacketStore};
+use sluice_exec::pass::{Executor, Pass, PassIn};
 use std::sync::OnceLock;
 
 /// An egress pass: frame, queue, cells left behind.

@@ -3,7 +3,7 @@
 use crate::bench::{Bench, in_order, packet, pfc, train};
 use crate::world::Frame;
 use sluice_asic::chip::ChipSpec;
-use sluice_pipeline::control::{ControlOp, DeviceOp};
+use sluice_control::{ControlOp, DeviceOp};
 
 /// 400G: a quantum is 1.28 ns, a frame of 1,000 bytes takes 20.48 ns.
 const QUANTUM: u64 = 1_280;

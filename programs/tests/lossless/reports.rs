@@ -1,9 +1,10 @@
 //! What the programs take of both chips.
 
 use crate::bench::chips;
-use sluice_pipeline::place::place;
-use sluice_pipeline::report::{self, Report};
+use sluice_place::place;
+use sluice_place::report::Report;
 use sluice_programs::by_name;
+use sluice_report as report;
 
 #[test]
 fn reports_of_the_defaults() {

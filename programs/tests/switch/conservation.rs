@@ -4,7 +4,7 @@ use crate::order::mixed_frames;
 use crate::world::{Recorder, World, run};
 use proptest::prelude::*;
 use sluice_asic::units::Cells;
-use sluice_pipeline::switch::{Mode, QueueSetup, SwitchConfig};
+use sluice_switch::{Mode, QueueSetup, SwitchConfig};
 use std::collections::BTreeMap;
 
 fn config() -> impl Strategy<Value = SwitchConfig> {

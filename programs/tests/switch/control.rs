@@ -3,11 +3,11 @@
 use crate::world::{Frame, Seen, World, run};
 use sluice_asic::gress::Gress;
 use sluice_asic::units::Time;
+use sluice_control::ControlOp;
+use sluice_exec::pass::Verdict;
+use sluice_ir::ActionCall;
 use sluice_pcaps::wire::{FrameBuilder, MacAddr, ipv4, udp};
-use sluice_pipeline::control::ControlOp;
-use sluice_pipeline::ir::ActionCall;
-use sluice_pipeline::pass::Verdict;
-use sluice_pipeline::switch::SwitchConfig;
+use sluice_switch::SwitchConfig;
 
 fn frames() -> Vec<Frame> {
     (0..300_u64)

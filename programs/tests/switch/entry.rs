@@ -5,7 +5,7 @@ use crate::world::{Frame, World, run};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::DevPort;
 use sluice_asic::units::Time;
-use sluice_pipeline::switch::{Mode, RxFrame, SwitchConfig};
+use sluice_switch::{Mode, RxFrame, SwitchConfig};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Eight ports of one pipe at 400G with frames of 64 bytes: 8 x 595 M/s against 1500 M/s.
@@ -93,7 +93,7 @@ fn what_cannot_be_is_said() {
     let world = World::l3_ecmp();
     let refused = |config: SwitchConfig| {
         let control = world.control.clone();
-        let made = sluice_pipeline::switch::Switch::new(
+        let made = sluice_switch::Switch::new(
             &world.program,
             &world.placement,
             &world.ports,

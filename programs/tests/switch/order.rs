@@ -5,7 +5,7 @@ use crate::world::{Frame, Recorder, World, run, run_for};
 use proptest::prelude::*;
 use sluice_asic::units::Cells;
 use sluice_pcaps::wire::{FrameBuilder, MacAddr, ipv4, udp};
-use sluice_pipeline::switch::{Mode, QueueSetup, SwitchConfig};
+use sluice_switch::{Mode, QueueSetup, SwitchConfig};
 
 /// Frames that the program forwards, drops, punts and refuses, from several ports, close together.
 pub(crate) fn mixed_frames(most: usize) -> impl Strategy<Value = Vec<Frame>> {

@@ -3,7 +3,7 @@
 use crate::steer;
 use crate::world::{Frame, Seen, run};
 use sluice_asic::units::Cells;
-use sluice_pipeline::switch::{QueueSetup, SwitchConfig};
+use sluice_switch::{QueueSetup, SwitchConfig};
 
 /// The order in which queues of one port at 10G were served, all of them filled at once from several ports.
 fn served(strict: bool, weight: u16, packets: &[(u8, usize, usize)]) -> Vec<(u8, u64)> {

@@ -7,9 +7,9 @@ use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_asic::port::{DevPort, Pipe, PortMap};
 use sluice_asic::units::{Bytes, Time};
-use sluice_pipeline::build::net::Ethernet;
-use sluice_pipeline::build::*;
-use sluice_pipeline::switch::{Mode, RxFrame, SwitchConfig};
+use sluice_build::net::Ethernet;
+use sluice_build::*;
+use sluice_switch::{Mode, RxFrame, SwitchConfig};
 use std::sync::OnceLock;
 
 /// EtherType of packets that go round for ever.

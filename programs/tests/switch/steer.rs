@@ -1,9 +1,9 @@
 //! A program whose packets say where they go: the source address names port and queue, and what egress does.
 
 use crate::world::World;
-use sluice_pipeline::build::net::Ethernet;
-use sluice_pipeline::build::*;
-use sluice_pipeline::ir::Program;
+use sluice_build::net::Ethernet;
+use sluice_build::*;
+use sluice_ir::Program;
 use std::sync::OnceLock;
 
 /// EtherType of packets that egress drops.
@@ -39,7 +39,7 @@ fn ingress(ig: &GressBuilder<'_>) {
 
 #[stage_program]
 fn egress(eg: &GressBuilder<'_>) {
-    use sluice_pipeline::build::net::Vlan;
+    use sluice_build::net::Vlan;
     let (eth, vlan) = (eg.header::<Ethernet>(), eg.header::<Vlan>());
     let start = eg.state().extract(eth).select(eth.ether_type);
     let tagged = eg.state().extract(vlan);

@@ -5,7 +5,7 @@ use crate::world::{Frame, run};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_asic::units::{Cells, Time};
-use sluice_pipeline::switch::{Left, QueueSetup, SwitchConfig};
+use sluice_switch::{Left, QueueSetup, SwitchConfig};
 
 /// Picoseconds per byte.
 const AT_400G: u64 = 20;

@@ -3,13 +3,13 @@
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::{FrontPort, PortMap};
 use sluice_asic::units::Time;
-use sluice_pipeline::control::{ControlOp, ControlState};
-use sluice_pipeline::engine::Engine;
-use sluice_pipeline::ir::Program;
-use sluice_pipeline::pass::Executor;
-use sluice_pipeline::place::{Placement, place};
-use sluice_pipeline::reference::{Options, Reference};
-use sluice_pipeline::switch::{Left, Lost, PassEvent, QueueEvent, RxFrame, Sink, Switch, SwitchConfig};
+use sluice_control::{ControlOp, ControlState};
+use sluice_exec::engine::Engine;
+use sluice_exec::pass::Executor;
+use sluice_exec::reference::{Options, Reference};
+use sluice_ir::Program;
+use sluice_place::{Placement, place};
+use sluice_switch::{Left, Lost, PassEvent, QueueEvent, RxFrame, Sink, Switch, SwitchConfig};
 use std::sync::OnceLock;
 
 /// A program on a Tofino 2 with its entries.

@@ -6,10 +6,10 @@ use proptest::prelude::*;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::salu::State as Element;
 use sluice_asic::units::{Duration, Time};
+use sluice_control::{ControlOp, DeviceOp};
+use sluice_exec::pass::PassIn;
+use sluice_ir::KeyValue;
 use sluice_pcaps::wire::{ipv4, roce, tcp, udp};
-use sluice_pipeline::control::{ControlOp, DeviceOp};
-use sluice_pipeline::ir::KeyValue;
-use sluice_pipeline::pass::PassIn;
 use std::net::Ipv4Addr;
 
 /// Where the common word stands.

@@ -8,9 +8,9 @@ use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_asic::salu::State as Element;
 use sluice_asic::units::{Cells, Duration, Time};
+use sluice_exec::pass::{PassIn, Verdict};
+use sluice_ir::KeyValue;
 use sluice_pcaps::wire::{ipv4, tcp, udp};
-use sluice_pipeline::ir::KeyValue;
-use sluice_pipeline::pass::{PassIn, Verdict};
 use sluice_programs::int::{Instructions, Params};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -49,7 +49,7 @@ fn instruct(node: Node, instructions: &Instructions, sets: &[(&str, &str)]) -> N
     let mut node = node.without(&["profile"]);
     let mut p = Params::default();
     for (key, value) in sets {
-        sluice_pipeline::build::params::Params::set(&mut p, key, value).unwrap();
+        sluice_build::params::Params::set(&mut p, key, value).unwrap();
     }
     let args = instructions.args(&p);
     node.entry("profile", vec![KeyValue::Exact(1)], 0, "begin", &args);

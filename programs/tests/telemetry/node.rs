@@ -6,15 +6,15 @@ use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_asic::port::{FrontPort, PortMap};
 use sluice_asic::units::{BitRate, Duration, Time};
-use sluice_pipeline::control::{ControlOp, ControlState};
-use sluice_pipeline::engine::Engine;
-use sluice_pipeline::ir::{KeyValue, Program};
-use sluice_pipeline::packet::{HeadLayout, PacketStore};
-use sluice_pipeline::pass::{Executor, Pass, PassIn, PassOut, State, Verdict};
-use sluice_pipeline::place::{Placement, place};
-use sluice_pipeline::reference::{Options, Reference};
-use sluice_pipeline::switch::{Left, Lost, PassEvent, QueueEvent, RxFrame, Sink, Switch, SwitchConfig};
+use sluice_control::{ControlOp, ControlState};
+use sluice_exec::engine::Engine;
+use sluice_exec::packet::{HeadLayout, PacketStore};
+use sluice_exec::pass::{Executor, Pass, PassIn, PassOut, State, Verdict};
+use sluice_exec::reference::{Options, Reference};
+use sluice_ir::{KeyValue, Program};
+use sluice_place::{Placement, place};
 use sluice_programs::by_name;
+use sluice_switch::{Left, Lost, PassEvent, QueueEvent, RxFrame, Sink, Switch, SwitchConfig};
 use std::collections::BTreeMap;
 
 /// Data plane's clock at time zero, in ns: the device's default.
@@ -85,8 +85,8 @@ impl Node {
         action: &str,
         args: &[u128],
     ) {
-        use sluice_pipeline::control::Then;
-        use sluice_pipeline::ir::ActionCall;
+        use sluice_control::Then;
+        use sluice_ir::ActionCall;
         let table = self.program.table_named(table).unwrap();
         let action = self.program.action_named(action).unwrap();
         let then = Then::Call(ActionCall { action, args: args.to_vec() });
@@ -94,7 +94,7 @@ impl Node {
     }
 
     pub(crate) fn default(&mut self, table: &str, action: &str, args: &[u128]) {
-        use sluice_pipeline::ir::ActionCall;
+        use sluice_ir::ActionCall;
         let table = self.program.table_named(table).unwrap();
         let action = self.program.action_named(action).unwrap();
         self.apply(ControlOp::SetDefault { table, call: ActionCall { action, args: args.to_vec() } });

@@ -1,9 +1,10 @@
 //! What each part takes of each chip: the table of the handbook.
 
 use crate::node::chips;
-use sluice_pipeline::place::place;
-use sluice_pipeline::report::{self, Report};
+use sluice_place::place;
+use sluice_place::report::Report;
 use sluice_programs::by_name;
+use sluice_report as report;
 use std::fmt::Write;
 
 /// Program, parameters, and whether it fits Tofino 2 and Tofino.

@@ -6,15 +6,15 @@ use super::seat::Seat;
 use crate::fail::Failure;
 use serde_json::{Value, json};
 use sluice_asic::units::{Duration, Time};
+use sluice_control::ControlState;
+use sluice_exec::pass::Executor;
 use sluice_fabric::agent::{HotFlowConfig, HotFlows};
 use sluice_fabric::network::SwitchId;
+use sluice_ir::{KeyValue, Program};
 use sluice_pcaps::conweave::{opcode, read};
 use sluice_pcaps::wire::roce;
-use sluice_pipeline::control::ControlState;
-use sluice_pipeline::ir::{KeyValue, Program};
-use sluice_pipeline::pass::Executor;
-use sluice_pipeline::switch::{Digest, IdleEntry, Switch};
 use sluice_programs::position::Position;
+use sluice_switch::{Digest, IdleEntry, Switch};
 use std::collections::BTreeMap;
 
 /// What `--hot-flows` says: `KEY=VALUE` joined by commas.

@@ -3,8 +3,8 @@
 
 use crate::fail::Failure;
 use sluice_asic::units::Time;
+use sluice_control::{ControlOp, EntryError, lines};
 use sluice_fabric::network::{NetworkSetup, SwitchId, SwitchSetup};
-use sluice_pipeline::control::{ControlOp, EntryError, lines};
 use std::path::Path;
 
 /// In the place of a switch: all that run the program.

@@ -33,19 +33,21 @@ use sluice_asic::port::DevPort;
 use sluice_asic::tm::buffer::QosMaps;
 use sluice_asic::tm::pfc::PfcConfig;
 use sluice_asic::units::{BitRate, Time};
+use sluice_control::ControlOp;
+use sluice_exec::cover::{self, Coverage, Points};
+use sluice_exec::pass::Executor;
 use sluice_fabric::network::{NetworkSetup, Placed, SwitchId};
 use sluice_fabric::senders::Senders;
 use sluice_fabric::story::{Story, Watcher};
+use sluice_ir::Program;
 use sluice_pcaps::replay::{Pace, Schedule};
 use sluice_pcaps::samples;
-use sluice_pipeline::control::ControlOp;
-use sluice_pipeline::cover::{self, Coverage, Points};
-use sluice_pipeline::ir::Program;
-use sluice_pipeline::pass::Executor;
-use sluice_pipeline::property::general_and;
-use sluice_pipeline::report::{self, Report};
+use sluice_place::report::Report;
 use sluice_programs::by_name;
 use sluice_programs::position::Position;
+use sluice_report as report;
+use sluice_report::coverage as coverage_report;
+use sluice_switch::property::general_and;
 use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -241,7 +243,7 @@ fn plans<'a>(
             ports: s.ports.clone(),
             control: s.control.clone(),
             changes: changes(id),
-            config: sluice_pipeline::switch::SwitchConfig { port_speeds, ..s.config.clone() },
+            config: sluice_switch::SwitchConfig { port_speeds, ..s.config.clone() },
             schedule,
             rewrite: pace::rewrite(args),
             drain,
@@ -269,12 +271,12 @@ struct Covered {
 
 impl Covered {
     fn json(&self) -> Value {
-        let shares = cover::shares(&self.points, &self.coverage);
+        let shares = coverage_report::shares(&self.points, &self.coverage);
         json!({ "program": self.program, "switches": self.switches, "shares": shares })
     }
 
     fn text(&self) -> String {
-        let text = cover::text(&self.program, &self.points, &self.coverage);
+        let text = coverage_report::text(&self.program, &self.points, &self.coverage);
         format!("\nat {}:\n{text}", self.switches.join(", "))
     }
 }
@@ -392,7 +394,7 @@ fn write_files(
         let registers = super::state::all(plan, &done);
         done.collector.outputs.finish(&mut folder, &capture(name), &counts)?;
         let Some(dir) = &args.output else { continue };
-        let entries = sluice_pipeline::control::entries::print(&plan.program, &plan.control);
+        let entries = sluice_control::entries::print(&plan.program, &plan.control);
         let what = "entries at the start of the run";
         folder.text(dir, &format!("{name}.entries.toml"), "sluice.entries", what, &entries)?;
         if let Some(registers) = &registers {

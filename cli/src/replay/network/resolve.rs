@@ -7,13 +7,13 @@ use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::{DevPort, PortName};
 use sluice_asic::tm::buffer::BufferFile;
 use sluice_asic::units::BitRate;
+use sluice_control::ControlState;
 use sluice_fabric::deploy::{Defaults, DeployError, Deployment, Files, deploy};
 use sluice_fabric::network::SwitchSetup;
 use sluice_fabric::topology::Blueprint;
-use sluice_pipeline::control::ControlState;
-use sluice_pipeline::ir::Program;
-use sluice_pipeline::switch::SwitchConfig;
+use sluice_ir::Program;
 use sluice_programs::position::Neighbor;
+use sluice_switch::SwitchConfig;
 use std::path::{Path, PathBuf};
 
 /// A network ready to be made.
@@ -93,7 +93,7 @@ pub(super) fn network(args: &ReplayArgs, topology: &str, config: SwitchConfig) -
             Err(Failure::Input { text: format!("switch `{switch}`: {text}"), help })
         }
         Err(DeployError::NoFit { source, .. }) => {
-            eprintln!("{}", sluice_pipeline::report::text_no_fit(&source));
+            eprintln!("{}", sluice_report::text_no_fit(&source));
             Err(Failure::Property)
         }
         Err(e) => Err(Failure::input(e)),

@@ -20,7 +20,7 @@ use sluice_fabric::senders::{Heard, Receiver, Senders, Sent, Waiting};
 use sluice_fabric::story::Watcher;
 use sluice_pcaps::capture::CaptureError;
 use sluice_pcaps::replay::Feed;
-use sluice_pipeline::switch::RxFrame;
+use sluice_switch::RxFrame;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -4,14 +4,14 @@
 use super::super::{engine, trace::Shared};
 use crate::args::EngineKind;
 use sluice_asic::gress::Gress;
+use sluice_control::{ControlState, Entry, EntryId};
+use sluice_exec::cover::{Coverage, Points};
+use sluice_exec::engine::{Engine, LowerError};
+use sluice_exec::packet::PacketStore;
+use sluice_exec::pass::{Executor, GhostUpdate, Made, Pass, State};
+use sluice_exec::reference::{Options, Reference};
 use sluice_fabric::network::{Placed, SwitchSetup};
-use sluice_pipeline::control::{ControlState, Entry, EntryId};
-use sluice_pipeline::cover::{Coverage, Points};
-use sluice_pipeline::engine::{Engine, LowerError};
-use sluice_pipeline::ir::{Profile, Table};
-use sluice_pipeline::packet::PacketStore;
-use sluice_pipeline::pass::{Executor, GhostUpdate, Made, Pass, State};
-use sluice_pipeline::reference::{Options, Reference};
+use sluice_ir::{Profile, Table};
 
 /// The executor of a switch.
 pub(super) enum Runner {

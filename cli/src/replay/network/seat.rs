@@ -8,11 +8,11 @@ use super::super::sink::Collector;
 use super::agent::is_data;
 use crate::timeline::Row;
 use sluice_asic::units::{Duration, Time};
+use sluice_exec::pass::Executor;
 use sluice_fabric::network::{Entered, LinkFrame, Observer, SwitchId};
 use sluice_fabric::senders::Heard;
 use sluice_fabric::story::Watcher;
-use sluice_pipeline::pass::Executor;
-use sluice_pipeline::switch::{
+use sluice_switch::{
     Digest, FlowControlEvent, GENERATED, GhostEvent, IdleEntry, Left, Lost, PassEvent, QueueEvent, Sink,
     Switch, TimelineRow,
 };

@@ -15,11 +15,11 @@ use crate::resolve;
 use progress::Progress;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::tm::buffer::BufferFile;
+use sluice_control::ControlState;
 use sluice_fabric::contest::{ContendError, Contest, Ground, Performance, checks, contend, sizes};
 use sluice_fabric::deploy::{DeployError, Files};
 use sluice_fabric::scenario::{Outcome, shipped};
-use sluice_pipeline::control::ControlState;
-use sluice_pipeline::ir::Program;
+use sluice_ir::Program;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -144,7 +144,7 @@ fn hold(source: &Source, threads: usize) -> Result<Vec<Performance>, Failure> {
         ContendError::Stopped => Failure::Interrupted,
         ContendError::Deploy { source, .. } if matches!(*source, DeployError::NoFit { .. }) => {
             if let DeployError::NoFit { source, .. } = *source {
-                eprintln!("{}", sluice_pipeline::report::text_no_fit(&source));
+                eprintln!("{}", sluice_report::text_no_fit(&source));
             }
             Failure::Property
         }

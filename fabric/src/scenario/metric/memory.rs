@@ -4,7 +4,7 @@ use super::{Number, Row, known};
 use crate::scenario::bench::Bench;
 use sluice_asic::tm::buffer::{Gauge, PgState, PoolView, QueueState, Reader};
 use sluice_asic::units::Cells;
-use sluice_pipeline::switch::QueueFlowView;
+use sluice_switch::QueueFlowView;
 
 const PLACE: &str = "port, class";
 const READ: &str = "port, class, reader";

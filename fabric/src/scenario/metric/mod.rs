@@ -12,7 +12,7 @@ mod totals;
 use super::bench::Bench;
 use sluice_asic::names::nearest;
 use sluice_asic::port::DevPort;
-use sluice_pipeline::switch::PortFlowView;
+use sluice_switch::PortFlowView;
 
 /// What is said of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

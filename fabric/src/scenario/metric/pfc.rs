@@ -2,7 +2,7 @@
 
 use super::{Number, Row, class, known};
 use crate::scenario::bench::Bench;
-use sluice_pipeline::switch::PortFlowView;
+use sluice_switch::PortFlowView;
 
 const PLACE: &str = "port, class";
 

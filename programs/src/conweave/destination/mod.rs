@@ -14,7 +14,7 @@ pub(super) use state::destination;
 use super::Params;
 use super::headers::Headers;
 use super::queues::Queues;
-use sluice_pipeline::build::*;
+use sluice_build::*;
 
 /// The three answers of the epoch test: a one in the bit that the two comparisons spell.
 pub(super) mod age {
@@ -86,7 +86,7 @@ pub(super) struct Dest {
 /// The watchdog of timer packets; the authors' build has none.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Watchdog {
-    pub(super) register: sluice_pipeline::ir::Register,
+    pub(super) register: sluice_ir::Register,
     seen: RegisterActionRef,
     check: RegisterActionRef,
     revived: CounterRef,
@@ -96,7 +96,7 @@ pub(super) struct Watchdog {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DstToR {
     pub(super) d: Dest,
-    pub(super) registers: [sluice_pipeline::ir::Register; 10],
+    pub(super) registers: [sluice_ir::Register; 10],
     pub(super) epoch_test: RegisterActionRef,
     pub(super) epoch_peek: RegisterActionRef,
     old_tx_write: RegisterActionRef,

@@ -3,7 +3,7 @@
 use super::super::Params;
 use super::super::headers::Headers;
 use super::{Dest, DstToR, Watchdog};
-use sluice_pipeline::build::*;
+use sluice_build::*;
 
 /// Declares the state of DstToR.
 #[stage_program]

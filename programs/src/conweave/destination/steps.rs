@@ -4,7 +4,7 @@ use super::super::headers::{Headers, kind};
 use super::super::queues::Queues;
 use super::super::{BIRTH_SESSION, HEADERS_SESSION, PAUSE, Params};
 use super::{Dest, DstToR, age, status, unsorted, verdict};
-use sluice_pipeline::build::*;
+use sluice_build::*;
 
 /// Counts what may reach the host out of order, with the reason.
 #[stage_program]

@@ -1,0 +1,90 @@
+//! Action bodies. What may not live here: what tables do with actions.
+
+use super::draft::Builder;
+use super::step::ActionSteps;
+use super::value::{Arg, Place, Rhs};
+use sluice_asic::gress::Gress;
+use sluice_ir::{Loc, ParamData, Primitive, PrimitiveKind};
+
+/// Records the parameters and primitives of one action.
+#[derive(Debug)]
+pub struct Act<'b> {
+    builder: &'b Builder,
+    gress: Gress,
+    pub(super) params: Vec<ParamData>,
+    pub(super) body: Vec<Primitive>,
+}
+
+impl<'b> Act<'b> {
+    pub(super) fn new(builder: &'b Builder, gress: Gress) -> Self {
+        Act { builder, gress, params: Vec::new(), body: Vec::new() }
+    }
+
+    /// Declares the next run-time parameter. `|a, port: Arg<9>|` writes this call.
+    pub fn arg<const W: u16>(&mut self, name: &str) -> Arg<W> {
+        const { assert!(W >= 1 && W <= 128, "an action parameter has 1 to 128 bits") };
+        let position = self.params.len() as u16;
+        self.params.push(ParamData { name: name.to_owned(), width: W });
+        Arg(position)
+    }
+
+    /// `place = value`
+    #[track_caller]
+    pub fn set<const W: u16>(&mut self, place: impl Place<W>, value: impl Rhs<W>) {
+        self.primitive(value.assign(place.place()), Loc::caller());
+    }
+
+    /// Takes a step: `drop(label)`, `header.set_valid()`, `counter.count(..)`.
+    #[track_caller]
+    pub fn run(&mut self, step: impl ActionSteps) {
+        let loc = Loc::caller();
+        step.primitives().into_iter().for_each(|kind| self.primitive(kind, loc));
+    }
+
+    /// Includes `then` if `known` holds; both are decided while the program is built.
+    pub fn if_(&mut self, known: impl BuildTime, then: impl FnOnce(&mut Self)) -> ActElse<'_, 'b> {
+        let known = known.known();
+        if known {
+            then(self);
+        }
+        ActElse { act: self, skip: known }
+    }
+
+    fn primitive(&mut self, kind: PrimitiveKind, loc: Loc) {
+        self.builder.draft().declare_for(self.gress, &kind, loc);
+        self.body.push(Primitive { kind, loc });
+    }
+}
+
+/// A condition that is decided while the program is built.
+#[diagnostic::on_unimplemented(
+    message = "an action cannot branch on `{Self}`",
+    label = "not known when the program is built",
+    note = "actions run straight through: decide in the control block, or let a table choose between two actions"
+)]
+pub trait BuildTime {
+    /// Whether it holds.
+    fn known(self) -> bool;
+}
+
+impl BuildTime for bool {
+    fn known(self) -> bool {
+        self
+    }
+}
+
+/// A decided `if` of an action that may still get its `else`.
+#[derive(Debug)]
+pub struct ActElse<'a, 'b> {
+    act: &'a mut Act<'b>,
+    skip: bool,
+}
+
+impl<'b> ActElse<'_, 'b> {
+    /// Includes `otherwise` if the condition does not hold.
+    pub fn else_(self, otherwise: impl FnOnce(&mut Act<'b>)) {
+        if !self.skip {
+            otherwise(self.act);
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! Conditions: comparisons, validity, and the logic between them.
+//!
+//! What may not live here: what depends on a condition. A condition made of Rust values alone is decided
+//! while the program is built and leaves nothing in it.
+
+use super::step::{Hit, Miss};
+use super::value::{Bits, Expr, Ro, Val};
+use sluice_ir::{self as ir, CmpOp};
+use std::ops;
+
+/// A condition on a packet, or one that is already decided.
+#[derive(Clone, Debug)]
+pub struct Cond(pub(super) Decision);
+
+#[derive(Clone, Debug)]
+pub(super) enum Decision {
+    Known(bool),
+    Packet(ir::Cond),
+    /// On an element of a register: only in register actions.
+    Element(ir::CellCond),
+}
+
+impl Cond {
+    pub(crate) fn packet(cond: ir::Cond) -> Cond {
+        Cond(Decision::Packet(cond))
+    }
+}
+
+/// What `&&`, `||`, `!` and `if` accept.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a condition",
+    label = "not a condition",
+    note = "a condition is a comparison, a 1-bit field, `header.is_valid()`, or a Rust `bool` (decided when the \
+            program is built); `table.apply().hit()` and `.miss()` stand alone in an `if`"
+)]
+pub trait Branch {
+    /// The condition.
+    fn cond(self) -> Cond;
+}
+
+impl Branch for Cond {
+    fn cond(self) -> Cond {
+        self
+    }
+}
+
+impl Branch for bool {
+    fn cond(self) -> Cond {
+        Cond(Decision::Known(self))
+    }
+}
+
+impl Branch for Bits<1> {
+    fn cond(self) -> Cond {
+        self.eq(1)
+    }
+}
+
+impl Branch for Ro<1> {
+    fn cond(self) -> Cond {
+        self.eq(1)
+    }
+}
+
+impl Branch for Expr<1> {
+    fn cond(self) -> Cond {
+        self.eq(1)
+    }
+}
+
+/// What an `if` of the control block tests: a [`Branch`], or a table's outcome.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a condition",
+    label = "not a condition",
+    note = "a condition is a comparison, a 1-bit field, `header.is_valid()`, a table's `.apply().hit()` or \
+            `.miss()`, or a Rust `bool` (decided when the program is built)"
+)]
+pub trait Test {
+    /// The test.
+    fn test(self) -> Tested;
+}
+
+/// A test as the control block records it.
+#[derive(Debug)]
+pub struct Tested(pub(super) TestKind);
+
+#[derive(Debug)]
+pub(super) enum TestKind {
+    Known(bool),
+    Cond(ir::Cond),
+    /// On an element of a register, which a gateway does not see.
+    Element,
+    Hit(ir::Table),
+    Miss(ir::Table),
+}
+
+// One by one: with `impl<B: Branch> Test for B` rustc would not show the message above.
+macro_rules! tests_of_conditions {
+    ($($condition:ty),*) => { $(
+        impl Test for $condition {
+            fn test(self) -> Tested {
+                Tested(match self.cond().0 {
+                    Decision::Known(known) => TestKind::Known(known),
+                    Decision::Packet(cond) => TestKind::Cond(cond),
+                    Decision::Element(_) => TestKind::Element,
+                })
+            }
+        }
+    )* };
+}
+tests_of_conditions!(Cond, bool, Bits<1>, Ro<1>, Expr<1>);
+
+impl Test for Hit {
+    fn test(self) -> Tested {
+        Tested(TestKind::Hit(self.0))
+    }
+}
+
+impl Test for Miss {
+    fn test(self) -> Tested {
+        Tested(TestKind::Miss(self.0))
+    }
+}
+
+/// Both hold: `a && b` in data-plane code.
+pub fn and(a: impl Branch, b: impl Branch) -> Cond {
+    Cond(match (a.cond().0, b.cond().0) {
+        (Decision::Known(false), _) | (_, Decision::Known(false)) => Decision::Known(false),
+        (Decision::Known(true), other) | (other, Decision::Known(true)) => other,
+        (Decision::Packet(a), Decision::Packet(b)) => {
+            Decision::Packet(ir::Cond::And(Box::new(a), Box::new(b)))
+        }
+        (a, b) => match (a.in_register(), b.in_register()) {
+            (Some(a), Some(b)) => Decision::Element(ir::CellCond::And(Box::new(a), Box::new(b))),
+            _ => Decision::Known(false),
+        },
+    })
+}
+
+/// At least one holds: `a || b` in data-plane code.
+pub fn or(a: impl Branch, b: impl Branch) -> Cond {
+    Cond(match (a.cond().0, b.cond().0) {
+        (Decision::Known(true), _) | (_, Decision::Known(true)) => Decision::Known(true),
+        (Decision::Known(false), other) | (other, Decision::Known(false)) => other,
+        (Decision::Packet(a), Decision::Packet(b)) => {
+            Decision::Packet(ir::Cond::Or(Box::new(a), Box::new(b)))
+        }
+        (a, b) => match (a.in_register(), b.in_register()) {
+            (Some(a), Some(b)) => Decision::Element(ir::CellCond::Or(Box::new(a), Box::new(b))),
+            _ => Decision::Known(false),
+        },
+    })
+}
+
+/// Does not hold: `!a` in data-plane code.
+pub fn not(a: impl Branch) -> Cond {
+    Cond(match a.cond().0 {
+        Decision::Known(known) => Decision::Known(!known),
+        Decision::Packet(cond) => Decision::Packet(ir::Cond::Not(Box::new(cond))),
+        Decision::Element(cond) => Decision::Element(ir::CellCond::Not(Box::new(cond))),
+    })
+}
+
+impl<R: Branch> ops::BitAnd<R> for Cond {
+    type Output = Cond;
+    fn bitand(self, right: R) -> Cond {
+        and(self, right)
+    }
+}
+
+impl<R: Branch> ops::BitOr<R> for Cond {
+    type Output = Cond;
+    fn bitor(self, right: R) -> Cond {
+        or(self, right)
+    }
+}
+
+impl ops::Not for Cond {
+    type Output = Cond;
+    fn not(self) -> Cond {
+        not(self)
+    }
+}
+
+fn compare<const W: u16>(op: CmpOp, a: impl Val<W>, b: impl Val<W>) -> Cond {
+    Cond::packet(ir::Cond::Cmp(op, a.ir(), b.ir()))
+}
+
+/// What the comparison operators mean in data-plane code: on fields a condition on the packet, on Rust
+/// values a `bool` at once.
+#[diagnostic::on_unimplemented(
+    message = "cannot compare `{L}` with `{Self}`",
+    label = "cannot be compared with `{L}`",
+    note = "fields compare with values of the same width and with integers (`u64`); Rust values with their own type"
+)]
+pub trait ComparesWith<L> {
+    /// [`Cond`] for packets, `bool` for Rust values.
+    type Out;
+    /// `left op right`
+    fn compare(left: L, op: CmpOp, right: Self) -> Self::Out;
+}
+
+macro_rules! comparisons {
+    ($($name:ident),*) => { $(
+        impl<const W: u16, R: Val<W>> ComparesWith<$name<W>> for R {
+            type Out = Cond;
+            fn compare(left: $name<W>, op: CmpOp, right: R) -> Cond {
+                compare(op, left, right)
+            }
+        }
+
+        impl<const W: u16> $name<W> {
+            /// Equal.
+            pub fn eq(self, right: impl Val<W>) -> Cond {
+                compare(CmpOp::Eq, self, right)
+            }
+
+            /// Not equal.
+            pub fn ne(self, right: impl Val<W>) -> Cond {
+                compare(CmpOp::Ne, self, right)
+            }
+
+            /// Less, unsigned.
+            pub fn lt(self, right: impl Val<W>) -> Cond {
+                compare(CmpOp::Lt, self, right)
+            }
+
+            /// Less or equal, unsigned.
+            pub fn le(self, right: impl Val<W>) -> Cond {
+                compare(CmpOp::Le, self, right)
+            }
+
+            /// Greater, unsigned.
+            pub fn gt(self, right: impl Val<W>) -> Cond {
+                compare(CmpOp::Gt, self, right)
+            }
+
+            /// Greater or equal, unsigned.
+            pub fn ge(self, right: impl Val<W>) -> Cond {
+                compare(CmpOp::Ge, self, right)
+            }
+        }
+    )* };
+}
+comparisons!(Bits, Ro, Expr);
+
+impl<T: PartialOrd> ComparesWith<T> for T {
+    type Out = bool;
+    fn compare(left: T, op: CmpOp, right: T) -> bool {
+        match op {
+            CmpOp::Eq => left == right,
+            CmpOp::Ne => left != right,
+            CmpOp::Lt => left < right,
+            CmpOp::Le => left <= right,
+            CmpOp::Gt => left > right,
+            CmpOp::Ge => left >= right,
+        }
+    }
+}
+
+macro_rules! operators {
+    ($($(#[$doc:meta])* $name:ident = $op:ident;)*) => { $(
+        $(#[$doc])*
+        pub fn $name<L, R: ComparesWith<L>>(left: L, right: R) -> R::Out {
+            R::compare(left, CmpOp::$op, right)
+        }
+    )* };
+}
+operators! {
+    /// `left == right` in data-plane code.
+    eq = Eq;
+    /// `left != right` in data-plane code.
+    ne = Ne;
+    /// `left < right` in data-plane code.
+    lt = Lt;
+    /// `left <= right` in data-plane code.
+    le = Le;
+    /// `left > right` in data-plane code.
+    gt = Gt;
+    /// `left >= right` in data-plane code.
+    ge = Ge;
+}

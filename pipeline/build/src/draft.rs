@@ -1,0 +1,267 @@
+//! The builder itself: the program under construction, its names and its first errors.
+//!
+//! What may not live here: what each kind of declaration looks like.
+
+use super::gress::GressBuilder;
+use super::handles::LabelRef;
+use super::params::Params;
+use sluice_asic::gress::Gress;
+use sluice_asic::port::PortName;
+use sluice_ir::verify::{Diag, Severity};
+use sluice_ir::{
+    self as ir, FieldData, Home, Intrinsic, LabelData, LabelKind, Loc, ParamValue, PrimitiveKind,
+};
+use std::cell::{RefCell, RefMut};
+
+/// Builds one stage program.
+///
+/// Declarations go through [`Builder::ingress`] and [`Builder::egress`]; drop and consume labels, which both
+/// share, may also be declared here. Mistakes are collected and returned by [`Builder::finish`] together.
+#[derive(Debug)]
+pub struct Builder {
+    draft: RefCell<Draft>,
+}
+
+/// What a builder has so far.
+#[derive(Debug, Default)]
+pub(super) struct Draft {
+    pub program: ir::Program,
+    pub(super) diags: Vec<Diag>,
+    /// Direct arrays that no table has yet.
+    pub(super) homeless: Vec<Homeless>,
+    /// Where each gress said which state is first.
+    pub(super) started: [Option<Loc>; 2],
+    /// Each gress' action that does nothing, once a table needs it.
+    pub no_action: [Option<ir::Action>; 2],
+    /// Name and documentation of the next declaration.
+    pending: Option<(String, String)>,
+}
+
+/// A direct array before its table is built.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Homeless {
+    Counter(ir::Counter),
+    Register(ir::Register),
+    Meter(ir::Meter),
+}
+
+impl Homeless {
+    /// What it is, its name and place.
+    pub(crate) fn who(self, program: &ir::Program) -> (&'static str, &str, Loc) {
+        match self {
+            Homeless::Counter(c) => ("counter", &program.counters[c].name, program.counters[c].loc),
+            Homeless::Register(r) => ("register", &program.registers[r].name, program.registers[r].loc),
+            Homeless::Meter(m) => ("meter", &program.meters[m].name, program.meters[m].loc),
+        }
+    }
+
+    /// Gives it its table.
+    pub(crate) fn settle(self, program: &mut ir::Program, table: ir::Table) {
+        *match self {
+            Homeless::Counter(c) => &mut program.counters[c].home,
+            Homeless::Register(r) => &mut program.registers[r].home,
+            Homeless::Meter(m) => &mut program.meters[m].home,
+        } = ir::CounterHome::Direct(table);
+    }
+}
+
+/// A name for a declaration, not yet made unique, with its documentation.
+#[derive(Debug)]
+pub(super) struct Name {
+    base: String,
+    pub(super) doc: String,
+}
+
+impl Name {
+    /// The name itself, or with the first number that makes it unique: a loop declares `x`, `x_1`, `x_2`.
+    pub(super) fn unique(&self, taken: impl Fn(&str) -> bool) -> String {
+        unique(&self.base, taken)
+    }
+}
+
+/// `base`, `base_1`, `base_2`, ..: the first one that is not taken.
+pub(super) fn unique(base: &str, taken: impl Fn(&str) -> bool) -> String {
+    let mut name = base.to_owned();
+    let mut number = 0;
+    while taken(&name) {
+        number += 1;
+        name = format!("{base}_{number}");
+    }
+    name
+}
+
+impl Builder {
+    /// An empty program. `name` is what users type, in kebab-case (`l3-ecmp`); `doc` says in one sentence
+    /// what the program does.
+    #[must_use]
+    pub fn new(name: &str, doc: &str) -> Builder {
+        let program = ir::Program { name: name.to_owned(), doc: doc.to_owned(), ..ir::Program::default() };
+        Builder { draft: RefCell::new(Draft { program, ..Draft::default() }) }
+    }
+
+    /// Declares what belongs to ingress.
+    pub fn ingress(&self) -> GressBuilder<'_> {
+        self.gress(Gress::Ingress)
+    }
+
+    /// Declares what belongs to egress.
+    pub fn egress(&self) -> GressBuilder<'_> {
+        self.gress(Gress::Egress)
+    }
+
+    /// Declares what belongs to the ghost thread (Tofino 2): a control block that has no packet, runs on updates of
+    /// queue depths ([`tna::Ghost`](super::tna::Ghost)) and writes registers that ingress reads. Tables, actions and
+    /// registers may be declared here or for ingress, which it shares stages and stateful ALUs with.
+    pub fn ghost(&self) -> GressBuilder<'_> {
+        self.forget_name();
+        GressBuilder::ghost(self)
+    }
+
+    /// Declares what belongs to `gress`.
+    pub fn gress(&self, gress: Gress) -> GressBuilder<'_> {
+        // `let ig = b.ingress()` under the attribute names a handle, not a declaration.
+        self.forget_name();
+        GressBuilder::new(self, gress)
+    }
+
+    /// Sets name and documentation of the next thing declared. `#[stage_program]` writes this call.
+    pub fn named(&self, name: &str, doc: &str) -> &Self {
+        self.draft().pending = Some((name.to_owned(), doc.to_owned()));
+        self
+    }
+
+    /// Says that registers must see all of these ports: a port map on which they are of different pipes is refused.
+    /// `doc` says why. Ports are as users name them, `3` of the front panel or `dev:137`.
+    #[track_caller]
+    pub fn together(
+        &self,
+        doc: &str,
+        registers: impl IntoIterator<Item = ir::Register>,
+        ports: impl IntoIterator<Item = PortName>,
+    ) {
+        let loc = Loc::caller();
+        let registers: Vec<ir::Register> = registers.into_iter().collect();
+        let draft = &mut self.draft().program;
+        let name = registers.first().map_or_else(String::new, |r| draft.registers[*r].name.clone());
+        let name = format!("{name}_{}", draft.together.len());
+        let (ports, doc) = (ports.into_iter().collect(), doc.to_owned());
+        draft.together.push(ir::TogetherData { name, registers, ports, doc, loc });
+    }
+
+    /// Declares the reason of a drop. `doc` tells users what happened; documentation given by
+    /// [`Builder::named`] comes before it.
+    #[track_caller]
+    pub fn drop_label(&self, doc: &str) -> LabelRef {
+        self.label(LabelKind::Drop, doc, Loc::caller())
+    }
+
+    /// Declares the purpose of an absorption: packets dropped with this label are not lost.
+    #[track_caller]
+    pub fn consume_label(&self, doc: &str) -> LabelRef {
+        self.label(LabelKind::Consume, doc, Loc::caller())
+    }
+
+    pub(super) fn label(&self, kind: LabelKind, doc: &str, loc: Loc) -> LabelRef {
+        let name = self.take_name("label", loc);
+        let mut draft = self.draft();
+        let unique = name.unique(|n| draft.program.labels.values().any(|l| l.name == n));
+        let doc = [name.doc.as_str(), doc].join(" ").trim().to_owned();
+        LabelRef(draft.program.labels.push(LabelData { name: unique, kind, doc, loc }))
+    }
+
+    /// The finished program, with the parameter values that it was built with.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the program, not only the first: mistakes against the builder's own
+    /// rules, then the verifier's findings, warnings included when there is an error.
+    pub fn finish(self, params: &dyn Params) -> Result<ir::Program, Vec<Diag>> {
+        let program = self.finish_unverified(params)?;
+        let diags = sluice_ir::verify::verify(&program);
+        if sluice_ir::verify::has_errors(&diags) { Err(diags) } else { Ok(program) }
+    }
+
+    /// As [`Builder::finish`] without the verifier: for tools that change the program before they verify it.
+    ///
+    /// # Errors
+    /// Everything that breaks the builder's own rules.
+    pub fn finish_unverified(self, params: &dyn Params) -> Result<ir::Program, Vec<Diag>> {
+        let Draft { mut program, mut diags, homeless, started, .. } = self.draft.into_inner();
+        let values = params.list().into_iter();
+        program.params = values.map(|p| ParamValue { doc: p.help(), key: p.key, value: p.value }).collect();
+        for array in homeless {
+            let (word, name, loc) = array.who(&program);
+            let does = if word == "counter" { "counts" } else { "belongs to" };
+            diags.push(
+                Diag::error(loc, format!("direct {word} `{name}` is on no table"))
+                    .help(format!("put it on the table whose entries it {does}: `.{word}({})`", &word[..1])),
+            );
+        }
+        for gress in Gress::ALL {
+            let first = program.states.values().find(|s| s.gress == gress);
+            if let (Some(first), None) = (first, started[gress.index()]) {
+                diags.push(
+                    Diag::error(first.loc, format!("{gress} has parser states and no first one"))
+                        .help("say which one parsing starts in: `ig.start(state)`"),
+                );
+            }
+        }
+        if diags.iter().any(|d| d.severity == Severity::Error) { Err(diags) } else { Ok(program) }
+    }
+
+    pub(super) fn draft(&self) -> RefMut<'_, Draft> {
+        self.draft.borrow_mut()
+    }
+
+    pub(super) fn forget_name(&self) {
+        self.draft().pending = None;
+    }
+
+    /// The name given for this declaration.
+    pub(super) fn take_name(&self, kind: &str, loc: Loc) -> Name {
+        let mut draft = self.draft();
+        if let Some((base, doc)) = draft.pending.take() {
+            return Name { base, doc };
+        }
+        draft.diags.push(Diag::error(loc, format!("this {kind} has no name")).help(format!(
+            "write `let name = ..` in a function marked `#[stage_program]`, or `.named(\"name\", \"..\")` before it \
+             (a {kind} appears in reports under its name)"
+        )));
+        Name { base: kind.to_owned(), doc: String::new() }
+    }
+}
+
+impl Draft {
+    /// The gress' field of an intrinsic, declared now if it is not yet.
+    pub(crate) fn intrinsic(&mut self, gress: Gress, which: Intrinsic, doc: &str, loc: Loc) -> ir::Field {
+        if let Some(field) = self.program.intrinsic(gress, which) {
+            return field;
+        }
+        let info = which.info();
+        if !info.exists_in(gress) {
+            let other = if info.ingress { Gress::Ingress } else { Gress::Egress };
+            self.diags.push(Diag::error(loc, format!("{gress} has no `{}`", info.name)).help(format!(
+                "only {other} has it; what the other gress needs travels in a bridged header"
+            )));
+        }
+        self.program.fields.push(FieldData {
+            name: info.name.to_owned(),
+            gress,
+            width: info.tofino2,
+            home: Home::Intrinsic(which),
+            doc: doc.to_owned(),
+            loc,
+        })
+    }
+
+    /// Declares what a primitive needs besides its operands.
+    pub(super) fn declare_for(&mut self, gress: Gress, primitive: &PrimitiveKind, loc: Loc) {
+        if matches!(primitive, PrimitiveKind::Drop(_)) {
+            self.intrinsic(gress, Intrinsic::DropCtl, "Set by a drop: the deparser emits no copy", loc);
+        }
+    }
+
+    /// An action name that no other action has.
+    pub(super) fn unique_action(&self, base: &str) -> String {
+        unique(base, |n| self.program.action_named(n).is_some())
+    }
+}

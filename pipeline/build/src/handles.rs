@@ -1,0 +1,86 @@
+//! Handles of declared things. What may not live here: how they are declared or used.
+
+use sluice_ir as ir;
+
+macro_rules! handles {
+    ($($(#[$doc:meta])* $name:ident = $entity:ident;)*) => { $(
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub struct $name(pub(super) ir::$entity);
+
+        impl $name {
+            /// The entity in the finished program.
+            #[must_use]
+            pub fn id(self) -> ir::$entity {
+                self.0
+            }
+        }
+    )* };
+}
+
+handles! {
+    /// An action.
+    ActionRef = Action;
+    /// A match-action table.
+    TableRef = Table;
+    /// An action profile.
+    ProfileRef = Profile;
+    /// A counter that actions index.
+    CounterRef = Counter;
+    /// A counter with one cell per entry of the table that it is put on.
+    DirectCounterRef = Counter;
+    /// The named reason of a drop, or the purpose of an absorption.
+    LabelRef = Label;
+    /// An array of meters, filters or WRED entries.
+    MeterRef = Meter;
+}
+
+/// A generator of random numbers of `W` bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RandomRef<const W: u16>(pub(super) ir::Random);
+
+/// A register whose elements are `W` bits wide.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RegisterRef<const W: u16>(pub(super) ir::Register);
+
+/// A register whose elements are pairs of `W` bits each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PairRef<const W: u16>(pub(super) ir::Register);
+
+/// A parameter of a register whose halves have `W` bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RegisterParamRef<const W: u16>(pub(super) u8);
+
+/// A register action.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RegisterActionRef(pub(super) ir::RegisterAction);
+
+macro_rules! register_handles {
+    ($($name:ident$(<$w:ident>)? = $entity:ident;)*) => { $(
+        impl$(<const $w: u16>)? $name$(<$w>)? {
+            /// The entity in the finished program.
+            #[must_use]
+            pub fn id(self) -> ir::$entity {
+                self.0
+            }
+        }
+    )* };
+}
+register_handles! {
+    RegisterRef<W> = Register;
+    PairRef<W> = Register;
+    RegisterActionRef = RegisterAction;
+    RandomRef<W> = Random;
+}
+
+/// A hash computation with a result of `W` bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct HashRef<const W: u16>(pub(super) ir::Hash);
+
+impl<const W: u16> HashRef<W> {
+    /// The entity in the finished program.
+    #[must_use]
+    pub fn id(self) -> ir::Hash {
+        self.0
+    }
+}

@@ -1,0 +1,126 @@
+//! Inline statements of a control block, grouped into keyless actions.
+//!
+//! Neighbouring statements become one action as long as their VLIW instructions may run at once: none reads
+//! or writes what an earlier one wrote. An access to a register stands alone, so that its array's stage binds no
+//! other. What may not live here: branches and tables.
+
+use sluice_asic::gress::Gress;
+use sluice_ir::cfg::Var;
+use sluice_ir::{Counter, Intrinsic, Loc, Meter, Primitive, PrimitiveKind, Program, Random, Register};
+
+/// The statements of the group under construction.
+#[derive(Debug)]
+pub(super) struct Group {
+    gress: Gress,
+    body: Vec<Primitive>,
+    written: Vec<Var>,
+    arrays: Vec<Array>,
+}
+
+/// What a packet may touch once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Array {
+    Counter(Counter),
+    Register(Register),
+    Meter(Meter),
+    Random(Random),
+}
+
+impl Group {
+    pub(super) fn new(gress: Gress) -> Group {
+        Group { gress, body: Vec::new(), written: Vec::new(), arrays: Vec::new() }
+    }
+
+    /// Whether this primitive may run at the same time as those of the group.
+    pub(super) fn admits(&self, program: &Program, kind: &PrimitiveKind) -> bool {
+        let mut touched = reads(program, kind);
+        touched.extend(self.writes(program, kind));
+        let array = array(program, kind);
+        let again = array.is_some_and(|a| self.arrays.contains(&a));
+        let register = |a: &Array| matches!(a, Array::Register(_));
+        let alone = !self.body.is_empty() && array.as_ref().is_some_and(register);
+        !again
+            && !alone
+            && !self.arrays.iter().any(register)
+            && !touched.iter().any(|v| self.written.contains(v))
+    }
+
+    pub(super) fn push(&mut self, program: &Program, kind: PrimitiveKind, loc: Loc) {
+        let written = self.writes(program, &kind);
+        self.written.extend(written);
+        self.arrays.extend(array(program, &kind));
+        self.body.push(Primitive { kind, loc });
+    }
+
+    /// The place of the first statement, unless there is none.
+    pub(super) fn loc(&self) -> Option<Loc> {
+        self.body.first().map(|p| p.loc)
+    }
+
+    /// The statements; the group is empty afterwards.
+    pub(super) fn take(&mut self) -> Vec<Primitive> {
+        std::mem::replace(self, Group::new(self.gress)).body
+    }
+
+    fn writes(&self, program: &Program, kind: &PrimitiveKind) -> Vec<Var> {
+        let one = match kind {
+            PrimitiveKind::Set(field, _)
+            | PrimitiveKind::Hash(field, _)
+            | PrimitiveKind::SetMasked(field, ..)
+            | PrimitiveKind::HashSlice(field, ..) => Some(Var::Field(*field)),
+            PrimitiveKind::SetValid(header, _) | PrimitiveKind::CopyValid(header, _) => {
+                Some(Var::Valid(*header))
+            }
+            PrimitiveKind::Drop(_) => program.intrinsic(self.gress, Intrinsic::DropCtl).map(Var::Field),
+            PrimitiveKind::Register(access) => {
+                return access.outputs.iter().map(|(_, f)| Var::Field(*f)).collect();
+            }
+            PrimitiveKind::Count(..) | PrimitiveKind::CountDirect(_) => None,
+            PrimitiveKind::Meter(access) => Some(Var::Field(access.to)),
+            PrimitiveKind::Random(field, _) => Some(Var::Field(*field)),
+        };
+        one.into_iter().collect()
+    }
+}
+
+/// The array that a primitive touches.
+fn array(program: &Program, kind: &PrimitiveKind) -> Option<Array> {
+    match kind {
+        PrimitiveKind::Count(counter, _) => Some(Array::Counter(*counter)),
+        PrimitiveKind::Register(access) => program.accessed(access.action).map(Array::Register),
+        PrimitiveKind::Meter(access) => Some(Array::Meter(access.meter)),
+        PrimitiveKind::Random(_, random) => Some(Array::Random(*random)),
+        _ => None,
+    }
+}
+
+fn reads(program: &Program, kind: &PrimitiveKind) -> Vec<Var> {
+    let mut list = Vec::new();
+    match kind {
+        PrimitiveKind::Set(_, value) | PrimitiveKind::Count(_, value) => {
+            value.fields(&mut |f| list.push(Var::Field(f)));
+        }
+        PrimitiveKind::Hash(_, hash) | PrimitiveKind::HashSlice(_, hash, _) => {
+            let inputs = program.hashes.get(*hash).map_or(&[][..], |h| &h.inputs);
+            inputs.iter().for_each(|input| input.fields(&mut |f| list.push(Var::Field(f))));
+        }
+        PrimitiveKind::Register(access) => {
+            access.index.fields(program, &mut |f| list.push(Var::Field(f)));
+            let code = program.register_actions.get(access.action);
+            for operand in code.map(|c| c.operands()).unwrap_or_default() {
+                operand.fields(program, &mut |f| list.push(Var::Field(f)));
+            }
+        }
+        PrimitiveKind::SetMasked(field, ..) => list.push(Var::Field(*field)),
+        PrimitiveKind::CopyValid(_, from) => list.push(Var::Valid(*from)),
+        PrimitiveKind::Meter(access) => {
+            access.index.fields(program, &mut |f| list.push(Var::Field(f)));
+            access.input.iter().for_each(|x| x.fields(&mut |f| list.push(Var::Field(f))));
+        }
+        PrimitiveKind::SetValid(..)
+        | PrimitiveKind::CountDirect(_)
+        | PrimitiveKind::Drop(_)
+        | PrimitiveKind::Random(..) => {}
+    }
+    list
+}

@@ -1,0 +1,152 @@
+//! Meters, low-pass filters, WRED and random numbers. What may not live here: what a cell computes.
+
+use super::draft::Homeless;
+use super::gress::GressBuilder;
+use super::handles::{MeterRef, RandomRef};
+use super::value::{ArrayIndex, Rhs, Val};
+use sluice_ir::{
+    self as ir, CounterHome, Loc, LpfSpec, MeterAccess, MeterConfig, MeterData, MeterKind, PrimitiveKind,
+    RandomData,
+};
+
+/// How many cells an array has and how they are configured at first: a number, or [`cells`] with a
+/// configuration.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MeterSize {
+    /// `None`: one per entry of a table.
+    cells: Option<u32>,
+    initial: Option<MeterConfig>,
+}
+
+/// So many cells, open until the control plane configures them.
+#[must_use]
+pub fn cells(cells: u32) -> MeterSize {
+    MeterSize { cells: Some(cells), initial: None }
+}
+
+/// One cell per entry of a table, which takes the array by
+/// [`TableBuilder::meter`](super::TableBuilder::meter).
+#[must_use]
+pub fn meter_per_entry() -> MeterSize {
+    MeterSize { cells: None, initial: None }
+}
+
+impl From<u32> for MeterSize {
+    fn from(number: u32) -> Self {
+        cells(number)
+    }
+}
+
+impl MeterSize {
+    /// Committed rate and burst, peak rate and burst: bits per second and bytes, or packets.
+    #[must_use]
+    pub fn rates(mut self, committed: u64, committed_burst: u64, peak: u64, peak_burst: u64) -> Self {
+        self.initial = Some(MeterConfig::Rates { committed, committed_burst, peak, peak_burst });
+        self
+    }
+
+    /// A filter's time constants and output.
+    #[must_use]
+    pub fn lpf(mut self, spec: LpfSpec) -> Self {
+        self.initial = Some(MeterConfig::Lpf(spec));
+        self
+    }
+
+    /// WRED: thresholds, probability in per cent at the upper one, and how the input is averaged.
+    #[must_use]
+    pub fn wred(mut self, min: u32, max: u32, probability: u8, average: Option<LpfSpec>) -> Self {
+        self.initial = Some(MeterConfig::Wred { min, max, probability, average });
+        self
+    }
+}
+
+impl<'b> GressBuilder<'b> {
+    /// Declares an array of meters (in packets or bytes), filters or WRED entries.
+    #[track_caller]
+    pub fn meter(&self, kind: MeterKind, size: impl Into<MeterSize>) -> MeterRef {
+        let (size, loc) = (size.into(), Loc::caller());
+        let name = self.builder.take_name("meter", loc);
+        let mut draft = self.builder.draft();
+        let unique = name.unique(|n| draft.program.meter_named(n).is_some());
+        let meter = draft.program.meters.push(MeterData {
+            name: unique,
+            gress: self.gress,
+            kind,
+            // A direct one gets its table when that is built, or `finish` refuses.
+            home: CounterHome::Indirect(size.cells.unwrap_or(0)),
+            initial: size.initial,
+            doc: name.doc,
+            loc,
+        });
+        if size.cells.is_none() {
+            draft.homeless.push(Homeless::Meter(meter));
+        }
+        MeterRef(meter)
+    }
+
+    /// Declares a generator of random numbers of `W` bits, 1 to 32.
+    #[track_caller]
+    pub fn random<const W: u16>(&self) -> RandomRef<W> {
+        const { assert!(W >= 1 && W <= 32, "a random number has 1 to 32 bits") };
+        let loc = Loc::caller();
+        let name = self.builder.take_name("generator of random numbers", loc);
+        let mut draft = self.builder.draft();
+        let unique = name.unique(|n| draft.program.randoms.values().any(|r| r.name == n));
+        let data = RandomData { name: unique, gress: self.gress, width: W, doc: name.doc, loc };
+        RandomRef(draft.program.randoms.push(data))
+    }
+}
+
+/// A question to a meter, filter or WRED, to be assigned to a field.
+#[must_use = "a meter is asked where its answer is assigned"]
+#[derive(Debug)]
+pub struct Asked {
+    meter: ir::Meter,
+    index: ir::Index,
+    input: Option<ir::Expr>,
+}
+
+impl MeterRef {
+    /// Asks the cell with this index; one past the end answers 0. A hash as index is computed on the way.
+    pub fn execute(self, index: impl ArrayIndex) -> Asked {
+        Asked { meter: self.0, index: index.array_index(), input: None }
+    }
+
+    /// Asks the cell of the matched entry: only in actions of the table that took the array.
+    pub fn at_entry(self) -> Asked {
+        Asked { meter: self.0, index: ir::Index::Entry, input: None }
+    }
+}
+
+impl Asked {
+    /// With the colour that the packet has (0 green, 1 yellow, 3 red), or the sample of a filter or WRED.
+    pub fn with<const W: u16>(mut self, input: impl Val<W>) -> Asked {
+        self.input = Some(input.ir());
+        self
+    }
+}
+
+impl<const W: u16> Rhs<W> for Asked {
+    fn assign(self, place: ir::Field) -> PrimitiveKind {
+        let Asked { meter, index, input } = self;
+        PrimitiveKind::Meter(MeterAccess { meter, index, input, to: place })
+    }
+}
+
+/// A random number, to be assigned to a field of its width.
+#[must_use = "a random number is drawn where it is assigned"]
+#[derive(Debug)]
+pub struct Drawn<const W: u16>(ir::Random);
+
+impl<const W: u16> RandomRef<W> {
+    /// A number; a pass draws from a generator once.
+    pub fn get(self) -> Drawn<W> {
+        Drawn(self.0)
+    }
+}
+
+impl<const W: u16> Rhs<W> for Drawn<W> {
+    fn assign(self, place: ir::Field) -> PrimitiveKind {
+        PrimitiveKind::Random(place, self.0)
+    }
+}

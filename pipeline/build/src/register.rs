@@ -1,0 +1,349 @@
+//! Registers and register actions. What may not live here: what an action computes with.
+
+use super::cond::{Branch, Decision};
+use super::draft::Builder;
+use super::draft::Homeless;
+use super::gress::GressBuilder;
+use super::handles::{PairRef, RegisterActionRef, RegisterParamRef, RegisterRef};
+use super::register_value::{Cell, CellRhs, ElementHalf, Output};
+use super::step::{ActionStep, ControlStep, Recorded, StepKind};
+use super::value::{ArrayIndex, Bits, Rhs};
+use sluice_asic::salu::{Format, Half, LaneSearch};
+use sluice_ir::verify::Diag;
+use sluice_ir::{
+    self as ir, CellStmt, CellStmtKind, CounterHome, Loc, PrimitiveKind, RegisterAccess, RegisterActionData,
+    RegisterData, RegisterParamData,
+};
+
+/// How many elements a register has and what they hold at first: a number, or [`size`] with `.init(..)`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RegisterSize {
+    /// `None`: one per entry of a table.
+    elements: Option<u32>,
+    init: [u64; 2],
+}
+
+/// A register of so many elements, all 0 at first.
+#[must_use]
+pub fn size(elements: u32) -> RegisterSize {
+    RegisterSize { elements: Some(elements), init: [0, 0] }
+}
+
+/// A register with one element per entry of a table, all 0 at first; the table takes it by
+/// [`TableBuilder::register`](super::TableBuilder::register).
+#[must_use]
+pub fn per_entry() -> RegisterSize {
+    RegisterSize { elements: None, init: [0, 0] }
+}
+
+impl RegisterSize {
+    /// What every element holds at first; of a pair its low half.
+    #[must_use]
+    pub fn init(mut self, value: u64) -> Self {
+        self.init[0] = value;
+        self
+    }
+
+    /// What the high half of every pair holds at first.
+    #[must_use]
+    pub fn init_hi(mut self, value: u64) -> Self {
+        self.init[1] = value;
+        self
+    }
+}
+
+impl From<u32> for RegisterSize {
+    fn from(elements: u32) -> Self {
+        size(elements)
+    }
+}
+
+impl<'b> GressBuilder<'b> {
+    /// Declares a register with elements of `W` bits: 1, 8, 16, 32 or, on Tofino 2, 64 and 128.
+    #[track_caller]
+    pub fn register<const W: u16>(&self, size: impl Into<RegisterSize>) -> RegisterRef<W> {
+        const { assert!(matches!(W, 1 | 8 | 16 | 32 | 64 | 128), "elements have 1, 8, 16, 32, 64 or 128 bits") };
+        RegisterRef(self.new_register(Format::single(W.into()), size.into(), Loc::caller()))
+    }
+
+    /// Declares a register whose elements are pairs of `W` bits each: 8, 16, 32 or, on Tofino 2, 64.
+    #[track_caller]
+    pub fn register_pair<const W: u16>(&self, size: impl Into<RegisterSize>) -> PairRef<W> {
+        const { assert!(matches!(W, 8 | 16 | 32 | 64), "halves of a pair have 8, 16, 32 or 64 bits") };
+        PairRef(self.new_register(Format::pair(W.into()), size.into(), Loc::caller()))
+    }
+
+    fn new_register<E>(&self, format: Result<Format, E>, size: RegisterSize, loc: Loc) -> ir::Register {
+        let name = self.builder.take_name("register", loc);
+        let mut draft = self.builder.draft();
+        let unique = name.unique(|n| draft.program.register_named(n).is_some());
+        let register = draft.program.registers.push(RegisterData {
+            name: unique,
+            gress: self.gress,
+            // Widths were checked when the program was compiled.
+            format: format.unwrap_or(Format::BIT),
+            // A direct one gets its table when that is built, or `finish` refuses.
+            home: CounterHome::Indirect(size.elements.unwrap_or(0)),
+            init: size.init,
+            params: Vec::new(),
+            doc: name.doc,
+            loc,
+        });
+        if size.elements.is_none() {
+            draft.homeless.push(Homeless::Register(register));
+        }
+        register
+    }
+
+    /// Declares a number that the control plane sets and the register's actions compute with (`RegisterParam`): a
+    /// threshold, a time. A register has at most four, each below half of what its elements hold.
+    #[track_caller]
+    pub fn register_param<const W: u16>(
+        &self,
+        register: impl HasParams<W>,
+        first: u32,
+    ) -> RegisterParamRef<W> {
+        let name = self.builder.take_name("register parameter", Loc::caller());
+        let mut draft = self.builder.draft();
+        let params = &mut draft.program.registers[register.with_params()].params;
+        params.push(RegisterParamData {
+            name: name.unique(|n| params.iter().any(|p| p.name == n)),
+            init: first,
+        });
+        RegisterParamRef((params.len() - 1).min(usize::from(u8::MAX)) as u8)
+    }
+
+    /// Declares what one access does to an element of `register`; the closure gets the element.
+    #[track_caller]
+    pub fn register_action<R: Register<'b>>(
+        &self,
+        register: R,
+        body: impl FnOnce(&mut R::Act),
+    ) -> RegisterActionRef {
+        let loc = Loc::caller();
+        let name = self.builder.take_name("register action", loc);
+        let mut act = register.act(self.builder);
+        body(&mut act);
+        let body = R::body(act);
+        let mut draft = self.builder.draft();
+        let unique = name.unique(|n| draft.program.register_actions.values().any(|a| a.name == n));
+        let data =
+            RegisterActionData { name: unique, register: register.register(), body, doc: name.doc, loc };
+        RegisterActionRef(draft.program.register_actions.push(data))
+    }
+}
+
+/// A register whose halves have `W` bits.
+pub trait HasParams<const W: u16> {
+    /// The register in the program.
+    fn with_params(self) -> ir::Register;
+}
+
+impl<const W: u16> HasParams<W> for RegisterRef<W> {
+    fn with_params(self) -> ir::Register {
+        self.0
+    }
+}
+
+impl<const W: u16> HasParams<W> for PairRef<W> {
+    fn with_params(self) -> ir::Register {
+        self.0
+    }
+}
+
+/// A register that actions are declared on: single elements or pairs.
+pub trait Register<'b>: Copy {
+    /// What the closure of an action works on.
+    type Act;
+    /// The register in the program.
+    fn register(self) -> ir::Register;
+    /// The element, nothing done yet.
+    fn act(self, builder: &'b Builder) -> Self::Act;
+    /// What was done.
+    fn body(act: Self::Act) -> Vec<CellStmt>;
+}
+
+/// Statements recorded so far.
+#[derive(Debug)]
+struct Record<'b> {
+    builder: &'b Builder,
+    body: Vec<CellStmt>,
+}
+
+macro_rules! acts {
+    ($($(#[$doc:meta])* $act:ident of $register:ident { $($(#[$field_doc:meta])* $field:ident = $half:ident),* })*) => { $(
+        $(#[$doc])*
+        #[derive(Debug)]
+        pub struct $act<'b, const W: u16> {
+            $($(#[$field_doc])* pub $field: ElementHalf<W>,)*
+            /// The first output word: what `execute` gives.
+            pub out: Output,
+            /// The second output word (Tofino 2).
+            pub out1: Output,
+            /// The third output word (Tofino 2): bits above 32.
+            pub out2: Output,
+            /// The fourth output word (Tofino 2): bits above 32.
+            pub out3: Output,
+            record: Record<'b>,
+        }
+
+        impl<'b, const W: u16> Register<'b> for $register<W> {
+            type Act = $act<'b, W>;
+
+            fn register(self) -> ir::Register {
+                self.0
+            }
+
+            fn act(self, builder: &'b Builder) -> $act<'b, W> {
+                let [out, out1, out2, out3] = [0, 1, 2, 3].map(Output);
+                let record = Record { builder, body: Vec::new() };
+                $act { $($field: ElementHalf(Half::$half),)* out, out1, out2, out3, record }
+            }
+
+            fn body(act: $act<'b, W>) -> Vec<CellStmt> {
+                act.record.body
+            }
+        }
+
+        impl<'b, const W: u16> $act<'b, W> {
+            /// `place = value`
+            #[track_caller]
+            pub fn set(&mut self, place: impl Cell<W>, value: impl CellRhs<W>) {
+                self.record.body.push(CellStmt { kind: place.write(value.cell()), loc: Loc::caller() });
+            }
+
+            /// `if test { then }`; [`CellElse::else_`] adds the other arm.
+            #[track_caller]
+            pub fn if_(&mut self, test: impl Branch, then: impl FnOnce(&mut Self)) -> CellElse<'_, Self> {
+                let loc = Loc::caller();
+                let cond = match test.cond().0 {
+                    Decision::Known(known) => {
+                        if known {
+                            then(self);
+                        }
+                        return CellElse { act: self, known: Some(known) };
+                    }
+                    open => open.in_register(),
+                };
+                let Some(cond) = cond else {
+                    let text = "a register action branches on the validity of a header";
+                    let help = "a stateful ALU sees fields: copy the validity to a 1-bit field before, or branch outside";
+                    self.record.builder.draft().diags.push(Diag::error(loc, text).help(help));
+                    return CellElse { act: self, known: Some(true) };
+                };
+                let then = self.nested(then);
+                self.record.body.push(CellStmt { kind: CellStmtKind::If(cond, then, Vec::new()), loc });
+                CellElse { act: self, known: None }
+            }
+
+            fn nested(&mut self, inner: impl FnOnce(&mut Self)) -> Vec<CellStmt> {
+                let outer = std::mem::take(&mut self.record.body);
+                inner(self);
+                std::mem::replace(&mut self.record.body, outer)
+            }
+        }
+
+        impl<'b, const W: u16> CellElse<'_, $act<'b, W>> {
+            /// `else { otherwise }`
+            pub fn else_(self, otherwise: impl FnOnce(&mut $act<'b, W>)) {
+                match self.known {
+                    Some(true) => {}
+                    Some(false) => otherwise(self.act),
+                    None => {
+                        let body = self.act.nested(otherwise);
+                        let last = self.act.record.body.last_mut().map(|s| &mut s.kind);
+                        if let Some(CellStmtKind::If(_, _, other)) = last {
+                            *other = body;
+                        }
+                    }
+                }
+            }
+        }
+    )* };
+}
+
+acts! {
+    /// The element of a register of single values, in one access.
+    SingleAct of RegisterRef {
+        /// The element.
+        value = Lo
+    }
+    /// The element of a register of pairs, in one access.
+    PairAct of PairRef {
+        /// The low half.
+        lo = Lo,
+        /// The high half.
+        hi = Hi
+    }
+}
+
+impl SingleAct<'_, 128> {
+    /// Finds the smallest or largest lane among those of the mask, and changes it; the element is not written
+    /// otherwise. [`lane`](super::lane) gives what was found. A mask or an amount from the packet are the low
+    /// bits of the operand, the amount above the mask (Tofino 2).
+    #[track_caller]
+    pub fn search(&mut self, what: LaneSearch, operand: Option<Bits<64>>) {
+        let operands = operand.map(ir::Expr::from).into_iter().collect();
+        let kind = CellStmtKind::Search(ir::Search { what, operands });
+        self.record.body.push(CellStmt { kind, loc: Loc::caller() });
+    }
+}
+
+/// An `if` of a register action that may still get its `else`.
+#[derive(Debug)]
+pub struct CellElse<'a, A> {
+    act: &'a mut A,
+    /// Set if the test is decided.
+    known: Option<bool>,
+}
+
+/// An access to a register: a step by itself, or what a field is set to.
+#[must_use = "an access does not happen until it is run or assigned"]
+#[derive(Debug)]
+pub struct Access(RegisterAccess);
+
+impl RegisterActionRef {
+    /// Runs the action on the element with this index; an index past the end accesses nothing and gives 0.
+    /// Assigned to a field of at most 32 bits it gives the low bits of `r.out`.
+    /// A hash as index is computed on the way to the array.
+    pub fn execute(self, index: impl ArrayIndex) -> Access {
+        Access(RegisterAccess { action: self.0, index: index.array_index(), outputs: Vec::new() })
+    }
+
+    /// Runs the action on the element of the matched entry, of a register that the table has taken: only in
+    /// actions of that table.
+    pub fn at_entry(self) -> Access {
+        Access(RegisterAccess { action: self.0, index: ir::Index::Entry, outputs: Vec::new() })
+    }
+}
+
+impl Access {
+    /// Writes an output word (1 for `r.out1`) to a field besides the one that the access is assigned to.
+    pub fn also<const W: u16>(mut self, word: u8, place: impl super::value::Place<W>) -> Access {
+        self.0.outputs.push((word, place.place()));
+        self
+    }
+
+    fn primitive(self) -> PrimitiveKind {
+        PrimitiveKind::Register(self.0)
+    }
+}
+
+impl<const W: u16> Rhs<W> for Access {
+    fn assign(mut self, place: ir::Field) -> PrimitiveKind {
+        self.0.outputs.insert(0, (0, place));
+        PrimitiveKind::Register(self.0)
+    }
+}
+
+impl ActionStep for Access {
+    fn primitive(self) -> PrimitiveKind {
+        Access::primitive(self)
+    }
+}
+
+impl ControlStep for Access {
+    fn control_step(self) -> Recorded {
+        Recorded(StepKind::Primitive(self.primitive()))
+    }
+}

@@ -1,0 +1,315 @@
+//! Values, places and comparisons of register actions.
+//!
+//! What may not live here: declarations and statements.
+
+use super::cond::{ComparesWith, Cond, Decision};
+use super::handles::{HashRef, RegisterParamRef};
+use super::value::{Bits, Expr, Ro};
+use sluice_asic::salu::{Half, MathOp, MathUnit, SaluOp, Sense};
+use sluice_ir::{CellCond, CellStmtKind, CellValue, CmpOp, Cond as IrCond, Expr as IrExpr, LanePart};
+use std::ops;
+
+/// A half of an element (all of a single one) of `W` bits, as it stands at this point.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ElementHalf<const W: u16>(pub(super) Half);
+
+/// An output word of a register action.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Output(pub(super) u8);
+
+/// A value of `W` bits computed in a register action.
+#[derive(Clone, Debug)]
+pub struct ElementValue<const W: u16>(CellValue);
+
+/// What a register action can compute with: halves of the element, what is computed from them, fields and
+/// integers (`u64`).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a value of a register action on {W}-bit elements",
+    label = "needs {W} bits",
+    note = "fields and computed packet values are as wide as the elements: use `.cast::<{W}>()`; action parameters \
+            do not reach a stateful ALU"
+)]
+pub trait CellRhs<const W: u16> {
+    /// The value as the program records it.
+    fn cell(self) -> CellValue;
+}
+
+impl<const W: u16> CellRhs<W> for ElementHalf<W> {
+    fn cell(self) -> CellValue {
+        CellValue::Half(self.0)
+    }
+}
+
+impl<const W: u16> CellRhs<W> for ElementValue<W> {
+    fn cell(self) -> CellValue {
+        self.0
+    }
+}
+
+impl<const W: u16> CellRhs<W> for u64 {
+    fn cell(self) -> CellValue {
+        CellValue::Const(self)
+    }
+}
+
+/// A hash of as many bits as the element has, computed on the way to the stateful ALU.
+impl<const W: u16> CellRhs<W> for HashRef<W> {
+    fn cell(self) -> CellValue {
+        CellValue::Hash(self.id())
+    }
+}
+
+impl<const W: u16> CellRhs<W> for RegisterParamRef<W> {
+    fn cell(self) -> CellValue {
+        CellValue::Param(self.0)
+    }
+}
+
+macro_rules! packet_values {
+    ($($name:ident),*) => { $(
+        impl<const W: u16> CellRhs<W> for $name<W> {
+            fn cell(self) -> CellValue {
+                CellValue::Phv(self.into())
+            }
+        }
+
+        impl<const W: u16> ops::Sub<ElementHalf<W>> for $name<W> {
+            type Output = ElementValue<W>;
+            fn sub(self, right: ElementHalf<W>) -> ElementValue<W> {
+                op(SaluOp::Sub, self, right)
+            }
+        }
+
+        impl<const W: u16> ops::Add<ElementHalf<W>> for $name<W> {
+            type Output = ElementValue<W>;
+            fn add(self, right: ElementHalf<W>) -> ElementValue<W> {
+                op(SaluOp::Add, self, right)
+            }
+        }
+
+        impl<const W: u16> ComparesWith<$name<W>> for ElementHalf<W> {
+            type Out = Cond;
+            fn compare(left: $name<W>, op: CmpOp, right: ElementHalf<W>) -> Cond {
+                compare::<W>(op, left, right)
+            }
+        }
+
+        impl<const W: u16> ComparesWith<$name<W>> for ElementValue<W> {
+            type Out = Cond;
+            fn compare(left: $name<W>, op: CmpOp, right: ElementValue<W>) -> Cond {
+                compare::<W>(op, left, right)
+            }
+        }
+    )* };
+}
+packet_values!(Bits, Ro, Expr);
+
+fn op<const W: u16>(op: SaluOp, a: impl CellRhs<W>, b: impl CellRhs<W>) -> ElementValue<W> {
+    ElementValue(CellValue::Op(op, Box::new(a.cell()), Box::new(b.cell())))
+}
+
+/// Sums wrap, so order between them is that of sequence numbers.
+fn compare<const W: u16>(op: CmpOp, left: impl CellRhs<W>, right: impl CellRhs<W>) -> Cond {
+    let (left, right) = (left.cell(), right.cell());
+    let computed = |v: &CellValue| matches!(v, CellValue::Op(..));
+    let sense = if computed(&left) || computed(&right) { Sense::Serial } else { Sense::Unsigned };
+    Cond(Decision::Element(CellCond::Cmp(op, sense, left, right)))
+}
+
+macro_rules! element_values {
+    ($($name:ident),*) => { $(
+        impl<const W: u16, R: CellRhs<W>> ComparesWith<$name<W>> for R {
+            type Out = Cond;
+            fn compare(left: $name<W>, op: CmpOp, right: R) -> Cond {
+                compare::<W>(op, left, right)
+            }
+        }
+
+        element_values!(@operators $name: Add add Add, Sub sub Sub, BitAnd bitand And, BitOr bitor Or, BitXor bitxor Xor);
+
+        impl<const W: u16> $name<W> {
+            /// All bits inverted; of a one-bit element the other bit.
+            #[must_use]
+            pub fn complement(self) -> ElementValue<W> {
+                op(SaluOp::Nota, self, 0)
+            }
+
+            element_values! { @named $name:
+                /// Unsigned sum that stops at the largest value of `W` bits.
+                sat_add = Saddu;
+                /// Unsigned difference that stops at zero.
+                sat_sub = Ssubu;
+                /// Two's complement sum that stops at both ends.
+                sat_add_signed = Sadds;
+                /// Two's complement difference that stops at both ends.
+                sat_sub_signed = Ssubs;
+                /// The smaller of two unsigned values.
+                min = Minu;
+                /// The larger of two unsigned values.
+                max = Maxu;
+                /// The smaller of two values in two's complement.
+                min_signed = Mins;
+                /// The larger of two values in two's complement.
+                max_signed = Maxs;
+            }
+        }
+    )* };
+    (@operators $name:ident: $($trait:ident $method:ident $op:ident),*) => { $(
+        impl<const W: u16, R: CellRhs<W>> ops::$trait<R> for $name<W> {
+            type Output = ElementValue<W>;
+            fn $method(self, right: R) -> ElementValue<W> {
+                op(SaluOp::$op, self, right)
+            }
+        }
+    )* };
+    (@named $name:ident: $($(#[$doc:meta])* $method:ident = $op:ident;)*) => { $(
+        $(#[$doc])*
+        #[must_use]
+        pub fn $method(self, right: impl CellRhs<W>) -> ElementValue<W> {
+            op(SaluOp::$op, self, right)
+        }
+    )* };
+}
+element_values!(ElementHalf, ElementValue);
+
+/// What the math unit makes of a half or a packet value: a factor (numerator, denominator) times a power or root,
+/// to about three binary digits. It feeds the low half; all actions of a register share one such function. A
+/// part of the factor that is 0 counts as 1.
+#[must_use]
+pub fn approximate<const W: u16>(
+    op: MathOp,
+    (numerator, denominator): (u32, u32),
+    value: impl CellRhs<W>,
+) -> ElementValue<W> {
+    let value = value.cell();
+    let unit = MathUnit::approximate(op, numerator.max(1), denominator.max(1));
+    ElementValue(unit.map_or(value.clone(), |unit| CellValue::Math(unit, Box::new(value))))
+}
+
+/// What a math unit with a table of one's own makes of a half or a packet value.
+#[must_use]
+pub fn math<const W: u16>(unit: MathUnit, value: impl CellRhs<W>) -> ElementValue<W> {
+    ElementValue(CellValue::Math(unit, Box::new(value.cell())))
+}
+
+/// A one in the bit whose number the conditions' results spell, the first one as the lowest bit: only to be
+/// returned. Conditions are written as calls here: `predicate([gt(m.now, r.value), ne(m.kind, 7)])`.
+#[must_use]
+pub fn predicate<const W: u16, const N: usize>(conds: [Cond; N]) -> ElementValue<W> {
+    let conds: Option<Vec<CellCond>> = conds.into_iter().map(|c| c.0.in_register()).collect();
+    // A condition that no stateful ALU decides leaves none, which the verifier refuses.
+    ElementValue(CellValue::Predicate(conds.unwrap_or_default()))
+}
+
+/// The number of the element (Tofino 2): only to be returned.
+#[must_use]
+pub fn address<const W: u16>() -> ElementValue<W> {
+    ElementValue(CellValue::Address)
+}
+
+/// The 16-bit quotient of two's complement numbers (Tofino 2): only to be returned.
+#[must_use]
+pub fn quotient<const W: u16>(dividend: impl CellRhs<W>, divisor: impl CellRhs<W>) -> ElementValue<W> {
+    ElementValue(CellValue::Quotient(Box::new(dividend.cell()), Box::new(divisor.cell())))
+}
+
+/// The 16-bit remainder, with the divisor's sign (Tofino 2): only to be returned.
+#[must_use]
+pub fn remainder<const W: u16>(dividend: impl CellRhs<W>, divisor: impl CellRhs<W>) -> ElementValue<W> {
+    ElementValue(CellValue::Remainder(Box::new(dividend.cell()), Box::new(divisor.cell())))
+}
+
+/// A part of what the lane search of this action found (Tofino 2): only to be returned.
+#[must_use]
+pub fn lane<const W: u16>(part: LanePart) -> ElementValue<W> {
+    ElementValue(CellValue::Lane(part))
+}
+
+/// Whether a half equals a packet value where the mask has ones (Tofino 2).
+#[must_use]
+pub fn matches<const W: u16>(half: ElementHalf<W>, value: impl CellRhs<W>, mask: u64) -> Cond {
+    Cond(Decision::Element(CellCond::Match(half.0, value.cell(), mask)))
+}
+
+/// The comparison, read in two's complement at the element's width: `signed(r.value < m.limit)`.
+#[must_use]
+pub fn signed(cond: Cond) -> Cond {
+    in_sense(cond, Sense::Signed)
+}
+
+/// The comparison as of sequence numbers: `a > b` if the way from `b` up to `a` is shorter than half a turn.
+#[must_use]
+pub fn serial(cond: Cond) -> Cond {
+    in_sense(cond, Sense::Serial)
+}
+
+fn in_sense(cond: Cond, sense: Sense) -> Cond {
+    fn set(cond: &mut CellCond, sense: Sense) {
+        match cond {
+            CellCond::Cmp(_, old, ..) => *old = sense,
+            CellCond::Match(..) => {}
+            CellCond::Not(a) => set(a, sense),
+            CellCond::And(a, b) | CellCond::Or(a, b) => {
+                set(a, sense);
+                set(b, sense);
+            }
+        }
+    }
+    Cond(match cond.0 {
+        Decision::Element(mut cond) => {
+            set(&mut cond, sense);
+            Decision::Element(cond)
+        }
+        other => other,
+    })
+}
+
+impl Decision {
+    /// The same in a register action; `None` if only a gateway can decide it, or nothing is left to decide.
+    pub(super) fn in_register(self) -> Option<CellCond> {
+        match self {
+            Decision::Known(_) => None,
+            Decision::Element(cond) => Some(cond),
+            Decision::Packet(cond) => of_packet(cond),
+        }
+    }
+}
+
+/// A condition on fields as a register action decides it.
+fn of_packet(cond: IrCond) -> Option<CellCond> {
+    let value = |e: IrExpr| match e {
+        IrExpr::Const(value, _) => CellValue::Const(value as u64),
+        other => CellValue::Phv(other),
+    };
+    Some(match cond {
+        IrCond::Cmp(op, a, b) => CellCond::Cmp(op, Sense::Unsigned, value(a), value(b)),
+        IrCond::Valid(_) => return None,
+        IrCond::Not(a) => CellCond::Not(Box::new(of_packet(*a)?)),
+        IrCond::And(a, b) => CellCond::And(Box::new(of_packet(*a)?), Box::new(of_packet(*b)?)),
+        IrCond::Or(a, b) => CellCond::Or(Box::new(of_packet(*a)?), Box::new(of_packet(*b)?)),
+    })
+}
+
+/// What a register action can assign to: halves of the element and output words.
+#[diagnostic::on_unimplemented(
+    message = "a register action cannot assign to `{Self}`",
+    label = "not a part of the element",
+    note = "it writes `r.value` (`r.lo`, `r.hi` of a pair) and `r.out`; fields take the output where the action is \
+            executed"
+)]
+pub trait Cell<const W: u16>: Copy {
+    /// The statement that writes it.
+    fn write(self, value: CellValue) -> CellStmtKind;
+}
+
+impl<const W: u16> Cell<W> for ElementHalf<W> {
+    fn write(self, value: CellValue) -> CellStmtKind {
+        CellStmtKind::Write(self.0, value)
+    }
+}
+
+impl<const W: u16> Cell<W> for Output {
+    fn write(self, value: CellValue) -> CellStmtKind {
+        CellStmtKind::Output(self.0, value)
+    }
+}

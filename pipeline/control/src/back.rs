@@ -1,0 +1,106 @@
+//! Taking operations back. What may not live here: what operations do.
+
+use super::{ControlOp, ControlState};
+use sluice_ir::{Profile, Table};
+
+/// What an operation can change of what the control plane has configured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Scope {
+    /// Entries or the default action of a table.
+    Table(Table),
+    /// Members or groups of a profile.
+    Profile(Profile),
+    /// The packet generator, a port or a queue.
+    Device,
+    /// What is written to registers.
+    Arrays,
+    /// Anything.
+    Any,
+}
+
+impl ControlOp {
+    /// What this operation can change.
+    #[must_use]
+    pub const fn scope(&self) -> Scope {
+        match self {
+            ControlOp::InsertEntry { table, .. }
+            | ControlOp::ModifyEntry { table, .. }
+            | ControlOp::DeleteEntry { table, .. }
+            | ControlOp::SetDefault { table, .. } => Scope::Table(*table),
+            ControlOp::SetMember { profile, .. }
+            | ControlOp::DeleteMember { profile, .. }
+            | ControlOp::SetGroup { profile, .. }
+            | ControlOp::DeleteGroup { profile, .. }
+            | ControlOp::SetMemberActive { profile, .. } => Scope::Profile(*profile),
+            ControlOp::Device(_) => Scope::Device,
+            ControlOp::WriteRegister { .. } => Scope::Arrays,
+            _ => Scope::Any,
+        }
+    }
+}
+
+impl ControlState {
+    /// Becomes `first` again, which it was before operations of these scopes: whoever runs a program many times from the same
+    /// entries pays for what a run has changed, not for all entries.
+    pub fn take_back(&mut self, first: &ControlState, scopes: &[Scope]) {
+        if scopes.contains(&Scope::Any) || !self.pipes.is_empty() || !first.pipes.is_empty() {
+            self.clone_from(first);
+            return;
+        }
+        for scope in scopes {
+            match *scope {
+                Scope::Table(table) => {
+                    self.tables[table].clone_from(&first.tables[table]);
+                    self.index[table].clone_from(&first.index[table]);
+                }
+                Scope::Profile(profile) => self.profiles[profile].clone_from(&first.profiles[profile]),
+                Scope::Device => self.device.clone_from(&first.device),
+                Scope::Arrays => self.arrays.clone_from(&first.arrays),
+                Scope::Any => {}
+            }
+        }
+        debug_assert!(self == first, "operations changed more than their scopes say");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{ControlOp, ControlState, DeviceOp, Scope, toml};
+    use sluice_samples::router::router;
+
+    #[test]
+    fn operations_are_taken_back() {
+        let program = router();
+        let mut first = ControlState::new(&program);
+        let before = r#"
+            profile.nexthops.member = [{ id = 1, action = "set_nexthop", args = [1, 1] }]
+            profile.nexthops.group = [{ id = 1, members = [1] }]
+            table.ipv4_lpm = [{ key = { dst = "10.0.0.0/8" }, group = 1 }]
+        "#;
+        toml::parse(&program, before, "e.toml").unwrap().apply(&program, &mut first).unwrap();
+        let more = r#"
+            profile.nexthops.member = [{ id = 3, action = "set_nexthop", args = [2, 2] }]
+            profile.nexthops.group = [{ id = 2, members = [1, 3] }]
+            table.ipv4_lpm = [{ key = { dst = "11.0.0.0/8" }, group = 2 }]
+            table.acl = [{ key = { src = "192.0.2.0/24" }, action = "deny", priority = 3 }]
+        "#;
+        let more = toml::parse(&program, more, "e.toml").unwrap();
+        let mut ops: Vec<ControlOp> = more.ops.into_iter().map(|s| s.op).collect();
+        ops.push(ControlOp::Device(DeviceOp::SetPort { port: 8, up: false }));
+        let table = program.table_named("ipv4_lpm").unwrap();
+        ops.push(ControlOp::DeleteEntry { table, entry: 0 });
+        let mut state = first.clone();
+        let mut scopes = Vec::new();
+        for op in ops {
+            scopes.push(op.scope());
+            state.apply(&program, op).unwrap();
+        }
+        assert_ne!(state, first);
+        assert!(!scopes.contains(&Scope::Any));
+        let mut again = state.clone();
+        again.take_back(&first, &scopes);
+        assert_eq!(again, first);
+        state.take_back(&first, &[Scope::Any]);
+        assert_eq!(state, first);
+    }
+}

@@ -1,0 +1,186 @@
+//! Names to handles, with the nearest name when there is none. What may not live here: file formats.
+
+use super::{ControlError, ValueError, parse_match, parse_value};
+use sluice_asic::alu::width_mask;
+use sluice_asic::names::nearest;
+use sluice_ir::cfg::table_actions;
+use sluice_ir::{
+    Action, ActionCall, ActionData, Counter, FieldData, KeyValue, MatchKind, Meter, Profile, Program,
+    Register, Table, TableData,
+};
+
+/// Something wrong, before its line is known.
+#[derive(Debug)]
+pub(super) struct Problem {
+    pub(super) text: String,
+    pub(super) help: String,
+}
+
+impl Problem {
+    pub(super) fn new(text: impl Into<String>) -> Problem {
+        Problem { text: text.into(), help: String::new() }
+    }
+
+    /// A name that is not among the candidates.
+    pub(super) fn unknown<'a>(
+        what: &str,
+        found: &str,
+        candidates: impl IntoIterator<Item = &'a str>,
+    ) -> Problem {
+        let list: Vec<&str> = candidates.into_iter().collect();
+        let expected = if list.is_empty() { "there are none".to_owned() } else { list.join(", ") };
+        let help = nearest(found, list).map_or(String::new(), |n| format!("did you mean `{n}`?"));
+        Problem { text: format!("there is no {what} `{found}`; expected one of: {expected}"), help }
+    }
+}
+
+/// Finds a program's entities by name.
+#[derive(Clone, Copy)]
+pub(super) struct Resolver<'a> {
+    pub(super) program: &'a Program,
+}
+
+impl<'a> Resolver<'a> {
+    pub(super) fn table(self, name: &str) -> Result<(Table, &'a TableData), Problem> {
+        let found = self.program.table_named(name).map(|t| (t, &self.program.tables[t]));
+        let names = self.program.tables.values().map(|t| t.name.as_str());
+        found.ok_or_else(|| Problem::unknown("table", name, names))
+    }
+
+    pub(super) fn profile(self, name: &str) -> Result<Profile, Problem> {
+        let names = self.program.profiles.values().map(|p| p.name.as_str());
+        self.program.profile_named(name).ok_or_else(|| Problem::unknown("action profile", name, names))
+    }
+
+    /// The position of a port metadata field of this full name, or with this last part if no other has it.
+    pub(super) fn port_field(self, name: &str) -> Result<(usize, &'a FieldData), Problem> {
+        let fields: Vec<&FieldData> = self.program.port_metadata().map(|(_, f)| f).collect();
+        let full = fields.iter().position(|f| f.name == name);
+        let mut short = (0..fields.len()).filter(|&i| fields[i].name.rsplit('.').next() == Some(name));
+        let found = full.or_else(|| short.next().filter(|_| short.next().is_none()));
+        let names = fields.iter().map(|f| f.name.as_str());
+        found.map(|i| (i, fields[i])).ok_or_else(|| {
+            let last_parts = names.clone().map(|n| n.rsplit('.').next().unwrap_or(n));
+            let near = nearest(name, names.clone().chain(last_parts));
+            let help = near.map_or(String::new(), |n| format!("did you mean `{n}`?"));
+            Problem { help, ..Problem::unknown("port metadata field", name, names) }
+        })
+    }
+
+    /// A port metadata field's value as text.
+    pub(super) fn port_value(self, field: &FieldData, text: &str) -> Result<u128, Problem> {
+        parse_value(text, field.width).map_err(|e| in_context("port metadata", &field.name, &e))
+    }
+
+    pub(super) fn counter(self, name: &str) -> Result<Counter, Problem> {
+        let found = self.program.counters.iter().find(|(_, c)| c.name == name).map(|(c, _)| c);
+        let names = self.program.counters.values().map(|c| c.name.as_str());
+        found.ok_or_else(|| Problem::unknown("counter", name, names))
+    }
+
+    pub(super) fn register(self, name: &str) -> Result<Register, Problem> {
+        let names = self.program.registers.values().map(|r| r.name.as_str());
+        self.program.register_named(name).ok_or_else(|| Problem::unknown("register", name, names))
+    }
+
+    /// A parameter of a register, by position.
+    pub(super) fn register_param(self, register: Register, name: &str) -> Result<u8, Problem> {
+        let params = &self.program.registers[register].params;
+        let found = params.iter().position(|p| p.name == name).map(|at| at as u8);
+        let names = params.iter().map(|p| p.name.as_str());
+        found.ok_or_else(|| Problem::unknown("register parameter", name, names))
+    }
+
+    pub(super) fn meter(self, name: &str) -> Result<Meter, Problem> {
+        let names = self.program.meters.values().map(|m| m.name.as_str());
+        self.program.meter_named(name).ok_or_else(|| Problem::unknown("meter", name, names))
+    }
+
+    /// Actions that members of a profile may run: those of the first table that uses it.
+    pub(super) fn profile_actions(self, profile: Profile) -> Vec<Action> {
+        let user = self.program.tables.values().find(|t| t.profile == Some(profile));
+        user.map_or(Vec::new(), |t| t.actions.clone())
+    }
+
+    /// Actions that a default may run.
+    pub(super) fn default_actions(self, table: Table) -> Vec<Action> {
+        table_actions(self.program, table)
+    }
+
+    /// An action by name; `offered` are the ones to suggest.
+    pub(super) fn action(self, name: &str, offered: &[Action]) -> Result<(Action, &'a ActionData), Problem> {
+        let found = self.program.action_named(name).map(|a| (a, &self.program.actions[a]));
+        let names = offered.iter().map(|a| self.program.actions[*a].name.as_str());
+        found.ok_or_else(|| Problem::unknown("action", name, names))
+    }
+
+    /// The key column with this full field name, or with this last part if no other has it.
+    pub(super) fn column(self, data: &TableData, name: &str) -> Result<usize, Problem> {
+        let names: Vec<&str> = data.keys.iter().map(|k| self.program.fields[k.field].name.as_str()).collect();
+        if let Some(i) = names.iter().position(|n| *n == name) {
+            return Ok(i);
+        }
+        let mut short = (0..names.len()).filter(|&i| names[i].rsplit('.').next() == Some(name));
+        match (short.next(), short.next()) {
+            (Some(i), None) => Ok(i),
+            (Some(i), Some(j)) => Err(Problem {
+                text: format!("key `{name}` of table `{}` could be {} or {}", data.name, names[i], names[j]),
+                help: "write the full name, quoted".to_owned(),
+            }),
+            _ => {
+                let last_parts = names.iter().map(|n| n.rsplit('.').next().unwrap_or(n));
+                let near = nearest(name, names.iter().copied().chain(last_parts));
+                let help = near.map_or(String::new(), |n| format!("did you mean `{n}`?"));
+                Err(Problem {
+                    help,
+                    ..Problem::unknown(&format!("key of table `{}` named", data.name), name, names)
+                })
+            }
+        }
+    }
+
+    /// The column's value as text.
+    pub(super) fn key_value(self, data: &TableData, column: usize, text: &str) -> Result<KeyValue, Problem> {
+        let key = data.keys[column];
+        let field = &self.program.fields[key.field];
+        parse_match(text, key.kind, field.width).map_err(|e| in_context("key", &field.name, &e))
+    }
+
+    /// What a column compares when the author names no value; `None` if one must be named.
+    pub(super) fn absent_key(self, data: &TableData, column: usize) -> Option<KeyValue> {
+        let width = self.program.fields[data.keys[column].field].width;
+        match data.keys[column].kind {
+            MatchKind::Exact => None,
+            MatchKind::Ternary => Some(KeyValue::Ternary { value: 0, mask: 0 }),
+            MatchKind::Lpm => Some(KeyValue::Lpm { value: 0, len: 0 }),
+            MatchKind::Range => Some(KeyValue::Range { lo: 0, hi: width_mask(width.into()) }),
+        }
+    }
+
+    /// An argument's value as text.
+    pub(super) fn arg(action: &ActionData, index: usize, text: &str) -> Result<u128, Problem> {
+        let param = &action.params[index];
+        parse_value(text, param.width).map_err(|e| in_context("argument", &param.name, &e))
+    }
+
+    /// A call with positional arguments; the count is checked when it is applied.
+    pub(super) fn call(self, name: &str, args: &[&str], offered: &[Action]) -> Result<ActionCall, Problem> {
+        let (action, data) = self.action(name, offered)?;
+        if args.len() != data.params.len() {
+            return Err(arg_count(data, args.len()));
+        }
+        let args = args.iter().enumerate().map(|(i, text)| Self::arg(data, i, text));
+        Ok(ActionCall { action, args: args.collect::<Result<_, _>>()? })
+    }
+}
+
+/// Too few or too many positional arguments.
+pub(super) fn arg_count(data: &ActionData, found: usize) -> Problem {
+    let params: Vec<&str> = data.params.iter().map(|p| p.name.as_str()).collect();
+    let (expected, params) = (params.len(), params.join(", "));
+    Problem::new(ControlError::ArgCount { action: data.name.clone(), found, expected, params }.to_string())
+}
+
+fn in_context(what: &str, name: &str, error: &ValueError) -> Problem {
+    Problem::new(format!("{what} `{name}`: {error}"))
+}

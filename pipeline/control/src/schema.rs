@@ -1,0 +1,312 @@
+//! What a program lets the control plane configure. What may not live here: text forms.
+
+use super::ControlState;
+use serde::Serialize;
+use sluice_asic::gress::Gress;
+use sluice_ir::{Action, CounterHome, CounterKind, IdleMode, MatchKind, Program, Table};
+
+/// Tables, profiles and counters of a program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Schema {
+    /// The program's name.
+    pub program: String,
+    /// In the order of the program.
+    pub tables: Vec<TableSchema>,
+    /// In the order of the program.
+    pub profiles: Vec<ProfileSchema>,
+    /// In the order of the program.
+    pub counters: Vec<CounterSchema>,
+    /// Port metadata fields, in order.
+    pub port_metadata: Vec<PortFieldSchema>,
+    /// In the order of the program.
+    pub registers: Vec<RegisterSchema>,
+    /// In the order of the program.
+    pub meters: Vec<MeterSchema>,
+}
+
+/// A port metadata field.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PortFieldSchema {
+    /// Full field name.
+    pub name: String,
+    /// Bits.
+    pub width: u16,
+    /// Meaning.
+    pub doc: String,
+}
+
+/// A table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TableSchema {
+    /// Name.
+    pub name: String,
+    /// Meaning.
+    pub doc: String,
+    /// The gress that applies it.
+    pub gress: Gress,
+    /// Key columns.
+    pub keys: Vec<KeySchema>,
+    /// What entries, or members of its profile, may do.
+    pub actions: Vec<ActionSchema>,
+    /// The action that runs on a miss.
+    pub default: String,
+    /// The profile whose members or groups its entries name.
+    pub profile: Option<String>,
+    /// Whether the program fixes its entries.
+    pub constant: bool,
+    /// `notify` or `poll` if its entries age, with the table's own time to live.
+    pub idle: Option<String>,
+    /// Entries that it can hold.
+    pub size: u32,
+    /// Entries that it can still take; 0 when it takes none at run time.
+    pub free: u32,
+}
+
+/// A key column.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct KeySchema {
+    /// Full field name.
+    pub name: String,
+    /// `exact`, `ternary`, `lpm` or `range`.
+    pub kind: &'static str,
+    /// Bits.
+    pub width: u16,
+    /// Meaning of the field.
+    pub doc: String,
+}
+
+/// An action.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ActionSchema {
+    /// Name.
+    pub name: String,
+    /// Meaning.
+    pub doc: String,
+    /// Parameters in order.
+    pub params: Vec<ParamSchema>,
+}
+
+/// A parameter of an action.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ParamSchema {
+    /// Name.
+    pub name: String,
+    /// Bits.
+    pub width: u16,
+}
+
+/// An action profile.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ProfileSchema {
+    /// Name.
+    pub name: String,
+    /// Meaning.
+    pub doc: String,
+    /// Tables that use it.
+    pub tables: Vec<String>,
+    /// What members may do.
+    pub actions: Vec<ActionSchema>,
+    /// Members that it can hold.
+    pub size: u32,
+    /// Members that it can still take.
+    pub free: u32,
+    /// Groups that it can hold; 0 without a selector.
+    pub groups: u32,
+    /// Most slots (sum of weights) of a group.
+    pub max_group_size: u32,
+}
+
+/// A counter.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CounterSchema {
+    /// Name.
+    pub name: String,
+    /// Meaning.
+    pub doc: String,
+    /// `packets`, `bytes` or `packets_and_bytes`.
+    pub kind: &'static str,
+    /// The table whose entries it counts.
+    pub table: Option<String>,
+    /// Cells.
+    pub size: u32,
+}
+
+/// A register.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RegisterSchema {
+    /// Name.
+    pub name: String,
+    /// Meaning.
+    pub doc: String,
+    /// `32`, or `32x2` for a pair.
+    pub element: String,
+    /// Whether a value has a high half.
+    pub pair: bool,
+    /// The table whose entries have an element each.
+    pub table: Option<String>,
+    /// Elements.
+    pub size: u32,
+    /// Numbers that the control plane sets.
+    pub params: Vec<RegisterParamSchema>,
+}
+
+/// A parameter of a register.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RegisterParamSchema {
+    /// Name.
+    pub name: String,
+    /// Its value until it is set.
+    pub init: u32,
+    /// The largest value.
+    pub most: u32,
+}
+
+/// A meter, filter or WRED.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct MeterSchema {
+    /// Name.
+    pub name: String,
+    /// Meaning.
+    pub doc: String,
+    /// `packets`, `bytes`, `lpf` or `wred`.
+    pub kind: &'static str,
+    /// The table whose entries have a cell each.
+    pub table: Option<String>,
+    /// Cells.
+    pub size: u32,
+}
+
+impl Schema {
+    /// The schema of a program nobody has configured yet.
+    #[must_use]
+    pub fn of(program: &Program) -> Schema {
+        Schema::with(program, &ControlState::new(program))
+    }
+
+    /// The schema of a program with the room that a state leaves.
+    #[must_use]
+    pub fn with(program: &Program, control: &ControlState) -> Schema {
+        Schema {
+            program: program.name.clone(),
+            tables: program.tables.keys().map(|t| table(program, control, t)).collect(),
+            profiles: profiles(program, control),
+            counters: counters(program),
+            port_metadata: program
+                .port_metadata()
+                .map(|(_, f)| PortFieldSchema { name: f.name.clone(), width: f.width, doc: f.doc.clone() })
+                .collect(),
+            registers: registers(program),
+            meters: meters(program),
+        }
+    }
+}
+
+fn table(program: &Program, control: &ControlState, table: Table) -> TableSchema {
+    let data = &program.tables[table];
+    let keys = data.keys.iter().map(|k| {
+        let field = &program.fields[k.field];
+        KeySchema {
+            name: field.name.clone(),
+            kind: kind_name(k.kind),
+            width: field.width,
+            doc: field.doc.clone(),
+        }
+    });
+    let takes_entries = data.entries.is_empty() && !data.keys.is_empty();
+    let used = control.tables[table].entries().count() as u32;
+    TableSchema {
+        name: data.name.clone(),
+        doc: data.doc.clone(),
+        gress: data.gress,
+        keys: keys.collect(),
+        actions: data.actions.iter().map(|a| action(program, *a)).collect(),
+        default: program.actions[control.tables[table].default.action].name.clone(),
+        profile: data.profile.map(|p| program.profiles[p].name.clone()),
+        constant: !data.entries.is_empty(),
+        idle: data.idle.map(|idle| match idle.mode {
+            IdleMode::Notify => format!("notify after {}", idle.ttl),
+            IdleMode::Poll => format!("poll every {}", idle.interval),
+        }),
+        size: data.size,
+        free: if takes_entries { data.size.saturating_sub(used) } else { 0 },
+    }
+}
+
+fn action(program: &Program, action: Action) -> ActionSchema {
+    let data = &program.actions[action];
+    let params = data.params.iter().map(|p| ParamSchema { name: p.name.clone(), width: p.width });
+    ActionSchema { name: data.name.clone(), doc: data.doc.clone(), params: params.collect() }
+}
+
+fn profiles(program: &Program, control: &ControlState) -> Vec<ProfileSchema> {
+    let schema = program.profiles.iter().map(|(profile, data)| {
+        let users = || program.tables.values().filter(|t| t.profile == Some(profile));
+        let actions = users().next().map_or(&[][..], |t| &t.actions);
+        ProfileSchema {
+            name: data.name.clone(),
+            doc: data.doc.clone(),
+            tables: users().map(|t| t.name.clone()).collect(),
+            actions: actions.iter().map(|a| action(program, *a)).collect(),
+            size: data.size,
+            free: data.size.saturating_sub(control.profiles[profile].members.len() as u32),
+            groups: data.selector.as_ref().map_or(0, |s| s.groups),
+            max_group_size: data.selector.as_ref().map_or(0, |s| s.max_group_size),
+        }
+    });
+    schema.collect()
+}
+
+fn counters(program: &Program) -> Vec<CounterSchema> {
+    let schema = program.counters.values().map(|data| {
+        let (table, size) = home(program, data.home);
+        let kind = match data.kind {
+            CounterKind::Packets => "packets",
+            CounterKind::Bytes => "bytes",
+            CounterKind::PacketsAndBytes => "packets_and_bytes",
+        };
+        CounterSchema { name: data.name.clone(), doc: data.doc.clone(), kind, table, size }
+    });
+    schema.collect()
+}
+
+/// The table of a direct array, and the cells.
+fn home(program: &Program, home: CounterHome) -> (Option<String>, u32) {
+    let table = match home {
+        CounterHome::Direct(t) => Some(program.tables[t].name.clone()),
+        CounterHome::Indirect(_) => None,
+    };
+    (table, program.cells(home))
+}
+
+fn registers(program: &Program) -> Vec<RegisterSchema> {
+    let schema = program.registers.values().map(|data| {
+        let (table, size) = home(program, data.home);
+        let (name, doc, element) = (data.name.clone(), data.doc.clone(), data.format.to_string());
+        let params = data.params.iter().map(|p| RegisterParamSchema {
+            name: p.name.clone(),
+            init: p.init,
+            most: data.most_param(),
+        });
+        let pair = data.format.is_pair();
+        RegisterSchema { name, doc, element, pair, table, size, params: params.collect() }
+    });
+    schema.collect()
+}
+
+fn meters(program: &Program) -> Vec<MeterSchema> {
+    let schema = program.meters.values().map(|data| {
+        let (table, size) = home(program, data.home);
+        MeterSchema { name: data.name.clone(), doc: data.doc.clone(), kind: data.kind.word(), table, size }
+    });
+    schema.collect()
+}
+
+/// A match kind as P4 spells it.
+pub(super) fn kind_name(kind: MatchKind) -> &'static str {
+    match kind {
+        MatchKind::Exact => "exact",
+        MatchKind::Ternary => "ternary",
+        MatchKind::Lpm => "lpm",
+        MatchKind::Range => "range",
+    }
+}

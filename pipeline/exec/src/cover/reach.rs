@@ -1,0 +1,127 @@
+//! What no packet can reach, proven from the program's graph alone. What may not live here: counting.
+
+use sluice_asic::alu::width_mask;
+use sluice_asic::gress::Gress;
+use sluice_ir::cfg::Node;
+use sluice_ir::verify::{ControlReach, control_reach};
+use sluice_ir::ways::Ways;
+use sluice_ir::{KeyValue, ParserState, Program, SelectArm, Table};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What is known of a gress.
+pub(super) struct Reach {
+    /// Per state that some way leads to: which arms, and last the default, the parser's counter lets pass. `None`
+    /// if the parser cannot be unrolled: nothing is known then.
+    ways: Option<BTreeMap<ParserState, Vec<bool>>>,
+    control: ControlReach,
+}
+
+impl Reach {
+    pub(super) fn of(program: &Program, gress: Gress) -> Reach {
+        let ways = Ways::of(program, gress).ok().map(|ways| {
+            let mut known: BTreeMap<ParserState, Vec<bool>> = BTreeMap::new();
+            for stop in &ways.places {
+                let state = &program.states[stop.place.state];
+                let open = known.entry(stop.place.state).or_insert_with(|| vec![false; state.arms.len() + 1]);
+                if stop.effect.full.is_none() {
+                    let passes = stop.effect.counter.ways(state);
+                    open.iter_mut().zip(passes).for_each(|(o, (_, p))| *o |= p.is_some());
+                }
+            }
+            known
+        });
+        Reach { ways, control: control_reach(program, gress) }
+    }
+
+    pub(super) fn state(&self, state: ParserState) -> Option<&'static str> {
+        let ways = self.ways.as_ref()?;
+        (!ways.contains_key(&state)).then_some("no way through the parser leads to it")
+    }
+
+    pub(super) fn transition(
+        &self,
+        program: &Program,
+        state: ParserState,
+        arm: Option<usize>,
+    ) -> Option<&'static str> {
+        if let Some(why) = self.state(state) {
+            return Some(why);
+        }
+        let data = &program.states[state];
+        let at = arm.unwrap_or(data.arms.len());
+        let open = self.ways.as_ref().and_then(|ways| ways.get(&state));
+        if open.is_some_and(|open| !open.get(at).copied().unwrap_or(true)) {
+            return Some("the parser's counter or a stack never allows it");
+        }
+        let before = &data.arms[..at];
+        let taken = match arm {
+            Some(n) => before.iter().any(|b| takes_all(b, &data.arms[n])),
+            None => {
+                let widths = data.select.iter().map(|k| k.width(program).unwrap_or(0));
+                before.iter().any(takes_everything) || exhausted(before, widths.collect())
+            }
+        };
+        taken.then_some("the arms before it take every packet that it would")
+    }
+
+    pub(super) fn node(&self, node: Node) -> Option<&'static str> {
+        known(self.control.nodes.get(node))
+    }
+
+    pub(super) fn branch(&self, node: Node, holds: bool) -> Option<&'static str> {
+        self.node(node).or_else(|| {
+            let open = self.control.branches.get(node)?;
+            (!open[usize::from(holds)]).then_some("the headers that it wants are never valid together here")
+        })
+    }
+}
+
+fn known(reached: Option<&bool>) -> Option<&'static str> {
+    reached
+        .is_some_and(|r| !r)
+        .then_some("the headers that the conditions above want are never valid together")
+}
+
+/// Whether every value that `later` takes is taken by `earlier`.
+fn takes_all(earlier: &SelectArm, later: &SelectArm) -> bool {
+    earlier.values.iter().zip(&later.values).all(|((v, m), (w, n))| m & n == *m && v & m == w & m)
+}
+
+fn takes_everything(arm: &SelectArm) -> bool {
+    arm.values.iter().all(|(_, mask)| *mask == 0)
+}
+
+/// Whether arms of whole values name every value of a short select.
+fn exhausted(arms: &[SelectArm], widths: Vec<u16>) -> bool {
+    let bits: u32 = widths.iter().map(|w| u32::from(*w)).sum();
+    let whole = |arm: &&SelectArm| {
+        arm.values.iter().zip(&widths).all(|((_, mask), w)| *mask == width_mask(u32::from(*w)))
+    };
+    let values: BTreeSet<Vec<u128>> =
+        arms.iter().filter(whole).map(|arm| arm.values.iter().map(|(v, _)| *v).collect()).collect();
+    bits > 0 && bits <= 16 && values.len() as u64 == 1 << bits
+}
+
+/// Whether a table's fixed entries match every packet.
+pub(super) fn entries_catch_all(program: &Program, table: Table) -> bool {
+    let data = &program.tables[table];
+    let full =
+        |at: usize| data.keys.get(at).map_or(0, |k| width_mask(u32::from(program.fields[k.field].width)));
+    let any = |(at, value): (usize, &KeyValue)| match value {
+        KeyValue::Exact(_) => false,
+        KeyValue::Ternary { mask, .. } => *mask == 0,
+        KeyValue::Lpm { len, .. } => *len == 0,
+        KeyValue::Range { lo, hi } => *lo == 0 && *hi == full(at),
+    };
+    if data.entries.iter().any(|e| e.key.iter().enumerate().all(any)) {
+        return true;
+    }
+    let bits: u32 = data.keys.iter().map(|k| u32::from(program.fields[k.field].width)).sum();
+    let exact: BTreeSet<&[KeyValue]> = data
+        .entries
+        .iter()
+        .filter(|e| e.key.iter().all(|v| matches!(v, KeyValue::Exact(_))))
+        .map(|e| e.key.as_slice())
+        .collect();
+    bits > 0 && bits <= 16 && exact.len() as u64 == 1 << bits
+}

@@ -1,0 +1,117 @@
+//! What of a gress is counted for coverage: a predicate for each outcome that is a point of the program, and probes where
+//! placed gateways are not the program's own. What may not live here: points, and counting.
+
+use super::code::{Probe, Step};
+use super::field::SlotMap;
+use super::gateway::Gate;
+use super::lower::every_lane;
+use super::walk::Arm;
+use crate::cover::{self, Point, Points};
+use sluice_asic::gress::Gress;
+use sluice_ir::Program;
+use sluice_ir::cfg::{Flow, Node, NodeKind, Outcome};
+use sluice_place::PlacedGress;
+use std::collections::BTreeSet;
+
+/// Predicates beside those of the flow, so that every outcome of every node has one, and what they count for.
+pub(super) struct Covering<'p> {
+    gress: Gress,
+    /// `None`: nothing is counted, and nothing added.
+    points: Option<&'p Points>,
+    /// The program's own flow, which points are of.
+    own: Flow,
+    /// Gateways of it that several placed ones decide.
+    repeated: BTreeSet<Node>,
+    /// Predicates so far.
+    pub(super) preds: usize,
+    /// Predicates whose lanes are counted, each with the number of its point.
+    pub(super) covered: Vec<(usize, u32)>,
+}
+
+impl<'p> Covering<'p> {
+    pub(super) fn new(
+        program: &Program,
+        placed: &PlacedGress,
+        gress: Gress,
+        points: Option<&'p Points>,
+    ) -> Covering<'p> {
+        let own = if points.is_some() { Flow::of(program, gress) } else { Flow::default() };
+        let mut seen = BTreeSet::new();
+        let decided = placed.flow.nodes.values().flat_map(|n| &n.decides);
+        let repeated = decided.filter(|n| !seen.insert(**n)).copied().collect();
+        let preds = usize::from(every_lane(placed)) + 1;
+        Covering { gress, points, own, repeated, preds, covered: Vec::new() }
+    }
+
+    /// Has the outcomes of a node counted.
+    pub(super) fn step(&mut self, program: &Program, flow: &Flow, node: Node, step: &mut Step) {
+        if self.points.is_none() {
+            return;
+        }
+        let of = (flow, node);
+        match step {
+            Step::Gateway { then, otherwise, .. } => {
+                if self.alone(flow, node) {
+                    self.outcome(of, Outcome::Then, then);
+                    self.outcome(of, Outcome::Else, otherwise);
+                }
+            }
+            Step::Table { hit, miss, ran, .. } => {
+                self.outcome(of, Outcome::Hit, hit);
+                self.outcome(of, Outcome::Miss, miss);
+                let actions = flow.actions(program, node);
+                actions.into_iter().zip(ran).for_each(|(a, arm)| self.outcome(of, Outcome::Ran(a), arm));
+            }
+            Step::Action { action, ran, .. } => self.outcome(of, Outcome::Ran(*action), ran),
+            Step::Snapshot(_) | Step::Settle(_) | Step::Probe(_) => {}
+        }
+    }
+
+    /// Whether a gateway decides one condition of the program that no other one decides.
+    fn alone(&self, flow: &Flow, node: Node) -> bool {
+        matches!(&flow.nodes[node].decides[..], [one] if !self.repeated.contains(one))
+    }
+
+    /// What goes in front of a gateway whose outcomes are not those of one condition.
+    pub(super) fn probe(
+        &mut self,
+        program: &Program,
+        flow: &Flow,
+        node: Node,
+        slots: &mut SlotMap<'_>,
+    ) -> Option<Step> {
+        self.points.filter(|_| !self.alone(flow, node))?;
+        let mut probes = Vec::new();
+        for &decided in &flow.nodes[node].decides {
+            let NodeKind::Gateway(cond) = &self.own.nodes[decided].kind else { continue };
+            let gate = Gate::new(program, cond, slots);
+            let [holds, fails] =
+                [true, false].map(|holds| self.counted(Point::Branch(self.gress, decided, holds)));
+            probes.push(Probe { gate, holds, fails });
+        }
+        (!probes.is_empty()).then_some(Step::Probe(probes))
+    }
+
+    /// A predicate that counts for a point: the same for all that ask.
+    fn counted(&mut self, point: Point) -> Option<usize> {
+        let number = self.points?.number(point)?;
+        if let Some((pred, _)) = self.covered.iter().find(|(_, n)| *n == number) {
+            return Some(*pred);
+        }
+        self.covered.push((self.preds, number));
+        self.preds += 1;
+        Some(self.preds - 1)
+    }
+
+    fn outcome(&mut self, (flow, node): (&Flow, Node), outcome: Outcome, arm: &mut Arm) {
+        let point = cover::outcome(self.gress, flow, node, outcome);
+        let Some(number) = point.zip(self.points).and_then(|(point, points)| points.number(point)) else {
+            return;
+        };
+        let pred = *arm.decides.get_or_insert_with(|| {
+            self.preds += 1;
+            self.preds - 1
+        });
+        self.covered.push((pred, number));
+    }
+}

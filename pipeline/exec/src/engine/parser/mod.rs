@@ -1,0 +1,299 @@
+//! The parser graph unrolled into nodes, in which every header has a fixed place.
+//!
+//! A batch runs the nodes that have lanes, lowest first, each with the mask of its lanes. Bytes that nothing reads or rewrites are not copied into columns. What lives here: nodes and their run. What
+//! may not: emission.
+
+mod generate;
+mod load;
+mod select;
+mod unroll;
+
+pub(super) use unroll::{ParserBuilder, counter_word, header_columns};
+
+use super::action::{ActionCode, MoveBits};
+use super::batch::{Phv, Slot, deposit, for_lanes, lanes_where};
+use super::checksum::{sum_bytes, sum_fields};
+use super::field::FieldAt;
+use crate::packet::WINDOW;
+use load::{Load, Loads};
+use select::Select;
+use sluice_ir::{CounterLoad, Header};
+use std::collections::BTreeMap;
+
+/// How parsing ended: where every extracted header stands and where the payload begins.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Leaf {
+    pub(super) extracted: BTreeMap<Header, u32>,
+    pub(super) payload: u32,
+    /// `parser_err`; 0 when parsing ended well.
+    pub(super) error: u16,
+    pub(super) cycles: u16,
+}
+
+/// Where to go: a node or a leaf.
+#[derive(Clone, Copy, Debug)]
+enum Target {
+    Node(u32),
+    Leaf(u16),
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    /// Bytes ahead; those of a header are the node's own.
+    Load(Load),
+    /// A validity bit or a constant field.
+    Set { slot: Slot, keep: u32, value: u32 },
+    /// Fields set by the state.
+    Do(ActionCode),
+    /// Fields that only take bits of others.
+    Moves(Box<[MoveBits]>),
+    /// Sets a 1-bit field when the sum over packet bytes is not all ones.
+    VerifyBytes { to: FieldAt, at: u32, len: u32 },
+    /// The same over fields in any order.
+    VerifyFields { to: FieldAt, inputs: Vec<(FieldAt, u16)> },
+    /// Takes fields out of a sum.
+    Subtract { to: FieldAt, inputs: Vec<(FieldAt, u16)> },
+    /// Sets the counter from a field.
+    LoadCounter { slot: Slot, from: FieldAt, load: CounterLoad },
+    /// Adds to the counter, modulo 256.
+    AddCounter { slot: Slot, by: u8 },
+    /// Copies the counter to or from its stack.
+    CopyCounter { from: Slot, to: Slot },
+    /// Counts the lanes that come by a point.
+    Cover(u32),
+}
+
+#[derive(Clone, Debug)]
+struct Node {
+    /// The head must have this many bytes.
+    need: u32,
+    /// Where lanes go that have fewer.
+    short: u16,
+    /// What of its header has columns: apart from the steps, so that no load is dispatched.
+    loads: Loads,
+    steps: Vec<Step>,
+    select: Select,
+}
+
+/// A lowered parser.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ParserCode {
+    nodes: Vec<Node>,
+    start: Option<Target>,
+    pub(super) leaves: Vec<Leaf>,
+    /// What each leaf sets: the validity bits of the headers on its path, by column.
+    valid: Vec<Box<[(Slot, u32, u32)]>>,
+    /// `parser_err` of each leaf.
+    errors: Vec<u16>,
+    /// Parser cycles of each leaf's path.
+    pub(super) cycles: Vec<u16>,
+    /// Bytes of the longest path.
+    pub(super) depth: u32,
+}
+
+/// Scratch of a run.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ParserScratch {
+    /// Lanes that are at each node; all zero between runs.
+    masks: Vec<u64>,
+    /// A bit per node that has lanes.
+    open: Vec<u64>,
+}
+
+/// The lanes' packets: the bytes from each one's first on, and how many of them are its head's.
+pub(super) struct Heads<'a, const N: usize> {
+    pub(super) windows: [&'a [u8; WINDOW]; N],
+    pub(super) len: &'a [u32; 64],
+    /// The least of those.
+    pub(super) shortest: u32,
+}
+
+/// How the parsing of a batch ended.
+pub(super) struct Ended<'a> {
+    /// The leaf of each lane.
+    pub(super) leaf: &'a mut [u16; 64],
+    /// Lanes whose leaf is an error.
+    pub(super) failed: u64,
+    /// Lanes with a wrong checksum.
+    pub(super) wrong: u64,
+    /// Lanes that came by each point, where that is counted.
+    pub(super) reached: &'a mut [u64],
+}
+
+impl ParserCode {
+    /// Parses the lanes of `mask`.
+    pub(super) fn run<const N: usize>(
+        &self,
+        mask: u64,
+        heads: &Heads<'_, N>,
+        phv: &Phv<N>,
+        scratch: &mut ParserScratch,
+        ended: &mut Ended<'_>,
+        mut act: impl FnMut(&ActionCode, u64),
+    ) {
+        let Some(start) = self.start else { return };
+        if N == 1 {
+            // One packet takes one path.
+            let mut target = start;
+            while let Target::Node(n) = target {
+                let node = &self.nodes[n as usize];
+                target = if heads.len[0] < node.need {
+                    Target::Leaf(node.short)
+                } else {
+                    node.loads.run(1, heads, phv);
+                    for step in &node.steps {
+                        run_step(step, 1, heads, phv, ended, &mut act);
+                    }
+                    node.select.one(phv)
+                };
+            }
+            self.go::<N>(target, 1, phv, scratch, ended);
+            return;
+        }
+        scratch.masks.resize(self.nodes.len(), 0);
+        scratch.open.resize(self.nodes.len().div_ceil(64), 0);
+        self.go::<N>(start, mask, phv, scratch, ended);
+        let mut word = 0;
+        while let Some(open) = scratch.open.get_mut(word) {
+            if *open == 0 {
+                word += 1;
+                continue;
+            }
+            let at = word * 64 + open.trailing_zeros() as usize;
+            *open &= *open - 1;
+            let node = &self.nodes[at];
+            let mut here = std::mem::take(&mut scratch.masks[at]);
+            if heads.shortest < node.need {
+                let short = lanes_where::<N>(here, |l| heads.len[l] < node.need);
+                if short != 0 {
+                    self.go::<N>(Target::Leaf(node.short), short, phv, scratch, ended);
+                }
+                here &= !short;
+            }
+            if here != 0 {
+                node.loads.run(here, heads, phv);
+                for step in &node.steps {
+                    run_step(step, here, heads, phv, ended, &mut act);
+                }
+                // A shared node may stand before one that leads to it.
+                let mut first = word;
+                node.select.run::<N>(here, phv, |target, lanes| {
+                    if let Target::Node(n) = target {
+                        first = first.min(n as usize / 64);
+                    }
+                    self.go::<N>(target, lanes, phv, scratch, ended);
+                });
+                word = first;
+            }
+        }
+    }
+
+    /// `parser_err` of a leaf.
+    #[inline(always)]
+    pub(super) fn error(&self, leaf: u16) -> u16 {
+        self.errors.get(usize::from(leaf)).copied().unwrap_or(0)
+    }
+
+    /// Parser cycles of a leaf's path.
+    #[inline(always)]
+    pub(super) fn cycles(&self, leaf: u16) -> u16 {
+        self.cycles.get(usize::from(leaf)).copied().unwrap_or(0)
+    }
+
+    #[inline(always)]
+    fn go<const N: usize>(
+        &self,
+        target: Target,
+        lanes: u64,
+        phv: &Phv<N>,
+        scratch: &mut ParserScratch,
+        ended: &mut Ended<'_>,
+    ) {
+        match target {
+            Target::Node(n) => {
+                let n = n as usize;
+                scratch.masks[n] |= lanes;
+                scratch.open[n / 64] |= 1 << (n % 64);
+            }
+            Target::Leaf(id) => {
+                if self.errors[usize::from(id)] != 0 {
+                    ended.failed |= lanes;
+                }
+                for_lanes::<N>(lanes, |l| ended.leaf[l] = id);
+                for (slot, keep, value) in &self.valid[usize::from(id)] {
+                    deposit::<N>(phv.column(*slot), *keep, lanes, |_| *value);
+                }
+            }
+        }
+    }
+}
+
+/// Runs a step.
+#[inline]
+fn run_step<const N: usize>(
+    step: &Step,
+    mask: u64,
+    heads: &Heads<'_, N>,
+    phv: &Phv<N>,
+    ended: &mut Ended<'_>,
+    act: &mut impl FnMut(&ActionCode, u64),
+) {
+    match step {
+        Step::Load(load) => load.run(mask, heads, phv),
+        Step::Set { slot, keep, value } => deposit::<N>(phv.column(*slot), *keep, mask, |_| *value),
+        Step::Do(code) => act(code, mask),
+        Step::Moves(list) => list.iter().for_each(|bits| bits.run::<N>(mask, phv)),
+        Step::VerifyBytes { to, at, len } => {
+            let (first, end) = (*at as usize, *at as usize + *len as usize);
+            let mut wrong = 0;
+            if let (20, Some(_)) = (*len, heads.windows[0].get(first..end)) {
+                // The IPv4 header without options: the length is known, and the sum unrolled.
+                for_lanes::<N>(mask, |l| {
+                    let header = heads.windows[l % N].get(first..).and_then(|b| b.first_chunk::<20>());
+                    wrong |= u64::from(header.is_none_or(|h| sum_bytes(h) != 0xffff)) << l;
+                });
+            } else {
+                for_lanes::<N>(mask, |l| {
+                    wrong |= u64::from(sum_bytes(&heads.windows[l % N][first..end]) != 0xffff) << l;
+                });
+            }
+            to.write_lanes::<N>(mask, phv, |l| wrong >> l & 1);
+            ended.wrong |= wrong;
+        }
+        Step::VerifyFields { to, inputs } => {
+            let mut wrong = 0;
+            for_lanes::<N>(mask, |l| wrong |= u64::from(sum_fields(inputs, phv, l) != 0xffff) << l);
+            to.write_lanes::<N>(mask, phv, |l| wrong >> l & 1);
+            ended.wrong |= wrong;
+        }
+        Step::Subtract { to, inputs } => {
+            to.write_lanes::<N>(mask, phv, |l| {
+                let rest = to.read32(phv, l) + u32::from(!sum_fields(inputs, phv, l));
+                u64::from((rest & 0xffff) + (rest >> 16))
+            });
+        }
+        Step::LoadCounter { slot, from, load } => {
+            let column = phv.column(*slot);
+            for_lanes::<N>(mask, |l| {
+                // A value beyond the range went another way.
+                let value = load.value(from.read32(phv, l) as u8).unwrap_or_default();
+                column[l % N].set(counter_word(value as u8));
+            });
+        }
+        Step::CopyCounter { from, to } => {
+            let (from, to) = (phv.column(*from), phv.column(*to));
+            for_lanes::<N>(mask, |l| to[l % N].set(from[l % N].get()));
+        }
+        Step::Cover(point) => {
+            if let Some(times) = ended.reached.get_mut(*point as usize) {
+                *times += u64::from(mask.count_ones());
+            }
+        }
+        Step::AddCounter { slot, by } => {
+            let column = phv.column(*slot);
+            for_lanes::<N>(mask, |l| {
+                column[l % N].set(counter_word((column[l % N].get() as u8).wrapping_add(*by)))
+            });
+        }
+    }
+}

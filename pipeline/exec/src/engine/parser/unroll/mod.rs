@@ -1,0 +1,458 @@
+//! Unrolling: the parser graph becomes nodes in which every header has a fixed place. Paths that agree in what they
+//! extracted and where they are share what follows. What may not live here: running it.
+
+mod select;
+
+use super::load::{Load, Loads};
+use super::select::Select;
+use super::{Leaf, Node, ParserCode, Step, Target};
+use crate::cover::{Point, Points};
+use crate::engine::LowerError;
+use crate::engine::action::{ActionCode, Lowering};
+use crate::engine::batch::Slot;
+use crate::engine::field::SlotMap;
+use crate::packet::WINDOW;
+use sluice_asic::gress::Gress;
+use sluice_ir::entity::EntityMap;
+use sluice_ir::ways::{CounterRange, Taken};
+use sluice_ir::{CounterLoad, Field, Header, Home, Lookahead, Next, ParserOpKind, ParserState, Program};
+use std::collections::{BTreeMap, VecDeque};
+
+/// Most nodes that a parser may unroll into.
+const MAX_NODES: usize = 1 << 15;
+/// `parser_err`: no transition matched (facts: asic §10).
+const NO_MATCH: u16 = 0x001;
+/// `parser_err`: the packet ends inside a header.
+const PARTIAL_HEADER: u16 = 0x002;
+/// `parser_err`: the counter was loaded from too large a field.
+const COUNTER_RANGE: u16 = 0x004;
+/// Bit of the counter's column that says that it is not zero; the counter itself is in the bits below.
+const NOT_ZERO: u8 = 8;
+/// Bit of the counter's column that says that it is negative.
+const NEGATIVE: u8 = 7;
+
+/// Builds the unrolled parser; loads are added last, when it is known which containers have columns.
+pub(in crate::engine) struct ParserBuilder<'a> {
+    program: &'a Program,
+    gress: Gress,
+    cycles: &'a EntityMap<ParserState, u16>,
+    code: ParserCode,
+    /// Per node: the header that it extracts and where.
+    extracts: Vec<Option<(Header, u32)>>,
+    /// Nodes by what came before and what is left to do: equal ones are shared.
+    known: BTreeMap<Path, u32>,
+    /// Nodes to fill.
+    open: VecDeque<(usize, Path)>,
+    /// Leaves by content.
+    leaves: BTreeMap<Leaf, u16>,
+    /// Columns for the bytes that a node looks ahead at.
+    ahead: Vec<Slot>,
+    /// Column of the counter, once there is one.
+    counter: Option<Slot>,
+    /// Columns of the counters on the stack.
+    pushed: Vec<Slot>,
+    /// Bytes that loads reach.
+    reach: u32,
+    /// What is counted, if anything is.
+    points: Option<&'a Points>,
+}
+
+/// A path being unrolled: state, next operation, what came before.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Path {
+    state: ParserState,
+    op: usize,
+    /// The load of the counter at `op` has been seen to be within its range.
+    in_range: bool,
+    leaf: Leaf,
+    counter: CounterRange,
+    /// Counters on the stack, the last one on top.
+    pushed: Vec<CounterRange>,
+    taken: Taken,
+}
+
+/// What a node's operations came to.
+enum Rest {
+    /// All done: the select follows.
+    Nothing,
+    /// More operations, in a node of their own.
+    More,
+    /// A field is too large for the counter where it is above this value.
+    Above(Field, u8),
+    /// A stack has no room.
+    Full,
+}
+
+impl<'a> ParserBuilder<'a> {
+    pub(in crate::engine) fn new(
+        program: &'a Program,
+        gress: Gress,
+        cycles: &'a EntityMap<ParserState, u16>,
+        points: Option<&'a Points>,
+    ) -> Self {
+        ParserBuilder {
+            program,
+            gress,
+            cycles,
+            code: ParserCode::default(),
+            extracts: Vec::new(),
+            known: BTreeMap::new(),
+            open: VecDeque::new(),
+            leaves: BTreeMap::new(),
+            ahead: Vec::new(),
+            counter: None,
+            pushed: Vec::new(),
+            reach: 0,
+            points,
+        }
+    }
+
+    /// Unrolls everything but the loads.
+    pub(in crate::engine) fn unroll(&mut self, low: &mut Lowering<'_, '_>) -> Result<(), LowerError> {
+        let start = self.program.pipe(self.gress).start;
+        let target =
+            self.target(start, Leaf::default(), CounterRange::default(), (&[], &Taken::default()))?;
+        self.code.start = Some(self.counted(target, None, start)?);
+        while let Some((id, path)) = self.open.pop_front() {
+            self.fill(id, path, low)?;
+        }
+        Ok(())
+    }
+
+    fn leaf(&mut self, leaf: Leaf) -> Result<u16, LowerError> {
+        if let Some(&id) = self.leaves.get(&leaf) {
+            return Ok(id);
+        }
+        let Ok(id) = u16::try_from(self.code.leaves.len()) else { return Err(self.too_many()) };
+        self.leaves.insert(leaf.clone(), id);
+        self.code.depth = self.code.depth.max(leaf.payload);
+        self.code.errors.push(leaf.error);
+        self.code.cycles.push(leaf.cycles);
+        self.code.leaves.push(leaf);
+        Ok(id)
+    }
+
+    fn too_many(&self) -> LowerError {
+        LowerError::new(format!("the {} parser has more than {MAX_NODES} paths", self.gress))
+    }
+
+    fn target(
+        &mut self,
+        next: Next,
+        mut leaf: Leaf,
+        counter: CounterRange,
+        (pushed, taken): (&[CounterRange], &Taken),
+    ) -> Result<Target, LowerError> {
+        Ok(match next {
+            Next::Accept => Target::Leaf(self.leaf(leaf)?),
+            Next::Reject => Target::Leaf(self.leaf(Leaf { error: NO_MATCH, ..leaf })?),
+            Next::State(state) => {
+                leaf.cycles = leaf.cycles.saturating_add(self.cycles.get(state).copied().unwrap_or(1));
+                let (pushed, taken) = (pushed.to_vec(), taken.clone());
+                let path = Path { state, op: 0, in_range: false, leaf, counter, pushed, taken };
+                Target::Node(self.node(path)?)
+            }
+        })
+    }
+
+    /// A target behind a node that counts who goes there: by a way out of a state, and into the next one.
+    fn counted(&mut self, target: Target, way: Option<Point>, next: Next) -> Result<Target, LowerError> {
+        let Some(points) = self.points else { return Ok(target) };
+        let into = if let Next::State(state) = next { Some(Point::State(state)) } else { None };
+        let numbers = [way, into].into_iter().flatten().filter_map(|point| points.number(point));
+        let steps = numbers.map(Step::Cover).collect();
+        let id = self.code.nodes.len();
+        if id >= MAX_NODES {
+            return Err(self.too_many());
+        }
+        self.code.nodes.push(Node {
+            need: 0,
+            short: 0,
+            loads: Loads::default(),
+            steps,
+            select: Select::Always(target),
+        });
+        self.extracts.push(None);
+        Ok(Target::Node(id as u32))
+    }
+
+    /// The node of a path, which is filled later if it is new: paths are long, and not followed by recursion.
+    fn node(&mut self, path: Path) -> Result<u32, LowerError> {
+        if let Some(&id) = self.known.get(&path) {
+            return Ok(id);
+        }
+        let id = self.code.nodes.len();
+        if id >= MAX_NODES {
+            return Err(self.too_many());
+        }
+        let need = path.leaf.payload;
+        if need as usize > WINDOW {
+            return Err(too_deep(need));
+        }
+        let short = self.leaf(Leaf { error: PARTIAL_HEADER, ..path.leaf.clone() })?;
+        let select = Select::Always(Target::Leaf(short));
+        self.code.nodes.push(Node { need, short, loads: Loads::default(), steps: Vec::new(), select });
+        self.extracts.push(None);
+        self.known.insert(path.clone(), id as u32);
+        self.open.push_back((id, path));
+        Ok(id as u32)
+    }
+
+    /// Fills a node: operations up to the next one that the packet may be too short for, the rest in a child.
+    fn fill(&mut self, id: usize, mut path: Path, low: &mut Lowering<'_, '_>) -> Result<(), LowerError> {
+        let mut steps = Vec::new();
+        let rest = self.operations(id, &mut path, &mut steps, low)?;
+        let select = match rest {
+            Rest::Nothing => self.select(id, &path, &mut steps, low)?,
+            Rest::More => Select::Always(Target::Node(self.node(path)?)),
+            Rest::Full => {
+                Select::Always(Target::Leaf(self.leaf(Leaf { error: NO_MATCH, ..path.leaf.clone() })?))
+            }
+            Rest::Above(field, max) => {
+                let above = self.leaf(Leaf { error: COUNTER_RANGE, ..path.leaf.clone() })?;
+                path.in_range = true;
+                let then = Target::Node(self.node(path)?);
+                Select::Above {
+                    at: low.slots.source(field),
+                    max: max.into(),
+                    then,
+                    above: Target::Leaf(above),
+                }
+            }
+        };
+        self.code.nodes[id].steps = steps;
+        self.code.nodes[id].select = select;
+        Ok(())
+    }
+
+    /// The operations of a node: its length check comes first, so that one which needs more bytes must too.
+    fn operations(
+        &mut self,
+        id: usize,
+        path: &mut Path,
+        steps: &mut Vec<Step>,
+        low: &mut Lowering<'_, '_>,
+    ) -> Result<Rest, LowerError> {
+        let state = &self.program.states[path.state];
+        let mut first = true;
+        while let Some(op) = state.ops.get(path.op) {
+            match &op.kind {
+                ParserOpKind::Extract(_) | ParserOpKind::ExtractNext(_) | ParserOpKind::Advance(_)
+                    if !first =>
+                {
+                    return Ok(Rest::More);
+                }
+                ParserOpKind::Extract(h) => self.extract(id, *h, &mut path.leaf, low),
+                ParserOpKind::ExtractNext(stack) => {
+                    let Some(h) = path.taken.next(self.program, *stack) else { return Ok(Rest::Full) };
+                    self.extract(id, h, &mut path.leaf, low);
+                    path.taken.add(*stack);
+                }
+                ParserOpKind::Advance(bytes) => {
+                    path.leaf.payload += u32::from(*bytes);
+                    self.code.nodes[id].need = path.leaf.payload;
+                }
+                ParserOpKind::Lookahead(dst, at) => {
+                    let width = self.program.fields[*dst].width;
+                    let ahead = Lookahead { at: *at, width };
+                    if !first && !self.within(id, &path.leaf, ahead) {
+                        return Ok(Rest::More);
+                    }
+                    self.look(id, &path.leaf, ahead);
+                    self.copy_ahead(path.leaf.payload, *dst, *at, steps, low)?;
+                }
+                ParserOpKind::SetCounter(CounterLoad::Field { field, max, .. })
+                | ParserOpKind::PushCounter(CounterLoad::Field { field, max, .. })
+                    if !path.in_range && u32::from(*max) < largest(self.program, *field) =>
+                {
+                    return Ok(Rest::Above(*field, *max));
+                }
+                ParserOpKind::SetCounter(load) | ParserOpKind::PushCounter(load) => {
+                    let slot = self.counter_slot(low);
+                    if let ParserOpKind::PushCounter(_) = op.kind {
+                        let to = self.pushed_slot(path.pushed.len(), low);
+                        steps.push(Step::CopyCounter { from: slot, to });
+                        path.pushed.push(path.counter);
+                    }
+                    path.counter = CounterRange::loaded(self.program, *load);
+                    path.in_range = false;
+                    steps.push(match load {
+                        CounterLoad::Const(value) => Step::Set { slot, keep: 0, value: counter_word(*value) },
+                        CounterLoad::Field { field, .. } => {
+                            Step::LoadCounter { slot, from: low.slots.source(*field), load: *load }
+                        }
+                    });
+                }
+                ParserOpKind::PopCounter => {
+                    path.counter = path.pushed.pop().unwrap_or_default();
+                    let (from, to) = (self.pushed_slot(path.pushed.len(), low), self.counter_slot(low));
+                    steps.push(Step::CopyCounter { from, to });
+                }
+                ParserOpKind::AddCounter(by) => {
+                    let slot = self.counter_slot(low);
+                    path.counter = path.counter.plus(*by);
+                    steps.push(Step::AddCounter { slot, by: *by as u8 });
+                }
+                ParserOpKind::Set(dst, value) => {
+                    let mut code = ActionCode::default();
+                    low.set(&mut code, *dst, value)?;
+                    steps.push(match (code.only_constant(), code.only_moves()) {
+                        (Some((slot, keep, value)), _) => Step::Set { slot, keep, value },
+                        (None, Some(list)) => Step::Moves(list),
+                        (None, None) => Step::Do(code),
+                    });
+                }
+                ParserOpKind::VerifyChecksum(dst, inputs) => {
+                    steps.push(verify(self.program, low.slots, &path.leaf, *dst, inputs));
+                }
+                ParserOpKind::SubtractChecksum(dst, inputs) => {
+                    let of = |&f: &Field| (low.slots.source(f), self.program.fields[f].width);
+                    let inputs = inputs.iter().map(of).collect();
+                    steps.push(Step::Subtract { to: low.slots.target(*dst), inputs });
+                }
+            }
+            first = false;
+            path.op += 1;
+        }
+        Ok(Rest::Nothing)
+    }
+
+    fn extract(&mut self, id: usize, h: Header, leaf: &mut Leaf, low: &mut Lowering<'_, '_>) {
+        self.extracts[id] = Some((h, leaf.payload));
+        leaf.extracted.insert(h, leaf.payload);
+        leaf.payload += self.program.header_bits(h) / 8;
+        self.code.nodes[id].need = leaf.payload;
+        // The bit is set at the path's end: no parser reads it.
+        low.slots.valid_target(h);
+    }
+
+    /// The counter's column.
+    fn counter_slot(&mut self, low: &mut Lowering<'_, '_>) -> Slot {
+        *self.counter.get_or_insert_with(|| low.slots.scratch())
+    }
+
+    /// The column of a counter on the stack.
+    fn pushed_slot(&mut self, depth: usize, low: &mut Lowering<'_, '_>) -> Slot {
+        while self.pushed.len() <= depth {
+            self.pushed.push(low.slots.scratch());
+        }
+        self.pushed[depth]
+    }
+
+    /// Whether the node has seen already that the packet has these bytes.
+    fn within(&self, id: usize, leaf: &Leaf, ahead: Lookahead) -> bool {
+        leaf.payload + ahead.reach() <= self.code.nodes[id].need
+    }
+
+    /// The packet must have the bytes that are looked at.
+    fn look(&mut self, id: usize, leaf: &Leaf, ahead: Lookahead) {
+        let need = &mut self.code.nodes[id].need;
+        *need = (leaf.payload + ahead.reach()).max(*need);
+        self.code.depth = self.code.depth.max(*need);
+    }
+
+    /// Copies bytes ahead to the containers of a metadata field.
+    fn copy_ahead(
+        &mut self,
+        from: u32,
+        dst: Field,
+        at: u16,
+        steps: &mut Vec<Step>,
+        low: &mut Lowering<'_, '_>,
+    ) -> Result<(), LowerError> {
+        let data = &self.program.fields[dst];
+        for p in low.slots.target(dst).pieces {
+            let bit = u32::from(at) + u32::from(data.width) - u32::from(p.lo) - u32::from(p.width);
+            if bit % 8 != 0 || p.at != 0 || !matches!(p.width, 8 | 16 | 32) {
+                let text = format!("`{}` is copied from bytes ahead into parts of containers", data.name);
+                return Err(LowerError::new(text));
+            }
+            steps.push(self.load(from + bit / 8, p.width / 8, p.slot));
+        }
+        Ok(())
+    }
+
+    fn load(&mut self, at: u32, bytes: u8, slot: Slot) -> Step {
+        self.reach = self.reach.max(at + u32::from(bytes));
+        Step::Load(Load::new(at, bytes, slot))
+    }
+
+    /// Adds the loads of all containers that have a column by now, and what is valid at each leaf.
+    pub(in crate::engine) fn finish(mut self, slots: &SlotMap<'_>) -> Result<ParserCode, LowerError> {
+        let depth = self.code.depth.max(self.reach);
+        if depth as usize > WINDOW {
+            return Err(too_deep(depth));
+        }
+        for (node, extract) in self.code.nodes.iter_mut().zip(&self.extracts) {
+            let Some((header, at)) = *extract else { continue };
+            let columns = header_columns(self.program, header, slots).into_iter();
+            let load = |(offset, bytes, slot): (u32, u8, Option<Slot>)| {
+                slot.map(|slot| Load::new(at + offset, bytes, slot))
+            };
+            node.loads = Loads::new(&columns.filter_map(load).collect::<Vec<_>>());
+        }
+        self.code.valid = self.code.leaves.iter().map(|leaf| valid_bits(leaf, slots)).collect();
+        Ok(self.code)
+    }
+}
+
+/// The validity bits of the headers that a path extracts: column, bits that stay, bits.
+fn valid_bits(leaf: &Leaf, slots: &SlotMap<'_>) -> Box<[(Slot, u32, u32)]> {
+    let mut columns: BTreeMap<Slot, u32> = BTreeMap::new();
+    for pov in leaf.extracted.keys().filter_map(|&h| slots.pov(h)) {
+        if let Some(slot) = slots.existing(pov.container) {
+            *columns.entry(slot).or_default() |= 1 << pov.bit;
+        }
+    }
+    columns.into_iter().map(|(slot, bits)| (slot, slots.kept(slot, !bits), bits)).collect()
+}
+
+/// The counter's column for a value of the counter.
+pub(in crate::engine) fn counter_word(value: u8) -> u32 {
+    u32::from(value) | u32::from(value != 0) << NOT_ZERO
+}
+
+fn too_deep(bytes: u32) -> LowerError {
+    LowerError::new(format!("it parses {bytes} bytes, more than {WINDOW}"))
+}
+
+/// The largest value of a field of at most 8 bits.
+fn largest(program: &Program, field: Field) -> u32 {
+    (1 << program.fields[field].width.min(8)) - 1
+}
+
+/// The containers of a header in wire order: byte offset, bytes, column if there is one.
+pub(in crate::engine) fn header_columns(
+    program: &Program,
+    header: Header,
+    slots: &SlotMap<'_>,
+) -> Vec<(u32, u8, Option<Slot>)> {
+    let mut list: Vec<(u32, u32, sluice_asic::phv::Container)> = Vec::new();
+    let mut bit = 0u32;
+    for &f in &program.headers[header].fields {
+        for s in slots.allocation().fields.get(f).map_or(&[][..], Vec::as_slice) {
+            match list.last_mut() {
+                Some((_, bits, c)) if *c == s.container => *bits += u32::from(s.width),
+                _ => list.push((bit, u32::from(s.width), s.container)),
+            }
+            bit += u32::from(s.width);
+        }
+    }
+    list.into_iter().map(|(bit, bits, c)| (bit / 8, (bits / 8) as u8, slots.existing(c))).collect()
+}
+
+/// A checksum verification: over packet bytes when the fields are a whole extracted header in order.
+fn verify(program: &Program, slots: &mut SlotMap<'_>, leaf: &Leaf, dst: Field, inputs: &[Field]) -> Step {
+    let to = slots.target(dst);
+    if let Some(Home::Header(h)) = inputs.first().map(|&f| program.fields[f].home) {
+        let len = program.header_bits(h) / 8;
+        if program.headers[h].fields == inputs
+            && len.is_multiple_of(2)
+            && let Some(&at) = leaf.extracted.get(&h)
+        {
+            return Step::VerifyBytes { to, at, len };
+        }
+    }
+    let inputs = inputs.iter().map(|&f| (slots.source(f), program.fields[f].width)).collect();
+    Step::VerifyFields { to, inputs }
+}

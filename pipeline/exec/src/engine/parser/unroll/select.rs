@@ -1,0 +1,142 @@
+//! Selects of nodes: keys as bits of columns, arms as ways. What may not live here: what a state extracts.
+
+use super::super::select::{Select, WideSelect, side_by_side};
+use super::super::{Leaf, Step, Target};
+use super::{NEGATIVE, NO_MATCH, NOT_ZERO, ParserBuilder, Path};
+use crate::cover::Point;
+use crate::engine::LowerError;
+use crate::engine::action::Lowering;
+use crate::engine::field::{FieldAt, Piece};
+use sluice_ir::{Lookahead, SelectKey};
+
+impl ParserBuilder<'_> {
+    /// Loads the bytes of a select's bits ahead and says where the bits are. `used` columns are taken already.
+    fn key_ahead(
+        &mut self,
+        from: u32,
+        ahead: Lookahead,
+        used: &mut usize,
+        steps: &mut Vec<Step>,
+        low: &mut Lowering<'_, '_>,
+    ) -> FieldAt {
+        let (first, end) = (u32::from(ahead.at), u32::from(ahead.at) + u32::from(ahead.width));
+        let mut at = FieldAt::default();
+        let mut byte = first / 8;
+        while byte * 8 < end {
+            let left = end.div_ceil(8) - byte;
+            let bytes = if left >= 3 { 4 } else { left };
+            if *used == self.ahead.len() {
+                self.ahead.push(low.slots.scratch());
+            }
+            let slot = self.ahead[*used];
+            *used += 1;
+            steps.push(self.load(from + byte, bytes as u8, slot));
+            // Bits of this word that belong to the key, counted from its first.
+            let (start, stop) = (first.max(byte * 8), end.min((byte + bytes) * 8));
+            at.pieces.push(Piece {
+                slot,
+                at: ((byte + bytes) * 8 - stop) as u8,
+                lo: (end - stop) as u8,
+                width: (stop - start) as u8,
+                keep: 0,
+            });
+            byte += bytes;
+        }
+        at
+    }
+
+    /// Where the bits of a select key are.
+    fn key(
+        &mut self,
+        key: SelectKey,
+        path: &Path,
+        used: &mut usize,
+        steps: &mut Vec<Step>,
+        low: &mut Lowering<'_, '_>,
+    ) -> (FieldAt, u16) {
+        let flag = |slot, at| FieldAt {
+            pieces: [Piece { slot, at, lo: 0, width: 1, keep: 0 }].into_iter().collect(),
+        };
+        match key {
+            SelectKey::Lookahead(ahead) => {
+                (self.key_ahead(path.leaf.payload, ahead, used, steps, low), ahead.width)
+            }
+            // Arms compare this bit inverted.
+            SelectKey::CounterIsZero => (flag(self.counter_slot(low), NOT_ZERO), 1),
+            SelectKey::CounterIsNegative => (flag(self.counter_slot(low), NEGATIVE), 1),
+            SelectKey::Field(_) | SelectKey::Last(..) => match path.taken.field(self.program, key) {
+                Some(f) => (low.slots.source(f), self.program.fields[f].width),
+                None => (FieldAt::default(), key.width(self.program).unwrap_or(0)),
+            },
+        }
+    }
+
+    pub(super) fn select(
+        &mut self,
+        id: usize,
+        path: &Path,
+        steps: &mut Vec<Step>,
+        low: &mut Lowering<'_, '_>,
+    ) -> Result<Select, LowerError> {
+        let state = &self.program.states[path.state];
+        let looks = state.select.iter().filter_map(|k| match k {
+            SelectKey::Lookahead(ahead) => Some(*ahead),
+            _ => None,
+        });
+        let farthest = looks.max_by_key(|a| a.reach());
+        if let Some(ahead) = farthest {
+            // A packet that is too short for the select has done the operations before.
+            if !self.within(id, &path.leaf, ahead) && !state.ops.is_empty() && !path.in_range {
+                let select = Path { in_range: true, ..path.clone() };
+                return Ok(Select::Always(Target::Node(self.node(select)?)));
+            }
+            self.look(id, &path.leaf, ahead);
+        }
+        let mut used = 0;
+        let fields: Vec<(FieldAt, u16)> =
+            state.select.iter().map(|&k| self.key(k, path, &mut used, steps, low)).collect();
+        let mut arms = Vec::new();
+        let ways = path.counter.ways(state);
+        for (number, (arm, (next, counter))) in state.arms.iter().zip(&ways).enumerate() {
+            let Some(counter) = *counter else { continue };
+            let (mut value, mut mask) = (0u128, 0u128);
+            for (((v, m), (_, width)), key) in arm.values.iter().zip(&fields).zip(&state.select) {
+                let v = if *key == SelectKey::CounterIsZero { !v } else { *v };
+                value = value << width | v & m;
+                mask = mask << width | m;
+            }
+            let target = self.target(*next, path.leaf.clone(), counter, (&path.pushed, &path.taken))?;
+            let way = Point::Transition(path.state, Some(number as u16));
+            let target = self.counted(target, Some(way), *next)?;
+            arms.push((value, mask, target));
+        }
+        // A default that cannot be taken stands for the last arm that can.
+        let default = match ways.last() {
+            Some((next, Some(counter))) => {
+                let target = self.target(*next, path.leaf.clone(), *counter, (&path.pushed, &path.taken))?;
+                self.counted(target, Some(Point::Transition(path.state, None)), *next)?
+            }
+            _ => match arms.pop() {
+                Some((.., target)) => target,
+                None => Target::Leaf(self.leaf(Leaf { error: NO_MATCH, ..path.leaf.clone() })?),
+            },
+        };
+        if arms.is_empty() {
+            return Ok(Select::Always(default));
+        }
+        if let [(at, _)] = fields.as_slice()
+            && let Some(p) = at.single()
+        {
+            let arms = arms.into_iter().map(|(v, m, t)| (v as u32, m as u32, t)).collect();
+            return Ok(Select::Word { slot: p.slot, shift: p.at, mask: p.mask(), arms, default });
+        }
+        match fields.iter().map(|(_, w)| u32::from(*w)).sum::<u32>() {
+            0..=64 => {
+                let arms = arms.into_iter().map(|(v, m, t)| (v as u64, m as u64, t)).collect();
+                Ok(Select::Side { pieces: side_by_side(&fields), arms, default })
+            }
+            65..=128 => Ok(Select::Wide(WideSelect { fields, arms, default })),
+            _ => Err(LowerError::new(format!("state `{}` selects on more than 128 bits", state.name))),
+        }
+    }
+}

@@ -1,0 +1,320 @@
+//! Requests of a deparser: resubmits, mirror copies, digests, multicast. What may not live here: emission of
+//! the packet, sessions and groups.
+
+use super::LowerError;
+use super::batch::{Phv, Slot, for_lanes, lanes_where};
+use super::deparser::claim_columns;
+use super::field::{FieldAt, SlotMap};
+use super::lower::may_change;
+use super::parser::header_columns;
+use crate::packet::PacketStore;
+use crate::pass::{Made, MadeKind, McastRequest, Pass, PktgenRequest, put_in_front};
+use sluice_asic::gress::Gress;
+use sluice_asic::phv::Container;
+use sluice_asic::port::DevPort;
+use sluice_asic::tm::MirrorMetadata;
+use sluice_ir::{Intrinsic, Program, RequestKind};
+use smallvec::SmallVec;
+use std::collections::BTreeSet;
+
+/// Most bytes of a request's header: no chip takes more (facts: asic §6.4).
+const MAX_BYTES: usize = 64;
+
+/// A request with the places of its fields.
+#[derive(Clone, Debug)]
+struct RequestAt {
+    kind: RequestKind,
+    selector: u32,
+    type_at: FieldAt,
+    session: FieldAt,
+    /// Bytes of its header.
+    bytes: usize,
+    /// Offset, size and column of the header's containers; without a column they are zero.
+    pieces: Vec<(u32, u8, Option<Slot>)>,
+}
+
+/// The fields of a [`McastRequest`].
+#[derive(Clone, Debug)]
+struct McastAt {
+    groups: [Option<FieldAt>; 2],
+    level1_exclusion: Option<FieldAt>,
+    level2_exclusion: Option<FieldAt>,
+    rid: Option<FieldAt>,
+    hashes: [Option<FieldAt>; 2],
+    cpu: [Option<FieldAt>; 2],
+}
+
+/// The fields of a [`MirrorMetadata`], and those of a [`PktgenRequest`].
+#[derive(Clone, Debug)]
+struct OverrideAt {
+    hash: Option<FieldAt>,
+    deflect: Option<FieldAt>,
+    address: Option<FieldAt>,
+    length: Option<FieldAt>,
+    port: Option<FieldAt>,
+    qid: Option<FieldAt>,
+    cos: Option<FieldAt>,
+    multicast: Option<FieldAt>,
+}
+
+/// The lowered requests of a gress.
+#[derive(Clone, Debug)]
+pub(super) struct RequestCode {
+    list: Vec<RequestAt>,
+    mcast: Option<McastAt>,
+    /// Whether copies are of what leaves: by this field, else as the gress does.
+    io_select: Option<FieldAt>,
+    leaving: bool,
+    overrides: OverrideAt,
+    flow_control: Option<FieldAt>,
+}
+
+/// What the lanes of a batch ask for.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Asked {
+    /// Lanes by request.
+    lanes: SmallVec<[u64; 8]>,
+    /// Lanes that ask to be resubmitted.
+    pub(super) resubmit: u64,
+    /// Lanes that ask for a copy of what leaves.
+    pub(super) leaving: u64,
+    /// Lanes that name a multicast group.
+    pub(super) multicast: u64,
+    /// Lanes with a flow-control word.
+    flow_control: u64,
+}
+
+impl Asked {
+    /// Whether any lane asks for anything.
+    pub(super) fn any(&self) -> bool {
+        self.multicast != 0 || self.flow_control != 0 || self.lanes.iter().any(|l| *l != 0)
+    }
+}
+
+impl RequestCode {
+    pub(super) fn new(
+        program: &Program,
+        gress: Gress,
+        (written, touched): (&BTreeSet<Container>, &BTreeSet<Container>),
+        slots: &mut SlotMap<'_>,
+    ) -> Result<RequestCode, LowerError> {
+        let mut list = Vec::new();
+        for request in &program.pipe(gress).deparser.requests {
+            let Some(type_field) = program.intrinsic(gress, request.kind.type_field()) else { continue };
+            if let Some(h) = request.header {
+                claim_columns(program, h, true, written, slots);
+            }
+            let bytes = request.header.map_or(0, |h| program.header_bits(h) / 8) as usize;
+            if bytes > MAX_BYTES {
+                return Err(LowerError::new(format!(
+                    "a request of {gress} carries more than {MAX_BYTES} bytes"
+                )));
+            }
+            list.push(RequestAt {
+                kind: request.kind,
+                selector: request.selector.into(),
+                type_at: slots.source(type_field),
+                session: match request.kind {
+                    RequestKind::Mirror(session) => slots.source(session),
+                    _ => FieldAt::default(),
+                },
+                bytes,
+                pieces: request.header.map(|h| header_columns(program, h, slots)).unwrap_or_default(),
+            });
+        }
+        // What nothing ever sets asks for nothing.
+        let asks = |which| program.intrinsic(gress, which).is_some_and(|f| may_change(f, touched, slots));
+        let multicasts = [Intrinsic::McastGrpA, Intrinsic::McastGrpB, Intrinsic::CopyToCpu].map(asks);
+        let controls_flow = asks(Intrinsic::AdvFlowCtl);
+        let mut field = |which| program.intrinsic(gress, which).map(|f| slots.source(f));
+        let groups = [field(Intrinsic::McastGrpA), field(Intrinsic::McastGrpB)];
+        let cpu = [field(Intrinsic::CopyToCpu), field(Intrinsic::IcosForCopyToCpu)];
+        let mcast = multicasts.contains(&true).then(|| McastAt {
+            cpu,
+            groups,
+            level1_exclusion: field(Intrinsic::Level1ExclusionId),
+            level2_exclusion: field(Intrinsic::Level2ExclusionId),
+            rid: field(Intrinsic::Rid),
+            hashes: [field(Intrinsic::Level1McastHash), field(Intrinsic::Level2McastHash)],
+        });
+        let io_select = field(Intrinsic::MirrorIoSelect);
+        let overrides = OverrideAt {
+            port: field(Intrinsic::MirrorEgressPort),
+            qid: field(Intrinsic::MirrorQid),
+            cos: field(Intrinsic::MirrorIngressCos),
+            multicast: field(Intrinsic::MirrorMulticastCtrl),
+            hash: field(Intrinsic::MirrorHash),
+            deflect: field(Intrinsic::MirrorDeflectOnDrop),
+            address: field(Intrinsic::PktgenAddress),
+            length: field(Intrinsic::PktgenLength),
+        };
+        let flow_control = field(Intrinsic::AdvFlowCtl).filter(|_| controls_flow);
+        Ok(RequestCode { list, mcast, io_select, leaving: gress == Gress::Egress, overrides, flow_control })
+    }
+
+    /// What asks for anything: a field under a mask that is a value, or anything but zero.
+    pub(super) fn conditions(&self) -> Vec<(FieldAt, u32, Option<u32>)> {
+        let flow_control = self.flow_control.iter().map(|at| (at.clone(), 1 << 31, None));
+        let requests = self.list.iter().map(|r| (r.type_at.clone(), u32::MAX, Some(r.selector)));
+        let multicast = self.mcast.iter().flat_map(|m| m.groups.iter().flatten().chain(&m.cpu[0]));
+        flow_control.chain(requests).chain(multicast.map(|at| (at.clone(), u32::MAX, None))).collect()
+    }
+
+    /// What the lanes of `mask` ask for.
+    #[inline]
+    pub(super) fn asked<const N: usize>(&self, mask: u64, batch: &[Pass], phv: &Phv<N>) -> Asked {
+        let mut asked = Asked::default();
+        if self.list.is_empty() && self.mcast.is_none() && self.flow_control.is_none() {
+            return asked;
+        }
+        if let Some(at) = &self.flow_control {
+            asked.flow_control = lanes_where::<N>(mask, |l| at.read32(phv, l) >> 31 != 0);
+        }
+        for request in &self.list {
+            let mut lanes = lanes_where::<N>(mask, |l| request.type_at.read32(phv, l) == request.selector);
+            match request.kind {
+                RequestKind::Resubmit => {
+                    for_lanes::<N>(lanes, |l| lanes &= !(u64::from(batch[l].input.resubmitted) << l));
+                    asked.resubmit |= lanes;
+                }
+                RequestKind::Mirror(_) => {
+                    asked.leaving |= match &self.io_select {
+                        Some(at) => lanes_where::<N>(lanes, |l| at.read32(phv, l) == 1),
+                        None if self.leaving => lanes,
+                        None => 0,
+                    };
+                }
+                RequestKind::Digest | RequestKind::Pktgen => {}
+            }
+            asked.lanes.push(lanes);
+        }
+        for at in self.mcast.iter().flat_map(|m| m.groups.iter().flatten().chain(&m.cpu[0])) {
+            asked.multicast |= lanes_where::<N>(mask, |l| at.read32(phv, l) != 0);
+        }
+        asked
+    }
+
+    /// What needs the packet as it came in: resubmits, digests and copies of that.
+    pub(super) fn make<const N: usize>(
+        &self,
+        asked: &Asked,
+        run: &Lanes<'_, N>,
+        packets: &mut PacketStore,
+        made: &mut Vec<Made>,
+    ) {
+        if let Some(at) = &self.flow_control {
+            for_lanes::<N>(asked.flow_control, |l| {
+                let kind = MadeKind::FlowControl(at.read32(run.phv, l));
+                made.push(Made { pass: run.first + l as u32, kind });
+            });
+        }
+        for (request, &lanes) in self.list.iter().zip(&asked.lanes) {
+            let lanes = match request.kind {
+                RequestKind::Mirror(_) => lanes & !asked.leaving,
+                RequestKind::Resubmit => lanes & run.resubmit,
+                RequestKind::Digest | RequestKind::Pktgen => lanes,
+            };
+            for_lanes::<N>(lanes, |l| request.make(l, run, &self.overrides, packets, made));
+        }
+    }
+
+    /// What needs the packet as it leaves: copies of that, of the lanes of `deparsed`, and multicast of
+    /// those of `sent`.
+    pub(super) fn finish<const N: usize>(
+        &self,
+        asked: &Asked,
+        (deparsed, sent): (u64, u64),
+        run: &Lanes<'_, N>,
+        packets: &mut PacketStore,
+        made: &mut Vec<Made>,
+    ) {
+        for (request, &lanes) in self.list.iter().zip(&asked.lanes) {
+            if let RequestKind::Mirror(_) = request.kind {
+                for_lanes::<N>(lanes & asked.leaving & deparsed, |l| {
+                    request.make(l, run, &self.overrides, packets, made)
+                });
+            }
+        }
+        let Some(at) = &self.mcast else { return };
+        let read = |at: &Option<FieldAt>, l: usize| at.as_ref().map_or(0, |at| at.read32(run.phv, l) as u16);
+        for_lanes::<N>(asked.multicast & sent, |l| {
+            let request = McastRequest {
+                groups: [read(&at.groups[0], l), read(&at.groups[1], l)],
+                level1_exclusion: read(&at.level1_exclusion, l),
+                level2_exclusion: read(&at.level2_exclusion, l),
+                rid: read(&at.rid, l),
+                hashes: [read(&at.hashes[0], l), read(&at.hashes[1], l)],
+                cpu: (read(&at.cpu[0], l) == 1).then(|| read(&at.cpu[1], l) as u8),
+            };
+            made.push(Made { pass: run.first + l as u32, kind: MadeKind::Multicast(request) });
+        });
+    }
+}
+
+/// The lanes of a batch, for what is made of them.
+pub(super) struct Lanes<'a, const N: usize> {
+    /// Position in the caller's batch of the first lane.
+    pub(super) first: u32,
+    pub(super) batch: &'a [Pass],
+    pub(super) phv: &'a Phv<N>,
+    /// Lanes that are resubmitted.
+    pub(super) resubmit: u64,
+}
+
+impl OverrideAt {
+    fn of<const N: usize>(&self, lane: usize, phv: &Phv<N>) -> MirrorMetadata {
+        let read = |at: &Option<FieldAt>| at.as_ref().map_or(0, |at| at.read32(phv, lane));
+        MirrorMetadata {
+            cos: read(&self.cos) as u8,
+            multicast: read(&self.multicast) == 1,
+            port: self.port.as_ref().and_then(|at| DevPort::new(at.read32(phv, lane) as u16)),
+            qid: read(&self.qid) as u8,
+            hash: read(&self.hash) as u16,
+            deflect_on_drop: read(&self.deflect) == 1,
+        }
+    }
+}
+
+impl RequestAt {
+    fn make<const N: usize>(
+        &self,
+        lane: usize,
+        run: &Lanes<'_, N>,
+        overrides: &OverrideAt,
+        packets: &mut PacketStore,
+        made: &mut Vec<Made>,
+    ) {
+        let header = self.header(lane, run.phv);
+        let (pass, packet) = (run.first + lane as u32, run.batch[lane].packet);
+        let kind = match self.kind {
+            RequestKind::Resubmit => return put_in_front(packets, packet, &header),
+            RequestKind::Digest => {
+                MadeKind::Digest { kind: self.selector as u8, data: packets.insert(&header, 0) }
+            }
+            RequestKind::Pktgen => {
+                let read = |at: &Option<FieldAt>| at.as_ref().map_or(0, |at| at.read32(run.phv, lane) as u16);
+                let (at, length) = (read(&overrides.address), read(&overrides.length));
+                MadeKind::Pktgen(PktgenRequest::new(&header, at, length))
+            }
+            RequestKind::Mirror(_) => {
+                let copy = packets.duplicate(packet);
+                put_in_front(packets, copy, &header);
+                let session = self.session.read32(run.phv, lane) as u16;
+                let packet = overrides.of(lane, run.phv);
+                MadeKind::Mirror { session, header: self.bytes as u16, packet, copy }
+            }
+        };
+        made.push(Made { pass, kind });
+    }
+
+    fn header<const N: usize>(&self, lane: usize, phv: &Phv<N>) -> SmallVec<[u8; MAX_BYTES]> {
+        let mut bytes = SmallVec::from_elem(0, self.bytes);
+        for &(at, size, slot) in &self.pieces {
+            let Some(slot) = slot else { continue };
+            let word = phv.get(slot, lane).to_be_bytes();
+            let (at, size) = (at as usize, usize::from(size));
+            bytes[at..at + size].copy_from_slice(&word[word.len() - size..]);
+        }
+        bytes
+    }
+}

@@ -1,0 +1,53 @@
+//! The control block, in program order. What may not live here: lookups, action bodies.
+
+use super::eval::Env;
+use super::trace::Event;
+use super::{Run, Tracer};
+use sluice_ir::{ActionCall, ApplyArms, Block, Loc, StmtKind, Table};
+
+impl<'a, T: Tracer> Run<'a, T> {
+    /// Runs the statements of a block.
+    pub(super) fn block(&mut self, block: &'a Block) {
+        for stmt in block {
+            match &stmt.kind {
+                StmtKind::Apply(table, arms) => self.apply(*table, arms, stmt.loc),
+                StmtKind::If(cond, then, otherwise) => {
+                    if self.tracer.watches_reads() {
+                        self.reads_of_cond(cond, stmt.loc);
+                    }
+                    let holds = Env { program: self.program, phv: self.phv, args: &[] }.holds(cond);
+                    self.tell(&Event::Gateway { cond, holds, loc: stmt.loc });
+                    self.block(if holds { then } else { otherwise });
+                }
+                StmtKind::Call(action) => {
+                    let call = ActionCall { action: *action, args: Vec::new() };
+                    self.tell(&Event::Called { action: *action, loc: stmt.loc });
+                    self.act(&call, None);
+                }
+            }
+        }
+    }
+
+    fn apply(&mut self, table: Table, arms: &'a ApplyArms, loc: Loc) {
+        let key: Vec<u128> =
+            self.program.tables[table].keys.iter().map(|k| self.phv.field(k.field)).collect();
+        let found = self.lookup(table, &key);
+        self.tell(&Event::Applied {
+            table,
+            key: &key,
+            entry: found.entry,
+            group: found.group,
+            member: found.member,
+            call: found.call,
+            loc,
+        });
+        if let Some(age) = found.entry.and_then(|id| self.state.ages[table].get_mut(id as usize)) {
+            *age = 0;
+        }
+        self.act(found.call, found.entry.map(|id| (table, id)));
+        self.block(if found.entry.is_some() { &arms.hit } else { &arms.miss });
+        for (_, block) in arms.run.iter().filter(|(action, _)| *action == found.call.action) {
+            self.block(block);
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Meters and random numbers. What may not live here: what a cell computes.
+
+use super::eval::Env;
+use super::trace::Event;
+use super::{Run, Tracer};
+use sluice_control::EntryId;
+use sluice_ir::meter_array::Question;
+use sluice_ir::{Counter, CounterHome, Field, Index, Loc, MeterAccess, Random, Table};
+
+impl<T: Tracer> Run<'_, T> {
+    /// Every generator of the gress gives this pass one number.
+    pub(super) fn draw(&mut self) {
+        let own = self.program.randoms.values().zip(self.state.randoms.values_mut());
+        self.draws = own
+            .map(|(data, stream)| if data.gress == self.gress { stream.draw(data.width.into()) } else { 0 })
+            .collect();
+    }
+
+    /// The cell that an index names; `None` if the packet has none, as on a miss.
+    pub(super) fn cell(
+        &self,
+        index: &Index,
+        home: CounterHome,
+        args: &[u128],
+        entry: Option<(Table, EntryId)>,
+    ) -> Option<u128> {
+        let env = Env { program: self.program, phv: self.phv, args };
+        match index {
+            Index::At(e) => Some(env.value(e)),
+            Index::Hash(hash) => Some(env.hash(&self.program.hashes[*hash]).into()),
+            Index::Entry => entry.filter(|(t, _)| home == CounterHome::Direct(*t)).map(|(_, id)| id.into()),
+        }
+    }
+
+    /// One question to a meter; without a cell the answer is 0.
+    pub(super) fn ask(
+        &mut self,
+        access: &MeterAccess,
+        args: &[u128],
+        entry: Option<(Table, EntryId)>,
+        loc: Loc,
+    ) {
+        let home = self.program.meters[access.meter].home;
+        let index = self.cell(&access.index, home, args, entry);
+        let env = Env { program: self.program, phv: self.phv, args };
+        let input = access.input.as_ref().map_or(0, |e| env.value(e) as u32);
+        let question = Question { now: self.now, bytes: self.bytes, input };
+        let at = index.and_then(|i| usize::try_from(i).ok());
+        let answer = at.map_or(0, |i| self.state.meters[access.meter].ask(i, question));
+        if let Some(index) = index {
+            self.tell(&Event::Asked { meter: access.meter, index, input, answer, loc });
+        }
+        self.write(access.to, answer.into(), loc);
+    }
+
+    /// Writes this pass' number of a generator.
+    pub(super) fn random(&mut self, field: Field, random: Random, loc: Loc) {
+        let value = self.draws[random];
+        self.tell(&Event::Drew { random, value, loc });
+        self.write(field, value.into(), loc);
+    }
+
+    /// The counter's cell of the matched entry.
+    pub(super) fn counted_entry(&self, counter: Counter, entry: Option<(Table, EntryId)>) -> Option<u128> {
+        self.cell(&Index::Entry, self.program.counters[counter].home, &[], entry)
+    }
+}

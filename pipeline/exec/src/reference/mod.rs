@@ -1,0 +1,328 @@
+//! The reference interpreter: what a program means, executed as plainly as possible.
+//!
+//! It walks the IR in program order, one packet at a time, looks entries up by linear scan and computes
+//! hashes bit by bit, so that a reader can check it against the meaning of the IR. The fast engine must agree
+//! with it. What lives here: the interpreter and its trace. What may not: placement, speed, time.
+//!
+//! Where the IR leaves a choice, it is made here:
+//! - *Parsing.* Parsers see the packet's head, in which bytes that were not captured stand as zeros. A header
+//!   that reaches beyond the head, into the tail, is a partial header.
+//! - *Errors.* A partial header and a select without a match end parsing. A gress that declares
+//!   `prsr.parser_err` runs its control on what was extracted before; the unparsed rest, the partial header
+//!   included, is payload. Any other gress loses the packet.
+//! - *Fuel.* A parser that enters more than [`PARSER_FUEL`] states has run into its hardware timeout.
+//! - *Groups without an active member* in the chosen selector word leave nothing to run: the entry counts as
+//!   hit, and the table's default action runs.
+//! - *A packet that does not go on* keeps the bytes it came with; its deparser does not run, unless a mirror
+//!   copy of what leaves was asked for: then it is deparsed as if it went on.
+//! - *Requests* carry the values that header fields have before the deparser updates checksums.
+
+mod act;
+mod apply;
+mod checksum;
+mod deparse;
+mod eval;
+mod lookup;
+mod meter;
+mod parse;
+mod phv;
+mod reads;
+mod register;
+mod request;
+mod text;
+mod trace;
+
+#[cfg(test)]
+mod tests;
+
+pub use parse::PARSER_FUEL;
+pub use phv::Phv;
+pub use text::TextTracer;
+pub(crate) use text::cond_text;
+pub use trace::{Event, NoTrace, Tracer};
+
+use crate::packet::PacketStore;
+use crate::pass::{Executor, GhostUpdate, Made, Pass, PassIn, PassOut, State, Verdict};
+use request::Asked;
+use sluice_asic::gress::Gress;
+use sluice_control::{ControlState, Entry, EntryId};
+use sluice_ir::entity::EntityMap;
+use sluice_ir::meter_array::Origin;
+use sluice_ir::{Field, Intrinsic, Label, ParserState, Profile, Program, Random, Table};
+
+/// Bits that headers, sums and hash inputs mostly have at most.
+const ROOM: usize = 1024;
+
+/// What the reference interpreter cannot know from the program.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Clock cycles of each parser state, per gress (index with [`Gress::index`]); a state without a value
+    /// costs one.
+    pub parser_cycles: [EntityMap<ParserState, u16>; 2],
+    /// Where its own state lives; a device brings states along.
+    pub origin: Origin,
+}
+
+/// The interpreter, with a tracer that sees every step.
+///
+/// The program must have passed the verifier: handles that point nowhere make it panic.
+#[derive(Debug)]
+pub struct Reference<T = NoTrace> {
+    program: Program,
+    control: ControlState,
+    options: Options,
+    state: State,
+    made: Vec<Made>,
+    phv: Phv,
+    tracer: T,
+}
+
+impl Reference {
+    /// An interpreter of `program` with all state zero and nobody looking.
+    #[must_use]
+    pub fn new(program: &Program, control: &ControlState, options: Options) -> Reference {
+        Reference::traced(program, control, options, NoTrace)
+    }
+}
+
+impl<T: Tracer> Reference<T> {
+    /// An interpreter that tells `tracer` every step.
+    #[must_use]
+    pub fn traced(program: &Program, control: &ControlState, options: Options, tracer: T) -> Reference<T> {
+        Reference {
+            program: program.clone(),
+            control: control.clone(),
+            state: State::new(program, &options.origin),
+            options,
+            made: Vec::new(),
+            phv: Phv::new(program),
+            tracer,
+        }
+    }
+
+    /// Fields and validity bits as the last pass left them: what differential tests compare.
+    #[must_use]
+    pub fn phv(&self) -> &Phv {
+        &self.phv
+    }
+
+    /// The tracer.
+    #[must_use]
+    pub fn tracer(&self) -> &T {
+        &self.tracer
+    }
+
+    /// The tracer, to take its text or to clear it.
+    pub fn tracer_mut(&mut self) -> &mut T {
+        &mut self.tracer
+    }
+
+    fn pass(&mut self, gress: Gress, number: u32, pass: &Pass, packets: &mut PacketStore) -> PassOut {
+        let bytes = packets.len(pass.packet);
+        self.phv.start(&self.program, gress, &pass.input, bytes);
+        self.fill_port_metadata(gress, &pass.input);
+        let start = Event::PassStart { gress, packet: pass.packet, port: pass.input.port, bytes };
+        self.tracer.event(&self.program, &start);
+        let mut run = Run {
+            program: &self.program,
+            control: &self.control,
+            options: &self.options,
+            gress,
+            bytes,
+            phv: &mut self.phv,
+            state: &mut self.state,
+            tracer: &mut self.tracer,
+            label: None,
+            draws: EntityMap::new(),
+            now: pass.input.global_tstamp,
+            number,
+            made: &mut self.made,
+        };
+        let out = run.pass(pass, packets);
+        self.tracer.event(&self.program, &Event::PassEnd { output: out });
+        out
+    }
+
+    /// What the packet's port has for it; a resubmitted packet brings its data instead.
+    fn fill_port_metadata(&mut self, gress: Gress, input: &PassIn) {
+        let row = self.control.port_metadata.get(&input.port).filter(|_| !input.resubmitted);
+        let values = row.map_or(&[][..], Vec::as_slice);
+        let fields: Vec<Field> = self.program.port_metadata().map(|(f, _)| f).collect();
+        for (&field, value) in fields.iter().zip(values) {
+            if self.program.fields[field].gress == gress {
+                self.phv.set(&self.program, field, *value);
+            }
+        }
+    }
+}
+
+impl<T: Tracer> Executor for Reference<T> {
+    fn fork(&self) -> Option<Reference<T>> {
+        Some(Reference {
+            program: self.program.clone(),
+            control: self.control.clone(),
+            options: self.options.clone(),
+            state: State::default(),
+            made: Vec::new(),
+            phv: self.phv.clone(),
+            tracer: self.tracer.fork()?,
+        })
+    }
+
+    fn run(&mut self, gress: Gress, batch: &mut [Pass], packets: &mut PacketStore) {
+        self.made.clear();
+        for (pass, number) in batch.iter_mut().zip(0..) {
+            pass.output = self.pass(gress, number, pass, packets);
+        }
+    }
+
+    fn ghost(&mut self, update: &GhostUpdate) {
+        self.phv.start_ghost(&self.program, update);
+        self.tracer.event(&self.program, &Event::GhostStart { update });
+        let mut run = Run {
+            program: &self.program,
+            control: &self.control,
+            options: &self.options,
+            gress: Gress::Ingress,
+            bytes: 0,
+            phv: &mut self.phv,
+            state: &mut self.state,
+            tracer: &mut self.tracer,
+            label: None,
+            draws: EntityMap::new(),
+            now: 0,
+            number: 0,
+            made: &mut self.made,
+        };
+        run.block(&self.program.ghost);
+    }
+
+    fn made(&mut self) -> &mut Vec<Made> {
+        &mut self.made
+    }
+
+    fn table_changed(&mut self, table: Table, control: &ControlState) {
+        self.control.tables[table].clone_from(&control.tables[table]);
+    }
+
+    fn profile_changed(&mut self, profile: Profile, control: &ControlState) {
+        self.control.profiles[profile].clone_from(&control.profiles[profile]);
+    }
+
+    fn entry_changed(&mut self, table: Table, entry: EntryId, _: Option<&Entry>, control: &ControlState) {
+        let (into, from) = (&mut self.control.tables[table].slots, &control.tables[table].slots);
+        if into.len() < from.len() {
+            into.resize(from.len(), None);
+        }
+        if let (Some(into), Some(from)) = (into.get_mut(entry as usize), from.get(entry as usize)) {
+            into.clone_from(from);
+        }
+    }
+
+    fn default_changed(&mut self, table: Table, control: &ControlState) {
+        self.control.tables[table].default.clone_from(&control.tables[table].default);
+    }
+
+    fn port_metadata_changed(&mut self, control: &ControlState) {
+        self.control.port_metadata.clone_from(&control.port_metadata);
+    }
+
+    fn state(&self) -> &State {
+        &self.state
+    }
+
+    fn state_mut(&mut self) -> &mut State {
+        &mut self.state
+    }
+}
+
+/// One pass under way.
+struct Run<'a, T> {
+    program: &'a Program,
+    control: &'a ControlState,
+    options: &'a Options,
+    gress: Gress,
+    /// Length of the packet as it entered the gress.
+    bytes: u32,
+    phv: &'a mut Phv,
+    state: &'a mut State,
+    tracer: &'a mut T,
+    /// The last drop label named.
+    label: Option<Label>,
+    /// What each generator of random numbers gives in this pass.
+    draws: EntityMap<Random, u64>,
+    /// The data plane's clock in ns at entry.
+    now: u64,
+    /// Position of the pass in its batch.
+    number: u32,
+    made: &'a mut Vec<Made>,
+}
+
+impl<T: Tracer> Run<'_, T> {
+    fn tell(&mut self, event: &Event<'_>) {
+        self.tracer.event(self.program, event);
+    }
+
+    /// The low 16 bits of an intrinsic field, if the program declares it in this gress.
+    fn intrinsic(&self, which: Intrinsic) -> Option<u16> {
+        self.phv.intrinsic(self.gress, which).map(|f| self.phv.field(f) as u16)
+    }
+
+    fn pass(&mut self, pass: &Pass, packets: &mut PacketStore) -> PassOut {
+        self.draw();
+        let parsed = self.parse(packets.head(pass.packet));
+        let out = |run: &Self, verdict| PassOut {
+            verdict,
+            port: run.intrinsic(Intrinsic::UcastEgressPort).unwrap_or(Intrinsic::NO_PORT),
+            qid: run.intrinsic(Intrinsic::Qid).unwrap_or(0) as u8,
+            cos: run.intrinsic(Intrinsic::IngressCos).unwrap_or(0) as u8,
+            parser_cycles: parsed.cycles,
+            bypass: run.intrinsic(Intrinsic::BypassEgress) == Some(1),
+            deflect: run.intrinsic(Intrinsic::DeflectOnDrop) == Some(1),
+            colour: run.intrinsic(Intrinsic::PacketColor).unwrap_or(0) as u8,
+        };
+        let seen = self.phv.intrinsic(self.gress, Intrinsic::ParserErr);
+        let error = if seen.is_some() { parsed.error | parsed.flags } else { parsed.error };
+        if error != 0 {
+            self.tell(&Event::ParserError { bits: error });
+            match seen {
+                Some(field) => _ = self.phv.set(self.program, field, error.into()),
+                None => return out(self, Verdict::ParserError(error)),
+            }
+        }
+        self.block(&self.program.pipe(self.gress).control);
+        let asked = self.asked(pass);
+        let verdict = self.verdict(&asked);
+        self.make(&asked, verdict, pass.packet, packets);
+        let forward = out(self, verdict);
+        if verdict != Verdict::Forward && !asked.copies_what_leaves() {
+            return forward;
+        }
+        if verdict == Verdict::Resubmit {
+            return forward;
+        }
+        let headers = self.deparse();
+        if !packets.replace_front(pass.packet, parsed.bytes, &headers) {
+            let no_room = if verdict == Verdict::Forward { Verdict::NoRoom } else { verdict };
+            return PassOut { verdict: no_room, ..forward };
+        }
+        self.finish(&asked, verdict, pass.packet, packets);
+        forward
+    }
+
+    /// What becomes of the packet, unless its deparser fails.
+    fn verdict(&self, asked: &Asked) -> Verdict {
+        let port = self.intrinsic(Intrinsic::UcastEgressPort).unwrap_or(Intrinsic::NO_PORT);
+        match self.label {
+            Some(label) => Verdict::Label(label),
+            None if asked.resubmit => Verdict::Resubmit,
+            None if self.gress == Gress::Ingress
+                && port == Intrinsic::NO_PORT
+                && asked.multicast.is_none() =>
+            {
+                Verdict::NoPort
+            }
+            None => Verdict::Forward,
+        }
+    }
+}

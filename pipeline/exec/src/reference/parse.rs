@@ -1,0 +1,227 @@
+//! The parser: walks the state graph over the packet's head. What may not live here: control flow.
+
+use super::checksum::ones_complement_sum;
+use super::eval::Env;
+use super::trace::Event;
+use super::{Run, Tracer};
+use sluice_ir::entity::EntityMap;
+use sluice_ir::{
+    CounterLoad, Header, Loc, Lookahead, Next, ParserOp, ParserOpKind, ParserState, SelectKey, Stack,
+    StateData,
+};
+
+/// States that a parser may enter for one packet before its hardware timeout strikes. No program that the
+/// verifier lets pass comes near it.
+pub const PARSER_FUEL: u32 = 1 << 14;
+
+/// `parser_err` bits that the interpreter can set (facts: asic §10).
+mod error {
+    /// No select arm matched, or a stack has no room.
+    pub(super) const NO_MATCH: u16 = 0x001;
+    /// The packet ended inside a header.
+    pub(super) const PARTIAL_HEADER: u16 = 0x002;
+    /// The counter was loaded from a field above the largest value allowed.
+    pub(super) const COUNTER_RANGE: u16 = 0x004;
+    /// Hardware timeout.
+    pub(super) const TIMEOUT: u16 = 0x010;
+    /// A checksum that was verified is wrong.
+    pub(super) const CHECKSUM: u16 = 0x1000;
+}
+
+/// `width` bits of a packet's head from bit `at` on, most significant first; the caller has checked the length.
+fn bits(head: &[u8], at: usize, width: usize) -> u128 {
+    (at..at + width).fold(0, |value, bit| value << 1 | u128::from(head[bit / 8] >> (7 - bit % 8) & 1))
+}
+
+/// How parsing ended.
+#[derive(Default)]
+pub(super) struct Parsed {
+    /// Bytes that headers took from the packet, and those skipped.
+    pub(super) bytes: usize,
+    /// `parser_err` bits that ended parsing.
+    pub(super) error: u16,
+    /// `parser_err` bits that did not.
+    pub(super) flags: u16,
+    /// Clock cycles of the states entered.
+    pub(super) cycles: u16,
+    counter: i8,
+    /// The counter's stack.
+    pushed: Vec<i8>,
+    /// Elements extracted of each stack.
+    taken: EntityMap<Stack, usize>,
+}
+
+impl<T: Tracer> Run<'_, T> {
+    pub(super) fn parse(&mut self, head: &[u8]) -> Parsed {
+        let taken = EntityMap::filled(self.program.stacks.len(), |_| 0);
+        let mut parsed = Parsed { taken, ..Parsed::default() };
+        let mut next = self.program.pipe(self.gress).start;
+        let mut fuel = PARSER_FUEL;
+        while let Next::State(state) = next {
+            if fuel == 0 {
+                parsed.error |= error::TIMEOUT;
+                return parsed;
+            }
+            fuel -= 1;
+            match self.state(state, head, &mut parsed) {
+                Some(n) => next = n,
+                None => return parsed,
+            }
+        }
+        if next == Next::Reject {
+            parsed.error |= error::NO_MATCH;
+        }
+        parsed
+    }
+
+    /// Runs one state; `None` when parsing ended in an error, which is in `parsed`.
+    fn state(&mut self, state: ParserState, head: &[u8], parsed: &mut Parsed) -> Option<Next> {
+        let data = &self.program.states[state];
+        let cycles = self.options.parser_cycles[self.gress.index()].get(state).copied().unwrap_or(1);
+        parsed.cycles = parsed.cycles.saturating_add(cycles);
+        self.tell(&Event::State { state, offset: parsed.bytes, cycles });
+        for op in &data.ops {
+            self.parser_op(op, head, parsed)?;
+        }
+        self.select(state, data, head, parsed)
+    }
+
+    fn parser_op(&mut self, op: &ParserOp, head: &[u8], parsed: &mut Parsed) -> Option<()> {
+        match &op.kind {
+            ParserOpKind::Extract(header) => self.extract(*header, head, parsed)?,
+            ParserOpKind::Set(field, value) => {
+                let new = Env { program: self.program, phv: self.phv, args: &[] }.value(value);
+                self.write(*field, new, op.loc);
+            }
+            ParserOpKind::VerifyChecksum(field, inputs) => {
+                let sum = ones_complement_sum(self.program, self.phv, inputs);
+                let wrong = sum != u16::MAX;
+                self.tell(&Event::Verified { field: *field, wrong, loc: op.loc });
+                self.write(*field, wrong.into(), op.loc);
+                if wrong {
+                    parsed.flags |= error::CHECKSUM;
+                }
+            }
+            ParserOpKind::SubtractChecksum(field, inputs) => {
+                // Taking out is adding the complement.
+                let out = !ones_complement_sum(self.program, self.phv, inputs);
+                let (rest, carry) = (self.phv.field(*field) as u16).overflowing_add(out);
+                self.write(*field, (rest + u16::from(carry)).into(), op.loc);
+            }
+            ParserOpKind::Advance(bytes) => {
+                let bytes = usize::from(*bytes);
+                parsed.holds(head, bytes * 8)?;
+                self.tell(&Event::Skipped { bytes, offset: parsed.bytes });
+                parsed.bytes += bytes;
+            }
+            ParserOpKind::Lookahead(field, at) => {
+                let ahead = Lookahead { at: *at, width: self.program.fields[*field].width };
+                let value = parsed.ahead(head, ahead)?;
+                self.write(*field, value, op.loc);
+            }
+            ParserOpKind::SetCounter(load) => parsed.counter = self.load_counter(*load, op.loc, parsed)?,
+            ParserOpKind::PushCounter(load) => {
+                let value = self.load_counter(*load, op.loc, parsed)?;
+                parsed.pushed.push(std::mem::replace(&mut parsed.counter, value));
+            }
+            // The verifier has seen that there is one.
+            ParserOpKind::PopCounter => {
+                parsed.counter = parsed.pushed.pop().unwrap_or_default();
+                self.tell(&Event::ParserCounter { value: parsed.counter, loc: op.loc });
+            }
+            ParserOpKind::AddCounter(by) => {
+                parsed.counter = parsed.counter.wrapping_add(*by);
+                self.tell(&Event::ParserCounter { value: parsed.counter, loc: op.loc });
+            }
+            ParserOpKind::ExtractNext(stack) => {
+                let next = self.program.stacks[*stack].headers.get(parsed.taken[*stack]).copied();
+                let Some(header) = next else {
+                    parsed.error |= error::NO_MATCH;
+                    return None;
+                };
+                self.extract(header, head, parsed)?;
+                parsed.taken[*stack] += 1;
+            }
+        }
+        Some(())
+    }
+
+    fn load_counter(&mut self, load: CounterLoad, loc: Loc, parsed: &mut Parsed) -> Option<i8> {
+        let from = match load {
+            CounterLoad::Const(_) => 0,
+            CounterLoad::Field { field, .. } => self.phv.field(field) as u8,
+        };
+        let value = load.value(from);
+        match value {
+            Some(value) => self.tell(&Event::ParserCounter { value, loc }),
+            None => parsed.error |= error::COUNTER_RANGE,
+        }
+        value
+    }
+
+    fn extract(&mut self, header: Header, head: &[u8], parsed: &mut Parsed) -> Option<()> {
+        let bytes = self.program.header_bits(header).div_ceil(8) as usize;
+        parsed.holds(head, bytes * 8)?;
+        let mut at = parsed.bytes * 8;
+        for &field in &self.program.headers[header].fields {
+            let width = usize::from(self.program.fields[field].width);
+            self.phv.set(self.program, field, bits(head, at, width));
+            at += width;
+        }
+        self.phv.set_valid(header, true);
+        self.tell(&Event::Extracted { header, offset: parsed.bytes });
+        parsed.bytes += bytes;
+        Some(())
+    }
+
+    fn select(
+        &mut self,
+        state: ParserState,
+        data: &StateData,
+        head: &[u8],
+        parsed: &mut Parsed,
+    ) -> Option<Next> {
+        let keys = data.select.iter().map(|&k| self.key(k, head, parsed));
+        let values: Vec<u128> = keys.collect::<Option<_>>()?;
+        let arm = data.arms.iter().find(|arm| {
+            arm.values.iter().zip(&values).all(|(&(value, mask), found)| value & mask == found & mask)
+        });
+        let next = arm.map_or(data.default, |arm| arm.next);
+        self.tell(&Event::Selected { state, values: &values, next });
+        Some(next)
+    }
+
+    fn key(&self, key: SelectKey, head: &[u8], parsed: &mut Parsed) -> Option<u128> {
+        match key {
+            SelectKey::Field(f) => Some(self.phv.field(f)),
+            SelectKey::Lookahead(ahead) => parsed.ahead(head, ahead),
+            SelectKey::CounterIsZero => Some((parsed.counter == 0).into()),
+            SelectKey::CounterIsNegative => Some((parsed.counter < 0).into()),
+            // The verifier has seen that there is one.
+            SelectKey::Last(stack, position) => {
+                let last = parsed.taken[stack].checked_sub(1);
+                let header = last.and_then(|at| self.program.stacks[stack].headers.get(at))?;
+                let field = self.program.headers[*header].fields.get(usize::from(position))?;
+                Some(self.phv.field(*field))
+            }
+        }
+    }
+}
+
+impl Parsed {
+    /// Ends parsing unless the packet has this many more bits.
+    fn holds(&mut self, head: &[u8], bits: usize) -> Option<()> {
+        let enough = self.bytes * 8 + bits <= head.len() * 8;
+        if !enough {
+            self.error |= error::PARTIAL_HEADER;
+        }
+        enough.then_some(())
+    }
+
+    /// Bits ahead of the present place.
+    fn ahead(&mut self, head: &[u8], ahead: Lookahead) -> Option<u128> {
+        let (at, width) = (usize::from(ahead.at), usize::from(ahead.width));
+        self.holds(head, ahead.reach() as usize * 8)?;
+        Some(bits(head, self.bytes * 8 + at, width))
+    }
+}

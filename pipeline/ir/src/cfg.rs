@@ -1,0 +1,438 @@
+//! A control block flattened into nodes and predicates, and what each node reads and writes.
+//!
+//! Placement, both dependency checks and the engine work on this form: a [`Node`] is one logical table
+//! (match table, keyless action or gateway), a [`Pred`] says on which earlier outcomes it runs. What may
+//! not live here: chip limits.
+
+use crate::entity::{Entity, EntityMap, entities};
+use crate::{
+    Action, ApplyArms, Block, Cond, CounterLoad, Field, Header, Home, Intrinsic, Loc, ParserOpKind,
+    PrimitiveKind, Program, RequestKind, Stmt, StmtKind, Table,
+};
+use sluice_asic::gress::Gress;
+
+entities! {
+    /// A logical table of one gress, numbered in program order.
+    Node = "node";
+    /// A condition under which nodes run.
+    Pred = "pred";
+}
+
+/// What a node is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum NodeKind {
+    /// A gateway: decides between two predicates.
+    Gateway(Cond),
+    /// A match-action table.
+    Table(Table),
+    /// A keyless table that runs one action.
+    Action(Action),
+}
+
+/// A node of the flow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NodeData {
+    /// What it is.
+    pub kind: NodeKind,
+    /// When it runs.
+    pub pred: Pred,
+    /// Of a gateway: the gateways of the program's own flow whose conditions it decides together, outermost first. Itself,
+    /// unless placement has joined or repeated conditions.
+    pub decides: Vec<Node>,
+    /// Where the author wrote it.
+    pub loc: Loc,
+}
+
+/// What a node decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Outcome {
+    /// The gateway's condition holds.
+    Then,
+    /// It does not.
+    Else,
+    /// An entry matched.
+    Hit,
+    /// None matched.
+    Miss,
+    /// This action ran.
+    Ran(Action),
+}
+
+/// A predicate: the parent holds and the node decided so. Roots have neither.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PredData {
+    /// The enclosing predicate and the outcome that this one adds; `None` for "always".
+    pub of: Option<(Pred, Node, Outcome)>,
+}
+
+/// The flattened control block of one gress.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Flow {
+    /// Nodes in program order.
+    pub nodes: EntityMap<Node, NodeData>,
+    /// Predicates; the first is "always". A parent stands before its children.
+    pub preds: EntityMap<Pred, PredData>,
+    /// Of ingress: the predicate that holds for updates of queue depths, which "always" does not mean; the nodes of
+    /// the ghost control are below it, behind those of ingress.
+    pub ghost: Option<Pred>,
+}
+
+/// What a PHV holds: a field, or a header's validity (POV) bit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Var {
+    /// A field.
+    Field(Field),
+    /// The validity of a header.
+    Valid(Header),
+}
+
+/// What a node reads and writes; each list sorted, without repeats.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Effects {
+    /// Read through the input crossbar: keys, gateway conditions, hash inputs, indices, operands of
+    /// stateful ALUs.
+    pub match_reads: Vec<Var>,
+    /// Read by action ALUs.
+    pub action_reads: Vec<Var>,
+    /// Written by action ALUs.
+    pub writes: Vec<Var>,
+}
+
+impl Flow {
+    /// Flattens the control block of `gress`.
+    #[must_use]
+    pub fn of(program: &Program, gress: Gress) -> Flow {
+        let ghost = if gress == Gress::Ingress { &program.ghost[..] } else { &[] };
+        Flow::of_blocks(&program.pipe(gress).control, ghost)
+    }
+
+    /// Flattens a control block and the ghost control beside it, which may be empty.
+    pub fn of_blocks(control: &[Stmt], ghost_control: &[Stmt]) -> Flow {
+        let mut flow = Flow::default();
+        let always = flow.preds.push(PredData { of: None });
+        flow.block(control, always);
+        if !ghost_control.is_empty() {
+            let ghost = flow.preds.push(PredData { of: None });
+            flow.ghost = Some(ghost);
+            flow.block(ghost_control, ghost);
+        }
+        flow
+    }
+
+    /// Whether the node is one of the ghost control.
+    #[must_use]
+    pub fn is_ghost(&self, node: Node) -> bool {
+        self.ghost.is_some_and(|ghost| {
+            // Predicates of the ghost control stand behind its root.
+            self.nodes[node].pred >= ghost
+        })
+    }
+
+    /// The predicate that always holds for packets.
+    #[must_use]
+    pub fn always(&self) -> Pred {
+        Pred::new(0)
+    }
+
+    fn block(&mut self, block: &[Stmt], pred: Pred) {
+        for stmt in block {
+            match &stmt.kind {
+                StmtKind::Apply(table, arms) => {
+                    let node = self.node(NodeKind::Table(*table), pred, stmt.loc);
+                    self.arms(arms, pred, node);
+                }
+                StmtKind::If(cond, then, otherwise) => {
+                    let kind = NodeKind::Gateway(cond.clone());
+                    let node = self.node(kind, pred, stmt.loc);
+                    self.nodes[node].decides.push(node);
+                    self.arm(then, pred, node, Outcome::Then);
+                    self.arm(otherwise, pred, node, Outcome::Else);
+                }
+                StmtKind::Call(action) => _ = self.node(NodeKind::Action(*action), pred, stmt.loc),
+            }
+        }
+    }
+
+    fn node(&mut self, kind: NodeKind, pred: Pred, loc: Loc) -> Node {
+        self.nodes.push(NodeData { kind, pred, decides: Vec::new(), loc })
+    }
+
+    fn arms(&mut self, arms: &ApplyArms, pred: Pred, node: Node) {
+        self.arm(&arms.hit, pred, node, Outcome::Hit);
+        self.arm(&arms.miss, pred, node, Outcome::Miss);
+        for (action, block) in &arms.run {
+            self.arm(block, pred, node, Outcome::Ran(*action));
+        }
+    }
+
+    fn arm(&mut self, block: &Block, parent: Pred, node: Node, outcome: Outcome) {
+        if !block.is_empty() {
+            let pred = self.preds.push(PredData { of: Some((parent, node, outcome)) });
+            self.block(block, pred);
+        }
+    }
+
+    /// The outcomes that must all hold for `pred`, outermost first.
+    #[must_use]
+    pub fn outcomes(&self, pred: Pred) -> Vec<(Node, Outcome)> {
+        let way = std::iter::successors(self.preds[pred].of, |(parent, ..)| self.preds[*parent].of);
+        let mut list: Vec<_> = way.map(|(_, node, outcome)| (node, outcome)).collect();
+        list.reverse();
+        list
+    }
+
+    /// Whether a node decided differently for the two. Below where their ways part they have no node in common, so one did
+    /// if it parted them.
+    fn contrary(&self, mut a: Pred, mut b: Pred) -> bool {
+        let mut parted = [None; 2];
+        while a != b {
+            // A parent stands before its children.
+            let (at, last) = if a > b { (&mut a, &mut parted[0]) } else { (&mut b, &mut parted[1]) };
+            let Some((parent, node, outcome)) = self.preds[*at].of else { return false };
+            (*at, *last) = (parent, Some((node, outcome)));
+        }
+        matches!(parted, [Some((n, x)), Some((m, y))] if n == m && contradicts(x, y))
+    }
+
+    /// True when no packet runs both nodes: somewhere above them one node decided differently.
+    #[must_use]
+    pub fn exclusive(&self, a: Node, b: Node) -> bool {
+        if self.is_ghost(a) != self.is_ghost(b) {
+            return true;
+        }
+        self.contrary(self.nodes[a].pred, self.nodes[b].pred)
+    }
+
+    /// True when no packet for which `pred` holds runs the node.
+    #[must_use]
+    pub fn excluded(&self, node: Node, pred: Pred) -> bool {
+        let of_ghost = self.ghost.is_some_and(|ghost| pred >= ghost);
+        self.is_ghost(node) != of_ghost || self.contrary(pred, self.nodes[node].pred)
+    }
+
+    /// The predicates that `node` decides, with the outcome of each.
+    pub fn decided_by(&self, node: Node) -> impl Iterator<Item = (Pred, Outcome)> + '_ {
+        self.preds.iter().filter_map(move |(p, d)| match d.of {
+            Some((_, n, outcome)) if n == node => Some((p, outcome)),
+            _ => None,
+        })
+    }
+
+    /// The actions that `node` may run.
+    #[must_use]
+    pub fn actions(&self, program: &Program, node: Node) -> Vec<Action> {
+        match &self.nodes[node].kind {
+            NodeKind::Gateway(_) => Vec::new(),
+            NodeKind::Action(a) => vec![*a],
+            NodeKind::Table(t) => table_actions(program, *t),
+        }
+    }
+
+    /// What `node` reads and writes.
+    #[must_use]
+    pub fn effects(&self, program: &Program, node: Node) -> Effects {
+        let mut e = Effects::default();
+        match &self.nodes[node].kind {
+            NodeKind::Gateway(cond) => {
+                e.match_reads = cond.vars();
+            }
+            NodeKind::Table(t) => table_reads(program, *t, &mut e),
+            NodeKind::Action(_) => {}
+        }
+        for action in self.actions(program, node) {
+            action_effects(program, action, &mut e);
+        }
+        for list in [&mut e.match_reads, &mut e.action_reads, &mut e.writes] {
+            list.sort_unstable();
+            list.dedup();
+        }
+        e
+    }
+}
+
+/// Different actions of one table, hit against miss, then against else.
+fn contradicts(a: Outcome, b: Outcome) -> bool {
+    a != b
+        && !matches!(
+            (a, b),
+            (Outcome::Ran(_), Outcome::Hit | Outcome::Miss) | (Outcome::Hit | Outcome::Miss, Outcome::Ran(_))
+        )
+}
+
+impl Cond {
+    /// The variables that it reads, in order, repeats included.
+    pub fn vars(&self) -> Vec<Var> {
+        let vars = std::cell::RefCell::new(Vec::new());
+        self.reads(&mut |f| vars.borrow_mut().push(Var::Field(f)), &mut |h| {
+            vars.borrow_mut().push(Var::Valid(h));
+        });
+        vars.into_inner()
+    }
+}
+
+/// Every variable that the statements of a block can write, repeats included.
+pub fn block_writes(program: &Program, block: &[Stmt]) -> Vec<Var> {
+    let flow = Flow::of_blocks(block, &[]);
+    flow.nodes.keys().flat_map(|n| flow.effects(program, n).writes).collect()
+}
+
+/// Every action that a table may run, each once, the default last unless listed.
+#[must_use]
+pub fn table_actions(program: &Program, table: Table) -> Vec<Action> {
+    let data = &program.tables[table];
+    let mut list = data.actions.clone();
+    if !list.contains(&data.default.action) {
+        list.push(data.default.action);
+    }
+    list
+}
+
+fn table_reads(program: &Program, table: Table, e: &mut Effects) {
+    let data = &program.tables[table];
+    e.match_reads.extend(data.keys.iter().map(|k| Var::Field(k.field)));
+    let selector = data.profile.and_then(|p| program.profiles[p].selector.as_ref());
+    if let Some(selector) = selector {
+        for input in &program.hashes[selector.hash].inputs {
+            input.fields(&mut |f| e.match_reads.push(Var::Field(f)));
+        }
+    }
+}
+
+fn action_effects(program: &Program, action: Action, e: &mut Effects) {
+    let data = &program.actions[action];
+    for primitive in &data.body {
+        match &primitive.kind {
+            PrimitiveKind::Set(dst, value) => {
+                value.fields(&mut |f| e.action_reads.push(Var::Field(f)));
+                e.writes.push(Var::Field(*dst));
+            }
+            PrimitiveKind::SetValid(header, _) => e.writes.push(Var::Valid(*header)),
+            PrimitiveKind::CopyValid(to, from) => {
+                e.action_reads.push(Var::Valid(*from));
+                e.writes.push(Var::Valid(*to));
+            }
+            PrimitiveKind::Hash(dst, hash) | PrimitiveKind::HashSlice(dst, hash, _) => {
+                for input in &program.hashes[*hash].inputs {
+                    input.fields(&mut |f| e.match_reads.push(Var::Field(f)));
+                }
+                e.writes.push(Var::Field(*dst));
+            }
+            PrimitiveKind::Count(_, index) => index.fields(&mut |f| e.match_reads.push(Var::Field(f))),
+            PrimitiveKind::CountDirect(_) => {}
+            PrimitiveKind::Register(access) => {
+                access.index.fields(program, &mut |f| e.match_reads.push(Var::Field(f)));
+                for operand in program.register_actions[access.action].operands() {
+                    operand.fields(program, &mut |f| e.match_reads.push(Var::Field(f)));
+                }
+                e.writes.extend(access.outputs.iter().map(|(_, f)| Var::Field(*f)));
+            }
+            PrimitiveKind::Drop(_) => {
+                e.writes.extend(program.intrinsic(data.gress, Intrinsic::DropCtl).map(Var::Field));
+            }
+            // The bits that stay are the field's own.
+            PrimitiveKind::SetMasked(dst, ..) => {
+                e.action_reads.push(Var::Field(*dst));
+                e.writes.push(Var::Field(*dst));
+            }
+            PrimitiveKind::Meter(access) => {
+                access.index.fields(program, &mut |f| e.match_reads.push(Var::Field(f)));
+                access.input.iter().for_each(|x| x.fields(&mut |f| e.match_reads.push(Var::Field(f))));
+                e.writes.push(Var::Field(access.to));
+            }
+            PrimitiveKind::Random(dst, _) => e.writes.push(Var::Field(*dst)),
+        }
+    }
+}
+
+impl Var {
+    /// Name as reports print it: `ipv4.ttl`, `ipv4.$valid`.
+    #[must_use]
+    pub fn name(self, program: &Program) -> String {
+        match self {
+            Var::Field(f) => program.fields[f].name.clone(),
+            Var::Valid(h) => format!("{}.$valid", program.headers[h].name),
+        }
+    }
+}
+
+/// Every field and validity bit of a gress that its parser, control or deparser uses: what needs PHV.
+///
+/// Header fields count as used when their header is extracted, made valid or emitted.
+#[must_use]
+pub fn used_vars(program: &Program, gress: Gress) -> Vec<Var> {
+    let mut vars = Vec::new();
+    let flow = Flow::of(program, gress);
+    for node in flow.nodes.keys() {
+        let e = flow.effects(program, node);
+        vars.extend(e.match_reads.into_iter().chain(e.action_reads).chain(e.writes));
+    }
+    let mut headers: Vec<Header> = program.pipe(gress).deparser.emit.clone();
+    for (_, state) in program.states.iter().filter(|(_, s)| s.gress == gress) {
+        vars.extend(state.select.iter().filter_map(|k| k.field()).map(Var::Field));
+        for op in &state.ops {
+            match &op.kind {
+                ParserOpKind::Extract(h) => headers.push(*h),
+                ParserOpKind::Set(dst, value) => {
+                    vars.push(Var::Field(*dst));
+                    value.fields(&mut |f| vars.push(Var::Field(f)));
+                }
+                ParserOpKind::VerifyChecksum(dst, _)
+                | ParserOpKind::SubtractChecksum(dst, _)
+                | ParserOpKind::Lookahead(dst, _) => {
+                    vars.push(Var::Field(*dst));
+                }
+                ParserOpKind::ExtractNext(stack) => headers.extend(&program.stacks[*stack].headers),
+                ParserOpKind::SetCounter(CounterLoad::Field { field, .. })
+                | ParserOpKind::PushCounter(CounterLoad::Field { field, .. }) => {
+                    vars.push(Var::Field(*field))
+                }
+                ParserOpKind::Advance(_)
+                | ParserOpKind::SetCounter(_)
+                | ParserOpKind::AddCounter(_)
+                | ParserOpKind::PushCounter(_)
+                | ParserOpKind::PopCounter => {}
+            }
+        }
+    }
+    // Deparser and traffic manager read these whether or not a statement does.
+    for row in Intrinsic::TABLE.iter().filter(|r| r.writable || r.field == Intrinsic::DropCtl) {
+        vars.extend(program.intrinsic(gress, row.field).map(Var::Field));
+    }
+    let mut explicit = headers.clone();
+    for v in vars.clone() {
+        match v {
+            Var::Valid(h) => {
+                headers.push(h);
+                explicit.push(h);
+            }
+            Var::Field(f) => {
+                if let Home::Header(h) = program.fields[f].home {
+                    headers.push(h);
+                }
+            }
+        }
+    }
+    // A type field decides about the header of a request, so it needs no validity bit for that.
+    for request in &program.pipe(gress).deparser.requests {
+        if let RequestKind::Mirror(session) = request.kind {
+            vars.push(Var::Field(session));
+        }
+        let fields = request.header.map(|h| &program.headers[h].fields);
+        vars.extend(fields.into_iter().flatten().map(|&f| Var::Field(f)));
+    }
+    vars.extend(
+        program.pipe(gress).deparser.checksums.iter().flat_map(|c| &c.inputs).map(|&f| Var::Field(f)),
+    );
+    let data_only = |h: &Header| {
+        program.pipe(gress).deparser.requests.iter().any(|r| r.header == Some(*h)) && !explicit.contains(h)
+    };
+    for h in headers {
+        if !data_only(&h) {
+            vars.push(Var::Valid(h));
+        }
+        vars.extend(program.headers[h].fields.iter().map(|&f| Var::Field(f)));
+    }
+    vars.sort_unstable();
+    vars.dedup();
+    vars
+}

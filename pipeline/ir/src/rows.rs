@@ -1,0 +1,60 @@
+//! TCAM rows of entries with range keys: a range is several rows (facts: asic §3.2). What may not live here: which
+//! rows of which block they are.
+
+use crate::{Algorithmic, KeyValue, MatchKind, Program, TableData};
+use sluice_asic::geometry::{range_digits, range_lines, range_rows};
+
+/// Rows of a TCAM block on every chip: a table never has fewer.
+const BLOCK_ROWS: u64 = 512;
+
+/// Whether the table compares a key by range.
+pub fn has_ranges(data: &TableData) -> bool {
+    data.keys.iter().any(|k| k.kind == MatchKind::Range)
+}
+
+/// Rows that an entry with this key takes: those of its ranges multiplied.
+pub fn of_entry(program: &Program, data: &TableData, key: &[KeyValue]) -> u64 {
+    let rows = key.iter().zip(&data.keys).map(|(column, k)| match *column {
+        KeyValue::Range { lo, hi } => {
+            let digits = range_digits(program.fields[k.field].width.into());
+            range_rows(lo as u32, hi as u32, &digits).len() as u64
+        }
+        _ => 1,
+    });
+    rows.fold(1, u64::saturating_mul)
+}
+
+/// Rows that the chip must have for the table: those of its constant entries, or what its size is planned to
+/// take when a quarter of the entries are ranges.
+pub fn planned(program: &Program, data: &TableData) -> u64 {
+    let size = u64::from(data.size).max(data.entries.len() as u64).max(1);
+    if !has_ranges(data) {
+        return size;
+    }
+    if !data.entries.is_empty() {
+        let fixed: u64 = data.entries.iter().map(|e| of_entry(program, data, &e.key)).sum();
+        return fixed + (size - data.entries.len() as u64);
+    }
+    let ranges = data.keys.iter().filter(|k| k.kind == MatchKind::Range);
+    let nibbles = ranges.map(|k| u32::from(program.fields[k.field].width).div_ceil(4)).sum();
+    range_lines(size, nibbles)
+}
+
+/// Bits of the key of an algorithmic TCAM as SRAM stores them: value and mask of every bit that is not exact; the
+/// partition is the address.
+pub fn atcam_key_bits(program: &Program, data: &TableData) -> u32 {
+    let partition = match data.algorithmic {
+        Some(Algorithmic::Atcam { partition, .. }) => Some(partition),
+        _ => None,
+    };
+    let stored = data.keys.iter().filter(|k| Some(k.field) != partition).map(|k| {
+        let width = u32::from(program.fields[k.field].width);
+        if k.kind == MatchKind::Exact { width } else { 2 * width }
+    });
+    stored.sum()
+}
+
+/// Rows that entries added at run time may take together: whole blocks.
+pub fn room(program: &Program, data: &TableData) -> u64 {
+    planned(program, data).div_ceil(BLOCK_ROWS) * BLOCK_ROWS
+}

@@ -1,0 +1,109 @@
+//! Register actions onto the stateful ALU of a chip.
+//!
+//! What lives here: the mapping from the statements of [`crate::RegisterActionData`] to a
+//! [`SaluProgram`], which decides whether an action is legal and is what reports count. What may not: array
+//! contents, RAMs, and what statements mean (the reference interpreter's business).
+//!
+//! How it works: `paths` runs the body once for every combination of comparison results, with symbols for the
+//! element's old value and for the packet's values; `compare` brings comparisons to one form, so that a test
+//! and its opposite share a comparator; `shape` finds for each half the at most two values that it can take,
+//! each under a truth table over the comparators, and for each output word one source.
+
+mod compare;
+mod params;
+mod paths;
+mod shape;
+mod summary;
+
+pub use params::{ParamRow, values};
+pub use summary::summary;
+
+use crate::verify::Diag;
+use crate::{Expr, Operand, Program, Register, RegisterAction};
+use paths::Paths;
+use sluice_asic::chip::ChipSpec;
+use sluice_asic::salu::{SaluError, SaluProgram, validate_register};
+
+/// A register's actions as one stateful ALU has them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mapped {
+    /// Values from the packet, low operand first: at most two, shared by all actions (facts: asic §1.3, §4.4).
+    pub operands: Vec<Operand>,
+    /// The actions in order of declaration.
+    pub actions: Vec<(RegisterAction, SaluProgram)>,
+    /// Rows of the register file that hold parameters.
+    pub rows: Vec<ParamRow>,
+}
+
+impl Mapped {
+    /// The program of one action.
+    #[must_use]
+    pub fn program(&self, action: RegisterAction) -> Option<&SaluProgram> {
+        self.actions.iter().find(|(a, _)| *a == action).map(|(_, program)| program)
+    }
+}
+
+/// Maps all actions of a register onto one stateful ALU of the chip.
+///
+/// # Errors
+/// Everything that does not fit, each with the author's line, what is needed, the limit and a remedy.
+pub fn map(program: &Program, register: Register, chip: &ChipSpec) -> Result<Mapped, Vec<Diag>> {
+    let data = &program.registers[register];
+    let (mut diags, mut actions, mut operands) = (Vec::new(), Vec::new(), Vec::new());
+    for (action, code) in program.actions_of(register) {
+        for e in code.operands() {
+            if !operands.contains(&e) {
+                operands.push(e);
+            }
+        }
+        let who = format!("register action `{}`", code.name);
+        let mapped = Paths::of(code, data.format, &operands, &chip.salu)
+            .and_then(|paths| shape::program(&paths, data.format, &chip.salu));
+        match mapped {
+            Ok(salu) => {
+                // Rows are dealt when all actions are known.
+                for error in salu.validate(&chip.salu, usize::MAX).err().unwrap_or_default() {
+                    diags.push(Diag::error(code.loc, format!("{who}: {error}")));
+                }
+                actions.push((action, salu));
+            }
+            Err(fault) => diags.push(fault.diag(&who, code.loc)),
+        }
+    }
+    let rows = params::deal(actions.iter_mut().map(|(_, program)| program));
+    let limit = chip.salu.phv_operands as usize;
+    if operands.len() > limit {
+        let names: Vec<String> = operands.iter().map(|e| operand_name(program, e)).collect();
+        let text = format!(
+            "the actions of register `{}` take {} values from the packet ({}); a stateful ALU takes {limit}",
+            data.name,
+            operands.len(),
+            names.join(", ")
+        );
+        diags.push(Diag::error(data.loc, text).help(
+            "compute one value from several in a stage before, or let the actions share a metadata field",
+        ));
+    }
+    let programs: Vec<SaluProgram> = actions.iter().map(|(_, p)| p.clone()).collect();
+    let own: Vec<SaluError> =
+        programs.iter().flat_map(|p| p.validate(&chip.salu, rows.len()).err().unwrap_or_default()).collect();
+    let together = validate_register(&programs, rows.len(), &chip.salu).err().unwrap_or_default();
+    for error in together.into_iter().filter(|e| !own.contains(e)) {
+        diags.push(Diag::error(data.loc, format!("register `{}`: {error}", data.name)));
+    }
+    if diags.is_empty() { Ok(Mapped { operands, actions, rows }) } else { Err(diags) }
+}
+
+/// A packet value as messages and reports name it.
+fn operand_name(program: &Program, operand: &Operand) -> String {
+    let e = match operand {
+        Operand::Phv(e) => e,
+        Operand::Hash(hash) => return format!("hash {}", program.hashes[*hash].name),
+    };
+    let mut name = String::new();
+    e.fields(&mut |f| name.clone_from(&program.fields[f].name));
+    match e {
+        Expr::Slice(_, hi, lo) => format!("{name}[{hi}:{lo}]"),
+        _ => name,
+    }
+}

@@ -1,0 +1,230 @@
+//! Second pass: parser states and deparsers. What may not live here: values, declarations.
+
+use super::{Code, Space};
+use crate::text::cursor::Parsed;
+use crate::text::lex::Tok;
+use crate::text::scan::Item;
+use crate::{
+    ChecksumUpdate, CounterLoad, Deparser, Loc, Lookahead, ParserOp, ParserOpKind, Program, Request,
+    RequestKind, SelectArm, SelectKey, StateData,
+};
+use sluice_asic::alu::width_mask;
+use sluice_asic::gress::Gress;
+
+impl Code<'_> {
+    pub(in crate::text) fn state(&mut self, item: &Item, p: &Program) -> Parsed<StateData> {
+        let mut ops = Vec::new();
+        self.c.expect("{")?;
+        while !matches!(self.c.word(), Some("transition" | "select")) || self.c.then("=") {
+            let loc = self.c.loc();
+            ops.push(ParserOp { kind: self.parser_op()?, loc });
+            self.c.expect(";")?;
+        }
+        let (mut select, mut arms) = (Vec::new(), Vec::new());
+        let default;
+        if self.c.eat_word("transition") {
+            default = self.next()?;
+            self.c.expect(";")?;
+        } else {
+            self.c.advance();
+            self.c.expect("(")?;
+            select = self.list(")", Self::select_key)?;
+            self.c.expect("{")?;
+            while !self.c.eat_word("default") {
+                arms.push(self.arm(&select, p)?);
+            }
+            self.c.expect(":")?;
+            default = self.next()?;
+            self.c.expect(";")?;
+            self.c.expect("}")?;
+        }
+        self.c.expect("}")?;
+        let gress = item.gress.unwrap_or(Gress::Ingress);
+        let (name, doc) = (item.name.clone(), item.doc.clone());
+        Ok(StateData { name, gress, ops, select, arms, default, doc, loc: item.loc })
+    }
+
+    fn parser_op(&mut self) -> Parsed<ParserOpKind> {
+        if self.c.word() == Some("extract") && self.c.then("(") {
+            self.callee();
+            let header = self.reference(Space::Header)?;
+            self.c.expect(")")?;
+            return Ok(ParserOpKind::Extract(header));
+        }
+        if let Some(kind) = self.parser_step()? {
+            return Ok(kind);
+        }
+        if !matches!(self.c.peek(), Tok::Name { .. } | Tok::Index(_) | Tok::Punct(".")) {
+            return Err(self.c.error("`extract(…)`, an assignment, `select` or `transition`"));
+        }
+        let field = self.field()?;
+        self.c.expect("=")?;
+        if self.c.word() == Some("lookahead") && self.c.then("(") {
+            self.callee();
+            let at = self.c.number("an offset in bits")?;
+            self.c.expect(")")?;
+            return Ok(ParserOpKind::Lookahead(field, at));
+        }
+        if self.c.word() == Some("verify_checksum") && self.c.then("(") {
+            self.c.advance();
+            self.c.expect("(")?;
+            let inputs = self.field_list()?;
+            self.c.expect(")")?;
+            return Ok(ParserOpKind::VerifyChecksum(field, inputs));
+        }
+        if self.c.word() == Some("subtract_checksum") && self.c.then("(") {
+            self.callee();
+            let inputs = self.field_list()?;
+            self.c.expect(")")?;
+            return Ok(ParserOpKind::SubtractChecksum(field, inputs));
+        }
+        Ok(ParserOpKind::Set(field, self.expr()?))
+    }
+
+    /// A step of a parser state that is neither an extraction of a header nor an assignment.
+    fn parser_step(&mut self) -> Parsed<Option<ParserOpKind>> {
+        let words = [
+            "extract_next",
+            "advance",
+            "set_counter",
+            "increment",
+            "decrement",
+            "push_counter",
+            "pop_counter",
+        ];
+        let Some(word) = self.c.word().filter(|w| words.contains(w) && self.c.then("(")) else {
+            return Ok(None);
+        };
+        self.callee();
+        let kind = match word {
+            "extract_next" => ParserOpKind::ExtractNext(self.reference(Space::Stack)?),
+            "advance" => ParserOpKind::Advance(self.c.number("a number of bytes")?),
+            "set_counter" => ParserOpKind::SetCounter(self.counter_load()?),
+            "push_counter" => ParserOpKind::PushCounter(self.counter_load()?),
+            "pop_counter" => ParserOpKind::PopCounter,
+            _ => {
+                let before = self.c.clone();
+                let by: i16 = self.c.number("a number from 0 to 128")?;
+                let by = if word == "decrement" { -by } else { by };
+                let by = i8::try_from(by).map_err(|_| before.error("an 8-bit signed number"))?;
+                ParserOpKind::AddCounter(by)
+            }
+        };
+        self.c.expect(")")?;
+        Ok(Some(kind))
+    }
+
+    /// `5` or `field, max, rotate, mask, add`
+    fn counter_load(&mut self) -> Parsed<CounterLoad> {
+        if matches!(self.c.peek(), Tok::Int { .. }) {
+            return Ok(CounterLoad::Const(self.c.number("a constant of 8 bits")?));
+        }
+        let field = self.field()?;
+        let [max, rotate, mask, add] =
+            ["the largest value", "a rotation", "a mask's width", "a number to add"]
+                .map(|what| self.c.expect(",").and_then(|()| self.c.number(what)));
+        Ok(CounterLoad::Field { field, max: max?, rotate: rotate?, mask: mask?, add: add? })
+    }
+
+    fn select_key(&mut self) -> Parsed<SelectKey> {
+        let words = ["lookahead", "last", "counter_is_zero", "counter_is_negative"];
+        let Some(word) = self.c.word().filter(|w| words.contains(w) && self.c.then("(")) else {
+            return self.field().map(SelectKey::Field);
+        };
+        self.callee();
+        let key = match word {
+            "lookahead" => {
+                let at = self.c.number("an offset in bits")?;
+                self.c.expect(",")?;
+                SelectKey::Lookahead(Lookahead { at, width: self.c.number("a width in bits")? })
+            }
+            "last" => {
+                let stack = self.reference(Space::Stack)?;
+                self.c.expect(",")?;
+                SelectKey::Last(stack, self.c.number("a field's position")?)
+            }
+            "counter_is_zero" => SelectKey::CounterIsZero,
+            _ => SelectKey::CounterIsNegative,
+        };
+        self.c.expect(")")?;
+        Ok(key)
+    }
+
+    /// `(value, …) : next;`
+    fn arm(&mut self, select: &[SelectKey], p: &Program) -> Parsed<SelectArm> {
+        if !self.c.at("(") {
+            return Err(self.c.error("`(value, …) : state;` or `default : state;`"));
+        }
+        self.c.advance();
+        let mut column = 0;
+        let values = self.list(")", |code| {
+            let width = select.get(column).and_then(|k| k.width(p));
+            column += 1;
+            if code.c.eat_word("_") {
+                return Ok((0, 0));
+            }
+            let value = code.c.number("a value, `value &&& mask` or `_`")?;
+            if code.c.eat("&&&") {
+                return Ok((value, code.c.number("a mask")?));
+            }
+            let width =
+                width.ok_or_else(|| code.c.error_with("`&&&`", "nothing is selected on in this column"))?;
+            Ok((value, width_mask(width.into())))
+        })?;
+        self.c.expect(":")?;
+        let next = self.next()?;
+        self.c.expect(";")?;
+        Ok(SelectArm { values, next })
+    }
+
+    /// `resubmit(1, header` and its like, up to the closing parenthesis.
+    fn request(&mut self, loc: Loc) -> Parsed<Request> {
+        let words = ["resubmit", "mirror", "digest", "pktgen"].map(|w| (w, w));
+        let word = self.c.one_of(&words).map_err(|_| {
+            self.c.error("`emit`, `resubmit`, `mirror`, `digest`, `pktgen`, a checksum or `}`")
+        })?;
+        self.c.expect("(")?;
+        let selector = self.c.number("the value of the type field that asks for it")?;
+        let kind = match word {
+            "mirror" => {
+                self.c.expect(",")?;
+                RequestKind::Mirror(self.field()?)
+            }
+            "digest" => RequestKind::Digest,
+            "pktgen" => RequestKind::Pktgen,
+            _ => RequestKind::Resubmit,
+        };
+        let header = if self.c.eat(",") { Some(self.reference(Space::Header)?) } else { None };
+        Ok(Request { kind, selector, header, loc })
+    }
+
+    pub(in crate::text) fn deparser(&mut self) -> Parsed<Deparser> {
+        let mut deparser = Deparser::default();
+        self.c.expect("{")?;
+        while !self.c.eat("}") {
+            let loc = self.c.loc();
+            if self.c.word() == Some("emit") && self.c.then("(") {
+                self.callee();
+                deparser.emit.push(self.reference(Space::Header)?);
+            } else if self.c.then("(") {
+                deparser.requests.push(self.request(loc)?);
+            } else {
+                let field = self.field()?;
+                self.c.expect("=")?;
+                self.c.expect_word("checksum")?;
+                self.c.expect("(")?;
+                let header = self.reference(Space::Header)?;
+                self.c.expect(",")?;
+                let inputs = self.field_list()?;
+                let zeros_as_ones = self.c.eat(",");
+                if zeros_as_ones {
+                    self.c.expect_word("zeros_as_ones")?;
+                }
+                deparser.checksums.push(ChecksumUpdate { header, field, inputs, zeros_as_ones, loc });
+            }
+            self.c.expect(")")?;
+            self.c.expect(";")?;
+        }
+        Ok(deparser)
+    }
+}

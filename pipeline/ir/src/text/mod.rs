@@ -1,0 +1,116 @@
+//! The text form of a stage program: it prints, it reads like P4, and it parses back to an equal program.
+//!
+//! What lives here: printer, lexer, parser. What may not: any judgement of a program beyond "this is not
+//! the text form"; what a program may mean is the verifier's business.
+//!
+//! The form, by example:
+//!
+//! ```text
+//! /// Routes IPv4.
+//! program l3;
+//!
+//! header ipv4 : ingress {
+//!     bit<8> ttl;                       // the field `ipv4.ttl`
+//! }
+//! intrinsic : ingress {
+//!     bit<9> ig_tm.ucast_egress_port;
+//! }
+//! register seen : ingress {
+//!     element = "32";                   // "32x2" for a pair
+//!     size = 1024;
+//! }
+//! register_action count (seen) {
+//!     if (@lo < 9) { @lo = add(@lo, 1); }
+//!     @out0 = @lo;
+//! }
+//! action forward : ingress (bit<9> port) {
+//!     ig_tm.ucast_egress_port = port;
+//!     ipv4.ttl = add(ipv4.ttl, 8w0xff);
+//!     m.seen = execute(count, m.slot);  // `m.a, m.b:2 = ..` where a word is not the first
+//! }
+//! parser ingress {
+//!     start = parse_ipv4;
+//!     state parse_ipv4 {
+//!         extract(ipv4);
+//!         select (lookahead(0, 4)) { (4) : parse_option; default : accept; }
+//!     }
+//!     state parse_option {
+//!         extract_next(options);        // of `stack options : ingress { option_0; option_1; }`
+//!         select (last(options, 0)) { (1) : parse_option; default : accept; }
+//!     }
+//! }
+//! ```
+//!
+//! - `/// text` documents the declaration that follows; `//` and `/* */` are comments.
+//! - Names are letters, digits, `_`, `.`, `-`, `$`; any other name stands in backticks (`` `odd name` ``).
+//! - `.name` is a field whose name does not start with its header's, or that a parameter hides;
+//!   `egress::name` is an entity of the other gress; `#3` is the entity with index 3 of its kind.
+//! - `@index(3)` before a declaration says its index where it is not the position in the text.
+//! - `meter police : ingress { kind = bytes; size = 16; }` and `random dice : ingress { width = 8; }` declare what
+//!   `m.colour = meter(police, m.slot)` and `m.roll = random(dice)` use. An index may be `@entry`, the matched
+//!   entry's cell of a `direct` array, or `hash(h)`.
+//! - In a deparser `resubmit(1, again)`, `mirror(2, m.session, header)` and `digest(3, header)` are made when the
+//!   type field of their kind has that value; a resubmit or copy without a header needs none.
+//! - In a parser state `advance(4)` skips bytes, `m.x = lookahead(8)` copies bits ahead from the 8th on;
+//!   `set_counter(5)`, `set_counter(field, max, rotate, mask, add)`, `increment(1)` and `decrement(1)` change the
+//!   counter, `m.x = subtract_checksum({ h.a, h.b })` takes fields out of a sum, `push_counter(..)` and `pop_counter()` keep one for later. Beside fields a state selects on `lookahead(at, width)`, `last(stack, position)`,
+//!   `counter_is_zero()` and `counter_is_negative()`.
+//! - `port_metadata : ingress { … }` declares port metadata, first bit first; `copy_valid(a, b)` in an action makes
+//!   element `a` of a stack valid if `b` is.
+//! - In an action `add(a, b)` and its like are ALU instructions, `cast(a, 16)` and `a[7:0]` change the width, and
+//!   `funnel_shift(high, low, 5)` shifts two fields side by side.
+//! - `16w0x800` is a constant of 16 bits, `v &&& m` a value under a mask, `v / n` a prefix.
+
+mod code;
+mod cursor;
+mod decls;
+mod lex;
+mod meters;
+mod print;
+mod print_code;
+mod registers;
+mod scan;
+mod scope;
+#[cfg(test)]
+pub(crate) mod strategy;
+#[cfg(test)]
+mod tests;
+
+use crate::Program;
+
+pub(crate) use lex::is_plain as is_plain_name;
+
+/// Why a text is not a program: what stands at a place and what could stand there.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{line}:{col}: found {found}, expected {expected}{}{help}", if .help.is_empty() { "" } else { "; " })]
+pub struct ParseError {
+    /// Line from 1.
+    pub line: u32,
+    /// Column from 1, in characters.
+    pub col: u32,
+    /// What stands there.
+    pub found: String,
+    /// What could stand there.
+    pub expected: String,
+    /// How to mend it; empty if nothing useful can be said.
+    pub help: String,
+}
+
+/// The text of a program, complete but for the places where its author wrote things.
+///
+/// [`parse`] turns it into an equal program, given that headers and fields agree about which field belongs
+/// to which header (a rule of the verifier).
+#[must_use]
+pub fn print(program: &Program) -> String {
+    print::program(program)
+}
+
+/// The program that a text describes. Its places point into the text, under the file name `<text>`.
+///
+/// # Errors
+/// At the first token that cannot stand where it stands.
+pub fn parse(text: &str) -> Result<Program, ParseError> {
+    let tokens = lex::tokens(text)?;
+    let items = scan::items(&tokens)?;
+    decls::program(&tokens, &items)
+}

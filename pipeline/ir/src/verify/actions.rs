@@ -1,0 +1,436 @@
+//! Actions: each primitive fits one instruction, and none depends on another of the same action. What may
+//! not live here: who runs an action.
+
+mod instruction;
+
+use super::values::{Source, leaf, width};
+use super::{Diag, Site, arrays, fits, is_read_only, registers};
+use crate::cfg::{Flow, NodeKind, table_actions};
+use crate::{
+    Action, ActionData, Counter, CounterHome, Expr, Field, Header, Index, Intrinsic, Loc, MeterAccess,
+    Primitive, PrimitiveKind, Program, RegisterAccess,
+};
+use sluice_asic::gress::Gress;
+
+pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
+    for data in p.actions.values() {
+        for primitive in &data.body {
+            let who = format!("action `{}`", data.name);
+            let site = Site { who: &who, gress: Some(data.gress), loc: primitive.loc };
+            Check { p, data, site, d }.primitive(&primitive.kind);
+        }
+        independent(p, data, d);
+    }
+    direct(p, d);
+}
+
+struct Check<'c> {
+    p: &'c Program,
+    data: &'c ActionData,
+    site: Site<'c>,
+    d: &'c mut Vec<Diag>,
+}
+
+impl Check<'_> {
+    fn error(&mut self, text: String, help: impl Into<String>) {
+        self.d.push(Diag::error(self.site.loc, text).help(help));
+    }
+
+    fn primitive(&mut self, kind: &PrimitiveKind) {
+        match kind {
+            PrimitiveKind::Set(dst, value) => {
+                self.writable(*dst);
+                let width = width(self.p, value, self.site, &self.data.params, self.d);
+                self.same_width(*dst, width, "a value");
+                self.instruction(value, width);
+            }
+            PrimitiveKind::Hash(dst, hash) => {
+                self.writable(*dst);
+                let hash = &self.p.hashes[*hash];
+                self.same_width(*dst, Some(hash.width), &format!("hash `{}`", hash.name));
+            }
+            PrimitiveKind::Count(c, index) => self.count(*c, index),
+            PrimitiveKind::CountDirect(c) => {
+                let counter = &self.p.counters[*c];
+                if let CounterHome::Indirect(_) = counter.home {
+                    let text = format!("{} counts `{}` without an index", self.site.who, counter.name);
+                    self.error(
+                        text,
+                        "the counter is indirect: give it an index, or make it direct to the table",
+                    );
+                }
+            }
+            PrimitiveKind::Register(access) => self.register(access),
+            PrimitiveKind::SetValid(..) | PrimitiveKind::Drop(_) => {}
+            PrimitiveKind::SetMasked(dst, value, mask) => self.masked(*dst, value, mask),
+            PrimitiveKind::HashSlice(dst, hash, lo) => {
+                self.writable(*dst);
+                let (hash, field) = (&self.p.hashes[*hash], &self.p.fields[*dst]);
+                let past = u32::from(*lo) + u32::from(field.width);
+                if past > u32::from(hash.width) {
+                    let (who, name, width) = (self.site.who, &hash.name, hash.width);
+                    let last = past.saturating_sub(1);
+                    let text = format!("{who} takes bits {last}..={lo} of hash `{name}`, which has {width}");
+                    self.error(text, "take lower bits, or widen the hash");
+                }
+            }
+            PrimitiveKind::CopyValid(to, from) => self.copy_valid(*to, *from),
+            PrimitiveKind::Meter(access) => self.meter(access),
+            PrimitiveKind::Random(dst, random) => {
+                self.writable(*dst);
+                let data = &self.p.randoms[*random];
+                let what = format!("a random number of `{}`", data.name);
+                self.same_width(*dst, Some(data.width), &what);
+            }
+        }
+    }
+
+    /// Value and mask are a pair of words of the action data bus.
+    fn masked(&mut self, dst: Field, value: &Expr, mask: &Expr) {
+        self.writable(dst);
+        for e in [value, mask] {
+            if leaf(e) != Some(Source::Data) {
+                let (who, name) = (self.site.who, &self.p.fields[dst].name);
+                let text = format!("{who} sets `{name}` under a mask from a value that is not action data");
+                self.error(
+                    text,
+                    "value and mask are constants or parameters: copy a field by another action",
+                );
+            }
+        }
+        let value = width(self.p, value, self.site, &self.data.params, self.d);
+        self.same_width(dst, value, "a value");
+        let flag = matches!(mask, Expr::Param(_, 1));
+        let mask = width(self.p, mask, self.site, &self.data.params, self.d);
+        if !flag {
+            self.same_width(dst, mask, "a mask");
+        }
+    }
+
+    fn copy_valid(&mut self, to: Header, from: Header) {
+        let stack = |h| self.p.stack_of(h).map(|(s, _)| s);
+        if stack(to).is_none() || stack(to) != stack(from) {
+            let (to, from) = (&self.p.headers[to].name, &self.p.headers[from].name);
+            let text = format!(
+                "{} copies the validity of `{from}` to `{to}`, which are not in one stack",
+                self.site.who
+            );
+            self.error(text, "set it valid or invalid in the branches of a condition");
+        }
+    }
+
+    /// A question to a meter: what it is asked with, where the answer goes.
+    fn meter(&mut self, access: &MeterAccess) {
+        let (p, who) = (self.p, self.site.who);
+        let data = &p.meters[access.meter];
+        let name = &data.name;
+        self.writable(access.to);
+        let to = &p.fields[access.to];
+        let coloured = data.kind.is_coloured();
+        if coloured && to.width < 2 || to.width > 32 {
+            let text = format!("{who} sets `{}` of {} bits to an answer of `{name}`", to.name, to.width);
+            self.error(
+                text,
+                if coloured { "a colour has 2 bits: use a field of 2 to 32" } else { "use at most 32 bits" },
+            );
+        }
+        match &access.input {
+            None if !coloured => {
+                let text = format!("{who} asks `{name}` without a sample");
+                self.error(text, "a filter takes the value that it averages");
+            }
+            None => {}
+            Some(e) => {
+                if leaf(e).is_none() {
+                    let text = format!("{who} computes what it asks `{name}` with");
+                    self.error(text, "compute it in an action before and pass the metadata field");
+                }
+                let width = width(p, e, self.site, &self.data.params, self.d);
+                let most = if coloured { 2 } else { 32 };
+                if let Some(width) = width.filter(|w| *w > most) {
+                    let text = format!("{who} asks `{name}` with {width} bits; it takes {most}");
+                    self.error(text, "slice the value");
+                }
+            }
+        }
+        self.index(&access.index, data.home, ("meter", name));
+    }
+
+    /// An index of a register or meter: of the right kind, a leaf, able to be below the size.
+    fn index(&mut self, index: &Index, home: CounterHome, (word, name): (&str, &str)) {
+        let (p, who) = (self.p, self.site.who);
+        let cells = p.cells(home);
+        let expr = match (index, home) {
+            (Index::Entry, CounterHome::Direct(_)) => return,
+            (Index::Entry, CounterHome::Indirect(_)) => {
+                let text = format!("{who} accesses {word} `{name}` at the matched entry");
+                let help =
+                    format!("the {word} is indirect: give it an index, or make it direct to the table");
+                return self.error(text, help);
+            }
+            (_, CounterHome::Direct(_)) => {
+                let text = format!("{who} accesses {word} `{name}` at an index");
+                let help =
+                    format!("the {word} is direct: its index is the matched entry; leave the index out");
+                return self.error(text, help);
+            }
+            (Index::At(e), _) => e,
+            (Index::Hash(hash), _) => {
+                let bits = p.hashes[*hash].width;
+                return self.reach(bits, cells, name);
+            }
+        };
+        if leaf(expr).is_none() {
+            let text = format!("{who} computes the index of {word} `{name}`");
+            return self.error(text, "compute it in an action before and use the metadata field as index");
+        }
+        let Some(width) = width(p, expr, self.site, &self.data.params, self.d) else { return };
+        match expr {
+            Expr::Const(value, _) if *value >= cells.into() => {
+                let text = format!("{who} accesses `{name}` at {value}, but it has {cells} elements");
+                self.error(
+                    text,
+                    "an index past the end accesses nothing: use a smaller one or more elements",
+                );
+            }
+            Expr::Const(..) => {}
+            _ => self.reach(width, cells, name),
+        }
+    }
+
+    /// An index of so many bits against the cells of an array.
+    fn reach(&mut self, width: u16, cells: u32, name: &str) {
+        let who = self.site.who;
+        if width > 32 {
+            let text = format!("{who} accesses `{name}` by {width} bits; an address has at most 32");
+            self.error(text, "slice the index");
+        } else if !fits(u128::from(cells.saturating_sub(1)), width) {
+            let text = format!(
+                "{who} accesses `{name}` by {width} bits, which do not reach all of its {cells} elements"
+            );
+            self.d.push(Diag::warning(self.site.loc, text).help("use a wider index or fewer elements"));
+        }
+    }
+
+    fn writable(&mut self, dst: Field) {
+        if is_read_only(self.p, dst) {
+            let name = &self.p.fields[dst].name;
+            let text = format!("{} writes `{name}`, which only the hardware writes", self.site.who);
+            let help = if Intrinsic::named(self.data.gress, name) == Some(Intrinsic::DropCtl) {
+                "use a drop primitive with a label"
+            } else {
+                "copy it to a metadata field and change that"
+            };
+            self.error(text, help);
+        }
+    }
+
+    fn same_width(&mut self, dst: Field, width: Option<u16>, what: &str) {
+        let dst = &self.p.fields[dst];
+        if let Some(width) = width.filter(|w| *w != dst.width) {
+            let text = format!(
+                "{} sets `{}` of {} bits to {what} of {width} bits",
+                self.site.who, dst.name, dst.width
+            );
+            self.error(text, "make both equally wide: cast or slice the value");
+        }
+    }
+
+    fn register(&mut self, access: &RegisterAccess) {
+        let p = self.p;
+        let code = &p.register_actions[access.action];
+        let data = &p.registers[code.register];
+        let (who, name) = (self.site.who, &data.name);
+        for (word, dst) in &access.outputs {
+            self.writable(*dst);
+            let field = &p.fields[*dst];
+            if *word > 3 {
+                let text =
+                    format!("{who} takes output word {word} of `{}`; there are words 0 to 3", code.name);
+                self.error(text, "use a lower word");
+            } else if !registers::outputs(code, *word) {
+                let text =
+                    format!("{who} takes output word {word} of `{}`, which never writes it", code.name);
+                self.error(text, "write it in the register action, or take another word");
+            }
+            if field.width > 32 {
+                let text = format!(
+                    "{who} sets `{}` of {} bits to an output word of 32 bits",
+                    field.name, field.width
+                );
+                self.error(text, "use a field of at most 32 bits, or one field per output word");
+            }
+        }
+        self.index(&access.index, data.home, ("register", name));
+    }
+
+    fn count(&mut self, c: Counter, index: &Expr) {
+        let (who, counter) = (self.site.who, &self.p.counters[c]);
+        let name = &counter.name;
+        let CounterHome::Indirect(size) = counter.home else {
+            let text = format!("{who} counts `{name}` at an index");
+            return self
+                .error(text, "the counter is direct: its index is the matched entry; leave the index out");
+        };
+        if leaf(index).is_none() {
+            let text = format!("{who} computes the index of counter `{name}`");
+            self.error(text, "compute it in an action before and use the metadata field as index");
+        }
+        let Some(width) = width(self.p, index, self.site, &self.data.params, self.d) else { return };
+        match index {
+            Expr::Const(value, _) if *value >= size.into() => {
+                let text = format!("{who} counts `{name}` at {value}, but it has {size} cells");
+                self.error(text, "an index past the end counts nothing: use a smaller one or more cells");
+            }
+            Expr::Const(..) => {}
+            _ if !fits(u128::from(size.saturating_sub(1)), width) => {
+                let text = format!(
+                    "{who} counts `{name}` by {width} bits, which do not reach all of its {size} cells"
+                );
+                self.d.push(Diag::warning(self.site.loc, text).help("use a wider index or fewer cells"));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What a primitive can touch.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Touched {
+    Field(Field),
+    Valid(Header),
+    DropCtl,
+    Array(arrays::Array),
+}
+
+impl Touched {
+    fn name(self, p: &Program) -> String {
+        match self {
+            Touched::Field(f) => format!("`{}`", p.fields[f].name),
+            Touched::Valid(h) => format!("the validity of `{}`", p.headers[h].name),
+            Touched::DropCtl => "`drop_ctl`".to_owned(),
+            Touched::Array(array) => array.name(p),
+        }
+    }
+}
+
+fn written(p: &Program, primitive: &Primitive) -> Vec<Touched> {
+    let one = match &primitive.kind {
+        PrimitiveKind::Set(f, _)
+        | PrimitiveKind::Hash(f, _)
+        | PrimitiveKind::SetMasked(f, ..)
+        | PrimitiveKind::HashSlice(f, ..) => Touched::Field(*f),
+        PrimitiveKind::SetValid(h, _) | PrimitiveKind::CopyValid(h, _) => Touched::Valid(*h),
+        PrimitiveKind::Count(..) | PrimitiveKind::CountDirect(_) => {
+            return arrays::of(p, &primitive.kind).map(Touched::Array).into_iter().collect();
+        }
+        PrimitiveKind::Register(access) => {
+            let fields = access.outputs.iter().map(|(_, f)| Touched::Field(*f));
+            return arrays::of(p, &primitive.kind).map(Touched::Array).into_iter().chain(fields).collect();
+        }
+        PrimitiveKind::Meter(MeterAccess { to, .. }) | PrimitiveKind::Random(to, _) => {
+            let array = arrays::of(p, &primitive.kind).map(Touched::Array);
+            return array.into_iter().chain([Touched::Field(*to)]).collect();
+        }
+        PrimitiveKind::Drop(_) => Touched::DropCtl,
+    };
+    vec![one]
+}
+
+fn fields_read(p: &Program, primitive: &Primitive) -> Vec<Field> {
+    let mut list = Vec::new();
+    match &primitive.kind {
+        PrimitiveKind::Set(_, value) | PrimitiveKind::Count(_, value) => value.fields(&mut |f| list.push(f)),
+        PrimitiveKind::Hash(_, hash) | PrimitiveKind::HashSlice(_, hash, _) => {
+            for input in &p.hashes[*hash].inputs {
+                input.fields(&mut |f| list.push(f));
+            }
+        }
+        PrimitiveKind::Register(access) => {
+            access.index.fields(p, &mut |f| list.push(f));
+            for operand in p.register_actions[access.action].operands() {
+                operand.fields(p, &mut |f| list.push(f));
+            }
+        }
+        PrimitiveKind::SetMasked(f, ..) => list.push(*f),
+        PrimitiveKind::Meter(access) => {
+            access.index.fields(p, &mut |f| list.push(f));
+            access.input.iter().for_each(|e| e.fields(&mut |f| list.push(f)));
+        }
+        PrimitiveKind::SetValid(..)
+        | PrimitiveKind::CountDirect(_)
+        | PrimitiveKind::Drop(_)
+        | PrimitiveKind::CopyValid(..)
+        | PrimitiveKind::Random(..) => {}
+    }
+    list
+}
+
+/// All primitives of an action run at once.
+fn independent(p: &Program, data: &ActionData, d: &mut Vec<Diag>) {
+    let who = format!("action `{}`", data.name);
+    let help = "the primitives of an action run at once: split it into two actions";
+    let mut before: Vec<(Touched, Loc)> = Vec::new();
+    for primitive in &data.body {
+        let clash = |t: Touched| before.iter().find(|(w, _)| *w == t).map(|(_, loc)| *loc);
+        for f in fields_read(p, primitive) {
+            if let Some(loc) = clash(Touched::Field(f)) {
+                let text = format!("{who} reads `{}` after writing it", p.fields[f].name);
+                d.push(Diag::error(primitive.loc, text).also(loc, "written here").help(help));
+            }
+        }
+        if let PrimitiveKind::CopyValid(_, from) = primitive.kind
+            && let Some(loc) = clash(Touched::Valid(from))
+        {
+            let text = format!("{who} reads the validity of `{}` after writing it", p.headers[from].name);
+            d.push(Diag::error(primitive.loc, text).also(loc, "written here").help(help));
+        }
+        for writes in written(p, primitive) {
+            let clash = |t: Touched| before.iter().find(|(w, _)| *w == t).map(|(_, loc)| *loc);
+            if let Some(loc) = clash(writes) {
+                let (verb, again) = match writes {
+                    Touched::Array(array) => (array.verb(), array.help()),
+                    _ => ("writes", help),
+                };
+                let text = format!("{who} {verb} {} twice", writes.name(p));
+                d.push(Diag::error(primitive.loc, text).also(loc, "the first time").help(again));
+            }
+            before.push((writes, primitive.loc));
+        }
+    }
+}
+
+/// A direct array is accessed only by actions that nothing but its own table runs.
+fn direct(p: &Program, d: &mut Vec<Diag>) {
+    for (a, data) in p.actions.iter() {
+        for primitive in &data.body {
+            let Some(array) = arrays::of(p, &primitive.kind) else { continue };
+            let Some(CounterHome::Direct(own)) = array.home(p) else { continue };
+            let other = p.tables.iter().find(|(t, _)| *t != own && table_actions(p, *t).contains(&a));
+            let elsewhere = match other {
+                Some((_, table)) => Some((format!("table `{}` runs it", table.name), table.loc)),
+                None => called(p, a).map(|loc| ("it is called without a table".to_owned(), loc)),
+            };
+            if let Some((reason, loc)) = elsewhere {
+                let (name, table, word) = (array.bare_name(p), &p.tables[own].name, array.word());
+                let text = format!(
+                    "action `{}` {} `{name}`, the direct {word} of table `{table}`, but {reason}",
+                    data.name,
+                    array.verb()
+                );
+                let diag = Diag::error(primitive.loc, text).also(loc, "run here");
+                let help = format!("give the other place an action of its own, or make the {word} indirect");
+                d.push(diag.help(help));
+            }
+        }
+    }
+}
+
+/// Where an action is called without a table.
+fn called(p: &Program, action: Action) -> Option<Loc> {
+    Gress::ALL.into_iter().find_map(|gress| {
+        let flow = Flow::of(p, gress);
+        let node = flow.nodes.values().find(|n| n.kind == NodeKind::Action(action));
+        node.map(|n| n.loc)
+    })
+}

@@ -1,0 +1,144 @@
+//! Arrays behind ALUs of their own, which a packet accesses once: counters, registers, meters; and generators of
+//! random numbers, of which a pass draws once. What may not live here: what an access does.
+
+use super::Diag;
+use crate::cfg::{Flow, Node, NodeKind};
+use crate::{Counter, CounterHome, Loc, Meter, PrimitiveKind, Program, Random, Register};
+use sluice_asic::gress::Gress;
+
+/// What a packet accesses once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Array {
+    Counter(Counter),
+    Register(Register),
+    Meter(Meter),
+    Random(Random),
+}
+
+impl Array {
+    pub(super) const fn word(self) -> &'static str {
+        match self {
+            Array::Counter(_) => "counter",
+            Array::Register(_) => "register",
+            Array::Meter(_) => "meter",
+            Array::Random(_) => "generator",
+        }
+    }
+
+    pub(super) fn bare_name(self, p: &Program) -> &str {
+        match self {
+            Array::Counter(c) => &p.counters[c].name,
+            Array::Register(r) => &p.registers[r].name,
+            Array::Meter(m) => &p.meters[m].name,
+            Array::Random(r) => &p.randoms[r].name,
+        }
+    }
+
+    /// As messages name it; a counter by its bare name.
+    pub(super) fn name(self, p: &Program) -> String {
+        match self {
+            Array::Counter(_) => format!("`{}`", self.bare_name(p)),
+            _ => format!("{} `{}`", self.word(), self.bare_name(p)),
+        }
+    }
+
+    pub(super) const fn verb(self) -> &'static str {
+        match self {
+            Array::Counter(_) => "counts",
+            Array::Register(_) => "accesses",
+            Array::Meter(_) => "asks",
+            Array::Random(_) => "draws from",
+        }
+    }
+
+    /// What to do about two accesses.
+    pub(super) const fn help(self) -> &'static str {
+        match self {
+            Array::Counter(_) => "a counter takes one count per packet: remove one, or use two counters",
+            Array::Register(_) => {
+                "a stateful ALU serves one access per packet: put the two in opposite arms of one `if`, or use two registers"
+            }
+            Array::Meter(_) => {
+                "a meter ALU serves one access per packet: put the two in opposite arms of one `if`, or use two meters"
+            }
+            Array::Random(_) => {
+                "a generator gives each pass one number: use it from a metadata field, or declare two generators"
+            }
+        }
+    }
+
+    /// Where its index comes from; `None` if it has none.
+    pub(super) fn home(self, p: &Program) -> Option<CounterHome> {
+        match self {
+            Array::Counter(c) => Some(p.counters[c].home),
+            Array::Register(r) => Some(p.registers[r].home),
+            Array::Meter(m) => Some(p.meters[m].home),
+            Array::Random(_) => None,
+        }
+    }
+}
+
+/// The array that a primitive accesses.
+pub(super) fn of(p: &Program, kind: &PrimitiveKind) -> Option<Array> {
+    Some(match kind {
+        PrimitiveKind::Count(c, _) | PrimitiveKind::CountDirect(c) => Array::Counter(*c),
+        PrimitiveKind::Register(access) => Array::Register(p.register_actions[access.action].register),
+        PrimitiveKind::Meter(access) => Array::Meter(access.meter),
+        PrimitiveKind::Random(_, r) => Array::Random(*r),
+        _ => return None,
+    })
+}
+
+/// Accesses of a node, each with the place.
+fn accesses(p: &Program, flow: &Flow, node: Node) -> Vec<(Array, Loc)> {
+    let actions = flow.actions(p, node);
+    let body = actions.iter().flat_map(|&a| &p.actions[a].body);
+    body.filter_map(|primitive| Some((of(p, &primitive.kind)?, primitive.loc))).collect()
+}
+
+/// No packet reaches two accesses of one array; two in one action are found with the action.
+pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
+    for gress in Gress::ALL {
+        let flow = Flow::of(p, gress);
+        let list: Vec<(Node, Array, Loc)> = flow
+            .nodes
+            .keys()
+            .flat_map(|node| accesses(p, &flow, node).into_iter().map(move |(a, loc)| (node, a, loc)))
+            .collect();
+        for (i, (node, array, loc)) in list.iter().enumerate() {
+            let clash =
+                list[..i].iter().find(|(n, a, _)| a == array && n != node && !flow.exclusive(*n, *node));
+            let Some((other, _, first)) = clash else { continue };
+            let (here, there) = (&flow.nodes[*node], &flow.nodes[*other]);
+            if matches!(here.kind, NodeKind::Table(_)) && here.kind == there.kind {
+                // Tables applied twice are found with the control block.
+                continue;
+            }
+            // One action called twice: the calls are the places to look at.
+            let same = (loc.file, loc.line, loc.col) == (first.file, first.line, first.col);
+            let (loc, first) = if same { (here.loc, there.loc) } else { (*loc, *first) };
+            let (word, name) = (array.word(), array.bare_name(p));
+            let text = format!("{word} `{name}` is accessed twice on one path");
+            d.push(Diag::error(loc, text).also(first, "first access").help(array.help()));
+        }
+        direct_twice(p, gress, d);
+    }
+}
+
+/// A table has at most one direct array of each kind but registers and meters, which share meter ALUs.
+fn direct_twice(p: &Program, gress: Gress, d: &mut Vec<Diag>) {
+    for (t, table) in p.tables.iter().filter(|(_, t)| t.gress == gress) {
+        let on = |home: CounterHome| home == CounterHome::Direct(t);
+        let registers = p.registers.values().filter(|r| on(r.home)).map(|r| (&r.name, r.loc));
+        let meters = p.meters.values().filter(|m| on(m.home)).map(|m| (&m.name, m.loc));
+        let mut list = registers.chain(meters);
+        if let (Some((first, at)), Some((second, loc))) = (list.next(), list.next()) {
+            let text = format!(
+                "`{second}` is direct to table `{}`, which has `{first}` already: a direct register or meter \
+                 takes the entry's only meter address",
+                table.name
+            );
+            d.push(Diag::error(loc, text).also(at, "the first one").help("make one of them indirect"));
+        }
+    }
+}

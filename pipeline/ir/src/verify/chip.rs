@@ -1,0 +1,300 @@
+//! What one chip lacks, as far as no placement is needed to know. What may not live here: rules that hold
+//! for every chip.
+
+use super::headers::{self, Validity};
+use super::values::has_param;
+use super::{Diag, fits};
+use crate::ways::{Follow, Ways};
+use crate::{
+    ActionData, Block, CmpOp, Cond, Expr, Field, Header, Home, Intrinsic, Loc, MatchKind, ParserOpKind,
+    PrimitiveKind, Program, StmtKind, TableData,
+};
+use sluice_asic::alu::AluClass;
+use sluice_asic::chip::ChipSpec;
+use sluice_asic::gress::Gress;
+use std::collections::BTreeMap;
+
+pub(super) fn check(p: &Program, chip: &ChipSpec, d: &mut Vec<Diag>) {
+    super::ghost::for_chip(p, chip, d);
+    for data in p.actions.values() {
+        operations(p, chip, data, d);
+        queue(p, chip, data, d);
+        action_data(chip, data, d);
+    }
+    for data in p.tables.values() {
+        table(p, chip, data, d);
+    }
+    for register in p.registers.keys() {
+        d.extend(crate::salu::map(p, register, chip).err().unwrap_or_default());
+    }
+    selectors(p, chip, d);
+    port_metadata(p, chip, d);
+    super::requests::for_chip(p, chip, d);
+    super::meters::for_chip(p, chip, d);
+    for gress in Gress::ALL {
+        conditions(gress, chip, &p.pipe(gress).control, d);
+        depth(p, chip, gress, d);
+        written_twice(p, chip, gress, d);
+        counter_stack(p, chip, gress, d);
+        emission(p, chip, gress, d);
+    }
+}
+
+fn operations(p: &Program, chip: &ChipSpec, data: &ActionData, d: &mut Vec<Diag>) {
+    for primitive in &data.body {
+        let PrimitiveKind::Set(dst, Expr::Alu(op, ..)) = &primitive.kind else { continue };
+        if op.class() == AluClass::Compare && !chip.alu.compare {
+            let (name, dst) = (&data.name, &p.fields[*dst].name);
+            let text =
+                format!("action `{name}` sets `{dst}` by `{op}`, but {} has no comparing ALU", chip.name);
+            d.push(
+                Diag::error(primitive.loc, text)
+                    .help("decide it by an `if` and set the field in its branches"),
+            );
+        }
+    }
+}
+
+/// Programs declare `qid` at its widest; a chip with fewer queues drops the upper bits (facts: asic §10).
+fn queue(p: &Program, chip: &ChipSpec, data: &ActionData, d: &mut Vec<Diag>) {
+    let bits = chip.tm.queues_per_group.next_power_of_two().trailing_zeros() as u16;
+    for primitive in &data.body {
+        let PrimitiveKind::Set(dst, value) = &primitive.kind else { continue };
+        let field = &p.fields[*dst];
+        if field.home != Home::Intrinsic(Intrinsic::Qid) || field.width <= bits {
+            continue;
+        }
+        let (name, chip) = (&data.name, &chip.name);
+        let help = format!("use queues 0 to {}", (1u32 << bits) - 1);
+        match value {
+            Expr::Const(v, _) if !fits(*v, bits) => {
+                let text = format!("action `{name}` sends to queue {v}, but `qid` has {bits} bits on {chip}");
+                d.push(Diag::error(primitive.loc, text).help(help));
+            }
+            Expr::Const(..) => {}
+            _ if has_param(value) => {
+                let text = format!(
+                    "action `{name}` takes the queue from an entry, but `qid` has {bits} bits on {chip}"
+                );
+                d.push(Diag::warning(primitive.loc, text).help(help));
+            }
+            _ => {}
+        }
+    }
+}
+
+fn action_data(chip: &ChipSpec, data: &ActionData, d: &mut Vec<Diag>) {
+    let bits: u32 = data.params.iter().map(|x| u32::from(x.width)).sum();
+    let most = chip.mau.action_data_bits;
+    if bits > most {
+        let text = format!(
+            "action `{}` takes {bits} bits of action data; {} has {most} per entry",
+            data.name, chip.name
+        );
+        d.push(Diag::error(data.loc, text).help("split it over two tables"));
+    }
+}
+
+fn table(p: &Program, chip: &ChipSpec, data: &TableData, d: &mut Vec<Diag>) {
+    let bits: u32 = data.keys.iter().map(|k| u32::from(p.fields[k.field].width)).sum();
+    let exact = data.keys.iter().all(|k| k.kind == MatchKind::Exact);
+    let (crossbar, most) = if exact {
+        ("exact", chip.mau.exact_xbar_bytes())
+    } else {
+        ("ternary", chip.mau.ternary_xbar_bytes())
+    };
+    let (name, chip_name) = (&data.name, &chip.name);
+    if bits.div_ceil(8) > most {
+        let found = bits.div_ceil(8);
+        let text = format!(
+            "the key of table `{name}` has {found} bytes; the {crossbar} crossbar of {chip_name} has {most}"
+        );
+        d.push(
+            Diag::error(data.loc, text).help("hash part of the key in an earlier stage, or split the table"),
+        );
+    }
+    if let Some(pin) = data.pin.filter(|pin| u32::from(*pin) >= chip.mau.stages) {
+        let stages = chip.mau.stages;
+        let text = format!("table `{name}` is pinned to stage {pin}; {chip_name} has {stages} stages");
+        d.push(Diag::error(data.loc, text).help(format!("pin it to 0 to {}", stages.saturating_sub(1))));
+    }
+}
+
+fn selectors(p: &Program, chip: &ChipSpec, d: &mut Vec<Diag>) {
+    for data in p.profiles.values() {
+        if data.selector.as_ref().is_some_and(|s| !s.mode.on_chip()) {
+            let text = format!(
+                "profile `{}` selects by plain modulo, which {} cannot compute",
+                data.name, chip.name
+            );
+            d.push(
+                Diag::warning(data.loc, text)
+                    .help("for comparison only: use `fair` or `resilient` for what the chip does"),
+            );
+        }
+    }
+}
+
+/// A gateway orders a field against constants only (facts: asic §3.6).
+fn conditions(gress: Gress, chip: &ChipSpec, block: &Block, d: &mut Vec<Diag>) {
+    for stmt in block {
+        match &stmt.kind {
+            StmtKind::Call(_) => {}
+            StmtKind::Apply(_, arms) => {
+                let run = arms.run.iter().map(|(_, b)| b);
+                for block in [&arms.hit, &arms.miss].into_iter().chain(run) {
+                    conditions(gress, chip, block, d);
+                }
+            }
+            StmtKind::If(cond, then, otherwise) => {
+                condition(gress, chip, cond, stmt.loc, d);
+                conditions(gress, chip, then, d);
+                conditions(gress, chip, otherwise, d);
+            }
+        }
+    }
+}
+
+fn condition(gress: Gress, chip: &ChipSpec, cond: &Cond, loc: Loc, d: &mut Vec<Diag>) {
+    match cond {
+        Cond::Cmp(op, _, b) => {
+            if !matches!(op, CmpOp::Eq | CmpOp::Ne) && !matches!(b, Expr::Const(..)) {
+                let text = format!(
+                    "a condition of {gress} orders two fields (`{}`); no gateway of {} can",
+                    op.symbol(),
+                    chip.name
+                );
+                d.push(Diag::error(loc, text).help("subtract them in an action before and test the result"));
+            }
+        }
+        Cond::Valid(_) => {}
+        Cond::Not(a) => condition(gress, chip, a, loc, d),
+        Cond::And(a, b) | Cond::Or(a, b) => {
+            condition(gress, chip, a, loc, d);
+            condition(gress, chip, b, loc, d);
+        }
+    }
+}
+
+fn bytes(p: &Program, h: Header) -> u32 {
+    p.header_bits(h).div_ceil(8)
+}
+
+/// A parser that cannot clear a container as it writes it does not write a field twice (facts: asic §6.1): the
+/// second write would be parser error "multi-write".
+fn written_twice(p: &Program, chip: &ChipSpec, gress: Gress, d: &mut Vec<Diag>) {
+    if chip.parser.clear_on_write {
+        return;
+    }
+    let Ok(ways) = Ways::of(p, gress) else { return };
+    let mut before: Vec<BTreeMap<Field, Loc>> = vec![BTreeMap::new(); ways.places.len()];
+    for (i, stop) in ways.places.iter().enumerate() {
+        let data = &p.states[stop.place.state];
+        let mut written = std::mem::take(&mut before[i]);
+        for op in &data.ops {
+            let (ParserOpKind::Set(f, _)
+            | ParserOpKind::Lookahead(f, _)
+            | ParserOpKind::VerifyChecksum(f, _)) = &op.kind
+            else {
+                continue;
+            };
+            if let Some(first) = written.insert(*f, op.loc) {
+                let name = &p.fields[*f].name;
+                let text = format!(
+                    "state `{}` writes `{name}` a second time; a parser of {} writes a field once",
+                    data.name, chip.name
+                );
+                let help = "write a second field, and choose between them in the control block";
+                d.push(Diag::error(op.loc, text).also(first, "the first time").help(help));
+            }
+        }
+        for follow in &stop.follows {
+            if let Follow::Place(n) = follow {
+                written.iter().for_each(|(f, loc)| _ = before[*n].entry(*f).or_insert(*loc));
+            }
+        }
+    }
+}
+
+/// The counter's stack is deep enough, where there is one (facts: asic §6.1).
+fn counter_stack(p: &Program, chip: &ChipSpec, gress: Gress, d: &mut Vec<Diag>) {
+    let Ok(ways) = Ways::of(p, gress) else { return };
+    let most = chip.parser.counter_stack as usize;
+    let Some(stop) = ways.places.iter().find(|s| s.effect.pushed_most > most) else { return };
+    let data = &p.states[stop.place.state];
+    let text = format!(
+        "state `{}` puts {} on the parser counter's stack; that of {} holds {most}",
+        data.name,
+        super::count(stop.effect.pushed_most, "counter"),
+        chip.name
+    );
+    d.push(Diag::error(data.loc, text).help("count with one counter, or unroll the inner loop"));
+}
+
+/// Port metadata fits the slot in front of the packet (facts: asic §6.3).
+fn port_metadata(p: &Program, chip: &ChipSpec, d: &mut Vec<Diag>) {
+    let bits: u32 = p.port_metadata().map(|(_, f)| u32::from(f.width)).sum();
+    let most = chip.parser.port_metadata_bytes * 8;
+    if bits > most {
+        let at = p.port_metadata().next().map(|(_, f)| f.loc).unwrap_or_default();
+        let text = format!("port metadata has {bits} bits; {} has {most} per port", chip.name);
+        d.push(Diag::error(at, text).help("look the rest up in a table keyed by the port"));
+    }
+}
+
+/// The deepest byte that a path reads.
+fn depth(p: &Program, chip: &ChipSpec, gress: Gress, d: &mut Vec<Diag>) {
+    let Ok(ways) = Ways::of(p, gress) else { return };
+    let before = ways.most_before(|stop| stop.effect.bytes);
+    let mut deepest = (0u32, None);
+    for (stop, before) in ways.places.iter().zip(before) {
+        let after = before.saturating_add(stop.effect.reach);
+        if after > deepest.0 {
+            deepest = (after, Some(stop.place.state));
+        }
+    }
+    let most = match gress {
+        Gress::Ingress => chip.parser.ingress_depth,
+        Gress::Egress => chip.parser.egress_depth,
+    };
+    if let (found, Some(s)) = deepest
+        && found > most
+    {
+        let (name, chip) = (&p.states[s].name, &chip.name);
+        let text = format!(
+            "the {gress} parser extracts up to byte {found} in state `{name}`; {chip} reaches byte {most}"
+        );
+        d.push(
+            Diag::error(p.states[s].loc, text)
+                .help("extract fewer headers; what is not extracted follows as payload"),
+        );
+    }
+}
+
+fn emission(p: &Program, chip: &ChipSpec, gress: Gress, d: &mut Vec<Diag>) {
+    let headers = p.headers.values().filter(|h| h.gress == gress).count() as u32;
+    if headers > chip.deparser.pov_bits {
+        let most = chip.deparser.pov_bits;
+        let text = format!(
+            "{gress} has {headers} headers; the deparser of {} reads {most} validity bits",
+            chip.name
+        );
+        d.push(Diag::error(Loc::default(), text).help("use fewer header instances"));
+    }
+    let Some(after) = headers::check(p, gress, &mut Vec::new()) else { return };
+    let validity = Validity::new(p, gress);
+    let emit = &p.pipe(gress).deparser.emit;
+    let longest =
+        after.largest(|set| emit.iter().filter(|h| set & validity.bit(**h) != 0).map(|&h| bytes(p, h)).sum());
+    let most = chip.deparser.max_header_bytes;
+    if longest > most {
+        let text = format!(
+            "{gress} emits up to {longest} bytes of headers; the deparser of {} takes {most}",
+            chip.name
+        );
+        d.push(
+            Diag::error(Loc::default(), text)
+                .help("emit fewer headers; what is not extracted follows as payload"),
+        );
+    }
+}

@@ -1,0 +1,125 @@
+//! Deparsers: what is emitted, and checksums. What may not live here: limits of a chip's deparser.
+
+use super::Diag;
+use super::headers::Validity;
+use super::possible::Possible;
+use crate::{ChecksumUpdate, Field, Header, Home, PrimitiveKind, Program};
+use sluice_asic::gress::Gress;
+
+/// `after` is what can be valid at the deparser, if that is known.
+pub(super) fn check(p: &Program, gress: Gress, after: Option<&Possible>, d: &mut Vec<Diag>) {
+    let deparser = &p.pipe(gress).deparser;
+    for (n, h) in deparser.emit.iter().enumerate() {
+        if deparser.emit[..n].contains(h) {
+            let text = format!("{gress} emits header `{}` twice", p.headers[*h].name);
+            d.push(Diag::error(p.headers[*h].loc, text).help("emit it once, where it stands on the wire"));
+        }
+    }
+    for (n, update) in deparser.checksums.iter().enumerate() {
+        checksum(p, gress, update, d);
+        if let Some(first) = deparser.checksums[..n].iter().find(|u| u.field == update.field) {
+            let text = format!("{gress} updates checksum `{}` twice", p.fields[update.field].name);
+            d.push(
+                Diag::error(update.loc, text).also(first.loc, "the first time").help("remove one of them"),
+            );
+        }
+    }
+    if let Some(after) = after {
+        emission(p, gress, after, d);
+    }
+}
+
+fn checksum(p: &Program, gress: Gress, update: &ChecksumUpdate, d: &mut Vec<Diag>) {
+    let (field, header) = (&p.fields[update.field], &p.headers[update.header].name);
+    let mut error = |text: String, help: &str| d.push(Diag::error(update.loc, text).help(help));
+    if field.width != 16 {
+        let text = format!(
+            "{gress} updates checksum `{}`, which has {} bits instead of 16",
+            field.name, field.width
+        );
+        error(text, "a ones' complement checksum has 16 bits");
+    }
+    if field.home != Home::Header(update.header) {
+        let text = format!("the checksum of header `{header}` uses `{}`, which is not in it", field.name);
+        error(text, "name a field of the header");
+    }
+    for &f in &update.inputs {
+        let name = &p.fields[f].name;
+        match p.fields[f].home {
+            Home::Header(h) if h == update.header || p.pipe(gress).deparser.emit.contains(&h) => {}
+            Home::Header(_) => {
+                let text = format!(
+                    "the checksum of header `{header}` sums `{name}`, whose header {gress} does not emit"
+                );
+                error(text, "sum fields of headers that are emitted, and metadata");
+            }
+            Home::Metadata | Home::PortMetadata => {}
+            Home::Intrinsic(_) => {
+                let text = format!("the checksum of header `{header}` sums `{name}`, which is intrinsic");
+                error(text, "copy it to a metadata field and sum that");
+            }
+        }
+    }
+    // A header that is left out must not shift the words of those behind it.
+    let runs = update.inputs.chunk_by(|&a, &b| p.fields[a].home == p.fields[b].home);
+    let bits_of = |run: &[Field]| run.iter().map(|&f| u32::from(p.fields[f].width)).sum::<u32>();
+    if runs.clone().count() > 1 {
+        for run in runs.filter(|run| !bits_of(run).is_multiple_of(16)) {
+            let text = format!(
+                "the checksum `{}` sums {} bits from `{}` on before it comes to another header",
+                field.name,
+                bits_of(run),
+                p.fields[run[0]].name
+            );
+            error(text, "sum whole 16-bit words of each header, one header after the other");
+        }
+    }
+    if update.inputs.contains(&update.field) {
+        let text = format!("the checksum `{}` is one of its own inputs", field.name);
+        error(text, "leave it out of the sum");
+    }
+    let bits: u32 = update.inputs.iter().map(|&f| u32::from(p.fields[f].width)).sum();
+    if bits == 0 || !bits.is_multiple_of(8) {
+        let text = format!("the checksum `{}` is over {bits} bits", field.name);
+        error(text, "sum whole bytes: name all other fields of the header");
+    }
+    if !p.pipe(gress).deparser.emit.contains(&update.header) {
+        let text = format!("{gress} updates a checksum of header `{header}` but does not emit it");
+        error(text, "emit the header or remove the update");
+    }
+}
+
+/// Whether an action makes the header valid.
+fn made_valid(p: &Program, h: Header) -> bool {
+    let mut steps = p.actions.values().flat_map(|a| &a.body);
+    steps.any(|step| match step.kind {
+        PrimitiveKind::SetValid(made, true) | PrimitiveKind::CopyValid(made, _) => made == h,
+        _ => false,
+    })
+}
+
+fn emission(p: &Program, gress: Gress, after: &Possible, d: &mut Vec<Diag>) {
+    let validity = Validity::new(p, gress);
+    let emit = &p.pipe(gress).deparser.emit;
+    for (h, data) in p.headers.iter().filter(|(_, x)| x.gress == gress) {
+        let (bit, name) = (validity.bit(h), &data.name);
+        if bit == 0 || after.is_never() {
+            continue;
+        }
+        // What egress extracts and does not emit was bridged: its bytes have done their work.
+        let bridged = gress == Gress::Egress && !made_valid(p, h);
+        // What a resubmit puts in front has done its work when it is parsed.
+        let resubmitted = p.pipe(gress).deparser.requests.iter().any(|r| r.header == Some(h));
+        if after.may() & bit != 0 && !emit.contains(&h) && !bridged && !resubmitted {
+            let text = format!("header `{name}` may be valid after {gress} but is not emitted");
+            d.push(
+                Diag::warning(data.loc, text)
+                    .help("its bytes are lost: emit it, or make it invalid on purpose"),
+            );
+        }
+        if after.may() & bit == 0 && emit.contains(&h) {
+            let text = format!("{gress} emits header `{name}`, which is never valid");
+            d.push(Diag::warning(data.loc, text).help("extract it, make it valid, or leave it out"));
+        }
+    }
+}

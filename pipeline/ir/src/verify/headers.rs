@@ -1,0 +1,334 @@
+//! Header validity: which headers can be valid where, and reads of those that are not. What may not live
+//! here: other rules about the statements walked through.
+
+use super::possible::Possible;
+use super::{Diag, papercut};
+use crate::entity::EntityMap;
+use crate::ways::{Follow, Ways};
+use crate::{
+    Action, ApplyArms, Block, Cond, CounterLoad, Expr, Field, Hash, Header, Home, Index, Intrinsic, Loc,
+    Next, Operand, ParserOpKind, PrimitiveKind, Program, SelectKey, StmtKind, Table,
+};
+use sluice_asic::gress::Gress;
+
+/// One bit per header of a gress.
+pub(super) struct Validity<'p> {
+    p: &'p Program,
+    gress: Gress,
+    bits: EntityMap<Header, u128>,
+}
+
+/// What a parser can make of packets.
+pub(super) struct Parsed {
+    /// Before the operations of each place.
+    pub(super) before: Vec<Possible>,
+    /// As the control block begins.
+    pub(super) end: Possible,
+}
+
+impl<'p> Validity<'p> {
+    pub(super) fn new(p: &'p Program, gress: Gress) -> Self {
+        let mut next = 0u32;
+        let mut bits = EntityMap::new();
+        for data in p.headers.values() {
+            let own = data.gress == gress;
+            // Beyond 128 headers there is no bit: nothing is known of them, nothing reported.
+            bits.push(if own { 1u128.checked_shl(next).unwrap_or(0) } else { 0 });
+            next += u32::from(own);
+        }
+        Validity { p, gress, bits }
+    }
+
+    /// The bit of a header; 0 if it is not followed.
+    pub(super) fn bit(&self, h: Header) -> u128 {
+        self.bits[h]
+    }
+
+    /// The headers of a set by name.
+    pub(super) fn names(&self, set: u128) -> String {
+        let inside = self.p.headers.iter().filter(|(h, _)| self.bits[*h] & set != 0);
+        inside.map(|(_, d)| d.name.as_str()).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Follows the places of a parser.
+    pub(super) fn parse(&self, ways: &Ways) -> Parsed {
+        let p = self.p;
+        let sees_errors = p.intrinsic(self.gress, Intrinsic::ParserErr).is_some();
+        let before = vec![Possible::never(); ways.places.len()];
+        let mut flow = Parsed { before, end: Possible::never() };
+        match flow.before.first_mut() {
+            Some(first) => *first = Possible::one(0),
+            None => flow.go(Follow::End(p.pipe(self.gress).start), &Possible::one(0), sees_errors),
+        }
+        for (i, stop) in ways.places.iter().enumerate() {
+            let data = &p.states[stop.place.state];
+            let mut at = flow.before[i].clone();
+            let mut extracted = stop.effect.extracted.iter();
+            for op in &data.ops {
+                let fails = match &op.kind {
+                    ParserOpKind::Set(..)
+                    | ParserOpKind::VerifyChecksum(..)
+                    | ParserOpKind::SubtractChecksum(..)
+                    | ParserOpKind::SetCounter(CounterLoad::Const(_))
+                    | ParserOpKind::PushCounter(CounterLoad::Const(_))
+                    | ParserOpKind::PopCounter
+                    | ParserOpKind::AddCounter(_) => false,
+                    ParserOpKind::Extract(_)
+                    | ParserOpKind::ExtractNext(_)
+                    | ParserOpKind::Advance(_)
+                    | ParserOpKind::Lookahead(..)
+                    | ParserOpKind::SetCounter(_)
+                    | ParserOpKind::PushCounter(_) => true,
+                };
+                if fails && sees_errors {
+                    flow.go(Follow::End(Next::Accept), &at, true);
+                }
+                if let ParserOpKind::Extract(_) | ParserOpKind::ExtractNext(_) = op.kind {
+                    let Some(&h) = extracted.next() else { break };
+                    at = at.with(self.bit(h), true);
+                }
+            }
+            if sees_errors && data.select.iter().any(|k| matches!(k, SelectKey::Lookahead(_))) {
+                flow.go(Follow::End(Next::Accept), &at, true);
+            }
+            for follow in &stop.follows {
+                flow.go(*follow, &at, sees_errors);
+            }
+        }
+        flow
+    }
+}
+
+impl Parsed {
+    fn go(&mut self, follow: Follow, at: &Possible, sees_errors: bool) {
+        match follow {
+            Follow::Place(n) => {
+                let before = std::mem::replace(&mut self.before[n], Possible::never());
+                self.before[n] = before.join(at);
+            }
+            Follow::End(Next::Reject) if !sees_errors => {}
+            Follow::End(_) => self.end = self.end.clone().join(at),
+        }
+    }
+}
+
+/// Follows a gress through parser and control; what can be valid at its deparser, unless the parser loops.
+pub(super) fn check(p: &Program, gress: Gress, d: &mut Vec<Diag>) -> Option<Possible> {
+    let ways = Ways::of(p, gress).ok()?;
+    let validity = Validity::new(p, gress);
+    let parsed = validity.parse(&ways);
+    Some(Walk { p, v: &validity, d }.block(&p.pipe(gress).control, parsed.end))
+}
+
+pub(super) struct Walk<'w> {
+    pub(super) p: &'w Program,
+    pub(super) v: &'w Validity<'w>,
+    pub(super) d: &'w mut Vec<Diag>,
+}
+
+impl Walk<'_> {
+    fn block(&mut self, block: &Block, mut at: Possible) -> Possible {
+        for stmt in block {
+            if at.is_never() {
+                let text = "no packet gets here: the headers that the conditions above want are never valid together";
+                self.d.push(Diag::warning(stmt.loc, text).help("remove the statement or mend the condition"));
+                return at;
+            }
+            at = match &stmt.kind {
+                StmtKind::Call(a) => self.action(*a, at),
+                StmtKind::Apply(t, arms) => self.apply(*t, arms, &at, stmt.loc),
+                StmtKind::If(cond, then, otherwise) => {
+                    self.cond(cond, &at, stmt.loc);
+                    let yes = self.assume(cond, true, &at);
+                    let no = self.assume(cond, false, &at);
+                    self.block(then, yes).join(&self.block(otherwise, no))
+                }
+            };
+        }
+        at
+    }
+
+    fn apply(&mut self, t: Table, arms: &ApplyArms, at: &Possible, loc: Loc) -> Possible {
+        let p = self.p;
+        let data = &p.tables[t];
+        let who = format!("table `{}`", data.name);
+        for key in &data.keys {
+            self.key(key.field, at, &data.name, loc);
+        }
+        if let Some(s) = data.profile.and_then(|x| p.profiles[x].selector.as_ref()) {
+            self.hash(s.hash, at, &who, loc);
+        }
+        let mut hit = Possible::never();
+        let mut ran: Vec<(Action, Possible)> = Vec::new();
+        // A table without keys only misses.
+        for &a in data.actions.iter().filter(|_| !data.keys.is_empty()) {
+            let after = self.action(a, at.clone());
+            hit = hit.join(&after);
+            ran.push((a, after));
+        }
+        let miss = self.action(data.default.action, at.clone());
+        if arms.run.is_empty() {
+            let hit = if hit.is_never() { hit } else { self.block(&arms.hit, hit) };
+            return self.block(&arms.miss, miss).join(&hit);
+        }
+        match ran.iter_mut().find(|(a, _)| *a == data.default.action) {
+            Some((_, after)) => *after = after.clone().join(&miss),
+            None => ran.push((data.default.action, miss)),
+        }
+        let mut end = Possible::never();
+        for (a, after) in ran {
+            let arm = arms.run.iter().find(|(of, _)| *of == a);
+            end = end.join(&arm.map_or_else(|| after.clone(), |(_, block)| self.block(block, after.clone())));
+        }
+        end
+    }
+
+    pub(super) fn action(&mut self, a: Action, mut at: Possible) -> Possible {
+        let p = self.p;
+        let data = &p.actions[a];
+        let who = format!("action `{}`", data.name);
+        // All primitives read the PHV as it was before the action.
+        let before = at.clone();
+        for primitive in &data.body {
+            match &primitive.kind {
+                // Moving a stack's elements moves also those that are not valid.
+                PrimitiveKind::Set(dst, Expr::Field(src)) if self.within_stack(*dst, *src) => {}
+                PrimitiveKind::Set(_, value) | PrimitiveKind::Count(_, value) => {
+                    self.expr(value, &before, &who, primitive.loc);
+                }
+                PrimitiveKind::CopyValid(to, from) => {
+                    // No primitive before it writes the source's bit.
+                    let (to, from) = (self.v.bit(*to), self.v.bit(*from));
+                    let of = |valid| at.assume(from, valid).with(to, valid);
+                    at = of(true).join(&of(false));
+                }
+                PrimitiveKind::Hash(_, hash) | PrimitiveKind::HashSlice(_, hash, _) => {
+                    self.hash(*hash, &before, &who, primitive.loc)
+                }
+                PrimitiveKind::SetValid(h, valid) => at = at.with(self.v.bit(*h), *valid),
+                PrimitiveKind::Register(access) => {
+                    self.index(&access.index, &before, &who, primitive.loc);
+                    for operand in self.p.register_actions[access.action].operands() {
+                        match operand {
+                            Operand::Phv(e) => self.expr(&e, &before, &who, primitive.loc),
+                            Operand::Hash(hash) => self.hash(hash, &before, &who, primitive.loc),
+                        }
+                    }
+                }
+                PrimitiveKind::Meter(access) => {
+                    self.index(&access.index, &before, &who, primitive.loc);
+                    if let Some(input) = &access.input {
+                        self.expr(input, &before, &who, primitive.loc);
+                    }
+                }
+                PrimitiveKind::CountDirect(_)
+                | PrimitiveKind::Drop(_)
+                | PrimitiveKind::Random(..)
+                | PrimitiveKind::SetMasked(..) => {}
+            }
+        }
+        at
+    }
+
+    fn index(&mut self, index: &Index, at: &Possible, who: &str, loc: Loc) {
+        match index {
+            Index::At(e) => self.expr(e, at, who, loc),
+            Index::Entry => {}
+            Index::Hash(hash) => self.hash(*hash, at, who, loc),
+        }
+    }
+
+    /// Reads of a condition; the second part of `&&` and `||` is read only where the first left it open.
+    fn cond(&mut self, cond: &Cond, at: &Possible, loc: Loc) {
+        match cond {
+            Cond::Cmp(_, a, b) => {
+                self.expr(a, at, "a condition", loc);
+                self.expr(b, at, "a condition", loc);
+            }
+            Cond::Valid(_) => {}
+            Cond::Not(a) => self.cond(a, at, loc),
+            Cond::And(a, b) | Cond::Or(a, b) => {
+                self.cond(a, at, loc);
+                let open = self.assume(a, matches!(cond, Cond::And(..)), at);
+                if !open.is_never() {
+                    self.cond(b, &open, loc);
+                }
+            }
+        }
+    }
+
+    pub(super) fn assume(&self, cond: &Cond, truth: bool, at: &Possible) -> Possible {
+        match cond {
+            Cond::Cmp(..) => at.clone(),
+            Cond::Valid(h) if self.v.bit(*h) == 0 => at.clone(),
+            Cond::Valid(h) => at.assume(self.v.bit(*h), truth),
+            Cond::Not(a) => self.assume(a, !truth, at),
+            Cond::And(a, b) | Cond::Or(a, b) => {
+                let both = matches!(cond, Cond::And(..));
+                // `a || b` is false when both are, as `a && b` is true when both are.
+                let open = self.assume(a, both, at);
+                let through = self.assume(b, truth, &open);
+                if truth == both { through } else { self.assume(a, !both, at).join(&through) }
+            }
+        }
+    }
+
+    fn expr(&mut self, e: &Expr, at: &Possible, who: &str, loc: Loc) {
+        e.fields(&mut |f| self.read(f, at, who, loc));
+    }
+
+    fn hash(&mut self, hash: Hash, at: &Possible, who: &str, loc: Loc) {
+        let data = &self.p.hashes[hash];
+        let who = format!("{who} (hash `{}`)", data.name);
+        for input in &data.inputs {
+            self.expr(input, at, &who, loc);
+        }
+    }
+
+    /// Whether both are the same field of elements of one stack.
+    fn within_stack(&self, a: Field, b: Field) -> bool {
+        let place = |f: Field| {
+            let Home::Header(h) = self.p.fields[f].home else { return None };
+            let (stack, _) = self.p.stack_of(h)?;
+            Some((stack, self.p.headers[h].fields.iter().position(|x| *x == f)?))
+        };
+        place(a).is_some_and(|at| place(b) == Some(at))
+    }
+
+    /// The header of a field, if it is one of this gress that is followed.
+    fn home(&self, f: Field) -> Option<(Header, u128)> {
+        let Home::Header(h) = self.p.fields[f].home else { return None };
+        Some((h, self.v.bit(h))).filter(|(_, bit)| *bit != 0)
+    }
+
+    fn read(&mut self, f: Field, at: &Possible, who: &str, loc: Loc) {
+        let Some((h, bit)) = self.home(f) else { return };
+        let (name, header) = (&self.p.fields[f].name, &self.p.headers[h].name);
+        if at.may() & bit == 0 {
+            let text = format!("`{name}` is read by {who} but header `{header}` is never valid here");
+            let help = format!(
+                "no parser path extracts `{header}` and reaches this, and no action makes it valid before"
+            );
+            self.d.push(Diag::error(loc, text).help(help));
+        } else if at.must() & bit == 0 {
+            let text = format!("`{name}` is read by {who} where header `{header}` may be invalid");
+            self.d.push(Diag::warning(loc, text).help(self.guard(at, bit, header)));
+        }
+    }
+
+    /// A key of a header that may be invalid is usual: a column for the validity, or the zero, tells.
+    fn key(&mut self, f: Field, at: &Possible, table: &str, loc: Loc) {
+        let Some((h, bit)) = self.home(f) else { return };
+        let (name, header) = (&self.p.fields[f].name, &self.p.headers[h].name);
+        if at.may() & bit == 0 {
+            self.d.push(papercut::key_of_absent_header(name, table, header, loc));
+        }
+    }
+
+    fn guard(&self, at: &Possible, bit: u128, header: &str) -> String {
+        let seen = at.example_without(bit).map_or(String::new(), |set| {
+            format!("a packet with valid headers [{}] gets here; ", self.v.names(set))
+        });
+        format!("{seen}guard with `{header}.is_valid()`")
+    }
+}

@@ -1,0 +1,315 @@
+//! Parser graphs: shape, selects, extraction, what states may set. What may not live here: what the control
+//! block makes of it.
+
+use super::headers::Validity;
+use super::possible::Possible;
+use super::{Diag, Site, count, fits, values};
+use crate::ways::{Endless, Ways};
+use crate::{
+    CounterLoad, Expr, Field, Header, Home, Intrinsic, Loc, ParserOpKind, ParserState, Program, SelectKey,
+    StateData,
+};
+use sluice_asic::gress::Gress;
+
+pub(super) fn check(p: &Program, gress: Gress, d: &mut Vec<Diag>) {
+    for data in p.states.values().filter(|s| s.gress == gress) {
+        select(p, data, d);
+        effects(p, data, d);
+    }
+    match Ways::of(p, gress) {
+        Err(Endless::Loop(cycle)) => d.push(loops(p, &cycle)),
+        Err(Endless::TooMany) => {
+            let text = format!("the {gress} parser unrolls into too many states");
+            let help = "bound its loops by a shorter stack or a smaller largest counter";
+            d.push(Diag::error(Loc::default(), text).help(help));
+        }
+        Ok(ways) => paths(p, gress, &ways, d),
+    }
+}
+
+fn loops(p: &Program, cycle: &[ParserState]) -> Diag {
+    let names: Vec<String> =
+        cycle.iter().chain(cycle.first()).map(|&s| format!("`{}`", p.states[s].name)).collect();
+    let at = cycle.first().map_or(Loc::default(), |&s| p.states[s].loc);
+    let text = format!("the parser loops: {}", names.join(" -> "));
+    Diag::error(at, text).help(
+        "let every lap extract the next element of a stack, or count it with the parser counter and select on that",
+    )
+}
+
+fn select(p: &Program, data: &StateData, d: &mut Vec<Diag>) {
+    let name = &data.name;
+    for key in &data.select {
+        match key {
+            SelectKey::Lookahead(ahead) if !(1..=128).contains(&ahead.width) => {
+                let text = format!("state `{name}` looks ahead at {} bits", ahead.width);
+                d.push(Diag::error(data.loc, text).help("look at 1 to 128 bits"));
+            }
+            SelectKey::Last(stack, position) if key.width(p).is_none() => {
+                let text = format!(
+                    "state `{name}` selects on field {position} of stack `{}`, which its elements lack",
+                    p.stacks[*stack].name
+                );
+                d.push(Diag::error(data.loc, text).help("positions count from 0"));
+            }
+            _ => {}
+        }
+    }
+    if data.select.is_empty() && !data.arms.is_empty() {
+        let text = format!("state `{name}` has {} but selects on nothing", count(data.arms.len(), "arm"));
+        d.push(Diag::error(data.loc, text).help("name the fields to select on, or use the default alone"));
+        return;
+    }
+    for (n, arm) in data.arms.iter().enumerate() {
+        if arm.values.len() != data.select.len() {
+            let found = count(arm.values.len(), "value");
+            let expected = count(data.select.len(), "selected field");
+            let text = format!("arm {n} of state `{name}` has {found} for {expected}");
+            d.push(
+                Diag::error(data.loc, text)
+                    .help("give one value and mask per field; mask 0 matches anything"),
+            );
+            continue;
+        }
+        for (&(value, mask), key) in arm.values.iter().zip(&data.select) {
+            let Some(width) = key.width(p) else { continue };
+            let field = key.name(p);
+            if !fits(value, width) || !fits(mask, width) {
+                let text = format!(
+                    "arm {n} of state `{name}` compares `{field}` with {value:#x} under mask {mask:#x}, but it has {width} bits"
+                );
+                d.push(Diag::error(data.loc, text).help("use a value that the field can have"));
+            } else if value & !mask != 0 {
+                let text = format!(
+                    "arm {n} of state `{name}` wants {value:#x} in `{field}` outside of its mask {mask:#x}"
+                );
+                d.push(
+                    Diag::error(data.loc, text)
+                        .help("it can never match: clear the value's bits where the mask has none"),
+                );
+            }
+        }
+        if let Some(first) = data.arms[..n].iter().position(|a| a.values == arm.values) {
+            let text = format!("arm {n} of state `{name}` never matches: arm {first} has the same values");
+            d.push(Diag::warning(data.loc, text).help("remove one of the two"));
+        }
+    }
+}
+
+/// What a state writes, and from what.
+fn effects(p: &Program, data: &StateData, d: &mut Vec<Diag>) {
+    let who = format!("state `{}`", data.name);
+    let mut extracted: Vec<Header> = Vec::new();
+    for op in &data.ops {
+        let site = Site { who: &who, gress: Some(data.gress), loc: op.loc };
+        match &op.kind {
+            ParserOpKind::Extract(h) => extracted.push(*h),
+            ParserOpKind::Set(dst, value) => {
+                metadata(p, *dst, site, d);
+                source(p, *dst, value, &extracted, site, d);
+            }
+            ParserOpKind::Advance(0) => {
+                let text = format!("{who} moves on by 0 bytes");
+                d.push(Diag::error(op.loc, text).help("remove it"));
+            }
+            ParserOpKind::Lookahead(dst, at) => {
+                metadata(p, *dst, site, d);
+                let data = &p.fields[*dst];
+                if !at.is_multiple_of(8) || !data.width.is_multiple_of(8) {
+                    let text = format!(
+                        "{who} sets `{}` to {} from bit {at} ahead, but extractors copy whole bytes",
+                        data.name,
+                        count(data.width.into(), "bit")
+                    );
+                    let help = "take whole bytes, and cut them in an action of the control block";
+                    d.push(Diag::error(op.loc, text).help(help));
+                }
+            }
+            ParserOpKind::SetCounter(CounterLoad::Field { field, rotate, mask, .. })
+            | ParserOpKind::PushCounter(CounterLoad::Field { field, rotate, mask, .. }) => {
+                counter(p, *field, (*rotate, *mask), site, d);
+            }
+            ParserOpKind::Advance(_)
+            | ParserOpKind::SetCounter(CounterLoad::Const(_))
+            | ParserOpKind::PushCounter(CounterLoad::Const(_))
+            | ParserOpKind::PopCounter
+            | ParserOpKind::AddCounter(_)
+            | ParserOpKind::ExtractNext(_) => {}
+            ParserOpKind::VerifyChecksum(dst, inputs) => {
+                metadata(p, *dst, site, d);
+                let (name, width) = (&p.fields[*dst].name, p.fields[*dst].width);
+                if width != 1 {
+                    let text = format!(
+                        "{who} verifies a checksum into `{name}`, which has {width} bits instead of 1"
+                    );
+                    d.push(Diag::error(op.loc, text).help("use a 1-bit metadata field; 1 means wrong"));
+                }
+                let bits: u32 = inputs.iter().map(|&f| u32::from(p.fields[f].width)).sum();
+                if bits == 0 || !bits.is_multiple_of(8) {
+                    let text = format!("{who} verifies a checksum over {bits} bits");
+                    d.push(Diag::error(op.loc, text).help("sum whole bytes: name all fields of the header"));
+                }
+            }
+            ParserOpKind::SubtractChecksum(dst, inputs) => {
+                metadata(p, *dst, site, d);
+                let (name, width) = (&p.fields[*dst].name, p.fields[*dst].width);
+                if width != 16 {
+                    let text = format!("{who} keeps a sum in `{name}`, which has {width} bits instead of 16");
+                    d.push(Diag::error(op.loc, text).help("use a 16-bit metadata field"));
+                }
+                let bits: u32 = inputs.iter().map(|&f| u32::from(p.fields[f].width)).sum();
+                if bits == 0 || !bits.is_multiple_of(16) {
+                    let text = format!("{who} takes {bits} bits out of a sum");
+                    let help = "take out whole 16-bit words: name the neighbouring fields too";
+                    d.push(Diag::error(op.loc, text).help(help));
+                }
+            }
+        }
+    }
+}
+
+fn counter(p: &Program, field: Field, (rotate, mask): (u8, u8), site: Site<'_>, d: &mut Vec<Diag>) {
+    let (who, data) = (site.who, &p.fields[field]);
+    if data.width > 8 || !matches!(data.home, Home::Header(_)) {
+        let text = format!("{who} loads the counter from `{}` ({} bits)", data.name, data.width);
+        d.push(Diag::error(site.loc, text).help("load it from a header field of at most 8 bits"));
+    }
+    if rotate > 7 || mask > 7 {
+        let text = format!("{who} loads the counter rotated by {rotate} under mask {mask}");
+        d.push(Diag::error(site.loc, text).help("both are 0 to 7: the mask keeps one bit more than it says"));
+    }
+}
+
+fn metadata(p: &Program, dst: Field, site: Site<'_>, d: &mut Vec<Diag>) {
+    if p.fields[dst].home != Home::Metadata {
+        let text = format!("{} writes `{}`, which is not metadata", site.who, p.fields[dst].name);
+        d.push(Diag::error(site.loc, text).help("a parser writes metadata; let an action write the rest"));
+    }
+}
+
+fn source(p: &Program, dst: Field, value: &Expr, extracted: &[Header], site: Site<'_>, d: &mut Vec<Diag>) {
+    let (who, dst) = (site.who, &p.fields[dst]);
+    let Some(width) = values::width(p, value, site, &[], d) else { return };
+    if width != dst.width {
+        let text = format!("{who} sets `{}` of {} bits to a {width}-bit value", dst.name, dst.width);
+        d.push(Diag::error(site.loc, text).help("make both equally wide"));
+    }
+    let legal = match value {
+        Expr::Const(..) => true,
+        Expr::Field(f) => matches!(p.fields[*f].home, Home::Header(h) if extracted.contains(&h)),
+        _ => false,
+    };
+    if !legal {
+        let text = format!(
+            "{who} sets `{}` from something other than a constant or a field that it extracts",
+            dst.name
+        );
+        d.push(
+            Diag::error(site.loc, text)
+                .help("extract the header before it in this state, or let an action do it"),
+        );
+    }
+}
+
+/// What depends on the way that a packet took.
+fn paths(p: &Program, gress: Gress, ways: &Ways, d: &mut Vec<Diag>) {
+    let validity = Validity::new(p, gress);
+    let flow = validity.parse(ways);
+    for (stop, before) in ways.places.iter().zip(&flow.before) {
+        let data = &p.states[stop.place.state];
+        let who = format!("state `{}`", data.name);
+        let mut at = before.clone();
+        let mut extracted = stop.effect.extracted.iter();
+        for op in &data.ops {
+            let site = Site { who: &who, gress: Some(gress), loc: op.loc };
+            match &op.kind {
+                ParserOpKind::Extract(_) | ParserOpKind::ExtractNext(_) => {
+                    let Some(&h) = extracted.next() else { break };
+                    let bit = validity.bit(h);
+                    if at.may() & bit != 0 {
+                        let text = format!("{who} extracts header `{}` a second time", p.headers[h].name);
+                        let help = "a path extracts an instance once: declare a second instance for the inner header, or a stack";
+                        d.push(Diag::error(op.loc, text).help(help));
+                    }
+                    at = at.with(bit, true);
+                }
+                ParserOpKind::VerifyChecksum(_, inputs) | ParserOpKind::SubtractChecksum(_, inputs) => {
+                    for &f in inputs {
+                        present(p, &validity, &at, f, "sums", site, d);
+                    }
+                }
+                ParserOpKind::SetCounter(CounterLoad::Field { field, .. })
+                | ParserOpKind::PushCounter(CounterLoad::Field { field, .. }) => {
+                    present(p, &validity, &at, *field, "loads the counter from", site, d);
+                }
+                _ => {}
+            }
+        }
+        if stop.effect.underflow {
+            let text = format!("{who} takes the counter from its stack, which is empty on a path to it");
+            d.push(Diag::error(data.loc, text).help("push the counter before on every path"));
+        }
+        if stop.effect.full.is_some() {
+            continue;
+        }
+        let site = Site { who: &who, gress: Some(gress), loc: data.loc };
+        for &key in &data.select {
+            match key {
+                SelectKey::Field(f) => present(p, &validity, &at, f, "selects on", site, d),
+                SelectKey::Last(stack, _) if stop.effect.taken.last(p, stack).is_none() => {
+                    let text = format!(
+                        "{who} selects on the last element of stack `{}`, but there is none on every path to it",
+                        p.stacks[stack].name
+                    );
+                    d.push(Diag::error(site.loc, text).help("extract an element before"));
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// The field was extracted on every path to here, or the hardware filled it before.
+fn present(
+    p: &Program,
+    v: &Validity<'_>,
+    at: &Possible,
+    f: Field,
+    verb: &str,
+    site: Site<'_>,
+    d: &mut Vec<Diag>,
+) {
+    let (who, data) = (site.who, &p.fields[f]);
+    let name = &data.name;
+    let diag = match data.home {
+        Home::Header(h) => {
+            let Some(other) = at.example_without(v.bit(h)) else { return };
+            let text = format!(
+                "{who} {verb} `{name}`, but header `{}` is not extracted on every path to it",
+                p.headers[h].name
+            );
+            let seen = v.names(other);
+            Diag::error(site.loc, text)
+                .help(format!("a packet parsed as [{seen}] gets here: extract the header before"))
+        }
+        Home::Metadata => Diag::error(site.loc, format!("{who} {verb} metadata field `{name}`"))
+            .help("a parser compares packet bytes: use the header field itself"),
+        Home::Intrinsic(which) if late(which) || verb == "sums" => {
+            Diag::error(site.loc, format!("{who} {verb} `{name}`, which the parser cannot see"))
+                .help("use it in the control block")
+        }
+        Home::PortMetadata if verb == "sums" => {
+            Diag::error(site.loc, format!("{who} {verb} port metadata `{name}`"))
+                .help("a checksum is over packet bytes")
+        }
+        Home::Intrinsic(_) | Home::PortMetadata => return,
+    };
+    d.push(diag);
+}
+
+/// Intrinsic fields that have no value before the parser has run.
+const fn late(which: Intrinsic) -> bool {
+    which.info().writable
+        || which.is_ghost()
+        || matches!(which, Intrinsic::DropCtl | Intrinsic::ParserErr | Intrinsic::GlobalTstamp)
+}

@@ -1,0 +1,152 @@
+//! Requests of deparsers: resubmits, mirror copies, digests. What may not live here: emission of the packet.
+
+use super::{Diag, fits};
+use crate::{Expr, Header, Home, Intrinsic, Loc, ParserOpKind, PrimitiveKind, Program, Request, RequestKind};
+use sluice_asic::chip::ChipSpec;
+use sluice_asic::gress::Gress;
+use sluice_asic::intrinsic::Architecture;
+
+/// Bits of a mirror session's number, as programs declare it (facts: asic §10).
+const SESSION_BITS: u16 = 10;
+
+pub(super) fn check(p: &Program, gress: Gress, d: &mut Vec<Diag>) {
+    let requests = &p.pipe(gress).deparser.requests;
+    for (n, request) in requests.iter().enumerate() {
+        selector(p, gress, request, d);
+        let same = |r: &&Request| r.selector == request.selector && r.kind.word() == request.kind.word();
+        if let Some(first) = requests[..n].iter().find(same) {
+            let (word, value) = (request.kind.word(), request.selector);
+            let text = format!("{gress} makes two {word}s for value {value} of its type field");
+            let help = "give each a value of its own";
+            d.push(Diag::error(request.loc, text).also(first.loc, "the first one").help(help));
+        }
+        match request.kind {
+            RequestKind::Resubmit => resubmit(p, gress, request, d),
+            RequestKind::Mirror(session) => {
+                let field = &p.fields[session];
+                if field.width != SESSION_BITS {
+                    let text = format!(
+                        "{gress} mirrors to the session in `{}`, which has {} bits instead of {SESSION_BITS}",
+                        field.name, field.width
+                    );
+                    let help = "declare the widest form among the chips; narrower ones fit in it";
+                    d.push(Diag::error(request.loc, text).help(help));
+                }
+            }
+            RequestKind::Digest if request.header.is_none() => {
+                let help = "name the header whose bytes the control plane gets";
+                d.push(Diag::error(request.loc, format!("{gress} makes a digest of nothing")).help(help));
+            }
+            RequestKind::Digest | RequestKind::Pktgen => {}
+        }
+    }
+}
+
+fn selector(p: &Program, gress: Gress, request: &Request, d: &mut Vec<Diag>) {
+    let (word, info) = (request.kind.word(), request.kind.type_field().info());
+    if !info.exists_in(gress) {
+        let text = format!("{gress} cannot make a {word}");
+        d.push(Diag::error(request.loc, text).help("only ingress can"));
+        return;
+    }
+    if p.intrinsic(gress, info.field).is_none() {
+        let text = format!("{gress} makes a {word} but does not declare `{}`", info.name);
+        let help = "the field asks for it: declare it and set it in an action";
+        d.push(Diag::error(request.loc, text).help(help));
+    }
+    if request.selector == 0 || !fits(request.selector.into(), info.tofino2) {
+        let most = (1u32 << info.tofino2) - 1;
+        let text = format!("{gress} makes a {word} for value {} of `{}`", request.selector, info.name);
+        d.push(
+            Diag::error(request.loc, text).help(format!("1 to {most} ask for something, 0 asks for nothing")),
+        );
+    }
+}
+
+fn resubmit(p: &Program, gress: Gress, request: &Request, d: &mut Vec<Diag>) {
+    let Some(header) = request.header else { return };
+    let name = &p.headers[header].name;
+    let states = || p.states.values().filter(|s| s.gress == gress);
+    let extracts = |h: Header| states().flat_map(|s| &s.ops).any(|op| op.kind == ParserOpKind::Extract(h));
+    let flag = p.intrinsic(gress, Intrinsic::ResubmitFlag);
+    let selects = flag.is_some_and(|flag| states().any(|s| s.select.contains(&flag.into())));
+    if !extracts(header) || !selects {
+        let text = format!(
+            "header `{name}` stands in front of resubmitted packets, which the parser does not expect"
+        );
+        let help = format!(
+            "select on `{}` in the first state and extract `{name}` if it is 1",
+            Intrinsic::ResubmitFlag.info().name
+        );
+        d.push(Diag::warning(request.loc, text).help(help));
+    }
+}
+
+/// What a chip lacks.
+pub(super) fn for_chip(p: &Program, chip: &ChipSpec, d: &mut Vec<Diag>) {
+    let tna = Architecture::of(chip) == Architecture::Tna;
+    let bits = |which: Intrinsic| if tna { which.info().tofino } else { which.info().tofino2 };
+    for data in p.fields.values() {
+        let Home::Intrinsic(which) = data.home else { continue };
+        if bits(which) == 0 && !which.is_ghost() {
+            let text = format!("`{}` is used, which {} does not have", which.info().name, chip.name);
+            d.push(Diag::error(data.loc, text).help("leave it out on this chip"));
+        }
+    }
+    for data in p.actions.values() {
+        for primitive in &data.body {
+            let PrimitiveKind::Set(dst, Expr::Const(value, _)) = &primitive.kind else { continue };
+            let Home::Intrinsic(which) = p.fields[*dst].home else { continue };
+            let narrow = bits(which);
+            if which != Intrinsic::MirrorType || narrow == 0 || fits(*value, narrow) {
+                continue;
+            }
+            let (action, field, chip) = (&data.name, &p.fields[*dst].name, &chip.name);
+            let text =
+                format!("action `{action}` sets `{field}` to {value}, but it has {narrow} bits on {chip}");
+            d.push(Diag::error(primitive.loc, text).help(format!("use 1 to {}", (1u32 << narrow) - 1)));
+        }
+    }
+    for gress in Gress::ALL {
+        for request in &p.pipe(gress).deparser.requests {
+            length(p, chip, gress, request, d);
+        }
+    }
+    let egress = p.pipe(Gress::Egress).deparser.requests.iter();
+    let mirror = egress.filter(|r| matches!(r.kind, RequestKind::Mirror(_))).map(|r| r.loc).next();
+    if let Some(loc) =
+        mirror.filter(|_| !tna && p.intrinsic(Gress::Egress, Intrinsic::MirrorIoSelect).is_none())
+    {
+        let text = format!(
+            "egress mirrors packets as they leave, which {} does only if `mirror_io_select` is 1",
+            chip.name
+        );
+        d.push(
+            Diag::warning(loc, text)
+                .help("declare the field and set it: 1 copies what leaves, 0 what came in"),
+        );
+    }
+}
+
+fn length(p: &Program, chip: &ChipSpec, gress: Gress, request: &Request, d: &mut Vec<Diag>) {
+    let limits = &chip.deparser;
+    // A mirror header stands behind the session's number, which counts (facts: asic §6.4).
+    let (most, beside) = match request.kind {
+        RequestKind::Resubmit => (limits.resubmit_bytes, 0),
+        RequestKind::Mirror(_) => (limits.mirror_bytes, u32::from(SESSION_BITS).div_ceil(8)),
+        RequestKind::Digest => (limits.digest_bytes, 0),
+        RequestKind::Pktgen => (limits.pktgen_bytes, 0),
+    };
+    let Some(header) = request.header else { return };
+    let bytes = p.header_bits(header).div_ceil(8) + beside;
+    if bytes > most {
+        let (word, name, loc): (_, _, Loc) = (request.kind.word(), &p.headers[header].name, request.loc);
+        let counted =
+            if beside > 0 { format!(", {beside} bytes of session included") } else { String::new() };
+        let text = format!(
+            "a {word} of {gress} carries header `{name}`, {bytes} bytes{counted}; {} takes {most}",
+            chip.name
+        );
+        d.push(Diag::error(loc, text).help("send fewer fields"));
+    }
+}

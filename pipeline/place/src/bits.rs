@@ -1,0 +1,159 @@
+//! Which container bits and bytes a variable occupies. What may not live here: where to put them.
+
+use super::data::{FieldSlice, PhvAllocation};
+use sluice_asic::chip::ChipSpec;
+use sluice_asic::geometry::CounterFormat;
+use sluice_asic::phv::{Container, ContainerKind, PhvInventory};
+use sluice_ir::cfg::Var;
+use sluice_ir::{Expr, Program};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One byte of a container; lane 0 is the least significant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct ByteRef {
+    /// The container.
+    pub(crate) container: Container,
+    /// The byte, from the least significant.
+    pub(crate) lane: u8,
+    /// Bytes of the container: 1, 2 or 4.
+    pub(crate) of: u8,
+}
+
+impl ByteRef {
+    /// Whether the input crossbar can bring this byte to absolute position `at`: 8-bit containers go
+    /// anywhere, wider ones keep their lane modulo their bytes (facts: asic §1.3).
+    pub(crate) fn may_stand_at(self, at: u16) -> bool {
+        let of = u16::from(self.of.max(1));
+        at % of == u16::from(self.lane) % of
+    }
+}
+
+/// An allocation together with the containers that it speaks of.
+pub(crate) struct PhvView<'a> {
+    /// Where everything is.
+    pub(crate) alloc: &'a PhvAllocation,
+    /// The chip's containers.
+    pub(crate) inventory: PhvInventory,
+}
+
+impl<'a> PhvView<'a> {
+    /// A view of `alloc` on `chip`.
+    pub(crate) fn new(chip: &ChipSpec, alloc: &'a PhvAllocation) -> Self {
+        PhvView { alloc, inventory: PhvInventory::new(&chip.phv) }
+    }
+
+    /// Bits of a container: 8, 16 or 32; 0 if the chip has no such container.
+    pub(crate) fn width(&self, container: Container) -> u16 {
+        self.inventory.get(container).map_or(0, |info| info.size.bits() as u16)
+    }
+
+    /// Whether the container is one of those whose match makes a stage match-dependent.
+    pub(crate) fn is_mocha(&self, container: Container) -> bool {
+        self.inventory.get(container).is_some_and(|info| info.kind == ContainerKind::Mocha)
+    }
+
+    /// `W3.0`: the container and the byte.
+    pub(crate) fn byte_name(&self, byte: ByteRef) -> String {
+        match self.inventory.get(byte.container) {
+            Some(info) => format!("{info}.{}", byte.lane),
+            None => format!("?{}.{}", byte.container.0, byte.lane),
+        }
+    }
+
+    /// Where a variable is; empty if it has no place.
+    pub(crate) fn slices(&self, var: Var) -> Vec<FieldSlice> {
+        slices(self.alloc, var)
+    }
+
+    /// The containers that hold any of these variables.
+    pub(crate) fn containers(&self, vars: &[Var]) -> BTreeSet<Container> {
+        containers(self.alloc, vars)
+    }
+
+    /// The container bytes that hold any bit of these variables, each with the mask of the bits that do.
+    pub(crate) fn bytes(&self, vars: impl IntoIterator<Item = Var>) -> BTreeMap<ByteRef, u8> {
+        let mut found = BTreeMap::new();
+        for slice in vars.into_iter().flat_map(|var| self.slices(var)) {
+            self.add_bits(&mut found, &slice, slice.lo, slice.width);
+        }
+        found
+    }
+
+    /// The container bytes of bits `lo..lo + count` of one variable.
+    pub(crate) fn bytes_of_bits(&self, var: Var, lo: u16, count: u16) -> BTreeMap<ByteRef, u8> {
+        let mut found = BTreeMap::new();
+        for slice in self.slices(var) {
+            let from = slice.lo.max(lo);
+            let to = slice.lo.saturating_add(slice.width).min(lo.saturating_add(count));
+            if from < to {
+                self.add_bits(&mut found, &slice, from, to - from);
+            }
+        }
+        found
+    }
+
+    /// The bits of a container byte in which anything ever stands.
+    pub(crate) fn occupied(&self, byte: ByteRef) -> u8 {
+        let fields = self.alloc.fields.values().flatten().map(|s| (s.container, u16::from(s.at), s.width));
+        let valid = self.alloc.valid.values().flatten().map(|p| (p.container, u16::from(p.bit), 1));
+        let of_byte = fields.chain(valid).filter(|(container, ..)| *container == byte.container);
+        let first = u16::from(byte.lane) * 8;
+        let bit = |at: u16, (_, from, width): (Container, u16, u16)| (from..from + width).contains(&at);
+        of_byte.fold(0, |mask, slice| {
+            (0..8).filter(|i| bit(first + i, slice)).fold(mask, |mask, i| mask | 1 << i)
+        })
+    }
+
+    fn add_bits(&self, found: &mut BTreeMap<ByteRef, u8>, slice: &FieldSlice, lo: u16, count: u16) {
+        let of = (self.width(slice.container) / 8) as u8;
+        for bit in lo..lo.saturating_add(count) {
+            let at = u16::from(slice.at) + (bit - slice.lo);
+            let byte = ByteRef { container: slice.container, lane: (at / 8) as u8, of };
+            *found.entry(byte).or_insert(0) |= 1 << (at % 8);
+        }
+    }
+}
+
+/// Where a variable is; empty if it has no place.
+pub(crate) fn slices(alloc: &PhvAllocation, var: Var) -> Vec<FieldSlice> {
+    match var {
+        Var::Field(field) => alloc.fields.get(field).cloned().unwrap_or_default(),
+        Var::Valid(header) => {
+            let pov = alloc.valid.get(header).copied().flatten();
+            pov.map(|p| FieldSlice { lo: 0, width: 1, container: p.container, at: p.bit })
+                .into_iter()
+                .collect()
+        }
+    }
+}
+
+/// The containers that hold any of these variables.
+pub(crate) fn containers(alloc: &PhvAllocation, vars: &[Var]) -> BTreeSet<Container> {
+    vars.iter().flat_map(|&var| slices(alloc, var)).map(|slice| slice.container).collect()
+}
+
+/// What the bits of a value on its way through hash distribution are called.
+pub(crate) fn value_name(program: &Program, value: &Expr) -> String {
+    format!("value {}", value.name(program))
+}
+
+/// What so many bits of an address of cells are called. A slice of hash distribution masks and shifts what it hands on,
+/// once for all, so only addresses of as many cells of one size are the same.
+pub(crate) fn address_name(value: &str, bits: u32, cell_bits: u32) -> String {
+    format!("{value}, {bits} bits to cells of {cell_bits} bits")
+}
+
+/// The same for counters, whose addresses go over a bus of their own.
+pub(crate) fn count_name(value: &str, bits: u32, format: CounterFormat) -> String {
+    format!("{value}, {bits} bits to counters, {} in a word", format.entries_per_word())
+}
+
+/// The same for the colours of meters, in map RAM.
+pub(crate) fn colour_name(value: &str, bits: u32) -> String {
+    format!("{value}, {bits} bits to colours")
+}
+
+/// Bits needed to tell `values` values apart.
+pub(crate) const fn bits_for(values: u32) -> u32 {
+    if values <= 1 { 0 } else { (values - 1).ilog2() + 1 }
+}

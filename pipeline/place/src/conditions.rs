@@ -1,0 +1,180 @@
+//! Nested conditions as one gateway.
+//!
+//! A gateway takes a logical table id unless it is attached to a table. `if a { if b { t } }` is therefore placed as
+//! `if a && b { t }` where one gateway can decide that. What may not live here: what a gateway can decide.
+
+use sluice_asic::gress::Gress;
+use sluice_ir::cfg::{Flow, Node, NodeKind, Var, block_writes};
+use sluice_ir::{ApplyArms, Block, Cond, Loc, Program, Stmt, StmtKind};
+
+/// A statement, and of each of its gateways, in order, those of the program's flow that it decides.
+#[derive(Clone)]
+struct Numbered {
+    stmt: Stmt,
+    gateways: Vec<Vec<Node>>,
+}
+
+/// The flow of a gress with as few gateways as `fits` allows.
+pub(super) fn joined(program: &Program, gress: Gress, fits: &impl Fn(&Cond) -> bool) -> Flow {
+    flow(numbered(program, gress).map(|list| block(program, list, fits)))
+}
+
+/// The flow of a gress in which `if c { a; b }` is `if c { a }` and `if c { b }` wherever `a` leaves `c` as it is; joined
+/// as `fits` allows, if given.
+pub(super) fn repeated(program: &Program, gress: Gress, fits: Option<&impl Fn(&Cond) -> bool>) -> Flow {
+    flow(numbered(program, gress).map(|list| {
+        let apart = apart(program, list);
+        match fits {
+            Some(fits) => block(program, apart, fits),
+            None => apart,
+        }
+    }))
+}
+
+fn flow(blocks: [Vec<Numbered>; 2]) -> Flow {
+    let [(control, mut gateways), (ghost, of_ghost)] = blocks.map(whole);
+    gateways.extend(of_ghost);
+    let mut flow = Flow::of_blocks(&control, &ghost);
+    let gates = flow.nodes.iter().filter(|(_, data)| matches!(data.kind, NodeKind::Gateway(_)));
+    let nodes: Vec<Node> = gates.map(|(node, _)| node).collect();
+    for (node, decides) in nodes.into_iter().zip(gateways) {
+        flow.nodes[node].decides = decides;
+    }
+    flow
+}
+
+/// The control of a gress, and the ghost control, which is ingress' alone.
+fn numbered(program: &Program, gress: Gress) -> [Vec<Numbered>; 2] {
+    let ghost: &[Stmt] = if gress == Gress::Ingress { &program.ghost } else { &[] };
+    let own = Flow::of(program, gress);
+    let mut gateways = own.nodes.values().filter(|n| !n.decides.is_empty()).map(|n| n.decides.clone());
+    [&program.pipe(gress).control[..], ghost].map(|b| apiece(b, &mut gateways))
+}
+
+/// The statements of a block, each with its share of what its gateways decide.
+fn apiece(block: &[Stmt], gateways: &mut impl Iterator<Item = Vec<Node>>) -> Vec<Numbered> {
+    let each =
+        |s: &Stmt| Numbered { stmt: s.clone(), gateways: gateways.by_ref().take(conditions(s)).collect() };
+    block.iter().map(each).collect()
+}
+
+/// A block of its statements, and what all of its gateways decide.
+fn whole(list: Vec<Numbered>) -> (Block, Vec<Vec<Node>>) {
+    let (block, gateways): (Block, Vec<_>) = list.into_iter().map(|n| (n.stmt, n.gateways)).unzip();
+    (block, gateways.concat())
+}
+
+/// How many conditions a statement has.
+fn conditions(s: &Stmt) -> usize {
+    let of = |b: &Block| b.iter().map(conditions).sum::<usize>();
+    match &s.kind {
+        StmtKind::Call(_) => 0,
+        StmtKind::Apply(_, arms) => {
+            of(&arms.hit) + of(&arms.miss) + arms.run.iter().map(|(_, b)| of(b)).sum::<usize>()
+        }
+        StmtKind::If(_, then, otherwise) => 1 + of(then) + of(otherwise),
+    }
+}
+
+fn apart(program: &Program, list: Vec<Numbered>) -> Vec<Numbered> {
+    list.into_iter()
+        .flat_map(|n| inside(n, &|list| apart(program, list), &|n| one_apart(program, n)))
+        .collect()
+}
+
+fn one_apart(
+    program: &Program,
+    If { cond, own, then, otherwise, loc }: If,
+) -> Result<Vec<Numbered>, Box<If>> {
+    let reads = cond.vars();
+    let before: Block = then.iter().rev().skip(1).rev().map(|n| n.stmt.clone()).collect();
+    let changed = block_writes(program, &before);
+    if !otherwise.is_empty() || then.len() < 2 || reads.iter().any(|v| changed.contains(v)) {
+        return Err(Box::new(If { cond, own, then, otherwise, loc }));
+    }
+    let alone = |n: Numbered| {
+        let otherwise = Vec::new();
+        If { cond: cond.clone(), own: own.clone(), then: vec![n], otherwise, loc }.numbered()
+    };
+    Ok(then.into_iter().map(alone).collect())
+}
+
+fn block(program: &Program, list: Vec<Numbered>, fits: &impl Fn(&Cond) -> bool) -> Vec<Numbered> {
+    let join = |n: If| into_children(program, n, fits);
+    list.into_iter().flat_map(|n| inside(n, &|list| block(program, list, fits), &join)).collect()
+}
+
+/// A condition with its branches.
+struct If {
+    cond: Cond,
+    /// What its gateway decides.
+    own: Vec<Node>,
+    then: Vec<Numbered>,
+    otherwise: Vec<Numbered>,
+    loc: Loc,
+}
+
+impl If {
+    fn numbered(self) -> Numbered {
+        let ((then, in_then), (otherwise, in_otherwise)) = (whole(self.then), whole(self.otherwise));
+        let stmt = Stmt { kind: StmtKind::If(self.cond, then, otherwise), loc: self.loc };
+        Numbered { stmt, gateways: [vec![self.own], in_then, in_otherwise].concat() }
+    }
+}
+
+/// A statement with `each` of its blocks changed; then, if it is a condition, what `change` makes of it, unless it gives
+/// it back.
+fn inside(
+    Numbered { stmt, gateways }: Numbered,
+    each: &impl Fn(Vec<Numbered>) -> Vec<Numbered>,
+    change: &impl Fn(If) -> Result<Vec<Numbered>, Box<If>>,
+) -> Vec<Numbered> {
+    let mut gateways = gateways.into_iter();
+    let loc = stmt.loc;
+    match stmt.kind {
+        kind @ StmtKind::Call(_) => vec![Numbered { stmt: Stmt { kind, loc }, gateways: Vec::new() }],
+        StmtKind::Apply(table, mut arms) => {
+            let ApplyArms { hit, miss, run } = &mut arms;
+            let mut all = Vec::new();
+            for arm in [hit, miss].into_iter().chain(run.iter_mut().map(|(_, b)| b)) {
+                let (block, inside) = whole(each(apiece(arm, &mut gateways)));
+                *arm = block;
+                all.extend(inside);
+            }
+            vec![Numbered { stmt: Stmt { kind: StmtKind::Apply(table, arms), loc }, gateways: all }]
+        }
+        StmtKind::If(cond, then, otherwise) => {
+            let own = gateways.next().unwrap_or_default();
+            let [then, otherwise] = [then, otherwise].map(|b| each(apiece(&b, &mut gateways)));
+            change(If { cond, own, then, otherwise, loc }).unwrap_or_else(|same| vec![same.numbered()])
+        }
+    }
+}
+
+/// The statements under a condition, each with the condition in its own. Gives it back unless all of them are conditions
+/// without another branch, one gateway decides each of the joint conditions, and nothing among them changes what the
+/// outer one reads before it would be looked at again.
+fn into_children(
+    program: &Program,
+    outer: If,
+    fits: &impl Fn(&Cond) -> bool,
+) -> Result<Vec<Numbered>, Box<If>> {
+    let reads = outer.cond.vars();
+    let mut changed: Vec<Var> = Vec::new();
+    let mut list = Vec::new();
+    for child in outer.then.iter().filter(|_| outer.otherwise.is_empty()) {
+        let StmtKind::If(inner, then, otherwise) = &child.stmt.kind else { return Err(Box::new(outer)) };
+        let joint = Cond::And(Box::new(outer.cond.clone()), Box::new(inner.clone()));
+        if !otherwise.is_empty() || reads.iter().any(|v| changed.contains(v)) || !fits(&joint) {
+            return Err(Box::new(outer));
+        }
+        changed.extend(block_writes(program, then));
+        let stmt = Stmt { kind: StmtKind::If(joint, then.clone(), Block::new()), loc: child.stmt.loc };
+        let mut gateways = child.gateways.clone();
+        if let Some(own) = gateways.first_mut() {
+            own.splice(0..0, outer.own.iter().copied());
+        }
+        list.push(Numbered { stmt, gateways });
+    }
+    if list.is_empty() { Err(Box::new(outer)) } else { Ok(list) }
+}

@@ -1,0 +1,372 @@
+//! Which node must come before which, why, and how early each can run.
+//!
+//! What lives here: the dependency graph of both gresses, from what nodes read and write and from the
+//! containers that they share. What may not: resources of a stage.
+//!
+//! Kinds and what they ask of stages are those of facts asic §3.8. Nodes that no packet runs both have no
+//! dependency on each other.
+
+use super::bits;
+use super::data::{Owner, PhvAllocation};
+use petgraph::algo::toposort;
+use petgraph::graph::DiGraph;
+use sluice_asic::gress::Gress;
+use sluice_ir::cfg::{Effects, Flow, Node, NodeKind, Var};
+use sluice_ir::entity::{Entity, EntityMap};
+use sluice_ir::{Field, Intrinsic, PrimitiveKind, Program};
+use std::fmt::Write;
+
+/// Why one node waits for another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Dependency {
+    /// The later one matches on what the earlier one writes: a later stage.
+    Match,
+    /// The later one's action reads what the earlier one writes: a later stage.
+    ActionRead,
+    /// Both write the same variable: a later stage.
+    Output,
+    /// Both write different variables of one container: another stage, in either order.
+    ContainerConflict,
+    /// The later one writes what the earlier one reads: the same stage will do, with a higher logical id.
+    Anti,
+    /// The later one runs on the earlier one's outcome: the same stage will do, with a higher logical id.
+    Control,
+}
+
+impl Dependency {
+    /// Lower-case name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Dependency::Match => "match",
+            Dependency::ActionRead => "action",
+            Dependency::Output => "output",
+            Dependency::ContainerConflict => "container conflict",
+            Dependency::Anti => "anti",
+            Dependency::Control => "control",
+        }
+    }
+
+    /// Stages that the later node must stay behind; `None` if order does not matter.
+    #[must_use]
+    pub const fn distance(self) -> Option<u32> {
+        match self {
+            Dependency::Match | Dependency::ActionRead | Dependency::Output => Some(1),
+            Dependency::Anti | Dependency::Control => Some(0),
+            Dependency::ContainerConflict => None,
+        }
+    }
+}
+
+/// One dependency.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edge {
+    /// The node that stands first in the program.
+    pub from: Owner,
+    /// The node that waits.
+    pub to: Owner,
+    /// Why.
+    pub kind: Dependency,
+    /// The variable that causes it; `None` for control.
+    pub var: Option<Var>,
+}
+
+/// The dependencies of both gresses.
+#[derive(Clone, Debug, Default)]
+pub struct DependencyGraph {
+    /// All dependencies, sorted by first node, then second, then kind; one per kind and pair.
+    pub edges: Vec<Edge>,
+    /// Earliest stage that the dependencies alone allow, per gress and node.
+    pub min_stage: [EntityMap<Node, u32>; 2],
+    /// Stages that must follow the node's stage because of it, per gress and node.
+    pub tail: [EntityMap<Node, u32>; 2],
+}
+
+impl DependencyGraph {
+    /// The dependencies of a program whose variables stand in these containers.
+    #[must_use]
+    pub fn of(program: &Program, flows: &[Flow; 2], phv: &PhvAllocation) -> DependencyGraph {
+        DependencyGraph::with(program, flows, phv, true)
+    }
+
+    /// As [`DependencyGraph::of`]; without `exclusion` nodes depend on each other even if no packet runs both.
+    #[must_use]
+    pub(crate) fn with(
+        program: &Program,
+        flows: &[Flow; 2],
+        phv: &PhvAllocation,
+        exclusion: bool,
+    ) -> DependencyGraph {
+        let mut graph = DependencyGraph::default();
+        for gress in Gress::ALL {
+            let flow = &flows[gress.index()];
+            let edges = gress_edges(program, flow, gress, phv, exclusion);
+            let (min_stage, tail) = longest_paths(flow, &edges);
+            graph.min_stage[gress.index()] = min_stage;
+            graph.tail[gress.index()] = tail;
+            graph.edges.extend(edges);
+        }
+        graph
+    }
+
+    /// Dependencies that `node` has on nodes before it.
+    pub fn before(&self, node: Owner) -> impl Iterator<Item = &Edge> {
+        self.edges.iter().filter(move |e| e.to == node && e.kind.distance().is_some())
+    }
+
+    /// Nodes that may not share a stage with `node` although their order is free.
+    pub fn conflicts(&self, node: Owner) -> impl Iterator<Item = (Owner, &Edge)> {
+        self.edges.iter().filter(|e| e.kind == Dependency::ContainerConflict).filter_map(move |e| {
+            if e.from == node {
+                Some((e.to, e))
+            } else if e.to == node {
+                Some((e.from, e))
+            } else {
+                None
+            }
+        })
+    }
+
+    /// Earliest stage of a node.
+    #[must_use]
+    pub fn min_stage(&self, node: Owner) -> u32 {
+        self.min_stage[node.gress.index()].get(node.node).copied().unwrap_or(0)
+    }
+
+    /// Stages that must follow a node's.
+    #[must_use]
+    pub fn tail(&self, node: Owner) -> u32 {
+        self.tail[node.gress.index()].get(node.node).copied().unwrap_or(0)
+    }
+
+    /// Stages that the longest chain of dependencies needs; 0 for a program without nodes.
+    #[must_use]
+    pub fn critical_length(&self, gress: Gress) -> u32 {
+        let min = &self.min_stage[gress.index()];
+        min.iter().map(|(n, m)| m + self.tail(Owner { gress, node: n }) + 1).max().unwrap_or(0)
+    }
+
+    /// One longest chain of dependencies: the edges of the first one in program order.
+    #[must_use]
+    pub fn critical_path(&self, gress: Gress) -> Vec<&Edge> {
+        let length = self.critical_length(gress);
+        let start = self.min_stage[gress.index()]
+            .iter()
+            .map(|(node, _)| Owner { gress, node })
+            .find(|&o| self.min_stage(o) == 0 && self.tail(o) + 1 == length);
+        let mut path = Vec::new();
+        let mut at = start;
+        while let Some(node) = at {
+            let next = self.edges.iter().filter(|e| e.from == node).find(|e| {
+                e.kind.distance().is_some_and(|d| {
+                    self.tail(node) == self.tail(e.to) + d && self.min_stage(e.to) == self.min_stage(node) + d
+                }) && self.tail(node) > 0
+            });
+            path.extend(next);
+            at = next.map(|e| e.to);
+        }
+        path
+    }
+
+    /// The graph in Graphviz' dot language.
+    #[must_use]
+    pub fn dot(&self, program: &Program, flows: &[Flow; 2]) -> String {
+        let mut out = String::from("digraph dependencies {\n  rankdir=LR; node [shape=box];\n");
+        for gress in Gress::ALL {
+            let flow = &flows[gress.index()];
+            let _ = writeln!(out, "  subgraph cluster_{gress} {{\n    label=\"{gress}\";");
+            for node in flow.nodes.keys() {
+                let owner = Owner { gress, node };
+                let label = node_name(program, flow, node);
+                let stage = self.min_stage(owner);
+                let _ = writeln!(out, "    {gress}_{node:?} [label=\"{label}\\nmin stage {stage}\"];");
+            }
+            out.push_str("  }\n");
+        }
+        for e in &self.edges {
+            let (gress, from, to) = (e.from.gress, e.from.node, e.to.node);
+            let cause = e.var.map_or_else(String::new, |v| format!(" {}", v.name(program)));
+            let style = match e.kind {
+                Dependency::ContainerConflict => ", dir=none, style=dotted",
+                Dependency::Anti | Dependency::Control => ", style=dashed",
+                _ => "",
+            };
+            let _ = writeln!(
+                out,
+                "  {gress}_{from:?} -> {gress}_{to:?} [label=\"{}{cause}\"{style}];",
+                e.kind.name()
+            );
+        }
+        out.push_str("}\n");
+        out
+    }
+}
+
+/// The name by which reports call a node: the table's or action's, `cond-N` for a gateway.
+#[must_use]
+pub fn node_name(program: &Program, flow: &Flow, node: Node) -> String {
+    match &flow.nodes[node].kind {
+        NodeKind::Gateway(_) => format!("cond-{}", node.index()),
+        NodeKind::Table(table) => program.tables[*table].name.clone(),
+        NodeKind::Action(action) => program.actions[*action].name.clone(),
+    }
+}
+
+fn gress_edges(
+    program: &Program,
+    flow: &Flow,
+    gress: Gress,
+    phv: &PhvAllocation,
+    exclusion: bool,
+) -> Vec<Edge> {
+    // Updates of queue depths are no packets: ghost and ingress are apart in any case.
+    let apart = |a, b| if exclusion { flow.exclusive(a, b) } else { flow.is_ghost(a) != flow.is_ghost(b) };
+    let effects: EntityMap<Node, Effects> =
+        flow.nodes.keys().map(|n| overwritten(phv, flow.effects(program, n))).collect();
+    let mut edges = Vec::new();
+    for a in flow.nodes.keys() {
+        for b in flow.nodes.keys().skip(a.index() + 1).filter(|&b| !apart(a, b)) {
+            let (from, to) = (Owner { gress, node: a }, Owner { gress, node: b });
+            let mut add = |kind, var| edges.push(Edge { from, to, kind, var });
+            let (ea, eb) = (&effects[a], &effects[b]);
+            if let Some(v) = common(&ea.writes, &eb.match_reads) {
+                add(Dependency::Match, Some(v));
+            }
+            if let Some(v) = common(&ea.writes, &eb.action_reads) {
+                add(Dependency::ActionRead, Some(v));
+            }
+            let output = common(&ea.writes, &eb.writes);
+            if output.is_some() || both_drop(program, flow, gress, a, b) {
+                add(Dependency::Output, output);
+            } else if let Some(v) = shares_container(phv, &ea.writes, &eb.writes) {
+                add(Dependency::ContainerConflict, Some(v));
+            }
+            if let Some(v) =
+                common(&ea.match_reads, &eb.writes).or_else(|| common(&ea.action_reads, &eb.writes))
+            {
+                add(Dependency::Anti, Some(v));
+            }
+            if flow.outcomes(flow.nodes[b].pred).iter().any(|(n, _)| *n == a) {
+                add(Dependency::Control, None);
+            }
+        }
+    }
+    edges
+}
+
+/// Effects with everything counted as written that has a bit in common with what is: fields that take turns in a
+/// container.
+fn overwritten(phv: &PhvAllocation, mut effects: Effects) -> Effects {
+    let bits = |v: Var| bits::slices(phv, v);
+    let written: Vec<_> = effects.writes.iter().flat_map(|v| bits(*v)).collect();
+    let lost = |f: &Field| bits(Var::Field(*f)).iter().any(|s| written.iter().any(|w| w.meets(s)));
+    effects.writes.extend(phv.fields.keys().filter(lost).map(Var::Field));
+    effects.writes.sort_unstable();
+    effects.writes.dedup();
+    effects
+}
+
+/// The first element of two sorted lists that both have.
+fn common(a: &[Var], b: &[Var]) -> Option<Var> {
+    a.iter().find(|v| b.binary_search(v).is_ok()).copied()
+}
+
+/// The later drop's label counts, so drops keep their order even if no field shows it.
+fn both_drop(program: &Program, flow: &Flow, gress: Gress, a: Node, b: Node) -> bool {
+    let drops = |n| {
+        flow.actions(program, n)
+            .iter()
+            .any(|&x| program.actions[x].body.iter().any(|p| matches!(p.kind, PrimitiveKind::Drop(_))))
+    };
+    program.intrinsic(gress, Intrinsic::DropCtl).is_none() && drops(a) && drops(b)
+}
+
+/// A variable of `b` in a container in which `a` has one too.
+fn shares_container(phv: &PhvAllocation, a: &[Var], b: &[Var]) -> Option<Var> {
+    let theirs = bits::containers(phv, a);
+    b.iter().find(|&&v| bits::slices(phv, v).iter().any(|s| theirs.contains(&s.container))).copied()
+}
+
+/// Stages before and after each node on the longest chain through it.
+fn longest_paths(flow: &Flow, edges: &[Edge]) -> (EntityMap<Node, u32>, EntityMap<Node, u32>) {
+    let mut graph: DiGraph<Node, u32> = DiGraph::new();
+    let index: EntityMap<Node, _> = flow.nodes.keys().map(|n| graph.add_node(n)).collect();
+    for e in edges {
+        if let Some(distance) = e.kind.distance() {
+            graph.add_edge(index[e.from.node], index[e.to.node], distance);
+        }
+    }
+    // Edges follow program order, so there is no cycle; program order is a sound order all the same.
+    let order = toposort(&graph, None).unwrap_or_else(|_| graph.node_indices().collect());
+    let mut min = EntityMap::filled(flow.nodes.len(), |_: Node| 0);
+    let mut tail = EntityMap::filled(flow.nodes.len(), |_: Node| 0);
+    for &at in &order {
+        for e in graph.edges(at) {
+            use petgraph::visit::EdgeRef;
+            let to = graph[e.target()];
+            min[to] = min[to].max(min[graph[at]] + e.weight());
+        }
+    }
+    for &at in order.iter().rev() {
+        for e in graph.edges(at) {
+            use petgraph::visit::EdgeRef;
+            let from = graph[at];
+            tail[from] = tail[from].max(tail[graph[e.target()]] + e.weight());
+        }
+    }
+    (min, tail)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sluice_samples::sketch as samples;
+
+    fn graph(program: &Program) -> ([Flow; 2], DependencyGraph) {
+        let flows = Gress::ALL.map(|g| Flow::of(program, g));
+        // Without containers there are no conflicts of containers; all else comes from the program.
+        let graph = DependencyGraph::of(program, &flows, &PhvAllocation::default());
+        (flows, graph)
+    }
+
+    fn kinds(program: &Program, from: &str, to: &str) -> Vec<Dependency> {
+        let (flows, graph) = graph(program);
+        let is = |o: Owner, name: &str| node_name(program, &flows[o.gress.index()], o.node) == name;
+        graph.edges.iter().filter(|e| is(e.from, from) && is(e.to, to)).map(|e| e.kind).collect()
+    }
+
+    #[test]
+    fn a_router_has_the_dependencies_of_its_text() {
+        let program = samples::l3(1000);
+        assert_eq!(kinds(&program, "cond-2", "ipv4_lpm"), [Dependency::Control]);
+        assert_eq!(kinds(&program, "ipv4_lpm", "ecmp_group"), [Dependency::Match]);
+        assert_eq!(kinds(&program, "ecmp_group", "nexthops"), [Dependency::Match]);
+        assert_eq!(kinds(&program, "cond-2", "nexthops"), [Dependency::Anti, Dependency::Control], "ttl");
+        assert_eq!(kinds(&program, "port_filter", "expire"), [Dependency::Output], "both drop");
+        assert_eq!(kinds(&program, "nexthops", "expire"), [], "no packet runs both");
+    }
+
+    #[test]
+    fn a_chain_is_as_long_as_its_links() {
+        let program = samples::chain(5);
+        let (_, graph) = graph(&program);
+        assert_eq!(graph.critical_length(Gress::Ingress), 5);
+        assert_eq!(graph.critical_length(Gress::Egress), 0);
+        let path = graph.critical_path(Gress::Ingress);
+        assert_eq!(path.len(), 4);
+        assert!(path.windows(2).all(|w| w[0].to == w[1].from));
+        for (node, min) in graph.min_stage[0].iter() {
+            assert_eq!((*min, graph.tail[0][node]), (node.index() as u32, 4 - node.index() as u32));
+        }
+    }
+
+    #[test]
+    fn dot_names_every_node_and_edge() {
+        let program = samples::l3(1000);
+        let (flows, graph) = graph(&program);
+        let dot = graph.dot(&program, &flows);
+        assert!(dot.starts_with("digraph") && dot.ends_with("}\n"));
+        assert_eq!(dot.matches(" -> ").count(), graph.edges.len());
+        assert!(dot.contains("match meta.nexthop"), "{dot}");
+    }
+}

@@ -1,0 +1,98 @@
+//! Nodes that must share a stage, because they share a counter, a register or an action profile (facts: asic §3.8).
+//! What may not live here: the choice of the stage.
+
+use super::super::data::Owner;
+use super::super::deps::{DependencyGraph, node_name};
+use super::demand::{AluArray, Demand};
+use sluice_ir::cfg::{Flow, NodeKind};
+use sluice_ir::verify::Diag;
+use sluice_ir::{Counter, Profile, Program};
+
+/// Something that only one stage can hold.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shared {
+    Counter(Counter),
+    Array(AluArray),
+    Profile(Profile),
+}
+
+/// Groups of demand indices, in order of their first members; most groups have one member.
+///
+/// # Errors
+/// Nodes that share a resource and run for one packet both, or that depend on each other so that they need
+/// different stages; tables that are applied twice.
+pub(crate) fn clusters(
+    program: &Program,
+    flows: &[Flow; 2],
+    graph: &DependencyGraph,
+    demands: &[Demand],
+) -> Result<Vec<Vec<usize>>, Vec<Diag>> {
+    let mut diags = Vec::new();
+    let mut home: Vec<usize> = (0..demands.len()).collect();
+    for b in 0..demands.len() {
+        for a in 0..b {
+            let (oa, ob) = (demands[a].owner, demands[b].owner);
+            if oa.gress != ob.gress {
+                continue;
+            }
+            let flow = &flows[oa.gress.index()];
+            if let (NodeKind::Table(x), NodeKind::Table(y)) =
+                (&flow.nodes[oa.node].kind, &flow.nodes[ob.node].kind)
+                && x == y
+            {
+                diags.push(applied_twice(&demands[a], &demands[b]));
+            }
+            let Some(what) = shared(&demands[a]).find(|s| shared(&demands[b]).any(|t| t == *s)) else {
+                continue;
+            };
+            let (from, to) = (home[b], home[a]);
+            home.iter_mut().filter(|h| **h == from).for_each(|h| *h = to);
+            let needs_later =
+                graph.before(ob).find(|e| e.from == oa && e.kind.distance().is_some_and(|d| d > 0));
+            if !flow.exclusive(oa.node, ob.node) || needs_later.is_some() {
+                diags.push(clash(program, flows, what, (oa, ob), (&demands[a], &demands[b])));
+            }
+        }
+    }
+    if !diags.is_empty() {
+        return Err(diags);
+    }
+    let mut groups: Vec<Vec<usize>> = vec![Vec::new(); demands.len()];
+    for (i, h) in home.into_iter().enumerate() {
+        groups[h].push(i);
+    }
+    groups.retain(|g| !g.is_empty());
+    groups.sort_by_key(|g| g.first().copied());
+    Ok(groups)
+}
+
+fn shared(demand: &Demand) -> impl Iterator<Item = Shared> {
+    let counters = demand.counters.iter().filter(|c| c.size.is_some()).map(|c| Shared::Counter(c.counter));
+    let arrays = demand.arrays.iter().filter(|a| a.size.is_some()).map(|a| Shared::Array(a.array));
+    counters.chain(arrays).chain(demand.profile.as_ref().map(|p| Shared::Profile(p.profile)))
+}
+
+fn applied_twice(a: &Demand, b: &Demand) -> Diag {
+    Diag::error(b.at, format!("table `{}` is applied twice; its memories are in one place", b.name))
+        .also(a.at, "the first time here")
+        .help("apply it once, under a condition that covers both cases")
+}
+
+fn clash(
+    program: &Program,
+    flows: &[Flow; 2],
+    what: Shared,
+    (oa, ob): (Owner, Owner),
+    (a, b): (&Demand, &Demand),
+) -> Diag {
+    let name = match what {
+        Shared::Counter(c) => format!("counter `{}`", program.counters[c].name),
+        Shared::Array(AluArray::Register(r, _)) => format!("register `{}`", program.registers[r].name),
+        Shared::Array(AluArray::Meter(m, _)) => format!("meter `{}`", program.meters[m].name),
+        Shared::Profile(p) => format!("action profile `{}`", program.profiles[p].name),
+    };
+    let of = |o: Owner| node_name(program, &flows[o.gress.index()], o.node);
+    Diag::error(b.at, format!("`{}` and `{}` share {name}, but a packet may run both", of(oa), of(ob)))
+        .also(a.at, "the first use")
+        .help("a memory is accessed once per packet: make the uses exclude each other, or give each its own")
+}

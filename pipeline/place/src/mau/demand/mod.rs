@@ -1,0 +1,362 @@
+//! What one node needs of a stage, before any place is chosen.
+//!
+//! What lives here: key bytes, overhead, actions, hashes and counters of a node as numbers of bits and
+//! bytes (facts: asic §3). What may not: which units of a stage it gets, and how many entries of it go there.
+
+mod actions;
+mod arrays;
+mod entry;
+mod operands;
+
+use super::super::bits::{ByteRef, PhvView};
+use super::super::data::Owner;
+use super::super::deps::node_name;
+pub(crate) use operands::OperandDemand;
+
+use super::gateway::{self, GatewayDemand};
+use super::sizes;
+use sluice_asic::chip::ChipSpec;
+use sluice_asic::geometry::CounterFormat;
+use sluice_asic::phv::Container;
+use sluice_asic::salu::Format;
+use sluice_asic::select::{GroupShape, SelectorMode};
+use sluice_ir::cfg::{Flow, NodeKind, Var, table_actions};
+use sluice_ir::rows;
+use sluice_ir::verify::Diag;
+use sluice_ir::{
+    Algorithmic, Counter, CounterData, Expr, Index, Loc, MatchKind, Meter, MeterKind, Profile, Program,
+    Random, Register, Table,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How a node finds its entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lookup {
+    /// It has no key.
+    None,
+    /// Cuckoo ways in SRAM.
+    Exact,
+    /// TCAM.
+    Ternary,
+    /// Algorithmic TCAM: partitions of SRAM.
+    Atcam {
+        /// Their number.
+        partitions: u32,
+    },
+}
+
+/// An action as the stage sees it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ActionDemand {
+    /// Its name.
+    pub(crate) name: String,
+    /// Containers that it writes: the ALUs with an instruction.
+    pub(crate) writes: BTreeSet<Container>,
+    /// Containers that take an operand from the entry, with the operand's bits.
+    pub(crate) data: BTreeMap<Container, u32>,
+    /// Containers that take a result of a hash or of a stateful ALU.
+    pub(crate) hashed: BTreeSet<Container>,
+    /// Containers that take a mask beside their operand.
+    pub(crate) masked: BTreeSet<Container>,
+}
+
+/// A hash computation for actions or for the index of an array. Nodes of one gress and stage share the bits of
+/// computations of one name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct HashDemand {
+    /// Bytes read.
+    pub(crate) bytes: BTreeSet<ByteRef>,
+    /// Output bits.
+    pub(crate) bits: u32,
+    /// What is computed: the name of a hash, or `value` and the value.
+    pub(crate) name: String,
+}
+
+/// A counter that the node counts in.
+#[derive(Clone, Debug)]
+pub(crate) struct CounterDemand {
+    /// Its name.
+    pub(crate) name: String,
+    /// The counter.
+    pub(crate) counter: Counter,
+    /// Its words.
+    pub(crate) format: CounterFormat,
+    /// Cells; `None` if there is one per entry.
+    pub(crate) size: Option<u32>,
+}
+
+/// What stands behind a meter ALU beside selectors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AluArray {
+    /// A register with elements of this format.
+    Register(Register, Format),
+    /// A meter, filter or WRED.
+    Meter(Meter, MeterKind),
+}
+
+/// An array behind a meter ALU that the node accesses.
+#[derive(Clone, Debug)]
+pub(crate) struct ArrayDemand {
+    /// The array.
+    pub(crate) array: AluArray,
+    /// What its units are for: `register `seen``.
+    pub(crate) purpose: String,
+    /// Cells; `None` if there is one per entry.
+    pub(crate) size: Option<u32>,
+    /// How the packet values that its ALU reads come to it.
+    pub(crate) operands: OperandDemand,
+    /// Indices accessed by.
+    indices: Vec<Index>,
+}
+
+/// The selector of a profile.
+#[derive(Clone, Debug)]
+pub(crate) struct SelectorDemand {
+    /// Its hash input.
+    pub(crate) bytes: BTreeSet<ByteRef>,
+    /// Hash bits that choose a member in a word.
+    pub(crate) bits: u32,
+    /// Hash bits that choose a word; 0 if groups have one.
+    pub(crate) word_bits: u32,
+    /// RAM words of all groups.
+    pub(crate) words: u32,
+}
+
+/// The action profile of a table.
+#[derive(Clone, Debug)]
+pub(crate) struct ProfileDemand {
+    /// The profile.
+    pub(crate) profile: Profile,
+    /// Members that it must hold.
+    pub(crate) members: u32,
+    /// How groups choose.
+    pub(crate) selector: Option<SelectorDemand>,
+}
+
+/// What a node needs.
+#[derive(Clone, Debug)]
+pub(crate) struct Demand {
+    /// The node.
+    pub(crate) owner: Owner,
+    /// Its name in reports.
+    pub(crate) name: String,
+    /// Where the author wrote it.
+    pub(crate) at: Loc,
+    /// How it finds its entry.
+    pub(crate) lookup: Lookup,
+    /// Key bytes with the bits compared; for gateways empty.
+    pub(crate) key: BTreeMap<ByteRef, u8>,
+    /// Those of the key bytes that are compared by range.
+    pub(crate) ranged: BTreeMap<ByteRef, u8>,
+    /// Key bits.
+    pub(crate) key_bits: u32,
+    /// Entries that it must hold; with range keys, TCAM rows.
+    pub(crate) size: u32,
+    /// Bits beside the key in a match or ternary-indirection word, immediate data included.
+    pub(crate) overhead_bits: u32,
+    /// Action-data RAM bytes per entry or member; 0 if the data is immediate or there is none.
+    pub(crate) data_bytes: u32,
+    /// Action-data bits per entry.
+    pub(crate) data_bits: u32,
+    /// Set for conditions.
+    pub(crate) gateway: Option<GatewayDemand>,
+    /// Actions in the order in which they are named.
+    pub(crate) actions: Vec<ActionDemand>,
+    /// Hashes that go to the hash distribution units.
+    pub(crate) hashes: Vec<HashDemand>,
+    /// Counters.
+    pub(crate) counters: Vec<CounterDemand>,
+    /// Registers, meters, filters, WRED.
+    pub(crate) arrays: Vec<ArrayDemand>,
+    /// Bits of every generator of random numbers that it draws from.
+    pub(crate) randoms: BTreeMap<Random, u32>,
+    /// Action profile.
+    pub(crate) profile: Option<ProfileDemand>,
+    /// Entries of the TCAM that finds the partition, in a stage before the partitions.
+    pub(crate) classifier: Option<u32>,
+    /// Bits per entry in map RAM for its age.
+    pub(crate) idle_bits: Option<u32>,
+    /// Stage that the author asks for.
+    pub(crate) pin: Option<u8>,
+}
+
+impl Demand {
+    /// Whether parts of it may go to several stages: nothing of it is shared by all entries.
+    pub(crate) fn splittable(&self) -> bool {
+        self.lookup != Lookup::None
+            && self.profile.is_none()
+            && self.arrays.iter().all(|a| a.size.is_none() && matches!(a.array, AluArray::Meter(..)))
+            && self.counters.iter().all(|c| c.size.is_none())
+    }
+
+    /// Bytes that the key takes in TCAM, with their bits: each nibble that is compared by range takes a byte of
+    /// its own (facts: asic §3.2).
+    pub(crate) fn ternary_bytes(&self) -> Vec<(ByteRef, u8)> {
+        let mut bytes: Vec<(ByteRef, u8)> = Vec::new();
+        for (&byte, &mask) in &self.key {
+            match self.ranged.get(&byte) {
+                None => bytes.push((byte, mask)),
+                // A set of values fills a whole TCAM byte.
+                Some(_) => {
+                    bytes.extend([0x0f, 0xf0].into_iter().filter(|n| mask & n != 0).map(|_| (byte, 0xff)))
+                }
+            }
+        }
+        bytes
+    }
+
+    /// Adds a computation, or widens the one of the same name.
+    fn compute(&mut self, hash: HashDemand) {
+        if hash.bytes.is_empty() {
+            return;
+        }
+        match self.hashes.iter_mut().find(|h| h.name == hash.name) {
+            Some(known) => {
+                known.bits = known.bits.max(hash.bits);
+                known.bytes.extend(hash.bytes);
+            }
+            None => self.hashes.push(hash),
+        }
+    }
+
+    /// What `node` needs.
+    ///
+    /// # Errors
+    /// When no stage of the chip can do it.
+    pub(crate) fn of(
+        program: &Program,
+        chip: &ChipSpec,
+        phv: &PhvView<'_>,
+        flow: &Flow,
+        owner: Owner,
+    ) -> Result<Demand, Diag> {
+        let data = &flow.nodes[owner.node];
+        let mut demand = Demand {
+            owner,
+            name: node_name(program, flow, owner.node),
+            at: data.loc,
+            lookup: Lookup::None,
+            key: BTreeMap::new(),
+            ranged: BTreeMap::new(),
+            key_bits: 0,
+            size: 0,
+            overhead_bits: 0,
+            data_bytes: 0,
+            data_bits: 0,
+            gateway: None,
+            actions: Vec::new(),
+            hashes: Vec::new(),
+            counters: Vec::new(),
+            arrays: Vec::new(),
+            randoms: BTreeMap::new(),
+            profile: None,
+            classifier: None,
+            idle_bits: None,
+            pin: None,
+        };
+        let context = Context { program, chip, phv, flow };
+        match &data.kind {
+            NodeKind::Gateway(cond) => {
+                demand.gateway = Some(gateway::demand(program, &chip.mau, phv, cond, data.loc)?);
+            }
+            NodeKind::Table(table) => context.table(*table, &mut demand)?,
+            NodeKind::Action(action) => context.actions(&[*action], &mut demand)?,
+        }
+        Ok(demand)
+    }
+}
+
+/// What a node's demand is computed from.
+struct Context<'a> {
+    program: &'a Program,
+    chip: &'a ChipSpec,
+    phv: &'a PhvView<'a>,
+    flow: &'a Flow,
+}
+
+impl Context<'_> {
+    fn table(&self, table: Table, demand: &mut Demand) -> Result<(), Diag> {
+        let data = &self.program.tables[table];
+        demand.pin = data.pin;
+        demand.idle_bits = data.idle.map(|idle| idle.bits.into());
+        demand.lookup = match data.keys.iter().map(|k| k.kind).max() {
+            None => Lookup::None,
+            Some(MatchKind::Exact) => Lookup::Exact,
+            Some(MatchKind::Ternary | MatchKind::Lpm | MatchKind::Range) => Lookup::Ternary,
+        };
+        match data.algorithmic {
+            Some(Algorithmic::Alpm { partitions, subtrees }) => {
+                demand.lookup = Lookup::Atcam { partitions };
+                demand.classifier = Some(partitions.saturating_mul(subtrees));
+            }
+            Some(Algorithmic::Atcam { partitions, .. }) => demand.lookup = Lookup::Atcam { partitions },
+            None => {}
+        }
+        demand.key = self.phv.bytes(data.keys.iter().map(|k| Var::Field(k.field)));
+        let ranged = data.keys.iter().filter(|k| k.kind == MatchKind::Range);
+        demand.ranged = self.phv.bytes(ranged.map(|k| Var::Field(k.field)));
+        demand.key_bits = match demand.lookup {
+            Lookup::Atcam { .. } => rows::atcam_key_bits(self.program, data),
+            _ => demand.key.values().map(|mask| mask.count_ones()).sum(),
+        };
+        if demand.lookup != Lookup::None {
+            demand.size = sizes::narrow(rows::planned(self.program, data));
+        }
+        demand.profile = data.profile.map(|p| self.profile(p)).transpose()?;
+        self.actions(&table_actions(self.program, table), demand)?;
+        if let Some(counter) = self.program.direct_counter(table) {
+            demand.counters.push(CounterDemand {
+                name: self.program.counters[counter].name.clone(),
+                counter,
+                format: format(&self.program.counters[counter]),
+                size: None,
+            });
+        }
+        demand.overhead_bits = self.overhead(table, demand);
+        Ok(())
+    }
+
+    fn profile(&self, profile: Profile) -> Result<ProfileDemand, Diag> {
+        let data = &self.program.profiles[profile];
+        let selector = data.selector.as_ref().map(|s| {
+            let words = GroupShape::words_for(s.max_group_size.max(1));
+            // Plain modulo is on no chip; it costs what the chip's nearest mode costs, and the report says so.
+            let bits = s.mode.hash_bits(false).or(SelectorMode::Fair.hash_bits(false)).unwrap_or(0);
+            if words > self.chip.hash.selector_max_words {
+                let max = self.chip.hash.selector_max_words * self.chip.hash.selector_members_per_word;
+                return Err(Diag::error(
+                    data.loc,
+                    format!(
+                        "profile `{}` has groups of {} members; a selector reaches {max}",
+                        data.name, s.max_group_size
+                    ),
+                )
+                .help("lower max_group_size"));
+            }
+            let hash = &self.program.hashes[s.hash];
+            Ok(SelectorDemand {
+                bytes: self.input_bytes(&hash.inputs),
+                bits,
+                word_bits: if words > 1 {
+                    self.chip.hash.selector_modulus_bits + self.chip.hash.selector_offset_bits
+                } else {
+                    0
+                },
+                words: words.saturating_mul(s.groups.max(1)),
+            })
+        });
+        Ok(ProfileDemand { profile, members: data.size.max(1), selector: selector.transpose()? })
+    }
+
+    fn input_bytes(&self, inputs: &[Expr]) -> BTreeSet<ByteRef> {
+        let mut vars = Vec::new();
+        for input in inputs {
+            input.fields(&mut |f| vars.push(Var::Field(f)));
+        }
+        self.phv.bytes(vars).into_keys().collect()
+    }
+}
+
+fn format(data: &CounterData) -> CounterFormat {
+    data.cell.format_for(data.kind)
+}

@@ -1,0 +1,409 @@
+//! Tables, conditions and actions into stages and units.
+//!
+//! What lives here: demands, the units of a stage, the scheduler. What may not: PHV allocation, timing, and
+//! the check of the result, which shares nothing with this but the chip's sizing rules.
+
+mod calm;
+mod cluster;
+mod demand;
+mod fit;
+pub(super) mod gateway;
+mod hash;
+mod hold;
+mod order;
+mod pointer;
+mod pool;
+mod ram;
+mod relations;
+mod relay;
+mod retest;
+mod schedule;
+mod sizes;
+mod xbar;
+
+#[cfg(test)]
+mod tests;
+
+use super::bits::PhvView;
+use super::data::{PhvAllocation, PlacedNode, UnitUse};
+use super::deps::{DependencyGraph, node_name};
+use super::next_table::{self, Carrier, LongBranch};
+use super::nofit::{Exhausted, Place, Resource};
+use super::options::{Objective, Optimisation, Options};
+use super::timing;
+use demand::Demand;
+use fit::Fit;
+use hold::Holds;
+use pointer::Pointer;
+use relations::Relations;
+use relay::Means;
+use retest::Retester;
+use schedule::{Manner, Schedule, Splitting};
+use sluice_asic::chip::{ChipSpec, Column};
+use sluice_asic::gress::Gress;
+use sluice_ir::Program;
+use sluice_ir::cfg::{Flow, Node, Var};
+use sluice_ir::entity::EntityMap;
+use sluice_ir::verify::Diag;
+use std::collections::BTreeSet;
+
+use super::data::Owner;
+
+/// What this pass makes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tables {
+    /// Per gress.
+    pub(crate) nodes: [EntityMap<Node, PlacedNode>; 2],
+    /// Every unit used, sorted.
+    pub(crate) units: Vec<UnitUse>,
+    /// Outcomes that cross stages.
+    pub(crate) long_branches: Vec<LongBranch>,
+    /// What it comes to.
+    pub(crate) cost: Cost,
+}
+
+/// What schedules are compared by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Cost {
+    /// Outcomes that nothing carries to where they are needed.
+    pub(crate) uncarried: usize,
+    stages: u32,
+    cycles: u64,
+    logical_ids: usize,
+}
+
+impl Cost {
+    /// Less is better; what leaves outcomes behind is no placement at all.
+    pub(crate) fn key(&self, options: &Options) -> (usize, u64, u64, usize) {
+        let (stages, cycles) = (u64::from(self.stages), self.cycles);
+        match options.objective {
+            Objective::FewestStages => (self.uncarried, stages, 0, self.logical_ids),
+            Objective::LowestLatency => (self.uncarried, cycles, stages, self.logical_ids),
+        }
+    }
+}
+
+/// Why this pass failed.
+#[derive(Clone, Debug)]
+pub(crate) struct TablesFailed {
+    /// What was found.
+    pub(crate) diags: Vec<Diag>,
+    /// What ran out first.
+    pub(crate) first_exhausted: Option<Exhausted>,
+}
+
+impl From<Vec<Diag>> for TablesFailed {
+    fn from(diags: Vec<Diag>) -> Self {
+        TablesFailed { diags, first_exhausted: None }
+    }
+}
+
+/// Places all nodes of both gresses: the best of several schedules, by the objective. Tables are split sparingly at
+/// first; if that fails, wherever there is room. As a `last_resort` nodes are held back until all outcomes arrive.
+///
+/// # Errors
+/// When a node has no place.
+pub(crate) fn place(
+    program: &Program,
+    chip: &ChipSpec,
+    options: &Options,
+    flows: &[Flow; 2],
+    phv: &PhvAllocation,
+    graph: &DependencyGraph,
+    last_resort: bool,
+) -> Result<Tables, TablesFailed> {
+    let view = PhvView::new(chip, phv);
+    let demands = demands(program, chip, flows, &view)?;
+    let clusters = cluster::clusters(program, flows, graph, &demands)?;
+    check_pins(chip, graph, &demands)?;
+    let relations = Relations::of(program, &view, &demands, flows, graph);
+    let attempt = |manner: Manner, holds: &Holds| {
+        let randoms = demands.iter().map(|d| (d.owner, d.randoms.clone())).collect();
+        let fit = Fit {
+            chip,
+            view: &view,
+            instructions: Vec::new(),
+            computations: Vec::new(),
+            shared_hashes: options.may(Optimisation::SharedHashes),
+            randoms,
+        };
+        let mut schedule = Schedule::new(&demands, flows, graph, &relations, clusters.clone(), fit, manner);
+        schedule.hold(holds);
+        let pending = schedule.run(&|v: Var| v.name(program));
+        if !pending.is_empty() {
+            return Err(failure(&schedule, graph, &pending));
+        }
+        let nodes = nodes(&schedule, flows, graph);
+        let mut long_branches = Vec::new();
+        if chip.features.parallel_next_tables {
+            long_branches = next_table::long_branches(flows, &nodes);
+            let retester = Retester::new(program, &view, flows, &nodes, &long_branches);
+            let pointer = Pointer { flows, nodes: &nodes };
+            let means = Means {
+                again: options.may(Optimisation::RetestedConditions).then_some(&retester),
+                pointer: options.may(Optimisation::NextTablePointer).then_some(&pointer),
+            };
+            schedule.carry(&means, &mut long_branches);
+        }
+        let mut tables = Tables { nodes, units: units(&schedule), long_branches, cost: Cost::default() };
+        tables.cost = cost(program, chip, &view, flows, &tables);
+        Ok(tables)
+    };
+    let least = Gress::ALL.iter().map(|g| graph.critical_length(*g)).max().unwrap_or(0);
+    let mut first = None;
+    let mut unreached: Option<(Tables, Manner)> = None;
+    for manners in manners(chip, options) {
+        let mut best: Option<(Tables, Manner)> = None;
+        let better = |next: &Tables, than: &Option<(Tables, Manner)>| {
+            than.as_ref().is_none_or(|(b, _)| next.cost.key(options) < b.cost.key(options))
+        };
+        for manner in manners {
+            match attempt(manner, &Holds::new()) {
+                Ok(next) if better(&next, &best) => best = Some((next, manner)),
+                Ok(_) => {}
+                Err(failed) => first = first.or(Some(failed)),
+            }
+            // Dependencies alone forbid anything better.
+            let done = |t: &Tables| t.cost.stages <= least && t.cost.uncarried == 0;
+            if options.objective == Objective::FewestStages && best.as_ref().is_some_and(|(b, _)| done(b)) {
+                break;
+            }
+        }
+        match best {
+            Some((best, _)) if best.cost.uncarried == 0 => return Ok(best),
+            Some((next, manner)) if better(&next, &unreached) => unreached = Some((next, manner)),
+            _ => {}
+        }
+    }
+    if let Some((tables, manner)) = unreached.take_if(|_| last_resort) {
+        let found = hold::search(tables, |cost| cost.key(options), |holds| attempt(manner, holds).ok());
+        if found.cost.uncarried == 0 {
+            return Ok(found);
+        }
+        unreached = Some((found, manner));
+    }
+    let failed = unreached.map(|(tables, _)| uncarried(program, chip, flows, &tables)).or(first);
+    Err(failed.unwrap_or_else(|| TablesFailed::from(Vec::new())))
+}
+
+/// What nothing brings to where it is needed.
+fn uncarried(program: &Program, chip: &ChipSpec, flows: &[Flow; 2], tables: &Tables) -> TablesFailed {
+    let left: Vec<&LongBranch> = tables.long_branches.iter().filter(|b| b.by == Carrier::Nothing).collect();
+    let name = |b: &LongBranch| node_name(program, &flows[b.gress.index()], b.to);
+    let diag = |b: &&LongBranch| {
+        let (from, to, tags) = (b.from_stage, b.to_stage, chip.mau.long_branch_tags);
+        let text = format!(
+            "what decides `{}` in stage {to} is known in stage {from}, and nothing carries it there: the {tags} long-branch \
+             tags and the next-table pointer are taken, no gateway can test it again, and a stage between has no logical \
+             table left for a relay",
+            name(b)
+        );
+        let help = "test the condition again right before what it decides, keep its outcome in a metadata field, or apply \
+                    closer together what runs on it";
+        Diag::error(flows[b.gress.index()].nodes[b.to].loc, text).help(help)
+    };
+    let first = left.first().map(|b| Exhausted {
+        resource: Resource::LongBranches,
+        place: Place::Stage(b.from_stage),
+        contenders: left.iter().map(|b| name(b)).collect(),
+    });
+    TablesFailed { diags: left.iter().map(diag).collect(), first_exhausted: first }
+}
+
+/// Ways to go about a schedule, those of a later list only if no earlier one finds a place in which every outcome
+/// arrives; in a list, in order of preference among equals.
+fn manners(chip: &ChipSpec, options: &Options) -> Vec<Vec<Manner>> {
+    let splitting = match options.may(Optimisation::SplitTables) {
+        true => vec![Some(Splitting::Sparing), Some(Splitting::Greedy)],
+        false => vec![None],
+    };
+    let late = options.may(Optimisation::LateGateways);
+    let most = match options.objective {
+        Objective::FewestStages => 0,
+        Objective::LowestLatency => chip.mau.stages.saturating_sub(1),
+    };
+    let attached = options.may(Optimisation::AttachedGateways);
+    let of = |splitting| {
+        let of = move |late_gateways, patience| Manner { splitting, late_gateways, attached, patience };
+        let ways = (0..=most).map(move |patience| of(late, patience));
+        ways.chain(late.then(|| of(false, 0))).collect()
+    };
+    splitting.into_iter().map(of).collect()
+}
+
+fn cost(program: &Program, chip: &ChipSpec, view: &PhvView<'_>, flows: &[Flow; 2], tables: &Tables) -> Cost {
+    let parts = tables.nodes.iter().flat_map(EntityMap::values).flat_map(|n| &n.parts);
+    let cycles = Gress::ALL.map(|gress| {
+        let (flow, nodes) = (&flows[gress.index()], &tables.nodes[gress.index()]);
+        let stages = timing::stages(program, chip, view, (gress, flow), nodes, &tables.units);
+        timing::latency(chip, gress, &stages).total.0
+    });
+    let ids = tables.units.iter().filter(|u| u.unit.column == Column::LogicalTable).map(|u| u.unit);
+    let ids: BTreeSet<_> = ids.collect();
+    Cost {
+        uncarried: next_table::uncarried(&tables.long_branches),
+        stages: parts.map(|p| u32::from(p.stage) + 1).max().unwrap_or(0),
+        cycles: cycles.iter().sum(),
+        logical_ids: ids.len(),
+    }
+}
+
+fn demands(
+    program: &Program,
+    chip: &ChipSpec,
+    flows: &[Flow; 2],
+    view: &PhvView<'_>,
+) -> Result<Vec<Demand>, Vec<Diag>> {
+    let mut found = Vec::new();
+    let mut diags = Vec::new();
+    for gress in Gress::ALL {
+        let flow = &flows[gress.index()];
+        for node in flow.nodes.keys() {
+            match Demand::of(program, chip, view, flow, Owner { gress, node }) {
+                Ok(demand) => {
+                    if let Some(error) = sizes::impossible(&chip.mau, &demand) {
+                        diags.push(
+                            Diag::error(demand.at, format!("table `{}` fits no stage: {error}", demand.name))
+                                .help("narrow its key or its action data, or divide it into two tables"),
+                        );
+                    }
+                    found.push(demand);
+                }
+                Err(diag) => diags.push(diag),
+            }
+        }
+    }
+    if diags.is_empty() { Ok(found) } else { Err(diags) }
+}
+
+/// Pins that the dependencies or the chip's length forbid.
+fn check_pins(chip: &ChipSpec, graph: &DependencyGraph, demands: &[Demand]) -> Result<(), Vec<Diag>> {
+    let mut diags = Vec::new();
+    for d in demands {
+        let Some(pin) = d.pin.map(u32::from) else { continue };
+        let min = graph.min_stage(d.owner);
+        if pin >= chip.mau.stages {
+            let text =
+                format!("table `{}` is pinned to stage {pin}; {} has {}", d.name, chip.name, chip.mau.stages);
+            diags.push(Diag::error(d.at, text).help(format!("pin it to a stage below {}", chip.mau.stages)));
+        } else if pin < min {
+            let text = format!(
+                "table `{}` is pinned to stage {pin}; its dependencies allow stage {min} at the earliest",
+                d.name
+            );
+            diags.push(
+                Diag::error(d.at, text).help("remove the pin, or break the chain of dependencies before it"),
+            );
+        }
+    }
+    if diags.is_empty() { Ok(()) } else { Err(diags) }
+}
+
+fn units(schedule: &Schedule<'_>) -> Vec<UnitUse> {
+    let mut units: Vec<UnitUse> = schedule.pools.iter().flat_map(|p| p.uses().iter().cloned()).collect();
+    units.sort_by_key(|u| (u.unit, u.owner));
+    units
+}
+
+fn nodes(
+    schedule: &Schedule<'_>,
+    flows: &[Flow; 2],
+    graph: &DependencyGraph,
+) -> [EntityMap<Node, PlacedNode>; 2] {
+    let mut placed = schedule.demands.iter().zip(schedule.parts.iter().zip(&schedule.why));
+    Gress::ALL.map(|gress| {
+        let count = flows[gress.index()].nodes.len();
+        let of_gress = placed.by_ref().take(count);
+        of_gress
+            .map(|(d, (parts, why))| PlacedNode {
+                parts: parts.clone(),
+                min_stage: graph.min_stage(d.owner) as u8,
+                why: why.clone(),
+            })
+            .collect()
+    })
+}
+
+/// Names the shortage behind the failure: the first one of the most urgent node without a place, else the
+/// first one of any node (which then came late and pushed others out of the pipe).
+fn failure(schedule: &Schedule<'_>, graph: &DependencyGraph, pending: &[Vec<usize>]) -> TablesFailed {
+    let stages = schedule.pools.len();
+    let of = |i: usize| schedule.missed.iter().find(|m| m.demand == i);
+    let mut order: Vec<usize> = pending.iter().flatten().copied().collect();
+    // Those that something ran out for before those that only wait for them.
+    order.sort_by_key(|&i| (of(i).is_none(), graph.min_stage(schedule.demands[i].owner), i));
+    let longest = Gress::ALL.into_iter().find(|&g| graph.critical_length(g) as usize > stages);
+    let first = order.iter().find_map(|&i| of(i)).or_else(|| schedule.missed.first());
+    let mut diags: Vec<Diag> = order.iter().map(|&i| no_place(schedule, i, stages)).collect();
+    let first_exhausted = match (longest, first) {
+        (Some(gress), _) => {
+            let chain = graph.critical_path(gress);
+            let name = |o: Owner| schedule.demands.iter().find(|d| d.owner == o).map(|d| d.name.clone());
+            let mut contenders: Vec<String> = chain.iter().filter_map(|e| name(e.from)).collect();
+            contenders.extend(chain.last().and_then(|e| name(e.to)));
+            let text = format!(
+                "the longest chain of dependencies in {gress} needs {} stages; the chip has {stages}",
+                graph.critical_length(gress)
+            );
+            diags.insert(
+                0,
+                Diag::error(sluice_ir::Loc::default(), text)
+                    .help("shorten the chain: compute independent values in parallel"),
+            );
+            Some(Exhausted { resource: Resource::Stages, place: Place::Gress(gress), contenders })
+        }
+        (None, Some(missed)) => {
+            let column = missed.shortage.column;
+            let mut contenders = vec![schedule.demands[missed.demand].name.clone()];
+            for owner in schedule.pools[usize::from(missed.stage)].owners_of(column) {
+                let name = schedule.demands.iter().find(|d| d.owner == owner).map(|d| d.name.clone());
+                contenders.extend(name.filter(|n| !contenders.contains(n)));
+            }
+            Some(Exhausted {
+                resource: Resource::Column(column),
+                place: Place::Stage(missed.stage),
+                contenders,
+            })
+        }
+        (None, None) => {
+            let gress = order.first().map_or(Gress::Ingress, |&i| schedule.demands[i].owner.gress);
+            let contenders = order.iter().map(|&i| schedule.demands[i].name.clone()).collect();
+            Some(Exhausted { resource: Resource::Stages, place: Place::Gress(gress), contenders })
+        }
+    };
+    TablesFailed { diags, first_exhausted }
+}
+
+fn no_place(schedule: &Schedule<'_>, i: usize, stages: usize) -> Diag {
+    let demand = &schedule.demands[i];
+    let held: u32 = schedule.parts[i].iter().map(|p| p.entries).sum();
+    let missed: Vec<_> = schedule.missed.iter().filter(|m| m.demand == i).collect();
+    let what = match missed.last() {
+        Some(m) => format!(
+            "no {} left for {} in stage {}",
+            m.shortage.column.vendor_name(),
+            m.shortage.wanted,
+            m.stage
+        ),
+        None => "what it waits for comes too late".to_owned(),
+    };
+    let text = if held > 0 {
+        format!(
+            "only {held} of the {} entries of `{}` have a place in {stages} stages: {what}",
+            demand.size, demand.name
+        )
+    } else if let Some(pin) = demand.pin {
+        format!("`{}` has no place in stage {pin}, to which it is pinned: {what}", demand.name)
+    } else {
+        format!("`{}` has no place in {stages} stages: {what}", demand.name)
+    };
+    let help = match missed.last() {
+        None => "shorten the chain of dependencies before it",
+        Some(_) if demand.pin.is_some() => "remove the pin, or pin another table away",
+        Some(_) if demand.size > 0 => {
+            "lower its size, narrow its key or its action data, or choose a larger chip"
+        }
+        Some(_) => "use less of that resource before it, or choose a larger chip",
+    };
+    Diag::error(demand.at, text).help(help)
+}

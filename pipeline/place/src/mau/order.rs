@@ -1,0 +1,86 @@
+//! The order of predication within a stage: logical ids, and which gateways share a table's.
+//!
+//! What lives here: a gateway attaches to the first table of its then- or else-branch if that is in the
+//! same stage and no other gateway is attached to it (facts: asic §3.6, §3.7). What may not: resources.
+
+use super::demand::Demand;
+use super::relations::Wait;
+use sluice_ir::cfg::{Flow, NodeKind, Outcome};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The nodes of a stage, in order of placing, and the attached gateways.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct StageOrder {
+    nodes: Vec<usize>,
+    /// Gateway by the table that it is attached to.
+    gateway_of: BTreeMap<usize, usize>,
+    /// Whether gateways are attached to tables.
+    attaches: bool,
+}
+
+impl StageOrder {
+    /// A stage without nodes.
+    pub(crate) fn new(attaches: bool) -> Self {
+        StageOrder { attaches, ..Default::default() }
+    }
+
+    /// Logical ids needed.
+    pub(crate) fn len(&self) -> usize {
+        self.nodes.len() - self.gateway_of.len()
+    }
+
+    /// Adds a node, attached to its gateway if that may be.
+    pub(crate) fn add(&mut self, i: usize, demands: &[Demand], flows: &[Flow; 2], waits: &[Vec<Wait>]) {
+        self.nodes.push(i);
+        let gateway = gateway_before(i, demands, flows).filter(|g| {
+            self.attaches && self.nodes.contains(g) && !self.gateway_of.values().any(|taken| taken == g)
+        });
+        if let Some(gateway) = gateway {
+            self.gateway_of.insert(i, gateway);
+            if self.groups(waits).is_none() {
+                self.gateway_of.remove(&i);
+            }
+        }
+    }
+
+    /// The nodes of each logical id, in order of predication; `None` if there is no such order.
+    pub(crate) fn groups(&self, waits: &[Vec<Wait>]) -> Option<Vec<Vec<usize>>> {
+        let attached: BTreeSet<usize> = self.gateway_of.values().copied().collect();
+        let mut open: Vec<Vec<usize>> = self
+            .nodes
+            .iter()
+            .filter(|i| !attached.contains(i))
+            .map(|&i| self.gateway_of.get(&i).copied().into_iter().chain([i]).collect())
+            .collect();
+        let mut done: BTreeSet<usize> = BTreeSet::new();
+        let mut groups = Vec::new();
+        while !open.is_empty() {
+            let free = open.iter().position(|group: &Vec<usize>| {
+                group.iter().all(|&i| {
+                    let mut inside = waits[i].iter().filter(|w| self.nodes.contains(&w.on));
+                    inside.all(|w| done.contains(&w.on) || group.contains(&w.on))
+                })
+            })?;
+            let group = open.remove(free);
+            done.extend(&group);
+            groups.push(group);
+        }
+        Some(groups)
+    }
+}
+
+/// The gateway in whose then- or else-branch this table or action stands first.
+fn gateway_before(i: usize, demands: &[Demand], flows: &[Flow; 2]) -> Option<usize> {
+    let owner = demands[i].owner;
+    let flow = &flows[owner.gress.index()];
+    if matches!(flow.nodes[owner.node].kind, NodeKind::Gateway(_)) {
+        return None;
+    }
+    let pred = flow.nodes[owner.node].pred;
+    let (_, gateway, outcome) = flow.preds[pred].of?;
+    let first = flow.nodes.iter().find(|(_, d)| d.pred == pred).map(|(n, _)| n);
+    if first != Some(owner.node) || !matches!(outcome, Outcome::Then | Outcome::Else) {
+        return None;
+    }
+    demands.iter().position(|d| d.owner.gress == owner.gress && d.owner.node == gateway)
+}

@@ -1,0 +1,79 @@
+//! The next-table pointer as one more carrier of outcomes (facts: asic §3.7).
+//!
+//! Beside the bits that enable tables of its own stage and of the next one, a result may name one logical table of any
+//! later stage, and the packet holds that name until a result names another. Results of a node name one each or none
+//! does. So an outcome is safe on the pointer as long as no node that names a table can run on that outcome before the
+//! named one is reached. A gateway that tests again is part of the table to which it is attached, but runs for more packets:
+//! such a table names none. What may not live here: which outcomes deserve it.
+
+use super::super::data::PlacedNode;
+use super::super::next_table::{Carrier, LongBranch};
+use sluice_ir::cfg::{Flow, Node, Outcome};
+use sluice_ir::entity::EntityMap;
+
+/// Says which outcomes may be on the pointer together.
+pub(super) struct Pointer<'a> {
+    pub(super) flows: &'a [Flow; 2],
+    pub(super) nodes: &'a [EntityMap<Node, PlacedNode>; 2],
+}
+
+/// Stage and logical id.
+type Place = (u8, u8);
+
+impl Pointer<'_> {
+    /// Whether one of the outcomes can be on the pointer beside those that are.
+    pub(super) fn takes(&self, branches: &[LongBranch], which: usize) -> bool {
+        self.in_the_way(branches, which).is_some_and(|there| there.is_empty())
+    }
+
+    /// Outcomes that would have to leave the pointer for this one; nothing if it cannot be on it anyway.
+    pub(super) fn in_the_way(&self, branches: &[LongBranch], which: usize) -> Option<Vec<usize>> {
+        let branch = &branches[which];
+        self.way(branch)?;
+        let mut there = Vec::new();
+        for (i, other) in branches.iter().enumerate().filter(|(i, _)| *i != which) {
+            match &other.by {
+                Carrier::Pointer if self.disturbs(other, branch) || self.disturbs(branch, other) => {
+                    there.push(i)
+                }
+                Carrier::Retest(r)
+                    if r.id.is_none() && (other.gress, other.to) == (branch.gress, branch.from) =>
+                {
+                    return None;
+                }
+                _ => {}
+            }
+        }
+        Some(there)
+    }
+
+    /// Where the name is given and where it is used; nothing if several parts of a table could give it.
+    fn way(&self, branch: &LongBranch) -> Option<(Place, Place)> {
+        let (flow, nodes) = (&self.flows[branch.gress.index()], &self.nodes[branch.gress.index()]);
+        let [from, to] = [branch.from, branch.to].map(|n| &nodes[n].parts);
+        let to = to.first().filter(|p| p.stage == branch.to_stage)?;
+        let decided = flow.preds[flow.nodes[branch.to].pred].of;
+        let missed = decided.is_some_and(|(_, n, outcome)| n == branch.from && outcome == Outcome::Miss);
+        let from = match &from[..] {
+            [one] => one,
+            [.., last] if missed => last,
+            _ => return None,
+        };
+        let place = |p: &super::super::data::Part| (p.stage, p.logical_id);
+        (!flow.is_ghost(branch.to) && from.stage == branch.from_stage).then(|| (place(from), place(to)))
+    }
+
+    /// Whether `other` names a table while `branch` is on the pointer.
+    fn disturbs(&self, other: &LongBranch, branch: &LongBranch) -> bool {
+        if other.gress != branch.gress {
+            return false;
+        }
+        let flow = &self.flows[branch.gress.index()];
+        let pred = flow.nodes[branch.to].pred;
+        if other.from == branch.from {
+            return !flow.excluded(other.to, pred);
+        }
+        let (Some((from, to)), Some((again, _))) = (self.way(branch), self.way(other)) else { return true };
+        from <= again && again < to && !flow.excluded(other.from, pred)
+    }
+}

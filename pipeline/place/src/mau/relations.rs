@@ -1,0 +1,141 @@
+//! What nodes are to each other, worked out once for all attempts at a schedule.
+//!
+//! What lives here: who waits for whom, who excludes whom, who runs on whose outcome, who matches on what another
+//! writes. What may not: stages.
+
+use super::super::bits::PhvView;
+use super::super::data::Owner;
+use super::super::deps::{Dependency, DependencyGraph};
+use super::demand::Demand;
+use sluice_ir::Program;
+use sluice_ir::cfg::{Flow, NodeKind, Var};
+
+/// A dependency of one demand on another.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wait {
+    /// Index of the demand waited for.
+    pub(crate) on: usize,
+    /// Stages between.
+    pub(crate) distance: u32,
+    pub(crate) kind: Dependency,
+    pub(crate) var: Option<Var>,
+}
+
+/// Everything by index of the demand.
+pub(crate) struct Relations {
+    /// Whom it waits for.
+    pub(crate) waits: Vec<Vec<Wait>>,
+    /// With whom it may not share a stage, and the variable that shows it.
+    pub(crate) conflicts: Vec<Vec<(usize, Option<Var>)>>,
+    /// Those of its gress that no packet runs with it.
+    pub(crate) exclusive: Vec<Vec<bool>>,
+    /// Nodes on whose outcomes it runs, outermost first.
+    pub(crate) deciders: Vec<Vec<usize>>,
+    /// Nodes that run directly on its outcome.
+    pub(crate) children: Vec<Vec<usize>>,
+    /// Nodes not below it for which those below it wait.
+    pub(crate) outside: Vec<Vec<usize>>,
+    /// Nodes that write containers on which it matches, for some packet that runs both.
+    pub(crate) matches_on: Vec<Vec<usize>>,
+    /// Gateways for which nobody waits but those that they decide.
+    pub(crate) may_wait: Vec<bool>,
+}
+
+impl Relations {
+    pub(crate) fn of(
+        program: &Program,
+        view: &PhvView<'_>,
+        demands: &[Demand],
+        flows: &[Flow; 2],
+        graph: &DependencyGraph,
+    ) -> Relations {
+        let index = |owner| demands.iter().position(|d| d.owner == owner);
+        let waits: Vec<Vec<Wait>> = demands
+            .iter()
+            .map(|d| {
+                let edges = graph.before(d.owner);
+                edges
+                    .filter_map(|e| {
+                        let (on, distance) = (index(e.from)?, e.kind.distance()?);
+                        Some(Wait { on, distance, kind: e.kind, var: e.var })
+                    })
+                    .collect()
+            })
+            .collect();
+        let conflicts = demands
+            .iter()
+            .map(|d| graph.conflicts(d.owner).filter_map(|(o, e)| Some((index(o)?, e.var))).collect());
+        let deciders: Vec<Vec<usize>> = demands
+            .iter()
+            .map(|d| {
+                let flow = &flows[d.owner.gress.index()];
+                let outcomes = flow.outcomes(flow.nodes[d.owner.node].pred);
+                let owner = |node| Owner { gress: d.owner.gress, node };
+                outcomes.into_iter().filter_map(|(n, _)| index(owner(n))).collect()
+            })
+            .collect();
+        let children = (0..demands.len())
+            .map(|i| (0..demands.len()).filter(|c| deciders[*c].last() == Some(&i)).collect())
+            .collect();
+        let below = |i: usize, c: usize| c == i || deciders[c].contains(&i);
+        let outside = (0..demands.len())
+            .map(|i| {
+                let inside = (0..demands.len()).filter(|c| deciders[*c].contains(&i));
+                let on = inside.flat_map(|c| &waits[c]).map(|w| w.on);
+                let mut list: Vec<usize> = on.filter(|o| !below(i, *o)).collect();
+                list.sort_unstable();
+                list.dedup();
+                list
+            })
+            .collect();
+        let may_wait = (0..demands.len())
+            .map(|i| {
+                let owner = demands[i].owner;
+                let gateway =
+                    matches!(flows[owner.gress.index()].nodes[owner.node].kind, NodeKind::Gateway(_));
+                let mut waiting = (0..demands.len()).filter(|j| waits[*j].iter().any(|w| w.on == i));
+                gateway && waiting.all(|j| below(i, j))
+            })
+            .collect();
+        Relations {
+            exclusive: exclusive(demands, flows),
+            matches_on: matches_on(program, view, demands, flows),
+            conflicts: conflicts.collect(),
+            waits,
+            deciders,
+            children,
+            outside,
+            may_wait,
+        }
+    }
+}
+
+fn exclusive(demands: &[Demand], flows: &[Flow; 2]) -> Vec<Vec<bool>> {
+    let pair = |a: &Demand, b: &Demand| {
+        a.owner.gress == b.owner.gress && flows[a.owner.gress.index()].exclusive(a.owner.node, b.owner.node)
+    };
+    demands.iter().map(|a| demands.iter().map(|b| pair(a, b)).collect()).collect()
+}
+
+fn matches_on(
+    program: &Program,
+    view: &PhvView<'_>,
+    demands: &[Demand],
+    flows: &[Flow; 2],
+) -> Vec<Vec<usize>> {
+    let touched: Vec<_> = demands
+        .iter()
+        .map(|d| {
+            let effects = flows[d.owner.gress.index()].effects(program, d.owner.node);
+            (view.containers(&effects.match_reads), view.containers(&effects.writes))
+        })
+        .collect();
+    let feeds = |a: usize, b: usize| {
+        let (oa, ob) = (demands[a].owner, demands[b].owner);
+        a != b
+            && oa.gress == ob.gress
+            && !touched[a].1.is_disjoint(&touched[b].0)
+            && !flows[oa.gress.index()].exclusive(oa.node, ob.node)
+    };
+    (0..demands.len()).map(|b| (0..demands.len()).filter(|&a| feeds(a, b)).collect()).collect()
+}

@@ -1,0 +1,428 @@
+//! Which part of which node goes to which stage.
+//!
+//! What lives here: list scheduling, stage by stage, of what is ready: parts of tables already begun first,
+//! then by earliest stage, length of the chain behind, size and program order. What may not: which units a
+//! part gets.
+
+use super::super::data::Part;
+use super::super::deps::DependencyGraph;
+use super::super::next_table::LongBranch;
+use super::calm::Calm;
+use super::demand::Demand;
+use super::fit::{Fit, Shortage};
+use super::hold::Holds;
+use super::order::StageOrder;
+use super::pool::{Content, Pool};
+use super::relations::Relations;
+use super::relay::Means;
+use super::{relay, sizes};
+use sluice_asic::chip::Column;
+use sluice_asic::gress::Gress;
+use sluice_ir::cfg::{Flow, Var};
+use std::cmp::Reverse;
+
+/// How readily tables are split.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Splitting {
+    /// Only tables that fit no stage alone, in parts of at least half of what an empty stage takes.
+    Sparing,
+    /// Any table, wherever a block is free.
+    Greedy,
+}
+
+/// How one attempt goes about it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Manner {
+    /// How readily tables are split.
+    pub(crate) splitting: Option<Splitting>,
+    /// Whether gateways wait until something that they decide can run.
+    pub(crate) late_gateways: bool,
+    /// Whether gateways share the logical ids of tables.
+    pub(crate) attached: bool,
+    /// Stages per gress that may hold only what need not wait for a match.
+    pub(crate) patience: u32,
+}
+
+/// What could not be had.
+#[derive(Clone, Debug)]
+pub(crate) struct Missed {
+    /// Index of the demand.
+    pub(crate) demand: usize,
+    /// The stage.
+    pub(crate) stage: u8,
+    /// The resource.
+    pub(crate) shortage: Shortage,
+}
+
+/// The state of scheduling.
+pub(crate) struct Schedule<'a> {
+    /// What is placed, in order of gress and node.
+    pub(crate) demands: &'a [Demand],
+    flows: &'a [Flow; 2],
+    relations: &'a Relations,
+    clusters: Vec<Vec<usize>>,
+    tails: Vec<u32>,
+    mins: Vec<u32>,
+    fit: Fit<'a>,
+    manner: Manner,
+    calm: Calm,
+    /// The earliest stage of each demand that is held back.
+    held: Vec<u8>,
+    /// The stages' units.
+    pub(crate) pools: Vec<Pool>,
+    /// Parts of each demand.
+    pub(crate) parts: Vec<Vec<Part>>,
+    left: Vec<u32>,
+    complete: Vec<bool>,
+    alone: Vec<Option<u32>>,
+    blocked: Vec<Option<(u8, String)>>,
+    /// Why each demand is not earlier than it is.
+    pub(crate) why: Vec<String>,
+    /// Everything that could not be had, in order of trying.
+    pub(crate) missed: Vec<Missed>,
+}
+
+impl<'a> Schedule<'a> {
+    /// Nothing placed yet.
+    pub(crate) fn new(
+        demands: &'a [Demand],
+        flows: &'a [Flow; 2],
+        graph: &DependencyGraph,
+        relations: &'a Relations,
+        clusters: Vec<Vec<usize>>,
+        fit: Fit<'a>,
+        manner: Manner,
+    ) -> Self {
+        let count = demands.len();
+        Schedule {
+            calm: Calm::new(manner.patience, fit.chip),
+            tails: demands.iter().map(|d| graph.tail(d.owner)).collect(),
+            mins: demands.iter().map(|d| graph.min_stage(d.owner)).collect(),
+            pools: (0..fit.chip.mau.stages.min(256)).map(|s| Pool::new(s as u8)).collect(),
+            parts: vec![Vec::new(); count],
+            held: vec![0; count],
+            left: demands.iter().map(|d| d.size).collect(),
+            complete: vec![false; count],
+            alone: vec![None; count],
+            blocked: vec![None; count],
+            why: vec![String::new(); count],
+            missed: Vec::new(),
+            demands,
+            flows,
+            relations,
+            clusters,
+            fit,
+            manner,
+        }
+    }
+
+    /// Holds nodes back; before anything is placed.
+    pub(crate) fn hold(&mut self, holds: &Holds) {
+        for (held, demand) in self.held.iter_mut().zip(self.demands) {
+            *held = holds.get(&demand.owner).copied().unwrap_or(0);
+        }
+    }
+
+    /// Places everything; returns the clusters that found no place.
+    pub(crate) fn run(&mut self, var_name: &dyn Fn(Var) -> String) -> Vec<Vec<usize>> {
+        let mut pending = std::mem::take(&mut self.clusters);
+        for stage in 0..self.pools.len() as u8 {
+            let mut order = StageOrder::new(self.manner.attached);
+            self.begin(&pending, stage, var_name);
+            // What a stage takes or refuses it asks for no more, and the others' priorities stay as they are.
+            pending.sort_by_cached_key(|cluster| self.priority(cluster));
+            let mut asking: Vec<usize> = (0..pending.len()).collect();
+            while let Some(next) = asking.iter().position(|&i| self.ready(&pending[i], stage, var_name)) {
+                let i = asking.remove(next);
+                self.place(&pending[i], stage, &mut order, var_name);
+            }
+            pending.retain(|cluster| !self.done(cluster));
+            self.calm.end(stage, &self.parts, self.demands, self.relations);
+            self.number(stage, &order);
+        }
+        pending
+    }
+
+    /// Decides which gresses keep to what need not wait for a match in this stage.
+    fn begin(&mut self, pending: &[Vec<usize>], stage: u8, var_name: &dyn Fn(Var) -> String) {
+        for gress in Gress::ALL {
+            if !self.calm.may_begin(gress, stage) {
+                continue;
+            }
+            let own = |c: &&Vec<usize>| c.iter().all(|&i| self.demands[i].owner.gress == gress);
+            let own: Vec<Vec<usize>> = pending.iter().filter(own).cloned().collect();
+            let (mut calm, mut eager) = (false, false);
+            for cluster in &own {
+                if !self.ready(cluster, stage, var_name) {
+                    continue;
+                }
+                let waits =
+                    cluster.iter().any(|&i| self.calm.matches(gress, i, stage, &self.parts, self.relations));
+                calm |= !waits;
+                eager |= waits;
+            }
+            self.calm.begin(gress, calm && eager);
+        }
+    }
+
+    /// Finds carriers for the outcomes that cross stages, when everything is placed.
+    pub(crate) fn carry(&mut self, means: &Means<'_>, branches: &mut [LongBranch]) {
+        relay::carry(&mut self.pools, &self.fit, means, branches);
+    }
+
+    fn done(&self, cluster: &[usize]) -> bool {
+        cluster.iter().all(|&i| self.complete[i])
+    }
+
+    fn priority(&self, cluster: &[usize]) -> impl Ord + use<> {
+        let begun = cluster.iter().any(|&i| !self.parts[i].is_empty());
+        let min = cluster.iter().map(|&i| self.mins[i]).max();
+        let tail = cluster.iter().map(|&i| self.tails[i]).max();
+        let size = cluster.iter().map(|&i| self.demands[i].size).max();
+        (Reverse(begun), min, Reverse(tail), Reverse(size), cluster.first().copied())
+    }
+
+    /// Whether dependencies, conflicts and pins allow the cluster in this stage.
+    fn ready(&mut self, cluster: &[usize], stage: u8, var_name: &dyn Fn(Var) -> String) -> bool {
+        for &i in cluster {
+            if self.parts[i].is_empty() && self.held[i] > stage {
+                let text = "held back, so that an outcome reaches what runs on it".to_owned();
+                self.blocked[i] = Some((stage, text));
+                return false;
+            }
+            if let Some(text) =
+                self.calm.refuses(self.demands[i].owner.gress, i, stage, &self.parts, self.relations)
+            {
+                self.blocked[i] = Some((stage, text.to_owned()));
+                return false;
+            }
+            let late = self.relations.waits[i].iter().any(|w| {
+                let last = self.parts[w.on].last().filter(|_| self.complete[w.on]);
+                !cluster.contains(&w.on)
+                    && last.is_none_or(|p| u32::from(p.stage) + w.distance > u32::from(stage))
+            });
+            let pinned = self.parts[i].is_empty() && self.demands[i].pin.is_some_and(|pin| pin != stage);
+            if late || pinned || self.too_early(i, stage) {
+                return false;
+            }
+            if let Some(open) = self.chained(i) {
+                self.blocked[i] =
+                    Some((stage, format!("next tables are a chain, and that of `{open}` is not at its end")));
+                return false;
+            }
+            let clash = self.relations.conflicts[i].iter().find(|(other, _)| {
+                self.parts[*other].iter().any(|p| p.stage == stage) || cluster.contains(other)
+            });
+            if let Some((other, var)) = clash {
+                let var = var.map(var_name).unwrap_or_default();
+                let text = format!(
+                    "`{}` is there and writes the same container (`{var}`)",
+                    self.demands[*other].name
+                );
+                self.blocked[i] = Some((stage, text));
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Whether a gateway has nothing to decide yet.
+    fn too_early(&self, i: usize, stage: u8) -> bool {
+        self.may_wait(i) && !self.relations.children[i].iter().any(|&c| self.soon(c, i, stage))
+    }
+
+    fn may_wait(&self, i: usize) -> bool {
+        self.manner.late_gateways && self.relations.may_wait[i]
+    }
+
+    /// Whether a node could run in the stage if `gateway` were there.
+    fn soon(&self, node: usize, gateway: usize, stage: u8) -> bool {
+        let free = self.relations.waits[node].iter().all(|w| {
+            let last = self.parts[w.on].last().filter(|_| self.complete[w.on]);
+            w.on == gateway
+                || self.relations.deciders[node].contains(&w.on)
+                || last.is_some_and(|p| u32::from(p.stage) + w.distance <= u32::from(stage))
+        });
+        free && (!self.may_wait(node)
+            || self.relations.children[node].iter().any(|&c| self.soon(c, node, stage)))
+    }
+
+    /// Where next tables are a chain, the node whose branches must be done before this one has its turn: a result
+    /// names one next table, and nothing else remembers an outcome.
+    fn chained(&self, i: usize) -> Option<&str> {
+        let r = self.relations;
+        if self.fit.chip.features.parallel_next_tables {
+            return None;
+        }
+        let begun = |n: usize| !self.parts[n].is_empty();
+        let name = |n: usize| self.demands[n].name.as_str();
+        let gress = self.demands[i].owner.gress;
+        let open = (0..self.demands.len()).filter(|&c| {
+            c != i && !self.complete[c] && self.demands[c].owner.gress == gress && !r.exclusive[i][c]
+        });
+        for c in open {
+            if begun(c) {
+                return Some(name(c));
+            }
+            let decider = r.deciders[c].iter().find(|&&d| begun(d) && d != i && !r.deciders[i].contains(&d));
+            if let Some(&d) = decider {
+                return Some(name(d));
+            }
+        }
+        let missing = r.outside[i].iter().find(|&&o| !begun(i) && !self.complete[o]);
+        missing.map(|&o| name(o))
+    }
+
+    /// Puts the cluster, or as much of its table as there is room for, into the stage.
+    fn place(
+        &mut self,
+        cluster: &[usize],
+        stage: u8,
+        order: &mut StageOrder,
+        var_name: &dyn Fn(Var) -> String,
+    ) {
+        let mark = self.pools[usize::from(stage)].mark();
+        let before = order.clone();
+        let mut taken = Vec::new();
+        for &i in cluster {
+            if self.complete[i] {
+                continue;
+            }
+            let got = self.logical_id(i, order).and_then(|()| self.entries(i, stage, cluster.len() == 1));
+            match got {
+                Ok(entries) => taken.push((i, entries)),
+                Err(shortage) => {
+                    self.pools[usize::from(stage)].roll_back(mark);
+                    *order = before;
+                    let text = format!("no {} left for {}", shortage.column.vendor_name(), shortage.wanted);
+                    for &j in cluster {
+                        self.blocked[j] = Some((stage, text.clone()));
+                    }
+                    self.missed.push(Missed { demand: i, stage, shortage });
+                    return;
+                }
+            }
+        }
+        for (i, entries) in taken {
+            if self.parts[i].is_empty() {
+                self.why[i] = self.reason(i, stage, var_name);
+            }
+            self.parts[i].push(Part { stage, logical_id: 0, entries });
+            self.left[i] = self.left[i].saturating_sub(entries);
+            self.complete[i] = self.left[i] == 0;
+        }
+    }
+
+    /// Room for the node in the order of predication.
+    fn logical_id(&self, i: usize, order: &mut StageOrder) -> Result<(), Shortage> {
+        order.add(i, self.demands, self.flows, &self.relations.waits);
+        if order.len() as u32 <= self.fit.chip.mau.logical_tables {
+            return Ok(());
+        }
+        Err(Shortage { column: Column::LogicalTable, wanted: "a logical table".to_owned() })
+    }
+
+    /// Takes what all entries that are left need, or, for a table that may be split, as many as fit.
+    fn entries(&mut self, i: usize, stage: u8, alone: bool) -> Result<u32, Shortage> {
+        let demand = &self.demands[i];
+        if let Some(entries) = demand.classifier.filter(|_| self.parts[i].is_empty()) {
+            // The partitions follow in later stages.
+            return self.fit.classifier(&mut self.pools[usize::from(stage)], demand, entries).map(|()| 0);
+        }
+        let want = self.left[i];
+        let pool = &mut self.pools[usize::from(stage)];
+        let whole = self.fit.part(pool, demand, want);
+        let Err(shortage) = whole else { return whole };
+        let Some(splitting) = self.manner.splitting.filter(|_| alone && demand.splittable()) else {
+            return Err(shortage);
+        };
+        let step = sizes::step(&self.fit.chip.mau, demand).max(1);
+        let most = *self.alone[i].get_or_insert_with(|| {
+            let mut empty = Pool::new(stage);
+            largest(&mut self.fit, &mut empty, demand, step, demand.size).0
+        });
+        let least = match splitting {
+            Splitting::Greedy => step,
+            Splitting::Sparing if most >= demand.size => return Err(shortage),
+            Splitting::Sparing => (most.min(want) / 2).max(step),
+        };
+        let mark = pool.mark();
+        let (entries, limit) = largest(&mut self.fit, pool, demand, step, want);
+        let shortage = limit.unwrap_or(shortage);
+        if entries < least {
+            pool.roll_back(mark);
+            return Err(shortage);
+        }
+        self.missed.push(Missed { demand: i, stage, shortage });
+        Ok(entries)
+    }
+
+    /// Why a node is not earlier than the stage where it begins.
+    fn reason(&self, i: usize, stage: u8, var_name: &dyn Fn(Var) -> String) -> String {
+        if self.demands[i].pin == Some(stage) {
+            return format!("pinned to stage {stage}");
+        }
+        if stage == 0 {
+            return "nothing keeps it from the first stage".to_owned();
+        }
+        if let Some((at, text)) = self.blocked[i].as_ref().filter(|(at, _)| *at == stage || at + 1 == stage) {
+            return format!("stage {at}: {text}");
+        }
+        let binding = self.relations.waits[i].iter().find_map(|w| {
+            let last = self.parts[w.on].last().map(|p| p.stage)?;
+            (u32::from(last) + w.distance == u32::from(stage)).then_some((w, last))
+        });
+        match binding {
+            None => "waits for the nodes with which it shares a memory".to_owned(),
+            Some((w, last)) => {
+                let var = w.var.map_or_else(String::new, |v| format!(" through `{}`", var_name(v)));
+                format!("{} dependency on `{}` in stage {last}{var}", w.kind.name(), self.demands[w.on].name)
+            }
+        }
+    }
+
+    /// Gives the nodes of a finished stage their logical ids.
+    fn number(&mut self, stage: u8, order: &StageOrder) {
+        for (id, group) in order.groups(&self.relations.waits).into_iter().flatten().enumerate() {
+            for i in group {
+                let (owner, content) = (self.demands[i].owner, Content::Shared(u32::MAX - id as u32));
+                self.pools[usize::from(stage)].take(
+                    (Column::LogicalTable, id as u16, 0),
+                    owner,
+                    content,
+                    "logical table",
+                );
+                for part in self.parts[i].iter_mut().filter(|p| p.stage == stage) {
+                    part.logical_id = id as u8;
+                }
+            }
+        }
+    }
+}
+
+/// The most entries of the node, in whole steps up to `want`, that fit, and what one step more lacks; takes
+/// them.
+fn largest(
+    fit: &mut Fit<'_>,
+    pool: &mut Pool,
+    demand: &Demand,
+    step: u32,
+    want: u32,
+) -> (u32, Option<Shortage>) {
+    let mark = pool.mark();
+    let mut limit = None;
+    let (mut low, mut high) = (0, want.div_ceil(step));
+    while low < high {
+        let middle = low + (high - low).div_ceil(2);
+        match fit.part(pool, demand, middle.saturating_mul(step)) {
+            Ok(_) => low = middle,
+            Err(shortage) => {
+                limit = Some(shortage);
+                high = middle - 1;
+            }
+        }
+        pool.roll_back(mark);
+    }
+    let entries = if low == 0 { 0 } else { fit.part(pool, demand, low.saturating_mul(step)).unwrap_or(0) };
+    (entries, limit)
+}

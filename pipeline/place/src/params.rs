@@ -1,0 +1,34 @@
+//! Bits of action data that an entry carries. What may not live here: where they are kept.
+
+use sluice_ir::{Action, Expr, PrimitiveKind, Program};
+use std::collections::BTreeMap;
+
+/// Bits of the parameters that the action's ALUs use, each parameter once; counter indices not included.
+pub(crate) fn param_bits(program: &Program, action: Action) -> u32 {
+    let mut params: BTreeMap<u16, u32> = BTreeMap::new();
+    for primitive in &program.actions[action].body {
+        match &primitive.kind {
+            PrimitiveKind::Set(_, value) => collect(value, &mut params),
+            PrimitiveKind::SetMasked(_, value, mask) => {
+                collect(value, &mut params);
+                collect(mask, &mut params);
+            }
+            _ => {}
+        }
+    }
+    params.values().sum()
+}
+
+fn collect(value: &Expr, params: &mut BTreeMap<u16, u32>) {
+    match value {
+        Expr::Param(n, width) => {
+            params.insert(*n, u32::from(*width));
+        }
+        Expr::Slice(e, ..) | Expr::Cast(e, _) => collect(e, params),
+        Expr::Alu(_, a, b) | Expr::Funnel(a, b, _) => {
+            collect(a, params);
+            collect(b, params);
+        }
+        Expr::Const(..) | Expr::Field(_) => {}
+    }
+}

@@ -1,0 +1,347 @@
+//! What one state of the program costs: hardware states (a cycle each) and TCAM rows.
+//!
+//! What may not live here: paths, limits of a whole parser.
+
+use crate::data::PhvAllocation;
+use sluice_asic::chip::ParserSpec;
+use sluice_asic::gress::Gress;
+use sluice_asic::phv::{Container, PhvInventory};
+use sluice_ir::cfg::Var;
+use sluice_ir::ways::{CounterRange, Effect, Place, Taken};
+use sluice_ir::{
+    CounterLoad, Expr, Field, Header, Home, Intrinsic, ParserOpKind, ParserState, Program, SelectKey,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Where costs come from.
+pub(super) struct Hardware<'a> {
+    pub(super) program: &'a Program,
+    pub(super) spec: &'a ParserSpec,
+    pub(super) inventory: &'a PhvInventory,
+    pub(super) allocation: &'a PhvAllocation,
+}
+
+/// Cycles and rows of a state of the program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct StateCost {
+    pub(super) cycles: u32,
+    pub(super) rows: u32,
+    /// Extractors of 8, 16 and 32 bits.
+    pub(super) extractors: [u32; 3],
+    pub(super) match_bytes: u32,
+}
+
+/// A container to fill from packet bytes `from..to`, counted from the state's first byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Copy {
+    bits: u32,
+    from: u32,
+    to: u32,
+}
+
+/// What a state moves into containers.
+#[derive(Debug, Default)]
+struct Work {
+    copies: Vec<Copy>,
+    /// Constants, by container.
+    constants: BTreeMap<Container, u32>,
+    /// Containers filled from metadata beside the packet, by size.
+    elsewhere: Vec<u32>,
+    /// First byte of each field that the state extracts.
+    at: BTreeMap<Field, u32>,
+    /// Bytes that the state moves past.
+    bytes: u32,
+    /// Bytes that it must see, from its first one.
+    reach: u32,
+}
+
+impl Hardware<'_> {
+    /// The cost of a state, entered after these stack elements were extracted.
+    pub(super) fn state(&self, state: ParserState, taken: &Taken) -> StateCost {
+        let data = &self.program.states[state];
+        let (counter, pushed, taken) = (CounterRange::default(), Vec::new(), taken.clone());
+        let place = Place { state, counter, pushed, taken };
+        let effect = place.effect(self.program);
+        let work = self.work(state, &effect);
+        let Matches { cycles: matches, late, bytes } = self.select(&data.select, &effect.taken, &work);
+        // A row per arm in every matching cycle, and one per cycle for what matches nothing else.
+        let extraction = self.extract(&work);
+        let cycles = extraction.cycles + late + matches - 1 + self.counter_wait(state);
+        let rows = data.arms.len() as u32 * matches + cycles;
+        StateCost { cycles, rows, extractors: extraction.used, match_bytes: bytes }
+    }
+
+    /// Cycles for what the hardware puts in front of the packet: its bytes and the fields that the program
+    /// takes from it.
+    pub(super) fn intrinsic(&self, gress: Gress) -> u32 {
+        let bytes = match gress {
+            Gress::Ingress => {
+                self.spec.ingress_intrinsic_bytes
+                    + self.spec.port_metadata_bytes
+                    + self.spec.port_metadata_pad
+            }
+            Gress::Egress => self.spec.egress_intrinsic_full,
+        };
+        // The ghost thread has no parser.
+        let parsed = |i: Intrinsic| !i.info().writable && i != Intrinsic::DropCtl && !i.is_ghost();
+        let filled = |home: Home| match home {
+            Home::Intrinsic(i) => parsed(i),
+            Home::PortMetadata => true,
+            Home::Header(_) | Home::Metadata => false,
+        };
+        let fields = self.program.fields.iter().filter(|(_, d)| d.gress == gress && filled(d.home));
+        let containers = fields.flat_map(|(f, _)| self.allocation.containers_of(Var::Field(f)));
+        let work = Work { elsewhere: containers.map(|c| self.bits(c)).collect(), ..Work::default() };
+        bytes.div_ceil(self.spec.max_shift.max(1)).max(self.extract(&work).cycles)
+    }
+
+    /// A cycle until the counter that the state loads from a field can be tested.
+    fn counter_wait(&self, state: ParserState) -> u32 {
+        let data = &self.program.states[state];
+        let tests = |k: &SelectKey| matches!(k, SelectKey::CounterIsZero | SelectKey::CounterIsNegative);
+        let loads = data.ops.iter().any(|op| match op.kind {
+            ParserOpKind::SetCounter(load) | ParserOpKind::PushCounter(load) => {
+                matches!(load, CounterLoad::Field { .. })
+            }
+            _ => false,
+        });
+        u32::from(loads && data.select.iter().any(tests))
+    }
+
+    fn bits(&self, container: Container) -> u32 {
+        self.inventory.get(container).map_or(8, |i| i.size.bits())
+    }
+
+    fn work(&self, state: ParserState, effect: &Effect) -> Work {
+        let mut work = Work { reach: effect.reach, ..Work::default() };
+        let mut extracted = effect.extracted.iter();
+        for op in &self.program.states[state].ops {
+            match &op.kind {
+                ParserOpKind::Extract(_) | ParserOpKind::ExtractNext(_) => {
+                    let Some(&h) = extracted.next() else { break };
+                    self.header(h, &mut work);
+                }
+                ParserOpKind::Advance(bytes) => work.bytes += u32::from(*bytes),
+                ParserOpKind::Lookahead(dst, at) => {
+                    let start = work.bytes + u32::from(*at) / 8;
+                    self.copy_from(*dst, Some(start), &mut work);
+                }
+                ParserOpKind::SetCounter(_)
+                | ParserOpKind::AddCounter(_)
+                | ParserOpKind::PushCounter(_)
+                | ParserOpKind::PopCounter => {}
+                ParserOpKind::Set(dst, Expr::Const(value, _)) => {
+                    for s in self.allocation.slices(*dst) {
+                        let bits =
+                            (value >> s.lo) as u32 & (u32::MAX >> (32 - u32::from(s.width.clamp(1, 32))));
+                        *work.constants.entry(s.container).or_default() |= bits << s.at;
+                    }
+                }
+                ParserOpKind::Set(dst, value) => self.copy(*dst, value, &mut work),
+                // The checksum unit writes its bit or its sum itself.
+                ParserOpKind::VerifyChecksum(..) | ParserOpKind::SubtractChecksum(..) => {}
+            }
+        }
+        work
+    }
+
+    fn header(&self, h: Header, work: &mut Work) {
+        for (byte, container) in self.allocation.header_containers(self.program, h) {
+            let (bits, from) = (self.bits(container), work.bytes + byte);
+            work.copies.push(Copy { bits, from, to: from + bits / 8 });
+        }
+        if let Some(bit) = self.allocation.valid.get(h).copied().flatten() {
+            *work.constants.entry(bit.container).or_default() |= 1 << bit.bit;
+        }
+        for &f in &self.program.headers[h].fields {
+            let offset = self.program.field_offset(h, f).unwrap_or(0);
+            work.at.insert(f, work.bytes + offset / 8);
+        }
+        work.bytes += self.program.header_bits(h).div_ceil(8);
+    }
+
+    /// A field copied from packet bytes, or from what stands beside the packet.
+    fn copy(&self, dst: Field, value: &Expr, work: &mut Work) {
+        let mut source = None;
+        value.fields(&mut |f| source = Some(f));
+        let start = source.and_then(|f| work.at.get(&f).copied());
+        self.copy_from(dst, start, work);
+    }
+
+    /// A field copied from packet bytes from this one on, or from beside the packet.
+    fn copy_from(&self, dst: Field, start: Option<u32>, work: &mut Work) {
+        for s in self.allocation.slices(dst) {
+            let bits = self.bits(s.container);
+            match start {
+                Some(start) => {
+                    let above = self.program.fields[dst].width.saturating_sub(s.lo + s.width);
+                    let from = start + u32::from(above) / 8;
+                    work.copies.push(Copy { bits, from, to: from + bits / 8 });
+                }
+                None => work.elsewhere.push(bits),
+            }
+        }
+    }
+
+    /// Cycles to fill the containers and to move past the state's bytes.
+    ///
+    /// Each cycle sees a window of bytes from the first one that is still needed, fills what it can, and shifts.
+    fn extract(&self, work: &Work) -> Extraction {
+        let mut copies = work.copies.clone();
+        copies.sort_by_key(|c| c.from);
+        let uses = |(c, value): (&Container, &u32)| {
+            let bits = self.bits(*c);
+            std::iter::repeat_n(bits, self.constant_uses(bits, *value) as usize)
+        };
+        let mut loose: Vec<u32> =
+            work.constants.iter().flat_map(uses).chain(work.elsewhere.iter().copied()).collect();
+        let (mut cycles, mut start, mut used) = (0, 0, [0; 3]);
+        loop {
+            start = copies.first().map_or(start, |c| c.from.max(start));
+            let mut free = Extractors::of(self.spec);
+            let before = copies.len() + loose.len();
+            copies.retain(|c| c.to > start + self.spec.window_bytes || !free.take(c.bits));
+            loose.retain(|bits| !free.take(*bits));
+            cycles += 1;
+            for (sum, n) in used.iter_mut().zip(free.used(self.spec)) {
+                *sum += n;
+            }
+            let left = copies.len() + loose.len();
+            // A parser without any extractor of a size would never finish.
+            if left == 0 || left == before {
+                break;
+            }
+        }
+        // The last cycle moves past the rest; what is looked at beyond its window takes shifts before.
+        let shifts = work.bytes.saturating_sub(start).div_ceil(self.spec.max_shift.max(1)).max(1) - 1;
+        let beyond = work.reach.saturating_sub(start + self.spec.window_bytes);
+        Extraction { cycles: cycles + shifts.max(beyond.div_ceil(self.spec.max_shift.max(1))), used }
+    }
+
+    /// Extractors that a constant takes: each writes a few neighbouring bits (facts: asic §6.1).
+    fn constant_uses(&self, bits: u32, value: u32) -> u32 {
+        let reach = match bits {
+            16 => self.spec.constant_bits_16,
+            32 if self.spec.constant_bits_32 > 0 => self.spec.constant_bits_32,
+            _ => bits,
+        };
+        let (mut rest, mut uses) = (value, 0);
+        while rest != 0 && reach > 0 {
+            let low = rest.trailing_zeros();
+            let covered = if low + reach >= 32 { u32::MAX << low } else { ((1 << reach) - 1) << low };
+            rest &= !covered;
+            uses += 1;
+        }
+        uses.max(1)
+    }
+
+    /// Cycles that match the selected bytes (at least one), and cycles more for bytes of earlier states that the
+    /// scratch registers do not hold. Bytes of the state itself go to the match registers as they pass.
+    fn select(&self, select: &[SelectKey], taken: &Taken, work: &Work) -> Matches {
+        let mut seen: BTreeSet<u32> = BTreeSet::new();
+        let mut late = 0;
+        for &key in select {
+            if let SelectKey::Lookahead(ahead) = key {
+                seen.extend(work.bytes + u32::from(ahead.at) / 8..work.bytes + ahead.reach());
+                continue;
+            }
+            let Some(f) = taken.field(self.program, key) else { continue };
+            let data = &self.program.fields[f];
+            let offset = match data.home {
+                Home::Header(h) => self.program.field_offset(h, f).unwrap_or(0) % 8,
+                Home::Metadata | Home::Intrinsic(_) | Home::PortMetadata => 0,
+            };
+            let bytes = (offset + u32::from(data.width)).div_ceil(8);
+            match work.at.get(&f) {
+                Some(&from) => seen.extend(from..from + bytes),
+                None => late += bytes,
+            }
+        }
+        let per_cycle = (2 * self.spec.match_halves + self.spec.match_bytes).max(1);
+        let unsaved = late.saturating_sub(self.spec.scratch_bytes);
+        let bytes = seen.len() as u32 + late;
+        Matches { cycles: self.match_cycles(seen, late), late: unsaved.div_ceil(per_cycle), bytes }
+    }
+
+    /// Cycles for these bytes of the state and as many others: a 16-bit register takes two neighbours or one
+    /// byte, an 8-bit one a byte.
+    fn match_cycles(&self, mut bytes: BTreeSet<u32>, mut others: u32) -> u32 {
+        let mut cycles = 0;
+        loop {
+            for _ in 0..self.spec.match_halves {
+                let pair = bytes.iter().copied().find(|b| bytes.contains(&(b + 1)));
+                match pair {
+                    Some(b) => {
+                        bytes.remove(&b);
+                        bytes.remove(&(b + 1));
+                    }
+                    None if others >= 2 => others -= 2,
+                    None => take_one(&mut bytes, &mut others),
+                }
+            }
+            for _ in 0..self.spec.match_bytes {
+                take_one(&mut bytes, &mut others);
+            }
+            cycles += 1;
+            if bytes.is_empty() && others == 0 || self.spec.match_halves + self.spec.match_bytes == 0 {
+                return cycles;
+            }
+        }
+    }
+}
+
+fn take_one(bytes: &mut BTreeSet<u32>, others: &mut u32) {
+    if bytes.pop_first().is_none() {
+        *others = others.saturating_sub(1);
+    }
+}
+
+/// Cycles to fill containers, and extractors used in them.
+struct Extraction {
+    cycles: u32,
+    used: [u32; 3],
+}
+
+/// What a select costs.
+struct Matches {
+    /// Cycles that match, at least one.
+    cycles: u32,
+    /// Cycles more for bytes that have passed.
+    late: u32,
+    bytes: u32,
+}
+
+/// Extractors left in a cycle.
+struct Extractors {
+    left: [u32; 3],
+    /// Everything is 16 bits wide: a 32-bit container takes two, an 8-bit one half of a pair.
+    uniform: bool,
+}
+
+impl Extractors {
+    fn of(spec: &ParserSpec) -> Extractors {
+        Extractors { left: [spec.extract_8, spec.extract_16, spec.extract_32], uniform: spec.extract_32 == 0 }
+    }
+
+    /// What was used of them.
+    fn used(&self, spec: &ParserSpec) -> [u32; 3] {
+        let full = Extractors::of(spec).left;
+        std::array::from_fn(|i| full[i] - self.left[i])
+    }
+
+    /// Uses what a container of this size takes; false if that is not left.
+    fn take(&mut self, bits: u32) -> bool {
+        let (class, need) = match bits {
+            32 if self.uniform => (1, 2),
+            8 if self.uniform => (1, 1),
+            8 => (0, 1),
+            16 => (1, 1),
+            _ => (2, 1),
+        };
+        let enough = self.left[class] >= need;
+        if enough {
+            self.left[class] -= need;
+        }
+        enough
+    }
+}

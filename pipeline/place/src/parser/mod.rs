@@ -1,0 +1,219 @@
+//! Hardware parser states: what each state of the program costs, and the paths through them.
+//!
+//! Rules (facts: asic §6.1–§6.3):
+//! 1. One matched TCAM row is one cycle. A state of the program takes as many as its containers and its select
+//!    ask for.
+//! 2. A cycle sees 32 bytes from the first that is still needed and fills containers from them: four of each
+//!    size (T1), or twenty 16-bit ones, of which a 32-bit container takes two (T2).
+//! 3. Validity bits and constants take extractors too; on T1 a constant for a 16- or 32-bit container sets few
+//!    neighbouring bits, and more bits take more extractors.
+//! 4. A cycle matches 32 bits (T1: one 16-bit half and two bytes). Wider selects take more cycles, and each of
+//!    these a row per arm; so do bytes of earlier states beyond those that scratch registers (T2) hold.
+//! 5. A state takes a row per arm and a row per cycle for everything else; 256 rows in all. States that no path
+//!    reaches take none.
+//! 6. The first state also pays for the intrinsic metadata in front of the packet: 32 bytes a cycle, and the
+//!    extractors of the intrinsic fields that the program uses. A program without states does not pay.
+//! 7. Lookahead is matched and copied from the window of the state that looks, and takes what bytes of the state
+//!    itself take. Skipped bytes take shifts and no extractors.
+//! 8. A select on the counter matches no bytes; in the state that loads the counter from a field it waits a cycle
+//!    (facts: asic §6.2). Loads differ in at most as many ways as the initialisation RAM has rows.
+//! 9. A state that extracts stack elements, or comes after one that does, has rows once for each combination of
+//!    elements that may have been extracted before it: extractors name containers, and each element has its own.
+//!    Its cycles are those of the most costly copy. Laps that only the counter bounds share their rows.
+//! 10. No path reads beyond the depth of its gress. The padding states that T1 adds to egress paths of less than
+//!     65 bytes are not counted.
+//!
+//! What may not live here: execution.
+
+mod cost;
+mod paths;
+#[cfg(test)]
+mod tests;
+
+pub use paths::{PathCost, Paths, paths};
+
+use super::data::{PhvAllocation, PlacedParser, PlacedState};
+use cost::{Hardware, StateCost};
+use sluice_asic::chip::ChipSpec;
+use sluice_asic::gress::Gress;
+use sluice_asic::phv::PhvInventory;
+use sluice_ir::entity::EntityMap;
+use sluice_ir::verify::Diag;
+use sluice_ir::ways::{Endless, Taken, Ways};
+use sluice_ir::{CounterLoad, Field, Next, ParserOpKind, ParserState, Program};
+use std::collections::BTreeSet;
+
+/// Cycles and rows of every state of `gress`.
+///
+/// # Errors
+/// When there are more rows, counter loads or checksum units needed than the parser has, a path goes deeper than
+/// the parser can, or states follow each other without end.
+pub fn place(
+    program: &Program,
+    chip: &ChipSpec,
+    gress: Gress,
+    alloc: &PhvAllocation,
+) -> Result<PlacedParser, Vec<Diag>> {
+    let inventory = PhvInventory::new(&chip.phv);
+    let hardware = Hardware { program, spec: &chip.parser, inventory: &inventory, allocation: alloc };
+    let start = program.pipe(gress).start;
+    let ways = Ways::of(program, gress).map_err(|endless| vec![loop_found(program, gress, &endless)])?;
+    let before = if ways.places.is_empty() { 0 } else { hardware.intrinsic(gress) };
+    let mut cycles: EntityMap<ParserState, u16> = program.states.values().map(|_| 0).collect();
+    let mut rows = before;
+    let mut states = Vec::new();
+    let mut take = |state: ParserState, cost: StateCost| {
+        let own = cost.cycles + if start == Next::State(state) { before } else { 0 };
+        cycles[state] = cycles[state].max(own.min(u16::MAX.into()) as u16);
+    };
+    for (state, taken) in copies(&ways) {
+        let cost = hardware.state(state, taken);
+        states.push(PlacedState {
+            state,
+            extracted: taken.counts().to_vec(),
+            first_row: rows,
+            rows: cost.rows,
+            cycles: cost.cycles.min(u16::MAX.into()) as u16,
+            extractors: cost.extractors,
+            match_bytes: cost.match_bytes,
+        });
+        rows += cost.rows;
+        take(state, cost);
+    }
+    // States that no path reaches have a cost, but no rows.
+    let reached = ways.states();
+    for (state, _) in program.states.iter().filter(|(s, d)| d.gress == gress && !reached.contains(s)) {
+        take(state, hardware.state(state, &Taken::default()));
+    }
+    let diags = check(program, chip, gress, &ways, rows);
+    if diags.is_empty() { Ok(PlacedParser { cycles, rows, states }) } else { Err(diags) }
+}
+
+/// The hardware's copies of states: one per combination of elements extracted before (facts: asic §6.2), however
+/// often the counter leads through it.
+fn copies(ways: &Ways) -> Vec<(ParserState, &Taken)> {
+    let mut list: Vec<(ParserState, &Taken)> =
+        ways.places.iter().map(|s| (s.place.state, &s.place.taken)).collect();
+    list.sort_unstable();
+    list.dedup();
+    list
+}
+
+fn loop_found(program: &Program, gress: Gress, endless: &Endless) -> Diag {
+    match endless {
+        Endless::Loop(states) => {
+            let data = states.first().map(|s| &program.states[*s]);
+            let name = data.map_or("", |d| d.name.as_str());
+            Diag::error(
+                data.map_or_else(Default::default, |d| d.loc),
+                format!("parser state `{name}` can be reached from itself without end"),
+            )
+            .help("bound the loop by a stack or by the parser counter")
+        }
+        Endless::TooMany => {
+            Diag::error(Default::default(), format!("the {gress} parser unrolls into too many states"))
+                .help("use shorter stacks and smaller counters")
+        }
+    }
+}
+
+fn check(program: &Program, chip: &ChipSpec, gress: Gress, ways: &Ways, rows: u32) -> Vec<Diag> {
+    let mut diags = Vec::new();
+    let order = ways.states();
+    let first = order.first().map(|&s| program.states[s].loc).unwrap_or_default();
+    if rows > chip.parser.tcam_rows {
+        let text = format!(
+            "the {gress} parser needs {rows} TCAM rows; a parser of {} has {}",
+            chip.name, chip.parser.tcam_rows
+        );
+        diags.push(Diag::error(first, text).help("merge states, or select on fewer values"));
+    }
+    diags.extend(depth(program, chip, gress, ways));
+    diags.extend(counter_loads(program, chip, gress, &order));
+    for &state in &order {
+        diags.extend(checksums(program, chip, state));
+    }
+    diags
+}
+
+/// The different loads of the counter from fields fit the initialisation RAM (facts: asic §6.1).
+fn counter_loads(program: &Program, chip: &ChipSpec, gress: Gress, order: &[ParserState]) -> Option<Diag> {
+    let mut loads: Vec<(u8, u8, u8, u8)> = Vec::new();
+    let mut at = None;
+    for op in order.iter().flat_map(|s| &program.states[*s].ops) {
+        let (ParserOpKind::SetCounter(load) | ParserOpKind::PushCounter(load)) = op.kind else { continue };
+        let CounterLoad::Field { max, rotate, mask, add, .. } = load else { continue };
+        if !loads.contains(&(max, rotate, mask, add)) {
+            loads.push((max, rotate, mask, add));
+            at = Some(op.loc);
+        }
+    }
+    let rows = chip.parser.counter_init_rows;
+    let over = loads.len() > rows as usize;
+    over.then(|| {
+        let text = format!(
+            "the {gress} parser loads its counter in {} ways; a parser of {} has {rows}",
+            loads.len(),
+            chip.name
+        );
+        Diag::error(at.unwrap_or_default(), text).help("use one rotation, mask and sum for several headers")
+    })
+}
+
+/// Bytes that the parser of `gress` reaches.
+#[must_use]
+pub fn reach(chip: &ChipSpec, gress: Gress) -> u32 {
+    match gress {
+        Gress::Ingress => chip.parser.ingress_depth,
+        Gress::Egress => chip.parser.egress_depth,
+    }
+}
+
+/// The deepest byte that a path of `gress` reads, lookahead included; 0 if its paths have no end.
+#[must_use]
+pub fn deepest(program: &Program, gress: Gress) -> u32 {
+    let Ok(ways) = Ways::of(program, gress) else { return 0 };
+    let before = ways.most_before(|stop| stop.effect.bytes);
+    ways.places.iter().zip(before).map(|(s, before)| before + s.effect.reach).max().unwrap_or(0)
+}
+
+/// The deepest path is within the parser's reach.
+fn depth(program: &Program, chip: &ChipSpec, gress: Gress, ways: &Ways) -> Option<Diag> {
+    let limit = reach(chip, gress);
+    let before = ways.most_before(|stop| stop.effect.bytes);
+    let mut stops = ways.places.iter().zip(before);
+    let (stop, before) = stops.find(|(s, before)| before + s.effect.reach > limit)?;
+    let data = &program.states[stop.place.state];
+    let text = format!(
+        "state `{}` parses up to byte {}; {gress} of {} parses {limit}",
+        data.name,
+        before + stop.effect.reach,
+        chip.name
+    );
+    Some(Diag::error(data.loc, text).help("parse fewer headers on this path"))
+}
+
+/// A state verifies no more checksums than there are units for it.
+fn checksums(program: &Program, chip: &ChipSpec, state: ParserState) -> Option<Diag> {
+    let data = &program.states[state];
+    let verified = data.ops.iter().filter(|op| matches!(op.kind, ParserOpKind::VerifyChecksum(..))).count();
+    // A sum that fields are taken out of stays in its unit from state to state.
+    let kept: BTreeSet<Field> = program
+        .states
+        .values()
+        .filter(|s| s.gress == data.gress)
+        .flat_map(|s| &s.ops)
+        .filter_map(|op| if let ParserOpKind::SubtractChecksum(to, _) = &op.kind { Some(*to) } else { None })
+        .collect();
+    let sums = data.ops.iter().any(|op| matches!(op.kind, ParserOpKind::SubtractChecksum(..)));
+    let (units, count) = (chip.parser.checksum_units, verified + kept.len());
+    if count <= units as usize || verified == 0 && !sums {
+        return None;
+    }
+    let what = match kept.len() {
+        0 => format!("verifies {verified} checksums"),
+        kept => format!("verifies {verified} checksums, and {} keeps {kept} sums", data.gress),
+    };
+    let text = format!("state `{}` {what}; a parser of {} has {units} units", data.name, chip.name);
+    Some(Diag::error(data.loc, text).help("verify fewer checksums in one state"))
+}

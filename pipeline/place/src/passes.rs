@@ -1,0 +1,424 @@
+//! The passes of placement, in order, each with a result that prints.
+//!
+//! What lives here: the order, and why it is this one. What may not: the passes themselves.
+
+use super::bits::PhvView;
+use super::data::{PhvAllocation, PlacedGress, PlacedParser, Placement};
+use super::deparser::{self, DeparserCost};
+use super::deps::{DependencyGraph, node_name};
+use super::mau::gateway;
+use super::mau::{self, Tables};
+use super::nofit::{Exhausted, NoFit, Place, Resource};
+use super::options::{Optimisation, Options};
+use super::{conditions, parser, phv, timing, verify};
+use sluice_asic::chip::{ChipSpec, Column};
+use sluice_asic::gress::Gress;
+use sluice_asic::latency::StageUse;
+use sluice_ir::cfg::Flow;
+use sluice_ir::verify::{Diag, Severity};
+use sluice_ir::{Cond, Loc, Program};
+use std::fmt::Write;
+use std::sync::Arc;
+
+/// A pass of placement.
+#[derive(Clone, Copy, Debug)]
+pub struct PassInfo {
+    /// Name, by which its result can be asked for.
+    pub name: &'static str,
+    /// What it does and why it stands where it stands.
+    pub doc: &'static str,
+    run: fn(&mut Work<'_>) -> Result<(), Failed>,
+    print: fn(&Work<'_>) -> String,
+}
+
+/// The passes in order.
+pub const PASSES: [PassInfo; 10] = [
+    PassInfo {
+        name: "chip",
+        doc: "refuses what the chip lacks whatever is placed where; first, because its findings name the program's lines",
+        run: chip_rules,
+        print: |_| "nothing that the chip lacks\n".to_owned(),
+    },
+    PassInfo {
+        name: "flow",
+        doc: "flattens both control blocks into nodes; everything after works on nodes",
+        run: flow,
+        print: print_flow,
+    },
+    PassInfo {
+        name: "phv",
+        doc: "gives fields their containers; before dependencies, because sharing a container is one",
+        run: allocate,
+        print: print_phv,
+    },
+    PassInfo {
+        name: "conditions",
+        doc: "joins nested conditions where one gateway decides both; needs containers, because a gateway sees few bytes",
+        run: conditions,
+        print: print_flow,
+    },
+    PassInfo {
+        name: "parser",
+        doc: "splits parser states over cycles; needs containers, because extractors have their sizes",
+        run: parsers,
+        print: print_parser,
+    },
+    PassInfo {
+        name: "deparser",
+        doc: "checks the field dictionary and its like; needs containers, because entries hold containers",
+        run: deparsers,
+        print: print_deparser,
+    },
+    PassInfo {
+        name: "dependencies",
+        doc: "finds which node waits for which, and the earliest stage of each",
+        run: dependencies,
+        print: print_dependencies,
+    },
+    PassInfo {
+        name: "tables",
+        doc: "gives nodes stages and units; needs containers (crossbar lanes) and dependencies",
+        run: tables,
+        print: print_tables,
+    },
+    PassInfo {
+        name: "timing",
+        doc: "derives stage dependencies and cycles; needs stages",
+        run: timing_pass,
+        print: print_timing,
+    },
+    PassInfo {
+        name: "verify",
+        doc: "checks the finished placement with rules that share no code with the passes above",
+        run: check,
+        print: |_| "no rule is broken\n".to_owned(),
+    },
+];
+
+/// What passes read and write.
+struct Work<'a> {
+    program: &'a Program,
+    chip: &'a ChipSpec,
+    options: &'a Options,
+    flows: [Flow; 2],
+    phv: PhvAllocation,
+    parsers: [PlacedParser; 2],
+    deparsers: [DeparserCost; 2],
+    graph: DependencyGraph,
+    tables: Tables,
+    stages: [Vec<StageUse>; 2],
+    placement: Option<Placement>,
+}
+
+/// Why a pass failed.
+struct Failed {
+    diags: Vec<Diag>,
+    first_exhausted: Option<Exhausted>,
+}
+
+/// Places a program on a chip.
+///
+/// # Errors
+/// When it does not fit, with everything found and the resource that ran out first.
+pub fn place(program: &Program, chip: &ChipSpec) -> Result<Placement, NoFit> {
+    place_with(program, chip, &Options::default(), &mut |_, _| {})
+}
+
+/// As [`place`], with other aims and means; calls `dump` with name and printed result after each pass.
+///
+/// # Errors
+/// As [`place`].
+pub fn place_with(
+    program: &Program,
+    chip: &ChipSpec,
+    options: &Options,
+    dump: &mut dyn FnMut(&'static str, String),
+) -> Result<Placement, NoFit> {
+    let mut work = Work {
+        program,
+        chip,
+        options,
+        flows: Default::default(),
+        phv: PhvAllocation::default(),
+        parsers: Default::default(),
+        deparsers: Default::default(),
+        graph: DependencyGraph::default(),
+        tables: Tables::default(),
+        stages: Default::default(),
+        placement: None,
+    };
+    let no_fit = |failed: Failed| NoFit {
+        program: program.name.clone(),
+        chip: chip.name.clone(),
+        diags: failed.diags,
+        first_exhausted: failed.first_exhausted,
+    };
+    for pass in &PASSES {
+        (pass.run)(&mut work).map_err(no_fit)?;
+        dump(pass.name, (pass.print)(&work));
+    }
+    let unfinished = Failed { diags: Vec::new(), first_exhausted: None };
+    work.placement.ok_or_else(|| no_fit(unfinished))
+}
+
+fn chip_rules(work: &mut Work<'_>) -> Result<(), Failed> {
+    let mut diags = sluice_ir::verify::for_chip(work.program, work.chip);
+    diags.retain(|d| d.severity == Severity::Error);
+    if diags.is_empty() { Ok(()) } else { Err(Failed { diags, first_exhausted: None }) }
+}
+
+fn flow(work: &mut Work<'_>) -> Result<(), Failed> {
+    work.flows = Gress::ALL.map(|g| Flow::of(work.program, g));
+    Ok(())
+}
+
+fn allocate(work: &mut Work<'_>) -> Result<(), Failed> {
+    work.phv = phv::allocate(work.program, work.chip, work.options, &work.flows)
+        .map_err(|diags| exhausted(diags, Resource::Phv, Place::Pipe))?;
+    Ok(())
+}
+
+fn conditions(work: &mut Work<'_>) -> Result<(), Failed> {
+    if work.options.may(Optimisation::JoinedConditions) {
+        work.flows = Gress::ALL.map(|g| conditions::joined(work.program, g, &one_gateway(work)));
+    }
+    Ok(())
+}
+
+/// Whether one gateway can decide a condition.
+fn one_gateway<'a>(work: &'a Work<'_>) -> impl Fn(&Cond) -> bool + 'a {
+    let view = PhvView::new(work.chip, &work.phv);
+    move |cond| gateway::demand(work.program, &work.chip.mau, &view, cond, Loc::default()).is_ok()
+}
+
+fn parsers(work: &mut Work<'_>) -> Result<(), Failed> {
+    for gress in Gress::ALL {
+        work.parsers[gress.index()] = parser::place(work.program, work.chip, gress, &work.phv)
+            .map_err(|diags| exhausted(diags, Resource::Parser, Place::Gress(gress)))?;
+    }
+    Ok(())
+}
+
+fn deparsers(work: &mut Work<'_>) -> Result<(), Failed> {
+    for gress in Gress::ALL {
+        work.deparsers[gress.index()] = deparser::cost(work.program, work.chip, gress, &work.phv)
+            .map_err(|diags| exhausted(diags, Resource::Deparser, Place::Gress(gress)))?;
+    }
+    Ok(())
+}
+
+fn print_deparser(work: &Work<'_>) -> String {
+    let line = |(gress, c): (Gress, &DeparserCost)| {
+        format!(
+            "{gress}: {} of {} dictionary entries ({} bytes in them), {} of {} validity bits, {} of {} header bytes, {} of {} checksum units, \
+             {} of {} resubmitted bytes, {} of {} mirrored, {} of {} in digests\n",
+            c.entries,
+            work.chip.deparser.entries,
+            c.entry_bytes,
+            c.pov_bits,
+            work.chip.deparser.pov_bits,
+            c.header_bytes,
+            work.chip.deparser.max_header_bytes,
+            c.checksum_units,
+            work.chip.deparser.checksum_units,
+            c.requests.resubmit,
+            work.chip.deparser.resubmit_bytes,
+            c.requests.mirror,
+            work.chip.deparser.mirror_bytes,
+            c.requests.digest,
+            work.chip.deparser.digest_bytes,
+        )
+    };
+    Gress::ALL.into_iter().zip(&work.deparsers).map(line).collect()
+}
+
+fn exhausted(diags: Vec<Diag>, resource: Resource, place: Place) -> Failed {
+    let first = Exhausted { resource, place, contenders: Vec::new() };
+    Failed { diags, first_exhausted: Some(first) }
+}
+
+fn dependencies(work: &mut Work<'_>) -> Result<(), Failed> {
+    work.graph = graph(work, &work.flows);
+    Ok(())
+}
+
+fn graph(work: &Work<'_>, flows: &[Flow; 2]) -> DependencyGraph {
+    let exclusion = work.options.may(Optimisation::MutualExclusion);
+    DependencyGraph::with(work.program, flows, &work.phv, exclusion)
+}
+
+fn tables(work: &mut Work<'_>) -> Result<(), Failed> {
+    let place = |flows: &[Flow; 2], graph: &DependencyGraph, last_resort| {
+        mau::place(work.program, work.chip, work.options, flows, &work.phv, graph, last_resort)
+    };
+    let failed = match place(&work.flows, &work.graph, false) {
+        Ok(tables) => {
+            work.tables = tables;
+            return Ok(());
+        }
+        Err(failed) => failed,
+    };
+    let unreached = failed.first_exhausted.as_ref().is_some_and(|e| e.resource == Resource::LongBranches);
+    // A condition that the flow has twice carries no outcome over stages.
+    let mut again = None;
+    if work.options.may(Optimisation::RepeatedConditions) {
+        let joined = work.options.may(Optimisation::JoinedConditions);
+        let flows =
+            Gress::ALL.map(|g| conditions::repeated(work.program, g, joined.then_some(&one_gateway(work))));
+        let graph = graph(work, &flows);
+        // Fields that take turns may count on one test of a condition.
+        let sound = phv::verify(work.program, work.chip, &flows, &work.phv).is_empty();
+        again = sound.then_some((flows, graph));
+    }
+    for last_resort in [false, true] {
+        // What lacks more than a carrier does not gain by waiting.
+        if last_resort && !unreached {
+            break;
+        }
+        if last_resort && let Ok(tables) = place(&work.flows, &work.graph, true) {
+            work.tables = tables;
+            return Ok(());
+        }
+        if let Some((flows, graph)) = &again
+            && let Ok(tables) = place(flows, graph, last_resort)
+        {
+            (work.flows, work.graph, work.tables) = (flows.clone(), graph.clone(), tables);
+            return Ok(());
+        }
+    }
+    Err(Failed { diags: failed.diags, first_exhausted: failed.first_exhausted })
+}
+
+fn timing_pass(work: &mut Work<'_>) -> Result<(), Failed> {
+    let view = PhvView::new(work.chip, &work.phv);
+    let gresses = Gress::ALL.map(|gress| {
+        let (flow, nodes) = (&work.flows[gress.index()], &work.tables.nodes[gress.index()]);
+        let stages = timing::stages(work.program, work.chip, &view, (gress, flow), nodes, &work.tables.units);
+        let latency = timing::latency(work.chip, gress, &stages);
+        let placed = PlacedGress {
+            flow: flow.clone(),
+            nodes: nodes.clone(),
+            parser: work.parsers[gress.index()].clone(),
+            dependencies: latency.stages.iter().map(|s| s.dependency).collect(),
+            mau_cycles: u32::try_from(latency.total.0).unwrap_or(u32::MAX),
+            deparser_cycles: work.chip.latency.deparser,
+            deparser: work.deparsers[gress.index()],
+        };
+        (placed, stages)
+    });
+    let [(ingress, ingress_stages), (egress, egress_stages)] = gresses;
+    work.stages = [ingress_stages, egress_stages];
+    work.placement = Some(Placement {
+        chip: Arc::new(work.chip.clone()),
+        phv: work.phv.clone(),
+        gresses: [ingress, egress],
+        units: work.tables.units.clone(),
+        long_branches: work.tables.long_branches.clone(),
+        options: work.options.clone(),
+    });
+    Ok(())
+}
+
+fn check(work: &mut Work<'_>) -> Result<(), Failed> {
+    let diags = work.placement.as_ref().map(|p| verify(work.program, p)).unwrap_or_default();
+    if diags.is_empty() { Ok(()) } else { Err(Failed { diags, first_exhausted: None }) }
+}
+
+fn print_flow(work: &Work<'_>) -> String {
+    let mut out = String::new();
+    for gress in Gress::ALL {
+        let flow = &work.flows[gress.index()];
+        for (node, data) in flow.nodes.iter() {
+            let when: Vec<String> =
+                flow.outcomes(data.pred).iter().map(|(n, o)| format!("{n:?} {o:?}")).collect();
+            let _ = writeln!(
+                out,
+                "{gress} {node:?} {} when [{}]",
+                node_name(work.program, flow, node),
+                when.join(", ")
+            );
+        }
+    }
+    out
+}
+
+fn print_phv(work: &Work<'_>) -> String {
+    let mut out = String::new();
+    for row in phv::summary(work.program, work.chip, &work.phv).rows {
+        let slices: Vec<String> = row
+            .slices
+            .iter()
+            .map(|s| format!("{}[{}:{}]@{}", s.var.name(work.program), s.lo + s.width.max(1) - 1, s.lo, s.at))
+            .collect();
+        let _ = writeln!(out, "{} {} {}", row.gress, row.name, slices.join(" "));
+    }
+    out
+}
+
+fn print_parser(work: &Work<'_>) -> String {
+    let mut out = String::new();
+    for gress in Gress::ALL {
+        let placed = &work.parsers[gress.index()];
+        let _ = writeln!(out, "{gress}: {} rows", placed.rows);
+        for (state, data) in work.program.states.iter().filter(|(_, d)| d.gress == gress) {
+            let cycles = placed.cycles.get(state).copied().unwrap_or(0);
+            let _ = writeln!(out, "  {} {cycles} cycles", data.name);
+        }
+        for s in &placed.states {
+            let _ = writeln!(
+                out,
+                "  rows {}..{} {} after {:?}: {} cycles, extractors {:?}, {} bytes matched",
+                s.first_row,
+                s.first_row + s.rows,
+                work.program.states[s.state].name,
+                s.extracted,
+                s.cycles,
+                s.extractors,
+                s.match_bytes
+            );
+        }
+    }
+    out
+}
+
+fn print_dependencies(work: &Work<'_>) -> String {
+    work.graph.dot(work.program, &work.flows)
+}
+
+fn print_tables(work: &Work<'_>) -> String {
+    let mut out = String::new();
+    for gress in Gress::ALL {
+        let flow = &work.flows[gress.index()];
+        for (node, placed) in work.tables.nodes[gress.index()].iter() {
+            let name = node_name(work.program, flow, node);
+            for p in &placed.parts {
+                let _ = writeln!(
+                    out,
+                    "{gress} {name} stage {} id {} entries {}",
+                    p.stage, p.logical_id, p.entries
+                );
+            }
+        }
+    }
+    for used in &work.tables.units {
+        let flow = &work.flows[used.owner.gress.index()];
+        let (unit, name) = (used.unit, node_name(work.program, flow, used.owner.node));
+        let column: Column = unit.column;
+        let _ =
+            writeln!(out, "stage {} {column} {},{} {name}: {}", unit.stage, unit.row, unit.col, used.purpose);
+    }
+    out
+}
+
+fn print_timing(work: &Work<'_>) -> String {
+    let mut out = String::new();
+    for gress in Gress::ALL {
+        let latency = timing::latency(work.chip, gress, &work.stages[gress.index()]);
+        for (i, s) in latency.stages.iter().enumerate() {
+            let (length, adds) = (s.length.0, s.contribution.0);
+            let _ = writeln!(out, "{gress} stage {i} {:?} length {length} adds {adds}", s.dependency);
+        }
+        let _ = writeln!(out, "{gress} total {}", latency.total.0);
+    }
+    out
+}

@@ -1,0 +1,217 @@
+//! Where headers and wide fields are cut, so that what an instruction combines lies in containers of one size.
+//!
+//! An instruction reads only containers of its destination's MAU group, and a group has one size: fields that
+//! are copied to each other must be cut alike. The search starts from the largest containers and refines until
+//! nothing changes; each step makes a demand stricter, so it ends. What may not live here: containers.
+
+use super::demand::Demands;
+use super::layout::{Layout, PieceHome, Seg};
+use super::moves::Shape;
+use sluice_ir::{Field, Header, Home, Program};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Cuts and sizes demanded so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Cuts {
+    header_cuts: BTreeSet<(Header, u32)>,
+    header_caps: BTreeMap<(Header, u32), u8>,
+    field_cuts: BTreeSet<(Field, u16)>,
+    /// Least container size of the part that starts at this bit.
+    raised: BTreeMap<(Field, u16), u8>,
+    /// Largest size that a part may be raised to.
+    ceiling: BTreeMap<(Field, u16), u8>,
+}
+
+/// Two segments that correspond in some copy, with the bounds of the copy in the first one's field.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pair {
+    pub(super) a: (Field, Seg),
+    pub(super) b: (Field, Seg),
+    /// Bits of `a`'s field that correspond to bits of `b`'s segment.
+    a_range: (u16, u16),
+    b_range: (u16, u16),
+}
+
+impl Cuts {
+    /// Largest bytes of a container that holds this header byte.
+    pub(super) fn header_cap(&self, header: Header, byte: u32) -> u32 {
+        self.header_caps.get(&(header, byte)).map_or(4, |c| u32::from(*c))
+    }
+
+    pub(super) fn header_cuts(&self, header: Header) -> impl Iterator<Item = u32> {
+        self.header_cuts.range((header, 0)..=(header, u32::MAX)).map(|c| c.1)
+    }
+
+    pub(super) fn field_cuts(&self, field: Field) -> impl Iterator<Item = u16> {
+        self.field_cuts.range((field, 0)..=(field, u16::MAX)).map(|c| c.1)
+    }
+
+    pub(super) fn raised(&self, field: Field, lo: u16) -> u8 {
+        self.raised.get(&(field, lo)).copied().unwrap_or(0)
+    }
+
+    /// The cuts that suit every copy of the program, as far as there are any.
+    pub(super) fn settle(program: &Program, demands: &Demands) -> Cuts {
+        let mut cuts = Cuts::default();
+        // Two containers with a carry between them: what is copied to or from them is cut there too.
+        let metadata = |f: &Field| program.fields[*f].home == Home::Metadata;
+        for field in program.fields.keys().filter(|f| metadata(f) && demands.carries(program, *f)) {
+            cuts.field_cuts.insert((field, 32));
+        }
+        for w in &demands.writes {
+            for (src, lo, m) in w.sources() {
+                cuts.ends(program, demands, w.dst, m.lo, m.width);
+                cuts.ends(program, demands, src, lo, m.width);
+            }
+        }
+        while cuts.mirror(program, demands) {}
+        while cuts.refine(program, demands) {}
+        cuts
+    }
+
+    /// Cuts a field that is wider than a container at the ends of the part that is copied.
+    fn ends(&mut self, program: &Program, demands: &Demands, field: Field, lo: u16, width: u16) {
+        if program.fields[field].width > 32 {
+            self.cut(program, demands, field, lo);
+            self.cut(program, demands, field, lo + width);
+        }
+    }
+
+    /// Carries cuts of wide fields over to the fields that they are copied to or from.
+    fn mirror(&mut self, program: &Program, demands: &Demands) -> bool {
+        let mut changed = false;
+        for w in &demands.writes {
+            for (src, lo, m) in w.sources() {
+                let wide = |f: Field| program.fields[f].width > 32;
+                if !wide(src) || !wide(w.dst) {
+                    continue;
+                }
+                for (from, at, to, to_at) in [(src, lo, w.dst, m.lo), (w.dst, m.lo, src, lo)] {
+                    let inside: Vec<u16> = self
+                        .cut_bits(program, from)
+                        .into_iter()
+                        .filter(|c| *c > at && *c < at + m.width)
+                        .collect();
+                    for c in inside {
+                        changed |= self.cut(program, demands, to, c - at + to_at);
+                    }
+                }
+            }
+        }
+        changed
+    }
+
+    /// Bits at which a field is cut on demand.
+    fn cut_bits(&self, program: &Program, field: Field) -> Vec<u16> {
+        let data = &program.fields[field];
+        let Home::Header(header) = data.home else { return self.field_cuts(field).collect() };
+        let end = program.field_offset(header, field).unwrap_or(0) + u32::from(data.width);
+        self.header_cuts(header).filter(|c| c * 8 < end).map(|c| (end - c * 8).min(255) as u16).collect()
+    }
+
+    /// Demands a cut below bit `bit` of a field; true if that is new and possible.
+    fn cut(&mut self, program: &Program, demands: &Demands, field: Field, bit: u16) -> bool {
+        let data = &program.fields[field];
+        if bit == 0 || bit >= data.width || demands.fields[field].number {
+            return false;
+        }
+        let Home::Header(header) = data.home else { return self.field_cuts.insert((field, bit)) };
+        let end = program.field_offset(header, field).unwrap_or(0) + u32::from(data.width);
+        let wire = end - u32::from(bit);
+        wire.is_multiple_of(8) && self.header_cuts.insert((header, wire / 8))
+    }
+
+    /// One round over all copies; true if a demand changed.
+    fn refine(&mut self, program: &Program, demands: &Demands) -> bool {
+        let layout = Layout::of(program, demands, self);
+        let differ = |p: &Pair| layout.pieces[p.a.1.piece].bits != layout.pieces[p.b.1.piece].bits;
+        pairs(demands, &layout).filter(differ).any(|p| self.mend(program, demands, &layout, p))
+    }
+
+    /// Makes two containers of different size more alike; false if that cannot be.
+    fn mend(&mut self, program: &Program, demands: &Demands, layout: &Layout, pair: Pair) -> bool {
+        let size = |s: (Field, Seg)| layout.pieces[s.1.piece].bits;
+        let ((small, big), range) = if size(pair.a) < size(pair.b) {
+            ((pair.a, pair.b), pair.b_range)
+        } else {
+            ((pair.b, pair.a), pair.a_range)
+        };
+        self.raise(program, demands, small, size(big))
+            || self.shrink_header(demands, layout, big, size(small))
+            || self.lower(big, size(small))
+            || self.cut_both(program, demands, big.0, range)
+    }
+
+    /// Cuts a field outside headers at both ends of a range; true if either is new.
+    fn cut_both(&mut self, program: &Program, demands: &Demands, field: Field, (lo, hi): (u16, u16)) -> bool {
+        if matches!(program.fields[field].home, Home::Header(_)) {
+            return false;
+        }
+        let below = self.cut(program, demands, field, lo);
+        self.cut(program, demands, field, hi) || below
+    }
+
+    /// Puts a metadata field into a larger container than it needs.
+    fn raise(&mut self, program: &Program, demands: &Demands, small: (Field, Seg), bits: u8) -> bool {
+        let key = (small.0, small.1.lo);
+        let may = program.fields[small.0].home == Home::Metadata
+            && !demands.fields[small.0].copied
+            && !demands.carries(program, small.0)
+            && self.ceiling.get(&key).is_none_or(|c| bits <= *c);
+        if may {
+            self.raised.insert(key, bits);
+        }
+        may
+    }
+
+    /// Takes a raise back, for good, when another partner cannot follow.
+    fn lower(&mut self, big: (Field, Seg), bits: u8) -> bool {
+        let key = (big.0, big.1.lo);
+        let was_raised = self.raised.remove(&key).is_some();
+        if was_raised {
+            self.ceiling.insert(key, bits);
+        }
+        was_raised
+    }
+
+    fn shrink_header(&mut self, demands: &Demands, layout: &Layout, big: (Field, Seg), bits: u8) -> bool {
+        let piece = &layout.pieces[big.1.piece];
+        let PieceHome::Header(header, byte) = piece.home else { return false };
+        if demands.fields[big.0].number {
+            return false;
+        }
+        for b in byte..byte + u32::from(piece.bits / 8) {
+            self.header_caps.insert((header, b), bits / 8);
+        }
+        true
+    }
+}
+
+/// Every pair of segments that one instruction combines.
+pub(super) fn pairs<'a>(demands: &'a Demands, layout: &'a Layout) -> impl Iterator<Item = Pair> + 'a {
+    let reads = demands.writes.iter().filter(|w| w.shape != Shape::Merge).flat_map(|w| {
+        let dst = w.dst;
+        w.sources().map(move |(src, lo, m)| (dst, src, lo, m))
+    });
+    reads.flat_map(move |(dst, src, src_lo, m)| {
+        let mut list = Vec::new();
+        for a in &layout.segs[dst] {
+            for b in &layout.segs[src] {
+                // Both in bits of the copied part.
+                let from = a.lo.max(m.lo) - m.lo;
+                let from = from.max(b.lo.max(src_lo) - src_lo);
+                let to = (a.lo + a.width).min(m.lo + m.width).saturating_sub(m.lo);
+                let to = to.min((b.lo + b.width).min(src_lo + m.width).saturating_sub(src_lo));
+                if from < to {
+                    list.push(Pair {
+                        a: (dst, *a),
+                        b: (src, *b),
+                        a_range: (from + m.lo, to + m.lo),
+                        b_range: (from + src_lo, to + src_lo),
+                    });
+                }
+            }
+        }
+        list
+    })
+}

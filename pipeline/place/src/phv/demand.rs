@@ -1,0 +1,303 @@
+//! What a program asks of the PHV, field by field.
+//!
+//! What may not live here: containers; and findings that need an allocation (see [`super::verify`]).
+
+use super::moves::{Shape, Source, Write, writes};
+use sluice_asic::alu::AluOp;
+use sluice_asic::chip::ChipSpec;
+use sluice_asic::gress::Gress;
+use sluice_ir::cfg::{Flow, Node, Var, used_vars};
+use sluice_ir::entity::EntityMap;
+use sluice_ir::verify::Diag;
+use sluice_ir::{Action, Expr, Field, FieldData, Header, Home, Loc, Operand, ParserOpKind, Program};
+
+/// What a program does with a field.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Demand {
+    /// Needs containers at all.
+    pub(super) used: bool,
+    /// Read through the input crossbar.
+    pub(super) matched: bool,
+    /// Read by an action ALU.
+    pub(super) alu_read: bool,
+    /// Source or destination of a copy between fields.
+    pub(super) moved: bool,
+    /// Its containers hold nothing else.
+    pub(super) own: bool,
+    /// It is one number in one container, or in two with a carry between them.
+    pub(super) number: bool,
+    /// Something that knows no carry works on it: any number but a sum or a difference.
+    pub(super) uncarried: bool,
+    /// A stateful ALU takes it as bytes, because its operands have more bits than a hash can bring.
+    pub(super) operand: bool,
+    /// The parser copies packet bytes into it besides its header's extraction.
+    pub(super) copied: bool,
+    /// Nodes of its gress that write it, sorted.
+    pub(super) writers: Vec<Node>,
+    /// Actions that write it, and whether from a hash result.
+    pub(super) written_in: Vec<(Action, bool)>,
+    /// Checksum updates that sum it, by their place in the deparser.
+    pub(super) sums: Vec<usize>,
+}
+
+impl Demand {
+    /// Only parser and deparser see it.
+    pub(super) fn passes_through(&self) -> bool {
+        !self.matched && !self.alu_read && self.writers.is_empty()
+    }
+}
+
+/// All demands of a program.
+#[derive(Clone, Debug)]
+pub(super) struct Demands {
+    pub(super) fields: EntityMap<Field, Demand>,
+    /// Headers whose validity bit is needed.
+    pub(super) valid: EntityMap<Header, bool>,
+    /// Writes of both gresses.
+    pub(super) writes: Vec<Write>,
+}
+
+impl Demands {
+    pub(super) fn of(program: &Program, chip: &ChipSpec, flows: &[Flow; 2]) -> Demands {
+        let mut d = Demands {
+            fields: program.fields.values().map(|_| Demand::default()).collect(),
+            valid: program.headers.values().map(|_| false).collect(),
+            writes: Vec::new(),
+        };
+        for gress in Gress::ALL {
+            for var in used_vars(program, gress) {
+                match var {
+                    Var::Field(f) => d.fields[f].used = true,
+                    Var::Valid(h) => d.valid[h] = true,
+                }
+            }
+            d.control(program, &flows[gress.index()]);
+            d.deparser(program, gress);
+        }
+        d.parser(program);
+        d.registers(program, chip);
+        d
+    }
+
+    fn control(&mut self, program: &Program, flow: &Flow) {
+        for node in flow.nodes.keys() {
+            let effects = flow.effects(program, node);
+            let field = |v: &Var| if let Var::Field(f) = v { Some(*f) } else { None };
+            effects.match_reads.iter().filter_map(field).for_each(|f| self.fields[f].matched = true);
+            effects.action_reads.iter().filter_map(field).for_each(|f| self.fields[f].alu_read = true);
+            effects.writes.iter().filter_map(field).for_each(|f| self.fields[f].writers.push(node));
+        }
+        let writes = writes(program, flow);
+        for w in &writes {
+            let hashed = w.moves.iter().any(|m| m.source == Source::Hash);
+            self.fields[w.dst].written_in.push((w.action, hashed));
+            self.shape(w);
+        }
+        self.writes.extend(writes);
+    }
+
+    fn shape(&mut self, w: &Write) {
+        let sources: Vec<Field> = w.sources().map(|(f, ..)| f).collect();
+        let own = matches!(w.shape, Shape::Lanes | Shape::Number(_) | Shape::Funnel);
+        let number = matches!(w.shape, Shape::Number(_) | Shape::Funnel);
+        let uncarried = number && !matches!(w.shape, Shape::Number(AluOp::Add | AluOp::Sub));
+        let moved = !sources.is_empty() && w.shape != Shape::Merge;
+        for f in sources.into_iter().chain([w.dst]) {
+            let d = &mut self.fields[f];
+            d.own |= own;
+            d.number |= number;
+            d.uncarried |= uncarried;
+            d.moved |= moved;
+        }
+    }
+
+    fn deparser(&mut self, program: &Program, gress: Gress) {
+        for (i, update) in program.pipe(gress).deparser.checksums.iter().enumerate() {
+            self.fields[update.field].own = true;
+            self.fields[update.field].number = true;
+            for &f in &update.inputs {
+                self.fields[f].sums.push(i);
+                // Whole containers are summed: metadata stands in its own, from bit 0.
+                let alone = !matches!(program.fields[f].home, Home::Header(_));
+                self.fields[f].own |= alone;
+                self.fields[f].number |= alone;
+                self.fields[f].uncarried |= alone;
+            }
+        }
+    }
+
+    fn parser(&mut self, program: &Program) {
+        for op in program.states.values().flat_map(|s| &s.ops) {
+            if let ParserOpKind::Set(dst, Expr::Field(_))
+            | ParserOpKind::Lookahead(dst, _)
+            | ParserOpKind::SubtractChecksum(dst, _) = &op.kind
+            {
+                self.fields[*dst].copied = true;
+            }
+        }
+    }
+
+    /// Operands come to an ALU one width of it apart, in the lowest bits of a hash group or as bytes (facts: asic §1.3).
+    fn registers(&mut self, program: &Program, chip: &ChipSpec) {
+        for (register, data) in program.registers.iter() {
+            let mut operands: Vec<Operand> = Vec::new();
+            for operand in program.actions_of(register).flat_map(|(_, action)| action.operands()) {
+                if !operands.contains(&operand) {
+                    operands.push(operand);
+                }
+            }
+            let half = data.format.half_bits();
+            let width = |o: &Operand| match o {
+                Operand::Phv(e) => u32::from(e.width(program)).min(half),
+                Operand::Hash(hash) => u32::from(program.hashes[*hash].width).min(half),
+            };
+            // The narrowest stands last.
+            let last = operands.iter().map(width).min().unwrap_or(0);
+            let bits = last + half * (operands.len() as u32).saturating_sub(1);
+            if bits > chip.mau.alu_hash_bits {
+                operands.iter().for_each(|o| o.fields(program, &mut |f| self.fields[f].operand = true));
+            }
+        }
+    }
+
+    /// Whether a field is a number in two containers with a carry between them (`add` and `addc`).
+    pub(super) fn carries(&self, program: &Program, field: Field) -> bool {
+        let (data, d) = (&program.fields[field], &self.fields[field]);
+        let home = match data.home {
+            Home::Metadata => !d.copied || data.width == 64 || !from_bytes(program, field),
+            Home::Header(_) => data.width == 64,
+            Home::Intrinsic(_) | Home::PortMetadata => false,
+        };
+        d.number && !d.uncarried && (33..=64).contains(&data.width) && home
+    }
+
+    /// What no allocation can mend.
+    pub(super) fn check(&self, program: &Program) -> Vec<Diag> {
+        let mut found = Vec::new();
+        for (f, d) in self.fields.iter().filter(|(_, d)| d.used && d.own) {
+            found.extend(whole(program, f, d, self.carries(program, f)));
+        }
+        for w in &self.writes {
+            match w.shape {
+                Shape::Number(op) if sees_top(op) => found.extend(padded(program, w, op.mnemonic())),
+                Shape::Funnel => found.extend(padded(program, w, "funnel_shift")),
+                _ => {}
+            }
+        }
+        for op in program.states.values().flat_map(|s| &s.ops) {
+            if let ParserOpKind::Set(dst, Expr::Field(src)) = &op.kind {
+                found.extend(unaligned_copy(program, op.loc, *dst, *src));
+            }
+        }
+        found
+    }
+}
+
+/// Whether the parser copies packet bytes to a field, so that it fills its containers.
+fn from_bytes(program: &Program, field: Field) -> bool {
+    program.states.values().flat_map(|s| &s.ops).any(|op| match &op.kind {
+        ParserOpKind::Lookahead(dst, _) => *dst == field,
+        ParserOpKind::Set(dst, Expr::Field(src)) => {
+            *dst == field && matches!(program.fields[*src].home, Home::Header(_))
+        }
+        _ => false,
+    })
+}
+
+/// A number needs one container that holds nothing else, or two with a carry between them; an operand of a bitwise
+/// function one or more.
+fn whole(program: &Program, field: Field, demand: &Demand, carries: bool) -> Option<Diag> {
+    let (data, number) = (&program.fields[field], demand.number);
+    if number && data.width > 32 && !carries {
+        let (text, help) = too_wide(data, demand);
+        return Some(Diag::error(data.loc, text).help(help));
+    }
+    let Home::Header(header) = data.home else { return None };
+    let aligned = program.field_offset(header, field).is_some_and(|o| o % 8 == 0);
+    let filled = if number { matches!(data.width, 8 | 16 | 32 | 64) } else { data.width.is_multiple_of(8) };
+    if aligned && filled {
+        return None;
+    }
+    let text = format!(
+        "`{}` ({} bits at bit {} of `{}`) is an operand of a whole-container operation or a checksum, but cannot \
+         have containers of its own: that takes {} bits on a byte boundary",
+        data.name,
+        data.width,
+        program.field_offset(header, field).unwrap_or(0),
+        program.headers[header].name,
+        if number { "8, 16 or 32" } else { "a multiple of 8" }
+    );
+    let help = "copy it to a metadata field, compute there, and copy the result back";
+    Some(Diag::error(data.loc, text).also(program.headers[header].loc, "the header").help(help))
+}
+
+/// Why a number of more than 32 bits is none: only sums and differences carry, over two containers of 32 bits.
+fn too_wide(data: &FieldData, demand: &Demand) -> (String, &'static str) {
+    let (name, width) = (&data.name, data.width);
+    let what = format!("`{name}` of {width} bits is an operand of whole-container arithmetic, which");
+    if demand.uncarried {
+        let help = "compute on a 32-bit part kept in a metadata field of its own";
+        return (
+            format!("{what} has at most 32 bits; only sums and differences carry over two containers"),
+            help,
+        );
+    }
+    if width > 64 {
+        return (format!("{what} has at most 64 bits with a carry"), "compute on a part of at most 64 bits");
+    }
+    match data.home {
+        Home::Intrinsic(_) | Home::PortMetadata => (
+            format!("{what} cannot carry there: the hardware lays out what it fills itself"),
+            "let the parser copy it to a metadata field, and compute there",
+        ),
+        _ => (
+            format!("{what} takes two containers of 32 bits, which packet bytes of {width} bits do not fill"),
+            "declare it 64 bits wide on a byte boundary, or keep the number in a metadata field that actions fill",
+        ),
+    }
+}
+
+/// Operations whose result depends on the upper end of their container.
+const fn sees_top(op: AluOp) -> bool {
+    matches!(
+        op,
+        AluOp::Saddu
+            | AluOp::Sadds
+            | AluOp::Ssubs
+            | AluOp::Mins
+            | AluOp::Maxs
+            | AluOp::Shrs
+            | AluOp::Gteqs
+            | AluOp::Lts
+            | AluOp::Leqs
+            | AluOp::Gts
+    )
+}
+
+/// An operation whose result depends on the container's upper end needs a field that fills the container.
+fn padded(program: &Program, w: &Write, op: &str) -> Option<Diag> {
+    let data = &program.fields[w.dst];
+    if matches!(data.width, 8 | 16 | 32) || data.width > 32 {
+        return None;
+    }
+    let text = format!(
+        "`{}` has {} bits, but `{op}` in action `{}` works on 8, 16 or 32 bits",
+        data.name, data.width, program.actions[w.action].name
+    );
+    Some(Diag::error(w.loc, text).also(data.loc, "the field").help("declare the field 8, 16 or 32 bits wide"))
+}
+
+/// Extractors copy whole bytes.
+fn unaligned_copy(program: &Program, at: Loc, dst: Field, src: Field) -> Option<Diag> {
+    let data = &program.fields[src];
+    let Home::Header(header) = data.home else { return None };
+    let offset = program.field_offset(header, src)?;
+    if offset % 8 == 0 && data.width.is_multiple_of(8) {
+        return None;
+    }
+    let text = format!(
+        "the parser copies `{}` ({} bits at bit {offset} of `{}`) to `{}`, but extractors copy whole bytes",
+        data.name, data.width, program.headers[header].name, program.fields[dst].name
+    );
+    Some(Diag::error(at, text).also(data.loc, "the source").help("copy it by an action of the control block"))
+}

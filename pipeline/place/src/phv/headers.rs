@@ -1,0 +1,184 @@
+//! Headers of which no packet has two: they may share containers.
+//!
+//! The rule: parser and program must prove that whoever sees a field of the one header has a packet without the other.
+//! 1. No way through the parser extracts both. Elements of stacks, and headers that nothing extracts, share nothing.
+//! 2. No action makes either valid, and no request carries it: valid means extracted.
+//! 3. Every table, condition and action that reads or writes a field of either runs where its header is known to be valid.
+//!
+//! Such nodes exclude each other in effect, but the flow need not show it: dependencies count shared bits as one
+//! variable, which can cost stages. So headers share only when containers run out. What may not live here: containers.
+
+use super::demand::Demands;
+use super::layout::{Layout, PieceHome};
+use sluice_ir::cfg::{Flow, NodeKind, Outcome, Var};
+use sluice_ir::entity::EntityMap;
+use sluice_ir::{Cond, Expr, Field, Header, Home, Next, ParserOpKind, ParserState, PrimitiveKind, Program};
+use std::collections::BTreeSet;
+
+/// Which headers may share containers with which.
+pub(super) struct Apart {
+    /// States that extract each header that may share at all.
+    extracted_in: EntityMap<Header, Vec<ParserState>>,
+    /// States reached from each state, itself included.
+    reach: EntityMap<ParserState, BTreeSet<ParserState>>,
+}
+
+impl Apart {
+    pub(super) fn of(program: &Program, flows: &[Flow; 2]) -> Apart {
+        let reach: EntityMap<_, _> = program.states.keys().map(|s| reached(program, s)).collect();
+        let states = |h: Header| -> Vec<ParserState> {
+            let extracts = |s: &ParserState| {
+                program.states[*s].ops.iter().any(|op| matches!(op.kind, ParserOpKind::Extract(x) if x == h))
+            };
+            if stays_as_parsed(program, h) && always_guarded(program, flows, h) {
+                program.states.keys().filter(extracts).collect()
+            } else {
+                Vec::new()
+            }
+        };
+        Apart { extracted_in: program.headers.keys().map(states).collect(), reach }
+    }
+
+    /// Whether a header may share with any.
+    fn may(&self, h: Header) -> bool {
+        !self.extracted_in[h].is_empty()
+    }
+
+    /// Whether two headers may share.
+    pub(super) fn exclude(&self, a: Header, b: Header) -> bool {
+        let meets =
+            |x: &ParserState, y: &ParserState| self.reach[*x].contains(y) || self.reach[*y].contains(x);
+        let (of_a, of_b) = (&self.extracted_in[a], &self.extracted_in[b]);
+        a != b && self.may(a) && self.may(b) && !of_a.iter().any(|x| of_b.iter().any(|y| meets(x, y)))
+    }
+}
+
+fn reached(program: &Program, from: ParserState) -> BTreeSet<ParserState> {
+    let mut seen = BTreeSet::from([from]);
+    let mut open = vec![from];
+    while let Some(state) = open.pop() {
+        let data = &program.states[state];
+        for next in data.arms.iter().map(|a| a.next).chain([data.default]) {
+            if let Next::State(next) = next
+                && seen.insert(next)
+            {
+                open.push(next);
+            }
+        }
+    }
+    seen
+}
+
+/// Part 2 of the rule.
+fn stays_as_parsed(program: &Program, h: Header) -> bool {
+    let made = program.actions.values().flat_map(|a| &a.body).any(|p| match p.kind {
+        PrimitiveKind::SetValid(to, valid) => to == h && valid,
+        PrimitiveKind::CopyValid(to, from) => to == h || from == h,
+        _ => false,
+    });
+    let asked = program.pipes.iter().flat_map(|p| &p.deparser.requests).any(|r| r.header == Some(h));
+    !made && !asked && program.stack_of(h).is_none()
+}
+
+/// Part 3 of the rule.
+fn always_guarded(program: &Program, flows: &[Flow; 2], h: Header) -> bool {
+    let flow = &flows[program.headers[h].gress.index()];
+    let touches = |vars: &[Var]| {
+        vars.iter().any(|v| matches!(v, Var::Field(f) if program.fields[*f].home == Home::Header(h)))
+    };
+    flow.nodes.iter().all(|(node, data)| {
+        let e = flow.effects(program, node);
+        if !(touches(&e.match_reads) || touches(&e.action_reads) || touches(&e.writes)) {
+            return true;
+        }
+        let proven =
+            flow.outcomes(data.pred).iter().any(|(decider, outcome)| match &flow.nodes[*decider].kind {
+                NodeKind::Gateway(cond) => proves(cond, *outcome == Outcome::Then, h),
+                _ => false,
+            });
+        proven || matches!(&data.kind, NodeKind::Gateway(cond) if guarded(program, cond, h))
+    })
+}
+
+/// Whether a condition that came out so shows that the header is valid.
+fn proves(cond: &Cond, holds: bool, h: Header) -> bool {
+    match (cond, holds) {
+        (Cond::Valid(x), holds) => holds && *x == h,
+        (Cond::Not(a), _) => proves(a, !holds, h),
+        (Cond::And(a, b), true) | (Cond::Or(a, b), false) => proves(a, holds, h) || proves(b, holds, h),
+        (Cond::And(a, b), false) | (Cond::Or(a, b), true) => proves(a, holds, h) && proves(b, holds, h),
+        (Cond::Cmp(..), _) => false,
+    }
+}
+
+/// Whether what a condition reads of an invalid header makes no difference to it.
+fn guarded(program: &Program, cond: &Cond, h: Header) -> bool {
+    match cond {
+        Cond::Valid(_) => true,
+        Cond::Not(a) => guarded(program, a, h),
+        Cond::And(a, b) | Cond::Or(a, b) => {
+            let open = matches!(cond, Cond::And(..));
+            (guarded(program, a, h) || proves(b, open, h)) && (guarded(program, b, h) || proves(a, open, h))
+        }
+        Cond::Cmp(_, a, b) => !reads(program, a, h) && !reads(program, b, h),
+    }
+}
+
+fn reads(program: &Program, expr: &Expr, h: Header) -> bool {
+    let mut found = false;
+    expr.fields(&mut |f: Field| found |= program.fields[f].home == Home::Header(h));
+    found
+}
+
+impl Layout {
+    /// Puts pieces of headers that exclude each other together; returns whether any two are.
+    pub(super) fn overlay_headers(&mut self, program: &Program, demands: &Demands, apart: &Apart) -> bool {
+        let mut hosts: Vec<Host> = Vec::new();
+        let mut host_of: Vec<usize> = (0..self.pieces.len()).collect();
+        let kinds: Vec<(bool, bool)> =
+            (0..self.pieces.len()).map(|p| self.passes(program, demands, p)).collect();
+        for p in 0..self.pieces.len() {
+            let piece = &self.pieces[p];
+            let PieceHome::Header(header, _) = piece.home else { continue };
+            if !apart.may(header) {
+                continue;
+            }
+            let (plain, tied) = kinds[p];
+            let suits = |h: &Host| {
+                (h.plain, self.pieces[h.piece].gress, self.pieces[h.piece].bits)
+                    == (plain, piece.gress, piece.bits)
+                    && !(tied && h.tied)
+                    && h.headers.iter().all(|x| apart.exclude(*x, header))
+            };
+            match hosts.iter_mut().find(|h| suits(h)) {
+                Some(host) => {
+                    host_of[p] = host.piece;
+                    host.tied |= tied;
+                    host.headers.push(header);
+                }
+                None => hosts.push(Host { piece: p, plain, tied, headers: vec![header] }),
+            }
+        }
+        self.segs.values_mut().flatten().for_each(|s| s.piece = host_of[s.piece]);
+        self.drop_empty();
+        host_of.iter().enumerate().any(|(p, host)| p != *host)
+    }
+
+    /// Whether only parser and deparser see a piece, and whether copies bind it to a MAU group.
+    fn passes(&self, program: &Program, demands: &Demands, p: usize) -> (bool, bool) {
+        let inside = |f: &Field| self.segs[*f].iter().any(|s| s.piece == p);
+        let held: Vec<Field> = program.fields.keys().filter(inside).collect();
+        let plain = held.iter().all(|f| demands.fields[*f].passes_through());
+        (plain, held.iter().any(|f| demands.fields[*f].moved || demands.carries(program, *f)))
+    }
+}
+
+/// A piece in which others may stand too.
+struct Host {
+    piece: usize,
+    /// Only parser and deparser see it.
+    plain: bool,
+    /// Copies bind it to a MAU group.
+    tied: bool,
+    headers: Vec<Header>,
+}

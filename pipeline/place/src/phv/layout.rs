@@ -1,0 +1,250 @@
+//! Pieces: what will fill one container each, before it is known which.
+//!
+//! What may not live here: the choice of cuts (see [`super::cuts`]), and containers.
+
+use super::cuts::Cuts;
+use super::demand::Demands;
+use super::overlay::Turn;
+use sluice_asic::gress::Gress;
+use sluice_ir::entity::EntityMap;
+use sluice_ir::{Field, Header, Home, Program};
+
+/// What a piece is part of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum PieceHome {
+    /// Bytes of a header from this one on.
+    Header(Header, u32),
+    /// One metadata or intrinsic field, or a part of it.
+    Alone(Field),
+    /// Small metadata fields together.
+    Pack,
+    /// Validity bits.
+    Pov,
+}
+
+/// The future content of one container.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Piece {
+    pub(super) gress: Gress,
+    pub(super) home: PieceHome,
+    /// Container size: 8, 16 or 32.
+    pub(super) bits: u8,
+}
+
+/// Bits of a field in a piece.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Seg {
+    pub(super) lo: u16,
+    pub(super) width: u16,
+    pub(super) piece: usize,
+    /// Bit of the piece that holds bit `lo`.
+    pub(super) at: u8,
+}
+
+/// All pieces and, per field, its segments, most significant first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Layout {
+    pub(super) pieces: Vec<Piece>,
+    pub(super) segs: EntityMap<Field, Vec<Seg>>,
+    /// Validity bits: piece and bit.
+    pub(super) valid: EntityMap<Header, Option<(usize, u8)>>,
+}
+
+impl Layout {
+    /// Headers and the fields that stand alone, cut as `cuts` says. Small metadata and validity bits are added
+    /// later, by [`super::pack`].
+    pub(super) fn of(program: &Program, demands: &Demands, cuts: &Cuts) -> Layout {
+        let mut layout = Layout {
+            pieces: Vec::new(),
+            segs: program.fields.values().map(|_| Vec::new()).collect(),
+            valid: program.headers.values().map(|_| None).collect(),
+        };
+        // Headers of requests are used without a validity bit.
+        let used = |h: &Header| program.headers[*h].fields.iter().any(|f| demands.fields[*f].used);
+        for header in program.headers.keys().filter(used) {
+            layout.header(program, demands, cuts, header);
+        }
+        for (field, _) in program.fields.iter().filter(|(f, _)| stands_alone(program, demands, *f)) {
+            layout.alone(program, demands, cuts, field);
+        }
+        layout
+    }
+
+    fn header(&mut self, program: &Program, demands: &Demands, cuts: &Cuts, header: Header) {
+        let gress = program.headers[header].gress;
+        for (mut at, end) in runs(program, demands, cuts, header) {
+            while at < end {
+                let fits = |n: &u32| at + n <= end && (at..at + n).all(|b| cuts.header_cap(header, b) >= *n);
+                let bytes = [4, 2].into_iter().find(fits).unwrap_or(1);
+                let piece = self.push(gress, PieceHome::Header(header, at), bytes as u8 * 8);
+                self.cover(program, header, piece, at * 8, (at + bytes) * 8);
+                at += bytes;
+            }
+        }
+    }
+
+    /// Gives wire bits `from..to` of a header to a piece.
+    fn cover(&mut self, program: &Program, header: Header, piece: usize, from: u32, to: u32) {
+        let mut start = 0;
+        for &f in &program.headers[header].fields {
+            let end = start + u32::from(program.fields[f].width);
+            let (s, e) = (start.max(from), end.min(to));
+            if s < e {
+                let seg = Seg { lo: (end - e) as u16, width: (e - s) as u16, piece, at: (to - e) as u8 };
+                self.segs[f].push(seg);
+            }
+            start = end;
+        }
+    }
+
+    /// Splits a header piece in two halves; returns the new piece, or `None` if it has one byte.
+    pub(super) fn halve(&mut self, program: &Program, piece: usize) -> Option<usize> {
+        let Piece { gress, home: PieceHome::Header(header, byte), bits: bits @ (16 | 32) } =
+            self.pieces[piece]
+        else {
+            return None;
+        };
+        let half = u32::from(bits) / 2;
+        self.pieces[piece].bits = half as u8;
+        let second = self.push(gress, PieceHome::Header(header, byte + half / 8), half as u8);
+        for &f in &program.headers[header].fields {
+            self.segs[f].retain(|s| s.piece != piece);
+        }
+        self.cover(program, header, piece, byte * 8, byte * 8 + half);
+        self.cover(program, header, second, byte * 8 + half, byte * 8 + 2 * half);
+        for &f in &program.headers[header].fields {
+            self.segs[f].sort_by_key(|s| std::cmp::Reverse(s.lo));
+        }
+        Some(second)
+    }
+
+    fn alone(&mut self, program: &Program, demands: &Demands, cuts: &Cuts, field: Field) {
+        let data = &program.fields[field];
+        // Extractors fill whole containers, so what the parser copies is not padded.
+        let padded = if demands.fields[field].copied { 0 } else { 32 };
+        let carries = demands.carries(program, field);
+        let list = if carries {
+            vec![(0, 32), (32, data.width - 32)]
+        } else {
+            parts(data.width, padded, cuts.field_cuts(field))
+        };
+        for (lo, width) in list.into_iter().rev() {
+            let bits = if carries { 32 } else { container_bits(width).max(cuts.raised(field, lo)) };
+            let piece = self.push(data.gress, PieceHome::Alone(field), bits);
+            self.segs[field].push(Seg { lo, width, piece, at: 0 });
+        }
+    }
+
+    /// Moves guests into the pieces of their hosts and drops the pieces that they leave. Pieces of packed fields and
+    /// validity bits must not exist yet.
+    pub(super) fn take_turns(&mut self, turns: &[Turn]) {
+        for turn in turns {
+            self.segs[turn.guest] = self.segs[turn.host].clone();
+        }
+        self.drop_empty();
+    }
+
+    /// Drops the pieces that hold nothing.
+    pub(super) fn drop_empty(&mut self) {
+        let mut kept = vec![false; self.pieces.len()];
+        self.segs.values().flatten().for_each(|s| kept[s.piece] = true);
+        let renamed: Vec<usize> = kept
+            .iter()
+            .scan(0, |next, kept| {
+                let name = *next;
+                *next += usize::from(*kept);
+                Some(name)
+            })
+            .collect();
+        let mut at = 0;
+        self.pieces.retain(|_| {
+            at += 1;
+            kept[at - 1]
+        });
+        self.segs.values_mut().flatten().for_each(|s| s.piece = renamed[s.piece]);
+    }
+
+    pub(super) fn push(&mut self, gress: Gress, home: PieceHome, bits: u8) -> usize {
+        self.pieces.push(Piece { gress, home, bits });
+        self.pieces.len() - 1
+    }
+}
+
+/// Size of the smallest container that holds this many bits (at most 32).
+pub(super) fn container_bits(width: u16) -> u8 {
+    match width {
+        0..=8 => 8,
+        9..=16 => 16,
+        _ => 32,
+    }
+}
+
+/// Whether a field outside headers shares its containers with no other.
+pub(super) fn stands_alone(program: &Program, demands: &Demands, field: Field) -> bool {
+    let (data, d) = (&program.fields[field], &demands.fields[field]);
+    d.used
+        && match data.home {
+            Home::Header(_) => false,
+            Home::Intrinsic(_) | Home::PortMetadata => true,
+            Home::Metadata => d.moved || d.own || d.copied || d.operand || data.width > 16,
+        }
+}
+
+/// Cuts a field outside headers at the given bits, and the parts of more than `padded` bits as wire bytes would
+/// be: 4, 2, then 1 bytes from the most significant end. Lowest part first.
+fn parts(width: u16, padded: u16, cuts: impl Iterator<Item = u16>) -> Vec<(u16, u16)> {
+    let mut list = Vec::new();
+    let mut lo = 0;
+    for hi in cuts.filter(|c| *c < width).chain([width]) {
+        let mut sizes = Vec::new();
+        let mut bytes = (hi - lo).div_ceil(8);
+        if hi - lo <= padded {
+            sizes.push(bytes);
+            bytes = 0;
+        }
+        while bytes > 0 {
+            let n = [4, 2].into_iter().find(|n| *n <= bytes).unwrap_or(1);
+            sizes.push(n);
+            bytes -= n;
+        }
+        for n in sizes.into_iter().rev() {
+            let w = (n * 8).min(hi - lo);
+            list.push((lo, w));
+            lo += w;
+        }
+    }
+    list
+}
+
+/// Byte ranges of a header that are cut into containers one by one: a container never crosses a boundary.
+///
+/// Boundaries are the ends of fields on byte boundaries and the demanded cuts; neighbours that the MAU never
+/// touches and that the same checksums sum are joined, to save containers.
+fn runs(program: &Program, demands: &Demands, cuts: &Cuts, header: Header) -> Vec<(u32, u32)> {
+    let mut joined: Vec<(u32, u32, Option<&[usize]>)> = Vec::new();
+    let (mut from, mut bit) = (0, 0);
+    let mut plain = None;
+    let fields = &program.headers[header].fields;
+    for (i, &f) in fields.iter().enumerate() {
+        let d = &demands.fields[f];
+        let this = (d.passes_through() && !d.own).then_some(d.sums.as_slice());
+        plain = if bit == from * 8 || plain == this { this } else { None };
+        bit += u32::from(program.fields[f].width);
+        if bit % 8 != 0 && i + 1 < fields.len() {
+            continue;
+        }
+        let to = bit.div_ceil(8);
+        match joined.last_mut() {
+            Some(last) if plain.is_some() && last.2 == plain => last.1 = to,
+            _ => joined.push((from, to, plain)),
+        }
+        from = to;
+    }
+    let split = |(from, to, _): (u32, u32, Option<&[usize]>)| {
+        let mut ends: Vec<u32> = cuts.header_cuts(header).filter(|c| (from + 1..to).contains(c)).collect();
+        ends.push(to);
+        let starts: Vec<u32> = std::iter::once(from).chain(ends.iter().copied()).collect();
+        starts.into_iter().zip(ends).collect::<Vec<_>>()
+    };
+    joined.into_iter().flat_map(split).collect()
+}

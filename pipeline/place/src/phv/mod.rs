@@ -1,0 +1,181 @@
+//! PHV allocation: a container for every field and validity bit that a program uses.
+//!
+//! What lives here: the allocator, queries on its result, an independent verifier of it, and its summary for
+//! reports. What may not: stages, and what crosses a stage's buses.
+//!
+//! The rules (facts: asic §2.1, §2.2, §6.1):
+//! 1. A container belongs to one gress; so do all containers of its gress group (T1: the first group of each
+//!    size is wired to ingress, the second to egress; a tagalong collection is a group).
+//! 2. The bytes of a header are covered in wire order, without gaps, by whole containers that hold nothing
+//!    else in a packet that has it (see rule 14); fields that do not end on a byte boundary share a container.
+//! 3. The operands of arithmetic, shifts and comparisons (which work on whole containers) own theirs, at bit
+//!    0: a header field must then have 8, 16 or 32 bits on a byte boundary, a metadata field at most 32 and is
+//!    padded. Sums and differences of 33 to 64 bits carry from a 32-bit container of even number to the next one of
+//!    its group (facts: asic §2.3; the compiler's rule): a header field must then have 64 bits. Operands of bitwise
+//!    functions own theirs as well, unless one is a constant and the other the destination, and so do fields that the
+//!    deparser writes a checksum to.
+//! 4. An instruction reads only containers of its destination's MAU group, and so of its size: fields copied
+//!    to each other are cut alike. Constants, parameters and hash results come over the action data bus and
+//!    bind nothing.
+//! 5. One action has one instruction per container, with two sources at most, of which one may be the action
+//!    data bus; a partial write from a PHV source takes the destination as its second source. One PHV source
+//!    may be rotated by bits, two only by bytes.
+//! 6. What tables, gateways and hashes read is in normal or mocha containers; what any ALU reads or writes is
+//!    not in tagalong. Mocha (T2) can only be set as a whole from one source.
+//! 7. Bytes that only pass from parser to deparser go to tagalong (T1) or mocha (T2) if there is room.
+//! 8. Metadata fields share a container only if no packet has them written by different nodes. Headers cannot
+//!    avoid such conflicts; the table placer separates the nodes.
+//! 9. An intrinsic field has containers of its own, as the parser and the traffic manager see it.
+//! 10. Validity bits have containers of their own, at most `pov_bits` per gress. Two nodes may write bits of
+//!     one: an instruction sets or clears its bits under a mask, and the table placer keeps such nodes in
+//!     different stages (container conflict).
+//! 11. When containers run out, metadata fields take turns in one (`overlay`): bits are shared only if each read
+//!     sees what the same field wrote last. It costs freedom of order, so an allocation without turns is preferred.
+//! 12. What the parser copies from packet bytes, beside a header's extraction, has a container of its own and
+//!     starts and ends on a byte boundary.
+//!
+//! 13. Dark containers (T2) hold metadata that actions alone copy in and out as a whole, and that is written before every
+//!     read: nothing gives them the value zero that other metadata starts with.
+//!
+//!     Metadata that a stateful ALU must take as bytes stands alone as well.
+//!
+//! 14. When containers run out, headers of which no packet has two share them (`headers`): no way through the parser
+//!     extracts both, no action makes them valid, and whoever looks at a field knows that its header is valid.
+//!
+//! Gateways that compare two fields want them at equal bits of a byte; that is not considered here.
+
+mod cuts;
+mod demand;
+mod fit;
+mod headers;
+mod layout;
+mod moves;
+mod overflow;
+mod overlay;
+mod pack;
+mod query;
+mod summary;
+mod verify;
+mod wants;
+
+#[cfg(test)]
+mod tests;
+
+pub use summary::{CarryRow, ContainerRow, GroupUsage, PhvSummary, RowSlice, summary};
+pub use verify::verify;
+
+use super::data::{FieldSlice, PhvAllocation, PovBit};
+use super::options::{Optimisation, Options};
+use cuts::Cuts;
+use demand::Demands;
+use fit::Bins;
+use headers::Apart;
+use layout::Layout;
+use overlay::Lives;
+use sluice_asic::chip::ChipSpec;
+use sluice_asic::phv::{Container, PhvInventory};
+use sluice_ir::Program;
+use sluice_ir::cfg::Flow;
+use sluice_ir::entity::EntityMap;
+use sluice_ir::verify::Diag;
+
+/// Gives every used field and validity bit of both gresses its containers.
+///
+/// Deterministic: first fit over pieces sorted by constraint, size and order of declaration.
+///
+/// # Errors
+/// One finding per field that no allocation can serve, per copy between containers of different sizes, per
+/// rule that an action breaks by needing too many sources, or per container size that runs out.
+pub fn allocate(
+    program: &Program,
+    chip: &ChipSpec,
+    options: &Options,
+    flows: &[Flow; 2],
+) -> Result<PhvAllocation, Vec<Diag>> {
+    let demands = Demands::of(program, chip, flows);
+    let cuts = Cuts::settle(program, &demands);
+    let mut layout = Layout::of(program, &demands, &cuts);
+    let mut found = demands.check(program);
+    if found.is_empty() {
+        found = wants::mismatches(program, &demands, &layout);
+    }
+    if !found.is_empty() {
+        return Err(found);
+    }
+    let lives = overlay::lives(program, flows);
+    let fits = |layout: &Layout, turns: bool| {
+        contain(program, chip, options, flows, &demands, layout.clone(), (&lives, turns))
+    };
+    // What shares least is preferred.
+    let mut found = match fits(&layout, false) {
+        Ok(allocation) => return checked(program, chip, flows, allocation),
+        Err(short) => short,
+    };
+    let mut layouts = Vec::new();
+    let mut shared = layout.clone();
+    let may_share = options.may(Optimisation::HeaderOverlay)
+        && shared.overlay_headers(program, &demands, &Apart::of(program, flows));
+    layouts.extend(may_share.then(|| (shared.clone(), false)));
+    if options.may(Optimisation::Turns) && lives.values().any(Option::is_some) {
+        layout.take_turns(&overlay::turns(program, &demands, &layout, &lives));
+        layouts.push((layout, true));
+        if may_share {
+            shared.take_turns(&overlay::turns(program, &demands, &shared, &lives));
+            layouts.push((shared, true));
+        }
+    }
+    for (layout, turns) in &layouts {
+        match fits(layout, *turns) {
+            Ok(allocation) => return checked(program, chip, flows, allocation),
+            Err(short) => found = short,
+        }
+    }
+    Err(found)
+}
+
+/// Containers for a layout of headers and of fields that stand alone, and for what is packed; with `turns`, fields with a
+/// life are packed to take turns.
+fn contain(
+    program: &Program,
+    chip: &ChipSpec,
+    options: &Options,
+    flows: &[Flow; 2],
+    demands: &Demands,
+    mut layout: Layout,
+    (lives, turns): (&Lives, bool),
+) -> Result<PhvAllocation, Vec<Diag>> {
+    let packed = options.may(Optimisation::PackedMetadata);
+    pack::pack(program, chip, flows, demands, (turns && packed).then_some(lives), packed, &mut layout);
+    let mut bins = Bins::new(&PhvInventory::new(&chip.phv));
+    let special = options.may(Optimisation::SpecialContainers);
+    let mut wants = wants::wants(program, demands, &layout, special.then_some(lives));
+    let places = fit::fit(program, &mut bins, &mut layout, &mut wants);
+    let found = overflow::check(program, &bins, &layout, &wants, &places);
+    if found.is_empty() { Ok(fill(&layout, &places)) } else { Err(found) }
+}
+
+fn checked(
+    program: &Program,
+    chip: &ChipSpec,
+    flows: &[Flow; 2],
+    allocation: PhvAllocation,
+) -> Result<PhvAllocation, Vec<Diag>> {
+    let found = verify(program, chip, flows, &allocation);
+    if found.is_empty() { Ok(allocation) } else { Err(found) }
+}
+
+/// The layout with containers for pieces.
+fn fill(layout: &Layout, places: &[Option<Container>]) -> PhvAllocation {
+    let slices = |segs: &Vec<layout::Seg>| {
+        let slice = |s: &layout::Seg| {
+            places[s.piece].map(|container| FieldSlice { lo: s.lo, width: s.width, container, at: s.at })
+        };
+        segs.iter().filter_map(slice).collect::<Vec<_>>()
+    };
+    let bit =
+        |v: &Option<(usize, u8)>| v.and_then(|(p, bit)| places[p].map(|container| PovBit { container, bit }));
+    PhvAllocation {
+        fields: layout.segs.values().map(slices).collect::<EntityMap<_, _>>(),
+        valid: layout.valid.values().map(bit).collect(),
+    }
+}

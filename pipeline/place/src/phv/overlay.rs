@@ -1,0 +1,166 @@
+//! Metadata fields that take turns in one container: one begins to live where the last one has ended.
+//!
+//! Program order decides who lives when; the dependencies that follow from the shared bits keep the table placer to
+//! that order. A field that takes over a container cannot count on the zero that metadata starts with, so it must be
+//! written as a whole before every read. What may not live here: containers, and fields of headers.
+
+use super::demand::Demands;
+use super::layout::{Layout, Seg, stands_alone};
+use sluice_ir::cfg::{Effects, Flow, Node, Var};
+use sluice_ir::entity::{Entity, EntityMap};
+use sluice_ir::{Action, Field, FieldData, Home, ParserOpKind, PrimitiveKind, Program, RequestKind};
+
+/// A field that takes over the containers of another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Turn {
+    pub(super) guest: Field,
+    pub(super) host: Field,
+}
+
+/// When a field holds something, by program order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Life {
+    field: Field,
+    /// The node that writes it first; `None` if it has a value when the packet arrives.
+    birth: Option<usize>,
+    /// The last node that touches it, and whether that node writes it.
+    last: (usize, bool),
+}
+
+impl Life {
+    /// Whether `next` begins when this has ended, and counts on nothing that is there.
+    pub(super) fn over_before(&self, next: &Life) -> bool {
+        next.birth.is_some_and(|birth| self.last.0 < birth || self.last == (birth, false))
+    }
+
+    /// Whether every read finds what a node wrote.
+    pub(super) fn is_written_first(&self) -> bool {
+        self.birth.is_some()
+    }
+
+    /// By birth, then by declaration.
+    pub(super) fn order(&self) -> (Option<usize>, Field) {
+        (self.birth, self.field)
+    }
+}
+
+/// The lives of all metadata fields that could take turns.
+pub(super) type Lives = EntityMap<Field, Option<Life>>;
+
+/// When each metadata field lives that control blocks alone use.
+pub(super) fn lives(program: &Program, flows: &[Flow; 2]) -> Lives {
+    let effects = [0, 1].map(|g: usize| -> EntityMap<Node, Effects> {
+        flows[g].nodes.keys().map(|n| flows[g].effects(program, n)).collect()
+    });
+    let of = |(f, data): (Field, &FieldData)| {
+        let g = data.gress.index();
+        let may = data.home == Home::Metadata && !leaves(program, f);
+        if may { life(program, &flows[g], &effects[g], f) } else { None }
+    };
+    program.fields.iter().map(of).collect()
+}
+
+/// Who takes over from whom among fields that stand alone: in order of birth, each behind the one that ended last.
+pub(super) fn turns(program: &Program, demands: &Demands, layout: &Layout, lives: &Lives) -> Vec<Turn> {
+    // Two containers with a carry between them are neighbours, which those of another field need not be.
+    let alone = |l: &&Life| {
+        stands_alone(program, demands, l.field)
+            && !demands.fields[l.field].copied
+            && !demands.carries(program, l.field)
+    };
+    let mut list: Vec<Life> = lives.values().flatten().filter(alone).copied().collect();
+    list.sort_by_key(Life::order);
+    // Each chain: the host, and the life that occupies its containers now.
+    let mut chains: Vec<(Field, Life)> = Vec::new();
+    let mut turns = Vec::new();
+    for life in list {
+        let may = |host: Field| {
+            program.fields[host].gress == program.fields[life.field].gress
+                && alike(demands, layout, host, life.field)
+        };
+        let free = chains
+            .iter_mut()
+            .filter(|(host, now)| now.over_before(&life) && may(*host))
+            .max_by_key(|(host, now)| (now.last, std::cmp::Reverse(*host)));
+        match free {
+            Some((host, now)) => {
+                turns.push(Turn { guest: life.field, host: *host });
+                *now = life;
+            }
+            None => chains.push((life.field, life)),
+        }
+    }
+    turns
+}
+
+/// Whether the deparser or the traffic manager reads a field.
+fn leaves(program: &Program, field: Field) -> bool {
+    program.pipes.iter().any(|pipe| {
+        pipe.deparser.requests.iter().any(|r| r.kind == RequestKind::Mirror(field))
+            || pipe.deparser.checksums.iter().any(|c| c.field == field || c.inputs.contains(&field))
+    })
+}
+
+/// Same parts in containers of the same size; numbers must fill theirs, or the padding would not be zero.
+fn alike(demands: &Demands, layout: &Layout, a: Field, b: Field) -> bool {
+    let shape = |f: Field| {
+        layout.segs[f].iter().map(|s| (s.lo, s.width, s.at, layout.pieces[s.piece].bits)).collect::<Vec<_>>()
+    };
+    let number = demands.fields[a].number || demands.fields[b].number;
+    let filled = |s: &Seg| s.width == u16::from(layout.pieces[s.piece].bits);
+    shape(a) == shape(b) && (!number || layout.segs[a].iter().all(filled))
+}
+
+fn life(program: &Program, flow: &Flow, effects: &EntityMap<Node, Effects>, field: Field) -> Option<Life> {
+    let var = Var::Field(field);
+    let reads = |n: Node| {
+        let e = &effects[n];
+        e.match_reads.binary_search(&var).is_ok() || e.action_reads.binary_search(&var).is_ok()
+    };
+    let writes = |n: Node| effects[n].writes.binary_search(&var).is_ok();
+    let touched: Vec<Node> = flow.nodes.keys().filter(|n| reads(*n) || writes(*n)).collect();
+    let (first, last) = (*touched.first()?, *touched.last()?);
+    let fresh = |n: &Node| {
+        touched.iter().any(|w| *w < *n && governs(flow, *w, *n) && fills(program, flow, *w, field))
+    };
+    let own = !in_parser(program, field) && touched.iter().filter(|n| reads(**n)).all(fresh);
+    Some(Life { field, birth: own.then(|| first.index()), last: (last.index(), writes(last)) })
+}
+
+/// Whether the parser writes or looks at a field.
+fn in_parser(program: &Program, field: Field) -> bool {
+    program.states.values().any(|state| {
+        state.select.iter().any(|k| k.field() == Some(field))
+            || state.ops.iter().any(|op| match &op.kind {
+                ParserOpKind::Set(to, _) | ParserOpKind::Lookahead(to, _) => *to == field,
+                ParserOpKind::VerifyChecksum(to, inputs) | ParserOpKind::SubtractChecksum(to, inputs) => {
+                    *to == field || inputs.contains(&field)
+                }
+                _ => false,
+            })
+    })
+}
+
+/// Whether every packet that runs `later` runs `node` too.
+fn governs(flow: &Flow, node: Node, later: Node) -> bool {
+    let theirs = flow.outcomes(flow.nodes[later].pred);
+    flow.is_ghost(node) == flow.is_ghost(later)
+        && flow.outcomes(flow.nodes[node].pred).iter().all(|o| theirs.contains(o))
+}
+
+/// Whether all bits of the field are written whatever the node does.
+fn fills(program: &Program, flow: &Flow, node: Node, field: Field) -> bool {
+    let filled = |action: &Action| {
+        program.actions[*action].body.iter().any(|p| match &p.kind {
+            PrimitiveKind::Set(to, _)
+            | PrimitiveKind::Hash(to, _)
+            | PrimitiveKind::HashSlice(to, ..)
+            | PrimitiveKind::Random(to, _) => *to == field,
+            PrimitiveKind::Register(access) => access.outputs.iter().any(|(_, to)| *to == field),
+            PrimitiveKind::Meter(access) => access.to == field,
+            _ => false,
+        })
+    };
+    let actions = flow.actions(program, node);
+    !actions.is_empty() && actions.iter().all(filled)
+}

@@ -1,0 +1,156 @@
+//! Small metadata fields and validity bits, several to a container.
+//!
+//! What may not live here: header bytes, and containers.
+
+use super::demand::{Demand, Demands};
+use super::layout::{Layout, PieceHome, Seg, container_bits, stands_alone};
+use super::overlay::{Life, Lives};
+use sluice_asic::chip::ChipSpec;
+use sluice_asic::gress::Gress;
+use sluice_ir::cfg::Flow;
+use sluice_ir::{Field, Header, Home, PrimitiveKind, Program, Stack};
+use std::cmp::Reverse;
+
+/// A container's worth of small fields.
+struct Pack {
+    piece: usize,
+    bits: u8,
+    filled: u8,
+    members: Vec<Member>,
+}
+
+/// A field in a pack; of several at the same bits only the last one can have a successor.
+struct Member {
+    field: Field,
+    at: u8,
+    last: bool,
+}
+
+/// Packs what [`Layout::of`] left out, first fit: wide fields first, then in order of declaration. Unless fields may
+/// stand `together`, each has a container.
+pub(super) fn pack(
+    program: &Program,
+    chip: &ChipSpec,
+    flows: &[Flow; 2],
+    demands: &Demands,
+    lives: Option<&Lives>,
+    together: bool,
+    layout: &mut Layout,
+) {
+    for gress in Gress::ALL {
+        fields(program, demands, &flows[gress.index()], (lives, together), gress, layout);
+        validity(program, chip, demands, gress, layout);
+    }
+}
+
+fn fields(
+    program: &Program,
+    demands: &Demands,
+    flow: &Flow,
+    (lives, packed): (Option<&Lives>, bool),
+    gress: Gress,
+    layout: &mut Layout,
+) {
+    let small = |f: Field| {
+        let data = &program.fields[f];
+        data.gress == gress
+            && demands.fields[f].used
+            && !matches!(data.home, Home::Header(_))
+            && !stands_alone(program, demands, f)
+    };
+    let life = |f: Field| lives.and_then(|l| l[f].as_ref());
+    let mut list: Vec<Field> = program.fields.keys().filter(|f| small(*f)).collect();
+    list.sort_by_key(|f| (Reverse(program.fields[*f].width), life(*f).map(Life::order)));
+    let mut packs: Vec<Pack> = Vec::new();
+    let together =
+        |f: Field, m: &Member| packed && compatible(flow, &demands.fields[m.field], &demands.fields[f]);
+    for f in list {
+        let width = program.fields[f].width as u8;
+        // Behind one that has ended, if the others in the container do not mind.
+        let ended = |m: &Member| {
+            m.last
+                && u16::from(width) == program.fields[m.field].width
+                && life(m.field).zip(life(f)).is_some_and(|(a, b)| a.over_before(b))
+        };
+        let free = packs.iter().enumerate().find_map(|(i, p)| {
+            let m = p.members.iter().position(ended)?;
+            let at = p.members[m].at;
+            p.members.iter().all(|o| o.at == at || together(f, o)).then_some((i, m))
+        });
+        if let Some((i, m)) = free {
+            packs[i].members[m].last = false;
+            let at = packs[i].members[m].at;
+            packs[i].put(layout, f, width, at);
+            continue;
+        }
+        let fits = |p: &Pack| p.filled + width <= p.bits && p.members.iter().all(|m| together(f, m));
+        let i = packs.iter().position(fits).unwrap_or_else(|| {
+            let bits = container_bits(width.into());
+            let piece = layout.push(gress, PieceHome::Pack, bits);
+            packs.push(Pack { piece, bits, filled: 0, members: Vec::new() });
+            packs.len() - 1
+        });
+        let at = packs[i].filled;
+        packs[i].filled += width;
+        packs[i].put(layout, f, width, at);
+    }
+}
+
+impl Pack {
+    fn put(&mut self, layout: &mut Layout, field: Field, width: u8, at: u8) {
+        layout.segs[field].push(Seg { lo: 0, width: width.into(), piece: self.piece, at });
+        self.members.push(Member { field, at, last: true });
+    }
+}
+
+/// Two fields may share a container if no packet has it written by two nodes, and no action writes one of
+/// them from a hash result and the other too (that would take two words of the action data bus).
+fn compatible(flow: &Flow, a: &Demand, b: &Demand) -> bool {
+    let by_nodes = a.writers.iter().all(|n| b.writers.iter().all(|m| n == m || flow.exclusive(*n, *m)));
+    let by_actions =
+        a.written_in.iter().all(|(x, h)| b.written_in.iter().all(|(y, g)| x != y || !(*h || *g)));
+    by_nodes && by_actions
+}
+
+/// Packs validity bits in order of declaration, into containers that the parser can set any bit of by a
+/// constant: 16-bit ones where 16-bit extractors take any constant, else 8-bit ones (facts: asic §6.1).
+fn validity(program: &Program, chip: &ChipSpec, demands: &Demands, gress: Gress, layout: &mut Layout) {
+    let bits = if chip.parser.constant_bits_16 >= 16 { 16 } else { 8 };
+    // The validity bits of a stack that is moved are a run in a container of their own: one instruction rotates
+    // them all and fills the end with zeros.
+    let moved = moved_stacks(program, gress);
+    for stack in &moved {
+        let used = program.stacks[*stack].headers.iter().filter(|h| demands.valid[**h]).copied();
+        let list: Vec<Header> = used.collect();
+        for headers in list.chunks(usize::from(bits)) {
+            let piece = layout.push(gress, PieceHome::Pov, bits);
+            for (header, at) in headers.iter().zip(0..) {
+                layout.valid[*header] = Some((piece, at));
+            }
+        }
+    }
+    let apart = |h: Header| program.stack_of(h).is_some_and(|(s, _)| moved.contains(&s));
+    let mut open: Option<(usize, u8)> = None;
+    let used = demands.valid.iter().filter(|(h, used)| **used && program.headers[*h].gress == gress);
+    for (header, _) in used.filter(|(h, _)| !apart(*h)) {
+        let (piece, at) = match open {
+            Some((piece, at)) if at < bits => (piece, at),
+            _ => (layout.push(gress, PieceHome::Pov, bits), 0),
+        };
+        layout.valid[header] = Some((piece, at));
+        open = Some((piece, at + 1));
+    }
+}
+
+/// Stacks of a gress whose elements an action moves.
+fn moved_stacks(program: &Program, gress: Gress) -> Vec<Stack> {
+    let actions = program.actions.values().filter(|a| a.gress == gress);
+    let moved = actions.flat_map(|a| &a.body).filter_map(|p| match p.kind {
+        PrimitiveKind::CopyValid(to, _) => program.stack_of(to).map(|(s, _)| s),
+        _ => None,
+    });
+    let mut list: Vec<Stack> = moved.collect();
+    list.sort_unstable();
+    list.dedup();
+    list
+}

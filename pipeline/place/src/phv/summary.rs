@@ -1,0 +1,183 @@
+//! Numbers of an allocation for reports: use per group, and what each container holds.
+//!
+//! What may not live here: formatting.
+
+use crate::data::PhvAllocation;
+use sluice_asic::alu::AluOp;
+use sluice_asic::chip::ChipSpec;
+use sluice_asic::gress::Gress;
+use sluice_asic::phv::{Container, ContainerKind, ContainerSize, PhvInventory};
+use sluice_ir::cfg::Var;
+use sluice_ir::entity::Entity;
+use sluice_ir::{Expr, Field, PrimitiveKind, Program};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Use of the containers of one size and kind in one group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GroupUsage {
+    /// MAU group, or for tagalong the collection from 0.
+    pub group: u16,
+    /// Size.
+    pub size: ContainerSize,
+    /// Kind.
+    pub kind: ContainerKind,
+    /// Containers that there are.
+    pub containers: u32,
+    /// Containers in use, by [`Gress::index`].
+    pub used: [u32; 2],
+    /// Bits of them that hold something, by [`Gress::index`].
+    pub bits: [u32; 2],
+}
+
+impl GroupUsage {
+    /// Bits that there are.
+    #[must_use]
+    pub const fn bits_available(&self) -> u32 {
+        self.containers * self.size.bits()
+    }
+}
+
+/// Bits of one variable in a container.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowSlice {
+    /// The field or validity bit.
+    pub var: Var,
+    /// Lowest bit of the variable that is here.
+    pub lo: u16,
+    /// Number of bits.
+    pub width: u16,
+    /// Bit of the container that holds bit `lo`.
+    pub at: u8,
+}
+
+/// What one container holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ContainerRow {
+    /// The container.
+    pub container: Container,
+    /// Its name (`W12`).
+    pub name: String,
+    /// The gress that uses it.
+    pub gress: Gress,
+    /// Its content, from the most significant bit.
+    pub slices: Vec<RowSlice>,
+}
+
+impl ContainerRow {
+    /// Bits that hold something; those in which fields take turns count once.
+    #[must_use]
+    pub fn bits(&self) -> u32 {
+        let mask = |s: &RowSlice| ((1_u64 << s.width.min(32)) - 1) << s.at;
+        self.slices.iter().fold(0, |bits, s| bits | mask(s)).count_ones()
+    }
+}
+
+/// A number in two containers, with the carry of its sums and differences between them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CarryRow {
+    /// The field.
+    pub field: Field,
+    /// Its name.
+    pub name: String,
+    /// The containers of its low 32 bits and of the rest, by name.
+    pub containers: [String; 2],
+}
+
+/// The PHV of a placed program in numbers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PhvSummary {
+    /// By size in order of addresses, then kind, then group.
+    pub groups: Vec<GroupUsage>,
+    /// Containers in use, in order.
+    pub rows: Vec<ContainerRow>,
+    /// Numbers of more than 32 bits that actions compute with, in order of declaration.
+    pub carries: Vec<CarryRow>,
+    /// Validity bits, by [`Gress::index`].
+    pub pov_bits: [u32; 2],
+    /// Validity bits that a gress can have.
+    pub pov_available: u32,
+}
+
+/// The numbers of an allocation. Containers that the chip does not have are left out.
+#[must_use]
+pub fn summary(program: &Program, chip: &ChipSpec, allocation: &PhvAllocation) -> PhvSummary {
+    let inventory = PhvInventory::new(&chip.phv);
+    let rows = rows(program, &inventory, allocation);
+    let mut groups: BTreeMap<(ContainerSize, ContainerKind, u16), GroupUsage> = BTreeMap::new();
+    let mut collections: Vec<u16> = Vec::new();
+    for (_, info) in inventory.iter().filter(|(_, i)| i.mau_group.is_none()) {
+        if !collections.contains(&info.gress_group) {
+            collections.push(info.gress_group);
+        }
+    }
+    for (container, info) in inventory.iter() {
+        let collection = collections.iter().position(|c| *c == info.gress_group).unwrap_or(0) as u16;
+        let group = info.mau_group.unwrap_or(collection);
+        let usage = groups.entry((info.size, info.kind, group)).or_insert(GroupUsage {
+            group,
+            size: info.size,
+            kind: info.kind,
+            containers: 0,
+            used: [0; 2],
+            bits: [0; 2],
+        });
+        usage.containers += 1;
+        if let Ok(at) = rows.binary_search_by_key(&container, |r| r.container) {
+            let row = &rows[at];
+            usage.used[row.gress.index()] += 1;
+            usage.bits[row.gress.index()] += row.bits();
+        }
+    }
+    let mut groups: Vec<GroupUsage> = groups.into_values().collect();
+    groups.sort_by_key(|g| (ContainerSize::ALL.iter().position(|s| *s == g.size), g.kind, g.group));
+    let pov = |gress| {
+        allocation.valid.iter().filter(|(h, b)| b.is_some() && program.headers[*h].gress == gress).count()
+            as u32
+    };
+    let carries = carries(program, &inventory, allocation);
+    PhvSummary { groups, rows, carries, pov_bits: Gress::ALL.map(pov), pov_available: chip.phv.pov_bits }
+}
+
+/// The fields of more than 32 bits that are operands or results of sums and differences.
+fn carries(program: &Program, inventory: &PhvInventory, allocation: &PhvAllocation) -> Vec<CarryRow> {
+    let mut fields = BTreeSet::new();
+    for p in program.actions.values().flat_map(|a| &a.body) {
+        if let PrimitiveKind::Set(dst, value @ Expr::Alu(AluOp::Add | AluOp::Sub, ..)) = &p.kind {
+            fields.insert(*dst);
+            value.fields(&mut |f| {
+                fields.insert(f);
+            });
+        }
+    }
+    let row = |field: Field| {
+        let [high, low] = allocation.slices(field) else { return None };
+        let name = |c: Container| Some(inventory.get(c)?.to_string());
+        let containers = [name(low.container)?, name(high.container)?];
+        Some(CarryRow { field, name: program.fields.get(field)?.name.clone(), containers })
+    };
+    fields.into_iter().filter_map(row).collect()
+}
+
+fn rows(program: &Program, inventory: &PhvInventory, allocation: &PhvAllocation) -> Vec<ContainerRow> {
+    let mut held: BTreeMap<Container, (Gress, Vec<RowSlice>)> = BTreeMap::new();
+    for field in allocation.fields.keys().filter(|f| f.index() < program.fields.len()) {
+        let gress = program.fields[field].gress;
+        for s in allocation.slices(field) {
+            let slice = RowSlice { var: Var::Field(field), lo: s.lo, width: s.width, at: s.at };
+            held.entry(s.container).or_insert((gress, Vec::new())).1.push(slice);
+        }
+    }
+    let valid = allocation.valid.iter().filter(|(h, _)| h.index() < program.headers.len());
+    for (header, bit) in valid.filter_map(|(h, b)| b.map(|b| (h, b))) {
+        let slice = RowSlice { var: Var::Valid(header), lo: 0, width: 1, at: bit.bit };
+        let gress = program.headers[header].gress;
+        held.entry(bit.container).or_insert((gress, Vec::new())).1.push(slice);
+    }
+    held.into_iter()
+        .filter_map(|(container, (gress, mut slices))| {
+            slices.sort_by_key(|s| std::cmp::Reverse(s.at));
+            let name = inventory.get(container)?.to_string();
+            Some(ContainerRow { container, name, gress, slices })
+        })
+        .collect()
+}

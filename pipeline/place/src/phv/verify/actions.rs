@@ -1,0 +1,247 @@
+//! Rules of single instructions: one per action and container, with the sources that an ALU has.
+//!
+//! What may not live here: anything that concerns two actions.
+
+use super::source::{Bit, How, Result, results};
+use super::{View, ones};
+use sluice_asic::phv::{AluClass, Container};
+use sluice_ir::cfg::Var;
+use sluice_ir::verify::Diag;
+use sluice_ir::{Action, Field, Loc};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What one action does to one container.
+#[derive(Default)]
+struct Instruction {
+    loc: Loc,
+    fields: Vec<Field>,
+    /// Results that are not plain copies.
+    computed: usize,
+    /// Bits written.
+    written: u32,
+    /// PHV sources: container and rotation to the right, with the destination bits that they give.
+    phv: BTreeMap<(Container, u32), u32>,
+    /// Destination bits from constants and parameters.
+    data: u32,
+    /// Destination bits from hash results.
+    hash: u32,
+}
+
+pub(super) fn check(view: &View) -> Vec<Diag> {
+    let mut found = Vec::new();
+    let actions: BTreeSet<Action> =
+        view.flows.iter().flat_map(|f| f.nodes.keys().flat_map(|n| f.actions(view.program, n))).collect();
+    for action in actions {
+        let results = results(view.program, action);
+        for r in &results {
+            found.extend(owned(view, action, r));
+        }
+        for (container, instruction) in instructions(view, &results) {
+            found.extend(groups(view, action, container, &instruction));
+            found.extend(possible(view, action, container, &instruction));
+        }
+    }
+    found
+}
+
+fn instructions(view: &View, results: &[Result]) -> BTreeMap<Container, Instruction> {
+    let mut list: BTreeMap<Container, Instruction> = BTreeMap::new();
+    for r in results {
+        for s in view.allocation.slices(r.field) {
+            let size = view.info(s.container).map_or(32, |i| i.size.bits());
+            let i = list
+                .entry(s.container)
+                .or_insert_with(|| Instruction { loc: r.loc, ..Instruction::default() });
+            i.fields.push(r.field);
+            i.computed += usize::from(r.how != How::Copied);
+            for b in 0..s.width {
+                let to = u32::from(s.at) + u32::from(b);
+                i.written |= 1 << to;
+                for source in r.bits.get(usize::from(s.lo + b)).into_iter().flatten() {
+                    match *source {
+                        // A whole-container operation finds the zeros in its operand's padding.
+                        Bit::Zero if r.how != How::Copied => {}
+                        Bit::Data | Bit::Zero => i.data |= 1 << to,
+                        Bit::Hash => i.hash |= 1 << to,
+                        Bit::Phv(f, bit) => {
+                            if let Some((container, from)) = locate(view, f, bit) {
+                                *i.phv.entry((container, (from + size - to) % size)).or_default() |= 1 << to;
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+    list
+}
+
+fn locate(view: &View, field: Field, bit: u16) -> Option<(Container, u32)> {
+    let s = view.allocation.slices(field).iter().find(|s| (s.lo..s.lo + s.width).contains(&bit))?;
+    Some((s.container, u32::from(s.at) + u32::from(bit - s.lo)))
+}
+
+/// Operands of whole-container operations own their containers; numbers are in one, from bit 0.
+fn owned(view: &View, action: Action, r: &Result) -> Vec<Diag> {
+    if matches!(r.how, How::Copied | How::Masked) {
+        return Vec::new();
+    }
+    let mut fields: Vec<Field> = r
+        .bits
+        .iter()
+        .flatten()
+        .filter_map(|b| if let Bit::Phv(f, _) = b { Some(*f) } else { None })
+        .collect();
+    fields.push(r.field);
+    fields.sort_unstable();
+    fields.dedup();
+    let name = &view.program.actions[action].name;
+    let mut found = Vec::new();
+    for f in fields {
+        let var = Var::Field(f);
+        let problem = if let Some((c, other)) = view.shared(var) {
+            format!("shares {} with {}", view.name(c), view.var(other))
+        } else if r.how == How::Number && !matches!(view.allocation.slices(f), [s] if s.at == 0) {
+            "is not in one container from bit 0".to_owned()
+        } else if r.how == How::Carried {
+            match uncarried(view, f) {
+                Some(problem) => problem,
+                None => continue,
+            }
+        } else {
+            continue;
+        };
+        let text = format!(
+            "{} is an operand of a whole-container operation in action `{name}`, but {problem}",
+            view.var(var)
+        );
+        let help = "use a field of 8, 16 or 32 bits on a byte boundary, or compute in a metadata field";
+        found.push(view.error(var, text).also(r.loc, "the operation").help(help));
+    }
+    found
+}
+
+/// Why a carry cannot go through a number: its low 32 bits fill a container of even number, from which its high bits,
+/// from bit 0 on, in the next one take it. A number of at most 32 bits is an operand of the low part only.
+fn uncarried(view: &View, field: Field) -> Option<String> {
+    let full = |c: Container| view.info(c).filter(|i| i.alu() == AluClass::Full && i.size.bits() == 32);
+    let found = match view.allocation.slices(field) {
+        [s] if s.at == 0 && s.lo == 0 => true,
+        [high, low] => {
+            let cut = (low.lo, low.width, low.at, high.lo, high.at) == (0, 32, 0, 32, 0);
+            let neighbours = full(low.container).zip(full(high.container)).is_some_and(|(l, h)| {
+                l.number.is_multiple_of(2) && h.number == l.number + 1 && l.mau_group == h.mau_group
+            });
+            cut && neighbours
+        }
+        _ => false,
+    };
+    (!found).then(|| "is not in two neighbouring 32-bit containers, the low one of even number".to_owned())
+}
+
+/// Sources are in the destination's MAU group.
+fn groups(view: &View, action: Action, container: Container, i: &Instruction) -> Vec<Diag> {
+    let group = |c: Container| view.info(c).and_then(|info| info.mau_group);
+    let far: BTreeSet<Container> =
+        i.phv.keys().map(|k| k.0).filter(|c| group(*c) != group(container)).collect();
+    let diag = |c: Container| {
+        let text = format!(
+            "PHV: action `{}` writes {} from {}, which is not in its MAU group",
+            view.program.actions[action].name,
+            view.name(container),
+            view.name(c)
+        );
+        Diag::error(i.loc, text)
+    };
+    far.into_iter().map(diag).collect()
+}
+
+/// The container's ALU can do it in one instruction.
+fn possible(view: &View, action: Action, container: Container, i: &Instruction) -> Option<Diag> {
+    let problem = problem(view, container, i)?;
+    let mut names: Vec<String> = i.fields.iter().map(|f| view.var(Var::Field(*f))).collect();
+    names.dedup();
+    let text = format!(
+        "PHV: action `{}` writes {} in {}, but {problem}",
+        view.program.actions[action].name,
+        names.join(" and "),
+        view.name(container)
+    );
+    let help = "split the work over two actions, or take the values from action parameters";
+    Some(Diag::error(i.loc, text).help(help))
+}
+
+fn problem(view: &View, container: Container, i: &Instruction) -> Option<String> {
+    let limit = view.chip.alu.max_sources as usize;
+    let partial = i.written != view.occupied(container);
+    let bus = usize::from(i.data != 0) + usize::from(i.hash != 0);
+    let keeps = usize::from(partial && !i.phv.is_empty() && i.computed == 0);
+    if bus > 1 {
+        return Some("that takes two words of the action data bus, and an ALU reads one".to_owned());
+    }
+    if i.computed > 1 || i.computed == 1 && i.fields.len() > 1 {
+        return Some("that takes two instructions, and an action has one per container".to_owned());
+    }
+    if i.computed > 0 && i.phv.keys().any(|k| k.1 != 0) {
+        return Some("its operands are not at the same bits of their containers".to_owned());
+    }
+    let containers: BTreeSet<Container> = i.phv.keys().map(|k| k.0).collect();
+    let phv = if i.computed > 0 { containers.len() } else { i.phv.len() };
+    if phv + bus + keeps > limit {
+        return Some(format!("that takes {} sources, and an instruction has {limit}", phv + bus + keeps));
+    }
+    if i.computed == 0 && phv + bus + keeps == 2 && !mergeable(view, container, i) {
+        return Some(
+            "its sources cannot be merged: one may be rotated and fill one run of bits, or both by bytes"
+                .to_owned(),
+        );
+    }
+    moved_whole(view, container, i, partial)
+}
+
+/// Whether `deposit-field` or `byte-rotate-merge` joins the two sources.
+fn mergeable(view: &View, container: Container, i: &Instruction) -> bool {
+    if i.phv.is_empty() {
+        return true;
+    }
+    let size = view.info(container).map_or(32, |info| info.size.bits());
+    let mut sources: Vec<(u32, u32)> = i.phv.iter().map(|((_, rotation), mask)| (*rotation, *mask)).collect();
+    sources.extend([i.data, i.hash].into_iter().filter(|m| *m != 0).map(|m| (0, m)));
+    let kept = view.occupied(container) & !i.written;
+    if kept != 0 {
+        sources.push((0, kept));
+    }
+    let run = |mask: u32| {
+        let width = 32 - mask.leading_zeros() - mask.trailing_zeros().min(31);
+        ones(width as u16, mask.trailing_zeros().min(31) as u8)
+    };
+    let others = |k: usize| sources.iter().enumerate().filter(move |(j, _)| *j != k).map(|(_, s)| *s);
+    let deposit =
+        (0..sources.len()).any(|k| others(k).all(|(r, mask)| r == 0 && mask & run(sources[k].1) == 0));
+    let bytes =
+        |mask: u32| (0..size / 8).fold(0, |m, b| if mask >> (8 * b) & 0xff != 0 { m | 1 << b } else { m });
+    let merge = sources.iter().all(|(r, _)| r % 8 == 0)
+        && sources
+            .iter()
+            .enumerate()
+            .all(|(k, s)| others(k).all(|(_, mask)| bytes(mask) & bytes(s.1) == 0_u32));
+    deposit || merge
+}
+
+/// Mocha and dark are only set as a whole from one source, dark only from a container.
+fn moved_whole(view: &View, container: Container, i: &Instruction, partial: bool) -> Option<String> {
+    let alu = view.info(container)?.alu();
+    if alu == AluClass::Full {
+        return None;
+    }
+    let one_source = match i.phv.iter().next() {
+        None => alu == AluClass::Move,
+        Some(((source, rotation), mask)) => {
+            i.phv.len() == 1 && i.data | i.hash == 0 && *rotation == 0 && view.occupied(*source) == *mask
+        }
+    };
+    if one_source && !partial && i.computed == 0 {
+        return None;
+    }
+    Some("that container can only be set as a whole from one source".to_owned())
+}

@@ -1,0 +1,91 @@
+//! Rules about kinds of container: who may look into which.
+//!
+//! What may not live here: the rules of single instructions.
+
+use super::View;
+use sluice_asic::gress::Gress;
+use sluice_asic::phv::{AluClass, Container, ContainerInfo};
+use sluice_ir::RequestKind;
+use sluice_ir::cfg::{Flow, Var};
+use sluice_ir::verify::Diag;
+use std::collections::BTreeMap;
+
+/// How a variable is used, first reason first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Use {
+    Matched,
+    Computed,
+    Parsed,
+}
+
+pub(super) fn check(view: &View) -> Vec<Diag> {
+    let mut found = Vec::new();
+    for ((var, how), ()) in uses(view) {
+        for container in view.allocation.containers_of(var) {
+            let Some(info) = view.info(container) else { continue };
+            if !allows(info, how) {
+                found.push(report(view, var, how, container));
+            }
+        }
+    }
+    found
+}
+
+fn uses(view: &View) -> BTreeMap<(Var, Use), ()> {
+    let mut uses = BTreeMap::new();
+    for gress in Gress::ALL {
+        let flow: &Flow = &view.flows[gress.index()];
+        for node in flow.nodes.keys() {
+            let e = flow.effects(view.program, node);
+            uses.extend(e.match_reads.iter().map(|v| ((*v, Use::Matched), ())));
+            uses.extend(e.action_reads.iter().chain(&e.writes).map(|v| ((*v, Use::Computed), ())));
+        }
+    }
+    // Headers and validity are parsed or deparsed; metadata that the parser sets is parsed.
+    for header in view.program.headers.keys().filter(|h| view.allocation.valid[*h].is_some()) {
+        uses.insert((Var::Valid(header), Use::Parsed), ());
+        uses.extend(view.program.headers[header].fields.iter().map(|f| ((Var::Field(*f), Use::Parsed), ())));
+    }
+    for request in view.program.pipes.iter().flat_map(|p| &p.deparser.requests) {
+        let fields = request.header.map(|h| &view.program.headers[h].fields).into_iter().flatten().copied();
+        let session = if let RequestKind::Mirror(f) = request.kind { Some(f) } else { None };
+        uses.extend(fields.chain(session).map(|f| ((Var::Field(f), Use::Parsed), ())));
+    }
+    for op in view.program.states.values().flat_map(|s| &s.ops) {
+        use sluice_ir::ParserOpKind::{
+            AddCounter, Advance, Extract, ExtractNext, Lookahead, PopCounter, PushCounter, Set, SetCounter,
+            SubtractChecksum, VerifyChecksum,
+        };
+        match &op.kind {
+            Set(f, _) | VerifyChecksum(f, _) | SubtractChecksum(f, _) | Lookahead(f, _) => {
+                uses.insert((Var::Field(*f), Use::Parsed), ());
+            }
+            Extract(_) | ExtractNext(_) | Advance(_) | SetCounter(_) | AddCounter(_) | PushCounter(_)
+            | PopCounter => {}
+        }
+    }
+    for (field, data) in view.program.fields.iter() {
+        if matches!(data.home, sluice_ir::Home::Intrinsic(_) | sluice_ir::Home::PortMetadata) {
+            uses.insert((Var::Field(field), Use::Parsed), ());
+        }
+    }
+    uses
+}
+
+fn allows(info: &ContainerInfo, how: Use) -> bool {
+    match how {
+        Use::Matched => info.matchable(),
+        Use::Computed => info.alu() != AluClass::None,
+        Use::Parsed => info.parsed() && info.deparsed(),
+    }
+}
+
+fn report(view: &View, var: Var, how: Use, container: Container) -> Diag {
+    let what = match how {
+        Use::Matched => "matched or hashed",
+        Use::Computed => "read or written by actions",
+        Use::Parsed => "parsed or deparsed",
+    };
+    let text = format!("{} is {what}, but {} cannot be", view.var(var), view.name(container));
+    view.error(var, text)
+}

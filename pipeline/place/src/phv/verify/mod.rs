@@ -1,0 +1,171 @@
+//! The independent check of an allocation: every rule of [`super`], derived again from the allocation alone.
+//!
+//! Nothing here is shared with the allocator but the IR, the flow and the chip's inventory. Findings are by
+//! rule, then by container or field. What may not live here: any choice.
+
+mod actions;
+mod bits;
+mod headers;
+mod kinds;
+mod overlay;
+mod sharing;
+mod source;
+mod validity;
+
+use super::super::data::PhvAllocation;
+use sluice_asic::chip::ChipSpec;
+use sluice_asic::gress::Gress;
+use sluice_asic::phv::{Container, ContainerInfo, PhvInventory};
+use sluice_ir::cfg::{Flow, Var};
+use sluice_ir::verify::Diag;
+use sluice_ir::{Home, Loc, Program};
+use std::collections::BTreeMap;
+
+/// Bits of a variable in a container.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Held {
+    var: Var,
+    lo: u16,
+    width: u16,
+    at: u8,
+}
+
+impl Held {
+    /// Whether some bit is in both.
+    fn meets(&self, other: &Held) -> bool {
+        ones(self.width, self.at) & ones(other.width, other.at) != 0
+    }
+}
+
+/// The allocation seen from the containers.
+struct View<'a> {
+    program: &'a Program,
+    chip: &'a ChipSpec,
+    flows: &'a [Flow; 2],
+    allocation: &'a PhvAllocation,
+    inventory: PhvInventory,
+    held: BTreeMap<Container, Vec<Held>>,
+}
+
+/// Checks an allocation against every rule; empty if it is legal.
+#[must_use]
+pub fn verify(
+    program: &Program,
+    chip: &ChipSpec,
+    flows: &[Flow; 2],
+    allocation: &PhvAllocation,
+) -> Vec<Diag> {
+    if allocation.fields.len() != program.fields.len() || allocation.valid.len() != program.headers.len() {
+        let text = format!(
+            "PHV: the allocation is for {} fields and {} headers, the program has {} and {}",
+            allocation.fields.len(),
+            allocation.valid.len(),
+            program.fields.len(),
+            program.headers.len()
+        );
+        return vec![Diag::error(Loc::default(), text)];
+    }
+    let view = View::new(program, chip, flows, allocation);
+    // The other rules take coordinates for granted.
+    let found = bits::check(&view);
+    if !found.is_empty() {
+        return found;
+    }
+    [
+        overlay::check(&view),
+        headers::check(&view),
+        sharing::check(&view),
+        kinds::check(&view),
+        actions::check(&view),
+        validity::check(&view),
+    ]
+    .concat()
+}
+
+impl<'a> View<'a> {
+    fn new(
+        program: &'a Program,
+        chip: &'a ChipSpec,
+        flows: &'a [Flow; 2],
+        allocation: &'a PhvAllocation,
+    ) -> View<'a> {
+        let mut held: BTreeMap<Container, Vec<Held>> = BTreeMap::new();
+        for (f, slices) in allocation.fields.iter() {
+            for s in slices {
+                let h = Held { var: Var::Field(f), lo: s.lo, width: s.width, at: s.at };
+                held.entry(s.container).or_default().push(h);
+            }
+        }
+        for (h, bit) in allocation.valid.iter() {
+            if let Some(b) = bit {
+                held.entry(b.container).or_default().push(Held {
+                    var: Var::Valid(h),
+                    lo: 0,
+                    width: 1,
+                    at: b.bit,
+                });
+            }
+        }
+        View { program, chip, flows, allocation, inventory: PhvInventory::new(&chip.phv), held }
+    }
+
+    /// The container's description; only asked for containers that the chip has.
+    fn info(&self, container: Container) -> Option<&ContainerInfo> {
+        self.inventory.get(container)
+    }
+
+    fn name(&self, container: Container) -> String {
+        self.info(container).map_or_else(|| format!("{container:?}"), ToString::to_string)
+    }
+
+    fn gress(&self, var: Var) -> Gress {
+        match var {
+            Var::Field(f) => self.program.fields[f].gress,
+            Var::Valid(h) => self.program.headers[h].gress,
+        }
+    }
+
+    fn loc(&self, var: Var) -> Loc {
+        match var {
+            Var::Field(f) => self.program.fields[f].loc,
+            Var::Valid(h) => self.program.headers[h].loc,
+        }
+    }
+
+    /// Where a field lives; `None` for validity bits.
+    fn home(&self, var: Var) -> Option<Home> {
+        match var {
+            Var::Field(f) => Some(self.program.fields[f].home),
+            Var::Valid(_) => None,
+        }
+    }
+
+    fn error(&self, var: Var, text: String) -> Diag {
+        Diag::error(self.loc(var), format!("PHV: {text}"))
+    }
+
+    fn var(&self, var: Var) -> String {
+        format!("`{}`", var.name(self.program))
+    }
+
+    /// Bits of a container that hold something.
+    fn occupied(&self, container: Container) -> u32 {
+        self.held.get(&container).into_iter().flatten().fold(0, |m, h| m | ones(h.width, h.at))
+    }
+
+    /// The containers of a field that hold something else too, beside those that take turns with it.
+    fn shared(&self, var: Var) -> Option<(Container, Var)> {
+        self.allocation.containers_of(var).find_map(|c| {
+            let held = self.held.get(&c)?;
+            let own: Vec<&Held> = held.iter().filter(|h| h.var == var).collect();
+            let other = held.iter().find(|h| h.var != var && !own.iter().any(|o| o.meets(h)))?;
+            Some((c, other.var))
+        })
+    }
+}
+
+/// `width` ones from bit `at` on, cut off at 32 bits.
+fn ones(width: u16, at: u8) -> u32 {
+    let low = if width >= 32 { u32::MAX } else { (1 << width) - 1 };
+    low.checked_shl(at.into()).unwrap_or(0)
+}

@@ -1,0 +1,112 @@
+//! Fields that take turns at the same bits: every read sees what the same field wrote last.
+//!
+//! Checked read by read, in program order; that stages keep program order where bits are shared is a rule of the
+//! table placement. What may not live here: who shares bits.
+
+use super::headers::headers;
+use super::{Held, View};
+use sluice_asic::gress::Gress;
+use sluice_asic::phv::ContainerKind;
+use sluice_ir::cfg::{Effects, Flow, Node, Var};
+use sluice_ir::verify::Diag;
+use sluice_ir::{Field, ParserOpKind, PrimitiveKind, Program, RequestKind};
+
+pub(super) fn check(view: &View) -> Vec<Diag> {
+    let mut found = Vec::new();
+    for (container, held) in &view.held {
+        if view.info(*container).is_some_and(|i| i.kind == ContainerKind::Dark) {
+            found.extend(held.iter().filter_map(|h| undefined(view, h)));
+        }
+        for (i, a) in held.iter().enumerate() {
+            for b in held[i + 1..].iter().filter(|b| b.meets(a) && headers(view, a, b).is_none()) {
+                found.extend(spoiled(view, a, b).or_else(|| spoiled(view, b, a)));
+            }
+        }
+    }
+    found
+}
+
+/// A read of a dark container that nobody may have written.
+fn undefined(view: &View, own: &Held) -> Option<Diag> {
+    let Var::Field(field) = own.var else { return None };
+    let flow = &view.flows[view.gress(own.var).index()];
+    let mut readers = flow.nodes.keys().filter(|n| reads(&flow.effects(view.program, *n), own.var));
+    let read = readers.find(|n| !flow.nodes.keys().any(|w| w < *n && decides(view, flow, w, *n, field)))?;
+    let text = format!("{} is in a dark container, but is read before it is written", view.var(own.var));
+    Some(view.error(own.var, text).also(flow.nodes[read].loc, "the read"))
+}
+
+/// A read of `own` that may find what `other` wrote.
+fn spoiled(view: &View, own: &Held, other: &Held) -> Option<Diag> {
+    let (Var::Field(field), Var::Field(stranger)) = (own.var, other.var) else { return None };
+    let gress = view.gress(own.var);
+    let flow = &view.flows[gress.index()];
+    let nodes: Vec<(Node, Effects)> = flow.nodes.keys().map(|n| (n, flow.effects(view.program, n))).collect();
+    let text = |where_: &str| {
+        let text = format!("{} shares bits with {}, but {where_}", view.var(own.var), view.var(other.var));
+        view.error(own.var, text).also(view.loc(other.var), "the other")
+    };
+    if kept(view.program, gress, field) {
+        return Some(text("leaves with the packet"));
+    }
+    for (n, _) in nodes.iter().filter(|(_, e)| reads(e, own.var)) {
+        let source =
+            nodes.iter().rev().map(|(w, _)| *w).find(|w| w < n && decides(view, flow, *w, *n, field));
+        if source.is_none() && parsed(view.program, stranger) {
+            return Some(
+                text("the parser writes that, and a read finds it").also(flow.nodes[*n].loc, "the read"),
+            );
+        }
+        let between = nodes.iter().find(|(q, e)| {
+            source.is_none_or(|w| *q >= w)
+                && q < n
+                && e.writes.contains(&other.var)
+                && !flow.exclusive(*q, *n)
+        });
+        if let Some((q, _)) = between {
+            let diag = text("a packet can read the one after the other was written");
+            return Some(diag.also(flow.nodes[*q].loc, "the write").also(flow.nodes[*n].loc, "the read"));
+        }
+    }
+    None
+}
+
+fn reads(e: &Effects, var: Var) -> bool {
+    e.match_reads.contains(&var) || e.action_reads.contains(&var)
+}
+
+/// Whether a packet that runs `later` has had all bits of the field written by `node`.
+fn decides(view: &View, flow: &Flow, node: Node, later: Node, field: Field) -> bool {
+    let needed = flow.outcomes(flow.nodes[later].pred);
+    let runs = flow.outcomes(flow.nodes[node].pred).iter().all(|o| needed.contains(o));
+    let whole = |p: &PrimitiveKind| match p {
+        PrimitiveKind::Set(to, _)
+        | PrimitiveKind::Hash(to, _)
+        | PrimitiveKind::HashSlice(to, ..)
+        | PrimitiveKind::Random(to, _) => *to == field,
+        PrimitiveKind::Register(access) => access.outputs.iter().any(|(_, to)| *to == field),
+        PrimitiveKind::Meter(access) => access.to == field,
+        _ => false,
+    };
+    let actions = flow.actions(view.program, node);
+    let all = actions.iter().all(|a| view.program.actions[*a].body.iter().any(|p| whole(&p.kind)));
+    runs && flow.is_ghost(node) == flow.is_ghost(later) && !actions.is_empty() && all
+}
+
+/// Whether the deparser or the traffic manager reads the field.
+fn kept(program: &Program, gress: Gress, field: Field) -> bool {
+    let deparser = &program.pipe(gress).deparser;
+    let sent = deparser.requests.iter().any(|r| r.kind == RequestKind::Mirror(field));
+    sent || deparser.checksums.iter().any(|c| c.inputs.contains(&field) || c.field == field)
+}
+
+/// Whether the parser writes the field.
+fn parsed(program: &Program, field: Field) -> bool {
+    program.states.values().flat_map(|s| &s.ops).any(|op| match &op.kind {
+        ParserOpKind::Set(to, _)
+        | ParserOpKind::Lookahead(to, _)
+        | ParserOpKind::VerifyChecksum(to, _)
+        | ParserOpKind::SubtractChecksum(to, _) => *to == field,
+        _ => false,
+    })
+}

@@ -1,0 +1,184 @@
+//! Rules about neighbours: what may share a container, and a gress group.
+//!
+//! What may not live here: what one action does.
+
+use super::{Held, View};
+use sluice_asic::gress::Gress;
+use sluice_asic::phv::{Container, ContainerKind};
+use sluice_ir::cfg::{Node, Var};
+use sluice_ir::verify::Diag;
+use sluice_ir::{Expr, Field, Home, ParserOpKind};
+use std::collections::BTreeMap;
+
+pub(super) fn check(view: &View) -> Vec<Diag> {
+    let mut found = gresses(view);
+    for (container, held) in &view.held {
+        found.extend(written_apart(view, *container, held));
+    }
+    for (field, data) in view.program.fields.iter() {
+        let kind = match data.home {
+            Home::Intrinsic(_) => "an intrinsic field",
+            Home::PortMetadata => "port metadata",
+            Home::Header(_) | Home::Metadata => continue,
+        };
+        found.extend(alone(view, field, &format!("is {kind}, which has containers of its own")));
+    }
+    found.extend(validity(view));
+    found.extend(checksums(view));
+    found.extend(copies(view));
+    found
+}
+
+/// One gress per container and per gress group, the wired one where there is one, and the same gress for two
+/// 8-bit containers that the parser sees as one.
+fn gresses(view: &View) -> Vec<Diag> {
+    let mut found = Vec::new();
+    let mut groups: BTreeMap<u16, (Gress, Container, Var)> = BTreeMap::new();
+    let mut owners: BTreeMap<Container, Gress> = BTreeMap::new();
+    for (&container, held) in &view.held {
+        let Some(info) = view.info(container) else { continue };
+        for h in held {
+            let gress = view.gress(h.var);
+            let name = view.name(container);
+            let (first, other, var) = *groups.entry(info.gress_group).or_insert((gress, container, h.var));
+            if first != gress {
+                let text = format!(
+                    "{} of {gress} is in {name}, whose gress group belongs to {first} ({} is in {})",
+                    view.var(h.var),
+                    view.var(var),
+                    view.name(other)
+                );
+                found.push(view.error(h.var, text).also(view.loc(var), "the other gress"));
+            }
+            if info.hard_wired.is_some_and(|wired| wired != gress) {
+                found.push(view.error(
+                    h.var,
+                    format!("{} of {gress} is in {name}, wired to the other gress", view.var(h.var)),
+                ));
+            }
+            owners.insert(container, gress);
+        }
+    }
+    for (&container, gress) in &owners {
+        let partner = view.inventory.parser_partner(container).and_then(|p| owners.get(&p).map(|g| (p, g)));
+        if let Some((p, _)) = partner.filter(|(p, g)| container < *p && *g != gress) {
+            let text = format!(
+                "PHV: {} and {} share a parser container but not a gress",
+                view.name(container),
+                view.name(p)
+            );
+            found.push(Diag::error(sluice_ir::Loc::default(), text));
+        }
+    }
+    found
+}
+
+/// Metadata fields in one container are not written by two nodes that one packet can run.
+fn written_apart(view: &View, container: Container, held: &[Held]) -> Option<Diag> {
+    let metadata: Vec<&Held> = held.iter().filter(|h| view.home(h.var) == Some(Home::Metadata)).collect();
+    for (i, first) in metadata.iter().enumerate() {
+        // Those that take turns are kept apart in time (see `overlay`), the others in place.
+        for second in metadata[i + 1..].iter().filter(|h| !h.meets(first)) {
+            let (a, b) = (first.var, second.var);
+            let flow = &view.flows[view.gress(a).index()];
+            let writers = |v: Var| -> Vec<Node> {
+                flow.nodes.keys().filter(|n| flow.effects(view.program, *n).writes.contains(&v)).collect()
+            };
+            let (of_a, of_b) = (writers(a), writers(b));
+            let clash =
+                |n: &Node| of_b.iter().find(|m| *m != n && !flow.exclusive(*n, **m)).map(|m| (*n, *m));
+            if let Some((n, m)) = of_a.iter().find_map(clash) {
+                let text = format!(
+                    "{} and {} share {} but one packet can have them written by two tables",
+                    view.var(a),
+                    view.var(b),
+                    view.name(container)
+                );
+                let diag = view.error(a, text).also(flow.nodes[n].loc, "writes the first");
+                return Some(diag.also(flow.nodes[m].loc, "writes the second"));
+            }
+        }
+    }
+    None
+}
+
+fn alone(view: &View, field: Field, why: &str) -> Option<Diag> {
+    let var = Var::Field(field);
+    let (container, other) = view.shared(var)?;
+    let text =
+        format!("{} {why}, but shares {} with {}", view.var(var), view.name(container), view.var(other));
+    Some(view.error(var, text).also(view.loc(other), "the other"))
+}
+
+/// Validity bits: their number, and normal containers that hold nothing else.
+fn validity(view: &View) -> Vec<Diag> {
+    let mut found = Vec::new();
+    let limit = view.chip.phv.pov_bits.min(view.chip.deparser.pov_bits);
+    for gress in Gress::ALL {
+        let of_gress = |h: &sluice_ir::Header| view.program.headers[*h].gress == gress;
+        let bits = view.allocation.valid.iter().filter(|(h, b)| b.is_some() && of_gress(h)).count();
+        if bits > limit as usize {
+            let text = format!("PHV: {gress} has {bits} validity bits, the chip {limit}");
+            found.push(Diag::error(sluice_ir::Loc::default(), text).help("declare fewer headers"));
+        }
+    }
+    for (container, held) in &view.held {
+        let Some(bit) = held.iter().find(|h| matches!(h.var, Var::Valid(_))) else { continue };
+        let other = held.iter().find(|h| !matches!(h.var, Var::Valid(_)));
+        if let Some(other) = other {
+            let text = format!("{} is among validity bits in {}", view.var(other.var), view.name(*container));
+            found.push(view.error(other.var, text));
+        }
+        if view.info(*container).is_some_and(|i| i.kind != ContainerKind::Normal) {
+            let text = format!(
+                "{} is in {}, but validity bits need a normal container",
+                view.var(bit.var),
+                view.name(*container)
+            );
+            found.push(view.error(bit.var, text));
+        }
+    }
+    found
+}
+
+/// The deparser writes a checksum into a whole 16-bit container.
+fn checksums(view: &View) -> Vec<Diag> {
+    let updates = view.program.pipes.iter().flat_map(|p| &p.deparser.checksums);
+    let bad = |field: Field| match view.allocation.slices(field) {
+        [s] => s.width != 16 || s.at != 0 || view.info(s.container).is_none_or(|i| i.size.bits() != 16),
+        _ => true,
+    };
+    updates
+        .filter(|u| bad(u.field))
+        .map(|u| {
+            let text =
+                format!("checksum {} is not alone in a 16-bit container", view.var(Var::Field(u.field)));
+            view.error(Var::Field(u.field), text).also(u.loc, "the update")
+        })
+        .collect()
+}
+
+/// What the parser copies besides extracting it fills containers of its own from bit 0.
+fn copies(view: &View) -> Vec<Diag> {
+    let mut found = Vec::new();
+    for op in view.program.states.values().flat_map(|s| &s.ops) {
+        let (dst, src) = match &op.kind {
+            ParserOpKind::Set(dst, Expr::Field(src)) => (dst, Some(*src)),
+            ParserOpKind::Lookahead(dst, _) | ParserOpKind::SubtractChecksum(dst, _) => (dst, None),
+            _ => continue,
+        };
+        found.extend(alone(view, *dst, "is copied by the parser"));
+        let whole = |s: &crate::FieldSlice| {
+            s.at == 0 && view.info(s.container).is_some_and(|i| i.size.bits() == u32::from(s.width))
+        };
+        let from_packet = src.is_none_or(|f| matches!(view.program.fields[f].home, Home::Header(_)));
+        if from_packet && !view.allocation.slices(*dst).iter().all(whole) {
+            let text = format!(
+                "{} is copied by the parser, but does not fill its containers",
+                view.var(Var::Field(*dst))
+            );
+            found.push(view.error(Var::Field(*dst), text).also(op.loc, "the copy"));
+        }
+    }
+    found
+}

@@ -1,0 +1,128 @@
+//! What an action writes, one bit at a time: the verifier's own reading of the IR.
+//!
+//! What may not live here: containers.
+
+use sluice_asic::alu::{AluClass, AluOp};
+use sluice_ir::{Action, Expr, Field, Loc, MeterAccess, PrimitiveKind, Program};
+
+/// Where one bit of a result comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Bit {
+    /// This bit of a field.
+    Phv(Field, u16),
+    /// A constant or parameter.
+    Data,
+    /// The zero that a cast to a larger width puts in front.
+    Zero,
+    /// A result of a hash or of a stateful ALU.
+    Hash,
+}
+
+/// How a field is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum How {
+    /// Its bits are copied.
+    Copied,
+    /// By a bitwise function that can leave other bits of the container as they are.
+    Masked,
+    /// By a bitwise function of whole containers.
+    Bitwise,
+    /// As a number in a whole container.
+    Number,
+    /// As a sum or difference of more than 32 bits, in two containers with a carry between them.
+    Carried,
+}
+
+/// The final value that an action gives to a field.
+pub(super) struct Result {
+    pub(super) field: Field,
+    pub(super) loc: Loc,
+    pub(super) how: How,
+    /// Sources of each bit, least significant first.
+    pub(super) bits: Vec<Vec<Bit>>,
+}
+
+/// What an action leaves in the fields that it sets.
+pub(super) fn results(program: &Program, action: Action) -> Vec<Result> {
+    let mut list: Vec<Result> = Vec::new();
+    for p in &program.actions[action].body {
+        let result = match &p.kind {
+            PrimitiveKind::Set(field, value) => {
+                let bits = (0..program.fields[*field].width).map(|b| bit(program, value, b)).collect();
+                Result { field: *field, loc: p.loc, how: how(program, *field, value), bits }
+            }
+            PrimitiveKind::Hash(field, _) | PrimitiveKind::HashSlice(field, ..) => {
+                let bits = vec![vec![Bit::Hash]; program.fields[*field].width.into()];
+                Result { field: *field, loc: p.loc, how: How::Copied, bits }
+            }
+            PrimitiveKind::SetMasked(field, ..) => {
+                let bits =
+                    (0..program.fields[*field].width).map(|b| vec![Bit::Phv(*field, b), Bit::Data]).collect();
+                Result { field: *field, loc: p.loc, how: How::Masked, bits }
+            }
+            PrimitiveKind::Register(access) => {
+                for (_, field) in &access.outputs {
+                    let bits = vec![vec![Bit::Hash]; program.fields[*field].width.into()];
+                    list.retain(|r| r.field != *field);
+                    list.push(Result { field: *field, loc: p.loc, how: How::Copied, bits });
+                }
+                continue;
+            }
+            PrimitiveKind::Meter(MeterAccess { to, .. }) | PrimitiveKind::Random(to, _) => {
+                let bits = vec![vec![Bit::Hash]; program.fields[*to].width.into()];
+                Result { field: *to, loc: p.loc, how: How::Copied, bits }
+            }
+            _ => continue,
+        };
+        list.retain(|r| r.field != result.field);
+        list.push(result);
+    }
+    list
+}
+
+fn bit(program: &Program, value: &Expr, at: u16) -> Vec<Bit> {
+    match value {
+        Expr::Const(..) | Expr::Param(..) => vec![Bit::Data],
+        Expr::Field(f) => vec![Bit::Phv(*f, at)],
+        Expr::Slice(inner, _, lo) => bit(program, inner, at + lo),
+        Expr::Cast(inner, _) if at >= inner.width(program) => vec![Bit::Zero],
+        Expr::Cast(inner, _) => bit(program, inner, at),
+        Expr::Alu(op, a, b) => {
+            let (from_a, from_b) = op.reads();
+            let of = |read: bool, e: &Expr| if read { bit(program, e, at) } else { Vec::new() };
+            [of(from_a, a), of(from_b, b)].concat()
+        }
+        Expr::Funnel(high, low, _) => [bit(program, high, at), bit(program, low, at)].concat(),
+    }
+}
+
+fn how(program: &Program, field: Field, value: &Expr) -> How {
+    match value {
+        Expr::Const(..) | Expr::Param(..) | Expr::Field(_) => How::Copied,
+        Expr::Alu(AluOp::Add | AluOp::Sub, ..) if program.fields[field].width > 32 => How::Carried,
+        Expr::Funnel(..) => How::Number,
+        Expr::Alu(op, a, b) => match op.class() {
+            AluClass::Move => How::Copied,
+            AluClass::Bitwise if masked(*op, field, a, b) => How::Masked,
+            AluClass::Bitwise => How::Bitwise,
+            AluClass::Arithmetic | AluClass::Shift | AluClass::Compare => How::Number,
+        },
+        Expr::Slice(inner, ..) | Expr::Cast(inner, _) => match how(program, field, inner) {
+            How::Masked => How::Bitwise,
+            other => other,
+        },
+    }
+}
+
+/// One operand is the destination, the other data, and some data bit leaves the destination's bit as it is.
+fn masked(op: AluOp, field: Field, a: &Expr, b: &Expr) -> bool {
+    let dst = Expr::Field(field);
+    let is_data = |e: &Expr| matches!(e, Expr::Const(..) | Expr::Param(..));
+    let keeps = |f: &dyn Fn(u32, u32) -> u32| [0, 1].iter().any(|d| f(0, *d) & 1 == 0 && f(1, *d) & 1 == 1);
+    *a == dst && is_data(b) && keeps(&|x, d| apply(op, x, d))
+        || is_data(a) && *b == dst && keeps(&|x, d| apply(op, d, x))
+}
+
+fn apply(op: AluOp, a: u32, b: u32) -> u32 {
+    op.eval32(a, b, 8)
+}

@@ -1,0 +1,132 @@
+//! Arrays of a program: counters, registers, meters, filters, WRED, with the units behind them and what stateful
+//! ALUs do. What may not live here: layout.
+
+use crate::{Owner, Placement, node_name};
+use sluice_asic::chip::Column;
+use sluice_asic::geometry::CounterFormat;
+use sluice_asic::gress::Gress;
+use sluice_asic::salu::register_file_rows;
+use sluice_ir::cfg::{Node, NodeKind};
+use sluice_ir::salu;
+use sluice_ir::{CounterHome, CounterKind, PrimitiveKind, Program};
+use std::collections::BTreeSet;
+
+/// An array.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArrayReport {
+    /// Name.
+    pub name: String,
+    /// `counter`, `register`, `meter`, `lpf` or `wred`.
+    pub kind: &'static str,
+    /// Gress.
+    pub gress: Gress,
+    /// What a cell is: `32x2` bits of a register; what counters and meters count.
+    pub cell: String,
+    /// Cells that it must hold.
+    pub size: u32,
+    /// The table of whose entries each has a cell.
+    pub table: Option<String>,
+    /// Nodes that access it.
+    pub users: Vec<String>,
+    /// Where its ALUs are: stage and logical row.
+    pub alus: Vec<(u8, u16)>,
+    /// SRAMs, spare banks included.
+    pub srams: u32,
+    /// Map RAMs, those of colours included.
+    pub map_rams: u32,
+    /// Rows of the stateful ALU's register file that large constants and parameters take.
+    pub file_rows: u32,
+    /// A stateful ALU's instructions: register action, and what of the ALU it uses.
+    pub instructions: Vec<(String, String)>,
+}
+
+/// All arrays, registers first, then meters, then counters.
+pub(super) fn of(program: &Program, placement: &Placement) -> Vec<ArrayReport> {
+    let mut list = Vec::new();
+    for (register, data) in program.registers.iter() {
+        let uses = |kind: &PrimitiveKind| matches!(kind, PrimitiveKind::Register(a) if program.accessed(a.action) == Some(register));
+        let mapped = salu::map(program, register, &placement.chip).ok();
+        let actions = mapped.iter().flat_map(|m| &m.actions);
+        let programs: Vec<_> = actions.clone().map(|(_, p)| p.clone()).collect();
+        let instructions =
+            actions.map(|(a, p)| (program.register_actions[*a].name.clone(), salu::summary(p))).collect();
+        let params = mapped.as_ref().map_or(0, |m| m.rows.len());
+        let file_rows = (register_file_rows(&programs, &placement.chip.salu) + params) as u32;
+        let cell = data.format.to_string();
+        let found = array(program, placement, ("register", &data.name, data.gress, data.home), cell, uses);
+        list.push(ArrayReport { file_rows, instructions, ..found });
+    }
+    for (meter, data) in program.meters.iter() {
+        let uses = |kind: &PrimitiveKind| matches!(kind, PrimitiveKind::Meter(a) if a.meter == meter);
+        let kind = if data.kind.is_coloured() { "meter" } else { data.kind.word() };
+        let cell = data.kind.word().to_owned();
+        list.push(array(program, placement, (kind, &data.name, data.gress, data.home), cell, uses));
+    }
+    for (counter, data) in program.counters.iter() {
+        let uses = |kind: &PrimitiveKind| matches!(kind, PrimitiveKind::Count(c, _) | PrimitiveKind::CountDirect(c) if *c == counter);
+        let format = data.cell.format_for(data.kind);
+        let bits = match format.packet_and_byte_bits() {
+            Some((packets, bytes)) => format!("{packets}+{bytes} b"),
+            None if format == CounterFormat::Single64 => "64 b".to_owned(),
+            None => "32 b".to_owned(),
+        };
+        let what = match data.kind {
+            CounterKind::Packets => "packets",
+            CounterKind::Bytes => "bytes",
+            CounterKind::PacketsAndBytes => "packets and bytes",
+        };
+        let cell = format!("{what}, {bits}");
+        let who = ("counter", data.name.as_str(), data.gress, data.home);
+        list.push(array(program, placement, who, cell, uses));
+    }
+    list
+}
+
+fn array(
+    program: &Program,
+    placement: &Placement,
+    (kind, name, gress, home): (&'static str, &str, Gress, CounterHome),
+    cell: String,
+    uses: impl Fn(&PrimitiveKind) -> bool,
+) -> ArrayReport {
+    let placed = placement.gress(gress);
+    let by = |node: Node| {
+        if let (NodeKind::Table(t), CounterHome::Direct(own)) = (&placed.flow.nodes[node].kind, home)
+            && *t == own
+        {
+            return true;
+        }
+        let actions = placed.flow.actions(program, node);
+        actions.iter().flat_map(|&a| &program.actions[a].body).any(|p| uses(&p.kind))
+    };
+    let nodes: Vec<Node> = placed.flow.nodes.keys().filter(|n| by(*n)).collect();
+    let purpose = format!("{kind} `{name}`");
+    let units = |column: Column, colours: bool| -> BTreeSet<(u8, u16, u16)> {
+        let wanted = |text: &str| {
+            text.strip_prefix(if colours { "colours of " } else { "" })
+                .is_some_and(|t| t.starts_with(&purpose))
+        };
+        let own = placement.units.iter().filter(|u| u.unit.column == column && wanted(&u.purpose));
+        let own = own.filter(|u| nodes.iter().any(|n| u.owner == Owner { gress, node: *n }));
+        own.map(|u| (u.unit.stage, u.unit.row, u.unit.col)).collect()
+    };
+    let alu = if kind == "counter" { Column::StatsAlu } else { Column::MeterAlu };
+    let table = match home {
+        CounterHome::Direct(t) => Some(program.tables[t].name.clone()),
+        CounterHome::Indirect(_) => None,
+    };
+    ArrayReport {
+        name: name.to_owned(),
+        kind,
+        gress,
+        cell,
+        size: program.cells(home),
+        table,
+        users: nodes.iter().map(|&n| node_name(program, &placed.flow, n)).collect(),
+        alus: units(alu, false).into_iter().map(|(stage, row, _)| (stage, row)).collect(),
+        srams: units(Column::Sram, false).len() as u32,
+        map_rams: (units(Column::MapRam, false).len() + units(Column::MapRam, true).len()) as u32,
+        file_rows: 0,
+        instructions: Vec::new(),
+    }
+}

@@ -1,0 +1,217 @@
+//! What stands behind the numbers: every unit with its owner, every dependency, every container, the parser's
+//! graph and each stage's cycles. What may not live here: sums, layout.
+
+use crate::{DependencyGraph, Owner, Placement, stage_latencies};
+use sluice_asic::chip::Column;
+use sluice_asic::gress::Gress;
+use sluice_asic::latency::StageLatency;
+use sluice_ir::cfg::Var;
+use sluice_ir::entity::Entity;
+use sluice_ir::{Next, ParserOpKind, ParserState, Program, StateData};
+
+/// A unit in use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnitReport {
+    /// Stage from 0.
+    pub stage: u8,
+    /// What kind of unit.
+    pub column: Column,
+    /// First coordinate: row, group or index (facts: asic §1.2).
+    pub row: u16,
+    /// Second coordinate: column, bit, slice or 0.
+    pub col: u16,
+    /// Its owner: position in [`super::Report::tables`].
+    pub table: usize,
+    /// What for.
+    pub purpose: String,
+}
+
+/// A dependency between two nodes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EdgeReport {
+    /// The node that stands first in the program: position in [`super::Report::tables`].
+    pub from: usize,
+    /// The node that waits.
+    pub to: usize,
+    /// `match`, `action`, `output`, `container conflict`, `anti` or `control`.
+    pub kind: &'static str,
+    /// Stages that must lie between; `None` if the order is free.
+    pub distance: Option<u32>,
+    /// The field or validity bit that causes it.
+    pub through: Option<String>,
+    /// Whether it is on the longest chain that the report names.
+    pub critical: bool,
+}
+
+/// A state of a parser and where it leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StateReport {
+    /// Name.
+    pub name: String,
+    /// Cycles that it costs.
+    pub cycles: u16,
+    /// Headers that it extracts.
+    pub extracts: Vec<String>,
+    /// Condition and the next state's position in the list; `None` where parsing ends.
+    pub next: Vec<(String, Option<usize>)>,
+}
+
+/// What one container holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ContainerReport {
+    /// Name (`W12`).
+    pub name: String,
+    /// The gress that uses it.
+    pub gress: Gress,
+    /// Variables from the most significant bit on: name with the bits of it, lowest container bit, width.
+    pub holds: Vec<(String, u8, u16)>,
+}
+
+/// Everything behind the numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Detail {
+    /// Every unit in use, sorted by stage, column and coordinate.
+    pub units: Vec<UnitReport>,
+    /// Every dependency, ingress first.
+    pub dependencies: Vec<EdgeReport>,
+    /// Cycles of every stage, by [`Gress::index`].
+    pub stages: [Vec<StageLatency>; 2],
+    /// Containers in use.
+    pub containers: Vec<ContainerReport>,
+    /// The parser's states in the order in which they are reached, by [`Gress::index`].
+    pub parsers: [Vec<StateReport>; 2],
+}
+
+impl Detail {
+    /// The details of a placed program.
+    pub(super) fn new(program: &Program, placement: &Placement, graph: &DependencyGraph) -> Detail {
+        let ingress = placement.gress(Gress::Ingress).flow.nodes.len();
+        let position = |o: Owner| o.node.index() + if o.gress == Gress::Egress { ingress } else { 0 };
+        let units = placement.units.iter().map(|u| UnitReport {
+            stage: u.unit.stage,
+            column: u.unit.column,
+            row: u.unit.row,
+            col: u.unit.col,
+            table: position(u.owner),
+            purpose: u.purpose.clone(),
+        });
+        let critical: Vec<(Owner, Owner)> =
+            Gress::ALL.iter().flat_map(|&g| graph.critical_path(g)).map(|e| (e.from, e.to)).collect();
+        let dependencies = graph.edges.iter().map(|e| EdgeReport {
+            from: position(e.from),
+            to: position(e.to),
+            kind: e.kind.name(),
+            distance: e.kind.distance(),
+            through: e.var.map(|v| v.name(program)),
+            critical: critical.contains(&(e.from, e.to)),
+        });
+        Detail {
+            units: units.collect(),
+            dependencies: dependencies.collect(),
+            stages: Gress::ALL.map(|g| stage_latencies(program, placement, g)),
+            containers: containers(program, placement),
+            parsers: Gress::ALL.map(|g| states(program, placement, g)),
+        }
+    }
+}
+
+fn containers(program: &Program, placement: &Placement) -> Vec<ContainerReport> {
+    let rows = crate::phv::summary(program, &placement.chip, &placement.phv).rows;
+    rows.into_iter()
+        .map(|row| ContainerReport {
+            name: row.name,
+            gress: row.gress,
+            holds: row
+                .slices
+                .iter()
+                .map(|s| {
+                    let name = s.var.name(program);
+                    let whole = var_width(program, s.var) == s.width;
+                    let bits =
+                        if whole { String::new() } else { format!("[{}:{}]", s.lo + s.width - 1, s.lo) };
+                    (format!("{name}{bits}"), s.at, s.width)
+                })
+                .collect(),
+        })
+        .collect()
+}
+
+fn var_width(program: &Program, var: Var) -> u16 {
+    match var {
+        Var::Field(f) => program.fields[f].width,
+        Var::Valid(_) => 1,
+    }
+}
+
+/// States in breadth-first order from the start.
+fn states(program: &Program, placement: &Placement, gress: Gress) -> Vec<StateReport> {
+    let mut order: Vec<ParserState> = Vec::new();
+    let add = |order: &mut Vec<ParserState>, next: Next| {
+        if let Next::State(s) = next
+            && !order.contains(&s)
+        {
+            order.push(s);
+        }
+    };
+    add(&mut order, program.pipe(gress).start);
+    let mut at = 0;
+    while let Some(&state) = order.get(at) {
+        let data = &program.states[state];
+        for next in data.arms.iter().map(|a| a.next).chain([data.default]) {
+            add(&mut order, next);
+        }
+        at += 1;
+    }
+    let cycles = &placement.gress(gress).parser.cycles;
+    order
+        .iter()
+        .map(|&s| {
+            let data = &program.states[s];
+            StateReport {
+                name: data.name.clone(),
+                cycles: cycles.get(s).copied().unwrap_or(0),
+                extracts: extracts(program, data),
+                next: successors(program, data, &order),
+            }
+        })
+        .collect()
+}
+
+fn extracts(program: &Program, data: &StateData) -> Vec<String> {
+    let headers = data.ops.iter().filter_map(|op| match &op.kind {
+        ParserOpKind::Extract(h) => Some(program.headers[*h].name.clone()),
+        _ => None,
+    });
+    headers.collect()
+}
+
+/// Where a state leads; arms with the same end are one.
+fn successors(program: &Program, data: &StateData, order: &[ParserState]) -> Vec<(String, Option<usize>)> {
+    let target = |next: Next| match next {
+        Next::State(s) => order.iter().position(|o| *o == s),
+        Next::Accept | Next::Reject => None,
+    };
+    let mut list: Vec<(String, Option<usize>)> = Vec::new();
+    for arm in &data.arms {
+        let values: Vec<String> = arm
+            .values
+            .iter()
+            .zip(&data.select)
+            .filter(|((_, mask), _)| *mask != 0)
+            .map(|((value, mask), key)| {
+                let full = sluice_asic::alu::width_mask(u32::from(key.width(program).unwrap_or(0)));
+                let mask = if *mask == full { String::new() } else { format!("&{mask:#x}") };
+                format!("{value:#x}{mask}")
+            })
+            .collect();
+        let end = if arm.next == Next::Reject { " reject" } else { "" };
+        list.push((format!("{}{end}", values.join(",")), target(arm.next)));
+    }
+    let end = match data.default {
+        Next::Reject => "else reject",
+        _ if data.arms.is_empty() => "",
+        _ => "else",
+    };
+    list.push((end.to_owned(), target(data.default)));
+    list
+}

@@ -1,0 +1,61 @@
+//! What limits a program: the resources closest to their end, with who uses them. What may not live here:
+//! layout.
+
+use crate::{Placement, Unit, node_name};
+use sluice_asic::chip::Column;
+use sluice_ir::Program;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A resource in the stage where most of it is used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// The resource.
+    pub column: Column,
+    /// The stage.
+    pub stage: u8,
+    /// Units used there.
+    pub used: u32,
+    /// Units that a stage has.
+    pub available: u32,
+    /// Who uses them, most first.
+    pub users: Vec<(String, u32)>,
+}
+
+/// Resources shown.
+const SHOWN: usize = 5;
+
+/// The resources of which some stage uses the largest share, worst first.
+pub(super) fn of(program: &Program, placement: &Placement) -> Vec<Limit> {
+    let mut peaks: Vec<Limit> = Column::ALL.iter().filter_map(|&c| peak(program, placement, c)).collect();
+    // Shares compared as cross products; ties keep the vendor's order.
+    peaks.sort_by(|a, b| (b.used * a.available).cmp(&(a.used * b.available)));
+    peaks.truncate(SHOWN);
+    peaks
+}
+
+fn peak(program: &Program, placement: &Placement, column: Column) -> Option<Limit> {
+    let colours = column == Column::Vliw;
+    let key = |u: Unit| (u.row, if colours { 0 } else { u.col });
+    let mut by_stage: BTreeMap<u8, BTreeSet<(u16, u16)>> = BTreeMap::new();
+    for used in placement.units.iter().filter(|u| u.unit.column == column) {
+        by_stage.entry(used.unit.stage).or_default().insert(key(used.unit));
+    }
+    let (stage, units) =
+        by_stage.into_iter().max_by_key(|(stage, units)| (units.len(), std::cmp::Reverse(*stage)))?;
+    let mut users: BTreeMap<_, BTreeSet<(u16, u16)>> = BTreeMap::new();
+    for used in placement.units.iter().filter(|u| u.unit.column == column && u.unit.stage == stage) {
+        users.entry(used.owner).or_default().insert(key(used.unit));
+    }
+    let mut users: Vec<(String, u32)> = users
+        .into_iter()
+        .map(|(o, units)| (node_name(program, &placement.gress(o.gress).flow, o.node), units.len() as u32))
+        .collect();
+    users.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    Some(Limit {
+        column,
+        stage,
+        used: units.len() as u32,
+        available: column.available(&placement.chip.mau),
+        users,
+    })
+}

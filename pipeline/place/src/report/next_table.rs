@@ -1,0 +1,92 @@
+//! Next tables in a report: what carries an outcome to the nodes that run on it. What may not live here: layout.
+
+use crate::{Carrier, Placement, node_name};
+use sluice_asic::gress::Gress;
+use sluice_ir::Program;
+
+/// How outcomes reach the nodes that run on them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NextTables {
+    /// Bits of a next-table code.
+    pub code_bits: u32,
+    /// Whether a table may have several successors; else they are a chain.
+    pub parallel: bool,
+    /// Tags in use.
+    pub tags: u32,
+    /// Outcomes that gateways find again.
+    pub retested: u32,
+    /// Outcomes on the next-table pointers of their gresses.
+    pub pointed: u32,
+    /// Tags of the chip.
+    pub tags_available: u32,
+    /// Outcomes that cross stages in which nothing runs on them.
+    pub branches: Vec<BranchReport>,
+}
+
+/// An outcome on its way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BranchReport {
+    /// Gress.
+    pub gress: Gress,
+    /// The node that hands it on.
+    pub from: String,
+    /// The node that it reaches.
+    pub to: String,
+    /// Stage from which it starts.
+    pub from_stage: u8,
+    /// Stage in which it ends.
+    pub to_stage: u8,
+    /// The tag that carries it.
+    pub tag: Option<u8>,
+    /// Or whether the next-table pointer does.
+    pub pointer: bool,
+    /// Or the logical ids of relays in the stages between.
+    pub relays: Vec<u8>,
+    /// Or the stage in which a gateway tests again.
+    pub retested_in: Option<u8>,
+}
+
+impl BranchReport {
+    /// What brings the outcome over, in words.
+    #[must_use]
+    pub fn carrier(&self) -> String {
+        if self.pointer {
+            return "next-table pointer".to_owned();
+        }
+        match (self.tag, self.retested_in, self.relays.len()) {
+            (Some(tag), ..) => format!("tag {tag}"),
+            (None, Some(stage), _) => format!("tested again in stage {stage}"),
+            (None, None, 1) => "1 relay".to_owned(),
+            (None, None, count) => format!("{count} relays"),
+        }
+    }
+}
+
+impl NextTables {
+    pub(super) fn of(program: &Program, placement: &Placement) -> NextTables {
+        let mau = &placement.chip.mau;
+        let branch = |b: &crate::LongBranch| BranchReport {
+            gress: b.gress,
+            from: node_name(program, &placement.gress(b.gress).flow, b.from),
+            to: node_name(program, &placement.gress(b.gress).flow, b.to),
+            from_stage: b.from_stage,
+            to_stage: b.to_stage,
+            tag: b.tag(),
+            pointer: b.by == Carrier::Pointer,
+            relays: if let Carrier::Relays(ids) = &b.by { ids.clone() } else { Vec::new() },
+            retested_in: if let Carrier::Retest(r) = &b.by { Some(r.stage) } else { None },
+        };
+        let count = |of: &dyn Fn(&Carrier) -> bool| {
+            placement.long_branches.iter().filter(|b| of(&b.by)).count() as u32
+        };
+        NextTables {
+            code_bits: mau.next_table_bits,
+            parallel: placement.chip.features.parallel_next_tables,
+            retested: count(&|by| matches!(by, Carrier::Retest(_))),
+            pointed: count(&|by| *by == Carrier::Pointer),
+            tags: crate::next_table::tags(&placement.long_branches),
+            tags_available: mau.long_branch_tags,
+            branches: placement.long_branches.iter().map(branch).collect(),
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! How each stage depends on the ones before it, and the cycles that follow.
+//!
+//! What lives here: the compiler's rule for stage dependencies (facts: asic §7.2) on containers; the sums
+//! are the chip model's. What may not: parser and deparser.
+
+use super::bits::PhvView;
+use super::data::{Owner, PlacedNode, Placement, UnitUse};
+use sluice_asic::chip::{ChipSpec, Column};
+use sluice_asic::geometry::is_wide_selector;
+use sluice_asic::gress::Gress;
+use sluice_asic::latency::{
+    GressLatency, StageDependency, StageFeatures, StageLatency, StageUse, egress_latency, gress_latency,
+};
+use sluice_asic::phv::Container;
+use sluice_ir::cfg::{Flow, Node, NodeKind};
+use sluice_ir::entity::EntityMap;
+use sluice_ir::{Algorithmic, PrimitiveKind, Program};
+use std::collections::BTreeSet;
+
+/// Containers that a node touches.
+struct Touch {
+    node: Node,
+    stages: Vec<u8>,
+    matched: BTreeSet<Container>,
+    computed: BTreeSet<Container>,
+    written: BTreeSet<Container>,
+    /// Stage of the classifier of an algorithmic table.
+    classified: Option<u8>,
+}
+
+impl Touch {
+    /// Whether the stage is the first one behind that of the classifier.
+    fn follows(&self, stage: u8) -> bool {
+        self.stages.get(1) == Some(&stage)
+    }
+}
+
+/// Dependencies and features of every stage for one gress.
+pub(crate) fn stages(
+    program: &Program,
+    chip: &ChipSpec,
+    view: &PhvView<'_>,
+    (gress, flow): (Gress, &Flow),
+    nodes: &EntityMap<Node, PlacedNode>,
+    units: &[UnitUse],
+) -> Vec<StageUse> {
+    let touches: Vec<Touch> = flow
+        .nodes
+        .keys()
+        .map(|node| {
+            let e = flow.effects(program, node);
+            let stages: Vec<u8> =
+                nodes.get(node).map(|p| p.parts.iter().map(|p| p.stage).collect()).unwrap_or_default();
+            let written = view.containers(&e.writes);
+            let computed = view.containers(&e.action_reads).union(&written).copied().collect();
+            let alpm = matches!(&flow.nodes[node].kind, NodeKind::Table(t)
+                if matches!(program.tables[*t].algorithmic, Some(Algorithmic::Alpm { .. })));
+            let classified = stages.first().copied().filter(|_| alpm);
+            Touch { node, stages, classified, matched: view.containers(&e.match_reads), computed, written }
+        })
+        .collect();
+    let mut list: Vec<StageUse> = Vec::new();
+    for stage in 0..chip.mau.stages {
+        let features = features(program, chip, (gress, flow), units, stage as u8);
+        let dependency = dependency(chip, view, flow, &touches, &list, stage);
+        list.push(StageUse { dependency, features });
+    }
+    list
+}
+
+/// Looks back stage by stage to the nearest match-dependent one; the strongest overlap of containers wins.
+fn dependency(
+    chip: &ChipSpec,
+    view: &PhvView<'_>,
+    flow: &Flow,
+    touches: &[Touch],
+    before: &[StageUse],
+    stage: u32,
+) -> StageDependency {
+    let here = || touches.iter().filter(|t| t.stages.contains(&(stage as u8)));
+    let mocha =
+        chip.features.mocha_match_dependency && here().any(|t| t.matched.iter().any(|&c| view.is_mocha(c)));
+    let forced = stage == 0 || stage == chip.latency.forced_match_stage;
+    if mocha || forced {
+        return StageDependency::Match;
+    }
+    let mut worst = StageDependency::Concurrent;
+    // The classifier of an algorithmic table finds in one stage what the next one of its parts is addressed by.
+    if here().any(|t| t.classified.is_some_and(|first| u32::from(first) < stage && t.follows(stage as u8))) {
+        return StageDependency::Match;
+    }
+    for (earlier, used) in before.iter().enumerate().rev() {
+        for a in touches.iter().filter(|t| t.stages.contains(&(earlier as u8))) {
+            for b in here().filter(|b| b.node != a.node && !flow.exclusive(a.node, b.node)) {
+                if !a.written.is_disjoint(&b.matched) {
+                    return StageDependency::Match;
+                }
+                if !a.written.is_disjoint(&b.computed) {
+                    worst = worst.max(StageDependency::Action);
+                }
+            }
+        }
+        if used.dependency == StageDependency::Match {
+            break;
+        }
+    }
+    worst
+}
+
+fn features(
+    program: &Program,
+    chip: &ChipSpec,
+    (gress, flow): (Gress, &Flow),
+    units: &[UnitUse],
+    stage: u8,
+) -> StageFeatures {
+    let uses = |column| {
+        units
+            .iter()
+            .filter(move |u| u.unit.stage == stage && u.unit.column == column && u.owner.gress == gress)
+            .map(|u| u.owner)
+    };
+    let alus = |purpose: &'static str| {
+        let used = units.iter().filter(move |u| u.unit.stage == stage && u.unit.column == Column::MeterAlu);
+        used.filter(move |u| u.owner.gress == gress && u.purpose.starts_with(purpose)).map(|u| u.owner)
+    };
+    let selectors: Vec<Owner> = alus("selector").collect();
+    let wide = selectors.iter().any(|o| {
+        let NodeKind::Table(table) = &flow.nodes[o.node].kind else { return false };
+        let profile = program.tables[*table].profile;
+        let selector = profile.and_then(|p| program.profiles[p].selector.as_ref());
+        selector.is_some_and(|s| is_wide_selector(&chip.hash, s.max_group_size))
+    });
+    StageFeatures {
+        tcam: uses(Column::Tcam).next().is_some(),
+        wide_selector: wide,
+        selector: !selectors.is_empty(),
+        stateful: alus("register").next().is_some(),
+        divide: alus("register").any(|o| {
+            let actions = flow.actions(program, o.node);
+            let mut body = actions.iter().flat_map(|&a| &program.actions[a].body);
+            body.any(|p| matches!(&p.kind, PrimitiveKind::Register(x) if program.register_actions[x.action].divides()))
+        }),
+        lpf_wred: alus("lpf").chain(alus("wred")).next().is_some(),
+    }
+}
+
+/// The cycles of one gress.
+pub(crate) fn latency(chip: &ChipSpec, gress: Gress, stages: &[StageUse]) -> GressLatency {
+    match gress {
+        Gress::Ingress => gress_latency(&chip.latency, stages),
+        Gress::Egress => egress_latency(&chip.latency, stages),
+    }
+}
+
+/// The cycles of every stage of one gress of a placed program.
+#[must_use]
+pub fn stage_latencies(program: &Program, placement: &Placement, gress: Gress) -> Vec<StageLatency> {
+    let (chip, placed) = (&placement.chip, placement.gress(gress));
+    let view = PhvView::new(chip, &placement.phv);
+    let stages = stages(program, chip, &view, (gress, &placed.flow), &placed.nodes, &placement.units);
+    latency(chip, gress, &stages).stages
+}

@@ -1,0 +1,149 @@
+//! Rule 6: instruction words and the action data bus.
+
+use super::Check;
+use super::paths::is_classifier;
+use crate::data::{Owner, Part};
+use sluice_asic::chip::Column;
+use sluice_asic::phv::Container;
+use sluice_ir::cfg::Var;
+use sluice_ir::{Action, Expr, Intrinsic, MeterAccess, PrimitiveKind, RegisterAccess};
+use std::collections::{BTreeMap, BTreeSet};
+
+pub(super) fn check(check: &mut Check<'_>) {
+    for (owner, part) in check.parts() {
+        // A classifier finds a partition; the table's own actions run where its partitions are.
+        if check.table(owner).is_some_and(|t| is_classifier(check, owner, part, t)) {
+            continue;
+        }
+        words(check, owner, part);
+        outputs(check, owner, part);
+    }
+    rows(check);
+}
+
+fn written(check: &Check<'_>, action: Action) -> BTreeSet<Container> {
+    let data = &check.program.actions[action];
+    let drop = || check.program.intrinsic(data.gress, Intrinsic::DropCtl).map(Var::Field);
+    let vars: Vec<Var> = data
+        .body
+        .iter()
+        .flat_map(|p| match &p.kind {
+            PrimitiveKind::Set(f, _)
+            | PrimitiveKind::Hash(f, _)
+            | PrimitiveKind::SetMasked(f, ..)
+            | PrimitiveKind::HashSlice(f, ..) => {
+                vec![Var::Field(*f)]
+            }
+            PrimitiveKind::SetValid(h, _) | PrimitiveKind::CopyValid(h, _) => vec![Var::Valid(*h)],
+            PrimitiveKind::Register(access) => taken(access),
+            PrimitiveKind::Drop(_) => drop().into_iter().collect(),
+            PrimitiveKind::Count(..) | PrimitiveKind::CountDirect(_) => Vec::new(),
+            PrimitiveKind::Meter(MeterAccess { to, .. }) | PrimitiveKind::Random(to, _) => {
+                vec![Var::Field(*to)]
+            }
+        })
+        .collect();
+    check.view.containers(&vars)
+}
+
+fn words(check: &mut Check<'_>, owner: Owner, part: Part) {
+    for action in check.flow(owner.gress).actions(check.program, owner.node) {
+        let name = format!("action {}", check.program.actions[action].name);
+        let found = check.units(owner, part.stage, Column::Vliw).filter(|u| u.purpose == name).count();
+        if found == 0 && !written(check, action).is_empty() {
+            check.report(owner, format!("{name} has no instruction word in stage {}", part.stage));
+        }
+    }
+}
+
+/// Colours of one row: one gress, different containers.
+fn rows(check: &mut Check<'_>) {
+    let mut rows: BTreeMap<(u8, u16), Vec<(Owner, Action)>> = BTreeMap::new();
+    for used in check.placement.units.iter().filter(|u| u.unit.column == Column::Vliw) {
+        let flow = check.flow(used.owner.gress);
+        let named = flow.actions(check.program, used.owner.node).into_iter();
+        let mut named =
+            named.filter(|&a| used.purpose == format!("action {}", check.program.actions[a].name));
+        match named.next() {
+            Some(action) => {
+                rows.entry((used.unit.stage, used.unit.row)).or_default().push((used.owner, action))
+            }
+            None => check
+                .report(used.owner, format!("instruction word `{}` is none of its actions", used.purpose)),
+        }
+    }
+    for ((stage, row), words) in rows {
+        for (i, (a, first)) in words.iter().enumerate() {
+            for (b, second) in &words[i + 1..] {
+                if a.gress != b.gress || !written(check, *first).is_disjoint(&written(check, *second)) {
+                    check.report(*b, format!("shares instruction row {row} of stage {stage} with `{}`, which writes the same containers or is of the other gress", check.name(*a)));
+                }
+            }
+        }
+    }
+}
+
+fn outputs(check: &mut Check<'_>, owner: Owner, part: Part) {
+    let stage = part.stage;
+    let bytes: BTreeSet<u16> =
+        check.units(owner, stage, Column::ActionBusBytes).map(|u| u.unit.row).collect();
+    for (column, size) in [(Column::Slots8, 1), (Column::Slots16, 2), (Column::Slots32, 4)] {
+        let slots: Vec<u16> = check.units(owner, stage, column).map(|u| u.unit.row).collect();
+        for slot in &slots {
+            if (slot * size..(slot + 1) * size).any(|b| !bytes.contains(&b)) {
+                check.report(owner, format!("{column} {slot} of stage {stage} does not own its bus bytes"));
+            }
+        }
+        let actions = check.flow(owner.gress).actions(check.program, owner.node);
+        // A set under a mask takes value and mask.
+        let fed = |a: &Action| {
+            let (fed, pairs) = (fed(check, *a), pairs(check, *a));
+            fed.iter().chain(&pairs).filter(|&&c| check.view.width(c) == size * 8).count()
+        };
+        let needed = actions.iter().map(fed).max().unwrap_or(0);
+        check.at_least(owner, stage, column.id(), slots.len() as u64, needed as u64);
+    }
+}
+
+/// The fields that take a register's output words.
+fn taken(access: &RegisterAccess) -> Vec<Var> {
+    access.outputs.iter().map(|(_, f)| Var::Field(*f)).collect()
+}
+
+/// Containers that take a parameter, or a result of a hash or of a stateful ALU.
+fn fed(check: &Check<'_>, action: Action) -> BTreeSet<Container> {
+    let body = &check.program.actions[action].body;
+    let vars: Vec<Var> = body
+        .iter()
+        .flat_map(|p| match &p.kind {
+            PrimitiveKind::Set(f, value) if has_param(value) => vec![Var::Field(*f)],
+            PrimitiveKind::Hash(f, _) | PrimitiveKind::HashSlice(f, ..) => vec![Var::Field(*f)],
+            PrimitiveKind::Register(access) => taken(access),
+            PrimitiveKind::SetMasked(f, ..) => vec![Var::Field(*f)],
+            PrimitiveKind::Meter(MeterAccess { to, .. }) | PrimitiveKind::Random(to, _) => {
+                vec![Var::Field(*to)]
+            }
+            _ => Vec::new(),
+        })
+        .collect();
+    check.view.containers(&vars)
+}
+
+/// Containers that are set under a mask.
+fn pairs(check: &Check<'_>, action: Action) -> BTreeSet<Container> {
+    let masked = |kind: &PrimitiveKind| match kind {
+        PrimitiveKind::SetMasked(f, ..) => Some(Var::Field(*f)),
+        _ => None,
+    };
+    let body = check.program.actions[action].body.iter();
+    check.view.containers(&body.filter_map(|p| masked(&p.kind)).collect::<Vec<_>>())
+}
+
+fn has_param(value: &Expr) -> bool {
+    match value {
+        Expr::Param(..) => true,
+        Expr::Const(..) | Expr::Field(_) => false,
+        Expr::Slice(e, ..) | Expr::Cast(e, _) => has_param(e),
+        Expr::Alu(_, a, b) | Expr::Funnel(a, b, _) => has_param(a) || has_param(b),
+    }
+}

@@ -1,0 +1,101 @@
+//! Rule 1, conditions: every table and action runs when the program says so, whatever gateways decide it.
+//!
+//! A path is taken apart into the conditions that must hold and those that must not; both flows must come to the same,
+//! and nothing may have changed what a condition reads between where the program looks and where the gateway does.
+
+use super::Check;
+use sluice_asic::gress::Gress;
+use sluice_ir::cfg::{Flow, Node, NodeKind, Outcome, Var};
+use sluice_ir::verify::Diag;
+use sluice_ir::{Cond, Loc};
+
+/// What must hold for a node to run.
+#[derive(Clone, Debug, PartialEq)]
+enum Fact {
+    /// A condition, or its contrary.
+    Cond(Cond, bool),
+    /// A table, by its place among tables and actions, came out so.
+    Table(usize, Outcome),
+}
+
+/// The tables and actions of a flow.
+fn leaves(flow: &Flow) -> Vec<Node> {
+    flow.nodes.keys().filter(|n| !matches!(flow.nodes[*n].kind, NodeKind::Gateway(_))).collect()
+}
+
+/// Facts for a node, each with the number of tables and actions before the place where it is decided.
+fn facts(flow: &Flow, leaves: &[Node], node: Node) -> Vec<(Fact, usize)> {
+    let mut list = Vec::new();
+    for (decider, outcome) in flow.outcomes(flow.nodes[node].pred) {
+        let before = leaves.partition_point(|l| *l < decider);
+        match &flow.nodes[decider].kind {
+            NodeKind::Gateway(cond) => apart(cond, outcome == Outcome::Then, before, &mut list),
+            _ => list.push((Fact::Table(before, outcome), before)),
+        }
+    }
+    list
+}
+
+fn apart(cond: &Cond, holds: bool, before: usize, list: &mut Vec<(Fact, usize)>) {
+    match (cond, holds) {
+        (Cond::Not(inner), _) => apart(inner, !holds, before, list),
+        (Cond::And(a, b), true) | (Cond::Or(a, b), false) => {
+            apart(a, holds, before, list);
+            apart(b, holds, before, list);
+        }
+        _ => list.push((Fact::Cond(cond.clone(), holds), before)),
+    }
+}
+
+/// Whether the placed flow of a gress does what the program's does.
+pub(super) fn check(check: &mut Check<'_>, gress: Gress) {
+    let (program, placed) = (Flow::of(check.program, gress), &check.placement.gress(gress).flow);
+    if let Some(what) = difference(check, &program, placed) {
+        let text = format!("the placed nodes of {gress} are not those of the program: {what}");
+        check.diags.push(Diag::error(Loc::default(), text));
+    }
+}
+
+fn difference(check: &Check<'_>, program: &Flow, placed: &Flow) -> Option<String> {
+    let (wanted, found) = (leaves(program), leaves(placed));
+    let data = |flow: &Flow, nodes: &[Node]| -> Vec<(NodeKind, Loc, bool)> {
+        nodes.iter().map(|n| (flow.nodes[*n].kind.clone(), flow.nodes[*n].loc, flow.is_ghost(*n))).collect()
+    };
+    if data(program, &wanted) != data(placed, &found) {
+        return Some("other tables and actions".to_owned());
+    }
+    wanted.iter().zip(&found).find_map(|(&w, &f)| {
+        let (asked, given) = (facts(program, &wanted, w), facts(placed, &found, f));
+        let name = || super::node_name(check.program, program, w);
+        let all =
+            |a: &[(Fact, usize)], b: &[(Fact, usize)]| a.iter().all(|(x, _)| b.iter().any(|(y, _)| x == y));
+        if !all(&asked, &given) || !all(&given, &asked) {
+            return Some(format!("`{}` runs under other conditions", name()));
+        }
+        let kept = |(fact, at): &(Fact, usize)| {
+            asked
+                .iter()
+                .any(|(x, from)| x == fact && unchanged(check, program, &wanted, w, (*from, *at), fact))
+        };
+        (!given.iter().all(kept)).then(|| format!("a condition of `{}` is looked at too late", name()))
+    })
+}
+
+/// Whether no table or action from `from` on and before `to`, that a packet which runs `node` can run, writes what
+/// the fact is about.
+fn unchanged(
+    check: &Check<'_>,
+    flow: &Flow,
+    leaves: &[Node],
+    node: Node,
+    (from, to): (usize, usize),
+    fact: &Fact,
+) -> bool {
+    let Fact::Cond(cond, _) = fact else { return from == to };
+    let reads: Vec<Var> = cond.vars();
+    let between = leaves.get(from..to).unwrap_or(&[]);
+    between
+        .iter()
+        .filter(|n| !flow.exclusive(**n, node))
+        .all(|n| flow.effects(check.program, *n).writes.iter().all(|v| !reads.contains(v)))
+}

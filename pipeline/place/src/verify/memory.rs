@@ -1,0 +1,378 @@
+//! Rule 4: RAMs and TCAMs against the entries that they must hold.
+
+use super::Check;
+use super::paths::in_tcam;
+use crate::data::{Owner, Part};
+use crate::params::param_bits;
+use sluice_asic::chip::Column;
+use sluice_asic::geometry::{self, CounterFormat, ExactTable};
+use sluice_asic::select::GroupShape;
+use sluice_ir::{Algorithmic, Counter, CounterHome, MatchKind, PrimitiveKind, Table};
+use std::collections::{BTreeMap, BTreeSet};
+
+pub(super) fn check(check: &mut Check<'_>) {
+    for (owner, part) in check.parts() {
+        if let Some(table) = check.table(owner) {
+            let data = &check.program.tables[table];
+            if data.algorithmic.is_some() {
+                if in_tcam(check, owner, part, table) {
+                    classifier(check, owner, part, table);
+                    continue;
+                }
+                partitions(check, owner, part, table);
+            }
+            match data.keys.iter().map(|k| k.kind).max().filter(|_| data.algorithmic.is_none()) {
+                None => {}
+                Some(MatchKind::Exact) => exact(check, owner, part, table),
+                Some(_) => ternary(check, owner, part, table),
+            }
+            action_data(check, owner, part, table);
+            selector(check, owner, part, table);
+            ages(check, owner, part, table);
+        }
+        counters(check, owner, part);
+        arrays(check, owner, part);
+    }
+}
+
+/// Bits of parameters of the widest action: what an entry holds at least.
+fn widest_params(check: &Check<'_>, owner: Owner) -> u32 {
+    let actions = check.flow(owner.gress).actions(check.program, owner.node);
+    actions.iter().map(|&a| param_bits(check.program, a)).max().unwrap_or(0)
+}
+
+/// Overhead that an entry has at least: its action, and its parameters where no action-data RAM has them.
+fn least_overhead(check: &Check<'_>, owner: Owner, stage: u8, table: Table) -> u32 {
+    let data = &check.program.tables[table];
+    let actions = data.actions.len().max(1) as u32;
+    let code =
+        if actions > check.mau.successor_map_entries { 6 } else { actions.next_power_of_two().ilog2() };
+    let in_ram = check.units_for(owner, stage, Column::Sram, "action data").next().is_some();
+    if in_ram || data.profile.is_some() { code } else { code + widest_params(check, owner) }
+}
+
+fn key_bits(check: &Check<'_>, table: Table) -> u32 {
+    let program = check.program;
+    let fields: BTreeSet<_> = program.tables[table].keys.iter().map(|k| k.field).collect();
+    fields.iter().map(|&f| u32::from(program.fields[f].width)).sum()
+}
+
+/// Bits that ranges take beyond their fields' own: as many again.
+fn range_bits(check: &Check<'_>, table: Table) -> u64 {
+    let program = check.program;
+    let ranges = program.tables[table].keys.iter().filter(|k| k.kind == MatchKind::Range);
+    ranges.map(|k| u64::from(program.fields[k.field].width)).sum()
+}
+
+/// Ways: RAMs per way and word, from their purposes.
+fn exact(check: &mut Check<'_>, owner: Owner, part: Part, table: Table) {
+    let mut ways: BTreeMap<u32, BTreeMap<u32, u32>> = BTreeMap::new();
+    for used in check.units_for(owner, part.stage, Column::Sram, "match way") {
+        let numbers: Vec<u32> = used.purpose.split(' ').filter_map(|w| w.parse().ok()).collect();
+        let (way, word) = (numbers.first().copied().unwrap_or(0), numbers.get(1).copied().unwrap_or(0));
+        *ways.entry(way).or_default().entry(word).or_default() += 1;
+    }
+    let width = ways.values().map(BTreeMap::len).max().unwrap_or(0) as u32;
+    let sizes: Vec<u32> = ways.values().map(|words| words.values().copied().max().unwrap_or(0)).collect();
+    let even = ways
+        .values()
+        .all(|words| words.len() as u32 == width && words.values().all(|n| words.values().all(|m| m == n)));
+    if !even || sizes.iter().any(|s| !s.is_power_of_two()) {
+        check.report(
+            owner,
+            format!("ways of {sizes:?} RAMs in stage {}; powers of two of equal words needed", part.stage),
+        );
+    }
+    let bits = key_bits(check, table);
+    let direct = bits <= check.mau.hash_index_bits;
+    let least_ways = if direct { 1 } else { check.mau.exact_ways };
+    check.at_least(owner, part.stage, "ways", sizes.len() as u64, u64::from(least_ways));
+    let overhead_bits = least_overhead(check, owner, part.stage, table);
+    let wanted = ExactTable {
+        key_bits: bits,
+        overhead_bits,
+        entries: u64::from(part.entries),
+        ghost: true,
+        identity_hash: direct,
+    };
+    let pack = geometry::exact_layouts(check.mau, &wanted)
+        .unwrap_or_default()
+        .iter()
+        .filter(|l| l.width <= width)
+        .map(|l| l.pack)
+        .max()
+        .unwrap_or(0);
+    let held = u64::from(sizes.iter().sum::<u32>()) * u64::from(pack) * u64::from(check.mau.sram_depth);
+    check.at_least(owner, part.stage, "entries in match RAMs", held, u64::from(part.entries));
+    hash_bits(check, owner, part, &sizes);
+}
+
+/// An index slice for each of the first four ways of a group, and select bits for every way.
+fn hash_bits(check: &mut Check<'_>, owner: Owner, part: Part, sizes: &[u32]) {
+    let slices = check.mau.hash_index_slices * check.mau.hash_index_bits;
+    let (mut index, mut select) = (0, 0);
+    for used in check.units_for(owner, part.stage, Column::HashBit, "way") {
+        if u32::from(used.unit.col) < slices { index += 1 } else { select += 1 }
+    }
+    let ways = (sizes.len() as u32).min(check.mau.hash_index_slices);
+    check.at_least(owner, part.stage, "index hash bits", index, u64::from(ways * check.mau.hash_index_bits));
+    let needed: u32 = sizes.iter().map(|s| s.checked_ilog2().unwrap_or(0)).sum();
+    check.at_least(owner, part.stage, "select hash bits", select, u64::from(needed));
+}
+
+/// The TCAM of an algorithmic table: a row per subtree, its indirection, and the way of the partition's number.
+fn classifier(check: &mut Check<'_>, owner: Owner, part: Part, table: Table) {
+    let Some(Algorithmic::Alpm { partitions, subtrees }) = check.program.tables[table].algorithmic else {
+        return;
+    };
+    let rows = u64::from(partitions) * u64::from(subtrees);
+    let bytes = key_bits(check, table).div_ceil(8);
+    let found = check.units_for(owner, part.stage, Column::Tcam, "key word").count() as u64;
+    check.at_least(
+        owner,
+        part.stage,
+        "TCAM blocks of a classifier",
+        found,
+        geometry::tcams(check.mau, rows, bytes),
+    );
+    let needed = geometry::tind_rams(check.mau, rows, partitions.next_power_of_two().ilog2()).unwrap_or(0);
+    let found = check.units_for(owner, part.stage, Column::Sram, "indirection").count() as u64;
+    check.at_least(owner, part.stage, "RAMs of ternary indirection", found, needed);
+    let found = check.units(owner, part.stage, Column::Slots16).count() as u64;
+    check.at_least(owner, part.stage, "outputs for the partition", found, 1);
+}
+
+/// The partitions of an algorithmic table: columns of equal RAMs, no more than one row cascades.
+fn partitions(check: &mut Check<'_>, owner: Owner, part: Part, table: Table) {
+    let data = &check.program.tables[table];
+    let (Some(Algorithmic::Alpm { partitions, .. }) | Some(Algorithmic::Atcam { partitions, .. })) =
+        data.algorithmic
+    else {
+        return;
+    };
+    let mut columns: BTreeMap<String, u64> = BTreeMap::new();
+    for used in check.units_for(owner, part.stage, Column::Sram, "match way") {
+        let way = used.purpose.split(' ').nth(2).unwrap_or_default().to_owned();
+        *columns.entry(way).or_default() += 1;
+    }
+    let most = u64::from(check.mau.atcam_rams_per_row);
+    if columns.len() as u64 > most {
+        check.report(
+            owner,
+            format!("{} cascaded RAMs in stage {}; at most {most}", columns.len(), part.stage),
+        );
+    }
+    let wanted = ExactTable {
+        key_bits: sluice_ir::rows::atcam_key_bits(check.program, data),
+        overhead_bits: least_overhead(check, owner, part.stage, table),
+        entries: 1,
+        ghost: false,
+        identity_hash: true,
+    };
+    let ways = u64::from(partitions.div_ceil(check.mau.sram_depth));
+    let width = columns.values().min().copied().unwrap_or(0) / ways.max(1);
+    let layouts = geometry::exact_layouts(check.mau, &wanted).unwrap_or_default();
+    let pack = layouts.iter().filter(|l| u64::from(l.width) <= width).map(|l| l.pack).max().unwrap_or(0);
+    let held = columns.len() as u64 * u64::from(pack) * u64::from(partitions);
+    check.at_least(owner, part.stage, "entries in partitions", held, part.entries.into());
+    let address = u64::from(partitions.next_power_of_two().ilog2());
+    let bits = check.units_for(owner, part.stage, Column::HashBit, "way").count() as u64;
+    check.at_least(owner, part.stage, "address bits of partitions", bits, address);
+}
+
+fn ternary(check: &mut Check<'_>, owner: Owner, part: Part, table: Table) {
+    let mut words: BTreeMap<u16, BTreeSet<(u16, u16)>> = BTreeMap::new();
+    for used in check.units_for(owner, part.stage, Column::Tcam, "key word") {
+        let word = used.purpose.rsplit(' ').next().and_then(|w| w.parse().ok()).unwrap_or(0);
+        words.entry(word).or_default().insert((used.unit.row, used.unit.col));
+    }
+    let first = words.get(&0).cloned().unwrap_or_default();
+    let chained = words.iter().all(|(&word, at)| {
+        at.len() == first.len() && first.iter().all(|&(row, col)| at.contains(&(row + word, col)))
+    });
+    if !chained {
+        check.report(owner, format!("TCAM words in stage {} do not stand in consecutive rows", part.stage));
+    }
+    // A nibble compared by range stands as the set of its values, in a byte.
+    let bits = u64::from(key_bits(check, table)) + range_bits(check, table);
+    let copies = range_bits(check, table).div_ceil(4);
+    let bytes = check.units(owner, part.stage, Column::TernaryXbar).count() as u64;
+    check.at_least(owner, part.stage, "crossbar bytes of ranges", bytes, copies);
+    let widest = words.len() as u64 * u64::from(check.mau.tcam_width);
+    check.at_least(owner, part.stage, "TCAM key bits", widest, bits);
+    let held = first.len() as u64 * u64::from(check.mau.tcam_depth);
+    check.at_least(owner, part.stage, "entries in TCAM", held, u64::from(part.entries));
+    let overhead = least_overhead(check, owner, part.stage, table);
+    let needed = geometry::tind_rams(check.mau, u64::from(part.entries), overhead).unwrap_or(0);
+    let found = check.units_for(owner, part.stage, Column::Sram, "indirection").count() as u64;
+    check.at_least(owner, part.stage, "RAMs of ternary indirection", found, needed);
+}
+
+fn action_data(check: &mut Check<'_>, owner: Owner, part: Part, table: Table) {
+    let bits = widest_params(check, owner);
+    let profile = check.program.tables[table].profile;
+    if profile.is_none() && bits <= check.mau.immediate_bits {
+        return;
+    }
+    let entries = profile.map_or(part.entries.max(1), |p| check.program.profiles[p].size);
+    let needed = geometry::action_data(check.mau, u64::from(entries), bits).map_or(0, |l| l.rams);
+    let found = check.units_for(owner, part.stage, Column::Sram, "action data").count() as u64;
+    check.at_least(owner, part.stage, "RAMs of action data", found, needed);
+}
+
+fn ages(check: &mut Check<'_>, owner: Owner, part: Part, table: Table) {
+    let Some(idle) = check.program.tables[table].idle else { return };
+    let needed = geometry::idle_map_rams(check.mau, part.entries.into(), idle.bits.into());
+    let found = check.units_for(owner, part.stage, Column::MapRam, "ages").count() as u64;
+    check.at_least(owner, part.stage, "map RAMs of ages", found, needed);
+}
+
+fn selector(check: &mut Check<'_>, owner: Owner, part: Part, table: Table) {
+    let profile = check.program.tables[table].profile;
+    let Some(selector) = profile.and_then(|p| check.program.profiles[p].selector.as_ref()) else { return };
+    let words =
+        u64::from(GroupShape::words_for(selector.max_group_size.max(1))) * u64::from(selector.groups.max(1));
+    let rams = words.div_ceil(u64::from(check.mau.sram_depth));
+    synthetic(check, owner, part.stage, (Column::MeterAlu, "selector"), rams);
+    let bits = selector.mode.hash_bits(false).unwrap_or(0);
+    let found = check.units_for(owner, part.stage, Column::HashBit, "selector").count() as u64;
+    check.at_least(owner, part.stage, "hash bits of its selector", found, u64::from(bits));
+}
+
+fn counters(check: &mut Check<'_>, owner: Owner, part: Part) {
+    let program = check.program;
+    let mut cells: Vec<(CounterFormat, u64)> = Vec::new();
+    let format = |c: Counter| program.counters[c].cell.format_for(program.counters[c].kind);
+    let mut seen = BTreeSet::new();
+    let direct = check.table(owner).and_then(|t| program.direct_counter(t));
+    cells.extend(direct.map(|c| (format(c), u64::from(part.entries.max(1)))));
+    for action in check.flow(owner.gress).actions(program, owner.node) {
+        for p in &program.actions[action].body {
+            let PrimitiveKind::Count(c, _) = &p.kind else { continue };
+            let CounterHome::Indirect(size) = program.counters[*c].home else { continue };
+            if seen.insert(*c) {
+                cells.push((format(*c), u64::from(size.max(1))));
+            }
+        }
+    }
+    if cells.is_empty() {
+        return;
+    }
+    let rams =
+        |(format, cells): &(CounterFormat, u64)| geometry::counter(check.mau, *cells, *format).data_rams;
+    let needed = cells.iter().map(rams).sum();
+    let alus = check.units(owner, part.stage, Column::StatsAlu).count();
+    check.at_least(owner, part.stage, "counter ALUs", alus as u64, cells.len() as u64);
+    synthetic(check, owner, part.stage, (Column::StatsAlu, "counter"), needed);
+}
+
+/// An array behind meter ALUs as rules see it.
+struct Array {
+    purpose: String,
+    cells: u64,
+    element_bits: u32,
+    /// It is a register: one ALU, whatever its size.
+    one_alu: bool,
+    coloured: bool,
+}
+
+/// ALUs of registers, meters, filters and WRED, and the RAMs behind them.
+fn arrays(check: &mut Check<'_>, owner: Owner, part: Part) {
+    let program = check.program;
+    let cells = |home: CounterHome| match home {
+        CounterHome::Direct(_) => u64::from(part.entries.max(1)),
+        CounterHome::Indirect(size) => u64::from(size.max(1)),
+    };
+    let mut used: BTreeMap<String, Array> = BTreeMap::new();
+    for action in check.flow(owner.gress).actions(program, owner.node) {
+        for p in &program.actions[action].body {
+            let array = match &p.kind {
+                PrimitiveKind::Register(access) => {
+                    let data = &program.registers[program.register_actions[access.action].register];
+                    let element_bits = data.format.element_bits();
+                    let (purpose, cells) = (format!("register `{}`", data.name), cells(data.home));
+                    Array { purpose, cells, element_bits, one_alu: true, coloured: false }
+                }
+                PrimitiveKind::Meter(access) => {
+                    let data = &program.meters[access.meter];
+                    let coloured = data.kind.is_coloured();
+                    let word = if coloured { "meter" } else { data.kind.word() };
+                    let (purpose, cells) = (format!("{word} `{}`", data.name), cells(data.home));
+                    Array { purpose, cells, element_bits: check.mau.sram_width, one_alu: false, coloured }
+                }
+                _ => continue,
+            };
+            used.insert(array.purpose.clone(), array);
+        }
+    }
+    for array in used.into_values() {
+        let per_word = u64::from(check.mau.sram_width / array.element_bits.max(1)).max(1);
+        let needed = array.cells.div_ceil(per_word * u64::from(check.mau.sram_depth));
+        let purpose = array.purpose.as_str();
+        let alus = check.units_for(owner, part.stage, Column::MeterAlu, purpose).count();
+        if array.one_alu && alus != 1 {
+            let text = format!("{alus} stateful ALUs of {purpose} in stage {}; one needed", part.stage);
+            check.report(owner, text);
+        }
+        synthetic(check, owner, part.stage, (Column::MeterAlu, purpose), needed);
+        if array.coloured {
+            let colours = format!("colours of {purpose}");
+            let found = check.units_for(owner, part.stage, Column::MapRam, &colours).count() as u64;
+            // Four entries' colours to a map RAM word (facts: asic §5).
+            let needed = array.cells.div_ceil(4 * u64::from(check.mau.sram_depth));
+            check.at_least(owner, part.stage, &colours, found, needed);
+        }
+    }
+}
+
+/// Data RAMs, spare banks and map RAMs behind the ALUs of one kind.
+fn synthetic(check: &mut Check<'_>, owner: Owner, stage: u8, (alu, purpose): (Column, &str), needed: u64) {
+    let homes: Vec<u16> = check.units_for(owner, stage, alu, purpose).map(|u| u.unit.row).collect();
+    let legal = if alu == Column::MeterAlu { &check.mau.meter_alu_rows } else { &check.mau.stats_alu_rows };
+    if homes.is_empty() || homes.iter().any(|h| !legal.contains(&u32::from(*h))) {
+        check.report(
+            owner,
+            format!("{purpose} ALUs in logical rows {homes:?} of stage {stage}; they are in {legal:?}"),
+        );
+        return;
+    }
+    let left = check.mau.sram_left_columns as u16;
+    let at = |column| -> BTreeSet<(u16, u16, bool)> {
+        let shift = if column == Column::MapRam { left } else { 0 };
+        let units = check.units_for(owner, stage, column, purpose);
+        units.map(|u| (u.unit.row, u.unit.col + shift, u.purpose.ends_with("spare bank"))).collect()
+    };
+    let (srams, maps) = (at(Column::Sram), at(Column::MapRam));
+    if srams != maps || srams.iter().any(|(_, col, _)| *col < left) {
+        check.report(owner, format!("{purpose} SRAMs and map RAMs of stage {stage} are not partners"));
+    }
+    let spares = srams.iter().filter(|(.., spare)| *spare).count();
+    check.at_least(owner, stage, &format!("{purpose} spare banks"), spares as u64, homes.len() as u64);
+    check.at_least(owner, stage, &format!("{purpose} data RAMs"), (srams.len() - spares) as u64, needed);
+    let reach = reach(check, alu);
+    let half = check.mau.sram_rows as u16 / 2;
+    for (row, ..) in &srams {
+        let near = homes.iter().any(|home| {
+            let home = home / 2;
+            row.abs_diff(home) < reach
+                && (!check.placement.chip.features.memory_core_split || row / half == home / half)
+        });
+        if !near {
+            check.report(
+                owner,
+                format!("{purpose} RAM in row {row} of stage {stage} is out of its ALU's reach"),
+            );
+        }
+    }
+}
+
+/// Rows that the memory behind one ALU may span (facts: asic §1.3, §4.5).
+fn reach(check: &Check<'_>, alu: Column) -> u16 {
+    let mau = check.mau;
+    let rows = match (check.placement.chip.features.memory_core_split, alu) {
+        (false, _) => mau.overflow_rows,
+        (true, Column::MeterAlu) => mau.meter_rows_per_alu,
+        (true, _) => mau.stats_rows_per_alu,
+    };
+    rows as u16
+}

@@ -1,0 +1,192 @@
+//! The check of a finished placement, from its coordinates and the program's effects alone.
+//!
+//! What lives here: rules. What may not: anything that the placer uses, except the chip's sizes.
+//!
+//! Rules:
+//! 1. Shape: tables and actions are those of the program's flow and run under its conditions; each node has parts, in stages of the chip, in rising order;
+//!    parts together hold the table's size; a pin is kept.
+//! 2. Units: coordinates exist; the list is sorted and names a unit once per owner; an owner has a part in
+//!    the unit's stage.
+//! 3. Sharing: a unit has one owner, except crossbar bytes (same container byte), search buses (same crossbar
+//!    and hash group), the logical id of a gateway and its table, what belongs to a profile, counter, register or meter
+//!    that all owners use, and bits of one computation on their way to hash distribution.
+//! 4. Memories: match words, ternary indirection, action data, counters and selectors have the RAMs that
+//!    their entries need; way sizes are powers of two; TCAM words stand in consecutive rows; counters and
+//!    selectors have a map RAM beside every SRAM, a spare bank per ALU, and reach no further than its rows.
+//! 5. Paths: every byte that a node reads is on a crossbar, in its lane; a condition's bytes are in one group
+//!    and its search bus carries that group; every match row has a search bus, every indirection row a
+//!    result bus; hashes have their bits and distribution slices.
+//! 6. Actions: every action that writes has an instruction word; words of one row are of one gress and write
+//!    different containers; outputs of the action bus own their bytes and are enough.
+//! 7. Order: match, action and output dependencies are stages apart; anti and control dependencies are in
+//!    the same stage with rising logical ids, or apart; nodes with container conflicts never share a stage.
+//! 8. Limits that no coordinate shows: ternary tables per stage.
+//! 9. Timing: a stage depends on the stages before it at least as its nodes do; cycles follow from that.
+//! 10. PHV: see [`super::phv::verify`].
+//! 11. Parser: TCAM rows exist and have one owner; every state that can be reached has rows for each count of stack
+//!     elements before it; cycles are enough for the bytes moved past and matched and for the containers filled.
+//! 12. Deparser: dictionary entries are enough for the bytes emitted; entries, validity bits and checksum units are
+//!     not more than there are.
+//! 13. Next tables: see [`next_table`], and [`retest`] for conditions that are tested again.
+//! 14. Packet values come to meter ALUs as the crossbar bytes that they take, or by bits of one hash group that share no
+//!     byte with others: see [`operands`].
+
+mod actions;
+mod conditions;
+mod memory;
+mod next_table;
+mod operands;
+mod order;
+mod parser;
+mod paths;
+mod retest;
+mod shape;
+mod timing;
+mod units;
+
+#[cfg(test)]
+mod tests;
+
+use super::bits::PhvView;
+use super::data::{Owner, Part, PlacedNode, Placement, UnitUse};
+use super::deps::node_name;
+use super::phv;
+use sluice_asic::chip::{Column, MauSpec};
+use sluice_asic::gress::Gress;
+use sluice_ir::cfg::{Flow, NodeKind};
+use sluice_ir::verify::Diag;
+use sluice_ir::{Loc, Program, Table};
+
+/// Everything wrong with a placement; nothing if it obeys all rules.
+#[must_use]
+pub fn verify(program: &Program, placement: &Placement) -> Vec<Diag> {
+    let mut check = Check {
+        program,
+        placement,
+        mau: &placement.chip.mau,
+        view: PhvView::new(&placement.chip, &placement.phv),
+        diags: Vec::new(),
+    };
+    // The other rules index by what these establish.
+    shape::check(&mut check);
+    if !check.diags.is_empty() {
+        return check.diags;
+    }
+    order::check(&mut check);
+    next_table::check(&mut check);
+    units::check(&mut check);
+    if !check.diags.is_empty() {
+        return check.diags;
+    }
+    memory::check(&mut check);
+    paths::check(&mut check);
+    operands::check(&mut check);
+    actions::check(&mut check);
+    timing::check(&mut check);
+    parser::check(&mut check);
+    deparser(&mut check);
+    let flows = Gress::ALL.map(|g| placement.gress(g).flow.clone());
+    check.diags.extend(phv::verify(program, &placement.chip, &flows, &placement.phv));
+    check.diags
+}
+
+/// Rule 12.
+fn deparser(check: &mut Check<'_>) {
+    let spec = &check.placement.chip.deparser;
+    for gress in Gress::ALL {
+        let cost = check.placement.gress(gress).deparser;
+        let deparser = &check.program.pipe(gress).deparser;
+        let bytes: u32 = deparser.emit.iter().map(|h| check.program.header_bits(*h) / 8).sum();
+        let found = [
+            ("bytes in dictionary entries", bytes, cost.entries * spec.entry_bytes),
+            ("dictionary entries", cost.entries, spec.entries),
+            ("validity bits", deparser.emit.len() as u32, spec.pov_bits.min(cost.pov_bits)),
+            ("checksum units", deparser.checksums.len() as u32, spec.checksum_units.min(cost.checksum_units)),
+            ("bytes of headers", cost.header_bytes, spec.max_header_bytes),
+        ];
+        for (what, needed, have) in found.into_iter().filter(|(_, needed, have)| needed > have) {
+            let text = format!("placement of the {gress} deparser: {needed} {what}; there are {have}");
+            check.diags.push(Diag::error(Loc::default(), text));
+        }
+    }
+}
+
+/// What rules read, and where findings go.
+struct Check<'a> {
+    program: &'a Program,
+    placement: &'a Placement,
+    mau: &'a MauSpec,
+    view: PhvView<'a>,
+    diags: Vec<Diag>,
+}
+
+impl<'a> Check<'a> {
+    fn flow(&self, gress: Gress) -> &'a Flow {
+        &self.placement.gress(gress).flow
+    }
+
+    fn owners(&self) -> Vec<Owner> {
+        let nodes = |gress| self.flow(gress).nodes.keys().map(move |node| Owner { gress, node });
+        Gress::ALL.into_iter().flat_map(nodes).collect()
+    }
+
+    fn kind(&self, owner: Owner) -> &'a NodeKind {
+        &self.flow(owner.gress).nodes[owner.node].kind
+    }
+
+    fn table(&self, owner: Owner) -> Option<Table> {
+        match self.kind(owner) {
+            NodeKind::Table(table) => Some(*table),
+            _ => None,
+        }
+    }
+
+    fn placed(&self, owner: Owner) -> &'a PlacedNode {
+        &self.placement.gress(owner.gress).nodes[owner.node]
+    }
+
+    fn parts(&self) -> Vec<(Owner, Part)> {
+        self.owners().into_iter().flat_map(|o| self.placed(o).parts.iter().map(move |p| (o, *p))).collect()
+    }
+
+    fn name(&self, owner: Owner) -> String {
+        node_name(self.program, self.flow(owner.gress), owner.node)
+    }
+
+    fn loc(&self, owner: Owner) -> Loc {
+        self.flow(owner.gress).nodes[owner.node].loc
+    }
+
+    /// Units of a column that a part owns.
+    fn units(&self, owner: Owner, stage: u8, column: Column) -> impl Iterator<Item = &'a UnitUse> + use<'a> {
+        // Rule 2 has seen that units are sorted.
+        let units = &self.placement.units;
+        let first = units.partition_point(|u| (u.unit.stage, u.unit.column) < (stage, column));
+        let of_column =
+            units.iter().skip(first).take_while(move |u| (u.unit.stage, u.unit.column) == (stage, column));
+        of_column.filter(move |u| u.owner == owner)
+    }
+
+    /// Units of a column that a part owns for this purpose (its first words).
+    fn units_for<'p>(
+        &self,
+        owner: Owner,
+        stage: u8,
+        column: Column,
+        purpose: &'p str,
+    ) -> impl Iterator<Item = &'a UnitUse> + use<'a, 'p> {
+        self.units(owner, stage, column).filter(move |u| u.purpose.starts_with(purpose))
+    }
+
+    fn report(&mut self, owner: Owner, text: impl std::fmt::Display) {
+        let diag = Diag::error(self.loc(owner), format!("placement of `{}`: {text}", self.name(owner)));
+        self.diags.push(diag);
+    }
+
+    /// Reports `text` unless `found` is at least `needed`.
+    fn at_least(&mut self, owner: Owner, stage: u8, what: &str, found: u64, needed: u64) {
+        if found < needed {
+            self.report(owner, format!("{found} {what} in stage {stage}; {needed} needed"));
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Rule 7: dependencies, from stages, logical ids and effects; fields at the same bits count as one variable.
+
+use super::Check;
+use crate::data::Owner;
+use sluice_asic::gress::Gress;
+use sluice_ir::cfg::{Effects, Node, NodeKind, Var};
+use sluice_ir::{Intrinsic, PrimitiveKind};
+
+pub(super) fn check(check: &mut Check<'_>) {
+    for gress in Gress::ALL {
+        let nodes: Vec<Node> = check.flow(gress).nodes.keys().collect();
+        let effects: Vec<Effects> = nodes.iter().map(|&n| with_aliases(check, gress, n)).collect();
+        for (i, &a) in nodes.iter().enumerate() {
+            for (j, &b) in nodes.iter().enumerate().skip(i + 1) {
+                if !check.flow(gress).exclusive(a, b) {
+                    pair(check, gress, (a, &effects[i]), (b, &effects[j]));
+                }
+            }
+        }
+        same_table_twice(check, gress, &nodes);
+    }
+}
+
+/// A node's effects; a field that has bits where another is written is written too.
+fn with_aliases(check: &Check<'_>, gress: Gress, node: Node) -> Effects {
+    let mut effects = check.flow(gress).effects(check.program, node);
+    let bytes = check.view.bytes(effects.writes.iter().copied());
+    let hit = |v: &Var| check.view.bytes([*v]).iter().any(|(b, m)| bytes.get(b).is_some_and(|w| w & m != 0));
+    let fields = check.program.fields.keys().map(Var::Field);
+    let aliases: Vec<Var> = fields.filter(|v| !effects.writes.contains(v)).filter(hit).collect();
+    effects.writes.extend(aliases);
+    effects
+}
+
+fn meets<'v>(a: &'v [Var], b: &[Var]) -> Option<&'v Var> {
+    a.iter().find(|v| b.contains(v))
+}
+
+fn pair(check: &mut Check<'_>, gress: Gress, (a, ea): (Node, &Effects), (b, eb): (Node, &Effects)) {
+    let (oa, ob) = (Owner { gress, node: a }, Owner { gress, node: b });
+    let (pa, pb) = (&check.placed(oa).parts, &check.placed(ob).parts);
+    let (Some(last), Some(first)) = (pa.last(), pb.first()) else { return };
+    let later = meets(&ea.writes, &eb.match_reads)
+        .or_else(|| meets(&ea.writes, &eb.action_reads))
+        .or_else(|| meets(&ea.writes, &eb.writes));
+    let dropped =
+        drops(check, oa) && drops(check, ob) && check.program.intrinsic(gress, Intrinsic::DropCtl).is_none();
+    if (later.is_some() || dropped) && first.stage <= last.stage {
+        let what = later.map_or_else(|| "a drop".to_owned(), |v| format!("`{}`", v.name(check.program)));
+        check.report(
+            ob,
+            format!(
+                "in stage {}, but `{}` writes {what} in stage {}",
+                first.stage,
+                check.name(oa),
+                last.stage
+            ),
+        );
+    }
+    let controls = check.flow(gress).outcomes(check.flow(gress).nodes[b].pred).iter().any(|(n, _)| *n == a);
+    let anti = meets(&ea.match_reads, &eb.writes).or_else(|| meets(&ea.action_reads, &eb.writes)).is_some();
+    if controls || anti {
+        let (at_a, at_b) = ((last.stage, last.logical_id), (first.stage, first.logical_id));
+        // Rule 3 has seen that only a gateway and its own table share an id; the gateway comes first.
+        let attached = at_a == at_b && matches!(check.kind(oa), NodeKind::Gateway(_));
+        if at_b <= at_a && !attached {
+            let why = if controls { "runs on its outcome" } else { "overwrites what it reads" };
+            check.report(
+                ob,
+                format!(
+                    "at stage {} id {}, not after `{}` at stage {} id {}, and {why}",
+                    at_b.0,
+                    at_b.1,
+                    check.name(oa),
+                    at_a.0,
+                    at_a.1
+                ),
+            );
+        }
+    }
+    let (ca, cb) = (check.view.containers(&ea.writes), check.view.containers(&eb.writes));
+    let together = pa.iter().find(|p| pb.iter().any(|q| q.stage == p.stage));
+    if let (Some(part), false) = (together, ca.is_disjoint(&cb)) {
+        check.report(
+            ob,
+            format!("writes a container that `{}` writes in the same stage {}", check.name(oa), part.stage),
+        );
+    }
+}
+
+fn drops(check: &Check<'_>, owner: Owner) -> bool {
+    let actions = check.flow(owner.gress).actions(check.program, owner.node);
+    actions
+        .iter()
+        .any(|&a| check.program.actions[a].body.iter().any(|p| matches!(p.kind, PrimitiveKind::Drop(_))))
+}
+
+fn same_table_twice(check: &mut Check<'_>, gress: Gress, nodes: &[Node]) {
+    for (i, &a) in nodes.iter().enumerate() {
+        let (oa, table) = (Owner { gress, node: a }, check.table(Owner { gress, node: a }));
+        let again = nodes[i + 1..]
+            .iter()
+            .find(|&&b| table.is_some() && check.table(Owner { gress, node: b }) == table);
+        if again.is_some() {
+            check.report(oa, "applied twice");
+        }
+    }
+}

@@ -1,0 +1,318 @@
+//! Rule 5: crossbar bytes, search and result buses, hash bits and distribution slices.
+
+use super::Check;
+use crate::bits::{ByteRef, address_name, colour_name, count_name, value_name};
+use crate::data::{Owner, Part};
+use sluice_asic::chip::Column;
+use sluice_ir::cfg::{NodeKind, Var};
+use sluice_ir::{Algorithmic, CounterHome, Expr, Hash, Index, MatchKind, PrimitiveKind, Table};
+use std::collections::{BTreeMap, BTreeSet};
+
+pub(super) fn check(check: &mut Check<'_>) {
+    for (owner, part) in check.parts() {
+        let effects = check.flow(owner.gress).effects(check.program, owner.node);
+        let mut exact: BTreeSet<ByteRef> = BTreeSet::new();
+        let mut ternary: BTreeSet<ByteRef> = BTreeSet::new();
+        let read = |v: &Var| -> BTreeSet<ByteRef> { check.view.bytes([*v]).into_keys().collect() };
+        let key_is_ternary = check.table(owner).is_some_and(|t| in_tcam(check, owner, part, t));
+        if let Some(table) = check.table(owner) {
+            let keys = check.program.tables[table].keys.iter().map(|k| Var::Field(k.field));
+            let bytes: BTreeSet<ByteRef> = check.view.bytes(keys).into_keys().collect();
+            if key_is_ternary { ternary = bytes } else { exact = bytes }
+        }
+        // What is matched beside the key goes through hashes, and those only see the exact crossbar.
+        // Of packet values of ALUs only the bits taken must be there, which is a rule of its own.
+        let values = super::operands::fields_taken(check, owner);
+        let others = read_beside_alus(check, owner);
+        let whole = |v: &&Var| others.contains(v) || !values.contains(v);
+        let rest = effects.match_reads.iter().filter(whole).flat_map(read);
+        exact.extend(rest.filter(|b| !ternary.contains(b)).collect::<Vec<_>>());
+        if !matches!(check.kind(owner), NodeKind::Gateway(_)) {
+            present(check, owner, part, Column::ExactXbar, &exact);
+        }
+        present(check, owner, part, Column::TernaryXbar, &ternary);
+        match check.kind(owner) {
+            NodeKind::Gateway(_) => gateway(check, owner, part),
+            _ => buses(check, owner, part),
+        }
+        hashes(check, owner, part);
+    }
+}
+
+/// What a node reads over the crossbar for its key, hashes and indices: all but the fields that only ALUs take.
+fn read_beside_alus(check: &Check<'_>, owner: Owner) -> BTreeSet<Var> {
+    let program = check.program;
+    let mut vars = BTreeSet::new();
+    let mut read = |e: &Expr| {
+        e.fields(&mut |f| {
+            vars.insert(Var::Field(f));
+        });
+    };
+    let table = check.table(owner).map(|t| &program.tables[t]);
+    let selector = table.and_then(|t| t.profile).and_then(|p| program.profiles[p].selector.as_ref());
+    selector.iter().flat_map(|s| &program.hashes[s.hash].inputs).for_each(&mut read);
+    for action in check.flow(owner.gress).actions(program, owner.node) {
+        for p in &program.actions[action].body {
+            let index = match &p.kind {
+                PrimitiveKind::Hash(_, hash) | PrimitiveKind::HashSlice(_, hash, _) => &Index::Hash(*hash),
+                PrimitiveKind::Register(access) => &access.index,
+                PrimitiveKind::Meter(access) => &access.index,
+                PrimitiveKind::Count(_, index) => {
+                    read(index);
+                    continue;
+                }
+                _ => continue,
+            };
+            match index {
+                Index::At(value) => read(value),
+                Index::Hash(hash) => program.hashes[*hash].inputs.iter().for_each(&mut read),
+                Index::Entry => {}
+            }
+        }
+    }
+    vars.extend(table.iter().flat_map(|t| &t.keys).map(|k| Var::Field(k.field)));
+    vars
+}
+
+/// Whether the part is the TCAM in front of an algorithmic table's partitions.
+pub(super) fn is_classifier(check: &Check<'_>, owner: Owner, part: Part, table: Table) -> bool {
+    let alpm = matches!(check.program.tables[table].algorithmic, Some(Algorithmic::Alpm { .. }));
+    alpm && check.placed(owner).parts.first() == Some(&part)
+}
+
+/// Whether the part looks the key up in TCAM: of an algorithmic table only the classifier does, its first part.
+pub(super) fn in_tcam(check: &Check<'_>, owner: Owner, part: Part, table: Table) -> bool {
+    let data = &check.program.tables[table];
+    match data.algorithmic {
+        None => data.keys.iter().any(|k| k.kind != MatchKind::Exact),
+        Some(Algorithmic::Alpm { .. }) => is_classifier(check, owner, part, table),
+        Some(Algorithmic::Atcam { .. }) => false,
+    }
+}
+
+/// The bytes of one crossbar that the part owns: name, group, and whether the lane is legal for its name.
+fn bytes_of(check: &Check<'_>, owner: Owner, stage: u8, column: Column) -> BTreeMap<String, (u16, u16)> {
+    check.units(owner, stage, column).map(|u| (u.purpose.clone(), (u.unit.row, u.unit.col))).collect()
+}
+
+/// Position over the whole crossbar, which decides the lane.
+fn position(check: &Check<'_>, column: Column, (group, byte): (u16, u16)) -> u16 {
+    if column == Column::ExactXbar {
+        return group * check.mau.exact_xbar_group_bytes as u16 + byte;
+    }
+    let own = check.mau.ternary_xbar_group_bytes as u16;
+    group / 2 * (2 * own + 1) + if group % 2 == 1 { own + 1 } else { 0 } + byte
+}
+
+fn present(check: &mut Check<'_>, owner: Owner, part: Part, column: Column, bytes: &BTreeSet<ByteRef>) {
+    let own = bytes_of(check, owner, part.stage, column);
+    for byte in bytes {
+        let name = check.view.byte_name(*byte);
+        match own.get(&name) {
+            None => check.report(owner, format!("byte {name} is not on {column} in stage {}", part.stage)),
+            Some(&at) if !byte.may_stand_at(position(check, column, at)) => {
+                check.report(
+                    owner,
+                    format!("byte {name} is out of its lane on {column} in stage {}", part.stage),
+                );
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+fn gateway(check: &mut Check<'_>, owner: Owner, part: Part) {
+    let stage = part.stage;
+    let at: Vec<u16> = check.units(owner, stage, Column::Gateway).map(|u| u.unit.row).collect();
+    let buses: Vec<(u16, String)> =
+        check.units(owner, stage, Column::ExactSearchBus).map(|u| (u.unit.row, u.purpose.clone())).collect();
+    let ([row], [(bus_row, bus)]) = (at.as_slice(), buses.as_slice()) else {
+        check.report(
+            owner,
+            format!(
+                "{} gateways and {} search buses in stage {stage}; one each needed",
+                at.len(),
+                buses.len()
+            ),
+        );
+        return;
+    };
+    if row != bus_row {
+        check.report(owner, format!("gateway in row {row} and search bus in row {bus_row} of stage {stage}"));
+    }
+    let own = bytes_of(check, owner, stage, Column::ExactXbar);
+    let bytes = condition_bytes(check, owner);
+    present(check, owner, part, Column::ExactXbar, &bytes);
+    let groups: BTreeSet<u16> = own.values().map(|(group, _)| *group).collect();
+    let named: Vec<u16> = bus.split(' ').filter_map(|w| w.parse().ok()).collect();
+    if groups.len() > 1 || groups.iter().any(|g| named.first() != Some(g)) {
+        check.report(
+            owner,
+            format!("bytes in crossbar groups {groups:?} of stage {stage}, search bus carries `{bus}`"),
+        );
+    }
+    let first = (check.mau.hash_index_slices * check.mau.hash_index_bits) as u16;
+    let hash: Vec<(u16, u16)> =
+        check.units(owner, stage, Column::HashBit).map(|u| (u.unit.row, u.unit.col)).collect();
+    let legal = hash.iter().all(|(group, bit)| *bit >= first && named.get(1) == Some(group));
+    if !legal || hash.len() as u32 > check.mau.gateway_hash_bits {
+        check.report(
+            owner,
+            format!("{} hash bits of stage {stage} do not reach the gateway by `{bus}`", hash.len()),
+        );
+    }
+}
+
+/// Bytes of the bits that a condition looks at; all of a field's, unless the condition slices it.
+fn condition_bytes(check: &Check<'_>, owner: Owner) -> BTreeSet<ByteRef> {
+    let NodeKind::Gateway(cond) = check.kind(owner) else { return BTreeSet::new() };
+    let mut bytes = BTreeSet::new();
+    visit(check, cond, &mut bytes);
+    bytes
+}
+
+/// Adds the bytes that decide a condition.
+pub(super) fn visit(check: &Check<'_>, cond: &sluice_ir::Cond, bytes: &mut BTreeSet<ByteRef>) {
+    use sluice_ir::Cond;
+    match cond {
+        Cond::Valid(h) => bytes.extend(check.view.bytes([Var::Valid(*h)]).into_keys()),
+        Cond::Not(a) => visit(check, a, bytes),
+        Cond::And(a, b) | Cond::Or(a, b) => {
+            visit(check, a, bytes);
+            visit(check, b, bytes);
+        }
+        // Tests of magnitude may leave out bits that do not decide; equality never does.
+        Cond::Cmp(sluice_ir::CmpOp::Eq | sluice_ir::CmpOp::Ne, a, b) => {
+            for side in [a, b] {
+                if let Expr::Field(f) = side {
+                    bytes.extend(check.view.bytes([Var::Field(*f)]).into_keys());
+                }
+            }
+        }
+        Cond::Cmp(..) => {}
+    }
+}
+
+/// Search buses under match RAMs, result buses of lookups.
+fn buses(check: &mut Check<'_>, owner: Owner, part: Part) {
+    let stage = part.stage;
+    let rows = |column, purpose| -> BTreeSet<u16> {
+        check.units_for(owner, stage, column, purpose).map(|u| u.unit.row).collect()
+    };
+    let (matched, searched) = (rows(Column::Sram, "match way"), rows(Column::ExactSearchBus, "xbar"));
+    let (indirect, indirected) = (rows(Column::Sram, "indirection"), rows(Column::TindResultBus, ""));
+    if let Some(row) = matched.difference(&searched).next() {
+        check.report(owner, format!("match RAMs in row {row} of stage {stage} have no search bus"));
+    }
+    if let Some(row) = indirect.difference(&indirected).next() {
+        check.report(owner, format!("indirection RAMs in row {row} of stage {stage} have no result bus"));
+    }
+    let results = check.units(owner, stage, Column::ExactResultBus).count() as u64;
+    if check.units(owner, stage, Column::Tcam).next().is_none() {
+        check.at_least(owner, stage, "result buses", results, 1);
+    }
+}
+
+/// Values from the packet that address registers and meters, by the name under which their bits go, with the bits of
+/// an address.
+fn addresses(check: &Check<'_>, owner: Owner) -> Vec<(String, u64)> {
+    let program = check.program;
+    let mut list = Vec::new();
+    for action in check.flow(owner.gress).actions(program, owner.node) {
+        for p in &program.actions[action].body {
+            let (index, home, cell_bits) = match &p.kind {
+                PrimitiveKind::Register(access) => {
+                    let data = &program.registers[program.register_actions[access.action].register];
+                    (&access.index, data.home, data.format.element_bits())
+                }
+                PrimitiveKind::Meter(access) => {
+                    (&access.index, program.meters[access.meter].home, check.mau.sram_width)
+                }
+                _ => continue,
+            };
+            let value = match index {
+                Index::At(value) => value_name(program, value),
+                Index::Hash(hash) => program.hashes[*hash].name.clone(),
+                Index::Entry => continue,
+            };
+            let mut from_packet = false;
+            index.fields(program, &mut |_| from_packet = true);
+            let CounterHome::Indirect(size) = home else { continue };
+            if !from_packet {
+                continue;
+            }
+            let bits = address_bits(size, index.width(program));
+            list.push((address_name(&value, bits, cell_bits), bits.into()));
+            if let PrimitiveKind::Meter(access) = &p.kind
+                && program.meters[access.meter].kind.is_coloured()
+            {
+                list.push((colour_name(&value, bits), bits.into()));
+            }
+        }
+    }
+    list
+}
+
+/// Bits that tell so many cells apart, as far as the index has them.
+fn address_bits(cells: u32, width: u16) -> u32 {
+    (u32::BITS - cells.saturating_sub(1).leading_zeros()).clamp(1, u32::from(width).max(1))
+}
+
+/// Names of everything that a node computes by hash bits for its actions.
+pub(super) fn computations(check: &Check<'_>, owner: Owner) -> BTreeSet<String> {
+    let program = check.program;
+    let mut names: BTreeSet<String> =
+        hash_results(check, owner).into_iter().map(|h| program.hashes[h].name.clone()).collect();
+    names.extend(addresses(check, owner).into_iter().map(|(name, _)| name));
+    for action in check.flow(owner.gress).actions(program, owner.node) {
+        names.extend(program.actions[action].body.iter().filter_map(|p| match &p.kind {
+            PrimitiveKind::Count(counter, index) => {
+                let data = &program.counters[*counter];
+                let CounterHome::Indirect(size) = data.home else { return None };
+                let bits = address_bits(size, index.width(program));
+                Some(count_name(&value_name(program, index), bits, data.cell.format_for(data.kind)))
+            }
+            PrimitiveKind::Meter(access) => access.input.as_ref().map(|e| value_name(program, e)),
+            _ => None,
+        }));
+    }
+    names
+}
+
+/// Hashes whose results actions use.
+fn hash_results(check: &Check<'_>, owner: Owner) -> BTreeSet<Hash> {
+    let program = check.program;
+    let mut used: BTreeSet<Hash> = BTreeSet::new();
+    for action in check.flow(owner.gress).actions(program, owner.node) {
+        for p in &program.actions[action].body {
+            if let PrimitiveKind::Hash(_, hash) | PrimitiveKind::HashSlice(_, hash, _) = &p.kind {
+                used.insert(*hash);
+            }
+        }
+    }
+    used
+}
+
+/// Hash results of actions and counter indices: bits and 16-bit slices fed by one group per unit.
+fn hashes(check: &mut Check<'_>, owner: Owner, part: Part) {
+    let program = check.program;
+    let used = hash_results(check, owner);
+    for (name, bits) in addresses(check, owner) {
+        let found = check.units_for(owner, part.stage, Column::HashBit, &name).count() as u64;
+        check.at_least(owner, part.stage, &format!("address bits of `{name}`"), found, bits);
+    }
+    for hash in used {
+        let data = &program.hashes[hash];
+        let bits = check.units_for(owner, part.stage, Column::HashBit, &data.name).count() as u64;
+        check.at_least(
+            owner,
+            part.stage,
+            &format!("bits of hash `{}`", data.name),
+            bits,
+            u64::from(data.width),
+        );
+        let slices = check.units_for(owner, part.stage, Column::HashDist, &data.name).count() as u64;
+        let needed = u64::from(data.width).div_ceil(u64::from(check.placement.chip.hash.dist_bits.max(1)));
+        check.at_least(owner, part.stage, &format!("slices of hash `{}`", data.name), slices, needed);
+    }
+}

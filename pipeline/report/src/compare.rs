@@ -1,0 +1,132 @@
+//! Two reports beside each other. What may not live here: how the two came about.
+
+use super::grid::Grid;
+use serde_json::{Value, json};
+use sluice_asic::chip::Column;
+use sluice_asic::gress::Gress;
+use sluice_place::report::{Report, hundredths};
+
+/// One quantity of both reports.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// What is compared.
+    pub what: String,
+    /// Its values.
+    pub values: [u64; 2],
+    /// What there is of it, where the chip limits it.
+    pub available: [Option<u64>; 2],
+}
+
+/// Two reports, quantity by quantity.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Comparison {
+    /// How the two are called.
+    pub names: [String; 2],
+    /// Parameters that differ: key and both values, `-` where a program has no such parameter.
+    pub params: Vec<(String, [String; 2])>,
+    /// Quantities in the order of the report.
+    pub rows: Vec<Difference>,
+}
+
+/// Compares two reports; `names` says what is compared.
+#[must_use]
+pub fn compare(names: [String; 2], reports: [&Report; 2]) -> Comparison {
+    let mut rows = Vec::new();
+    let mut add = |what: String, of: &dyn Fn(&Report) -> (u64, Option<u64>)| {
+        let [a, b] = reports.map(of);
+        rows.push(Difference { what, values: [a.0, b.0], available: [a.1, b.1] });
+    };
+    let stages = |r: &Report| r.stages.len() as u64;
+    add("stages".to_owned(), &|r| (r.stages_used().into(), Some(stages(r))));
+    for gress in Gress::ALL {
+        let at = gress.index();
+        add(format!("{gress} stages"), &|r| (r.gresses[at].stages_used.into(), Some(stages(r))));
+        add(format!("{gress} critical path, stages"), &|r| (r.gresses[at].critical_length.into(), None));
+    }
+    for column in Column::ALL {
+        let at = column.index();
+        add(column.vendor_name().to_owned(), &|r| {
+            (r.totals[at].into(), Some(u64::from(r.available[at]) * stages(r)))
+        });
+    }
+    for gress in Gress::ALL {
+        let at = gress.index();
+        add(format!("{gress} PHV bits"), &|r| {
+            (r.phv.groups.iter().map(|g| u64::from(g.bits[at])).sum(), None)
+        });
+        add(format!("{gress} parser rows"), &|r| {
+            (r.gresses[at].parser_rows.into(), Some(r.parser_rows_available.into()))
+        });
+        add(format!("{gress} MAU cycles"), &|r| (r.gresses[at].mau_cycles.into(), None));
+    }
+    add("wire to wire, ns".to_owned(), &|r| (r.total.as_ps().div_ceil(1000), None));
+    Comparison { names, params: params(reports), rows }
+}
+
+fn params([a, b]: [&Report; 2]) -> Vec<(String, [String; 2])> {
+    let value = |r: &Report, key: &str| {
+        r.params.iter().find(|p| p.key == key).map_or_else(|| "-".to_owned(), |p| p.value.clone())
+    };
+    let mut keys: Vec<&str> = a.params.iter().chain(&b.params).map(|p| p.key.as_str()).collect();
+    let mut seen = std::collections::BTreeSet::new();
+    keys.retain(|k| seen.insert(*k));
+    keys.into_iter()
+        .map(|k| (k.to_owned(), [value(a, k), value(b, k)]))
+        .filter(|(_, [a, b])| a != b)
+        .collect()
+}
+
+/// The JSON of a comparison of which a side does not fit: why, and no rows.
+#[must_use]
+pub fn json_no_comparison(names: &[String; 2], reasons: &[Option<String>; 2]) -> Value {
+    json!({
+        "schema": "sluice.comparison/1",
+        "names": names,
+        "fits": reasons.each_ref().map(Option::is_none),
+        "reasons": reasons,
+        "params": [],
+        "rows": [],
+    })
+}
+
+impl Comparison {
+    /// The comparison as text; quantities that both have none of are left out.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let [a, b] = &self.names;
+        let mut out = format!("A: {a}\nB: {b}\n");
+        for (key, [a, b]) in &self.params {
+            out += &format!("  {key}: {a} / {b}\n");
+        }
+        let mut grid = Grid::new(["", "A", "B", "B - A", "A %", "B %"], &[0]);
+        for row in self.rows.iter().filter(|r| r.values != [0, 0]) {
+            let [a, b] = row.values;
+            let percent = |n: usize| match row.available[n] {
+                Some(of) => {
+                    let hundredths = hundredths(row.values[n] as u32, of as u32);
+                    format!("{}.{:02}", hundredths / 100, hundredths % 100)
+                }
+                None => String::new(),
+            };
+            let difference = b as i64 - a as i64;
+            let difference = if difference == 0 { "=".to_owned() } else { format!("{difference:+}") };
+            grid.row([row.what.clone(), a.to_string(), b.to_string(), difference, percent(0), percent(1)]);
+        }
+        out + "\n" + &grid.print(false)
+    }
+
+    /// The comparison as JSON, schema `sluice.comparison/1`.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        json!({
+            "schema": "sluice.comparison/1",
+            "names": self.names,
+            "fits": [true, true],
+            "reasons": [null, null],
+            "params": self.params.iter().map(|(k, v)| json!({ "key": k, "values": v })).collect::<Vec<_>>(),
+            "rows": self.rows.iter().map(|r| json!({
+                "what": r.what, "values": r.values, "available": r.available,
+            })).collect::<Vec<_>>(),
+        })
+    }
+}

@@ -1,0 +1,180 @@
+//! The coverage of a program as text, JSON and HTML. What may not live here: counting.
+
+use maud::{DOCTYPE, html as markup};
+use serde_json::{Map, Value, json};
+use sluice_exec::cover::{Class, Coverage, PointData, Points, Share};
+
+/// A point's number, data and count.
+type Row<'p> = (&'p PointData, u64);
+
+fn rows<'p>(points: &'p Points, coverage: &Coverage, class: Class) -> Vec<Row<'p>> {
+    let numbered = (0u32..).zip(points.list());
+    let of = numbered.filter(|(_, p)| p.point.class() == class);
+    of.map(|(n, p)| (p, coverage.count(n))).collect()
+}
+
+/// Not reached, though nothing proves that it cannot be.
+fn uncovered(row: &Row<'_>) -> bool {
+    row.1 == 0 && row.0.unreachable.is_none()
+}
+
+/// The coverage as a table, then every point that was not reached.
+#[must_use]
+pub fn text(program: &str, points: &Points, coverage: &Coverage) -> String {
+    let mut out = format!("coverage of {program}\n");
+    let line = |name: &str, share: Share, never: usize| {
+        let never = if never > 0 { format!("  ({never} proven unreachable)") } else { String::new() };
+        format!("  {name:<14} {:>4} of {:>4}  {:>3} %{never}\n", share.hit, share.total, share.percent())
+    };
+    for (class, key, _) in Class::TABLE {
+        let all = rows(points, coverage, class);
+        let never = all.iter().filter(|(p, n)| *n == 0 && p.unreachable.is_some()).count();
+        out += &line(key, coverage.share(points, class), never);
+    }
+    out += &line("all", coverage.overall(points), 0);
+    for (class, key, _) in Class::TABLE {
+        for (point, _) in rows(points, coverage, class).iter().filter(|row| uncovered(row)) {
+            out += &format!("  uncovered: {key}: {}\n", point.name);
+        }
+    }
+    for (class, key, _) in Class::TABLE {
+        for (point, n) in rows(points, coverage, class) {
+            if let (Some(why), 0) = (point.unreachable, n) {
+                out += &format!("  unreachable: {key}: {}: {why}\n", point.name);
+            }
+        }
+    }
+    out
+}
+
+/// The shares per class, and every point with how often it was reached.
+#[must_use]
+pub fn json(program: &str, points: &Points, coverage: &Coverage) -> Value {
+    let mut list = Vec::new();
+    for (class, key, _) in Class::TABLE {
+        for (point, packets) in rows(points, coverage, class) {
+            list.push(json!({
+                "class": key, "point": point.name, "packets": packets, "unreachable": point.unreachable,
+            }));
+        }
+    }
+    json!({
+        "schema": "sluice.coverage/1",
+        "program": program,
+        "coverage": shares(points, coverage),
+        "points": list,
+    })
+}
+
+/// `{class: {hit, total}}`, every class.
+#[must_use]
+pub fn shares(points: &Points, coverage: &Coverage) -> Value {
+    let share = |class| {
+        let Share { hit, total } = coverage.share(points, class);
+        json!({ "hit": hit, "total": total })
+    };
+    Value::Object(
+        Class::TABLE.iter().map(|(c, key, _)| ((*key).to_owned(), share(*c))).collect::<Map<_, _>>(),
+    )
+}
+
+const STYLE: &str = "body{font:14px/1.5 system-ui,sans-serif;max-width:60em;margin:2em auto;padding:0 1em}\
+table{border-collapse:collapse;margin:1em 0}td,th{padding:.15em .8em;text-align:left;border-bottom:1px solid #ddd}\
+td.n{text-align:right;font-variant-numeric:tabular-nums}.no{background:#fdd}.never{color:#888}";
+
+/// One page that needs nothing else.
+#[must_use]
+pub fn html(program: &str, points: &Points, coverage: &Coverage) -> String {
+    markup! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                title { "coverage of " (program) }
+                style { (maud::PreEscaped(STYLE)) }
+            }
+            body {
+                h1 { "Coverage of " (program) }
+                table {
+                    tr { th { "class" } th { "reached" } th { "of" } th { "%" } th { "what" } }
+                    @for (class, key, doc) in Class::TABLE {
+                        @let share = coverage.share(points, class);
+                        tr {
+                            td { a href={ "#" (key) } { (key) } }
+                            td.n { (share.hit) }
+                            td.n { (share.total) }
+                            td.n { (share.percent()) }
+                            td { (doc) }
+                        }
+                    }
+                }
+                @for (class, key, _) in Class::TABLE {
+                    h2 id=(key) { (key) }
+                    table {
+                        tr { th { "point" } th { "packets" } }
+                        @for row in rows(points, coverage, class) {
+                            @let class = if uncovered(&row) { "no" } else if row.1 == 0 { "never" } else { "" };
+                            tr class=(class) {
+                                td { (row.0.name) }
+                                td.n {
+                                    @match (row.1, row.0.unreachable) {
+                                        (0, Some(why)) => (why),
+                                        (n, _) => (n),
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+    .into_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use sluice_asic::chip::ChipSpec;
+    use sluice_exec::cover::{Class, Coverage, Points};
+
+    const PROGRAM: &str = "program covered;
+    header a : ingress { bit<8> kind; bit<8> x; }
+    header b : ingress { bit<8> y; bit<8> z; }
+    intrinsic : ingress { bit<9> ig_tm.ucast_egress_port; }
+    action one : ingress () { ig_tm.ucast_egress_port = 9w1; }
+    action two : ingress () { ig_tm.ucast_egress_port = 9w2; }
+    table fixed : ingress {
+        key = { a.x : ternary; }
+        actions = { one; two; }
+        default_action = one();
+        size = 4;
+        const entries = { (1) : two(); (_) : one(); }
+    }
+    parser ingress {
+        start = first;
+        state first {
+            extract(a);
+            select (a.kind) { (1) : second; default : accept; }
+        }
+        state second { extract(b); transition accept; }
+    }
+    control ingress { apply fixed; }
+    deparser ingress { emit(a); emit(b); }\n";
+
+    #[test]
+    fn reports_name_what_is_missing() {
+        let program = sluice_ir::text::parse(PROGRAM).unwrap_or_else(|e| panic!("{e}"));
+        let points = Points::of(&program, &ChipSpec::tofino2());
+        let coverage = Coverage::new(&points);
+        let text = super::text(&program.name, &points, &coverage);
+        assert!(text.contains("uncovered: transitions: ingress first -> second (0x1)"), "{text}");
+        assert!(text.contains("unreachable: tables_miss: fixed: its entries match every packet"), "{text}");
+        let json = super::json(&program.name, &points, &coverage);
+        let keys: Vec<&String> = json["coverage"].as_object().map(|o| o.keys().collect()).unwrap_or_default();
+        let mut expected: Vec<&str> = Class::TABLE.iter().map(|(_, key, _)| *key).collect();
+        expected.sort_unstable();
+        assert_eq!(keys, expected);
+        let page = super::html(&program.name, &points, &coverage);
+        assert!(page.contains("ingress first -&gt; second (0x1)") && page.ends_with("</html>"), "{page}");
+    }
+}

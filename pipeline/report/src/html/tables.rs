@@ -1,0 +1,158 @@
+//! Lists: what limits, tables, containers, assumptions. What may not live here: drawings.
+
+use maud::{Markup, html};
+use sluice_asic::gress::Gress;
+use sluice_place::Part;
+use sluice_place::report::BranchReport;
+use sluice_place::report::Report;
+use sluice_place::report::watts;
+
+/// What is closest to its end, with a bar.
+pub(super) fn limits(report: &Report) -> Markup {
+    html! {
+        ul {
+            @for gress in Gress::ALL {
+                @let g = &report.gresses[gress.index()];
+                @if g.critical_length > 0 {
+                    li { (gress) " needs " (g.critical_length) " stages by its dependencies alone and takes " (g.stages_used) "." }
+                }
+            }
+        }
+        table {
+            tr { th.l { "Resource" } th { "Stage" } th { "Used" } th { "Of" } th.l { "" } th.l { "Wanted by" } }
+            @for limit in &report.limits {
+                tr {
+                    td.l { (limit.column.vendor_name()) } td { (limit.stage) } td { (limit.used) } td { (limit.available) }
+                    td.l { span.bar style=(format!("width:{}px", 200 * limit.used / limit.available.max(1))) {} }
+                    td.l { (limit.users.iter().map(|(name, n)| format!("{name} {n}")).collect::<Vec<_>>().join(", ")) }
+                }
+            }
+        }
+    }
+}
+
+/// What carries outcomes to where they are needed: a row each, with the stages that it spans.
+pub(super) fn next_tables(report: &Report) -> Markup {
+    let next = &report.next_tables;
+    let stages = report.stages.len();
+    html! {
+        @if next.parallel {
+            p {
+                "Codes of " (next.code_bits) " bits. " (next.branches.len())
+                " outcomes cross stages in which nothing runs on them; " (next.tags) " of " (next.tags_available)
+                " long-branch tags are in use, " (next.pointed) " are on the next-table pointer, " (next.retested)
+                " conditions are tested again."
+            }
+            @if !next.branches.is_empty() {
+                table {
+                    tr { th.l { "Carrier" } th.l { "Gress" } th.l { "Reaches" } th { "From stage" } th { "To" } th.l { "" } }
+                    @for b in &next.branches {
+                        tr {
+                            td.l { (b.carrier()) } td.l { (b.gress) } td.l { (b.to) } td { (b.from_stage) } td { (b.to_stage) }
+                            td.l { (span(b, stages)) }
+                        }
+                    }
+                }
+            }
+        } @else {
+            p { "Codes of " (next.code_bits) " bits. Tables follow each other as a chain: a branch ends before anything beside it begins." }
+        }
+    }
+}
+
+/// The stages between the two ends of an outcome's way, on a line of all stages.
+fn span(b: &BranchReport, stages: usize) -> Markup {
+    let (x, width) = (8 * u32::from(b.from_stage), 8 * u32::from(b.to_stage - b.from_stage + 1));
+    html! {
+        svg width=(8 * stages) height="10" role="img"
+            aria-label=(format!("stages {} to {}", b.from_stage, b.to_stage)) {
+            line x1="0" y1="5" x2=(8 * stages) y2="5" stroke="#ccc" {}
+            rect class=(b.gress.name()) x=(x) y="2" width=(width) height="6" fill="#69c" {}
+        }
+    }
+}
+
+/// What the memories of each table take, with a bar.
+pub(super) fn power(report: &Report) -> Markup {
+    let p = &report.power;
+    html! {
+        p {
+            b { (watts(p.worst)) " W" } " of " (watts(p.limit)) " W in all pipes on the path that takes most"
+            @if p.packets_per_1000_cycles < 1000 {
+                "; the deparser lets " (p.packets_per_1000_cycles) " packets through in 1000 cycles"
+            }
+            "."
+        }
+        table {
+            tr { th.l { "Table" } th.l { "Gress" } th { "Watts" } th { "Always on" } th.l { "" } th.l { "On that path" } }
+            @for t in &p.tables {
+                tr {
+                    td.l { (t.name) } td.l { (t.gress) } td { (watts(t.nanowatts)) } td { (watts(t.always)) }
+                    td.l { span.bar style=(format!("width:{}px", 200 * t.nanowatts / p.worst.max(1))) {} }
+                    td.l { @if p.path.contains(&t.name) { "yes" } }
+                }
+            }
+        }
+    }
+}
+
+fn stages(parts: &[Part]) -> String {
+    let stages: Vec<String> = parts.iter().map(|p| p.stage.to_string()).collect();
+    stages.join(", ")
+}
+
+/// Every node: where it is, what it holds, why it stands there.
+pub(super) fn list(report: &Report) -> Markup {
+    let dash = |n: u64| if n == 0 { String::new() } else { n.to_string() };
+    html! {
+        table {
+            thead { tr {
+                th.l { "Table" } th.l { "Gress" } th.l { "Kind" } th { "Stages" } th { "Earliest" } th { "Entries" } th { "Allocated" }
+                th { "SRAM" } th { "Map RAM" } th { "TCAM" } th { "Key bits" } th { "Action bits" } th.l { "Why it is there" } th.l { "Source" }
+            } }
+            tbody {
+                @for t in &report.tables {
+                    tr {
+                        td.l { (t.name) } td.l { (t.gress) } td.l { (t.kind) } td { (stages(&t.parts)) } td { (t.min_stage) }
+                        td { (dash(t.required.into())) } td { (dash(t.allocated)) } td { (dash(t.srams.into())) }
+                        td { (dash(t.map_rams.into())) } td { (dash(t.tcams.into())) } td { (dash(t.key_bits.into())) }
+                        td { (dash(t.action_bits.into())) } td.l { (t.why) }
+                        td.l { @if !t.at.is_unknown() { code { (t.at.file) ":" (t.at.line) } } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Every container in use and what it holds.
+pub(super) fn containers(report: &Report) -> Markup {
+    let total = |gress: Gress| -> u32 { report.phv.groups.iter().map(|g| g.used[gress.index()]).sum() };
+    let all: u32 = report.phv.groups.iter().map(|g| g.containers).sum();
+    html! {
+        p { "Ingress uses " (total(Gress::Ingress)) ", egress " (total(Gress::Egress)) " of " (all) " containers. Fields stand from the most significant bit on." }
+        @for gress in Gress::ALL {
+            h3 { (gress) }
+            div.phv {
+                @for c in report.detail.containers.iter().filter(|c| c.gress == gress) {
+                    div class=(gress.name()) {
+                        b { (c.name) } " "
+                        (c.holds.iter().map(|(name, ..)| name.as_str()).collect::<Vec<_>>().join(" · "))
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Values that public sources do not give.
+pub(super) fn assumptions(report: &Report) -> Markup {
+    html! {
+        table {
+            tr { th.l { "Name" } th.l { "Value" } th.l { "Meaning" } th.l { "Why this value" } }
+            @for a in &report.assumptions {
+                tr { td.l { code { (a.id) } } td.l { (a.value) } td.l { (a.text) } td.l { (a.why) } }
+            }
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! Reports as text, JSON and HTML: of a placement ([`sluice_place::report::Report`]) and of coverage
+//! ([`sluice_exec::cover`]).
+//!
+//! Every number comes from the report's data; nothing is computed here but layout and comparison.
+
+mod compare;
+pub mod coverage;
+mod grid;
+mod html;
+mod json;
+mod text;
+mod vendor;
+
+#[cfg(test)]
+mod tests;
+
+pub use compare::{Comparison, Difference, compare, json_no_comparison};
+pub use html::html;
+pub use json::{json, json_no_fit};
+pub use text::{text, text_no_fit};
+pub use vendor::{resources_log, table_summary};

@@ -1,0 +1,220 @@
+//! Puts a switch together: constants of its timing, ports, pipes with their state, queues, what the control plane set
+//! before. What may not live here: anything that happens after time zero.
+
+use super::flow::FlowControl;
+use super::generator::Generator;
+use super::ghost::Ghost;
+use super::idle::Sweeps;
+use super::pipe::{Crowd, GressTiming, PipeState};
+use super::pipes::state_is_whole;
+use super::replicate::Replicator;
+use super::{Memory, Mode, Switch, SwitchConfig, SwitchError, Totals, port};
+use sluice_asic::chip::ChipSpec;
+use sluice_asic::entry::PipeEntry;
+use sluice_asic::event::EventQueue;
+use sluice_asic::gress::Gress;
+use sluice_asic::mac::MacTx;
+use sluice_asic::port::{DevPort, PortMap};
+use sluice_asic::tm::{AfcFifo, TrafficManager};
+use sluice_asic::units::{Cycles, Time};
+use sluice_control::{ControlError, ControlState, DeviceOp};
+use sluice_exec::packet::{HeadLayout, PacketStore};
+use sluice_exec::pass::{Executor, MAX_BATCH, State};
+use sluice_ir::Program;
+use sluice_ir::meter_array::Origin;
+use sluice_place::Placement;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+/// What a program has that means nothing without time.
+fn needs_time(program: &Program) -> Option<&'static str> {
+    match (program.ghost.is_empty(), program.meters.is_empty()) {
+        (false, _) => Some("sees queue depths in its ghost control"),
+        (_, false) => Some("asks meters, filters or WRED when packets come"),
+        _ => None,
+    }
+}
+
+impl<E: Executor> Switch<E> {
+    /// A switch at time zero with nothing inside.
+    ///
+    /// # Errors
+    /// When ports, speeds or queues are impossible together.
+    pub fn new(
+        program: &Program,
+        placement: &Placement,
+        ports: &PortMap,
+        control: ControlState,
+        executor: E,
+        config: SwitchConfig,
+    ) -> Result<Self, SwitchError> {
+        let program = Arc::new(program.clone());
+        Switch::with_memory(&program, placement, ports, control, executor, config, Memory::default())
+    }
+
+    /// The same with the memory of a switch that ran the program before ([`Switch::into_parts`]): what
+    /// they remember is forgotten, but nothing that is large has to be asked of the host.
+    ///
+    /// # Errors
+    /// As [`Switch::new`].
+    pub fn with_memory(
+        program: &Arc<Program>,
+        placement: &Placement,
+        ports: &PortMap,
+        control: ControlState,
+        executor: E,
+        config: SwitchConfig,
+        memory: Memory,
+    ) -> Result<Self, SwitchError> {
+        let chip = &placement.chip;
+        if config.mode == Mode::Functional
+            && let Some(needs) = needs_time(program)
+        {
+            return Err(SwitchError::NeedsTime { program: program.name.clone(), needs });
+        }
+        state_is_whole(program, ports).map_err(|e| SwitchError::Split(Box::new(e)))?;
+        let clock = chip.mau.clock;
+        let states = port::states(chip, ports, &config)?;
+        let setup = config.buffer.as_ref().filter(|_| config.mode == Mode::Timed);
+        let buffer = setup.map(|setup| setup.resolve(&states).map(|c| (setup, c))).transpose();
+        let buffer = buffer.map_err(|problems| SwitchError::Buffer(Box::new(problems)))?;
+        let tm_config = config.tm(chip, &states, buffer.as_ref().map(|(_, c)| c));
+        let Memory { states: memory, tm: used } = memory;
+        let tm = match used {
+            Some(used) => used.again(tm_config),
+            None => TrafficManager::new(tm_config),
+        };
+        let mut tm = tm.map_err(SwitchError::TrafficManager)?;
+        let flow = buffer.map(|(setup, resolved)| {
+            let (flow, buffer) = FlowControl::new(resolved, setup, config.device, program, &states);
+            tm.set_buffer(buffer);
+            Box::new(flow)
+        });
+        let timing = [timing(placement, Gress::Ingress), timing(placement, Gress::Egress)];
+        let cycles = |c: u32| clock.span(Cycles(u64::from(c)));
+        let latency = &chip.latency;
+        let port_map = ports.clone();
+        let ports = states.len();
+        let pipe = |(number, state): (u32, State)| PipeState {
+            // Egress packets wait in their queues, so the depth of a FIFO does not matter there.
+            entry: [(); 2]
+                .map(|()| PipeEntry::new(clock, chip.ports.ports_per_pipe, chip.parser.fifo_packets)),
+            pending: [VecDeque::new(), VecDeque::new()],
+            due: [Time::MAX; 2],
+            recirculation: MacTx::new(chip.ports.recirculation_rate),
+            crowd: Crowd::new(),
+            generator: Generator::new(chip, config.seed, config.device, number),
+            copies: [0; 2],
+            ghost: Ghost::new(ports),
+            words: 0,
+            seen_words: AfcFifo::new(chip.tm.afc_fifo),
+            deflection: None,
+            clearing: BTreeMap::new(),
+            state,
+        };
+        let pipes = pipe_states(program, &control, chip, &config, memory)?;
+        let mut by_dev_port = vec![None; usize::from(DevPort::COUNT)];
+        for (i, p) in states.iter().enumerate() {
+            by_dev_port[usize::from(p.dev_port)] = Some(i as u16);
+        }
+        let settings: Vec<DeviceOp> = control.device.ops().collect();
+        let mut switch = Switch {
+            program: Arc::clone(program),
+            executor,
+            own: Vec::new(),
+            clock,
+            lookahead: cycles(latency.tm_dequeue) + timing[1].window + latency.mac_tx,
+            tm_enqueue: cycles(latency.tm_enqueue),
+            has_ghost: !program.ghost.is_empty(),
+            tm_stamps: u32::MAX >> (32 - chip.tm.timestamp_bits.clamp(1, 32)),
+            tm_dequeue: cycles(latency.tm_dequeue),
+            mac_tx: latency.mac_tx,
+            tx_ahead: latency.tx_ahead,
+            resubmit: cycles(latency.resubmit),
+            chip: Arc::clone(&placement.chip),
+            replicator: replicator(&control, chip, &by_dev_port)?,
+            made: Vec::new(),
+            control,
+            outside: 0,
+            straight: None,
+            first_batch: super::batch::Due::NEVER,
+            work: VecDeque::new(),
+            members: Vec::new(),
+            timing,
+            totals: Totals::new(program, &states),
+            ports: states,
+            port_map,
+            by_dev_port,
+            pipes: (0..).zip(pipes).map(pipe).collect(),
+            tm,
+            packets: PacketStore::new(HeadLayout::default()),
+            info: Vec::new(),
+            arrivals: VecDeque::new(),
+            // A lane for each pipe: what leaves its ingress reaches the queues nearly in order.
+            // One more for what ports do next.
+            events: EventQueue::with_lanes(chip.ports.pipes as usize + 1),
+            batch: Vec::with_capacity(MAX_BATCH),
+            window: super::functional::Window::default(),
+            ops: 0,
+            readings: Vec::new(),
+            now: Time::ORIGIN,
+            sweeps: Sweeps::new(program),
+            flow,
+            config,
+        };
+        let refused = |e| SwitchError::Control(Box::new(ControlError::Device(e)));
+        settings.iter().try_for_each(|op| switch.set_device(op)).map_err(refused)?;
+        switch.own.resize_with(switch.pipes.len(), || None);
+        for pipe in switch.control.own_pipes().map(|(pipe, _)| pipe).collect::<Vec<_>>() {
+            switch.has_pipe(pipe)?;
+            if switch.control.looks_up_alone(pipe) {
+                switch.give_lookup(pipe)?;
+            }
+        }
+        Ok(switch)
+    }
+}
+
+/// The state of every pipe at first, with what the control plane has written.
+fn pipe_states(
+    program: &Program,
+    control: &ControlState,
+    chip: &ChipSpec,
+    config: &SwitchConfig,
+    memory: Vec<State>,
+) -> Result<Vec<State>, SwitchError> {
+    let mut memory = memory.into_iter();
+    let origin = Origin { seed: config.seed, switch: config.device, ..Origin::of(chip) };
+    let state = |pipe| {
+        let origin = Origin { pipe, ..origin };
+        let mut state = match memory.next() {
+            Some(used) => used.again(program, &origin),
+            None => State::new(program, &origin),
+        };
+        for change in control.of_pipe(pipe as u8).arrays.changes() {
+            state.apply(program, change).map_err(SwitchError::Control)?;
+        }
+        Ok(state)
+    };
+    (0..chip.ports.pipes).map(state).collect()
+}
+
+/// The sessions and groups of a control state, as far as chip and ports allow them.
+pub(super) fn replicator(
+    control: &ControlState,
+    chip: &ChipSpec,
+    by_dev_port: &[Option<u16>],
+) -> Result<Replicator, SwitchError> {
+    let index = |port: u16| by_dev_port.get(usize::from(port)).copied().flatten();
+    let refused = |e| SwitchError::Control(Box::new(ControlError::Replication(e)));
+    Replicator::new(&control.replication, chip, index).map_err(refused)
+}
+
+fn timing(placement: &Placement, gress: Gress) -> GressTiming {
+    let latency = &placement.chip.latency;
+    let placed = placement.gress(gress);
+    let (mau, deparser) = (u64::from(placed.mau_cycles), u64::from(placed.deparser_cycles));
+    let parser_fixed = u64::from(latency.parser_fixed);
+    let window = placement.chip.mau.clock.span(Cycles(mau + deparser + parser_fixed));
+    GressTiming { mau, deparser, parser_fixed, window }
+}

@@ -1,0 +1,170 @@
+//! Admission under the shared buffer, marking, and what both know of a packet.
+
+use super::{FlowControl, classify};
+use crate::{PacketInfo, Switch};
+use sluice_asic::meter::Colour;
+use sluice_asic::tm::buffer::{Class, PRIORITY_GROUPS, Refusal, Rule};
+use sluice_asic::tm::ecn::{Ecn, Mark, MarkPoint};
+use sluice_asic::tm::{Dequeued, EnqueueStamp, Offer, QueueId, TailDrop, TmPort};
+use sluice_asic::units::{Bytes, Time};
+use sluice_exec::packet::Packet;
+use sluice_exec::pass::Executor;
+
+/// What flow control knows of a packet.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FlowInfo {
+    pg: u8,
+    queue: u8,
+    ecn: Ecn,
+    /// It leaves with CE.
+    ce: bool,
+    /// It is one of several copies that share cells.
+    pub(crate) copies: Option<sluice_asic::tm::buffer::CopyGroup>,
+}
+
+impl FlowInfo {
+    /// The same of a copy that shares no cells.
+    pub(crate) const fn alone(self) -> Self {
+        Self { copies: None, ..self }
+    }
+}
+
+impl FlowControl {
+    /// What there is to know of a frame that comes in.
+    #[inline]
+    pub(crate) fn look(&self, frame: &[u8]) -> FlowInfo {
+        let seen = classify::look(frame);
+        let Class { pg, queue, .. } = self.config.maps.class(seen.point);
+        FlowInfo { pg, queue, ecn: seen.ecn, ..FlowInfo::default() }
+    }
+
+    /// The queue of a packet for which the program chose `qid`.
+    #[inline]
+    fn queue(&self, info: &PacketInfo) -> u8 {
+        if self.own_queue { info.qid } else { info.flow.queue }
+    }
+
+    /// Its priority group.
+    #[inline]
+    fn group(&self, info: &PacketInfo) -> u8 {
+        match self.own_cos {
+            true => self.config.maps.tc_to_pg[usize::from(info.cos) % PRIORITY_GROUPS],
+            false => info.flow.pg,
+        }
+    }
+
+    /// What marking does to a packet in front of `q` bytes.
+    #[inline]
+    fn decide(&mut self, (port, queue): (u16, u8), q: Bytes, (ecn, colour): (Ecn, Colour)) -> Mark {
+        let of = self.config.ports.get(usize::from(port)).and_then(|p| p.queues.get(usize::from(queue)));
+        let Some(profile) = of.and_then(|q| q.ecn).and_then(|e| self.config.ecn.get(usize::from(e))) else {
+            return Mark::Pass;
+        };
+        let Some(own) =
+            self.ports.get_mut(usize::from(port)).and_then(|p| p.queues.get_mut(usize::from(queue)))
+        else {
+            return Mark::Pass;
+        };
+        let q = own.average.step(q.get(), profile.average_shift);
+        if !profile.may_act(q) {
+            return Mark::Pass;
+        }
+        profile.decide(q, colour, ecn, self.random.draw(32) as u32)
+    }
+}
+
+impl<E: Executor> Switch<E> {
+    /// A packet of `bytes` asks for its queue under the shared buffer. Returns the queue and what became of it.
+    pub(crate) fn offer(
+        &mut self,
+        now: Time,
+        packet: Packet,
+        port: u16,
+        bytes: Bytes,
+    ) -> (u8, Result<EnqueueStamp, TailDrop>) {
+        let info = &mut self.info[packet.index()];
+        let Some(flow) = &mut self.flow else {
+            return (info.qid, self.tm.enqueue(TmPort(port), QueueId(info.qid), packet, bytes, now));
+        };
+        let (queue, pg) = (flow.queue(info), flow.group(info));
+        let (in_port, colour, ecn) = (info.port, info.colour, info.flow.ecn);
+        let copies = info.flow.copies.take();
+        let offer = Offer {
+            handle: packet,
+            port: TmPort(port),
+            queue: QueueId(queue),
+            bytes,
+            in_port: TmPort(in_port),
+            pg,
+            colour,
+            copies,
+        };
+        let own = flow.ports.get(usize::from(port)).and_then(|p| p.queues.get(usize::from(queue)));
+        let dropping = own.is_some_and(|q| q.dropping);
+        let at_enqueue = flow.config.choices.mark_point == MarkPoint::Enqueue;
+        let mut rule = dropping.then_some(Rule::Watchdog);
+        if rule.is_none() && (at_enqueue || ecn == Ecn::NotEct) {
+            let found = self.tm.queued_bytes(TmPort(port), QueueId(queue));
+            match flow.decide((port, queue), found, (ecn, colour)) {
+                Mark::Pass => {}
+                Mark::Ce => self.info[packet.index()].flow.ce = true,
+                Mark::Drop => rule = Some(Rule::Wred),
+            }
+        }
+        let result = match rule {
+            None => self.tm.offer(&offer, now),
+            Some(rule) => {
+                let own =
+                    flow.ports.get_mut(usize::from(port)).and_then(|p| p.queues.get_mut(usize::from(queue)));
+                if let Some(own) = own {
+                    if dropping {
+                        own.watchdog_dropped += 1;
+                    } else {
+                        own.wred_dropped.count(bytes);
+                    }
+                }
+                let refusal = Refusal { rule, used: 0, need: self.tm.cells_of(bytes).0, limit: 0 };
+                Err(self.tm.refuse(&offer, refusal))
+            }
+        };
+        self.buffer_edges(now);
+        if let Ok(stamp) = &result {
+            self.moved(now, port, queue, Some(stamp.enq_qdepth));
+        }
+        (queue, result)
+    }
+
+    /// A packet left its queue.
+    #[inline]
+    pub(crate) fn left_queue(&mut self, now: Time, port: u16, out: &Dequeued<Packet>) {
+        let Some(flow) = &mut self.flow else { return };
+        if flow.config.choices.mark_point == MarkPoint::Dequeue {
+            let info = &self.info[out.handle.index()];
+            let (ecn, colour) = (info.flow.ecn, info.colour);
+            if ecn == Ecn::Ect && flow.decide((port, out.queue.0), out.left_bytes, (ecn, colour)) == Mark::Ce
+            {
+                self.info[out.handle.index()].flow.ce = true;
+            }
+        }
+        let own =
+            flow.ports.get_mut(usize::from(port)).and_then(|p| p.queues.get_mut(usize::from(out.queue.0)));
+        if let Some(own) = own
+            && self.info[out.handle.index()].flow.ce
+        {
+            own.marked.count(out.bytes);
+        }
+        self.moved(now, port, out.queue.0, None);
+        self.buffer_edges(now);
+    }
+
+    /// Writes a packet's mark, as it leaves.
+    #[inline]
+    pub(crate) fn write_mark(&mut self, packet: Packet) {
+        let flow = &mut self.info[packet.index()].flow;
+        if std::mem::take(&mut flow.ce) {
+            flow.ecn = Ecn::Ce;
+            let (bytes, start, end) = self.packets.slot_mut(packet);
+            classify::mark(&mut bytes[start..end]);
+        }
+    }
+}

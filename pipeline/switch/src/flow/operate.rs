@@ -1,0 +1,99 @@
+//! What an operator does to a shared buffer and its watchdogs while the device runs.
+//!
+//! What may not live here: what follows; that is the buffer's and the watchdog's.
+
+use crate::observe::Sink;
+use crate::{Switch, SwitchError};
+use sluice_asic::port::DevPort;
+use sluice_asic::tm::buffer::{Buffer, PortBuffer, Reader, Threshold};
+use sluice_asic::units::{Bytes, Cells, Time};
+use sluice_exec::pass::Executor;
+
+impl<E: Executor> Switch<E> {
+    /// The shared buffer, if there is one; ports are numbered as in [`Switch::flow`].
+    #[must_use]
+    pub fn buffer(&self) -> Option<&Buffer> {
+        self.tm.buffer()
+    }
+
+    /// Changes a priority group's threshold: it is looked at when the group next takes or gives back a packet. Without
+    /// a shared buffer nothing happens.
+    ///
+    /// # Errors
+    /// When the switch has no such port.
+    pub fn set_pg_threshold(
+        &mut self,
+        port: DevPort,
+        pg: u8,
+        threshold: Threshold,
+    ) -> Result<(), SwitchError> {
+        let index = self.known(port)?;
+        if let Some(buffer) = self.tm.buffer_mut() {
+            buffer.set_threshold(index, pg, threshold);
+        }
+        Ok(())
+    }
+
+    /// Changes the size of every partition of the ingress pool of this number, even to below what is in use.
+    pub fn resize_ingress_pool(&mut self, pool: u8, size: Cells) {
+        let pools = self.flow.as_ref().map_or(0, |flow| flow.config.ingress_pools.len());
+        if let Some(buffer) = self.tm.buffer_mut() {
+            buffer.set_ingress_pool_size(pool, pools, size);
+        }
+    }
+
+    /// Starts a reader's watermarks anew from what is in use.
+    pub fn clear_watermarks(&mut self, reader: Reader) {
+        self.tm.touched().into_iter().for_each(|touched| touched.all = true);
+        if let Some(buffer) = self.tm.buffer_mut() {
+            buffer.clear_watermarks(reader);
+        }
+    }
+
+    /// SONiC's BIG_RED_SWITCH: every lossless queue drops what it has and gets, and nothing looks for storms; or all
+    /// that is taken back (facts: buffer §2.3).
+    pub fn big_red_switch(&mut self, on: bool, sink: &mut impl Sink) {
+        let Some(flow) = &mut self.flow else { return };
+        if std::mem::replace(&mut flow.big_red_switch, on) == on {
+            return;
+        }
+        let lossless = |(port, of): (u16, &PortBuffer)| -> Vec<(u16, u8)> {
+            let queues = (0u8..).zip(&of.queues);
+            queues.filter(|(_, q)| q.lossless && q.priority.is_some()).map(|(id, _)| (port, id)).collect()
+        };
+        let queues: Vec<(u16, u8)> = (0u16..).zip(&flow.config.ports).flat_map(lossless).collect();
+        let now = self.now;
+        for (port, queue) in queues {
+            if self.ports[usize::from(port)].front {
+                self.set_aside(now, port, queue, on, on, sink);
+            }
+        }
+    }
+
+    /// The watchdogs' poller starts anew; storms that last are not seen a second time.
+    pub fn restart_watchdogs(&mut self) {
+        let queues = self.flow.iter_mut().flat_map(|flow| &mut flow.ports).flat_map(|port| &mut port.queues);
+        queues.filter_map(|queue| queue.watchdog.as_mut()).for_each(|dog| dog.warm_restart());
+    }
+
+    /// A frame of `len` bytes (without FCS) comes in that the MAC cannot use: its FCS is wrong, or it fails
+    /// authentication. It takes its time on the wire, is counted as an error of the port, and nothing follows.
+    ///
+    /// # Errors
+    /// When the switch has no such port.
+    pub fn rx_damaged(&mut self, port: DevPort, time: Time, len: Bytes) -> Result<(), SwitchError> {
+        let index = usize::from(self.known(port)?);
+        let p = &mut self.ports[index];
+        let first_bit = time.max(p.rx_free);
+        p.rx_free = p.rx.receive(first_bit, len).next_first_bit;
+        self.totals.ports[index].rx_errors += 1;
+        Ok(())
+    }
+
+    /// No poll of a port is due any more.
+    pub(super) fn stop_polling(&mut self, port: u16) {
+        if let Some(own) = self.flow.as_mut().and_then(|flow| flow.ports.get_mut(usize::from(port))) {
+            own.polling = false;
+        }
+    }
+}

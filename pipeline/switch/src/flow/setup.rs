@@ -1,0 +1,102 @@
+//! A shared buffer over the ports of a device.
+
+use super::{FlowControl, PortFlow, QueueFlow};
+use crate::port::PortState;
+use sluice_asic::gress::Gress;
+use sluice_asic::random::{RandomStream, StreamId};
+use sluice_asic::tm::buffer::{Buffer, BufferConfig, BufferFile, PgConfig, PortBuffer, PortInfo, Problems};
+use sluice_asic::tm::pfc::{PfcRx, PfcTx};
+use sluice_asic::tm::watchdog::Watchdog;
+use sluice_asic::units::Duration;
+use sluice_ir::{Intrinsic, Primitive, PrimitiveKind, Program};
+
+/// A shared buffer for a device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BufferSetup {
+    /// The profile.
+    pub file: BufferFile,
+    /// Seed of marking.
+    pub seed: u64,
+}
+
+impl BufferSetup {
+    /// The profile on these ports.
+    pub(crate) fn resolve(&self, ports: &[PortState]) -> Result<BufferConfig, Problems> {
+        let info = |p: &PortState| PortInfo {
+            name: p.name.clone(),
+            speed: p.tx.rate(),
+            queues: p.queues,
+            internal: !p.front,
+        };
+        self.file.resolve(&ports.iter().map(info).collect::<Vec<_>>())
+    }
+}
+
+/// PFC priorities of a port's lossless groups.
+fn lossless(port: &PortBuffer) -> u8 {
+    let of = |pg: &PgConfig| pg.lossless.map_or(0, |l| l.priorities);
+    port.groups.iter().flatten().map(of).fold(0, |bits, own| bits | own)
+}
+
+/// Whether an action of ingress chooses this for itself.
+fn sets(program: &Program, which: Intrinsic) -> bool {
+    let Some(field) = program.intrinsic(Gress::Ingress, which) else { return false };
+    let writes = |primitive: &Primitive| match &primitive.kind {
+        PrimitiveKind::Set(to, _) | PrimitiveKind::Hash(to, _) => *to == field,
+        PrimitiveKind::Register(access) => access.outputs.iter().any(|(_, to)| *to == field),
+        _ => false,
+    };
+    program.actions.values().any(|action| action.body.iter().any(writes))
+}
+
+impl FlowControl {
+    /// Flow control with nothing paused, and its buffer.
+    pub(crate) fn new(
+        config: BufferConfig,
+        setup: &BufferSetup,
+        device: u32,
+        program: &Program,
+        ports: &[PortState],
+    ) -> (FlowControl, Buffer) {
+        let buffer = Buffer::new(&config);
+        let port = |(state, port): (&PortState, &PortBuffer)| {
+            let rate = state.tx.rate();
+            let own = lossless(port);
+            let watched = |q: &sluice_asic::tm::buffer::QueueBuffer| {
+                let on = state.front && q.priority.is_some_and(|p| own >> p & 1 != 0) && q.lossless;
+                config.watchdog.filter(|_| on).map(|w| Box::new(Watchdog::new(w)))
+            };
+            PortFlow {
+                rx: PfcRx::new(rate, port.pfc_receive),
+                tx: PfcTx::new(rate, &config.pfc, own),
+                reaction: config.pfc.reaction_on(rate),
+                unknown: 0,
+                pause_ends: None,
+                held_up: false,
+                queues: port
+                    .queues
+                    .iter()
+                    .map(|q| QueueFlow { watchdog: watched(q), ..QueueFlow::default() })
+                    .collect(),
+                polling: false,
+                looking: false,
+            }
+        };
+        let id = StreamId { switch: device, pipe: u32::MAX, gress: Gress::Egress, instance: 0 };
+        let sets = |which| sets(program, which);
+        let flow = FlowControl {
+            ports: ports.iter().zip(&config.ports).map(port).collect(),
+            random: RandomStream::new(setup.seed, id),
+            own_queue: sets(Intrinsic::Qid),
+            own_cos: sets(Intrinsic::IngressCos),
+            config,
+            big_red_switch: false,
+        };
+        (flow, buffer)
+    }
+
+    /// Every port's time from the end of a PFC frame to its effect.
+    pub(crate) fn reactions(&self) -> impl Iterator<Item = Duration> + '_ {
+        self.ports.iter().map(|port| port.reaction)
+    }
+}

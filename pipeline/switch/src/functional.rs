@@ -1,0 +1,254 @@
+//! The functional mode: the same passes without time. An ingress pass is followed by the egress pass at once.
+//!
+//! A program whose packets all go straight through runs in batches. Any other runs packet by packet: all
+//! passes of a packet and of what is made of it come before the next packet.
+
+use super::copies::Place;
+use super::ingress::PendingPass;
+use super::laps::FUNCTIONAL_PASSES;
+use super::observe::Sink;
+use super::reason::{DeviceDrop, Reason};
+use super::{Event, Switch, SwitchError};
+use sluice_asic::gress::Gress;
+use sluice_asic::units::{Cycles, Duration, Time};
+use sluice_exec::packet::Packet;
+use sluice_exec::pass::{Executor, MAX_BATCH, Pass, PassIn};
+
+/// Batches of ingress that go on together, so that egress passes, which are spread over pipes, fill batches too.
+const BATCHES: usize = 4;
+
+/// Packets that go through both gresses together.
+#[derive(Debug, Default)]
+pub(super) struct Window {
+    /// What becomes of each, in the order in which they came.
+    packets: Vec<Onward>,
+    /// Passes of each gress, by pipe, in packet order.
+    passes: [Vec<Vec<Pass>>; 2],
+    /// Passes of each pipe that have been looked at.
+    cursors: Vec<usize>,
+}
+
+/// Where a packet of a window is.
+#[derive(Clone, Copy, Debug)]
+enum Onward {
+    /// Its next pass is one of this pipe. Port: that it came in by, then that it leaves by.
+    Goes { pipe: u8, port: u16 },
+    /// It ended.
+    Lost(Packet, Reason),
+}
+
+impl Onward {
+    const fn pipe(&self) -> Option<u8> {
+        match self {
+            Onward::Goes { pipe, .. } => Some(*pipe),
+            Onward::Lost(..) => None,
+        }
+    }
+}
+
+impl Window {
+    /// An empty window on so many pipes.
+    fn begin(&mut self, pipes: usize) {
+        self.packets.clear();
+        self.cursors.resize(pipes, 0);
+        for passes in &mut self.passes {
+            passes.resize_with(pipes, Vec::new);
+            passes.iter_mut().for_each(Vec::clear);
+        }
+    }
+
+    fn add(&mut self, gress: Gress, pipe: u8, pass: Pass) {
+        self.passes[gress.index()][usize::from(pipe)].push(pass);
+    }
+}
+
+impl<E: Executor> Switch<E> {
+    /// Runs everything that has arrived, ingress and egress, without time.
+    pub(super) fn advance_functional(
+        &mut self,
+        until: Time,
+        sink: &mut impl Sink,
+    ) -> Result<(), SwitchError> {
+        loop {
+            let straight = self.is_straight();
+            let op = self.events.next_time().filter(|t| *t <= until);
+            let sweep = Some(self.sweeps.next).filter(|t| *t <= until && *t < Time::MAX && until < Time::MAX);
+            let sweep = sweep.filter(|t| op.is_none_or(|op| *t <= op));
+            let op = if sweep.is_some() { sweep } else { op };
+            let before = op.unwrap_or(until);
+            while self
+                .arrivals
+                .front()
+                .is_some_and(|a| a.parser < before || op.is_none() && a.parser <= until)
+            {
+                if straight {
+                    self.functional_batch(before, op.is_none(), sink);
+                } else {
+                    self.functional_packet(sink);
+                }
+            }
+            self.now = self.now.max(before);
+            if sweep.is_some() {
+                self.sweep(sink);
+                continue;
+            }
+            match op.and_then(|_| self.events.pop()) {
+                Some((_, Event::Control(op))) => self.apply(*op)?,
+                // Nothing else has a time of its own here.
+                Some(_) => {}
+                None => return Ok(()),
+            }
+        }
+    }
+
+    /// All passes of the next packet and of what is made of it, breadth first.
+    fn functional_packet(&mut self, sink: &mut impl Sink) {
+        let Some(a) = self.arrivals.pop_front() else { return };
+        if !self.ports[usize::from(a.port)].up {
+            self.lose(a.packet, a.parser, Reason::Device(DeviceDrop::PortDown), sink);
+            return;
+        }
+        self.work.push_back((a.packet, None));
+        let mut passes = 0;
+        while let Some((packet, port)) = self.work.pop_front() {
+            let info = self.info_of(packet);
+            passes += 1;
+            if passes > FUNCTIONAL_PASSES {
+                self.lose(packet, info.received, Reason::Device(DeviceDrop::TooManyLaps), sink);
+                continue;
+            }
+            let (time, stamp) = (info.received, self.stamp(a.parser));
+            if let Some(port) = port.filter(|_| info.bypass) {
+                let pass = Pass::new(packet, PassIn::default());
+                self.egress_done(&pass, port, Duration::ZERO, time, sink);
+                continue;
+            }
+            let (gress, p) = match port {
+                None => (Gress::Ingress, &self.ports[usize::from(info.port)]),
+                Some(port) => (Gress::Egress, &self.ports[usize::from(port)]),
+            };
+            let (pipe, dev_port) = (usize::from(p.pipe), p.dev_port);
+            let input = match gress {
+                Gress::Ingress => {
+                    PassIn { mac_tstamp: stamp, resubmitted: info.resubmitted, ..PassIn::default() }
+                }
+                Gress::Egress => PassIn {
+                    enq_tstamp: stamp as u32,
+                    qid: info.qid,
+                    rid: info.rid,
+                    rid_first: info.rid_first,
+                    cos: info.cos,
+                    ..PassIn::default()
+                },
+            };
+            self.batch.clear();
+            self.batch.push(Pass::new(packet, PassIn { port: dev_port, global_tstamp: stamp, ..input }));
+            self.execute(pipe, gress);
+            let pass = self.batch[0];
+            if sink.watches() {
+                sink.pass(&self.functional_event(pipe, gress, &pass));
+            }
+            self.made_by(0, 0, Place { pipe, gress, time }, sink);
+            match port {
+                None => self.ingress_done(&pass, time, sink),
+                Some(port) => self.egress_done(&pass, port, Duration::ZERO, time, sink),
+            }
+        }
+    }
+
+    /// The next packets, each pipe's in batches of its own; what becomes of them is told in the order in which they
+    /// came. Passes that somebody watches are told batch by batch: then one batch of one pipe is all.
+    fn functional_batch(&mut self, until: Time, inclusive: bool, sink: &mut impl Sink) {
+        let limit = self.config.max_batch.clamp(1, MAX_BATCH);
+        let watched = sink.watches();
+        let most = if watched { limit } else { limit * BATCHES };
+        let mut window = std::mem::take(&mut self.window);
+        window.begin(self.pipes.len());
+        while let Some(a) = self.arrivals.front().copied() {
+            let port = &self.ports[usize::from(a.port)];
+            let (pipe, up, port) = (port.pipe, port.up, port.dev_port);
+            let due = a.parser < until || inclusive && a.parser == until;
+            let apart = watched && window.packets.first().is_some_and(|first| first.pipe() != Some(pipe));
+            if !due || apart || window.packets.len() == most {
+                break;
+            }
+            self.arrivals.pop_front();
+            if !up {
+                window.packets.push(Onward::Lost(a.packet, Reason::Device(DeviceDrop::PortDown)));
+                continue;
+            }
+            let stamp = self.stamp(a.parser);
+            let input = PassIn { port, mac_tstamp: stamp, global_tstamp: stamp, ..PassIn::default() };
+            window.add(Gress::Ingress, pipe, Pass::new(a.packet, input));
+            window.packets.push(Onward::Goes { pipe, port: a.port });
+        }
+        self.functional_gress(Gress::Ingress, &mut window, limit, sink);
+        self.functional_gress(Gress::Egress, &mut window, limit, sink);
+        self.window = window;
+    }
+
+    /// Runs the passes of a gress, and then does with every packet what follows, in packet order.
+    fn functional_gress(&mut self, gress: Gress, window: &mut Window, limit: usize, sink: &mut impl Sink) {
+        for (pipe, passes) in window.passes[gress.index()].iter_mut().enumerate() {
+            passes.chunks_mut(limit).for_each(|batch| self.execute_on(pipe, gress, batch));
+        }
+        let watched = sink.watches();
+        window.cursors.fill(0);
+        for n in 0..window.packets.len() {
+            let (pipe, port) = match window.packets[n] {
+                Onward::Goes { pipe, port } => (pipe, port),
+                Onward::Lost(packet, reason) if gress == Gress::Egress => {
+                    let received = self.info[packet.index()].received;
+                    self.lose(packet, received, reason, sink);
+                    continue;
+                }
+                Onward::Lost(..) => continue,
+            };
+            let cursor = &mut window.cursors[usize::from(pipe)];
+            let pass = &window.passes[gress.index()][usize::from(pipe)][*cursor];
+            *cursor += 1;
+            if watched {
+                sink.pass(&self.functional_event(usize::from(pipe), gress, pass));
+            }
+            let received = self.info[pass.packet.index()].received;
+            if gress == Gress::Egress {
+                self.egress_done(pass, port, Duration::ZERO, received, sink);
+                continue;
+            }
+            let pass = *pass;
+            window.packets[n] = match self.way_on(&pass) {
+                Ok(port) => {
+                    let p = &self.ports[usize::from(port)];
+                    let (pipe, dev_port) = (p.pipe, p.dev_port);
+                    let stamp = self.stamp(received);
+                    let qid = pass.output.qid;
+                    let input = PassIn {
+                        port: dev_port,
+                        global_tstamp: stamp,
+                        enq_tstamp: stamp as u32,
+                        qid,
+                        ..PassIn::default()
+                    };
+                    self.info[pass.packet.index()].qid = qid;
+                    window.add(Gress::Egress, pipe, Pass::new(pass.packet, input));
+                    Onward::Goes { pipe, port }
+                }
+                Err(reason) => Onward::Lost(pass.packet, reason),
+            };
+        }
+    }
+
+    fn functional_event(&self, pipe: usize, gress: Gress, pass: &Pass) -> super::PassEvent {
+        let at = self.info_of(pass.packet).received;
+        let pending = PendingPass {
+            entered: at,
+            cycle: Cycles(0),
+            waited: Cycles(0),
+            port: 0,
+            booked: Duration::ZERO,
+            bypass: false,
+            pass: *pass,
+        };
+        self.pass_event(pipe, gress, &pending, pass, at)
+    }
+}

@@ -1,0 +1,239 @@
+//! From the wire to the traffic manager: reception, entry arbitration, what follows an ingress pass.
+
+use super::observe::Sink;
+use super::pipe::PipeState;
+use super::reason::{DeviceDrop, Reason};
+use super::{Event, Mode, PacketInfo, RxFrame, Switch};
+use sluice_asic::event::{EventClass, EventKey};
+use sluice_asic::gress::Gress;
+use sluice_asic::meter::Colour;
+use sluice_asic::units::{Bytes, Cycles, Duration, Time};
+use sluice_exec::packet::Packet;
+use sluice_exec::pass::{Executor, Pass, PassIn, Verdict};
+
+/// A packet that has not reached its parser.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrival {
+    /// When it reaches the parser.
+    pub(super) parser: Time,
+    pub(super) port: u16,
+    pub(super) seq: u64,
+    pub(super) packet: Packet,
+}
+
+/// A PHV that entered a gress and has not been run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PendingPass {
+    pub(super) entered: Time,
+    pub(super) cycle: Cycles,
+    pub(super) waited: Cycles,
+    /// Egress: index of the port that it leaves by.
+    pub(super) port: u16,
+    /// Egress: line time booked for it.
+    pub(super) booked: Duration,
+    /// Egress: it only takes its slot and its time.
+    pub(super) bypass: bool,
+    pub(super) pass: Pass,
+}
+
+impl<E: Executor> Switch<E> {
+    /// Takes a frame off the wire; returns how long it had to wait for the wire.
+    pub(super) fn receive(&mut self, port: u16, time: Time, frame: RxFrame<'_>) -> Duration {
+        let missing = frame.orig_len.saturating_sub(frame.bytes.len() as u32);
+        let packet = self.packets.insert(frame.bytes, missing);
+        let p = &mut self.ports[usize::from(port)];
+        let first_bit = match self.config.mode {
+            Mode::Timed => time.max(p.rx_free),
+            Mode::Functional => time,
+        };
+        let bytes = frame.bytes.len() as u32 + missing;
+        let info = PacketInfo {
+            tag: frame.tag,
+            port,
+            origin: port,
+            source: port.into(),
+            seq: p.rx_seq,
+            received: first_bit,
+            mac: first_bit,
+            flow: self.flow.as_ref().map_or_else(Default::default, |flow| flow.look(frame.bytes)),
+            ..Default::default()
+        };
+        p.rx_seq += 1;
+        let reception = p.rx.receive(first_bit, Bytes(u64::from(bytes)));
+        p.rx_free = reception.next_first_bit;
+        self.totals.received(usize::from(port), bytes);
+        if self.mac_control(port, reception.last_bit, frame.bytes) {
+            self.packets.remove(packet);
+            return first_bit.saturating_since(time);
+        }
+        let parser = match self.config.mode {
+            Mode::Timed => reception.parser,
+            Mode::Functional => first_bit,
+        };
+        self.outside += 1;
+        self.note(packet, info);
+        self.arrive(Arrival { parser, port, seq: info.seq, packet });
+        first_bit.saturating_since(time)
+    }
+
+    /// How long after a frame's first bit the switch acts upon the frame at the earliest, on any port. Who has given
+    /// it all frames up to a time may let it run this much further.
+    #[must_use]
+    pub fn reception_lead(&self) -> Duration {
+        let reaction = self.flow.iter().flat_map(|flow| flow.reactions()).min();
+        self.chip.latency.mac_rx.min(reaction.unwrap_or(Duration::MAX))
+    }
+
+    pub(super) fn note(&mut self, packet: Packet, info: PacketInfo) {
+        if self.info.len() <= packet.index() {
+            self.info.resize(packet.index() + 1, PacketInfo::default());
+        }
+        self.info[packet.index()] = info;
+    }
+
+    /// Keeps arrivals in order: the hold of the frame's head makes short frames overtake long ones.
+    pub(super) fn arrive(&mut self, arrival: Arrival) {
+        let key = |a: &Arrival| (a.parser, a.port, a.seq);
+        let mut at = self.arrivals.len();
+        while at > 0 && key(&self.arrivals[at - 1]) > key(&arrival) {
+            at -= 1;
+        }
+        // Nearly all come in order.
+        if at == self.arrivals.len() {
+            self.arrivals.push_back(arrival);
+        } else {
+            self.arrivals.insert(at, arrival);
+        }
+    }
+
+    /// Whether arrivals may be given their slots before what happens earlier: nothing inside can make an arrival, take a
+    /// slot, or change what arrivals meet. A control plane that changes entries might, so it is not asked how often.
+    pub(super) fn may_admit_ahead(&mut self, sink: &impl Sink) -> bool {
+        let active = |pipe: &PipeState| pipe.generator.scheduled.is_some() || pipe.deflection.is_some();
+        self.ops == 0
+            && self.flow.is_none()
+            && !self.has_ghost
+            && !sink.watches()
+            && !self.pipes.iter().any(active)
+            && self.own.iter().all(Option::is_none)
+            && self.is_straight()
+    }
+
+    /// Gives the arrivals up to `until` their slots in the ingress pipes.
+    ///
+    /// Those up to `sure` come before all else; none behind the time at which a batch must run, unless it is known that
+    /// nothing that follows from it comes in before. What is lost is told in its turn, so it stops those behind it.
+    pub(super) fn admit_arrivals(&mut self, sure: Time, until: Time, sink: &mut impl Sink) {
+        let (mut sure, ahead) = (sure, until > sure);
+        while let Some(a) = self.arrivals.front().copied()
+            && (a.parser <= sure || ahead && a.parser <= until)
+        {
+            let port = &self.ports[usize::from(a.port)];
+            let (dev_port, pipe, local) = (port.dev_port, usize::from(port.pipe), u32::from(port.local));
+            let admitted = match port.up {
+                true => {
+                    self.pipes[pipe].entry[0].admit(local, a.parser).map_err(|_| DeviceDrop::IngressOverrun)
+                }
+                false => Err(DeviceDrop::PortDown),
+            };
+            let entry = match admitted {
+                Ok(entry) => entry,
+                Err(_) if a.parser > sure => break,
+                Err(drop) => {
+                    self.arrivals.pop_front();
+                    self.lose(a.packet, a.parser, Reason::Device(drop), sink);
+                    continue;
+                }
+            };
+            self.arrivals.pop_front();
+            let entered = self.clock.time_of(entry.cycle);
+            let (mac, resubmitted) = self
+                .info
+                .get(a.packet.index())
+                .map_or((Time::ORIGIN, false), |info| (info.mac, info.resubmitted));
+            let input = PassIn {
+                port: dev_port,
+                mac_tstamp: self.stamp(mac),
+                global_tstamp: self.stamp(entered),
+                resubmitted,
+                ..PassIn::default()
+            };
+            let pass = Pass::new(a.packet, input);
+            let (cycle, waited) = (entry.cycle, entry.waited);
+            let (port, booked) = (a.port, Duration::ZERO);
+            let pending = PendingPass { entered, cycle, waited, port, booked, bypass: false, pass };
+            self.enter(pipe, Gress::Ingress, pending);
+            sure = sure.min(self.pipes[pipe].due[0]);
+        }
+    }
+
+    /// The data plane's clock in ns.
+    pub(super) fn stamp(&self, time: Time) -> u64 {
+        self.config.clock_origin.as_nanos() + time.as_nanos()
+    }
+
+    /// The same as the traffic manager keeps it: so many low bits (facts: asic §8.11).
+    pub(super) fn short_stamp(&self, time: Time) -> u32 {
+        self.stamp(time) as u32 & self.tm_stamps
+    }
+
+    /// What follows an ingress pass.
+    pub(super) fn ingress_done(&mut self, pass: &Pass, exit: Time, sink: &mut impl Sink) {
+        if pass.output.verdict == Verdict::Resubmit {
+            self.resubmit(pass.packet, exit, sink);
+            return;
+        }
+        if self.info[pass.packet.index()].replicated {
+            return;
+        }
+        let Some(port) = self.forwarded(pass, exit, sink) else { return };
+        let info = &mut self.info[pass.packet.index()];
+        (info.qid, info.cos) = (pass.output.qid, pass.output.cos);
+        (info.bypass, info.deflect) = (pass.output.bypass, pass.output.deflect);
+        info.colour = Colour::from_bits(pass.output.colour);
+        self.queue_up(pass.packet, port, exit);
+    }
+
+    /// Sends a packet that left a deparser at `exit` to a queue of the port.
+    pub(super) fn queue_up(&mut self, packet: Packet, port: u16, exit: Time) {
+        if self.config.mode == Mode::Functional {
+            self.work.push_back((packet, Some(port)));
+            return;
+        }
+        let Some(PacketInfo { source, seq, port: from, .. }) = self.info.get(packet.index()) else { return };
+        let key = EventKey {
+            time: exit + self.tm_enqueue,
+            device: self.config.device,
+            class: EventClass::PacketEntry,
+            port: *source,
+            seq: *seq,
+        };
+        // Never refused: the batch rule has every exit lie behind the last event.
+        let lane = usize::from(self.ports[usize::from(*from)].pipe);
+        let pushed = self.events.push_in_lane(lane, key, Event::Enqueue { packet, port });
+        debug_assert!(pushed.is_ok(), "{pushed:?}");
+    }
+
+    /// The port that the packet goes on to; otherwise accounts for its end.
+    pub(super) fn forwarded(&mut self, pass: &Pass, time: Time, sink: &mut impl Sink) -> Option<u16> {
+        match self.way_on(pass) {
+            Ok(port) => Some(port),
+            Err(reason) => {
+                self.lose(pass.packet, time, reason, sink);
+                None
+            }
+        }
+    }
+
+    /// The port that a packet goes on to, or why it does not.
+    #[inline]
+    pub(super) fn way_on(&self, pass: &Pass) -> Result<u16, Reason> {
+        match pass.output.verdict {
+            Verdict::Forward => {
+                let port = self.port_index(pass.output.port);
+                port.ok_or(Reason::Device(DeviceDrop::UnknownEgressPort))
+            }
+            verdict => Err(Reason::of(verdict)),
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! State and pipes: every pipe has registers and counters of its own. What may not live here: what changes them.
+
+use super::Switch;
+use super::pipe::PipeState;
+use sluice_asic::gress::Gress;
+use sluice_asic::port::{Port, PortMap, PortName};
+use sluice_asic::units::{Bytes, Cycles, Duration};
+use sluice_exec::pass::{Executor, State};
+use sluice_ir::{Program, TogetherData};
+
+/// State that a port map splits over pipes.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "program `{program}`: {registers} must see ports {ports} together ({why}), but every pipe has state of its own, \
+     and here {places}; use ports of one pipe"
+)]
+pub struct SplitState {
+    /// The program.
+    pub program: String,
+    /// The registers.
+    pub registers: String,
+    /// The ports.
+    pub ports: String,
+    /// Why, as the program says.
+    pub why: String,
+    /// Which port is where.
+    pub places: String,
+}
+
+/// Whether a program's state sees the ports that it must see together, on this port map.
+///
+/// # Errors
+/// The first group of ports that is split, or of which the map does not have all.
+pub fn state_is_whole(program: &Program, ports: &PortMap) -> Result<(), SplitState> {
+    program.together.iter().try_for_each(|group| whole(program, group, ports))
+}
+
+fn whole(program: &Program, group: &TogetherData, ports: &PortMap) -> Result<(), SplitState> {
+    let found: Vec<(PortName, Option<&Port>)> =
+        group.ports.iter().map(|&name| (name, ports.resolve(name).ok())).collect();
+    let mut pipes: Vec<Option<u8>> = found.iter().map(|(_, port)| port.map(|p| p.pipe().0)).collect();
+    pipes.sort_unstable();
+    pipes.dedup();
+    if matches!(pipes[..], [] | [Some(_)]) {
+        return Ok(());
+    }
+    let place = |pipe: &Option<u8>| {
+        let of = found.iter().filter(|(_, port)| port.map(|p| p.pipe().0) == *pipe);
+        let names: Vec<String> = of.map(|(name, _)| name.to_string()).collect();
+        match pipe {
+            Some(pipe) => format!("pipe {pipe} has {}", names.join(", ")),
+            None => format!("there is no {}", names.join(", ")),
+        }
+    };
+    let join = |list: Vec<String>, with: &str| list.join(with);
+    let registers = group.registers.iter().map(|r| format!("`{}`", program.registers[*r].name)).collect();
+    Err(SplitState {
+        program: program.name.clone(),
+        registers: join(registers, ", "),
+        ports: join(group.ports.iter().map(ToString::to_string).collect(), ", "),
+        why: group.doc.split_whitespace().collect::<Vec<_>>().join(" "),
+        places: join(pipes.iter().map(place).collect(), "; "),
+    })
+}
+
+/// A gress of a pipe that got packets faster than it takes them: one per cycle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Overtaxed {
+    /// The pipe.
+    pub pipe: u8,
+    /// The gress.
+    pub gress: Gress,
+    /// Cycles that a packet waited for its slot at most.
+    pub waited: Cycles,
+}
+
+/// The line of a pipe's recirculation ports got more than it takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Crowded {
+    /// The pipe.
+    pub pipe: u8,
+    /// What a packet waited for the line at most, in its queue and behind it, while it was busy.
+    pub waited: Duration,
+}
+
+impl<E: Executor> Switch<E> {
+    /// The pipes in which packets waited longer for the line of the recirculation ports than if each of these ports had
+    /// had a frame of 1500 bytes at once.
+    #[must_use]
+    pub fn crowded(&self) -> Vec<Crowded> {
+        let ports = |pipe| self.ports.iter().filter(|p| p.recirculation && p.pipe == pipe).count() as u64;
+        let usual = |p: &PipeState, pipe| p.recirculation.line_time(Bytes(1500)) * ports(pipe);
+        let pipes = self.pipes.iter().zip(0..);
+        pipes
+            .filter(|(p, pipe)| p.crowd.longest > usual(p, *pipe))
+            .map(|(p, pipe)| Crowded { pipe, waited: p.crowd.longest })
+            .collect()
+    }
+
+    /// Where packets waited longer for a slot than they would if every port of the pipe had had one at once.
+    #[must_use]
+    pub fn overtaxed(&self) -> Vec<Overtaxed> {
+        let ports = u64::from(self.chip.ports.ports_per_pipe);
+        let pipes = self.pipes.iter().zip(0..);
+        let all = pipes.flat_map(|(p, pipe)| {
+            Gress::ALL.map(|gress| Overtaxed { pipe, gress, waited: p.entry[gress.index()].longest_wait() })
+        });
+        all.filter(|o| o.waited.get() > ports).collect()
+    }
+
+    /// What the program remembers in one pipe.
+    #[must_use]
+    pub fn state_of(&self, pipe: u8) -> Option<&State> {
+        self.pipes.get(usize::from(pipe)).map(|p| &p.state)
+    }
+}

@@ -1,0 +1,119 @@
+//! Mirror sessions and multicast groups as the device uses them: checked against chip and ports, ready for
+//! copies.
+//!
+//! Multicast (facts: asic §8.9): a group has nodes, each with a replication id and ports; a packet with a
+//! node's level-1 exclusion id gets no copy by that node, and one whose own `rid` is the node's gets none by
+//! the ports of its level-2 exclusion id. Of nodes that share an ECMP number, and of the ports of a LAG node, one
+//! gets the copy: the packet's hash modulo their number, as they are listed (assumption: the chip's choice is not
+//! public). What may not live here: packets.
+
+use sluice_asic::chip::ChipSpec;
+use sluice_asic::gress::Gress;
+use sluice_asic::tm::MirrorSession;
+use sluice_control::{MulticastNode, Replication, ReplicationError};
+use sluice_exec::pass::McastRequest;
+use std::collections::BTreeMap;
+
+/// A place that gets a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Member {
+    /// Index of the port.
+    pub(super) port: u16,
+    pub(super) rid: u16,
+    /// The first copy of its node.
+    pub(super) first: bool,
+    /// Class of service, if it is not the packet's own.
+    pub(super) cos: Option<u8>,
+}
+
+/// A node with indices of ports.
+#[derive(Debug)]
+struct Node {
+    rid: u16,
+    level1_exclusion: Option<u16>,
+    ports: Vec<u16>,
+    one_of: bool,
+    /// Place among the nodes of its ECMP number, and how many they are.
+    turn: (u16, u16),
+}
+
+/// All sessions and groups.
+#[derive(Debug, Default)]
+pub(super) struct Replicator {
+    sessions: Vec<Option<MirrorSession>>,
+    groups: BTreeMap<u16, Vec<Node>>,
+    exclusions: BTreeMap<u16, Vec<u16>>,
+}
+
+impl Replicator {
+    /// What the control plane has set up, on this chip with these ports (dev_port to index).
+    pub(super) fn new(
+        state: &Replication,
+        chip: &ChipSpec,
+        index: impl Fn(u16) -> Option<u16>,
+    ) -> Result<Replicator, ReplicationError> {
+        let ports = |what: &str, ports: &[u16]| -> Result<Vec<u16>, ReplicationError> {
+            let missing = |port| ReplicationError::NoSuchPort { what: what.to_owned(), port };
+            ports.iter().map(|&port| index(port).ok_or_else(|| missing(port))).collect()
+        };
+        let mut new =
+            Replicator { sessions: vec![None; chip.tm.mirror_sessions as usize], ..Replicator::default() };
+        for (&id, session) in &state.sessions {
+            session.validate(chip, id.into()).map_err(ReplicationError::Session)?;
+            let port: Vec<u16> = session.port.iter().map(|p| p.number()).collect();
+            ports(&format!("mirror session {id}"), &port)?;
+            if let Some(slot) = new.sessions.get_mut(usize::from(id)) {
+                *slot = Some(*session);
+            }
+        }
+        for (&id, nodes) in &state.groups {
+            let what = format!("multicast group {id}");
+            for (i, node) in nodes.iter().enumerate() {
+                let (rid, level1_exclusion, one_of) = (node.rid, node.level1_exclusion, node.one_of);
+                let like =
+                    |list: &[MulticastNode]| list.iter().filter(|n| n.ecmp == node.ecmp).count() as u16;
+                let turn = if node.ecmp.is_some() { (like(&nodes[..i]), like(nodes)) } else { (0, 1) };
+                let ports = ports(&what, &node.ports)?;
+                let node = Node { rid, level1_exclusion, ports, one_of, turn };
+                new.groups.entry(id).or_default().push(node);
+            }
+        }
+        for (&id, list) in &state.exclusions {
+            new.exclusions.insert(id, ports(&format!("level-2 exclusion id {id}"), list)?);
+        }
+        Ok(new)
+    }
+
+    /// The session of this number, if it makes copies of packets of that gress.
+    pub(super) fn session(&self, id: u16, gress: Gress) -> Option<MirrorSession> {
+        let session = self.sessions.get(usize::from(id)).copied().flatten()?;
+        let on = match gress {
+            Gress::Ingress => session.ingress,
+            Gress::Egress => session.egress,
+        };
+        on.then_some(session)
+    }
+
+    /// Appends the places that get copies: by group, node and port.
+    pub(super) fn members(&self, request: &McastRequest, members: &mut Vec<Member>) {
+        let left_out = self.exclusions.get(&request.level2_exclusion).map_or(&[][..], Vec::as_slice);
+        let groups = request.groups.iter().filter(|g| **g != 0).filter_map(|g| self.groups.get(g));
+        for node in groups.flatten().filter(|n| n.level1_exclusion != Some(request.level1_exclusion)) {
+            let left_out = if node.rid == request.rid { left_out } else { &[] };
+            let (place, nodes) = node.turn;
+            if request.hashes[0] % nodes.max(1) != place {
+                continue;
+            }
+            let mut first = true;
+            let chosen = match node.ports.len() {
+                _ if !node.one_of => &node.ports[..],
+                0 => &[],
+                n => std::slice::from_ref(&node.ports[usize::from(request.hashes[1]) % n]),
+            };
+            for &port in chosen.iter().filter(|p| !left_out.contains(p)) {
+                members.push(Member { port, rid: node.rid, first, cos: None });
+                first = false;
+            }
+        }
+    }
+}

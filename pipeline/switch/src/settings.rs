@@ -1,0 +1,184 @@
+//! Settings of the device that the control plane changes: ports up and down, queues paused, generators. What may
+//! not live here: tables, sessions, groups.
+
+use super::copies::Place;
+use super::observe::{FlowControlEvent, Sink};
+use super::{Event, Mode, Switch};
+use sluice_asic::event::{EventClass, EventKey};
+use sluice_asic::port::DevPort;
+use sluice_asic::tm::{AfcFifo, AfcSeen, AfcWord, PauseCause, QueueId, TmPort};
+use sluice_asic::units::{Cycles, Time};
+use sluice_control::{DeviceError, DeviceOp};
+use sluice_exec::pass::Executor;
+
+impl<E: Executor> Switch<E> {
+    /// Carries out an operation that the control state has taken.
+    pub(super) fn set_device(&mut self, op: &DeviceOp) -> Result<(), DeviceError> {
+        match op {
+            DeviceOp::WritePktgenBuffer { pipe, offset, bytes } => {
+                self.write_generator_buffer(*pipe, *offset, bytes)
+            }
+            DeviceOp::SetPktgenApp { pipe, app, config } => self.set_generator_app(*pipe, *app, config),
+            DeviceOp::EnablePktgenApp { enabled: true, .. } if self.config.mode == Mode::Functional => {
+                Err(DeviceError::Functional)
+            }
+            DeviceOp::EnablePktgenApp { pipe, app, enabled } => {
+                self.enable_generator_app(*pipe, *app, *enabled)
+            }
+            DeviceOp::SetDeflection { pipe, to } => self.set_deflection(*pipe, *to),
+            DeviceOp::SetPort { port, up } => self.set_port(*port, *up),
+            DeviceOp::ShapePort { port, most } => {
+                let missing = DeviceError::NoSuchPort { what: "a shaper", port: *port };
+                let index = self.port_index(*port).ok_or(missing)?;
+                self.tm.set_port_shaper(TmPort(index), *most);
+                self.wake(index);
+                Ok(())
+            }
+            DeviceOp::ShapeQueue { port, queue, most } => {
+                let index = self.queue_of("a shaper", *port, *queue)?;
+                self.tm.set_queue_shaper(TmPort(index), QueueId(*queue), *most);
+                self.wake(index);
+                Ok(())
+            }
+            DeviceOp::GuaranteeQueue { port, queue, least } => {
+                let index = self.queue_of("a guarantee", *port, *queue)?;
+                self.tm.set_guarantee(TmPort(index), QueueId(*queue), *least);
+                self.wake(index);
+                Ok(())
+            }
+            DeviceOp::ScheduleQueue { port, queue, priority, weight } => {
+                let index = self.queue_of("a schedule", *port, *queue)?;
+                self.tm.set_schedule(TmPort(index), QueueId(*queue), *priority, *weight);
+                self.wake(index);
+                Ok(())
+            }
+            DeviceOp::SetPfc { port, program } => {
+                let missing = DeviceError::NoSuchPort { what: "a setting of PFC", port: *port };
+                let index = self.port_index(*port).ok_or(missing)?;
+                self.ports[usize::from(index)].program_pfc = *program;
+                Ok(())
+            }
+            DeviceOp::PauseQueue { port, queue, paused } => {
+                let index = self.queue_of("a pause", *port, *queue)?;
+                self.tm.pause(TmPort(index), QueueId(*queue), PauseCause::Operator, *paused);
+                self.wake(index);
+                Ok(())
+            }
+            DeviceOp::SetFlowControl { port, queue, mode } => {
+                if mode.is_some() && !self.chip.features.advanced_flow_control {
+                    return Err(DeviceError::NoFlowControl { chip: self.chip.name.clone() });
+                }
+                let index = self.queue_of("flow control", *port, *queue)?;
+                self.tm.set_flow_control(TmPort(index), QueueId(*queue), *mode);
+                self.wake(index);
+                Ok(())
+            }
+        }
+    }
+
+    /// A deparser's flow-control word, which takes effect after the way to the queues.
+    pub(super) fn flow_control(&mut self, word: u32, at: Place) {
+        if self.config.mode == Mode::Functional {
+            return;
+        }
+        let time = at.time + self.clock.span(Cycles(self.chip.tm.afc_cycles.max(1).into()));
+        let pipe = &mut self.pipes[at.pipe];
+        let (device, class) = (self.config.device, EventClass::PfcReceived);
+        let port = WORDS + 2 * at.pipe as u32 + at.gress.index() as u32;
+        let key = EventKey { time, device, class, port, seq: pipe.words };
+        pipe.words += 1;
+        let pushed = self.events.push(key, Event::FlowControl { word });
+        debug_assert!(pushed.is_ok(), "{pushed:?}");
+    }
+
+    /// A flow-control word reaches its queue; one that names none is lost.
+    pub(super) fn obey(&mut self, time: Time, word: u32, sink: &mut impl Sink) {
+        let word = AfcWord::decode(word);
+        let Some((port, queue)) = word.target(&self.port_map) else { return };
+        let Some(index) = self.port_index(port.number()) else { return };
+        let mode = self.tm.flow_control_of(TmPort(index), QueueId(queue));
+        if let Some(pipe) = self.pipes.get_mut(usize::from(word.pipe)) {
+            let (port, queue, credit) = (port.local(), word.queue, word.credit);
+            pipe.seen_words.push(AfcSeen { time, port, queue, mode, credit });
+        }
+        if self.tm.flow_control(TmPort(index), QueueId(queue), word) {
+            let (port, credit) = (port.number(), word.credit);
+            sink.flow_control(&FlowControlEvent { port, qid: queue, time, credit });
+            self.wake(index);
+        }
+    }
+
+    /// What a driver sees of the flow-control words that reached queues of a pipe; to read it, or to filter it.
+    pub fn flow_control_words(&mut self, pipe: u8) -> Option<&mut AfcFifo> {
+        self.pipes.get_mut(usize::from(pipe)).map(|pipe| &mut pipe.seen_words)
+    }
+
+    /// The same to look at, for every pipe.
+    pub fn seen_flow_control_words(&self) -> impl Iterator<Item = &AfcFifo> {
+        self.pipes.iter().map(|pipe| &pipe.seen_words)
+    }
+
+    fn set_deflection(&mut self, pipe: u8, to: Option<(u16, u8)>) -> Result<(), DeviceError> {
+        let last = (self.pipes.len() as u32).saturating_sub(1);
+        let to = match to {
+            Some((port, queue)) => Some((self.queue_of("a deflection", port, queue)?, queue)),
+            None => None,
+        };
+        let found = self.pipes.get_mut(usize::from(pipe));
+        found.ok_or(DeviceError::Pipe { what: "deflection", found: pipe, last })?.deflection = to;
+        Ok(())
+    }
+
+    fn set_port(&mut self, port: u16, up: bool) -> Result<(), DeviceError> {
+        let missing = DeviceError::NoSuchPort { what: "a port state", port };
+        let index = self.port_index(port).ok_or(missing)?;
+        let p = &mut self.ports[usize::from(index)];
+        p.up = up;
+        let (pipe, local, now) = (usize::from(p.pipe), p.local, self.now);
+        self.pipes[pipe].generator.set_port(local, up, now);
+        self.schedule_generator(pipe);
+        Ok(())
+    }
+
+    fn queue_of(&self, what: &'static str, port: u16, queue: u8) -> Result<u16, DeviceError> {
+        let index = self.port_index(port).ok_or(DeviceError::NoSuchPort { what, port })?;
+        let limit = self.ports[usize::from(index)].queues;
+        if u16::from(queue) < limit {
+            Ok(index)
+        } else {
+            Err(DeviceError::NoSuchQueue { what, port, queue, limit })
+        }
+    }
+
+    /// A queue of the port may be able to go on: the scheduler looks at it at once.
+    pub(super) fn wake(&mut self, port: u16) {
+        let now = self.now;
+        let p = &mut self.ports[usize::from(port)];
+        if p.scheduled == Some(now) || self.config.mode == Mode::Functional {
+            return;
+        }
+        p.scheduled = Some(now);
+        self.push(now, port, Event::Dequeue { port });
+    }
+
+    /// A priority of the port was paused or resumed at `time`: applications of the pipe's packet generator with a
+    /// PFC trigger send (Tofino 2). Whoever models the port's PFC says so.
+    ///
+    /// # Errors
+    /// When the switch has no such port.
+    pub fn pfc_changed(&mut self, port: DevPort, time: Time) -> Result<(), super::SwitchError> {
+        let missing = super::SwitchError::NoSuchPort(port.number());
+        let index = self.port_index(port.number()).ok_or(missing)?;
+        let pipe = self.ports[usize::from(index)].pipe;
+        let time = time.max(self.now);
+        let (device, class, seq) = (self.config.device, EventClass::PfcReceived, self.ops);
+        self.ops += 1;
+        let key = EventKey { time, device, class, port: index.into(), seq };
+        self.events.push(key, Event::PfcChanged { pipe }).map_err(|e| super::SwitchError::Past(Box::new(e)))
+    }
+}
+
+/// Sources of flow-control words, behind all ports.
+const WORDS: u32 = 1 << 16;
+/// Ports of wake-ups, behind those of generators.
+pub(super) const WAKE: u32 = 1 << 16;

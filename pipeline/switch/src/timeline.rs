@@ -1,0 +1,228 @@
+//! What the traffic manager holds over time: pools, priority groups with their headroom, queues, who is paused.
+//!
+//! A [`Timeline`] drives a switch and tells what differs from what it told before, on every change or at multiples of an
+//! interval; a place of which nothing was told is empty, and one that was stays as it was told until it is told again.
+//! So what it costs and keeps depends on places, not on packets or time. What may not live here: files and drawings.
+
+use super::{Sink, Switch, SwitchError};
+use sluice_asic::tm::buffer::{PgState, PoolKind, PoolView, QueueState, Reader};
+use sluice_asic::tm::{QueueId, TmPort, Touched};
+use sluice_asic::units::{Duration, Time};
+use sluice_exec::pass::Executor;
+use std::collections::BTreeMap;
+
+/// What a row is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Subject {
+    /// The whole memory.
+    Buffer,
+    /// Shared cells of priority groups; the index is the partition.
+    IngressPool,
+    /// Shared cells of queues; the index is the partition.
+    EgressPool,
+    /// Headroom of all lossless groups; the index is the partition.
+    HeadroomPool,
+    /// A priority group of a port; the index is its number.
+    Group,
+    /// A queue of a port; the index is its number.
+    Queue,
+}
+
+impl Subject {
+    /// Its name in files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Buffer => "buffer",
+            Self::IngressPool => "ingress_pool",
+            Self::EgressPool => "egress_pool",
+            Self::HeadroomPool => "headroom_pool",
+            Self::Group => "pg",
+            Self::Queue => "queue",
+        }
+    }
+}
+
+/// What a place holds, in cells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Level {
+    /// Everything: of a group reserved, shared and headroom cells, of a queue reserved and shared ones.
+    pub cells: u32,
+    /// Reserved cells in use, of groups and queues.
+    pub reserved: u32,
+    /// Shared cells in use; without a shared buffer all of a queue's.
+    pub shared: u32,
+    /// Headroom in use, of groups.
+    pub headroom: u32,
+    /// Most shared cells since the operator's watermark was cleared; of pools and the memory, most cells.
+    pub watermark: u32,
+    /// Most headroom since then, of groups.
+    pub headroom_watermark: u32,
+    /// A group wants its senders paused; a queue is kept from sending, by whomever.
+    pub paused: bool,
+}
+
+/// A place that differs from when it was told of last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimelineRow<'a> {
+    /// Since when it is so; with an interval, when it was looked at.
+    pub time: Time,
+    /// What kind of place.
+    pub subject: Subject,
+    /// Name of the pool or the port; empty for the memory.
+    pub name: &'a str,
+    /// Partition, group or queue.
+    pub index: u16,
+    /// What it holds.
+    pub level: Level,
+}
+
+/// Names a place: pools by their order, groups and queues by port and number.
+type Place = (Subject, u16, u16);
+
+/// Watches a switch; see the module.
+#[derive(Debug)]
+pub struct Timeline {
+    /// Looks at multiples of this; at every change if `None`.
+    every: Option<Duration>,
+    told: BTreeMap<Place, Level>,
+    touched: Touched,
+}
+
+impl Timeline {
+    /// Watches a switch from here on, at multiples of an interval or on every change.
+    pub fn new<E: Executor>(switch: &mut Switch<E>, every: Option<Duration>) -> Self {
+        switch.tm.watch();
+        let every = every.filter(|every| !every.is_zero());
+        Self { every, told: BTreeMap::new(), touched: Touched::default() }
+    }
+
+    /// Runs the switch up to and including `until`, as [`Switch::advance`] does, and tells rows in order of time.
+    ///
+    /// # Errors
+    /// Those of [`Switch::advance`].
+    pub fn advance<E: Executor>(
+        &mut self,
+        switch: &mut Switch<E>,
+        until: Time,
+        sink: &mut impl Sink,
+        tell: &mut impl FnMut(&TimelineRow<'_>),
+    ) -> Result<(), SwitchError> {
+        while let Some(at) = self.next_look(switch).filter(|at| *at <= until) {
+            switch.advance(at, sink)?;
+            self.look(switch, tell);
+        }
+        switch.advance(until, sink)
+    }
+
+    /// When there may be something new to see.
+    pub fn next_look<E: Executor>(&self, switch: &mut Switch<E>) -> Option<Time> {
+        let changed = switch.tm.touched().is_some_and(|touched| !touched.is_empty());
+        let from = if changed { switch.time() } else { switch.next_time()? };
+        let every = self.every.map_or(1, Duration::as_ps);
+        from.as_ps().div_ceil(every).checked_mul(every).map(Time::from_ps)
+    }
+
+    /// Tells what differs now.
+    pub fn look<E: Executor>(&mut self, switch: &mut Switch<E>, tell: &mut impl FnMut(&TimelineRow<'_>)) {
+        match switch.tm.touched() {
+            Some(touched) if !touched.is_empty() => std::mem::swap(touched, &mut self.touched),
+            _ => return,
+        }
+        if self.touched.all {
+            note_all(switch, &mut self.touched);
+        }
+        self.touched.sort();
+        let time = switch.time();
+        let Self { told, touched, .. } = self;
+        let mut row = |subject, place: u16, name: &str, index: u16, level: Level| {
+            let last = told.entry((subject, place, index)).or_default();
+            if *last != level {
+                *last = level;
+                tell(&TimelineRow { time, subject, name, index, level });
+            }
+        };
+        let buffer = switch.tm.buffer();
+        row(Subject::Buffer, 0, "", 0, memory(switch));
+        if let (Some(buffer), Some(flow)) = (buffer, &switch.flow) {
+            for (place, pool) in (0..).zip(buffer.pools(flow.config())) {
+                row(kind(&pool), place, pool.name, pool.partition, level_of_pool(&pool));
+            }
+        }
+        let name = |port: u16| switch.ports.get(usize::from(port)).map_or("", |p| p.name.as_str());
+        for (TmPort(port), pg) in &touched.groups {
+            if let Some(state) = buffer.and_then(|b| b.group(*port, *pg)) {
+                row(Subject::Group, *port, name(*port), u16::from(*pg), level_of_group(state));
+            }
+        }
+        for (port, queue) in &touched.queues {
+            let state = buffer.and_then(|b| b.queue(port.0, queue.0));
+            let level = level_of_queue(switch, *port, *queue, state);
+            row(Subject::Queue, port.0, name(port.0), u16::from(queue.0), level);
+        }
+        touched.clear();
+    }
+}
+
+/// Notes every place.
+fn note_all<E>(switch: &Switch<E>, touched: &mut Touched) {
+    let buffer = switch.tm.buffer();
+    touched.groups.extend(buffer.into_iter().flat_map(|b| b.all_groups()).map(|(p, pg, _)| (TmPort(p), pg)));
+    touched.queues.extend(switch.tm.queue_stats().map(|(port, queue, _)| (port, queue)));
+}
+
+fn memory<E>(switch: &Switch<E>) -> Level {
+    match switch.tm.buffer() {
+        Some(buffer) => {
+            let total = buffer.total();
+            let watermark = total.watermark(Reader::User).get();
+            Level { cells: total.current().get(), watermark, ..Level::default() }
+        }
+        None => {
+            let (cells, watermark) = (switch.tm.used_cells().get(), switch.tm.max_used_cells().get());
+            Level { cells, watermark, ..Level::default() }
+        }
+    }
+}
+
+const fn kind(pool: &PoolView<'_>) -> Subject {
+    match pool.kind {
+        PoolKind::Ingress => Subject::IngressPool,
+        PoolKind::Egress => Subject::EgressPool,
+        PoolKind::Headroom => Subject::HeadroomPool,
+    }
+}
+
+fn level_of_pool(pool: &PoolView<'_>) -> Level {
+    let watermark = pool.used.watermark(Reader::User).get();
+    Level { cells: pool.used.current().get(), watermark, ..Level::default() }
+}
+
+fn level_of_group(pg: &PgState) -> Level {
+    let (reserved, shared) = (pg.reserved().get(), pg.shared().current().get());
+    let headroom = pg.headroom().current().get();
+    Level {
+        cells: reserved + shared + headroom,
+        reserved,
+        shared,
+        headroom,
+        watermark: pg.shared().watermark(Reader::User).get(),
+        headroom_watermark: pg.headroom().watermark(Reader::User).get(),
+        paused: pg.is_xoff(),
+    }
+}
+
+fn level_of_queue<E>(switch: &Switch<E>, port: TmPort, queue: QueueId, state: Option<&QueueState>) -> Level {
+    let depth = switch.tm.depth(port, queue).map_or(0, |depth| depth.get());
+    let most = || switch.tm.stats_of(port, queue).map_or(0, |stats| stats.max_cells.get());
+    let (shared, watermark) = match state {
+        Some(state) => {
+            let shared = state.shared();
+            (shared.current().get(), shared.watermark(Reader::User).get())
+        }
+        None => (depth, most()),
+    };
+    let reserved = state.map_or(0, |state| state.reserved().get());
+    let paused = switch.tm.is_paused(port, queue);
+    Level { cells: depth, reserved, shared, watermark, paused, ..Level::default() }
+}

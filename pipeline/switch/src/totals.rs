@@ -1,0 +1,170 @@
+//! What the device counts. What may not live here: anything derived or formatted.
+
+use super::port::PortState;
+use super::reason::{DeviceDrop, Reason};
+use sluice_asic::tm::buffer::Rule;
+use sluice_ir::Program;
+use sluice_ir::entity::Entity;
+
+/// Counters of one port.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PortTotals {
+    /// dev_port.
+    pub dev_port: u16,
+    /// Front-panel number, `cpu` or `recirc:N`.
+    pub name: String,
+    /// Frames in.
+    pub rx_packets: u64,
+    /// Their bytes, without FCS.
+    pub rx_bytes: u64,
+    /// Frames out.
+    pub tx_packets: u64,
+    /// Their bytes, without FCS, before padding.
+    pub tx_bytes: u64,
+    /// Frames that the MAC could not use: wrong FCS, failed authentication. They count nowhere else.
+    pub rx_errors: u64,
+}
+
+/// Counters of the switch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Frames taken off wires.
+    pub received: u64,
+    /// Packets made inside: the sum of [`Totals::made`].
+    pub created: u64,
+    /// Packets made inside, by what made them.
+    pub made: Created,
+    /// Passes over a recirculation port; they create nothing.
+    pub recirculated: u64,
+    /// Second ingress passes; they create nothing.
+    pub resubmitted: u64,
+    /// Updates that the ghost threads of all pipes have seen.
+    pub ghost_updates: u64,
+    /// Frames sent by external ports.
+    pub sent: u64,
+    /// Packets lost.
+    pub dropped: u64,
+    /// Packets consumed on purpose.
+    pub absorbed: u64,
+    /// Per port.
+    pub ports: Vec<PortTotals>,
+    /// Ends by reason: the device's own, then the program's labels.
+    device: Vec<u64>,
+    labels: Vec<u64>,
+    /// Ends by rule of the shared buffer.
+    buffer: Vec<u64>,
+    /// MAC control frames that MACs took; they are absorbed.
+    pub mac_control: u64,
+}
+
+/// Packets made inside.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Created {
+    /// Copies for mirror sessions.
+    pub mirror: u64,
+    /// Copies beyond the first of multicast packets, and all of those that are sent to a unicast port too.
+    pub multicast: u64,
+    /// Digests; each ends as absorbed, by the control plane.
+    pub digest: u64,
+    /// Packets of packet generators.
+    pub pktgen: u64,
+    /// PFC frames that MACs made.
+    pub pfc: u64,
+}
+
+/// Packets inside, by place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Held {
+    /// Between the wire and the traffic manager.
+    pub ingress: u64,
+    /// In queues.
+    pub queues: u64,
+    /// Between the traffic manager and the wire.
+    pub egress: u64,
+    /// Of those in ingress: not yet run.
+    pub waiting: u64,
+}
+
+impl Held {
+    /// All of them.
+    #[must_use]
+    pub const fn total(&self) -> u64 {
+        self.ingress + self.queues + self.egress
+    }
+}
+
+impl Totals {
+    pub(super) fn new(program: &Program, ports: &[PortState]) -> Totals {
+        let port = |p: &PortState| PortTotals {
+            dev_port: p.dev_port,
+            name: p.name.clone(),
+            ..PortTotals::default()
+        };
+        Totals {
+            ports: ports.iter().map(port).collect(),
+            device: vec![0; DeviceDrop::TABLE.len()],
+            labels: vec![0; program.labels.len()],
+            buffer: vec![0; Rule::TABLE.len()],
+            ..Totals::default()
+        }
+    }
+
+    pub(super) fn received(&mut self, port: usize, bytes: u32) {
+        self.received += 1;
+        self.ports[port].rx_packets += 1;
+        self.ports[port].rx_bytes += u64::from(bytes);
+    }
+
+    pub(super) fn sent(&mut self, port: usize, bytes: u32) {
+        self.sent += 1;
+        self.ports[port].tx_packets += 1;
+        self.ports[port].tx_bytes += u64::from(bytes);
+    }
+
+    pub(super) fn recirculated(&mut self, port: usize, bytes: u32) {
+        self.recirculated += 1;
+        let p = &mut self.ports[port];
+        p.tx_packets += 1;
+        p.tx_bytes += u64::from(bytes);
+        p.rx_packets += 1;
+        p.rx_bytes += u64::from(bytes);
+    }
+
+    pub(super) fn generated(&mut self, port: usize, bytes: u32) {
+        self.count_made(|m| &mut m.pktgen);
+        self.ports[port].rx_packets += 1;
+        self.ports[port].rx_bytes += u64::from(bytes);
+    }
+
+    pub(super) fn absorbed_digest(&mut self) {
+        self.absorbed += 1;
+    }
+
+    pub(super) fn absorbed_mac_control(&mut self) {
+        self.absorbed += 1;
+        self.mac_control += 1;
+    }
+
+    pub(super) fn count_made(&mut self, by: impl FnOnce(&mut Created) -> &mut u64) {
+        *by(&mut self.made) += 1;
+        self.created += 1;
+    }
+
+    pub(super) fn lost(&mut self, reason: Reason, absorbed: bool) {
+        *(if absorbed { &mut self.absorbed } else { &mut self.dropped }) += 1;
+        match reason {
+            Reason::Label(l) => self.labels[l.index()] += 1,
+            Reason::Device(d) => self.device[d as usize] += 1,
+            Reason::Buffer(rule) => self.buffer[rule as usize] += 1,
+        }
+    }
+
+    /// Every reason with its count, zeros included: the device's own first, then the program's labels, then the
+    /// shared buffer's rules.
+    pub fn reasons(&self) -> impl Iterator<Item = (Reason, u64)> + '_ {
+        let device = DeviceDrop::TABLE.iter().zip(&self.device).map(|((d, ..), n)| (Reason::Device(*d), *n));
+        let labels = self.labels.iter().enumerate().map(|(i, n)| (Reason::Label(Entity::new(i)), *n));
+        let buffer = Rule::TABLE.iter().zip(&self.buffer).map(|((rule, ..), n)| (Reason::Buffer(*rule), *n));
+        device.chain(labels).chain(buffer)
+    }
+}
