@@ -5,7 +5,6 @@ use super::{Done, json};
 use crate::fail::Failure;
 use crate::files::{Folder, Pending, pretty};
 use sluice_control::{ControlOp, entries};
-use sluice_exec::cover;
 use sluice_fuzz::hunt::{self, changes};
 use sluice_pcaps::capture::CaptureTime;
 use sluice_pcaps::capture::write::{TraceFormat, TraceWriter};

@@ -3,7 +3,6 @@
 use super::Done;
 use super::files;
 use serde_json::{Map, Value, json};
-use sluice_exec::cover;
 use sluice_fuzz::hunt::{Failure, changes};
 use sluice_report::coverage as coverage_report;
 use sluice_switch::{DeviceDrop, Reason};

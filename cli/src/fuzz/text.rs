@@ -1,7 +1,6 @@
 //! What came of a campaign, as text. What may not live here: files.
 
 use super::{Done, files, json};
-use sluice_exec::cover;
 use sluice_report::coverage as coverage_report;
 
 /// The summary of a campaign.

@@ -40,7 +40,7 @@ use sink::Collector;
 use sluice_asic::port::{DevPort, FrontPort, PortKind, PortMap, PortName};
 use sluice_asic::units::{BitRate, Cells, Duration, Length, Time};
 use sluice_control::{ControlOp, ControlState};
-use sluice_exec::cover::{self, Coverage, Points};
+use sluice_exec::cover::{Coverage, Points};
 use sluice_exec::engine::{Engine, LowerError};
 use sluice_exec::pass::Executor;
 use sluice_exec::reference::{Options, Reference};

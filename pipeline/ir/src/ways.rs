@@ -313,7 +313,7 @@ pub struct Ways {
 pub enum Endless {
     /// These states follow each other without end.
     Loop(Vec<ParserState>),
-    /// More than [`MAX_PLACES`] places, or [`MAX_PUSHED`] counters on the stack.
+    /// More than `MAX_PLACES` places, or `MAX_PUSHED` counters on the stack.
     TooMany,
 }
 

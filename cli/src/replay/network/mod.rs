@@ -34,7 +34,7 @@ use sluice_asic::tm::buffer::QosMaps;
 use sluice_asic::tm::pfc::PfcConfig;
 use sluice_asic::units::{BitRate, Time};
 use sluice_control::ControlOp;
-use sluice_exec::cover::{self, Coverage, Points};
+use sluice_exec::cover::{Coverage, Points};
 use sluice_exec::pass::Executor;
 use sluice_fabric::network::{NetworkSetup, Placed, SwitchId};
 use sluice_fabric::senders::Senders;
