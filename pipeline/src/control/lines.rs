@@ -61,7 +61,7 @@ use sluice_asic::port::DevPort;
 use sluice_asic::tm::MirrorSession;
 use sluice_asic::units::{Duration, UnitError};
 
-/// Most pipes that a chip has (facts: asic §1.1).
+/// Most pipes that a chip has (model: chip §1.1).
 pub(super) const PIPES: u8 = 4;
 
 /// Commands and their usage.

@@ -9,7 +9,7 @@ use crate::ir::{
 };
 use sluice_asic::alu::width_mask;
 
-/// `drop_ctl` bit 0: no unicast copy (facts: asic §10).
+/// `drop_ctl` bit 0: no unicast copy (model: chip §10).
 const DROP_CTL_NO_COPY: u128 = 1;
 
 impl<T: Tracer> Run<'_, T> {
