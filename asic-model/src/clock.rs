@@ -33,13 +33,13 @@ const fn known(num: u64, den: u64, period_num: u64, period_den: u64) -> Clock {
     Clock { num, den, period_num: Divisor::new(period_num), period_den: Divisor::new(period_den) }
 }
 
-/// 1 GHz: the reference of Tofino 2's shapers (facts: asic §8.4).
+/// 1 GHz: the reference of Tofino 2's shapers (model: tm §4).
 pub(crate) const CLOCK_1_GHZ: Clock = known(1_000_000_000, 1, 1_000, 1);
-/// 1.22 GHz: Tofino's core clock (facts: asic §7.6).
+/// 1.22 GHz: Tofino's core clock (model: cycles §6).
 pub(crate) const CLOCK_1_22_GHZ: Clock = known(1_220_000_000, 1, 50_000, 61);
-/// 1.3125 GHz: Tofino 2's core clock (facts: asic §7.6).
+/// 1.3125 GHz: Tofino 2's core clock (model: cycles §6).
 pub(crate) const CLOCK_1_3125_GHZ: Clock = known(1_312_500_000, 1, 16_000, 21);
-/// 1.5 GHz: Tofino 2's MAU clock (facts: asic §7.6).
+/// 1.5 GHz: Tofino 2's MAU clock (model: cycles §6).
 pub(crate) const CLOCK_1_5_GHZ: Clock = known(1_500_000_000, 1, 2_000, 3);
 
 /// Why a frequency cannot be a [`Clock`].

@@ -3,7 +3,7 @@
 //! What lives here: the entry's arithmetic. What may not: arrays, RAM counts (geometry), software totals.
 //!
 //! The fields of an entry are narrow; before one overflows the stage sends the entry to software and clears it,
-//! when it passes a threshold (facts: asic §5, LRT). Software adds what it is sent to its own totals.
+//! when it passes a threshold (model: chip §5, LRT). Software adds what it is sent to its own totals.
 
 use crate::geometry::CounterFormat;
 use crate::units::Bytes;
@@ -52,7 +52,7 @@ impl CounterLayout {
     /// that is not to count.
     ///
     /// # Errors
-    /// A format that does not hold what is counted, an adjustment of more than 14 bits (facts: asic §5).
+    /// A format that does not hold what is counted, an adjustment of more than 14 bits (model: chip §5).
     pub fn new(kind: CounterKind, format: CounterFormat, adjust: i32) -> Result<Self, CounterError> {
         if !(-8192..=8191).contains(&adjust) {
             return Err(CounterError::Adjust(adjust));

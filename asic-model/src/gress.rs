@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Direction of a pass through a pipe: towards the traffic manager or away from it.
 ///
-/// Both directions share the resources of every stage (facts: asic §1.1); a packet's PHV belongs to
+/// Both directions share the resources of every stage (model: chip §1.1); a packet's PHV belongs to
 /// exactly one of them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

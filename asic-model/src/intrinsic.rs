@@ -1,6 +1,6 @@
 //! Intrinsic metadata: the fields of every structure through which programs and the chip talk, in order.
 //!
-//! What lives here: names, widths and padding on both chips (facts: asic §10), and stamps that wrap. What may not:
+//! What lives here: names, widths and padding on both chips (model: chip §10), and stamps that wrap. What may not:
 //! values, and which of the fields a device fills or obeys.
 //!
 //! Padding stands where the architectures' headers (TNA, T2NA) have it; structures that are not headers have
@@ -244,7 +244,7 @@ impl IntrinsicStruct {
 }
 
 /// A time stamp of `bits` bits: whole nanoseconds, wrapped. 48 bits last 3.2 days; 18 bits, which Tofino's queue
-/// stamps have, 262 us (facts: asic §8.11).
+/// stamps have, 262 us (model: tm §11).
 pub const fn stamp(time: Time, bits: u32) -> u64 {
     time.as_nanos() & mask(bits)
 }

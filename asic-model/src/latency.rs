@@ -1,6 +1,6 @@
 //! The latency of a gress's stages, and the parts of a packet's way through the switch.
 //!
-//! What lives here: the formulas of facts asic §7.2 and §7.3. What may not: how a program's tables give
+//! What lives here: the formulas of model: cycles §2 and §3. What may not: how a program's tables give
 //! dependencies and features, event times.
 
 use crate::chip::{DeparserSpec, LatencySpec};
@@ -105,7 +105,7 @@ pub struct GressLatency {
 /// The timing of a gress whose stages are used as `stages` says.
 ///
 /// Stage 0 and the chip's forced stage count as match-dependent; a dependency that the chip lacks becomes the
-/// next stronger one (facts: asic §7.2, §7.3).
+/// next stronger one (model: cycles §2, §3).
 pub fn gress_latency(spec: &LatencySpec, stages: &[StageUse]) -> GressLatency {
     let dependencies: Vec<StageDependency> =
         stages.iter().enumerate().map(|(index, stage)| settled(spec, index, stage.dependency)).collect();
@@ -132,7 +132,7 @@ pub fn gress_latency(spec: &LatencySpec, stages: &[StageUse]) -> GressLatency {
 }
 
 /// As [`gress_latency`] for egress, with the chip's least egress latency enforced: while the assembler's sum is
-/// below it, the lowest stage that is not match-dependent is made so (facts: asic §7.3).
+/// below it, the lowest stage that is not match-dependent is made so (model: cycles §3).
 pub fn egress_latency(spec: &LatencySpec, stages: &[StageUse]) -> GressLatency {
     let mut stages = stages.to_vec();
     loop {
@@ -171,7 +171,7 @@ fn groups(stages: &[StageUse], dependencies: &[StageDependency]) -> (Vec<u32>, V
 }
 
 /// PHVs per clock, as a fraction of at most 1, that a deparser with a bound on PHVs in flight lets through a
-/// gress of this latency (facts: asic §6.4).
+/// gress of this latency (model: chip §6.4).
 pub fn deparser_rate(deparser: &DeparserSpec, latency: Cycles) -> (u64, u64) {
     let in_flight = latency.get().saturating_add(u64::from(deparser.in_flight_extra_cycles));
     let bound = u64::from(deparser.phvs_in_flight);

@@ -113,7 +113,7 @@ pub struct Reception {
 /// Reception is cut-through: the ingress buffer holds a frame's head for a fixed time so that it cannot run
 /// dry, then the parser starts; a frame that is complete earlier is not held longer. The hold per speed is
 /// [`crate::chip::PortSpeed::ingress_hold_cycles`], the receive latency
-/// [`crate::chip::LatencySpec::mac_rx`]; both are listed assumptions (facts: asic §7.6).
+/// [`crate::chip::LatencySpec::mac_rx`]; both are listed assumptions (model: cycles §6, §8).
 #[derive(Debug, Clone)]
 pub struct MacRx {
     line: Line,

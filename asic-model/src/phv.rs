@@ -30,7 +30,7 @@ pub enum ContainerSize {
 }
 
 impl ContainerSize {
-    /// Every size, in the order of addresses (facts: asic §2.1).
+    /// Every size, in the order of addresses (model: chip §2.1).
     pub const ALL: [Self; 3] = [Self::B32, Self::B8, Self::B16];
 
     /// The width in bits.
@@ -52,7 +52,7 @@ impl ContainerSize {
     }
 }
 
-/// What kind of storage a container is (facts: asic §2.1).
+/// What kind of storage a container is (model: chip §2.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ContainerKind {
     /// Everything: matched, parsed, deparsed, full ALU.
@@ -77,7 +77,7 @@ impl ContainerKind {
     }
 }
 
-/// What a container's ALU can do (facts: asic §2.2).
+/// What a container's ALU can do (model: chip §2.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AluClass {
     /// There is none.
@@ -228,7 +228,7 @@ impl PhvInventory {
     }
 
     /// Normal and mocha containers go to a gress in runs of a fixed length, the last run of a size possibly one
-    /// by one; dark ones, which no deparser reads, one by one (facts: asic §2.1).
+    /// by one; dark ones, which no deparser reads, one by one (model: chip §2.1).
     fn assign_gress_groups(&mut self, spec: &PhvSpec) {
         for size in ContainerSize::ALL {
             let run = match size {
@@ -324,7 +324,7 @@ impl PhvInventory {
     }
 
     /// The 8-bit container that shares a parser container with this one, and with it gress and write mode;
-    /// `None` where the parser sees native widths (facts: asic §2.1).
+    /// `None` where the parser sees native widths (model: chip §2.1).
     pub fn parser_partner(&self, container: Container) -> Option<Container> {
         let info = self.get(container)?;
         if !self.pairs_bytes || info.size != ContainerSize::B8 || !info.parsed() {

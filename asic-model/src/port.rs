@@ -16,15 +16,15 @@ pub struct FrontPort(pub u16);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pipe(pub u8);
 
-/// A MAC, which is also the traffic manager's port group, within its pipe (facts: asic §8.5).
+/// A MAC, which is also the traffic manager's port group, within its pipe (model: tm §5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MacId(pub u8);
 
-/// The dense index of a port over all pipes: `ports per pipe * pipe + local` (facts: asic §9).
+/// The dense index of a port over all pipes: `ports per pipe * pipe + local` (model: chip §9).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TmPort(pub u16);
 
-/// A port as programs see it: 9 bits, `pipe << 7 | local` (facts: asic §9).
+/// A port as programs see it: 9 bits, `pipe << 7 | local` (model: chip §9).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DevPort(u16);
 
@@ -184,11 +184,11 @@ pub struct Port {
     pub speed: BitRate,
     /// Its index among the ports of all pipes.
     pub tm_port: TmPort,
-    /// Its parser within the pipe and gress (facts: asic §6.2).
+    /// Its parser within the pipe and gress (model: chip §6.2).
     pub parser: u8,
-    /// Its first queue within its port group (facts: asic §8.5).
+    /// Its first queue within its port group (model: tm §5).
     pub queue_base: u16,
-    /// Its queues: those of all lanes that it takes (facts: asic §8.1), so a port that takes its whole group's
+    /// Its queues: those of all lanes that it takes (model: tm §1), so a port that takes its whole group's
     /// lanes has the group's queues.
     pub queues: u16,
     /// Time for which the ingress buffer holds the head of a frame before parsing starts.

@@ -1,4 +1,4 @@
-//! The shipped chips and custom ones: totals of the facts sheet, round trips, refusals.
+//! The shipped chips and custom ones: totals (model: chip §1.2), round trips, refusals.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -21,7 +21,7 @@ fn shipped_chips_are_possible_and_named() {
 
 #[test]
 fn chip_totals_of_the_facts_sheet() {
-    // facts: asic §1.2 (chip totals), §8.1.
+    // model: chip §1.2, totals; tm §1.
     let totals = |chip: &ChipSpec| {
         let mau = &chip.mau;
         let alus = u32::try_from(mau.meter_alu_rows.len()).unwrap();

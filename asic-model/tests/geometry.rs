@@ -1,4 +1,4 @@
-//! Table geometry against the rules and examples of facts asic §3 to §5.
+//! Table geometry against the rules and examples of model: chip §3 to §5.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -12,7 +12,7 @@ fn mau() -> MauSpec {
 
 #[test]
 fn ways_of_the_sheets_examples() {
-    // facts: asic §3.1.
+    // model: chip §3.1.
     let rows: [(u32, &[u32]); 8] = [
         (1, &[1, 1, 1, 1]),
         (4, &[1, 1, 1, 1]),
@@ -119,7 +119,7 @@ fn exact_tables_that_do_not_fit() {
 
 #[test]
 fn ternary_widths() {
-    // facts: asic §3.2, all ranges at both ends.
+    // model: chip §3.2, all ranges at both ends.
     let rows = [(1..=6, 1), (7..=11, 2), (12..=17, 3), (18..=22, 4), (23..=28, 5), (29..=33, 6)];
     for (bytes, width) in rows {
         for byte in bytes {
@@ -169,7 +169,7 @@ fn action_data_layouts() {
 
 #[test]
 fn registers() {
-    // facts: asic §4.5: 65,536 x 32 b is 16 RAMs and a spare; 1,024 x 32 b is 1 and a spare.
+    // model: chip §4.5: 65,536 x 32 b is 16 RAMs and a spare; 1,024 x 32 b is 1 and a spare.
     let large = register(&mau(), 65_536, 32).unwrap();
     assert_eq!((large.data_rams, large.srams, large.map_rams, large.capacity), (16, 17, 17, 65_536));
     let small = register(&mau(), 1_024, 32).unwrap();
@@ -178,7 +178,7 @@ fn registers() {
         assert_eq!(register(&mau(), 1, bits).unwrap().entries_per_word, per_word);
     }
     assert!(register(&mau(), 1, 24).is_err());
-    // facts: asic §4.5: 23 data RAMs and a spare on Tofino 2.
+    // model: chip §4.5: 23 data RAMs and a spare on Tofino 2.
     assert_eq!(max_register_rams(&ChipSpec::tofino2()), 24);
     assert_eq!(register(&mau(), 94_208, 32).unwrap().srams, 24);
     assert_eq!(register(&mau(), 94_209, 32).unwrap().srams, 25);
@@ -186,7 +186,7 @@ fn registers() {
 
 #[test]
 fn counters_and_meters() {
-    // facts: asic §5.
+    // model: chip §5.
     let densities: Vec<u32> = CounterFormat::ALL.iter().map(|format| format.entries_per_word()).collect();
     assert_eq!(densities, [4, 2, 2, 1, 3]);
     assert_eq!(counter(&mau(), 4096, CounterFormat::Single32).srams, 2);
@@ -200,7 +200,7 @@ fn counters_and_meters() {
 
 #[test]
 fn selectors() {
-    // facts: asic §3.5.
+    // model: chip §3.5.
     let chip = ChipSpec::tofino2();
     let group = |members| selector_group(&chip.hash, members).map(|group| (group.words(), group.shift));
     assert_eq!(group(1), Ok((1, 0)));
@@ -218,7 +218,7 @@ fn selectors() {
 
 #[test]
 fn algorithmic_tcams() {
-    // facts: asic §3.3: 65,536 entries in 1,024 partitions are 64 each; 2 per word make 32 RAMs, 7 tables.
+    // model: chip §3.3: 65,536 entries in 1,024 partitions are 64 each; 2 per word make 32 RAMs, 7 tables.
     let layout = atcam(&mau(), 65_536, 1024, 2, 1).unwrap();
     assert_eq!((layout.ram_depth, layout.logical_tables, layout.ways, layout.srams), (32, 7, 1, 32));
     let split = atcam(&mau(), 65_536, 8192, 2, 1).unwrap();

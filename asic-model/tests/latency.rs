@@ -1,4 +1,4 @@
-//! Stage latencies against the tables of facts asic §7.
+//! Stage latencies against the tables of model: cycles §1, §3, §4.
 
 use proptest::prelude::*;
 use sluice_asic::chip::ChipSpec;
@@ -15,7 +15,7 @@ fn uniform(chip: &ChipSpec, dependency: StageDependency, features: StageFeatures
 
 #[test]
 fn the_range_table() {
-    // facts: asic §7.4, every row, Tofino then Tofino 2.
+    // model: cycles §4, every row, Tofino then Tofino 2.
     use StageDependency::{Concurrent, Match};
     let plain = StageFeatures::default();
     let tcam = StageFeatures { tcam: true, ..plain };
@@ -40,7 +40,7 @@ fn the_range_table() {
 
 #[test]
 fn delay_classes_exclude_each_other() {
-    // facts: asic §7.3: selector before divide before stateful before LPF.
+    // model: cycles §3: selector before divide before stateful before LPF.
     let chip = ChipSpec::tofino2();
     let none = StageFeatures::default();
     let cases = [
@@ -78,7 +78,7 @@ fn one_tcam_lengthens_its_whole_group_and_counts_once() {
 
 #[test]
 fn tofino_egress_is_padded_to_160() {
-    // facts: asic §7.3: stages become match-dependent from below; the assembler's sum omits stage 0.
+    // model: cycles §3: stages become match-dependent from below; the assembler's sum omits stage 0.
     let chip = ChipSpec::tofino();
     let idle = StageUse { dependency: StageDependency::Concurrent, features: StageFeatures::default() };
     let latency = egress_latency(&chip.latency, &[idle; 12]);
@@ -152,7 +152,7 @@ proptest! {
 
     #[test]
     fn lengths_stay_within_the_chips_range(stages in prop::collection::vec(stage(), 1..20)) {
-        // facts: asic §7.3: 20 to 30 on Tofino, 23 to 33 on Tofino 2.
+        // model: cycles §3: 20 to 30 on Tofino, 23 to 33 on Tofino 2.
         for (chip, range) in [(ChipSpec::tofino(), 20..=30), (ChipSpec::tofino2(), 23..=33)] {
             for stage in gress_latency(&chip.latency, &stages).stages {
                 prop_assert!(range.contains(&stage.length.get()));

@@ -1,4 +1,4 @@
-//! The PHV inventories of both chips against facts asic §2.1.
+//! The PHV inventories of both chips against model: chip §2.1.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 

@@ -54,7 +54,7 @@ fn splits_share_the_lanes() {
 
 #[test]
 fn the_worked_example_of_advanced_flow_control() {
-    // facts: asic §8.5: dev_port 137 is pipe 1, MAC 1, and its queue 0 is the MAC's queue 16.
+    // model: tm §5: dev_port 137 is pipe 1, MAC 1, and its queue 0 is the MAC's queue 16.
     let map = map(&ChipSpec::tofino2(), 50);
     let port = map.dev(dev(137)).unwrap();
     assert_eq!((port.pipe(), port.mac, port.queue_base, port.queues), (Pipe(1), MacId(1), 16, 16));
@@ -85,7 +85,7 @@ fn lookups_agree_both_ways() {
 
 #[test]
 fn special_ports() {
-    // facts: asic §8.10.
+    // model: tm §10.
     let (tofino, tofino2) = (map(&ChipSpec::tofino(), 100), map(&ChipSpec::tofino2(), 400));
     assert_eq!(tofino.cpu().map(|port| port.dev_port), Some(dev(64)));
     assert_eq!(tofino2.cpu().map(|port| port.dev_port), Some(dev(2)));

@@ -57,7 +57,7 @@ pub const ECN_MARK: &[u8] = include_bytes!("../samples/ecn-mark.pcap");
 /// The trace for `pfc`: a burst to a slow host, pauses, and what they hold. See [`pfc`] for what is in it.
 pub const PFC: &[u8] = include_bytes!("../samples/pfc.pcap");
 
-/// The published measurement of advanced flow control (facts: asic §8.5), as packets to `pfc` with `probe=true`: a word
+/// The published measurement of advanced flow control (model: tm §5), as packets to `pfc` with `probe=true`: a word
 /// that pauses queue 3 of the host's port 20 of a Tofino 2; the packet whose word pauses it again from the egress
 /// deparser, and ten pings of 98 B, all of that queue; a word that resumes it.
 pub const AFC_LEAK: &[u8] = include_bytes!("../samples/afc-leak.pcap");

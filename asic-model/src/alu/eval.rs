@@ -6,7 +6,7 @@
 //! Values are right-aligned in their integer. Operand bits above the width are ignored, result bits above it
 //! are zero. A width of 0 yields 0; a width above the integer's own counts as the integer's width.
 //!
-//! Assumption (facts: asic §2.3 says only "result into container"): a comparison yields 1 when it holds and
+//! Assumption (model: chip §2.3 says only "result into container"): a comparison yields 1 when it holds and
 //! 0 when it does not.
 
 use super::AluOp;
@@ -107,8 +107,8 @@ impl AluOp {
 
 /// `addc`: `a + b + carry` at `width` (1..=128) bits, and the carry out.
 ///
-/// Two adjacent 32-bit containers add 64 bits as `add` on the low one and `addc` on the high one (facts:
-/// asic §2.3).
+/// Two adjacent 32-bit containers add 64 bits as `add` on the low one and `addc` on the high one (model:
+/// chip §2.3).
 pub const fn add_with_carry(a: u128, b: u128, carry: bool, width: u32) -> (u128, bool) {
     let mask = width_mask(width);
     let (a, b) = (a & mask, b & mask);
@@ -119,14 +119,14 @@ pub const fn add_with_carry(a: u128, b: u128, carry: bool, width: u32) -> (u128,
 
 /// `subc`: `a - b - 1 + carry` at `width` (1..=128) bits, and the carry out (no borrow).
 ///
-/// Assumption (facts: asic §2.3 names the chain, not the carry's sense): carry set means no borrow, so the
+/// Assumption (model: chip §2.3 names the chain, not the carry's sense): carry set means no borrow, so the
 /// low container's `sub` runs as `subc` with carry set.
 pub const fn sub_with_carry(a: u128, b: u128, carry: bool, width: u32) -> (u128, bool) {
     add_with_carry(a, !b, carry, width)
 }
 
 /// The funnel shift: the low `width` bits of (`high` ‖ `low`) shifted right by `amount`, where each source is
-/// `width` (1..=64) bits wide. The chip takes amounts 0..=31 (facts: asic §2.3); `amount` beyond twice the
+/// `width` (1..=64) bits wide. The chip takes amounts 0..=31 (model: chip §2.3); `amount` beyond twice the
 /// width yields 0.
 pub const fn funnel_shift(high: u64, low: u64, amount: u32, width: u32) -> u64 {
     let width = if width > 64 { 64 } else { width };

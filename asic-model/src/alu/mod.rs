@@ -5,7 +5,7 @@
 //! group, small constants), containers and their inventory, and stateful ALUs.
 //!
 //! Operands are named as the chip names its sources: `a` is source 1, the one that may be action data or a
-//! constant, `b` is source 2, always PHV (facts: asic §2.2 rule 4).
+//! constant, `b` is source 2, always PHV (model: chip §2.2 rule 4).
 
 mod eval;
 mod op;

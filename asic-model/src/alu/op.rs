@@ -9,7 +9,7 @@ use thiserror::Error;
 
 /// What an instruction does to its destination container, which decides what placement may share it with.
 ///
-/// facts: asic §2.2 rule 6, §2.3.
+/// model: chip §2.2 rule 6, §2.3.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AluClass {
     /// Addition, subtraction, saturating forms, minimum and maximum. Works on the whole container: every
@@ -33,7 +33,7 @@ impl AluClass {
     }
 }
 
-/// Which chips have an instruction (facts: asic §2.3).
+/// Which chips have an instruction (model: chip §2.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Availability {
     /// Tofino 1 has it.
@@ -64,7 +64,7 @@ impl UnknownMnemonic {
 /// Declares the instructions once: variant, mnemonic, class, number of sources, chips.
 macro_rules! instructions {
     ($($(#[$doc:meta])* $variant:ident = $mnemonic:literal, $class:ident, $sources:literal, $chips:ident;)*) => {
-        /// An instruction of a PHV ALU that maps two operand values to one result (facts: asic §2.3).
+        /// An instruction of a PHV ALU that maps two operand values to one result (model: chip §2.3).
         ///
         /// Slice and merge forms of the moves (`deposit-field`, `byte-rotate-merge`, `bitmasked-set`,
         /// `cmov`, `load-const`) differ in where bits come from and go to, not in what is computed, and
@@ -75,7 +75,7 @@ macro_rules! instructions {
         pub enum AluOp { $($(#[$doc])* $variant),* }
 
         impl AluOp {
-            /// Every instruction, in the order of the facts sheet.
+            /// Every instruction, in the order of model: chip §2.3.
             pub const ALL: &'static [Self] = &[$(Self::$variant),*];
 
             /// The vendor assembler's mnemonic.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Limits of the per-container VLIW ALUs (facts: asic §2.2, §2.3).
+/// Limits of the per-container VLIW ALUs (model: chip §2.2, §2.3).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AluSpec {
@@ -20,7 +20,7 @@ pub struct AluSpec {
     pub valid_ops: bool,
 }
 
-/// Limits of one stateful ALU (facts: asic §4.1, §4.3, §4.5).
+/// Limits of one stateful ALU (model: chip §4.1, §4.3, §4.5).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SaluSpec {
@@ -42,7 +42,7 @@ pub struct SaluSpec {
     pub phv_operands: u32,
     /// Widest operand taken from the PHV in bits.
     pub phv_operand_bits: u32,
-    /// First byte in an exact crossbar group at which the PHV operands may start (facts: asic §1.3).
+    /// First byte in an exact crossbar group at which the PHV operands may start (model: chip §1.3).
     pub operand_start_byte: u32,
     /// Register actions per register.
     pub instructions: u32,

@@ -1,4 +1,4 @@
-//! The list of values that public sources do not give (facts: asic §12).
+//! The list of values that public sources do not give (model: chip §12; cycles §8; tm §12).
 
 use super::{Assumption, ChipSpec};
 use toml::Value;
@@ -14,7 +14,7 @@ pub(super) fn shared() -> Vec<Assumption> {
         assumption(
             "latency.parser_cycles_per_state",
             "Parser cycles run at the MAU clock.",
-            "one matched row is one cycle (facts: asic §6.2); the compiler's own parser clock is marked provisional",
+            "one matched row is one cycle (model: chip §6.2); the compiler's own parser clock is marked provisional",
         ),
         assumption(
             "latency.parser_fixed",
@@ -24,7 +24,7 @@ pub(super) fn shared() -> Vec<Assumption> {
         assumption(
             "latency.deparser",
             "Cycles from the last stage to the end of the deparser.",
-            "not public; Tofino's deparser budget counts 28 and 11 cycles around the MAU (facts: asic §6.4)",
+            "not public; Tofino's deparser budget counts 28 and 11 cycles around the MAU (model: chip §6.4)",
         ),
         assumption(
             "latency.tm_enqueue",
@@ -64,7 +64,7 @@ pub(super) fn shared() -> Vec<Assumption> {
         assumption(
             "ports.speeds",
             "Lanes and ingress hold per speed; parsing starts at the earlier of first bit + hold and last bit.",
-            "the driver's hold settings for Tofino 2 (facts: asic §7.6), read as MAU cycles and used for both chips",
+            "the driver's hold settings for Tofino 2 (model: cycles §6), read as MAU cycles and used for both chips",
         ),
         assumption(
             "ports.macs_per_pipe",
@@ -74,12 +74,12 @@ pub(super) fn shared() -> Vec<Assumption> {
         assumption(
             "tm.cell",
             "A packet takes ceil(bytes / cell) cells.",
-            "whether internal header bytes count is not public (facts: asic §8.1)",
+            "whether internal header bytes count is not public (model: tm §1)",
         ),
         assumption(
             "tm.baf_rule",
             "Dynamic limits are free cells times alpha.",
-            "the percentages are alpha / (1 + alpha) and the driver's legality rule is that of alpha (facts: asic §8.2)",
+            "the percentages are alpha / (1 + alpha) and the driver's legality rule is that of alpha (model: tm §2)",
         ),
         assumption(
             "tm.pktgen_buffer",
@@ -89,7 +89,7 @@ pub(super) fn shared() -> Vec<Assumption> {
         assumption(
             "power.limit",
             "Watts per access are those of all pipes at one packet per cycle, as the limit is.",
-            "the compiler's constants do not say so (facts: asic §7.7); which accesses a table makes is ours: \
+            "the compiler's constants do not say so (model: cycles §7); which accesses a table makes is ours: \
              every way and TCAM block of a part, each word of action data, one indirection word, one cell read and \
              written of each array",
         ),

@@ -3,7 +3,7 @@
 use super::MauSpec;
 use std::fmt;
 
-/// A per-stage resource, in the order of the vendor's `mau.resources.log` (facts: asic §1.4, ecosystem A1).
+/// A per-stage resource, in the order of the vendor's `mau.resources.log` (model: chip §1.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Column {
     /// Bytes of the exact-match input crossbar.
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn denominators_of_both_chips_are_the_vendor_logs() {
-        // facts: asic §1.4, verified there against a real log.
+        // model: chip §1.4, verified there against a real log.
         let expected = [128, 66, 416, 6, 16, 80, 48, 24, 32, 4, 4, 16, 16, 16, 16, 128, 32, 32, 32, 16];
         for chip in [ChipSpec::tofino(), ChipSpec::tofino2()] {
             let found: Vec<u32> = Column::ALL.iter().map(|column| column.available(&chip.mau)).collect();

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// Widths of hash seeds and hash consumers. The number of hash functions per stage is part of
-/// [`super::MauSpec`] (facts: asic §3.5, §11.1).
+/// [`super::MauSpec`] (model: chip §3.5, §11.1).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HashSpec {
@@ -31,6 +31,6 @@ pub struct HashSpec {
     pub selector_fair_bits: u32,
     /// Hash bits that choose a member in resilient mode.
     pub selector_resilient_bits: u32,
-    /// Bits of each of a packet's two multicast hashes (facts: asic §8.9).
+    /// Bits of each of a packet's two multicast hashes (model: tm §9).
     pub multicast_bits: u32,
 }

@@ -3,7 +3,7 @@
 use crate::units::Duration;
 use serde::{Deserialize, Serialize};
 
-/// Constants of the latency formulas. Cycles are cycles of the MAU clock (facts: asic §7.1-§7.3). Fields
+/// Constants of the latency formulas. Cycles are cycles of the MAU clock (model: cycles §1-§3). Fields
 /// marked "assumption" are not found in public sources; see [`super::ChipSpec::assumptions`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -32,9 +32,9 @@ pub struct LatencySpec {
     pub forced_match_stage: u32,
     /// Least egress latency in cycles, counted as the assembler does; 0 if there is no such rule.
     pub min_egress: u32,
-    /// Cycles from a meter ALU group's input to its data at logical row 0 (facts: asic §7.5).
+    /// Cycles from a meter ALU group's input to its data at logical row 0 (model: cycles §5).
     pub meter_alu_data: u32,
-    /// Cycles per parser state, that is per matched parser TCAM row (facts: asic §6.2).
+    /// Cycles per parser state, that is per matched parser TCAM row (model: chip §6.2).
     pub parser_cycles_per_state: u32,
     /// Cycles of a parser beside its states (assumption).
     pub parser_fixed: u32,

@@ -4,33 +4,33 @@ use crate::clock::Clock;
 use serde::{Deserialize, Serialize};
 
 /// Stages and per-stage resources of a pipe's MAU. Each stage is one pool that ingress, egress and ghost
-/// share (facts: asic §1.1, §1.2).
+/// share (model: chip §1.1, §1.2).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MauSpec {
-    /// The clock at which the MAU takes one PHV per gress and cycle (facts: asic §7.6).
+    /// The clock at which the MAU takes one PHV per gress and cycle (model: cycles §6).
     pub clock: Clock,
-    /// Stages per pipe (facts: asic §1.1).
+    /// Stages per pipe (model: chip §1.1).
     pub stages: u32,
-    /// Logical tables per stage (facts: asic §1.1).
+    /// Logical tables per stage (model: chip §1.1).
     pub logical_tables: u32,
-    /// Tags that carry a table activation over several stages; 0 if there are none (facts: asic §3.7).
+    /// Tags that carry a table activation over several stages; 0 if there are none (model: chip §3.7).
     pub long_branch_tags: u32,
-    /// Bits of a next-table code (facts: asic §3.7).
+    /// Bits of a next-table code (model: chip §3.7).
     pub next_table_bits: u32,
-    /// The next-table code that means "end of pipe" (facts: asic §1.1).
+    /// The next-table code that means "end of pipe" (model: chip §1.1).
     pub next_table_end: u32,
-    /// Entries of a logical table's successor map, indexed by overhead bits (facts: asic §3.7).
+    /// Entries of a logical table's successor map, indexed by overhead bits (model: chip §3.7).
     pub successor_map_entries: u32,
-    /// Bits of an entry of the action instruction map (facts: asic §1.1).
+    /// Bits of an entry of the action instruction map (model: chip §1.1).
     pub action_map_bits: u32,
 
-    /// Physical rows of the SRAM array (facts: asic §1.2).
+    /// Physical rows of the SRAM array (model: chip §1.2).
     pub sram_rows: u32,
-    /// Columns of SRAM left of the row's centre, without map RAM partners (facts: asic §1.2).
+    /// Columns of SRAM left of the row's centre, without map RAM partners (model: chip §1.2).
     pub sram_left_columns: u32,
     /// Columns of SRAM right of the centre, each with a map RAM partner: the only place for counters,
-    /// meters, registers and selectors (facts: asic §1.2).
+    /// meters, registers and selectors (model: chip §1.2).
     pub sram_right_columns: u32,
     /// Words per SRAM block.
     pub sram_depth: u32,
@@ -89,11 +89,11 @@ pub struct MauSpec {
     pub gateway_rows: u32,
     /// Gateways per row.
     pub gateways_per_row: u32,
-    /// Ternary compare rows per gateway (facts: asic §3.6).
+    /// Ternary compare rows per gateway (model: chip §3.6).
     pub gateway_compare_rows: u32,
-    /// Shifted crossbar bytes that a gateway compares (facts: asic §3.6).
+    /// Shifted crossbar bytes that a gateway compares (model: chip §3.6).
     pub gateway_bytes: u32,
-    /// Hash bits that a gateway compares, also its limit for range compares (facts: asic §3.6).
+    /// Hash bits that a gateway compares, also its limit for range compares (model: chip §3.6).
     pub gateway_hash_bits: u32,
     /// Constant entries that fit into gateway payloads: payload groups.
     pub gateway_payload_groups: u32,
@@ -123,7 +123,7 @@ pub struct MauSpec {
     pub action_slots_per_size: u32,
     /// Immediate action data per entry, in bits, kept in match or ternary-indirection overhead.
     pub immediate_bits: u32,
-    /// Largest action data per entry, in bits (facts: asic §3.4).
+    /// Largest action data per entry, in bits (model: chip §3.4).
     pub action_data_bits: u32,
     /// Bits of the stage's random number generator.
     pub random_bits: u32,
@@ -132,33 +132,33 @@ pub struct MauSpec {
     pub meter_alu_rows: Vec<u32>,
     /// Logical rows that hold a counter ALU.
     pub stats_alu_rows: Vec<u32>,
-    /// Logical rows that one meter, stateful or selector table may span (facts: asic §1.3).
+    /// Logical rows that one meter, stateful or selector table may span (model: chip §1.3).
     pub meter_rows_per_alu: u32,
-    /// First byte of an exact crossbar group whose bytes a meter ALU takes as operands (facts: asic §1.3).
+    /// First byte of an exact crossbar group whose bytes a meter ALU takes as operands (model: chip §1.3).
     pub alu_operand_byte: u32,
     /// Hash bits of one group, from the lowest on, that reach a meter ALU: operands that crossbar bytes cannot bring, and
-    /// the input of selectors (facts: asic §1.3).
+    /// the input of selectors (model: chip §1.3).
     pub alu_hash_bits: u32,
-    /// Logical rows that one counter table may span (facts: asic §1.3).
+    /// Logical rows that one counter table may span (model: chip §1.3).
     pub stats_rows_per_alu: u32,
-    /// Physical rows that an overflow bus may cross (facts: asic §4.5).
+    /// Physical rows that an overflow bus may cross (model: chip §4.5).
     pub overflow_rows: u32,
     /// Idle-time buses per stage, both halves.
     pub idletime_buses: u32,
 
-    /// Version and valid bits per exact or ternary entry (facts: asic §3.1).
+    /// Version and valid bits per exact or ternary entry (model: chip §3.1).
     pub version_bits: u32,
-    /// Low bits of a RAM word in which match overhead must lie (facts: asic §3.1).
+    /// Low bits of a RAM word in which match overhead must lie (model: chip §3.1).
     pub overhead_bits: u32,
-    /// Exact entries per single RAM row and bus group (facts: asic §3.1).
+    /// Exact entries per single RAM row and bus group (model: chip §3.1).
     pub pack_per_row: u32,
-    /// Exact entries per wide word (facts: asic §3.1).
+    /// Exact entries per wide word (model: chip §3.1).
     pub pack_per_word: u32,
-    /// Independent ways with which an exact table reaches its expected fill (facts: asic §3.1).
+    /// Independent ways with which an exact table reaches its expected fill (model: chip §3.1).
     pub exact_ways: u32,
-    /// SRAMs that one exact table's ways may take in a stage (facts: asic §3.1).
+    /// SRAMs that one exact table's ways may take in a stage (model: chip §3.1).
     pub exact_way_rams: u32,
-    /// RAMs of one ATCAM partition that may cascade their priority within a row (facts: asic §3.3).
+    /// RAMs of one ATCAM partition that may cascade their priority within a row (model: chip §3.3).
     pub atcam_rams_per_row: u32,
 }
 

@@ -3,7 +3,7 @@
 use crate::units::BitRate;
 use serde::{Deserialize, Serialize};
 
-/// A pipe's parsers (facts: asic §6.1-§6.3).
+/// A pipe's parsers (model: chip §6.1-§6.3).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ParserSpec {
@@ -73,13 +73,13 @@ pub struct ParserSpec {
     pub clot_gap: u32,
     /// Last packet byte that a CLOT may hold.
     pub clot_last_byte: u32,
-    /// Line rate that one parser must keep (facts: asic §6.2).
+    /// Line rate that one parser must keep (model: chip §6.2).
     pub line_rate: BitRate,
     /// Packets that wait for one port's parser before the port overruns (assumption).
     pub fifo_packets: u32,
 }
 
-/// A gress's deparser (facts: asic §6.4).
+/// A gress's deparser (model: chip §6.4).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeparserSpec {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Containers of one pipe's PHV and how they are grouped (facts: asic §2.1).
+/// Containers of one pipe's PHV and how they are grouped (model: chip §2.1).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PhvSpec {

@@ -15,7 +15,7 @@ pub struct PortSpeed {
     pub ingress_hold_cycles: u32,
 }
 
-/// Ports and MACs (facts: asic §8.10, §9).
+/// Ports and MACs (model: tm §10; chip §9).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PortSpec {

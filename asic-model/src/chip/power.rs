@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What memories take, in nanowatts per access of every packet at full rate (facts: asic §7.7), and the limits that
+/// What memories take, in nanowatts per access of every packet at full rate (model: cycles §7), and the limits that
 /// the sums are held against. Full rate is one packet per cycle in every pipe.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

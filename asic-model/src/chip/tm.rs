@@ -14,13 +14,13 @@ pub enum BafRule {
     Share,
 }
 
-/// Sizes and defaults of the traffic manager (facts: asic §8).
+/// Sizes and defaults of the traffic manager (model: tm §1, §2, §4).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TmSpec {
-    /// The core clock of the traffic manager (facts: asic §7.6).
+    /// The core clock of the traffic manager (model: cycles §6).
     pub clock: Clock,
-    /// The clock on which shaper rates are counted (facts: asic §8.4).
+    /// The clock on which shaper rates are counted (model: tm §4).
     pub shaper_clock: Clock,
     /// Bytes per buffer cell.
     pub cell: Bytes,
@@ -106,26 +106,26 @@ pub struct TmSpec {
     pub port_burst: Bytes,
     /// Bytes added per packet by shapers for preamble and inter-packet gap.
     pub frame_gap: Bytes,
-    /// Bits of the enqueue and dequeue timestamps, in nanoseconds (facts: asic §8.11).
+    /// Bits of the enqueue and dequeue timestamps, in nanoseconds (model: tm §11).
     pub timestamp_bits: u32,
     /// Bits of a queue depth, in cells.
     pub depth_bits: u32,
-    /// Entries of the advanced-flow-control visibility FIFO; 0 without the feature (facts: asic §8.5).
+    /// Entries of the advanced-flow-control visibility FIFO; 0 without the feature (model: tm §5).
     pub afc_fifo: u32,
     /// Bits of an advanced-flow-control credit; 0 without the feature.
     pub afc_credit_bits: u32,
     /// MAU cycles from a deparser's flow-control word to its effect on the queue (assumption).
     pub afc_cycles: u32,
     /// MAU cycles between two queue-depth updates that enter the ghost thread of a pipe (assumption); 0 without
-    /// the feature (facts: asic §8.6).
+    /// the feature (model: tm §6).
     pub ghost_interval_cycles: u32,
-    /// Mirror sessions (facts: asic §8.8).
+    /// Mirror sessions (model: tm §8).
     pub mirror_sessions: u32,
     /// Coalescing sessions among them.
     pub coalescing_sessions: u32,
     /// Bits of a mirror session id.
     pub mirror_session_bits: u32,
-    /// Multicast group ids (facts: asic §8.9).
+    /// Multicast group ids (model: tm §9).
     pub multicast_groups: u32,
     /// Members of a multicast ECMP node.
     pub multicast_ecmp_members: u32,
@@ -139,11 +139,11 @@ pub struct TmSpec {
     pub multicast_fifos: u32,
     /// Packets per replication FIFO after reset.
     pub multicast_fifo_limit: u32,
-    /// Packet generator applications per pipe (facts: asic §8.10).
+    /// Packet generator applications per pipe (model: tm §10).
     pub pktgen_apps: u32,
     /// Packet generator buffer per pipe.
     pub pktgen_buffer: Bytes,
-    /// First bytes of a recirculated packet that the packet generator compares (facts: asic §8.10).
+    /// First bytes of a recirculated packet that the packet generator compares (model: tm §10).
     pub pktgen_match_bytes: u32,
     /// Trigger events that one packet generator application holds, the one being served included (assumption on
     /// Tofino).

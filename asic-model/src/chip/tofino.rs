@@ -1,4 +1,5 @@
-//! Tofino as data. Sources: facts asic §1, §2, §4, §6-§9; what they do not give is listed as an assumption.
+//! Tofino as data. Sources: model: chip §1, §2, §4, §6, §9, §11; cycles §1, §5-§7; tm §1, §2, §4, §8-§11. What
+//! they do not give is listed as an assumption.
 
 use super::{
     AluSpec, Assumption, BafRule, ChipSpec, DeparserSpec, Features, HashSpec, LatencySpec, MauSpec,
@@ -35,7 +36,7 @@ pub(super) fn spec() -> ChipSpec {
     }
 }
 
-/// facts: asic §1.1, §1.2. The clock is what the driver logs for its "1.25 GHz" setting (§7.6).
+/// model: chip §1.1, §1.2. The clock is what the driver logs for its "1.25 GHz" setting (model: cycles §6).
 fn mau() -> MauSpec {
     MauSpec {
         clock: CLOCK_1_22_GHZ,
@@ -112,7 +113,7 @@ fn mau() -> MauSpec {
     }
 }
 
-/// facts: asic §2.1.
+/// model: chip §2.1.
 fn phv() -> PhvSpec {
     PhvSpec {
         groups_32: 4,
@@ -137,7 +138,7 @@ fn phv() -> PhvSpec {
     }
 }
 
-/// facts: asic §6.1, §6.3.
+/// model: chip §6.1, §6.3.
 fn parser() -> ParserSpec {
     ParserSpec {
         instances: 18,
@@ -166,7 +167,7 @@ fn parser() -> ParserSpec {
         port_metadata_pad: 0,
         resubmit_bytes: 8,
         egress_intrinsic_min: 2,
-        // The fields of facts: asic §10 with their padding to whole bytes.
+        // The fields of model: chip §10 with their padding to whole bytes.
         egress_intrinsic_full: 25,
         clot_tags: 0,
         clots_live: 0,
@@ -179,7 +180,7 @@ fn parser() -> ParserSpec {
     }
 }
 
-/// facts: asic §6.4.
+/// model: chip §6.4.
 fn deparser() -> DeparserSpec {
     DeparserSpec {
         entries: 192,
@@ -204,7 +205,7 @@ fn deparser() -> DeparserSpec {
     }
 }
 
-/// facts: asic §4.1, §4.3, §1.3.
+/// model: chip §4.1, §4.3, §1.3.
 fn salu() -> SaluSpec {
     SaluSpec {
         comparators: 2,
@@ -235,7 +236,7 @@ fn salu() -> SaluSpec {
     }
 }
 
-/// facts: asic §7.1, §7.5.
+/// model: cycles §1, §5.
 fn latency() -> LatencySpec {
     LatencySpec {
         base: 20,
@@ -264,7 +265,7 @@ fn latency() -> LatencySpec {
     }
 }
 
-/// facts: asic §7.7.
+/// model: cycles §7.
 fn power() -> PowerSpec {
     PowerSpec {
         sram_read: 24_082_786,
@@ -278,7 +279,7 @@ fn power() -> PowerSpec {
     }
 }
 
-/// facts: asic §8.
+/// model: tm §1, §2, §4, §8-§11.
 fn tm() -> TmSpec {
     TmSpec {
         clock: CLOCK_1_22_GHZ,
@@ -348,7 +349,7 @@ fn tm() -> TmSpec {
     }
 }
 
-/// facts: asic §8.10, §9.
+/// model: tm §10; chip §9.
 fn ports() -> PortSpec {
     let speed = |gbps, lanes, ingress_hold_cycles| PortSpeed {
         speed: BitRate::from_gbps(gbps),
@@ -380,7 +381,7 @@ fn ports() -> PortSpec {
     }
 }
 
-/// facts: asic §3.5, §11.1.
+/// model: chip §3.5, §11.1.
 fn hash() -> HashSpec {
     HashSpec {
         seed_bits: 52,
@@ -399,7 +400,7 @@ fn hash() -> HashSpec {
     }
 }
 
-/// facts: asic §1.1, §3.7, §8.
+/// model: chip §1.1, §3.7; tm §5-§8, §10.
 fn features() -> Features {
     Features {
         advanced_flow_control: false,
@@ -434,12 +435,12 @@ fn assumptions() -> Vec<Assumption> {
         assumption(
             "ports.recirculation_rate",
             "All recirculation ports of a pipe share this rate.",
-            "the ports form one channel group, like the four channels of a 100 Gb/s MAC (facts: asic §8.10)",
+            "the ports form one channel group, like the four channels of a 100 Gb/s MAC (model: tm §10)",
         ),
         assumption(
             "tm.queue_guarantee",
             "Guaranteed cells per queue after reset.",
-            "the driver's default of two packets of 1600 B, in cells of 80 B (facts: asic §8.2)",
+            "the driver's default of two packets of 1600 B, in cells of 80 B (model: tm §2)",
         ),
         assumption(
             "tm.global_limit",

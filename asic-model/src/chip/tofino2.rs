@@ -1,4 +1,5 @@
-//! Tofino 2 as data. Sources: facts asic §1, §2, §4, §6-§9; what they do not give is listed as an assumption.
+//! Tofino 2 as data. Sources: model: chip §1, §2, §4, §6, §9, §11; cycles §1, §5-§7; tm §1, §2, §4-§6, §8-§11.
+//! What they do not give is listed as an assumption.
 
 use super::{
     AluSpec, Assumption, BafRule, ChipSpec, DeparserSpec, Features, HashSpec, LatencySpec, MauSpec,
@@ -35,7 +36,7 @@ pub(super) fn spec() -> ChipSpec {
     }
 }
 
-/// facts: asic §1.1, §1.2, §7.6.
+/// model: chip §1.1, §1.2; cycles §6.
 fn mau() -> MauSpec {
     MauSpec {
         clock: CLOCK_1_5_GHZ,
@@ -112,7 +113,7 @@ fn mau() -> MauSpec {
     }
 }
 
-/// facts: asic §2.1.
+/// model: chip §2.1.
 fn phv() -> PhvSpec {
     PhvSpec {
         groups_32: 4,
@@ -137,7 +138,7 @@ fn phv() -> PhvSpec {
     }
 }
 
-/// facts: asic §6.1, §6.3.
+/// model: chip §6.1, §6.3.
 fn parser() -> ParserSpec {
     ParserSpec {
         instances: 36,
@@ -178,7 +179,7 @@ fn parser() -> ParserSpec {
     }
 }
 
-/// facts: asic §6.4.
+/// model: chip §6.4.
 fn deparser() -> DeparserSpec {
     DeparserSpec {
         entries: 128,
@@ -203,7 +204,7 @@ fn deparser() -> DeparserSpec {
     }
 }
 
-/// facts: asic §4.1, §4.3, §1.3.
+/// model: chip §4.1, §4.3, §1.3.
 fn salu() -> SaluSpec {
     SaluSpec {
         comparators: 4,
@@ -234,7 +235,7 @@ fn salu() -> SaluSpec {
     }
 }
 
-/// facts: asic §7.1, §7.5: the assembler's 23 and 13, not the compiler's power model.
+/// model: cycles §1, §5: the assembler's 23 and 13, not the compiler's power model.
 fn latency() -> LatencySpec {
     LatencySpec {
         base: 23,
@@ -263,7 +264,7 @@ fn latency() -> LatencySpec {
     }
 }
 
-/// facts: asic §7.7.
+/// model: cycles §7.
 fn power() -> PowerSpec {
     PowerSpec {
         sram_read: 16_600_000,
@@ -277,7 +278,7 @@ fn power() -> PowerSpec {
     }
 }
 
-/// facts: asic §8.
+/// model: tm §1, §2, §4-§6, §8-§11.
 fn tm() -> TmSpec {
     TmSpec {
         clock: CLOCK_1_3125_GHZ,
@@ -347,7 +348,7 @@ fn tm() -> TmSpec {
     }
 }
 
-/// facts: asic §8.10, §9. Pipe 0 keeps local port 0 for PCIe and 2-5 for the CPU's Ethernet.
+/// model: tm §10; chip §9. Pipe 0 keeps local port 0 for PCIe and 2-5 for the CPU's Ethernet.
 fn ports() -> PortSpec {
     let speed = |gbps, lanes, ingress_hold_cycles| PortSpeed {
         speed: BitRate::from_gbps(gbps),
@@ -379,7 +380,7 @@ fn ports() -> PortSpec {
     }
 }
 
-/// facts: asic §3.5, §11.1.
+/// model: chip §3.5, §11.1.
 fn hash() -> HashSpec {
     HashSpec {
         seed_bits: 52,
@@ -398,7 +399,7 @@ fn hash() -> HashSpec {
     }
 }
 
-/// facts: asic §1.1, §2.2, §3.7, §8.
+/// model: chip §1.1, §2.2, §3.7; tm §5-§8, §10.
 fn features() -> Features {
     Features {
         advanced_flow_control: true,
@@ -430,7 +431,7 @@ fn assumptions() -> Vec<Assumption> {
             "ports.recirculation_rate",
             "All recirculation ports of a pipe share this rate.",
             "ConWeave's authors give 400 Gb/s for their recirculation port; the pipe's eight channels have the \
-             lanes of one 400 Gb/s MAC (facts: asic §8.10)",
+             lanes of one 400 Gb/s MAC (model: tm §10)",
         ),
         assumption(
             "salu.fast_clear_cycles",
@@ -440,12 +441,12 @@ fn assumptions() -> Vec<Assumption> {
         assumption(
             "tm.afc_cycles",
             "Cycles from a deparser's flow-control word to its effect on the queue.",
-            "the word takes the packet's way into the TM, for as long as the assumed enqueue time; with it the published 25 Gb/s measurement comes out (facts: asic §8.5, §12)",
+            "the word takes the packet's way into the TM, for as long as the assumed enqueue time; with it the published 25 Gb/s measurement comes out (model: tm §5, §12)",
         ),
         assumption(
             "tm.afc_credit_bits",
             "A credit is one cell; a queue sends while its credit is above zero; sums saturate at these bits.",
-            "units and rule of flow-control credits are not public (facts: asic §8.5, §12)",
+            "units and rule of flow-control credits are not public (model: tm §5, §12)",
         ),
         assumption(
             "tm.ghost_interval_cycles",

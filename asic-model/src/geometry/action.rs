@@ -1,4 +1,4 @@
-//! Action data tables (facts: asic §3.4).
+//! Action data tables (model: chip §3.4).
 
 use super::GeometryError;
 use crate::chip::MauSpec;

@@ -1,4 +1,4 @@
-//! Algorithmic TCAM in SRAM, and ALPM on top of it (facts: asic §3.3).
+//! Algorithmic TCAM in SRAM, and ALPM on top of it (model: chip §3.3).
 
 use super::{GeometryError, tcams};
 use crate::chip::MauSpec;

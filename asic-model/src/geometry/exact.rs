@@ -1,4 +1,4 @@
-//! Exact-match tables: entries packed into wide words, words spread over cuckoo ways (facts: asic §3.1).
+//! Exact-match tables: entries packed into wide words, words spread over cuckoo ways (model: chip §3.1).
 
 use super::GeometryError;
 use crate::chip::MauSpec;
@@ -26,7 +26,7 @@ impl Ways {
 }
 
 /// The ways of a table that needs `depth` RAMs per RAM of entry width: at least four ways, RAM counts that are
-/// powers of two, at most [`MauSpec::exact_way_rams`] RAMs in sum (facts: asic §3.1).
+/// powers of two, at most [`MauSpec::exact_way_rams`] RAMs in sum (model: chip §3.1).
 pub fn exact_ways(mau: &MauSpec, depth: u32) -> Ways {
     let depth = depth.max(mau.exact_ways).min(mau.exact_way_rams.max(mau.exact_ways));
     if depth < 2 * mau.exact_ways {
@@ -106,7 +106,7 @@ pub struct ExactLayout {
 ///
 /// The match hardware compares whole bytes under a mask, so stored key bits are rounded up to bytes; the
 /// version nibble needs no byte of its own. Overhead lies in the low bits of a RAM word and each entry's within
-/// one RAM (facts: asic §3.1).
+/// one RAM (model: chip §3.1).
 ///
 /// # Errors
 /// A key wider than the exact crossbar, overhead wider than a RAM word's low bits, or an entry wider than a

@@ -1,4 +1,4 @@
-//! How many memories a table takes: pure functions of the facts sheet's sizing rules.
+//! How many memories a table takes: pure functions of sizes (model: chip §3, §4.5, §5).
 //!
 //! What lives here: numbers of RAMs, TCAMs and words from sizes. What may not: which RAM, which row, which
 //! stage; that is placement's.

@@ -1,4 +1,4 @@
-//! Ranges in TCAM (facts: asic §3.2): a nibble of a range key stands in the TCAM as the set of its values, so one
+//! Ranges in TCAM (model: chip §3.2): a nibble of a range key stands in the TCAM as the set of its values, so one
 //! row compares each nibble with any set of values, and a range is a few rows.
 
 /// Bits of a digit: each is compared with a set of its 16 values.

@@ -1,6 +1,6 @@
 //! What arrays of registers, counters and meters ask of a stage: ALUs, RAMs, map RAMs.
 //!
-//! What lives here: the division of an array over ALUs (facts: asic §1.3, §4.5, §5). What may not: which ALU,
+//! What lives here: the division of an array over ALUs (model: chip §1.3, §4.5, §5). What may not: which ALU,
 //! which rows.
 
 use super::GeometryError;
@@ -28,7 +28,7 @@ pub struct StatefulDemand {
 }
 
 /// RAMs, the spare included, that one ALU of this kind reaches without overflow buses: the rows that it may span,
-/// each with its columns that have map RAMs (facts: asic §1.3).
+/// each with its columns that have map RAMs (model: chip §1.3).
 pub fn rams_per_alu(chip: &ChipSpec, alu: Column) -> u64 {
     let mau = &chip.mau;
     let rows = if alu == Column::StatsAlu { mau.stats_rows_per_alu } else { mau.meter_rows_per_alu };
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn registers_of_the_sheets() {
-        // facts: asic §4.5; conweave §2.8: 32 x 64K 17 map RAMs, 8 x 64K 5, any small array 2.
+        // model: chip §4.5; facts: conweave §2.8: 32 x 64K 17 map RAMs, 8 x 64K 5, any small array 2.
         for chip in [ChipSpec::tofino(), ChipSpec::tofino2()] {
             let rows = [
                 ("32", 65_536, 17),

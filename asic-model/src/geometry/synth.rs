@@ -1,4 +1,4 @@
-//! Synthetic two-port memories: registers, counters, meters, selectors (facts: asic §1.3, §3.5, §4.5, §5).
+//! Synthetic two-port memories: registers, counters, meters, selectors (model: chip §1.3, §3.5, §4.5, §5).
 //!
 //! Each pairs every SRAM with a map RAM and has one spare bank.
 
@@ -44,7 +44,7 @@ pub fn register(mau: &MauSpec, entries: u64, element_bits: u32) -> Result<SynthL
 }
 
 /// The SRAMs, the spare included, that one register can have: the rows that a meter ALU reaches where the
-/// memory core is split, else every RAM with a map RAM partner (facts: asic §4.5).
+/// memory core is split, else every RAM with a map RAM partner (model: chip §4.5).
 pub fn max_register_rams(chip: &ChipSpec) -> u64 {
     let mau = &chip.mau;
     let rows = if chip.features.memory_core_split { mau.meter_rows_per_alu } else { mau.sram_rows };
@@ -110,8 +110,7 @@ pub fn meter_colour_rams(mau: &MauSpec, entries: u64) -> u64 {
 
 /// Map RAMs that hold the ages of `entries` entries of 1, 2, 3 or 6 bits.
 ///
-/// Assumption (facts: asic §1.2 has idletime map RAMs, not their words): the 11-bit word holds 8, 4, 2 or 1 ages, a
-/// power of two so that an address is a shift.
+/// The 11-bit word holds 8, 4, 2 or 1 ages (model: chip §1.2), a power of two so that an address is a shift.
 pub fn idle_map_rams(mau: &MauSpec, entries: u64, bits: u32) -> u64 {
     let per_word = match bits {
         0 | 1 => 8,

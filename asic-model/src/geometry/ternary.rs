@@ -1,4 +1,4 @@
-//! Ternary tables: TCAM blocks and ternary indirection (facts: asic §3.2).
+//! Ternary tables: TCAM blocks and ternary indirection (model: chip §3.2).
 
 use super::GeometryError;
 use crate::chip::MauSpec;

@@ -26,14 +26,14 @@ impl XorWidth {
     }
 }
 
-/// A hash algorithm of the P4 `Hash` extern (facts: asic §11.2).
+/// A hash algorithm of the P4 `Hash` extern (model: chip §11.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum HashAlgorithm {
     /// The input itself, read as a big number; the output takes its low bits.
     Identity,
     /// The input cut into words from its first bit on, zeros appended behind, and the words XORed.
     Xor(XorWidth),
-    /// A pseudo-random GF(2) matrix and constant, fixed by the seed (facts: asic §11.3).
+    /// A pseudo-random GF(2) matrix and constant, fixed by the seed (model: chip §11.3).
     Random {
         /// Which matrix; equal seeds give equal matrices.
         seed: u64,

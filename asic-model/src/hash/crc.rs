@@ -11,7 +11,7 @@ use super::BitString;
 /// top term, one reflection flag for input bytes and output, the register's start value in unreflected form,
 /// and a value XORed onto the result.
 ///
-/// Assumption (facts: asic §11.2, note below the table): `init` is always unreflected, as in the catalogue and
+/// Assumption (model: chip §11.2, note below the table): `init` is always unreflected, as in the catalogue and
 /// in the vendor's matrix generator; of the named CRCs it differs from a raw register preload for
 /// `crc_16_riello` alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -12,7 +12,7 @@ use super::{BitString, HashAlgorithm};
 /// with a constant (facts: hashing §2), but not the same one for the same number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Seed {
-    /// The hardware seed register: XORed onto the output bits (facts: asic §11.1).
+    /// The hardware seed register: XORed onto the output bits (model: chip §11.1).
     Xor(u64),
     /// Prepended to the input as its first `bits` (0..=64) bits, as in the public PINS profiles, where it
     /// has 32 bits (facts: hashing §1.5).
@@ -74,7 +74,7 @@ impl HashFunction {
     }
 
     /// Output bits beyond the algorithm's width repeat its bits instead of being zero: the `extended` flag of
-    /// a CRC polynomial (facts: asic §11.2). A selector that wants more bits than a CRC has needs this.
+    /// a CRC polynomial (model: chip §11.2). A selector that wants more bits than a CRC has needs this.
     pub const fn extended(mut self) -> Self {
         self.extend = true;
         self

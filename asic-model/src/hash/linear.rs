@@ -24,7 +24,7 @@ enum Tables {
 
 /// A hash function over a fixed input layout, compiled: one table load per input byte, XORed.
 ///
-/// The map is affine: `constant ^ XOR over set input bits of their column` (facts: asic §11.1). The constant
+/// The map is affine: `constant ^ XOR over set input bits of their column` (model: chip §11.1). The constant
 /// holds what the hardware keeps in its seed register: the hash of the all-zero input with seed, initial
 /// value, final XOR and constant inputs folded in.
 #[derive(Debug, Clone)]

@@ -5,13 +5,13 @@
 //! bits sit in a stage, which fields a program hashes, and member selection (see [`crate::select`]).
 //!
 //! The chip computes a hash as a GF(2)-linear map of its input bits, XOR a seed, whatever the algorithm's
-//! name (facts: asic §11.1); [`LinearHash`] is that map, [`HashFunction::hash`] the definition it must equal.
+//! name (model: chip §11.1); [`LinearHash`] is that map, [`HashFunction::hash`] the definition it must equal.
 //!
 //! **Input.** Fields are concatenated in the order the program lists them, most significant bit first, into
 //! one [`BitString`]. Its length need not be a multiple of eight. A CRC reads the string extended with zero
 //! bits *in front*, up to a whole byte; an XOR fold appends zero bits *behind* it, up to a whole word;
 //! identity reads it as one big number. These are the rules of the vendor's matrix generator (p4c,
-//! `backends/tofino/bf-utils/dynamic_hash/dynamic_hash.cpp`); the facts sheet has no line on them.
+//! `backends/tofino/bf-utils/dynamic_hash/dynamic_hash.cpp`; model: chip §11.2).
 
 mod algorithm;
 mod bits;

@@ -1,6 +1,6 @@
 //! The named algorithms and how to find one.
 //!
-//! What lives here: the list of facts: asic §11.2, aliases, and the nearest name for a wrong one. What may
+//! What lives here: the list of model: chip §11.2, aliases, and the nearest name for a wrong one. What may
 //! not: arithmetic.
 
 use thiserror::Error;
@@ -13,7 +13,7 @@ const ALL_16: u64 = 0xffff;
 const ALL_32: u64 = 0xffff_ffff;
 const ALL_64: u64 = u64::MAX;
 
-/// The CRCs: name, width, polynomial, reflected, initial value, final XOR (facts: asic §11.2).
+/// The CRCs: name, width, polynomial, reflected, initial value, final XOR (model: chip §11.2).
 #[rustfmt::skip]
 const CRCS: [(&str, CrcParams); 41] = [
     ("crc_8",           CrcParams::known(8, 0x07, false, 0, 0)),
@@ -98,7 +98,7 @@ fn advice(nearest: Option<&str>) -> String {
 }
 
 impl HashAlgorithm {
-    /// The algorithm of a name of facts: asic §11.2, such as `crc_16`, `crc_32c` or `xor16`. Case, `_` and
+    /// The algorithm of a name of model: chip §11.2, such as `crc_16`, `crc_32c` or `xor16`. Case, `_` and
     /// `-` do not matter, so the P4 spellings `CRC16` and `IDENTITY` work too. `random` is matrix 0.
     ///
     /// # Errors

@@ -72,7 +72,7 @@ pub enum MeterError {
     },
 }
 
-/// A bucket's size: an 8-bit mantissa shifted by 0 to 31 (facts: asic §5). Smaller bits are lost, as in the
+/// A bucket's size: an 8-bit mantissa shifted by 0 to 31 (model: chip §5). Smaller bits are lost, as in the
 /// driver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct BurstCode {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A packet's colour, ordered from best to worst (facts: asic §5).
+/// A packet's colour, ordered from best to worst (model: chip §5).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Colour {
     /// Within the committed rate.

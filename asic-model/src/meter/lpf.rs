@@ -63,7 +63,7 @@ pub enum LpfError {
     Shift(u8),
 }
 
-/// A filter's configuration as its entry holds it (facts: asic §5; model).
+/// A filter's configuration as its entry holds it (model: chip §5; behavioural model).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LpfConfig {
     mode: LpfMode,

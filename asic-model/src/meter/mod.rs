@@ -4,9 +4,9 @@
 //! arrays, which packet asks, drawing random numbers.
 //!
 //! Times are cycles of the MAU clock, which is what the chip counts. Its stamps have 28 bits and a background
-//! sweep touches entries before they wrap (facts: asic §5); here stamps are whole, so no sweep is needed.
+//! sweep touches entries before they wrap (model: chip §5); here stamps are whole, so no sweep is needed.
 //!
-//! Sources: facts asic §5 for formats and sizes. That sheet marks filter and token arithmetic as not found; it
+//! Sources: model: chip §5 for formats and sizes. Filter and token arithmetic is not public (model: chip §12); it
 //! follows the behavioural model and the driver that the vendor published with open-p4studio (`tofino-model`,
 //! meter and LPF; `bf-drivers`, meter entries). Items that rest on those say "model" or "driver".
 

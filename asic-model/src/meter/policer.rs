@@ -2,7 +2,7 @@
 //!
 //! What lives here: a meter entry. What may not: which map RAM holds its colour.
 //!
-//! The chip does not know a packet's length before its end (facts: asic §5). So a packet gets the colour that
+//! The chip does not know a packet's length before its end (model: chip §5). So a packet gets the colour that
 //! the entry had after the packet before it, or its own colour if that is worse, and at its end is charged by
 //! that colour: green to both buckets, yellow to the peak one, red to none. Credits and the new colour follow
 //! from the levels afterwards (model). A level may therefore go below zero by the packets that are on the way,

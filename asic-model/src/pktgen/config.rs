@@ -8,7 +8,7 @@ use thiserror::Error;
 
 /// The buffer is addressed in lines of this many bytes (driver).
 const LINE: u32 = 16;
-/// Batch and packet numbers have 16 bits (facts: asic §8.10).
+/// Batch and packet numbers have 16 bits (model: tm §10).
 const COUNT_MAX: u32 = 1 << 16;
 /// Timers and gaps are 32-bit numbers of nanoseconds (driver).
 const TIME_MAX: Duration = Duration::from_nanos(u32::MAX as u64);
@@ -30,7 +30,7 @@ impl Match {
     }
 }
 
-/// What makes an application send (facts: asic §8.10).
+/// What makes an application send (model: tm §10).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Trigger {
     /// Once, so long after it was enabled.

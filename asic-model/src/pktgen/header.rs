@@ -9,7 +9,7 @@
 //!        app, pipe             key[1..4]          packet      matches on Tofino, batch added to the low 16 bits
 //!        app, pipe             0 0 0 0 0                      PFC
 //! ```
-//! The application has 3 bits on Tofino and 4 on Tofino 2 (facts: asic §8.10; the architectures' headers; model).
+//! The application has 3 bits on Tofino and 4 on Tofino 2 (model: tm §10; the architectures' headers; behavioural model).
 
 use super::app::{Event, Shot};
 use arrayvec::ArrayVec;

@@ -4,7 +4,7 @@
 //! packet starts, with its header bytes, and which bytes of the generator's buffer follow. What may not: those
 //! bytes, ports, queues; the packet enters a real port afterwards.
 //!
-//! Sources: facts asic §8.10. Gap rules, event queues and header bytes beyond that sheet follow the behavioural
+//! Sources: model: tm §10. Gap rules, event queues and header bytes beyond that section follow the behavioural
 //! model and the driver's interface that the vendor published with open-p4studio; items that rest on them say
 //! "model" or "driver".
 

@@ -1,7 +1,7 @@
 //! One-bit registers.
 //!
 //! What lives here: the instructions on single bits, and those that keep a selector word's count of members.
-//! What may not: predicates; a one-bit access has none (facts: asic §4.2).
+//! What may not: predicates; a one-bit access has none (model: chip §4.2).
 
 /// An instruction on one bit: the bit's new value, and its old value or the complement of that as the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -50,7 +50,7 @@ impl BitOp {
     }
 }
 
-/// Bits of a selector's RAM word that stand for members; the seven above count them (facts: asic §3.5).
+/// Bits of a selector's RAM word that stand for members; the seven above count them (model: chip §3.5).
 pub const SELECTOR_BITS: u32 = 120;
 
 /// An instruction that changes a member's bit in a selector word and keeps the count of members (model).

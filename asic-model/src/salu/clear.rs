@@ -7,7 +7,7 @@ use super::format::Format;
 use crate::chip::SaluSpec;
 
 /// A fast clear: every RAM word gets the same 128 bits, and an access during it returns a fixed output word
-/// instead of running its action (facts: asic §4.1; model).
+/// instead of running its action (model: chip §4.1; behavioural model).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Clear {
     /// The RAM word.

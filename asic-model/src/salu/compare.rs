@@ -9,7 +9,7 @@
 use super::format::{Format, Half};
 use super::program::Constant;
 
-/// How the sum relates to zero (facts: asic §4.2).
+/// How the sum relates to zero (model: chip §4.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Relation {
     /// Equal.
@@ -67,7 +67,7 @@ impl Relation {
     }
 }
 
-/// How operands and sum are read (facts: asic §4.2).
+/// How operands and sum are read (model: chip §4.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Sense {
     /// Operands unsigned, the sum exact: `.u`, and equality.

@@ -35,7 +35,7 @@ impl fmt::Display for SaluPart {
     }
 }
 
-/// A rule that a register action breaks (facts: asic §4).
+/// A rule that a register action breaks (model: chip §4).
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum SaluError {
     /// The chip has no such elements.

@@ -1,6 +1,6 @@
 //! One access: element and operands in, element and output words out.
 //!
-//! What lives here: the data flow of facts asic §4.2, without allocation and without checks: the rules ran
+//! What lives here: the data flow of model: chip §4.2, without allocation and without checks: the rules ran
 //! before. What may not: arrays. A program that breaks a rule computes something, but not what a chip would.
 
 use super::format::{Format, Half};

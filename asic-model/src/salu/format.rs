@@ -26,7 +26,7 @@ impl Half {
     }
 }
 
-/// The format of a register's elements (facts: asic §4.1, §4.5).
+/// The format of a register's elements (model: chip §4.1, §4.5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Format {
     bits: u8,
@@ -75,7 +75,7 @@ impl Format {
     }
 
     /// True if the element has an upper half: pairs, and 128-bit elements, which the ALU handles as halves of
-    /// 64 bits (facts: asic §4.1).
+    /// 64 bits (model: chip §4.1).
     pub const fn has_hi(self) -> bool {
         self.pair || self.bits == 128
     }
@@ -86,7 +86,7 @@ impl Format {
     }
 
     /// Bits on which comparators and update ALUs compute: at most 32. The upper 32 bits of a wider half only
-    /// pass through an ALU (facts: asic §4.2; model).
+    /// pass through an ALU (model: chip §4.2; behavioural model).
     pub const fn math_bits(self) -> u32 {
         if self.half_bits() > 32 { 32 } else { self.half_bits() }
     }

@@ -5,7 +5,7 @@
 
 use thiserror::Error;
 
-/// A function that the math unit approximates (facts: asic §4.2).
+/// A function that the math unit approximates (model: chip §4.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MathOp {
     /// `x`.

@@ -12,7 +12,7 @@
 //! PHV ─────┴─────────────────────────────────────┘
 //! ```
 //!
-//! Sources: facts asic §4. What that sheet leaves open (widths of the comparators' sums, wide halves, division
+//! Sources: model: chip §4. What that section leaves open (widths of the comparators' sums, wide halves, division
 //! by zero, ties of the lane search, the math unit's rounding) follows the behavioural model that the vendor
 //! published with open-p4studio (`tofino-model`, stateful ALU); items that rest on it say "model".
 //!

@@ -9,7 +9,7 @@ use std::str::FromStr;
 
 macro_rules! instructions {
     ($($(#[$doc:meta])* $variant:ident = $mnemonic:literal, $alu:ident, $order:ident, $uses:literal;)*) => {
-        /// An instruction of an update ALU (facts: asic §4.2). `a` is memory or a constant, `b` is PHV, a
+        /// An instruction of an update ALU (model: chip §4.2). `a` is memory or a constant, `b` is PHV, a
         /// constant or the math unit.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum SaluOp { $($(#[$doc])* $variant),* }
@@ -107,7 +107,7 @@ instructions! {
 
 impl SaluOp {
     /// Whether the instruction makes sense on a half of 64 bits, of which only the low 32 are computed on: the
-    /// copies, and add, subtract, or, exclusive or as long as nothing crosses bit 32 (facts: asic §4.2).
+    /// copies, and add, subtract, or, exclusive or as long as nothing crosses bit 32 (model: chip §4.2).
     pub const fn fits_wide_half(self) -> bool {
         matches!(self, Self::AluA | Self::AluB | Self::Add | Self::Sub | Self::Or | Self::Xor)
     }

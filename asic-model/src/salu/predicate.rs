@@ -6,14 +6,14 @@ use std::fmt;
 use std::ops::{BitAnd, BitOr, BitXor, Not};
 
 /// A condition: bit `i` says whether it holds when the comparators' results, comparator 0 as the lowest bit,
-/// read as the number `i` (facts: asic §4.1).
+/// read as the number `i` (model: chip §4.1).
 ///
 /// Any Boolean function of four results is one table of 16 bits. On a chip with two comparators the upper
 /// results are always false, so that only the four lowest bits matter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Predicate(u16);
 
-/// What each comparator looks like in a truth table (facts: asic §4.1).
+/// What each comparator looks like in a truth table (model: chip §4.1).
 const UNITS: [u16; 4] = [0xaaaa, 0xcccc, 0xf0f0, 0xff00];
 
 impl Predicate {

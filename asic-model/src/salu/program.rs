@@ -21,7 +21,7 @@ pub enum Constant {
 }
 
 impl Constant {
-    /// Register parameters that a register can have: rows of the register file (facts: asic §4.1).
+    /// Register parameters that a register can have: rows of the register file (model: chip §4.1).
     pub const PARAMS: usize = 4;
     /// Zero.
     pub const ZERO: Self = Self::Value(0);
@@ -58,7 +58,7 @@ pub enum SourceB {
     MathPhv(Half),
 }
 
-/// What one update ALU does (facts: asic §4.2).
+/// What one update ALU does (model: chip §4.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Update {
     /// When it does it. The results of a half's two ALUs are ORed; if neither acts the half stays.
@@ -104,7 +104,7 @@ pub enum DivideSource {
     Constant(Constant),
 }
 
-/// A division; it takes the place of ALU2-hi (facts: asic §4.2).
+/// A division; it takes the place of ALU2-hi (model: chip §4.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Divide {
     /// What is divided.
@@ -113,7 +113,7 @@ pub struct Divide {
     pub divisor: DivideSource,
 }
 
-/// What an output word shows (facts: asic §4.3).
+/// What an output word shows (model: chip §4.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum OutputSource {
     /// A half of the element as it was.
@@ -202,12 +202,12 @@ impl SaluProgram {
         }
     }
 
-    /// Whether the stage pays the divider's latency (facts: asic §7.1).
+    /// Whether the stage pays the divider's latency (model: cycles §1).
     pub const fn divides(&self) -> bool {
         self.divide.is_some()
     }
 
-    /// Which PHV operands it needs, low first: bytes of the exact crossbar (facts: asic §1.3).
+    /// Which PHV operands it needs, low first: bytes of the exact crossbar (model: chip §1.3).
     pub fn phv_halves(&self) -> [bool; 2] {
         let mut used = [false; 2];
         let mut mark = |half: Half| used[half as usize] = true;
@@ -242,7 +242,7 @@ impl SaluProgram {
     }
 
     /// The bytes of an exact crossbar group, as bits of a mask, on which the operands must lie: the low one from
-    /// the chip's first operand byte, the high one right behind it (facts: asic §1.3; both as wide as a half).
+    /// the chip's first operand byte, the high one right behind it (model: chip §1.3; both as wide as a half).
     pub fn phv_bytes(&self, spec: &SaluSpec) -> u32 {
         let size = self.format.half_bits().div_ceil(8);
         let operand = (1u32 << size) - 1;

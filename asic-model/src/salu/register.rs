@@ -1,4 +1,4 @@
-//! What the actions of one register share (facts: asic §4.1, §4.4).
+//! What the actions of one register share (model: chip §4.1, §4.4).
 //!
 //! One SALU holds them all: so many instructions, one register file for large constants, masks and parameters,
 //! one math table, one mask per ternary unit.

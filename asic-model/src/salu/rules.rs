@@ -1,4 +1,4 @@
-//! What a register action may be (facts: asic §4).
+//! What a register action may be (model: chip §4).
 //!
 //! The chip has the element format, the comparators and their kinds, the output words; operands
 //! exist, constants fit, one number per instruction; the math unit feeds ALU2-lo; divider, lane search and bit

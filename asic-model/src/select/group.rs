@@ -6,10 +6,10 @@ use thiserror::Error;
 
 use super::FastMod;
 
-/// Member slots in one selector RAM word (facts: asic §3.5).
+/// Member slots in one selector RAM word (model: chip §3.5).
 pub const WORD_SLOTS: u32 = 120;
 
-/// Words in the largest group: a modulus of up to 31 and a shift of up to 5 (facts: asic §3.5).
+/// Words in the largest group: a modulus of up to 31 and a shift of up to 5 (model: chip §3.5).
 pub const MAX_WORDS: u32 = 992;
 
 /// One selector RAM word.

@@ -66,7 +66,7 @@ pub(super) enum Admission {
 
 /// Whether a packet that needs `need` cells may join a queue of depth `depth` while `used` cells of the
 /// buffer are taken. The buffer is asked first, as ingress admission comes before the queue's
-/// (facts: asic §8.2).
+/// (model: tm §2).
 pub(super) fn admission(need: Cells, used: Cells, size: Cells, depth: Cells, limit: Cells) -> Admission {
     if need > size.saturating_sub(used) {
         return Admission::Drop(TailDrop::BufferFull { used, need, size });

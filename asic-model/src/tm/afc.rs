@@ -1,6 +1,6 @@
 //! The advanced-flow-control word that a deparser hands to the traffic manager (Tofino 2).
 //!
-//! What lives here: its fields and bits (facts: asic §8.5). What may not: queues and their state.
+//! What lives here: its fields and bits (model: tm §5). What may not: queues and their state.
 //!
 //! ```text
 //! 31   30 29   28 25    24 22   21 15    14 0
@@ -17,7 +17,7 @@ pub enum AfcMode {
     /// Credit 1 pauses the queue, 0 lets it go on.
     Xoff,
     /// A signed number that is added to the queue's credit. Units and the rule for stopping are not public
-    /// (facts: asic §12).
+    /// (model: tm §12 item 1).
     Credit,
 }
 
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn the_worked_example() {
-        // facts: asic §8.5: dev_port 137, qid 0 is pipe 1, MAC 1, queue 16.
+        // model: tm §5: dev_port 137, qid 0 is pipe 1, MAC 1, queue 16.
         let chip = ChipSpec::tofino2();
         let port = DevPort::new(137).unwrap();
         let word = AfcWord::for_queue(&chip, port, 0, 1).unwrap();

@@ -1,6 +1,6 @@
 //! What a driver sees of flow-control words: a FIFO in each pipe, with an optional filter on one port (Tofino 2).
 //!
-//! Facts: asic §8.5: eight entries, what comes while it is full is lost, and the bits of an entry's register. Words act on
+//! model: tm §5: eight entries, what comes while it is full is lost, and the bits of an entry's register. Words act on
 //! their queues whether they are seen or not. What may not live here: that.
 //!
 //! ```text

@@ -7,11 +7,11 @@ use thiserror::Error;
 
 use crate::units::{Bytes, Cells};
 
-/// Scheduling priorities are 0 (lowest) to this (facts: asic §8.4).
+/// Scheduling priorities are 0 (lowest) to this (model: tm §4).
 pub(super) const MAX_PRIORITY: u8 = 7;
-/// DWRR weights have 10 bits (facts: asic §8.4).
+/// DWRR weights have 10 bits (model: tm §4).
 pub(super) const MAX_WEIGHT: u16 = 1023;
-/// Queues one port can own on the largest chip (facts: asic §8.1: T1 32, T2 128).
+/// Queues one port can own on the largest chip (model: tm §1: T1 32, T2 128).
 const MAX_QUEUES: usize = 128;
 /// Ports that a [`TmPort`](super::TmPort) can name.
 const MAX_PORTS: usize = 1 << 16;
@@ -40,12 +40,12 @@ pub struct PortQueues {
 /// The whole configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TmConfig {
-    /// Bytes per buffer cell (80 on Tofino 1, 176 on Tofino 2; facts: asic §8.1).
+    /// Bytes per buffer cell (80 on Tofino 1, 176 on Tofino 2; model: tm §1).
     pub cell_size: Bytes,
     /// Cells of the packet buffer.
     pub buffer_cells: Cells,
     /// Bytes that a visit of the DWRR round adds to a queue's credit, per unit of weight. Not found for the
-    /// chips (facts: asic §12 item 6), so an assumption of the chip specification.
+    /// chips (model: tm §12 item 4), so an assumption of the chip specification.
     pub dwrr_quantum: Bytes,
     /// The ports, indexed by [`TmPort`](super::TmPort).
     pub ports: Vec<PortQueues>,

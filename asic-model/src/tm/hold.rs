@@ -3,7 +3,7 @@
 //! What lives here: pauses by cause and the credit of flow-control words. What may not: packets, the choice among
 //! queues.
 //!
-//! Assumptions (facts: asic §8.5, §12 item 3 leave these open): a credit is one cell; a queue in credit mode sends
+//! Assumptions (model: tm §5, §12 item 1 leave these open): a credit is one cell; a queue in credit mode sends
 //! while its credit is above zero, and each packet takes as many credits as it has cells, so the last one may
 //! overdraw it; sums saturate at the word's 15 bits.
 

@@ -3,7 +3,7 @@
 //! What lives here: a session's parameters, what a packet may override, the copy's length. What may not: copies,
 //! and the coalescing of small ones into one packet.
 //!
-//! Sources: facts asic §8.8; overrides and padding follow the behavioural model that the vendor published with
+//! Sources: model: tm §8; overrides and padding follow the behavioural model that the vendor published with
 //! open-p4studio ("model"), session numbers its driver ("driver").
 
 use crate::chip::ChipSpec;
@@ -82,7 +82,7 @@ pub enum HashIndex {
     Second,
 }
 
-/// A packet's mirror metadata (facts: asic §10).
+/// A packet's mirror metadata (model: chip §10).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct MirrorMetadata {
     /// `mirror_hash`, 13 bits.
@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn session_numbers() {
-        // facts: asic §8.8: 0-1014 normal, 1015 negative, 1016-1023 coalescing.
+        // model: tm §8: 0-1014 normal, 1015 negative, 1016-1023 coalescing.
         let chip = ChipSpec::tofino();
         let kinds = [1014, 1015, 1016, 1023].map(|id| MirrorKind::of(&chip, id).unwrap());
         let expected =

@@ -16,7 +16,7 @@
 //! (packets in order), `scheduler` (which queue next), `port`, and this file, which joins them; beside it `settings`
 //! changes what `view` shows.
 //!
-//! Assumptions (facts: asic §8.1, §8.11, §12 items 5 and 6 leave these open):
+//! Assumptions (model: tm §1, §11, §12 items 3 and 4 leave these open):
 //! - a packet is charged `ceil(bytes / cell)` cells of the byte count the caller gives, at least one;
 //! - `enq_qdepth` is the queue's depth before the packet joins it, `deq_qdepth` the depth after it left;
 //! - a packet leaves depth and buffer when it is dequeued, not when its last bit is sent.

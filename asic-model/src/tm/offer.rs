@@ -45,7 +45,7 @@ pub struct Guarantee {
     pub priority: u8,
 }
 
-/// What the traffic manager notes when a packet enters its queue (facts: asic §8.11). Metadata fields may be
+/// What the traffic manager notes when a packet enters its queue (model: tm §11). Metadata fields may be
 /// narrower than these values; cutting them is the caller's business.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EnqueueStamp {

@@ -3,7 +3,7 @@
 //! What lives here: rings, deficits, the choice. What may not: packets; the caller tells the length of a
 //! queue's head packet, and by telling none takes a queue out of the choice.
 //!
-//! **The rule** (facts: asic §8.4). The highest priority with a queue that may send goes first. Its queues
+//! **The rule** (model: tm §4). The highest priority with a queue that may send goes first. Its queues
 //! stand in a ring in order of queue id. The round visits them in turn; a visit adds the queue's quantum
 //! (weight × DWRR quantum) to its deficit, and the queue sends while its head packet fits the deficit.
 //! A queue that empties loses its deficit. Queues that may not send are passed over and keep theirs.

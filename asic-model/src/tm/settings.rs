@@ -37,7 +37,7 @@ impl<H: Copy> TrafficManager<H> {
     }
 
     /// Sets the least that a queue gets; its bucket is full. Within it the queue goes before all others and outside
-    /// their round: what it sends so takes nothing off its share (assumption; facts: asic §8.4 gives the order alone).
+    /// their round: what it sends so takes nothing off its share (assumption; model: tm §4 gives the order alone).
     pub fn set_guarantee(&mut self, port: TmPort, queue: QueueId, guarantee: Option<Guarantee>) {
         let Some(port) = self.port_mut(port) else { return };
         if let Some(queue) = port.queues.get_mut(usize::from(queue.0)) {

@@ -3,7 +3,7 @@
 //! What lives here: one bucket in exact time. What may not: which queue goes next.
 //!
 //! A bucket holds `burst` bytes at first and fills at `rate` up to that. It may send while it is not empty, and a packet
-//! may take more than is in it (facts: asic §8.4). Each packet takes its bytes and those of the gap between frames.
+//! may take more than is in it (model: tm §4). Each packet takes its bytes and those of the gap between frames.
 //! Rates are kept exactly; the chip rounds them to a mantissa and an exponent, which is not modelled.
 
 use crate::units::{BitRate, Bytes, Duration, Time};

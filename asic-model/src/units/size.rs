@@ -13,7 +13,7 @@ pub struct Cycles(pub u64);
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Bytes(pub u64);
 
-/// A number of packet-buffer cells; their size is the chip's (facts: asic §8.1).
+/// A number of packet-buffer cells; their size is the chip's (model: tm §1).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Cells(pub u32);
 
@@ -27,7 +27,7 @@ impl Bytes {
     pub const ZERO: Self = Self(0);
 
     /// Cells of `cell_size` bytes that hold these bytes, rounded up; `None` if the cell size is zero or the
-    /// count exceeds [`Cells`] (facts: asic §8.1: `ceil(bytes / cell)`).
+    /// count exceeds [`Cells`] (model: tm §1: `ceil(bytes / cell)`).
     pub fn cells(self, cell_size: Bytes) -> Option<Cells> {
         if cell_size.0 == 0 {
             return None;

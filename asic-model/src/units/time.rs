@@ -105,7 +105,7 @@ impl Time {
         self.0
     }
 
-    /// Whole nanoseconds since the origin, rounded down: what the chip's timestamps show (facts: asic §9).
+    /// Whole nanoseconds since the origin, rounded down: what the chip's timestamps show (model: chip §9).
     pub const fn as_nanos(self) -> u64 {
         self.0 / 1_000
     }

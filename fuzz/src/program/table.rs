@@ -109,7 +109,7 @@ impl Writer<'_, '_> {
             let Some(field) = self.d.pick(&fields) else { break };
             fields.retain(|f| *f != field);
             let has = |kind| keys.iter().any(|k| k.kind == kind);
-            // facts: asic §3.2: a range takes at most 20 bits.
+            // model: chip §3.2: a range takes at most 20 bits.
             let narrow = self.p.fields[field].width <= 20;
             let kind = match self.d.below(5) {
                 4 if !has(MatchKind::Lpm) && narrow => MatchKind::Range,

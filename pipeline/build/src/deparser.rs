@@ -42,7 +42,7 @@ impl<T> RequestData for Hdr<T> {
 impl Deparser<'_> {
     /// Sends the packet, as it came in, through ingress once more when `resubmit_type` is `selector` (1 to 7).
     /// The data stand in front of it: the parser extracts them if `resubmit_flag` is 1. At most 8 bytes on
-    /// Tofino, 16 on Tofino 2 (facts: asic §6.4). A resubmitted packet cannot be resubmitted again.
+    /// Tofino, 16 on Tofino 2 (model: chip §6.4). A resubmitted packet cannot be resubmitted again.
     #[track_caller]
     pub fn resubmit(self, selector: u8, data: impl RequestData) -> Self {
         self.request(RequestKind::Resubmit, selector, data, Loc::caller())

@@ -195,8 +195,8 @@ pub struct Icmp {
     pub checksum: Bits<16>,
 }
 
-/// In front of packets that a generator made by a timer or, on Tofino 2, by a request or recirculated bytes (facts:
-/// asic §8.10)
+/// In front of packets that a generator made by a timer or, on Tofino 2, by a request or recirculated bytes (model:
+/// tm §10)
 #[derive(Header, Debug)]
 pub struct PktgenTimer {
     /// The pipe in the high bits, the application below: 3 bits of it on Tofino, 4 on Tofino 2

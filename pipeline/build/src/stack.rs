@@ -148,7 +148,7 @@ impl ActionSteps for StackMove {
 impl GressBuilder<'_> {
     /// Declares port metadata (phase 0): fields that hold, from the first parser state on, what the control plane
     /// wrote for the packet's port; zero in the pass that follows a resubmit. 64 bits in all on Tofino, 128 on
-    /// Tofino 2 (facts: asic §6.3). Ingress only.
+    /// Tofino 2 (model: chip §6.3). Ingress only.
     #[track_caller]
     pub fn port_metadata<T: Fields>(&self) -> T {
         let loc = Loc::caller();

@@ -25,7 +25,7 @@ pub fn lpm(field: impl Into<Field>) -> Key {
     Key { field: field.into(), kind: MatchKind::Lpm }
 }
 
-/// A key column compared with a lowest and a highest value; at most 20 bits (facts: asic §3.2).
+/// A key column compared with a lowest and a highest value; at most 20 bits (model: chip §3.2).
 pub fn range(field: impl Into<Field>) -> Key {
     Key { field: field.into(), kind: MatchKind::Range }
 }

@@ -255,7 +255,7 @@ pub enum DeviceError {
 /// Largest buffer that the state holds before a chip says how large its own is.
 const BUFFER_MAX: u64 = 1 << 20;
 
-/// Highest strict priority and largest DWRR weight (facts: asic §8.4).
+/// Highest strict priority and largest DWRR weight (model: tm §4).
 const MAX_PRIORITY: u8 = 7;
 const MAX_WEIGHT: u16 = 1023;
 

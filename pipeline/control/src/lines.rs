@@ -61,7 +61,7 @@ use sluice_asic::units::{Duration, UnitError};
 use sluice_ir::entity::EntityMap;
 use sluice_ir::{KeyValue, Profile, Program, TableData};
 
-/// Most pipes that a chip has (facts: asic §1.1).
+/// Most pipes that a chip has (model: chip §1.1).
 pub(super) const PIPES: u8 = 4;
 
 /// Commands and their usage.

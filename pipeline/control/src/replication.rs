@@ -5,7 +5,7 @@
 use sluice_asic::tm::{MirrorError, MirrorSession};
 use std::collections::BTreeMap;
 
-/// Largest level-2 exclusion id: 9 bits (facts: asic §8.9).
+/// Largest level-2 exclusion id: 9 bits (model: tm §9).
 const MAX_LEVEL2: u16 = 511;
 
 /// All sessions and groups.

@@ -57,7 +57,7 @@ pub enum Verdict {
     Forward,
     /// The program dropped or consumed it.
     Label(Label),
-    /// The parser gave up; bits as in `parser_err` (facts: asic §10).
+    /// The parser gave up; bits as in `parser_err` (model: chip §10).
     ParserError(u16),
     /// Ingress wrote neither an egress port nor a multicast group.
     NoPort,
@@ -189,7 +189,7 @@ pub(crate) fn put_in_front(packets: &mut PacketStore, packet: Packet, header: &[
     }
 }
 
-/// What a packet asks of the replication engine (facts: asic §8.9, §10).
+/// What a packet asks of the replication engine (model: tm §9; chip §10).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct McastRequest {
     /// `mcast_grp_a` and `mcast_grp_b`; 0 is no group.
@@ -297,7 +297,7 @@ impl State {
 /// Most passes of one batch: one bit each in a `u64`.
 pub const MAX_BATCH: usize = 64;
 
-/// An update of a queue's depth for the ghost thread (Tofino 2; facts: asic §8.6).
+/// An update of a queue's depth for the ghost thread (Tofino 2; model: tm §6).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GhostUpdate {
     /// `ping_pong`: flips from one update to the next.

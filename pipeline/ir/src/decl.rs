@@ -32,7 +32,7 @@ pub enum Home {
     Metadata,
     /// Filled or read by the hardware.
     Intrinsic(Intrinsic),
-    /// In port metadata (phase 0, facts: asic §6.3): filled before parsing from what the control plane wrote
+    /// In port metadata (phase 0, model: chip §6.3): filled before parsing from what the control plane wrote
     /// for the packet's port, zero in the pass that follows a resubmit. Ingress only.
     PortMetadata,
 }
@@ -356,12 +356,12 @@ pub enum CounterHome {
 /// How a counter's cells are laid out and read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CounterCell {
-    /// The format of a RAM word; `None` is the densest: 32 bits, or 28 and 36 for both (facts: asic §5).
+    /// The format of a RAM word; `None` is the densest: 32 bits, or 28 and 36 for both (model: chip §5).
     pub format: Option<CounterFormat>,
     /// Added to each packet's length, -8192 to 8191, as for an FCS or a header that is not to count.
     pub adjust: i16,
     /// Whether cells are read as the stage holds them, where they wrap at their width. Otherwise the stage sends
-    /// them to software before that happens, and what is read are sums of 64 bits (facts: asic §5, LRT).
+    /// them to software before that happens, and what is read are sums of 64 bits (model: chip §5, LRT).
     pub wraps: bool,
 }
 
@@ -431,7 +431,7 @@ pub struct HashData {
     pub symmetric: Vec<[u16; 2]>,
     /// Low bits of the algorithm's output that are kept, 1..=64.
     pub width: u16,
-    /// XORed into the kept bits, before rotation (facts: asic §11.1).
+    /// XORed into the kept bits, before rotation (model: chip §11.1).
     pub seed: u64,
     /// Rotation to the right within `width`, applied last.
     pub rotate: u16,

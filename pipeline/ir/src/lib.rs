@@ -9,7 +9,7 @@
 //! - Every pass starts with all fields zero and all headers invalid, except intrinsic fields, which the
 //!   device fills. A header's fields keep their value when the header is set invalid.
 //! - The parser runs from `PipeData::start`; extraction, lookahead and moving on need the bytes to be there,
-//!   otherwise the packet has a parser error (facts: asic §10, `parser_err`), and parsing ends with what was
+//!   otherwise the packet has a parser error (model: chip §10, `parser_err`), and parsing ends with what was
 //!   done before. Errors that occur: 0x001 no match (a `reject`, a stack without room), 0x002 partial header,
 //!   0x004 counter range, 0x1000 a wrong checksum. All but the last lose the packet, in either gress, unless the
 //!   gress declares `parser_err`; a wrong checksum ends nothing and is told to whoever looks. Timeouts, two

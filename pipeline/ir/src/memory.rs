@@ -14,7 +14,7 @@ pub enum IdleMode {
 }
 
 /// Ageing of a table's entries: each has a few bits of map RAM that a hit clears and that a sweep, at every multiple of
-/// `interval` of the run, counts up to their highest value (facts: asic §1.2, idletime).
+/// `interval` of the run, counts up to their highest value (model: chip §1.2, idletime).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IdleTimeout {
     /// Who asks.
@@ -60,7 +60,7 @@ impl IdleTimeout {
     }
 }
 
-/// A match memory in SRAM where the keys would call for TCAM (facts: asic §3.3). What a table matches does not change.
+/// A match memory in SRAM where the keys would call for TCAM (model: chip §3.3). What a table matches does not change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Algorithmic {
     /// Algorithmic longest prefix match: a TCAM finds the partition of the prefix, SRAM holds the partition.

@@ -22,7 +22,7 @@ const METER_STREAMS: u32 = 1 << 31;
 pub struct Origin {
     /// The MAU's clock.
     pub clock: Clock,
-    /// Whether WRED may take its input without an average (facts: asic §5; model: Tofino 2).
+    /// Whether WRED may take its input without an average (model: chip §5; behavioural model: Tofino 2).
     pub plain_wred: bool,
     /// Seed of the run.
     pub seed: u64,

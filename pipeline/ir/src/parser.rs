@@ -85,7 +85,7 @@ impl SelectKey {
     }
 }
 
-/// What the parser counter is set to (facts: asic §6.1). The counter is signed and has 8 bits.
+/// What the parser counter is set to (model: chip §6.1). The counter is signed and has 8 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CounterLoad {
     /// A constant, read as two's complement.

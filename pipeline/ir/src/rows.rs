@@ -1,4 +1,4 @@
-//! TCAM rows of entries with range keys: a range is several rows (facts: asic §3.2). What may not live here: which
+//! TCAM rows of entries with range keys: a range is several rows (model: chip §3.2). What may not live here: which
 //! rows of which block they are.
 
 use crate::{Algorithmic, KeyValue, MatchKind, Program, TableData};

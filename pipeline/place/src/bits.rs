@@ -21,7 +21,7 @@ pub(crate) struct ByteRef {
 
 impl ByteRef {
     /// Whether the input crossbar can bring this byte to absolute position `at`: 8-bit containers go
-    /// anywhere, wider ones keep their lane modulo their bytes (facts: asic §1.3).
+    /// anywhere, wider ones keep their lane modulo their bytes (model: chip §1.3).
     pub(crate) fn may_stand_at(self, at: u16) -> bool {
         let of = u16::from(self.of.max(1));
         at % of == u16::from(self.lane) % of

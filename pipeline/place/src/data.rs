@@ -106,7 +106,7 @@ pub struct PlacedState {
     pub rows: u32,
     /// Hardware states, a cycle each.
     pub cycles: u16,
-    /// Extractors of 8, 16 and 32 bits used in all its cycles (facts: asic §6.1); where all have 16 bits, the
+    /// Extractors of 8, 16 and 32 bits used in all its cycles (model: chip §6.1); where all have 16 bits, the
     /// second number counts them.
     pub extractors: [u32; 3],
     /// Bytes matched, lookahead included.
@@ -148,7 +148,7 @@ pub struct Unit {
     pub stage: u8,
     /// What kind of unit.
     pub column: Column,
-    /// First coordinate: row, group or index (facts: asic §1.2).
+    /// First coordinate: row, group or index (model: chip §1.2).
     pub row: u16,
     /// Second coordinate: column, bit, slice or 0.
     pub col: u16,

@@ -1,4 +1,4 @@
-//! What the deparser costs, and its limits (facts: asic §6.4). What may not live here: emission.
+//! What the deparser costs, and its limits (model: chip §6.4). What may not live here: emission.
 //!
 //! A dictionary entry belongs to one header's validity bit and holds up to 4 bytes (T1: one container, or
 //! smaller neighbours together) or 8 (T2: a chunk, filled byte by byte). The longest head is that of the parse
@@ -18,7 +18,7 @@ use sluice_ir::{Header, Loc, PrimitiveKind, Program, RequestKind};
 pub struct DeparserCost {
     /// Field dictionary entries or chunks.
     pub entries: u32,
-    /// Bytes that the entries hold; below 83 % of them the vendor's compiler warns on Tofino (facts: asic §6.4).
+    /// Bytes that the entries hold; below 83 % of them the vendor's compiler warns on Tofino (model: chip §6.4).
     pub entry_bytes: u32,
     /// Validity bits read.
     pub pov_bits: u32,

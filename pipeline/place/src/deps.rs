@@ -3,7 +3,7 @@
 //! What lives here: the dependency graph of both gresses, from what nodes read and write and from the
 //! containers that they share. What may not: resources of a stage.
 //!
-//! Kinds and what they ask of stages are those of facts asic §3.8. Nodes that no packet runs both have no
+//! Kinds and what they ask of stages are those of model: chip §3.8. Nodes that no packet runs both have no
 //! dependency on each other.
 
 use super::bits;

@@ -1,4 +1,4 @@
-//! How the outcome of a node reaches the nodes that run on it, over stages (facts: asic §3.7).
+//! How the outcome of a node reaches the nodes that run on it, over stages (model: chip §3.7).
 //!
 //! On a chip whose tables may have several successors, a node enables others of its own stage and of the next one
 //! directly; over a longer way a *long branch* carries the outcome on one of a few tags, or *relays* do: keyless tables

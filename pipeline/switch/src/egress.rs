@@ -71,7 +71,7 @@ impl<E: Executor> Switch<E> {
     }
 
     /// Where a packet goes that would be dropped: port, queue, and the place of the drop as egress sees it
-    /// (facts: asic §8.7).
+    /// (model: tm §7).
     fn deflection(&self, info: &PacketInfo, port: u16, drop: &TailDrop) -> Option<(u16, u8, u8)> {
         if !info.deflect || info.deflected.is_some() {
             return None;

@@ -1,10 +1,10 @@
-//! The ghost thread of each pipe: which queues have changed, and when which update enters (Tofino 2; facts: asic
-//! §8.6).
+//! The ghost thread of each pipe: which queues have changed, and when which update enters (Tofino 2; model: tm
+//! §6).
 //!
 //! Every change of a queue's depth, at any port, is told to all pipes. An update takes a slot of ingress, one in
 //! `ghost_interval_cycles` at most; it carries the depth that the queue has when it enters, so that a queue that
-//! changes again while it waits is told of once. All of that are assumptions (facts: asic §12 item 4): the sheet
-//! knows neither the rate nor what is left out.
+//! changes again while it waits is told of once. All of that are assumptions (model: tm §12 item 2): public sources
+//! give neither the rate nor what is left out.
 //!
 //! An update is a PHV of its own in the order of ingress: no batch of packets reaches over one.
 //!

@@ -172,7 +172,7 @@ impl<E: Executor> Switch<E> {
         self.config.clock_origin.as_nanos() + time.as_nanos()
     }
 
-    /// The same as the traffic manager keeps it: so many low bits (facts: asic §8.11).
+    /// The same as the traffic manager keeps it: so many low bits (model: tm §11).
     pub(super) fn short_stamp(&self, time: Time) -> u32 {
         self.stamp(time) as u32 & self.tm_stamps
     }

@@ -150,7 +150,7 @@ impl Reason {
     pub(super) fn of(verdict: Verdict) -> Reason {
         match verdict {
             Verdict::Label(label) => Reason::Label(label),
-            // 0x002 is "partial header", 0x004 "counter range" (facts: asic §10); what else ends parsing is 0x001.
+            // 0x002 is "partial header", 0x004 "counter range" (model: chip §10); what else ends parsing is 0x001.
             Verdict::ParserError(bits) if bits & 0x002 != 0 => {
                 Reason::Device(DeviceDrop::ParserPartialHeader)
             }

@@ -294,7 +294,7 @@ fn queues_of_way(port: &Port, p: &Params, way: u32) -> std::ops::Range<u32> {
     first(way)..first(way + 1).max(first(way) + 1)
 }
 
-/// The word that resumes a queue (facts: conweave §1.16, asic §8.5).
+/// The word that resumes a queue (facts: conweave §1.16; model: tm §5).
 fn word(port: &Port, qid: u32) -> u32 {
     let queue = (u32::from(port.queue_base) + qid) as u8;
     AfcWord { qfc: true, pipe: port.pipe().0, mac: port.mac.0, queue, credit: 0 }.encode()

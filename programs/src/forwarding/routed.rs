@@ -48,7 +48,7 @@ pub(crate) struct Sizes {
     pub(crate) groups: u32,
 }
 
-/// Most ways of a group: a selector word (facts: asic §3.5).
+/// Most ways of a group: a selector word (model: chip §3.5).
 const WAYS: u32 = 120;
 
 /// What ingress parses and keeps.

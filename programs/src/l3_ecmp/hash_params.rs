@@ -166,7 +166,7 @@ impl<F: HashField> fmt::Display for FieldList<F> {
     }
 }
 
-/// A hash function: a listed one, or a CRC of one's own (facts: asic §11.2).
+/// A hash function: a listed one, or a CRC of one's own (model: chip §11.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HashChoice(HashAlgorithm);
 

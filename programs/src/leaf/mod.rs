@@ -34,7 +34,7 @@ use sluice_ir as ir;
 /// Generation of groups that never changed. Elements of registers start at generation 0, which is over.
 pub(crate) const FIRST_GENERATION: u64 = 1 << 16;
 
-/// Most members of a group: a selector word (facts: asic §3.5).
+/// Most members of a group: a selector word (model: chip §3.5).
 const MEMBERS: u32 = 120;
 
 /// Table sizes that users set.

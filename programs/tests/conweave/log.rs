@@ -7,7 +7,7 @@ use sluice_programs::by_name;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// Columns of the log, with their short names and the units of a stage (facts: asic §1.4).
+/// Columns of the log, with their short names and the units of a stage (model: chip §1.4).
 const COLUMNS: [(Column, &str, u32); 15] = [
     (Column::ExactXbar, "eXbar", 128),
     (Column::TernaryXbar, "tXbar", 66),

@@ -1,4 +1,4 @@
-//! Packets that the program colours meet the limits of their colour (facts: asic §8.2).
+//! Packets that the program colours meet the limits of their colour (model: tm §2).
 
 use crate::aim::config;
 use crate::world::{Frame, World, run};

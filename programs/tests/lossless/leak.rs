@@ -1,5 +1,5 @@
 //! The published measurement of advanced flow control at 25 Gb/s: a queue of eleven packets is resumed, and the packet at
-//! its head pauses it again from the egress deparser. Eight packets of ten cells left (facts: asic §8.5).
+//! its head pauses it again from the egress deparser. Eight packets of ten cells left (model: tm §5).
 
 use crate::bench::Bench;
 use sluice_asic::chip::ChipSpec;

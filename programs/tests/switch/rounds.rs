@@ -82,7 +82,7 @@ fn laps_create_nothing_and_each_takes_the_same_time() {
             left.first_bit.as_ps()
         })
         .collect();
-    // One lap by its parts: two passes, the traffic manager, the port and the way back (facts: asic §7).
+    // One lap by its parts: two passes, the traffic manager, the port and the way back (model: cycles §3, §8).
     let chip = ChipSpec::tofino2();
     let l = &chip.latency;
     let cycles: u64 = [Gress::Ingress, Gress::Egress]

@@ -27,7 +27,7 @@ fn line_bytes(len: u64) -> u64 {
 }
 
 /// First bit out of a lone packet of `len` bytes whose first bit came in at `ps`, through `steer` between
-/// ports of 400G (facts: asic §7: MAC, parser, MAU, deparser, traffic manager, and back).
+/// ports of 400G (model: cycles §3, §6, §8: MAC, parser, MAU, deparser, traffic manager, and back).
 fn lone(ps: u64, len: u64) -> u64 {
     let world = steer::world();
     let chip = ChipSpec::tofino2();

@@ -193,7 +193,7 @@ fn classes(r: &mut Resolver<'_>, config: &BufferConfig) {
     }
 }
 
-/// What Tofino's registers hold (facts: asic §8.1, §8.2).
+/// What Tofino's registers hold (model: tm §1, §2).
 fn tofino(r: &mut Resolver<'_>, config: &BufferConfig) {
     for (what, n) in [("ingress", config.ingress_pools.len()), ("egress", config.egress_pools.len())] {
         if n > 4 {

@@ -98,7 +98,7 @@ pub struct QueueBuffer {
     pub threshold: Threshold,
     /// It is never refused a packet at egress.
     pub lossless: bool,
-    /// Limits of yellow and red packets, in eighths of the threshold (facts: asic §8.2); 8 is the threshold.
+    /// Limits of yellow and red packets, in eighths of the threshold (model: tm §2); 8 is the threshold.
     pub colour_eighths: [u8; 2],
     /// Index of its ECN profile.
     pub ecn: Option<u8>,

@@ -92,7 +92,7 @@ fn all() -> String {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BafReading {
-    /// As alpha: 1/64 .. 4 (facts: asic §8.2).
+    /// As alpha: 1/64 .. 4 (model: tm §2).
     #[default]
     Alpha,
     /// As the percentage that the driver prints: 1.5 .. 80 %.

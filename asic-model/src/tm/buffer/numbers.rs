@@ -133,7 +133,7 @@ impl Resolver<'_> {
         share
     }
 
-    /// The nine settings of the buffer allocation factor (facts: asic §8.2).
+    /// The nine settings of the buffer allocation factor (model: tm §2).
     fn baf(&mut self, place: &str, index: i64) -> Option<Share> {
         const PER_MILLE: [u32; 9] = [15, 30, 60, 110, 200, 330, 500, 660, 800];
         let Some(per_mille) = usize::try_from(index).ok().and_then(|i| PER_MILLE.get(i)) else {

@@ -18,7 +18,7 @@ use crate::packet::PacketStore;
 use crate::pass::{GhostUpdate, Made, Pass, PassIn, State};
 use sluice_ir::Intrinsic;
 
-/// `parser_err`: a checksum that was verified is wrong (facts: asic §10).
+/// `parser_err`: a checksum that was verified is wrong (model: chip §10).
 pub(super) const WRONG_CHECKSUM: u64 = 0x1000;
 
 /// Code and scratch memory of one gress.

@@ -17,7 +17,7 @@ use sluice_ir::{Intrinsic, Program, RequestKind};
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
 
-/// Most bytes of a request's header: no chip takes more (facts: asic §6.4).
+/// Most bytes of a request's header: no chip takes more (model: chip §6.4).
 const MAX_BYTES: usize = 64;
 
 /// A request with the places of its fields.

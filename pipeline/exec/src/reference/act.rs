@@ -9,7 +9,7 @@ use sluice_ir::{
     ActionCall, Counter, Expr, Field, Header, Intrinsic, Label, Loc, Primitive, PrimitiveKind, Table,
 };
 
-/// `drop_ctl` bit 0: no unicast copy (facts: asic §10).
+/// `drop_ctl` bit 0: no unicast copy (model: chip §10).
 const DROP_CTL_NO_COPY: u128 = 1;
 
 impl<T: Tracer> Run<'_, T> {

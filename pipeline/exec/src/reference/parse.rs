@@ -14,7 +14,7 @@ use sluice_ir::{
 /// verifier lets pass comes near it.
 pub const PARSER_FUEL: u32 = 1 << 14;
 
-/// `parser_err` bits that the interpreter can set (facts: asic §10).
+/// `parser_err` bits that the interpreter can set (model: chip §10).
 mod error {
     /// No select arm matched, or a stack has no room.
     pub(super) const NO_MATCH: u16 = 0x001;

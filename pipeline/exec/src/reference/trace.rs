@@ -74,7 +74,7 @@ pub enum Event<'a> {
     },
     /// The parser found an error.
     ParserError {
-        /// Bits as in `parser_err` (facts: asic §10).
+        /// Bits as in `parser_err` (model: chip §10).
         bits: u16,
     },
     /// A table was looked up.

@@ -27,7 +27,7 @@ use sluice_asic::salu::{SaluError, SaluProgram, validate_register};
 /// A register's actions as one stateful ALU has them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mapped {
-    /// Values from the packet, low operand first: at most two, shared by all actions (facts: asic §1.3, §4.4).
+    /// Values from the packet, low operand first: at most two, shared by all actions (model: chip §1.3, §4.4).
     pub operands: Vec<Operand>,
     /// The actions in order of declaration.
     pub actions: Vec<(RegisterAction, SaluProgram)>,

@@ -1,4 +1,4 @@
-//! Nodes that must share a stage, because they share a counter, a register or an action profile (facts: asic §3.8).
+//! Nodes that must share a stage, because they share a counter, a register or an action profile (model: chip §3.8).
 //! What may not live here: the choice of the stage.
 
 use super::super::data::Owner;

@@ -36,7 +36,7 @@ fn short(column: Column, wanted: impl Into<String>) -> Shortage {
 const REGISTERS: u32 = 1 << 30;
 const METERS: u32 = 1 << 31;
 
-/// Random bits of a stage (facts: asic §1.2).
+/// Random bits of a stage (model: chip §1.2).
 pub(crate) const RANDOM_BITS: u32 = 64;
 
 /// What fitting works on.
@@ -176,7 +176,7 @@ impl Fit<'_> {
         Ok(())
     }
 
-    /// A table without key is a hash-action table whose result is fixed: a result bus (facts: asic §3.6).
+    /// A table without key is a hash-action table whose result is fixed: a result bus (model: chip §3.6).
     fn keyless(&self, pool: &mut Pool, demand: &Demand) -> Result<(), Shortage> {
         let mau = &self.chip.mau;
         let mut buses = (0..mau.sram_rows as u16)
@@ -303,7 +303,7 @@ impl Fit<'_> {
                 continue;
             }
             let data_rams = sizes::counter_rams(&self.chip.mau, counter, capacity);
-            // Large counters are split in two halves (facts: asic §4.5).
+            // Large counters are split in two halves (model: chip §4.5).
             let purpose = format!("counter `{}`", counter.name);
             let what =
                 Synthetic { alu: Column::StatsAlu, data_rams, most_alus: 2, content, purpose: &purpose };
@@ -328,7 +328,7 @@ impl Fit<'_> {
                 AluArray::Register(_, format) => {
                     (geometry::register_demand(self.chip, cells.into(), format), 1)
                 }
-                // Large meters are split over several ALUs (facts: asic §4.5).
+                // Large meters are split over several ALUs (model: chip §4.5).
                 AluArray::Meter(_, kind) => {
                     (geometry::meter_demand(self.chip, cells.into(), kind.is_coloured()), 2)
                 }
@@ -382,7 +382,7 @@ impl Fit<'_> {
         ))
     }
 
-    /// A stage has one generator of so many random bits (facts: asic §1.2).
+    /// A stage has one generator of so many random bits (model: chip §1.2).
     fn randoms(&self, pool: &Pool, demand: &Demand) -> Result<(), Shortage> {
         let mut all = demand.randoms.clone();
         for owner in pool.owners_of(Column::ActionBusBytes) {

@@ -1,6 +1,6 @@
 //! Hash bits and hash distribution of a stage.
 //!
-//! What lives here: the choice of hash groups and bits (facts: asic §1.2, §3.1, §11.1). A group's bits
+//! What lives here: the choice of hash groups and bits (model: chip §1.2, §3.1, §11.1). A group's bits
 //! belong to one node each; several nodes may use one group. What may not: hash functions.
 
 use super::super::data::Owner;

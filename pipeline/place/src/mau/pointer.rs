@@ -1,4 +1,4 @@
-//! The next-table pointer as one more carrier of outcomes (facts: asic §3.7).
+//! The next-table pointer as one more carrier of outcomes (model: chip §3.7).
 //!
 //! Beside the bits that enable tables of its own stage and of the next one, a result may name one logical table of any
 //! later stage, and the packet holds that name until a result names another. Results of a node name one each or none

@@ -1,6 +1,6 @@
 //! RAM and TCAM blocks of a stage, with the buses and ALUs that their rows need.
 //!
-//! What lives here: the choice of rows and columns (facts: asic §1.2, §1.3, §3.1, §4.5). Match ways,
+//! What lives here: the choice of rows and columns (model: chip §1.2, §1.3, §3.1, §4.5). Match ways,
 //! ternary indirection and action data start from the left; counters and selectors have to be on the
 //! right, where the map RAMs are. What may not: how many blocks something takes.
 
@@ -258,7 +258,7 @@ fn home_maps_free(pool: &Pool, mau: &MauSpec) -> u32 {
     maps.filter(|&(r, c)| pool.is_free(Column::MapRam, r, c)).count() as u32
 }
 
-/// Rows that an ALU at physical row `home` can use, smallest windows first (facts: asic §1.3, §4.5).
+/// Rows that an ALU at physical row `home` can use, smallest windows first (model: chip §1.3, §4.5).
 fn windows(chip: &ChipSpec, alu: Column, home: u32) -> Vec<Vec<u16>> {
     let mau = &chip.mau;
     let most = row_limit(chip, alu);

@@ -217,7 +217,7 @@ impl Carriers<'_, '_> {
     }
 }
 
-/// A logical id and a result bus in each stage between, as a keyless table has (facts: asic §3.6); nothing if a stage has
+/// A logical id and a result bus in each stage between, as a keyless table has (model: chip §3.6); nothing if a stage has
 /// no room.
 fn relays(pools: &mut [Pool], mau: &MauSpec, branch: &LongBranch) -> Option<Vec<u8>> {
     let owner = Owner { gress: branch.gress, node: branch.to };

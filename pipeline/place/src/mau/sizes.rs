@@ -8,7 +8,7 @@ use sluice_asic::geometry::{self, ExactLayout, ExactTable, GeometryError};
 /// The exact-match layout for `entries` entries of a table.
 pub(crate) fn exact(mau: &MauSpec, demand: &Demand, entries: u32) -> Result<ExactLayout, GeometryError> {
     // A key that the RAM index can hold whole needs no independent ways, unless a miss counts too
-    // (facts: asic §3.1).
+    // (model: chip §3.1).
     let identity_hash =
         demand.key_bits <= mau.hash_index_bits && demand.counters.iter().all(|c| c.size.is_some());
     let table = ExactTable {
@@ -43,7 +43,7 @@ impl AtcamPart {
     }
 }
 
-/// The layout with the fewest RAMs for `entries` entries, in one chain of cascaded RAMs (facts: asic §3.3).
+/// The layout with the fewest RAMs for `entries` entries, in one chain of cascaded RAMs (model: chip §3.3).
 pub(crate) fn atcam(
     mau: &MauSpec,
     demand: &Demand,
@@ -72,7 +72,7 @@ pub(crate) fn atcam(
 }
 
 /// TCAM blocks side by side for the table's key: the estimate, or one more where the sixth byte of a single
-/// block has bits in both nibbles (a block has five bytes and a nibble: facts asic §3.2).
+/// block has bits in both nibbles (a block has five bytes and a nibble; model: chip §3.2).
 pub(crate) fn ternary_width(demand: &Demand) -> u32 {
     const PAIR_BYTES: u32 = 11;
     let key = demand.ternary_bytes();

@@ -94,7 +94,7 @@ fn a_hundred_thousand_routes_with_direct_counters_fit_tofino2() {
 #[test]
 fn vectors_of_memory_sizes_reach_the_units() {
     let chip = ChipSpec::tofino2();
-    // facts: asic §4.5: 65,536 cells of 32 bits: 16 RAMs and a spare bank.
+    // model: chip §4.5: 65,536 cells of 32 bits: 16 RAMs and a spare bank.
     let one = placed(&samples::one_counter(65_536, CounterKind::Packets), &chip);
     assert_eq!(used(&one, Column::Sram, "counter"), 17);
     assert_eq!(used(&one, Column::MapRam, "counter"), 17);

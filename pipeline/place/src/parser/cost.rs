@@ -218,7 +218,7 @@ impl Hardware<'_> {
         Extraction { cycles: cycles + shifts.max(beyond.div_ceil(self.spec.max_shift.max(1))), used }
     }
 
-    /// Extractors that a constant takes: each writes a few neighbouring bits (facts: asic §6.1).
+    /// Extractors that a constant takes: each writes a few neighbouring bits (model: chip §6.1).
     fn constant_uses(&self, bits: u32, value: u32) -> u32 {
         let reach = match bits {
             16 => self.spec.constant_bits_16,

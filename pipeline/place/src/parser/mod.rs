@@ -1,6 +1,6 @@
 //! Hardware parser states: what each state of the program costs, and the paths through them.
 //!
-//! Rules (facts: asic §6.1–§6.3):
+//! Rules (model: chip §6.1–§6.3):
 //! 1. One matched TCAM row is one cycle. A state of the program takes as many as its containers and its select
 //!    ask for.
 //! 2. A cycle sees 32 bytes from the first that is still needed and fills containers from them: four of each
@@ -16,7 +16,7 @@
 //! 7. Lookahead is matched and copied from the window of the state that looks, and takes what bytes of the state
 //!    itself take. Skipped bytes take shifts and no extractors.
 //! 8. A select on the counter matches no bytes; in the state that loads the counter from a field it waits a cycle
-//!    (facts: asic §6.2). Loads differ in at most as many ways as the initialisation RAM has rows.
+//!    (model: chip §6.2). Loads differ in at most as many ways as the initialisation RAM has rows.
 //! 9. A state that extracts stack elements, or comes after one that does, has rows once for each combination of
 //!    elements that may have been extracted before it: extractors name containers, and each element has its own.
 //!    Its cycles are those of the most costly copy. Laps that only the counter bounds share their rows.
@@ -89,7 +89,7 @@ pub fn place(
     if diags.is_empty() { Ok(PlacedParser { cycles, rows, states }) } else { Err(diags) }
 }
 
-/// The hardware's copies of states: one per combination of elements extracted before (facts: asic §6.2), however
+/// The hardware's copies of states: one per combination of elements extracted before (model: chip §6.2), however
 /// often the counter leads through it.
 fn copies(ways: &Ways) -> Vec<(ParserState, &Taken)> {
     let mut list: Vec<(ParserState, &Taken)> =
@@ -136,7 +136,7 @@ fn check(program: &Program, chip: &ChipSpec, gress: Gress, ways: &Ways, rows: u3
     diags
 }
 
-/// The different loads of the counter from fields fit the initialisation RAM (facts: asic §6.1).
+/// The different loads of the counter from fields fit the initialisation RAM (model: chip §6.1).
 fn counter_loads(program: &Program, chip: &ChipSpec, gress: Gress, order: &[ParserState]) -> Option<Diag> {
     let mut loads: Vec<(u8, u8, u8, u8)> = Vec::new();
     let mut at = None;

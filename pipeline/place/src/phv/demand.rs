@@ -137,7 +137,7 @@ impl Demands {
         }
     }
 
-    /// Operands come to an ALU one width of it apart, in the lowest bits of a hash group or as bytes (facts: asic §1.3).
+    /// Operands come to an ALU one width of it apart, in the lowest bits of a hash group or as bytes (model: chip §1.3).
     fn registers(&mut self, program: &Program, chip: &ChipSpec) {
         for (register, data) in program.registers.iter() {
             let mut operands: Vec<Operand> = Vec::new();

@@ -3,7 +3,7 @@
 //! What lives here: the allocator, queries on its result, an independent verifier of it, and its summary for
 //! reports. What may not: stages, and what crosses a stage's buses.
 //!
-//! The rules (facts: asic §2.1, §2.2, §6.1):
+//! The rules (model: chip §2.1, §2.2, §6.1):
 //! 1. A container belongs to one gress; so do all containers of its gress group (T1: the first group of each
 //!    size is wired to ingress, the second to egress; a tagalong collection is a group).
 //! 2. The bytes of a header are covered in wire order, without gaps, by whole containers that hold nothing
@@ -11,7 +11,7 @@
 //! 3. The operands of arithmetic, shifts and comparisons (which work on whole containers) own theirs, at bit
 //!    0: a header field must then have 8, 16 or 32 bits on a byte boundary, a metadata field at most 32 and is
 //!    padded. Sums and differences of 33 to 64 bits carry from a 32-bit container of even number to the next one of
-//!    its group (facts: asic §2.3; the compiler's rule): a header field must then have 64 bits. Operands of bitwise
+//!    its group (model: chip §2.3; the compiler's rule): a header field must then have 64 bits. Operands of bitwise
 //!    functions own theirs as well, unless one is a constant and the other the destination, and so do fields that the
 //!    deparser writes a checksum to.
 //! 4. An instruction reads only containers of its destination's MAU group, and so of its size: fields copied

@@ -113,7 +113,7 @@ fn compatible(flow: &Flow, a: &Demand, b: &Demand) -> bool {
 }
 
 /// Packs validity bits in order of declaration, into containers that the parser can set any bit of by a
-/// constant: 16-bit ones where 16-bit extractors take any constant, else 8-bit ones (facts: asic §6.1).
+/// constant: 16-bit ones where 16-bit extractors take any constant, else 8-bit ones (model: chip §6.1).
 fn validity(program: &Program, chip: &ChipSpec, demands: &Demands, gress: Gress, layout: &mut Layout) {
     let bits = if chip.parser.constant_bits_16 >= 16 { 16 } else { 8 };
     // The validity bits of a stack that is moved are a run in a container of their own: one instruction rotates

@@ -11,37 +11,37 @@ const PLACER: [(&str, &str, &str, &str); 9] = [
         "report.action_slots",
         "Slot columns count the action bus outputs that are really used.",
         "counted",
-        "the open tool prints 0 there (facts: asic §1.4)",
+        "the open tool prints 0 there (model: chip §1.4)",
     ),
     (
         "report.stash",
         "No stash units are used.",
         "0",
-        "they serve the driver while it moves entries; compiled tables rarely have any (facts: asic §3.1)",
+        "they serve the driver while it moves entries; compiled tables rarely have any (model: chip §3.1)",
     ),
     (
         "place.action_bus",
         "Output k of a size reads the bus bytes from k times its bytes.",
         "in order",
-        "the only layout in which 32 outputs of 32 bits cover the 128 bytes (facts: asic §1.2)",
+        "the only layout in which 32 outputs of 32 bits cover the 128 bytes (model: chip §1.2)",
     ),
     (
         "place.keyless",
         "A table without key takes a logical table and an exact result bus.",
         "1 bus",
-        "it is a hash-action table with a fixed result (facts: asic §3.6)",
+        "it is a hash-action table with a fixed result (model: chip §3.6)",
     ),
     (
         "place.result_buses",
         "An exact table takes a result bus in its first row, ternary indirection one in every row.",
         "as counted",
-        "the vendor log counts the first row of exact tables (facts: asic §1.4)",
+        "the vendor log counts the first row of exact tables (model: chip §1.4)",
     ),
     (
         "place.counter_format",
         "Counters have 32-bit words, or 28 + 36 bits for packets and bytes.",
         "32 / 28+36",
-        "the dense formats; software reads them before they overflow (facts: asic §5)",
+        "the dense formats; software reads them before they overflow (model: chip §5)",
     ),
     (
         "place.hash_bits",
@@ -53,13 +53,13 @@ const PLACER: [(&str, &str, &str, &str); 9] = [
         "place.overflow_rows",
         "Where the memory core is not split, counters and selectors span up to five rows around their ALU.",
         "5 rows",
-        "the exact limit is not found (facts: asic §4.5, §12)",
+        "the exact limit is not found (model: chip §4.5, §12)",
     ),
     (
         "place.next_table",
         "A table or condition may have as many sets of successors as it needs.",
         "not counted",
-        "the eight entries of a successor map (facts: asic §3.7) serve hits; how misses and gateways use them is not public",
+        "the eight entries of a successor map (model: chip §3.7) serve hits; how misses and gateways use them is not public",
     ),
 ];
 
@@ -68,7 +68,7 @@ const REGISTERS: [(&str, &str, &str, &str); 1] = [(
     "place.alu_hash",
     "Hash bits of a stateful ALU's operands share no byte of their hash group with others; its other bytes serve others.",
     "whole bytes",
-    "the open compiler gives the group to one ALU alone while it searches; the bus is masked by bytes (facts: asic §1.3)",
+    "the open compiler gives the group to one ALU alone while it searches; the bus is masked by bytes (model: chip §1.3)",
 )];
 
 /// The same, of programs with meters, filters or WRED.
@@ -77,13 +77,13 @@ const METERS: [(&str, &str, &str, &str); 2] = [
         "place.meter_split",
         "A large meter is divided over at most two meter ALUs.",
         "2 ALUs",
-        "the compiler splits large meters in two halves (facts: asic §4.5)",
+        "the compiler splits large meters in two halves (model: chip §4.5)",
     ),
     (
         "meter.time",
         "Meters see the entry stamp in whole ns as cycles; packets are charged when they enter.",
         "ns of entry",
-        "the chip charges at the packet's end, whose cycle is not in the sources (facts: asic §5, §12)",
+        "the chip charges at the packet's end, whose cycle is not in the sources (model: chip §5, §12)",
     ),
 ];
 
@@ -131,7 +131,7 @@ fn tables(program: &Program) -> Vec<Assumption> {
             "place.range_bits",
             "A field is compared by range if it has at most five nibbles; each takes a TCAM byte.",
             "20 bits",
-            "a range takes 2n - 1 rows and the compiler plans no more than 8 (facts: asic §3.2)",
+            "a range takes 2n - 1 rows and the compiler plans no more than 8 (model: chip §3.2)",
         );
     }
     if program.tables.values().any(|t| t.idle.is_some()) {
@@ -139,7 +139,7 @@ fn tables(program: &Program) -> Vec<Assumption> {
             "place.idle_words",
             "A map RAM word holds 8, 4, 2 or 1 ages of 1, 2, 3 or 6 bits; idletime buses do not limit placement.",
             "8 / 4 / 2 / 1",
-            "map RAMs of 11 bits hold the ages and 20 buses carry them (facts: asic §1.2); the words are not public",
+            "map RAMs of 11 bits hold the ages and 20 buses carry them (model: chip §1.2); the words are not public",
         );
     }
     if program.tables.values().any(|t| t.algorithmic.is_some()) {
@@ -148,7 +148,7 @@ fn tables(program: &Program) -> Vec<Assumption> {
             "An algorithmic TCAM stores value and mask of every key bit that is not exact, and has one chain of RAMs per \
              stage; the partition found by an ALPM's classifier crosses to the next stage without a PHV container.",
             "2 bits",
-            "the sheet gives rows and columns, not the bits of an entry (facts: asic §3.3)",
+            "public sources give rows and columns, not the bits of an entry (model: chip §3.3)",
         );
     }
     list

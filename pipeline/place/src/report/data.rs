@@ -175,7 +175,7 @@ pub struct Report {
 /// Packets per second that parts of a pipe can take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ceilings {
-    /// A gress: one per cycle, less where the deparser cannot keep as many as the stages hold (facts: asic §6.4, §7.6).
+    /// A gress: one per cycle, less where the deparser cannot keep as many as the stages hold (model: chip §6.4; cycles §6).
     pub gress: u64,
     /// The recirculation ports of a pipe together, with the shortest frames.
     pub recirculation: u64,
@@ -298,7 +298,7 @@ fn stages(placement: &Placement) -> Vec<StageReport> {
         .collect()
 }
 
-/// Distinct units; of instruction memory, rows (facts: asic §1.4).
+/// Distinct units; of instruction memory, rows (model: chip §1.4).
 fn count(placement: &Placement, stage: u8, column: Column) -> u32 {
     let units = placement.units.iter().map(|u| u.unit).filter(|u| u.stage == stage && u.column == column);
     let colours = column == Column::Vliw;

@@ -16,7 +16,7 @@ pub struct UnitReport {
     pub stage: u8,
     /// What kind of unit.
     pub column: Column,
-    /// First coordinate: row, group or index (facts: asic §1.2).
+    /// First coordinate: row, group or index (model: chip §1.2).
     pub row: u16,
     /// Second coordinate: column, bit, slice or 0.
     pub col: u16,

@@ -318,7 +318,7 @@ fn arrays(check: &mut Check<'_>, owner: Owner, part: Part) {
         if array.coloured {
             let colours = format!("colours of {purpose}");
             let found = check.units_for(owner, part.stage, Column::MapRam, &colours).count() as u64;
-            // Four entries' colours to a map RAM word (facts: asic §5).
+            // Four entries' colours to a map RAM word (model: chip §5).
             let needed = array.cells.div_ceil(4 * u64::from(check.mau.sram_depth));
             check.at_least(owner, part.stage, &colours, found, needed);
         }
@@ -366,7 +366,7 @@ fn synthetic(check: &mut Check<'_>, owner: Owner, stage: u8, (alu, purpose): (Co
     }
 }
 
-/// Rows that the memory behind one ALU may span (facts: asic §1.3, §4.5).
+/// Rows that the memory behind one ALU may span (model: chip §1.3, §4.5).
 fn reach(check: &Check<'_>, alu: Column) -> u16 {
     let mau = check.mau;
     let rows = match (check.placement.chip.features.memory_core_split, alu) {

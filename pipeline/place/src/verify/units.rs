@@ -94,7 +94,7 @@ fn exists(check: &mut Check<'_>, used: &UnitUse) {
     }
 }
 
-/// Rows and columns of each kind of unit (facts: asic §1.2).
+/// Rows and columns of each kind of unit (model: chip §1.2).
 fn extent(mau: &MauSpec, column: Column) -> (u32, u32) {
     match column {
         Column::ExactXbar => (mau.exact_xbar_groups, mau.exact_xbar_group_bytes),
@@ -138,7 +138,7 @@ fn to_alu(purpose: &str) -> bool {
     purpose == "selector" || purpose.ends_with("` operand")
 }
 
-/// A stage's generator gives 64 random bits, however many tables take them (facts: asic §1.2).
+/// A stage's generator gives 64 random bits, however many tables take them (model: chip §1.2).
 fn random_bits(check: &mut Check<'_>, stage: u8) {
     let mut drawn: BTreeSet<Random> = BTreeSet::new();
     let mut last = None;

@@ -42,7 +42,7 @@ impl Check<'_> {
         }
     }
 
-    /// A funnel shift has two PHV sources and an amount of five bits (facts: asic §2.3).
+    /// A funnel shift has two PHV sources and an amount of five bits (model: chip §2.3).
     fn funnel(&mut self, (high, low): (&Expr, &Expr), by: u16, width: Option<u16>) {
         let who = self.site.who;
         if leaf(high) != Some(Source::Field) || leaf(low) != Some(Source::Field) {

@@ -95,7 +95,7 @@ impl Context<'_> {
     }
 
     /// Containers of `dst` whose instruction takes an operand that the instruction word cannot hold, with
-    /// the bits of the operand (facts: asic §2.2 rules 4 and 5).
+    /// the bits of the operand (model: chip §2.2 rules 4 and 5).
     fn data_operands(&self, dst: Var, value: &Expr) -> Vec<(Container, u32)> {
         let slices = self.phv.slices(dst);
         slices

@@ -13,10 +13,10 @@ use sluice_ir::{
 };
 use std::collections::BTreeSet;
 
-/// Packet values of a stateful ALU (facts: asic §4.1).
+/// Packet values of a stateful ALU (model: chip §4.1).
 const OPERANDS: u16 = 2;
 
-/// Bits of the sample of a filter or WRED (facts: asic §1.3: four bytes).
+/// Bits of the sample of a filter or WRED (model: chip §1.3: four bytes).
 const SAMPLE_BITS: u16 = 32;
 
 impl Context<'_> {
@@ -88,7 +88,7 @@ impl Context<'_> {
     }
 
     /// A packet's own colour goes through hash distribution, samples to the ALU as operands of a register do
-    /// (facts: asic §5).
+    /// (model: chip §5).
     pub(super) fn question(&self, access: &MeterAccess, demand: &mut Demand) -> Result<(), Diag> {
         let data = &self.program.meters[access.meter];
         let array = AluArray::Meter(access.meter, data.kind);

@@ -9,7 +9,7 @@ use sluice_ir::{Action, Counter, Expr, Meter, PrimitiveKind, Register, Table};
 use std::collections::BTreeMap;
 
 impl Context<'_> {
-    /// Next table, action, immediate data and pointers (facts: asic §3.1).
+    /// Next table, action, immediate data and pointers (model: chip §3.1).
     pub(super) fn overhead(&self, table: Table, demand: &Demand) -> u32 {
         let data = &self.program.tables[table];
         let actions = data.actions.len() as u32;

@@ -1,7 +1,7 @@
 //! What one node needs of a stage, before any place is chosen.
 //!
 //! What lives here: key bytes, overhead, actions, hashes and counters of a node as numbers of bits and
-//! bytes (facts: asic §3). What may not: which units of a stage it gets, and how many entries of it go there.
+//! bytes (model: chip §3). What may not: which units of a stage it gets, and how many entries of it go there.
 
 mod actions;
 mod arrays;
@@ -190,7 +190,7 @@ impl Demand {
     }
 
     /// Bytes that the key takes in TCAM, with their bits: each nibble that is compared by range takes a byte of
-    /// its own (facts: asic §3.2).
+    /// its own (model: chip §3.2).
     pub(crate) fn ternary_bytes(&self) -> Vec<(ByteRef, u8)> {
         let mut bytes: Vec<(ByteRef, u8)> = Vec::new();
         for (&byte, &mask) in &self.key {

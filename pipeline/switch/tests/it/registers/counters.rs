@@ -77,7 +77,7 @@ deparser ingress {{ emit(h); }}"
 
 #[test]
 fn formats_take_the_rams_of_the_sheet() {
-    // Entries per word 4, 2, 2, 1, 3 (facts: asic §5), and a spare bank.
+    // Entries per word 4, 2, 2, 1, 3 (model: chip §5), and a spare bank.
     for (settings, rams) in [
         ("kind = packets; size = 4096;", 2),
         ("kind = bytes; format = single_64; size = 4096;", 3),

@@ -181,7 +181,7 @@ fn tables_that_exclude_each_other_share_a_meter_of_one_stage() {
         let report = sluice_place::report::Report::new(&program, &placement);
         let array = report.arrays.iter().find(|a| a.name == "link").unwrap();
         assert_eq!((array.kind, array.users.len(), array.alus.len()), ("meter", 2, 1));
-        // One RAM and a spare, and a map RAM of colours (facts: asic §5).
+        // One RAM and a spare, and a map RAM of colours (model: chip §5).
         assert_eq!((array.srams, array.map_rams), (2, 3));
     }
 }
@@ -258,7 +258,7 @@ fn a_table_with_a_direct_meter_may_be_split_over_stages() {
             placement.gresses[0].nodes.values().flat_map(|n| &n.parts).map(|p| p.entries).collect();
         assert!(parts.len() > 1 && parts.iter().sum::<u32>() >= 60_000, "{parts:?}");
         let report = sluice_place::report::Report::new(&program, &placement);
-        // One RAM holds 1024 cells (facts: asic §5), and every ALU has a spare bank.
+        // One RAM holds 1024 cells (model: chip §5), and every ALU has a spare bank.
         let rams: u32 = parts.iter().map(|entries| entries.div_ceil(1024)).sum();
         let array = &report.arrays[0];
         assert_eq!(array.srams, rams + array.alus.len() as u32);

@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// Most nodes that a parser may unroll into.
 const MAX_NODES: usize = 1 << 15;
-/// `parser_err`: no transition matched (facts: asic §10).
+/// `parser_err`: no transition matched (model: chip §10).
 const NO_MATCH: u16 = 0x001;
 /// `parser_err`: the packet ends inside a header.
 const PARTIAL_HEADER: u16 = 0x002;
