@@ -3,7 +3,7 @@
 use super::MauSpec;
 use std::fmt;
 
-/// A per-stage resource, in the order of the vendor's `mau.resources.log` (facts: asic §1.4, ecosystem A1).
+/// A per-stage resource, in the order of the vendor's `mau.resources.log` (facts: asic §1.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Column {
     /// Bytes of the exact-match input crossbar.

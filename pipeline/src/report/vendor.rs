@@ -2,7 +2,7 @@
 //! live here: numbers that the report lacks.
 //!
 //! Columns, order and rounding are those of `mau.resources.log` (three tables) and `table_summary.log`
-//! (facts: asic §1.4, ecosystem A1). The boxes at their heads say that this is not the vendor's tool.
+//! (facts: asic §1.4). The boxes at their heads say that this is not the vendor's tool.
 
 use super::data::{Report, TableReport, Usage, hundredths};
 use crate::place::Part;
