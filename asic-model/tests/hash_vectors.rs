@@ -13,7 +13,7 @@ fn named(name: &str) -> HashAlgorithm {
     HashAlgorithm::from_name(name).unwrap()
 }
 
-/// facts: hashing §7.1: 13-byte keys, and their hash under the seven catalogue CRCs.
+/// model: hashing §7.1: 13-byte keys, and their hash under the seven catalogue CRCs.
 const FLOWS: [([u8; 13], [u64; 7]); 6] = [
     (
         [10, 0, 0, 1, 10, 0, 1, 1, 6, 0x30, 0x39, 0, 80],

@@ -1,4 +1,4 @@
-//! The RTAG7 unit against the vectors, constants and ranks of facts: hashing §1.3, §2 and §7.2.
+//! The RTAG7 unit against the vectors, constants and ranks of model: hashing §1.3, §2 and §7.2.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use proptest::prelude::*;
@@ -67,7 +67,7 @@ fn scenario_02_rtag7_vectors() {
 
 #[test]
 fn scenario_01_crc_catalogue_and_its_kinship_with_the_unit() {
-    // facts: hashing §1.2: each CRC of the unit is a catalogue CRC of the message, bit-reversed.
+    // model: hashing §1.2: each CRC of the unit is a catalogue CRC of the message, bit-reversed.
     let (key, ..) = FLOWS[0];
     let bytes: Vec<u8> = message(key, 7, false).iter().flat_map(|word| word.to_le_bytes()).collect();
     let catalogue = |name: &str, bits| {
@@ -106,7 +106,7 @@ proptest! {
 
 #[test]
 fn scenario_04_seed_constant() {
-    // facts: hashing §2.
+    // model: hashing §2.
     let constants = [
         (0x0000_0001, [0x803f, 0x8001, 0x8001, 0x8001, 0x8001, 0x0001, 0xdd38, 0xa2bb, 0x1d55]),
         (0x1234_5678, [0x76be, 0x7601, 0x7602, 0x7608, 0x7608, 0x444c, 0x6f10, 0x2e5f, 0x2c6a]),

@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use support::*;
 
-/// Tests of the catalogue (facts: buffer §6.2), as their classes are called there.
+/// Tests of the catalogue (model: buffer §6.2), as their classes are called there.
 const CATALOGUE: [&str; 32] = [
     "PFCtest",
     "PFCXonTest",
@@ -44,7 +44,7 @@ const CATALOGUE: [&str; 32] = [
     "ReleaseAllPorts",
 ];
 
-/// Golden vectors (facts: buffer §1.5, §1.6).
+/// Golden vectors (model: buffer §1.5, §1.6).
 const GOLDEN: [&str; 12] = [
     "1.5.th",
     "1.5.td2",
@@ -60,7 +60,7 @@ const GOLDEN: [&str; 12] = [
     "1.6.th2-19",
 ];
 
-/// Rows of the scenario list that others stand for: facts: buffer §8.1 rows 11 and 12 are the golden vectors.
+/// Rows of the scenario list that others stand for: model: buffer §8.1 rows 11 and 12 are the golden vectors.
 const STOOD_FOR: [u32; 2] = [11, 12];
 
 /// Every id that must be there.

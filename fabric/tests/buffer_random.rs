@@ -1,4 +1,4 @@
-//! The invariants of a shared buffer on the emulated switch, over random profiles and events (facts: buffer §8, I1 to I10).
+//! The invariants of a shared buffer on the emulated switch, over random profiles and events (model: buffer §8, I1 to I10).
 //!
 //! The accounting alone, against a ledger written independently, has tests of its own; here are frames, pauses of both
 //! sides, blocked ports, watchdogs, copies and changes during the run. I1 to I7 are asked after each event by the scenario

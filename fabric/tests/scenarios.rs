@@ -1,4 +1,4 @@
-//! The scenarios of facts: hashing §8 that need a network, by their numbers; the others stand beside the code that
+//! The scenarios of model: hashing §8 that need a network, by their numbers; the others stand beside the code that
 //! they test, under the same numbers.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
@@ -40,7 +40,7 @@ fn measured(network: &Network, question: &Question, flows: u64) -> Results {
     of_flows(network, question, &Generator::new(Workload::Uniform, network, flows, 42))
 }
 
-/// How many of so many five-tuples of facts: hashing §7.5 have which hash under CRC32_LO, seed 0.
+/// How many of so many five-tuples of model: hashing §7.5 have which hash under CRC32_LO, seed 0.
 fn hashes(count: u64) -> Vec<u64> {
     let lo = |key: &[u8; 14]| LO.hash(key, false);
     let packed = PackedHash::new(&[&lo]);
@@ -86,7 +86,7 @@ fn scenario_05_06_07_two_switches_one_function() {
             assert!((cv - (g as f64 - 1.0).sqrt()).abs() < 0.03, "{m1} {m2}: {cv}");
         }
     }
-    // facts: hashing §2, to within .003: the same seed, another one.
+    // model: hashing §2, to within .003: the same seed, another one.
     for ((m1, m2), same, other) in [
         ((8, 8), 2.6458, 2.6458),
         ((8, 4), 1.7321, 1.7321),
@@ -148,7 +148,7 @@ fn scenario_26_recombine_vs_bad() {
     assert_eq!((s5.groups, s5.empty), (512, 448), "seven of eight S5 groups have no traffic");
     assert_eq!(bad.verdict, Verdict::Polarised);
     assert!((bad.cdf().last().unwrap() - 2.6458).abs() < 1e-3);
-    // One function everywhere: facts: hashing §3.5, first row.
+    // One function everywhere: model: hashing §3.5, first row.
     let one = with_colours(&network, [0; 8], Picker::Modulo16, flows);
     for (point, cv) in [("s2-up", 2.646), ("s5", 2.646), ("s4-down", 1.732), ("s3-down", 2.646)] {
         assert!((one.point(point).unwrap().cv[0] - cv).abs() < 0.001, "{point}");
@@ -198,7 +198,7 @@ fn scenario_27_recombine_fragile() {
     assert_eq!(results.verdict, Verdict::Balanced, "{:?}", results.points);
 }
 
-/// Variations of all chips on the way up and at the top, in ascending order: what facts: hashing §3.5 looks at. An S5
+/// Variations of all chips on the way up and at the top, in ascending order: what model: hashing §3.5 looks at. An S5
 /// chip sends to all blocks over the same links, so its groups count together there.
 fn up_and_top(network: &Network, results: &Results) -> Vec<f64> {
     let mut loads: BTreeMap<(u32, u32), Vec<u64>> = BTreeMap::new();
@@ -293,7 +293,7 @@ fn scenario_29_dring_coprime() {
         }
     }
     assert_eq!(triples, 2 * 8 * 4 * 3);
-    // From one block: a transit S3 sees two of eight source ports (facts: hashing §5).
+    // From one block: a transit S3 sees two of eight source ports (model: hashing §5).
     let transit = |scheme| {
         let flows = Generator::new(Workload::Uniform, &network, 150_000, 42).from_block(0);
         let results = of_flows(&network, &question(scheme, 0), &flows);

@@ -1,4 +1,4 @@
-//! Classic pcap: magic numbers, byte orders, the traps of the ecosystem sheet, cut tails, damage.
+//! Classic pcap: magic numbers, byte orders, records that pcap-file refuses, cut tails, damage.
 // Helpers of tests may fail the test.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 

@@ -9,13 +9,13 @@ use thiserror::Error;
 use super::{BitString, HashAlgorithm};
 
 /// How a switch makes its hash differ from its neighbours'. On a linear algorithm both forms amount to XOR
-/// with a constant (facts: hashing §2), but not the same one for the same number.
+/// with a constant (model: hashing §2), but not the same one for the same number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Seed {
     /// The hardware seed register: XORed onto the output bits (model: chip §11.1).
     Xor(u64),
     /// Prepended to the input as its first `bits` (0..=64) bits, as in the public PINS profiles, where it
-    /// has 32 bits (facts: hashing §1.5).
+    /// has 32 bits (model: hashing §1.5).
     Prefix {
         /// The seed's value, right-aligned.
         value: u64,
@@ -99,7 +99,7 @@ impl HashFunction {
         Ok(self)
     }
 
-    /// Rotates the output right within its width, as the ECMP hash offset of SAI does (facts: hashing §1.4);
+    /// Rotates the output right within its width, as the ECMP hash offset of SAI does (model: hashing §1.4);
     /// amounts beyond the width wrap round.
     pub const fn rotated_right(mut self, amount: u32) -> Self {
         self.rotate_right = amount % self.output_bits;
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn pins_selector_input() {
-        // facts: hashing §7.3; key = seed 0 ‖ sip ‖ dip ‖ sport ‖ dport.
+        // model: hashing §7.3; key = seed 0 ‖ sip ‖ dip ‖ sport ‖ dport.
         let flows: [(&[u8], [u64; 3]); 4] = [
             (&[10, 0, 0, 1, 10, 0, 1, 1, 0x30, 0x39, 0, 80], [0x26e0, 0x026e, 0xe026]),
             (&[10, 0, 0, 2, 10, 0, 1, 1, 0x30, 0x39, 0, 80], [0x1a25, 0x51a2, 0x251a]),

@@ -285,7 +285,7 @@ mod tests {
 
     #[test]
     fn five_tuple_in_containers() {
-        // facts: hashing §7.1, flow F1.
+        // model: hashing §7.1, flow F1.
         let slots = [0x0a00_0001, 0x0a00_0101, 6, 12345, 80];
         for (name, want) in [("crc_16", 0x4f71), ("crc_32", 0x1d56_9bff), ("crc_16_xmodem", 0x1c2d)] {
             let bits = if want > 0xffff { 32 } else { 16 };

@@ -3,7 +3,7 @@
 //! What lives here: rows read off a linear function, and their rank. What may not: functions.
 //!
 //! Two choices are independent exactly when the bits that they take are, jointly: n bits of rank n reach all
-//! 2^n combinations equally often (facts: hashing §1.3).
+//! 2^n combinations equally often (model: hashing §1.3).
 
 /// The rows of a linear function of up to 128 key bits: row i says which key bits are XORed into output bit i.
 /// A constant (a seed) has no part in it.

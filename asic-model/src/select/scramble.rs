@@ -4,7 +4,7 @@
 //! which hash bits go through it.
 //!
 //! Tables read off the driver's reference function (`rmt_sel_grp_mbr_get_from_hash` and the functions it
-//! calls, open-p4studio `pipe_mgr_select_tbl.c`); the facts sheet names the step only (facts: hashing §6).
+//! calls, open-p4studio `pipe_mgr_select_tbl.c`); the facts sheet names the step only (model: hashing §6).
 
 /// Substitution of 3 bits.
 const BOX3: [u32; 8] = [1, 4, 7, 5, 2, 0, 3, 6];

@@ -9,10 +9,10 @@ use super::scramble::{scramble14, scramble15, scramble18};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SelectorMode {
     /// A 14-bit hash modulo the number of *active* members, then the member of that rank. Shares stay equal
-    /// when a member fails, but flows of healthy members move (facts: hashing §6).
+    /// when a member fails, but flows of healthy members move (model: hashing §6).
     Fair,
     /// A 14-bit hash modulo the slots in use; a slot that is down is retried with two more 14-bit hashes,
-    /// then resolved by a circular priority encoder. Only flows of failed members move (facts: hashing §6).
+    /// then resolved by a circular priority encoder. Only flows of failed members move (model: hashing §6).
     Resilient,
     /// The whole hash modulo the active members of all words, then the member of that rank: what software
     /// models do. No chip has a divider for it, so this is for comparison only.
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn plain_picks() {
-        // facts: hashing §7.4: F1 with and without seed.
+        // model: hashing §7.4: F1 with and without seed.
         for (hash, wanted) in [
             (0xff4e, [(8, 6), (57, 36), (73, 23), (7, 6), (9, 0), (5, 3)]),
             (0x66de, [(8, 6), (57, 0), (73, 54), (7, 0), (9, 0), (5, 4)]),
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn fair_divides_by_the_survivors_resilient_moves_only_the_dead() {
-        // facts: hashing §8 scenario 32 (tofino_fair_fail): one of 57 members dies.
+        // model: hashing §8 scenario 32 (tofino_fair_fail): one of 57 members dies.
         let whole = GroupShape::balanced(57).unwrap();
         let mut maimed = whole.clone();
         maimed.set_active(13, false).unwrap();
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_wide_group_is_no_modulo() {
-        // facts: hashing §8 scenario 33 (tofino_wide): 121 members take two words of 61 and 60.
+        // model: hashing §8 scenario 33 (tofino_wide): 121 members take two words of 61 and 60.
         let group = GroupShape::balanced(121).unwrap();
         let mut hits = vec![0u32; 240];
         for low in 0..61 * 60u128 {

@@ -1,6 +1,6 @@
 //! ECN marking and WRED of queues.
 //!
-//! *The law* (facts: buffer §3.1): with a queue of q bytes, nothing up to Kmin, a probability that rises to Pmax at
+//! *The law* (model: buffer §3.1): with a queue of q bytes, nothing up to Kmin, a probability that rises to Pmax at
 //! Kmax, and certainty beyond. A packet whose sender understands ECN is marked, another is dropped or passes as the
 //! profile says; it is never marked (decision D8). Each colour has a curve of its own.
 //!
@@ -180,7 +180,7 @@ mod tests {
         }
     }
 
-    /// Facts: buffer §3.2, sample probabilities.
+    /// Model: buffer §3.2, sample probabilities.
     #[test]
     fn sample_probabilities() {
         type Row = (u64, u64, u32, [(u64, u64); 5]);
@@ -213,7 +213,7 @@ mod tests {
         }
     }
 
-    /// Facts: buffer §8.5 row 49: a step, 200 packets of 1 KB; packet i leaves 200 - i behind.
+    /// Model: buffer §8.5 row 49: a step, 200 packets of 1 KB; packet i leaves 200 - i behind.
     #[test]
     fn a_step_marks_the_first_99() {
         let step = profile(100_000, 100_000, 100);
@@ -223,7 +223,7 @@ mod tests {
         assert_eq!(marked, (1..=99).collect::<Vec<_>>());
     }
 
-    /// Facts: buffer §8.5 row 50: 9 certain marks and 37.5 expected ones, mean of 200 runs within 1.5.
+    /// Model: buffer §8.5 row 50: 9 certain marks and 37.5 expected ones, mean of 200 runs within 1.5.
     #[test]
     fn marks_per_run() {
         let p = profile(500_000, 2_000_000, 5);
@@ -242,7 +242,7 @@ mod tests {
         assert!((9000..9600).contains(&total), "{total}");
     }
 
-    /// Facts: buffer §8.5 row 51, §8.6 row 74: packets without ECN are never marked; Pmax 0 marks beyond Kmax alone.
+    /// Model: buffer §8.5 row 51, §8.6 row 74: packets without ECN are never marked; Pmax 0 marks beyond Kmax alone.
     #[test]
     fn not_ect_and_pmax_0() {
         let mut p = profile(10, 20, 100);

@@ -1,11 +1,11 @@
 //! How much headroom a lossless priority group needs: what arrives after its pause was asked for.
 //!
-//! Every term is shown, so that a size can be checked by hand (facts: buffer §1.10). What lives here: the sums. What may
+//! Every term is shown, so that a size can be checked by hand (model: buffer §1.10). What lives here: the sums. What may
 //! not: configuration of buffers.
 
 use crate::units::{BitRate, Bytes, Length};
 
-/// Longest reaction to a PFC frame in quanta of 512 bit times, by rate in Mb/s (facts: buffer §1.10).
+/// Longest reaction to a PFC frame in quanta of 512 bit times, by rate in Mb/s (model: buffer §1.10).
 const PEER_QUANTA: [(u64, u32); 10] = [
     (100, 1),
     (1_000, 2),
@@ -63,7 +63,7 @@ pub struct HeadroomInput {
 }
 
 impl HeadroomInput {
-    /// The inputs that SONiC's plug-ins take by default (facts: buffer §1.10); [`Method::Ideal`] has a port MTU of 9216.
+    /// The inputs that SONiC's plug-ins take by default (model: buffer §1.10); [`Method::Ideal`] has a port MTU of 9216.
     pub fn new(method: Method, speed: BitRate, cable: Length, cell: Bytes) -> Self {
         let ideal = method == Method::Ideal;
         Self {
@@ -237,7 +237,7 @@ mod tests {
         headroom(&HeadroomInput::new(method, speed, cable, Bytes(cell))).xoff.get()
     }
 
-    /// Facts: buffer §1.10, peer quanta.
+    /// Model: buffer §1.10, peer quanta.
     #[test]
     fn reactions() {
         let rows = [(10, 67), (25, 80), (40, 118), (50, 147), (100, 394), (200, 453), (400, 905), (800, 905)];
@@ -247,7 +247,7 @@ mod tests {
         assert_eq!(peer_quanta(BitRate::from_gbps(1600)), 905);
     }
 
-    /// Facts: buffer §1.10, ideal headroom; the sheet rounds the wire term to the nearest byte.
+    /// Model: buffer §1.10, ideal headroom; the sheet rounds the wire term to the nearest byte.
     #[test]
     fn ideal_headroom() {
         let rows: [(u64, [u64; 4]); 5] = [
@@ -265,7 +265,7 @@ mod tests {
         }
     }
 
-    /// Facts: buffer §1.10, formula xoff with nothing but small packets.
+    /// Model: buffer §1.10, formula xoff with nothing but small packets.
     #[test]
     fn formula_headroom() {
         type Row = (u64, [u64; 4], [u64; 3], [u64; 2]);

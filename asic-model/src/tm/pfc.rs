@@ -3,7 +3,7 @@
 //! What lives here: timers per priority, refreshes, counters. What may not: frames' bytes, the line, the clock; the
 //! caller hands a received frame over when it takes effect and sends what [`PfcTx::take`] gives.
 //!
-//! *Receiving* (facts: buffer §2.2). A frame takes effect a reaction time after its last bit; the frame that is on the
+//! *Receiving* (model: buffer §2.2). A frame takes effect a reaction time after its last bit; the frame that is on the
 //! wire then is finished. A time counts only if its enable bit is set; it replaces what is left of the pause, and 0
 //! ends it. Times are in quanta of 512 bit times of the receiving line. A priority that is not honoured is left alone,
 //! and so is 802.3x PAUSE. A pause ends by itself (decision D12).
@@ -294,7 +294,7 @@ mod tests {
         times
     }
 
-    /// Facts: buffer §2.2, one quantum and the longest pause.
+    /// Model: buffer §2.2, one quantum and the longest pause.
     #[test]
     fn quanta_are_512_bit_times() {
         let rows = [
@@ -310,11 +310,11 @@ mod tests {
             assert_eq!(quanta_time(BitRate::from_gbps(gbps), 1).as_ps(), ps);
             assert_eq!(quanta_time(BitRate::from_gbps(gbps), 65_535).as_ps(), ps * 65_535);
         }
-        // Facts: buffer §1.10: the reaction bound at 100G is 394 quanta.
+        // Model: buffer §1.10: the reaction bound at 100G is 394 quanta.
         assert_eq!(PfcConfig::default().reaction_on(RATE), Duration::from_ps(394 * 5_120));
     }
 
-    /// Facts: buffer §8.3 rows 28 and 29.
+    /// Model: buffer §8.3 rows 28 and 29.
     #[test]
     fn a_pause_ends_by_itself_and_is_replaced_not_added() {
         let mut rx = PfcRx::new(RATE, 0x18);
@@ -338,7 +338,7 @@ mod tests {
         assert_eq!(rx.paused(), 0);
     }
 
-    /// Facts: buffer §8.3 rows 31 and 33.
+    /// Model: buffer §8.3 rows 31 and 33.
     #[test]
     fn what_is_not_honoured_or_not_enabled_is_left_alone() {
         let mut rx = PfcRx::new(RATE, 0x18);
@@ -354,7 +354,7 @@ mod tests {
         assert_eq!(asymmetric.stats(Time::from_ps(9))[1].paused, Duration::from_ps(5));
     }
 
-    /// Facts: buffer §8.3 rows 23, 26, 27, 35.
+    /// Model: buffer §8.3 rows 23, 26, 27, 35.
     #[test]
     fn pauses_are_asked_for_refreshed_and_taken_back() {
         let mut tx = PfcTx::new(RATE, &PfcConfig::default(), 0x18);

@@ -4,7 +4,7 @@
 //! or pace (the caller says what is sent and when it would like to), the device at the other end, the clock.
 //!
 //! A PFC frame acts here one cable's delay and a reaction time after its last bit left the device; the frame that is
-//! being sent then is finished (facts: buffer §2.2). So the device may be [`PfcSource::lookahead`] ahead of a sender
+//! being sent then is finished (model: buffer §2.2). So the device may be [`PfcSource::lookahead`] ahead of a sender
 //! before anything that it does can matter to it.
 //!
 //! Drain order: [`PfcSource::heard`] for all that the device has sent, [`PfcSource::advance`] to a time, then ask
@@ -121,7 +121,7 @@ mod tests {
         times
     }
 
-    /// Facts: buffer §1.10: 300 m are 1.515 us one way, the reaction at 100G is 394 quanta.
+    /// Model: buffer §1.10: 300 m are 1.515 us one way, the reaction at 100G is 394 quanta.
     #[test]
     fn a_pause_acts_after_cable_and_reaction() {
         let cable = Length::from_metres(300);

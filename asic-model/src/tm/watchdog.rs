@@ -1,4 +1,4 @@
-//! The PFC watchdog of a queue: sees that a pause does not end, acts, and undoes it (facts: buffer §2.3).
+//! The PFC watchdog of a queue: sees that a pause does not end, acts, and undoes it (model: buffer §2.3).
 //!
 //! It is a poller with a countdown. A *detection* counts down over polls in which the vendor's predicate holds and
 //! starts anew at one in which it does not; a *restoration* counts down over polls without a pause frame. So a storm
@@ -234,7 +234,7 @@ mod tests {
         events
     }
 
-    /// Facts: buffer §8.4 row 38, in its own time scale: the storm starts 50 ms after a poll.
+    /// Model: buffer §8.4 row 38, in its own time scale: the storm starts 50 ms after a poll.
     #[test]
     fn a_storm_is_seen_at_the_second_poll_and_restored() {
         let mut dog = Watchdog::new(config(WatchdogAction::Drop));
@@ -244,7 +244,7 @@ mod tests {
         assert_eq!(dog.counts(), (1, 1));
     }
 
-    /// Facts: buffer §2.4: the latency is in (k * poll, (k + 1) * poll].
+    /// Model: buffer §2.4: the latency is in (k * poll, (k + 1) * poll].
     #[test]
     fn latency_is_detection_to_one_poll_more() {
         for detection in [200, 400, 600, 1000] {
@@ -257,7 +257,7 @@ mod tests {
         }
     }
 
-    /// Facts: buffer §8.4 rows 39 and 48.
+    /// Model: buffer §8.4 rows 39 and 48.
     #[test]
     fn short_storms_and_slow_receivers_are_none() {
         assert_eq!(run(&mut Watchdog::new(config(WatchdogAction::Drop)), 250..400, 3000), []);
@@ -277,14 +277,14 @@ mod tests {
         }
     }
 
-    /// Facts: buffer §8.4 row 42.
+    /// Model: buffer §8.4 row 42.
     #[test]
     fn alert_is_over_at_the_first_clean_poll() {
         let events = run(&mut Watchdog::new(config(WatchdogAction::Alert)), 250..1250, 3000);
         assert_eq!(events, [(600, WatchdogEvent::Storm), (1400, WatchdogEvent::Restored)]);
     }
 
-    /// Facts: buffer §8.4 rows 44 and 47.
+    /// Model: buffer §8.4 rows 44 and 47.
     #[test]
     fn frames_hold_a_restoration_up_and_a_restart_counts_once() {
         let c = WatchdogConfig { restoration: Some(MS(400)), ..config(WatchdogAction::Drop) };
@@ -298,7 +298,7 @@ mod tests {
         assert_eq!((quiet, dog.counts()), (vec![WatchdogEvent::Restored], (1, 1)));
     }
 
-    /// Facts: buffer §2.3, start_default.
+    /// Model: buffer §2.3, start_default.
     #[test]
     fn defaults_scale_with_ports() {
         let ms = |ports| WatchdogConfig::start_default(ports).detection;

@@ -4,7 +4,7 @@ use super::{BitRate, Bytes, Duration, Unit, UnitError, parse_scaled, print_decim
 use std::fmt;
 use std::str::FromStr;
 
-/// Millimetres that a signal travels in a second: 1.98e8 m/s, in fibre as in copper (facts: buffer §1.10).
+/// Millimetres that a signal travels in a second: 1.98e8 m/s, in fibre as in copper (model: buffer §1.10).
 const MM_PER_SECOND: u64 = 198_000_000_000;
 
 const UNITS: &[Unit] = &[("mm", 1), ("m", 1_000), ("km", 1_000_000)];
@@ -67,7 +67,7 @@ mod tests {
         assert!("300".parse::<Length>().is_err());
     }
 
-    /// Facts: buffer §1.10, wire-only terms (the sheet rounds to the nearest byte).
+    /// Model: buffer §1.10, wire-only terms (the sheet rounds to the nearest byte).
     #[test]
     fn the_wire_term() {
         let rows: [(u64, [(u64, u64); 4]); 5] = [

@@ -1,4 +1,4 @@
-//! Packet counts of real switches (facts: buffer §1.5, §1.6): rows 10 to 12. Profiles are set by files alone.
+//! Packet counts of real switches (model: buffer §1.5, §1.6): rows 10 to 12. Profiles are set by files alone.
 
 use crate::support::{Bench, ports, resolve};
 use sluice_asic::tm::buffer::{BufferConfig, BufferFile, Rule};
@@ -57,7 +57,7 @@ fn lossy() {
     }
 }
 
-/// Facts: buffer §1.6: groups are filled short of their threshold, topped up to it, then the headroom pool is used up.
+/// Model: buffer §1.6: groups are filled short of their threshold, topped up to it, then the headroom pool is used up.
 #[test]
 fn shared_headroom() {
     struct Row {

@@ -9,7 +9,7 @@ use sluice_asic::units::{BitRate, Bytes};
 /// Config A of the facts sheet §8.
 pub(crate) const CONFIG_A: &str = r#"
 name = "A"
-doc = "facts: buffer §8"
+doc = "model: buffer §8"
 rules = "sai"
 cell = "256B"
 buffer = "2560000B"

@@ -41,7 +41,7 @@ struct Report<'a> {
     sizes: Vec<(u32, f64)>,
 }
 
-/// Sizes that the paper's figure probably shows (facts: hashing §4.3).
+/// Sizes that the paper's figure probably shows (model: hashing §4.3).
 const FIGURE_SIZES: [u32; 5] = [9, 25, 41, 57, 73];
 
 /// Runs all schemes over the same flows and shows them beside each other.

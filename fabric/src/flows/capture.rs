@@ -79,7 +79,7 @@ fn key_of_ipv4(packet: &[u8]) -> Option<[u8; KEY_BYTES]> {
     Some(key(header.source.octets(), ip.destination().octets(), ip.protocol(), ports, header.ttl))
 }
 
-/// An IPv6 address counts as its four words XORed, as RTAG7 folds it (facts: hashing §1.2).
+/// An IPv6 address counts as its four words XORed, as RTAG7 folds it (model: hashing §1.2).
 fn key_of_ipv6(packet: &[u8]) -> Option<[u8; KEY_BYTES]> {
     let ip = ipv6::View::new(packet).ok()?;
     let fold = |address: Ipv6Addr| {

@@ -55,7 +55,7 @@ impl Draws {
 
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Percent of flows and bytes of each, largest last (an assumption: no mix is published in facts: hashing §5).
+/// Percent of flows and bytes of each, largest last (an assumption: no mix is published in model: hashing §5).
 const SIZES: [(u64, u64); 5] = [(50, 1_000), (30, 10_000), (15, 100_000), (4, 1_000_000), (1, 10_000_000)];
 const SERVICES: [u16; 4] = [80, 443, 3306, 9092];
 
@@ -127,7 +127,7 @@ impl Generator {
 
 #[inline]
 fn uniform_key(draws: &mut Draws) -> [u8; KEY_BYTES] {
-    // The fields of facts: hashing §7.5.
+    // The fields of model: hashing §7.5.
     let (a, b) = (draws.next(), draws.next());
     let [s0, s1, s2, s3] = (a as u32).to_be_bytes();
     let [d0, d1, d2, d3] = ((a >> 32) as u32).to_be_bytes();

@@ -57,7 +57,7 @@ impl Flows<'_> {
 }
 
 /// How much flows differ: the rank of their keys' differences over GF(2), which bounds the hash bits that can be
-/// told apart by any linear function (facts: hashing §1.3).
+/// told apart by any linear function (model: hashing §1.3).
 #[derive(Clone, Debug, Default)]
 pub struct Entropy {
     first: Option<u128>,

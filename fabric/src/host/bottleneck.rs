@@ -1,4 +1,4 @@
-//! One flow through one bottleneck that marks: a reaction point, a queue with a step mark, a notification point (facts:
+//! One flow through one bottleneck that marks: a reaction point, a queue with a step mark, a notification point (model:
 //! buffer §4.1, §4.5). What may not live here: other flows, loss.
 
 use super::dcqcn::{NotificationPoint, ReactionPoint};

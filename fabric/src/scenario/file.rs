@@ -246,7 +246,7 @@ pub struct Train {
     /// The MAC cannot use the frames.
     #[serde(default)]
     pub damaged: bool,
-    /// A congestion notification packet, instead of a class: the captured one of (facts: buffer §7), to this queue pair.
+    /// A congestion notification packet, instead of a class: the captured one of (model: buffer §7), to this queue pair.
     pub cnp: Option<u32>,
 }
 

@@ -4,7 +4,7 @@ use super::forward::NOWHERE;
 use sluice_pcaps::wire::roce::{self, Headers};
 use sluice_pcaps::wire::{FrameBuilder, MacAddr, Payload, ethernet, ipv4, pause, udp, vlan};
 
-/// DSCP of SONiC's traffic classes 0 to 6 (facts: buffer §1.8); class 7 has none.
+/// DSCP of SONiC's traffic classes 0 to 6 (model: buffer §1.8); class 7 has none.
 const DSCP_OF_CLASS: [u8; 7] = [8, 0, 5, 3, 4, 46, 48];
 
 /// IPv4's protocol number of IPv4.
@@ -58,7 +58,7 @@ fn towards(target: Target) -> FrameBuilder {
     FrameBuilder::new(destination, MacAddr::from_u64(0x02_01_00_00_00_00 | u64::from(port)))
 }
 
-/// The congestion notification packet that is published as a capture (facts: buffer §7), to a queue pair.
+/// The congestion notification packet that is published as a capture (model: buffer §7), to a queue pair.
 pub(super) fn cnp(target: Target, qp: u32) -> Result<Vec<u8>, String> {
     let header = ipv4::Header::new([10, 0, 17, 1].into(), [10, 0, 18, 1].into());
     let header = ipv4::Header { dscp: 48, ecn: 2, identification: 0x718c, ..header };

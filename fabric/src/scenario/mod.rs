@@ -1,6 +1,6 @@
 //! Scenarios: a buffer profile on an emulated switch, what comes in, and what must be seen.
 //!
-//! The method is that of a breakpoint (facts: buffer §6.1): block a port, send a described train, look at every counter
+//! The method is that of a breakpoint (model: buffer §6.1): block a port, send a described train, look at every counter
 //! and watermark, unblock, collect what leaves, compare. [`file`](ScenarioFile) is the form, `bench` the device with
 //! senders that obey PFC or do not, `steps` what is done to it, `host` a part of a host instead of a device, [`metric`] the numbers that expectations are about,
 //! `numbers` what a profile says must happen, worked out without the accounting. After each step the buffer's invariants

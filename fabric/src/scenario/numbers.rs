@@ -1,7 +1,7 @@
 //! What a profile's numbers say must happen, worked out in closed form and not by the accounting: the packet that pauses
 //! a group, the one that is dropped, the one with whose departure it resumes.
 //!
-//! All count packets of one blocked group or queue in an empty buffer, from 1 (facts: buffer §1.4, §1.5). What may not
+//! All count packets of one blocked group or queue in an empty buffer, from 1 (model: buffer §1.4, §1.5). What may not
 //! live here: state.
 
 use sluice_asic::tm::buffer::{BufferConfig, Lossless, PRIORITY_GROUPS, PgConfig, QueueBuffer, XoffTest};
@@ -223,7 +223,7 @@ mod tests {
         BufferFile::parse("test", text).unwrap().resolve(&ports).unwrap()
     }
 
-    /// Facts: buffer §8.1 rows 2 to 7.
+    /// Model: buffer §8.1 rows 2 to 7.
     #[test]
     fn the_sheets_own_profile() {
         let config = config(super::super::shipped::profile("a").unwrap(), 4, 100);
@@ -237,7 +237,7 @@ mod tests {
         assert_eq!((n.pool(), n.reserved(), n.headroom()), (Some(9000), Some(10), Some(200)));
     }
 
-    /// Facts: buffer §1.5: Tomahawk at 40G over 300 m.
+    /// Model: buffer §1.5: Tomahawk at 40G over 300 m.
     #[test]
     fn a_real_switch() {
         let text = BufferFile::text_of("th").unwrap().replace("pfc_enable", "cable = \"300m\"\npfc_enable");

@@ -9,7 +9,7 @@ use sluice_programs::planning::graph::{DecisionGraph, Point};
 ///
 /// The source's S3 spreads over all its up ports, whatever the destination; transit blocks go down to S2 and up
 /// again, S3 S2 S3, and send on over the links to blocks nearest to the destination. Ring and transit path are
-/// facts: hashing §5 (tags `[R]`, `[N]`); spreading over all up ports is an assumption that gives the paper's
+/// model: hashing §5 (tags `[R]`, `[N]`); spreading over all up ports is an assumption that gives the paper's
 /// groups of eight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DRing {

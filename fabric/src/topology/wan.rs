@@ -7,7 +7,7 @@ use super::{Network, TopologyError, in_range};
 /// two-stage Clos of `width` lower and `width` upper chips, joined in full. The gateway reaches every lower chip,
 /// an upper chip the upper chips of the same number in the supernodes of neighbouring sites.
 ///
-/// The site graph is our own of the size that facts: hashing §5 suggests, not Google's.
+/// The site graph is our own of the size that model: hashing §5 suggests, not Google's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wan {
     /// Lower and upper chips of a supernode, 1 to 16.

@@ -2,7 +2,7 @@
 //! raw ticks into [`CaptureTime`]. Classic pcap files count as one interface.
 //!
 //! The options are walked here and not by pcap-file, which refuses legal descriptions: a time zone, text that
-//! is not UTF-8, a list without its end marker; and which does not apply the resolution (facts: ecosystem B2).
+//! is not UTF-8, a list without its end marker; and which does not apply the resolution (version 2.0.0).
 
 use pcap_file::DataLink;
 

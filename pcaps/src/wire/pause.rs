@@ -1,6 +1,6 @@
 //! MAC control frames that pause a link or its classes: PAUSE (IEEE 802.3 annex 31B) and PFC (IEEE 802.1Qbb,
 //! annex 31D). They follow an EtherType of [`TYPE_MAC_CONTROL`](super::ethernet::TYPE_MAC_CONTROL), never tagged
-//! (facts: buffer §2.1).
+//! (model: buffer §2.1).
 
 use super::error::split;
 use super::{MacAddr, WireError};
@@ -120,7 +120,7 @@ mod tests {
         frame
     }
 
-    /// Facts: buffer §2.1 and the example of scapy's tests: class 0 for 0x4321, class 5 for 0x1234.
+    /// Model: buffer §2.1 and the example of scapy's tests: class 0 for 0x4321, class 5 for 0x1234.
     #[test]
     fn pfc_byte_for_byte() {
         let mut quanta = [0; 8];
@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(View::new(&expected[14..]).unwrap().packet(), packet);
     }
 
-    /// Facts: buffer, golden frame of row 26: priority 3 alone.
+    /// Model: buffer §8.3 row 26, the frame: priority 3 alone.
     #[test]
     fn one_class() {
         let bytes = Packet::pfc(0x08, 0xffff).to_bytes();

@@ -3,7 +3,7 @@
 //!
 //! The invariant CRC covers what no router may change. Fields that routers do change count as ones: IPv4 type of
 //! service, time to live and checksum; IPv6 traffic class, flow label and hop limit; the UDP checksum; and the
-//! fifth byte of the base transport header, which holds the congestion bits (facts: buffer §4.6).
+//! fifth byte of the base transport header, which holds the congestion bits (model: buffer §4.6).
 
 use super::error::split;
 use super::{Crc32, WireError, ipv4, ipv6, udp};
@@ -246,7 +246,7 @@ pub struct Headers {
 }
 
 impl Headers {
-    /// A congestion notification packet to a queue pair (facts: buffer §4.6).
+    /// A congestion notification packet to a queue pair (model: buffer §4.6).
     pub const fn cnp(destination_qp: u32) -> Self {
         let bth = Bth { becn: true, ..Bth::new(opcode::CNP, destination_qp, 0) };
         Self { bth, extension: Extension::Cnp }
@@ -318,7 +318,7 @@ mod tests {
     use crate::wire::{FrameBuilder, MacAddr, Payload, ethernet};
 
     /// A congestion notification packet captured from a ConnectX-4 Lx, published in scapy's tests
-    /// (facts: buffer §7).
+    /// (model: buffer §7).
     const CAPTURED_CNP: [u8; 74] = [
         0xe4, 0x1d, 0x2d, 0xab, 0x2b, 0xc2, 0x7c, 0xfe, 0x90, 0x64, 0x3b, 0x32, 0x08, 0x00, 0x45,
         0xc2, //
@@ -354,7 +354,7 @@ mod tests {
         assert_eq!(frame, CAPTURED_CNP);
     }
 
-    /// The SEND of an unreliable connection published in scapy's tests: its CRC is 78 f3 53 f3 (facts: buffer §7).
+    /// The SEND of an unreliable connection published in scapy's tests: its CRC is 78 f3 53 f3 (model: buffer §7).
     #[test]
     fn icrc_of_a_captured_send() {
         let mac = MacAddr::from_u64(0x24_8a_07_a8_fa_22);

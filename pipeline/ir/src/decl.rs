@@ -320,7 +320,7 @@ pub struct SelectorData {
     pub groups: u32,
     /// Most members of one group.
     pub max_group_size: u32,
-    /// The hash goes through the scrambler first, which breaks its linearity (facts: hashing §6).
+    /// The hash goes through the scrambler first, which breaks its linearity (model: hashing §6).
     pub scramble: bool,
 }
 

@@ -3,7 +3,7 @@
 use crate::catalog::ProgramError;
 use sluice_build::params;
 
-/// What users can set. The defaults are those of HPCC's and ConWeave's simulations at 25G (facts: buffer §3.2).
+/// What users can set. The defaults are those of HPCC's and ConWeave's simulations at 25G (model: buffer §3.2).
 #[derive(Clone, Debug, PartialEq, Eq, params::Params)]
 pub struct Params {
     /// Queue length up to which nothing is marked, in bytes, on a port of 25G

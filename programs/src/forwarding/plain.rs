@@ -10,7 +10,7 @@ use sluice_build::net::{Ethernet, Ipv4, Vlan};
 use sluice_build::*;
 use std::net::Ipv4Addr;
 
-/// Queues of IP packets by DSCP, as SONiC's maps have them; any other DSCP has [`OTHER_QUEUE`] (facts: buffer §1.8).
+/// Queues of IP packets by DSCP, as SONiC's maps have them; any other DSCP has [`OTHER_QUEUE`] (model: buffer §1.8).
 /// What is no IP stays in queue 0.
 const QUEUES: [(u8, u8); 6] = [(3, 3), (4, 4), (5, 2), (8, 0), (46, 5), (48, 6)];
 const OTHER_QUEUE: u8 = 1;

@@ -309,7 +309,7 @@ macro_rules! choices {
 }
 
 choices! {
-    /// Where a hash seed goes (facts: hashing §1.5, §2).
+    /// Where a hash seed goes (model: hashing §1.5, §2).
     SeedStyle {
         /// XORed into the result: the chip's seed register.
         Xor = "xor",
@@ -317,7 +317,7 @@ choices! {
         Prefix = "prefix",
     }
 
-    /// How the hash picks a member of a group (facts: hashing §6).
+    /// How the hash picks a member of a group (model: hashing §6).
     Selection {
         /// Modulo the members that are up.
         Fair = "fair",

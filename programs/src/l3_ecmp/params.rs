@@ -9,7 +9,7 @@ use sluice_build::params;
 /// What users can set: table sizes, and how members of a group are chosen.
 ///
 /// The hash parameters describe another switch's choice exactly: which fields in which order, the function,
-/// its seed and rotation, and how the result picks a member (facts: hashing §1, §6, §7.3).
+/// its seed and rotation, and how the result picks a member (model: hashing §1, §6, §7.3).
 #[derive(Clone, Debug, PartialEq, Eq, params::Params)]
 pub struct Params {
     /// IPv4 routes that the table must hold

@@ -62,7 +62,7 @@ pub(super) struct Tag {
 /// Bytes of a [`Tag`].
 pub(super) const TAG_BYTES: u16 = 10;
 
-/// A PFC frame behind its Ethernet header (IEEE 802.1Qbb; facts: buffer §2.1)
+/// A PFC frame behind its Ethernet header (IEEE 802.1Qbb; model: buffer §2.1)
 #[derive(Header, Debug)]
 #[expect(dead_code, reason = "fields that no statement names")]
 pub(super) struct Control8808 {

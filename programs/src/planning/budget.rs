@@ -14,9 +14,9 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// What a public profile of fixed-function switches guarantees (facts: hashing §6, tag `[PINS]`).
+    /// What a public profile of fixed-function switches guarantees (model: hashing §6, tag `[PINS]`).
     pub const PINS: Limits = Limits { groups: 3968, members: 49_152, group: 512 };
-    /// `switch.p4` on Tofino: 512 groups, 32,768 members, one selector word each (facts: hashing §6, `[P4S]`).
+    /// `switch.p4` on Tofino: 512 groups, 32,768 members, one selector word each (model: hashing §6, `[P4S]`).
     pub const TOFINO: Limits = Limits { groups: 512, members: 32_768, group: 120 };
     /// The same on Tofino 2.
     pub const TOFINO2: Limits = Limits { groups: 1024, members: 65_536, group: 120 };

@@ -2,7 +2,7 @@
 
 /// A colour for each point, out of `supply`: no point has the colour of one that is pinned there. Fresh colours
 /// are taken while there are any, because reuse balances only as long as the traffic it relies on is even
-/// (facts: hashing §3.4); after that the one whose last use is farthest upstream. `None` when some point finds
+/// (model: hashing §3.4); after that the one whose last use is farthest upstream. `None` when some point finds
 /// none.
 #[must_use]
 pub fn recombine(pinned: &[Vec<usize>], supply: usize) -> Option<Vec<usize>> {

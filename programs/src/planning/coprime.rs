@@ -2,7 +2,7 @@
 //!
 //! Two groups that share a hash are independent when their sizes q1, q2 are coprime, provided C1: each size is
 //! much larger than its number of ports, or a multiple of it; C2: the hash has many more values than q1·q2
-//! (facts: hashing §4.1). C1 is judged by the exact precision loss. C2 holds when the product of all sizes on a
+//! (model: hashing §4.1). C1 is judged by the exact precision loss. C2 holds when the product of all sizes on a
 //! shared path is at most an eighth of the hash's values; beyond that the path is enumerated. What may not live
 //! here: which switches are correlated.
 
@@ -12,7 +12,7 @@ use super::replicas::{Order, precision};
 use std::fmt;
 use thiserror::Error;
 
-/// How many times the product of the sizes must fit into the hash's values (facts: hashing §4.3).
+/// How many times the product of the sizes must fit into the hash's values (model: hashing §4.3).
 pub const RANGE_FACTOR: u64 = 8;
 
 /// What a size is chosen for.
@@ -286,7 +286,7 @@ mod tests {
 
     #[test]
     fn smallest_sizes_of_the_table() {
-        // facts: hashing §4.3: coprime with 8, at most .1, .05, .03.
+        // model: hashing §4.3: coprime with 8, at most .1, .05, .03.
         for (ports, sizes) in [
             (4, [19, 35, 59]),
             (6, [23, 47, 77]),
@@ -335,7 +335,7 @@ mod tests {
 
     #[test]
     fn a_tofino_takes_one_word_at_most() {
-        // facts: hashing §6: 121 members are two words, and two words are no modulo.
+        // model: hashing §6: 121 members are two words, and two words are no modulo.
         let most = choose(&Request { target: None, ..Request::tofino(8, &[8]) }).unwrap();
         assert_eq!(most.members, 119);
         assert_eq!(most.candidates.last().map(|c| c.members), Some(120));

@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn scenario_13_coprime_pairs_exact() {
-        // facts: hashing §4.3, interleaved and blocked, 10, 12, 14 and 16 bits.
+        // model: hashing §4.3, interleaved and blocked, 10, 12, 14 and 16 bits.
         type Row = ((u32, u32), [[f64; 4]; 2]);
         let table: [Row; 8] = [
             ((8, 9), [[0.293, 0.295, 0.294, 0.294], [0.296, 0.295, 0.294, 0.294]]),

@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn ratios_are_exact() {
-        // facts: hashing §4.4: (3,1) as (6,1) is 1/3, as (5,2) is 1/11.
+        // model: hashing §4.4: (3,1) as (6,1) is 1/3, as (5,2) is 1/11.
         for (values, root) in [([6, 1], 3), ([5, 2], 11)] {
             let (numerator, denominator) = Cv::of_ratios(&values, &[3, 1]).squared();
             assert_eq!(numerator * root * root, denominator);

@@ -1,6 +1,6 @@
 //! Functions needed against functions there are. What may not live here: which functions.
 
-/// Uncorrelated functions of the switch chips in the paper (facts: hashing §1.1).
+/// Uncorrelated functions of the switch chips in the paper (model: hashing §1.1).
 pub const FUNCTIONS_ON_CHIP: u32 = 6;
 
 /// A network and how many uncorrelated functions its paths need, one for every switch but the last.
@@ -21,7 +21,7 @@ impl Demand {
     }
 
     /// A mesh of so many blocks without a spine, or sites of a WAN: any block may be on a path, and a scheme of
-    /// functions alone needs one for each (facts: hashing §1.1).
+    /// functions alone needs one for each (model: hashing §1.1).
     #[must_use]
     pub const fn mesh(blocks: u32) -> Demand {
         Demand { switches: blocks, needed: blocks }

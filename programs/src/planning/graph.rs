@@ -3,7 +3,7 @@
 //! What lives here: paths as steps of (switch, choice) with exact weights, and the *pinned* relation: an earlier
 //! point is pinned at a later one when traffic that arrives at a switch of the later one does not contain all of
 //! the earlier one's outcomes in their usual shares. A function may be used again only where no point that used
-//! it is pinned: there its colours have recombined (facts: hashing §3.3). What may not: functions.
+//! it is pinned: there its colours have recombined (model: hashing §3.3). What may not: functions.
 
 use std::collections::BTreeMap;
 
@@ -63,7 +63,7 @@ fn point(name: &'static str, stage: u32, fan_out: u32, located_by: &[usize]) -> 
 }
 
 impl DecisionGraph {
-    /// Paths between server blocks of the five-stage Clos of facts: hashing §3.4, with `fan_out` ports in each
+    /// Paths between server blocks of the five-stage Clos of model: hashing §3.4, with `fan_out` ports in each
     /// group and `parallel` parallel links. Pins do not depend on the numbers above 1.
     #[must_use]
     pub fn clos5(fan_out: u32, parallel: u32) -> DecisionGraph {
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn pins_of_the_five_stage_clos() {
-        // facts: hashing §3.4.
+        // model: hashing §3.4.
         let wanted: [&[usize]; 8] = [&[], &[0], &[1], &[1, 2], &[2, 3], &[2, 4], &[4], &[6]];
         assert_eq!(DecisionGraph::clos5(2, 2).pinned(), wanted);
         assert_eq!(pinned(&DecisionGraph::clos5(3, 2).paths()), wanted);

@@ -7,7 +7,7 @@
 //!
 //! **Patents.** Group sizes that are coprime between correlated switches are claimed by US 11223561 (granted
 //! 2022-01-11) and its continuation US 12088500. Whoever programs real switches this way should know
-//! (facts: hashing §0).
+//! (model: hashing §0).
 //!
 //! | file | what it says |
 //! |---|---|

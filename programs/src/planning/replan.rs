@@ -18,7 +18,7 @@ pub struct Degraded {
 }
 
 /// What a Tofino selector does when `port` of a group of `ports` ports in `members` members goes down: a fair
-/// one divides by the members that are left, a resilient one by all, and tries again (facts: hashing §6).
+/// one divides by the members that are left, a resilient one by all, and tries again (model: hashing §6).
 /// `None` when the group is none that one word holds.
 #[must_use]
 pub fn degraded(request: &Request, members: u32, port: u32, mode: SelectorMode) -> Option<Degraded> {

@@ -10,7 +10,7 @@ pub enum Order {
     /// Entry j is port j mod m: exactly h % q % m.
     #[default]
     Interleaved,
-    /// Each port's replicas in a row: the same shares, other correlation (facts: hashing §4.3).
+    /// Each port's replicas in a row: the same shares, other correlation (model: hashing §4.3).
     Blocked,
 }
 
@@ -57,7 +57,7 @@ pub fn layout(replicas: &[u32], order: Order) -> Vec<u32> {
     }
 }
 
-/// The precision that replication loses: sqrt(r·(m−r))/q with r = q mod m (facts: hashing §4.3).
+/// The precision that replication loses: sqrt(r·(m−r))/q with r = q mod m (model: hashing §4.3).
 #[must_use]
 pub fn precision(ports: u32, members: u32) -> Cv {
     let replicas: Vec<u64> = replicas(ports, members).into_iter().map(u64::from).collect();
@@ -91,14 +91,14 @@ mod tests {
                 assert_eq!(table[(hash % members) as usize], hash % members % ports);
             }
         }
-        // facts: hashing §7.4.
+        // model: hashing §7.4.
         assert_eq!(layout(&replicas(8, 9), Order::Blocked), [0, 0, 1, 2, 3, 4, 5, 6, 7]);
         assert_eq!(layout(&replicas(8, 9), Order::Interleaved), [0, 1, 2, 3, 4, 5, 6, 7, 0]);
     }
 
     #[test]
     fn precision_table() {
-        // facts: hashing §4.3.
+        // model: hashing §4.3.
         let table: [(u32, &[(u32, f64)]); 7] = [
             (2, &[(3, 0.3333), (5, 0.2), (7, 0.1429), (9, 0.1111)]),
             (3, &[(4, 0.3536), (5, 0.2828), (7, 0.2020), (8, 0.1768)]),

@@ -265,7 +265,7 @@ pub fn assign(
 }
 
 /// What is wrong with a function by itself: where ports are a power of two they are its low bits, and those of some
-/// functions do not reach all of them (facts: hashing §1.3).
+/// functions do not reach all of them (model: hashing §1.3).
 fn narrow(point: &Point, setting: &Setting) -> Option<String> {
     let ports = point.fan_out;
     let FlowFunction::Rtag7(function) = setting.function else { return None };

@@ -1,6 +1,6 @@
 //! Weights to members. What may not live here: which size.
 //!
-//! Three ways to turn weights with sum W into q >= W members (facts: hashing §4.4): *naive* replicates W virtual
+//! Three ways to turn weights with sum W into q >= W members (model: hashing §4.4): *naive* replicates W virtual
 //! ports evenly; *split*, the paper's, gives each port its weight as often as W goes into q and deals the rest
 //! out evenly; *largest remainder* rounds each port's exact share, and is better where weights are skewed. All
 //! are judged by the variation of members per weight.
@@ -194,7 +194,7 @@ mod tests {
 
     type Row = (&'static [u32], u32, [(&'static [u32], f64); 3]);
 
-    /// facts: hashing §4.4: weights, q, then members and CV of the three ways.
+    /// model: hashing §4.4: weights, q, then members and CV of the three ways.
     #[rustfmt::skip]
     const TABLE: [Row; 21] = [
         (&[3, 1], 7, [(&[6, 1], 0.3333), (&[5, 2], 0.0909), (&[5, 2], 0.0909)]),

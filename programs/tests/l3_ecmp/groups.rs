@@ -4,7 +4,7 @@ use crate::device::{Device, frame, inbound, ip4, ip6, ports};
 use sluice_control::{ControlOp, GroupMember};
 use sluice_pcaps::wire::{ipv4, ipv6, tcp, vlan};
 
-/// facts: hashing §7.1, §7.3: flows F1 to F4, and their selector input at offsets 0, 4 and 8.
+/// model: hashing §7.1, §7.3: flows F1 to F4, and their selector input at offsets 0, 4 and 8.
 type Vector = (([u8; 4], u16), ([u8; 4], u16), bool, [u128; 3]);
 const PINS: [Vector; 4] = [
     (([10, 0, 0, 1], 12345), ([10, 0, 1, 1], 80), true, [0x26e0, 0x026e, 0xe026]),
@@ -52,7 +52,7 @@ fn another_switchs_hash_and_picks_are_reproduced() {
 
 #[test]
 fn five_tuple_hashes_are_those_of_the_catalogue() {
-    // facts: hashing §7.1: F1 under CRC-16/ARC, CRC-32 and CRC-32C; the last under a seed, too.
+    // model: hashing §7.1: F1 under CRC-16/ARC, CRC-32 and CRC-32C; the last under a seed, too.
     let (src, dst, tcp, _) = PINS[0];
     for (sets, wanted) in [
         (["hash_algorithm=crc_16", "hash_width=16"], 0x4f71),

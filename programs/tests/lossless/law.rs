@@ -57,7 +57,7 @@ fn follows(list: &[(u64, bool)], (from, to): (u64, u64), law: impl Fn(u64) -> f6
     (found, mean)
 }
 
-/// Kmin 100 KB, Kmax 400 KB, Pmax 20 % at 25G (facts: buffer §3.1, §3.2), in cells.
+/// Kmin 100 KB, Kmax 400 KB, Pmax 20 % at 25G (model: buffer §3.1, §3.2), in cells.
 fn law(cells: u64) -> f64 {
     let (kmin, kmax) = (100_000 / 176, 400_000 / 176);
     match cells {

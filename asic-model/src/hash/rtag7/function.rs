@@ -3,7 +3,7 @@
 /// What a function hashes: seven words, each fed with its lowest byte first. Word 6 holds the seed.
 pub type Rtag7Message = [u32; 7];
 
-/// Polynomials in reflected form (facts: hashing §1.2).
+/// Polynomials in reflected form (model: hashing §1.2).
 const BISYNC: u32 = 0xa001;
 const CCITT: u32 = 0x8408;
 const CASTAGNOLI: u32 = 0x82f6_3b78;
@@ -46,7 +46,7 @@ impl Rtag7Function {
     ];
 
     /// The largest set whose low 3 bits are mutually independent: a guess at the six functions that the paper
-    /// counts on its chips (facts: hashing §1.1, tag `[I]`).
+    /// counts on its chips (model: hashing §1.1, tag `[I]`).
     pub const UNCORRELATED: [Self; 6] =
         [Self::Crc32Lo, Self::Ccitt, Self::Bisync, Self::Crc32Hi, Self::Xor16, Self::Xor8];
 
@@ -95,7 +95,7 @@ impl Rtag7Function {
         }
     }
 
-    /// What a seed XORs onto every hash: the hash of the seed alone (facts: hashing §2).
+    /// What a seed XORs onto every hash: the hash of the seed alone (model: hashing §2).
     pub fn seed_constant(self, seed: u32) -> u16 {
         self.hash(&[0, 0, 0, 0, 0, 0, seed])
     }

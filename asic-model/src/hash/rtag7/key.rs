@@ -2,7 +2,7 @@
 
 use super::Rtag7Message;
 
-/// Numbers of the bins of an IP packet (facts: hashing §1.2).
+/// Numbers of the bins of an IP packet (model: hashing §1.2).
 pub mod bins {
     /// Source address, high half.
     pub const SOURCE_HIGH: u32 = 11;
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn the_documented_bytes_of_a_flow() {
-        // facts: hashing §7.2, F1.
+        // model: hashing §7.2, F1.
         let packet = Rtag7Packet::five_tuple(0x0a00_0001, 0x0a00_0101, 6, (12345, 80));
         let message = KeyConfig::FIVE_TUPLE.message(&packet, 0);
         let bytes: Vec<u8> = message.iter().flat_map(|word| word.to_le_bytes()).collect();

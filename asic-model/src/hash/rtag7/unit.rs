@@ -6,7 +6,7 @@
 use super::{KeyConfig, Rtag7Function, Rtag7Packet};
 use thiserror::Error;
 
-/// Entries of the member table: base pointers and indices wrap at 12 bits (facts: hashing §1.2).
+/// Entries of the member table: base pointers and indices wrap at 12 bits (model: hashing §1.2).
 const MEMBER_MASK: u16 = 0xfff;
 /// An index within a group has 10 bits.
 const INDEX_MASK: u16 = 0x3ff;

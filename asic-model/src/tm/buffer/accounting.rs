@@ -1,7 +1,7 @@
 //! The accounting core: what is charged to whom, who is refused, who is paused.
 //!
 //! Every admitted packet is charged at once to its priority group, ingress port and ingress pool (or headroom
-//! pool), and to its queue, egress port and egress pool. Order (facts: buffer §1.4):
+//! pool), and to its queue, egress port and egress pool. Order (model: buffer §1.4):
 //!
 //! - *admit*: the whole memory; the group (a paused lossless one takes headroom, any other its reserved cells, then
 //!   shared ones); the queue (its reserved cells, then shared ones). Nothing is charged before both have agreed.

@@ -35,7 +35,7 @@ pub enum XoffTest {
     PreAdmission,
 }
 
-/// Choices on which sources differ or are silent (facts: buffer §9).
+/// Choices on which sources differ or are silent (model: buffer §9).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Choices {
     /// D1.

@@ -1,4 +1,4 @@
-//! Where sources disagree or say nothing (facts: buffer §9): what is done, and how to have it otherwise.
+//! Where sources disagree or say nothing (model: buffer §9): what is done, and how to have it otherwise.
 
 /// One such question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use crate::units::Cells;
 
-/// Who reads a watermark. Each reader clears its own and no other's (facts: buffer §1.9).
+/// Who reads a watermark. Each reader clears its own and no other's (model: buffer §1.9).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Reader {
     /// The operator's, cleared at will.

@@ -7,7 +7,7 @@ use super::ranges::Selector;
 use super::resolve::Resolver;
 use std::collections::BTreeMap;
 
-/// SONiC's AZURE maps (facts: buffer §1.8), for keys that a file does not have.
+/// SONiC's AZURE maps (model: buffer §1.8), for keys that a file does not have.
 const AZURE_DSCP: [(u8, u8); 6] = [(3, 3), (4, 4), (5, 2), (8, 0), (46, 5), (48, 6)];
 
 impl QosMaps {

@@ -135,7 +135,7 @@ pub(super) fn pfc(r: &mut Resolver<'_>) -> PfcConfig {
     PfcConfig { quanta: entry.quanta, refresh_percent, asymmetric: entry.asymmetric, reaction }
 }
 
-/// The watchdog, with SONiC's limits (facts: buffer §2.3).
+/// The watchdog, with SONiC's limits (model: buffer §2.3).
 pub(super) fn watchdog(r: &mut Resolver<'_>) -> Option<WatchdogConfig> {
     let entry = r.file.watchdog.as_ref()?;
     let poll = milliseconds(r, "watchdog.poll_interval", &entry.poll_interval, 1_000);

@@ -457,7 +457,7 @@ impl<'a> Resolver<'a> {
         pools
     }
 
-    /// What the lossless groups of a pool ask for, by its ratio: `xon + xoff - size` each (facts: buffer §1.6).
+    /// What the lossless groups of a pool ask for, by its ratio: `xon + xoff - size` each (model: buffer §1.6).
     fn demand(&mut self, pool: &PoolEntry) -> Bytes {
         let file = self.file;
         let mut sum = Bytes::ZERO;

@@ -1,4 +1,4 @@
-//! The reaction point with a monitor: notifications set flags, which alpha's timer and the monitor look at (facts:
+//! The reaction point with a monitor: notifications set flags, which alpha's timer and the monitor look at (model:
 //! buffer §4.3). What may not live here: parameters' defaults.
 
 use super::{Clamp, Rates, ReactionConfig};

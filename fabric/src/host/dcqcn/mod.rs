@@ -1,4 +1,4 @@
-//! DCQCN at hosts: reaction points (senders) and notification points (receivers), per queue pair (facts: buffer §4).
+//! DCQCN at hosts: reaction points (senders) and notification points (receivers), per queue pair (model: buffer §4).
 //!
 //! The reaction point comes in two forms: [`Published`], with byte counter and timer, and [`Mellanox`], with a monitor
 //! of its own, as the HPCC and ConWeave simulators have it. What may not live here: queues, marking, packets.
@@ -13,7 +13,7 @@ pub use published::Published;
 
 use sluice_asic::units::{BitRate, Bytes, Duration, Time};
 
-/// When the target rate follows the rate at a cut (facts: buffer §4.2, §4.4).
+/// When the target rate follows the rate at a cut (model: buffer §4.2, §4.4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Clamp {
     /// At every cut (`clamp_tgt_rate`).
@@ -25,7 +25,7 @@ pub enum Clamp {
     AfterBytes,
 }
 
-/// Parameters of a reaction point (facts: buffer §4.4).
+/// Parameters of a reaction point (model: buffer §4.4).
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReactionConfig {
     /// The port's rate, which no rate exceeds.
@@ -57,7 +57,7 @@ pub struct ReactionConfig {
 }
 
 impl ReactionConfig {
-    /// The HPCC simulator's defaults at a line rate (facts: buffer §4.4, third column).
+    /// The HPCC simulator's defaults at a line rate (model: buffer §4.4, third column).
     #[must_use]
     pub fn new(line: BitRate) -> Self {
         ReactionConfig {

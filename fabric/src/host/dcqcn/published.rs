@@ -1,4 +1,4 @@
-//! The reaction point as published: cuts on every notification, raised by a byte counter and a timer (facts: buffer
+//! The reaction point as published: cuts on every notification, raised by a byte counter and a timer (model: buffer
 //! §4.2). What may not live here: parameters' defaults.
 
 use super::{Clamp, Rates, ReactionConfig};

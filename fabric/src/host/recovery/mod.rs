@@ -1,4 +1,4 @@
-//! How a queue pair sends lost packets again: go-back-N, or selectively as IRN does (facts: buffer §4.6).
+//! How a queue pair sends lost packets again: go-back-N, or selectively as IRN does (model: buffer §4.6).
 //!
 //! [`Sender`] and [`Receiver`] are told what arrives; [`Transfer`] joins a pair by a pipe of constant delay that loses
 //! chosen packets. What may not live here: headers, networks.
@@ -39,7 +39,7 @@ pub enum Recovery {
 
 impl Recovery {
     /// IRN as the simulators have it: so many bytes on their way, 104,000 if nothing is said, in packets of `size`
-    /// bytes, and their timeouts (facts: buffer §4.6).
+    /// bytes, and their timeouts (model: buffer §4.6).
     #[must_use]
     pub fn irn(in_flight: Option<Bytes>, size: u64) -> Recovery {
         Recovery::Selective {

@@ -1,5 +1,5 @@
 //! A host with an RDMA NIC: RoCEv2 queue pairs that send messages at rates that notifications cut, and that answer what
-//! they receive (facts: conweave §4.3, buffer §4).
+//! they receive (facts: conweave §4.3; model: buffer §4).
 //!
 //! Every message has a queue pair of its own. Pairs that may send take turns packet by packet; each keeps its rate by the
 //! time from one packet to the next. What answers go before data; PFC frames stop the priorities that they name. What may

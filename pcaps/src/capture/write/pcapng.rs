@@ -23,7 +23,7 @@ const ENHANCED_PACKET: u32 = 6;
 /// Framing and fixed fields of an enhanced packet block, but for the trailing length.
 const PACKET_HEAD_LEN: usize = 28;
 /// `if_tsresol` of every interface: nanoseconds. pcap-file writes nanosecond ticks but never says so itself
-/// (facts: ecosystem B2, trap 2).
+/// (version 2.0.0).
 const TSRESOL_NS: u8 = 9;
 
 /// An interface of the file, declared before the first packet.

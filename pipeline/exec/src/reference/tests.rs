@@ -296,7 +296,7 @@ fn a_parser_that_never_ends_runs_out_of_fuel() {
 
 #[test]
 fn hashes_match_the_published_vectors() {
-    // facts: hashing §7.3: CRC-32 over seed 0 ‖ sip ‖ dip ‖ sport ‖ dport, low 16 bits, rotated right.
+    // model: hashing §7.3: CRC-32 over seed 0 ‖ sip ‖ dip ‖ sport ‖ dport, low 16 bits, rotated right.
     for (rotate, expected) in [(0, 0x26e0), (4, 0x026e), (8, 0xe026)] {
         let mut m = Maker(Program::default());
         let key = m.header(Gress::Ingress, "key", &[("sip", 32), ("dip", 32), ("sport", 16), ("dport", 16)]);

@@ -51,7 +51,7 @@ impl<E: Executor> Switch<E> {
     }
 
     /// SONiC's BIG_RED_SWITCH: every lossless queue drops what it has and gets, and nothing looks for storms; or all
-    /// that is taken back (facts: buffer §2.3).
+    /// that is taken back (model: buffer §2.3).
     pub fn big_red_switch(&mut self, on: bool, sink: &mut impl Sink) {
         let Some(flow) = &mut self.flow else { return };
         if std::mem::replace(&mut flow.big_red_switch, on) == on {

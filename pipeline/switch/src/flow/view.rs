@@ -65,7 +65,7 @@ pub struct QueueFlowView {
     pub last: StormCounts,
 }
 
-/// Packets that the watchdog's counters show of a queue and of the priority group beside it (facts: buffer §2.3).
+/// Packets that the watchdog's counters show of a queue and of the priority group beside it (model: buffer §2.3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StormCounts {
     /// Taken from the queue and sent.
