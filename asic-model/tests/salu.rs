@@ -35,7 +35,7 @@ fn phv(lo: u64, hi: u64) -> Operands {
     Operands { lo, hi, ..Operands::default() }
 }
 
-/// Facts: letflow §2.3 variant A: `c = now - lo > GAP; if c { hi := cand }; lo := now; out = new hi`.
+/// Model: flowlets §2.3 variant A: `c = now - lo > GAP; if c { hi := cand }; lo := now; out = new hi`.
 fn flowlet(gap: i64) -> SaluProgram {
     let mut program = SaluProgram::new(format("32x2"));
     let (then, now) = (Term::minus(Half::Lo), Term::plus(Half::Lo));
@@ -65,7 +65,7 @@ fn flowlet_table_of_letflow() {
 
 #[test]
 fn conweaves_timer_is_a_latch() {
-    // Facts: conweave §2.4 reg_reply_timer, check: reg < now -> returns 1, reg = MAX.
+    // Model: conweave §2.4 reg_reply_timer, check: reg < now -> returns 1, reg = MAX.
     let mut program = SaluProgram::new(format("32"));
     let (memory, now) = (Term::plus(Half::Lo), Term::minus(Half::Lo));
     program.comparators[0] = Some(compare(Relation::Lss, Sense::Unsigned, Some(memory), Some(now), 0));
@@ -83,7 +83,7 @@ fn conweaves_timer_is_a_latch() {
 
 #[test]
 fn conweaves_epoch_counts_round_and_returns_the_new_value() {
-    // Facts: conweave §2.4 reg_epoch, increase 3 -> 0 else + 1, -> new.
+    // Model: conweave §2.4 reg_epoch, increase 3 -> 0 else + 1, -> new.
     let mut program = SaluProgram::new(format("8"));
     program.comparators[0] =
         Some(compare(Relation::Equ, Sense::Unsigned, Some(Term::plus(Half::Lo)), None, -3));

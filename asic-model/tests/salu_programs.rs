@@ -35,7 +35,7 @@ fn fits(programs: &[SaluProgram]) {
 
 #[test]
 fn a_congested_port_is_remembered_for_a_while() {
-    // facts: conweave §2.4 reg_ecn_port: check: hi > now ? (lo == sample) : (hi = 0 -> 0); reset: lo = port,
+    // model: conweave §2.4 reg_ecn_port: check: hi > now ? (lo == sample) : (hi = 0 -> 0); reset: lo = port,
     // hi = now + BUSY, the sum taken a stage before.
     let mut check = program("32x2");
     check.comparators[0] = test(Relation::Grt, Term::plus(HI), Some(Term::minus(HI)), 0);
@@ -56,7 +56,7 @@ fn a_congested_port_is_remembered_for_a_while() {
 
 #[test]
 fn a_queue_is_owned_by_one_flow() {
-    // facts: conweave §2.4 reg_q_occupancy: register: 0 -> flowkey, 1; check: == flowkey; reset: if == flowkey 0.
+    // model: conweave §2.4 reg_q_occupancy: register: 0 -> flowkey, 1; check: == flowkey; reset: if == flowkey 0.
     let mut register = program("32");
     register.comparators[0] = test(Relation::Equ, Term::plus(LO), None, 0);
     let holds = Predicate::comparator(0);
@@ -79,7 +79,7 @@ fn a_queue_is_owned_by_one_flow() {
 
 #[test]
 fn inactivity_is_a_comparison_of_three_terms() {
-    // facts: conweave §2.4 reg_active_time: (reg + EXP < now) ->; reg = now. EXP lies in the register file.
+    // model: conweave §2.4 reg_active_time: (reg + EXP < now) ->; reg = now. EXP lies in the register file.
     let mut active = program("32");
     active.comparators[0] = test(Relation::Lss, Term::plus(LO), Some(Term::minus(LO)), 300_000);
     active.lo[0] = Some(Update::set_phv(Predicate::ALWAYS, LO));
@@ -100,7 +100,7 @@ fn inactivity_is_a_comparison_of_three_terms() {
 
 #[test]
 fn a_flowcell_ends_after_64_kilobytes() {
-    // facts: letflow §4, Presto: if bytes + len > 65536 {bytes := len; out wrap = 1} else add.
+    // model: flowlets §4, Presto: if bytes + len > 65536 {bytes := len; out wrap = 1} else add.
     let mut cell = program("32");
     cell.comparators[0] = test(Relation::Grt, Term::plus(LO), Some(Term::plus(LO)), -65_536);
     let wrap = Predicate::comparator(0);
@@ -123,7 +123,7 @@ fn a_flowcell_ends_after_64_kilobytes() {
 
 #[test]
 fn counters_that_saturate_and_marks_above_a_threshold() {
-    // facts: conweave §2.4 reg_buffer_egress_cntr: saturating + 1; reg_ecn_marking_threshold: depth >= thr ->.
+    // model: conweave §2.4 reg_buffer_egress_cntr: saturating + 1; reg_ecn_marking_threshold: depth >= thr ->.
     let mut count = program("8");
     let one = SourceB::Constant(Constant::Value(1));
     count.lo[0] = Some(Update::binary(Predicate::ALWAYS, SaluOp::Saddu, SourceA::Memory(LO), one));

@@ -1,4 +1,4 @@
-//! Flows on paths of different rate, moved by the program `letflow`: scenarios 16 to 18 of letflow §9 with Poisson
+//! Flows on paths of different rate, moved by the program `letflow`: scenarios 16 to 18 of model: flowlets §9 with Poisson
 //! hosts, and the law of §3.2.
 #![allow(clippy::unwrap_used, reason = "tests")]
 

@@ -1,4 +1,4 @@
-//! ConWeave's bytes in RoCEv2 frames: the reserved bits of the base transport header and four bytes behind it (facts:
+//! ConWeave's bytes in RoCEv2 frames: the reserved bits of the base transport header and four bytes behind it (model:
 //! conweave §1.16). What may not live here: what anybody does with them.
 
 use crate::wire::{ipv4, roce};

@@ -1,4 +1,4 @@
-//! ECN marking by queue depth, RED-like, as DCQCN wants it (facts: conweave §4.3). What may not live here: headers
+//! ECN marking by queue depth, RED-like, as DCQCN wants it (model: conweave §4.3). What may not live here: headers
 //! of particular programs.
 
 use crate::setup::{Ops, SetupError};
@@ -60,7 +60,7 @@ fn mark(c: &mut Control<'_>, t: Marking, ipv4: Hdr<Ipv4>) {
     });
 }
 
-/// Kmin of 100 KB and Kmax of 400 KB in cells of 176 B (facts: conweave §4.3).
+/// Kmin of 100 KB and Kmax of 400 KB in cells of 176 B (model: conweave §4.3).
 pub(crate) const DCQCN: (u32, u32) = (568, 2272);
 /// Largest probability between them, in 256ths: a fifth.
 const MOST: u32 = 51;

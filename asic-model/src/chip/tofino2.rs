@@ -425,7 +425,7 @@ fn assumptions() -> Vec<Assumption> {
             "latency.recirculation",
             "Time over a recirculation port, its serialisation not included.",
             "with the parser, deparser and TM constants above, one recirculation lap of a program that fills both \
-             gresses takes about the 1 us that ConWeave's authors state for their timer packets (facts: conweave §2)",
+             gresses takes about the 1 us that ConWeave's authors state for their timer packets (model: conweave §2)",
         ),
         assumption(
             "ports.recirculation_rate",

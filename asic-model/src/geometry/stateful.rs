@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn a_whole_programs_map_rams() {
-        // facts: conweave §2.8: 8 x 17 + 11 x 5 + 16 x 2 = 223 over all stages.
+        // model: conweave §2.8: 8 x 17 + 11 x 5 + 16 x 2 = 223 over all stages.
         let chip = ChipSpec::tofino2();
         let maps = |format: &str, entries| {
             register_demand(&chip, entries, format.parse().unwrap()).unwrap().map_rams

@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn a_gap_test_survives_the_wrap_only_in_the_serial_sense() {
-        // now - then > 100, just after the 32-bit clock wrapped: facts letflow §2.3.
+        // now - then > 100, just after the 32-bit clock wrapped (model: flowlets §2.3).
         let (then, now) = (0xffff_ff00, 0x0000_0064);
         assert!(check(Relation::Grt, Sense::Serial, then, now, -100, 32));
         assert!(!check(Relation::Grt, Sense::Unsigned, then, now, -100, 32));

@@ -39,7 +39,7 @@ struct Report<'a> {
     settled: Vec<(Duration, Settled)>,
 }
 
-/// Packets of the elastic experiment, as rates count them (facts: letflow §3.2).
+/// Packets of the elastic experiment, as rates count them (model: flowlets §3.2).
 const PACKET: Bytes = Bytes(1_500);
 
 /// Counts, sends, settles, as asked.

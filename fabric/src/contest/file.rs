@@ -91,8 +91,8 @@ impl Contestant {
     }
 }
 
-/// What hosts send: messages to other hosts at random, at times of a Poisson process for each host (facts: conweave §4.2,
-/// hpcc-int §5.3).
+/// What hosts send: messages to other hosts at random, at times of a Poisson process for each host (model: conweave §4.2;
+/// int §5.3).
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WorkloadSetting {

@@ -71,7 +71,7 @@ impl Sizes {
     /// All with what names of numbers begin with.
     pub const ALL: [(&'static str, Sizes); 3] =
         [("", Sizes::All), ("small_", Sizes::Small), ("large_", Sizes::Large)];
-    /// What ConWeave's evaluation takes for the line's bytes in a round trip (facts: conweave §4.1).
+    /// What ConWeave's evaluation takes for the line's bytes in a round trip (model: conweave §4.1).
     pub const ROUND_TRIP: u64 = 104_000;
 
     const fn has(self, bytes: u64) -> bool {

@@ -4,7 +4,7 @@
 //! *Slowdown* is the time from a message's start to its last acknowledgement over the time that it would take alone. That is
 //! measured: in a run of its own one packet goes from every switch with hosts to every other one, with nothing else on
 //! the way, and the fastest program's time counts for all, or each one's own; what a longer message has beyond that packet
-//! takes its time on the host's line. No slowdown is below 1 (facts: conweave §4.5).
+//! takes its time on the host's line. No slowdown is below 1 (model: conweave §4.5).
 
 use super::file::{AloneName, Contest, Contestant};
 use super::performance::{Performance, Sent};

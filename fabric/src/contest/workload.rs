@@ -12,7 +12,7 @@ const FIRST_PORT: u16 = 49_152;
 /// Numbers of queue pairs have 24 bits; 0 is none's.
 const MOST: usize = (1 << 24) - 1;
 
-/// Distributions that need no file (facts: conweave §4.2).
+/// Distributions that need no file (model: conweave §4.2).
 const SIZES: [(&str, &str); 2] = [
     (
         "ali-storage",
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn hosts_send_what_the_load_asks_for_and_to_others() {
         let cdf = sizes("ali-storage", |_| Err(String::new())).unwrap();
-        // Facts: conweave §4.2 and hpcc-int §5.3.
+        // Model: conweave §4.2; int §5.3.
         assert!(cdf.mean().abs_diff(40_870) <= 1, "{}", cdf.mean());
         let station = |n: u8| Station {
             switch: u32::from(n / 4),

@@ -1,6 +1,6 @@
 //! Flows on paths of different rate, which the program `letflow` moves at the heads of their flowlets.
 //!
-//! The hosts are the paper's model, not TCP (facts: letflow §3.2): the flows on a path share its rate equally at
+//! The hosts are the paper's model, not TCP (model: flowlets §3.2): the flows on a path share its rate equally at
 //! once, and a flow's packets are a Poisson process. Each path is a Poisson clock of its rate, each tick of which is
 //! a packet of a flow drawn among those on it; the packet goes through the placed program, which says where the flow
 //! is from then on. What may not live here: a model of what the program does, but for the law that it is held
@@ -290,7 +290,7 @@ impl Tally {
 }
 
 /// Flows on each path where arrivals and departures balance: rates of flows are r_j = r_0 + ln(C_j/p_j)/D with
-/// the sum of C_j/r_j the number of flows (facts: letflow §3.2, derived). `None` where a path would be empty.
+/// the sum of C_j/r_j the number of flows (model: flowlets §3.2, derived). `None` where a path would be empty.
 #[must_use]
 pub fn fixed_point(paths: &Paths, timeout: Duration) -> Option<Vec<f64>> {
     let micros = timeout.as_ps() as f64 / 1e6;

@@ -1,4 +1,4 @@
-//! The topology text of the ns-3 simulators for HPCC and ConWeave (facts: hpcc-int §4.1, conweave §4.1).
+//! The topology text of the ns-3 simulators for HPCC and ConWeave (model: int §4.1; conweave §4.1).
 //!
 //! A stream of words: nodes, switches, links; the switches' numbers; then for each link two nodes, rate, delay, and the
 //! probability of a packet's loss. What follows is ignored, as there. All other nodes are hosts, of one link or

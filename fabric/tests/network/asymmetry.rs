@@ -1,5 +1,5 @@
 //! Load balancers where paths differ, rates given: what no reaction of senders could change, or has to. Scenarios 38
-//! and 40 of letflow §9 as far as they need no reacting hosts.
+//! and 40 of model: flowlets §9 as far as they need no reacting hosts.
 
 use crate::deployed::{NoFiles, defaults, hosts};
 use sluice_asic::units::{BitRate, Time};
@@ -20,7 +20,7 @@ const FLOWS: u64 = 200;
 /// What is counted: from the middle of a run to its end, in ns.
 const WINDOW: std::ops::Range<u64> = 150_000..300_000;
 
-/// Figure 1b as CONGA's testbed has it (facts: letflow §5.1): two leaves and two spines with two cables between
+/// Figure 1b as CONGA's testbed has it (model: flowlets §5.1): two leaves and two spines with two cables between
 /// each leaf and spine, of which one from leaf 1 to the second spine is gone. 200G leave a leaf, 150G arrive at most.
 fn figure_1b() -> Blueprint {
     let mut plan = built("leaf-spine:leaves=2,spines=2,hosts=4,parallel=2").unwrap();

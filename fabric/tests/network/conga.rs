@@ -1,4 +1,4 @@
-//! CONGA's leaves and spines in a network: flows leave the spine that others must use (facts: letflow §5.1, figure 1a).
+//! CONGA's leaves and spines in a network: flows leave the spine that others must use (model: flowlets §5.1, figure 1a).
 
 use crate::deployed::{NoFiles, defaults, hosts};
 use sluice_asic::units::Time;

@@ -2,7 +2,7 @@
 //!
 //! One point per line: a size in bytes and the cumulative share of sizes up to it, in percent (the last line says
 //! 100) or as a fraction (the last line says 1). The first share is 0; both columns increase strictly. Between two
-//! points sizes are spread evenly. Empty lines and what follows `#` are skipped. (Facts: hpcc-int §5.)
+//! points sizes are spread evenly. Empty lines and what follows `#` are skipped. (Model: int §5.)
 
 use super::quantity::decimal;
 use super::{Draw, FileError};
@@ -146,7 +146,7 @@ fn words(line: &str) -> impl Iterator<Item = (usize, &str)> {
 mod tests {
     use super::*;
 
-    /// Facts: hpcc-int §5.1 and §5.2.
+    /// Model: int §5.1 and §5.2.
     const WEB_SEARCH: &str = "0 0\n10000 15\n20000 20\n30000 30\n50000 40\n80000 53\n200000 60\n1000000 70\n\
                               2000000 80\n5000000 90\n10000000 97\n30000000 100";
     const ALI_STORAGE: &str = "0 0\n4000 22.93\n8000 69.21\n16000 80.61\n32000 90.47\n64000 93.53\n128000 96.77\n256000 97.53\n2000000 100\n";

@@ -19,7 +19,7 @@ use crate::wire::roce;
 const ARRIVAL_STREAM: u64 = u64::MAX - 1;
 const SIZE_STREAM: u64 = u64::MAX;
 
-/// Flows that begin by a Poisson process, as HPCC's traffic generator makes them (facts: hpcc-int §5.3): the mean
+/// Flows that begin by a Poisson process, as HPCC's traffic generator makes them (model: int §5.3): the mean
 /// gap is the mean size over the share of a link's rate that the load asks for; load counts payload bytes. A
 /// flow's frames follow each other at its own pace; frames of different flows may overlap.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! HPCC's header as its paper (facts: hpcc-int §1.8) and as its authors' simulator (§1.9) lay it out. What may not live
+//! HPCC's header as its paper (model: int §1.8) and as its authors' simulator (§1.9) lay it out. What may not live
 //! here: INT.
 
 use super::IntError;

@@ -1,4 +1,4 @@
-//! The discounting rate estimator of a link (facts: letflow §4.1), as a low-pass filter in rate mode: X is the bytes
+//! The discounting rate estimator of a link (model: flowlets §4.1), as a low-pass filter in rate mode: X is the bytes
 //! sent, forgotten with a time constant, and X / (C tau) in eighths is the congestion.
 //!
 //! The filter's output is shifted, not divided, so C tau is a power of two of bytes: the time constant is the one next

@@ -1,6 +1,6 @@
 //! `conga`: every flowlet goes over the uplink whose path to the destination's leaf is least congested.
 //!
-//! Leaves wrap what they send to each other in VXLAN (Alizadeh et al., SIGCOMM 2014; facts: letflow §4.1). The header
+//! Leaves wrap what they send to each other in VXLAN (Alizadeh et al., SIGCOMM 2014; model: flowlets §4.1). The header
 //! says which uplink it took, and gathers on its way the largest congestion of the links behind that; the leaf that
 //! unwraps it remembers that by leaf and uplink, and sends it back in the headers of packets that go the other way. A
 //! new flowlet takes the uplink with the least of what is worse: its own link or the rest of the path. Of equal ones it

@@ -27,7 +27,7 @@ const BIRTH: u16 = 7;
 const HASHES: u32 = 8;
 /// First reorder queue: 0 is the default queue, 1 that of control packets.
 const FIRST_REORDER_QUEUE: u32 = CONTROL_QUEUE as u32 + 1;
-/// RDMA operations that carry data of reliable connections: all kinds of SEND and WRITE (facts: conweave §1.1).
+/// RDMA operations that carry data of reliable connections: all kinds of SEND and WRITE (model: conweave §1.1).
 const DATA: std::ops::RangeInclusive<u8> = 0x00..=0x0b;
 
 /// The first UDP source port of the flows that are known from the start.
@@ -294,7 +294,7 @@ fn queues_of_way(port: &Port, p: &Params, way: u32) -> std::ops::Range<u32> {
     first(way)..first(way + 1).max(first(way) + 1)
 }
 
-/// The word that resumes a queue (facts: conweave §1.16; model: tm §5).
+/// The word that resumes a queue (model: conweave §1.16; tm §5).
 fn word(port: &Port, qid: u32) -> u32 {
     let queue = (u32::from(port.queue_base) + qid) as u8;
     AfcWord { qfc: true, pipe: port.pipe().0, mac: port.mac.0, queue, credit: 0 }.encode()

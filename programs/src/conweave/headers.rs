@@ -1,4 +1,4 @@
-//! Headers and metadata of `conweave`, bit by bit (facts: conweave §1.16), and the ingress parser. What may not
+//! Headers and metadata of `conweave`, bit by bit (model: conweave §1.16), and the ingress parser. What may not
 //! live here: what happens to a packet.
 
 use sluice_build::net::ether_type::IPV4;

@@ -72,7 +72,7 @@ pub(super) fn ingress(ig: &GressBuilder<'_>, p: &Params) -> Vec<Register> {
 }
 
 /// The clock in ticks. A stateful ALU takes the bits that lie across containers, as no VLIW instruction does
-/// (facts: conweave §2.4).
+/// (model: conweave §2.4).
 #[stage_program]
 #[allow(clippy::let_and_return, reason = "a `let` gives a declaration its name")]
 fn clock(ig: &GressBuilder<'_>, h: Headers) -> RegisterActionRef {

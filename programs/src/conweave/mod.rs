@@ -1,5 +1,5 @@
 //! `conweave`: reroutes RDMA flows every round trip and puts them back in order before the host (ConWeave, SIGCOMM
-//! 2023; facts: conweave).
+//! 2023; model: conweave §1).
 //!
 //! One program for both roles of a ToR: *SrcToR* of flows whose hosts it has, *DstToR* of flows to its hosts. What
 //! may not live here: other programs, and anything called per packet.
@@ -51,7 +51,7 @@ const SUMMARY: &str =
 
 /// Queue of control packets, of a higher priority than the default queue 0.
 pub const CONTROL_QUEUE: u64 = 1;
-/// Mirror session that cuts the copy that becomes a control packet behind ConWeave's header (facts: conweave §2.5).
+/// Mirror session that cuts the copy that becomes a control packet behind ConWeave's header (model: conweave §2.5).
 const HEADERS_SESSION: u64 = 220;
 /// Mirror session that leaves a timer packet whole.
 const TIMER_SESSION: u64 = 221;

@@ -12,7 +12,7 @@ use thiserror::Error;
 pub enum Build {
     /// Everything: routes, ECMP, digests, counters, marking.
     Full,
-    /// What the authors' published resource log was made of (facts: conweave §2.8, §3): ConWeave alone, 65,536
+    /// What the authors' published resource log was made of (model: conweave §2.8, §3): ConWeave alone, 65,536
     /// flows, three queue ways, every time zero. It is for reports: nothing routes.
     Published,
 }
@@ -43,7 +43,7 @@ impl fmt::Display for Build {
     }
 }
 
-/// What users can set. Times are in ticks of 1.024 us (facts: conweave §1.13, §1.14).
+/// What users can set. Times are in ticks of 1.024 us (model: conweave §1.13, §1.14).
 #[derive(Clone, Debug, PartialEq, Eq, params::Params)]
 pub struct Params {
     /// `full`, or `published` for the cut-down build of the authors' resource log, which overrides `flows`, `ways`
@@ -154,7 +154,7 @@ impl Params {
         self.build == Build::Full
     }
 
-    /// The dev_port of the pipe's recirculation port (facts: conweave §2.5).
+    /// The dev_port of the pipe's recirculation port (model: conweave §2.5).
     #[must_use]
     pub fn recirculation(&self) -> u64 {
         u64::from(self.pipe) << 7 | 6

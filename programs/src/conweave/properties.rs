@@ -87,7 +87,7 @@ impl Reached {
 
 /// Packets of a flow's epoch that came by one path, all before TAIL or all REROUTED, reach the host in the order in which
 /// they came, unless the program counted why not. Which packets are of one epoch is as DstToR has it, by two bits: what is
-/// one or two ahead begins a new one (facts: conweave §1.7).
+/// one or two ahead begins a new one (model: conweave §1.7).
 #[derive(Clone, Debug, Default)]
 struct ReorderFree {
     /// In the order in which they left.
@@ -361,7 +361,7 @@ impl Property for HostsSeeNothing {
 }
 
 /// As the general property of this name. The lengths in a frame with ConWeave's header are those of the host's frame
-/// (facts: conweave §1.16, gotcha F), so a frame whose lengths count the header is none that a ToR sent.
+/// (model: conweave §1.16, gotcha F), so a frame whose lengths count the header is none that a ToR sent.
 #[derive(Clone, Copy, Debug)]
 struct WellFormed;
 

@@ -1,4 +1,4 @@
-//! SrcToR: epochs, the reply timer, the phase and the path of a flow (facts: conweave §1.2 to §1.5).
+//! SrcToR: epochs, the reply timer, the phase and the path of a flow (model: conweave §1.2 to §1.5).
 //!
 //! An epoch begins with the first DATA after silence or after the last epoch ended well; its first packet asks for an
 //! RTT_REPLY. A reply in time ends it. Without one the next DATA is TAIL, the last packet on the old path, and what
@@ -223,7 +223,7 @@ fn ir_of(register: impl RegisterHandle) -> sluice_ir::Register {
 }
 
 impl SrcToR {
-    /// DATA from a host, of a known flow: the decision table of facts: conweave §1.3.
+    /// DATA from a host, of a known flow: the decision table of model: conweave §1.3.
     pub(super) fn data(&self, c: &mut Control<'_>, p: &Params, h: Headers, busy: &Busy) {
         start(c, self, h, busy.paths);
         busy.check(c, h);

@@ -1,7 +1,7 @@
 //! `drill`: every packet goes over the shortest queue of a few: some drawn at random, and the one that was shortest
 //! last time.
 //!
-//! DRILL(d, 1) (Ghorbani et al., SIGCOMM 2017; facts: letflow §4.5): a packet compares the queues of `samples` uplinks
+//! DRILL(d, 1) (Ghorbani et al., SIGCOMM 2017; model: flowlets §4.5): a packet compares the queues of `samples` uplinks
 //! drawn at random with that of the uplink that its group remembers, takes the shortest, and has the group remember it;
 //! of equal ones the remembered stays. Ingress knows queue depths by the ghost control alone, so this is a program for
 //! Tofino 2.

@@ -2,7 +2,7 @@
 //!
 //! Every path of a group has an equal target (a path of weight 2 is two); bytes are counted by path, and a new
 //! flowlet takes the path that has carried least. It is the control that shows why a random choice wins: the split
-//! is as even as its targets, whatever the paths behind them can carry (Kandula et al., CCR 2007; facts: letflow
+//! is as even as its targets, whatever the paths behind them can carry (Kandula et al., CCR 2007; model: flowlets
 //! §4.5).
 //!
 //! A packet can be charged only behind the flowlet's member, and a candidate is needed before it, so the least

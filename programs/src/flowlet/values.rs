@@ -45,7 +45,7 @@ choices! {
         Age = "age",
     }
 
-    /// Unit of stamps: how fine gaps are told apart, and when 32 bits of stamps wrap (facts: letflow §2.3).
+    /// Unit of stamps: how fine gaps are told apart, and when 32 bits of stamps wrap (model: flowlets §2.3).
     Tick {
         /// A nanosecond; wraps every 4.29 s.
         Ns1 = "1ns",
@@ -55,7 +55,7 @@ choices! {
         Ns1024 = "1024ns",
     }
 
-    /// Whether a gap of exactly the timeout ends a flowlet (facts: letflow §2.1).
+    /// Whether a gap of exactly the timeout ends a flowlet (model: flowlets §2.1).
     Compare {
         /// It does not.
         Gt = "gt",

@@ -19,7 +19,7 @@ use sluice_ir::{KeyValue, Program};
 
 const HOST: u16 = 20;
 
-/// The code of a port speed: those of the authors' simulator, and 40G (facts: hpcc-int §1.9). 15 for any other.
+/// The code of a port speed: those of the authors' simulator, and 40G (model: int §1.9). 15 for any other.
 #[must_use]
 pub fn speed_code(speed: BitRate) -> u8 {
     const GBPS: [u64; 6] = [25, 50, 100, 200, 400, 40];

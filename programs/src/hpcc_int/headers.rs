@@ -7,7 +7,7 @@ use sluice_build::net::protocol::UDP;
 use sluice_build::net::{Ethernet, Ipv4, Udp};
 use sluice_build::*;
 
-/// Most hops that the header has room for (facts: hpcc-int §1.8).
+/// Most hops that the header has room for (model: int §1.8).
 pub(super) const MAX_HOPS: usize = 5;
 
 /// What all hops share: nHop in the upper 4 bits, pathID below

@@ -2,14 +2,14 @@
 //!
 //! Every data packet of a RoCEv2 flow carries, between UDP and the InfiniBand header, two bytes that all hops share
 //! and eight bytes per hop: speed of the port, time, bytes that the port has sent, and what its queue left behind.
-//! A switch adds its record when the packet leaves, behind those before it (facts: hpcc-int §1.8, §2.9):
+//! A switch adds its record when the packet leaves, behind those before it (model: int §1.8, §2.9):
 //!
 //! 1. nHop 5, a packet that would become longer than the port's MTU, a reply (an acknowledgement carries a copy of
 //!    the records back), and a header that is cut off or claims more hops than there can be, leave it alone.
 //! 2. Otherwise nHop grows by one, pathID is combined with the switch's number by exclusive or, the record follows,
 //!    and IPv4, UDP lengths and checksums follow suit. A UDP checksum of 0 stays 0.
 //!
-//! With `layout=ns3` a packet has five slots from the beginning, and a sixth hop writes over the first one (facts: hpcc-int
+//! With `layout=ns3` a packet has five slots from the beginning, and a sixth hop writes over the first one (model: int
 //! §1.9). Bytes sent are those of all packets of the port, before the present one. What may not live here: other programs,
 //! and anything that is called per packet.
 //!

@@ -2,7 +2,7 @@
 //!
 //! Each ToR's packet generator sends probes up; switches raise the use that a probe has met to that of the link which
 //! data would take the other way, remember who brought the least, and pass it on, up and down from below, down from
-//! above (Katta et al., SOSR 2016; facts: letflow §4.2). No switch knows more than its own best next hop. ToRs and
+//! above (Katta et al., SOSR 2016; model: flowlets §4.2). No switch knows more than its own best next hop. ToRs and
 //! spines run one program; what they are is in their entries.
 //!
 //! The use of a link is known behind the choice of a port only, and the best hop is needed before it: a probe goes

@@ -49,7 +49,7 @@ impl Instructions {
         Instructions { hops, bitmap, domain: 0, ds_instruction: 0, hop_ml: None }
     }
 
-    /// Words per hop (facts: hpcc-int §2.4).
+    /// Words per hop (model: int §2.4).
     #[must_use]
     pub const fn hop_ml(&self) -> u8 {
         match self.hop_ml {

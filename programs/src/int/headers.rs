@@ -110,7 +110,7 @@ pub(crate) struct TcpWords {
     pub(crate) urgent_ptr: Bits<16>,
 }
 
-/// INT shim header over TCP and UDP (facts: hpcc-int §2.2)
+/// INT shim header over TCP and UDP (model: int §2.2)
 #[derive(Header, Debug)]
 pub(crate) struct Shim {
     /// Type (4 bits), NPT (2), reserved
@@ -121,7 +121,7 @@ pub(crate) struct Shim {
     pub(crate) original: Bits<16>,
 }
 
-/// INT header: INT-MD, and of INT-MX what the two share (facts: hpcc-int §2.3)
+/// INT header: INT-MD, and of INT-MX what the two share (model: int §2.3)
 #[derive(Header, Debug)]
 pub(crate) struct IntHeader {
     /// 2
@@ -213,7 +213,7 @@ pub(crate) struct DropReason {
     pub(crate) pad: Bits<16>,
 }
 
-/// Telemetry Report group header and one individual report header (facts: hpcc-int §2.8)
+/// Telemetry Report group header and one individual report header (model: int §2.8)
 #[derive(Header, Debug)]
 pub(crate) struct ReportHeader {
     /// Version 2 (4 bits), hw_id (6), sequence number (22)

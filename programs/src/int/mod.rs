@@ -4,7 +4,7 @@
 //! flow that comes in by a host's port gets a shim, an INT header and this node's metadata (*source*); where it comes
 //! in by another and leaves by another port, metadata is put in front of the stack (*transit*); where it leaves by a
 //! host's port all INT comes off, and a copy goes to the collector as a report (*sink*). All of that happens at
-//! egress, where everything is known. In this order, of a packet with INT that is no sink's (facts: hpcc-int §2.5):
+//! egress, where everything is known. In this order, of a packet with INT that is no sink's (model: int §2.5):
 //!
 //! 1. No hops remaining: E is set, nothing added.
 //! 2. The instructions and Hop ML disagree, or nothing could keep the L4 checksum right: the packet is left alone.

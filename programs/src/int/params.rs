@@ -117,7 +117,7 @@ impl Default for Params {
 }
 
 choices! {
-    /// Which of the standard's modes (facts: hpcc-int §2.1).
+    /// Which of the standard's modes (model: int §2.1).
     Mode {
         /// Instructions and metadata in the packet.
         Md = "md",
@@ -137,7 +137,7 @@ choices! {
         /// INT ends here.
         Sink = "sink",
     }
-    /// What says that INT follows (facts: hpcc-int §2.2).
+    /// What says that INT follows (model: int §2.2).
     Carrier {
         /// A DSCP; NPT 0.
         Dscp = "dscp",
@@ -160,7 +160,7 @@ choices! {
         /// Its DSCP becomes 0, so that nobody takes it for INT.
         Clear = "clear",
     }
-    /// What happens to another domain's instructions (facts: hpcc-int §2.5).
+    /// What happens to another domain's instructions (model: int §2.5).
     UnknownDomain {
         /// Ones in place of its metadata.
         Pad = "pad",

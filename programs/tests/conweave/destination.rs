@@ -1,4 +1,4 @@
-//! DstToR: scenarios C and D of the facts sheet, one ToR alone that gets what a SrcToR would send.
+//! DstToR: scenarios C and D of model: conweave §7, one ToR alone that gets what a SrcToR would send.
 
 use crate::wire::{Cw, Flow, Seen, data, with_ecn};
 use crate::world::{Build, Sent, TICK, Tor, UPLINK, at_tick};

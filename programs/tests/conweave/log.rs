@@ -1,4 +1,4 @@
-//! `docs/conweave-log.md`: the published build beside the authors' log, stage by stage (facts: conweave §3). The table is
+//! `docs/conweave-log.md`: the published build beside the authors' log, stage by stage (model: conweave §3). The table is
 //! this test's output: run it with `UPDATE=1` to write it anew.
 
 use sluice_asic::chip::{ChipSpec, Column};

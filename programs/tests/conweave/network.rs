@@ -1,4 +1,4 @@
-//! Two ToRs: scenarios F of the facts sheet that need no hosts in a closed loop, and the properties.
+//! Two ToRs: scenarios F of model: conweave §7 that need no hosts in a closed loop, and the properties.
 
 use crate::wire::{Cw, Flow, data};
 use crate::world::{Build, Hop, Net, TICK, at_tick};

@@ -1,4 +1,4 @@
-//! SrcToR: scenarios A and B of the facts sheet, one ToR alone.
+//! SrcToR: scenarios A and B of model: conweave §7, one ToR alone.
 
 use crate::wire::{BTH, Cw, Flow, Seen, data, operation, read};
 use crate::world::{Build, TICK, Tor, UPLINK, at_tick};

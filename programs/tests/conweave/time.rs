@@ -1,4 +1,4 @@
-//! Time: scenarios E of the facts sheet.
+//! Time: scenarios E of model: conweave §7.
 
 use crate::destination::{Dest, build, old, request, rerouted, tail};
 use crate::wire::{Cw, Flow};

@@ -1,4 +1,4 @@
-//! When a flowlet ends: scenarios 1 to 11 of letflow §9, but for those of ages, and the closed forms of §3.1.
+//! When a flowlet ends: scenarios 1 to 11 of model: flowlets §9, but for those of ages, and the closed forms of §3.1.
 
 use crate::world::{Draws, Packet, World, by_port, colliding, flow, frame};
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! `hpcc-int`: the scenarios of facts hpcc-int §10.1, by their numbers.
+//! `hpcc-int`: the scenarios of model: int §10.1, by their numbers.
 
 use crate::node::{Bench, Frame, Node, Story, at, chips, over_link, stamp};
 use crate::packets::*;
@@ -319,7 +319,7 @@ fn s8_two_packets_back_to_back_differ_by_what_left_between_them() {
         let bytes = (b >> 16 & 0xf_ffff) - (a >> 16 & 0xf_ffff);
         let gap = (b >> 36 & 0xff_ffff) - (a >> 36 & 0xff_ffff);
         assert!((8..=9).contains(&bytes), "{bytes} units");
-        // The sheet counts 1090 bytes without preamble, gap, FCS and record: 87 ns.
+        // The scenario counts 1090 bytes without preamble, gap, FCS and record: 87 ns.
         assert!((89..=90).contains(&gap), "{gap} ns");
     }
 }

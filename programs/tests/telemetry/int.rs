@@ -1,4 +1,4 @@
-//! `int`: source, transit and sink against the devices' events, and the scenarios of facts hpcc-int §10.2 by their
+//! `int`: source, transit and sink against the devices' events, and the scenarios of model: int §10.2 by their
 //! numbers.
 
 use crate::node::{Bench, Frame, Node, Story, at, over_link, stamp};

@@ -5,7 +5,7 @@ use crate::fail::Failure;
 use crate::plot::{Chart, Key, Style};
 use sluice_fabric::contest::{Performance, Sent, Slowdowns};
 
-/// Buckets of messages of about the same size, each with as many messages (facts: conweave §4.5).
+/// Buckets of messages of about the same size, each with as many messages (model: conweave §4.5).
 const BUCKETS: usize = 20;
 /// Points of a line.
 const POINTS: usize = 400;

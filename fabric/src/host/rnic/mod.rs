@@ -1,5 +1,5 @@
 //! A host with an RDMA NIC: RoCEv2 queue pairs that send messages at rates that notifications cut, and that answer what
-//! they receive (facts: conweave §4.3; model: buffer §4).
+//! they receive (model: conweave §4.3; buffer §4).
 //!
 //! Every message has a queue pair of its own. Pairs that may send take turns packet by packet; each keeps its rate by the
 //! time from one packet to the next. What answers go before data; PFC frames stop the priorities that they name. What may
@@ -44,7 +44,7 @@ pub struct RnicConfig {
     pub reaction: Option<ReactionPoint>,
     /// Which marked packets it answers with a notification.
     pub coalescing: Coalescing,
-    /// Answers a request for a missing packet with a notification, too, as RNICs do (facts: conweave §4.3).
+    /// Answers a request for a missing packet with a notification, too, as RNICs do (model: conweave §4.3).
     pub notify_missing: bool,
     /// Data.
     pub data: TrafficClass,

@@ -1,4 +1,4 @@
-//! DstToR: puts the packets of a flow that moved back in order (facts: conweave §1.6 to §1.9).
+//! DstToR: puts the packets of a flow that moved back in order (model: conweave §1.6 to §1.9).
 //!
 //! A REROUTED packet that comes before TAIL claims a queue, which its own flow-control word pauses, and makes a timer
 //! packet. What follows it by the new path waits behind it; what still comes by the old path passes by. TAIL lets
