@@ -18,8 +18,11 @@ const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/fit.md");
 
 const HEAD: &str = "# Every program on both chips
 
-Made by `UPDATE=1 cargo test --release -p sluice-programs --test fit_tables -- --ignored`; without `UPDATE` the test
-compares. `sluice report PROGRAM` has the rest; [report.md](report.md) says what the words mean.
+What each shipped program needs on Tofino and Tofino 2, and what each optimisation of placement saves. For one program,
+`sluice report PROGRAM --chip CHIP` prints the same numbers and more. [report.md](report.md) explains the words.
+
+This page is generated: `UPDATE=1 cargo test --release -p sluice-programs --test fit_tables -- --ignored`. Without
+`UPDATE`, the test compares the page with what placement finds.
 ";
 
 fn chips() -> [ChipSpec; 2] {
@@ -106,21 +109,23 @@ fn why(no_fit: &NoFit) -> String {
 
 fn every_program(out: &mut String, cases: &[Case], fits: &[Result<Report, NoFit>]) {
     let fitting = || cases.iter().zip(fits).filter_map(|((n, _, chip), r)| Some((n, chip, r.as_ref().ok()?)));
-    out.push_str("\nUnits of all stages together:\n");
+    out.push_str("\n## Units used\n\nSums over all stages:\n");
     head(out, UNITS);
     for (name, chip, report) in fitting() {
         let _ = writeln!(out, "{}", rows(name, &chip.name, report)[0]);
     }
     out.push_str(
-        "\nContainers and parser rows of both gresses; what carries outcomes over stages (long-branch tags in use, outcomes on \
-         the next-table pointer, tested again, relayed: Tofino needs none of them, its tables are a chain); cycles of the \
-         stages; ns from wire to wire without queueing; power of the path that takes most:\n",
+        "\n## Containers, parser, latency, power\n\n- PHV containers, parser rows: of both gresses together.\n- tags, \
+         pointer, tested again, relayed: how outcomes of conditions reach later stages. They are long-branch tags in use, \
+         outcomes on the next-table pointer, outcomes that a gateway tests again, and outcomes relayed by tables in the \
+         stages between. Tofino needs none of them, because its tables are a chain.\n- ingress cycles, egress cycles: \
+         of the stages. ns: from wire to wire without queueing.\n- W: power of the path that takes most.\n",
     );
     head(out, REST);
     for (name, chip, report) in fitting() {
         let _ = writeln!(out, "{}", rows(name, &chip.name, report)[1]);
     }
-    out.push_str("\nDoes not fit:\n");
+    out.push_str("\n## Programs that do not fit\n\nThe first reason that placement gives:\n");
     head(out, "| program | chip | why |");
     for ((name, _, chip), fit) in cases.iter().zip(fits) {
         if let Err(no_fit) = fit {
@@ -178,8 +183,9 @@ fn difference(change: &[i64; 5]) -> String {
 /// What changes without each optimisation: summed up, then for programs where anything does.
 fn gains(out: &mut String, cases: &[Case], fits: &[Result<Report, NoFit>]) {
     out.push_str(
-        "\n## What each optimisation gains\n\nMore units used when programs are placed *without* it (`sluice report \
-         --without NAME`), over all programs and chips; those that do not fit without it are only counted:\n",
+        "\n## What each optimisation saves\n\nUnits that placement uses more if it leaves the optimisation out (`sluice \
+         report --without NAME`), summed over all programs and chips. `do not fit` counts the programs that do not fit \
+         without it, `change` those whose numbers change; only the latter are in the sums.\n",
     );
     let tries: Vec<(Optimisation, usize)> =
         Optimisation::ALL.iter().flat_map(|o| (0..cases.len()).map(move |i| (*o, i))).collect();
@@ -198,7 +204,7 @@ fn gains(out: &mut String, cases: &[Case], fits: &[Result<Report, NoFit>]) {
         let (name, changed) = (optimisation.name(), own.len() - lost);
         let _ = writeln!(out, "| {name} | {lost} | {changed} |{}", difference(&sum));
     }
-    out.push_str("\nIn particular (programs that are not named do not change):\n");
+    out.push_str("\nBy program; programs that are not listed do not change:\n");
     head(
         out,
         "| without | program | chip | stages | ids | gateways | containers | hash bits | does not fit |",
@@ -224,8 +230,8 @@ fn gains(out: &mut String, cases: &[Case], fits: &[Result<Report, NoFit>]) {
 /// Both objectives, where they differ.
 fn objectives(out: &mut String, cases: &[Case], fits: &[Result<Report, NoFit>]) {
     out.push_str(
-        "\n## Lowest latency instead of fewest stages\n\n`--objective latency`: cycles of ingress and egress stages, and the \
-         stages that they take; programs that are not named are the same by both.\n",
+        "\n## Lowest latency instead of fewest stages\n\nCycles of ingress + egress stages and number of stages, with the \
+         default objective and with `--objective latency`. Programs that are not listed are the same with both.\n",
     );
     head(out, "| program | chip | cycles | stages | cycles for latency | stages for latency |");
     let fast = Options { objective: Objective::LowestLatency, ..Options::default() };
