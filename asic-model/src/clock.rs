@@ -1,7 +1,6 @@
 //! A clock as a rational frequency: absolute cycle numbers to time and back, without drift.
 //!
-//! What lives here: the conversion between [`Cycles`] and [`Time`]. What may not: counters that advance,
-//! sums of rounded periods, knowledge of which part of a chip runs on which clock.
+//! The conversion between [`Cycles`] and [`Time`].
 
 use crate::units::{
     Cycles, Divisor, Duration, Time, Unit, UnitError, UnitErrorKind, parse_scaled, print_decimal,

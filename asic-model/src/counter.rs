@@ -1,6 +1,6 @@
 //! Counters: one entry of each format, counting and eviction.
 //!
-//! What lives here: the entry's arithmetic. What may not: arrays, RAM counts (geometry), software totals.
+//! The entry's arithmetic.
 //!
 //! The fields of an entry are narrow; before one overflows the stage sends the entry to software and clears it,
 //! when it passes a threshold (model: chip §5, LRT). Software adds what it is sent to its own totals.

@@ -1,8 +1,7 @@
 //! Entry into a pipe: one PHV per clock and gress, and the FIFO in which a port's packets wait for it.
 //!
-//! What lives here: the arbitration of one gress of one pipe. What may not: packets, parse paths, drops.
-//! Packets are served in the order of their arrival; simultaneous ones in the order of the calls, which the
-//! event order fixes.
+//! The arbitration of one gress of one pipe. Packets are served in the order of their arrival; simultaneous ones in the
+//! order of the calls, which the event order fixes.
 
 use crate::clock::Clock;
 use crate::units::{Cycles, Time};

@@ -1,6 +1,6 @@
 //! The one event queue and the one order of simultaneous events.
 //!
-//! What lives here: keys, their order, the queue. What may not: what an event does, loops, clocks.
+//! Keys, their order, the queue.
 
 use crate::units::Time;
 use std::cmp::Ordering;

@@ -1,4 +1,4 @@
-//! The two directions that share every stage of a pipe. What may not live here: anything per packet.
+//! The two directions that share every stage of a pipe.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,6 @@
 //! Intrinsic metadata: the fields of every structure through which programs and the chip talk, in order.
 //!
-//! What lives here: names, widths and padding on both chips (model: chip §10), and stamps that wrap. What may not:
-//! values, and which of the fields a device fills or obeys.
+//! Names, widths and padding on both chips (model: chip §10), and stamps that wrap.
 //!
 //! Padding stands where the architectures' headers (TNA, T2NA) have it; structures that are not headers have
 //! none. A width of 0 means that the chip has no such field.

@@ -1,7 +1,6 @@
 //! The latency of a gress's stages, and the parts of a packet's way through the switch.
 //!
-//! What lives here: the formulas of model: cycles §2 and §3. What may not: how a program's tables give
-//! dependencies and features, event times.
+//! The formulas of model: cycles §2 and §3.
 
 use crate::chip::{DeparserSpec, LatencySpec};
 use crate::clock::Clock;

@@ -1,6 +1,6 @@
 //! MACs: how long frames occupy the wire and when the parser gets them.
 //!
-//! What lives here: serialisation and arrival times of one port. What may not: frames, queues, pause state.
+//! Serialisation and arrival times of one port.
 //!
 //! Lengths are those of captures: without FCS. The wire adds the FCS, and a preamble before and an
 //! inter-packet gap after each frame; frames below the Ethernet minimum are padded. "First bit" and "last

@@ -1,7 +1,6 @@
 //! The inventory of PHV containers: what each can do and which must share a gress.
 //!
-//! What lives here: names, addresses, groups and capabilities derived from a [`PhvSpec`]. What may not: which
-//! field lives where, container values.
+//! Names, addresses, groups and capabilities derived from a [`PhvSpec`].
 
 use crate::chip::PhvSpec;
 use crate::gress::Gress;

@@ -1,6 +1,6 @@
 //! The one map between front panel, dev_ports, MACs, lanes, pipes and queues.
 //!
-//! What lives here: numbering and the static properties of ports. What may not: port state, counters, frames.
+//! Numbering and the static properties of ports.
 
 use crate::chip::{ChipSpec, PortSpeed};
 use crate::units::{BitRate, Bytes, Duration};

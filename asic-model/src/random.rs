@@ -1,7 +1,7 @@
 //! Random numbers of the switch: one stream per extern, from an explicit seed.
 //!
-//! What lives here: streams and draws of a width. What may not: when a draw is taken. The chip has one generator
-//! of 64 bits per stage (model: chip §1.2); streams per extern make results independent of placement.
+//! Streams and draws of a width. The chip has one generator of 64 bits per stage (model: chip §1.2); streams per extern
+//! make results independent of placement.
 
 use crate::gress::Gress;
 use rand_pcg::Pcg64Mcg;

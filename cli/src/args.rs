@@ -1,4 +1,4 @@
-//! What users may write on the command line. What may not live here: what it means.
+//! What users may write on the command line.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use sluice_place::{Objective, Optimisation, Options};

@@ -1,4 +1,4 @@
-//! `sluice entries`: what the tables of a program hold. What may not live here: the formats.
+//! `sluice entries`: what the tables of a program hold.
 
 use crate::args::EntriesArgs;
 use crate::fail::Failure;

@@ -1,4 +1,4 @@
-//! Why a command ends badly, with the exit code of each case. What may not live here: printing.
+//! Why a command ends badly, with the exit code of each case.
 
 use sluice_control::EntryError;
 use std::fmt::Display;

@@ -1,4 +1,4 @@
-//! Files that appear whole or not at all, and the list of them. What may not live here: their contents.
+//! Files that appear whole or not at all, and the list of them.
 
 use crate::fail::Failure;
 use serde_json::{Value, json};

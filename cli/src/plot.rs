@@ -1,4 +1,4 @@
-//! Line charts as SVG, the same look for every command. What may not live here: what is drawn.
+//! Line charts as SVG, the same look for every command.
 
 use crate::fail::Failure;
 use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};

@@ -1,4 +1,4 @@
-//! `sluice programs`. What may not live here: running them.
+//! `sluice programs`.
 
 use crate::args::ProgramsArgs;
 use crate::fail::Failure;

@@ -1,4 +1,4 @@
-//! From words to things: chip, ports, program, placement, entries. What may not live here: running.
+//! From words to things: chip, ports, program, placement, entries.
 
 use crate::args::Target;
 use crate::fail::Failure;

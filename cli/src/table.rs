@@ -1,4 +1,4 @@
-//! Plain aligned tables for people. What may not live here: what stands in them.
+//! Plain aligned tables for people.
 
 use comfy_table::{CellAlignment, Table, presets};
 

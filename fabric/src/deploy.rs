@@ -1,7 +1,6 @@
 //! From a blueprint to a network: programs placed, ports given, entries that follow from positions.
 //!
-//! Switches of one program, chip and parameters share one placement. What may not live here: files (a [`Files`] reads
-//! them), running.
+//! Switches of one program, chip and parameters share one placement.
 
 use crate::network::{
     End, LinkChange, LinkEvent, LinkSetup, NetworkSetup, Placed, Probability, SwitchId, SwitchSetup,

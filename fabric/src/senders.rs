@@ -1,8 +1,7 @@
 //! Senders that obey PFC: what stands between frames that are due and the ports of a switch, or of several.
 //!
 //! A frame that is due leaves its sender then, and is at the switch a cable's delay later. Frames of a paused priority
-//! wait at their sender, in order; those of other priorities pass them. What may not live here: captures, and the
-//! switches ([`Receiver`]).
+//! wait at their sender, in order; those of other priorities pass them.
 
 use sluice_asic::port::DevPort;
 use sluice_asic::tm::buffer::{CodePoint, QosMaps};

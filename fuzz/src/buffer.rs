@@ -1,5 +1,4 @@
-//! Random buffer profiles: a shipped one with other sizes, thresholds and marking. What may not live here: packets, and
-//! what a profile means.
+//! Random buffer profiles: a shipped one with other sizes, thresholds and marking.
 
 use crate::Draw;
 use sluice_asic::port::{PortKind, PortMap};

@@ -1,4 +1,4 @@
-//! A program with what happens to it: what tests draw. What may not live here: how parts are made.
+//! A program with what happens to it: what tests draw.
 
 use crate::hunt::words;
 use crate::{Draw, Limits, entries, frames, program};

@@ -1,4 +1,4 @@
-//! Random chips: a shipped one with less, or more, of some things. What may not live here: programs, and what is placed.
+//! Random chips: a shipped one with less, or more, of some things.
 
 use crate::Draw;
 use sluice_asic::chip::ChipSpec;

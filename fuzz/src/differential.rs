@@ -1,4 +1,4 @@
-//! One case on both engines. What may not live here: how cases are made.
+//! One case on both engines.
 
 use crate::Case;
 use sluice_asic::gress::Gress;

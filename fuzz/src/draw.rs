@@ -1,4 +1,4 @@
-//! Choices drawn from numbers: of a list, or of a stream that does not end. What may not live here: what is chosen.
+//! Choices drawn from numbers: of a list, or of a stream that does not end.
 
 /// A source of choices. Every choice reads the next number; past the end all numbers are zero, which every
 /// maker takes as its smallest choice, so that shorter lists and smaller numbers mean smaller results.

@@ -1,4 +1,4 @@
-//! How large random programs and their worlds may become. What may not live here: how they are made.
+//! How large random programs and their worlds may become.
 
 /// Upper bounds of everything that is drawn.
 #[derive(Clone, Debug, PartialEq, Eq)]

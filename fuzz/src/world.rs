@@ -1,4 +1,4 @@
-//! What a program meets: entries of its tables and packets of its parser. What may not live here: programs.
+//! What a program meets: entries of its tables and packets of its parser.
 
 use crate::{Draw, Limits};
 use sluice_asic::gress::Gress;

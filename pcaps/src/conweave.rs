@@ -1,5 +1,5 @@
 //! ConWeave's bytes in RoCEv2 frames: the reserved bits of the base transport header and four bytes behind it (model:
-//! conweave §1.16). What may not live here: what anybody does with them.
+//! conweave §1.16).
 
 use crate::wire::{ipv4, roce};
 use std::net::Ipv4Addr;

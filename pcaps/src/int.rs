@@ -1,8 +1,7 @@
 //! Telemetry in captured frames: INT v2.1 behind TCP and UDP, Telemetry Reports v2.0, HPCC's compact header.
 //!
 //! [`decode`] looks at one frame and says what telemetry it carries, hop by hop, oldest hop first. What it does not
-//! know it leaves alone; what it knows and finds broken is an [`IntError`] with the byte offset. What may not live
-//! here: files, units of time and cells (they are the network's), and what reports look like when printed.
+//! know it leaves alone; what it knows and finds broken is an [`IntError`] with the byte offset.
 
 mod bytes;
 mod find;

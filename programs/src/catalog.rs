@@ -1,6 +1,4 @@
 //! The shipped programs by name, and what each of them offers.
-//!
-//! What may not live here: the programs themselves.
 
 use crate::balance::{Ecmp, Wcmp};
 use crate::conga::Conga;

@@ -1,5 +1,4 @@
-//! ECN marking by queue depth, RED-like, as DCQCN wants it (model: conweave §4.3). What may not live here: headers
-//! of particular programs.
+//! ECN marking by queue depth, RED-like, as DCQCN wants it (model: conweave §4.3).
 
 use crate::setup::{Ops, SetupError};
 use sluice_build::net::Ipv4;

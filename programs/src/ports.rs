@@ -1,4 +1,4 @@
-//! Ranges of front-panel ports, as parameters say them. What may not live here: particular programs.
+//! Ranges of front-panel ports, as parameters say them.
 
 use std::fmt;
 use std::str::FromStr;

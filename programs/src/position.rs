@@ -1,6 +1,4 @@
 //! Where a switch stands in a network: its ports' neighbours and its routes, for programs to make entries of.
-//!
-//! What may not live here: networks, entries of particular programs.
 
 use crate::ports::PortRange;
 use sluice_asic::port::{FrontPort, PortMap};

@@ -1,4 +1,4 @@
-//! Properties that several of the shipped programs have. What may not live here: those of every program.
+//! Properties that several of the shipped programs have.
 
 use sluice_asic::units::{Duration, Time};
 use sluice_pcaps::wire::{ethernet, ipv4, ipv6};

@@ -1,6 +1,4 @@
 //! What a program asks of the device that it starts on: control-plane operations and port speeds.
-//!
-//! What may not live here: the entries of particular programs.
 
 use sluice_asic::port::{FrontPort, PortMap};
 use sluice_asic::salu::State as Element;

@@ -1,6 +1,4 @@
 //! What the author of a program states; how users meet it follows from that.
-//!
-//! What may not live here: particular programs.
 
 use crate::catalog::{ProgramError, Role, StageProgram};
 use crate::position::Position;

@@ -1,7 +1,7 @@
 //! What the instructions compute.
 //!
-//! What lives here: one definition of the arithmetic, instantiated for field values (128 bits) and for
-//! container values (32 bits, the engine's word). What may not: anything with state.
+//! One definition of the arithmetic, instantiated for field values (128 bits) and for container values (32 bits, the
+//! engine's word).
 //!
 //! Values are right-aligned in their integer. Operand bits above the width are ignored, result bits above it
 //! are zero. A width of 0 yields 0; a width above the integer's own counts as the integer's width.

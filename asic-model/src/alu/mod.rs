@@ -1,8 +1,6 @@
 //! The instruction list of the PHV ALUs: mnemonics, classes, chips that have them, and what they compute.
 //!
-//! What lives here: pure functions from operand values to a result value, at any width from one bit to the
-//! 128 bits of the widest field. What may not: which operands an instruction may name (action data, PHV
-//! group, small constants), containers and their inventory, and stateful ALUs.
+//! Pure functions from operand values to a result value, at any width from one bit to the 128 bits of the widest field.
 //!
 //! Operands are named as the chip names its sources: `a` is source 1, the one that may be action data or a
 //! constant, `b` is source 2, always PHV (model: chip §2.2 rule 4).

@@ -1,6 +1,6 @@
 //! The instructions as data: one line each with mnemonic, class, operand count and chips.
 //!
-//! What lives here: the list and lookups in it. What may not: arithmetic.
+//! The list and lookups in it.
 
 use std::fmt;
 use std::str::FromStr;

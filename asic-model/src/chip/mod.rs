@@ -1,7 +1,6 @@
 //! Chip specifications: every limit and constant of a chip as documented, serialisable data.
 //!
-//! What lives here: the specification structs, the two shipped chips, custom chips from TOML, their
-//! validation, and the report columns. What may not: allocation, behaviour, anything that changes at run time.
+//! The specification structs, the two shipped chips, custom chips from TOML, their validation, and the report columns.
 
 mod alu;
 mod assumptions;

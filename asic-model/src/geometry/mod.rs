@@ -1,7 +1,6 @@
 //! How many memories a table takes: pure functions of sizes (model: chip §3, §4.5, §5).
 //!
-//! What lives here: numbers of RAMs, TCAMs and words from sizes. What may not: which RAM, which row, which
-//! stage; that is placement's.
+//! Numbers of RAMs, TCAMs and words from sizes.
 
 mod action;
 mod atcam;

@@ -1,7 +1,6 @@
 //! What arrays of registers, counters and meters ask of a stage: ALUs, RAMs, map RAMs.
 //!
-//! What lives here: the division of an array over ALUs (model: chip §1.3, §4.5, §5). What may not: which ALU,
-//! which rows.
+//! The division of an array over ALUs (model: chip §1.3, §4.5, §5).
 
 use super::GeometryError;
 use super::synth::{

@@ -1,6 +1,6 @@
 //! The algorithms and their definition on a bit string.
 //!
-//! What lives here: one plain function per algorithm. What may not: output shaping, speed.
+//! One plain function per algorithm.
 
 use super::{BitString, CrcParams};
 

@@ -1,7 +1,6 @@
 //! The bit string a hash reads.
 //!
-//! What lives here: concatenation of values, most significant bit first. What may not: padding, which is the
-//! algorithm's business.
+//! Concatenation of values, most significant bit first.
 
 /// A string of bits in hash order: position 0 is the most significant bit of the first field.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]

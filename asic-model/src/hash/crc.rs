@@ -1,7 +1,6 @@
 //! Cyclic redundancy checks of any width from 8 to 64 bits, bit by bit.
 //!
-//! What lives here: the parameters with their checks, and the definition. What may not: names (see
-//! `names`), tables (see `linear`).
+//! The parameters with their checks, and the definition.
 
 use thiserror::Error;
 

@@ -1,6 +1,6 @@
 //! A hash as a program uses it: algorithm, output width, seed, rotation.
 //!
-//! What lives here: the bit-serial definition of the whole function. What may not: the compiled form.
+//! The bit-serial definition of the whole function.
 
 use std::borrow::Cow;
 

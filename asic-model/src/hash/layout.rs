@@ -1,6 +1,6 @@
 //! Where the bits of a hash input sit.
 //!
-//! What lives here: pieces, fields and constants, checked for one source per position. What may not: hashing.
+//! Pieces, fields and constants, checked for one source per position.
 
 use thiserror::Error;
 

@@ -1,7 +1,6 @@
 //! Hashes compiled to affine GF(2) maps over the words that hold the input.
 //!
-//! What lives here: the matrix and its evaluation by table loads. What may not: algorithm definitions; the
-//! matrix is read off the bit-serial definition, one input bit at a time.
+//! The matrix and its evaluation by table loads.
 
 use std::cell::Cell;
 use std::ops::BitXorAssign;

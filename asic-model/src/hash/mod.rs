@@ -1,8 +1,7 @@
 //! Hash semantics: the algorithms, the bit string they read, and their compilation to GF(2) maps.
 //!
-//! What lives here: the bit-serial definition of every algorithm a program can name, output shaping (width,
-//! extension, seed, rotation), and the table form that hashes PHV words directly. What may not: where hash
-//! bits sit in a stage, which fields a program hashes, and member selection (see [`crate::select`]).
+//! The bit-serial definition of every algorithm a program can name, output shaping (width, extension, seed, rotation),
+//! and the table form that hashes PHV words directly.
 //!
 //! The chip computes a hash as a GF(2)-linear map of its input bits, XOR a seed, whatever the algorithm's
 //! name (model: chip §11.1); [`LinearHash`] is that map, [`HashFunction::hash`] the definition it must equal.

@@ -1,7 +1,6 @@
 //! The named algorithms and how to find one.
 //!
-//! What lives here: the list of model: chip §11.2, aliases, and the nearest name for a wrong one. What may
-//! not: arithmetic.
+//! The list of model: chip §11.2, aliases, and the nearest name for a wrong one.
 
 use thiserror::Error;
 

@@ -1,7 +1,6 @@
 //! Four 16-bit hashes of one key at once, by one table load per key byte.
 //!
-//! What lives here: the packed form of linear functions and its evaluation, for experiments over millions of
-//! flows. What may not: definitions; tables are read off the functions themselves.
+//! The packed form of linear functions and its evaluation, for experiments over millions of flows.
 
 /// A hash of a `K`-byte key.
 pub type KeyHash<'f, const K: usize> = &'f dyn Fn(&[u8; K]) -> u16;

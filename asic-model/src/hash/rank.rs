@@ -1,6 +1,6 @@
 //! Linear algebra over GF(2) on hashes: how many independent bits a set of functions has.
 //!
-//! What lives here: rows read off a linear function, and their rank. What may not: functions.
+//! Rows read off a linear function, and their rank.
 //!
 //! Two choices are independent exactly when the bits that they take are, jointly: n bits of rank n reach all
 //! 2^n combinations equally often (model: hashing §1.3).

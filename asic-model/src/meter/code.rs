@@ -1,6 +1,6 @@
 //! Rates and bursts as meter entries hold them.
 //!
-//! What lives here: the two floating-point codes and the way from exact values to them. What may not: levels.
+//! The two floating-point codes and the way from exact values to them.
 
 use crate::clock::Clock;
 use std::fmt;

@@ -1,6 +1,6 @@
 //! Low-pass filters: exponential averages of samples, and rates.
 //!
-//! What lives here: a filter entry and one step. What may not: what is sampled.
+//! A filter entry and one step.
 //!
 //! The chip has no multiplier here. A step takes the time since the entry's stamp as a power of two times the
 //! time constant's mantissa, so that its ratio to the time constant is a power of two, 2^S, and approximates

@@ -1,7 +1,6 @@
 //! What the meter ALU computes beside register actions: three-colour meters, low-pass filters, WRED.
 //!
-//! What lives here: one entry of each, its configuration as the chip encodes it, and one access. What may not:
-//! arrays, which packet asks, drawing random numbers.
+//! One entry of each, its configuration as the chip encodes it, and one access.
 //!
 //! Times are cycles of the MAU clock, which is what the chip counts. Its stamps have 28 bits and a background
 //! sweep touches entries before they wrap (model: chip §5); here stamps are whole, so no sweep is needed.

@@ -1,6 +1,6 @@
 //! Two-rate three-colour meters.
 //!
-//! What lives here: a meter entry. What may not: which map RAM holds its colour.
+//! A meter entry.
 //!
 //! The chip does not know a packet's length before its end (model: chip §5). So a packet gets the colour that
 //! the entry had after the packet before it, or its own colour if that is worse, and at its end is charged by

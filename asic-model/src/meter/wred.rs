@@ -1,6 +1,6 @@
 //! WRED: a decision to drop, or mark, from an averaged length.
 //!
-//! What lives here: an entry's thresholds, their code, and one decision. What may not: random streams, queues.
+//! An entry's thresholds, their code, and one decision.
 
 use super::lpf::{Lpf, LpfConfig};
 use crate::units::Cycles;

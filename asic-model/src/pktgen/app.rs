@@ -1,6 +1,6 @@
 //! One application: the events that wait for it, the batch that it is in.
 //!
-//! What lives here: its state and steps in time. What may not: other applications.
+//! Its state and steps in time.
 
 use super::config::{AppConfig, Trigger};
 use crate::random::RandomStream;

@@ -1,6 +1,6 @@
 //! What an application can be set up to do.
 //!
-//! What lives here: its configuration and the rules for it. What may not: state.
+//! Its configuration and the rules for it.
 
 use crate::chip::ChipSpec;
 use crate::units::Duration;

@@ -1,6 +1,6 @@
 //! The generator of a pipe: its applications take turns at one buffer.
 //!
-//! What lives here: which application sends next. What may not: what a packet holds.
+//! Which application sends next.
 
 use super::app::{App, AppCounters, Event};
 use super::config::{AppConfig, PktgenError, Trigger};

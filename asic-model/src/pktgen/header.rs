@@ -1,6 +1,6 @@
 //! The header in front of a generated packet.
 //!
-//! What lives here: its bytes. What may not: intrinsic metadata, which the parser sees before it.
+//! Its bytes.
 //!
 //! ```text
 //! byte   0                     1    2 3           4 5

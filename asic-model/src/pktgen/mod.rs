@@ -1,8 +1,7 @@
 //! The packet generator of a pipe: applications, their triggers, and when which packet leaves.
 //!
-//! What lives here: a state machine without loop or clock. It is told of triggers and times and says when the next
-//! packet starts, with its header bytes, and which bytes of the generator's buffer follow. What may not: those
-//! bytes, ports, queues; the packet enters a real port afterwards.
+//! A state machine without loop or clock. It is told of triggers and times and says when the next packet starts, with
+//! its header bytes, and which bytes of the generator's buffer follow.
 //!
 //! Sources: model: tm §10. Gap rules, event queues and header bytes beyond that section follow the behavioural
 //! model and the driver's interface that the vendor published with open-p4studio; items that rest on them say

@@ -1,7 +1,6 @@
 //! One-bit registers.
 //!
-//! What lives here: the instructions on single bits, and those that keep a selector word's count of members.
-//! What may not: predicates; a one-bit access has none (model: chip §4.2).
+//! The instructions on single bits, and those that keep a selector word's count of members.
 
 /// An instruction on one bit: the bit's new value, and its old value or the complement of that as the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,6 +1,6 @@
 //! Clearing all of a register at once.
 //!
-//! What lives here: what the elements become, and what a packet reads meanwhile. What may not: how long it takes.
+//! What the elements become, and what a packet reads meanwhile.
 
 use super::execute::State;
 use super::format::Format;

@@ -1,6 +1,6 @@
 //! Comparators: sums of one memory half, one PHV half and one constant, held against zero.
 //!
-//! What lives here: the data of a comparison and its result. What may not: how many a chip has.
+//! The data of a comparison and its result.
 //!
 //! The sum is exact: operands of up to 32 bits and a constant of up to 34 meet in 35 bits, where nothing wraps
 //! (model). Only [`Sense::Serial`] cuts the sum to the element's width. Of a wider half the comparators see the

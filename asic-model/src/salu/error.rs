@@ -1,6 +1,6 @@
 //! What can be wrong with a register action.
 //!
-//! What lives here: one variant per rule, with what was found, the limit and a remedy. What may not: checks.
+//! One variant per rule, with what was found, the limit and a remedy.
 
 use super::format::{Format, Half};
 use super::lanes::LaneOp;

@@ -1,7 +1,7 @@
 //! One access: element and operands in, element and output words out.
 //!
-//! What lives here: the data flow of model: chip §4.2, without allocation and without checks: the rules ran
-//! before. What may not: arrays. A program that breaks a rule computes something, but not what a chip would.
+//! The data flow of model: chip §4.2, without allocation and without checks: the rules ran before. A program that
+//! breaks a rule computes something, but not what a chip would.
 
 use super::format::{Format, Half};
 use super::lanes::Found;

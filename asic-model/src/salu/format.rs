@@ -1,6 +1,6 @@
 //! How a register's elements are cut out of RAM words.
 //!
-//! What lives here: widths, single elements and pairs. What may not: array sizes and RAM counts (geometry).
+//! Widths, single elements and pairs.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,6 +1,6 @@
 //! The search for the smallest or largest lane of a 128-bit word.
 //!
-//! What lives here: its data and result. What may not: which chips have it (model: chip §4.2: Tofino 2).
+//! Its data and result.
 
 /// What is searched for, and how wide lanes are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,7 +1,6 @@
 //! The math unit: products, powers and roots of a value by a table of 16 bytes and shifts.
 //!
-//! What lives here: the unit's configuration, the tables for the usual functions, the result. What may not:
-//! which ALU takes it.
+//! The unit's configuration, the tables for the usual functions, the result.
 
 use thiserror::Error;
 

@@ -1,9 +1,8 @@
 //! The stateful ALU: one read, one decision and one write of a register element per packet.
 //!
-//! What lives here: register formats, the parts of a register action as the chip has them (comparators,
-//! predicates, four update ALUs, math unit, divider, lane search, outputs), the rules that decide whether they
-//! fit a chip, and what they compute, bit by bit. What may not: register arrays and their contents, where a
-//! value comes from in the PHV, names, expressions.
+//! Register formats, the parts of a register action as the chip has them (comparators, predicates, four update ALUs,
+//! math unit, divider, lane search, outputs), the rules that decide whether they fit a chip, and what they compute, bit
+//! by bit.
 //!
 //! ```text
 //! element ─┬─► comparators ─► outcome ─► predicates of every part below

@@ -1,7 +1,6 @@
 //! The instruction list of the four update ALUs.
 //!
-//! What lives here: one line per instruction, and what it computes on up to 32 bits in terms of the PHV ALUs'
-//! arithmetic. What may not: operands' sources, predicates.
+//! One line per instruction, and what it computes on up to 32 bits in terms of the PHV ALUs' arithmetic.
 
 use crate::alu::{AluOp, UnknownMnemonic};
 use std::fmt;

@@ -1,6 +1,6 @@
 //! Conditions as truth tables over the comparators.
 //!
-//! What lives here: the table and its algebra. What may not: comparisons.
+//! The table and its algebra.
 
 use std::fmt;
 use std::ops::{BitAnd, BitOr, BitXor, Not};

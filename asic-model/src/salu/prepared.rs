@@ -4,8 +4,7 @@
 //! words, in which memory, operands and constants have fixed places. How many of each there are is known to the
 //! compiler, per shape, so that a loop over packets has no decision in it that does not depend on the packet.
 //!
-//! What lives here: that form, and which actions have it. What may not: what an action means
-//! ([`SaluProgram::execute`] says that, and a test holds this against it), arrays.
+//! That form, and which actions have it.
 
 use super::bit::BitOp;
 use super::compare::{Comparator, Relation, Sense, Term};

@@ -1,6 +1,6 @@
 //! A register action as the SALU has it.
 //!
-//! What lives here: plain data, every field a part of the chip. What may not: rules and results.
+//! Plain data, every field a part of the chip.
 
 use super::bit::BitOp;
 use super::compare::Comparator;

@@ -3,7 +3,7 @@
 //! One SALU holds them all: so many instructions, one register file for large constants, masks and parameters,
 //! one math table, one mask per ternary unit.
 //!
-//! What lives here: those rules. What may not: rules for a single action.
+//! Those rules.
 
 use super::compare::Comparator;
 use super::error::SaluError;

@@ -4,7 +4,7 @@
 //! exist, constants fit, one number per instruction; the math unit feeds ALU2-lo; divider, lane search and bit
 //! instructions stand alone as the chip has them; a single condition is returned.
 //!
-//! What lives here: those checks; errors accumulate. What may not: rules for several actions, arrays, tables.
+//! Those checks; errors accumulate.
 
 use super::compare::Comparator;
 use super::error::{SaluError, SaluPart};

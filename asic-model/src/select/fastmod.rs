@@ -1,6 +1,6 @@
 //! Remainder by a divisor known in advance, without a division.
 //!
-//! What lives here: the one precomputed remainder. What may not: anything that knows what is divided.
+//! The one precomputed remainder.
 
 /// `x % divisor` for 32-bit numbers as two multiplications.
 ///

@@ -1,6 +1,6 @@
 //! The shape of a selection group: words of 120 slots, how many of each are used, which are active.
 //!
-//! What lives here: layout, liveness, and the divisors precomputed from both. What may not: picking.
+//! Layout, liveness, and the divisors precomputed from both.
 
 use thiserror::Error;
 

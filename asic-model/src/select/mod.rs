@@ -1,7 +1,6 @@
 //! Member selection: from hash bits to one slot of an action-profile group.
 //!
-//! What lives here: the selector's arithmetic, the shape and liveness of a group, the optional scrambler.
-//! What may not: what a member is, how a hash is computed, tables and handles.
+//! The selector's arithmetic, the shape and liveness of a group, the optional scrambler.
 //!
 //! The hash arrives as one number whose low bits are numbered from 0: bits 0..=13, 14..=27 and 28..=41 are
 //! three 14-bit picks, bits 42..=50 and 5..=13 feed the fall-back encoder, bits 51..=65 choose the word of a

@@ -1,7 +1,6 @@
 //! The selector's optional scrambler: the non-linear step that turns seeds into real differences.
 //!
-//! What lives here: substitution boxes and bit permutations as tables, applied for two rounds. What may not:
-//! which hash bits go through it.
+//! Substitution boxes and bit permutations as tables, applied for two rounds.
 //!
 //! Tables read off the driver's reference function (`rmt_sel_grp_mbr_get_from_hash` and the functions it
 //! calls, open-p4studio `pipe_mgr_select_tbl.c`); the facts sheet names the step only (model: hashing §6).

@@ -1,6 +1,6 @@
 //! Picking a slot.
 //!
-//! What lives here: the three modes and the fall-back encoder. What may not: group state, hashing.
+//! The three modes and the fall-back encoder.
 
 use super::group::{GroupShape, SelectorWord, WORD_SLOTS};
 use super::scramble::{scramble14, scramble15, scramble18};

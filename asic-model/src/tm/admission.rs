@@ -1,6 +1,4 @@
 //! Whether a packet may enter a queue without a shared buffer: the queue's own limit and the whole memory.
-//!
-//! What may not live here: the rules of the shared buffer ([`super::buffer`]).
 
 use super::buffer::Refusal;
 use super::offer::{QueueId, TmPort};

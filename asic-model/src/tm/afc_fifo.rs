@@ -1,7 +1,7 @@
 //! What a driver sees of flow-control words: a FIFO in each pipe, with an optional filter on one port (Tofino 2).
 //!
 //! model: tm §5: eight entries, what comes while it is full is lost, and the bits of an entry's register. Words act on
-//! their queues whether they are seen or not. What may not live here: that.
+//! their queues whether they are seen or not.
 //!
 //! ```text
 //! 31     30      29    28 22  21 15  14 0

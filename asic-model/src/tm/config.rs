@@ -1,7 +1,6 @@
 //! The traffic manager's configuration as plain data, and what makes one impossible.
 //!
-//! What lives here: sizes, queues with priority, weight and limit, checks over the whole. What may not:
-//! chip profiles; the caller fills in cell size and buffer.
+//! Sizes, queues with priority, weight and limit, checks over the whole.
 
 use thiserror::Error;
 

@@ -4,8 +4,7 @@
 //! Kmax, and certainty beyond. A packet whose sender understands ECN is marked, another is dropped or passes as the
 //! profile says; it is never marked (decision D8). Each colour has a curve of its own.
 //!
-//! What lives here: profiles, averages, the decision. What may not: headers, random streams (the caller draws), and
-//! where in the device the length is taken (decision D7: after the packet has left, [`MarkPoint`]).
+//! Profiles, averages, the decision.
 
 use crate::meter::Colour;
 use crate::units::Bytes;

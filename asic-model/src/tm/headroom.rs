@@ -1,7 +1,6 @@
 //! How much headroom a lossless priority group needs: what arrives after its pause was asked for.
 //!
-//! Every term is shown, so that a size can be checked by hand (model: buffer §1.10). What lives here: the sums. What may
-//! not: configuration of buffers.
+//! Every term is shown, so that a size can be checked by hand (model: buffer §1.10). The sums.
 
 use crate::units::{BitRate, Bytes, Length};
 

@@ -1,7 +1,6 @@
 //! What keeps a queue from sending although it has packets.
 //!
-//! What lives here: pauses by cause and the credit of flow-control words. What may not: packets, the choice among
-//! queues.
+//! Pauses by cause and the credit of flow-control words.
 //!
 //! Assumptions (model: tm §5, §12 item 1 leave these open): a credit is one cell; a queue in credit mode sends
 //! while its credit is above zero, and each packet takes as many credits as it has cells, so the last one may

@@ -1,7 +1,6 @@
 //! Mirror sessions: where a copy goes, and how much of it.
 //!
-//! What lives here: a session's parameters, what a packet may override, the copy's length. What may not: copies,
-//! and the coalescing of small ones into one packet.
+//! A session's parameters, what a packet may override, the copy's length.
 //!
 //! Sources: model: tm §8; overrides and padding follow the behavioural model that the vendor published with
 //! open-p4studio ("model"), session numbers its driver ("driver").

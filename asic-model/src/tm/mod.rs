@@ -1,9 +1,7 @@
 //! The traffic manager's queueing half: who may enter a queue, in which order packets leave, what is counted.
 //!
-//! What lives here: per-port queues with tail drop against per-queue limits and the whole buffer, strict
-//! priority and DWRR, depths in cells, watermarks, counters, and the stamp that becomes egress intrinsic
-//! metadata. What may not: packets (a packet is a handle the caller chose), time keeping (the caller says
-//! what time it is), ports' rates, the making of multicast and mirror copies.
+//! Per-port queues with tail drop against per-queue limits and the whole buffer, strict priority and DWRR, depths in
+//! cells, watermarks, counters, and the stamp that becomes egress intrinsic metadata.
 //!
 //! Two decisions are one function each, and whatever else is to take part in them belongs there:
 //! whether a packet is admitted (`admission`, and with a shared buffer [`buffer::Buffer::admit`] before it) and whether a

@@ -1,6 +1,4 @@
 //! What goes into the traffic manager and what comes out: names of ports and queues, offers, stamps.
-//!
-//! What may not live here: rules.
 
 use super::buffer::CopyGroup;
 use super::shaper::ShaperConfig;

@@ -1,7 +1,6 @@
 //! Priority flow control (IEEE 802.1Qbb) at a MAC: the pauses that it obeys and those that it asks for.
 //!
-//! What lives here: timers per priority, refreshes, counters. What may not: frames' bytes, the line, the clock; the
-//! caller hands a received frame over when it takes effect and sends what [`PfcTx::take`] gives.
+//! Timers per priority, refreshes, counters.
 //!
 //! *Receiving* (model: buffer §2.2). A frame takes effect a reaction time after its last bit; the frame that is on the
 //! wire then is finished. A time counts only if its enable bit is set; it replaces what is left of the pause, and 0

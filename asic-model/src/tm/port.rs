@@ -1,6 +1,4 @@
 //! The queues of one port and what decides which of them may send.
-//!
-//! What may not live here: admission, counting over all ports.
 
 use super::config::{PortQueues, QueueConfig};
 use super::hold::Hold;

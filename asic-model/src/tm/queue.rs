@@ -1,6 +1,6 @@
 //! Packets in order: first-in-first-out lists whose nodes share one slab.
 //!
-//! What lives here: the slab and the lists. What may not: limits, scheduling, counters.
+//! The slab and the lists.
 
 use crate::units::{Bytes, Cells};
 

@@ -1,7 +1,6 @@
 //! Which queue of a port sends next: strict priority between levels, deficit weighted round robin within one.
 //!
-//! What lives here: rings, deficits, the choice. What may not: packets; the caller tells the length of a
-//! queue's head packet, and by telling none takes a queue out of the choice.
+//! Rings, deficits, the choice.
 //!
 //! **The rule** (model: tm §4). The highest priority with a queue that may send goes first. Its queues
 //! stand in a ring in order of queue id. The round visits them in turn; a visit adds the queue's quantum

@@ -1,6 +1,4 @@
 //! What is set while the traffic manager runs: shapers, guarantees, schedules, pauses, flow-control words.
-//!
-//! What may not live here: who sets it, and when.
 
 use super::TrafficManager;
 use super::afc::{AfcMode, AfcWord};

@@ -1,6 +1,6 @@
 //! Leaky buckets: a rate and a burst, for the least and the most that a queue or port gets.
 //!
-//! What lives here: one bucket in exact time. What may not: which queue goes next.
+//! One bucket in exact time.
 //!
 //! A bucket holds `burst` bytes at first and fills at `rate` up to that. It may send while it is not empty, and a packet
 //! may take more than is in it (model: tm §4). Each packet takes its bytes and those of the gap between frames.

@@ -1,7 +1,6 @@
 //! A sender that obeys PFC over a cable: what stands at the far end of a port.
 //!
-//! What lives here: one transmitter with its pauses and the cable's delay both ways. What may not: frames, their order
-//! or pace (the caller says what is sent and when it would like to), the device at the other end, the clock.
+//! One transmitter with its pauses and the cable's delay both ways.
 //!
 //! A PFC frame acts here one cable's delay and a reaction time after its last bit left the device; the frame that is
 //! being sent then is finished (model: buffer §2.2). So the device may be [`PfcSource::lookahead`] ahead of a sender

@@ -1,6 +1,6 @@
 //! What is counted about queues and ports.
 //!
-//! What lives here: counters and depths. What may not: decisions.
+//! Counters and depths.
 
 use crate::units::{Bytes, Cells};
 

@@ -1,6 +1,4 @@
 //! Places whose counters changed, for those who draw timelines. Nobody asks: nothing is noted.
-//!
-//! What may not live here: the counters.
 
 use super::offer::{QueueId, TmPort};
 

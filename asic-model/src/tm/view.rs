@@ -1,6 +1,4 @@
 //! What the traffic manager shows: depths, counters, watermarks, what is held.
-//!
-//! What may not live here: anything that changes a queue.
 
 use super::TrafficManager;
 use super::afc::AfcMode;

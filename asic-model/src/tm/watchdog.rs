@@ -4,7 +4,7 @@
 //! starts anew at one in which it does not; a *restoration* counts down over polls without a pause frame. So a storm
 //! is seen more than the detection time after it began, and at most one poll later.
 //!
-//! What lives here: the state machine. What may not: the clock and what the actions do to a queue.
+//! The state machine.
 
 use crate::units::Duration;
 use serde::Deserialize;

@@ -1,5 +1,5 @@
-//! Division by a number that stays the same: two multiplications instead of a division, which takes several
-//! times as long and stands on every packet's way more than once. What may not live here: units.
+//! Division by a number that stays the same: two multiplications instead of a division, which takes several times as
+//! long and stands on every packet's way more than once.
 
 /// A divisor with its reciprocal at hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -1,7 +1,6 @@
 //! Physical quantities as types: time, cycles, bytes, cells, bit rates.
 //!
-//! What lives here: the newtypes, their exact text form and their exact arithmetic. What may not: clocks
-//! (see [`crate::clock`]), limits of a chip, floating point.
+//! The newtypes, their exact text form and their exact arithmetic.
 //!
 //! Every quantity prints as text that parses back to the same value, and is (de)serialised as that text.
 //! Parsing is exact or an error: `"1.5ms"` is a duration, `"0.5ps"` is refused.

@@ -1,4 +1,4 @@
-//! What users may ask `sluice flowlets`. What may not live here: what it means.
+//! What users may ask `sluice flowlets`.
 
 use clap::Args;
 use sluice_asic::units::{BitRate, Duration};

@@ -1,5 +1,4 @@
-//! The tables for other programs: one header line, comma-separated, times in ps. What may not live here: figures of
-//! their own.
+//! The tables for other programs: one header line, comma-separated, times in ps.
 
 use super::Trial;
 use sluice_asic::units::Duration;

@@ -1,4 +1,4 @@
-//! The report for machines, `sluice.flowlets/1`. What may not live here: figures of its own.
+//! The report for machines, `sluice.flowlets/1`.
 
 use super::{Report, Trial};
 use serde_json::{Value, json};

@@ -1,5 +1,4 @@
-//! `sluice flowlets`: how long are the flowlets of a capture, and what do load balancers make of them. What may not
-//! live here: how flowlets are counted.
+//! `sluice flowlets`: how long are the flowlets of a capture, and what do load balancers make of them.
 
 mod args;
 mod csv;

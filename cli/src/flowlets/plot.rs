@@ -1,4 +1,4 @@
-//! Drawings against the timeout. What may not live here: where the points come from.
+//! Drawings against the timeout.
 
 use super::Report;
 use crate::fail::Failure;

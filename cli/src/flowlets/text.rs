@@ -1,4 +1,4 @@
-//! The report for people. What may not live here: figures of its own.
+//! The report for people.
 
 use super::{Report, Trial};
 use crate::table::table;

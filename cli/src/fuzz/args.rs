@@ -1,4 +1,4 @@
-//! What users may write behind `sluice fuzz`. What may not live here: what it does.
+//! What users may write behind `sluice fuzz`.
 
 use crate::args::{Target, count};
 use crate::fail::Failure;

@@ -1,5 +1,4 @@
-//! The folder of a campaign: result, coverage, and each failure as captures, entries, changes and a command. What may
-//! not live here: results.
+//! The folder of a campaign: result, coverage, and each failure as captures, entries, changes and a command.
 
 use super::{Done, json};
 use crate::fail::Failure;

@@ -1,4 +1,4 @@
-//! What came of a campaign, as JSON. What may not live here: files.
+//! What came of a campaign, as JSON.
 
 use super::Done;
 use super::files;

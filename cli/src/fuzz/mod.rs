@@ -1,5 +1,4 @@
-//! `sluice fuzz`: hunts for packets that break a property of a program. What may not live here: how inputs are made
-//! and run.
+//! `sluice fuzz`: hunts for packets that break a property of a program.
 
 mod args;
 mod files;

@@ -1,4 +1,4 @@
-//! The mutation check: mutants, inputs for them, and what came of it as text and JSON. What may not live here: operators.
+//! The mutation check: mutants, inputs for them, and what came of it as text and JSON.
 
 use super::FuzzArgs;
 use crate::fail::Failure;

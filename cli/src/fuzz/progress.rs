@@ -1,4 +1,4 @@
-//! One steady line on a terminal, a plain line now and then elsewhere. What may not live here: results.
+//! One steady line on a terminal, a plain line now and then elsewhere.
 
 use super::args::Budget;
 use indicatif::{ProgressBar, ProgressStyle};

@@ -1,4 +1,4 @@
-//! What came of a campaign, as text. What may not live here: files.
+//! What came of a campaign, as text.
 
 use super::{Done, files, json};
 use sluice_report::coverage as coverage_report;

@@ -1,4 +1,4 @@
-//! What users may write behind `sluice gen`. What may not live here: what it means.
+//! What users may write behind `sluice gen`.
 
 use crate::args::count;
 use clap::{Args, Subcommand, ValueEnum};

@@ -1,5 +1,4 @@
-//! `sluice gen`: seeded traffic into a capture. Resolves the arguments, runs the generator, says what was
-//! written. What may not live here: how frames look, and formats.
+//! `sluice gen`: seeded traffic into a capture. Resolves the arguments, runs the generator, says what was written.
 
 mod args;
 mod source;

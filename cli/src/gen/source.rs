@@ -1,4 +1,4 @@
-//! From flags to a generator. What may not live here: running it.
+//! From flags to a generator.
 
 use super::args::{
     ArpOp, ArrivalArgs, FlowArgs, FlowsArgs, FramesArgs, IpArgs, LinkArgs, OutputArgs, PeriodKind, PfcArgs,

@@ -1,4 +1,4 @@
-//! Runs a generator into a capture: limits, the link, progress, interruption. What may not live here: formats.
+//! Runs a generator into a capture: limits, the link, progress, interruption.
 
 use super::args::{Format, OutputArgs};
 use super::source::start;

@@ -1,4 +1,4 @@
-//! Flags of `sluice int`. What may not live here: what they do.
+//! Flags of `sluice int`.
 
 use clap::{Args, Subcommand, ValueEnum};
 use sluice_pcaps::int::{HpccLayout, Marks};

@@ -1,5 +1,4 @@
-//! `sluice int decode FILE`: telemetry in a capture, hop by hop. What may not live here: what bytes mean (see
-//! `sluice_pcaps::int`).
+//! `sluice int decode FILE`: telemetry in a capture, hop by hop.
 
 mod args;
 mod plot;

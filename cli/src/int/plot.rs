@@ -1,4 +1,4 @@
-//! Latency and queue depth over time, a line per node and port. What may not live here: how charts look.
+//! Latency and queue depth over time, a line per node and port.
 
 use super::by_port;
 use super::rows::Row;

@@ -1,4 +1,4 @@
-//! Hops as rows, the same for text, CSV and Parquet. What may not live here: the formats, and printing.
+//! Hops as rows, the same for text, CSV and Parquet.
 
 use crate::fail::Failure;
 use crate::files::Pending;

@@ -1,4 +1,4 @@
-//! What was decoded, for people and machines. What may not live here: decoding.
+//! What was decoded, for people and machines.
 
 use super::by_port;
 use super::rows::{Decoded, Row};

@@ -1,4 +1,4 @@
-//! What users may ask `sluice polarization`. What may not live here: what it means.
+//! What users may ask `sluice polarization`.
 
 use clap::Args;
 use sluice_fabric::experiment::Picker;

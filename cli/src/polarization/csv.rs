@@ -1,4 +1,4 @@
-//! Link loads as lines. What may not live here: summaries.
+//! Link loads as lines.
 
 use super::Report;
 use std::fmt::Write;

@@ -1,4 +1,4 @@
-//! A scheme's draws taken together. What may not live here: drawing, printing.
+//! A scheme's draws taken together.
 
 use super::{Outcome, Report};
 use sluice_fabric::experiment::Results;

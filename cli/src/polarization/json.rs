@@ -1,4 +1,4 @@
-//! The report for machines. What may not live here: figures of its own.
+//! The report for machines.
 
 use super::draws::{Draws, quantile};
 use super::{Outcome, Report};

@@ -1,5 +1,4 @@
-//! `sluice polarization`: is a network's traffic polarised, and what mends it. What may not live here: how flows
-//! are walked.
+//! `sluice polarization`: is a network's traffic polarised, and what mends it.
 
 mod args;
 mod csv;

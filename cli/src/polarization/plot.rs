@@ -1,4 +1,4 @@
-//! The plots of the paper's figures. What may not live here: how a chart is drawn.
+//! The plots of the paper's figures.
 
 use super::Report;
 use super::draws::Draws;

@@ -1,4 +1,4 @@
-//! The report for people. What may not live here: figures of its own.
+//! The report for people.
 
 use super::draws::{Draws, quantile};
 use super::{Outcome, Report};

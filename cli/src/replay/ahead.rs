@@ -1,5 +1,5 @@
 //! Reading ahead: a thread reads the captures and paces their frames while the switch runs. What is replayed is the
-//! same with and without it. What may not live here: when frames are sent.
+//! same with and without it.
 
 use sluice_pcaps::capture::{CaptureError, CaptureFault, CaptureTime, Frame};
 use sluice_pcaps::replay::{Feed, InputReport, Sending};

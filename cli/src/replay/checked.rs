@@ -1,5 +1,4 @@
-//! What `--check` asks properties of a replay: packets that come in, and entries that change between them. What may not live
-//! here: the properties; what leaves.
+//! What `--check` asks properties of a replay: packets that come in, and entries that change between them.
 
 use super::Plan;
 use sluice_asic::units::Time;

@@ -1,5 +1,5 @@
-//! The shared buffer in `summary.json`: priority groups, queues, pools, PFC, watchdog. Watermarks are in bytes of cells.
-//! What may not live here: text for people.
+//! The shared buffer in `summary.json`: priority groups, queues, pools, PFC, watchdog. Watermarks are in bytes of
+//! cells.
 
 use serde_json::{Value, json};
 use sluice_asic::tm::buffer::{Gauge, PoolKind, Reader};

@@ -1,4 +1,4 @@
-//! Captures and the ports they go into. What may not live here: when they are sent.
+//! Captures and the ports they go into.
 
 use super::stdin::Stdin;
 use crate::fail::Failure;

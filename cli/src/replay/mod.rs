@@ -1,5 +1,4 @@
-//! `sluice replay`: does it behave. Resolves the arguments, drives the switch, puts the results where they
-//! belong. What may not live here: the switch.
+//! `sluice replay`: does it behave. Resolves the arguments, drives the switch, puts the results where they belong.
 
 mod ahead;
 mod checked;

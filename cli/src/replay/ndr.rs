@@ -1,5 +1,4 @@
-//! `--find-ndr`: the highest rate without loss, by trials on fresh switches or networks. What may not live
-//! here: the bisection itself, and the replay of one trial.
+//! `--find-ndr`: the highest rate without loss, by trials on fresh switches or networks.
 
 use super::inputs::Inputs;
 use super::run::{Done, PortLoad};

@@ -1,4 +1,4 @@
-//! What the summary says of senders that obey PFC. What may not live here: the senders.
+//! What the summary says of senders that obey PFC.
 
 use serde_json::{Value, json};
 use sluice_asic::units::Time;

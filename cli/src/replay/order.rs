@@ -1,4 +1,4 @@
-//! Packets of several ports put in order of time, in recycled memory. What may not live here: formats.
+//! Packets of several ports put in order of time, in recycled memory.
 
 use sluice_asic::units::Time;
 use std::cmp::Reverse;

@@ -1,4 +1,4 @@
-//! What the flags say of when packets are sent. What may not live here: the sending.
+//! What the flags say of when packets are sent.
 
 use crate::args::{Addresses, ReplayArgs};
 use crate::fail::Failure;

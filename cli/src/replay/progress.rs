@@ -1,4 +1,4 @@
-//! The line of progress on a terminal; nothing elsewhere. What may not live here: results.
+//! The line of progress on a terminal; nothing elsewhere.
 
 use super::inputs::Inputs;
 use indicatif::{ProgressBar, ProgressStyle};

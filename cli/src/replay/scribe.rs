@@ -1,5 +1,5 @@
-//! Who writes the capture of what left: the run itself, or a thread that gets packets in parcels and puts them in order,
-//! into blocks and into the file. The file is the same with and without it. What may not live here: what it looks like.
+//! Who writes the capture of what left: the run itself, or a thread that gets packets in parcels and puts them in
+//! order, into blocks and into the file. The file is the same with and without it.
 
 use super::order::Waiting;
 use super::output::PortCounts;

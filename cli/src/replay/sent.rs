@@ -1,5 +1,4 @@
-//! The capture of what left: one interface per port that sent something, in order of time. What may not live here: which
-//! thread writes it, and captures of anything else.
+//! The capture of what left: one interface per port that sent something, in order of time.
 
 use super::Plan;
 use super::order::{Order, Waiting};

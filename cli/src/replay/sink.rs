@@ -1,4 +1,4 @@
-//! What leaves the switch: counted, timed, written. What may not live here: formats.
+//! What leaves the switch: counted, timed, written.
 
 use super::Plan;
 use super::checked::Checked;

@@ -1,5 +1,5 @@
 //! The shared buffer for people: SONiC's tables with their columns, in bytes. Ports and pools that saw nothing stay
-//! hidden. What may not live here: where the numbers come from.
+//! hidden.
 
 use crate::table::table;
 use serde_json::Value;

@@ -1,5 +1,4 @@
-//! What programs remember, as JSON: registers and what the control plane read of them. What may not live here:
-//! counters, which have their own list.
+//! What programs remember, as JSON: registers and what the control plane read of them.
 
 use super::Plan;
 use super::run::Done;

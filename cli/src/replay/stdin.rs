@@ -1,5 +1,4 @@
 //! Standard input that Ctrl-C can end: a thread reads, so that a pipe without data does not hold up the run.
-//! What may not live here: what the bytes mean.
 
 use std::io::{self, Read};
 use std::sync::Arc;

@@ -1,5 +1,4 @@
-//! `sluice report --compare`: two programs, parameter sets or chips beside each other. What may not live here:
-//! what is compared.
+//! `sluice report --compare`: two programs, parameter sets or chips beside each other.
 
 use super::print;
 use crate::args::{ReportArgs, Target};

@@ -1,4 +1,4 @@
-//! `sluice report`: does it fit. What may not live here: placement.
+//! `sluice report`: does it fit.
 
 mod compare;
 mod plot;

@@ -1,4 +1,4 @@
-//! Drawings of a sweep. What may not live here: where the points come from.
+//! Drawings of a sweep.
 
 use super::sweep::Point;
 use crate::fail::Failure;

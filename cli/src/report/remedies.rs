@@ -1,5 +1,4 @@
-//! What would make a program fit: single changes, found by placing it again. What may not live here: why it
-//! does not fit.
+//! What would make a program fit: single changes, found by placing it again.
 
 use super::sweep::point;
 use crate::args::{ReportArgs, Target};

@@ -1,4 +1,4 @@
-//! `sluice report --sweep`: how far a parameter can go. What may not live here: placement, drawing.
+//! `sluice report --sweep`: how far a parameter can go.
 
 use super::{plot, print};
 use crate::args::{ReportArgs, Target, count};

@@ -1,6 +1,4 @@
 //! Tables as files, row by row: CSV or Parquet, in bounded memory, under their name when they are complete.
-//!
-//! What may not live here: what rows mean.
 
 mod csv;
 mod parquet;

@@ -1,4 +1,4 @@
-//! `--timelines`: what each device held while its scenario ran. What may not live here: what is told.
+//! `--timelines`: what each device held while its scenario ran.
 
 use crate::files::{Folder, Pending};
 use crate::rows::Format;

@@ -1,7 +1,7 @@
 //! `--timeline FILE`: what pools, priority groups and queues held over time, as CSV, Parquet or a drawing.
 //!
 //! Rows are written as they come; a drawing keeps a bounded number of points. So memory depends on places, not on how
-//! long a run is, and files are whole after Ctrl-C. What may not live here: what is told, and when.
+//! long a run is, and files are whole after Ctrl-C.
 
 mod chart;
 mod network;

@@ -1,5 +1,4 @@
-//! Timelines of a network's switches: tables with a column for the switch, a drawing for each. What may not live here:
-//! what one row says.
+//! Timelines of a network's switches: tables with a column for the switch, a drawing for each.
 
 use super::chart::Levels;
 use super::{COLUMNS, Target, TimelineArgs, cells, draw};

@@ -1,4 +1,4 @@
-//! The form of a contest's file. What may not live here: what hosts and switches do.
+//! The form of a contest's file.
 
 use crate::host::dcqcn::Coalescing;
 use crate::host::recovery::Recovery;

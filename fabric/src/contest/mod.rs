@@ -2,7 +2,7 @@
 //! messages take with each.
 //!
 //! [`Contest`] is a file's form, [`contend`] runs it, [`Performance`] is what a program did, [`checks`] what the file
-//! expects of that. What may not live here: flags, printing.
+//! expects of that.
 
 mod file;
 mod performance;

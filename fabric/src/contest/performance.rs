@@ -1,4 +1,4 @@
-//! What a program did for its hosts: how long messages took, and what it cost. What may not live here: how it is printed.
+//! What a program did for its hosts: how long messages took, and what it cost.
 
 use crate::host::rnic::{Completion, RnicCounters};
 use crate::network::NetworkTotals;

@@ -1,5 +1,4 @@
-//! Runs a contest: for each program the same network, hosts and messages. What may not live here: files, what results
-//! mean.
+//! Runs a contest: for each program the same network, hosts and messages.
 //!
 //! *Slowdown* is the time from a message's start to its last acknowledgement over the time that it would take alone. That is
 //! measured: in a run of its own one packet goes from every switch with hosts to every other one, with nothing else on

@@ -1,4 +1,4 @@
-//! The messages of a contest. What may not live here: who carries them.
+//! The messages of a contest.
 
 use super::file::WorkloadSetting;
 use crate::host::rnic::Message;

@@ -1,5 +1,4 @@
-//! How even the links are: variation by group and decision point, loads, idle links. What may not live here:
-//! drawing, printing, walking.
+//! How even the links are: variation by group and decision point, loads, idle links.
 
 use super::plan::{Picker, Plan};
 use super::walk::{Compiled, Counters, Load};

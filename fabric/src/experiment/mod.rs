@@ -1,8 +1,7 @@
 //! Flows through a network, and how even the links are.
 //!
-//! What lives here: settings for every group from a scheme ([`mod@plan`]), the compiled network and its walk
-//! ([`mod@walk`]), threads ([`mod@run`]), and what is measured ([`measure`]). What may not: hash functions and
-//! selectors, which are those of the packet path; a test sends packets through the stage program and compares ports.
+//! Settings for every group from a scheme ([`mod@plan`]), the compiled network and its walk ([`mod@walk`]), threads
+//! ([`mod@run`]), and what is measured ([`measure`]).
 
 pub mod measure;
 pub mod plan;

@@ -1,4 +1,4 @@
-//! A hash setting and a member table for every group. What may not live here: flows.
+//! A hash setting and a member table for every group.
 
 use crate::topology::Network;
 use sluice_programs::planning::coprime::{NoSize, Request, admits, choose};

@@ -1,7 +1,6 @@
 //! From a question to results: plan, walk on several threads, measure.
 //!
-//! Counts are sums, so results depend neither on the number of threads nor on which of them walks which flows. What
-//! may not live here: how a flow walks, what is measured.
+//! Counts are sums, so results depend neither on the number of threads nor on which of them walks which flows.
 
 use super::measure::{Results, results};
 use super::plan::{NoPlan, Question, plan};

@@ -1,5 +1,4 @@
-//! The compiled network: one table load per key byte, one modulo per switch. What may not live here: planning,
-//! statistics, threads.
+//! The compiled network: one table load per key byte, one modulo per switch.
 //!
 //! Memory decides how fast flows walk, so everything that repeats is there once: groups with the same member table
 //! share it, a route names its group, a link the row of routes at its far end.

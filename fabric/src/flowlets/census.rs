@@ -1,4 +1,4 @@
-//! Flowlets of a capture as a function of the timeout. What may not live here: how the capture is read.
+//! Flowlets of a capture as a function of the timeout.
 
 use super::FlowKey;
 use std::collections::BTreeMap;

@@ -1,10 +1,9 @@
 //! Flows on paths of different rate, which the program `letflow` moves at the heads of their flowlets.
 //!
-//! The hosts are the paper's model, not TCP (model: flowlets §3.2): the flows on a path share its rate equally at
-//! once, and a flow's packets are a Poisson process. Each path is a Poisson clock of its rate, each tick of which is
-//! a packet of a flow drawn among those on it; the packet goes through the placed program, which says where the flow
-//! is from then on. What may not live here: a model of what the program does, but for the law that it is held
-//! against.
+//! The hosts are the paper's model, not TCP (model: flowlets §3.2): the flows on a path share its rate equally at once,
+//! and a flow's packets are a Poisson process. Each path is a Poisson clock of its rate, each tick of which is a packet
+//! of a flow drawn among those on it; the packet goes through the placed program, which says where the flow is from
+//! then on.
 
 use super::placed::Placed;
 use super::through::TrialError;

@@ -1,4 +1,4 @@
-//! Which flow a frame belongs to. What may not live here: what flows are counted for.
+//! Which flow a frame belongs to.
 
 /// Family, protocol, ports, source and destination address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

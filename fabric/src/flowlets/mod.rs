@@ -3,7 +3,7 @@
 //! [`census`] counts the flowlets of a capture for many timeouts at once, [`order`] measures how far out of order the
 //! packets of flows arrive, [`through`] sends a capture through a program for that, and [`elastic`] lets the program
 //! `letflow` settle flows on paths of different rate. Hosts that react do not exist yet; [`elastic::Paths`] is the
-//! place where they will stand in for its rates. What may not live here: flags, files, plots.
+//! place where they will stand in for its rates.
 
 pub mod census;
 pub mod elastic;

@@ -1,4 +1,4 @@
-//! How far out of order packets of flows arrive (RFC 4737). What may not live here: why.
+//! How far out of order packets of flows arrive (RFC 4737).
 
 /// A packet as it arrived: its flow, its number within the flow, when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,4 +1,4 @@
-//! A shipped program on a chip with its default entries. What may not live here: packets.
+//! A shipped program on a chip with its default entries.
 
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::{FrontPort, PortMap};

@@ -1,5 +1,4 @@
-//! A capture through a program and over its uplinks: in what order do the packets of flows arrive? What may not live
-//! here: what the program does.
+//! A capture through a program and over its uplinks: in what order do the packets of flows arrive?
 
 use super::order::{Arrival, Reordering, measure};
 use super::placed::Placed;

@@ -1,4 +1,4 @@
-//! Flows out of a capture. What may not live here: files by name.
+//! Flows out of a capture.
 
 use super::{Flow, KEY_BYTES};
 use crate::topology::Network;

@@ -1,4 +1,4 @@
-//! Seeded flows. What may not live here: captures.
+//! Seeded flows.
 
 use super::{Flow, KEY_BYTES};
 use crate::topology::Network;

@@ -1,4 +1,4 @@
-//! Flows: a key, where from, where to, how much. What may not live here: where they go.
+//! Flows: a key, where from, where to, how much.
 
 mod capture;
 mod generate;

@@ -1,5 +1,5 @@
 //! One flow through one bottleneck that marks: a reaction point, a queue with a step mark, a notification point (model:
-//! buffer §4.1, §4.5). What may not live here: other flows, loss.
+//! buffer §4.1, §4.5).
 
 use super::dcqcn::{NotificationPoint, ReactionPoint};
 use sluice_asic::units::{BitRate, Bytes, Duration, Time};

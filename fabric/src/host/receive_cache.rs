@@ -1,5 +1,5 @@
-//! A receiver whose contexts of queue pairs are cached: packets of many queue pairs in turn miss, and a backlog makes the
-//! host pause its switch (model: buffer §4.5, problem A). What may not live here: rates of queue pairs, networks.
+//! A receiver whose contexts of queue pairs are cached: packets of many queue pairs in turn miss, and a backlog makes
+//! the host pause its switch (model: buffer §4.5, problem A).
 
 use sluice_asic::units::{BitRate, Bytes, Duration, Time};
 use std::collections::VecDeque;

@@ -1,7 +1,7 @@
 //! Switches that wait for each other in a circle: queues, each paused by a switch whose own queues are paused.
 //!
 //! A queue that its peer's PFC frames stop waits for the peer's queues that hold packets from it and are stopped
-//! themselves. What may not live here: how long that lasts.
+//! themselves.
 
 use super::{Network, SwitchId};
 use sluice_exec::pass::Executor;

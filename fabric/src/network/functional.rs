@@ -1,7 +1,7 @@
 //! A network without time: a packet goes all its way, over all switches, before the next one comes in.
 //!
 //! Links take no time; their scripts hold at the time at which a packet came in, extra delay means nothing. All packets
-//! of one time go a hop each, in order of switches, then the next. What may not live here: time.
+//! of one time go a hop each, in order of switches, then the next.
 
 use super::observe::Observer;
 use super::run::Goal;

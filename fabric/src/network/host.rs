@@ -1,5 +1,4 @@
-//! Hosts at the edge of a network: what stands at the far end of the cable of a port without a link. What may not live
-//! here: what hosts do.
+//! Hosts at the edge of a network: what stands at the far end of the cable of a port without a link.
 //!
 //! A host belongs to its switch: both are run by one thread, and what one does is known to the other a cable's delay
 //! later. So hosts change nothing about how far switches may run beside each other.

@@ -1,5 +1,4 @@
-//! Frames on their way to one port, in order of their first bits, in recycled memory. What may not live here: what
-//! becomes of frames.
+//! Frames on their way to one port, in order of their first bits, in recycled memory.
 
 use sluice_asic::units::Time;
 use std::collections::VecDeque;

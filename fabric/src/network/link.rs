@@ -1,5 +1,4 @@
-//! What a link does to frames: delay, outages, loss, corruption, all of it scripted. What may not live here: frames'
-//! bytes, switches.
+//! What a link does to frames: delay, outages, loss, corruption, all of it scripted.
 //!
 //! *Rules.* A frame is lost if its link is down at any time from its first bit out to its last bit in. Loss,
 //! corruption and extra delay are those in force at its first bit. Links keep order: where the delay shrinks, a frame

@@ -55,8 +55,7 @@
 //! ```
 //!
 //! Registers, counters and tables of a switch: [`Network::switch`]. On several threads: [`Network::advance_parallel`]
-//! with an observer for each switch; the results are the same. What may not live here: files, flags, traffic of its
-//! own.
+//! with an observer for each switch; the results are the same.
 
 mod build;
 mod deadlock;

@@ -1,4 +1,4 @@
-//! One switch in its place: lanes of frames to its ports, wires away from them. What may not live here: when it runs.
+//! One switch in its place: lanes of frames to its ports, wires away from them.
 
 use super::host::{Attached, Host};
 use super::lane::Lane;

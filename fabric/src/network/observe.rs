@@ -1,4 +1,4 @@
-//! What a network shows to those who look. What may not live here: what anybody makes of it.
+//! What a network shows to those who look.
 
 use super::{LinkDrop, LinkId, SwitchId, Way};
 use sluice_asic::units::{Duration, Time};

@@ -1,4 +1,4 @@
-//! Which switches may run how far, in rounds, on one thread or several. What may not live here: what a switch does.
+//! Which switches may run how far, in rounds, on one thread or several.
 //!
 //! *Look-ahead.* Whatever a switch that has run up to `c` sends from then on has its first bit on the wire after `c`;
 //! it is at the far end the link's delay later, and acts there after the receiving MAC's latency at the earliest. So

@@ -1,4 +1,4 @@
-//! What a network is made of, and why one cannot be made. What may not live here: behaviour.
+//! What a network is made of, and why one cannot be made.
 
 use super::link::{LinkChange, Probability};
 use super::{LinkId, SwitchId, Way};

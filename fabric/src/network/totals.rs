@@ -1,4 +1,4 @@
-//! What a network counts, and that it adds up. What may not live here: what one switch or one link counts.
+//! What a network counts, and that it adds up.
 
 use super::LinkDrop;
 use super::node::Node;

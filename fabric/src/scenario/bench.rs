@@ -1,7 +1,7 @@
 //! A device under test: the emulated switch with senders at its ports and a collector behind it, in virtual time.
 //!
 //! Trains of frames are merged by time; a sender that obeys PFC hears what its port sends over its cable. The device is
-//! never ahead of a sender by more than what its pauses take to act. What may not live here: files, names, assertions.
+//! never ahead of a sender by more than what its pauses take to act.
 
 use super::forward::{Forwarder, NoSwitch};
 use super::frames::Target;

@@ -1,7 +1,6 @@
 //! Whole-number expressions of scenario files: `drop_at(cells) - xoff_at(cells) - 1`.
 //!
-//! Numbers, names with dots, calls, `+ - * / %` and comparisons (1 or 0). Division rounds down. What may not live here:
-//! what names mean.
+//! Numbers, names with dots, calls, `+ - * / %` and comparisons (1 or 0). Division rounds down.
 
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 use std::fmt;

@@ -1,4 +1,4 @@
-//! A file of scenarios: its form. What may not live here: what steps do, what names mean.
+//! A file of scenarios: its form.
 
 use super::expr::Expr;
 use super::host::{HostSetting, Marked};

@@ -1,7 +1,7 @@
 //! The program that scenarios run: a packet goes where its source address says, so that nothing but the buffer decides.
 //!
-//! The low nine bits of the source are the dev_port, 511 for none; the low sixteen of the destination a multicast group,
-//! 0 for none. What may not live here: frames.
+//! The low nine bits of the source are the dev_port, 511 for none; the low sixteen of the destination a multicast
+//! group, 0 for none.
 
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::PortMap;

@@ -1,4 +1,4 @@
-//! Frames of trains. What may not live here: when they are sent.
+//! Frames of trains.
 
 use super::forward::NOWHERE;
 use sluice_pcaps::wire::roce::{self, Headers};

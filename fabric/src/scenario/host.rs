@@ -1,5 +1,4 @@
-//! Scenarios about a part of a host, without a device: which part, what reaches it, its numbers. What may not live here:
-//! what hosts do.
+//! Scenarios about a part of a host, without a device: which part, what reaches it, its numbers.
 
 use super::expr::Expr;
 use super::file::{Repeat, Save, ScenarioFile, Span, Step};

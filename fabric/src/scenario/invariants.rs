@@ -1,4 +1,4 @@
-//! What must hold of a shared buffer at any time (model: buffer §8, I1 to I7). What may not live here: scenarios.
+//! What must hold of a shared buffer at any time (model: buffer §8, I1 to I7).
 
 use super::bench::Bench;
 use sluice_asic::tm::buffer::{Buffer, BufferConfig, PoolKind, PoolView, Reader};

@@ -1,4 +1,4 @@
-//! Whether a number is what it must be, and where in a file something is wrong. What may not live here: where numbers come from.
+//! Whether a number is what it must be, and where in a file something is wrong.
 
 use super::expr::Expr;
 use super::file::{Expect, Tolerance};

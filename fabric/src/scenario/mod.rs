@@ -2,9 +2,9 @@
 //!
 //! The method is that of a breakpoint (model: buffer §6.1): block a port, send a described train, look at every counter
 //! and watermark, unblock, collect what leaves, compare. [`file`](ScenarioFile) is the form, `bench` the device with
-//! senders that obey PFC or do not, `steps` what is done to it, `host` a part of a host instead of a device, [`metric`] the numbers that expectations are about,
-//! `numbers` what a profile says must happen, worked out without the accounting. After each step the buffer's invariants
-//! must hold. What may not live here: reading files, printing.
+//! senders that obey PFC or do not, `steps` what is done to it, `host` a part of a host instead of a device, [`metric`]
+//! the numbers that expectations are about, `numbers` what a profile says must happen, worked out without the
+//! accounting. After each step the buffer's invariants must hold.
 
 mod bench;
 pub(crate) mod expr;

@@ -1,5 +1,5 @@
 //! What names and calls of expressions mean: what the file defines and saves, numbers of the profile, numbers of the
-//! device. What may not live here: steps.
+//! device.
 
 use super::bench::Bench;
 use super::expr::{Expr, Scope};

@@ -1,8 +1,7 @@
 //! What a profile's numbers say must happen, worked out in closed form and not by the accounting: the packet that pauses
 //! a group, the one that is dropped, the one with whose departure it resumes.
 //!
-//! All count packets of one blocked group or queue in an empty buffer, from 1 (model: buffer §1.4, §1.5). What may not
-//! live here: state.
+//! All count packets of one blocked group or queue in an empty buffer, from 1 (model: buffer §1.4, §1.5).
 
 use sluice_asic::tm::buffer::{BufferConfig, Lossless, PRIORITY_GROUPS, PgConfig, QueueBuffer, XoffTest};
 

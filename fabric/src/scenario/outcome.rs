@@ -1,4 +1,4 @@
-//! What became of scenarios. What may not live here: how it is printed.
+//! What became of scenarios.
 
 use std::collections::BTreeMap;
 

@@ -2,7 +2,7 @@
 //!
 //! A change is a table like the profile's own. Tables are merged key by key; of a list of tables, those with the same
 //! `name` (of `pg` and `queue`: the same `pgs`, `queues`) take the changes, all of them if several have it, and the
-//! others are put in front. `without = ["key"]` takes keys away. What may not live here: files, meaning.
+//! others are put in front. `without = ["key"]` takes keys away.
 
 use toml::{Table, Value};
 

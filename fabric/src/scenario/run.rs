@@ -1,4 +1,4 @@
-//! Runs scenarios: a device for each profile and case, the steps, the comparisons. What may not live here: what steps do.
+//! Runs scenarios: a device for each profile and case, the steps, the comparisons.
 
 use super::bench::Bench;
 use super::expr::Expr;

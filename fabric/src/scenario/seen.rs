@@ -1,4 +1,4 @@
-//! What comes out of the device under test. What may not live here: what it means.
+//! What comes out of the device under test.
 
 use sluice_asic::tm::pfc::PfcTimes;
 use sluice_asic::units::Time;

@@ -1,4 +1,4 @@
-//! What steps do to a device. What may not live here: which device, what becomes of the results.
+//! What steps do to a device.
 
 use super::bench::{Active, Bench};
 use super::expr::Expr;

@@ -1,4 +1,4 @@
-//! Cases by value: every combination of a sweep's keys. What may not live here: running them.
+//! Cases by value: every combination of a sweep's keys.
 
 use super::expr::Expr;
 use super::file::{Axis, Case, Scenario, Setting};

@@ -1,4 +1,4 @@
-//! Who looks on while scenarios run: a timeline of each device. What may not live here: files.
+//! Who looks on while scenarios run: a timeline of each device.
 
 use sluice_asic::units::Duration;
 use sluice_switch::TimelineRow;

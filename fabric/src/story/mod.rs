@@ -1,8 +1,8 @@
 //! The life of one flow under ConWeave, told from what observers of a network are shown: packets and control packets
 //! from hop to hop, who waits in which queue, flow-control words, laps of the resume timer.
 //!
-//! A [`Watcher`] stands at every switch; [`Story::tell`] joins what they saw, [`Story::text`] and [`Story::svg`] draw it
-//! as a sequence diagram. What may not live here: anything that acts on a network.
+//! A [`Watcher`] stands at every switch; [`Story::tell`] joins what they saw, [`Story::text`] and [`Story::svg`] draw
+//! it as a sequence diagram.
 //!
 //! | file | what it says |
 //! |---|---|

@@ -1,5 +1,4 @@
-//! A story drawn to scale: time runs down, packets are slanted lines from lifeline to lifeline. What may not live here:
-//! what happened.
+//! A story drawn to scale: time runs down, packets are slanted lines from lifeline to lifeline.
 
 use super::tell::{Hop, Story};
 use super::watch::Kind;

@@ -1,5 +1,4 @@
-//! Joins what watchers saw: columns, hops between them, queues that hold packets, laps. What may not live here: how it
-//! is drawn.
+//! Joins what watchers saw: columns, hops between them, queues that hold packets, laps.
 
 use super::watch::{Event, Kind, Message, Watcher, What, Word};
 use super::{Flow, Network};

@@ -1,6 +1,5 @@
 //! A story in lines: time, arrows between lifelines, what it is. Packets of one kind that follow each other on one way
 //! share a line, which stands where the first of them is.
-//! What may not live here: what happened.
 
 use super::tell::{Hop, Story};
 use super::watch::{Kind, Message};

@@ -1,4 +1,4 @@
-//! What one switch does with one flow. What may not live here: other switches.
+//! What one switch does with one flow.
 
 use super::Flow;
 use crate::network::{Entered, LinkDrop, LinkFrame, LinkId, Observer, SwitchId, Way};

@@ -1,8 +1,7 @@
 //! A network to be built of switches: what stands where, which cable goes where, what happens to it when.
 //!
 //! A blueprint knows no chips. [`Blueprint::wire`] gives cables and hosts their ports, [`Wiring::positions`] says for
-//! every switch where packets go: on all shortest paths, by cables' weights. What may not live here: file formats,
-//! particular networks, programs.
+//! every switch where packets go: on all shortest paths, by cables' weights.
 
 use super::TopologyError;
 use crate::network::{LinkChange, Probability, Way};

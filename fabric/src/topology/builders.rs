@@ -1,4 +1,4 @@
-//! Networks by name, for packets: `leaf-spine:leaves=8,spines=8`. What may not live here: routing.
+//! Networks by name, for packets: `leaf-spine:leaves=8,spines=8`.
 
 use super::blueprint::{Blueprint, CablePlan};
 use super::{Clos, DRing, Network, TopologyError, Wan};

@@ -1,4 +1,4 @@
-//! The five-stage Clos of model: hashing §3.4. What may not live here: other networks.
+//! The five-stage Clos of model: hashing §3.4.
 
 use super::{Network, TopologyError, in_range};
 use sluice_programs::planning::graph::DecisionGraph;

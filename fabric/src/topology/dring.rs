@@ -1,4 +1,4 @@
-//! Blocks in a double ring, without a spine. What may not live here: other networks.
+//! Blocks in a double ring, without a spine.
 
 use super::{Network, TopologyError, in_range};
 use sluice_programs::planning::graph::{DecisionGraph, Point};

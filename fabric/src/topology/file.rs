@@ -1,4 +1,4 @@
-//! Networks from a TOML file. What may not live here: routing.
+//! Networks from a TOML file.
 //!
 //! ```toml
 //! name = "two tiers"

@@ -1,8 +1,8 @@
 //! Switches, links, groups and routes.
 //!
-//! What lives here: the network as data, and its checks. What may not: hashing. A packet is at a switch in a
-//! *mode* (on its way up, down, in transit), as a routing instance would have it; switch, mode and destination
-//! name the group that it leaves by, and the group says the mode after it.
+//! The network as data, and its checks. A packet is at a switch in a *mode* (on its way up, down, in transit), as a
+//! routing instance would have it; switch, mode and destination name the group that it leaves by, and the group says
+//! the mode after it.
 
 mod blueprint;
 mod builders;

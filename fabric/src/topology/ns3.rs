@@ -2,7 +2,7 @@
 //!
 //! A stream of words: nodes, switches, links; the switches' numbers; then for each link two nodes, rate, delay, and the
 //! probability of a packet's loss. What follows is ignored, as there. All other nodes are hosts, of one link or
-//! several; host `n` has the address 11.`n`/256.`n`%256.1. What may not live here: anything of other formats.
+//! several; host `n` has the address 11.`n`/256.`n`%256.1.
 
 use super::blueprint::{Attachment, Blueprint, CablePlan, HostPlan, SwitchPlan};
 use sluice_asic::units::{BitRate, Duration};

@@ -1,4 +1,4 @@
-//! Routes of any graph: all next hops on shortest paths. What may not live here: particular graphs.
+//! Routes of any graph: all next hops on shortest paths.
 
 use super::blueprint::{Blueprint, CablePlan};
 use super::{Group, Network, TopologyError};

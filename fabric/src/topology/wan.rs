@@ -1,4 +1,4 @@
-//! A WAN of sites with two supernodes each. What may not live here: other networks.
+//! A WAN of sites with two supernodes each.
 
 use super::shortest::Cable;
 use super::{Network, TopologyError, in_range};

@@ -1,5 +1,5 @@
 //! What egress parses of a packet beyond what ingress does, such as telemetry: packets that have it must be made by its
-//! parser. What may not live here: packets.
+//! parser.
 
 use sluice_asic::gress::Gress;
 use sluice_ir::{Field, Header, Next, ParserOp, ParserOpKind, ParserState, Program, StateData};

@@ -1,5 +1,4 @@
-//! Rounds of inputs on several threads, until there are enough. What may not live here: clocks; who asks for progress
-//! has one.
+//! Rounds of inputs on several threads, until there are enough.
 
 use super::corpus::Corpus;
 use super::input::{Input, Maker};

@@ -1,4 +1,4 @@
-//! Changes of entries, queues and ports as a file of changes. What may not live here: how they are drawn.
+//! Changes of entries, queues and ports as a file of changes.
 
 use sluice_control::{ControlOp, DeviceOp, Then, show_key, show_value};
 use sluice_ir::{ActionCall, MatchKind, Program, Table};

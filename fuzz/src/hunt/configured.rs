@@ -1,5 +1,5 @@
-//! Elements of registers that the control plane has written and packets only read: thresholds, numbers of ports. Hunts give them
-//! other values. What may not live here: when.
+//! Elements of registers that the control plane has written and packets only read: thresholds, numbers of ports. Hunts
+//! give them other values.
 
 use crate::Draw;
 use sluice_asic::alu::width_mask;

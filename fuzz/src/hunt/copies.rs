@@ -1,5 +1,5 @@
-//! Which fields of headers a program copies into which others: what a table asks of metadata, or of a header that one gress
-//! hands to the other, packets must carry. What may not live here: values.
+//! Which fields of headers a program copies into which others: what a table asks of metadata, or of a header that one
+//! gress hands to the other, packets must carry.
 
 use sluice_asic::gress::Gress;
 use sluice_ir::entity::EntityMap;

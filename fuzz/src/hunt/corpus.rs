@@ -1,5 +1,5 @@
-//! What a hunt has found, for inputs to come: pieces that reached something new, what the device sent for them, and a few
-//! pieces for each point. What may not live here: how inputs are made of it.
+//! What a hunt has found, for inputs to come: pieces that reached something new, what the device sent for them, and a
+//! few pieces for each point.
 
 use super::input::Piece;
 use std::collections::BTreeMap;

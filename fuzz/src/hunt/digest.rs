@@ -1,5 +1,4 @@
-//! What a run did, as one number that does not depend on the order in which ports report. What may not live here:
-//! what is compared.
+//! What a run did, as one number that does not depend on the order in which ports report.
 
 use sluice_ir::entity::Entity;
 use sluice_switch::{self as switch, IdleEntry, Left, Lost, Reason};

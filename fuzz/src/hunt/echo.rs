@@ -1,4 +1,4 @@
-//! What left a device because of a piece. What may not live here: devices; what is made of it.
+//! What left a device because of a piece.
 
 use super::corpus::Echo;
 use super::input::{Input, Piece};

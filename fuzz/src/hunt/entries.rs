@@ -1,5 +1,4 @@
-//! Changes of what the control plane has configured: entries, groups and elements of registers. What may not live here: when
-//! they happen, packets.
+//! Changes of what the control plane has configured: entries, groups and elements of registers.
 
 use super::PORT_BITS;
 use super::configured::other;

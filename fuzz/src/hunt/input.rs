@@ -1,5 +1,4 @@
-//! What is sent: packets with times and ports, and changes of entries between them; how it is drawn and mutated. What
-//! may not live here: devices, bytes of headers.
+//! What is sent: packets with times and ports, and changes of entries between them; how it is drawn and mutated.
 
 use super::configured::configured;
 use super::corpus::{Corpus, Echo};

@@ -1,4 +1,4 @@
-//! Where the fields of a packet stand, by the way that a parser takes through its bytes. What may not live here: values.
+//! Where the fields of a packet stand, by the way that a parser takes through its bytes.
 
 use super::beyond::Beyond;
 use sluice_asic::gress::Gress;

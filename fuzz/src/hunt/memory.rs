@@ -1,4 +1,4 @@
-//! What one run leaves for the next: memory, entries, and an executor that looks up as before. What may not live here: runs.
+//! What one run leaves for the next: memory, entries, and an executor that looks up as before.
 
 use super::input::Input;
 use sluice_control::{ControlState, Scope};

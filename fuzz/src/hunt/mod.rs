@@ -5,8 +5,6 @@
 //! which points of the program were new. [`hunt`] makes inputs: drawn from the program's parser, entries and
 //! constants, or mutated from *pieces* of inputs that reached something new; [`shrink`] makes a failing one small.
 //!
-//! What may not live here: files, terminals, clocks; any particular stage program.
-//!
 //! Everything follows from the seed: inputs are made in rounds of a fixed size from what was known before the round,
 //! so that results do not depend on the number of threads.
 

@@ -1,4 +1,4 @@
-//! Packets of an input behind senders that obey PFC. What may not live here: the senders themselves, properties.
+//! Packets of an input behind senders that obey PFC.
 
 use super::input::{Input, Shot};
 use super::subject::Subject;

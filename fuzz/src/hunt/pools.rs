@@ -1,5 +1,4 @@
-//! Values that mean something to a program: of its entries, selects, conditions and registers. What may not live here:
-//! packets.
+//! Values that mean something to a program: of its entries, selects, conditions and registers.
 
 use super::beyond::Beyond;
 use super::copies::{Copies, Source, part};

@@ -1,4 +1,4 @@
-//! Ports that packets of a program leave by. What may not live here: which one an input takes.
+//! Ports that packets of a program leave by.
 
 use super::PORT_BITS;
 use sluice_asic::gress::Gress;

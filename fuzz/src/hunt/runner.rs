@@ -1,5 +1,5 @@
 //! One input through two devices: the engine's, which properties look at and which counts what it reaches, and the
-//! reference interpreter's, which must do the same. What may not live here: how inputs are made.
+//! reference interpreter's, which must do the same.
 
 use super::corpus::Echo;
 use super::digest::Digest;

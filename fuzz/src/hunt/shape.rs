@@ -1,5 +1,4 @@
-//! Packets for a program: walks through its parser, with values that its tables and conditions know. What may not
-//! live here: when and where they are sent.
+//! Packets for a program: walks through its parser, with values that its tables and conditions know.
 
 use super::beyond::Beyond;
 use super::located::{bits, located, set_bits};

@@ -1,4 +1,4 @@
-//! A failing input made small. What may not live here: what failing means.
+//! A failing input made small.
 
 use super::input::Input;
 

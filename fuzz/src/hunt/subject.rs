@@ -1,4 +1,4 @@
-//! What is fuzzed: a placed program on a device with entries and properties. What may not live here: inputs.
+//! What is fuzzed: a placed program on a device with entries and properties.
 
 use sluice_asic::port::PortMap;
 use sluice_control::{ControlOp, ControlState};

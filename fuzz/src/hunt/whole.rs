@@ -1,4 +1,4 @@
-//! Lengths and check sums of a packet as hosts and overlays would set them. What may not live here: what else is in it.
+//! Lengths and check sums of a packet as hosts and overlays would set them.
 
 use sluice_pcaps::wire::{Checksum, ipv4, tcp, udp, vxlan};
 

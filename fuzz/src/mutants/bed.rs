@@ -1,4 +1,4 @@
-//! A program, original or mutant, that runs inputs by the interpreter. What may not live here: what is looked at.
+//! A program, original or mutant, that runs inputs by the interpreter.
 
 use super::judge::Golden;
 use crate::hunt::{Beside, Input, Memory, Ran, Subject, SubjectError, options, restore, send};

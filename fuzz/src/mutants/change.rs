@@ -1,5 +1,4 @@
-//! What a mutation looks like to the program's author: the place in the source, and the text before and after. What may not
-//! live here: changing the program.
+//! What a mutation looks like to the program's author: the place in the source, and the text before and after.
 
 use super::edit::{Edit, statements};
 use sluice_asic::gress::Gress;

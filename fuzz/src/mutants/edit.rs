@@ -1,4 +1,4 @@
-//! What a mutation changes, and changing it. What may not live here: where it can be applied.
+//! What a mutation changes, and changing it.
 
 use sluice_asic::alu::{AluOp, width_mask};
 use sluice_asic::gress::Gress;

@@ -1,5 +1,4 @@
-//! What packets did otherwise in a mutant although nothing shows it: steps of every pass, compared with the program's. What
-//! may not live here: what notices mutants.
+//! What packets did otherwise in a mutant although nothing shows it: steps of every pass, compared with the program's.
 
 use super::bed::Bed;
 use super::judge::Golden;

@@ -1,4 +1,4 @@
-//! Inputs for mutants, each with what the unmutated program does with it. What may not live here: mutants.
+//! Inputs for mutants, each with what the unmutated program does with it.
 
 use super::remains::Remains;
 use crate::hunt::{Aim, Beside, Corpus, Digest, Input, Maker, Memory, Subject, SubjectError, restore, send};

@@ -5,7 +5,7 @@
 //! than those of the unmutated program. *The oracle is the program itself*: the comparison shows that inputs tell the
 //! mutant from the original, not that the original is right; kills by properties are therefore counted on their own.
 //!
-//! What lives here: operators, sites, the run. What may not: files, any particular stage program.
+//! Operators, sites, the run.
 
 mod bed;
 mod change;

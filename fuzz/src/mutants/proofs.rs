@@ -1,4 +1,4 @@
-//! Mutants that do what the program does, which is certain before a packet comes. What may not live here: packets.
+//! Mutants that do what the program does, which is certain before a packet comes.
 
 use super::edit::Edit;
 use super::values::Values;

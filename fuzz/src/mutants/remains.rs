@@ -1,5 +1,4 @@
-//! What a run leaves in a device's registers, counters and streams, without what never changed. What may not live here:
-//! runs.
+//! What a run leaves in a device's registers, counters and streams, without what never changed.
 
 use sluice_asic::salu::State as Element;
 use sluice_exec::pass::{Count, State};

@@ -1,4 +1,4 @@
-//! Mutants against inputs. What may not live here: what a mutation is; how inputs are made.
+//! Mutants against inputs.
 
 use super::bed::Bed;
 use super::edit::Edit;

@@ -1,4 +1,4 @@
-//! Every place at which each operator applies. What may not live here: the change itself.
+//! Every place at which each operator applies.
 
 use super::edit::{Edit, parts, same_kind, statements};
 use sluice_asic::alu::AluOp;

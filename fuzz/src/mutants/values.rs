@@ -1,5 +1,5 @@
 //! The values that a field can have, as far as the program's statements alone say, and entries that match none of them:
-//! changing one changes nothing. What may not live here: what packets do have.
+//! changing one changes nothing.
 //!
 //! A field of a header that a parser extracts can have any value. Others, and metadata, have zero and what statements
 //! write, whatever their order and the conditions around them; arguments of entries can be anything, for entries

@@ -1,4 +1,4 @@
-//! Actions. What may not live here: who runs them.
+//! Actions.
 
 use super::Writer;
 use super::scope::Scope;

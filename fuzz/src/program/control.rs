@@ -1,4 +1,4 @@
-//! Control blocks. What may not live here: tables and actions themselves.
+//! Control blocks.
 
 use super::Writer;
 use super::scope::Scope;

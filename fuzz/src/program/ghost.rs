@@ -1,5 +1,4 @@
-//! The ghost control: a register that updates of queue depths write and packets read. What may not live here: other
-//! registers.
+//! The ghost control: a register that updates of queue depths write and packets read.
 
 use super::Writer;
 use super::value::Draft;

@@ -1,6 +1,6 @@
 //! Random programs that are legal by construction: the verifier has no error to report, on any draw.
 //!
-//! What lives here: the order in which a program is drawn, and names. What may not: entries and packets.
+//! The order in which a program is drawn, and names.
 //!
 //! Whether a chip has room for a program, its instructions and its stateful ALUs is not looked at: that is
 //! what placement is asked.

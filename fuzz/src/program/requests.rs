@@ -1,4 +1,4 @@
-//! Resubmits, mirror copies and digests. What may not live here: emission of the packet.
+//! Resubmits, mirror copies and digests.
 
 use super::Writer;
 use super::scope::Scope;

@@ -1,4 +1,4 @@
-//! What a place of a program may read and write. What may not live here: choices.
+//! What a place of a program may read and write.
 
 use super::wire::Wire;
 use sluice_asic::gress::Gress;

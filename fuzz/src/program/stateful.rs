@@ -1,4 +1,4 @@
-//! Counters and registers. What may not live here: accesses.
+//! Counters and registers.
 
 use super::Writer;
 use super::scope::Scope;

@@ -1,4 +1,4 @@
-//! Tables, their profiles and constant entries. What may not live here: entries of the control plane.
+//! Tables, their profiles and constant entries.
 
 use super::Writer;
 use super::action::Owned;

@@ -1,4 +1,4 @@
-//! Values and conditions. What may not live here: where they are used.
+//! Values and conditions.
 
 use super::Writer;
 use super::scope::Scope;

@@ -1,4 +1,4 @@
-//! Headers, parsers and deparsers. What may not live here: control blocks.
+//! Headers, parsers and deparsers.
 
 use super::Writer;
 use sluice_asic::gress::Gress;

@@ -1,4 +1,4 @@
-//! The shared buffer against a list of what is in it. What may not live here: packets.
+//! The shared buffer against a list of what is in it.
 
 use sluice_asic::meter::Colour;
 use sluice_asic::tm::buffer::{Arrival, Buffer, BufferConfig, BufferFile, Charge, PortInfo};

@@ -1,5 +1,4 @@
-//! Random programs: the two engines on them, and placements on both chips and a random one against their verifier. What may not live here: how
-//! programs are drawn.
+//! Random programs: the two engines on them, and placements on both chips and a random one against their verifier.
 
 use super::words;
 use crate::{Case, Draw, Limits, chip, compare, numbered};

@@ -1,4 +1,4 @@
-//! Readers of files on any bytes: they refuse, and do not panic. What may not live here: devices.
+//! Readers of files on any bytes: they refuse, and do not panic.
 
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::tm::buffer::BufferFile;

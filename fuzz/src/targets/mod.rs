@@ -1,7 +1,7 @@
 //! Bodies of fuzz targets: functions of raw bytes that panic when something is wrong.
 //!
 //! The package `fuzz/cargo-fuzz` hands them to libFuzzer; `cargo test` replays the corpora in `fuzz/corpus` through
-//! them. What lives here: the functions and their list. What may not: libFuzzer.
+//! them. The functions and their list.
 
 mod buffer;
 mod engines;

@@ -1,4 +1,4 @@
-//! Every shipped program on raw bytes as packets. What may not live here: properties.
+//! Every shipped program on raw bytes as packets.
 
 use super::engines::chips;
 use crate::hunt::{Input, Runner, Shot, Subject};

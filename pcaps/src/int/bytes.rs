@@ -1,4 +1,4 @@
-//! A reader over a part of a frame that knows where it stands. What may not live here: formats.
+//! A reader over a part of a frame that knows where it stands.
 
 use super::IntError;
 

@@ -1,4 +1,4 @@
-//! Which telemetry a frame carries. What may not live here: what its bytes mean.
+//! Which telemetry a frame carries.
 
 use super::bytes::Bytes;
 use super::header::IntPacket;

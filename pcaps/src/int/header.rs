@@ -1,4 +1,4 @@
-//! Shim, INT header and metadata stack (model: int §2.2 to §2.4). What may not live here: where they stand.
+//! Shim, INT header and metadata stack (model: int §2.2 to §2.4).
 
 use super::IntError;
 use super::bytes::Bytes;

@@ -1,5 +1,4 @@
-//! HPCC's header as its paper (model: int §1.8) and as its authors' simulator (§1.9) lay it out. What may not live
-//! here: INT.
+//! HPCC's header as its paper (model: int §1.8) and as its authors' simulator (§1.9) lay it out.
 
 use super::IntError;
 use super::bytes::Bytes;

@@ -1,4 +1,4 @@
-//! Telemetry Report v2.0 (model: int §2.8). What may not live here: INT in packets.
+//! Telemetry Report v2.0 (model: int §2.8).
 
 use super::IntError;
 use super::bytes::Bytes;

@@ -1,4 +1,4 @@
-//! Action bodies. What may not live here: what tables do with actions.
+//! Action bodies.
 
 use super::draft::Builder;
 use super::step::ActionSteps;

@@ -1,7 +1,6 @@
 //! Conditions: comparisons, validity, and the logic between them.
 //!
-//! What may not live here: what depends on a condition. A condition made of Rust values alone is decided
-//! while the program is built and leaves nothing in it.
+//! A condition made of Rust values alone is decided while the program is built and leaves nothing in it.
 
 use super::step::{Hit, Miss};
 use super::value::{Bits, Expr, Ro, Val};

@@ -1,7 +1,6 @@
 //! Control blocks: what happens to a packet, in program order.
 //!
-//! What may not live here: declarations. Statements between tables and branches become keyless actions
-//! (module `implicit`).
+//! Statements between tables and branches become keyless actions (module `implicit`).
 
 use super::cond::{Test, TestKind};
 use super::draft::Builder;

@@ -1,4 +1,4 @@
-//! The deparser. What may not live here: which headers are valid.
+//! The deparser.
 
 use super::fields::Hdr;
 use super::gress::GressBuilder;

@@ -1,6 +1,4 @@
 //! The builder itself: the program under construction, its names and its first errors.
-//!
-//! What may not live here: what each kind of declaration looks like.
 
 use super::gress::GressBuilder;
 use super::handles::LabelRef;

@@ -1,5 +1,4 @@
-//! Structs of field handles: headers, metadata, intrinsic metadata. What may not live here: particular
-//! headers.
+//! Structs of field handles: headers, metadata, intrinsic metadata.
 
 use super::draft::Builder;
 use super::value::{Bits, Ro};

@@ -1,7 +1,4 @@
 //! What one gress declares: headers, metadata, actions, counters, control.
-//!
-//! What may not live here: declarations with many options; tables, profiles, hashes, parser states and the
-//! deparser have modules of their own.
 
 use super::action::Act;
 use super::control::Control;

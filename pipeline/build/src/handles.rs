@@ -1,4 +1,4 @@
-//! Handles of declared things. What may not live here: how they are declared or used.
+//! Handles of declared things.
 
 use sluice_ir as ir;
 

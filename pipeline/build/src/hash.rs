@@ -1,4 +1,4 @@
-//! Hash computations. What may not live here: the algorithms.
+//! Hash computations.
 
 use super::draft::Name;
 use super::gress::GressBuilder;

@@ -1,8 +1,7 @@
 //! Inline statements of a control block, grouped into keyless actions.
 //!
-//! Neighbouring statements become one action as long as their VLIW instructions may run at once: none reads
-//! or writes what an earlier one wrote. An access to a register stands alone, so that its array's stage binds no
-//! other. What may not live here: branches and tables.
+//! Neighbouring statements become one action as long as their VLIW instructions may run at once: none reads or writes
+//! what an earlier one wrote. An access to a register stands alone, so that its array's stage binds no other.
 
 use sluice_asic::gress::Gress;
 use sluice_ir::cfg::Var;

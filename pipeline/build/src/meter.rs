@@ -1,4 +1,4 @@
-//! Meters, low-pass filters, WRED and random numbers. What may not live here: what a cell computes.
+//! Meters, low-pass filters, WRED and random numbers.
 
 use super::draft::Homeless;
 use super::gress::GressBuilder;

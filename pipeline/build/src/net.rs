@@ -1,4 +1,4 @@
-//! Common wire headers. What may not live here: headers of particular programs, and parsing.
+//! Common wire headers.
 
 use super::Header;
 use super::value::{Bits, list};

@@ -1,6 +1,6 @@
 //! Parameters of a program: documented values with defaults that users set by key.
 //!
-//! What lives here: the trait behind `#[derive(Params)]`, and its errors. What may not: files and flags.
+//! The trait behind `#[derive(Params)]`, and its errors.
 
 use sluice_asic::names::nearest;
 use std::fmt::Display;

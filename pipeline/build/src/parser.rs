@@ -1,4 +1,4 @@
-//! Parser states. What may not live here: headers.
+//! Parser states.
 
 use super::draft::Builder;
 use super::fields::Hdr;

@@ -1,4 +1,4 @@
-//! Action profiles and their selectors. What may not live here: members and groups.
+//! Action profiles and their selectors.
 
 use super::draft::Name;
 use super::gress::GressBuilder;

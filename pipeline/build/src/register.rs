@@ -1,4 +1,4 @@
-//! Registers and register actions. What may not live here: what an action computes with.
+//! Registers and register actions.
 
 use super::cond::{Branch, Decision};
 use super::draft::Builder;

@@ -1,6 +1,4 @@
 //! Values, places and comparisons of register actions.
-//!
-//! What may not live here: declarations and statements.
 
 use super::cond::{ComparesWith, Cond, Decision};
 use super::handles::{HashRef, RegisterParamRef};

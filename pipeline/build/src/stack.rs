@@ -1,4 +1,4 @@
-//! Header stacks: declaration, and moving elements. What may not live here: parser states.
+//! Header stacks: declaration, and moving elements.
 
 use super::fields::{Fields, Hdr};
 use super::gress::GressBuilder;

@@ -1,7 +1,6 @@
 //! Steps: what a line of data-plane code that is neither assignment nor branch can do.
 //!
-//! What may not live here: where a step is recorded. A step does nothing until it is run: data-plane code
-//! writes `drop(no_route);`, plain Rust `c.run(drop(no_route));`.
+//! A step does nothing until it is run: data-plane code writes `drop(no_route);`, plain Rust `c.run(drop(no_route));`.
 
 use super::cond::Cond;
 use super::fields::Hdr;

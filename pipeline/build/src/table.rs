@@ -1,4 +1,4 @@
-//! Match-action tables and their constant entries. What may not live here: entries added at run time.
+//! Match-action tables and their constant entries.
 
 use super::draft::{Builder, Homeless, Name};
 use super::gress::GressBuilder;

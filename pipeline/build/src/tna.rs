@@ -1,8 +1,7 @@
 //! Intrinsic metadata as structs of handles, as in TNA.
 //!
-//! What lives here: the fields of the TNA structs in groups that are used together, as wide as on Tofino 2 (model:
-//! chip §10); those that the device does not fill or obey say so. What may not: any other metadata. `dprsr.drop_ctl` has no handle:
-//! a drop sets it.
+//! The fields of the TNA structs in groups that are used together, as wide as on Tofino 2 (model: chip §10); those that
+//! the device does not fill or obey say so. `dprsr.drop_ctl` has no handle: a drop sets it.
 
 use super::fields::{IntrinsicDeclarer, IntrinsicFields, IntrinsicHandle};
 use super::value::{Bits, Ro};

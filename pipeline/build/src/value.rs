@@ -1,7 +1,6 @@
 //! Values of a known width: field handles, action parameters, constants, and what is computed from them.
 //!
-//! What may not live here: conditions and statements. Operators record what is computed; nothing is
-//! evaluated while a program is built.
+//! Operators record what is computed; nothing is evaluated while a program is built.
 
 use sluice_asic::alu::AluOp;
 use sluice_ir as ir;

@@ -12,8 +12,6 @@
 //! | `batch_gap`, `batch_jitter`, `packet_gap`, `packet_jitter` | times |
 //! | `source_port`, `source_port_wrap` | local ports |
 //! | `copy_key` | whether the bytes that matched follow the header: `true` or `false` |
-//!
-//! What may not live here: rules of a chip.
 
 use super::resolve::Problem;
 use sluice_asic::pktgen::{AppConfig, Match, Trigger};

@@ -12,8 +12,6 @@
 //! wred_set NAME INDEX MIN MAX PERCENT [TIME]          averaged with the time constant
 //! meter_clear NAME [INDEX]                  open again
 //! ```
-//!
-//! What may not live here: checks that need the present state.
 
 use super::resolve::{Problem, Resolver};
 use super::{ArrayRef, ControlOp, parse_value};

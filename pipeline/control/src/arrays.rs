@@ -1,5 +1,4 @@
-//! What the control plane has written to registers and how it has configured meters. What may not live here: what
-//! packets made of it since.
+//! What the control plane has written to registers and how it has configured meters.
 
 use super::Change;
 use sluice_asic::salu::State as Element;

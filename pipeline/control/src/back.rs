@@ -1,4 +1,4 @@
-//! Taking operations back. What may not live here: what operations do.
+//! Taking operations back.
 
 use super::{ControlOp, ControlState};
 use sluice_ir::{Profile, Table};

@@ -1,4 +1,4 @@
-//! Arrays of cells that know which of them may have been written. What may not live here: what a cell holds.
+//! Arrays of cells that know which of them may have been written.
 //!
 //! A register of a program has up to some hundred thousand cells, and a run of a few packets writes a few of them. Whoever
 //! uses the memory of one run for the next, or compares what two runs left, looks only at the blocks that were written.

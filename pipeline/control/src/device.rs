@@ -1,7 +1,6 @@
 //! What the control plane sets in the device beside tables: packet generator, ports, queues.
 //!
-//! What lives here: the state, the operations and what can be checked without chip and ports. What may not:
-//! generated packets, queues.
+//! The state, the operations and what can be checked without chip and ports.
 
 use sluice_asic::pktgen::{AppConfig, PktgenError};
 use sluice_asic::tm::{AfcMode, Guarantee, ShaperConfig};

@@ -1,5 +1,4 @@
-//! A control-plane state as a TOML file that [`toml::parse`](super::toml::parse) reads back. What may not live
-//! here: reading.
+//! A control-plane state as a TOML file that [`toml::parse`](super::toml::parse) reads back.
 
 use super::app_words::{hex, show};
 use super::check::has_priority;

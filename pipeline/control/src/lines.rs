@@ -45,9 +45,8 @@
 //! @2ms   table_set_default ipv4_route ipv4_drop
 //! ```
 //!
-//! Keys and arguments are spelled as in [`parse_match`](super::parse_match) without spaces inside
-//! (`0x50&&&0xf0`). A table with a ternary or range key needs a priority; lower wins. What may not live here: checks
-//! that need the present state.
+//! Keys and arguments are spelled as in [`parse_match`](super::parse_match) without spaces inside (`0x50&&&0xf0`). A
+//! table with a ternary or range key needs a priority; lower wins.
 
 mod device;
 

@@ -1,4 +1,4 @@
-//! Typed operations, and how they change what is configured. What may not live here: the rules (see `check`), names.
+//! Typed operations, and how they change what is configured.
 
 use super::check::Checker;
 use super::{Change, ControlError, ControlState, DeviceOp, Entry, EntryId, GroupMember, MulticastNode, Then};

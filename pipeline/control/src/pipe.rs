@@ -3,7 +3,7 @@
 //! Every pipe has memories of its own. As long as nothing is asked of one pipe alone, one set of entries stands for all
 //! of them. A pipe that differs has a state of its own, which takes what is asked of all pipes too. The entries of one
 //! table are either the same in all pipes or each of one pipe, since an entry's number must mean one entry: the first
-//! one decides while the table is empty. What may not live here: the rules of single operations (see `check`).
+//! one decides while the table is empty.
 
 use super::{Change, ControlError, ControlOp, ControlState};
 use sluice_ir::{Program, Table};

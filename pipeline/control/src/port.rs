@@ -1,4 +1,4 @@
-//! Port metadata (phase 0): what the control plane wrote for each port. What may not live here: packets.
+//! Port metadata (phase 0): what the control plane wrote for each port.
 
 use super::ControlError;
 use sluice_asic::alu::width_mask;

@@ -1,6 +1,6 @@
 //! Mirror sessions and multicast groups: what copies are made by.
 //!
-//! What lives here: the state and what can be checked without chip and ports. What may not: copies.
+//! The state and what can be checked without chip and ports.
 
 use sluice_asic::tm::{MirrorError, MirrorSession};
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! Names to handles, with the nearest name when there is none. What may not live here: file formats.
+//! Names to handles, with the nearest name when there is none.
 
 use super::{ControlError, ValueError, parse_match, parse_value};
 use sluice_asic::alu::width_mask;

@@ -1,4 +1,4 @@
-//! What a program lets the control plane configure. What may not live here: text forms.
+//! What a program lets the control plane configure.
 
 use super::ControlState;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! Operations read from a file, each with its line. What may not live here: file formats.
+//! Operations read from a file, each with its line.
 
 use super::{Change, ControlOp, ControlState};
 use sluice_asic::units::Duration;

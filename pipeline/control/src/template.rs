@@ -1,5 +1,5 @@
-//! The file that a program's user starts from: every table, profile and action with its documentation and an
-//! example, all commented out. What may not live here: the state of a running program.
+//! The file that a program's user starts from: every table, profile and action with its documentation and an example,
+//! all commented out.
 
 use super::entries::{bare_or_string, quoted, string};
 use super::{

@@ -92,10 +92,9 @@
 //! queue = 0
 //! ```
 //!
-//! Values are spelled as in [`parse_value`](super::parse_value) and [`parse_match`](super::parse_match);
-//! integers need no quotes. A ternary, lpm or range column that is left out matches everything. Members are applied
-//! before groups, groups before entries, entries before defaults, each in the order of the file. What may not
-//! live here: checks that need the present state.
+//! Values are spelled as in [`parse_value`](super::parse_value) and [`parse_match`](super::parse_match); integers need
+//! no quotes. A ternary, lpm or range column that is left out matches everything. Members are applied before groups,
+//! groups before entries, entries before defaults, each in the order of the file.
 
 mod arrays;
 mod device;

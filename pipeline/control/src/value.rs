@@ -1,8 +1,8 @@
 //! Numbers, addresses, prefixes and masks as text, the same in every file format and report.
 //!
-//! A value is an integer (`17`, `0x11`, `0b1_0001`), an IPv4 address (32-bit fields), an IPv6 address
-//! (128-bit) or a MAC address (48-bit). An lpm key is `value/len`, a ternary key `value &&& mask` or
-//! `value/len`, a range key `low..high` with both included; a value alone compares all bits, `*` none. What may not live here: checks against a table.
+//! A value is an integer (`17`, `0x11`, `0b1_0001`), an IPv4 address (32-bit fields), an IPv6 address (128-bit) or a
+//! MAC address (48-bit). An lpm key is `value/len`, a ternary key `value &&& mask` or `value/len`, a range key
+//! `low..high` with both included; a value alone compares all bits, `*` none.
 
 use sluice_asic::alu::width_mask;
 use sluice_ir::{KeyValue, MatchKind};

@@ -1,4 +1,4 @@
-//! Packets as handles into an arena. What may not live here: the meaning of any byte.
+//! Packets as handles into an arena.
 //!
 //! A packet is a *head* of its own, in a fixed-size slot with room in front for headers that programs add,
 //! and a *tail* of bytes that no parser can reach. Slots and tails are recycled, so nothing is allocated

@@ -1,6 +1,4 @@
 //! One pass of a packet through one gress: what goes in, what comes out, and who executes it.
-//!
-//! What may not live here: how a pass is executed, and time beyond the stamps that programs can read.
 
 use crate::cover::Coverage;
 use crate::packet::{Packet, PacketStore};

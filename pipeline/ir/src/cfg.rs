@@ -1,8 +1,7 @@
 //! A control block flattened into nodes and predicates, and what each node reads and writes.
 //!
-//! Placement, both dependency checks and the engine work on this form: a [`Node`] is one logical table
-//! (match table, keyless action or gateway), a [`Pred`] says on which earlier outcomes it runs. What may
-//! not live here: chip limits.
+//! Placement, both dependency checks and the engine work on this form: a [`Node`] is one logical table (match table,
+//! keyless action or gateway), a [`Pred`] says on which earlier outcomes it runs.
 
 use crate::entity::{Entity, EntityMap, entities};
 use crate::{

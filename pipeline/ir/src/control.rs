@@ -1,4 +1,4 @@
-//! Control flow and action bodies. What may not live here: declarations.
+//! Control flow and action bodies.
 
 use super::{
     Action, CmpOp, Counter, Expr, Field, Hash, Header, Label, Loc, Meter, Program, Random, RegisterAction,

@@ -1,4 +1,4 @@
-//! Declarations: what each entity of a program is. What may not live here: control flow.
+//! Declarations: what each entity of a program is.
 
 use super::{
     Action, Algorithmic, Block, CounterLoad, Expr, Field, Hash, Header, IdleTimeout, Intrinsic, Loc,

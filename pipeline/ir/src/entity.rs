@@ -1,4 +1,4 @@
-//! Typed indices and the dense maps they index. What may not live here: any meaning of an entity.
+//! Typed indices and the dense maps they index.
 
 use std::marker::PhantomData;
 

@@ -1,4 +1,4 @@
-//! Values that actions, conditions and parsers compute. What may not live here: effects.
+//! Values that actions, conditions and parsers compute.
 
 use super::{Field, Program};
 use sluice_asic::alu::AluOp;

@@ -1,8 +1,8 @@
 //! Intrinsic metadata: the fields through which a program and the hardware talk.
 //!
-//! One row per field, with both chips' widths (model: chip §10): all that programs of both chips can name, but
-//! for the headers that PTP-capable MACs take. [`Intrinsic::note`] says which of them the device does not fill or
-//! obey, and why. What may not live here: values.
+//! One row per field, with both chips' widths (model: chip §10): all that programs of both chips can name, but for the
+//! headers that PTP-capable MACs take. [`Intrinsic::note`] says which of them the device does not fill or obey, and
+//! why.
 
 use sluice_asic::gress::Gress;
 

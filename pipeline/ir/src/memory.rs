@@ -1,5 +1,4 @@
-//! How a table keeps its entries: ageing, and memories other than the ones that its keys call for. What may not live
-//! here: what entries match.
+//! How a table keeps its entries: ageing, and memories other than the ones that its keys call for.
 
 use super::Field;
 use sluice_asic::units::Duration;

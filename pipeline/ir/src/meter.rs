@@ -1,5 +1,4 @@
-//! Meters, low-pass filters, WRED and random numbers. What may not live here: how a chip's meter ALU holds
-//! them, array contents.
+//! Meters, low-pass filters, WRED and random numbers.
 //!
 //! All three arrays stand behind meter ALUs, as registers do, and answer with one value. They see time: that
 //! at which the packet entered the gress.

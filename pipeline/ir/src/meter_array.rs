@@ -1,7 +1,6 @@
 //! Arrays of meters, filters and WRED entries at run time: what both executors ask.
 //!
-//! What lives here: cells, their configuration by the chip's codes, one question. What may not: which packet
-//! asks, and in which order (the executors': as packets enter).
+//! Cells, their configuration by the chip's codes, one question.
 
 use crate::{LpfSpec, MeterConfig, MeterData, MeterKind};
 use sluice_asic::chip::ChipSpec;

@@ -1,5 +1,4 @@
-//! What parsers do beyond extracting headers: selects on bits ahead, the counter, header stacks. What may not
-//! live here: graphs of states.
+//! What parsers do beyond extracting headers: selects on bits ahead, the counter, header stacks.
 
 use super::{Field, Header, Loc, Program, Stack};
 use sluice_asic::gress::Gress;

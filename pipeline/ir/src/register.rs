@@ -1,5 +1,4 @@
-//! Registers and what one access does to an element. What may not live here: how a chip's stateful ALU does
-//! it, array contents.
+//! Registers and what one access does to an element.
 //!
 //! The statements of a register action run in order, as in P4: a value read after a write is the new one.
 //! Every value is as wide as a half of the element; narrower PHV operands get zeros in front, sums wrap.

@@ -1,5 +1,4 @@
-//! TCAM rows of entries with range keys: a range is several rows (model: chip §3.2). What may not live here: which
-//! rows of which block they are.
+//! TCAM rows of entries with range keys: a range is several rows (model: chip §3.2).
 
 use crate::{Algorithmic, KeyValue, MatchKind, Program, TableData};
 use sluice_asic::geometry::{range_digits, range_lines, range_rows};

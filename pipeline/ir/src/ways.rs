@@ -2,7 +2,7 @@
 //! were extracted, and between which values the counter is. Loops that stacks or the counter bound unroll into
 //! finitely many places.
 //!
-//! Verifier, placement and engine work on this form. What may not live here: packet bytes, costs.
+//! Verifier, placement and engine work on this form.
 
 use crate::entity::Entity;
 use crate::{

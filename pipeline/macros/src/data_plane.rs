@@ -1,5 +1,4 @@
-//! Data-plane closures: operators and statements of Rust become calls that record them. What may not live
-//! here: which closures are data-plane code.
+//! Data-plane closures: operators and statements of Rust become calls that record them.
 //!
 //! Every token made here carries the place of the author's token that it stands for: rustc's errors and
 //! `#[track_caller]` places then point at the author's code.

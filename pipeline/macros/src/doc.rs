@@ -1,4 +1,4 @@
-//! Doc comments as text. What may not live here: anything else about attributes.
+//! Doc comments as text.
 
 use syn::{Attribute, Expr, ExprLit, Lit, Meta};
 

@@ -1,4 +1,4 @@
-//! `#[derive(Header)]`. What may not live here: which field types there are.
+//! `#[derive(Header)]`.
 
 use crate::doc;
 use proc_macro2::TokenStream;

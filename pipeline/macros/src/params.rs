@@ -1,4 +1,4 @@
-//! `#[derive(Params)]`. What may not live here: parsing of values.
+//! `#[derive(Params)]`.
 
 use crate::doc;
 use proc_macro2::TokenStream;

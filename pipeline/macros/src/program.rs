@@ -1,5 +1,4 @@
-//! `#[stage_program]`: finds the root's method calls in a function. What may not live here: the meaning of
-//! data-plane statements.
+//! `#[stage_program]`: finds the root's method calls in a function.
 
 use crate::data_plane;
 use crate::doc;

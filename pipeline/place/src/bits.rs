@@ -1,4 +1,4 @@
-//! Which container bits and bytes a variable occupies. What may not live here: where to put them.
+//! Which container bits and bytes a variable occupies.
 
 use super::data::{FieldSlice, PhvAllocation};
 use sluice_asic::chip::ChipSpec;

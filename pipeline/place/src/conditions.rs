@@ -1,7 +1,7 @@
 //! Nested conditions as one gateway.
 //!
 //! A gateway takes a logical table id unless it is attached to a table. `if a { if b { t } }` is therefore placed as
-//! `if a && b { t }` where one gateway can decide that. What may not live here: what a gateway can decide.
+//! `if a && b { t }` where one gateway can decide that.
 
 use sluice_asic::gress::Gress;
 use sluice_ir::cfg::{Flow, Node, NodeKind, Var, block_writes};

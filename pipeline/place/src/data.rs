@@ -1,4 +1,4 @@
-//! The result of placement: plain data with coordinates. What may not live here: how it was found.
+//! The result of placement: plain data with coordinates.
 
 use super::deparser::DeparserCost;
 use super::next_table::LongBranch;

@@ -1,4 +1,4 @@
-//! What the deparser costs, and its limits (model: chip §6.4). What may not live here: emission.
+//! What the deparser costs, and its limits (model: chip §6.4).
 //!
 //! A dictionary entry belongs to one header's validity bit and holds up to 4 bytes (T1: one container, or
 //! smaller neighbours together) or 8 (T2: a chunk, filled byte by byte). The longest head is that of the parse

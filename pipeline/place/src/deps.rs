@@ -1,7 +1,6 @@
 //! Which node must come before which, why, and how early each can run.
 //!
-//! What lives here: the dependency graph of both gresses, from what nodes read and write and from the
-//! containers that they share. What may not: resources of a stage.
+//! The dependency graph of both gresses, from what nodes read and write and from the containers that they share.
 //!
 //! Kinds and what they ask of stages are those of model: chip §3.8. Nodes that no packet runs both have no
 //! dependency on each other.

@@ -7,8 +7,6 @@
 //! always run need nothing; one outcome at a time is on the next-table *pointer*; and a condition that the packet still
 //! answers can be tested again. On a chip whose tables follow each other as a chain there are no tags; what such a
 //! chain can do is a matter of order.
-//!
-//! What may not live here: the choice of stages.
 
 use super::data::PlacedNode;
 use sluice_asic::gress::Gress;

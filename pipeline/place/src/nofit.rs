@@ -1,4 +1,4 @@
-//! Why a program does not fit a chip. What may not live here: the search for a place.
+//! Why a program does not fit a chip.
 
 use sluice_asic::chip::Column;
 use sluice_asic::gress::Gress;

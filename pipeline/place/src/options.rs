@@ -1,6 +1,6 @@
 //! What a placement strives for, and which of its means it may use.
 //!
-//! What lives here: names that users type, and what they stand for. What may not: how any of it is done.
+//! Names that users type, and what they stand for.
 
 use std::collections::BTreeSet;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Bits of action data that an entry carries. What may not live here: where they are kept.
+//! Bits of action data that an entry carries.
 
 use sluice_ir::{Action, Expr, PrimitiveKind, Program};
 use std::collections::BTreeMap;

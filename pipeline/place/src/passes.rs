@@ -1,6 +1,6 @@
 //! The passes of placement, in order, each with a result that prints.
 //!
-//! What lives here: the order, and why it is this one. What may not: the passes themselves.
+//! The order, and why it is this one.
 
 use super::bits::PhvView;
 use super::data::{PhvAllocation, PlacedGress, PlacedParser, Placement};

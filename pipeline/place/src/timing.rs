@@ -1,7 +1,6 @@
 //! How each stage depends on the ones before it, and the cycles that follow.
 //!
-//! What lives here: the compiler's rule for stage dependencies (model: cycles §2) on containers; the sums
-//! are the chip model's. What may not: parser and deparser.
+//! The compiler's rule for stage dependencies (model: cycles §2) on containers; the sums are the chip model's.
 
 use super::bits::PhvView;
 use super::data::{Owner, PlacedNode, Placement, UnitUse};

@@ -1,4 +1,4 @@
-//! Two reports beside each other. What may not live here: how the two came about.
+//! Two reports beside each other.
 
 use super::grid::Grid;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! The coverage of a program as text, JSON and HTML. What may not live here: counting.
+//! The coverage of a program as text, JSON and HTML.
 
 use maud::{DOCTYPE, html as markup};
 use serde_json::{Map, Value, json};

@@ -1,4 +1,4 @@
-//! Aligned text columns. What may not live here: what the columns mean.
+//! Aligned text columns.
 
 /// Rows of cells; the first row is the heading.
 pub(super) struct Grid {

@@ -1,4 +1,4 @@
-//! The report as JSON, schema `sluice.report/1`. What may not live here: numbers that the report lacks.
+//! The report as JSON, schema `sluice.report/1`.
 
 use serde_json::{Map, Value, json};
 use sluice_asic::chip::Column;

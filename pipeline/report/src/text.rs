@@ -1,6 +1,6 @@
 //! The report as text: stage × resource first, then what limits the program, then the details.
 //!
-//! What lives here: layout. What may not: numbers that the report lacks.
+//! Layout.
 
 mod next_table;
 mod phv;

@@ -1,5 +1,4 @@
-//! The report in the columns of the vendor compiler's logs, for eyes and scripts that know them. What may not
-//! live here: numbers that the report lacks.
+//! The report in the columns of the vendor compiler's logs, for eyes and scripts that know them.
 //!
 //! Columns, order and rounding are those of `mau.resources.log` (three tables) and `table_summary.log`
 //! (model: chip §1.4). The boxes at their heads say that this is not the vendor's tool.

@@ -1,4 +1,4 @@
-//! Programs built by hand for the tests of placement and report. What may not live here: tests.
+//! Programs built by hand for the tests of placement and report.
 
 use sluice_asic::alu::AluOp;
 use sluice_asic::gress::Gress;

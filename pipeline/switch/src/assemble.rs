@@ -1,5 +1,5 @@
 //! Puts a switch together: constants of its timing, ports, pipes with their state, queues, what the control plane set
-//! before. What may not live here: anything that happens after time zero.
+//! before.
 
 use super::flow::FlowControl;
 use super::generator::Generator;

@@ -1,5 +1,4 @@
-//! Batches of passes: which runs next, running it, when its packets leave. What may not live here: what becomes of
-//! them then.
+//! Batches of passes: which runs next, running it, when its packets leave.
 
 use super::copies::Place;
 use super::ingress::PendingPass;

@@ -1,4 +1,4 @@
-//! Configuration of the device and what makes one impossible. What may not live here: behaviour.
+//! Configuration of the device and what makes one impossible.
 
 use super::flow::BufferSetup;
 use super::pipes::SplitState;

@@ -1,5 +1,4 @@
-//! Operations of the control plane: applied to entries, state and the device. What may not live here: when they take
-//! effect.
+//! Operations of the control plane: applied to entries, state and the device.
 
 use super::assemble::replicator;
 use super::{Event, Memory, Mode, Switch, SwitchError};

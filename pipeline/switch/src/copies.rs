@@ -1,7 +1,6 @@
 //! What is made of packets beside themselves: mirror copies, multicast copies, digests.
 //!
-//! Every copy is a packet of its own from the deparser on: it is queued, scheduled and sent or lost like any
-//! other. What may not live here: sessions and groups.
+//! Every copy is a packet of its own from the deparser on: it is queued, scheduled and sent or lost like any other.
 
 use super::observe::{Digest, Sink};
 use super::reason::{DeviceDrop, Reason};

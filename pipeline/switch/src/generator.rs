@@ -6,8 +6,6 @@
 //!
 //! Assumptions: a packet is at the port's ingress buffer as soon as it is on the line; a recirculated packet that
 //! triggers an application goes on its way as well (model: tm §10 says neither).
-//!
-//! What may not live here: what makes an application send; that is `sluice_asic::pktgen`.
 
 use super::ingress::Arrival;
 use super::{Event, PacketInfo, Switch};

@@ -7,8 +7,6 @@
 //! give neither the rate nor what is left out.
 //!
 //! An update is a PHV of its own in the order of ingress: no batch of packets reaches over one.
-//!
-//! What may not live here: what the ghost control does.
 
 use super::observe::{GhostEvent, Sink};
 use super::{Event, Switch};

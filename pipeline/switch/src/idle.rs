@@ -1,10 +1,9 @@
 //! Ageing: sweeps over the entries of tables with an idle timeout, and what they find.
 //!
 //! A sweep is at every multiple of the table's interval. Like an operation of the control plane it is never inside a
-//! batch: packets that enter a gress before its time have hit their entries, packets at that time or later have not.
-//! An entry stands in every pipe, and is idle when it is in all of them. Sweeps keep nobody waiting: they are not in
-//! [`Switch::next_time`], and run up to the time that the device is advanced to. What may not live here: what the
-//! control plane does about an idle entry.
+//! batch: packets that enter a gress before its time have hit their entries, packets at that time or later have not. An
+//! entry stands in every pipe, and is idle when it is in all of them. Sweeps keep nobody waiting: they are not in
+//! [`Switch::next_time`], and run up to the time that the device is advanced to.
 
 use super::Switch;
 use super::observe::Sink;

@@ -4,8 +4,6 @@
 //! recirculation ports of a pipe share. Neither makes a packet. *Timers*: a packet that was made inside and
 //! goes around for the [`TIMER_LAPS`]-th time is one, and so is what a packet generator made; a run does not
 //! wait for timers.
-//!
-//! What may not live here: what is made of packets, and how passes run.
 
 use super::ingress::Arrival;
 use super::observe::Sink;

@@ -1,6 +1,4 @@
 //! One pipe's own: entries, the PHVs that wait to be run, its recirculation line, generator, ghost thread and state.
-//!
-//! What may not live here: what passes do.
 
 use super::generator::Generator;
 use super::ghost::Ghost;

@@ -1,4 +1,4 @@
-//! State and pipes: every pipe has registers and counters of its own. What may not live here: what changes them.
+//! State and pipes: every pipe has registers and counters of its own.
 
 use super::Switch;
 use super::pipe::PipeState;

@@ -1,4 +1,4 @@
-//! What the device keeps per port. What may not live here: queues; those are the traffic manager's.
+//! What the device keeps per port.
 
 use super::config::{SwitchConfig, SwitchError};
 use sluice_asic::chip::ChipSpec;

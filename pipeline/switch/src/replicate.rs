@@ -1,11 +1,10 @@
 //! Mirror sessions and multicast groups as the device uses them: checked against chip and ports, ready for
 //! copies.
 //!
-//! Multicast (model: tm §9): a group has nodes, each with a replication id and ports; a packet with a
-//! node's level-1 exclusion id gets no copy by that node, and one whose own `rid` is the node's gets none by
-//! the ports of its level-2 exclusion id. Of nodes that share an ECMP number, and of the ports of a LAG node, one
-//! gets the copy: the packet's hash modulo their number, as they are listed (assumption: the chip's choice is not
-//! public). What may not live here: packets.
+//! Multicast (model: tm §9): a group has nodes, each with a replication id and ports; a packet with a node's level-1
+//! exclusion id gets no copy by that node, and one whose own `rid` is the node's gets none by the ports of its level-2
+//! exclusion id. Of nodes that share an ECMP number, and of the ports of a LAG node, one gets the copy: the packet's
+//! hash modulo their number, as they are listed (assumption: the chip's choice is not public).
 
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;

@@ -1,5 +1,4 @@
-//! Settings of the device that the control plane changes: ports up and down, queues paused, generators. What may
-//! not live here: tables, sessions, groups.
+//! Settings of the device that the control plane changes: ports up and down, queues paused, generators.
 
 use super::copies::Place;
 use super::observe::{FlowControlEvent, Sink};

@@ -1,6 +1,4 @@
 //! Queues that hold packets and may not send: what to look at when packets stay inside.
-//!
-//! What may not live here: whether that is a storm or a deadlock; one needs time, the other the network.
 
 use super::Switch;
 use sluice_asic::tm::{QueueId, TmPort};

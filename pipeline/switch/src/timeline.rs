@@ -1,8 +1,8 @@
 //! What the traffic manager holds over time: pools, priority groups with their headroom, queues, who is paused.
 //!
-//! A [`Timeline`] drives a switch and tells what differs from what it told before, on every change or at multiples of an
-//! interval; a place of which nothing was told is empty, and one that was stays as it was told until it is told again.
-//! So what it costs and keeps depends on places, not on packets or time. What may not live here: files and drawings.
+//! A [`Timeline`] drives a switch and tells what differs from what it told before, on every change or at multiples of
+//! an interval; a place of which nothing was told is empty, and one that was stays as it was told until it is told
+//! again. So what it costs and keeps depends on places, not on packets or time.
 
 use super::{Sink, Switch, SwitchError};
 use sluice_asic::tm::buffer::{PgState, PoolKind, PoolView, QueueState, Reader};

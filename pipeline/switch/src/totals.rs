@@ -1,4 +1,4 @@
-//! What the device counts. What may not live here: anything derived or formatted.
+//! What the device counts.
 
 use super::port::PortState;
 use super::reason::{DeviceDrop, Reason};

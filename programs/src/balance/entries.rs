@@ -5,8 +5,8 @@
 //! | 10.1.0.0/16 | to the south: ports 0 to 3 |
 //! | anything else | to the north: ports 8 and up |
 //!
-//! Each entry of a planned member table is a member of its own, so two groups share the action profile as two
-//! prefixes share a switch's member table. What may not live here: tables.
+//! Each entry of a planned member table is a member of its own, so two groups share the action profile as two prefixes
+//! share a switch's member table.
 
 use super::plan::Plan;
 use crate::setup::{Ops, Setup, SetupError, front_port, ipv4_prefix};

@@ -1,4 +1,4 @@
-//! The flow hash as an extern: RTAG7's functions and the extern's own. What may not live here: which setting.
+//! The flow hash as an extern: RTAG7's functions and the extern's own.
 
 use super::headers::Headers;
 use crate::planning::scheme::{FlowFunction, Setting};

@@ -1,5 +1,4 @@
-//! Headers and metadata of `ecmp` and `wcmp`, and the ingress parser. What may not live here: what happens to a
-//! packet.
+//! Headers and metadata of `ecmp` and `wcmp`, and the ingress parser.
 
 use sluice_build::net::ether_type::IPV4;
 use sluice_build::net::protocol::{TCP, UDP};

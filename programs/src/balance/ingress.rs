@@ -1,4 +1,4 @@
-//! The data plane: side, hash, route, group. What may not live here: parsing, entries.
+//! The data plane: side, hash, route, group.
 
 use super::hashing::{flow_hash, in_halves};
 use super::headers::{Headers, Meta, headers};

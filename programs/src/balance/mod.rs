@@ -1,9 +1,8 @@
 //! `ecmp` and `wcmp`: one data plane, groups and hashes as the planners make them.
 //!
-//! A packet is routed to the group of ports to the north or to the south; a 16-bit flow hash, chosen by the side
-//! that the packet came in by, drives the selector. Schemes differ in functions, seeds, rotations and member
-//! tables only, so all of them run in the same pipeline. What may not live here: planning (see
-//! [`crate::planning`]), and anything called per packet.
+//! A packet is routed to the group of ports to the north or to the south; a 16-bit flow hash, chosen by the side that
+//! the packet came in by, drives the selector. Schemes differ in functions, seeds, rotations and member tables only, so
+//! all of them run in the same pipeline.
 //!
 //! | file | what it says |
 //! |---|---|

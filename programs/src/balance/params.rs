@@ -1,4 +1,4 @@
-//! The parameters of `ecmp` and `wcmp`. What may not live here: how a value is spelled (see `values`).
+//! The parameters of `ecmp` and `wcmp`.
 
 use super::values::{FunctionList, Members, Numbers};
 use crate::l3_ecmp::{HashSeed, Selection};

@@ -1,4 +1,4 @@
-//! From parameters to hashes and member tables. What may not live here: tables of the program.
+//! From parameters to hashes and member tables.
 
 use super::params::{EcmpParams, WcmpParams};
 use super::values::Members;

@@ -1,6 +1,5 @@
 //! What must hold of packets and of member tables: a packet leaves by the port that its hash picks, and hash values are
-//! shared out to members evenly whatever an equal switch before has picked. What may not live here: planning; both are
-//! worked out from the entries, by the definition of the hash.
+//! shared out to members evenly whatever an equal switch before has picked.
 
 use super::params::{EcmpParams, WcmpParams};
 use super::plan::Plan;

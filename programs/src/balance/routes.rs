@@ -1,6 +1,6 @@
-//! What `ecmp` and `wcmp` start with at their place in a network: a group for each set of ports that some route
-//! spreads over, its member table as the scheme or the cables' weights have it, IPv4 routes. Ports to higher stages are the north: packets from
-//! there hash with the function for the way down. What may not live here: networks.
+//! What `ecmp` and `wcmp` start with at their place in a network: a group for each set of ports that some route spreads
+//! over, its member table as the scheme or the cables' weights have it, IPv4 routes. Ports to higher stages are the
+//! north: packets from there hash with the function for the way down.
 
 use crate::position::Position;
 use crate::setup::{Ops, Setup, SetupError, ipv4_prefix};

@@ -1,4 +1,4 @@
-//! How the parameters of `ecmp` and `wcmp` are spelled. What may not live here: what they do.
+//! How the parameters of `ecmp` and `wcmp` are spelled.
 
 use crate::planning::scheme::FlowFunction;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! The least congested uplink, and flowlets. What may not live here: where congestion comes from.
+//! The least congested uplink, and flowlets.
 
 use super::Params;
 use super::feedback::Known;

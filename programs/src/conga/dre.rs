@@ -2,7 +2,7 @@
 //! sent, forgotten with a time constant, and X / (C tau) in eighths is the congestion.
 //!
 //! The filter's output is shifted, not divided, so C tau is a power of two of bytes: the time constant is the one next
-//! to the one asked for with which that holds. What may not live here: arrays.
+//! to the one asked for with which that holds.
 //!
 //! The exact estimator of the paper decays every `Tdre` by a share `a`, tau being Tdre / a. The filter decays when a
 //! packet comes or the generator visits, by 1 - 2^-n + 2^-(2n+1) for a step of 2^-n time constants, and not at all for

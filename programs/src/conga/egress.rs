@@ -1,5 +1,4 @@
-//! Egress: a leaf wraps what is for another leaf, a spine raises the congestion that packets have met. What may not
-//! live here: choices.
+//! Egress: a leaf wraps what is for another leaf, a spine raises the congestion that packets have met.
 
 use super::Params;
 use super::headers::{Bridge, Overlay, TOLD, VXLAN};

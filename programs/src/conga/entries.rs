@@ -1,4 +1,4 @@
-//! What leaves and spines start with, on any port map and at their place in a network. What may not live here: tables.
+//! What leaves and spines start with, on any port map and at their place in a network.
 //!
 //! A leaf has a number from 1, which is its group at all others and the end of its address 10.255.0.0/16; in a network
 //! that is the switch's number plus 1. By default a leaf is number 3: what is for neither its hosts (10.1.N.0/24 at its

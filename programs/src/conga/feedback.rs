@@ -1,5 +1,5 @@
 //! What leaves know of paths: congestion from leaves, which is told back; congestion to leaves, which was told; and
-//! that of the own uplinks. What may not live here: choices.
+//! that of the own uplinks.
 
 use super::Params;
 use super::headers::{Headers, TOLD};

@@ -1,4 +1,4 @@
-//! The overlay, and how packets become parsed. What may not live here: tables.
+//! The overlay, and how packets become parsed.
 
 use super::feedback::Known;
 use crate::leaf::Leaf;

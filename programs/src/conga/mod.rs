@@ -9,8 +9,7 @@
 //! A link's congestion is measured by a discounting rate estimator: bytes sent, forgotten over a time constant. Here
 //! that is a low-pass filter in rate mode, whose decay is by powers of two. A packet can be charged to its uplink only
 //! behind the choice, which needs the congestion before it; so the packet generator visits the filters once per
-//! `period` and comes back by resubmit to write where choices read, as often as the paper's estimators decay. What may
-//! not live here: the leaf around it (`leaf`).
+//! `period` and comes back by resubmit to write where choices read, as often as the paper's estimators decay.
 //!
 //! | file | what it says |
 //! |---|---|

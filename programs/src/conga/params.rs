@@ -1,4 +1,4 @@
-//! The parameters of `conga`. What may not live here: what they do.
+//! The parameters of `conga`.
 
 use super::dre::Bounds;
 use crate::catalog::ProgramError;

@@ -1,5 +1,4 @@
-//! What must hold of every packet: a host gets what a host sent, whether leaves wrapped it on its way or not. What may not
-//! live here: the program.
+//! What must hold of every packet: a host gets what a host sent, whether leaves wrapped it on its way or not.
 
 use super::headers::{OVERLAY_NET, VXLAN};
 use crate::properties::{congested, equal, lasting, unmarked};

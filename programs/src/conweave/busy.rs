@@ -1,5 +1,5 @@
-//! Which paths are busy: an associative table of four ways, each a register array in a stage of its own, asked for
-//! two sampled paths at once (model: conweave §2.6). What may not live here: what follows from it.
+//! Which paths are busy: an associative table of four ways, each a register array in a stage of its own, asked for two
+//! sampled paths at once (model: conweave §2.6).
 
 use super::Params;
 use super::headers::Headers;

@@ -1,6 +1,5 @@
 //! Egress of `conweave`: makes control packets of copies, counts what leaves the reorder queues, lets a queue go on
-//! when TAIL leaves, marks, and takes ConWeave's header off before the host. What may not live here: decisions about
-//! order.
+//! when TAIL leaves, marks, and takes ConWeave's header off before the host.
 
 use super::Params;
 use super::headers::{Bth, Cwh, Kind, Order, TIMER_TYPE, Timer, kind, opcode};

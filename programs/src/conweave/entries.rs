@@ -1,4 +1,4 @@
-//! What a ToR starts with: routes, paths, queues, sessions, flows. What may not live here: tables.
+//! What a ToR starts with: routes, paths, queues, sessions, flows.
 //!
 //! By default it has the hosts 10.0.1.1 and up at its host ports, everything else lies behind its paths, and flows
 //! between 10.0.1.x and 10.0.2.x are known.

@@ -1,4 +1,4 @@
-//! Ingress of `conweave`: routing, and which role the ToR plays for a packet. What may not live here: the roles.
+//! Ingress of `conweave`: routing, and which role the ToR plays for a packet.
 
 use super::Params;
 use super::busy::{Busy, busy};

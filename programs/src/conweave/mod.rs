@@ -1,8 +1,7 @@
 //! `conweave`: reroutes RDMA flows every round trip and puts them back in order before the host (ConWeave, SIGCOMM
 //! 2023; model: conweave §1).
 //!
-//! One program for both roles of a ToR: *SrcToR* of flows whose hosts it has, *DstToR* of flows to its hosts. What
-//! may not live here: other programs, and anything called per packet.
+//! One program for both roles of a ToR: *SrcToR* of flows whose hosts it has, *DstToR* of flows to its hosts.
 //!
 //! | file | what it says |
 //! |---|---|

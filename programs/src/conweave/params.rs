@@ -1,4 +1,4 @@
-//! The parameters of `conweave`. What may not live here: what they do.
+//! The parameters of `conweave`.
 
 use crate::catalog::ProgramError;
 use crate::ports::PortRange;

@@ -1,4 +1,4 @@
-//! What must hold of a ToR in every run, whatever comes. What may not live here: how it is brought about.
+//! What must hold of a ToR in every run, whatever comes.
 
 use super::destination::status::WAITING;
 use super::headers::TIMER_TYPE;

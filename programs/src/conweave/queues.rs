@@ -1,7 +1,7 @@
 //! Reorder queues of the hosts' ports: who owns which (model: conweave §2.6).
 //!
 //! A flow has one candidate queue per way, picked by a hash; the first free one becomes its own. A cell holds the
-//! owner's row, which no two flows share and which is never 0. What may not live here: when a queue is needed.
+//! owner's row, which no two flows share and which is never 0.
 
 use super::Params;
 use super::headers::Headers;

@@ -1,4 +1,4 @@
-//! A ToR at its place in a network: ports, routes and flows. What may not live here: tables.
+//! A ToR at its place in a network: ports, routes and flows.
 //!
 //! The flows between its hosts and all hosts behind its paths are known from the start, those of the first UDP ports;
 //! others take ECMP.

@@ -2,7 +2,7 @@
 //!
 //! An epoch begins with the first DATA after silence or after the last epoch ended well; its first packet asks for an
 //! RTT_REPLY. A reply in time ends it. Without one the next DATA is TAIL, the last packet on the old path, and what
-//! follows is REROUTED until CLEAR comes. What may not live here: which paths are busy.
+//! follows is REROUTED until CLEAR comes.
 
 use super::Params;
 use super::busy::{Busy, Paths};

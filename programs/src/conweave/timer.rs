@@ -1,8 +1,7 @@
 //! The resume timer: a packet that goes round and round by the recirculation port (model: conweave §1.10).
 //!
-//! It waits for T_resume, then for TAIL to leave if TAIL came, then for the queue to drain; on its last lap it
-//! cleans up and answers SrcToR. It looks at the flow's state and carries only what egress must know. What may not
-//! live here: what DATA does.
+//! It waits for T_resume, then for TAIL to leave if TAIL came, then for the queue to drain; on its last lap it cleans
+//! up and answers SrcToR. It looks at the flow's state and carries only what egress must know.
 
 use super::destination::{DstToR, age, status};
 use super::headers::{Headers, kind};

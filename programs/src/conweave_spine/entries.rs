@@ -1,4 +1,4 @@
-//! What a spine starts with: prefixes, links, paths. What may not live here: tables.
+//! What a spine starts with: prefixes, links, paths.
 //!
 //! By default ToR t has the hosts 10.0.t.0/24 and is at front-panel ports `links` (t - 1) and up.
 

@@ -2,7 +2,7 @@
 //! and marks where queues grow (model: conweave §1.1, §1.5).
 //!
 //! A PathID of eight bits names the ToR's uplink, and with it the spine; where several links lead to one ToR it picks
-//! the link as well. What may not live here: the ToRs' program, and anything called per packet.
+//! the link as well.
 //!
 //! | file | what it says |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! The parameters of `conweave-spine`. What may not live here: what they do.
+//! The parameters of `conweave-spine`.
 
 use sluice_build::params;
 

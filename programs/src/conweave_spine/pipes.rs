@@ -1,4 +1,4 @@
-//! Both gresses of `conweave-spine`. What may not live here: entries.
+//! Both gresses of `conweave-spine`.
 
 use super::Params;
 use crate::conweave::headers::{Bth, ROCE, opcode};

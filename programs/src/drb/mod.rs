@@ -1,8 +1,8 @@
 //! `drb`: packets go over the uplinks in turn.
 //!
-//! Digit-reversal bouncing (Cao et al., CoNEXT 2013) as a leaf sees it: round robin over the spines, one turn per
-//! group of uplinks, or one per flow. The order within a turn is that of the members, so a controller gives the
-//! digit-reversed one by their numbers. What may not live here: the leaf around it (`leaf`).
+//! Digit-reversal bouncing (Cao et al., CoNEXT 2013) as a leaf sees it: round robin over the spines, one turn per group
+//! of uplinks, or one per flow. The order within a turn is that of the members, so a controller gives the
+//! digit-reversed one by their numbers.
 
 use crate::balance::Numbers;
 use crate::catalog::ProgramError;

@@ -1,4 +1,4 @@
-//! The samples, and the memory. What may not live here: where depths come from.
+//! The samples, and the memory.
 
 use super::Params;
 use super::depths::Depths;

@@ -1,4 +1,4 @@
-//! What ingress knows of queues, and the ghost control that tells it. What may not live here: choices.
+//! What ingress knows of queues, and the ghost control that tells it.
 
 use super::Params;
 use super::choose::Shortest;

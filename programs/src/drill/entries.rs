@@ -1,5 +1,4 @@
 //! What `drill` needs besides the entries of a leaf: every sample's own members, and what the ghost control watches.
-//! What may not live here: tables.
 
 use super::{NAME, Params};
 use crate::leaf;

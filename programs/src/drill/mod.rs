@@ -8,8 +8,7 @@
 //!
 //! The remembered uplink is read and replaced by one access, before which nothing can look up its depth. So the depth
 //! is remembered beside it, and the ghost control keeps it up to date. It can touch one element of an array per update,
-//! so groups with an uplink in common need arrays of their own (`banks`). What may not live here: the leaf around it
-//! (`leaf`).
+//! so groups with an uplink in common need arrays of their own (`banks`).
 //!
 //! | file | what it says |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Egress of `ecn-mark`: the law and the mark. What may not live here: forwarding, and where thresholds come from.
+//! Egress of `ecn-mark`: the law and the mark.
 //!
 //! A product of a probability and a depth is more than an action can compute. The line from (Kmin, 0) to (Kmax, Pmax) is
 //! the probability that a coin that falls with Pmax falls *and* a threshold that lies anywhere between Kmin and Kmax,

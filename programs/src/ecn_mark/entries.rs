@@ -6,7 +6,7 @@
 //! | anything else | port 16 |
 //!
 //! There is a row of thresholds for each speed that ports can have; every queue of a front-panel port but the control
-//! queue is marked by its port's row. What may not live here: tables.
+//! queue is marked by its port's row.
 
 use super::Params;
 use crate::forwarding::plain;

@@ -1,4 +1,4 @@
-//! Ingress of `ecn-mark`: forwarding. What may not live here: marking.
+//! Ingress of `ecn-mark`: forwarding.
 
 use super::Params;
 use crate::forwarding::plain::{self, Headers};

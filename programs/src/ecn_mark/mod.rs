@@ -1,9 +1,9 @@
 //! `ecn-mark`: RED marking for DCQCN, its thresholds in registers.
 //!
-//! A packet that leaves its queue is marked with congestion experienced by the length that it leaves behind: never up to
-//! Kmin, with a probability that rises to Pmax at Kmax, always beyond (model: buffer §3.1). Only packets of senders that
-//! understand ECN are marked. Thresholds stand in rows of three registers, one row per port speed, and change at run time
-//! as registers do. What may not live here: other programs, and anything called per packet.
+//! A packet that leaves its queue is marked with congestion experienced by the length that it leaves behind: never up
+//! to Kmin, with a probability that rises to Pmax at Kmax, always beyond (model: buffer §3.1). Only packets of senders
+//! that understand ECN are marked. Thresholds stand in rows of three registers, one row per port speed, and change at
+//! run time as registers do.
 //!
 //! | file | what it says |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! The parameters of `ecn-mark`. What may not live here: how thresholds reach registers (see `entries`).
+//! The parameters of `ecn-mark`.
 
 use crate::catalog::ProgramError;
 use sluice_build::params;

@@ -5,11 +5,10 @@
 //! is as even as its targets, whatever the paths behind them can carry (Kandula et al., CCR 2007; model: flowlets
 //! §4.5).
 //!
-//! A packet can be charged only behind the flowlet's member, and a candidate is needed before it, so the least
-//! charged path cannot be known by the packet itself. The packet generator visits every group once a period: its
-//! packet reads the charges, finds the least, and comes back by resubmit to write it where heads read it. Between
-//! two visits all heads of a group take one path. What may not live here: the leaf around it (`leaf`), how
-//! flowlets are told apart ([`crate::flowlet`]).
+//! A packet can be charged only behind the flowlet's member, and a candidate is needed before it, so the least charged
+//! path cannot be known by the packet itself. The packet generator visits every group once a period: its packet reads
+//! the charges, finds the least, and comes back by resubmit to write it where heads read it. Between two visits all
+//! heads of a group take one path.
 
 use crate::balance::Numbers;
 use crate::catalog::ProgramError;

@@ -1,5 +1,5 @@
-//! Gaps by ages: packets make an entry young, packets of the generator make it older, and the second one in a row
-//! ends the flowlet (model: flowlets §2.2). What may not live here: stamps.
+//! Gaps by ages: packets make an entry young, packets of the generator make it older, and the second one in a row ends
+//! the flowlet (model: flowlets §2.2).
 
 use super::Spec;
 use super::stamp::members;

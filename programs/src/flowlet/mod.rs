@@ -8,8 +8,8 @@
 //! | `split` | two in successive stages: time; member | exact, in ticks |
 //! | `age` | two: age; member. The packet generator ages every entry once per timeout | between one timeout and two |
 //!
-//! A member is remembered with the generation of its group, so members from before a change count as expired, and
-//! so does what an array holds at first: generation 0. What may not live here: how a new flowlet draws.
+//! A member is remembered with the generation of its group, so members from before a change count as expired, and so
+//! does what an array holds at first: generation 0.
 
 mod age;
 mod stamp;

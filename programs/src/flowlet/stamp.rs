@@ -1,4 +1,4 @@
-//! Gaps by stamps: in one array of pairs, or in two arrays one behind the other. What may not live here: ageing.
+//! Gaps by stamps: in one array of pairs, or in two arrays one behind the other.
 
 use super::{OLDER, Spec, Tick};
 use crate::leaf::{Leaf, slot};

@@ -1,4 +1,4 @@
-//! How the parameters of flowlets are spelled. What may not live here: what they do.
+//! How the parameters of flowlets are spelled.
 
 use thiserror::Error;
 

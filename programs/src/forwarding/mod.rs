@@ -1,6 +1,6 @@
 //! Forwarding of programs whose subject is another one: longest prefix to port, DSCP to queue.
 //!
-//! What lives here: what all such programs share. What may not: what a program does beside forwarding.
+//! What all such programs share.
 //!
 //! | file | what it says |
 //! |---|---|

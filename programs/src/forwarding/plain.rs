@@ -1,7 +1,6 @@
 //! Frames that pass as they came: IPv4 by longest prefix, anything else to one port.
 //!
-//! What lives here: headers of ingress, its parser as far as IP, the tables and their default entries. What may not:
-//! what a program does beside that.
+//! Headers of ingress, its parser as far as IP, the tables and their default entries.
 
 use super::{assign_queues, classes, elsewhere, send_elsewhere};
 use crate::setup::{Ops, SetupError, ipv4_prefix};

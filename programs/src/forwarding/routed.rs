@@ -1,7 +1,7 @@
 //! Routing: longest prefix to a port or to a group of equal ways, of which a hash of the flow picks one.
 //!
-//! IPv4 without options and IPv6 are routed and have their TTL lowered; anything else, ARP and IPv4 with options
-//! among it, goes to one port as it is. What may not live here: what a program does besides.
+//! IPv4 without options and IPv6 are routed and have their TTL lowered; anything else, ARP and IPv4 with options among
+//! it, goes to one port as it is.
 
 use super::{classes, elsewhere};
 use sluice_build::net::ether_type::{IPV4, IPV6};

@@ -1,4 +1,4 @@
-//! What [`routed`](super::routed) starts with. What may not live here: tables.
+//! What [`routed`](super::routed) starts with.
 
 use super::{assign_queues, send_elsewhere};
 use crate::position::{Position, Route};

@@ -1,5 +1,5 @@
 //! Egress of `hpcc-int` in the layout of the paper: one record per hop, of what the port and its queue were like when
-//! the packet left. What may not live here: parsing.
+//! the packet left.
 
 use super::Params;
 use super::headers::{Headers, MAX_HOPS, Meta, headers};

@@ -6,8 +6,6 @@
 //! | 10.9.9.9, 2001:db8:9::9 | 20, which runs at a quarter of the ports' speed: bursts to it queue up |
 //! | 10.3.0.0/16, 2001:db8:3::/48 | 16 or 17, by flow |
 //! | anything else | 16 |
-//!
-//! What may not live here: tables.
 
 use super::{Layout, Params};
 use crate::forwarding::routes::{DefaultRoutes, default_routes, routes_at};

@@ -1,4 +1,4 @@
-//! Headers and metadata of `hpcc-int`'s egress, and its parser. What may not live here: what happens to a packet.
+//! Headers and metadata of `hpcc-int`'s egress, and its parser.
 
 use super::Params;
 use crate::forwarding::routed::PLAIN_IPV4;

@@ -10,8 +10,7 @@
 //!    and IPv4, UDP lengths and checksums follow suit. A UDP checksum of 0 stays 0.
 //!
 //! With `layout=ns3` a packet has five slots from the beginning, and a sixth hop writes over the first one (model: int
-//! §1.9). Bytes sent are those of all packets of the port, before the present one. What may not live here: other programs,
-//! and anything that is called per packet.
+//! §1.9). Bytes sent are those of all packets of the port, before the present one.
 //!
 //! | file | what it says |
 //! |---|---|

@@ -1,6 +1,5 @@
-//! Egress of `hpcc-int` in the layout of the authors' simulator (model: int §1.9): every packet has five slots of
-//! eight bytes and a count of hops behind them, and a switch writes over the slot of its turn. What may not live here:
-//! the layout of the paper.
+//! Egress of `hpcc-int` in the layout of the authors' simulator (model: int §1.9): every packet has five slots of eight
+//! bytes and a count of hops behind them, and a switch writes over the slot of its turn.
 
 use super::Params;
 use super::egress::port_depth;

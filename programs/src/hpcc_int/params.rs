@@ -1,4 +1,4 @@
-//! The parameters of `hpcc-int`. What may not live here: what they do.
+//! The parameters of `hpcc-int`.
 
 use crate::flowlet::choices;
 use sluice_build::params;

@@ -1,5 +1,5 @@
-//! What must hold of every packet: it leaves as it came, or with one record more behind those that it has, or in the next
-//! slot. What may not live here: the program.
+//! What must hold of every packet: it leaves as it came, or with one record more behind those that it has, or in the
+//! next slot.
 
 use super::Params;
 use super::headers::MAX_HOPS;

@@ -1,4 +1,4 @@
-//! What ToRs and spines start with, on any port map and at their place in a network. What may not live here: tables.
+//! What ToRs and spines start with, on any port map and at their place in a network.
 //!
 //! A ToR has a number from 1, which is its group at all others and what its probes say; in a network that is the
 //! switch's number plus 1. Members of groups have the numbers of their ports, from `uplinks` on. By default a ToR is

@@ -6,8 +6,7 @@
 //! spines run one program; what they are is in their entries.
 //!
 //! The use of a link is known behind the choice of a port only, and the best hop is needed before it: a probe goes
-//! through ingress twice, by resubmit. Links are measured by a low-pass filter in rate mode, as `conga`'s are. What may
-//! not live here: the leaf around it (`leaf`).
+//! through ingress twice, by resubmit. Links are measured by a low-pass filter in rate mode, as `conga`'s are.
 //!
 //! | file | what it says |
 //! |---|---|

@@ -1,5 +1,4 @@
-//! Probes: headers, tables of best hops, two passes of a probe, and what packets of hosts read. What may not live
-//! here: flowlets.
+//! Probes: headers, tables of best hops, two passes of a probe, and what packets of hosts read.
 
 use super::Params;
 use crate::conga::estimator;

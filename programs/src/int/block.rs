@@ -1,5 +1,4 @@
-//! The metadata of one hop, in the order of the instruction bits; of a report, its metadata. What may not live here:
-//! where values come from.
+//! The metadata of one hop, in the order of the instruction bits; of a report, its metadata.
 
 use super::headers::*;
 use super::metadata::Meta;

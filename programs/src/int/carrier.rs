@@ -1,5 +1,4 @@
-//! How a source says that INT follows: by DSCP, by UDP port, or by a UDP header of INT's own. What may not live here: what
-//! a sink puts back.
+//! How a source says that INT follows: by DSCP, by UDP port, or by a UDP header of INT's own.
 
 use super::params::{Carrier, Params};
 use super::parser::Headers;

@@ -1,5 +1,4 @@
-//! Egress of `int`: what a source and a transit do to a packet, and the order of it all. What may not live here: the
-//! values of metadata, and reports.
+//! Egress of `int`: what a source and a transit do to a packet, and the order of it all.
 
 use super::block::{block, changes, measure, show, show_rest};
 use super::carrier::{mark, put_udp};

@@ -8,7 +8,7 @@
 //! | anything else | 16, another node's |
 //!
 //! Ports 0 and 2 to 7 are hosts' too; every flow of TCP and UDP is watched with profile 1. Port 20's queue is congested
-//! beyond 1,000 cells. The collector is on port 31. What may not live here: tables.
+//! beyond 1,000 cells. The collector is on port 31.
 
 use super::params::{Carrier, Mode, Params, Watch};
 use crate::forwarding::routes::{DefaultRoutes, default_routes};

@@ -1,5 +1,4 @@
-//! Headers of INT v2.1 and Telemetry Report v2.0, and what the gresses tell each other. What may not live here:
-//! parsing.
+//! Headers of INT v2.1 and Telemetry Report v2.0, and what the gresses tell each other.
 
 use sluice_build::*;
 

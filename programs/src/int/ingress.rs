@@ -1,5 +1,4 @@
-//! Ingress of `int`: which ports are the edge, which flows are watched, what is dropped is reported. What may not
-//! live here: routing, and INT headers.
+//! Ingress of `int`: which ports are the edge, which flows are watched, what is dropped is reported.
 
 use super::headers::{Bridge, IngressCopy, kind};
 use super::metadata::IngressMeta;

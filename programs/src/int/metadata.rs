@@ -1,4 +1,4 @@
-//! Per-packet metadata of `int`. What may not live here: headers.
+//! Per-packet metadata of `int`.
 
 use sluice_build::*;
 

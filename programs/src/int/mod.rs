@@ -11,10 +11,9 @@
 //! 3. The block would exceed the port's MTU: M is set, nothing added.
 //! 4. Otherwise the block follows the INT header, and lengths and checksums follow suit.
 //!
-//! L4 checksums stay right without change: the complement word of each hop (instruction bit 15) makes the sum of
-//! all that the hop changed vanish. So a sink can take everything off without having seen it. A packet with an L4
-//! checksum whose instructions have no such bit gets no INT; UDP without checksum, and carrier=new-udp, need none.
-//! What may not live here: other programs, and anything that is called per packet.
+//! L4 checksums stay right without change: the complement word of each hop (instruction bit 15) makes the sum of all
+//! that the hop changed vanish. So a sink can take everything off without having seen it. A packet with an L4 checksum
+//! whose instructions have no such bit gets no INT; UDP without checksum, and carrier=new-udp, need none.
 //!
 //! | file | what it says |
 //! |---|---|

@@ -1,5 +1,4 @@
-//! What a node knows of a packet that leaves it: from intrinsic metadata and registers. What may not live here: what
-//! is done with it.
+//! What a node knows of a packet that leaves it: from intrinsic metadata and registers.
 
 use super::block::Block;
 use super::metadata::Meta;

@@ -1,4 +1,4 @@
-//! The parameters of `int`, and how their values are spelled. What may not live here: what they do.
+//! The parameters of `int`, and how their values are spelled.
 
 use crate::flowlet::choices;
 use sluice_build::params;

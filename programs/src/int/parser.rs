@@ -1,5 +1,5 @@
 //! The egress parser of `int`: bridged packets down to the INT header, of a sink to the end of the stack, and copies
-//! down to what a report takes of them. What may not live here: what happens to a packet.
+//! down to what a report takes of them.
 
 use super::headers::*;
 use super::metadata::Meta;

@@ -1,4 +1,4 @@
-//! `int` at its place in a network. What may not live here: tables.
+//! `int` at its place in a network.
 //!
 //! Switches with hosts play all parts, the others are transits. INT begins and ends at ports of hosts. Node IDs are the
 //! switches' numbers, counted from 1. Every switch sends its reports by its last port without a cable, and by the CPU's

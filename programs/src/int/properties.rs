@@ -2,7 +2,7 @@
 //!
 //! A source puts in what a sink takes off, and a transit adds to it; so whichever part a node plays, taking INT off in
 //! front of it and behind it gives the same bytes, but for what forwarding changes. Taking off is written here by the
-//! standard, on bytes (model: int §2.2, §2.6). What may not live here: the program.
+//! standard, on bytes (model: int §2.2, §2.6).
 
 use super::params::{Carrier, Foreign, Mode, Params};
 use crate::properties::{self, HopLimit};

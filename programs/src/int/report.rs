@@ -1,5 +1,4 @@
-//! Reports: who asks for a copy, and what becomes of it on its way to the collector. What may not live here: INT in
-//! packets.
+//! Reports: who asks for a copy, and what becomes of it on its way to the collector.
 
 use super::block::Block;
 use super::headers::{REPORT_LEN, ReportHeader, kind};

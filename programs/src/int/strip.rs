@@ -1,4 +1,4 @@
-//! What a sink takes off, and what E and M mean for L4 checksums. What may not live here: reports.
+//! What a sink takes off, and what E and M mean for L4 checksums.
 
 use super::params::{Carrier, Params};
 use super::parser::Headers;

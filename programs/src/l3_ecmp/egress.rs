@@ -1,4 +1,4 @@
-//! Egress of `l3-ecmp`: the 802.1Q tag, where the port wants one. What may not live here: ports and queues.
+//! Egress of `l3-ecmp`: the 802.1Q tag, where the port wants one.
 
 use super::Params;
 use super::headers::{Bridge, VLAN};

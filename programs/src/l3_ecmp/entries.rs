@@ -7,9 +7,8 @@
 //! | 10.9.9.9/32 | the host on port 20, which runs at a quarter of the ports' speed: bursts to it overflow |
 //! | anything else | ECMP over ports 16 to 19 |
 //!
-//! Denied are TCP and UDP to port 23 and IPv4 from 192.0.2.0/24. Uplinks 12 to 15 carry VLAN 100, tagged.
-//! What is bridged goes to port 31, or to port 30 for MAC address 02:00:00:00:02:1e in VLAN 1. What may not
-//! live here: tables.
+//! Denied are TCP and UDP to port 23 and IPv4 from 192.0.2.0/24. Uplinks 12 to 15 carry VLAN 100, tagged. What is
+//! bridged goes to port 31, or to port 30 for MAC address 02:00:00:00:02:1e in VLAN 1.
 
 use crate::setup::{ANY, Ops, Setup, SetupError, front_port, ipv4_prefix, ipv6_prefix, ternary_prefix};
 use sluice_asic::port::PortMap;

@@ -1,5 +1,4 @@
 //! How the hash parameters of `l3-ecmp` are spelled: each type parses from text and prints the text again.
-//! What may not live here: what a hash does to a packet.
 
 use sluice_asic::hash::{CrcParams, HashAlgorithm};
 use sluice_asic::select::SelectorMode;

@@ -1,5 +1,4 @@
-//! The flow hash of `l3-ecmp` and the selector that it drives. What may not live here: which group is picked
-//! from.
+//! The flow hash of `l3-ecmp` and the selector that it drives.
 //!
 //! A stage computes the hash of the packet's family into `flow.hash`; the selector reads it as it is. So the
 //! number that another switch is compared with can be seen in a packet trace.

@@ -1,5 +1,4 @@
-//! Headers and metadata of `l3-ecmp`, and the ingress parser. What may not live here: what happens to a
-//! packet.
+//! Headers and metadata of `l3-ecmp`, and the ingress parser.
 
 pub(super) use sluice_build::net::ether_type::VLAN;
 use sluice_build::net::ether_type::{ARP, IPV4, IPV6};

@@ -1,5 +1,4 @@
-//! Ingress of `l3-ecmp`: VLAN, filter, route, group, next hop. What may not live here: parsing, hashing,
-//! entries.
+//! Ingress of `l3-ecmp`: VLAN, filter, route, group, next hop.
 
 use super::Params;
 use super::hashing::{Hashing, hashing};

@@ -11,7 +11,6 @@
 //! 5. The route decides; without one the packet is dropped (`no_route`).
 //!
 //! Routed packets have their TTL lowered and their IPv4 checksum updated. Any destination MAC is accepted.
-//! What may not live here: other programs, and anything called per packet.
 //!
 //! | file | what it says |
 //! |---|---|

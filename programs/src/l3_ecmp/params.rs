@@ -1,4 +1,4 @@
-//! The parameters of `l3-ecmp`. What may not live here: how a value is spelled (see `hash_params`).
+//! The parameters of `l3-ecmp`.
 
 use super::hash_params::{
     FieldList, HashChoice, HashSeed, HashWidth, Ipv4HashField, Ipv6HashField, SeedStyle, Selection,

@@ -6,8 +6,7 @@
 //! | 10.2.0.0/16 | over group 2: the first two uplinks, as if the others did not lead there |
 //! | anything else, IPv6 too | over group 1: all uplinks, from port 8 on |
 //!
-//! Member n of a group is its n-th uplink, counted from 0; an uplink of weight w is w members. What may not live
-//! here: tables.
+//! Member n of a group is its n-th uplink, counted from 0; an uplink of weight w is w members.
 
 use crate::planning::replicas::{Order, layout};
 use crate::position::Position;

@@ -1,5 +1,4 @@
-//! Packets that the packet generator makes for a program of a leaf: one for each element of an array, again and
-//! again. What may not live here: what they do.
+//! Packets that the packet generator makes for a program of a leaf: one for each element of an array, again and again.
 //!
 //! The generator's header of six bytes stands where Ethernet's destination address would, its last two bytes being
 //! the packet's number in its batch; the bytes behind it are a source address and an experimental EtherType. So the

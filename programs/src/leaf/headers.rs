@@ -1,4 +1,4 @@
-//! Headers and metadata of a leaf, and its ingress parser. What may not live here: what happens to a packet.
+//! Headers and metadata of a leaf, and its ingress parser.
 
 use super::Knows;
 use sluice_build::net::ether_type::{IPV4, IPV6};

@@ -1,5 +1,5 @@
-//! The leaf around the choice of an uplink: route and flow hash before it, the candidate in its middle, port and
-//! bytes behind it. What may not live here: which uplink a packet takes.
+//! The leaf around the choice of an uplink: route and flow hash before it, the candidate in its middle, port and bytes
+//! behind it.
 
 use super::headers::{Headers, Meta, headers};
 use super::{FIRST_GENERATION, Knows, Sizes};

@@ -9,10 +9,9 @@
 //! | *the program* | may put a remembered member in `m.member` instead |
 //! | [`send`] | group and `m.member` to port, TTL, bytes |
 //!
-//! A member is a number within its group and never a port: what a colliding flow of another group left behind is
-//! looked up in the packet's own group. Programs that remember members have entries for all numbers in every group
-//! ([`go_round`]), so that such a flow, too, keeps its way; where there is none the candidate's port stands. What may not
-//! live here: how a program draws, and what it remembers.
+//! A member is a number within its group and never a port: what a colliding flow of another group left behind is looked
+//! up in the packet's own group. Programs that remember members have entries for all numbers in every group
+//! ([`go_round`]), so that such a flow, too, keeps its way; where there is none the candidate's port stands.
 
 mod entries;
 pub(crate) mod generator;

@@ -1,10 +1,8 @@
 //! `letflow`: every flowlet goes over a random uplink.
 //!
-//! At the head of a flowlet a random number picks one of the group's uplinks, and the packets after it keep that
-//! one until the flow pauses for longer than the timeout. That is all: no path is measured and no rate is known.
-//! What makes it work is that flows on a bad path slow down, pause more often and so draw more often (Vanini et
-//! al., NSDI 2017). What may not live here: the leaf around it (`leaf`), how flowlets are told apart
-//! ([`crate::flowlet`]).
+//! At the head of a flowlet a random number picks one of the group's uplinks, and the packets after it keep that one
+//! until the flow pauses for longer than the timeout. That is all: no path is measured and no rate is known. What makes
+//! it work is that flows on a bad path slow down, pause more often and so draw more often (Vanini et al., NSDI 2017).
 
 use crate::balance::Numbers;
 use crate::catalog::ProgramError;

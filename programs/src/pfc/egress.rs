@@ -1,4 +1,4 @@
-//! Egress of `pfc`: depths, storms, frames that ask for pauses. What may not live here: pauses of the other end.
+//! Egress of `pfc`: depths, storms, frames that ask for pauses.
 
 use super::Params;
 use super::headers::{ASK, Control8808, DATA, MAC_CONTROL, OVER, PFC, PROBE, Padding, STORMED, TIMER, Tag};

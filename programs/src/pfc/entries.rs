@@ -6,8 +6,8 @@
 //! | 10.0.0.0/8 | port 0: what a sample sends to itself, to be paused by itself |
 //! | anything else | port 16 |
 //!
-//! Queues 3 and 4 of front-panel ports are lossless; packets with DSCP 3 and 4 take them. Mirror sessions from 1 on send
-//! frames to front-panel ports, those from 200 on are the timers' of each pipe. What may not live here: tables.
+//! Queues 3 and 4 of front-panel ports are lossless; packets with DSCP 3 and 4 take them. Mirror sessions from 1 on
+//! send frames to front-panel ports, those from 200 on are the timers' of each pipe.
 
 use super::Params;
 use super::headers::TAG_BYTES;

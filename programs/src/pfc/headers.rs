@@ -1,4 +1,4 @@
-//! Headers of `pfc`. What may not live here: what happens to a packet.
+//! Headers of `pfc`.
 
 use sluice_build::*;
 

@@ -1,4 +1,4 @@
-//! Ingress of `pfc`: what a packet is and who handles it. What may not live here: pauses.
+//! Ingress of `pfc`: what a packet is and who handles it.
 
 use super::Params;
 use super::headers::{AT_INGRESS, Control8808, DATA, FRAME, MAC_CONTROL, PROBE, PROBES, Probe, Tag};

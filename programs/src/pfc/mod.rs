@@ -12,8 +12,6 @@
 //! *The watchdog*. A queue that is paused for longer than `detection_time` without a break is let go; pauses of its
 //! priority count for nothing and egress drops its packets, until none has come for `restoration_time`.
 //!
-//! What may not live here: other programs, and anything called per packet.
-//!
 //! | file | what it says |
 //! |---|---|
 //! | `params` | what users can set |

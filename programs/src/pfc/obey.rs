@@ -1,4 +1,4 @@
-//! Pauses by the program: PFC frames, timers, storms (Tofino 2). What may not live here: forwarding.
+//! Pauses by the program: PFC frames, timers, storms (Tofino 2).
 //!
 //! Four registers hold what is known of a queue, in this order in the pipeline: whether it is stormed, until when it is
 //! paused, since when without a break, and when the last pause came. Times are low bits of the global stamp; zero says

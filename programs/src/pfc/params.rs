@@ -1,4 +1,4 @@
-//! The parameters of `pfc`. What may not live here: tables.
+//! The parameters of `pfc`.
 
 use crate::catalog::ProgramError;
 use sluice_build::params;

@@ -1,4 +1,4 @@
-//! Many groups in one member table. What may not live here: which sizes are coprime.
+//! Many groups in one member table.
 
 use thiserror::Error;
 

@@ -1,4 +1,4 @@
-//! Colours: which decision points may share a hash function. What may not live here: what pins what.
+//! Colours: which decision points may share a hash function.
 
 /// A colour for each point, out of `supply`: no point has the colour of one that is pinned there. Fresh colours
 /// are taken while there are any, because reuse balances only as long as the traffic it relies on is even

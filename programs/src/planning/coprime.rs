@@ -1,10 +1,9 @@
 //! The choice of a group's size: coprime with the sizes of correlated switches, precise, and within limits.
 //!
-//! Two groups that share a hash are independent when their sizes q1, q2 are coprime, provided C1: each size is
-//! much larger than its number of ports, or a multiple of it; C2: the hash has many more values than q1·q2
-//! (model: hashing §4.1). C1 is judged by the exact precision loss. C2 holds when the product of all sizes on a
-//! shared path is at most an eighth of the hash's values; beyond that the path is enumerated. What may not live
-//! here: which switches are correlated.
+//! Two groups that share a hash are independent when their sizes q1, q2 are coprime, provided C1: each size is much
+//! larger than its number of ports, or a multiple of it; C2: the hash has many more values than q1·q2 (model: hashing
+//! §4.1). C1 is judged by the exact precision loss. C2 holds when the product of all sizes on a shared path is at most
+//! an eighth of the hash's values; beyond that the path is enumerated.
 
 use super::correlation::{Hop, conditional};
 use super::cv::{Cv, gcd};

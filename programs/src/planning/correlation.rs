@@ -1,6 +1,6 @@
 //! What a later choice sees of earlier ones, by enumeration of every hash value.
 //!
-//! What lives here: counting. What may not: the hash function; all switches share one, which is the worst case.
+//! Counting.
 
 use super::cv::Cv;
 use super::replicas::{Order, layout, replicas};

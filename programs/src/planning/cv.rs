@@ -1,4 +1,4 @@
-//! Coefficients of variation without rounding. What may not live here: what varies.
+//! Coefficients of variation without rounding.
 
 use std::cmp::Ordering;
 use std::fmt;

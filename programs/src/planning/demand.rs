@@ -1,4 +1,4 @@
-//! Functions needed against functions there are. What may not live here: which functions.
+//! Functions needed against functions there are.
 
 /// Uncorrelated functions of the switch chips in the paper (model: hashing §1.1).
 pub const FUNCTIONS_ON_CHIP: u32 = 6;

@@ -1,5 +1,4 @@
-//! The account of a plan in plain words: what is chosen and why alternatives lost. What may not live here:
-//! printing, and planning of its own.
+//! The account of a plan in plain words: what is chosen and why alternatives lost.
 
 use super::budget::{Limits, allocate};
 use super::colour;

@@ -1,9 +1,9 @@
 //! Decision points of a path and what pins what.
 //!
-//! What lives here: paths as steps of (switch, choice) with exact weights, and the *pinned* relation: an earlier
-//! point is pinned at a later one when traffic that arrives at a switch of the later one does not contain all of
-//! the earlier one's outcomes in their usual shares. A function may be used again only where no point that used
-//! it is pinned: there its colours have recombined (model: hashing §3.3). What may not: functions.
+//! Paths as steps of (switch, choice) with exact weights, and the *pinned* relation: an earlier point is pinned at a
+//! later one when traffic that arrives at a switch of the later one does not contain all of the earlier one's outcomes
+//! in their usual shares. A function may be used again only where no point that used it is pinned: there its colours
+//! have recombined (model: hashing §3.3).
 
 use std::collections::BTreeMap;
 

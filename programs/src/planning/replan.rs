@@ -1,5 +1,4 @@
-//! After a failure: what the selector does by itself, and the plan that mends it. What may not live here: which
-//! port failed.
+//! After a failure: what the selector does by itself, and the plan that mends it.
 
 use super::coprime::{Choice, NoSize, Request, choose};
 use super::cv::gcd;

@@ -1,4 +1,4 @@
-//! A group of m ports as q members. What may not live here: the choice of q.
+//! A group of m ports as q members.
 
 use super::cv::Cv;
 use std::fmt;

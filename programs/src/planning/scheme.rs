@@ -1,6 +1,6 @@
 //! Each scheme's setting for each decision point: function, seed, rotation, group size.
 //!
-//! What lives here: the schemes and their draw rules. What may not: ports and entries.
+//! The schemes and their draw rules.
 //!
 //! | scheme | function of a point |
 //! |---|---|

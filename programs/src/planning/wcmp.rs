@@ -1,4 +1,4 @@
-//! Weights to members. What may not live here: which size.
+//! Weights to members.
 //!
 //! Three ways to turn weights with sum W into q >= W members (model: hashing §4.4): *naive* replicates W virtual
 //! ports evenly; *split*, the paper's, gives each port its weight as often as W goes into q and deals the rest

@@ -1,4 +1,4 @@
-//! The choice of a weighted group's size. What may not live here: how members are handed out.
+//! The choice of a weighted group's size.
 
 use super::coprime::{NoSize, Request};
 use super::cv::{Cv, gcd};

@@ -1,9 +1,9 @@
 //! `presto`: flowcells of a flow go over the uplinks in turn.
 //!
 //! A flow is cut into cells of at most 64 KB of payload, and its n-th cell takes the n-th uplink from where the flow
-//! began: even load from large flows without a look at the network, order kept within a cell only (He et al.,
-//! SIGCOMM 2015). Presto cuts in the sender's virtual switch and masks reordering at the receiver; here the leaf
-//! cuts, and nobody masks. What may not live here: the leaf around it (`leaf`).
+//! began: even load from large flows without a look at the network, order kept within a cell only (He et al., SIGCOMM
+//! 2015). Presto cuts in the sender's virtual switch and masks reordering at the receiver; here the leaf cuts, and
+//! nobody masks.
 
 use crate::balance::Numbers;
 use crate::catalog::ProgramError;

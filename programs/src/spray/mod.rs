@@ -1,7 +1,6 @@
 //! `spray`: every packet goes over a random uplink.
 //!
-//! Random packet scatter (Dixit et al., INFOCOM 2013): nothing is remembered, so load is even and order is not
-//! kept. What may not live here: the leaf around it (`leaf`).
+//! Random packet scatter (Dixit et al., INFOCOM 2013): nothing is remembered, so load is even and order is not kept.
 
 use crate::balance::Numbers;
 use crate::catalog::ProgramError;

@@ -1,4 +1,4 @@
-//! The functions on a message of seven words. What may not live here: what the words hold.
+//! The functions on a message of seven words.
 
 /// What a function hashes: seven words, each fed with its lowest byte first. Word 6 holds the seed.
 pub type Rtag7Message = [u32; 7];

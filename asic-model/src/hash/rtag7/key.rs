@@ -1,4 +1,4 @@
-//! The key: thirteen bins of 16 bits, enabled per class of packet. What may not live here: functions.
+//! The key: thirteen bins of 16 bits, enabled per class of packet.
 
 use super::Rtag7Message;
 

@@ -1,8 +1,7 @@
 //! The RTAG7 hash unit: the family that fixed-function switches of the Trident line hash flows with.
 //!
-//! What lives here: the key's bins, the nine functions, and how a hash becomes an index into an ECMP group
-//! (model: hashing §1.2, behaviour of a public SDK; no code of it). What may not: programs, groups' contents,
-//! and the Tofino's own hash generator, which computes any linear function ([`HashFunction`](super::HashFunction)).
+//! The key's bins, the nine functions, and how a hash becomes an index into an ECMP group (model: hashing §1.2,
+//! behaviour of a public SDK; no code of it).
 //!
 //! Every function is linear over GF(2), so a seed only XORs a constant onto the hash (model: hashing §2).
 //!

@@ -1,7 +1,6 @@
 //! From a packet to an index: four hash values, one of them chosen and rotated, one modulo.
 //!
-//! What lives here: the two blocks, macro-flow, the two ECMP register sets, group arithmetic with its field
-//! widths. What may not: what stands in the member table.
+//! The two blocks, macro-flow, the two ECMP register sets, group arithmetic with its field widths.
 
 use super::{KeyConfig, Rtag7Function, Rtag7Packet};
 use thiserror::Error;

@@ -10,8 +10,6 @@
 //!
 //! A lossless packet is never refused at egress, a lossy one at ingress only where a profile says so. Pauses and
 //! resumes come out of [`Buffer::edges`] in order.
-//!
-//! What may not live here: packets, time, PFC frames.
 
 use super::config::{BufferConfig, Choices, PRIORITY_GROUPS, PgConfig, PortBuffer, QueueBuffer, XoffTest};
 use super::gauge::{Gauge, Reader};

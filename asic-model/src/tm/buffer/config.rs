@@ -1,7 +1,6 @@
 //! A buffer's configuration in cells, per port: what [`Buffer`](super::Buffer) runs on.
 //!
-//! What lives here: plain data. What may not: text forms ([`BufferFile`](super::BufferFile) makes this of them and
-//! checks the whole), state.
+//! Plain data.
 
 use super::map::QosMaps;
 use super::threshold::Threshold;

@@ -1,6 +1,6 @@
 //! A buffer profile as a TOML file: SONiC's tables with their names, in bytes.
 //!
-//! What lives here: the file's form. What may not: its meaning and its checks (`resolve`, `check`).
+//! The file's form.
 
 use super::config::{Rules, XoffTest};
 use crate::tm::ecn::MarkPoint;

@@ -1,6 +1,6 @@
 //! From a packet's code points to its traffic class, and from there to priority group and queue.
 //!
-//! What lives here: the resolved maps. What may not: packets' bytes, the maps' text form.
+//! The resolved maps.
 
 use super::config::PRIORITY_GROUPS;
 

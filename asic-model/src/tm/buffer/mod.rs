@@ -4,8 +4,7 @@
 //! One core ([`Buffer`]) serves two sets of words and defaults, `sai` and `tofino`, which a profile file
 //! ([`BufferFile`]) chooses; [`BufferFile::resolve`] checks the whole against the ports and shows its sums.
 //!
-//! What lives here: profiles, their checks, admission, release, pauses, watermarks, drop reasons. What may not: packets,
-//! time, frames, queues' order.
+//! Profiles, their checks, admission, release, pauses, watermarks, drop reasons.
 //!
 //! Where sources disagree or say nothing, [`DECISIONS`] says what is done and where a profile can change it.
 

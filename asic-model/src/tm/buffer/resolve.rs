@@ -1,6 +1,6 @@
 //! From a profile file and the ports at hand to a configuration in cells.
 //!
-//! Everything wrong is collected; [`super::check`] then looks at the whole. What may not live here: state.
+//! Everything wrong is collected; [`super::check`] then looks at the whole.
 
 use super::config::{
     BufferConfig, Choices, Lossless, PRIORITY_GROUPS, PgConfig, PoolConfig, PortBuffer, QueueBuffer, Rules,

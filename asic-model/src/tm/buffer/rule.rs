@@ -1,4 +1,4 @@
-//! The rules by which a packet can be refused, declared once. What may not live here: the decision.
+//! The rules by which a packet can be refused, declared once.
 
 use std::fmt;
 

@@ -1,6 +1,6 @@
 //! What a buffer counts: groups, queues, pools, sides of ports; and what goes in and comes out of it.
 //!
-//! What lives here: data. What may not: rules.
+//! Data.
 
 use super::config::{PRIORITY_GROUPS, PgConfig, QueueBuffer};
 use super::gauge::Gauge;

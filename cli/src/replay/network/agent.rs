@@ -1,5 +1,5 @@
 //! `--hot-flows`: the control plane of ConWeave's flow tables in a replay. Hears what the switches tell, has its
-//! operations take effect. What may not live here: which flow is hot.
+//! operations take effect.
 
 use super::Network;
 use super::seat::Seat;

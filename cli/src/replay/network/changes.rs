@@ -1,5 +1,4 @@
-//! `--changes` of a network: lines as for one switch, with the switch behind the time. What may not live here: what
-//! operations mean.
+//! `--changes` of a network: lines as for one switch, with the switch behind the time.
 
 use crate::fail::Failure;
 use sluice_asic::units::Time;

@@ -1,5 +1,5 @@
-//! `sluice replay --topology`: the same for a network of switches. Resolves the arguments, drives the network, puts
-//! the results where they belong. What may not live here: the network itself.
+//! `sluice replay --topology`: the same for a network of switches. Resolves the arguments, drives the network, puts the
+//! results where they belong.
 
 mod agent;
 mod changes;

@@ -1,4 +1,4 @@
-//! From words to a network: topology, programs, ports. What may not live here: running.
+//! From words to a network: topology, programs, ports.
 
 use crate::args::ReplayArgs;
 use crate::fail::Failure;

@@ -1,5 +1,4 @@
-//! The loop: takes packets from the feed, injects them in order of time, lets the network run, drains it. What may not
-//! live here: what is made of the results.
+//! The loop: takes packets from the feed, injects them in order of time, lets the network run, drains it.
 
 use super::super::Plan;
 use super::super::inputs::Inputs;

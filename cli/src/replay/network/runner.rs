@@ -1,5 +1,4 @@
-//! Who executes the passes of a network's switches: as `--engine`, `--trace` and `--coverage` say. What may not live
-//! here: the switches.
+//! Who executes the passes of a network's switches: as `--engine`, `--trace` and `--coverage` say.
 
 use super::super::{engine, trace::Shared};
 use crate::args::EngineKind;

@@ -1,5 +1,5 @@
-//! What watches one switch of a network: its captures and latencies as if it were alone, and what only the network as
-//! a whole can tell. What may not live here: other switches.
+//! What watches one switch of a network: its captures and latencies as if it were alone, and what only the network as a
+//! whole can tell.
 
 use super::super::checked::Checked;
 use super::super::comment;

@@ -1,5 +1,4 @@
-//! `summary.json` of a network: the keys of a single switch summed over the network, then `switches` and `links`. What
-//! may not live here: what one switch says.
+//! `summary.json` of a network: the keys of a single switch summed over the network, then `switches` and `links`.
 
 use super::super::Plan;
 use super::super::summary::{latency_of, value as of_switch};

@@ -1,4 +1,4 @@
-//! The summary of a network for people. What may not live here: what is counted.
+//! The summary of a network for people.
 
 use super::super::Plan;
 use super::super::text::{deaths, n, senders};

@@ -1,4 +1,4 @@
-//! Messages as a table. What may not live here: sums.
+//! Messages as a table.
 
 use sluice_fabric::contest::Performance;
 use std::fmt::Write;

@@ -1,4 +1,4 @@
-//! Contests for machines. What may not live here: text.
+//! Contests for machines.
 
 use super::Finished;
 use serde_json::{Map, Value, json};

@@ -1,5 +1,4 @@
-//! `sluice run` of a contest: programs that carry the same messages of hosts in closed loop. What may not live here: what
-//! hosts and switches do.
+//! `sluice run` of a contest: programs that carry the same messages of hosts in closed loop.
 
 mod csv;
 mod json;

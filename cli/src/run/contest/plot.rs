@@ -1,4 +1,4 @@
-//! Charts of contests. What may not live here: numbers that are not in the tables.
+//! Charts of contests.
 
 use super::Finished;
 use crate::fail::Failure;

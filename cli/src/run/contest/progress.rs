@@ -1,4 +1,4 @@
-//! The line of progress of a contest on a terminal; nothing elsewhere. What may not live here: results.
+//! The line of progress of a contest on a terminal; nothing elsewhere.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use sluice_fabric::contest::Stage;

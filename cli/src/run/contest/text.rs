@@ -1,4 +1,4 @@
-//! Contests for people: tables, and what was expected. What may not live here: numbers that are not in the JSON.
+//! Contests for people: tables, and what was expected.
 
 use super::Finished;
 use crate::table::table;

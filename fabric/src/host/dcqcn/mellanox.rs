@@ -1,5 +1,5 @@
 //! The reaction point with a monitor: notifications set flags, which alpha's timer and the monitor look at (model:
-//! buffer §4.3). What may not live here: parameters' defaults.
+//! buffer §4.3).
 
 use super::{Clamp, Rates, ReactionConfig};
 use sluice_asic::units::{Duration, Time};

@@ -1,7 +1,7 @@
 //! DCQCN at hosts: reaction points (senders) and notification points (receivers), per queue pair (model: buffer §4).
 //!
 //! The reaction point comes in two forms: [`Published`], with byte counter and timer, and [`Mellanox`], with a monitor
-//! of its own, as the HPCC and ConWeave simulators have it. What may not live here: queues, marking, packets.
+//! of its own, as the HPCC and ConWeave simulators have it.
 
 mod mellanox;
 mod notification;

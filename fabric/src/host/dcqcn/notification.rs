@@ -1,5 +1,4 @@
-//! The notification point: which marked packets a receiver answers (model: buffer §4.1, §4.5). What may not live here:
-//! bytes of notifications.
+//! The notification point: which marked packets a receiver answers (model: buffer §4.1, §4.5).
 
 use sluice_asic::units::{Duration, Time};
 

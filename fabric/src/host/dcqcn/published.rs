@@ -1,5 +1,5 @@
 //! The reaction point as published: cuts on every notification, raised by a byte counter and a timer (model: buffer
-//! §4.2). What may not live here: parameters' defaults.
+//! §4.2).
 
 use super::{Clamp, Rates, ReactionConfig};
 use sluice_asic::units::{Bytes, Duration, Time};

@@ -1,7 +1,7 @@
 //! How a queue pair sends lost packets again: go-back-N, or selectively as IRN does (model: buffer §4.6).
 //!
 //! [`Sender`] and [`Receiver`] are told what arrives; [`Transfer`] joins a pair by a pipe of constant delay that loses
-//! chosen packets. What may not live here: headers, networks.
+//! chosen packets.
 
 mod receiver;
 mod sender;

@@ -1,4 +1,4 @@
-//! The receiver of a queue pair. What may not live here: time between packets, loss.
+//! The receiver of a queue pair.
 
 use super::Recovery;
 use sluice_asic::units::Time;

@@ -1,4 +1,4 @@
-//! The sender of a queue pair: which packet goes next. What may not live here: rates, loss.
+//! The sender of a queue pair: which packet goes next.
 
 use super::{Answer, Recovery};
 use sluice_asic::units::{Duration, Time};

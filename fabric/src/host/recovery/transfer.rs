@@ -1,4 +1,4 @@
-//! A sender and a receiver joined by a pipe that loses chosen packets. What may not live here: what hosts do.
+//! A sender and a receiver joined by a pipe that loses chosen packets.
 
 use super::{Answer, Receiver, Recovery, Sender};
 use sluice_asic::event::{EventClass, EventQueue, EventSource};

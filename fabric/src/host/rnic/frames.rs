@@ -1,4 +1,4 @@
-//! The frames of RoCEv2 hosts: data, acknowledgements, notifications. What may not live here: when they are sent.
+//! The frames of RoCEv2 hosts: data, acknowledgements, notifications.
 //!
 //! Data carries no payload: a frame has its headers, and its length on the wire. So a packet of 1000 bytes costs a network
 //! as much to copy as an acknowledgement. Acknowledgements and notifications are whole, invariant CRC included.

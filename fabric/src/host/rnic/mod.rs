@@ -1,9 +1,8 @@
 //! A host with an RDMA NIC: RoCEv2 queue pairs that send messages at rates that notifications cut, and that answer what
 //! they receive (model: conweave §4.3; buffer §4).
 //!
-//! Every message has a queue pair of its own. Pairs that may send take turns packet by packet; each keeps its rate by the
-//! time from one packet to the next. What answers go before data; PFC frames stop the priorities that they name. What may
-//! not live here: networks, workloads.
+//! Every message has a queue pair of its own. Pairs that may send take turns packet by packet; each keeps its rate by
+//! the time from one packet to the next. What answers go before data; PFC frames stop the priorities that they name.
 
 mod frames;
 mod pair;

@@ -1,4 +1,4 @@
-//! The two ends of a queue pair: what is sent and at which rate, and what came. What may not live here: the host's line.
+//! The two ends of a queue pair: what is sent and at which rate, and what came.
 
 use super::frames::{Address, Data};
 use super::{Message, RnicConfig};

@@ -1,4 +1,4 @@
-//! Numbers of hosts. What may not live here: hosts.
+//! Numbers of hosts.
 
 use super::Row;
 

@@ -1,7 +1,7 @@
 //! The numbers that expectations are about, declared once: name, arguments, unit, meaning, and how it is found.
 //!
-//! `port` is a front-panel port; `class` is a priority group, a queue and a PFC priority alike, 3 if absent. What leaves
-//! ports is counted since the last step `collect`, everything else since the start. What may not live here: steps.
+//! `port` is a front-panel port; `class` is a priority group, a queue and a PFC priority alike, 3 if absent. What
+//! leaves ports is counted since the last step `collect`, everything else since the start.
 
 mod host;
 mod memory;

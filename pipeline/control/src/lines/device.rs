@@ -1,4 +1,4 @@
-//! The packet generator, ports and queues as lines. What may not live here: entries.
+//! The packet generator, ports and queues as lines.
 
 use super::number;
 use crate::DeviceOp;

@@ -1,4 +1,4 @@
-//! Registers and meters in TOML. What may not live here: entries, and values as text.
+//! Registers and meters in TOML.
 
 use super::{Rank, Reader, Value};
 use crate::ControlOp;

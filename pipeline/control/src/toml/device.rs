@@ -1,4 +1,4 @@
-//! The packet generator, ports and queues in TOML. What may not live here: entries.
+//! The packet generator, ports and queues in TOML.
 
 use super::{Rank, Reader, Value, start};
 use crate::app_words;

@@ -1,4 +1,4 @@
-//! Port metadata in TOML. What may not live here: other sections.
+//! Port metadata in TOML.
 
 use super::{Rank, Reader, Value, start};
 use crate::ControlOp;

@@ -1,4 +1,4 @@
-//! Members and groups of action profiles in TOML. What may not live here: entries, and values as text.
+//! Members and groups of action profiles in TOML.
 
 use super::{Rank, Reader, Value, start};
 use crate::resolve::Problem;

@@ -1,4 +1,4 @@
-//! Mirror sessions and multicast groups in TOML. What may not live here: entries.
+//! Mirror sessions and multicast groups in TOML.
 
 use super::{Rank, Reader, Value, start};
 use crate::resolve::Problem;

@@ -1,8 +1,7 @@
 //! Data-plane coverage: which parts of a program packets have reached.
 //!
-//! What lives here: the points of a program that can be reached, which of them no packet can ever reach, how often
-//! each was, and the report of it. What may not: who counts (the engine, when it is lowered so), and what packets
-//! are sent.
+//! The points of a program that can be reached, which of them no packet can ever reach, how often each was, and the
+//! report of it.
 //!
 //! A point is *unreachable* only if that follows from the program's graph: no way through the parser leads to the
 //! state, an arm before takes all that an arm would, the headers that conditions want are never valid together.

@@ -1,4 +1,4 @@
-//! What no packet can reach, proven from the program's graph alone. What may not live here: counting.
+//! What no packet can reach, proven from the program's graph alone.
 
 use sluice_asic::alu::width_mask;
 use sluice_asic::gress::Gress;

@@ -1,8 +1,7 @@
 //! A batch's PHVs, column by column, and the ways to walk its lanes.
 //!
-//! Everything that runs over lanes is compiled twice, for `N` = 1 and for `N` = [`MAX_BATCH`] lanes: an
-//! event-driven device often has a single packet, and a loop over one lane costs more than its body. What
-//! may not live here: what the columns mean.
+//! Everything that runs over lanes is compiled twice, for `N` = 1 and for `N` = [`MAX_BATCH`] lanes: an event-driven
+//! device often has a single packet, and a loop over one lane costs more than its body.
 
 use crate::pass::MAX_BATCH;
 use std::cell::Cell;

@@ -1,5 +1,4 @@
-//! Ones' complement sums, over bytes of a packet and over fields in columns. What may not live here: where a
-//! sum is stored.
+//! Ones' complement sums, over bytes of a packet and over fields in columns.
 
 use super::batch::Phv;
 use super::field::FieldAt;

@@ -1,5 +1,4 @@
-//! What lowering makes of a gress: its steps, and everything else that a pass needs. What may not live here: how it is
-//! made, and how it runs.
+//! What lowering makes of a gress: its steps, and everything else that a pass needs.
 
 use super::action::ActionCode;
 use super::batch::Slot;

@@ -1,8 +1,7 @@
 //! The control of a gress: its steps in order of stage and logical id.
 //!
 //! A batch is asked at every step which of its lanes the step is due in, and does it for all of them. One packet goes
-//! from a step by its outcome to the next that is due; those that are not are never looked at. What may not live
-//! here: what a step does to a lane.
+//! from a step by its outcome to the next that is due; those that are not are never looked at.
 
 use super::action::{self, Effects, EntryOf, Op};
 use super::batch::{Phv, for_lanes, lanes_where};

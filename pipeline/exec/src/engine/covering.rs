@@ -1,5 +1,5 @@
-//! What of a gress is counted for coverage: a predicate for each outcome that is a point of the program, and probes where
-//! placed gateways are not the program's own. What may not live here: points, and counting.
+//! What of a gress is counted for coverage: a predicate for each outcome that is a point of the program, and probes
+//! where placed gateways are not the program's own.
 
 use super::code::{Probe, Step};
 use super::field::SlotMap;

@@ -1,7 +1,7 @@
 //! Fields as bits of columns, and the map from containers to columns.
 //!
-//! A container gets a column only when something reads or writes it between parser and deparser; bytes
-//! that only pass through stay in the packet. What may not live here: operations.
+//! A container gets a column only when something reads or writes it between parser and deparser; bytes that only pass
+//! through stay in the packet.
 
 use super::batch::{Phv, Slot, deposit, for_lanes};
 use sluice_asic::phv::Container;

@@ -1,4 +1,4 @@
-//! Gateway conditions over lanes. What may not live here: what follows from them.
+//! Gateway conditions over lanes.
 
 use super::batch::{Phv, Slot, lanes_where};
 use super::field::{FieldAt, Piece, SlotMap};

@@ -1,7 +1,6 @@
 //! One gress of an engine: its code, its scratch memory, and a pass from the first byte to the verdict.
 //!
-//! What lives here: a batch's way in, intrinsic fields and the parser. What may not: its control ([`control`]), its
-//! way out ([`leave`]).
+//! A batch's way in, intrinsic fields and the parser.
 //!
 //! [`control`]: super::control
 //! [`leave`]: super::leave

@@ -1,4 +1,4 @@
-//! Hash computations compiled to table loads over columns. What may not live here: selection.
+//! Hash computations compiled to table loads over columns.
 
 use super::LowerError;
 use super::action::{Base, Leaf, leaf};

@@ -1,5 +1,4 @@
-//! The way out of a gress: each lane's verdict, what the device is told, and the deparser. What may not live here: what
-//! decided it.
+//! The way out of a gress: each lane's verdict, what the device is told, and the deparser.
 
 use super::action::label_of;
 use super::batch::{Phv, for_lanes};

@@ -1,10 +1,9 @@
 //! The fast engine: the *placed* program, lowered once, run a batch at a time.
 //!
-//! Each operation is dispatched once per batch and runs over all lanes in which it is due; lanes are bits
-//! of a mask, so a batch of one costs no more than its own operations. There is no string, no allocation
-//! and no lookup by name on the packet path. What the engine executes are containers and stages of the
-//! [`Placement`], not the program text: if a placement is illegal, its results differ from the reference
-//! interpreter's. What may not live here: the device around the pipeline, time.
+//! Each operation is dispatched once per batch and runs over all lanes in which it is due; lanes are bits of a mask, so
+//! a batch of one costs no more than its own operations. There is no string, no allocation and no lookup by name on the
+//! packet path. What the engine executes are containers and stages of the [`Placement`], not the program text: if a
+//! placement is illegal, its results differ from the reference interpreter's.
 
 mod action;
 mod batch;

@@ -1,4 +1,4 @@
-//! Port metadata: what each port's packets find, as rows of values. What may not live here: where it comes from.
+//! Port metadata: what each port's packets find, as rows of values.
 
 use super::batch::{Phv, for_lanes};
 use super::field::{FieldAt, SlotMap};

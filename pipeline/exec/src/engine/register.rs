@@ -1,12 +1,11 @@
 //! Accesses to registers and meters, each in the order in which packets enter.
 //!
-//! Operations run over a whole batch, so that two actions of one array, in different tables or entries, would
-//! reach it one after the other and not packet by packet. Where an array has several users an access is
-//! therefore only *noted* by its action, with index and operands as the stage found them, and done for all lanes
-//! in order once the last user of the stage has run. Everything that does not depend on the packet, such as where
-//! an operand comes from, is decided once for all lanes: first indices and operands are gathered, then the
-//! elements are worked on, then the outputs go to their fields. What may not live here: what a register action or
-//! a meter means.
+//! Operations run over a whole batch, so that two actions of one array, in different tables or entries, would reach it
+//! one after the other and not packet by packet. Where an array has several users an access is therefore only *noted*
+//! by its action, with index and operands as the stage found them, and done for all lanes in order once the last user
+//! of the stage has run. Everything that does not depend on the packet, such as where an operand comes from, is decided
+//! once for all lanes: first indices and operands are gathered, then the elements are worked on, then the outputs go to
+//! their fields.
 
 use super::action::{EntryOf, Source, WideSource, wide_value};
 use super::batch::{Phv, for_lanes};

@@ -1,5 +1,4 @@
-//! Requests of a deparser: resubmits, mirror copies, digests, multicast. What may not live here: emission of
-//! the packet, sessions and groups.
+//! Requests of a deparser: resubmits, mirror copies, digests, multicast.
 
 use super::LowerError;
 use super::batch::{Phv, Slot, for_lanes, lanes_where};

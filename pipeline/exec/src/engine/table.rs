@@ -1,6 +1,4 @@
 //! Tables: rows compiled from the control state, lookup, selection.
-//!
-//! What may not live here: what actions do, and when a table is applied.
 
 use super::LowerError;
 use super::action::ActionCode;

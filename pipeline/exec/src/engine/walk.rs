@@ -2,7 +2,7 @@
 //!
 //! The steps that are due form a set, and an outcome adds to it what runs behind it; the lowest is next. A set that was
 //! met once is a *place* with a number, and what follows it by which outcome is remembered: a packet goes from place to
-//! place by one look at a list, and steps that are not due are never looked at. What may not live here: what steps do.
+//! place by one look at a list, and steps that are not due are never looked at.
 
 use std::collections::BTreeMap;
 

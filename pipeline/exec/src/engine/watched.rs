@@ -1,4 +1,4 @@
-//! Which fixed entries of a table packets have found. What may not live here: lookups; what becomes of it.
+//! Which fixed entries of a table packets have found.
 
 use super::batch::for_lanes;
 use super::table::{EngineTable, Found};

@@ -1,4 +1,4 @@
-//! Action bodies: primitives in order. What may not live here: which action runs.
+//! Action bodies: primitives in order.
 
 use super::eval::Env;
 use super::trace::Event;

@@ -1,4 +1,4 @@
-//! The control block, in program order. What may not live here: lookups, action bodies.
+//! The control block, in program order.
 
 use super::eval::Env;
 use super::trace::Event;

@@ -1,5 +1,4 @@
-//! The ones' complement sum of fields as they follow each other on the wire. What may not live here: when
-//! a checksum is verified or updated.
+//! The ones' complement sum of fields as they follow each other on the wire.
 
 use super::{Phv, ROOM};
 use sluice_asic::hash::BitString;

@@ -1,4 +1,4 @@
-//! The deparser: checksums, then valid headers. What may not live here: the payload, which stays in place.
+//! The deparser: checksums, then valid headers.
 
 use super::checksum::ones_complement_sum;
 use super::trace::Event;

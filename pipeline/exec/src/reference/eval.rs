@@ -1,4 +1,4 @@
-//! Values of expressions, conditions and hashes. What may not live here: anything that changes the PHV.
+//! Values of expressions, conditions and hashes.
 
 use super::{Phv, ROOM};
 use sluice_asic::alu::{funnel_shift, width_mask};

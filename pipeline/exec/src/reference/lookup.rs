@@ -1,4 +1,4 @@
-//! Table lookup: which entry, and which action it leads to. What may not live here: running the action.
+//! Table lookup: which entry, and which action it leads to.
 
 use super::Run;
 use super::eval::Env;

@@ -1,4 +1,4 @@
-//! Meters and random numbers. What may not live here: what a cell computes.
+//! Meters and random numbers.
 
 use super::eval::Env;
 use super::trace::Event;

@@ -1,8 +1,8 @@
 //! The reference interpreter: what a program means, executed as plainly as possible.
 //!
-//! It walks the IR in program order, one packet at a time, looks entries up by linear scan and computes
-//! hashes bit by bit, so that a reader can check it against the meaning of the IR. The fast engine must agree
-//! with it. What lives here: the interpreter and its trace. What may not: placement, speed, time.
+//! It walks the IR in program order, one packet at a time, looks entries up by linear scan and computes hashes bit by
+//! bit, so that a reader can check it against the meaning of the IR. The fast engine must agree with it. What lives
+//! here: the interpreter and its trace.
 //!
 //! Where the IR leaves a choice, it is made here:
 //! - *Parsing.* Parsers see the packet's head, in which bytes that were not captured stand as zeros. A header

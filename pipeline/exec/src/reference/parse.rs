@@ -1,4 +1,4 @@
-//! The parser: walks the state graph over the packet's head. What may not live here: control flow.
+//! The parser: walks the state graph over the packet's head.
 
 use super::checksum::ones_complement_sum;
 use super::eval::Env;

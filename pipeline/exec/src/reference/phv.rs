@@ -1,4 +1,4 @@
-//! The values of a pass: fields and validity bits. What may not live here: what changes them.
+//! The values of a pass: fields and validity bits.
 
 use crate::pass::{GhostUpdate, PassIn};
 use sluice_asic::alu::width_mask;

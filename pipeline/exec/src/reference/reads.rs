@@ -1,4 +1,4 @@
-//! Which fields of headers that are not valid are read. What may not live here: whether that is wrong.
+//! Which fields of headers that are not valid are read.
 
 use super::eval::Env;
 use super::trace::Event;

@@ -1,5 +1,4 @@
-//! Register actions, statement by statement. What may not live here: stateful ALUs; the fast engine runs what
-//! the body was mapped to, and must agree.
+//! Register actions, statement by statement.
 
 use super::eval::Env;
 use super::trace::Event;

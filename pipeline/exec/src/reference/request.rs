@@ -1,4 +1,4 @@
-//! What a deparser makes beside the packet. What may not live here: emission, sessions, groups.
+//! What a deparser makes beside the packet.
 
 use super::trace::Event;
 use super::{Run, Tracer};

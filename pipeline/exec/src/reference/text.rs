@@ -1,4 +1,4 @@
-//! The trace as text, in the words of a software switch's log. What may not live here: decisions.
+//! The trace as text, in the words of a software switch's log.
 
 use super::trace::{Event, Tracer};
 use crate::pass::{PassOut, Verdict};

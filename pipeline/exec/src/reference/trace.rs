@@ -1,4 +1,4 @@
-//! What an interpreter tells while it works. What may not live here: how it is shown.
+//! What an interpreter tells while it works.
 
 use crate::packet::Packet;
 use crate::pass::{Count, GhostUpdate, PassOut};

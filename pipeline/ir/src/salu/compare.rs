@@ -1,6 +1,4 @@
 //! Comparisons in one form: a sum of one memory half, one packet value and a constant, held against zero.
-//!
-//! What may not live here: which comparator a comparison gets.
 
 use super::paths::{Fault, Sym};
 use crate::CmpOp;

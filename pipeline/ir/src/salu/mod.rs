@@ -1,8 +1,7 @@
 //! Register actions onto the stateful ALU of a chip.
 //!
-//! What lives here: the mapping from the statements of [`crate::RegisterActionData`] to a
-//! [`SaluProgram`], which decides whether an action is legal and is what reports count. What may not: array
-//! contents, RAMs, and what statements mean (the reference interpreter's business).
+//! The mapping from the statements of [`crate::RegisterActionData`] to a [`SaluProgram`], which decides whether an
+//! action is legal and is what reports count.
 //!
 //! How it works: `paths` runs the body once for every combination of comparison results, with symbols for the
 //! element's old value and for the packet's values; `compare` brings comparisons to one form, so that a test

@@ -1,4 +1,4 @@
-//! Register parameters and the rows of the register file that hold them. What may not live here: their values.
+//! Register parameters and the rows of the register file that hold them.
 //!
 //! An update ALU takes a row as it is. A comparator adds it, so that a parameter which is subtracted needs a row with
 //! the opposite number; the control plane then writes both.

@@ -1,6 +1,4 @@
 //! A register action run once for every combination of its comparisons' results, on symbols.
-//!
-//! What may not live here: ALUs, outputs, limits of a chip.
 
 use super::compare::{Test, test};
 use crate::verify::Diag;

@@ -1,6 +1,4 @@
 //! From all ways through a body to ALUs and outputs.
-//!
-//! What may not live here: statements, comparisons.
 
 use super::params;
 use super::paths::{Env, Fault, Paths, Sym};

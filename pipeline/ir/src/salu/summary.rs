@@ -1,4 +1,4 @@
-//! One line about a mapped register action, for reports. What may not live here: the mapping.
+//! One line about a mapped register action, for reports.
 
 use sluice_asic::salu::{OutputSource, SaluProgram};
 

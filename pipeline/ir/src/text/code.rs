@@ -1,4 +1,4 @@
-//! Second pass: statements, conditions and values. What may not live here: declarations.
+//! Second pass: statements, conditions and values.
 
 mod action;
 mod parde;

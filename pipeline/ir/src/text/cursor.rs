@@ -1,5 +1,4 @@
-//! A place in a token list and the steps of a recursive-descent parser. What may not live here: names of
-//! entities.
+//! A place in a token list and the steps of a recursive-descent parser.
 
 use super::ParseError;
 use super::lex::{Tok, Token};

@@ -1,4 +1,4 @@
-//! Second pass: declarations to a program. What may not live here: statements and values.
+//! Second pass: declarations to a program.
 
 use super::ParseError;
 use super::code::Code;

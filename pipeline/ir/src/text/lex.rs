@@ -1,4 +1,4 @@
-//! Characters to tokens. What may not live here: grammar.
+//! Characters to tokens.
 
 use super::ParseError;
 

@@ -1,7 +1,6 @@
 //! Meters, filters, WRED, generators of random numbers and indices of arrays: to text and back.
 //!
-//! `@entry` is the cell of the matched entry, `hash(h)` the cell whose number is a hash. What may not live here:
-//! what any of it means.
+//! `@entry` is the cell of the matched entry, `hash(h)` the cell whose number is a hash.
 
 use super::code::Code;
 use super::cursor::{Cursor, Parsed};

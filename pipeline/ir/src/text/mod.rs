@@ -1,7 +1,6 @@
 //! The text form of a stage program: it prints, it reads like P4, and it parses back to an equal program.
 //!
-//! What lives here: printer, lexer, parser. What may not: any judgement of a program beyond "this is not
-//! the text form"; what a program may mean is the verifier's business.
+//! Printer, lexer, parser.
 //!
 //! The form, by example:
 //!

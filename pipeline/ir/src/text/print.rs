@@ -1,4 +1,4 @@
-//! Declarations to text. What may not live here: statements and values.
+//! Declarations to text.
 
 use super::lex::{escape_doc, is_plain, quote};
 use super::scope::{Scope, Space};

@@ -1,4 +1,4 @@
-//! Statements, conditions, values and parser states to text. What may not live here: declarations.
+//! Statements, conditions, values and parser states to text.
 
 use super::print::{Printer, int, masked, name};
 use crate::{

@@ -1,9 +1,9 @@
 //! Registers, register actions and accesses to them: to text and back.
 //!
-//! `@lo` and `@hi` are the element's halves, `@out0` to `@out3` the output words. A plain number is as wide as a
-//! half, `param(0)` the first of the register's parameters. `math(..)`, `predicate(..)`, `quotient(..)`, `remainder(..)`, `search(..)`, `match(..)`, `@address` and
-//! `@lane` are the units beside the ALUs. `phv(..)` surrounds a packet value that is more than slices and casts of a field. `signed(..)` and
-//! `serial(..)` surround comparisons in those senses. What may not live here: what any of it means.
+//! `@lo` and `@hi` are the element's halves, `@out0` to `@out3` the output words. A plain number is as wide as a half,
+//! `param(0)` the first of the register's parameters. `math(..)`, `predicate(..)`, `quotient(..)`, `remainder(..)`,
+//! `search(..)`, `match(..)`, `@address` and `@lane` are the units beside the ALUs. `phv(..)` surrounds a packet value
+//! that is more than slices and casts of a field. `signed(..)` and `serial(..)` surround comparisons in those senses.
 
 use super::code::Code;
 use super::cursor::Parsed;

@@ -1,4 +1,4 @@
-//! Names to entities, for printing and parsing alike. What may not live here: text.
+//! Names to entities, for printing and parsing alike.
 
 use super::scan::{Item, Kind};
 use crate::Program;

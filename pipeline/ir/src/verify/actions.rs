@@ -1,5 +1,4 @@
-//! Actions: each primitive fits one instruction, and none depends on another of the same action. What may
-//! not live here: who runs an action.
+//! Actions: each primitive fits one instruction, and none depends on another of the same action.
 
 mod instruction;
 

@@ -1,5 +1,5 @@
-//! Arrays behind ALUs of their own, which a packet accesses once: counters, registers, meters; and generators of
-//! random numbers, of which a pass draws once. What may not live here: what an access does.
+//! Arrays behind ALUs of their own, which a packet accesses once: counters, registers, meters; and generators of random
+//! numbers, of which a pass draws once.
 
 use super::Diag;
 use crate::cfg::{Flow, Node, NodeKind};

@@ -1,5 +1,4 @@
-//! What one chip lacks, as far as no placement is needed to know. What may not live here: rules that hold
-//! for every chip.
+//! What one chip lacks, as far as no placement is needed to know.
 
 use super::headers::{self, Validity};
 use super::values::has_param;

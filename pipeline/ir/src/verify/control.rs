@@ -1,5 +1,4 @@
-//! Control blocks: where tables are applied and what conditions look like. What may not live here: header
-//! validity.
+//! Control blocks: where tables are applied and what conditions look like.
 
 use super::values::width;
 use super::{Diag, Site, count};

@@ -1,4 +1,4 @@
-//! Counters: what their cells can be. What may not live here: counting (checked with actions).
+//! Counters: what their cells can be.
 
 use super::Diag;
 use crate::{CounterHome, Program};

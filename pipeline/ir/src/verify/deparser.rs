@@ -1,4 +1,4 @@
-//! Deparsers: what is emitted, and checksums. What may not live here: limits of a chip's deparser.
+//! Deparsers: what is emitted, and checksums.
 
 use super::Diag;
 use super::headers::Validity;

@@ -1,6 +1,4 @@
 //! Diagnostics about programs: what is wrong, where, against which limit, and what to do about it.
-//!
-//! What may not live here: the rules themselves.
 
 use crate::Loc;
 

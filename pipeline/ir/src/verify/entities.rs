@@ -1,4 +1,4 @@
-//! Declarations: names, widths, and which field belongs where. What may not live here: what entities do.
+//! Declarations: names, widths, and which field belongs where.
 
 use super::{Diag, count};
 use crate::text::is_plain_name;

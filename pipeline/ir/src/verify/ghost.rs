@@ -1,5 +1,4 @@
-//! The ghost control: what a thread without a packet may do. What may not live here: rules that hold for every
-//! control.
+//! The ghost control: what a thread without a packet may do.
 
 use super::Diag;
 use crate::cfg::{Flow, Var};

@@ -1,4 +1,4 @@
-//! Hash computations: output shape and inputs. What may not live here: who uses them.
+//! Hash computations: output shape and inputs.
 
 use super::values::{has_param, leaf, width};
 use super::{Diag, Site};

@@ -1,5 +1,4 @@
-//! Header validity: which headers can be valid where, and reads of those that are not. What may not live
-//! here: other rules about the statements walked through.
+//! Header validity: which headers can be valid where, and reads of those that are not.
 
 use super::possible::Possible;
 use super::{Diag, papercut};

@@ -1,5 +1,4 @@
-//! Meters, filters, WRED and random numbers. What may not live here: accesses (checked with their actions), and
-//! what a chip's codes reach, but for [`for_chip`].
+//! Meters, filters, WRED and random numbers.
 
 use super::{Diag, count};
 use crate::meter_array::{MeterCell, Origin};

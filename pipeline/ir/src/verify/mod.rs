@@ -1,7 +1,6 @@
 //! The verifier: whether a program is legal on any chip, and what its author probably did not mean.
 //!
-//! Every rule is listed here. Findings accumulate; each names the entity, the place, found and expected,
-//! and a remedy. What may not live here: placement, and anything that changes a program.
+//! Every rule is listed here. Findings accumulate; each names the entity, the place, found and expected, and a remedy.
 //!
 //! **References** (`references`). Every entity that anything names exists; if one does not, nothing else is
 //! checked. An entity is used only in its own gress: only bytes cross.

@@ -1,4 +1,4 @@
-//! What is legal and probably not meant. What may not live here: anything that forbids a program.
+//! What is legal and probably not meant.
 
 use super::Diag;
 use crate::cfg::{Flow, NodeKind, Var};

@@ -1,5 +1,4 @@
-//! Parser graphs: shape, selects, extraction, what states may set. What may not live here: what the control
-//! block makes of it.
+//! Parser graphs: shape, selects, extraction, what states may set.
 
 use super::headers::Validity;
 use super::possible::Possible;

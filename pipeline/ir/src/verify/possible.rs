@@ -1,5 +1,4 @@
-//! Which sets of headers can be valid at a point of a program: an abstract value. What may not live here:
-//! programs.
+//! Which sets of headers can be valid at a point of a program: an abstract value.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,4 @@
-//! Which statements of a control block packets can reach, as far as header validity says. What may not live here:
-//! rules.
+//! Which statements of a control block packets can reach, as far as header validity says.
 
 use super::headers::{Validity, Walk};
 use super::possible::Possible;

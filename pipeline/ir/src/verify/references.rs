@@ -1,5 +1,4 @@
-//! Every reference from anything to an entity: does it exist, and is it of the right gress. What may not
-//! live here: what entities are used for.
+//! Every reference from anything to an entity: does it exist, and is it of the right gress.
 
 use super::{Diag, Site};
 use crate::entity::Entity;

@@ -1,5 +1,4 @@
-//! Registers and what their actions may say on any chip. What may not live here: what a chip's stateful ALU
-//! can do (the mapping's business), and accesses (checked with their actions).
+//! Registers and what their actions may say on any chip.
 
 use super::values::{Source, leaf, width};
 use super::{Diag, Site, fits, has_errors};

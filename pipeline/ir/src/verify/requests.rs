@@ -1,4 +1,4 @@
-//! Requests of deparsers: resubmits, mirror copies, digests. What may not live here: emission of the packet.
+//! Requests of deparsers: resubmits, mirror copies, digests.
 
 use super::{Diag, fits};
 use crate::{Expr, Header, Home, Intrinsic, Loc, ParserOpKind, PrimitiveKind, Program, Request, RequestKind};

@@ -1,4 +1,4 @@
-//! Tables, their entries and profiles. What may not live here: where tables are applied.
+//! Tables, their entries and profiles.
 
 use super::{Diag, count, fits};
 use crate::{

@@ -1,4 +1,4 @@
-//! Ports that state must see together. What may not live here: port maps.
+//! Ports that state must see together.
 
 use super::Diag;
 use crate::Program;

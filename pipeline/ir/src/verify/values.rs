@@ -1,4 +1,4 @@
-//! Widths and shapes of values. What may not live here: who may use which value.
+//! Widths and shapes of values.
 
 use super::{Diag, Site, fits};
 use crate::{Expr, ParamData, Program};

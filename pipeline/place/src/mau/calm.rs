@@ -2,7 +2,7 @@
 //!
 //! A stage that matches on what was written since the last such stage begins a new group and adds its whole length; any
 //! other adds a cycle or two (model: cycles §2, §3). A *calm* stage of a gress holds only nodes of the second kind, so
-//! that those of the first kind come together in fewer stages. What may not live here: the choice of how many.
+//! that those of the first kind come together in fewer stages.
 
 use super::demand::Demand;
 use super::relations::Relations;

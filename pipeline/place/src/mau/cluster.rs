@@ -1,5 +1,4 @@
 //! Nodes that must share a stage, because they share a counter, a register or an action profile (model: chip §3.8).
-//! What may not live here: the choice of the stage.
 
 use super::super::data::Owner;
 use super::super::deps::{DependencyGraph, node_name};

@@ -1,7 +1,6 @@
 //! One part of one node into one stage: everything it needs, or the column that has nothing left.
 //!
-//! What lives here: the order in which resources are taken and the smaller choices (gateways, instruction
-//! words, action data bus). What may not: which node goes to which stage.
+//! The order in which resources are taken and the smaller choices (gateways, instruction words, action data bus).
 
 use super::super::bits::{PhvView, bits_for};
 use super::super::data::Owner;

@@ -1,7 +1,6 @@
 //! What a condition needs of a gateway, or why no gateway can decide it.
 //!
-//! What lives here: the mapping of a condition onto compare rows, crossbar bytes and hash bits
-//! (model: chip §1.3, §3.6). What may not: which gateway of a stage it gets.
+//! The mapping of a condition onto compare rows, crossbar bytes and hash bits (model: chip §1.3, §3.6).
 //!
 //! A gateway sees the first four bytes of one exact crossbar group and twelve hash bits. Tests against
 //! constants and validity bits go to the bytes, in any bit pattern; what finds no byte goes to hash bits.

@@ -1,7 +1,7 @@
 //! Hash bits and hash distribution of a stage.
 //!
-//! What lives here: the choice of hash groups and bits (model: chip §1.2, §3.1, §11.1). A group's bits
-//! belong to one node each; several nodes may use one group. What may not: hash functions.
+//! The choice of hash groups and bits (model: chip §1.2, §3.1, §11.1). A group's bits belong to one node each; several
+//! nodes may use one group.
 
 use super::super::data::Owner;
 use super::pool::{Content, Pool};

@@ -1,7 +1,7 @@
 //! Nodes held back, when outcomes find no carrier: what decides comes nearer to what runs on it.
 //!
 //! A search in small steps: each holds one more node back and schedules anew; the step that leaves the fewest outcomes
-//! behind is taken, as long as there are steps. What may not live here: schedules, and carriers.
+//! behind is taken, as long as there are steps.
 
 use super::{Cost, Tables};
 use crate::data::Owner;

@@ -1,7 +1,6 @@
 //! Tables, conditions and actions into stages and units.
 //!
-//! What lives here: demands, the units of a stage, the scheduler. What may not: PHV allocation, timing, and
-//! the check of the result, which shares nothing with this but the chip's sizing rules.
+//! Demands, the units of a stage, the scheduler.
 
 mod calm;
 mod cluster;

@@ -1,7 +1,7 @@
 //! The order of predication within a stage: logical ids, and which gateways share a table's.
 //!
-//! What lives here: a gateway attaches to the first table of its then- or else-branch if that is in the
-//! same stage and no other gateway is attached to it (model: chip §3.6, §3.7). What may not: resources.
+//! A gateway attaches to the first table of its then- or else-branch if that is in the same stage and no other gateway
+//! is attached to it (model: chip §3.6, §3.7).
 
 use super::demand::Demand;
 use super::relations::Wait;

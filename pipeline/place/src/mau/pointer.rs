@@ -3,8 +3,8 @@
 //! Beside the bits that enable tables of its own stage and of the next one, a result may name one logical table of any
 //! later stage, and the packet holds that name until a result names another. Results of a node name one each or none
 //! does. So an outcome is safe on the pointer as long as no node that names a table can run on that outcome before the
-//! named one is reached. A gateway that tests again is part of the table to which it is attached, but runs for more packets:
-//! such a table names none. What may not live here: which outcomes deserve it.
+//! named one is reached. A gateway that tests again is part of the table to which it is attached, but runs for more
+//! packets: such a table names none.
 
 use super::super::data::PlacedNode;
 use super::super::next_table::{Carrier, LongBranch};

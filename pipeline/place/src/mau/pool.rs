@@ -1,6 +1,6 @@
 //! The units of one stage: which are taken, by whom and for what.
 //!
-//! What lives here: taking and giving back. What may not: the choice of units.
+//! Taking and giving back.
 
 use super::super::bits::ByteRef;
 use super::super::data::{Owner, Unit, UnitUse};

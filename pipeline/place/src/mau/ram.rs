@@ -1,8 +1,7 @@
 //! RAM and TCAM blocks of a stage, with the buses and ALUs that their rows need.
 //!
-//! What lives here: the choice of rows and columns (model: chip §1.2, §1.3, §3.1, §4.5). Match ways,
-//! ternary indirection and action data start from the left; counters and selectors have to be on the
-//! right, where the map RAMs are. What may not: how many blocks something takes.
+//! The choice of rows and columns (model: chip §1.2, §1.3, §3.1, §4.5). Match ways, ternary indirection and action data
+//! start from the left; counters and selectors have to be on the right, where the map RAMs are.
 
 use super::super::data::Owner;
 use super::hash::WayHash;

@@ -1,7 +1,6 @@
 //! What nodes are to each other, worked out once for all attempts at a schedule.
 //!
-//! What lives here: who waits for whom, who excludes whom, who runs on whose outcome, who matches on what another
-//! writes. What may not: stages.
+//! Who waits for whom, who excludes whom, who runs on whose outcome, who matches on what another writes.
 
 use super::super::bits::PhvView;
 use super::super::data::Owner;

@@ -1,7 +1,5 @@
 //! What carries outcomes over stages: tags, and where there are too few, the next-table pointer, gateways that test
 //! again, or relays, tables that hand an outcome on from stage to stage.
-//!
-//! What may not live here: which outcomes cross stages.
 
 use super::super::data::Owner;
 use super::super::next_table::{Carrier, LongBranch, uncarried};

@@ -3,7 +3,7 @@
 //! A gateway needs no tag to know what the packet still says. It stands in the stage of the first node that runs on the
 //! outcome, attached to it, or in the stage before with a logical id of its own, and tests the last conditions of the
 //! node's path together. What decides the path before them must be known there, and nothing may have written their
-//! containers since they were tested first. What may not live here: outcomes of tables, which only tables know.
+//! containers since they were tested first.
 
 use super::super::bits::PhvView;
 use super::super::data::{Owner, Part, PlacedNode};

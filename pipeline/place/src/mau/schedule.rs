@@ -1,8 +1,7 @@
 //! Which part of which node goes to which stage.
 //!
-//! What lives here: list scheduling, stage by stage, of what is ready: parts of tables already begun first,
-//! then by earliest stage, length of the chain behind, size and program order. What may not: which units a
-//! part gets.
+//! List scheduling, stage by stage, of what is ready: parts of tables already begun first, then by earliest stage,
+//! length of the chain behind, size and program order.
 
 use super::super::data::Part;
 use super::super::deps::DependencyGraph;

@@ -1,5 +1,4 @@
-//! How many memories a part of a node takes: the chip's sizing rules applied to a demand. What may not
-//! live here: coordinates.
+//! How many memories a part of a node takes: the chip's sizing rules applied to a demand.
 
 use super::demand::{CounterDemand, Demand, Lookup};
 use sluice_asic::chip::MauSpec;

@@ -1,7 +1,7 @@
 //! Bytes on the input crossbars of a stage.
 //!
-//! What lives here: the choice of crossbar bytes under the lane rule (model: chip §1.2, §1.3). Bytes that
-//! the stage already has on the crossbar are shared. What may not: what is done with the bytes.
+//! The choice of crossbar bytes under the lane rule (model: chip §1.2, §1.3). Bytes that the stage already has on the
+//! crossbar are shared.
 //!
 //! Lanes count over the whole crossbar: the exact one has groups of 16 bytes, the ternary one pairs of
 //! groups of 11 bytes (five, a mid byte for both, five).

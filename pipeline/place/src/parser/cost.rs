@@ -1,6 +1,4 @@
 //! What one state of the program costs: hardware states (a cycle each) and TCAM rows.
-//!
-//! What may not live here: paths, limits of a whole parser.
 
 use crate::data::PhvAllocation;
 use sluice_asic::chip::ParserSpec;

@@ -22,8 +22,6 @@
 //!    Its cycles are those of the most costly copy. Laps that only the counter bounds share their rows.
 //! 10. No path reads beyond the depth of its gress. The padding states that T1 adds to egress paths of less than
 //!     65 bytes are not counted.
-//!
-//! What may not live here: execution.
 
 mod cost;
 mod paths;

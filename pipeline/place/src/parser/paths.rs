@@ -1,4 +1,4 @@
-//! The ways through a parser, with their cost. What may not live here: how cycles come about.
+//! The ways through a parser, with their cost.
 
 use crate::PlacedParser;
 use sluice_asic::gress::Gress;

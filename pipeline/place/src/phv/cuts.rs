@@ -1,8 +1,8 @@
 //! Where headers and wide fields are cut, so that what an instruction combines lies in containers of one size.
 //!
-//! An instruction reads only containers of its destination's MAU group, and a group has one size: fields that
-//! are copied to each other must be cut alike. The search starts from the largest containers and refines until
-//! nothing changes; each step makes a demand stricter, so it ends. What may not live here: containers.
+//! An instruction reads only containers of its destination's MAU group, and a group has one size: fields that are
+//! copied to each other must be cut alike. The search starts from the largest containers and refines until nothing
+//! changes; each step makes a demand stricter, so it ends.
 
 use super::demand::Demands;
 use super::layout::{Layout, PieceHome, Seg};

@@ -1,6 +1,4 @@
 //! What a program asks of the PHV, field by field.
-//!
-//! What may not live here: containers; and findings that need an allocation (see [`super::verify`]).
 
 use super::moves::{Shape, Source, Write, writes};
 use sluice_asic::alu::AluOp;

@@ -1,9 +1,8 @@
 //! Pieces into containers: first fit.
 //!
-//! Order: pieces that must share a MAU group first, then those that need normal containers, then those that
-//! can do with mocha, then header bytes that only pass through; larger before smaller, then in order of
-//! declaration. A container of a gress group that the gress has already is preferred to a new one. What may
-//! not live here: cuts, and why a piece needs what it needs.
+//! Order: pieces that must share a MAU group first, then those that need normal containers, then those that can do with
+//! mocha, then header bytes that only pass through; larger before smaller, then in order of declaration. A container of
+//! a gress group that the gress has already is preferred to a new one.
 
 use super::layout::{Layout, Piece};
 use sluice_asic::gress::Gress;

@@ -6,7 +6,7 @@
 //! 3. Every table, condition and action that reads or writes a field of either runs where its header is known to be valid.
 //!
 //! Such nodes exclude each other in effect, but the flow need not show it: dependencies count shared bits as one
-//! variable, which can cost stages. So headers share only when containers run out. What may not live here: containers.
+//! variable, which can cost stages. So headers share only when containers run out.
 
 use super::demand::Demands;
 use super::layout::{Layout, PieceHome};

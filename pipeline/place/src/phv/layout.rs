@@ -1,6 +1,4 @@
 //! Pieces: what will fill one container each, before it is known which.
-//!
-//! What may not live here: the choice of cuts (see [`super::cuts`]), and containers.
 
 use super::cuts::Cuts;
 use super::demand::Demands;

@@ -1,7 +1,6 @@
 //! PHV allocation: a container for every field and validity bit that a program uses.
 //!
-//! What lives here: the allocator, queries on its result, an independent verifier of it, and its summary for
-//! reports. What may not: stages, and what crosses a stage's buses.
+//! The allocator, queries on its result, an independent verifier of it, and its summary for reports.
 //!
 //! The rules (model: chip §2.1, §2.2, §6.1):
 //! 1. A container belongs to one gress; so do all containers of its gress group (T1: the first group of each

@@ -1,6 +1,4 @@
 //! What actions do to the PHV, bit by bit: every write of a field with the source of each bit.
-//!
-//! What may not live here: containers.
 
 use sluice_asic::alu::{AluClass, AluOp};
 use sluice_ir::cfg::Flow;

@@ -1,4 +1,4 @@
-//! What to say when containers run out. What may not live here: any choice of a container.
+//! What to say when containers run out.
 
 use super::fit::{Bins, Want};
 use super::layout::{Layout, PieceHome};

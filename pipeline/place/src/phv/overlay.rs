@@ -2,7 +2,7 @@
 //!
 //! Program order decides who lives when; the dependencies that follow from the shared bits keep the table placer to
 //! that order. A field that takes over a container cannot count on the zero that metadata starts with, so it must be
-//! written as a whole before every read. What may not live here: containers, and fields of headers.
+//! written as a whole before every read.
 
 use super::demand::Demands;
 use super::layout::{Layout, Seg, stands_alone};

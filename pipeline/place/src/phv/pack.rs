@@ -1,6 +1,4 @@
 //! Small metadata fields and validity bits, several to a container.
-//!
-//! What may not live here: header bytes, and containers.
 
 use super::demand::{Demand, Demands};
 use super::layout::{Layout, PieceHome, Seg, container_bits, stands_alone};

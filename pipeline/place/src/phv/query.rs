@@ -1,4 +1,4 @@
-//! Questions to an allocation. What may not live here: anything that needs a chip.
+//! Questions to an allocation.
 
 use crate::data::{FieldSlice, PhvAllocation};
 use sluice_asic::phv::Container;

@@ -1,6 +1,4 @@
 //! Numbers of an allocation for reports: use per group, and what each container holds.
-//!
-//! What may not live here: formatting.
 
 use crate::data::PhvAllocation;
 use sluice_asic::alu::AluOp;

@@ -1,6 +1,4 @@
 //! Which kinds of container suit a piece, and which pieces must be neighbours.
-//!
-//! What may not live here: which container it gets.
 
 use super::cuts::pairs;
 use super::demand::Demands;

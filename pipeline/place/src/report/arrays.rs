@@ -1,5 +1,5 @@
-//! Arrays of a program: counters, registers, meters, filters, WRED, with the units behind them and what stateful
-//! ALUs do. What may not live here: layout.
+//! Arrays of a program: counters, registers, meters, filters, WRED, with the units behind them and what stateful ALUs
+//! do.
 
 use crate::{Owner, Placement, node_name};
 use sluice_asic::chip::Column;

@@ -1,5 +1,5 @@
-//! What a report assumes: the chip's values that public sources do not give, and the placer's reading of
-//! rules that they leave open. What may not live here: the values themselves.
+//! What a report assumes: the chip's values that public sources do not give, and the placer's reading of rules that
+//! they leave open.
 
 use sluice_asic::chip::{Assumption, ChipSpec};
 use sluice_ir::rows::has_ranges;

@@ -1,4 +1,4 @@
-//! The numbers of a report. What may not live here: layout.
+//! The numbers of a report.
 
 use super::arrays::ArrayReport;
 use super::detail::Detail;

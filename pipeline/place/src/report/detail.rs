@@ -1,5 +1,5 @@
-//! What stands behind the numbers: every unit with its owner, every dependency, every container, the parser's
-//! graph and each stage's cycles. What may not live here: sums, layout.
+//! What stands behind the numbers: every unit with its owner, every dependency, every container, the parser's graph and
+//! each stage's cycles.
 
 use crate::{DependencyGraph, Owner, Placement, stage_latencies};
 use sluice_asic::chip::Column;

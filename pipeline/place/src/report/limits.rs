@@ -1,5 +1,4 @@
-//! What limits a program: the resources closest to their end, with who uses them. What may not live here:
-//! layout.
+//! What limits a program: the resources closest to their end, with who uses them.
 
 use crate::{Placement, Unit, node_name};
 use sluice_asic::chip::Column;

@@ -1,4 +1,4 @@
-//! Next tables in a report: what carries an outcome to the nodes that run on it. What may not live here: layout.
+//! Next tables in a report: what carries an outcome to the nodes that run on it.
 
 use crate::{Carrier, Placement, node_name};
 use sluice_asic::gress::Gress;

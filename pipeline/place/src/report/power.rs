@@ -1,7 +1,7 @@
 //! Power of the memories that packets touch, after the compiler's model (model: cycles §7).
 //!
 //! A packet pays for the tables of its path, and for all tables of stages that do not wait for a match: those cannot be
-//! predicated off. What may not live here: layout, and constants of a chip.
+//! predicated off.
 
 use crate::{Owner, Placement, node_name};
 use sluice_asic::chip::{Column, PowerSpec};

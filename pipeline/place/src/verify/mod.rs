@@ -1,6 +1,6 @@
 //! The check of a finished placement, from its coordinates and the program's effects alone.
 //!
-//! What lives here: rules. What may not: anything that the placer uses, except the chip's sizes.
+//! Rules.
 //!
 //! Rules:
 //! 1. Shape: tables and actions are those of the program's flow and run under its conditions; each node has parts, in stages of the chip, in rising order;

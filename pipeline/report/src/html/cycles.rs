@@ -1,4 +1,4 @@
-//! The waterfall of cycles from wire to wire. What may not live here: how cycles are computed.
+//! The waterfall of cycles from wire to wire.
 
 use maud::{Markup, html};
 use sluice_asic::gress::Gress;

@@ -1,4 +1,4 @@
-//! Graphs in columns: tables by stage, parser states by depth. What may not live here: other drawings.
+//! Graphs in columns: tables by stage, parser states by depth.
 
 use maud::{Markup, html};
 use sluice_asic::gress::Gress;

@@ -1,5 +1,4 @@
-//! The heat map of stages and resources, with the owners behind every cell. What may not live here: other
-//! tables.
+//! The heat map of stages and resources, with the owners behind every cell.
 
 use maud::{Markup, html};
 use sluice_asic::chip::Column;

@@ -1,5 +1,4 @@
-//! The report as one HTML file that needs nothing else: no network, no script. What may not live here: numbers
-//! that the report lacks.
+//! The report as one HTML file that needs nothing else: no network, no script.
 //!
 //! The matrix first, then what limits the program, then the details; what is behind a cell opens with it.
 //! Drawings are SVG made from the report's lists (`graph`, `cycles`).

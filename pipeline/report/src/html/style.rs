@@ -1,4 +1,4 @@
-//! How the page looks, on a screen and on paper. What may not live here: content.
+//! How the page looks, on a screen and on paper.
 
 /// The style sheet. A cell's heat is `--v`, from 0 to 1.
 pub(super) const CSS: &str = r"

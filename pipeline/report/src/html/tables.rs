@@ -1,4 +1,4 @@
-//! Lists: what limits, tables, containers, assumptions. What may not live here: drawings.
+//! Lists: what limits, tables, containers, assumptions.
 
 use maud::{Markup, html};
 use sluice_asic::gress::Gress;

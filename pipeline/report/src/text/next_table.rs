@@ -1,4 +1,4 @@
-//! Next tables as text: what carries each outcome. What may not live here: other sections.
+//! Next tables as text: what carries each outcome.
 
 use sluice_place::report::Report;
 use std::fmt::Write;

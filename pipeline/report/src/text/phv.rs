@@ -1,5 +1,4 @@
-//! The PHV as text: use by size and kind, validity bits, what shares bits, numbers with a carry. What may not live here:
-//! other sections.
+//! The PHV as text: use by size and kind, validity bits, what shares bits, numbers with a carry.
 
 use super::{percent, wrap};
 use crate::grid::Grid;

@@ -1,6 +1,6 @@
 //! What the device reads and writes of a frame itself: class code points, ECN, MAC control frames.
 //!
-//! What may not live here: what the program parses. As a chip's port does, this looks at the frame as it came in.
+//! As a chip's port does, this looks at the frame as it came in.
 
 use sluice_asic::tm::buffer::CodePoint;
 use sluice_asic::tm::ecn::Ecn;

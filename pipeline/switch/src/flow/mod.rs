@@ -11,8 +11,6 @@
 //! - a packet's class is that of its code points as it came in, unless the program sets `qid` or `ingress_cos`;
 //! - a mark is decided by the length of the queue and written as the frame leaves. Neither chip marks by itself; where
 //!   there is a profile, this does so in its place.
-//!
-//! What may not live here: the rules themselves.
 
 mod classify;
 mod mac;

@@ -1,6 +1,4 @@
 //! What an operator does to a shared buffer and its watchdogs while the device runs.
-//!
-//! What may not live here: what follows; that is the buffer's and the watchdog's.
 
 use crate::observe::Sink;
 use crate::{Switch, SwitchError};

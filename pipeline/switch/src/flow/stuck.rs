@@ -1,7 +1,7 @@
 //! Queues that hold packets and send none for a profile's `stuck_queue_timeout` are emptied, whatever keeps them.
 //!
-//! It is what some chassis have beside the PFC watchdog (model: buffer §6.2, the watchdog tests of VOQs and egress queues),
-//! which sees pauses alone. What may not live here: pauses.
+//! It is what some chassis have beside the PFC watchdog (model: buffer §6.2, the watchdog tests of VOQs and egress
+//! queues), which sees pauses alone.
 
 use crate::observe::Sink;
 use crate::reason::Reason;

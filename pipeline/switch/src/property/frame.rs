@@ -1,5 +1,4 @@
-//! What hosts see in a frame: its flow, and whether lengths and check sums, of IP and of what it carries, are right. What may not live here: what a
-//! program does with it.
+//! What hosts see in a frame: its flow, and whether lengths and check sums, of IP and of what it carries, are right.
 
 use sluice_pcaps::wire::{Checksum, ethernet, ipv4, ipv6, tcp, udp};
 

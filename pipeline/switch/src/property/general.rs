@@ -1,4 +1,4 @@
-//! Properties that hold for every program on every device. What may not live here: the monitor, single programs.
+//! Properties that hold for every program on every device.
 
 use super::{Departed, Ended, Finding, FlowKey, Property, Settled, l4_checksum, well_formed};
 use crate::Reason;

@@ -1,9 +1,8 @@
 //! What must hold of a program, as ordinary Rust over what enters a device, what leaves it and what is lost.
 //!
-//! A property implements [`Property`]; it sees packets by their bytes and the device by its counters, and says what
-//! is wrong in a sentence. [`Monitor`] remembers what came in and asks the properties. What lives here: the trait,
-//! the monitor, properties that hold for every program. What may not: which packets are sent, and properties of one
-//! program.
+//! A property implements [`Property`]; it sees packets by their bytes and the device by its counters, and says what is
+//! wrong in a sentence. [`Monitor`] remembers what came in and asks the properties. The trait, the monitor, properties
+//! that hold for every program.
 //!
 //! ```
 //! use crate::property::{Departed, Finding, Property};

@@ -1,4 +1,4 @@
-//! Remembers what came in and asks properties about what becomes of it. What may not live here: properties.
+//! Remembers what came in and asks properties about what becomes of it.
 
 use super::{Departed, Ended, Entered, Finding, Origin, Property, Settled};
 use crate::{Left, Lost, Switch};

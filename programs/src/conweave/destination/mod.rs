@@ -1,10 +1,9 @@
 //! DstToR: puts the packets of a flow that moved back in order (model: conweave §1.6 to §1.9).
 //!
 //! A REROUTED packet that comes before TAIL claims a queue, which its own flow-control word pauses, and makes a timer
-//! packet. What follows it by the new path waits behind it; what still comes by the old path passes by. TAIL lets
-//! the queue go on when it leaves, or the timer packet does at T_resume. A timer packet that has not been seen for long
-//! was lost: the flow's next packet makes another one. What may not live here: which queue, and what the timer packet
-//! does.
+//! packet. What follows it by the new path waits behind it; what still comes by the old path passes by. TAIL lets the
+//! queue go on when it leaves, or the timer packet does at T_resume. A timer packet that has not been seen for long was
+//! lost: the flow's next packet makes another one.
 
 mod state;
 mod steps;

@@ -1,4 +1,4 @@
-//! What DstToR keeps for every flow, and what may be done to it (model: conweave §1.6). What may not live here: when.
+//! What DstToR keeps for every flow, and what may be done to it (model: conweave §1.6).
 
 use super::super::Params;
 use super::super::headers::Headers;

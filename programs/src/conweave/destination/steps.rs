@@ -1,4 +1,4 @@
-//! What DATA does to a flow's state, step by step (model: conweave §1.8, §1.9). What may not live here: the state.
+//! What DATA does to a flow's state, step by step (model: conweave §1.8, §1.9).
 
 use super::super::headers::{Headers, kind};
 use super::super::queues::Queues;

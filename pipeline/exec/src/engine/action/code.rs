@@ -1,5 +1,4 @@
-//! An action's list of operations as it grows, and argument words of its parameters. What may not live here: what of the
-//! program an operation is for.
+//! An action's list of operations as it grows, and argument words of its parameters.
 
 use super::lower::Leaf;
 use super::{ActionCode, ArgWord, MoveBits, Op};

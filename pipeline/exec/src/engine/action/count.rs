@@ -1,4 +1,4 @@
-//! Counters that actions count in. What may not live here: which cell an entry has.
+//! Counters that actions count in.
 
 use super::{Effects, EntryOf, Source, value};
 use crate::engine::batch::{Phv, for_lanes};

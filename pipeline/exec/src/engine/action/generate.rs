@@ -1,4 +1,4 @@
-//! Actions as Rust. What may not live here: which action runs.
+//! Actions as Rust.
 
 use super::{ActionCode, ArgRun, CarryAlu, Op, Source, WideAlu, WideSource, Word};
 use crate::engine::batch::Slot;

@@ -1,5 +1,4 @@
-//! From actions to their operations: sources, argument words, merged constants and moves. What may not live here:
-//! running them.
+//! From actions to their operations: sources, argument words, merged constants and moves.
 
 use super::code::cut;
 use super::{ActionCode, CarryAlu, Op, Source, WideAlu, WideSource, Word};

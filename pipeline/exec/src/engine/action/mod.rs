@@ -1,7 +1,6 @@
 //! Actions as short lists of container operations, each run over all lanes at once.
 //!
-//! An entry's parameters are stored as *argument words*: already shifted to where an operation deposits
-//! them. What may not live here: which action runs.
+//! An entry's parameters are stored as *argument words*: already shifted to where an operation deposits them.
 
 mod code;
 mod count;

@@ -1,4 +1,4 @@
-//! Actions run: every operation over all lanes that are due. What may not live here: what operations there are.
+//! Actions run: every operation over all lanes that are due.
 
 use super::ActionCode;
 use super::code::cut;

@@ -1,7 +1,7 @@
 //! The deparser: for each parse path and set of valid headers one plan, made when first seen.
 //!
-//! A header that still stands where it was extracted needs only its rewritten containers stored; one that
-//! moved is copied first; one that the program made is stored whole. What may not live here: control.
+//! A header that still stands where it was extracted needs only its rewritten containers stored; one that moved is
+//! copied first; one that the program made is stored whole.
 
 mod store;
 

@@ -1,5 +1,4 @@
-//! Stores: containers to packet bytes, by their width, and checksums over what then stands there. What may not live
-//! here: which of them a packet needs.
+//! Stores: containers to packet bytes, by their width, and checksums over what then stands there.
 
 use crate::engine::batch::{Phv, Slot, for_lanes};
 use crate::engine::checksum::{sum_bytes_without, sum_fields};

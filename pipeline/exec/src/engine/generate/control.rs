@@ -1,4 +1,4 @@
-//! A control as Rust: its steps in order, each under the outcome that it hangs on. What may not live here: actions.
+//! A control as Rust: its steps in order, each under the outcome that it hangs on.
 
 use super::gate::holds;
 use super::words::{Out, bits, read};

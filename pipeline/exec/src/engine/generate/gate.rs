@@ -1,4 +1,4 @@
-//! Conditions as Rust. What may not live here: what follows from them.
+//! Conditions as Rust.
 
 use super::words::{Out, bits, read, type_of};
 use crate::engine::gateway::{Gate, Side};

@@ -2,8 +2,8 @@
 //!
 //! What is written follows from the lowered program alone, and so does what it does: a program that lowers to the same
 //! text may run the code. Entries, members and port metadata are not in it, nor are sizes of tables and registers, what
-//! stateful ALUs and hashes do, and most constants, which stand in a pool beside it. What lives here: the frame of the text, and a gress's way in and out. What may not: how code runs ([`generated`]); parser
-//! and actions are written beside what they are lowered to.
+//! stateful ALUs and hashes do, and most constants, which stand in a pool beside it. The frame of the text, and a
+//! gress's way in and out.
 //!
 //! [`generated`]: super::generated
 

@@ -1,4 +1,4 @@
-//! Words and fields as Rust. What may not live here: what is done with them.
+//! Words and fields as Rust.
 
 use crate::engine::batch::Slot;
 use crate::engine::field::{FieldAt, ones};

@@ -1,4 +1,4 @@
-//! What generated code asks of the engine for its packet: bytes, rows, cells. What may not live here: when it asks.
+//! What generated code asks of the engine for its packet: bytes, rows, cells.
 
 use crate::engine::batch::Phv;
 use crate::engine::checksum::{sum_bytes, sum_values};

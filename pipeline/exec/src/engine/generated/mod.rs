@@ -2,9 +2,8 @@
 //! steps.
 //!
 //! A packet's containers are words at fixed places, an operation on them a line of Rust, a parser state a function, a
-//! table's actions the arms of one `match`: nothing is dispatched. Tables, registers, requests and plans of the deparser
-//! are the engine's. What lives here: code that was generated, and how passes run by it. What may not: how it is written
-//! ([`generate`]), what it asks of the engine (`lane`).
+//! table's actions the arms of one `match`: nothing is dispatched. Tables, registers, requests and plans of the
+//! deparser are the engine's. Code that was generated, and how passes run by it.
 //!
 //! [`generate`]: super::generate
 

@@ -1,7 +1,7 @@
 //! Lookup structures, compiled from the entries of a table: container words in, row number out.
 //!
-//! A key is compared in the containers that hold it, under masks, as the chip does; no key is assembled
-//! from fields on the packet path. Row 0 is the miss. What may not live here: what a row does.
+//! A key is compared in the containers that hold it, under masks, as the chip does; no key is assembled from fields on
+//! the packet path. Row 0 is the miss.
 
 mod exact;
 mod lpm;

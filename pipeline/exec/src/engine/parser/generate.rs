@@ -1,4 +1,4 @@
-//! A parser as Rust: a function for each node and each leaf. What may not live here: actions of states.
+//! A parser as Rust: a function for each node and each leaf.
 
 use super::load::Load;
 use super::select::Select;

@@ -1,5 +1,4 @@
-//! Loads: container bytes from the packet, those of a header by their width, so that nothing is asked per load. What
-//! may not live here: which containers have columns.
+//! Loads: container bytes from the packet, those of a header by their width, so that nothing is asked per load.
 
 use super::Heads;
 use crate::engine::batch::{Phv, Slot, for_lanes};

@@ -1,7 +1,7 @@
 //! The parser graph unrolled into nodes, in which every header has a fixed place.
 //!
-//! A batch runs the nodes that have lanes, lowest first, each with the mask of its lanes. Bytes that nothing reads or rewrites are not copied into columns. What lives here: nodes and their run. What
-//! may not: emission.
+//! A batch runs the nodes that have lanes, lowest first, each with the mask of its lanes. Bytes that nothing reads or
+//! rewrites are not copied into columns. Nodes and their run.
 
 mod generate;
 mod load;

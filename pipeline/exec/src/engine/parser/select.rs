@@ -1,4 +1,4 @@
-//! Selects: which way each lane goes. What may not live here: what the ways are.
+//! Selects: which way each lane goes.
 
 use super::Target;
 use crate::engine::batch::{Phv, Slot, for_lanes, lanes_where};

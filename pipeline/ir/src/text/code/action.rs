@@ -1,4 +1,4 @@
-//! Second pass: bodies of actions. What may not live here: values, and accesses to arrays.
+//! Second pass: bodies of actions.
 
 use super::{Code, Space};
 use crate::text::cursor::Parsed;

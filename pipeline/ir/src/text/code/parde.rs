@@ -1,4 +1,4 @@
-//! Second pass: parser states and deparsers. What may not live here: values, declarations.
+//! Second pass: parser states and deparsers.
 
 use super::{Code, Space};
 use crate::text::cursor::Parsed;

@@ -1,4 +1,4 @@
-//! What one VLIW instruction computes. What may not live here: other primitives than sets.
+//! What one VLIW instruction computes.
 
 use super::Check;
 use crate::Expr;

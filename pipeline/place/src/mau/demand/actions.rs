@@ -1,6 +1,4 @@
 //! Actions as the stage sees them: what they write, which operands come over the action data bus.
-//!
-//! What may not live here: memories that actions access.
 
 use super::{ActionDemand, Context, Demand, HashDemand};
 use sluice_asic::alu::AluClass;

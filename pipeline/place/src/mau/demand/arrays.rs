@@ -1,6 +1,4 @@
 //! Counters, registers and meters that actions access, and the hash bits of their indices.
-//!
-//! What may not live here: RAMs and ALUs, which are a matter of geometry.
 
 use super::super::super::bits::{self, ByteRef, bits_for};
 use super::operands::{self, OperandDemand, Value};

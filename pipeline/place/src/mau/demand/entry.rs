@@ -1,6 +1,4 @@
 //! What an entry carries beside its key: next table, action, immediate data and pointers.
-//!
-//! What may not live here: how entries are packed into words.
 
 use super::super::super::bits::bits_for;
 use super::{Context, Demand};

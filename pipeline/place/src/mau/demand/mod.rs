@@ -1,7 +1,6 @@
 //! What one node needs of a stage, before any place is chosen.
 //!
-//! What lives here: key bytes, overhead, actions, hashes and counters of a node as numbers of bits and
-//! bytes (model: chip §3). What may not: which units of a stage it gets, and how many entries of it go there.
+//! Key bytes, overhead, actions, hashes and counters of a node as numbers of bits and bytes (model: chip §3).
 
 mod actions;
 mod arrays;

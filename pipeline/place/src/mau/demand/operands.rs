@@ -1,10 +1,10 @@
 //! Packet values on their way into a meter ALU: registers' operands, and the samples of filters and WRED.
 //!
-//! What lives here: by which bytes or hash bits they can come. An ALU takes bytes of one exact crossbar group, from
-//! `alu_operand_byte` on, under a mask of bytes: its second value stands one width of the ALU behind the first, and a
-//! value can only come this way if its bytes hold nothing else, from their first bit on, and may stand at these places.
-//! What cannot, or is a hash, comes as bits of one hash group; the values of one ALU all come the same way (model: chip
-//! §1.3; the open compiler's rule). What may not live here: which group of a stage they get.
+//! By which bytes or hash bits they can come. An ALU takes bytes of one exact crossbar group, from `alu_operand_byte`
+//! on, under a mask of bytes: its second value stands one width of the ALU behind the first, and a value can only come
+//! this way if its bytes hold nothing else, from their first bit on, and may stand at these places. What cannot, or is
+//! a hash, comes as bits of one hash group; the values of one ALU all come the same way (model: chip §1.3; the open
+//! compiler's rule).
 
 use super::super::super::bits::{ByteRef, PhvView};
 use sluice_asic::chip::MauSpec;

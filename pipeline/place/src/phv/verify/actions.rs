@@ -1,6 +1,4 @@
 //! Rules of single instructions: one per action and container, with the sources that an ALU has.
-//!
-//! What may not live here: anything that concerns two actions.
 
 use super::source::{Bit, How, Result, results};
 use super::{View, ones};

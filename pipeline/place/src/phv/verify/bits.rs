@@ -1,6 +1,4 @@
 //! Rules about coordinates: every used bit is somewhere, once, in a container that exists.
-//!
-//! What may not live here: who may share a container.
 
 use super::{Held, View};
 use sluice_asic::gress::Gress;

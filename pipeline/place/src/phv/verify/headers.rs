@@ -1,7 +1,6 @@
 //! Headers at the same bits: no packet has both, and nobody looks at the one that a packet does not have.
 //!
 //! Derived from a walk of the parser that remembers both headers, and from conditions taken with the header invalid.
-//! What may not live here: metadata that takes turns.
 
 use super::{Held, View};
 use sluice_ir::cfg::{NodeKind, Outcome, Var};

@@ -1,6 +1,4 @@
 //! Rules about kinds of container: who may look into which.
-//!
-//! What may not live here: the rules of single instructions.
 
 use super::View;
 use sluice_asic::gress::Gress;

@@ -1,7 +1,7 @@
 //! The independent check of an allocation: every rule of [`super`], derived again from the allocation alone.
 //!
-//! Nothing here is shared with the allocator but the IR, the flow and the chip's inventory. Findings are by
-//! rule, then by container or field. What may not live here: any choice.
+//! Nothing here is shared with the allocator but the IR, the flow and the chip's inventory. Findings are by rule, then
+//! by container or field.
 
 mod actions;
 mod bits;

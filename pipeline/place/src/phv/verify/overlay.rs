@@ -1,7 +1,7 @@
 //! Fields that take turns at the same bits: every read sees what the same field wrote last.
 //!
-//! Checked read by read, in program order; that stages keep program order where bits are shared is a rule of the
-//! table placement. What may not live here: who shares bits.
+//! Checked read by read, in program order; that stages keep program order where bits are shared is a rule of the table
+//! placement.
 
 use super::headers::headers;
 use super::{Held, View};

@@ -1,6 +1,4 @@
 //! Rules about neighbours: what may share a container, and a gress group.
-//!
-//! What may not live here: what one action does.
 
 use super::{Held, View};
 use sluice_asic::gress::Gress;

@@ -1,6 +1,4 @@
 //! What an action writes, one bit at a time: the verifier's own reading of the IR.
-//!
-//! What may not live here: containers.
 
 use sluice_asic::alu::{AluClass, AluOp};
 use sluice_ir::{Action, Expr, Field, Loc, MeterAccess, PrimitiveKind, Program};

@@ -1,6 +1,4 @@
 //! Validity bits that actions copy: one rotation per container, and nothing else beside a constant.
-//!
-//! What may not live here: validity bits that actions only set.
 
 use super::View;
 use sluice_asic::phv::Container;

@@ -1,5 +1,5 @@
 //! Unrolling: the parser graph becomes nodes in which every header has a fixed place. Paths that agree in what they
-//! extracted and where they are share what follows. What may not live here: running it.
+//! extracted and where they are share what follows.
 
 mod select;
 

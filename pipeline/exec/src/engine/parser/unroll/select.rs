@@ -1,4 +1,4 @@
-//! Selects of nodes: keys as bits of columns, arms as ways. What may not live here: what a state extracts.
+//! Selects of nodes: keys as bits of columns, arms as ways.
 
 use super::super::select::{Select, WideSelect, side_by_side};
 use super::super::{Leaf, Step, Target};
