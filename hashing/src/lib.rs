@@ -23,6 +23,7 @@
 //! | `scheme` | each scheme's setting for each decision point |
 //! | `explain` | the account of a plan |
 //! | `replan` | what a dead member does, and the new plan |
+//! | `values` | how lists of numbers and functions, and sizes of groups, are spelled |
 
 pub mod budget;
 pub mod colour;
@@ -35,5 +36,6 @@ pub mod graph;
 pub mod replan;
 pub mod replicas;
 pub mod scheme;
+pub mod values;
 pub mod wcmp;
 pub mod weighted;

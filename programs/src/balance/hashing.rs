@@ -1,9 +1,9 @@
 //! The flow hash as an extern: RTAG7's functions and the extern's own. What may not live here: which setting.
 
 use super::headers::Headers;
-use crate::planning::scheme::{FlowFunction, Setting};
 use sluice_asic::hash::rtag7::Rtag7Function;
 use sluice_asic::hash::{CrcParams, HashAlgorithm, XorWidth};
+use sluice_hashing::scheme::{FlowFunction, Setting};
 use sluice_pipeline::build::{ActionRef, GressBuilder, HashRef};
 use sluice_pipeline::ir;
 

@@ -9,10 +9,10 @@
 //! Member n of a group is its n-th uplink, counted from 0; an uplink of weight w is w members. What may not live
 //! here: tables.
 
-use crate::planning::replicas::{Order, layout};
-use crate::position::Position;
-use crate::setup::{Ops, Setup, SetupError, front_port, ipv4_prefix, ipv6_prefix};
 use sluice_asic::port::{FrontPort, PortMap};
+use sluice_catalogue::position::Position;
+use sluice_catalogue::setup::{Ops, Setup, SetupError, front_port, ipv4_prefix, ipv6_prefix};
+use sluice_hashing::replicas::{Order, layout};
 use sluice_pipeline::control::{ControlOp, Then};
 use sluice_pipeline::ir::{KeyValue, Program};
 use std::collections::{BTreeMap, BTreeSet};

@@ -3,8 +3,8 @@
 use crate::world::{Draws, Packet, World, by_port, flow, frame};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::select::{GroupShape, Selector, SelectorMode};
+use sluice_hashing::scheme::Setting;
 use sluice_pipeline::pass::Executor;
-use sluice_programs::planning::scheme::Setting;
 
 fn chips() -> [ChipSpec; 2] {
     [ChipSpec::tofino2(), ChipSpec::tofino()]
