@@ -12,7 +12,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed=build.rs");
     let out = std::env::var_os("OUT_DIR").ok_or("cargo tells where to write")?;
     let (mut texts, chip) = (Vec::new(), ChipSpec::tofino2());
-    for stage in sluice_programs::all() {
+    for stage in sluice_programs::catalogue().programs() {
         let program = stage.build(&[])?;
         let placement = place(&program, &chip)?;
         let name = stage.name().replace('-', "_");

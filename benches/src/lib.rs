@@ -17,6 +17,9 @@ use sluice_asic::units::Time;
 use sluice_fabric::experiment::{Compiled, Picker, Question, plan};
 use sluice_fabric::flows::{Flow, Generator, Workload as FlowKind};
 use sluice_fabric::topology::Clos;
+use sluice_hashing::replicas::Order;
+use sluice_hashing::scheme::Terms;
+use sluice_hashing::wcmp::Method;
 use sluice_pcaps::capture::CaptureTime;
 use sluice_pcaps::generate::{FlowMix, Pace, Prefix};
 use sluice_pcaps::wire::MacAddr;
@@ -26,9 +29,6 @@ use sluice_pipeline::packet::{HeadLayout, Packet, PacketStore};
 use sluice_pipeline::pass::{Executor, Pass, PassIn, Verdict};
 use sluice_pipeline::place::{Placement, place};
 use sluice_pipeline::switch::{Left, Lost, Mode, RxFrame, Sink, Switch, SwitchConfig};
-use sluice_programs::planning::replicas::Order;
-use sluice_programs::planning::scheme::Terms;
-use sluice_programs::planning::wcmp::Method;
 use std::net::{IpAddr, Ipv4Addr};
 
 /// A placed program with its entries, and frames for it.
@@ -54,7 +54,8 @@ impl Workload {
     /// `packets` frames over 10,000 flows to `routes` routes.
     #[must_use]
     pub fn new(packets: u64, routes: u32) -> Workload {
-        let stage = sluice_programs::by_name("l3-ecmp").expect("a shipped program");
+        let catalogue = sluice_programs::catalogue();
+        let stage = catalogue.get("l3-ecmp").expect("a shipped program");
         let size = (routes + 16).max(12_288).to_string();
         let program = stage.build(&[("ipv4_routes".to_owned(), size)]).expect("the program builds");
         let chip = ChipSpec::tofino2();

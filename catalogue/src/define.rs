@@ -1,9 +1,7 @@
-//! What the author of a program states; how users meet it follows from that.
-//!
-//! What may not live here: particular programs.
+//! [`ProgramDef`]: what the author of a program states. How users meet the program follows from it.
 
-use crate::catalog::{ProgramError, Role, StageProgram};
 use crate::position::Position;
+use crate::program::{ProgramError, Role, StageProgram};
 use crate::setup::{Setup, SetupError};
 use sluice_asic::port::PortMap;
 use sluice_pipeline::build::Builder;
@@ -11,50 +9,63 @@ use sluice_pipeline::build::params::{ParamInfo, Params};
 use sluice_pipeline::ir::Program;
 use sluice_pipeline::property::Property;
 
-/// A program by its parameters; see [`StageProgram`] for what the parts mean.
-pub(crate) trait Shipped: Sync {
-    /// Name, kebab-case.
+/// The definition of a program by a Rust type; every such type is a [`StageProgram`].
+///
+/// Functions get the parameters as a struct, where [`StageProgram`] has them as keys and values. The example at the head of
+/// the crate defines a program.
+pub trait ProgramDef: Send + Sync {
+    /// Name as users type it, in kebab-case.
     const NAME: &'static str;
-    /// One sentence without a full stop.
+    /// One sentence on what the program does, without a full stop.
     const SUMMARY: &'static str;
-    /// The P4 program that says the same.
-    const P4: &'static str;
-    /// Parameters for hunts.
+    /// Text of a P4_16 program for TNA that does the same, if there is one.
+    const P4: Option<&'static str> = None;
+    /// Parameters for `sluice fuzz`, as key and value; see [`StageProgram::hunt`].
     const HUNT: &'static [(&'static str, &'static str)] = &[];
-    /// What users can set.
+    /// The parameters that users can set. Their default values are those of [`Default`]; `()` has no parameters.
     type Params: Params + Default;
 
-    /// Refuses values that do not go together.
+    /// Refuses values that exclude each other.
+    ///
+    /// # Errors
+    /// If there are such values.
     fn check(p: &Self::Params) -> Result<(), ProgramError> {
         let _ = p;
         Ok(())
     }
 
-    /// The values that the program is built with, if some of those given decide others.
+    /// Returns the values that the program is built with, if some of the given values decide others; otherwise `None`.
     fn effective(p: &Self::Params) -> Option<Self::Params> {
         let _ = p;
         None
     }
 
-    /// Parameters that play no part with these values: the built program does not name them.
+    /// Returns the keys of parameters without effect under these values. The built program does not list them.
     fn idle(p: &Self::Params) -> &'static [&'static str] {
         let _ = p;
         &[]
     }
 
-    /// Declares everything.
+    /// Declares the headers, tables, registers and controls of both gresses.
     fn declare(b: &Builder, p: &Self::Params);
 
-    /// Entries under which any capture flows.
+    /// Returns the setup of a device outside a network; see [`StageProgram::default_setup`].
+    ///
+    /// # Errors
+    /// If the device lacks a port that the entries need, or if `program` is another program.
     fn default_setup(program: &Program, ports: &PortMap, p: &Self::Params) -> Result<Setup, SetupError>;
 
-    /// What a switch runs at a place in a network.
+    /// Returns what a switch at this place runs; see [`StageProgram::role_at`].
     fn role_at(at: &Position) -> Role {
         let _ = at;
         Role::new(Self::NAME, [])
     }
 
-    /// Entries of a place in a network, if the program has any.
+    /// Returns the setup of a switch at this place, if the program has entries for networks; see
+    /// [`StageProgram::setup_at`].
+    ///
+    /// # Errors
+    /// As [`ProgramDef::default_setup`], or if the program cannot run at this place.
     fn setup_at(
         program: &Program,
         ports: &PortMap,
@@ -65,30 +76,27 @@ pub(crate) trait Shipped: Sync {
         None
     }
 
-    /// What must hold in every run besides what must hold of every program.
+    /// Returns new properties for one run; see [`StageProgram::properties`].
     fn properties(program: &Program, p: &Self::Params) -> Vec<Box<dyn Property>> {
         let _ = (program, p);
         Vec::new()
     }
 }
 
-/// Parameters with these values set; later values of a key win.
+/// Returns the parameters with these values set; if a key occurs twice, the later value wins.
 ///
 /// # Errors
-/// When a key or value is refused.
-pub(crate) fn given<P: Params + Default>(
-    sets: &[(String, String)],
-    program: &'static str,
-) -> Result<P, ProgramError> {
+/// If a key or a value is refused.
+fn given<P: Params + Default>(sets: &[(String, String)], program: &str) -> Result<P, ProgramError> {
     let mut p = P::default();
     for (key, value) in sets {
-        p.set(key, value).map_err(|source| ProgramError::Param { program, source })?;
+        p.set(key, value).map_err(|source| ProgramError::Param { program: program.to_owned(), source })?;
     }
     Ok(p)
 }
 
-/// The parameters that a program was built with.
-pub(crate) fn built_with<P: Params + Default>(program: &Program) -> P {
+/// Returns the parameters that a program was built with, as the struct that it was built from.
+pub fn built_with<P: Params + Default>(program: &Program) -> P {
     let mut p = P::default();
     for param in &program.params {
         // The values come out of the same struct, so none is refused.
@@ -97,44 +105,45 @@ pub(crate) fn built_with<P: Params + Default>(program: &Program) -> P {
     p
 }
 
-/// The program with these parameters.
+/// Builds a program from the struct of its parameters, where [`StageProgram::build`] takes keys and values.
 ///
 /// # Errors
-/// When they do not go together, or the verifier refuses the program.
-pub(crate) fn program<S: Shipped>(p: &S::Params) -> Result<Program, ProgramError> {
-    S::check(p)?;
-    let effective = S::effective(p);
+/// If values exclude each other, or if the verifier refuses the program.
+pub fn build<D: ProgramDef>(p: &D::Params) -> Result<Program, ProgramError> {
+    D::check(p)?;
+    let effective = D::effective(p);
     let p = effective.as_ref().unwrap_or(p);
-    let b = Builder::new(S::NAME, S::SUMMARY);
-    S::declare(&b, p);
-    let mut program = b.finish(p).map_err(|diags| ProgramError::Illegal { program: S::NAME, diags })?;
-    program.params.retain(|param| !S::idle(p).contains(&param.key.as_str()));
+    let b = Builder::new(D::NAME, D::SUMMARY);
+    D::declare(&b, p);
+    let illegal = |diags| ProgramError::Illegal { program: D::NAME.to_owned(), diags };
+    let mut program = b.finish(p).map_err(illegal)?;
+    program.params.retain(|param| !D::idle(p).contains(&param.key.as_str()));
     Ok(program)
 }
 
-impl<S: Shipped> StageProgram for S {
-    fn name(&self) -> &'static str {
-        S::NAME
+impl<D: ProgramDef> StageProgram for D {
+    fn name(&self) -> &str {
+        D::NAME
     }
 
-    fn summary(&self) -> &'static str {
-        S::SUMMARY
+    fn summary(&self) -> &str {
+        D::SUMMARY
     }
 
     fn params(&self) -> Vec<ParamInfo> {
-        S::Params::default().list()
+        D::Params::default().list()
     }
 
     fn build(&self, sets: &[(String, String)]) -> Result<Program, ProgramError> {
-        program::<S>(&given(sets, S::NAME)?)
+        build::<D>(&given(sets, D::NAME)?)
     }
 
     fn default_setup(&self, program: &Program, ports: &PortMap) -> Result<Setup, SetupError> {
-        S::default_setup(program, ports, &built_with(program))
+        D::default_setup(program, ports, &built_with(program))
     }
 
     fn role_at(&self, position: &Position) -> Role {
-        S::role_at(position)
+        D::role_at(position)
     }
 
     fn setup_at(
@@ -143,18 +152,18 @@ impl<S: Shipped> StageProgram for S {
         ports: &PortMap,
         position: &Position,
     ) -> Option<Result<Setup, SetupError>> {
-        S::setup_at(program, ports, position, &built_with(program))
+        D::setup_at(program, ports, position, &built_with(program))
     }
 
-    fn p4(&self) -> &'static str {
-        S::P4
+    fn p4(&self) -> Option<&str> {
+        D::P4
     }
 
-    fn hunt(&self) -> &'static [(&'static str, &'static str)] {
-        S::HUNT
+    fn hunt(&self) -> Vec<(String, String)> {
+        D::HUNT.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
     }
 
     fn properties(&self, program: &Program) -> Vec<Box<dyn Property>> {
-        S::properties(program, &built_with(program))
+        D::properties(program, &built_with(program))
     }
 }

@@ -1,26 +1,7 @@
-//! The shipped programs by name, and what each of them offers.
-//!
-//! What may not live here: the programs themselves.
+//! [`StageProgram`]: what a program offers to its users.
 
-use crate::balance::{Ecmp, Wcmp};
-use crate::conga::Conga;
-use crate::conweave::ConWeave;
-use crate::conweave_spine::ConWeaveSpine;
-use crate::drb::Drb;
-use crate::drill::Drill;
-use crate::ecn_mark::EcnMark;
-use crate::flare::Flare;
-use crate::hpcc_int::HpccInt;
-use crate::hula::Hula;
-use crate::int::Int;
-use crate::l3_ecmp::L3Ecmp;
-use crate::letflow::LetFlow;
-use crate::pfc::Pfc;
 use crate::position::Position;
-use crate::presto::Presto;
 use crate::setup::{Setup, SetupError};
-use crate::spray::Spray;
-use sluice_asic::names::nearest;
 use sluice_asic::port::PortMap;
 use sluice_pipeline::build::params::{ParamError, ParamInfo};
 use sluice_pipeline::ir::Program;
@@ -28,61 +9,61 @@ use sluice_pipeline::property::Property;
 use sluice_pipeline::verify::Diag;
 use thiserror::Error;
 
-/// What a switch runs at its place in a network.
+/// The program that a switch runs at its place in a network, with the parameters that follow from the place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Role {
-    /// The program's name.
-    pub program: &'static str,
-    /// Parameters that follow from the place; those that users set win.
+    /// Name of a program in the same catalogue.
+    pub program: String,
+    /// Parameters as key and value. Values that users set win over these.
     pub params: Vec<(String, String)>,
 }
 
 impl Role {
-    /// A program with these parameters.
-    pub(crate) fn new(
-        program: &'static str,
-        params: impl IntoIterator<Item = (&'static str, String)>,
-    ) -> Role {
-        Role { program, params: params.into_iter().map(|(key, value)| (key.to_owned(), value)).collect() }
+    /// Returns the role of the program of this name, with parameters as key and value.
+    pub fn new<'k>(program: &str, params: impl IntoIterator<Item = (&'k str, String)>) -> Role {
+        let params = params.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
+        Role { program: program.to_owned(), params }
     }
 }
 
 /// A stage program that users run by name.
-pub trait StageProgram: Sync {
-    /// Name as users type it, kebab-case (`l3-ecmp`).
-    fn name(&self) -> &'static str;
+///
+/// [`ProgramDef`](crate::ProgramDef) implements this trait for programs that are a Rust type.
+pub trait StageProgram: Send + Sync {
+    /// Name as users type it, in kebab-case (`l3-ecmp`).
+    fn name(&self) -> &str;
 
-    /// What it does, one sentence without a full stop.
-    fn summary(&self) -> &'static str;
+    /// One sentence on what the program does, without a full stop.
+    fn summary(&self) -> &str;
 
-    /// Its parameters with their defaults, in the order of its documentation.
+    /// Returns the parameters with their defaults, in the order in which the documentation lists them.
     fn params(&self) -> Vec<ParamInfo>;
 
-    /// The program with these parameter values, given as key and text; later values of a key win.
+    /// Builds the program with these parameters, given as key and value. If a key occurs twice, the later value wins.
     ///
     /// # Errors
-    /// When a key or value is refused, or when the values together make no legal program.
+    /// If a key or a value is refused, or if the values together make no legal program.
     fn build(&self, sets: &[(String, String)]) -> Result<Program, ProgramError>;
 
-    /// What `program`, built by [`StageProgram::build`], starts with on a device with these ports: entries
-    /// under which any capture flows.
+    /// Returns the setup of a device with these ports that runs `program` outside a network: entries under which packets
+    /// of any capture are forwarded. `program` was built by [`StageProgram::build`].
     ///
     /// # Errors
-    /// When the device has no port that the entries need, or `program` is not one of this kind.
+    /// If the device lacks a port that the entries need, or if `program` is another program.
     fn default_setup(&self, program: &Program, ports: &PortMap) -> Result<Setup, SetupError>;
 
-    /// What a switch runs at this place in a network that runs this program: another one, for a program that is only
-    /// for some of a network's switches, or this one.
+    /// Returns what a switch at this place runs if the network runs this program. By default that is the same program; a
+    /// program for ToRs may name another program for spines.
     fn role_at(&self, position: &Position) -> Role {
         let _ = position;
         Role::new(self.name(), [])
     }
 
-    /// What it starts with at its place in a network: entries under which packets reach every host. `None` if the
-    /// program has none of its own for that; then it gets those of [`StageProgram::default_setup`].
+    /// Returns the setup of a switch at this place: entries under which packets reach every host of the network. `None`
+    /// means that the program has no entries for networks, and gets those of [`StageProgram::default_setup`].
     ///
     /// # Errors
-    /// As [`StageProgram::default_setup`].
+    /// As [`StageProgram::default_setup`], or if the program cannot run at this place.
     fn setup_at(
         &self,
         program: &Program,
@@ -93,18 +74,19 @@ pub trait StageProgram: Sync {
         None
     }
 
-    /// The text of the equivalent P4_16 program for TNA. It is not compiled; it stands beside the builder
-    /// code for comparison.
-    fn p4(&self) -> &'static str;
-
-    /// Parameters with which a hunt for packets runs the program, where users set no others: with the default ones a few
-    /// hundred packets do not come to what the program is for. Each is a key and a value.
-    fn hunt(&self) -> &'static [(&'static str, &'static str)] {
-        &[]
+    /// Text of a P4_16 program for TNA that does the same, if there is one. It is for readers and is not compiled.
+    fn p4(&self) -> Option<&str> {
+        None
     }
 
-    /// What must hold of `program`, built by [`StageProgram::build`], in every run, besides what must hold of every
-    /// program; fresh for one run. One with the name of a general property takes its place.
+    /// Returns parameters for `sluice fuzz`, as key and value: short timeouts and small tables, so that a few hundred
+    /// packets reach what the program is for. Values that users set win over these.
+    fn hunt(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
+    /// Returns new properties for one run of `program`, which was built by [`StageProgram::build`]. They hold in addition to
+    /// the general properties; a property with the name of a general one replaces it.
     fn properties(&self, program: &Program) -> Vec<Box<dyn Property>> {
         let _ = program;
         Vec::new()
@@ -117,121 +99,50 @@ pub enum ProgramError {
     /// A parameter was refused.
     #[error("program `{program}`: {source}")]
     Param {
-        /// The program.
-        program: &'static str,
-        /// The key or value and what is possible.
+        /// Name of the program.
+        program: String,
+        /// The key or value, and what is allowed.
         source: ParamError,
     },
-    /// Two parameters do not go together.
+    /// Two parameters exclude each other.
     #[error("program `{program}`: parameter `{key}` is `{found}`; {expected}")]
     Conflict {
-        /// The program.
-        program: &'static str,
+        /// Name of the program.
+        program: String,
         /// The parameter to change.
-        key: &'static str,
+        key: String,
         /// Its value.
         found: String,
-        /// What the other parameters allow, and how to mend it.
+        /// What the other parameters allow, and how to fix it.
         expected: String,
     },
     /// The verifier refuses the program.
     #[error("program `{program}` is not legal with these parameters:{}", list(.diags))]
     Illegal {
-        /// The program.
-        program: &'static str,
-        /// Everything that is wrong with it.
+        /// Name of the program.
+        program: String,
+        /// All findings of the verifier.
         diags: Vec<Diag>,
     },
 }
 
+impl ProgramError {
+    /// Returns [`ProgramError::Conflict`] with these texts.
+    pub fn conflict(
+        program: &str,
+        key: &str,
+        found: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> ProgramError {
+        ProgramError::Conflict {
+            program: program.to_owned(),
+            key: key.to_owned(),
+            found: found.into(),
+            expected: expected.into(),
+        }
+    }
+}
+
 fn list(diags: &[Diag]) -> String {
     diags.iter().map(|diag| format!("\n{diag}")).collect()
-}
-
-/// There is no program of this name.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("there is no program `{found}`{} (programs: {})", .nearest.map_or(String::new(), |n| format!("; did you mean `{n}`?")), .available.join(", "))]
-pub struct UnknownProgram {
-    /// The name asked for.
-    pub found: String,
-    /// The name that was probably meant.
-    pub nearest: Option<&'static str>,
-    /// Every name.
-    pub available: Vec<&'static str>,
-}
-
-/// Every shipped program; the first one runs when users name none.
-#[must_use]
-pub fn all() -> &'static [&'static dyn StageProgram] {
-    &[
-        &L3Ecmp,
-        &Ecmp,
-        &Wcmp,
-        &Spray,
-        &Drb,
-        &Presto,
-        &Flare,
-        &LetFlow,
-        &Int,
-        &HpccInt,
-        &Pfc,
-        &EcnMark,
-        &ConWeave,
-        &ConWeaveSpine,
-        &Drill,
-        &Conga,
-        &Hula,
-    ]
-}
-
-/// The program of this name.
-///
-/// # Errors
-/// When there is none.
-pub fn by_name(name: &str) -> Result<&'static dyn StageProgram, UnknownProgram> {
-    all().iter().find(|p| p.name() == name).copied().ok_or_else(|| {
-        let available: Vec<&'static str> = all().iter().map(|p| p.name()).collect();
-        let nearest = nearest(name, available.iter().copied());
-        UnknownProgram { found: name.to_owned(), nearest, available }
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_program_is_found_by_its_name() {
-        for program in all() {
-            let found = by_name(program.name()).map(|p| p.name());
-            assert_eq!(found, Ok(program.name()));
-            assert!(!program.summary().is_empty() && !program.summary().ends_with('.'));
-            assert!(program.params().iter().all(|p| !p.doc.is_empty() && !p.expects.is_empty()));
-        }
-        for program in all() {
-            let profile: Vec<_> =
-                program.hunt().iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
-            let built = program.build(&profile).map(|p| p.params).map_err(|e| e.to_string());
-            let params = built.unwrap_or_default();
-            for (key, value) in profile {
-                let param = params.iter().find(|p| p.key == key);
-                assert_eq!(param.map(|p| &p.value), Some(&value), "{}: {key}", program.name());
-            }
-        }
-        let mut names: Vec<&str> = all().iter().map(|p| p.name()).collect();
-        names.sort_unstable();
-        names.dedup();
-        assert_eq!(names.len(), all().len());
-    }
-
-    #[test]
-    fn an_unknown_name_gets_the_nearest_and_the_list() {
-        let error = by_name("l3_ecnp").err().map(|e| e.to_string()).unwrap_or_default();
-        let names: Vec<&str> = all().iter().map(|p| p.name()).collect();
-        let list = names.join(", ");
-        assert_eq!(
-            error,
-            format!("there is no program `l3_ecnp`; did you mean `l3-ecmp`? (programs: {list})")
-        );
-    }
 }

@@ -1,7 +1,7 @@
 //! ECN marking by queue depth, RED-like, as DCQCN wants it (facts: conweave §4.3). What may not live here: headers
 //! of particular programs.
 
-use crate::setup::{Ops, SetupError};
+use sluice_catalogue::setup::{Ops, SetupError};
 use sluice_pipeline::build::net::Ipv4;
 use sluice_pipeline::build::*;
 use sluice_pipeline::ir::KeyValue;

@@ -3,7 +3,9 @@
 
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
-use sluice_fuzz::hunt::words;
+use sluice_asic::port::PortMap;
+use sluice_catalogue::{Catalogue, StageProgram};
+use sluice_fuzz::hunt::{Campaign, Subject, hunt, words};
 use sluice_fuzz::{Case, Limits, compare_by};
 use sluice_fuzz_generated::{CODE, PROGRAMS, chip_of, counts, program};
 use sluice_pipeline::control::ControlState;
@@ -14,6 +16,7 @@ use sluice_pipeline::ir::Program;
 use sluice_pipeline::packet::{HeadLayout, PacketStore};
 use sluice_pipeline::pass::{Executor, GhostUpdate, Pass, PassIn};
 use sluice_pipeline::place::{Placement, place};
+use std::sync::Arc;
 
 /// Entries and packets of each program.
 const WORLDS: u64 = 6;
@@ -94,6 +97,22 @@ fn run(engine: &mut Engine, case: &Case) {
     }
 }
 
+/// A hunt finds the same with an engine that runs code as with one that goes by steps: nothing.
+fn hunts_alike(stage: &Arc<dyn StageProgram>, program: &Program, placement: &Placement, code: &[Generated]) {
+    let ports = PortMap::default_for(&placement.chip).unwrap();
+    let campaign = Campaign { seed: 7, cases: Some(8), jobs: 1, ..Campaign::default() };
+    let [by_code, by_steps] = [code, &[]].map(|code| {
+        let setup = stage.default_setup(program, &ports).unwrap();
+        let control = Subject::entries(program, setup.ops).unwrap();
+        let (catalogue, own) = (Catalogue::new().with_code(code), || stage.properties(program));
+        let subject =
+            Subject::new(&catalogue, program.clone(), placement.clone(), ports.clone(), control, own);
+        hunt(&subject, &campaign, |_| true).unwrap()
+    });
+    assert_eq!(by_code.failures, [], "{}", program.name);
+    assert_eq!(by_code, by_steps, "{}", program.name);
+}
+
 #[test]
 fn random_programs_agree() {
     let (mut fit, mut out, mut reached) = (0, 0, 0);
@@ -117,26 +136,16 @@ fn random_programs_agree() {
 
 #[test]
 fn shipped_programs_agree_with_other_constants_too() {
-    for stage in sluice_programs::all() {
-        let hunt = stage.hunt().iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-        for sets in [Vec::new(), hunt.collect()] {
+    let catalogue = sluice_generated::catalogue();
+    for stage in catalogue.programs() {
+        for sets in [Vec::new(), stage.hunt()] {
             let program = stage.build(&sets).unwrap();
             let placement = place(&program, &ChipSpec::tofino2()).unwrap();
-            agree(&program, &placement, &sluice_generated::engine);
-            count_alike(&program, &placement, sluice_generated::PROGRAMS);
+            agree(&program, &placement, &|program, placement, control| {
+                catalogue.engine(program, placement, control)
+            });
+            count_alike(&program, &placement, catalogue.code());
+            hunts_alike(stage, &program, &placement, catalogue.code());
         }
-    }
-}
-
-#[test]
-fn a_program_that_lowers_to_something_else_does_not_run_the_code() {
-    let stage = sluice_programs::by_name("letflow").unwrap();
-    let aged = ("detect".to_owned(), "age".to_owned());
-    for (chip, sets) in [(ChipSpec::tofino(), vec![]), (ChipSpec::tofino2(), vec![aged])] {
-        let program = stage.build(&sets).unwrap();
-        let placement = place(&program, &chip).unwrap();
-        let control = ControlState::new(&program);
-        let engine = sluice_generated::engine(&program, &placement, &control).unwrap();
-        assert!(!engine.runs_generated(), "{} {sets:?}", chip.name);
     }
 }

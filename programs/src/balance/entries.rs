@@ -9,8 +9,8 @@
 //! prefixes share a switch's member table. What may not live here: tables.
 
 use super::plan::Plan;
-use crate::setup::{Ops, Setup, SetupError, front_port, ipv4_prefix};
 use sluice_asic::port::PortMap;
+use sluice_catalogue::setup::{Ops, Setup, SetupError, front_port, ipv4_prefix};
 use sluice_pipeline::ir::{KeyValue, Program};
 use std::net::Ipv4Addr;
 

@@ -2,7 +2,7 @@
 //! live here: the program.
 
 use super::headers::{OVERLAY_NET, VXLAN};
-use crate::properties::{congested, equal, lasting, unmarked};
+use sluice_catalogue::properties::{congested, equal, lasting, unmarked};
 use sluice_pcaps::wire::{ethernet, ipv4};
 use sluice_pipeline::property::{self, Departed, Finding, Property, well_formed};
 

@@ -4,8 +4,8 @@
 
 use super::Params;
 use crate::marking;
-use crate::setup::{Ops, Setup, SetupError, front_port, ipv4_prefix};
 use sluice_asic::port::PortMap;
+use sluice_catalogue::setup::{Ops, Setup, SetupError, front_port, ipv4_prefix};
 use sluice_pipeline::build::params::Params as _;
 use sluice_pipeline::ir::{KeyValue, Program};
 use std::net::Ipv4Addr;

@@ -3,10 +3,10 @@
 
 use super::{NAME, Params};
 use crate::leaf;
-use crate::setup::{Ops, Setup, SetupError};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::DevPort;
 use sluice_asic::tm::AfcWord;
+use sluice_catalogue::setup::{Ops, Setup, SetupError};
 use sluice_pipeline::control::{ControlOp, Then};
 use sluice_pipeline::ir::{KeyValue, Program};
 use std::collections::{BTreeMap, BTreeSet};

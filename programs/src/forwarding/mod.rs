@@ -12,7 +12,7 @@ pub(crate) mod plain;
 pub(crate) mod routed;
 pub(crate) mod routes;
 
-use crate::setup::{Ops, SetupError};
+use sluice_catalogue::setup::{Ops, SetupError};
 use sluice_pipeline::build::*;
 use sluice_pipeline::ir::KeyValue;
 

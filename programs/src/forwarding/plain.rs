@@ -4,7 +4,7 @@
 //! what a program does beside that.
 
 use super::{assign_queues, classes, elsewhere, send_elsewhere};
-use crate::setup::{Ops, SetupError, ipv4_prefix};
+use sluice_catalogue::setup::{Ops, SetupError, ipv4_prefix};
 use sluice_pipeline::build::net::ether_type::{IPV4, IPV6, VLAN};
 use sluice_pipeline::build::net::{Ethernet, Ipv4, Vlan};
 use sluice_pipeline::build::*;

@@ -11,9 +11,11 @@
 //! What is bridged goes to port 31, or to port 30 for MAC address 02:00:00:00:02:1e in VLAN 1. What may not
 //! live here: tables.
 
-use crate::setup::{ANY, Ops, Setup, SetupError, front_port, ipv4_prefix, ipv6_prefix, ternary_prefix};
 use sluice_asic::port::PortMap;
 use sluice_asic::units::BitRate;
+use sluice_catalogue::setup::{
+    ANY, Ops, Setup, SetupError, front_port, ipv4_prefix, ipv6_prefix, ternary_prefix,
+};
 use sluice_pipeline::ir::{KeyValue, Program};
 use std::net::{Ipv4Addr, Ipv6Addr};
 

@@ -6,10 +6,10 @@
 //! leaf's parser takes generated packets for Ethernet and needs to know no port.
 
 use super::Leaf;
-use crate::setup::{Ops, SetupError};
 use sluice_asic::pktgen::{AppConfig, Trigger};
 use sluice_asic::port::{Pipe, PortMap};
 use sluice_asic::units::{Bytes, Duration};
+use sluice_catalogue::setup::{Ops, SetupError};
 use sluice_pipeline::build::*;
 use sluice_pipeline::control::{ControlOp, DeviceOp};
 use sluice_pipeline::ir::KeyValue;

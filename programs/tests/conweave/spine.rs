@@ -5,14 +5,15 @@ use crate::world::Out;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::{FrontPort, PortMap};
 use sluice_asic::units::Time;
+use sluice_catalogue::StageProgram;
 use sluice_pipeline::control::ControlState;
 use sluice_pipeline::engine::Engine;
 use sluice_pipeline::pass::Executor;
 use sluice_pipeline::place::{self, place};
 use sluice_pipeline::reference::{Options, Reference};
 use sluice_pipeline::switch::{RxFrame, Switch, SwitchConfig};
+use sluice_programs::conweave_spine::ConWeaveSpine;
 use sluice_programs::conweave_spine::{Params, program};
-use sluice_programs::{StageProgram, conweave_spine::ConWeaveSpine};
 
 /// What leaves for these frames, 100 us apart each: front-panel port and bytes.
 fn sent<E: Executor>(mut switch: Switch<E>, ports: &PortMap, frames: &[Vec<u8>]) -> Vec<(u16, Vec<u8>)> {

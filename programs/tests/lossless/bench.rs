@@ -11,7 +11,7 @@ use sluice_pipeline::engine::Engine;
 use sluice_pipeline::pass::Executor;
 use sluice_pipeline::place::{place, verify};
 use sluice_pipeline::switch::{BufferSetup, QueueSetup, RxFrame, Switch, SwitchConfig};
-use sluice_programs::by_name;
+use sluice_programs::catalogue;
 
 /// A world with the device that its setup asks for.
 pub(crate) struct Bench {
@@ -24,7 +24,8 @@ pub(crate) struct Bench {
 impl Bench {
     /// A program with parameters on a chip.
     pub(crate) fn new(name: &str, sets: &[&str], chip: &ChipSpec) -> Bench {
-        let shipped = by_name(name).unwrap();
+        let catalogue = catalogue();
+        let shipped = catalogue.get(name).unwrap();
         let pairs = sets.iter().map(|t| t.split_once('=').unwrap());
         let sets: Vec<(String, String)> = pairs.map(|(k, v)| (k.to_owned(), v.to_owned())).collect();
         let program = shipped.build(&sets).unwrap_or_else(|e| panic!("{e}"));

@@ -14,7 +14,7 @@ use sluice_pipeline::pass::{Executor, Pass, PassIn, PassOut, State, Verdict};
 use sluice_pipeline::place::{Placement, place};
 use sluice_pipeline::reference::{Options, Reference};
 use sluice_pipeline::switch::{Left, Lost, PassEvent, QueueEvent, RxFrame, Sink, Switch, SwitchConfig};
-use sluice_programs::by_name;
+use sluice_programs::catalogue;
 use std::collections::BTreeMap;
 
 /// Data plane's clock at time zero, in ns: the device's default.
@@ -39,7 +39,8 @@ pub(crate) fn chips() -> [ChipSpec; 2] {
 impl Node {
     pub(crate) fn new(name: &str, chip: &ChipSpec, sets: &[(&str, &str)]) -> Node {
         let sets: Vec<(String, String)> = sets.iter().map(|&(k, v)| (k.to_owned(), v.to_owned())).collect();
-        let stage = by_name(name).unwrap();
+        let catalogue = catalogue();
+        let stage = catalogue.get(name).unwrap();
         let program = stage.build(&sets).unwrap_or_else(|e| panic!("{e}"));
         let placement =
             place(&program, chip).unwrap_or_else(|e| panic!("{}: {}\n{e}", chip.name, e.reason()));

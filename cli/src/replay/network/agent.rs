@@ -6,6 +6,7 @@ use super::seat::Seat;
 use crate::fail::Failure;
 use serde_json::{Value, json};
 use sluice_asic::units::{Duration, Time};
+use sluice_catalogue::position::Position;
 use sluice_fabric::agent::{HotFlowConfig, HotFlows};
 use sluice_fabric::network::SwitchId;
 use sluice_pcaps::conweave::{opcode, read};
@@ -14,7 +15,6 @@ use sluice_pipeline::control::ControlState;
 use sluice_pipeline::ir::{KeyValue, Program};
 use sluice_pipeline::pass::Executor;
 use sluice_pipeline::switch::{Digest, IdleEntry, Switch};
-use sluice_programs::position::Position;
 use std::collections::BTreeMap;
 
 /// What `--hot-flows` says: `KEY=VALUE` joined by commas.
