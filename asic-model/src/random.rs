@@ -4,6 +4,7 @@
 //! make results independent of placement.
 
 use crate::gress::Gress;
+use crate::hash::splitmix64;
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
 
@@ -29,8 +30,8 @@ impl RandomStream {
     pub fn new(seed: u64, id: StreamId) -> Self {
         let place = u64::from(id.switch) << 32 | u64::from(id.pipe);
         let part = u64::from(id.instance) << 1 | id.gress.index() as u64;
-        let lower = mix(mix(mix(seed) ^ place).wrapping_add(part));
-        Self(Pcg64Mcg::new(u128::from(mix(lower ^ seed)) << 64 | u128::from(lower)))
+        let lower = splitmix64(splitmix64(splitmix64(seed) ^ place).wrapping_add(part));
+        Self(Pcg64Mcg::new(u128::from(splitmix64(lower ^ seed)) << 64 | u128::from(lower)))
     }
 
     /// A number of `width` bits, all equally likely; widths beyond 64 count as 64.
@@ -42,14 +43,6 @@ impl RandomStream {
             _ => self.0.next_u64(),
         }
     }
-}
-
-/// The finaliser of SplitMix64: spreads small numbers over all bits.
-const fn mix(value: u64) -> u64 {
-    let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    value ^ (value >> 31)
 }
 
 #[cfg(test)]

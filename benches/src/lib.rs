@@ -20,14 +20,14 @@ use sluice_exec::pass::{Executor, Pass, PassIn, Verdict};
 use sluice_fabric::experiment::{Compiled, Picker, Question, plan};
 use sluice_fabric::flows::{Flow, Generator, Workload as FlowKind};
 use sluice_fabric::topology::Clos;
+use sluice_hashing::replicas::Order;
+use sluice_hashing::scheme::Terms;
+use sluice_hashing::wcmp::Method;
 use sluice_ir::{ActionCall, KeyValue, Program};
 use sluice_pcaps::capture::CaptureTime;
 use sluice_pcaps::generate::{FlowMix, Pace, Prefix};
 use sluice_pcaps::wire::MacAddr;
 use sluice_place::{Placement, place};
-use sluice_programs::planning::replicas::Order;
-use sluice_programs::planning::scheme::Terms;
-use sluice_programs::planning::wcmp::Method;
 use sluice_switch::{Left, Lost, Mode, RxFrame, Sink, Switch, SwitchConfig};
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -54,7 +54,8 @@ impl Workload {
     /// `packets` frames over 10,000 flows to `routes` routes.
     #[must_use]
     pub fn new(packets: u64, routes: u32) -> Workload {
-        let stage = sluice_programs::by_name("l3-ecmp").expect("a shipped program");
+        let catalogue = sluice_programs::catalogue();
+        let stage = catalogue.get("l3-ecmp").expect("a shipped program");
         let size = (routes + 16).max(12_288).to_string();
         let program = stage.build(&[("ipv4_routes".to_owned(), size)]).expect("the program builds");
         let chip = ChipSpec::tofino2();

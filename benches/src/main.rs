@@ -4,19 +4,18 @@
 //! only at `ROUTES` routes.
 
 use sluice_benches::{FlowPaths, LeafSpine, Loaded, Workload, drive, floor, switch};
-use sluice_control::ControlState;
-use sluice_exec::engine::{Engine, LowerError};
+use sluice_catalogue::Catalogue;
 use sluice_exec::reference::Reference;
-use sluice_ir::Program;
-use sluice_place::Placement;
 use sluice_switch::Mode;
 use std::hint::black_box;
 use std::time::Instant;
 
-type Make = fn(&Program, &Placement, &ControlState) -> Result<Engine, LowerError>;
+/// Makes the catalogue that an engine is of.
+type Make = fn() -> Catalogue;
 
 /// The engine's own steps, and generated code.
-const ENGINES: [(&str, Make); 2] = [("", Engine::new), (" on generated code", sluice_generated::engine)];
+const ENGINES: [(&str, Make); 2] =
+    [("", sluice_programs::catalogue), (" on generated code", sluice_generated::catalogue)];
 
 /// Median of three runs, ns per packet.
 fn time(packets: u64, mut run: impl FnMut() -> u64) -> f64 {
@@ -127,7 +126,7 @@ fn measure(packets: u64, routes: u32, wanted: &str) {
 fn device(w: &Workload, make: Make, packets: u64, mode: Mode) -> f64 {
     let mut times = Vec::new();
     for _ in 0..3 {
-        let Ok(engine) = make(&w.program, &w.placement, &w.control) else { return f64::NAN };
+        let Ok(engine) = make().engine(&w.program, &w.placement, &w.control) else { return f64::NAN };
         let mut switch = switch(w, engine, mode);
         let start = Instant::now();
         black_box(drive(&mut switch, &w.frames));
@@ -141,7 +140,7 @@ fn device(w: &Workload, make: Make, packets: u64, mode: Mode) -> f64 {
 fn engine(w: &Workload, make: Make, packets: u64, size: usize) -> f64 {
     let mut times = Vec::new();
     for _ in 0..3 {
-        let Ok(mut engine) = make(&w.program, &w.placement, &w.control) else { return f64::NAN };
+        let Ok(mut engine) = make().engine(&w.program, &w.placement, &w.control) else { return f64::NAN };
         let mut loaded = Loaded::new(&w.frames);
         let start = Instant::now();
         black_box(loaded.run(&mut engine, size));

@@ -4,13 +4,14 @@ use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::DevPort;
 use sluice_asic::tm::buffer::BufferFile;
 use sluice_asic::units::{Bytes, Time};
+use sluice_catalogue::Catalogue;
+use sluice_catalogue::position::Neighbor;
 use sluice_control::ControlState;
 use sluice_fabric::deploy::{Defaults, Deployment, Files, deploy};
 use sluice_fabric::network::{Network, Observer, SwitchId};
 use sluice_fabric::topology::built;
 use sluice_ir::Program;
 use sluice_pcaps::wire::{FrameBuilder, MacAddr, ipv4, udp};
-use sluice_programs::position::Neighbor;
 use sluice_switch::{Left, RxFrame, SwitchConfig};
 use std::net::Ipv4Addr;
 
@@ -54,6 +55,7 @@ struct Injected {
 
 /// Eight leaves, eight spines, four hosts a leaf: UDP of 64 to 256 bytes between all hosts of different leaves.
 pub struct LeafSpine {
+    catalogue: Catalogue,
     deployment: Deployment,
     frames: Vec<Injected>,
 }
@@ -73,15 +75,16 @@ impl LeafSpine {
             placing: Default::default(),
             config: SwitchConfig::default(),
         };
-        let deployment = deploy(&plan, &defaults, &NoFiles).expect("a network");
+        let catalogue = sluice_generated::catalogue();
+        let deployment = deploy(&plan, &catalogue, &defaults, &NoFiles).expect("a network");
         let frames = frames(&deployment, packets);
-        LeafSpine { deployment, frames }
+        LeafSpine { catalogue, deployment, frames }
     }
 
     /// A network with nothing inside.
     #[must_use]
     pub fn network(&self) -> Network {
-        Network::new(self.deployment.network.clone()).expect("a network")
+        Network::new(self.deployment.network.clone(), &self.catalogue).expect("a network")
     }
 
     /// Sends everything through; passages of packets through switches.

@@ -1,6 +1,7 @@
 //! What users may write on the command line.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use sluice_catalogue::Catalogue;
 use sluice_place::{Objective, Optimisation, Options};
 use std::path::PathBuf;
 
@@ -396,14 +397,15 @@ pub(crate) struct ReplayArgs {
     pub(crate) timelines: crate::timeline::TimelineArgs,
 }
 
-impl Default for ReplayArgs {
-    /// The run of no arguments.
-    fn default() -> Self {
+impl ReplayArgs {
+    /// Returns the arguments of a run without arguments: the first program of the catalogue.
+    pub(crate) fn of_first(catalogue: &Catalogue) -> ReplayArgs {
         #[derive(Parser)]
         struct Only {
             #[command(flatten)]
             replay: ReplayArgs,
         }
-        Only::parse_from(["sluice", "l3-ecmp"]).replay
+        let program = catalogue.first().map_or("", |program| program.name());
+        Only::parse_from(["sluice", program]).replay
     }
 }

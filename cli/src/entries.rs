@@ -4,14 +4,15 @@ use crate::args::EntriesArgs;
 use crate::fail::Failure;
 use crate::resolve;
 use serde_json::{Value, json};
+use sluice_catalogue::Catalogue;
 use sluice_control::{ControlState, Schema, entries, template};
 use sluice_ir::Program;
 use std::io::Write;
 
 /// Prints default entries or a template, or checks a file.
-pub(crate) fn run(args: &EntriesArgs, as_json: bool) -> Result<(), Failure> {
+pub(crate) fn run(args: &EntriesArgs, catalogue: &Catalogue, as_json: bool) -> Result<(), Failure> {
     let chip = resolve::chip(&args.target.chip)?;
-    let stage = resolve::stage(&args.program)?;
+    let stage = resolve::stage(catalogue, &args.program)?;
     let program = resolve::build(stage, &args.target)?;
     let ports = resolve::ports(&chip, None)?;
     let mut out = std::io::stdout().lock();

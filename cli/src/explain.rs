@@ -7,9 +7,10 @@ use serde_json::{Value, json};
 use sluice_asic::chip::{ChipSpec, Column};
 use sluice_asic::tm::buffer::{Check, DECISIONS, Rule};
 use sluice_build::params::Params as _;
+use sluice_catalogue::Catalogue;
 use sluice_fabric::network::LinkDrop;
+use sluice_hashing::explain::Question;
 use sluice_ir::{Intrinsic, LabelKind};
-use sluice_programs::planning::explain::Question;
 use sluice_switch::DeviceDrop;
 use std::io::Write;
 
@@ -23,7 +24,7 @@ struct Word {
 }
 
 /// Prints the meaning of a word, or all words.
-pub(crate) fn run(args: &ExplainArgs, as_json: bool) -> Result<(), Failure> {
+pub(crate) fn run(args: &ExplainArgs, catalogue: &Catalogue, as_json: bool) -> Result<(), Failure> {
     if args.word.as_deref() == Some("hashing") {
         return hashing(args, as_json);
     }
@@ -39,7 +40,7 @@ pub(crate) fn run(args: &ExplainArgs, as_json: bool) -> Result<(), Failure> {
         let help = "write `sluice explain headroom --speed 100G --cable 300m`";
         return Err(Failure::with_help("these options are those of the word `headroom`", help));
     }
-    let words = words(&chip)?;
+    let words = words(catalogue, &chip)?;
     let mut out = std::io::stdout().lock();
     let Some(wanted) = &args.word else {
         if as_json {
@@ -133,7 +134,7 @@ fn unknown(wanted: &str, words: &[Word]) -> Failure {
     Failure::with_help(format!("no output of Sluice has the word `{wanted}`"), help)
 }
 
-fn words(chip: &ChipSpec) -> Result<Vec<Word>, Failure> {
+fn words(catalogue: &Catalogue, chip: &ChipSpec) -> Result<Vec<Word>, Failure> {
     let mut list = Vec::new();
     for (_, name, text, help) in DeviceDrop::TABLE {
         list.push(Word {
@@ -179,7 +180,7 @@ fn words(chip: &ChipSpec) -> Result<Vec<Word>, Failure> {
             .into(),
         more: "its arithmetic: sluice explain headroom --speed 100G --cable 300m".into(),
     });
-    for stage in sluice_programs::all() {
+    for stage in catalogue.programs() {
         list.push(Word {
             word: stage.name().into(),
             kind: "program",

@@ -33,18 +33,19 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    let catalogue = &sluice_generated::catalogue();
     let result = match cli.command {
-        None => replay::run(&ReplayArgs::default(), cli.json),
-        Some(Command::Programs(args)) => programs::run(&args, cli.json),
-        Some(Command::Report(args)) => report::run(&args, cli.json),
-        Some(Command::Replay(args)) => replay::run(&args, cli.json),
+        None => replay::run(&ReplayArgs::of_first(catalogue), catalogue, cli.json),
+        Some(Command::Programs(args)) => programs::run(&args, catalogue, cli.json),
+        Some(Command::Report(args)) => report::run(&args, catalogue, cli.json),
+        Some(Command::Replay(args)) => replay::run(&args, catalogue, cli.json),
         Some(Command::Gen(args)) => r#gen::run(&args, cli.json),
-        Some(Command::Explain(args)) => explain::run(&args, cli.json),
-        Some(Command::Entries(args)) => entries::run(&args, cli.json),
+        Some(Command::Explain(args)) => explain::run(&args, catalogue, cli.json),
+        Some(Command::Entries(args)) => entries::run(&args, catalogue, cli.json),
         Some(Command::Polarization(args)) => polarization::run(&args, cli.json),
-        Some(Command::Run(args)) => run::run(&args, cli.json),
-        Some(Command::Fuzz(args)) => fuzz::run(&args, cli.json),
-        Some(Command::Flowlets(args)) => flowlets::run(&args, cli.json),
+        Some(Command::Run(args)) => run::run(&args, catalogue, cli.json),
+        Some(Command::Fuzz(args)) => fuzz::run(&args, catalogue, cli.json),
+        Some(Command::Flowlets(args)) => flowlets::run(&args, catalogue, cli.json),
         Some(Command::Int(args)) => int::run(&args, cli.json),
     };
     match result {

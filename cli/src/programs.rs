@@ -5,16 +5,16 @@ use crate::fail::Failure;
 use crate::resolve;
 use crate::table::table;
 use serde_json::{Value, json};
-use sluice_programs::StageProgram;
+use sluice_catalogue::{Catalogue, StageProgram};
 use std::io::Write;
 
 /// Lists programs, or describes one.
-pub(crate) fn run(args: &ProgramsArgs, as_json: bool) -> Result<(), Failure> {
+pub(crate) fn run(args: &ProgramsArgs, catalogue: &Catalogue, as_json: bool) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     let Some(name) = &args.program else {
-        let all = sluice_programs::all();
+        let all = catalogue.programs();
         if as_json {
-            let list: Vec<Value> = all.iter().map(|p| describe(*p)).collect();
+            let list: Vec<Value> = all.iter().map(|p| describe(p.as_ref())).collect();
             writeln!(out, "{}", json!({ "schema": "sluice.programs/1", "programs": list }))?;
             return Ok(());
         }
@@ -26,14 +26,18 @@ pub(crate) fn run(args: &ProgramsArgs, as_json: bool) -> Result<(), Failure> {
         )?;
         return Ok(());
     };
-    let stage = resolve::stage(name)?;
+    let stage = resolve::stage(catalogue, name)?;
     if args.p4 {
-        write!(out, "{}", stage.p4())?;
+        let text = stage.p4().ok_or_else(|| {
+            let help = format!("`sluice programs {name} --ir` prints what the program is");
+            Failure::with_help(format!("program `{name}` has no P4 text"), help)
+        })?;
+        write!(out, "{text}")?;
     } else if args.ir {
         let program = resolve::build(stage, &args.target)?;
         write!(out, "{}", sluice_ir::text::print(&program))?;
     } else if as_json {
-        writeln!(out, "{}", describe(stage))?;
+        writeln!(out, "{}", describe(stage.as_ref()))?;
     } else {
         writeln!(out, "{}: {}\n\nParameters (--set key=value):", stage.name(), stage.summary())?;
         for p in stage.params() {

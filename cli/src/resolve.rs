@@ -6,12 +6,13 @@ use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::PortMap;
 use sluice_asic::tm::buffer::BufferFile;
 use sluice_asic::units::{BitRate, Duration};
+use sluice_catalogue::{Catalogue, Setup, StageProgram};
 use sluice_control::{self as control, ControlOp, ControlState};
 use sluice_fabric::topology::{Blueprint, built};
 use sluice_ir::Program;
 use sluice_place::{NoFit, Options, Placement, place_with};
-use sluice_programs::{Setup, StageProgram};
 use std::path::Path;
+use std::sync::Arc;
 
 /// The chip of this name or file.
 pub(crate) fn chip(name: &str) -> Result<ChipSpec, Failure> {
@@ -48,14 +49,15 @@ pub(crate) fn buffer(name: &str, chip: &ChipSpec) -> Result<BufferFile, Failure>
     BufferFile::parse(name, &text).map_err(Failure::input)
 }
 
-/// The program's catalog entry.
-pub(crate) fn stage(name: &str) -> Result<&'static dyn StageProgram, Failure> {
-    sluice_programs::by_name(name)
+/// The program of this name.
+pub(crate) fn stage<'c>(catalogue: &'c Catalogue, name: &str) -> Result<&'c Arc<dyn StageProgram>, Failure> {
+    catalogue
+        .get(name)
         .map_err(|e| Failure::with_help(e, "`sluice programs` lists them with their parameters"))
 }
 
 /// Builds a program.
-pub(crate) fn build(stage: &dyn StageProgram, target: &Target) -> Result<Program, Failure> {
+pub(crate) fn build(stage: &Arc<dyn StageProgram>, target: &Target) -> Result<Program, Failure> {
     let help = format!("`sluice programs {}` lists the parameters with ranges and defaults", stage.name());
     stage.build(&target.sets).map_err(|e| Failure::with_help(e, help))
 }
@@ -100,7 +102,7 @@ pub(crate) fn changes(
 
 /// Default entries applied, or those of a file.
 pub(crate) fn entries(
-    stage: &dyn StageProgram,
+    stage: &Arc<dyn StageProgram>,
     program: &Program,
     ports: &PortMap,
     file: Option<&Path>,

@@ -10,11 +10,11 @@ use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::{PortError, PortMap};
 use sluice_asic::tm::buffer::BufferFile;
 use sluice_asic::units::{BitRate, Time};
+use sluice_catalogue::position::Position;
+use sluice_catalogue::{Catalogue, ProgramError, Setup, SetupError, StageProgram, UnknownProgram};
 use sluice_control::{ControlError, ControlOp, ControlState, EntryError, lines};
 use sluice_ir::Program;
 use sluice_place::{NoFit, Options};
-use sluice_programs::position::Position;
-use sluice_programs::{ProgramError, Setup, SetupError, StageProgram, UnknownProgram, by_name};
 use sluice_switch::{BufferSetup, SwitchConfig};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -142,12 +142,13 @@ pub enum DeployError<E> {
 /// Programs placed so far, by name and parameters.
 type Shared = Vec<(String, Vec<(String, String)>, Arc<Placed>)>;
 
-/// Builds a blueprint.
+/// Builds a blueprint with programs of this catalogue.
 ///
 /// # Errors
 /// With the first switch or cable that cannot be built.
 pub fn deploy<F: Files>(
     plan: &Blueprint,
+    catalogue: &Catalogue,
     defaults: &Defaults,
     files: &F,
 ) -> Result<Deployment, DeployError<F::Error>> {
@@ -162,7 +163,7 @@ pub fn deploy<F: Files>(
     let mut shared: Shared = Vec::new();
     let mut network = NetworkSetup { seed: defaults.config.seed, ..NetworkSetup::default() };
     for (switch, position) in plan.switches.iter().zip(&positions) {
-        let builder = SwitchBuilder { plan, switch, defaults, files };
+        let builder = SwitchBuilder { plan, switch, catalogue, defaults, files };
         network.switches.push(builder.build(position, &ports, &mut shared)?);
     }
     host_speeds(plan, &wiring, &mut network, &ports);
@@ -174,18 +175,19 @@ pub fn deploy<F: Files>(
     Ok(Deployment { network, positions, changes })
 }
 
-/// A shipped program, and where it is on the chip.
-type Found = (&'static dyn StageProgram, Arc<Placed>);
+/// A program of the catalogue, and the same program with these parameters on the chip.
+type Found<'a> = (&'a Arc<dyn StageProgram>, Arc<Placed>);
 
 /// One switch being built.
 struct SwitchBuilder<'a, F> {
     plan: &'a Blueprint,
     switch: &'a SwitchPlan,
+    catalogue: &'a Catalogue,
     defaults: &'a Defaults,
     files: &'a F,
 }
 
-impl<F: Files> SwitchBuilder<'_, F> {
+impl<'a, F: Files> SwitchBuilder<'a, F> {
     fn name(&self) -> String {
         self.switch.name.clone()
     }
@@ -231,16 +233,16 @@ impl<F: Files> SwitchBuilder<'_, F> {
     }
 
     /// The switch's program in its place; known ones are shared.
-    fn placed(&self, position: &Position, shared: &mut Shared) -> Result<Found, DeployError<F::Error>> {
+    fn placed(&self, position: &Position, shared: &mut Shared) -> Result<Found<'a>, DeployError<F::Error>> {
         let (plan, defaults) = (self.plan, self.defaults);
         let unknown = |source| DeployError::Unknown { switch: self.name(), source };
         let network = plan.program.as_ref().unwrap_or(&defaults.program);
         let asked = self.switch.program.as_ref().unwrap_or(network);
-        let mut stage = by_name(asked).map_err(unknown)?;
+        let mut stage = self.catalogue.get(asked).map_err(unknown)?;
         let role = stage.role_at(position);
         // What a file names for this switch is what it runs, whatever its place.
         if self.switch.program.is_none() {
-            stage = by_name(role.program).map_err(unknown)?;
+            stage = self.catalogue.get(&role.program).map_err(unknown)?;
         }
         let name = stage.name();
         let mut params = if name == role.program { role.params } else { Vec::new() };

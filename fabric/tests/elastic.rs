@@ -5,6 +5,9 @@
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::units::{BitRate, Bytes, Duration};
 use sluice_fabric::flowlets::elastic::{Paths, Settled, fixed_point, settle};
+use sluice_fabric::flowlets::through::Candidate;
+use sluice_programs::catalogue;
+use sluice_programs::letflow::LetFlow;
 
 fn paths(rates: &[u64], coin: &[u32], flows: u32) -> Paths {
     let rates = rates.iter().map(|g| BitRate::from_gbps(*g)).collect();
@@ -12,7 +15,13 @@ fn paths(rates: &[u64], coin: &[u32], flows: u32) -> Paths {
 }
 
 fn run(paths: &Paths, micros: u64, packets: u64) -> Settled {
-    settle(paths, Duration::from_micros(micros), packets, 7, &ChipSpec::tofino2()).unwrap()
+    seeded(7, paths, micros, packets)
+}
+
+fn seeded(seed: u64, paths: &Paths, micros: u64, packets: u64) -> Settled {
+    let (catalogue, chip) = (catalogue(), ChipSpec::tofino2());
+    let candidate = Candidate { catalogue: &catalogue, stage: &LetFlow, chip: &chip, seed };
+    settle(paths, &candidate, Duration::from_micros(micros), packets).unwrap()
 }
 
 #[test]
@@ -67,6 +76,6 @@ fn scenario_18_with_a_long_timeout_nothing_moves() {
 fn the_same_seed_settles_the_same() {
     let two = paths(&[40, 20], &[1, 1], 10);
     assert_eq!(run(&two, 5, 3_000), run(&two, 5, 3_000));
-    let other = settle(&two, Duration::from_micros(5), 3_000, 8, &ChipSpec::tofino2()).unwrap();
+    let other = seeded(8, &two, 5, 3_000);
     assert_ne!(run(&two, 5, 3_000), other);
 }

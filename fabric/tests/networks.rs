@@ -4,11 +4,11 @@
 use sluice_fabric::experiment::{Compiled, Picker, Question, plan, run};
 use sluice_fabric::flows::{Entropy, Flow, Flows, Generator, Workload, extract};
 use sluice_fabric::topology::{Clos, DRing, Network, TopologyError, Wan};
+use sluice_hashing::replicas::Order;
+use sluice_hashing::scheme::{Scheme, Terms};
+use sluice_hashing::wcmp::Method;
 use sluice_pcaps::capture::CaptureReader;
 use sluice_pcaps::samples::L3_ECMP;
-use sluice_programs::planning::replicas::Order;
-use sluice_programs::planning::scheme::{Scheme, Terms};
-use sluice_programs::planning::wcmp::Method;
 use std::num::NonZero;
 
 const TWO_TIERS: &str = r#"

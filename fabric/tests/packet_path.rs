@@ -13,13 +13,13 @@ use sluice_exec::reference::Reference;
 use sluice_fabric::experiment::{Compiled, Picker, Question, plan};
 use sluice_fabric::flows::{Flow, Generator, Workload};
 use sluice_fabric::topology::Clos;
+use sluice_hashing::replicas::Order;
+use sluice_hashing::scheme::{FlowFunction, Scheme, Terms};
+use sluice_hashing::wcmp::Method;
 use sluice_pcaps::wire::{FrameBuilder, MacAddr, ipv4, tcp, udp};
 use sluice_place::place;
 use sluice_programs::balance::{EcmpParams, Plan};
-use sluice_programs::by_name;
-use sluice_programs::planning::replicas::Order;
-use sluice_programs::planning::scheme::{FlowFunction, Scheme, Terms};
-use sluice_programs::planning::wcmp::Method;
+use sluice_programs::catalogue;
 
 fn frame(flow: &Flow) -> Vec<u8> {
     let key = flow.key;
@@ -38,7 +38,8 @@ fn frame(flow: &Flow) -> Vec<u8> {
 
 /// Ports that frames leave by, counted from the first one of their side; they come in by a port of the other side.
 fn ports_out(params: &[(String, String)], up: bool, frames: &[Vec<u8>]) -> Vec<u16> {
-    let shipped = by_name("ecmp").unwrap();
+    let catalogue = catalogue();
+    let shipped = catalogue.get("ecmp").unwrap();
     let program = shipped.build(params).unwrap();
     let chip = ChipSpec::tofino2();
     let placement = place(&program, &chip).unwrap();

@@ -3,9 +3,9 @@
 
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::units::Duration;
-use sluice_fabric::flowlets::through::{Outcome, Trace, Uplinks, through};
+use sluice_fabric::flowlets::through::{Candidate, Outcome, Trace, Uplinks, through};
 use sluice_pcaps::wire::{FrameBuilder, MacAddr, ipv4, tcp};
-use sluice_programs::by_name;
+use sluice_programs::catalogue;
 
 /// Twenty TCP flows that each send a window of ten segments at 10G once in a round trip, for 40 of them: the pauses are
 /// longer than 100 us, and paths differ by 50 us.
@@ -36,9 +36,11 @@ fn windows() -> Trace {
 fn outcome(program: &str, params: &[(&str, &str)]) -> Outcome {
     let sets: Vec<(String, String)> =
         params.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-    let uplinks =
-        Uplinks { chip: &ChipSpec::tofino2(), step: Duration::from_micros(50), rate: None, seed: 33 };
-    through(&windows(), by_name(program).unwrap(), &sets, &uplinks).unwrap()
+    let (catalogue, chip) = (catalogue(), ChipSpec::tofino2());
+    let stage = catalogue.get(program).unwrap().as_ref();
+    let candidate = Candidate { catalogue: &catalogue, stage, chip: &chip, seed: 33 };
+    let uplinks = Uplinks { step: Duration::from_micros(50), rate: None };
+    through(&windows(), &candidate, &sets, &uplinks).unwrap()
 }
 
 #[test]

@@ -2,17 +2,17 @@
 //! they test, under the same numbers.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
-use sluice_asic::hash::PackedHash;
 use sluice_asic::hash::rtag7::Rtag7Function;
+use sluice_asic::hash::{PackedHash, splitmix64};
 use sluice_asic::select::{GroupShape, Selector, SelectorMode, WORD_SLOTS};
 use sluice_fabric::experiment::run::walk;
 use sluice_fabric::experiment::{Compiled, GroupStats, Picker, Question, Results, Verdict, plan, run};
 use sluice_fabric::flows::{Flow, Flows, Generator, Workload};
 use sluice_fabric::topology::{Clos, DRing, Network, Wan};
-use sluice_programs::planning::cv::{Cv, gcd};
-use sluice_programs::planning::replicas::Order;
-use sluice_programs::planning::scheme::{FlowFunction, Scheme, Setting, Terms, splitmix64};
-use sluice_programs::planning::wcmp::Method;
+use sluice_hashing::cv::{Cv, gcd};
+use sluice_hashing::replicas::Order;
+use sluice_hashing::scheme::{FlowFunction, Scheme, Setting, Terms};
+use sluice_hashing::wcmp::Method;
 use std::collections::BTreeMap;
 use std::num::NonZero;
 

@@ -1,5 +1,10 @@
 //! Choices drawn from numbers: of a list, or of a stream that does not end.
 
+use sluice_asic::hash::splitmix64;
+
+/// The step of SplitMix64's counter.
+const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
 /// A source of choices. Every choice reads the next number; past the end all numbers are zero, which every
 /// maker takes as its smallest choice, so that shorter lists and smaller numbers mean smaller results.
 #[derive(Clone, Debug)]
@@ -22,16 +27,14 @@ struct Words(u64);
 
 impl Words {
     fn new(seed: u64, number: u64) -> Words {
-        Words(seed.wrapping_mul(0xd134_2543_de82_ef95) ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+        Words(seed.wrapping_mul(0xd134_2543_de82_ef95) ^ number.wrapping_mul(STEP))
     }
 
     /// The next word (splitmix64, upper half).
     fn next(&mut self) -> u32 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ z >> 31) >> 32) as u32
+        let word = splitmix64(self.0);
+        self.0 = self.0.wrapping_add(STEP);
+        (word >> 32) as u32
     }
 }
 

@@ -5,6 +5,7 @@
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::PortMap;
 use sluice_asic::tm::buffer::BufferFile;
+use sluice_catalogue::{Catalogue, StageProgram};
 use sluice_control::{ControlOp, ControlState, lines};
 use sluice_exec::cover::{Class, Coverage, Point, Points};
 use sluice_exec::reference::{Event, Tracer};
@@ -16,9 +17,10 @@ use sluice_place::place;
 use sluice_switch::BufferSetup;
 use sluice_switch::property::{Departed, Finding, Property};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 fn subject(name: &str, own: impl Fn() -> Vec<Box<dyn Property>> + Send + Sync + 'static) -> Subject<'static> {
-    subject_of(name, sluice_programs::by_name(name).unwrap().build(&[]).unwrap(), own)
+    subject_of(name, sluice_programs::catalogue().get(name).unwrap().build(&[]).unwrap(), own)
 }
 
 fn subject_of(
@@ -26,12 +28,13 @@ fn subject_of(
     program: Program,
     own: impl Fn() -> Vec<Box<dyn Property>> + Send + Sync + 'static,
 ) -> Subject<'static> {
-    let stage = sluice_programs::by_name(name).unwrap();
+    let catalogue = sluice_programs::catalogue();
+    let stage = catalogue.get(name).unwrap();
     let chip = ChipSpec::tofino2();
     let placement = place(&program, &chip).unwrap_or_else(|e| panic!("{e}"));
     let ports = PortMap::default_for(&chip).unwrap();
     let control = Subject::entries(&program, stage.default_setup(&program, &ports).unwrap().ops).unwrap();
-    Subject::new(program, placement, ports, control, own)
+    Subject::new(&catalogue, program, placement, ports, control, own)
 }
 
 fn cases(subject: &Subject<'_>, cases: u64, jobs: usize) -> Status {
@@ -70,9 +73,10 @@ fn assert_conditions_add_up(program: &Program, points: &Points, coverage: &Cover
 #[test]
 fn shipped_programs_hold_and_threads_do_not_matter() {
     let mut nested = 0;
-    for stage in sluice_programs::all() {
+    for stage in sluice_programs::catalogue().programs() {
         let program = stage.build(&[]).unwrap();
-        let subject = subject(stage.name(), move || stage.properties(&program));
+        let properties = Arc::clone(stage);
+        let subject = subject(stage.name(), move || properties.properties(&program));
         let one = cases(&subject, 8, 1);
         assert_eq!(one.failures, [], "{}", stage.name());
         assert_eq!(one, cases(&subject, 8, 3), "{}", stage.name());
@@ -95,7 +99,8 @@ fn forms_of_programs_hold_that_nobody_gets_without_asking() {
         ("int", &[("foreign", "clear")]),
         ("hpcc-int", &[("layout", "ns3")]),
     ] {
-        let stage = sluice_programs::by_name(name).unwrap();
+        let catalogue = sluice_programs::catalogue();
+        let stage = Arc::clone(catalogue.get(name).unwrap());
         let sets: Vec<(String, String)> = sets.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
         let program = stage.build(&sets).unwrap();
         let built = program.clone();
@@ -120,7 +125,7 @@ impl Property for NotThere {
 
 /// The port that most packets of a run leave by.
 fn busiest(subject: &Subject<'_>) -> u16 {
-    use std::sync::{Arc, Mutex};
+    use std::sync::Mutex;
     struct Count(Arc<Mutex<BTreeMap<u16, u32>>>);
     impl Property for Count {
         fn name(&self) -> &'static str {
@@ -134,6 +139,7 @@ fn busiest(subject: &Subject<'_>) -> u16 {
     let counts = Arc::new(Mutex::new(BTreeMap::new()));
     let shared = Arc::clone(&counts);
     let counting = Subject::new(
+        &Catalogue::new(),
         subject.program.clone(),
         subject.placement.clone(),
         subject.ports.clone(),
@@ -376,7 +382,7 @@ fn what_a_device_makes_by_itself_is_less_than_what_it_is_sent() {
 fn senders_that_obey_lose_nothing_lossless_under_drawn_buffers() {
     let (mut obeyed, mut texts) = (0, std::collections::BTreeSet::new());
     for seed in 1..4 {
-        let program = sluice_programs::by_name("l3-ecmp").unwrap();
+        let program = sluice_programs::l3_ecmp::L3Ecmp;
         let built = program.build(&[]).unwrap();
         let mut subject = subject("l3-ecmp", move || program.properties(&built));
         let draws: Vec<u32> = words(seed).take(128).collect();

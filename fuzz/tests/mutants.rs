@@ -12,7 +12,8 @@ use std::collections::BTreeSet;
 
 #[test]
 fn every_mutant_is_legal_and_differs_from_the_program_and_from_the_others() {
-    for stage in ["ecmp", "letflow"].map(|name| sluice_programs::by_name(name).unwrap()) {
+    let catalogue = sluice_programs::catalogue();
+    for stage in ["ecmp", "letflow"].map(|name| catalogue.get(name).unwrap()) {
         let program = stage.build(&[]).unwrap();
         let (list, refused) = mutants(&program);
         assert!(list.len() >= 40, "{}: {} mutants, {refused} refused", stage.name(), list.len());
@@ -34,14 +35,16 @@ fn every_mutant_is_legal_and_differs_from_the_program_and_from_the_others() {
 
 #[test]
 fn most_mutants_of_a_program_are_noticed_and_survivors_have_reasons() {
-    let stage = sluice_programs::by_name("ecmp").unwrap();
+    let catalogue = sluice_programs::catalogue();
+    let stage = catalogue.get("ecmp").unwrap();
     let program = stage.build(&[]).unwrap();
     let chip = ChipSpec::tofino2();
     let placement = place(&program, &chip).unwrap_or_else(|e| panic!("{e}"));
     let ports = PortMap::default_for(&chip).unwrap();
     let control = Subject::entries(&program, stage.default_setup(&program, &ports).unwrap().ops).unwrap();
     let built = program.clone();
-    let subject = Subject::new(program, placement, ports, control, move || stage.properties(&built));
+    let subject =
+        Subject::new(&catalogue, program, placement, ports, control, move || stage.properties(&built));
     let campaign = Campaign { cases: Some(24), jobs: 2, ..Campaign::default() };
     let status = hunt(&subject, &campaign, |_| true).unwrap();
     let with = |jobs| Check { seed: 1, inputs: 4, jobs, corpus: &status.corpus, coverage: &status.coverage };

@@ -1,8 +1,12 @@
 //! Every target on its corpus: `fuzz/corpus/TARGET/*`. A finding of a fuzzer stays there as a file.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
-use sluice_fuzz::targets::TARGETS;
+use sluice_fuzz::targets::{Programs, TARGETS};
 use std::path::Path;
+use std::sync::LazyLock;
+
+/// The shipped programs, executed by steps.
+static PROGRAMS: LazyLock<Programs> = LazyLock::new(|| Programs::new(sluice_programs::catalogue()));
 
 #[test]
 fn every_target_passes_its_corpus() {
@@ -17,7 +21,7 @@ fn every_target_passes_its_corpus() {
         for file in files {
             // Named when a target panics.
             println!("{}", file.display());
-            target(&std::fs::read(&file).unwrap());
+            target(&PROGRAMS, &std::fs::read(&file).unwrap());
         }
     }
 }
@@ -45,7 +49,7 @@ fn targets_take_any_bytes() {
             };
             let data: Vec<u8> = (0..len).map(|_| byte()).collect();
             println!("{name} {len}");
-            target(&data);
+            target(&PROGRAMS, &data);
         }
     }
 }
@@ -53,12 +57,12 @@ fn targets_take_any_bytes() {
 #[test]
 fn packets_of_the_corpus_pass_every_program() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/programs");
-    let programs = sluice_programs::all().len() as u8;
+    let programs = sluice_programs::catalogue().programs().len() as u8;
     for file in std::fs::read_dir(folder).unwrap() {
         let mut data = std::fs::read(file.unwrap().path()).unwrap();
         for number in 0..programs {
             data[0] = number;
-            sluice_fuzz::targets::programs(&data);
+            sluice_fuzz::targets::programs(&PROGRAMS, &data);
         }
     }
 }

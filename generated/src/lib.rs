@@ -1,4 +1,4 @@
-//! Generated code of the shipped programs, and engines that run it.
+//! The shipped programs with generated code.
 //!
 //! The build script places every program with its defaults and writes it as Rust. An engine runs that where its own
 //! program lowers to the same text: with other tables, entries or addresses, but not with parameters that change what
@@ -9,37 +9,14 @@ mod code {
     include!(concat!(env!("OUT_DIR"), "/programs.rs"));
 }
 
-use sluice_control::ControlState;
-use sluice_exec::cover::Points;
+use sluice_catalogue::Catalogue;
 use sluice_exec::engine::generated::Generated;
-use sluice_exec::engine::{Engine, LowerError};
-use sluice_ir::Program;
-use sluice_place::Placement;
 
-/// The code that there is.
-pub const PROGRAMS: &[Generated] = code::PROGRAMS;
+/// Generated code of the shipped programs, for executors that a [`Catalogue`] makes.
+pub const CODE: &[Generated] = code::PROGRAMS;
 
-/// The engine of a placed program: on generated code where there is some for it.
-///
-/// # Errors
-/// As [`Engine::new`].
-pub fn engine(
-    program: &Program,
-    placement: &Placement,
-    control: &ControlState,
-) -> Result<Engine, LowerError> {
-    Engine::generated(program, placement, control, PROGRAMS)
-}
-
-/// The same, and it counts which of these points packets reach; they are the points of the program.
-///
-/// # Errors
-/// As [`Engine::new`].
-pub fn covered(
-    program: &Program,
-    placement: &Placement,
-    control: &ControlState,
-    points: Points,
-) -> Result<Engine, LowerError> {
-    Engine::covered(program, placement, control, points, PROGRAMS)
+/// Returns the catalogue of the shipped programs with their generated code.
+#[must_use]
+pub fn catalogue() -> Catalogue {
+    sluice_programs::catalogue().with_code(CODE)
 }

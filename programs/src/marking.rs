@@ -1,8 +1,8 @@
 //! ECN marking by queue depth, RED-like, as DCQCN wants it (model: conweave §4.3).
 
-use crate::setup::{Ops, SetupError};
 use sluice_build::net::Ipv4;
 use sluice_build::*;
+use sluice_catalogue::setup::{Ops, SetupError};
 use sluice_ir::KeyValue;
 
 /// What marking keeps of a packet

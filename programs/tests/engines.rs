@@ -25,7 +25,8 @@ struct World {
 
 fn world(chip: &ChipSpec, sets: &[(&str, &str)]) -> World {
     let sets: Vec<(String, String)> = sets.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
-    let stage = sluice_programs::by_name("l3-ecmp").unwrap();
+    let catalogue = sluice_programs::catalogue();
+    let stage = catalogue.get("l3-ecmp").unwrap();
     let program = stage.build(&sets).unwrap_or_else(|e| panic!("{e}"));
     let placement = place(&program, chip).unwrap_or_else(|e| panic!("{}\n{:?}", e.reason(), e));
     let mut control = ControlState::new(&program);

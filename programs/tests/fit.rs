@@ -5,7 +5,7 @@ use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_ir::cfg::{Flow, Outcome};
 use sluice_place::{NoFit, place};
-use sluice_programs::{all, by_name};
+use sluice_programs::catalogue;
 use sluice_report as report;
 
 fn chips() -> [ChipSpec; 2] {
@@ -15,7 +15,7 @@ fn chips() -> [ChipSpec; 2] {
 /// Whether `l3-ecmp` with these parameters fits a chip.
 fn fit(params: &[(&str, &str)], chip: &ChipSpec) -> Result<(), NoFit> {
     let sets: Vec<(String, String)> = params.iter().map(|&(k, v)| (k.to_owned(), v.to_owned())).collect();
-    place(&by_name("l3-ecmp").unwrap().build(&sets).unwrap(), chip).map(|_| ())
+    place(&catalogue().get("l3-ecmp").unwrap().build(&sets).unwrap(), chip).map(|_| ())
 }
 
 /// What a program needs that a chip does not have.
@@ -34,7 +34,7 @@ fn misses(program: &str, chip: &str) -> Option<&'static str> {
 
 #[test]
 fn every_program_fits_both_chips_with_its_defaults_or_says_what_is_missing() {
-    for shipped in all() {
+    for shipped in catalogue().programs() {
         let program = shipped.build(&[]).unwrap();
         for chip in chips() {
             match (place(&program, &chip), misses(shipped.name(), &chip.name)) {
@@ -63,7 +63,7 @@ fn contrary(a: Outcome, b: Outcome) -> bool {
 #[test]
 fn nodes_exclude_each_other_where_a_node_above_both_decided_differently() {
     let mut found = [0, 0];
-    for program in all().iter().map(|p| p.build(&[]).unwrap()) {
+    for program in catalogue().programs().iter().map(|p| p.build(&[]).unwrap()) {
         for flow in Gress::ALL.map(|g| Flow::of(&program, g)) {
             let above = |n| flow.outcomes(flow.nodes[n].pred);
             for (a, b) in flow.nodes.keys().flat_map(|a| flow.nodes.keys().map(move |b| (a, b))) {
@@ -106,7 +106,7 @@ fn tcam_limits_the_routes() {
 fn plain_modulo_is_placed_and_marked_as_not_on_the_chip() {
     for chip in chips() {
         let sets = [("selection".to_owned(), "plain-modulo".to_owned())];
-        let program = by_name("l3-ecmp").unwrap().build(&sets).unwrap();
+        let program = catalogue().get("l3-ecmp").unwrap().build(&sets).unwrap();
         let placement = place(&program, &chip).unwrap();
         let text = report::text(&sluice_place::report::Report::new(&program, &placement));
         assert!(text.contains("selects by plain modulo, which no chip has"), "{text}");

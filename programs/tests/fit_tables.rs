@@ -9,7 +9,7 @@ use sluice_asic::gress::Gress;
 use sluice_ir::Program;
 use sluice_place::report::Report;
 use sluice_place::{NoFit, Objective, Optimisation, Options, place_with};
-use sluice_programs::all;
+use sluice_programs::catalogue;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -32,9 +32,9 @@ fn chips() -> [ChipSpec; 2] {
 /// The programs with their defaults, and the published build of one.
 fn programs() -> Vec<(String, Program)> {
     let mut list: Vec<(String, Program)> =
-        all().iter().map(|p| (p.name().to_owned(), p.build(&[]).unwrap())).collect();
+        catalogue().programs().iter().map(|p| (p.name().to_owned(), p.build(&[]).unwrap())).collect();
     let published = ("build".to_owned(), "published".to_owned());
-    let conweave = sluice_programs::by_name("conweave").unwrap().build(&[published]).unwrap();
+    let conweave = catalogue().get("conweave").unwrap().build(&[published]).unwrap();
     list.push(("conweave, published".to_owned(), conweave));
     list
 }

@@ -2,7 +2,7 @@
 //!
 //! One plain function per algorithm.
 
-use super::{BitString, CrcParams};
+use super::{BitString, CrcParams, splitmix64};
 
 /// Word width of an XOR fold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -88,14 +88,6 @@ fn fold(input: &BitString, width: u32) -> u64 {
 /// Column `index` of the random matrix: the splitmix64 output at a position that `seed` and `index` fix.
 fn random_column(seed: u64, index: u64) -> u64 {
     splitmix64(splitmix64(seed) ^ splitmix64(!index))
-}
-
-/// The splitmix64 finaliser over one step of its counter.
-const fn splitmix64(state: u64) -> u64 {
-    let z = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ z >> 31
 }
 
 #[cfg(test)]

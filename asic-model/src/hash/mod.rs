@@ -22,6 +22,7 @@ mod names;
 mod packed;
 pub mod rank;
 pub mod rtag7;
+mod splitmix;
 
 pub use algorithm::{HashAlgorithm, XorWidth};
 pub use bits::BitString;
@@ -31,3 +32,4 @@ pub use layout::{HashLayout, LayoutError, Piece};
 pub use linear::{HashMatrix, LinearHash};
 pub use names::UnknownHashName;
 pub use packed::{KeyHash, PackedHash};
+pub use splitmix::splitmix64;

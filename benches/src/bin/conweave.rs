@@ -78,7 +78,8 @@ fn main() {
     let packets: u64 = args.next().and_then(|a| a.parse().ok()).unwrap_or(500_000);
     let wanted = args.next().unwrap_or_default();
     let only: Option<usize> = args.next().and_then(|a| a.parse().ok());
-    let stage = sluice_programs::by_name("conweave").expect("a shipped program");
+    let catalogue = sluice_generated::catalogue();
+    let stage = catalogue.get("conweave").expect("a shipped program");
     let program = stage.build(&[]).expect("the program builds");
     let chip = ChipSpec::tofino2();
     let placement = place(&program, &chip).expect("the program fits");
@@ -90,7 +91,7 @@ fn main() {
     println!("{packets} DATA packets of 16 flows through both gresses, median of 3");
     let rows = [("conweave, SrcToR", true), ("conweave, DstToR", false)];
     for ((name, at_source), generated) in rows.into_iter().flat_map(|row| [(row, false), (row, true)]) {
-        let make = if generated { sluice_generated::engine } else { Engine::new };
+        let catalogue = if generated { catalogue.clone() } else { sluice_programs::catalogue() };
         let code = if generated { "generated" } else { "steps" };
         for batch in [64usize, 1].into_iter().filter(|b| only.is_none_or(|o| o == *b)) {
             if !name.contains(&wanted) {
@@ -98,7 +99,7 @@ fn main() {
             }
             let mut times: Vec<f64> = (0..3)
                 .map(|_| {
-                    let mut engine = make(&program, &placement, &control).expect("an engine");
+                    let mut engine = catalogue.engine(&program, &placement, &control).expect("an engine");
                     let start = Instant::now();
                     black_box(run(&mut engine, packets, batch, at_source));
                     start.elapsed().as_nanos() as f64 / packets as f64

@@ -13,15 +13,16 @@ use crate::files::{Folder, pretty};
 use crate::resolve;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::units::{Bytes, Duration};
+use sluice_catalogue::{Catalogue, StageProgram};
 use sluice_fabric::flowlets::census::{self, Census};
 use sluice_fabric::flowlets::elastic::{Paths, Settled, settle};
 use sluice_fabric::flowlets::flow_key;
-use sluice_fabric::flowlets::through::{Outcome, Trace, Uplinks, through};
+use sluice_fabric::flowlets::through::{Candidate, Outcome, Trace, Uplinks, through};
 use sluice_pcaps::capture::{CaptureReader, CaptureTime};
 use sluice_pcaps::samples;
-use sluice_programs::StageProgram;
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
 
 /// A program, the timeout that it ran with if it has one, and what came out.
 struct Trial {
@@ -42,16 +43,16 @@ struct Report<'a> {
 const PACKET: Bytes = Bytes(1_500);
 
 /// Counts, sends, settles, as asked.
-pub(crate) fn run(args: &FlowletsArgs, as_json: bool) -> Result<(), Failure> {
+pub(crate) fn run(args: &FlowletsArgs, catalogue: &Catalogue, as_json: bool) -> Result<(), Failure> {
     let chip = resolve::chip(&args.chip)?;
     let mut report = Report { args, census: None, trials: Vec::new(), settled: Vec::new() };
     if args.input.is_some() || args.elastic.is_empty() || !args.through.is_empty() {
         let (census, trace) = read(args)?;
         report.census = Some(census);
-        report.trials = trials(args, &trace, &chip)?;
+        report.trials = trials(args, catalogue, &trace, &chip)?;
     }
     if !args.elastic.is_empty() {
-        report.settled = settled(args, &chip)?;
+        report.settled = settled(args, catalogue, &chip)?;
     }
     if let Some(dir) = &args.output {
         write_files(dir, &report)?;
@@ -94,15 +95,22 @@ fn read(args: &FlowletsArgs) -> Result<(census::Report, Trace), Failure> {
 }
 
 /// Every program at every timeout.
-fn trials(args: &FlowletsArgs, trace: &Trace, chip: &ChipSpec) -> Result<Vec<Trial>, Failure> {
+fn trials(
+    args: &FlowletsArgs,
+    catalogue: &Catalogue,
+    trace: &Trace,
+    chip: &ChipSpec,
+) -> Result<Vec<Trial>, Failure> {
     let mut trials = Vec::new();
-    let uplinks = Uplinks { chip, step: args.skew, rate: args.uplinks, seed: args.seed };
-    let stages = args.through.iter().map(|name| resolve::stage(name)).collect::<Result<Vec<_>, _>>()?;
-    let has = |stage: &dyn StageProgram, key: &str| stage.params().iter().any(|p| p.key == key);
+    let uplinks = Uplinks { step: args.skew, rate: args.uplinks };
+    let stages =
+        args.through.iter().map(|name| resolve::stage(catalogue, name)).collect::<Result<Vec<_>, _>>()?;
+    let has = |stage: &Arc<dyn StageProgram>, key: &str| stage.params().iter().any(|p| p.key == key);
     for stage in &stages {
+        let candidate = Candidate { catalogue, stage: stage.as_ref(), chip, seed: args.seed };
         let known: Vec<String> = stage.params().into_iter().map(|p| p.key).collect();
         // What only some of several programs have is for those; what none has is refused by the first one.
-        let meant = |key: &String| known.contains(key) || !stages.iter().any(|stage| has(*stage, key));
+        let meant = |key: &String| known.contains(key) || !stages.iter().any(|stage| has(stage, key));
         let sets: Vec<(String, String)> = args.sets.iter().filter(|(key, _)| meant(key)).cloned().collect();
         let timed = known.iter().any(|key| key == "timeout") && !sets.iter().any(|(key, _)| key == "timeout");
         let timeouts: Vec<Option<Duration>> =
@@ -110,19 +118,24 @@ fn trials(args: &FlowletsArgs, trace: &Trace, chip: &ChipSpec) -> Result<Vec<Tri
         for timeout in timeouts {
             let mut sets = sets.clone();
             sets.extend(timeout.map(|t| ("timeout".to_owned(), t.to_string())));
-            let outcome = through(trace, *stage, &sets, &uplinks).map_err(Failure::input)?;
+            let outcome = through(trace, &candidate, &sets, &uplinks).map_err(Failure::input)?;
             trials.push(Trial { program: stage.name().to_owned(), timeout, outcome });
         }
     }
     Ok(trials)
 }
 
-/// The elastic experiment at every timeout.
-fn settled(args: &FlowletsArgs, chip: &ChipSpec) -> Result<Vec<(Duration, Settled)>, Failure> {
+/// The elastic experiment, which is about `letflow`, at every timeout.
+fn settled(
+    args: &FlowletsArgs,
+    catalogue: &Catalogue,
+    chip: &ChipSpec,
+) -> Result<Vec<(Duration, Settled)>, Failure> {
     let coin = if args.coin.is_empty() { vec![1; args.elastic.len()] } else { args.coin.clone() };
     let paths = Paths { rates: args.elastic.clone(), coin, flows: args.flows, packet: PACKET };
-    let at =
-        |t: &Duration| Ok((*t, settle(&paths, *t, args.packets, args.seed, chip).map_err(Failure::input)?));
+    let stage = resolve::stage(catalogue, "letflow")?.as_ref();
+    let candidate = Candidate { catalogue, stage, chip, seed: args.seed };
+    let at = |t: &Duration| Ok((*t, settle(&paths, &candidate, *t, args.packets).map_err(Failure::input)?));
     args.timeouts.0.iter().map(at).collect()
 }
 

@@ -17,11 +17,11 @@ use progress::Progress;
 use sluice_asic::port::FrontPort;
 use sluice_asic::tm::buffer::BufferFile;
 use sluice_asic::units::BitRate;
+use sluice_catalogue::{Catalogue, StageProgram};
 use sluice_fuzz::hunt::{self, Campaign, Status, Subject};
 use sluice_fuzz::mutants::Checked;
 use sluice_fuzz::{Draw, buffer, port_infos};
 use sluice_place::Options;
-use sluice_programs::StageProgram;
 use sluice_report as report;
 use sluice_switch::BufferSetup;
 use std::io::Write;
@@ -44,10 +44,10 @@ pub(crate) struct Done<'a> {
 }
 
 /// Runs a campaign and prints what came of it.
-pub(crate) fn run(args: &FuzzArgs, as_json: bool) -> Result<(), Failure> {
+pub(crate) fn run(args: &FuzzArgs, catalogue: &Catalogue, as_json: bool) -> Result<(), Failure> {
     let chip = resolve::chip(&args.target.chip)?;
-    let stage = resolve::stage(&args.program)?;
-    let profile = profile(stage, &args.target);
+    let stage = resolve::stage(catalogue, &args.program)?;
+    let profile = profile(stage.as_ref(), &args.target);
     let mut target = args.target.clone();
     target.sets.splice(0..0, profile.iter().cloned());
     let program = resolve::build(stage, &target)?;
@@ -61,7 +61,8 @@ pub(crate) fn run(args: &FuzzArgs, as_json: bool) -> Result<(), Failure> {
     let of = |(front, speed): &(FrontPort, BitRate)| Some((ports.front(*front)?.dev_port.number(), *speed));
     let speeds = setup.port_speeds.iter().filter_map(of).collect();
     let built = program.clone();
-    let mut subject = Subject::new(program, placement, ports, control, || stage.properties(&built));
+    let mut subject =
+        Subject::new(catalogue, program, placement, ports, control, || stage.properties(&built));
     subject.config.port_speeds = speeds;
     subject.config.seed = args.seed;
     let drawn = args.draws_buffer().then(|| draw_buffer(&subject, args.seed)).transpose()?;
@@ -104,8 +105,8 @@ pub(crate) fn run(args: &FuzzArgs, as_json: bool) -> Result<(), Failure> {
 
 /// The program's parameters for hunts, but for those that users set.
 fn profile(stage: &dyn StageProgram, target: &Target) -> Vec<(String, String)> {
-    let free = |(key, _): &&(&str, &str)| target.sets.iter().all(|(set, _)| set != key);
-    stage.hunt().iter().filter(free).map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
+    let free = |(key, _): &(String, String)| target.sets.iter().all(|(set, _)| set != key);
+    stage.hunt().into_iter().filter(free).collect()
 }
 
 /// The text of a buffer profile that follows from the seed.

@@ -3,10 +3,10 @@
 use clap::Args;
 use sluice_fabric::experiment::Picker;
 use sluice_fabric::flows::Workload;
-use sluice_programs::balance::FunctionList;
-use sluice_programs::planning::replicas::Order;
-use sluice_programs::planning::scheme::Scheme;
-use sluice_programs::planning::wcmp::Method;
+use sluice_hashing::replicas::Order;
+use sluice_hashing::scheme::Scheme;
+use sluice_hashing::values::FunctionList;
+use sluice_hashing::wcmp::Method;
 use std::num::NonZero;
 use std::path::PathBuf;
 

@@ -38,6 +38,7 @@ use serde_json::Value;
 use sink::Collector;
 use sluice_asic::port::{DevPort, FrontPort, PortKind, PortMap, PortName};
 use sluice_asic::units::{BitRate, Cells, Duration, Length, Time};
+use sluice_catalogue::Catalogue;
 use sluice_control::{ControlOp, ControlState};
 use sluice_exec::cover::{Coverage, Points};
 use sluice_exec::engine::{Engine, LowerError};
@@ -102,12 +103,12 @@ impl Plan<'_> {
 }
 
 /// Runs a replay and prints its summary.
-pub(crate) fn run(args: &ReplayArgs, as_json: bool) -> Result<(), Failure> {
+pub(crate) fn run(args: &ReplayArgs, catalogue: &Catalogue, as_json: bool) -> Result<(), Failure> {
     if let Some(topology) = &args.topology {
-        return network::run(args, topology, as_json);
+        return network::run(args, catalogue, topology, as_json);
     }
     let chip = resolve::chip(&args.target.chip)?;
-    let stage = resolve::stage(&args.program)?;
+    let stage = resolve::stage(catalogue, &args.program)?;
     let program = resolve::build(stage, &args.target)?;
     let schedule = pace::schedule(args)?;
     let placement = resolve::fit(&program, &chip, &args.placing.options()).map_err(|no_fit| {
@@ -147,7 +148,7 @@ pub(crate) fn run(args: &ReplayArgs, as_json: bool) -> Result<(), Failure> {
         None => Vec::new(),
     };
     let properties = args.check.then(|| {
-        let program = program.clone();
+        let (stage, program) = (Arc::clone(stage), program.clone());
         Box::new(move || general_and(stage.properties(&program))) as Properties
     });
     if args.coverage && args.engine == EngineKind::Reference {
@@ -185,7 +186,8 @@ pub(crate) fn run(args: &ReplayArgs, as_json: bool) -> Result<(), Failure> {
         (false, kind) => {
             let Plan { program, placement, control, .. } = &plan;
             let points = plan.points.as_ref();
-            let make = || engine(kind, (program, placement, control), points).map_err(Failure::input);
+            let make =
+                || engine(catalogue, kind, (program, placement, control), points).map_err(Failure::input);
             search_and_finish(&plan, &inputs, &make, as_json)
         }
     }
@@ -193,11 +195,12 @@ pub(crate) fn run(args: &ReplayArgs, as_json: bool) -> Result<(), Failure> {
 
 /// The engine that executes as `--engine` says, and counts what is reached if there are points.
 fn engine(
+    catalogue: &Catalogue,
     kind: EngineKind,
     (program, placement, control): (&Program, &Placement, &ControlState),
     points: Option<&Points>,
 ) -> Result<Engine, LowerError> {
-    let list = if kind == EngineKind::Steps { &[] } else { sluice_generated::PROGRAMS };
+    let list = if kind == EngineKind::Steps { &[] } else { catalogue.code() };
     match points {
         None => Engine::generated(program, placement, control, list),
         Some(points) => Engine::covered(program, placement, control, points.clone(), list),

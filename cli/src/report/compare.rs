@@ -5,6 +5,7 @@ use crate::args::{ReportArgs, Target};
 use crate::fail::Failure;
 use crate::files::{Folder, pretty};
 use crate::resolve;
+use sluice_catalogue::Catalogue;
 use sluice_place::report::Report;
 use sluice_place::{NoFit, Objective, Options};
 use sluice_report as report;
@@ -61,14 +62,19 @@ fn name(program: &str, target: &Target, options: &Options) -> String {
     format!("{program} on {}{sets}{aim}{without}", target.chip)
 }
 
-fn placed(side: &Side) -> Result<Result<Report, Box<NoFit>>, Failure> {
+fn placed(catalogue: &Catalogue, side: &Side) -> Result<Result<Report, Box<NoFit>>, Failure> {
     let chip = resolve::chip(&side.target.chip)?;
-    let program = resolve::build(resolve::stage(&side.program)?, &side.target)?;
+    let program = resolve::build(resolve::stage(catalogue, &side.program)?, &side.target)?;
     Ok(resolve::fit(&program, &chip, &side.options).map(|placement| Report::new(&program, &placement)))
 }
 
 /// Prints the comparison; exit 1 when a side does not fit.
-pub(super) fn run(args: &ReportArgs, words: &str, as_json: bool) -> Result<(), Failure> {
+pub(super) fn run(
+    args: &ReportArgs,
+    catalogue: &Catalogue,
+    words: &str,
+    as_json: bool,
+) -> Result<(), Failure> {
     let first = Side {
         program: args.program.clone(),
         target: args.target.clone(),
@@ -76,7 +82,7 @@ pub(super) fn run(args: &ReportArgs, words: &str, as_json: bool) -> Result<(), F
         name: name(&args.program, &args.target, &args.placing.options()),
     };
     let second = other(args, words)?;
-    let (a, b) = match (placed(&first)?, placed(&second)?) {
+    let (a, b) = match (placed(catalogue, &first)?, placed(catalogue, &second)?) {
         (Ok(a), Ok(b)) => (a, b),
         (a, b) => {
             let sides = [a.err(), b.err()];

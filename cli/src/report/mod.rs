@@ -10,25 +10,26 @@ use crate::fail::Failure;
 use crate::files::{Folder, Pending, pretty};
 use crate::resolve;
 use serde_json::Value;
+use sluice_catalogue::Catalogue;
 use sluice_place::report::Report;
 use sluice_report as report;
 use std::io::Write;
 
 /// Places a program and prints the report; exit 1 when it does not fit.
-pub(crate) fn run(args: &ReportArgs, as_json: bool) -> Result<(), Failure> {
+pub(crate) fn run(args: &ReportArgs, catalogue: &Catalogue, as_json: bool) -> Result<(), Failure> {
     if let Some(words) = &args.compare {
-        return compare::run(args, words, as_json);
+        return compare::run(args, catalogue, words, as_json);
     }
     if let Some(range) = &args.sweep {
-        return sweep::run(args, range, as_json);
+        return sweep::run(args, catalogue, range, as_json);
     }
     let chip = resolve::chip(&args.target.chip)?;
-    let stage = resolve::stage(&args.program)?;
+    let stage = resolve::stage(catalogue, &args.program)?;
     let program = resolve::build(stage, &args.target)?;
     match resolve::fit(&program, &chip, &args.placing.options()) {
         Ok(placement) => fits(args, &Report::new(&program, &placement), as_json),
         Err(no_fit) => {
-            let remedies = remedies::find(args, &program, &chip)?;
+            let remedies = remedies::find(args, catalogue, &program, &chip)?;
             let text = report::text_no_fit(&no_fit) + &remedies::text(&remedies);
             let mut value = report::json_no_fit(&program, &no_fit);
             value["remedies"] = remedies::json(&remedies);

@@ -6,6 +6,7 @@ use crate::fail::Failure;
 use crate::resolve;
 use serde_json::{Value, json};
 use sluice_asic::chip::ChipSpec;
+use sluice_catalogue::Catalogue;
 use sluice_ir::Program;
 
 /// One change after which the program fits.
@@ -44,18 +45,23 @@ impl Remedy {
 }
 
 /// Single changes that help, the smallest first.
-pub(super) fn find(args: &ReportArgs, program: &Program, chip: &ChipSpec) -> Result<Vec<Remedy>, Failure> {
+pub(super) fn find(
+    args: &ReportArgs,
+    catalogue: &Catalogue,
+    program: &Program,
+    chip: &ChipSpec,
+) -> Result<Vec<Remedy>, Failure> {
     let mut list = Vec::new();
     for param in &program.params {
         let Ok(from) = param.value.parse::<u64>() else { continue };
-        if let Some(to) = lowered(args, chip, &param.key, from)? {
+        if let Some(to) = lowered(args, catalogue, chip, &param.key, from)? {
             list.push(Remedy::Lower { key: param.key.clone(), from, to });
         }
     }
     for name in ChipSpec::NAMES.iter().filter(|n| **n != chip.name) {
         let other = resolve::chip(name)?;
         let target = Target { chip: (*name).to_owned(), sets: args.target.sets.clone() };
-        let program = resolve::build(resolve::stage(&args.program)?, &target)?;
+        let program = resolve::build(resolve::stage(catalogue, &args.program)?, &target)?;
         if resolve::fit(&program, &other, &args.placing.options()).is_ok() {
             list.push(Remedy::Chip((*name).to_owned()));
         }
@@ -66,8 +72,14 @@ pub(super) fn find(args: &ReportArgs, program: &Program, chip: &ChipSpec) -> Res
 
 /// The largest value below `from` with which the program fits, if lowering this parameter alone helps. Values
 /// that the program refuses count as not fitting.
-fn lowered(args: &ReportArgs, chip: &ChipSpec, key: &str, from: u64) -> Result<Option<u64>, Failure> {
-    let fits = |value: u64| point(args, chip, key, value).is_ok_and(|p| p.result.is_ok());
+fn lowered(
+    args: &ReportArgs,
+    catalogue: &Catalogue,
+    chip: &ChipSpec,
+    key: &str,
+    from: u64,
+) -> Result<Option<u64>, Failure> {
+    let fits = |value: u64| point(args, catalogue, chip, key, value).is_ok_and(|p| p.result.is_ok());
     // The smallest value tells whether the parameter matters at all; refusals of 1 try the next powers.
     let Some(mut good) = [1, 2, 4, 8, 16].into_iter().find(|v| *v < from && fits(*v)) else {
         return Ok(None);

@@ -8,6 +8,7 @@ use crate::resolve;
 use crate::table::table;
 use serde_json::{Value, json};
 use sluice_asic::chip::{ChipSpec, Column};
+use sluice_catalogue::Catalogue;
 use sluice_place::report::Report;
 
 /// What came of one value.
@@ -39,12 +40,18 @@ fn range(text: &str) -> Result<Range, Failure> {
 }
 
 /// Places a program with one parameter at one value.
-pub(super) fn point(args: &ReportArgs, chip: &ChipSpec, key: &str, value: u64) -> Result<Point, Failure> {
+pub(super) fn point(
+    args: &ReportArgs,
+    catalogue: &Catalogue,
+    chip: &ChipSpec,
+    key: &str,
+    value: u64,
+) -> Result<Point, Failure> {
     let mut sets = args.target.sets.clone();
     sets.retain(|(k, _)| k != key);
     sets.push((key.to_owned(), value.to_string()));
     let target = Target { sets, ..args.target.clone() };
-    let program = resolve::build(resolve::stage(&args.program)?, &target)?;
+    let program = resolve::build(resolve::stage(catalogue, &args.program)?, &target)?;
     let result = match resolve::fit(&program, chip, &args.placing.options()) {
         Ok(placement) => Ok(Report::new(&program, &placement)),
         Err(no_fit) => Err(no_fit.reason()),
@@ -54,11 +61,16 @@ pub(super) fn point(args: &ReportArgs, chip: &ChipSpec, key: &str, value: u64) -
 
 /// Doubles from one end to the other, then halves the step between the last value that fits and the first
 /// that does not.
-fn points(args: &ReportArgs, chip: &ChipSpec, range: &Range) -> Result<Vec<Point>, Failure> {
+fn points(
+    args: &ReportArgs,
+    catalogue: &Catalogue,
+    chip: &ChipSpec,
+    range: &Range,
+) -> Result<Vec<Point>, Failure> {
     let mut list = Vec::new();
     let mut value = range.from;
     loop {
-        let next = point(args, chip, &range.key, value)?;
+        let next = point(args, catalogue, chip, &range.key, value)?;
         let fits = next.result.is_ok();
         list.push(next);
         if value == range.to || !fits {
@@ -72,7 +84,7 @@ fn points(args: &ReportArgs, chip: &ChipSpec, range: &Range) -> Result<Vec<Point
         if fails <= fits + 1 {
             break;
         }
-        list.push(point(args, chip, &range.key, fits + (fails - fits) / 2)?);
+        list.push(point(args, catalogue, chip, &range.key, fits + (fails - fits) / 2)?);
     }
     list.sort_by_key(|p| p.value);
     Ok(list)
@@ -121,10 +133,15 @@ fn value(range: &Range, points: &[Point], largest: Option<u64>) -> Value {
 }
 
 /// Prints the sweep; exit 1 when no value fits.
-pub(super) fn run(args: &ReportArgs, text: &str, as_json: bool) -> Result<(), Failure> {
+pub(super) fn run(
+    args: &ReportArgs,
+    catalogue: &Catalogue,
+    text: &str,
+    as_json: bool,
+) -> Result<(), Failure> {
     let range = range(text)?;
     let chip = resolve::chip(&args.target.chip)?;
-    let points = points(args, &chip, &range)?;
+    let points = points(args, catalogue, &chip, &range)?;
     let largest = points.iter().filter(|p| p.result.is_ok()).map(|p| p.value).max();
     let heading = ["value", "stages", "SRAM", "TCAM", "map RAM", "ns", "closest to its limit"];
     let rows = table(&heading, points.iter().map(row).collect());

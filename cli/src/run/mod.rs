@@ -12,6 +12,7 @@ use crate::fail::Failure;
 use crate::files::{Folder, pretty};
 use clap::Args;
 use sluice_asic::units::Duration;
+use sluice_catalogue::Catalogue;
 use sluice_fabric::scenario::{Lab, Outcome};
 use source::Source;
 use std::io::Write;
@@ -46,11 +47,11 @@ pub(crate) struct RunArgs {
 }
 
 /// Runs scenarios.
-pub(crate) fn run(args: &RunArgs, as_json: bool) -> Result<(), Failure> {
+pub(crate) fn run(args: &RunArgs, catalogue: &Catalogue, as_json: bool) -> Result<(), Failure> {
     let (contests, others) = contest::among(&args.files)?;
     match (contests.is_empty(), others.is_empty()) {
         (true, _) => {}
-        (false, true) => return contest::run(contests, args, as_json),
+        (false, true) => return contest::run(contests, args, catalogue, as_json),
         (false, false) => {
             return Err(Failure::input("contests and scenarios are run by commands of their own"));
         }

@@ -15,10 +15,11 @@ use crate::topology::Blueprint;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::mac::wire_bytes;
 use sluice_asic::units::{BitRate, Bytes, Duration, Time};
+use sluice_catalogue::Catalogue;
+use sluice_catalogue::position::{Neighbor, Position};
 use sluice_ir::LabelKind;
 use sluice_pcaps::generate::Cdf;
 use sluice_place::Options;
-use sluice_programs::position::{Neighbor, Position};
 use sluice_switch::{Reason, SwitchConfig};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
@@ -62,6 +63,8 @@ pub enum ContendError<E> {
 pub struct Ground<'a, F> {
     /// Switches and cables. Programs that it names are not asked for.
     pub plan: &'a Blueprint,
+    /// Lists the programs that the contest names, and makes the executors of all switches.
+    pub catalogue: &'a Catalogue,
     /// The chip of all switches.
     pub chip: ChipSpec,
     /// Sizes of messages.
@@ -87,6 +90,7 @@ pub struct Stage<'a> {
 struct Ready<'c> {
     line: usize,
     contestant: &'c Contestant,
+    catalogue: &'c Catalogue,
     network: NetworkSetup,
     stations: Vec<Station>,
     nic: RnicConfig,
@@ -132,7 +136,7 @@ pub fn contend<F: Files>(
 /// Puts a program into the network.
 fn ready<'c, F: Files>(
     contest: &'c Contest,
-    ground: &Ground<'_, F>,
+    ground: &Ground<'c, F>,
     contestant: &'c Contestant,
     line: usize,
 ) -> Result<Ready<'c>, ContendError<F::Error>> {
@@ -149,13 +153,13 @@ fn ready<'c, F: Files>(
         placing: Options::default(),
         config: SwitchConfig { seed: contest.seed(), ..SwitchConfig::default() },
     };
-    let deployed = deploy(&plan, &defaults, ground.files);
+    let deployed = deploy(&plan, ground.catalogue, &defaults, ground.files);
     let deployed = deployed.map_err(|source| ContendError::Deploy { line, source: Box::new(source) })?;
     let stations: Vec<Station> = deployed.positions.iter().flat_map(stations_of).collect();
     let rate = stations.first().and_then(|station| speed(&deployed.network, *station));
     let rate = rate.ok_or_else(|| ContendError::Setting("the network has no hosts".into()))?;
     let nic = contest.hosts.rnic(rate).map_err(ContendError::Setting)?;
-    Ok(Ready { line, contestant, network: deployed.network, stations, nic })
+    Ok(Ready { line, contestant, catalogue: ground.catalogue, network: deployed.network, stations, nic })
 }
 
 fn stations_of(position: &Position) -> impl Iterator<Item = Station> + '_ {
@@ -190,7 +194,7 @@ fn run<E>(
     look: &mut dyn FnMut(Time) -> bool,
 ) -> Result<Ran, ContendError<E>> {
     let refused = |source| ContendError::Network { line: ready.line, source: Box::new(source) };
-    let mut network = Network::new(ready.network.clone()).map_err(refused)?;
+    let mut network = Network::new(ready.network.clone(), ready.catalogue).map_err(refused)?;
     let mut hosts = Vec::with_capacity(messages.len());
     for (station, messages) in ready.stations.iter().zip(messages) {
         let host = Box::new(Rnic::new(ready.nic.clone(), station.address, messages));

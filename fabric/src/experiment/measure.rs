@@ -3,7 +3,7 @@
 use super::plan::{Picker, Plan};
 use super::walk::{Compiled, Counters, Load};
 use crate::topology::Network;
-use sluice_programs::planning::cv::Cv;
+use sluice_hashing::cv::Cv;
 
 /// One group.
 #[derive(Clone, Debug, PartialEq)]

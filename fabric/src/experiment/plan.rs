@@ -1,11 +1,11 @@
 //! A hash setting and a member table for every group.
 
 use crate::topology::Network;
-use sluice_programs::planning::coprime::{NoSize, Request, admits, choose};
-use sluice_programs::planning::graph::{DecisionGraph, Point};
-use sluice_programs::planning::replicas::{Order, layout, replicas};
-use sluice_programs::planning::scheme::{Assignment, NoScheme, Scheme, Setting, Terms, assign};
-use sluice_programs::planning::wcmp::{Method, WcmpError, expand};
+use sluice_hashing::coprime::{NoSize, Request, admits, choose};
+use sluice_hashing::graph::{DecisionGraph, Point};
+use sluice_hashing::replicas::{Order, layout, replicas};
+use sluice_hashing::scheme::{Assignment, NoScheme, Scheme, Setting, Terms, assign};
+use sluice_hashing::wcmp::{Method, WcmpError, expand};
 use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 
@@ -349,7 +349,7 @@ fn successions(network: &Network) -> BTreeSet<((u32, u32), (u32, u32))> {
                         pairs.extend(near.map(|c| (*c, class)));
                         before.push(class);
                     }
-                    draw = sluice_programs::planning::scheme::splitmix64(draw);
+                    draw = sluice_asic::hash::splitmix64(draw);
                     let (link, _) = group.links[(draw % group.links.len() as u64) as usize];
                     (at, mode) = (network.links[link as usize].to, group.mode_after);
                 }

@@ -6,9 +6,9 @@
 use super::plan::{Picker, Plan};
 use crate::flows::{Flow, KEY_BYTES};
 use crate::topology::{NO_GROUP, Network};
-use sluice_asic::hash::{KeyHash, PackedHash};
+use sluice_asic::hash::{KeyHash, PackedHash, splitmix64};
 use sluice_asic::select::{FastMod, GroupShape, Selector, SelectorMode, WORD_SLOTS};
-use sluice_programs::planning::scheme::{FlowFunction, splitmix64};
+use sluice_hashing::scheme::FlowFunction;
 use std::collections::BTreeMap;
 
 /// A pick that is more than a remainder of the hash at the source.

@@ -1,4 +1,4 @@
-//! Flows on paths of different rate, which the program `letflow` moves at the heads of their flowlets.
+//! Flows on paths of different rate, which a program such as `letflow` moves at the heads of their flowlets.
 //!
 //! The hosts are the paper's model, not TCP (model: flowlets §3.2): the flows on a path share its rate equally at once,
 //! and a flow's packets are a Poisson process. Each path is a Poisson clock of its rate, each tick of which is a packet
@@ -6,7 +6,7 @@
 //! then on.
 
 use super::placed::Placed;
-use super::through::TrialError;
+use super::through::{Candidate, TrialError};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_asic::port::FrontPort;
@@ -17,7 +17,6 @@ use sluice_exec::pass::{Executor, Pass, PassIn, State, Verdict};
 use sluice_ir::meter_array::Origin;
 use sluice_pcaps::generate::{Draw, EXPONENTIAL_BITS};
 use sluice_pcaps::wire::{FrameBuilder, MacAddr, ipv4, udp};
-use sluice_programs::letflow::LetFlow;
 use sluice_switch::SwitchConfig;
 
 /// First uplink of a leaf's default entries.
@@ -53,24 +52,24 @@ pub struct Settled {
     pub expected: Option<Vec<f64>>,
 }
 
-/// Runs so many packets through `letflow` with this timeout.
+/// Runs this number of packets through a program that moves flowlets: one with the parameters `timeout`, `tick` and `weights`,
+/// as `letflow` has them, whose default uplinks begin at port 8.
 ///
 /// # Errors
 /// When paths and coin do not go together, or the program does not run with these parameters.
 pub fn settle(
     paths: &Paths,
+    candidate: &Candidate<'_>,
     timeout: Duration,
     packets: u64,
-    seed: u64,
-    chip: &ChipSpec,
 ) -> Result<Settled, TrialError> {
     paths.check()?;
     let weights = paths.coin.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
     let sets = [("timeout", timeout.to_string()), ("tick", "1ns".to_owned()), ("weights", weights)];
     let sets: Vec<(String, String)> = sets.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
-    let placed = Placed::new(&LetFlow, &sets, chip)?;
-    let mut leaf = Leaf::new(&placed, paths, seed, chip)?;
-    let mut network = Network::new(paths, seed);
+    let placed = Placed::new(candidate, &sets)?;
+    let mut leaf = Leaf::new(&placed, paths, candidate.seed, candidate.chip)?;
+    let mut network = Network::new(paths, candidate.seed);
     let mut tally = Tally::new(paths, timeout);
     for flow in 0..paths.flows {
         let path = leaf.send(flow, 0)?;
@@ -115,7 +114,7 @@ impl Paths {
 
 /// The placed program, packet by packet.
 struct Leaf<'a> {
-    placed: &'a Placed,
+    placed: &'a Placed<'a>,
     engine: Engine,
     store: PacketStore,
     frames: Vec<Vec<u8>>,
@@ -125,7 +124,12 @@ struct Leaf<'a> {
 }
 
 impl<'a> Leaf<'a> {
-    fn new(placed: &'a Placed, paths: &Paths, seed: u64, chip: &ChipSpec) -> Result<Leaf<'a>, TrialError> {
+    fn new(
+        placed: &'a Placed<'a>,
+        paths: &Paths,
+        seed: u64,
+        chip: &ChipSpec,
+    ) -> Result<Leaf<'a>, TrialError> {
         let mut engine = placed.engine()?;
         *engine.state_mut() = State::new(&placed.program, &Origin { seed, ..Origin::of(chip) });
         let frames = (0..paths.flows).map(frame).collect::<Result<_, _>>().map_err(|e| placed.device(e))?;

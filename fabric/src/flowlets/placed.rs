@@ -1,12 +1,12 @@
-//! A shipped program on a chip with its default entries.
+//! A program on a chip with its default entries.
 
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::{FrontPort, PortMap};
+use sluice_catalogue::{Catalogue, ProgramError, SetupError, StageProgram};
 use sluice_control::ControlState;
 use sluice_exec::engine::Engine;
 use sluice_ir::Program;
 use sluice_place::{Placement, place};
-use sluice_programs::{ProgramError, SetupError, StageProgram};
 use thiserror::Error;
 
 /// Why a program cannot be tried.
@@ -41,20 +41,31 @@ pub enum TrialError {
     Question(String),
 }
 
+/// A program to measure, and the chip that it is placed on.
+#[derive(Clone, Copy)]
+pub struct Candidate<'a> {
+    /// Makes the executor.
+    pub catalogue: &'a Catalogue,
+    /// The program.
+    pub stage: &'a dyn StageProgram,
+    /// The chip.
+    pub chip: &'a ChipSpec,
+    /// Seed of the device's draws, and of the draws of the traffic.
+    pub seed: u64,
+}
+
 /// A program that is ready to run.
-pub(super) struct Placed {
+pub(super) struct Placed<'a> {
+    catalogue: &'a Catalogue,
     pub(super) program: Program,
     pub(super) placement: Placement,
     pub(super) control: ControlState,
     pub(super) ports: PortMap,
 }
 
-impl Placed {
-    pub(super) fn new(
-        stage: &dyn StageProgram,
-        sets: &[(String, String)],
-        chip: &ChipSpec,
-    ) -> Result<Placed, TrialError> {
+impl<'a> Placed<'a> {
+    pub(super) fn new(of: &Candidate<'a>, sets: &[(String, String)]) -> Result<Placed<'a>, TrialError> {
+        let Candidate { catalogue, stage, chip, .. } = *of;
         let program = stage.build(sets)?;
         let placement = place(&program, chip).map_err(|e| TrialError::NoFit {
             program: stage.name().to_owned(),
@@ -67,7 +78,7 @@ impl Placed {
         for op in stage.default_setup(&program, &ports)?.ops {
             control.apply(&program, op).map_err(|e| device(e.to_string()))?;
         }
-        Ok(Placed { program, placement, control, ports })
+        Ok(Placed { catalogue, program, placement, control, ports })
     }
 
     pub(super) fn device(&self, why: impl ToString) -> TrialError {
@@ -75,7 +86,7 @@ impl Placed {
     }
 
     pub(super) fn engine(&self) -> Result<Engine, TrialError> {
-        sluice_generated::engine(&self.program, &self.placement, &self.control).map_err(|e| self.device(e))
+        self.catalogue.engine(&self.program, &self.placement, &self.control).map_err(|e| self.device(e))
     }
 
     /// The front-panel port of a dev_port.

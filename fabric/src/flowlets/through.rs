@@ -2,12 +2,10 @@
 
 use super::order::{Arrival, Reordering, measure};
 use super::placed::Placed;
-pub use super::placed::TrialError;
+pub use super::placed::{Candidate, TrialError};
 use super::{FlowKey, flow_key};
-use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::FrontPort;
 use sluice_asic::units::{BitRate, Duration, Time};
-use sluice_programs::StageProgram;
 use sluice_switch::{Left, Lost, RxFrame, Sink, Switch, SwitchConfig};
 use std::collections::BTreeMap;
 
@@ -58,16 +56,12 @@ impl Trace {
 }
 
 /// What stands between the trace and its receivers.
-#[derive(Clone, Debug)]
-pub struct Uplinks<'a> {
-    /// The chip.
-    pub chip: &'a ChipSpec,
+#[derive(Clone, Copy, Debug)]
+pub struct Uplinks {
     /// What each uplink delays more than the one before it.
     pub step: Duration,
     /// Rate of the uplinks, if it is not that of the ports.
     pub rate: Option<BitRate>,
-    /// Seed of draws.
-    pub seed: u64,
 }
 
 /// What arrived.
@@ -87,17 +81,17 @@ pub struct Outcome {
 /// When the program does not run with these parameters on this chip.
 pub fn through(
     trace: &Trace,
-    stage: &dyn StageProgram,
+    candidate: &Candidate<'_>,
     sets: &[(String, String)],
-    uplinks: &Uplinks<'_>,
+    uplinks: &Uplinks,
 ) -> Result<Outcome, TrialError> {
-    let placed = Placed::new(stage, sets, uplinks.chip)?;
+    let placed = Placed::new(candidate, sets)?;
     let first = first_uplink(&placed);
     let fronts = first..placed.ports.front_ports().len() as u16;
     let dev_port = |front: u16| placed.ports.front(FrontPort(front)).map(|p| p.dev_port.number());
     let speeds = |rate: BitRate| fronts.clone().filter_map(|f| Some((dev_port(f)?, rate))).collect();
     let port_speeds = uplinks.rate.map(speeds).unwrap_or_default();
-    let config = SwitchConfig { seed: uplinks.seed, port_speeds, ..SwitchConfig::default() };
+    let config = SwitchConfig { seed: candidate.seed, port_speeds, ..SwitchConfig::default() };
     let (control, engine) = (placed.control.clone(), placed.engine()?);
     let mut switch = Switch::new(&placed.program, &placed.placement, &placed.ports, control, engine, config)
         .map_err(|e| placed.device(e))?;
@@ -124,13 +118,13 @@ pub fn through(
 }
 
 /// The first port of the program's parameter `uplinks`, a range such as 4-7.
-fn first_uplink(placed: &Placed) -> u16 {
+fn first_uplink(placed: &Placed<'_>) -> u16 {
     let range = placed.program.params.iter().find(|p| p.key == "uplinks");
     range.and_then(|p| p.value.split('-').next()?.trim().parse().ok()).unwrap_or(FIRST_UPLINK)
 }
 
 struct Arrivals<'a> {
-    placed: &'a Placed,
+    placed: &'a Placed<'a>,
     trace: &'a Trace,
     first: u16,
     step: Duration,

@@ -2,7 +2,7 @@
 
 use super::{Flow, KEY_BYTES};
 use crate::topology::Network;
-use sluice_programs::planning::scheme::splitmix64;
+use sluice_asic::hash::splitmix64;
 
 /// Kinds of flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,25 +6,27 @@ use super::run::Exchange;
 use super::{End, LinkId, Network, NetworkError, NetworkSetup, SwitchId, SwitchSetup, Way};
 use sluice_asic::port::DevPort;
 use sluice_asic::units::{BitRate, Duration, Time};
+use sluice_catalogue::Catalogue;
 use sluice_exec::engine::LowerError;
 use sluice_exec::pass::Executor;
 use sluice_switch::{Mode, Switch};
 use std::collections::BTreeSet;
 
 impl Network {
-    /// A network at time zero with nothing inside.
+    /// Builds a network at time zero without frames. The executors of its switches are engines of this catalogue, which
+    /// need not list the programs that the switches run.
     ///
     /// # Errors
     /// When switches, ports, links or speeds are impossible together.
-    pub fn new(setup: NetworkSetup) -> Result<Network, NetworkError> {
+    pub fn new(setup: NetworkSetup, catalogue: &Catalogue) -> Result<Network, NetworkError> {
         Network::with(setup, |switch| {
-            sluice_generated::engine(&switch.placed.program, &switch.placed.placement, &switch.control)
+            catalogue.engine(&switch.placed.program, &switch.placed.placement, &switch.control)
         })
     }
 }
 
 impl<E: Executor> Network<E> {
-    /// The same with other executors.
+    /// Builds a network as [`Network::new`] does, with the executors that `make` returns.
     ///
     /// # Errors
     /// As [`Network::new`].

@@ -10,7 +10,7 @@
 //! use sluice_fabric::network::{End, LinkFrame, LinkSetup, Network, NetworkSetup, Observer, Placed};
 //! use sluice_fabric::network::{SwitchId, SwitchSetup};
 //! use sluice_switch::{Left, RxFrame};
-//! use sluice_programs::by_name;
+//! use sluice_programs::catalogue;
 //!
 //! /// When frames were where.
 //! #[derive(Default)]
@@ -29,7 +29,8 @@
 //! }
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let stage = by_name("l3-ecmp")?;
+//! let catalogue = catalogue();
+//! let stage = catalogue.get("l3-ecmp")?;
 //! let placed = Placed::new(stage.build(&[])?, &ChipSpec::tofino2()).map_err(|e| e.reason())?;
 //! let mut setup = NetworkSetup::default();
 //! let [a, b] = ["a", "b"].map(|name| SwitchSetup::new(name, &placed).map(|s| setup.switch(s)));
@@ -40,7 +41,7 @@
 //! }
 //! // What is bridged leaves by port 31: at `a` that is the link, at `b` the edge.
 //! setup.link(LinkSetup::new(End::new(a, 31), End::new(b, 0), Duration::from_micros(1)));
-//! let mut network = Network::new(setup)?;
+//! let mut network = Network::new(setup, &catalogue)?;
 //! let mut seen = Seen::default();
 //! let mut frame = [0; 64];
 //! frame[12..14].copy_from_slice(&0x88b5u16.to_be_bytes());

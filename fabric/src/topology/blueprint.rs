@@ -7,7 +7,7 @@ use super::TopologyError;
 use crate::network::{LinkChange, Probability, Way};
 use sluice_asic::port::{FrontPort, PortMap};
 use sluice_asic::units::{BitRate, Duration, Time};
-use sluice_programs::position::{Neighbor, PortUse, Position, Prefix, Route};
+use sluice_catalogue::position::{Neighbor, PortUse, Position, Prefix, Route};
 use std::collections::{BTreeSet, VecDeque};
 use std::net::Ipv4Addr;
 

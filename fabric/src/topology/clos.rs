@@ -1,7 +1,7 @@
 //! The five-stage Clos of model: hashing §3.4.
 
 use super::{Network, TopologyError, in_range};
-use sluice_programs::planning::graph::DecisionGraph;
+use sluice_hashing::graph::DecisionGraph;
 
 /// Sizes of a five-stage Clos: server blocks of `width` S1, S2 and S3 chips, `width` spine blocks of `width` S4
 /// and S5 chips. S1–S2, S2–S3 and S4–S5 are joined in full; S3 j reaches S4 j of each spine block.

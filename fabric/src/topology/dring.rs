@@ -1,7 +1,7 @@
 //! Blocks in a double ring, without a spine.
 
 use super::{Network, TopologyError, in_range};
-use sluice_programs::planning::graph::{DecisionGraph, Point};
+use sluice_hashing::graph::{DecisionGraph, Point};
 
 /// A DRing of server blocks: each is joined to the next two on either side. A block has `width` S1, S2 and S3
 /// chips, joined in full; S3 n of neighbouring blocks are joined by as many links as the up ports of an S3 chip

@@ -21,7 +21,7 @@ pub use file::FileError;
 pub use ns3::Ns3Error;
 pub use wan::Wan;
 
-use sluice_programs::planning::graph::{DecisionGraph, Missing};
+use sluice_hashing::graph::{DecisionGraph, Missing};
 use thiserror::Error;
 
 /// A switch chip.

@@ -7,6 +7,7 @@ use sluice_fabric::deploy::deploy;
 use sluice_fabric::network::{LinkFrame, Network, Observer, SwitchId};
 use sluice_fabric::topology::{Blueprint, built};
 use sluice_pcaps::wire::{FrameBuilder, MacAddr, ethernet, ipv4, udp};
+use sluice_programs::catalogue;
 use sluice_switch::{Left, RxFrame};
 use std::collections::BTreeMap;
 
@@ -79,9 +80,10 @@ struct Run {
 fn run(plan: &Blueprint, program: &str, params: &[(&str, &str)], load: u64) -> Run {
     let mut with = defaults(program);
     with.params = params.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-    let deployment = deploy(plan, &with, &NoFiles).unwrap_or_else(|e| panic!("{program}: {e}"));
+    let deployment = deploy(plan, &catalogue(), &with, &NoFiles).unwrap_or_else(|e| panic!("{program}: {e}"));
     let all = hosts(&deployment.positions);
-    let mut network = Network::new(deployment.network).unwrap_or_else(|e| panic!("{program}: {e}"));
+    let mut network =
+        Network::new(deployment.network, &catalogue()).unwrap_or_else(|e| panic!("{program}: {e}"));
     let of = |switch: u32| all.iter().filter(move |host| host.0 == SwitchId(switch));
     let (mut list, until) = (Vec::new(), WINDOW.end);
     // Small packets go back, as acknowledgements would, and take with them what leaves tell each other.

@@ -3,6 +3,7 @@
 use crate::support::{Into, Recorder, dev, frame, inject, switches};
 use sluice_asic::tm::buffer::BufferFile;
 use sluice_asic::units::{Duration, Time};
+use sluice_catalogue::Catalogue;
 use sluice_fabric::network::{End, LinkSetup, Network, NetworkSetup, SwitchId};
 use sluice_switch::BufferSetup;
 
@@ -30,7 +31,7 @@ fn run(hops: usize, dscp: u8) -> Network {
     let one = |n: u64, switch| Into { switch, front: 4, ps: n * 2024 * 20, bytes: bytes.clone() };
     let frames: Vec<Into> =
         (0..2000).flat_map(|n| (0..3).map(move |switch| (n, switch))).map(|(n, s)| one(n, s)).collect();
-    let mut network = Network::new(ring()).unwrap();
+    let mut network = Network::new(ring(), &Catalogue::new()).unwrap();
     inject(&mut network, &frames);
     network.drain(Time::from_nanos(2_000_000), &mut Recorder::default()).unwrap();
     assert!(network.totals().is_conserved());

@@ -4,6 +4,7 @@
 use crate::support::{chain, dev, frame};
 use sluice_asic::port::DevPort;
 use sluice_asic::units::{Duration, Time};
+use sluice_catalogue::Catalogue;
 use sluice_fabric::network::{Network, Observer, SwitchId};
 use sluice_switch::{Left, RxFrame};
 
@@ -28,7 +29,7 @@ impl Observer for Host {
 
 /// Two hosts that send each frame back as soon as it has come in, with `window` frames under way; who got what when.
 fn ping_pong(threads: usize, window: u64, returns: u64) -> Vec<Host> {
-    let mut network = Network::new(chain(3, Duration::from_nanos(900))).unwrap();
+    let mut network = Network::new(chain(3, Duration::from_nanos(900)), &Catalogue::new()).unwrap();
     let ends = [(SwitchId(0), frame(&[1, 1, HOST], 200)), (SwitchId(2), frame(&[0, 0, HOST], 200))];
     let port = DevPort::new(dev(HOST)).unwrap();
     let mut hosts = vec![Host::default(); 3];

@@ -6,6 +6,7 @@ use sluice_fabric::deploy::deploy;
 use sluice_fabric::network::{LinkFrame, Network, Observer, SwitchId};
 use sluice_fabric::topology::built;
 use sluice_pcaps::wire::{FrameBuilder, MacAddr, ipv4, udp};
+use sluice_programs::catalogue;
 use sluice_switch::{Left, RxFrame};
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -52,12 +53,12 @@ fn share_of_the_busy_spine(program: &str) -> f64 {
     if program == "conga" {
         with.params.extend([set("tau", "10us"), set("period", "5us"), set("leaves", "8")]);
     }
-    let deployment = deploy(&plan, &with, &NoFiles).unwrap_or_else(|e| panic!("{e}"));
+    let deployment = deploy(&plan, &catalogue(), &with, &NoFiles).unwrap_or_else(|e| panic!("{e}"));
     let all = hosts(&deployment.positions);
     let other_end = |ends: [u32; 2]| if ends[0] == 1 { ends[1] } else { ends[0] };
     let cables = (0u32..).zip(&plan.cables).filter(|(_, c)| c.ends.contains(&1));
     let cables = cables.map(|(n, c)| (n, other_end(c.ends))).collect();
-    let mut network = Network::new(deployment.network).unwrap_or_else(|e| panic!("{e}"));
+    let mut network = Network::new(deployment.network, &catalogue()).unwrap_or_else(|e| panic!("{e}"));
     let port = |network: &Network, switch: SwitchId| {
         let ports = &network.setup(switch).unwrap().ports;
         let wanted = all.iter().find(|h| h.0 == switch).unwrap().1;

@@ -3,6 +3,7 @@
 use crate::support::{Into, Recorder, Seen, frame, inject, switches};
 use proptest::prelude::*;
 use sluice_asic::units::{Cells, Duration, Time};
+use sluice_catalogue::Catalogue;
 use sluice_fabric::network::{
     End, LinkChange, LinkEvent, LinkSetup, Network, NetworkSetup, Probability, SwitchId, Way,
 };
@@ -59,7 +60,7 @@ proptest! {
 
     #[test]
     fn every_frame_ends_once(setup in networks(), frames in traffic(), cuts in prop::collection::vec(0..4_000_000u64, 0..5)) {
-        let mut network = Network::new(setup.clone()).unwrap();
+        let mut network = Network::new(setup.clone(), &Catalogue::new()).unwrap();
         inject(&mut network, &frames);
         let mut seen = Recorder::default();
         let mut cuts = cuts;
@@ -91,7 +92,7 @@ proptest! {
 
         // On two threads the same, event by event at each switch. How early a switch is given a frame that cannot act
         // yet depends on how far a network is let run at a time.
-        let mut network = Network::new(setup).unwrap();
+        let mut network = Network::new(setup, &Catalogue::new()).unwrap();
         inject(&mut network, &frames);
         let mut each = vec![Recorder::default(); network.len()];
         network.drain_parallel(Time::MAX, 2, &mut each).unwrap();

@@ -6,6 +6,7 @@ use sluice_fabric::deploy::{Deployment, deploy};
 use sluice_fabric::network::{LinkChange, LinkFrame, Network, Observer, SwitchId, Way};
 use sluice_fabric::topology::{Blueprint, Happening, built};
 use sluice_pcaps::wire::{FrameBuilder, MacAddr, Payload, ipv4, roce, udp};
+use sluice_programs::catalogue;
 use sluice_switch::{Left, RxFrame};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
@@ -88,7 +89,7 @@ const GAP: Duration = Duration::from_nanos(125);
 fn run(deployment: Deployment, plan: &Blueprint) -> Seen {
     let all = hosts(&deployment.positions);
     let to = *all.iter().find(|h| h.0 == SwitchId(1)).unwrap();
-    let mut network = Network::new(deployment.network).unwrap_or_else(|e| panic!("{e}"));
+    let mut network = Network::new(deployment.network, &catalogue()).unwrap_or_else(|e| panic!("{e}"));
     for (switch, port, from) in all.iter().filter(|h| h.0 == SwitchId(0)) {
         let ports = &network.setup(*switch).unwrap().ports;
         let port = ports.iter().find(|p| p.dev_port.number() == *port).unwrap().dev_port;
@@ -198,7 +199,7 @@ fn ports_and_rows_that_do_not_do_are_named() {
     let refused = |key: &str, value: &str| {
         let mut defaults = defaults("conweave");
         defaults.params.push((key.to_owned(), value.to_owned()));
-        deploy(&plan, &defaults, &NoFiles).unwrap_err().to_string()
+        deploy(&plan, &catalogue(), &defaults, &NoFiles).unwrap_err().to_string()
     };
     assert_eq!(
         refused("uplinks", "3-4"),

@@ -5,13 +5,15 @@ use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::PortMap;
 use sluice_asic::tm::buffer::BufferFile;
 use sluice_asic::units::{BitRate, Duration, Time};
+use sluice_catalogue::Catalogue;
+use sluice_catalogue::position::{Neighbor, Position};
 use sluice_control::ControlState;
 use sluice_fabric::deploy::{Defaults, DeployError, Deployment, Files, deploy};
 use sluice_fabric::network::{LinkDrop, Network, SwitchId};
 use sluice_fabric::topology::{Blueprint, built};
 use sluice_ir::Program;
 use sluice_pcaps::wire::{FrameBuilder, MacAddr, ipv4, udp};
-use sluice_programs::position::{Neighbor, Position};
+use sluice_programs::catalogue;
 use sluice_switch::{RxFrame, SwitchConfig};
 use std::net::Ipv4Addr;
 
@@ -44,7 +46,11 @@ pub(crate) fn defaults(program: &str) -> Defaults {
 }
 
 pub(crate) fn ready(plan: &Blueprint, program: &str) -> Deployment {
-    deploy(plan, &defaults(program), &NoFiles).unwrap_or_else(|e| panic!("{e}"))
+    ready_with(&catalogue(), plan, program)
+}
+
+fn ready_with(catalogue: &Catalogue, plan: &Blueprint, program: &str) -> Deployment {
+    deploy(plan, catalogue, &defaults(program), &NoFiles).unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// Hosts with their ports, from the positions.
@@ -68,9 +74,13 @@ fn packet(from: Ipv4Addr, to: Ipv4Addr, flow: u16) -> Vec<u8> {
 }
 
 /// Sends `flows` packets between all pairs of hosts, one every 200 ns from each; what was seen.
-fn all_to_all(deployment: Deployment, flows: u16) -> (Recorder, Network, Vec<(SwitchId, u16)>) {
+fn all_to_all(
+    catalogue: &Catalogue,
+    deployment: Deployment,
+    flows: u16,
+) -> (Recorder, Network, Vec<(SwitchId, u16)>) {
     let all = hosts(&deployment.positions);
-    let mut network = Network::new(deployment.network).unwrap_or_else(|e| panic!("{e}"));
+    let mut network = Network::new(deployment.network, catalogue).unwrap_or_else(|e| panic!("{e}"));
     for (switch, time, op) in deployment.changes {
         network.control(switch, time, op).unwrap();
     }
@@ -97,7 +107,12 @@ fn all_to_all(deployment: Deployment, flows: u16) -> (Recorder, Network, Vec<(Sw
 }
 
 fn everyone_is_reached(plan: &Blueprint, program: &str) -> Network {
-    let (seen, network, to) = all_to_all(ready(plan, program), 2);
+    everyone_is_reached_with(&catalogue(), plan, program)
+}
+
+/// The same with the programs of a catalogue.
+pub(crate) fn everyone_is_reached_with(catalogue: &Catalogue, plan: &Blueprint, program: &str) -> Network {
+    let (seen, network, to) = all_to_all(catalogue, ready_with(catalogue, plan, program), 2);
     let mut got = vec![None; to.len()];
     for (at, left, _) in seen.delivered() {
         got[left.tag as usize] = Some((at, left.egress_port));
@@ -130,8 +145,11 @@ fn every_host_reaches_every_other_one_on_every_network() {
 
 #[test]
 fn groups_spread_flows_over_all_spines() {
-    let (seen, _, _) =
-        all_to_all(ready(&built("leaf-spine:leaves=2,spines=4,hosts=2").unwrap(), "l3-ecmp"), 64);
+    let (seen, _, _) = all_to_all(
+        &catalogue(),
+        ready(&built("leaf-spine:leaves=2,spines=4,hosts=2").unwrap(), "l3-ecmp"),
+        64,
+    );
     let mut by_spine = [0; 4];
     for (_, event) in seen.entered().filter(|(at, _)| at.0 >= 2) {
         assert!(event.link.is_some());
@@ -160,7 +178,7 @@ fn an_ns3_network_carries_packets() {
     let all = hosts(&deployment.positions);
     let (from, to) = (all[1], all.iter().find(|h| h.2 == Ipv4Addr::new(11, 0, 3, 1)).copied().unwrap());
     assert_eq!((from.0, to.0), (SwitchId(0), SwitchId(1)));
-    let mut network = Network::new(deployment.network).unwrap();
+    let mut network = Network::new(deployment.network, &catalogue()).unwrap();
     let port = map.iter().find(|p| p.dev_port.number() == from.1).unwrap().dev_port;
     let bytes = packet(from.2, to.2, 1);
     let rx = RxFrame { bytes: &bytes, orig_len: bytes.len() as u32, tag: 0 };
@@ -230,7 +248,7 @@ fn a_file_says_who_runs_what_over_which_cables_and_what_happens() {
     let ports = &deployment.positions[0].ports;
     assert_eq!(ports.iter().map(|p| p.port.0).collect::<Vec<_>>(), [0, 1, 8]);
     // The cable is down from 20 us on: what goes over spine0 then is lost.
-    let (seen, network, _) = all_to_all(deployment, 400);
+    let (seen, network, _) = all_to_all(&catalogue(), deployment, 400);
     let lost = network.totals().link_drops[LinkDrop::Down as usize];
     assert!(lost > 50, "{:?}", network.totals());
     let last = |link: u32| {
@@ -246,7 +264,7 @@ fn what_is_wrong_in_a_file_is_named() {
         assert!(FILE.contains(from), "{from}");
         match Blueprint::from_toml(&FILE.replacen(from, to, 1), "net.toml") {
             Err(e) => e.to_string(),
-            Ok(plan) => deploy(&plan, &defaults("l3-ecmp"), &NoFiles).unwrap_err().to_string(),
+            Ok(plan) => deploy(&plan, &catalogue(), &defaults("l3-ecmp"), &NoFiles).unwrap_err().to_string(),
         }
     };
     assert_eq!(
@@ -280,8 +298,11 @@ fn what_is_wrong_in_a_file_is_named() {
     let file = error("name = \"leaf1\"", "name = \"leaf1\"\nentries = \"x.toml\"");
     assert_eq!(file, "switch `leaf1`: no file x.toml");
     let many = built("chain:hosts=40").unwrap();
-    assert!(matches!(deploy(&many, &defaults("l3-ecmp"), &NoFiles), Err(DeployError::Topology(_))));
-    let text = deploy(&many, &defaults("l3-ecmp"), &NoFiles).unwrap_err().to_string();
+    assert!(matches!(
+        deploy(&many, &catalogue(), &defaults("l3-ecmp"), &NoFiles),
+        Err(DeployError::Topology(_))
+    ));
+    let text = deploy(&many, &catalogue(), &defaults("l3-ecmp"), &NoFiles).unwrap_err().to_string();
     assert_eq!(
         text,
         "switch `s0` needs 41 front-panel ports and has 32; make the network smaller, or its ports slower and more"

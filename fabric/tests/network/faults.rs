@@ -2,6 +2,7 @@
 
 use crate::support::{Into, Recorder, chain, frame, inject};
 use sluice_asic::units::{Duration, Time};
+use sluice_catalogue::Catalogue;
 use sluice_fabric::network::{LinkChange, LinkDrop, LinkId, Network, NetworkSetup, Probability, Way};
 
 const DELAY: Duration = Duration::from_micros(1);
@@ -15,7 +16,7 @@ type Judged = (Time, Result<Time, LinkDrop>);
 
 /// A packet every 100 ns for 100 us, over one link; the times of the frames on it and their fates.
 fn run(setup: NetworkSetup) -> (Vec<Judged>, Network) {
-    let mut network = Network::new(setup).unwrap();
+    let mut network = Network::new(setup, &Catalogue::new()).unwrap();
     let frames: Vec<Into> = (0..1000)
         .map(|n| Into { switch: 0, front: 4, ps: n * 100_000, bytes: frame(&[1, 9], 100) })
         .collect();

@@ -3,6 +3,7 @@
 use crate::support::{Into, Recorder, chain, frame, inject, switches};
 use proptest::prelude::*;
 use sluice_asic::units::{Duration, Time};
+use sluice_catalogue::Catalogue;
 use sluice_fabric::network::{End, LinkChange, LinkDrop, LinkSetup, Network, NetworkSetup, SwitchId};
 use sluice_switch::Mode;
 
@@ -17,7 +18,7 @@ fn without_time(mut setup: NetworkSetup) -> NetworkSetup {
 type Out = (SwitchId, u16, u64, Vec<u8>);
 
 fn delivered(setup: NetworkSetup, frames: &[Into]) -> (Vec<Out>, Network) {
-    let (mut network, mut seen) = (Network::new(setup).unwrap(), Recorder::default());
+    let (mut network, mut seen) = (Network::new(setup, &Catalogue::new()).unwrap(), Recorder::default());
     inject(&mut network, frames);
     network.drain(Time::from_nanos(100_000_000), &mut seen).unwrap();
     assert!(network.totals().is_conserved());
@@ -87,7 +88,7 @@ fn scripts_hold_at_the_time_at_which_a_packet_came_in() {
 fn time_is_everywhere_or_nowhere() {
     let mut setup = chain(2, Duration::from_nanos(500));
     setup.switches[1].config.mode = Mode::Functional;
-    let error = Network::new(setup).err().unwrap().to_string();
+    let error = Network::new(setup, &Catalogue::new()).err().unwrap().to_string();
     assert_eq!(
         error,
         "switch `s1` is in functional mode and others are not; a network has time everywhere or nowhere"

@@ -3,6 +3,7 @@
 use crate::support::{Into, Recorder, Seen, chain, dev, frame, inject, switches};
 use sluice_asic::port::DevPort;
 use sluice_asic::units::{BitRate, Duration, Time};
+use sluice_catalogue::Catalogue;
 use sluice_fabric::network::{End, LinkChange, LinkEvent, LinkId, LinkSetup, Network, SwitchId, Way};
 use sluice_switch::RxFrame;
 
@@ -10,7 +11,7 @@ const DELAY: Duration = Duration::from_nanos(700);
 
 #[test]
 fn a_frame_takes_the_delay_and_the_switches_time() {
-    let mut network = Network::new(chain(3, DELAY)).unwrap();
+    let mut network = Network::new(chain(3, DELAY), &Catalogue::new()).unwrap();
     let hops = frame(&[1, 1, 9], 200);
     inject(&mut network, &[Into { switch: 0, front: 4, ps: 1000, bytes: hops.clone() }]);
     let mut seen = Recorder::default();
@@ -47,7 +48,7 @@ fn a_frame_takes_the_delay_and_the_switches_time() {
 
 #[test]
 fn short_frames_are_padded_on_the_wire() {
-    let mut network = Network::new(chain(2, DELAY)).unwrap();
+    let mut network = Network::new(chain(2, DELAY), &Catalogue::new()).unwrap();
     inject(&mut network, &[Into { switch: 0, front: 4, ps: 0, bytes: frame(&[1, 9], 20) }]);
     let mut seen = Recorder::default();
     network.drain(Time::from_nanos(1_000_000), &mut seen).unwrap();
@@ -62,7 +63,7 @@ fn short_frames_are_padded_on_the_wire() {
 fn a_slow_link_is_as_slow_as_it_says() {
     let mut setup = chain(2, DELAY);
     setup.links[0].rate = Some(BitRate::from_gbps(100));
-    let mut network = Network::new(setup).unwrap();
+    let mut network = Network::new(setup, &Catalogue::new()).unwrap();
     let frames: Vec<Into> =
         (0..40).map(|n| Into { switch: 0, front: 4, ps: n * 24_480, bytes: frame(&[1, 9], 1000) }).collect();
     inject(&mut network, &frames);
@@ -83,7 +84,7 @@ fn the_size_of_steps_does_not_matter() {
         .map(|n| Into { switch: n % 2, front: 4, ps: u64::from(n / 2) * 3000, bytes: frame(&[1, 1, 9], 64) })
         .collect();
     let run = |step: u64| {
-        let mut network = Network::new(chain(4, DELAY)).unwrap();
+        let mut network = Network::new(chain(4, DELAY), &Catalogue::new()).unwrap();
         inject(&mut network, &frames);
         let mut seen = Recorder::default();
         (1..=10_000_000 / step).for_each(|n| network.advance(Time::from_ps(n * step), &mut seen).unwrap());
@@ -100,7 +101,7 @@ fn the_size_of_steps_does_not_matter() {
 
 #[test]
 fn what_cannot_be_is_refused_with_its_place() {
-    let refused = |setup| Network::new(setup).err().unwrap().to_string();
+    let refused = |setup| Network::new(setup, &Catalogue::new()).err().unwrap().to_string();
     let mut setup = chain(2, DELAY);
     setup.link(LinkSetup::new(End::new(SwitchId(0), 1), End::new(SwitchId(1), 5), DELAY));
     assert_eq!(
@@ -123,7 +124,7 @@ fn what_cannot_be_is_refused_with_its_place() {
     setup.switches[1].name = "s0".to_owned();
     assert_eq!(refused(setup), "two switches are called `s0`; give each a name of its own");
 
-    let mut network = Network::new(chain(2, DELAY)).unwrap();
+    let mut network = Network::new(chain(2, DELAY), &Catalogue::new()).unwrap();
     let rx = RxFrame { bytes: &[0; 64], orig_len: 64, tag: 0 };
     let port = |front| DevPort::new(dev(front)).unwrap();
     let error = network.inject(SwitchId(0), port(1), Time::ORIGIN, rx).unwrap_err();

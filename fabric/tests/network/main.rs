@@ -11,6 +11,7 @@ mod deployed;
 mod faults;
 mod functional;
 mod links;
+mod own_program;
 mod parallel;
 mod pauses;
 mod rdma;

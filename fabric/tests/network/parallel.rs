@@ -2,6 +2,7 @@
 
 use crate::support::{Into, Recorder, frame, inject, switches};
 use sluice_asic::units::{Duration, Time};
+use sluice_catalogue::Catalogue;
 use sluice_fabric::network::{End, LinkSetup, Network, NetworkSetup, SwitchId};
 
 /// Eight leaves and eight spines: leaf `l`'s port `s` is joined with spine `s`'s port `l`.
@@ -30,7 +31,7 @@ fn traffic(frames: u64) -> Vec<Into> {
 }
 
 fn run(threads: usize, steps: u64) -> (Vec<Recorder>, Network) {
-    let mut network = Network::new(leaf_spine()).unwrap();
+    let mut network = Network::new(leaf_spine(), &Catalogue::new()).unwrap();
     inject(&mut network, &traffic(6000));
     let mut each = vec![Recorder::default(); network.len()];
     for step in 1..=steps {
@@ -66,7 +67,7 @@ fn a_leaf_spine_of_sixteen_is_the_same_on_one_two_and_three_threads() {
 #[test]
 fn one_observer_sees_what_many_do() {
     let (each, _) = run(2, 0);
-    let mut network = Network::new(leaf_spine()).unwrap();
+    let mut network = Network::new(leaf_spine(), &Catalogue::new()).unwrap();
     inject(&mut network, &traffic(6000));
     let mut all = Recorder::default();
     network.drain(Time::MAX, &mut all).unwrap();
@@ -77,7 +78,7 @@ fn one_observer_sees_what_many_do() {
 
 #[test]
 fn observers_are_as_many_as_switches() {
-    let mut network = Network::new(switches(2)).unwrap();
+    let mut network = Network::new(switches(2), &Catalogue::new()).unwrap();
     let error = network.advance_parallel(Time::ORIGIN, 2, &mut [()]).unwrap_err();
     assert_eq!(error.to_string(), "1 observers for 2 switches; give one for each");
 }

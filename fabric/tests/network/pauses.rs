@@ -3,6 +3,7 @@
 use crate::support::{Into, Recorder, chain, dev, frame, inject};
 use sluice_asic::tm::buffer::BufferFile;
 use sluice_asic::units::{BitRate, Duration, Time};
+use sluice_catalogue::Catalogue;
 use sluice_fabric::network::{LinkChange, LinkId, Network, NetworkSetup, SwitchId, Way};
 use sluice_switch::BufferSetup;
 
@@ -31,7 +32,7 @@ fn run(setup: NetworkSetup, dscp: u8) -> (Recorder, Network) {
     bytes[12..16].copy_from_slice(&[0x08, 0x00, 0x45, dscp << 2]);
     let frames: Vec<Into> =
         (0..3000).map(|n| Into { switch: 0, front: 4, ps: n * 2024 * 20, bytes: bytes.clone() }).collect();
-    let mut network = Network::new(setup).unwrap();
+    let mut network = Network::new(setup, &Catalogue::new()).unwrap();
     inject(&mut network, &frames);
     let mut seen = Recorder::default();
     network.drain(Time::from_nanos(5_000_000), &mut seen).unwrap();

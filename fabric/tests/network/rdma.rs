@@ -15,6 +15,7 @@ use sluice_fabric::host::rnic::{Completion, Message, Rnic, RnicConfig, RnicCount
 use sluice_fabric::network::{End, HostId, Network, NetworkTotals, SwitchId};
 use sluice_fabric::topology::{Blueprint, built};
 use sluice_ir::Program;
+use sluice_programs::catalogue;
 use std::net::Ipv4Addr;
 
 const CABLE: Duration = Duration::from_nanos(500);
@@ -64,7 +65,7 @@ fn deployment(plan: &Blueprint, buffer: bool) -> Deployment {
     let mut defaults = defaults("l3-ecmp");
     defaults.port_speed = Some(LINE);
     defaults.buffer = buffer.then(|| "one".to_owned());
-    deploy(plan, &defaults, &OneBuffer).unwrap_or_else(|e| panic!("{e}"))
+    deploy(plan, &catalogue(), &defaults, &OneBuffer).unwrap_or_else(|e| panic!("{e}"))
 }
 
 struct Run {
@@ -77,7 +78,7 @@ impl Run {
     fn new(deployment: Deployment, config: &RnicConfig, mut sends: Vec<Vec<Message>>) -> Run {
         let all = hosts(&deployment.positions);
         sends.resize(all.len(), Vec::new());
-        let mut network = Network::new(deployment.network).unwrap_or_else(|e| panic!("{e}"));
+        let mut network = Network::new(deployment.network, &catalogue()).unwrap_or_else(|e| panic!("{e}"));
         let mut hosts = Vec::new();
         for ((switch, port, address), sends) in all.into_iter().zip(sends) {
             let ports = &network.setup(switch).unwrap().ports;
@@ -237,7 +238,7 @@ fn marks_slow_senders_down() {
 #[test]
 fn hosts_stand_at_free_ports_before_the_run() {
     let plan = built("leaf-spine:leaves=2,spines=1,hosts=1,rate=100G").unwrap();
-    let mut network = Network::new(deployment(&plan, false).network).unwrap();
+    let mut network = Network::new(deployment(&plan, false).network, &catalogue()).unwrap();
     let host = || Box::new(Rnic::new(nic(GO_BACK_N), FOUR[0], Vec::new()));
     let mut attach = |switch, port| {
         network.attach(End::new(SwitchId(switch), port), CABLE, host()).map_err(|e| e.to_string())

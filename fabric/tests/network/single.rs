@@ -3,6 +3,7 @@
 use crate::support::{Into, Recorder, Seen, frame, inject, placed, switch, switches};
 use proptest::prelude::*;
 use sluice_asic::units::Time;
+use sluice_catalogue::Catalogue;
 use sluice_exec::engine::Engine;
 use sluice_fabric::network::{Network, SwitchId};
 use sluice_switch::{Left, Lost, PassEvent, QueueEvent, RxFrame, Sink, Switch};
@@ -72,7 +73,7 @@ proptest! {
             Into { switch: 0, front, ps: now, bytes }
         }).collect();
         let (expected, totals) = alone(&frames);
-        let mut network = Network::new(switches(1)).unwrap();
+        let mut network = Network::new(switches(1), &Catalogue::new()).unwrap();
         inject(&mut network, &frames);
         let mut seen = Recorder::default();
         network.advance(Time::from_ps(cut), &mut seen).unwrap();

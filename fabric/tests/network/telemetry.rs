@@ -6,13 +6,14 @@ use crate::support::{Recorder, Seen};
 use proptest::prelude::*;
 use sluice_asic::gress::Gress;
 use sluice_asic::units::{Duration, Time};
+use sluice_catalogue::position::{Position, Prefix};
 use sluice_fabric::deploy::{Deployment, deploy};
 use sluice_fabric::network::{Network, NetworkSetup, SwitchId};
 use sluice_fabric::topology::{Blueprint, built};
 use sluice_pcaps::int::{Hop, HpccHop, IntPacket, Marks, Telemetry, decode};
 use sluice_pcaps::wire::{FrameBuilder, MacAddr, Payload, ipv4, ipv6, roce, tcp, udp};
+use sluice_programs::catalogue;
 use sluice_programs::hpcc_int::speed_code;
-use sluice_programs::position::{Position, Prefix};
 use sluice_switch::{Left, PassEvent, QueueEvent, RxFrame};
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -24,7 +25,7 @@ const ORIGIN_NS: u64 = 1_000_000_000;
 fn ready(plan: &Blueprint, program: &str, params: &[(&str, &str)]) -> Deployment {
     let mut defaults = defaults(program);
     defaults.params = params.iter().map(|&(k, v)| (k.to_owned(), v.to_owned())).collect();
-    deploy(plan, &defaults, &NoFiles).unwrap_or_else(|e| panic!("{e}"))
+    deploy(plan, &catalogue(), &defaults, &NoFiles).unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// A packet between two hosts of a network.
@@ -62,7 +63,7 @@ fn bytes(from: Ipv4Addr, to: Ipv4Addr, s: &Sent) -> Vec<u8> {
 /// Sends everything; tags count the packets.
 fn run(setup: &NetworkSetup, positions: &[Position], packets: &[Vec<u8>], sent: &[Sent]) -> Recorder {
     let all = hosts(positions);
-    let mut network = Network::new(setup.clone()).unwrap_or_else(|e| panic!("{e}"));
+    let mut network = Network::new(setup.clone(), &catalogue()).unwrap_or_else(|e| panic!("{e}"));
     let mut free = vec![Time::from_nanos(1_000); all.len()];
     let mut frames: Vec<(Time, usize, u64)> = Vec::new();
     for (tag, s) in (0..).zip(sent) {

@@ -17,3 +17,8 @@ mod code {
 
 /// The code of those that fit their chip.
 pub const CODE: &[Generated] = code::PROGRAMS;
+
+/// Numbers of the programs that the build script has written.
+pub fn written() -> impl Iterator<Item = u64> {
+    numbers(env!("SLUICE_RANDOM_STEP").parse().unwrap_or(1))
+}

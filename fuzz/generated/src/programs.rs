@@ -1,6 +1,11 @@
 /// How many random programs there are; some do not fit their chip.
 pub const PROGRAMS: u64 = 96;
 
+/// Numbers of the random programs: every `step`th, which is coprime to the numbers that choose chip and counting.
+pub fn numbers(step: usize) -> impl Iterator<Item = u64> {
+    (0..PROGRAMS).step_by(step)
+}
+
 /// The chip that a random program is for.
 #[must_use]
 pub fn chip_of(number: u64) -> ChipSpec {

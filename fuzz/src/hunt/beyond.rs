@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     fn beyond(name: &str) -> Option<(Vec<String>, usize)> {
-        let program = sluice_programs::by_name(name).unwrap().build(&[]).unwrap();
+        let program = sluice_programs::catalogue().get(name).unwrap().build(&[]).unwrap();
         let beyond = Beyond::of(&program)?;
         let names = beyond.inside.iter().map(|h| program.headers[*h].name.clone()).collect();
         Some((names, beyond.twins.len()))
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn ways_to_telemetry_are_known() {
-        let program = sluice_programs::by_name("int").unwrap().build(&[]).unwrap();
+        let program = sluice_programs::catalogue().get("int").unwrap().build(&[]).unwrap();
         let leads = Beyond::of(&program).unwrap().leads;
         let names: Vec<&str> = leads.iter().map(|s| program.states[*s].name.as_str()).collect();
         for name in ["start", "bridged", "parse_ipv4", "marked_tcp", "found", "parse_int"] {

@@ -57,7 +57,8 @@ mod tests {
 
     #[test]
     fn thresholds_get_other_values_and_what_packets_write_does_not() {
-        let stage = sluice_programs::by_name("ecn-mark").unwrap();
+        let catalogue = sluice_programs::catalogue();
+        let stage = catalogue.get("ecn-mark").unwrap();
         let program = stage.build(&[]).unwrap();
         let ports = PortMap::default_for(&ChipSpec::tofino2()).unwrap();
         let setup = stage.default_setup(&program, &ports).unwrap();

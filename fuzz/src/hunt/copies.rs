@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn keys_in_metadata_are_known_by_the_headers_that_they_come_from() {
-        let program = sluice_programs::by_name("conweave").unwrap().build(&[]).unwrap();
+        let program = sluice_programs::catalogue().get("conweave").unwrap().build(&[]).unwrap();
         let flow = program.table_named("flow").unwrap();
         let copies = Copies::of(&program);
         let of = |at: usize| sources(&program, &copies, program.tables[flow].keys[at].field);
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_queue_is_known_by_what_chooses_it() {
-        let program = sluice_programs::by_name("int").unwrap().build(&[]).unwrap();
+        let program = sluice_programs::catalogue().get("int").unwrap().build(&[]).unwrap();
         let queue = program.table_named("queue").unwrap();
         let field = program.tables[queue].keys[0].field;
         let passed = Copies::of(&program).passed(field).to_vec();
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn a_header_of_egress_is_known_by_that_of_ingress() {
-        let program = sluice_programs::by_name("int").unwrap().build(&[]).unwrap();
+        let program = sluice_programs::catalogue().get("int").unwrap().build(&[]).unwrap();
         let table = program.table_named("keep_ipv4").unwrap();
         let copies = Copies::of(&program);
         let found = sources(&program, &copies, program.tables[table].keys[0].field);

@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn fields_of_a_packet_are_found() {
-        let program = sluice_programs::by_name("ecmp").unwrap().build(&[]).unwrap();
+        let program = sluice_programs::catalogue().get("ecmp").unwrap().build(&[]).unwrap();
         let mut frame = vec![0; 60];
         frame[12..24].copy_from_slice(&[8, 0, 0x45, 0, 0, 46, 0, 0, 0, 0, 64, 17]);
         let named = |frame: &[u8]| -> BTreeMap<String, usize> {

@@ -170,10 +170,9 @@ impl<'s> Runner<'s> {
     /// # Errors
     /// When the engine does not take the program.
     pub fn new(subject: &'s Subject<'s>) -> Result<Runner<'s>, SubjectError> {
-        let Subject { program, placement, control, points, .. } = subject;
+        let Subject { program, placement, control, points, catalogue, .. } = subject;
         let refused = |e: LowerError| SubjectError::Device(e.to_string());
-        let engine =
-            sluice_generated::covered(program, placement, control, points.clone()).map_err(refused)?;
+        let engine = catalogue.covered(program, placement, control, points.clone()).map_err(refused)?;
         let reference = Reference::traced(program, control, options(subject), Reads::default());
         let steps = engine.runs_generated().then(|| Engine::new(program, placement, control));
         let steps = steps.transpose().map_err(refused)?;

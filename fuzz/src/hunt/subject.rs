@@ -1,6 +1,7 @@
 //! What is fuzzed: a placed program on a device with entries and properties.
 
 use sluice_asic::port::PortMap;
+use sluice_catalogue::Catalogue;
 use sluice_control::{ControlOp, ControlState};
 use sluice_exec::cover::Points;
 use sluice_ir::Program;
@@ -25,6 +26,8 @@ pub struct Subject<'s> {
     pub config: SwitchConfig,
     /// What of the program can be reached.
     pub points: Points,
+    /// Makes the executor that the hunt looks at.
+    pub(super) catalogue: Catalogue,
     properties: Properties<'s>,
 }
 
@@ -40,9 +43,11 @@ pub enum SubjectError {
 }
 
 impl<'s> Subject<'s> {
-    /// A program with the general properties and these besides, or in place of those of the same name.
+    /// A program with the general properties and these besides, or in place of those of the same name. The engine is one of
+    /// this catalogue, which need not list the program.
     #[must_use]
     pub fn new(
+        catalogue: &Catalogue,
         program: Program,
         placement: Placement,
         ports: PortMap,
@@ -51,7 +56,8 @@ impl<'s> Subject<'s> {
     ) -> Subject<'s> {
         let points = Points::of(&program, &placement.chip);
         let properties = Box::new(move || general_and(own()));
-        Subject { program, placement, ports, control, config: SwitchConfig::default(), points, properties }
+        let (config, catalogue) = (SwitchConfig::default(), catalogue.clone());
+        Subject { program, placement, ports, control, config, points, catalogue, properties }
     }
 
     /// The properties, fresh. Under a shared buffer none that is for senders that obey pauses, unless they do.
@@ -87,12 +93,13 @@ impl<'s> Subject<'s> {
 impl Subject<'static> {
     /// A shipped program on Tofino 2, with its defaults.
     pub(crate) fn shipped(name: &str) -> Subject<'static> {
-        let stage = sluice_programs::by_name(name).unwrap();
+        let catalogue = sluice_programs::catalogue();
+        let stage = catalogue.get(name).unwrap();
         let program = stage.build(&[]).unwrap();
         let chip = sluice_asic::chip::ChipSpec::tofino2();
         let placement = sluice_place::place(&program, &chip).unwrap_or_else(|e| panic!("{e}"));
         let ports = PortMap::default_for(&chip).unwrap();
         let control = Subject::entries(&program, stage.default_setup(&program, &ports).unwrap().ops).unwrap();
-        Subject::new(program, placement, ports, control, Vec::new)
+        Subject::new(&catalogue, program, placement, ports, control, Vec::new)
     }
 }

@@ -160,6 +160,7 @@ mod tests {
     use sluice_asic::chip::ChipSpec;
     use sluice_asic::gress::Gress;
     use sluice_asic::port::PortMap;
+    use sluice_catalogue::Catalogue;
     use sluice_control::ControlState;
     use sluice_ir::entity::Entity;
     use sluice_ir::text;
@@ -183,7 +184,7 @@ mod tests {
         let placement = place(&program, &chip).unwrap_or_else(|e| panic!("{e}"));
         let ports = PortMap::default_for(&chip).unwrap();
         let control = ControlState::new(&program);
-        let subject = Subject::new(program, placement, ports, control, Vec::new);
+        let subject = Subject::new(&Catalogue::new(), program, placement, ports, control, Vec::new);
         let shot = |kind: u8| Shot { at: u64::from(kind) * 1000, port: 8, bytes: vec![kind; 60], piece: 0 };
         let input = Input { shots: (0..16).map(shot).collect(), pieces: vec![0], ..Input::default() };
         let golden = Original::new(&subject).unwrap().run(input).unwrap().unwrap();

@@ -361,7 +361,7 @@ mod tests {
 
     #[test]
     fn a_call_needs_the_branch_around_it() {
-        let program = sluice_programs::by_name("int").unwrap().build(&[]).unwrap();
+        let program = sluice_programs::catalogue().get("int").unwrap().build(&[]).unwrap();
         let (mut all, mut ways) = (Vec::new(), Vec::new());
         for gress in Gress::ALL {
             let control = &program.pipe(gress).control;

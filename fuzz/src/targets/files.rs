@@ -1,5 +1,6 @@
 //! Readers of files on any bytes: they refuse, and do not panic.
 
+use super::Programs;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::tm::buffer::BufferFile;
 use sluice_asic::units::BitRate;
@@ -15,7 +16,6 @@ use sluice_pcaps::generate::{Cdf, Envelope, FlowList, FrameList, ListDefaults, P
 use sluice_pcaps::int::{Marks, Telemetry, decode};
 use sluice_pcaps::wire::MacAddr;
 use std::collections::BTreeSet;
-use std::sync::OnceLock;
 
 /// Frames read of a capture at most.
 const FRAMES: u32 = 10_000;
@@ -34,12 +34,6 @@ pub fn capture(data: &[u8]) {
     }
 }
 
-/// The shipped programs with their default parameters.
-pub(super) fn shipped() -> &'static [Program] {
-    static PROGRAMS: OnceLock<Vec<Program>> = OnceLock::new();
-    PROGRAMS.get_or_init(|| sluice_programs::all().iter().filter_map(|p| p.build(&[]).ok()).collect())
-}
-
 /// Whether a text names something of a program that the control plane can change.
 fn names(program: &Program, text: &str) -> bool {
     let tables = program.tables.values().map(|t| &t.name).chain(program.profiles.values().map(|p| &p.name));
@@ -48,11 +42,11 @@ fn names(program: &Program, text: &str) -> bool {
     tables.chain(arrays).chain(counters).any(|name| text.contains(name.as_str()))
 }
 
-/// Entries in both forms, for every shipped program that they name a part of, and the first one: to the others they all
+/// Entries in both forms, for every program that they name a part of, and the first one: to the others they all
 /// say the same. What is taken prints and is taken again, to the same effect.
-pub fn entries(data: &[u8]) {
+pub fn entries(programs: &Programs, data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    let named = shipped().iter().enumerate().filter(|(n, program)| *n == 0 || names(program, text));
+    let named = programs.built().iter().enumerate().filter(|(n, program)| *n == 0 || names(program, text));
     for (_, program) in named {
         for load in [control::toml::load, control::lines::load] {
             let mut state = ControlState::new(program);

@@ -13,27 +13,27 @@ pub use engines::{engines, placement};
 pub use files::{
     buffer_file, capture, chip_file, entries, int_frames, lists, program_text, scenario, sizes_file, topology,
 };
-pub use programs::{describe, programs};
+pub use programs::{Programs, describe, programs};
 
-/// A target.
-pub type Target = fn(&[u8]);
+/// A target, as a function of the programs of a catalogue and of raw bytes. Most targets need no program.
+pub type Target = fn(&'static Programs, &[u8]);
 
 /// Every target by name: that of its folder of inputs.
 pub const TARGETS: [(&str, Target); 14] = [
-    ("capture", capture),
+    ("capture", |_, data| capture(data)),
     ("entries", entries),
-    ("chip_file", chip_file),
-    ("buffer_file", buffer_file),
-    ("topology", topology),
-    ("sizes_file", sizes_file),
-    ("scenario", scenario),
-    ("program_text", program_text),
-    ("lists", lists),
-    ("int_frames", int_frames),
+    ("chip_file", |_, data| chip_file(data)),
+    ("buffer_file", |_, data| buffer_file(data)),
+    ("topology", |_, data| topology(data)),
+    ("sizes_file", |_, data| sizes_file(data)),
+    ("scenario", |_, data| scenario(data)),
+    ("program_text", |_, data| program_text(data)),
+    ("lists", |_, data| lists(data)),
+    ("int_frames", |_, data| int_frames(data)),
     ("programs", programs),
-    ("engines", engines),
-    ("placement", placement),
-    ("buffer", buffer),
+    ("engines", |_, data| engines(data)),
+    ("placement", |_, data| placement(data)),
+    ("buffer", |_, data| buffer(data)),
 ];
 
 /// The target of this name.

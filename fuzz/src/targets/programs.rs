@@ -1,36 +1,62 @@
-//! Every shipped program on raw bytes as packets.
+//! Every program of a catalogue on raw bytes as packets.
 
 use super::engines::chips;
 use crate::hunt::{Input, Runner, Shot, Subject};
 use sluice_asic::port::PortMap;
+use sluice_catalogue::{Catalogue, StageProgram};
 use sluice_exec::cover::Coverage;
+use sluice_ir::Program;
 use sluice_place::place;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 thread_local! {
-    /// What runs a program, kept from input to input: lowering a program takes longer than an input does.
+    /// The runner of each program by its address, kept from input to input: lowering a program takes longer than an input.
     static RUNNERS: RefCell<BTreeMap<usize, Runner<'static>>> = const { RefCell::new(BTreeMap::new()) };
 }
 
-/// The shipped programs on Tofino 2 with their default entries and properties.
-fn subjects() -> &'static [Subject<'static>] {
-    static SUBJECTS: OnceLock<Vec<Subject<'static>>> = OnceLock::new();
-    SUBJECTS.get_or_init(|| {
-        let [_, chip] = chips();
-        let Ok(ports) = PortMap::default_for(chip) else { return Vec::new() };
-        let subject = |stage: &&'static dyn sluice_programs::StageProgram| {
-            let stage = *stage;
-            let program = stage.build(&[]).ok()?;
-            let placement = place(&program, chip).ok()?;
-            let setup = stage.default_setup(&program, &ports).ok()?;
-            let control = Subject::entries(&program, setup.ops).ok()?;
-            let built = program.clone();
-            Some(Subject::new(program, placement, ports.clone(), control, move || stage.properties(&built)))
-        };
-        sluice_programs::all().iter().filter_map(subject).collect()
-    })
+/// The programs of a catalogue with their default parameters, as fuzz targets need them: built, and placed on Tofino 2 with
+/// default entries and properties. Each form is made when a target first needs it, and kept.
+#[derive(Debug, Default)]
+pub struct Programs {
+    catalogue: Catalogue,
+    built: OnceLock<Vec<Program>>,
+    subjects: OnceLock<Vec<Subject<'static>>>,
+}
+
+impl Programs {
+    /// Returns the programs of this catalogue.
+    #[must_use]
+    pub fn new(catalogue: Catalogue) -> Programs {
+        Programs { catalogue, ..Programs::default() }
+    }
+
+    /// Returns the programs, built.
+    pub(super) fn built(&self) -> &[Program] {
+        let build = || self.catalogue.programs().iter().filter_map(|p| p.build(&[]).ok()).collect();
+        self.built.get_or_init(build)
+    }
+
+    /// Returns the programs, placed.
+    fn subjects(&self) -> &[Subject<'static>] {
+        self.subjects.get_or_init(|| subjects(&self.catalogue))
+    }
+}
+
+fn subjects(catalogue: &Catalogue) -> Vec<Subject<'static>> {
+    let [_, chip] = chips();
+    let Ok(ports) = PortMap::default_for(chip) else { return Vec::new() };
+    let subject = |stage: &Arc<dyn StageProgram>| {
+        let program = stage.build(&[]).ok()?;
+        let placement = place(&program, chip).ok()?;
+        let setup = stage.default_setup(&program, &ports).ok()?;
+        let control = Subject::entries(&program, setup.ops).ok()?;
+        let (stage, built) = (Arc::clone(stage), program.clone());
+        let properties = move || stage.properties(&built);
+        Some(Subject::new(catalogue, program, placement, ports.clone(), control, properties))
+    };
+    catalogue.programs().iter().filter_map(subject).collect()
 }
 
 /// The packets of raw bytes: each a port, a gap, a length (in bytes of two) and the bytes.
@@ -50,11 +76,12 @@ pub fn describe(mut data: &[u8], ports: &[u16]) -> Vec<Shot> {
     shots
 }
 
-/// The first byte names a shipped program, the others are its packets: every property holds, and the engines agree.
-pub fn programs(data: &[u8]) {
-    let (Some((first, data)), subjects) = (data.split_first(), subjects()) else { return };
-    let number = usize::from(*first) % subjects.len().max(1);
-    let Some(subject) = subjects.get(number) else { return };
+/// The first byte chooses a program, the others are its packets: every property holds, and the engines agree.
+pub fn programs(programs: &'static Programs, data: &[u8]) {
+    let (Some((first, data)), subjects) = (data.split_first(), programs.subjects()) else { return };
+    let Some(subject) = subjects.get(usize::from(*first) % subjects.len().max(1)) else { return };
+    // A subject of `programs` is never moved or dropped, so no other one has its address.
+    let number = std::ptr::from_ref(subject).addr();
     let ports: Vec<u16> = subject.ports.front_ports().iter().map(|p| p.dev_port.number()).collect();
     let input = Input { shots: describe(data, &ports), ..Input::default() };
     let kept = RUNNERS.with_borrow_mut(|runners| runners.remove(&number));

@@ -87,7 +87,9 @@ const MINIMISE: [u64; 16] = {
     sums
 };
 
-/// The finaliser of SplitMix64: spreads small seeds over all bits.
+/// The mixer of SplitMix64: spreads small seeds over all bits. `sluice_asic::hash::splitmix64` is the same function; it
+/// is here a second time because this crate depends on no other one of the workspace, and a change of the mixer would
+/// change every generated capture.
 pub(super) const fn mix(value: u64) -> u64 {
     let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

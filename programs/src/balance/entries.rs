@@ -9,8 +9,8 @@
 //! share a switch's member table.
 
 use super::plan::Plan;
-use crate::setup::{Ops, Setup, SetupError, front_port, ipv4_prefix};
 use sluice_asic::port::PortMap;
+use sluice_catalogue::setup::{Ops, Setup, SetupError, front_port, ipv4_prefix};
 use sluice_ir::{KeyValue, Program};
 use std::net::Ipv4Addr;
 

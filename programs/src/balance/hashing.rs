@@ -1,10 +1,10 @@
 //! The flow hash as an extern: RTAG7's functions and the extern's own.
 
 use super::headers::Headers;
-use crate::planning::scheme::{FlowFunction, Setting};
 use sluice_asic::hash::rtag7::Rtag7Function;
 use sluice_asic::hash::{CrcParams, HashAlgorithm, XorWidth};
 use sluice_build::{ActionRef, GressBuilder, HashRef};
+use sluice_hashing::scheme::{FlowFunction, Setting};
 use sluice_ir as ir;
 
 /// Whether a setting's hash is put together from two halves, each of which goes to a field of eight bits: an extern

@@ -22,25 +22,21 @@ mod params;
 mod plan;
 mod properties;
 mod routes;
-mod values;
 
 pub use params::{EcmpParams, WcmpParams};
 pub use plan::{Plan, Side};
 use plan::{ecmp_group, wcmp_group};
-pub use values::{FunctionList, Members, Numbers, ValueError};
 
-use crate::catalog::ProgramError;
-use crate::position::Position;
-use crate::setup::{Setup, SetupError};
-use crate::shipped::Shipped;
 use sluice_asic::port::PortMap;
 use sluice_build::Builder;
 use sluice_build::params::Params;
+use sluice_catalogue::position::Position;
+use sluice_catalogue::{ProgramDef, ProgramError, Setup, SetupError};
 use sluice_ir::Program;
 use sluice_switch::property::Property;
 
 /// What the two programs differ in.
-pub(crate) trait Scheme: Sync {
+pub(crate) trait Scheme: Send + Sync {
     const NAME: &'static str;
     const SUMMARY: &'static str;
     type Params: Params + Default;
@@ -110,39 +106,59 @@ impl Scheme for Wcmp {
     }
 }
 
-impl<S: Scheme> Shipped for S {
-    const NAME: &'static str = S::NAME;
-    const SUMMARY: &'static str = S::SUMMARY;
-    const P4: &'static str = include_str!("balance.p4");
-    type Params = S::Params;
+/// Defines a program by its [`Scheme`]. A blanket implementation is not possible, as [`ProgramDef`] is of another crate.
+macro_rules! define {
+    ($program:ty, $params:ty) => {
+        impl ProgramDef for $program {
+            const NAME: &'static str = <$program as Scheme>::NAME;
+            const SUMMARY: &'static str = <$program as Scheme>::SUMMARY;
+            const P4: Option<&'static str> = Some(include_str!("balance.p4"));
+            type Params = $params;
 
-    fn check(p: &S::Params) -> Result<(), ProgramError> {
-        S::plan(p).map(|_| ())
-    }
+            fn check(p: &Self::Params) -> Result<(), ProgramError> {
+                Self::plan(p).map(|_| ())
+            }
 
-    fn declare(b: &Builder, p: &S::Params) {
-        // What cannot be planned has been refused.
-        if let Ok(plan) = S::plan(p) {
-            ingress::ingress(&b.ingress(), &plan, S::sizes(p));
-            ingress::egress(&b.egress());
+            fn declare(b: &Builder, p: &Self::Params) {
+                declare::<$program>(b, p);
+            }
+
+            fn default_setup(
+                program: &Program,
+                ports: &PortMap,
+                p: &Self::Params,
+            ) -> Result<Setup, SetupError> {
+                default_setup::<$program>(program, ports, p)
+            }
+
+            fn setup_at(
+                program: &Program,
+                _: &PortMap,
+                at: &Position,
+                p: &Self::Params,
+            ) -> Option<Result<Setup, SetupError>> {
+                Some(routes::setup_at(program, at, |weights| Self::group(p, weights)))
+            }
+
+            fn properties(_: &Program, p: &Self::Params) -> Vec<Box<dyn Property>> {
+                <$program as Scheme>::properties(p, Self::plan(p).ok().as_ref())
+            }
         }
-    }
+    };
+}
 
-    fn default_setup(program: &Program, ports: &PortMap, p: &S::Params) -> Result<Setup, SetupError> {
-        let refuse = |e: ProgramError| SetupError::Place { program: S::NAME.to_owned(), why: e.to_string() };
-        entries::default_setup(program, ports, &S::plan(p).map_err(refuse)?)
-    }
+define!(Ecmp, EcmpParams);
+define!(Wcmp, WcmpParams);
 
-    fn setup_at(
-        program: &Program,
-        _: &PortMap,
-        at: &Position,
-        p: &S::Params,
-    ) -> Option<Result<Setup, SetupError>> {
-        Some(routes::setup_at(program, at, |weights| S::group(p, weights)))
+fn declare<S: Scheme>(b: &Builder, p: &S::Params) {
+    // What cannot be planned has been refused.
+    if let Ok(plan) = S::plan(p) {
+        ingress::ingress(&b.ingress(), &plan, S::sizes(p));
+        ingress::egress(&b.egress());
     }
+}
 
-    fn properties(_: &Program, p: &S::Params) -> Vec<Box<dyn Property>> {
-        S::properties(p, S::plan(p).ok().as_ref())
-    }
+fn default_setup<S: Scheme>(program: &Program, ports: &PortMap, p: &S::Params) -> Result<Setup, SetupError> {
+    let refuse = |e: ProgramError| SetupError::Place { program: S::NAME.to_owned(), why: e.to_string() };
+    entries::default_setup(program, ports, &S::plan(p).map_err(refuse)?)
 }

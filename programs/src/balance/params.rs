@@ -1,12 +1,12 @@
 //! The parameters of `ecmp` and `wcmp`.
 
-use super::values::{FunctionList, Members, Numbers};
 use crate::l3_ecmp::{HashSeed, Selection};
-use crate::planning::replicas::Order;
-use crate::planning::scheme::{FlowFunction, Scheme};
-use crate::planning::wcmp::Method;
 use sluice_asic::hash::rtag7::Rtag7Function;
 use sluice_build::params;
+use sluice_hashing::replicas::Order;
+use sluice_hashing::scheme::{FlowFunction, Scheme};
+use sluice_hashing::values::{FunctionList, Members, Numbers};
+use sluice_hashing::wcmp::Method;
 
 /// What users can set on `ecmp`.
 #[derive(Clone, Debug, PartialEq, Eq, params::Params)]

@@ -1,15 +1,15 @@
 //! From parameters to hashes and member tables.
 
 use super::params::{EcmpParams, WcmpParams};
-use super::values::Members;
-use crate::catalog::ProgramError;
 use crate::l3_ecmp::{HashSeed, Selection};
-use crate::planning::coprime::{NoSize, Request, choose};
-use crate::planning::graph::DecisionGraph;
-use crate::planning::replicas::{Order, layout, replicas};
-use crate::planning::scheme::{FLOW_HASH_BITS, FlowFunction, Scheme, Setting, Terms, assign};
-use crate::planning::weighted;
 use sluice_asic::select::SelectorMode;
+use sluice_catalogue::ProgramError;
+use sluice_hashing::coprime::{NoSize, Request, choose};
+use sluice_hashing::graph::DecisionGraph;
+use sluice_hashing::replicas::{Order, layout, replicas};
+use sluice_hashing::scheme::{FLOW_HASH_BITS, FlowFunction, Scheme, Setting, Terms, assign};
+use sluice_hashing::values::Members;
+use sluice_hashing::weighted;
 
 /// Ports to the south.
 pub(super) const SOUTH_PORTS: u32 = 4;
@@ -46,11 +46,11 @@ impl Plan {
     ///
     /// # Errors
     /// When the scheme has no plan with these parameters.
-    pub fn ecmp(p: &EcmpParams, program: &'static str) -> Result<Plan, ProgramError> {
+    pub fn ecmp(p: &EcmpParams, program: &str) -> Result<Plan, ProgramError> {
         let HashSeed(seed) = p.seed;
         supported(&p.functions.0, program)?;
         let refuse = |key, found: String, expected: String| -> ProgramError {
-            ProgramError::Conflict { program, key, found, expected }
+            ProgramError::conflict(program, key, found, expected)
         };
         let mut notes = Vec::new();
         let (settings, members) = if p.scheme == Scheme::Coprime {
@@ -99,11 +99,11 @@ impl Plan {
     ///
     /// # Errors
     /// When the weights have no plan with these parameters.
-    pub fn wcmp(p: &WcmpParams, program: &'static str) -> Result<Plan, ProgramError> {
+    pub fn wcmp(p: &WcmpParams, program: &str) -> Result<Plan, ProgramError> {
         let HashSeed(seed) = p.seed;
         supported(&p.functions.0, program)?;
         let refuse = |found: String, expected: String| -> ProgramError {
-            ProgramError::Conflict { program, key: "weights", found, expected }
+            ProgramError::conflict(program, "weights", found, expected)
         };
         if !(1..=16).contains(&p.weights.0.len()) {
             return Err(refuse(p.weights.to_string(), "the north has 1 to 16 ports".to_owned()));
@@ -129,10 +129,10 @@ impl Plan {
 }
 
 /// Refuses an empty list of functions.
-fn supported(functions: &[FlowFunction], program: &'static str) -> Result<(), ProgramError> {
+fn supported(functions: &[FlowFunction], program: &str) -> Result<(), ProgramError> {
     if functions.is_empty() {
         let (found, expected) = ("none".to_owned(), "a switch needs at least one hash function".to_owned());
-        return Err(ProgramError::Conflict { program, key: "functions", found, expected });
+        return Err(ProgramError::conflict(program, "functions", found, expected));
     }
     Ok(())
 }

@@ -3,13 +3,13 @@
 
 use super::params::{EcmpParams, WcmpParams};
 use super::plan::Plan;
-use super::values::Members;
 use crate::l3_ecmp::Selection;
-use crate::planning::scheme::{Scheme, Setting};
-use crate::properties::{FrameKept, HopLimit, SameWay};
 use sluice_asic::alu::width_mask;
 use sluice_asic::select::{SelectorMode, WORD_SLOTS};
+use sluice_catalogue::properties::{FrameKept, HopLimit, SameWay};
 use sluice_control::{ControlState, Entry, GroupMember, Then};
+use sluice_hashing::scheme::{Scheme, Setting};
+use sluice_hashing::values::Members;
 use sluice_ir::{KeyValue, Program, Table};
 use sluice_pcaps::wire::{ethernet, ipv4};
 use sluice_switch::property::{Departed, Finding, Property, Settled};

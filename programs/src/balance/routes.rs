@@ -2,8 +2,8 @@
 //! over, its member table as the scheme or the cables' weights have it, IPv4 routes. Ports to higher stages are the
 //! north: packets from there hash with the function for the way down.
 
-use crate::position::Position;
-use crate::setup::{Ops, Setup, SetupError, ipv4_prefix};
+use sluice_catalogue::position::Position;
+use sluice_catalogue::setup::{Ops, Setup, SetupError, ipv4_prefix};
 use sluice_ir::{KeyValue, Program};
 
 /// `table` gives the member table of a group over links of some weights, or says why there is none.

@@ -34,13 +34,11 @@ mod properties;
 pub use dre::{Estimator, estimator};
 pub use params::{Params, Side};
 
-use crate::catalog::{ProgramError, Role};
 use crate::leaf::{self, Knows, Sizes};
-use crate::position::Position;
-use crate::setup::{Setup, SetupError};
-use crate::shipped::Shipped;
 use sluice_asic::port::{FrontPort, PortMap, PortName};
 use sluice_build::*;
+use sluice_catalogue::position::Position;
+use sluice_catalogue::{ProgramDef, ProgramError, Role, Setup, SetupError};
 use sluice_ir::Program;
 use sluice_switch::property::Property;
 
@@ -84,11 +82,12 @@ fn spine_program(b: &Builder, p: &Params) {
 #[derive(Clone, Copy, Debug)]
 pub struct Conga;
 
-impl Shipped for Conga {
+impl ProgramDef for Conga {
     const NAME: &'static str = NAME;
     const SUMMARY: &'static str =
         "Sends every flowlet over the least congested path, as leaves tell each other (leaf and spine)";
-    const P4: &'static str = concat!(include_str!("../leaf/types.p4"), include_str!("conga.p4"));
+    const P4: Option<&'static str> =
+        Some(concat!(include_str!("../leaf/types.p4"), include_str!("conga.p4")));
     /// Estimators that a few packets move, times that end within a run, and few leaves, of each of which the packet generator
     /// makes packets.
     const HUNT: &'static [(&'static str, &'static str)] =

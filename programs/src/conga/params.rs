@@ -1,11 +1,11 @@
 //! The parameters of `conga`.
 
 use super::dre::Bounds;
-use crate::catalog::ProgramError;
 use crate::flowlet::{Detect, Gaps, Spec, choices};
-use crate::ports::PortRange;
 use sluice_asic::units::Duration;
 use sluice_build::params;
+use sluice_catalogue::ProgramError;
+use sluice_catalogue::ports::PortRange;
 
 /// Uplinks of a leaf, at most: a few ties of four can be told by the two comparisons of a stateful ALU.
 pub(super) const UPLINKS: usize = 4;
@@ -84,11 +84,10 @@ impl Params {
     }
 
     /// What one parameter alone cannot say.
-    pub(super) fn check(&self, program: &'static str) -> Result<(), ProgramError> {
+    pub(super) fn check(&self, program: &str) -> Result<(), ProgramError> {
         self.spec().check(program)?;
-        let refuse = |key, found: String, expected: String| {
-            Err(ProgramError::Conflict { program, key, found, expected })
-        };
+        let refuse =
+            |key, found: String, expected: String| Err(ProgramError::conflict(program, key, found, expected));
         let uplinks = self.uplinks.iter().count();
         if !(1..=UPLINKS).contains(&uplinks) {
             let expected = format!("a leaf has 1 to {UPLINKS} uplinks");

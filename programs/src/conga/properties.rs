@@ -1,7 +1,7 @@
 //! What must hold of every packet: a host gets what a host sent, whether leaves wrapped it on its way or not.
 
 use super::headers::{OVERLAY_NET, VXLAN};
-use crate::properties::{congested, equal, lasting, unmarked};
+use sluice_catalogue::properties::{congested, equal, lasting, unmarked};
 use sluice_pcaps::wire::{ethernet, ipv4};
 use sluice_switch::property::{self, Departed, Finding, Property, well_formed};
 

@@ -7,10 +7,10 @@ use super::headers::ROCE;
 use super::queues::CELLS;
 use super::{BIRTH_SESSION, CONTROL_QUEUE, HEADERS_SESSION, Params, TIMER_SESSION};
 use crate::marking;
-use crate::setup::{Ops, Setup, SetupError, front_port, ipv4_prefix};
 use sluice_asic::port::{DevPort, Pipe, Port, PortMap};
 use sluice_asic::tm::{AfcMode, AfcWord, MirrorSession};
 use sluice_build::params::Params as _;
+use sluice_catalogue::setup::{Ops, Setup, SetupError, front_port, ipv4_prefix};
 use sluice_control::{ControlOp, DeviceOp};
 use sluice_ir::{KeyValue, Program};
 use std::collections::BTreeSet;
@@ -321,10 +321,10 @@ fn sessions(p: &Params) -> impl Iterator<Item = ControlOp> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::StageProgram;
     use crate::conweave::ConWeave;
     use sluice_asic::chip::ChipSpec;
     use sluice_asic::port::FrontPort;
+    use sluice_catalogue::StageProgram;
     use sluice_control::ControlState;
 
     #[test]

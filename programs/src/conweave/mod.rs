@@ -35,12 +35,10 @@ mod timer;
 pub use entries::{FlowEntry, Prefix, TorConfig, tor_setup};
 pub use params::{Build, Params, UnknownBuild};
 
-use crate::catalog::{ProgramError, Role};
-use crate::position::Position;
-use crate::setup::{Setup, SetupError};
-use crate::shipped::{self, Shipped};
 use sluice_asic::port::{FrontPort, PortMap, PortName};
 use sluice_build::Builder;
+use sluice_catalogue::position::Position;
+use sluice_catalogue::{ProgramDef, ProgramError, Role, Setup, SetupError};
 use sluice_ir::Program;
 use sluice_switch::property::Property;
 
@@ -63,10 +61,10 @@ const PAUSE: u64 = 1;
 #[derive(Clone, Copy, Debug)]
 pub struct ConWeave;
 
-impl Shipped for ConWeave {
+impl ProgramDef for ConWeave {
     const NAME: &'static str = NAME;
     const SUMMARY: &'static str = SUMMARY;
-    const P4: &'static str = include_str!("conweave.p4");
+    const P4: Option<&'static str> = Some(include_str!("conweave.p4"));
     /// Times that end within a run.
     /// Few queues for many flows, and times that an input's packets wait for.
     const HUNT: &'static [(&'static str, &'static str)] = &[
@@ -132,5 +130,5 @@ impl Shipped for ConWeave {
 /// # Errors
 /// When the parameters do not go together, or the verifier refuses the program.
 pub fn program(p: &Params) -> Result<Program, ProgramError> {
-    shipped::program::<ConWeave>(p)
+    sluice_catalogue::build::<ConWeave>(p)
 }

@@ -1,8 +1,8 @@
 //! The parameters of `conweave`.
 
-use crate::catalog::ProgramError;
-use crate::ports::PortRange;
 use sluice_build::params::{self, Params as _};
+use sluice_catalogue::ProgramError;
+use sluice_catalogue::ports::PortRange;
 use std::fmt;
 use std::str::FromStr;
 use thiserror::Error;
@@ -189,10 +189,9 @@ impl Params {
     }
 
     /// What one parameter alone cannot say.
-    pub(super) fn check(&self, program: &'static str) -> Result<(), ProgramError> {
-        let conflict = |key, found: String, expected: &str| {
-            Err(ProgramError::Conflict { program, key, found, expected: expected.to_owned() })
-        };
+    pub(super) fn check(&self, program: &str) -> Result<(), ProgramError> {
+        let conflict =
+            |key, found: String, expected: &str| Err(ProgramError::conflict(program, key, found, expected));
         if self.hosts.meets(self.uplinks) {
             let expected =
                 format!("hosts={} has ports of them: a port is for a host or for a path", self.hosts);

@@ -2,7 +2,7 @@
 
 use super::destination::status::WAITING;
 use super::headers::TIMER_TYPE;
-use crate::properties::SettlesUnchanged;
+use sluice_catalogue::properties::SettlesUnchanged;
 use sluice_ir::{Program, Register};
 use sluice_pcaps::conweave::{Frame, HEADER_LEN, Header, opcode, read};
 use sluice_switch::property::{

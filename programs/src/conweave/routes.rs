@@ -5,12 +5,13 @@
 
 use super::entries::{FlowEntry, Group, Prefix, Tor, flows, params_of, setup_of};
 use super::params::Params;
+use crate::conweave::NAME;
 use crate::conweave_spine::NAME as SPINE;
 use crate::marking;
-use crate::position::{Neighbor, Position};
-use crate::setup::{Ops, Setup, SetupError};
-use crate::{Role, conweave::NAME};
 use sluice_asic::port::PortMap;
+use sluice_catalogue::Role;
+use sluice_catalogue::position::{Neighbor, Position};
+use sluice_catalogue::setup::{Ops, Setup, SetupError};
 use sluice_ir::Program;
 use std::net::Ipv4Addr;
 
@@ -63,9 +64,9 @@ fn groups(at: &Position) -> Vec<Group> {
     let to_switch = |port| at.port(port).is_some_and(|u| matches!(u.neighbor, Neighbor::Switch { .. }));
     let (sets, of) = at.groups();
     let sets = sets.iter().enumerate().filter(|(_, ports)| ports.iter().all(|(port, _)| to_switch(*port)));
-    let group = |(number, ports): (usize, &&crate::position::NextHops)| {
+    let group = |(number, ports): (usize, &&sluice_catalogue::position::NextHops)| {
         let routes = at.routes.iter().zip(&of).filter(|(_, of)| **of == number);
-        let prefix = |to: crate::position::Prefix| Prefix { net: to.address, len: to.len.into() };
+        let prefix = |to: sluice_catalogue::position::Prefix| Prefix { net: to.address, len: to.len.into() };
         Group {
             prefixes: routes.map(|(route, _)| prefix(route.to)).collect(),
             paths: ports.iter().map(|(port, weight)| (port.0, *weight)).collect(),

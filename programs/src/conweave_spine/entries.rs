@@ -4,9 +4,9 @@
 
 use super::Params;
 use crate::marking;
-use crate::setup::{Ops, Setup, SetupError, front_port, ipv4_prefix};
 use sluice_asic::port::PortMap;
 use sluice_build::params::Params as _;
+use sluice_catalogue::setup::{Ops, Setup, SetupError, front_port, ipv4_prefix};
 use sluice_ir::{KeyValue, Program};
 use std::net::Ipv4Addr;
 

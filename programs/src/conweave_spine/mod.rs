@@ -20,13 +20,11 @@ mod routes;
 pub use entries::{Route, SpineConfig, spine_setup};
 pub use params::Params;
 
-use crate::catalog::ProgramError;
-use crate::position::Position;
-use crate::properties::{EcnMarks, HopLimit};
-use crate::setup::{Setup, SetupError};
-use crate::shipped::{self, Shipped};
 use sluice_asic::port::PortMap;
 use sluice_build::Builder;
+use sluice_catalogue::position::Position;
+use sluice_catalogue::properties::{EcnMarks, HopLimit};
+use sluice_catalogue::{ProgramDef, ProgramError, Setup, SetupError};
 use sluice_ir::Program;
 use sluice_switch::property::Property;
 
@@ -36,11 +34,11 @@ pub(crate) const NAME: &str = "conweave-spine";
 #[derive(Clone, Copy, Debug)]
 pub struct ConWeaveSpine;
 
-impl Shipped for ConWeaveSpine {
+impl ProgramDef for ConWeaveSpine {
     const NAME: &'static str = NAME;
     const SUMMARY: &'static str =
         "Forwards between ConWeave's ToRs: DATA by PathID, the rest by ECMP, with ECN marking";
-    const P4: &'static str = include_str!("conweave_spine.p4");
+    const P4: Option<&'static str> = Some(include_str!("conweave_spine.p4"));
     type Params = Params;
 
     fn declare(b: &Builder, p: &Params) {
@@ -71,5 +69,5 @@ impl Shipped for ConWeaveSpine {
 /// # Errors
 /// When the verifier refuses the program.
 pub fn program(p: &Params) -> Result<Program, ProgramError> {
-    shipped::program::<ConWeaveSpine>(p)
+    sluice_catalogue::build::<ConWeaveSpine>(p)
 }

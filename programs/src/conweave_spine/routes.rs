@@ -2,9 +2,9 @@
 
 use super::entries::{Links, links};
 use crate::marking;
-use crate::position::Position;
-use crate::setup::{Ops, Setup, SetupError, ipv4_prefix};
 use sluice_asic::port::PortMap;
+use sluice_catalogue::position::Position;
+use sluice_catalogue::setup::{Ops, Setup, SetupError, ipv4_prefix};
 use sluice_ir::Program;
 
 pub(super) fn setup_at(program: &Program, ports: &PortMap, at: &Position) -> Result<Setup, SetupError> {

@@ -4,16 +4,16 @@
 //! of uplinks, or one per flow. The order within a turn is that of the members, so a controller gives the
 //! digit-reversed one by their numbers.
 
-use crate::balance::Numbers;
-use crate::catalog::ProgramError;
 use crate::flowlet::choices;
 use crate::leaf::{self, Knows, Leaf, Tables, slot};
-use crate::position::Position;
-use crate::setup::{Setup, SetupError};
-use crate::shipped::Shipped;
 use sluice_asic::port::PortMap;
 use sluice_build::params;
 use sluice_build::*;
+use sluice_catalogue::ProgramDef;
+use sluice_catalogue::ProgramError;
+use sluice_catalogue::position::Position;
+use sluice_catalogue::{Setup, SetupError};
+use sluice_hashing::values::Numbers;
 use sluice_ir::Program;
 use sluice_switch::property::Property;
 
@@ -94,11 +94,14 @@ fn draw(ig: &GressBuilder<'_>, leaf: Leaf, p: &Params) {
 #[derive(Clone, Copy, Debug)]
 pub struct Drb;
 
-impl Shipped for Drb {
+impl ProgramDef for Drb {
     const NAME: &'static str = "drb";
     const SUMMARY: &'static str = "Sends packets over the uplinks in turn, by group or by flow";
-    const P4: &'static str =
-        concat!(include_str!("../leaf/types.p4"), include_str!("choose.p4"), include_str!("../leaf/pipe.p4"));
+    const P4: Option<&'static str> = Some(concat!(
+        include_str!("../leaf/types.p4"),
+        include_str!("choose.p4"),
+        include_str!("../leaf/pipe.p4")
+    ));
     /// Shortly before turns begin again.
     const HUNT: &'static [(&'static str, &'static str)] = &[("start", "15110")];
     type Params = Params;
@@ -127,6 +130,6 @@ impl Shipped for Drb {
     }
 
     fn properties(_: &Program, _: &Params) -> Vec<Box<dyn Property>> {
-        crate::properties::forwarding()
+        sluice_catalogue::properties::forwarding()
     }
 }

@@ -2,10 +2,10 @@
 
 use super::{NAME, Params};
 use crate::leaf;
-use crate::setup::{Ops, Setup, SetupError};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::DevPort;
 use sluice_asic::tm::AfcWord;
+use sluice_catalogue::setup::{Ops, Setup, SetupError};
 use sluice_control::{ControlOp, Then};
 use sluice_ir::{KeyValue, Program};
 use std::collections::{BTreeMap, BTreeSet};

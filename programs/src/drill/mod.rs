@@ -21,15 +21,13 @@ mod choose;
 mod depths;
 mod entries;
 
-use crate::balance::Numbers;
-use crate::catalog::ProgramError;
 use crate::leaf::{self, Knows, Tables};
-use crate::position::Position;
-use crate::setup::{Setup, SetupError};
-use crate::shipped::Shipped;
 use sluice_asic::port::PortMap;
 use sluice_build::params;
 use sluice_build::*;
+use sluice_catalogue::position::Position;
+use sluice_catalogue::{ProgramDef, ProgramError, Setup, SetupError};
+use sluice_hashing::values::Numbers;
 use sluice_ir::Program;
 use sluice_switch::property::Property;
 
@@ -71,12 +69,15 @@ impl Default for Params {
 #[derive(Clone, Copy, Debug)]
 pub struct Drill;
 
-impl Shipped for Drill {
+impl ProgramDef for Drill {
     const NAME: &'static str = NAME;
     const SUMMARY: &'static str =
         "Sends every packet over the shortest queue of some random uplinks and the last shortest one";
-    const P4: &'static str =
-        concat!(include_str!("../leaf/types.p4"), include_str!("choose.p4"), include_str!("../leaf/pipe.p4"));
+    const P4: Option<&'static str> = Some(concat!(
+        include_str!("../leaf/types.p4"),
+        include_str!("choose.p4"),
+        include_str!("../leaf/pipe.p4")
+    ));
     type Params = Params;
 
     fn check(p: &Params) -> Result<(), ProgramError> {
@@ -116,6 +117,6 @@ impl Shipped for Drill {
     }
 
     fn properties(_: &Program, _: &Params) -> Vec<Box<dyn Property>> {
-        crate::properties::forwarding()
+        sluice_catalogue::properties::forwarding()
     }
 }

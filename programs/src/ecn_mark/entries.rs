@@ -10,9 +10,9 @@
 
 use super::Params;
 use crate::forwarding::plain;
-use crate::setup::{Ops, Setup, SetupError, front_port};
 use sluice_asic::port::PortMap;
 use sluice_asic::units::{BitRate, Bytes};
+use sluice_catalogue::setup::{Ops, Setup, SetupError, front_port};
 use sluice_ir::{KeyValue, Program};
 use std::net::Ipv4Addr;
 

@@ -20,12 +20,10 @@ mod params;
 
 pub use params::Params;
 
-use crate::catalog::ProgramError;
-use crate::properties::{EcnMarks, HopLimit};
-use crate::setup::{Setup, SetupError};
-use crate::shipped::Shipped;
 use sluice_asic::port::PortMap;
 use sluice_build::Builder;
+use sluice_catalogue::properties::{EcnMarks, HopLimit};
+use sluice_catalogue::{ProgramDef, ProgramError, Setup, SetupError};
 use sluice_ir::Program;
 use sluice_switch::property::Property;
 
@@ -33,11 +31,11 @@ use sluice_switch::property::Property;
 #[derive(Clone, Copy, Debug)]
 pub struct EcnMark;
 
-impl Shipped for EcnMark {
+impl ProgramDef for EcnMark {
     const NAME: &'static str = "ecn-mark";
     const SUMMARY: &'static str =
         "Marks packets by the length of their queue, as RED for DCQCN does, with thresholds in registers";
-    const P4: &'static str = include_str!("ecn_mark.p4");
+    const P4: Option<&'static str> = Some(include_str!("ecn_mark.p4"));
     /// Thresholds that a burst passes, on any port.
     const HUNT: &'static [(&'static str, &'static str)] =
         &[("kmin", "1000"), ("kmax", "20000"), ("pmax", "5000"), ("scaled", "false")];

@@ -1,7 +1,7 @@
 //! The parameters of `ecn-mark`.
 
-use crate::catalog::ProgramError;
 use sluice_build::params;
+use sluice_catalogue::ProgramError;
 
 /// What users can set. The defaults are those of HPCC's and ConWeave's simulations at 25G (model: buffer §3.2).
 #[derive(Clone, Debug, PartialEq, Eq, params::Params)]
@@ -33,17 +33,14 @@ impl Default for Params {
 
 impl Params {
     /// What one parameter alone cannot say.
-    pub(super) fn check(&self, program: &'static str) -> Result<(), ProgramError> {
+    pub(super) fn check(&self, program: &str) -> Result<(), ProgramError> {
         if self.kmin > self.kmax {
-            return Err(ProgramError::Conflict {
+            return Err(ProgramError::conflict(
                 program,
-                key: "kmin",
-                found: self.kmin.to_string(),
-                expected: format!(
-                    "marking begins before it is certain: lower kmin, or raise kmax={}",
-                    self.kmax
-                ),
-            });
+                "kmin",
+                self.kmin.to_string(),
+                format!("marking begins before it is certain: lower kmin, or raise kmax={}", self.kmax),
+            ));
         }
         Ok(())
     }

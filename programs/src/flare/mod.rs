@@ -10,18 +10,19 @@
 //! the charges, finds the least, and comes back by resubmit to write it where heads read it. Between two visits all
 //! heads of a group take one path.
 
-use crate::balance::Numbers;
-use crate::catalog::ProgramError;
 use crate::flowlet::{self, Detect, Gaps, Spec};
 use crate::leaf::generator::{MADE, generator, visit};
 use crate::leaf::{self, Knows, Leaf, Sizes, Tables};
-use crate::setup::{Setup, SetupError};
-use crate::shipped::Shipped;
 use crate::spray;
 use sluice_asic::port::PortMap;
 use sluice_asic::units::Duration;
 use sluice_build::params;
 use sluice_build::*;
+use sluice_catalogue::ProgramDef;
+use sluice_catalogue::ProgramError;
+use sluice_catalogue::Setup;
+use sluice_catalogue::SetupError;
+use sluice_hashing::values::Numbers;
 use sluice_ir::{KeyValue, Program};
 use sluice_switch::property::Property;
 
@@ -72,9 +73,8 @@ impl Params {
     fn check(&self) -> Result<(), ProgramError> {
         self.spec().check(NAME)?;
         leaf::weights(NAME, &self.weights)?;
-        let refuse = |key, found: String, expected: String| {
-            Err(ProgramError::Conflict { program: NAME, key, found, expected })
-        };
+        let refuse =
+            |key, found: String, expected: String| Err(ProgramError::conflict(NAME, key, found, expected));
         if self.weights.0.iter().sum::<u32>() > PATHS {
             let expected =
                 format!("three bits say which path is charged, so targets add up to at most {PATHS}");
@@ -262,14 +262,17 @@ fn charge(ig: &GressBuilder<'_>, leaf: Leaf, f: Parts, p: &Params) {
 #[derive(Clone, Copy, Debug)]
 pub struct Flare;
 
-impl Shipped for Flare {
+impl ProgramDef for Flare {
     const NAME: &'static str = NAME;
     const SUMMARY: &'static str =
         "Sends every flowlet over the uplink that falls furthest short of its share of the bytes";
     /// Visits that leave time for packets.
     const HUNT: &'static [(&'static str, &'static str)] = &[("period", "4us")];
-    const P4: &'static str =
-        concat!(include_str!("../leaf/types.p4"), include_str!("choose.p4"), include_str!("../leaf/pipe.p4"));
+    const P4: Option<&'static str> = Some(concat!(
+        include_str!("../leaf/types.p4"),
+        include_str!("choose.p4"),
+        include_str!("../leaf/pipe.p4")
+    ));
     type Params = Params;
 
     fn check(p: &Params) -> Result<(), ProgramError> {

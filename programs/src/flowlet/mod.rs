@@ -18,11 +18,11 @@ mod values;
 pub(crate) use values::choices;
 pub use values::{Compare, Detect, NoSuchChoice, Tick};
 
-use crate::catalog::ProgramError;
 use crate::leaf::{Leaf, power_of_two};
-use crate::properties::{FlowletWay, forwarding};
 use sluice_asic::units::Duration;
 use sluice_build::{GressBuilder, params};
+use sluice_catalogue::ProgramError;
+use sluice_catalogue::properties::{FlowletWay, forwarding};
 use sluice_switch::property::Property;
 
 /// A remembered member whose generation and number lie this far below the candidate's is of an older generation:
@@ -91,11 +91,10 @@ impl Spec {
     }
 
     /// Refuses what the arrays cannot do.
-    pub(crate) fn check(&self, program: &'static str) -> Result<(), ProgramError> {
+    pub(crate) fn check(&self, program: &str) -> Result<(), ProgramError> {
         power_of_two(program, "flowlets", self.entries)?;
-        let refuse = |key, found: String, expected: String| {
-            Err(ProgramError::Conflict { program, key, found, expected })
-        };
+        let refuse =
+            |key, found: String, expected: String| Err(ProgramError::conflict(program, key, found, expected));
         let tick = Duration::from_nanos(self.tick.nanos());
         // Half a turn of the stamps is as far as they can be told apart.
         let most = Duration::from_nanos(self.tick.nanos() << 30);

@@ -12,8 +12,8 @@ pub(crate) mod plain;
 pub(crate) mod routed;
 pub(crate) mod routes;
 
-use crate::setup::{Ops, SetupError};
 use sluice_build::*;
+use sluice_catalogue::setup::{Ops, SetupError};
 use sluice_ir::KeyValue;
 
 /// The table of what has no route: one port, which the control plane sets.

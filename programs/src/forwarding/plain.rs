@@ -3,10 +3,10 @@
 //! Headers of ingress, its parser as far as IP, the tables and their default entries.
 
 use super::{assign_queues, classes, elsewhere, send_elsewhere};
-use crate::setup::{Ops, SetupError, ipv4_prefix};
 use sluice_build::net::ether_type::{IPV4, IPV6, VLAN};
 use sluice_build::net::{Ethernet, Ipv4, Vlan};
 use sluice_build::*;
+use sluice_catalogue::setup::{Ops, SetupError, ipv4_prefix};
 use std::net::Ipv4Addr;
 
 /// Queues of IP packets by DSCP, as SONiC's maps have them; any other DSCP has [`OTHER_QUEUE`] (model: buffer §1.8).

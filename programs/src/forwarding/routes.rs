@@ -1,9 +1,9 @@
 //! What [`routed`](super::routed) starts with.
 
 use super::{assign_queues, send_elsewhere};
-use crate::position::{Position, Route};
-use crate::setup::{Ops, SetupError, front_port, ipv4_prefix, ipv6_prefix};
 use sluice_asic::port::{FrontPort, PortMap};
+use sluice_catalogue::position::{Position, Route};
+use sluice_catalogue::setup::{Ops, SetupError, front_port, ipv4_prefix, ipv6_prefix};
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// Where default entries send packets, as front-panel ports.

@@ -9,10 +9,10 @@
 
 use super::{Layout, Params};
 use crate::forwarding::routes::{DefaultRoutes, default_routes, routes_at};
-use crate::position::Position;
-use crate::setup::{Ops, Setup, SetupError, front_port};
 use sluice_asic::port::PortMap;
 use sluice_asic::units::BitRate;
+use sluice_catalogue::position::Position;
+use sluice_catalogue::setup::{Ops, Setup, SetupError, front_port};
 use sluice_ir::{KeyValue, Program};
 
 const HOST: u16 = 20;

@@ -33,11 +33,10 @@ pub use entries::speed_code;
 pub use params::{Layout, Params, QueueLength};
 
 use crate::forwarding::routed::{Routed, Sizes, route};
-use crate::position::Position;
-use crate::setup::{Setup, SetupError};
-use crate::shipped::Shipped;
 use sluice_asic::port::PortMap;
 use sluice_build::{Builder, GressBuilder};
+use sluice_catalogue::position::Position;
+use sluice_catalogue::{ProgramDef, Setup, SetupError};
 use sluice_ir::Program;
 use sluice_switch::property::Property;
 
@@ -50,11 +49,11 @@ fn ingress(ig: &GressBuilder<'_>, p: &Params) {
     ig.deparser().checksum(ipv4, ipv4.checksum, ipv4.summed()).emit(ethernet).emit(ipv4).emit(ipv6).emit(l4);
 }
 
-impl Shipped for HpccInt {
+impl ProgramDef for HpccInt {
     const NAME: &'static str = "hpcc-int";
     const SUMMARY: &'static str =
         "Stamps every hop's port speed, time, bytes sent and queue length into packets, as HPCC wants";
-    const P4: &'static str = include_str!("hpcc_int.p4");
+    const P4: Option<&'static str> = Some(include_str!("hpcc_int.p4"));
     type Params = Params;
 
     fn declare(b: &Builder, p: &Params) {

@@ -4,7 +4,7 @@
 use super::Params;
 use super::headers::MAX_HOPS;
 use super::params::Layout;
-use crate::properties::{HopLimit, equal, lasting};
+use sluice_catalogue::properties::{HopLimit, equal, lasting};
 use sluice_pcaps::wire::{ethernet, ipv4, udp};
 use sluice_switch::property::{Departed, Finding, Property, well_formed};
 

@@ -7,12 +7,12 @@
 
 use super::probes::filter;
 use super::{NAME, Params, Side};
-use crate::catalog::Role;
 use crate::leaf::generator::visit_in;
 use crate::leaf::{self, Places};
-use crate::position::{Neighbor, Position};
-use crate::setup::{Ops, Setup, SetupError, front_port, ipv4_prefix, ipv6_prefix};
 use sluice_asic::port::{FrontPort, PortMap};
+use sluice_catalogue::Role;
+use sluice_catalogue::position::{Neighbor, Position};
+use sluice_catalogue::setup::{Ops, Setup, SetupError, front_port, ipv4_prefix, ipv6_prefix};
 use sluice_control::{ControlOp, MulticastNode};
 use sluice_ir::{KeyValue, MeterConfig, Program};
 
@@ -156,7 +156,7 @@ pub(super) fn setup_at(
 }
 
 /// The number of the ToR that has these hosts.
-fn tor_of(at: &Position, to: crate::position::Prefix, p: &Params) -> Result<u32, SetupError> {
+fn tor_of(at: &Position, to: sluice_catalogue::position::Prefix, p: &Params) -> Result<u32, SetupError> {
     let place_error = |why: String| SetupError::Place { program: NAME.to_owned(), why };
     match at.subnets.iter().find(|(_, subnet)| *subnet == to).map(|(switch, _)| switch + 1) {
         Some(tor) if tor < p.tors => Ok(tor),

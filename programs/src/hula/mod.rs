@@ -17,19 +17,17 @@
 mod entries;
 mod probes;
 
-use crate::catalog::{ProgramError, Role};
 use crate::flowlet::{self, Detect, Gaps, Spec, choices};
 use crate::leaf::{self, Knows, Sizes};
-use crate::ports::PortRange;
-use crate::position::Position;
-use crate::properties::HopLimit;
-use crate::setup::{Setup, SetupError};
-use crate::shipped::Shipped;
 use crate::spray;
 use sluice_asic::port::{FrontPort, PortMap, PortName};
 use sluice_asic::units::Duration;
 use sluice_build::params;
 use sluice_build::*;
+use sluice_catalogue::ports::PortRange;
+use sluice_catalogue::position::Position;
+use sluice_catalogue::properties::HopLimit;
+use sluice_catalogue::{ProgramDef, ProgramError, Role, Setup, SetupError};
 use sluice_ir::Program;
 use sluice_switch::property::Property;
 
@@ -110,9 +108,8 @@ impl Params {
 
     fn check(&self) -> Result<(), ProgramError> {
         self.spec().check(NAME)?;
-        let refuse = |key, found: String, expected: String| {
-            Err(ProgramError::Conflict { program: NAME, key, found, expected })
-        };
+        let refuse =
+            |key, found: String, expected: String| Err(ProgramError::conflict(NAME, key, found, expected));
         let meets = self.hosts.iter().any(|host| self.uplinks.iter().any(|uplink| uplink == host));
         if self.role == Side::Tor && meets {
             let expected =
@@ -131,12 +128,15 @@ impl Params {
 #[derive(Clone, Copy, Debug)]
 pub struct Hula;
 
-impl Shipped for Hula {
+impl ProgramDef for Hula {
     const NAME: &'static str = NAME;
     const SUMMARY: &'static str =
         "Sends every flowlet to the next hop of the least used path, as probes tell (ToR and spine)";
-    const P4: &'static str =
-        concat!(include_str!("../leaf/types.p4"), include_str!("choose.p4"), include_str!("../leaf/pipe.p4"));
+    const P4: Option<&'static str> = Some(concat!(
+        include_str!("../leaf/types.p4"),
+        include_str!("choose.p4"),
+        include_str!("../leaf/pipe.p4")
+    ));
     type Params = Params;
 
     fn check(p: &Params) -> Result<(), ProgramError> {

@@ -12,10 +12,10 @@
 
 use super::params::{Carrier, Mode, Params, Watch};
 use crate::forwarding::routes::{DefaultRoutes, default_routes};
-use crate::setup::{ANY, Ops, Setup, SetupError, front_port, ternary_prefix};
 use sluice_asic::port::{DevPort, PortMap};
 use sluice_asic::tm::MirrorSession;
 use sluice_asic::units::BitRate;
+use sluice_catalogue::setup::{ANY, Ops, Setup, SetupError, front_port, ternary_prefix};
 use sluice_control::{ControlOp, DeviceOp};
 use sluice_ir::{KeyValue, Program};
 

@@ -45,12 +45,10 @@ mod strip;
 pub use entries::{Collector, Instructions};
 pub use params::{Carrier, Foreign, Mode, Params, Part, SinkReport, UnknownDomain, Watch};
 
-use crate::catalog::Role;
-use crate::position::Position;
-use crate::setup::{Setup, SetupError};
-use crate::shipped::Shipped;
 use sluice_asic::port::PortMap;
 use sluice_build::Builder;
+use sluice_catalogue::position::Position;
+use sluice_catalogue::{ProgramDef, Role, Setup, SetupError};
 use sluice_ir::Program;
 use sluice_switch::property::Property;
 
@@ -58,11 +56,11 @@ use sluice_switch::property::Property;
 #[derive(Clone, Copy, Debug)]
 pub struct Int;
 
-impl Shipped for Int {
+impl ProgramDef for Int {
     const NAME: &'static str = "int";
     const SUMMARY: &'static str =
         "INT v2.1 source, transit and sink with Telemetry Reports v2.0, as INT-MD, INT-MX or INT-XD";
-    const P4: &'static str = include_str!("int.p4");
+    const P4: Option<&'static str> = Some(include_str!("int.p4"));
     type Params = Params;
 
     fn declare(b: &Builder, p: &Params) {

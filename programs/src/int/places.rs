@@ -6,12 +6,11 @@
 
 use super::entries::{collect, telemetry};
 use super::params::Params;
-use crate::catalog::Role;
 use crate::forwarding::routes::routes_at;
-use crate::position::{Neighbor, Position};
-use crate::setup::{Ops, Setup, SetupError};
-use crate::shipped::Shipped;
 use sluice_asic::port::PortMap;
+use sluice_catalogue::position::{Neighbor, Position};
+use sluice_catalogue::setup::{Ops, Setup, SetupError};
+use sluice_catalogue::{ProgramDef, Role};
 use sluice_ir::Program;
 
 pub(super) fn role_at(at: &Position) -> Role {

@@ -5,7 +5,7 @@
 //! standard, on bytes (model: int §2.2, §2.6).
 
 use super::params::{Carrier, Foreign, Mode, Params};
-use crate::properties::{self, HopLimit};
+use sluice_catalogue::properties::{self, HopLimit};
 use sluice_pcaps::wire::{ethernet, ipv4, ipv6, tcp, udp};
 use sluice_switch::property::{self, Departed, Finding, Property, well_formed};
 

@@ -10,9 +10,11 @@
 //! Denied are TCP and UDP to port 23 and IPv4 from 192.0.2.0/24. Uplinks 12 to 15 carry VLAN 100, tagged. What is
 //! bridged goes to port 31, or to port 30 for MAC address 02:00:00:00:02:1e in VLAN 1.
 
-use crate::setup::{ANY, Ops, Setup, SetupError, front_port, ipv4_prefix, ipv6_prefix, ternary_prefix};
 use sluice_asic::port::PortMap;
 use sluice_asic::units::BitRate;
+use sluice_catalogue::setup::{
+    ANY, Ops, Setup, SetupError, front_port, ipv4_prefix, ipv6_prefix, ternary_prefix,
+};
 use sluice_ir::{KeyValue, Program};
 use std::net::{Ipv4Addr, Ipv6Addr};
 

@@ -37,13 +37,11 @@ pub use hash_params::{
 };
 pub use params::Params;
 
-use crate::catalog::ProgramError;
-use crate::position::Position;
-use crate::properties::{HopLimit, SameWay};
-use crate::setup::{Setup, SetupError};
-use crate::shipped::{self, Shipped};
 use sluice_asic::port::PortMap;
 use sluice_build::Builder;
+use sluice_catalogue::position::Position;
+use sluice_catalogue::properties::{HopLimit, SameWay};
+use sluice_catalogue::{ProgramDef, ProgramError, Setup, SetupError};
 use sluice_ir::Program;
 use sluice_switch::property::Property;
 
@@ -51,11 +49,11 @@ use sluice_switch::property::Property;
 #[derive(Clone, Copy, Debug)]
 pub struct L3Ecmp;
 
-impl Shipped for L3Ecmp {
+impl ProgramDef for L3Ecmp {
     const NAME: &'static str = "l3-ecmp";
     const SUMMARY: &'static str =
         "Routes IPv4 and IPv6 with ECMP and WCMP, filters, and bridges VLANs, as a leaf switch does";
-    const P4: &'static str = include_str!("l3_ecmp.p4");
+    const P4: Option<&'static str> = Some(include_str!("l3_ecmp.p4"));
     type Params = Params;
 
     fn check(p: &Params) -> Result<(), ProgramError> {
@@ -90,5 +88,5 @@ impl Shipped for L3Ecmp {
 /// # Errors
 /// When the parameters do not go together, or the verifier refuses the program.
 pub fn program(p: &Params) -> Result<Program, ProgramError> {
-    shipped::program::<L3Ecmp>(p)
+    sluice_catalogue::build::<L3Ecmp>(p)
 }

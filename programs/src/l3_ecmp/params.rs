@@ -3,8 +3,8 @@
 use super::hash_params::{
     FieldList, HashChoice, HashSeed, HashWidth, Ipv4HashField, Ipv6HashField, SeedStyle, Selection,
 };
-use crate::catalog::ProgramError;
 use sluice_build::params;
+use sluice_catalogue::ProgramError;
 
 /// What users can set: table sizes, and how members of a group are chosen.
 ///
@@ -121,19 +121,19 @@ impl Params {
     }
 
     /// What one parameter alone cannot say.
-    pub(super) fn check(&self, program: &'static str) -> Result<(), ProgramError> {
+    pub(super) fn check(&self, program: &str) -> Result<(), ProgramError> {
         let width = self.flow_hash_width();
         let HashSeed(seed) = self.hash_seed;
         if self.hash_seed_style == SeedStyle::Xor && seed.checked_shr(width.into()).unwrap_or(0) != 0 {
-            return Err(ProgramError::Conflict {
+            return Err(ProgramError::conflict(
                 program,
-                key: "hash_seed",
-                found: self.hash_seed.to_string(),
-                expected: format!(
+                "hash_seed",
+                self.hash_seed.to_string(),
+                format!(
                     "hash_seed_style=xor turns the {width} bits of the hash, so the seed needs to fit them; \
                      widen hash_width, or set hash_seed_style=prefix"
                 ),
-            });
+            ));
         }
         Ok(())
     }

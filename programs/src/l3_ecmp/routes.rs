@@ -1,9 +1,9 @@
 //! What `l3-ecmp` starts with at its place in a network: a next hop for each port in use, a group for each set of ports
 //! that some route spreads over, IPv4 and IPv6 routes.
 
-use crate::position::{Position, Route};
-use crate::setup::{Ops, Setup, SetupError, ipv4_prefix, ipv6_prefix};
 use sluice_asic::port::PortMap;
+use sluice_catalogue::position::{Position, Route};
+use sluice_catalogue::setup::{Ops, Setup, SetupError, ipv4_prefix, ipv6_prefix};
 use sluice_ir::{KeyValue, Program};
 
 const MEMBERS: &str = "ecmp_members";

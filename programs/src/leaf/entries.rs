@@ -8,11 +8,11 @@
 //!
 //! Member n of a group is its n-th uplink, counted from 0; an uplink of weight w is w members.
 
-use crate::planning::replicas::{Order, layout};
-use crate::position::Position;
-use crate::setup::{Ops, Setup, SetupError, front_port, ipv4_prefix, ipv6_prefix};
 use sluice_asic::port::{FrontPort, PortMap};
+use sluice_catalogue::position::Position;
+use sluice_catalogue::setup::{Ops, Setup, SetupError, front_port, ipv4_prefix, ipv6_prefix};
 use sluice_control::{ControlOp, Then};
+use sluice_hashing::replicas::{Order, layout};
 use sluice_ir::{KeyValue, Program};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{Ipv4Addr, Ipv6Addr};

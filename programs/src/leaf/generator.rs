@@ -5,11 +5,11 @@
 //! leaf's parser takes generated packets for Ethernet and needs to know no port.
 
 use super::Leaf;
-use crate::setup::{Ops, SetupError};
 use sluice_asic::pktgen::{AppConfig, Trigger};
 use sluice_asic::port::{Pipe, PortMap};
 use sluice_asic::units::{Bytes, Duration};
 use sluice_build::*;
+use sluice_catalogue::setup::{Ops, SetupError};
 use sluice_control::{ControlOp, DeviceOp};
 use sluice_ir::KeyValue;
 

@@ -24,10 +24,10 @@ pub(crate) use entries::{
 };
 pub(crate) use ingress::{Leaf, declare, deparse, egress, finish, propose, route, send};
 
-use crate::balance::Numbers;
-use crate::catalog::ProgramError;
 use sluice_build::params;
 use sluice_build::{Bits, Builder, GressBuilder, Index};
+use sluice_catalogue::ProgramError;
+use sluice_hashing::values::Numbers;
 use sluice_ir as ir;
 
 /// Generation of groups that never changed. Elements of registers start at generation 0, which is over.
@@ -95,27 +95,23 @@ pub(crate) fn slot(flow: Bits<32>, elements: u32) -> Slot {
 }
 
 /// Refuses arrays that low bits of a hash cannot index.
-pub(crate) fn power_of_two(
-    program: &'static str,
-    key: &'static str,
-    elements: u32,
-) -> Result<(), ProgramError> {
+pub(crate) fn power_of_two(program: &str, key: &str, elements: u32) -> Result<(), ProgramError> {
     if elements.is_power_of_two() && elements > 1 {
         return Ok(());
     }
-    Err(ProgramError::Conflict {
+    Err(ProgramError::conflict(
         program,
         key,
-        found: elements.to_string(),
-        expected: format!(
+        elements.to_string(),
+        format!(
             "bits of a hash index the array, so its size is a power of two; the next is {}",
             elements.max(2).next_power_of_two()
         ),
-    })
+    ))
 }
 
 /// Refuses weights that make no group.
-pub(crate) fn weights(program: &'static str, weights: &Numbers) -> Result<(), ProgramError> {
+pub(crate) fn weights(program: &str, weights: &Numbers) -> Result<(), ProgramError> {
     let members = weights.0.iter().try_fold(0u32, |sum, w| sum.checked_add(*w));
     let expected = match (weights.0.len(), members) {
         (2..=16, Some(1..=MEMBERS)) if weights.0[..2].iter().any(|w| *w > 0) => return Ok(()),
@@ -124,7 +120,7 @@ pub(crate) fn weights(program: &'static str, weights: &Numbers) -> Result<(), Pr
         _ => "there are 2 to 16 uplinks",
     };
     let found = weights.to_string();
-    Err(ProgramError::Conflict { program, key: "weights", found, expected: expected.to_owned() })
+    Err(ProgramError::conflict(program, "weights", found, expected))
 }
 
 /// What a leaf knows of a packet beside its destination.

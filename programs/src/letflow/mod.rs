@@ -4,18 +4,17 @@
 //! until the flow pauses for longer than the timeout. That is all: no path is measured and no rate is known. What makes
 //! it work is that flows on a bad path slow down, pause more often and so draw more often (Vanini et al., NSDI 2017).
 
-use crate::balance::Numbers;
-use crate::catalog::ProgramError;
 use crate::flowlet::{self, Compare, Detect, Spec, Tick};
 use crate::leaf::generator::visit;
 use crate::leaf::{self, Knows, Tables};
-use crate::position::Position;
-use crate::setup::{Ops, Setup, SetupError};
-use crate::shipped::Shipped;
 use crate::spray;
 use sluice_asic::port::PortMap;
 use sluice_asic::units::Duration;
 use sluice_build::{Builder, params};
+use sluice_catalogue::position::Position;
+use sluice_catalogue::setup::{Ops, Setup, SetupError};
+use sluice_catalogue::{ProgramDef, ProgramError};
+use sluice_hashing::values::Numbers;
 use sluice_ir::Program;
 use sluice_switch::property::Property;
 
@@ -84,12 +83,15 @@ impl Params {
 #[derive(Clone, Copy, Debug)]
 pub struct LetFlow;
 
-impl Shipped for LetFlow {
+impl ProgramDef for LetFlow {
     const NAME: &'static str = "letflow";
     const SUMMARY: &'static str =
         "Sends every flowlet over a random uplink and remembers it until the flow pauses";
-    const P4: &'static str =
-        concat!(include_str!("../leaf/types.p4"), include_str!("choose.p4"), include_str!("../leaf/pipe.p4"));
+    const P4: Option<&'static str> = Some(concat!(
+        include_str!("../leaf/types.p4"),
+        include_str!("choose.p4"),
+        include_str!("../leaf/pipe.p4")
+    ));
     type Params = Params;
 
     fn check(p: &Params) -> Result<(), ProgramError> {

@@ -31,12 +31,10 @@ mod params;
 
 pub use params::Params;
 
-use crate::catalog::ProgramError;
-use crate::properties::{HopLimit, SettlesUnchanged};
-use crate::setup::{Setup, SetupError};
-use crate::shipped::Shipped;
 use sluice_asic::port::PortMap;
 use sluice_build::Builder;
+use sluice_catalogue::properties::{HopLimit, SettlesUnchanged};
+use sluice_catalogue::{ProgramDef, ProgramError, Setup, SetupError};
 use sluice_ir::Program;
 use sluice_switch::property::Property;
 
@@ -44,10 +42,10 @@ use sluice_switch::property::Property;
 #[derive(Clone, Copy, Debug)]
 pub struct Pfc;
 
-impl Shipped for Pfc {
+impl ProgramDef for Pfc {
     const NAME: &'static str = "pfc";
     const SUMMARY: &'static str = "Obeys PFC by flow-control words, asks for pauses by queue depth, and ends pause storms, all in the data plane";
-    const P4: &'static str = include_str!("pfc.p4");
+    const P4: Option<&'static str> = Some(include_str!("pfc.p4"));
     /// Thresholds that a burst passes, and storms that begin and end within a run.
     const HUNT: &'static [(&'static str, &'static str)] = &[
         ("xoff", "4000"),

@@ -1,7 +1,7 @@
 //! The parameters of `pfc`.
 
-use crate::catalog::ProgramError;
 use sluice_build::params;
+use sluice_catalogue::ProgramError;
 
 /// What users can set.
 #[derive(Clone, Debug, PartialEq, Eq, params::Params)]
@@ -55,17 +55,14 @@ impl Default for Params {
 
 impl Params {
     /// What one parameter alone cannot say.
-    pub(super) fn check(&self, program: &'static str) -> Result<(), ProgramError> {
+    pub(super) fn check(&self, program: &str) -> Result<(), ProgramError> {
         if self.xon > self.xoff {
-            return Err(ProgramError::Conflict {
+            return Err(ProgramError::conflict(
                 program,
-                key: "xon",
-                found: self.xon.to_string(),
-                expected: format!(
-                    "senders go on below where they are paused: lower xon, or raise xoff={}",
-                    self.xoff
-                ),
-            });
+                "xon",
+                self.xon.to_string(),
+                format!("senders go on below where they are paused: lower xon, or raise xoff={}", self.xoff),
+            ));
         }
         Ok(())
     }

@@ -5,16 +5,16 @@
 //! 2015). Presto cuts in the sender's virtual switch and masks reordering at the receiver; here the leaf cuts, and
 //! nobody masks.
 
-use crate::balance::Numbers;
-use crate::catalog::ProgramError;
 use crate::drb::LAST_TURN;
 use crate::leaf::{self, Knows, Leaf, Tables, slot};
-use crate::position::Position;
-use crate::setup::{Setup, SetupError};
-use crate::shipped::Shipped;
 use sluice_asic::port::PortMap;
 use sluice_build::params;
 use sluice_build::*;
+use sluice_catalogue::ProgramDef;
+use sluice_catalogue::ProgramError;
+use sluice_catalogue::position::Position;
+use sluice_catalogue::{Setup, SetupError};
+use sluice_hashing::values::Numbers;
 use sluice_ir::Program;
 use sluice_switch::property::Property;
 
@@ -134,12 +134,15 @@ fn draw(ig: &GressBuilder<'_>, leaf: Leaf, p: &Params) {
 #[derive(Clone, Copy, Debug)]
 pub struct Presto;
 
-impl Shipped for Presto {
+impl ProgramDef for Presto {
     const NAME: &'static str = "presto";
     const SUMMARY: &'static str =
         "Cuts flows into cells of 64 KB that go over the uplinks in turn, by weight";
-    const P4: &'static str =
-        concat!(include_str!("../leaf/types.p4"), include_str!("choose.p4"), include_str!("../leaf/pipe.p4"));
+    const P4: Option<&'static str> = Some(concat!(
+        include_str!("../leaf/types.p4"),
+        include_str!("choose.p4"),
+        include_str!("../leaf/pipe.p4")
+    ));
     /// Cells of a few packets.
     const HUNT: &'static [(&'static str, &'static str)] = &[("cell", "4096")];
     type Params = Params;
@@ -167,6 +170,6 @@ impl Shipped for Presto {
     }
 
     fn properties(_: &Program, _: &Params) -> Vec<Box<dyn Property>> {
-        crate::properties::forwarding()
+        sluice_catalogue::properties::forwarding()
     }
 }

@@ -2,15 +2,15 @@
 //!
 //! Random packet scatter (Dixit et al., INFOCOM 2013): nothing is remembered, so load is even and order is not kept.
 
-use crate::balance::Numbers;
-use crate::catalog::ProgramError;
 use crate::leaf::{self, Knows, Leaf, Tables};
-use crate::position::Position;
-use crate::setup::{Setup, SetupError};
-use crate::shipped::Shipped;
 use sluice_asic::port::PortMap;
 use sluice_build::params;
 use sluice_build::*;
+use sluice_catalogue::ProgramDef;
+use sluice_catalogue::ProgramError;
+use sluice_catalogue::position::Position;
+use sluice_catalogue::{Setup, SetupError};
+use sluice_hashing::values::Numbers;
 use sluice_ir::Program;
 use sluice_switch::property::Property;
 
@@ -47,11 +47,14 @@ pub(crate) fn draw(ig: &GressBuilder<'_>, leaf: Leaf) {
 #[derive(Clone, Copy, Debug)]
 pub struct Spray;
 
-impl Shipped for Spray {
+impl ProgramDef for Spray {
     const NAME: &'static str = "spray";
     const SUMMARY: &'static str = "Sends every packet over a random uplink";
-    const P4: &'static str =
-        concat!(include_str!("../leaf/types.p4"), include_str!("choose.p4"), include_str!("../leaf/pipe.p4"));
+    const P4: Option<&'static str> = Some(concat!(
+        include_str!("../leaf/types.p4"),
+        include_str!("choose.p4"),
+        include_str!("../leaf/pipe.p4")
+    ));
     type Params = Params;
 
     fn check(p: &Params) -> Result<(), ProgramError> {
@@ -76,6 +79,6 @@ impl Shipped for Spray {
     }
 
     fn properties(_: &Program, _: &Params) -> Vec<Box<dyn Property>> {
-        crate::properties::forwarding()
+        sluice_catalogue::properties::forwarding()
     }
 }

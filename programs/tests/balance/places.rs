@@ -4,11 +4,11 @@ use crate::world::sets;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::{FrontPort, PortMap};
 use sluice_asic::units::BitRate;
+use sluice_catalogue::position::{Neighbor, PortUse, Position, Prefix, Route};
 use sluice_control::{ControlOp, ControlState};
-use sluice_programs::by_name;
-use sluice_programs::planning::replicas::replicas;
-use sluice_programs::planning::wcmp::{Method, expand};
-use sluice_programs::position::{Neighbor, PortUse, Position, Prefix, Route};
+use sluice_hashing::replicas::replicas;
+use sluice_hashing::wcmp::{Method, expand};
+use sluice_programs::catalogue;
 use std::collections::BTreeMap;
 
 /// A leaf with a host and eight cables up; one route over all of them, one over two of unequal weight, one down.
@@ -41,7 +41,8 @@ fn position(ports: &PortMap) -> Position {
 /// Members of each group by front-panel port.
 fn groups(name: &str, params: &[&str]) -> Vec<BTreeMap<u16, u32>> {
     let ports = PortMap::default_for(&ChipSpec::tofino2()).unwrap();
-    let stage = by_name(name).unwrap();
+    let catalogue = catalogue();
+    let stage = catalogue.get(name).unwrap();
     let program = stage.build(&sets(params)).unwrap();
     let setup = stage.setup_at(&program, &ports, &position(&ports)).unwrap().unwrap();
     let mut control = ControlState::new(&program);

@@ -6,14 +6,14 @@ use sluice_asic::port::PortMap;
 use sluice_control::ControlOp;
 use sluice_place::place;
 use sluice_place::report::Report;
-use sluice_programs::by_name;
+use sluice_programs::catalogue;
 use sluice_report as report;
 
 #[test]
 fn reports_of_the_defaults() {
     for chip in [ChipSpec::tofino2(), ChipSpec::tofino()] {
         for name in ["ecmp", "wcmp"] {
-            let program = by_name(name).unwrap().build(&[]).unwrap();
+            let program = catalogue().get(name).unwrap().build(&[]).unwrap();
             let placement = place(&program, &chip).unwrap();
             insta::assert_snapshot!(
                 format!("{name}_{}", chip.name),
@@ -25,7 +25,7 @@ fn reports_of_the_defaults() {
 
 #[test]
 fn member_tables_that_are_too_large_do_not_fit() {
-    let program = by_name("ecmp").unwrap().build(&sets(&["groups=65535", "routes=1000000"])).unwrap();
+    let program = catalogue().get("ecmp").unwrap().build(&sets(&["groups=65535", "routes=1000000"])).unwrap();
     for chip in [ChipSpec::tofino2(), ChipSpec::tofino()] {
         let no_fit = place(&program, &chip).unwrap_err();
         assert!(!no_fit.to_string().is_empty());
@@ -55,7 +55,8 @@ const COLUMNS: [&str; 8] =
 
 /// The line of a program on a chip.
 fn line(said: &str, name: &str, params: &[&str], chip: &ChipSpec) -> String {
-    let stage = by_name(name).unwrap();
+    let catalogue = catalogue();
+    let stage = catalogue.get(name).unwrap();
     let program = stage.build(&sets(params)).unwrap();
     let placement = place(&program, chip).unwrap();
     let json = report::json(&Report::new(&program, &placement));

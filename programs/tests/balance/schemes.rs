@@ -4,11 +4,12 @@ use crate::world::{World, frame, keys, sets};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::select::{GroupShape, Selector};
 use sluice_build::params::Params as _;
+use sluice_catalogue::ProgramError;
 use sluice_control::{ControlOp, ControlState};
+use sluice_hashing::cv::Cv;
 use sluice_ir::text;
 use sluice_programs::balance::{EcmpParams, Plan, Side, WcmpParams};
-use sluice_programs::planning::cv::Cv;
-use sluice_programs::{ProgramError, by_name};
+use sluice_programs::catalogue;
 
 const SCHEMES: [(&str, &[&str]); 22] = [
     ("ecmp", &[]),
@@ -89,14 +90,14 @@ fn what_cannot_be_forwarded_says_why() {
 #[test]
 fn parameters_print_back_and_wrong_ones_are_refused() {
     for (name, params) in SCHEMES {
-        let program = by_name(name).unwrap().build(&sets(params)).unwrap();
+        let program = catalogue().get(name).unwrap().build(&sets(params)).unwrap();
         assert_eq!(text::parse(&text::print(&program)).as_ref(), Ok(&program), "{name} {params:?}");
         let all: Vec<(String, String)> =
             program.params.iter().map(|p| (p.key.clone(), p.value.clone())).collect();
-        assert_eq!(by_name(name).unwrap().build(&all), Ok(program));
+        assert_eq!(catalogue().get(name).unwrap().build(&all), Ok(program));
     }
     let message = |name: &str, params: &[&str]| -> String {
-        let error: ProgramError = by_name(name).unwrap().build(&sets(params)).unwrap_err();
+        let error: ProgramError = catalogue().get(name).unwrap().build(&sets(params)).unwrap_err();
         error.to_string()
     };
     assert!(message("ecmp", &["members=121"]).contains("one selector word of 120"));

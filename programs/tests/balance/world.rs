@@ -11,7 +11,7 @@ use sluice_exec::reference::Reference;
 use sluice_ir::Program;
 use sluice_pcaps::wire::{FrameBuilder, MacAddr, ipv4, tcp, udp};
 use sluice_place::{self as place, Placement, place};
-use sluice_programs::by_name;
+use sluice_programs::catalogue;
 
 /// Key of a flow: source, destination, protocol, ports, TTL.
 pub(crate) type Key = [u8; 14];
@@ -33,7 +33,8 @@ pub(crate) fn sets(texts: &[&str]) -> Vec<(String, String)> {
 
 impl World {
     pub(crate) fn new(name: &str, params: &[&str], chip: &ChipSpec) -> World {
-        let shipped = by_name(name).unwrap();
+        let catalogue = catalogue();
+        let shipped = catalogue.get(name).unwrap();
         let program = shipped.build(&sets(params)).unwrap_or_else(|e| panic!("{e}"));
         let placement = place(&program, chip).unwrap_or_else(|e| panic!("{}: {}", chip.name, e.reason()));
         assert!(place::verify(&program, &placement).is_empty());
@@ -114,7 +115,7 @@ pub(crate) fn frame(key: &Key, ttl: u8) -> Vec<u8> {
 /// So many keys to 10.`network`.0.0/16, TTL 64.
 pub(crate) fn keys(count: u32, network: u8) -> Vec<Key> {
     let key = |n: u32| {
-        let bits = sluice_programs::planning::scheme::splitmix64(u64::from(n)).to_be_bytes();
+        let bits = sluice_asic::hash::splitmix64(u64::from(n)).to_be_bytes();
         let [a, b, c, d, e, f, g, h] = bits;
         let protocol = if a & 1 == 0 { 6 } else { 17 };
         [172, a, b, c, 10, network, d, e, protocol, f, g, 0x1f, h, 64]

@@ -2,15 +2,16 @@
 
 use sluice_asic::chip::{ChipSpec, Column};
 use sluice_asic::port::PortMap;
+use sluice_catalogue::ProgramError;
 use sluice_ir::Program;
 use sluice_ir::verify;
 use sluice_place::{self as place, Carrier, Placement, place};
-use sluice_programs::{ProgramError, by_name};
+use sluice_programs::catalogue;
 use sluice_switch::state_is_whole;
 
 fn program(sets: &[(&str, &str)]) -> Program {
     let sets: Vec<(String, String)> = sets.iter().map(|&(k, v)| (k.to_owned(), v.to_owned())).collect();
-    by_name("conweave").unwrap().build(&sets).unwrap_or_else(|e| panic!("{e}"))
+    catalogue().get("conweave").unwrap().build(&sets).unwrap_or_else(|e| panic!("{e}"))
 }
 
 fn placed(build: &str) -> Placement {
@@ -65,7 +66,7 @@ fn ports_of_several_pipes_are_refused() {
 #[test]
 fn parameters_that_do_not_go_together_are_refused() {
     let sets = [("hosts".to_owned(), "0-4".to_owned())];
-    let refused = by_name("conweave").unwrap().build(&sets).unwrap_err().to_string();
+    let refused = catalogue().get("conweave").unwrap().build(&sets).unwrap_err().to_string();
     assert!(refused.contains("`uplinks` is `4-7`"), "{refused}");
 }
 
@@ -75,7 +76,7 @@ fn parameters_that_do_not_go_together_are_refused() {
 fn the_published_build_names_the_parameters_that_it_has() {
     let build = |key: &str, value: &str| {
         let sets = [("build", "published"), (key, value)].map(|(k, v)| (k.to_owned(), v.to_owned()));
-        let mut program = by_name("conweave").unwrap().build(&sets)?;
+        let mut program = catalogue().get("conweave").unwrap().build(&sets)?;
         let named = std::mem::take(&mut program.params);
         Ok::<_, ProgramError>((program, named))
     };
@@ -104,7 +105,7 @@ fn the_published_build_names_the_parameters_that_it_has() {
         ("hosts", "0-1"),
         ("uplinks", "4-5"),
     ];
-    let params = by_name("conweave").unwrap().params();
+    let params = catalogue().get("conweave").unwrap().params();
     assert_eq!(params.len(), other.len() + 1, "a value for every parameter but the build");
     for (key, text) in other {
         match build(key, text) {

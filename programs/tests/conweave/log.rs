@@ -3,7 +3,7 @@
 
 use sluice_asic::chip::{ChipSpec, Column};
 use sluice_place::{Placement, place};
-use sluice_programs::by_name;
+use sluice_programs::catalogue;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -72,7 +72,7 @@ fn totals(placement: &Placement) -> Vec<(u32, u32)> {
 
 fn published() -> Placement {
     let sets = [("build".to_owned(), "published".to_owned())];
-    place(&by_name("conweave").unwrap().build(&sets).unwrap(), &ChipSpec::tofino2()).unwrap()
+    place(&catalogue().get("conweave").unwrap().build(&sets).unwrap(), &ChipSpec::tofino2()).unwrap()
 }
 
 #[test]

@@ -5,13 +5,14 @@ use crate::world::Out;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::{FrontPort, PortMap};
 use sluice_asic::units::Time;
+use sluice_catalogue::StageProgram;
 use sluice_control::ControlState;
 use sluice_exec::engine::Engine;
 use sluice_exec::pass::Executor;
 use sluice_exec::reference::{Options, Reference};
 use sluice_place::{self as place, place};
+use sluice_programs::conweave_spine::ConWeaveSpine;
 use sluice_programs::conweave_spine::{Params, program};
-use sluice_programs::{StageProgram, conweave_spine::ConWeaveSpine};
 use sluice_switch::{RxFrame, Switch, SwitchConfig};
 
 /// What leaves for these frames, 100 us apart each: front-panel port and bytes.

@@ -4,7 +4,7 @@ use crate::world::{Draws, Packet, World, by_port, flow, frame};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::select::{GroupShape, Selector, SelectorMode};
 use sluice_exec::pass::Executor;
-use sluice_programs::planning::scheme::Setting;
+use sluice_hashing::scheme::Setting;
 
 fn chips() -> [ChipSpec; 2] {
     [ChipSpec::tofino2(), ChipSpec::tofino()]

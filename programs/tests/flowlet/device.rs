@@ -4,10 +4,11 @@ use crate::world::{Draws, World, frame, sets};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::{FrontPort, PortMap};
 use sluice_asic::units::Time;
+use sluice_catalogue::SetupError;
 use sluice_control::{ControlOp, ControlState, DeviceOp, Then};
 use sluice_exec::engine::Engine;
 use sluice_ir::{ActionCall, KeyValue};
-use sluice_programs::{SetupError, by_name};
+use sluice_programs::catalogue;
 use sluice_switch::{Left, Lost, RxFrame, Sink, Switch, SwitchConfig, Totals};
 
 /// What a run left.
@@ -50,7 +51,7 @@ impl Sink for Collect<'_> {
 /// The program with the generators of all pipes but the one of port 0 off: nobody sends into the others.
 pub(crate) fn world(chip: &ChipSpec, name: &str, params: &[&str]) -> World {
     let mut world = World::on(chip, name, params);
-    let setup = by_name(name).unwrap().default_setup(&world.program, &world.ports).unwrap();
+    let setup = catalogue().get(name).unwrap().default_setup(&world.program, &world.ports).unwrap();
     world.control = ControlState::new(&world.program);
     for op in setup.ops {
         let elsewhere =
@@ -194,9 +195,9 @@ fn sweeps_take_the_slots_that_they_should() {
 #[test]
 fn a_table_that_the_generator_does_not_get_round_is_refused_with_the_sums() {
     let refused = |chip: &ChipSpec, params: &[&str]| -> SetupError {
-        let program = by_name("letflow").unwrap().build(&sets(params)).unwrap();
+        let program = catalogue().get("letflow").unwrap().build(&sets(params)).unwrap();
         let ports = PortMap::default_for(chip).unwrap();
-        by_name("letflow").unwrap().default_setup(&program, &ports).unwrap_err()
+        catalogue().get("letflow").unwrap().default_setup(&program, &ports).unwrap_err()
     };
     let text = refused(&ChipSpec::tofino(), &["detect=age", "flowlets=16384"]).to_string();
     assert_eq!(

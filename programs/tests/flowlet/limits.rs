@@ -5,11 +5,11 @@ use crate::world::{Draws, Fate, Packet, World, frame, numbered, sets};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::{FrontPort, Pipe, PortMap};
 use sluice_asic::salu::State as Element;
+use sluice_catalogue::position::{Neighbor, PortUse, Position, Prefix, Route};
 use sluice_control::{ControlOp, DeviceOp, Then};
 use sluice_exec::pass::Executor;
 use sluice_ir::{ActionCall, KeyValue};
-use sluice_programs::by_name;
-use sluice_programs::position::{Neighbor, PortUse, Position, Prefix, Route};
+use sluice_programs::catalogue;
 use std::net::Ipv4Addr;
 
 /// Half a turn of 32-bit stamps, in ns at `tick=1ns`.
@@ -284,7 +284,8 @@ fn by(to: u32, ports: &[u16]) -> Route {
 #[test]
 fn what_a_table_has_no_room_for_is_refused_when_the_setup_is_made() {
     let refused = |name: &str, params: &[&str], at: &Position| {
-        let shipped = by_name(name).unwrap();
+        let catalogue = catalogue();
+        let shipped = catalogue.get(name).unwrap();
         let program = shipped.build(&sets(params)).unwrap();
         let ports = PortMap::default_for(&ChipSpec::tofino2()).unwrap();
         shipped.setup_at(&program, &ports, at).unwrap().err().map_or(String::new(), |e| e.to_string())

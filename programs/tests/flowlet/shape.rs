@@ -5,7 +5,7 @@ use sluice_asic::chip::{ChipSpec, Column};
 use sluice_ir::text;
 use sluice_place::report::Report;
 use sluice_place::{self as place, place};
-use sluice_programs::by_name;
+use sluice_programs::catalogue;
 
 const VARIANTS: [(&str, &[&str]); 18] = [
     ("letflow", &[]),
@@ -41,7 +41,7 @@ fn lacks(name: &str, params: &[&str], chip: &ChipSpec) -> Option<&'static str> {
 #[test]
 fn every_variant_fits_both_chips_and_prints_back() {
     for (name, params) in VARIANTS {
-        let program = by_name(name).unwrap().build(&sets(params)).unwrap_or_else(|e| panic!("{e}"));
+        let program = catalogue().get(name).unwrap().build(&sets(params)).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(text::parse(&text::print(&program)).as_ref(), Ok(&program), "{name} {params:?}");
         for chip in [ChipSpec::tofino2(), ChipSpec::tofino()] {
             if let Some(lacks) = lacks(name, params, &chip) {
@@ -59,8 +59,9 @@ fn every_variant_fits_both_chips_and_prints_back() {
 
 #[test]
 fn parameters_that_do_not_go_together_are_refused() {
-    let said =
-        |name: &str, params: &[&str]| by_name(name).unwrap().build(&sets(params)).unwrap_err().to_string();
+    let said = |name: &str, params: &[&str]| {
+        catalogue().get(name).unwrap().build(&sets(params)).unwrap_err().to_string()
+    };
     assert!(said("letflow", &["flowlets=1000"]).contains("the next is 1024"));
     assert!(said("letflow", &["timeout=100ns"]).contains("stamps in units of 256ns"));
     assert!(said("letflow", &["timeout=2s", "tick=1ns"]).contains("change tick"));
@@ -76,7 +77,7 @@ fn parameters_that_do_not_go_together_are_refused() {
 
 #[test]
 fn eight_paths_of_flare_fill_the_stages_of_a_tofino() {
-    let program = by_name("flare").unwrap().build(&sets(&["weights=1,1,1,1,1,1,1,1"])).unwrap();
+    let program = catalogue().get("flare").unwrap().build(&sets(&["weights=1,1,1,1,1,1,1,1"])).unwrap();
     for chip in [ChipSpec::tofino2(), ChipSpec::tofino()] {
         assert!(place(&program, &chip).is_ok(), "{}", chip.name);
     }
@@ -87,7 +88,7 @@ fn reports_of_the_defaults() {
     for chip in [ChipSpec::tofino2(), ChipSpec::tofino()] {
         let mut all = String::new();
         for (name, params) in VARIANTS {
-            let program = by_name(name).unwrap().build(&sets(params)).unwrap();
+            let program = catalogue().get(name).unwrap().build(&sets(params)).unwrap();
             if lacks(name, params, &chip).is_some() {
                 all += &format!("{name} {params:?}: {}\n", place(&program, &chip).unwrap_err().reason());
                 continue;

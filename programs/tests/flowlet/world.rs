@@ -12,7 +12,7 @@ use sluice_exec::reference::Reference;
 use sluice_ir::Program;
 use sluice_pcaps::wire::{FrameBuilder, MacAddr, ipv4, tcp};
 use sluice_place::{self as place, Placement, place};
-use sluice_programs::by_name;
+use sluice_programs::catalogue;
 
 pub(crate) fn sets(texts: &[&str]) -> Vec<(String, String)> {
     let pairs = texts.iter().map(|t| t.split_once('=').unwrap());
@@ -38,7 +38,8 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn on(chip: &ChipSpec, name: &str, params: &[&str]) -> World {
-        let shipped = by_name(name).unwrap();
+        let catalogue = catalogue();
+        let shipped = catalogue.get(name).unwrap();
         let program = shipped.build(&sets(params)).unwrap_or_else(|e| panic!("{e}"));
         let placement = place(&program, chip).unwrap_or_else(|e| panic!("{}: {}", chip.name, e.reason()));
         assert!(place::verify(&program, &placement).is_empty());
@@ -218,7 +219,7 @@ pub(crate) struct Draws(pub(crate) u64);
 impl Draws {
     pub(crate) fn bits(&mut self) -> u64 {
         self.0 += 1;
-        sluice_programs::planning::scheme::splitmix64(self.0)
+        sluice_asic::hash::splitmix64(self.0)
     }
 
     /// Evenly from 0 to 1.

@@ -14,7 +14,7 @@ use sluice_exec::reference::{Options, Phv, Reference};
 use sluice_ir::Program;
 use sluice_pcaps::wire::{FrameBuilder, MacAddr, ipv4, ipv6, udp};
 use sluice_place::{Placement, place};
-use sluice_programs::by_name;
+use sluice_programs::catalogue;
 use std::sync::OnceLock;
 
 pub(crate) const ROUTER: MacAddr = MacAddr::from_u64(0x02_00_00_00_00_01);
@@ -76,7 +76,8 @@ impl Device {
     }
 
     pub(crate) fn with(params: &[&str]) -> Device {
-        let shipped = by_name("l3-ecmp").unwrap();
+        let catalogue = catalogue();
+        let shipped = catalogue.get("l3-ecmp").unwrap();
         let program = shipped.build(&sets(params)).unwrap();
         let ports = PortMap::default_for(&ChipSpec::tofino2()).unwrap();
         let mut control = ControlState::new(&program);

@@ -4,10 +4,11 @@ use crate::device::sets;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::PortMap;
 use sluice_build::params::Params as _;
+use sluice_catalogue::ProgramError;
 use sluice_control::ControlState;
 use sluice_ir::text;
+use sluice_programs::catalogue;
 use sluice_programs::l3_ecmp::{Params, program};
-use sluice_programs::{ProgramError, by_name};
 
 const SETS: [&[&str]; 7] = [
     &[],
@@ -20,7 +21,7 @@ const SETS: [&[&str]; 7] = [
 ];
 
 fn build(params: &[&str]) -> Result<sluice_ir::Program, ProgramError> {
-    by_name("l3-ecmp").unwrap().build(&sets(params))
+    catalogue().get("l3-ecmp").unwrap().build(&sets(params))
 }
 
 #[test]
@@ -38,7 +39,8 @@ fn every_set_builds_says_what_it_was_built_with_and_prints_back() {
 
 #[test]
 fn the_listed_defaults_are_the_defaults() {
-    let shipped = by_name("l3-ecmp").unwrap();
+    let catalogue = catalogue();
+    let shipped = catalogue.get("l3-ecmp").unwrap();
     let listed = shipped.params();
     let all: Vec<(String, String)> = listed.iter().map(|p| (p.key.clone(), p.value.clone())).collect();
     assert_eq!(shipped.build(&all), shipped.build(&[]));
@@ -68,7 +70,8 @@ fn wrong_parameters_name_the_right_ones() {
 
 #[test]
 fn the_default_entries_fit_every_chip_and_port_speed() {
-    let shipped = by_name("l3-ecmp").unwrap();
+    let catalogue = catalogue();
+    let shipped = catalogue.get("l3-ecmp").unwrap();
     let built = shipped.build(&[]).unwrap();
     for chip in [ChipSpec::tofino(), ChipSpec::tofino2()] {
         for speed in &chip.ports.speeds {
@@ -87,7 +90,8 @@ fn the_default_entries_fit_every_chip_and_port_speed() {
 
 #[test]
 fn tiny_tables_still_take_the_default_entries() {
-    let shipped = by_name("l3-ecmp").unwrap();
+    let catalogue = catalogue();
+    let shipped = catalogue.get("l3-ecmp").unwrap();
     let small = ["ipv4_routes=7", "ipv6_routes=4", "ipv4_acl_rules=3", "ipv6_acl_rules=2", "macs=1"];
     let built = build(&small).unwrap();
     let ports = PortMap::default_for(&ChipSpec::tofino2()).unwrap();
@@ -99,9 +103,10 @@ fn tiny_tables_still_take_the_default_entries() {
 
 #[test]
 fn the_p4_text_has_the_tables_actions_and_sizes_of_the_program() {
-    let shipped = by_name("l3-ecmp").unwrap();
+    let catalogue = catalogue();
+    let shipped = catalogue.get("l3-ecmp").unwrap();
     let built = shipped.build(&[]).unwrap();
-    let p4 = shipped.p4();
+    let p4 = shipped.p4().unwrap();
     for table in built.tables.values() {
         assert!(p4.contains(&format!("table {} {{", table.name)), "table {}", table.name);
         assert!(p4.contains(&format!("{}.apply()", table.name)), "{}.apply()", table.name);

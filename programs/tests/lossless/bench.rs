@@ -10,7 +10,7 @@ use sluice_exec::engine::Engine;
 use sluice_exec::pass::Executor;
 use sluice_pcaps::wire::{FrameBuilder, MacAddr, ipv4, udp};
 use sluice_place::{place, verify};
-use sluice_programs::by_name;
+use sluice_programs::catalogue;
 use sluice_switch::{BufferSetup, QueueSetup, RxFrame, Switch, SwitchConfig};
 
 /// A world with the device that its setup asks for.
@@ -24,7 +24,8 @@ pub(crate) struct Bench {
 impl Bench {
     /// A program with parameters on a chip.
     pub(crate) fn new(name: &str, sets: &[&str], chip: &ChipSpec) -> Bench {
-        let shipped = by_name(name).unwrap();
+        let catalogue = catalogue();
+        let shipped = catalogue.get(name).unwrap();
         let pairs = sets.iter().map(|t| t.split_once('=').unwrap());
         let sets: Vec<(String, String)> = pairs.map(|(k, v)| (k.to_owned(), v.to_owned())).collect();
         let program = shipped.build(&sets).unwrap_or_else(|e| panic!("{e}"));

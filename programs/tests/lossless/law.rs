@@ -128,7 +128,8 @@ fn thresholds_are_what_the_registers_hold() {
     // A row per speed: at 100G thresholds are four times those at 25G.
     let cells = |name: &str, row: u32| {
         let register = bench.world.program.register_named(name).unwrap();
-        let shipped = sluice_programs::by_name("ecn-mark").unwrap();
+        let catalogue = sluice_programs::catalogue();
+        let shipped = catalogue.get("ecn-mark").unwrap();
         let setup = shipped.default_setup(&bench.world.program, &bench.world.ports).unwrap();
         setup.ops.iter().find_map(|op| match op {
             ControlOp::WriteRegister { register: r, index, value }

@@ -36,7 +36,8 @@ impl World {
     pub(crate) fn l3_ecmp() -> &'static World {
         static WORLD: OnceLock<World> = OnceLock::new();
         WORLD.get_or_init(|| {
-            let stage = sluice_programs::by_name("l3-ecmp").unwrap();
+            let catalogue = sluice_programs::catalogue();
+            let stage = catalogue.get("l3-ecmp").unwrap();
             let program = stage.build(&[]).unwrap();
             let ports = PortMap::default_for(&ChipSpec::tofino2()).unwrap();
             let ops = stage.default_setup(&program, &ports).unwrap().ops;

@@ -13,7 +13,7 @@ use sluice_exec::pass::{Executor, Pass, PassIn, PassOut, State, Verdict};
 use sluice_exec::reference::{Options, Reference};
 use sluice_ir::{KeyValue, Program};
 use sluice_place::{Placement, place};
-use sluice_programs::by_name;
+use sluice_programs::catalogue;
 use sluice_switch::{Left, Lost, PassEvent, QueueEvent, RxFrame, Sink, Switch, SwitchConfig};
 use std::collections::BTreeMap;
 
@@ -39,7 +39,8 @@ pub(crate) fn chips() -> [ChipSpec; 2] {
 impl Node {
     pub(crate) fn new(name: &str, chip: &ChipSpec, sets: &[(&str, &str)]) -> Node {
         let sets: Vec<(String, String)> = sets.iter().map(|&(k, v)| (k.to_owned(), v.to_owned())).collect();
-        let stage = by_name(name).unwrap();
+        let catalogue = catalogue();
+        let stage = catalogue.get(name).unwrap();
         let program = stage.build(&sets).unwrap_or_else(|e| panic!("{e}"));
         let placement =
             place(&program, chip).unwrap_or_else(|e| panic!("{}: {}\n{e}", chip.name, e.reason()));

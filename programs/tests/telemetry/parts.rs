@@ -3,7 +3,7 @@
 use crate::node::chips;
 use sluice_place::place;
 use sluice_place::report::Report;
-use sluice_programs::by_name;
+use sluice_programs::catalogue;
 use sluice_report as report;
 use std::fmt::Write;
 
@@ -36,7 +36,7 @@ fn resources_by_part_and_chip() {
     for (name, words, fits) in ROWS {
         let set = |word: &str| word.split_once('=').map(|(k, v)| (k.to_owned(), v.to_owned()));
         let sets: Vec<(String, String)> = words.split_whitespace().filter_map(set).collect();
-        let program = by_name(name).unwrap().build(&sets).unwrap();
+        let program = catalogue().get(name).unwrap().build(&sets).unwrap();
         // Where a chip lacks a field, looking for stages as well says nothing new.
         for (chip, _) in chips().iter().zip(fits).filter(|(_, fits)| *fits) {
             let placement =

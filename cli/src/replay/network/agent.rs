@@ -6,6 +6,7 @@ use super::seat::Seat;
 use crate::fail::Failure;
 use serde_json::{Value, json};
 use sluice_asic::units::{Duration, Time};
+use sluice_catalogue::position::Position;
 use sluice_control::ControlState;
 use sluice_exec::pass::Executor;
 use sluice_fabric::agent::{HotFlowConfig, HotFlows};
@@ -13,7 +14,6 @@ use sluice_fabric::network::SwitchId;
 use sluice_ir::{KeyValue, Program};
 use sluice_pcaps::conweave::{opcode, read};
 use sluice_pcaps::wire::roce;
-use sluice_programs::position::Position;
 use sluice_switch::{Digest, IdleEntry, Switch};
 use std::collections::BTreeMap;
 

@@ -33,6 +33,8 @@ use sluice_asic::port::DevPort;
 use sluice_asic::tm::buffer::QosMaps;
 use sluice_asic::tm::pfc::PfcConfig;
 use sluice_asic::units::{BitRate, Time};
+use sluice_catalogue::Catalogue;
+use sluice_catalogue::position::Position;
 use sluice_control::ControlOp;
 use sluice_exec::cover::{Coverage, Points};
 use sluice_exec::pass::Executor;
@@ -43,8 +45,6 @@ use sluice_ir::Program;
 use sluice_pcaps::replay::{Pace, Schedule};
 use sluice_pcaps::samples;
 use sluice_place::report::Report;
-use sluice_programs::by_name;
-use sluice_programs::position::Position;
 use sluice_report as report;
 use sluice_report::coverage as coverage_report;
 use sluice_switch::property::general_and;
@@ -60,12 +60,17 @@ const REMEMBERED: usize = 1 << 17;
 type Network = sluice_fabric::network::Network<Runner>;
 
 /// Runs a replay on a network and prints its summary.
-pub(super) fn run(args: &ReplayArgs, topology: &str, as_json: bool) -> Result<(), Failure> {
+pub(super) fn run(
+    args: &ReplayArgs,
+    catalogue: &Catalogue,
+    topology: &str,
+    as_json: bool,
+) -> Result<(), Failure> {
     let schedule = pace::schedule(args)?;
     if args.coverage && args.engine == EngineKind::Reference {
         return Err(super::reference_does_not_count());
     }
-    let resolved = resolve::network(args, topology, config(args, Vec::new())?)?;
+    let resolved = resolve::network(args, catalogue, topology, config(args, Vec::new())?)?;
     let stop = interrupt_flag();
     let samples = samples::of_network(&args.program);
     if args.inputs.is_empty() && samples.is_empty() {
@@ -79,11 +84,12 @@ pub(super) fn run(args: &ReplayArgs, topology: &str, as_json: bool) -> Result<()
     if schedule.turns != 1 {
         inputs.check_passes("--loop")?;
     }
-    let plans = plans(args, &resolved, schedule, &stop)?;
+    let plans = plans(args, catalogue, &resolved, schedule, &stop)?;
     let own: Vec<Inputs> = (0..plans.len() as u32).map(|switch| inputs.at(switch)).collect();
     let deployment = resolved.deployment;
     let bench = Bench {
         args,
+        catalogue,
         plans: &plans,
         inputs: &inputs,
         own: &own,
@@ -101,6 +107,7 @@ pub(super) fn run(args: &ReplayArgs, topology: &str, as_json: bool) -> Result<()
 /// What replays on one network have in common.
 struct Bench<'a> {
     args: &'a ReplayArgs,
+    catalogue: &'a Catalogue,
     plans: &'a [Plan<'a>],
     inputs: &'a Inputs,
     /// The inputs of each switch.
@@ -145,7 +152,7 @@ impl<'a> Bench<'a> {
         let network = Network::with(self.setup.clone(), |switch| {
             let (tracer, text) = args.trace.then(trace::tracer).unzip();
             traces.push(text);
-            Runner::new(switch, args.engine, points.next().flatten(), tracer)
+            Runner::new(switch, self.catalogue, args.engine, points.next().flatten(), tracer)
         });
         let mut network = network.map_err(Failure::input)?;
         let timed = !args.functional;
@@ -209,6 +216,7 @@ fn capture(switch: &str) -> String {
 /// What a switch needs, as if it were replayed alone.
 fn plans<'a>(
     args: &'a ReplayArgs,
+    catalogue: &Catalogue,
     resolved: &Resolved,
     schedule: Schedule,
     stop: &Arc<AtomicBool>,
@@ -235,7 +243,7 @@ fn plans<'a>(
         .zip(switches)
         .map(|(id, (s, port_speeds))| Plan {
             cable,
-            properties: args.check.then(|| properties(&s.placed.program)).flatten(),
+            properties: args.check.then(|| properties(catalogue, &s.placed.program)).flatten(),
             points: args.coverage.then(|| points(&s.placed)),
             args,
             program: s.placed.program.clone(),
@@ -253,8 +261,8 @@ fn plans<'a>(
 }
 
 /// The properties of every program and those of this one.
-fn properties(program: &Program) -> Option<Properties> {
-    let stage = by_name(&program.name).ok()?;
+fn properties(catalogue: &Catalogue, program: &Program) -> Option<Properties> {
+    let stage = Arc::clone(catalogue.get(&program.name).ok()?);
     let program = program.clone();
     Some(Box::new(move || general_and(stage.properties(&program))))
 }

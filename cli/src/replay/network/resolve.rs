@@ -7,12 +7,13 @@ use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::{DevPort, PortName};
 use sluice_asic::tm::buffer::BufferFile;
 use sluice_asic::units::BitRate;
+use sluice_catalogue::Catalogue;
+use sluice_catalogue::position::Neighbor;
 use sluice_control::ControlState;
 use sluice_fabric::deploy::{Defaults, DeployError, Deployment, Files, deploy};
 use sluice_fabric::network::SwitchSetup;
 use sluice_fabric::topology::Blueprint;
 use sluice_ir::Program;
-use sluice_programs::position::Neighbor;
 use sluice_switch::SwitchConfig;
 use std::path::{Path, PathBuf};
 
@@ -49,7 +50,12 @@ impl Files for Folder {
 }
 
 /// The network that the arguments ask for.
-pub(super) fn network(args: &ReplayArgs, topology: &str, config: SwitchConfig) -> Result<Resolved, Failure> {
+pub(super) fn network(
+    args: &ReplayArgs,
+    catalogue: &Catalogue,
+    topology: &str,
+    config: SwitchConfig,
+) -> Result<Resolved, Failure> {
     let mut blueprint = resolve::blueprint(topology)?;
     let entries = Entries::parse(&args.entries, &blueprint)?;
     if let Some(switch) = blueprint.switches.iter().find(|s| !is_plain(&s.name)) {
@@ -68,7 +74,7 @@ pub(super) fn network(args: &ReplayArgs, topology: &str, config: SwitchConfig) -
         placing: args.placing.options(),
         config,
     };
-    resolve::stage(&args.program)?;
+    resolve::stage(catalogue, &args.program)?;
     // Who names a switch means it, whatever the topology says.
     for (switch, file) in &entries.of {
         blueprint.switches[*switch].entries = Some(file.clone());
@@ -76,7 +82,7 @@ pub(super) fn network(args: &ReplayArgs, topology: &str, config: SwitchConfig) -
     let path = Path::new(topology);
     let folder = path.parent().filter(|_| resolve::is_topology_file(path)).unwrap_or(Path::new(""));
     let files = Folder { base: folder.to_owned(), own: entries.files() };
-    match deploy(&blueprint, &defaults, &files) {
+    match deploy(&blueprint, catalogue, &defaults, &files) {
         Ok(deployment) => {
             let mut unused = unused(args, &blueprint, &deployment);
             unused.extend(entries.unused(&args.program, &blueprint, &deployment));

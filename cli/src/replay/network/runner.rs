@@ -3,6 +3,7 @@
 use super::super::{engine, trace::Shared};
 use crate::args::EngineKind;
 use sluice_asic::gress::Gress;
+use sluice_catalogue::Catalogue;
 use sluice_control::{ControlState, Entry, EntryId};
 use sluice_exec::cover::{Coverage, Points};
 use sluice_exec::engine::{Engine, LowerError};
@@ -24,6 +25,7 @@ impl Runner {
     /// `points`.
     pub(super) fn new(
         switch: &SwitchSetup,
+        catalogue: &Catalogue,
         kind: EngineKind,
         points: Option<&Points>,
         tracer: Option<Shared>,
@@ -40,7 +42,7 @@ impl Runner {
         if kind == EngineKind::Reference {
             return Ok(Runner::Plain(Box::new(Reference::new(program, control, options()))));
         }
-        let engine = engine(kind, (program, placement, control), points)?;
+        let engine = engine(catalogue, kind, (program, placement, control), points)?;
         Ok(Runner::Fast(Box::new(engine)))
     }
 

@@ -14,6 +14,7 @@ use crate::resolve;
 use progress::Progress;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::tm::buffer::BufferFile;
+use sluice_catalogue::Catalogue;
 use sluice_control::ControlState;
 use sluice_fabric::contest::{ContendError, Contest, Ground, Performance, checks, contend, sizes};
 use sluice_fabric::deploy::{DeployError, Files};
@@ -79,7 +80,12 @@ impl Files for Source {
 }
 
 /// Runs contests and prints what came of them.
-pub(super) fn run(sources: Vec<Source>, args: &RunArgs, as_json: bool) -> Result<(), Failure> {
+pub(super) fn run(
+    sources: Vec<Source>,
+    args: &RunArgs,
+    catalogue: &Catalogue,
+    as_json: bool,
+) -> Result<(), Failure> {
     if !args.timelines.is_empty() {
         return Err(Failure::input(
             "--timelines is for scenarios of one device; a contest has a network for each program",
@@ -95,7 +101,7 @@ pub(super) fn run(sources: Vec<Source>, args: &RunArgs, as_json: bool) -> Result
             );
             continue;
         }
-        let performances = hold(&source, args.threads)?;
+        let performances = hold(&source, catalogue, args.threads)?;
         let outcome = checks(&source.contest, &performances);
         finished.push(Finished { contest: source.contest, performances, outcome });
     }
@@ -117,7 +123,7 @@ pub(super) fn run(sources: Vec<Source>, args: &RunArgs, as_json: bool) -> Result
 }
 
 /// Holds a contest.
-fn hold(source: &Source, threads: usize) -> Result<Vec<Performance>, Failure> {
+fn hold(source: &Source, catalogue: &Catalogue, threads: usize) -> Result<Vec<Performance>, Failure> {
     let contest = &source.contest;
     let topology = source.beside(&contest.topology);
     let plan = match topology.to_str().filter(|_| topology.exists()) {
@@ -131,7 +137,7 @@ fn hold(source: &Source, threads: usize) -> Result<Vec<Performance>, Failure> {
     };
     let at = |e: String| Failure::input(format!("{}: {e}", contest.origin));
     let cdf = sizes(&contest.workload.sizes, read).map_err(at)?;
-    let ground = Ground { plan: &plan, chip, sizes: &cdf, files: source, threads };
+    let ground = Ground { plan: &plan, catalogue, chip, sizes: &cdf, files: source, threads };
     let (stop, progress) = (interrupt_flag(), Progress::new());
     let mut tell = |stage: sluice_fabric::contest::Stage<'_>| {
         progress.tick(&stage);

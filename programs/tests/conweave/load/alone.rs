@@ -3,8 +3,8 @@
 use super::{LINE, RATE, RECIRCULATION, TIMER, data, ports, tenths};
 use crate::wire::{Cw, Flow};
 use crate::world::{Build, TICK, at_tick};
+use sluice_catalogue::ports::PortRange;
 use sluice_programs::conweave::Params;
-use sluice_programs::ports::PortRange;
 
 /// A ToR with ports of one speed: all of a pipe's but the last are for hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

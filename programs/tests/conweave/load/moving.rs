@@ -3,8 +3,8 @@
 use super::{LINE, RATE, RECIRCULATION, TIMER, ports, tenths};
 use crate::wire::{Flow, data};
 use crate::world::{Build, Hop, Net, TICK, Tor, at_tick};
+use sluice_catalogue::ports::PortRange;
 use sluice_programs::conweave::Params;
-use sluice_programs::ports::PortRange;
 
 /// Hosts of a ToR, and as many paths, of 100 Gb/s each.
 const HOSTS: u16 = 16;

@@ -1,6 +1,6 @@
-//! How the parameters of `ecmp` and `wcmp` are spelled.
+//! How parameters that say what a plan is made from are spelled: lists of numbers, lists of functions, sizes of groups.
 
-use crate::planning::scheme::FlowFunction;
+use super::scheme::FlowFunction;
 use std::fmt;
 use std::str::FromStr;
 use thiserror::Error;

@@ -17,7 +17,7 @@ use super::graph::{DecisionGraph, Point};
 use super::replicas::Order;
 use sluice_asic::hash::rank::{rank, rows};
 use sluice_asic::hash::rtag7::Rtag7Function;
-use sluice_asic::hash::{BitString, HashAlgorithm, HashFunction};
+use sluice_asic::hash::{BitString, HashAlgorithm, HashFunction, splitmix64};
 use std::fmt;
 use std::str::FromStr;
 use thiserror::Error;
@@ -299,15 +299,6 @@ fn drawn(terms: &Terms, stage: u32, block: u32) -> Setting {
     let function = terms.supply.get(pick as usize).copied();
     let function = function.unwrap_or(FlowFunction::Extern(HashAlgorithm::Identity));
     Setting { seed: (splitmix64(bits) >> 32) as u32, ..Setting::of(function) }
-}
-
-/// The output function of splitmix64 at one state.
-#[must_use]
-pub const fn splitmix64(state: u64) -> u64 {
-    let z = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ z >> 31
 }
 
 /// Sizes in path order: each the smallest that is coprime with those of the points pinned there.

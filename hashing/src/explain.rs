@@ -7,9 +7,9 @@ use super::demand::{Demand, FUNCTIONS_ON_CHIP};
 use super::graph::DecisionGraph;
 use super::replan::{degraded, moved, replan};
 use super::replicas::Order;
+use super::values::Numbers;
 use super::wcmp::Method;
 use super::weighted;
-use crate::balance::Numbers;
 use sluice_asic::select::SelectorMode;
 use sluice_build::params;
 

@@ -1,17 +1,19 @@
-//! Properties that several of the shipped programs have.
+//! Properties of forwarding that programs can choose for themselves, and what such properties are made of.
+//!
+//! Properties of every program are in [`sluice_switch::property`]. A property is made new for each run and sees its packets.
 
 use sluice_asic::units::{Duration, Time};
 use sluice_pcaps::wire::{ethernet, ipv4, ipv6};
 use sluice_switch::property::{self, Departed, Entered, Finding, Property, Settled, well_formed};
 use std::collections::BTreeMap;
 
-/// Frames that are equal, byte by byte, and come in by one port leave by one port: the choice depends on the packet
-/// alone, until the control plane changes something.
+/// `same_way`: equal frames that arrive on the same port are sent on the same port, until the control plane changes an
+/// entry.
 #[derive(Clone, Debug, Default)]
 pub struct SameWay {
-    /// The port by which each frame left, and by which it came.
+    /// Ingress port and bytes of each frame, to its egress port.
     ways: BTreeMap<(u16, Vec<u8>), u16>,
-    /// The number of the first packet that entered after the last change.
+    /// Number of the first packet that entered after the last change.
     since: u64,
     entered: u64,
 }
@@ -42,8 +44,10 @@ impl Property for SameWay {
     }
 }
 
-/// What came in ends. Nothing is said of runs in which entries change: those of programs that pause queues must agree with
-/// each other, and where one says something else a queue may stay paused.
+/// `settles`: every packet that entered is sent, dropped or consumed by the end of a run in which no entry changes.
+///
+/// It replaces the general property of this name, which also covers runs in which entries change. Programs that pause queues
+/// need entries that agree with each other: while they change, a queue may stay paused.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SettlesUnchanged {
     changed: bool,
@@ -63,12 +67,12 @@ impl Property for SettlesUnchanged {
     }
 }
 
-/// An IP packet, but for copies, leaves with the TTL or hop limit that it came with, or one less, and not with zero if it
-/// was lowered.
+/// `hop_limit`: an IP packet is sent with the TTL or hop limit that it arrived with, or with one less. A decremented value is
+/// not zero. Copies are not checked.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HopLimit;
 
-/// The TTL of an IPv4 packet, or the hop limit of an IPv6 packet, behind tags.
+/// Returns the TTL of an IPv4 packet or the hop limit of an IPv6 packet, after any VLAN tags.
 fn hops(frame: &[u8]) -> Option<u8> {
     let mut at = 12;
     let word = |at: usize| frame.get(at..at + 2).map(|b| u16::from_be_bytes([b[0], b[1]]));
@@ -100,8 +104,9 @@ impl Property for HopLimit {
     }
 }
 
-/// A frame but for what forwarding changes: without TTL or hop limit and IPv4 check sum.
-pub(crate) fn lasting(frame: &[u8]) -> Vec<u8> {
+/// Returns the frame with the fields that forwarding changes set to zero: TTL or hop limit, and IPv4 header checksum.
+#[must_use]
+pub fn lasting(frame: &[u8]) -> Vec<u8> {
     let mut frame = frame.to_vec();
     let mut at = 12;
     let word = |at: usize| frame.get(at..at + 2).map(|b| u16::from_be_bytes([b[0], b[1]]));
@@ -121,8 +126,11 @@ pub(crate) fn lasting(frame: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// Says where two frames differ that should be equal.
-pub(crate) fn equal(came: &[u8], left: &[u8]) -> Finding {
+/// Compares the frame that arrived with the frame that was sent.
+///
+/// # Errors
+/// If the frames differ: the first byte that differs, or their lengths.
+pub fn equal(came: &[u8], left: &[u8]) -> Finding {
     if came == left {
         return Ok(());
     }
@@ -132,7 +140,7 @@ pub(crate) fn equal(came: &[u8], left: &[u8]) -> Finding {
     })
 }
 
-/// A frame leaves as it came: nothing but TTL and IPv4 check sum changes.
+/// `frame_kept`: a frame is sent as it arrived, except for TTL or hop limit, and IPv4 header checksum.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FrameKept;
 
@@ -147,16 +155,18 @@ impl Property for FrameKept {
     }
 }
 
-/// What holds of every program that routes packets and changes nothing else of them.
-pub(crate) fn forwarding() -> Vec<Box<dyn Property>> {
+/// Returns the properties of programs that route packets and change nothing else: [`HopLimit`] and [`FrameKept`].
+#[must_use]
+pub fn forwarding() -> Vec<Box<dyn Property>> {
     vec![Box::new(HopLimit), Box::new(FrameKept)]
 }
 
-/// A frame leaves as it came, but for TTL, check sum, and a codepoint that was ECT and is CE.
+/// `ecn_marks`: a frame is sent as it arrived, except for TTL or hop limit, IPv4 header checksum, and an ECN field that was
+/// ECT and is CE.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EcnMarks;
 
-/// The byte with the ECN field, and its bits, of an IP packet behind tags.
+/// Returns the position of the byte with the ECN field and the field's mask in it, after any VLAN tags.
 fn ecn(frame: &[u8]) -> Option<(usize, u8)> {
     let mut at = 12;
     let word = |at: usize| frame.get(at..at + 2).map(|b| u16::from_be_bytes([b[0], b[1]]));
@@ -182,8 +192,9 @@ impl Property for EcnMarks {
     }
 }
 
-/// What left, with the ECN field that it came with where ECT became CE.
-pub(crate) fn unmarked(came: &[u8], mut left: Vec<u8>) -> Vec<u8> {
+/// Returns the frame that was sent, with the ECN field that it arrived with if that was ECT and is CE.
+#[must_use]
+pub fn unmarked(came: &[u8], mut left: Vec<u8>) -> Vec<u8> {
     if let Some((at, bits)) = ecn(came)
         && let (Some(was), Some(is)) = (came.get(at), left.get_mut(at))
         && *was & bits != 0
@@ -194,29 +205,31 @@ pub(crate) fn unmarked(came: &[u8], mut left: Vec<u8>) -> Vec<u8> {
     left
 }
 
-/// Whether an IP packet says that it met congestion.
-pub(crate) fn congested(frame: &[u8]) -> bool {
+/// Returns true if the frame is an IP packet that is marked CE (congestion experienced).
+#[must_use]
+pub fn congested(frame: &[u8]) -> bool {
     ecn(frame).and_then(|(at, bits)| Some(frame.get(at)? & bits == bits)).unwrap_or(false)
 }
 
-/// When each packet of a frame came in, by tag, and where it left.
+/// Tag of a packet, to the time at which the packet arrived and its egress port.
 type Ways = BTreeMap<u64, (Time, u16)>;
 
-/// Frames that are equal and come in by one port, closer to each other than a flowlet's timeout, leave by one port.
-/// Nothing is said of runs in which entries change: a member may be gone.
+/// `flowlet_way`: equal frames that arrive on the same port, with a gap shorter than the flowlet timeout, are sent on the same
+/// port. Runs in which entries change are not checked, because a member may be gone.
 #[derive(Clone, Debug)]
 pub struct FlowletWay {
     within: Duration,
-    /// By the port that frames come in by, and their bytes.
+    /// By ingress port and bytes of the frame.
     ways: BTreeMap<(u16, Vec<u8>), Ways>,
     changed: bool,
 }
 
-/// What two packets of a port may come closer to each other on their way from the wire to the stamp.
+/// Greatest amount by which the gap between two packets of a port shrinks on the way from the wire to the timestamp.
 const JITTER: Duration = Duration::from_nanos(500);
 
 impl FlowletWay {
-    /// For flowlets that a gap of `timeout`, measured in units of `tick`, ends; nothing where that leaves no gap to judge.
+    /// Returns the property for flowlets that end after a gap of `timeout`, which the program measures in units of `tick`.
+    /// `None` means that the timeout is too short for any gap to be judged.
     #[must_use]
     pub fn new(timeout: Duration, tick: Duration) -> Option<FlowletWay> {
         let within = timeout.checked_sub(tick + tick + JITTER)?;

@@ -1,36 +1,38 @@
-//! Ranges of front-panel ports, as parameters say them.
+//! Ranges of front-panel ports, as parameters of programs spell them.
 
 use std::fmt;
 use std::str::FromStr;
 use thiserror::Error;
 
-/// Front-panel ports `first` to `last`, both included.
+/// Front-panel ports `first` to `last`, both included. The text form is `4-7`, or `4` for a single port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PortRange {
     /// The first port.
     pub first: u16,
-    /// The last port, not before the first.
+    /// The last port, at least `first`.
     pub last: u16,
 }
 
 impl PortRange {
-    /// The ports in order.
+    /// Returns the ports in order.
     pub fn iter(self) -> impl Iterator<Item = u16> {
         self.first..=self.last
     }
 
-    /// Whether a port is among them.
-    pub(crate) fn contains(self, port: u16) -> bool {
+    /// Returns true if the range includes the port.
+    #[must_use]
+    pub fn contains(self, port: u16) -> bool {
         (self.first..=self.last).contains(&port)
     }
 
-    /// Whether the ranges have a port in common.
-    pub(crate) fn meets(self, other: PortRange) -> bool {
+    /// Returns true if the ranges have a port in common.
+    #[must_use]
+    pub fn meets(self, other: PortRange) -> bool {
         self.first <= other.last && other.first <= self.last
     }
 }
 
-/// A text that is no range of ports.
+/// A text is not a range of ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("write the first and the last port, the first one not behind the last: 4-7")]
 pub struct NoRange;

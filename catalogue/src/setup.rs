@@ -1,4 +1,6 @@
 //! What a program asks of the device that it starts on: control-plane operations and port speeds.
+//!
+//! [`Ops`] collects operations on tables, profiles and registers by name; the functions below make keys and find ports.
 
 use sluice_asic::port::{FrontPort, PortMap};
 use sluice_asic::salu::State as Element;
@@ -8,26 +10,26 @@ use sluice_ir::{Action, ActionCall, KeyValue, Profile, Program, Table};
 use std::net::{Ipv4Addr, Ipv6Addr};
 use thiserror::Error;
 
-/// How a device is configured before the first packet.
+/// Configuration of a device before the first packet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Setup {
-    /// Operations in the order in which they must be applied.
+    /// Operations, in the order in which they must be applied.
     pub ops: Vec<ControlOp>,
-    /// Front-panel ports that run slower than the port map says. The MAC's numbering does not change.
+    /// Front-panel ports that run slower than the port map says, with their rates. Port numbers do not change.
     pub port_speeds: Vec<(FrontPort, BitRate)>,
 }
 
-/// Why a setup could not be made.
+/// Why a setup cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SetupError {
-    /// The program does not have an entity that the entries name.
+    /// The program has no entity of a name that an operation uses.
     #[error("program `{program}` has no {kind} `{name}`; the default entries belong to another program")]
     NoEntity {
-        /// The program.
+        /// Name of the program.
         program: String,
-        /// `table`, `action` or `action profile`.
+        /// `table`, `action`, `action profile` or `register`.
         kind: &'static str,
-        /// The name looked for.
+        /// The name used.
         name: String,
     },
     /// The device has no front-panel port.
@@ -36,13 +38,13 @@ pub enum SetupError {
     /// The device has no CPU port.
     #[error("the port map has no CPU port, which the default entries punt packets to")]
     NoCpuPort,
-    /// A pipe has no port that its packet generator could use.
+    /// A pipe has no recirculation port, and so no way in for generated packets.
     #[error("pipe {pipe} has no recirculation port, by which packets of its generator would come in")]
     NoGeneratorPort {
         /// The pipe.
         pipe: u8,
     },
-    /// The packet generator does not get round an array in time.
+    /// The packet generator cannot visit all elements of an array within a period.
     #[error(
         "the packet generator cannot visit {elements} elements every {period}: a packet takes {line} of its line at \
          {rate}, {elements} of them {}; at most {most} elements, or a period of at least that", *.line * u64::from(*.elements)
@@ -50,54 +52,62 @@ pub enum SetupError {
     GeneratorTooSlow {
         /// Elements of the array.
         elements: u32,
-        /// How often each of them must be visited.
+        /// Time within which each element must be visited.
         period: Duration,
-        /// Time of one packet on the generator's line.
+        /// Time that one packet takes on the generator's line.
         line: Duration,
         /// Rate of that line.
         rate: BitRate,
-        /// Elements that could be visited.
+        /// Number of elements that can be visited within the period.
         most: u64,
     },
-    /// The program, with these parameters, is not for this place in the network.
+    /// The program with these parameters cannot run at this place in the network.
     #[error("program `{program}` cannot stand here: {why}")]
     Place {
-        /// The program.
+        /// Name of the program.
         program: String,
-        /// What does not go together, and what to change.
+        /// The parameter or property of the place that is at fault, and what to change.
         why: String,
     },
 }
 
-/// Collects operations on the entities of one program, named as its author named them.
+/// Control-plane operations on the entities of one program, by the names in the program.
+///
+/// Methods that name an entity return [`SetupError::NoEntity`] if the program has none of this name. Values are not checked
+/// here: the control plane checks them when the operations are applied.
 #[derive(Debug)]
-pub(crate) struct Ops<'p> {
+pub struct Ops<'p> {
     program: &'p Program,
     ops: Vec<ControlOp>,
 }
 
 impl<'p> Ops<'p> {
-    pub(crate) fn new(program: &'p Program) -> Ops<'p> {
+    /// Returns an empty list of operations on this program.
+    #[must_use]
+    pub fn new(program: &'p Program) -> Ops<'p> {
         Ops { program, ops: Vec::new() }
     }
 
-    /// The program that the operations are for.
-    pub(crate) const fn program(&self) -> &'p Program {
+    /// Returns the program that the operations are for.
+    #[must_use]
+    pub const fn program(&self) -> &'p Program {
         self.program
     }
 
-    /// The operations in the order in which they were asked for.
-    pub(crate) fn into_vec(self) -> Vec<ControlOp> {
+    /// Returns the operations in the order in which they were added.
+    #[must_use]
+    pub fn into_vec(self) -> Vec<ControlOp> {
         self.ops
     }
 
-    /// The operations asked for so far.
-    pub(crate) fn so_far(&self) -> &[ControlOp] {
+    /// Returns the operations added so far, in order.
+    #[must_use]
+    pub fn so_far(&self) -> &[ControlOp] {
         &self.ops
     }
 
-    /// Adds an operation on the device.
-    pub(crate) fn push(&mut self, op: ControlOp) {
+    /// Adds any operation, for example one on the device.
+    pub fn push(&mut self, op: ControlOp) {
         self.ops.push(op);
     }
 
@@ -118,8 +128,11 @@ impl<'p> Ops<'p> {
         Ok(ActionCall { action, args: args.to_vec() })
     }
 
-    /// Adds an entry without priority that runs an action.
-    pub(crate) fn entry<const K: usize, const N: usize>(
+    /// Adds an entry without priority that runs `action` with these values of the action's parameters.
+    ///
+    /// # Errors
+    /// If the program has no such table or action.
+    pub fn entry<const K: usize, const N: usize>(
         &mut self,
         table: &str,
         key: [KeyValue; K],
@@ -130,8 +143,11 @@ impl<'p> Ops<'p> {
         self.insert(table, key, 0, then)
     }
 
-    /// Adds an entry of a ternary table; lower priorities win.
-    pub(crate) fn ternary<const K: usize>(
+    /// Adds an entry of a ternary table that runs an action without parameters. The entry of the lowest priority wins.
+    ///
+    /// # Errors
+    /// If the program has no such table or action.
+    pub fn ternary<const K: usize>(
         &mut self,
         table: &str,
         priority: u32,
@@ -142,8 +158,12 @@ impl<'p> Ops<'p> {
         self.insert(table, key, priority, then)
     }
 
-    /// As [`Ops::ternary`], with values for the action's parameters.
-    pub(crate) fn ternary_with<const K: usize, const N: usize>(
+    /// Adds an entry of a ternary table that runs `action` with these values of the action's parameters. The entry of the
+    /// lowest priority wins.
+    ///
+    /// # Errors
+    /// If the program has no such table or action.
+    pub fn ternary_with<const K: usize, const N: usize>(
         &mut self,
         table: &str,
         priority: u32,
@@ -155,8 +175,11 @@ impl<'p> Ops<'p> {
         self.insert(table, key, priority, then)
     }
 
-    /// Adds an entry that names a group of the table's action profile.
-    pub(crate) fn group_entry(&mut self, table: &str, key: u128, group: u32) -> Result<(), SetupError> {
+    /// Adds an entry of a table with one exact key that selects from a group of the table's action profile.
+    ///
+    /// # Errors
+    /// If the program has no such table.
+    pub fn group_entry(&mut self, table: &str, key: u128, group: u32) -> Result<(), SetupError> {
         self.insert(table, [KeyValue::Exact(key)], 0, Then::Group(group))
     }
 
@@ -172,8 +195,11 @@ impl<'p> Ops<'p> {
         Ok(())
     }
 
-    /// Says what a table does on a miss.
-    pub(crate) fn default<const N: usize>(
+    /// Sets the default action of a table, which runs on a miss, with these values of the action's parameters.
+    ///
+    /// # Errors
+    /// If the program has no such table or action.
+    pub fn default<const N: usize>(
         &mut self,
         table: &str,
         action: &str,
@@ -184,16 +210,22 @@ impl<'p> Ops<'p> {
         Ok(())
     }
 
-    /// Writes an element of a register.
-    pub(crate) fn register(&mut self, name: &str, index: u32, value: u64) -> Result<(), SetupError> {
+    /// Writes one element of a register.
+    ///
+    /// # Errors
+    /// If the program has no such register.
+    pub fn register(&mut self, name: &str, index: u32, value: u64) -> Result<(), SetupError> {
         let register = self.program.register_named(name).ok_or_else(|| self.missing("register", name))?;
         let value = Some(Element::single(value));
         self.ops.push(ControlOp::WriteRegister { register, index: Some(index), value });
         Ok(())
     }
 
-    /// Creates a member of an action profile.
-    pub(crate) fn member<const N: usize>(
+    /// Creates a member of an action profile that runs `action` with these values of the action's parameters.
+    ///
+    /// # Errors
+    /// If the program has no such action profile or action.
+    pub fn member<const N: usize>(
         &mut self,
         profile: &str,
         member: u32,
@@ -205,8 +237,11 @@ impl<'p> Ops<'p> {
         Ok(())
     }
 
-    /// Creates a group of members with their weights, all of them up.
-    pub(crate) fn group(
+    /// Creates a group of an action profile from members and their weights. All members are active.
+    ///
+    /// # Errors
+    /// If the program has no such action profile.
+    pub fn group(
         &mut self,
         profile: &str,
         group: u32,
@@ -220,36 +255,41 @@ impl<'p> Ops<'p> {
     }
 }
 
-/// An IPv4 prefix as a key of an lpm column; bits beyond `len` (0..=32) are cut off.
-pub(crate) fn ipv4_prefix(address: Ipv4Addr, len: u16) -> KeyValue {
+/// Returns the key of an lpm column for an IPv4 prefix of `len` bits, at most 32. Later bits of the address are cleared.
+#[must_use]
+pub fn ipv4_prefix(address: Ipv4Addr, len: u16) -> KeyValue {
     let bits = u128::from(address.to_bits());
     KeyValue::Lpm { value: bits & mask(32, len), len }
 }
 
-/// An IPv6 prefix as a key of an lpm column; bits beyond `len` (0..=128) are cut off.
-pub(crate) fn ipv6_prefix(address: Ipv6Addr, len: u16) -> KeyValue {
+/// Returns the key of an lpm column for an IPv6 prefix of `len` bits, at most 128. Later bits of the address are cleared.
+#[must_use]
+pub fn ipv6_prefix(address: Ipv6Addr, len: u16) -> KeyValue {
     KeyValue::Lpm { value: address.to_bits() & mask(128, len), len }
 }
 
-/// A ternary column that compares the first `len` of `width` bits.
-pub(crate) fn ternary_prefix(value: u128, width: u16, len: u16) -> KeyValue {
+/// Returns the key of a ternary column of `width` bits that compares the first `len` bits.
+#[must_use]
+pub fn ternary_prefix(value: u128, width: u16, len: u16) -> KeyValue {
     let mask = mask(width, len);
     KeyValue::Ternary { value: value & mask, mask }
 }
 
-/// A ternary column that compares nothing.
-pub(crate) const ANY: KeyValue = KeyValue::Ternary { value: 0, mask: 0 };
+/// The key of a ternary column that matches every value.
+pub const ANY: KeyValue = KeyValue::Ternary { value: 0, mask: 0 };
 
-/// Ones in the first `len` of `width` (at most 128) bits.
+/// Returns ones in the first `len` of `width` (at most 128) bits.
 fn mask(width: u16, len: u16) -> u128 {
     let ones = |bits: u16| u128::MAX.checked_shr(u32::from(128u16.saturating_sub(bits))).unwrap_or(0);
     ones(width) & !ones(width.saturating_sub(len))
 }
 
-/// dev_port of the front-panel port `front`, counted round when the device has fewer ports.
+/// Returns the front-panel port of this number and its dev_port. Numbers are taken modulo the number of front-panel ports:
+/// default entries are written for 32 ports, and on a smaller device they share ports.
 ///
-/// Default entries are written for a device of 32 ports; on a smaller one they share ports.
-pub(crate) fn front_port(ports: &PortMap, front: u16) -> Result<(FrontPort, u16), SetupError> {
+/// # Errors
+/// If the device has no front-panel port.
+pub fn front_port(ports: &PortMap, front: u16) -> Result<(FrontPort, u16), SetupError> {
     let known = ports.front_ports();
     let index = usize::from(front).checked_rem(known.len()).ok_or(SetupError::NoPorts)?;
     let port = known.get(index).ok_or(SetupError::NoPorts)?;

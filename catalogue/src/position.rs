@@ -1,30 +1,30 @@
-//! Where a switch stands in a network: its ports' neighbours and its routes, for programs to make entries of.
+//! The place of a switch in its network: neighbours of its ports and its routes, from which programs make entries.
 
 use crate::ports::PortRange;
 use sluice_asic::port::{FrontPort, PortMap};
 use sluice_asic::units::BitRate;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-/// A set of IPv4 addresses, and with it of the IPv6 addresses that carry them in their last 32 bits.
+/// An IPv4 prefix. It also stands for the IPv6 prefix whose addresses have these IPv4 addresses as their last 32 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Prefix {
-    /// The first address.
+    /// The first address of the prefix.
     pub address: Ipv4Addr,
-    /// Bits that are compared, 0..=32.
+    /// Length in bits, 0 to 32.
     pub len: u8,
 }
 
-/// Where the IPv6 addresses of a network begin: its hosts' are `2001:db8::10.0.0.1` and so on.
+/// The first 96 bits of every IPv6 address in a network: host 10.0.0.1 has the address `2001:db8::10.0.0.1`.
 pub const IPV6_BASE: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0);
 
 impl Prefix {
-    /// One address.
+    /// Returns the prefix of one address.
     #[must_use]
     pub const fn host(address: Ipv4Addr) -> Prefix {
         Prefix { address, len: 32 }
     }
 
-    /// The IPv6 addresses of the same hosts.
+    /// Returns the IPv6 prefix of the same hosts, as address and length in bits.
     #[must_use]
     pub fn ipv6(self) -> (Ipv6Addr, u16) {
         let bits = IPV6_BASE.to_bits() | u128::from(self.address.to_bits());
@@ -32,92 +32,95 @@ impl Prefix {
     }
 }
 
-/// What is at the other end of a port.
+/// The device at the other end of a port's cable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Neighbor {
     /// A host with this address.
     Host(Ipv4Addr),
-    /// A switch: its number in the network, its stage, and its port.
+    /// Another switch.
     Switch {
-        /// Number, from 0.
+        /// Number in the network, from 0.
         number: u32,
         /// Stage, from 1 at the edge.
         stage: u32,
-        /// Its end of the cable.
+        /// The port at that switch's end of the cable.
         port: FrontPort,
     },
 }
 
-/// A port in use.
+/// A port with a cable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PortUse {
     /// The port.
     pub port: FrontPort,
-    /// Its number in programs.
+    /// The dev_port, which is the port's number in programs.
     pub dev_port: u16,
     /// The rate that it runs at.
     pub speed: BitRate,
-    /// What is at its other end.
+    /// The device at the other end of the cable.
     pub neighbor: Neighbor,
 }
 
-/// A way to some destinations: any of these ports.
+/// The next hops to a destination prefix. Packets may take any of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Route {
-    /// The destinations.
+    /// The destination prefix.
     pub to: Prefix,
-    /// Ports of next hops with their weights, in order of ports; at least one. All are on shortest paths.
+    /// Ports of next hops with their weights, in order of ports; at least one. Every next hop is on a shortest path.
     pub ports: Vec<(FrontPort, u32)>,
-    /// Hops from here to the switch that the destinations are at; 0 if they are here.
+    /// Hops to the switch that the destinations are attached to; 0 if they are attached to this switch.
     pub hops: u32,
 }
 
-/// Ports with their weights.
+/// Ports of next hops with their weights.
 pub type NextHops = [(FrontPort, u32)];
 
-/// A switch's place in its network.
+/// The place of a switch in its network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Position {
     /// Number among the switches, from 0.
     pub number: u32,
-    /// Name.
+    /// Name of the switch.
     pub name: String,
     /// Stage, from 1 at the edge.
     pub stage: u32,
-    /// Block or site that it belongs to.
+    /// Number of the block or site that the switch belongs to.
     pub block: u32,
-    /// Ports in use, in order.
+    /// Ports with a cable, in order.
     pub ports: Vec<PortUse>,
-    /// Routes; no two have the same destinations.
+    /// Routes; no two routes have the same prefix.
     pub routes: Vec<Route>,
-    /// The network's subnets by the number of the switch that they are at, in order: every switch with hosts is
-    /// here, this one too.
+    /// Subnets of the whole network, each with the number of the switch that it is attached to, in order of switches. Every
+    /// switch with hosts has one, including this switch.
     pub subnets: Vec<(u32, Prefix)>,
-    /// The network's hosts by the number of a switch that they are at; one at two switches is here twice.
+    /// Hosts of the whole network, each with the number of the switch that it is attached to. A host that is attached to two
+    /// switches is listed twice.
     pub hosts: Vec<(u32, Ipv4Addr)>,
 }
 
 impl Position {
-    /// The port in use of this number.
+    /// Returns the port of this number, if it has a cable.
     #[must_use]
     pub fn port(&self, port: FrontPort) -> Option<&PortUse> {
         self.ports.iter().find(|p| p.port == port)
     }
 
-    /// The rate that a port runs at: here, or without a place in a network, as the device's ports are.
-    pub(crate) fn rate(at: Option<&Position>, ports: &PortMap, port: FrontPort) -> Option<BitRate> {
+    /// Returns the rate of a port: the rate at this place, or without a place (`at` is `None`) the rate in the port map.
+    #[must_use]
+    pub fn rate(at: Option<&Position>, ports: &PortMap, port: FrontPort) -> Option<BitRate> {
         let here = at.and_then(|at| at.port(port)).map(|used| used.speed);
         here.or_else(|| ports.front(port).map(|port| port.speed))
     }
 
-    /// Whether a port leads to a switch of a higher stage, or of the same stage in a network of one stage.
+    /// Returns true if the port leads to a switch of a higher stage.
     #[must_use]
     pub fn leads_up(&self, port: FrontPort) -> bool {
         let neighbor = self.port(port).map(|p| p.neighbor);
         matches!(neighbor, Some(Neighbor::Switch { stage, .. }) if stage > self.stage)
     }
 
-    /// From the first to the last port in use with a host, or without one.
+    /// Returns the range from the first to the last port that leads to a host (`hosts` is true) or to a switch (`hosts` is
+    /// false). `None` means that there is no such port.
     #[must_use]
     pub fn port_range(&self, hosts: bool) -> Option<PortRange> {
         let is_host = |neighbor: &Neighbor| matches!(neighbor, Neighbor::Host(_));
@@ -127,7 +130,7 @@ impl Position {
         Some(PortRange { first, last: ports.next_back().unwrap_or(first) })
     }
 
-    /// Sets of ports that routes use, without repetitions, in order of first use, and for each route its set.
+    /// Returns the different sets of next hops in order of first use, and for each route the index of its set.
     #[must_use]
     pub fn groups(&self) -> (Vec<&NextHops>, Vec<usize>) {
         let mut groups: Vec<&NextHops> = Vec::new();

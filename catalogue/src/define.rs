@@ -1,0 +1,169 @@
+//! [`ProgramDef`]: what the author of a program states. How users meet the program follows from it.
+
+use crate::position::Position;
+use crate::program::{ProgramError, Role, StageProgram};
+use crate::setup::{Setup, SetupError};
+use sluice_asic::port::PortMap;
+use sluice_build::Builder;
+use sluice_build::params::{ParamInfo, Params};
+use sluice_ir::Program;
+use sluice_switch::property::Property;
+
+/// The definition of a program by a Rust type; every such type is a [`StageProgram`].
+///
+/// Functions get the parameters as a struct, where [`StageProgram`] has them as keys and values. The example at the head of
+/// the crate defines a program.
+pub trait ProgramDef: Send + Sync {
+    /// Name as users type it, in kebab-case.
+    const NAME: &'static str;
+    /// One sentence on what the program does, without a full stop.
+    const SUMMARY: &'static str;
+    /// Text of a P4_16 program for TNA that does the same, if there is one.
+    const P4: Option<&'static str> = None;
+    /// Parameters for `sluice fuzz`, as key and value; see [`StageProgram::hunt`].
+    const HUNT: &'static [(&'static str, &'static str)] = &[];
+    /// The parameters that users can set. Their default values are those of [`Default`]; `()` has no parameters.
+    type Params: Params + Default;
+
+    /// Refuses values that exclude each other.
+    ///
+    /// # Errors
+    /// If there are such values.
+    fn check(p: &Self::Params) -> Result<(), ProgramError> {
+        let _ = p;
+        Ok(())
+    }
+
+    /// Returns the values that the program is built with, if some of the given values decide others; otherwise `None`.
+    fn effective(p: &Self::Params) -> Option<Self::Params> {
+        let _ = p;
+        None
+    }
+
+    /// Returns the keys of parameters without effect under these values. The built program does not list them.
+    fn idle(p: &Self::Params) -> &'static [&'static str] {
+        let _ = p;
+        &[]
+    }
+
+    /// Declares the headers, tables, registers and controls of both gresses.
+    fn declare(b: &Builder, p: &Self::Params);
+
+    /// Returns the setup of a device outside a network; see [`StageProgram::default_setup`].
+    ///
+    /// # Errors
+    /// If the device lacks a port that the entries need, or if `program` is another program.
+    fn default_setup(program: &Program, ports: &PortMap, p: &Self::Params) -> Result<Setup, SetupError>;
+
+    /// Returns what a switch at this place runs; see [`StageProgram::role_at`].
+    fn role_at(at: &Position) -> Role {
+        let _ = at;
+        Role::new(Self::NAME, [])
+    }
+
+    /// Returns the setup of a switch at this place, if the program has entries for networks; see
+    /// [`StageProgram::setup_at`].
+    ///
+    /// # Errors
+    /// As [`ProgramDef::default_setup`], or if the program cannot run at this place.
+    fn setup_at(
+        program: &Program,
+        ports: &PortMap,
+        at: &Position,
+        p: &Self::Params,
+    ) -> Option<Result<Setup, SetupError>> {
+        let _ = (program, ports, at, p);
+        None
+    }
+
+    /// Returns new properties for one run; see [`StageProgram::properties`].
+    fn properties(program: &Program, p: &Self::Params) -> Vec<Box<dyn Property>> {
+        let _ = (program, p);
+        Vec::new()
+    }
+}
+
+/// Returns the parameters with these values set; if a key occurs twice, the later value wins.
+///
+/// # Errors
+/// If a key or a value is refused.
+fn given<P: Params + Default>(sets: &[(String, String)], program: &str) -> Result<P, ProgramError> {
+    let mut p = P::default();
+    for (key, value) in sets {
+        p.set(key, value).map_err(|source| ProgramError::Param { program: program.to_owned(), source })?;
+    }
+    Ok(p)
+}
+
+/// Returns the parameters that a program was built with, as the struct that it was built from.
+pub fn built_with<P: Params + Default>(program: &Program) -> P {
+    let mut p = P::default();
+    for param in &program.params {
+        // The values come out of the same struct, so none is refused.
+        let _ = p.set(&param.key, &param.value);
+    }
+    p
+}
+
+/// Builds a program from the struct of its parameters, where [`StageProgram::build`] takes keys and values.
+///
+/// # Errors
+/// If values exclude each other, or if the verifier refuses the program.
+pub fn build<D: ProgramDef>(p: &D::Params) -> Result<Program, ProgramError> {
+    D::check(p)?;
+    let effective = D::effective(p);
+    let p = effective.as_ref().unwrap_or(p);
+    let b = Builder::new(D::NAME, D::SUMMARY);
+    D::declare(&b, p);
+    let illegal = |diags| ProgramError::Illegal { program: D::NAME.to_owned(), diags };
+    let mut program = b.finish(p).map_err(illegal)?;
+    program.params.retain(|param| !D::idle(p).contains(&param.key.as_str()));
+    Ok(program)
+}
+
+impl<D: ProgramDef> StageProgram for D {
+    fn name(&self) -> &str {
+        D::NAME
+    }
+
+    fn summary(&self) -> &str {
+        D::SUMMARY
+    }
+
+    fn params(&self) -> Vec<ParamInfo> {
+        D::Params::default().list()
+    }
+
+    fn build(&self, sets: &[(String, String)]) -> Result<Program, ProgramError> {
+        build::<D>(&given(sets, D::NAME)?)
+    }
+
+    fn default_setup(&self, program: &Program, ports: &PortMap) -> Result<Setup, SetupError> {
+        D::default_setup(program, ports, &built_with(program))
+    }
+
+    fn role_at(&self, position: &Position) -> Role {
+        D::role_at(position)
+    }
+
+    fn setup_at(
+        &self,
+        program: &Program,
+        ports: &PortMap,
+        position: &Position,
+    ) -> Option<Result<Setup, SetupError>> {
+        D::setup_at(program, ports, position, &built_with(program))
+    }
+
+    fn p4(&self) -> Option<&str> {
+        D::P4
+    }
+
+    fn hunt(&self) -> Vec<(String, String)> {
+        D::HUNT.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
+    }
+
+    fn properties(&self, program: &Program) -> Vec<Box<dyn Property>> {
+        D::properties(program, &built_with(program))
+    }
+}

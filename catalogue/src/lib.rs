@@ -1,0 +1,79 @@
+//! What a stage program offers to its users, and the catalogue that finds programs by name.
+//!
+//! A [`StageProgram`] has a name, parameters, entries for a device and for a place in a network, and properties. The
+//! usual way to make one is to implement [`ProgramDef`] for a type. A [`Catalogue`] is an ordered list of such programs,
+//! together with generated code for some of them; commands, networks, contests and hunts are given one.
+//!
+//! ```
+//! use sluice_asic::chip::ChipSpec;
+//! use sluice_asic::port::PortMap;
+//! use sluice_catalogue::setup::{Ops, front_port};
+//! use sluice_catalogue::{Catalogue, ProgramDef, Setup, SetupError};
+//! use sluice_build::net::Ethernet;
+//! use sluice_build::*;
+//! use sluice_control::ControlState;
+//! use sluice_ir::Program;
+//! use sluice_place::place;
+//!
+//! #[stage_program]
+//! fn ingress(ig: &GressBuilder<'_>) {
+//!     let ethernet = ig.header::<Ethernet>();
+//!     let tm = ig.intrinsic::<tna::ForTm>();
+//!     let start = ig.state().extract(ethernet);
+//!     ig.start(start);
+//!     /// Sends every frame to one port
+//!     let forward = ig.action(|a, port: Arg<9>| tm.ucast_egress_port = port);
+//!     /// Destination MAC address to port
+//!     let forwarding = ig.table([exact(ethernet.dst)]).actions([forward]).size(64).build();
+//!     ig.control(|c| forwarding.apply());
+//!     ig.deparser().emit(ethernet);
+//! }
+//!
+//! struct Patch;
+//!
+//! impl ProgramDef for Patch {
+//!     const NAME: &'static str = "patch";
+//!     const SUMMARY: &'static str = "Sends every frame to port 1";
+//!     type Params = ();
+//!
+//!     fn declare(b: &Builder, _: &()) {
+//!         ingress(&b.ingress());
+//!     }
+//!
+//!     fn default_setup(program: &Program, ports: &PortMap, _: &()) -> Result<Setup, SetupError> {
+//!         let mut ops = Ops::new(program);
+//!         let (_, port) = front_port(ports, 1)?;
+//!         ops.default("forwarding", "forward", [port.into()])?;
+//!         Ok(Setup { ops: ops.into_vec(), port_speeds: Vec::new() })
+//!     }
+//! }
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let catalogue = Catalogue::new().with(Patch);
+//! let stage = catalogue.get("patch")?;
+//! let (program, chip) = (stage.build(&[])?, ChipSpec::tofino2());
+//! let placement = place(&program, &chip).map_err(|e| e.reason())?;
+//! let mut control = ControlState::new(&program);
+//! for op in stage.default_setup(&program, &PortMap::default_for(&chip)?)?.ops {
+//!     control.apply(&program, op)?;
+//! }
+//! let engine = catalogue.engine(&program, &placement, &control)?;
+//! assert!(!engine.runs_generated(), "there is no generated code in this catalogue");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! This crate names no particular program, and nothing in it but the properties is called per packet.
+
+mod catalogue;
+mod define;
+pub mod ports;
+pub mod position;
+mod program;
+pub mod properties;
+pub mod setup;
+
+pub use catalogue::{Catalogue, UnknownProgram};
+pub use define::{ProgramDef, build, built_with};
+pub use program::{ProgramError, Role, StageProgram};
+pub use setup::{Setup, SetupError};

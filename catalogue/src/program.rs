@@ -1,0 +1,148 @@
+//! [`StageProgram`]: what a program offers to its users.
+
+use crate::position::Position;
+use crate::setup::{Setup, SetupError};
+use sluice_asic::port::PortMap;
+use sluice_build::params::{ParamError, ParamInfo};
+use sluice_ir::Program;
+use sluice_ir::verify::Diag;
+use sluice_switch::property::Property;
+use thiserror::Error;
+
+/// The program that a switch runs at its place in a network, with the parameters that follow from the place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Role {
+    /// Name of a program in the same catalogue.
+    pub program: String,
+    /// Parameters as key and value. Values that users set win over these.
+    pub params: Vec<(String, String)>,
+}
+
+impl Role {
+    /// Returns the role of the program of this name, with parameters as key and value.
+    pub fn new<'k>(program: &str, params: impl IntoIterator<Item = (&'k str, String)>) -> Role {
+        let params = params.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
+        Role { program: program.to_owned(), params }
+    }
+}
+
+/// A stage program that users run by name.
+///
+/// [`ProgramDef`](crate::ProgramDef) implements this trait for programs that are a Rust type.
+pub trait StageProgram: Send + Sync {
+    /// Name as users type it, in kebab-case (`l3-ecmp`).
+    fn name(&self) -> &str;
+
+    /// One sentence on what the program does, without a full stop.
+    fn summary(&self) -> &str;
+
+    /// Returns the parameters with their defaults, in the order in which the documentation lists them.
+    fn params(&self) -> Vec<ParamInfo>;
+
+    /// Builds the program with these parameters, given as key and value. If a key occurs twice, the later value wins.
+    ///
+    /// # Errors
+    /// If a key or a value is refused, or if the values together make no legal program.
+    fn build(&self, sets: &[(String, String)]) -> Result<Program, ProgramError>;
+
+    /// Returns the setup of a device with these ports that runs `program` outside a network: entries under which packets
+    /// of any capture are forwarded. `program` was built by [`StageProgram::build`].
+    ///
+    /// # Errors
+    /// If the device lacks a port that the entries need, or if `program` is another program.
+    fn default_setup(&self, program: &Program, ports: &PortMap) -> Result<Setup, SetupError>;
+
+    /// Returns what a switch at this place runs if the network runs this program. By default that is the same program; a
+    /// program for ToRs may name another program for spines.
+    fn role_at(&self, position: &Position) -> Role {
+        let _ = position;
+        Role::new(self.name(), [])
+    }
+
+    /// Returns the setup of a switch at this place: entries under which packets reach every host of the network. `None`
+    /// means that the program has no entries for networks, and gets those of [`StageProgram::default_setup`].
+    ///
+    /// # Errors
+    /// As [`StageProgram::default_setup`], or if the program cannot run at this place.
+    fn setup_at(
+        &self,
+        program: &Program,
+        ports: &PortMap,
+        position: &Position,
+    ) -> Option<Result<Setup, SetupError>> {
+        let _ = (program, ports, position);
+        None
+    }
+
+    /// Text of a P4_16 program for TNA that does the same, if there is one. It is for readers and is not compiled.
+    fn p4(&self) -> Option<&str> {
+        None
+    }
+
+    /// Returns parameters for `sluice fuzz`, as key and value: short timeouts and small tables, so that a few hundred
+    /// packets reach what the program is for. Values that users set win over these.
+    fn hunt(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
+    /// Returns new properties for one run of `program`, which was built by [`StageProgram::build`]. They hold in addition to
+    /// the general properties; a property with the name of a general one replaces it.
+    fn properties(&self, program: &Program) -> Vec<Box<dyn Property>> {
+        let _ = program;
+        Vec::new()
+    }
+}
+
+/// Why a program could not be built.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum ProgramError {
+    /// A parameter was refused.
+    #[error("program `{program}`: {source}")]
+    Param {
+        /// Name of the program.
+        program: String,
+        /// The key or value, and what is allowed.
+        source: ParamError,
+    },
+    /// Two parameters exclude each other.
+    #[error("program `{program}`: parameter `{key}` is `{found}`; {expected}")]
+    Conflict {
+        /// Name of the program.
+        program: String,
+        /// The parameter to change.
+        key: String,
+        /// Its value.
+        found: String,
+        /// What the other parameters allow, and how to fix it.
+        expected: String,
+    },
+    /// The verifier refuses the program.
+    #[error("program `{program}` is not legal with these parameters:{}", list(.diags))]
+    Illegal {
+        /// Name of the program.
+        program: String,
+        /// All findings of the verifier.
+        diags: Vec<Diag>,
+    },
+}
+
+impl ProgramError {
+    /// Returns [`ProgramError::Conflict`] with these texts.
+    pub fn conflict(
+        program: &str,
+        key: &str,
+        found: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> ProgramError {
+        ProgramError::Conflict {
+            program: program.to_owned(),
+            key: key.to_owned(),
+            found: found.into(),
+            expected: expected.into(),
+        }
+    }
+}
+
+fn list(diags: &[Diag]) -> String {
+    diags.iter().map(|diag| format!("\n{diag}")).collect()
+}
