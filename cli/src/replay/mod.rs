@@ -1,27 +1,44 @@
 //! `sluice replay`: does it behave. Resolves the arguments, drives the switch, puts the results where they
 //! belong. What may not live here: the switch.
 
+#[path = "../../../replay/src/read_ahead.rs"]
 mod ahead;
+#[path = "../../../replay/src/property_check.rs"]
 mod checked;
+#[path = "../../../replay/src/comment.rs"]
 mod comment;
+#[path = "../../../replay/src/shared_buffer.rs"]
 mod flow;
+#[path = "../../../replay/src/inputs.rs"]
 mod inputs;
+#[path = "../../../replay/src/rate_search.rs"]
 mod ndr;
 mod network;
+#[path = "../../../replay/src/held_back.rs"]
 mod obey;
+#[path = "../../../replay/src/time_order.rs"]
 mod order;
+#[path = "../../../replay/src/captures.rs"]
 mod output;
+#[path = "../../../replay/src/pace.rs"]
 mod pace;
 mod progress;
+#[path = "../../../replay/src/run.rs"]
 mod run;
+#[path = "../../../replay/src/capture_writer.rs"]
 mod scribe;
+#[path = "../../../replay/src/sent_capture.rs"]
 mod sent;
+#[path = "../../../replay/src/collector.rs"]
 mod sink;
 mod sonic;
+#[path = "../../../replay/src/state.rs"]
 mod state;
 mod stdin;
+#[path = "../../../replay/src/summary.rs"]
 mod summary;
 mod text;
+#[path = "../../../replay/src/trace.rs"]
 mod trace;
 
 use crate::args::{EngineKind, ReplayArgs, SchedulerKind};

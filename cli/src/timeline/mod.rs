@@ -3,7 +3,9 @@
 //! Rows are written as they come; a drawing keeps a bounded number of points. So memory depends on places, not on how
 //! long a run is, and files are whole after Ctrl-C. What may not live here: what is told, and when.
 
+#[path = "../../../replay/src/timeline/levels.rs"]
 mod chart;
+#[path = "../../../replay/src/timeline/merge.rs"]
 mod network;
 
 use crate::fail::Failure;

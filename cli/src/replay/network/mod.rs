@@ -1,12 +1,18 @@
 //! `sluice replay --topology`: the same for a network of switches. Resolves the arguments, drives the network, puts
 //! the results where they belong. What may not live here: the network itself.
 
+#[path = "../../../../replay/src/hot_flows.rs"]
 mod agent;
+#[path = "../../../../replay/src/network/changes.rs"]
 mod changes;
 mod resolve;
+#[path = "../../../../replay/src/network/run.rs"]
 mod run;
+#[path = "../../../../replay/src/executor.rs"]
 mod runner;
+#[path = "../../../../replay/src/network/switch_observer.rs"]
 mod seat;
+#[path = "../../../../replay/src/network/summary.rs"]
 mod summary;
 mod text;
 
