@@ -1,61 +1,61 @@
-//! Who writes the capture of what left: the run itself, or a thread that gets packets in parcels and puts them in order,
-//! into blocks and into the file. The file is the same with and without it. What may not live here: what it looks like.
+//! Writes the capture of sent packets, on the thread of the run or on a writer thread. Both write the same bytes.
+//!
+//! If more than one processor is available, a writer thread takes parcels of about 64 KiB or 512 packets, puts the packets
+//! in order of time and encodes them. At most four parcels wait; then the run waits. Module `sent_capture` has the format.
 
-use super::order::Waiting;
-use super::output::PortCounts;
-use super::sent::Sent;
-use crate::fail::Failure;
-use crate::files::Pending;
+use crate::captures::PortCounts;
+use crate::sent_capture::SentCapture;
+use crate::time_order::Waiting;
 use sluice_asic::units::Time;
 use sluice_pcaps::capture::write::WriteError;
 use std::io;
 use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
 use std::thread::JoinHandle;
 
-/// Bytes with which a parcel is full, and packets: some of them fit a processor's own cache.
+/// Bytes or packets with which a parcel is full. Some parcels fit the cache of one processor.
 const BYTES: usize = 64 << 10;
 const PACKETS: usize = 512;
-/// Parcels that the thread may be behind.
-const BEHIND: usize = 4;
+/// Parcels that may wait for the thread.
+const WAITING: usize = 4;
 
-/// Writes what left.
-pub(super) enum Scribe {
-    /// The run itself: there is one processor, and a thread would only cost.
-    Direct(Box<Sent>),
-    /// A thread.
-    Behind(Box<Behind>),
+/// Writes sent packets.
+pub(crate) enum CaptureWriter {
+    /// On the thread of the run. With one processor, a writer thread would only cost.
+    Direct(Box<SentCapture>),
+    /// On a writer thread.
+    Threaded(Box<Threaded>),
 }
 
-/// The sending end of a thread that writes.
-pub(super) struct Behind {
+/// The sending end of a writer thread.
+pub(crate) struct Threaded {
     parcel: Parcel,
-    /// `None` once ended.
+    /// `None` after the end.
     parcels: Option<SyncSender<Parcel>>,
-    /// Memory to use again.
+    /// Empty parcels, whose memory is used again.
     spent: Receiver<Parcel>,
-    thread: Option<JoinHandle<Result<Sent, WriteError>>>,
+    thread: Option<JoinHandle<Result<SentCapture, WriteError>>>,
 }
 
-/// Packets in the order in which they left the switch.
+/// Packets in the order in which the switch sent them.
 #[derive(Default)]
 struct Parcel {
     packets: Vec<(u16, Waiting)>,
     bytes: Vec<u8>,
-    /// Before the packet of this number everything up to that time is written.
+    /// Numbers of packets, and times: before the packet of the number, everything up to the time is written.
     marks: Vec<(usize, Time)>,
 }
 
-impl Scribe {
-    /// Has a thread write if the process may run on more than one processor.
-    pub(super) fn new(sent: Sent) -> Scribe {
+impl CaptureWriter {
+    /// Writes on a thread if the process may run on more than one processor.
+    pub(crate) fn new(sent: SentCapture) -> CaptureWriter {
         match std::thread::available_parallelism() {
-            Ok(processors) if processors.get() > 1 => Scribe::behind(sent),
-            _ => Scribe::Direct(Box::new(sent)),
+            Ok(processors) if processors.get() > 1 => CaptureWriter::threaded(sent),
+            _ => CaptureWriter::Direct(Box::new(sent)),
         }
     }
 
-    fn behind(mut sent: Sent) -> Scribe {
-        let (parcels, take) = sync_channel::<Parcel>(BEHIND);
+    fn threaded(mut sent: SentCapture) -> CaptureWriter {
+        let (parcels, take) = sync_channel::<Parcel>(WAITING);
         let (give_back, spent) = channel();
         let thread = std::thread::spawn(move || {
             for mut parcel in take {
@@ -66,47 +66,47 @@ impl Scribe {
             Ok(sent)
         });
         let (parcel, parcels, thread) = (Parcel::default(), Some(parcels), Some(thread));
-        Scribe::Behind(Box::new(Behind { parcel, parcels, spent, thread }))
+        CaptureWriter::Threaded(Box::new(Threaded { parcel, parcels, spent, thread }))
     }
 
     /// Takes a packet of a dev_port, whose bytes are the pieces.
     #[inline]
-    pub(super) fn add(&mut self, port: u16, packet: Waiting, pieces: [&[u8]; 3]) -> Result<(), WriteError> {
+    pub(crate) fn add(&mut self, port: u16, packet: Waiting, pieces: [&[u8]; 3]) -> Result<(), WriteError> {
         match self {
-            Scribe::Direct(sent) => sent.add(port, packet, pieces),
-            Scribe::Behind(behind) => {
-                let Parcel { packets, bytes, .. } = &mut behind.parcel;
+            CaptureWriter::Direct(sent) => sent.add(port, packet, pieces),
+            CaptureWriter::Threaded(thread) => {
+                let Parcel { packets, bytes, .. } = &mut thread.parcel;
                 pieces.into_iter().filter(|piece| !piece.is_empty()).for_each(|p| bytes.extend_from_slice(p));
                 packets.push((port, packet));
-                if bytes.len() >= BYTES || packets.len() >= PACKETS { behind.send() } else { Ok(()) }
+                if bytes.len() >= BYTES || packets.len() >= PACKETS { thread.send() } else { Ok(()) }
             }
         }
     }
 
-    /// Nothing earlier than this can come any more.
-    pub(super) fn flush(&mut self, until: Time) -> Result<(), WriteError> {
+    /// Writes every packet up to a time. No earlier packet may come after that.
+    pub(crate) fn flush(&mut self, until: Time) -> Result<(), WriteError> {
         match self {
-            Scribe::Direct(sent) => sent.flush(until),
-            Scribe::Behind(behind) => {
-                behind.parcel.mark(until);
+            CaptureWriter::Direct(sent) => sent.flush(until),
+            CaptureWriter::Threaded(thread) => {
+                thread.parcel.mark(until);
                 Ok(())
             }
         }
     }
 
     /// Completes the capture.
-    pub(super) fn finish(self, counts: &[PortCounts]) -> Result<Pending, Failure> {
+    pub(crate) fn finish(self, counts: &[PortCounts]) -> Result<(), WriteError> {
         match self {
-            Scribe::Direct(sent) => sent.finish(counts),
-            Scribe::Behind(mut behind) => {
-                behind.send().map_err(Failure::input)?;
-                behind.end().map_err(Failure::input)?.finish(counts)
+            CaptureWriter::Direct(sent) => sent.finish(counts),
+            CaptureWriter::Threaded(mut thread) => {
+                thread.send()?;
+                thread.end()?.finish(counts)
             }
         }
     }
 }
 
-impl Behind {
+impl Threaded {
     /// Hands the parcel over.
     #[cold]
     fn send(&mut self) -> Result<(), WriteError> {
@@ -115,12 +115,12 @@ impl Behind {
         if self.parcels.as_ref().is_some_and(|parcels| parcels.send(parcel).is_ok()) {
             return Ok(());
         }
-        // The thread ended early: it says why.
+        // The thread has ended early, with an error.
         self.end().and_then(|_| Err(io::Error::other("the writer has ended").into()))
     }
 
     /// Waits for the thread to write all that it got.
-    fn end(&mut self) -> Result<Sent, WriteError> {
+    fn end(&mut self) -> Result<SentCapture, WriteError> {
         self.parcels = None;
         match self.thread.take().map(JoinHandle::join) {
             Some(Ok(result)) => result,
@@ -130,8 +130,8 @@ impl Behind {
     }
 }
 
-impl Drop for Behind {
-    /// A run that fails leaves no file: the thread must have let go of it before the process ends.
+impl Drop for Threaded {
+    /// After a run that fails, the caller may remove its file: the thread must have let go of it by then.
     fn drop(&mut self) {
         let _ = self.end();
     }
@@ -146,16 +146,16 @@ impl Parcel {
         }
     }
 
-    /// Gives all of it to the capture and is empty.
-    fn unpack(&mut self, sent: &mut Sent) -> Result<(), WriteError> {
+    /// Gives all packets to the capture; the parcel is empty after that.
+    fn unpack(&mut self, sent: &mut SentCapture) -> Result<(), WriteError> {
         let Parcel { packets, bytes, marks } = self;
         let (mut marks_left, mut rest) = (marks.drain(..).peekable(), bytes.as_slice());
         for (number, (port, packet)) in packets.drain(..).enumerate() {
             while let Some((_, until)) = marks_left.next_if(|(before, _)| *before <= number) {
                 sent.flush(until)?;
             }
-            let (frame, behind) = rest.split_at(rest.len().min(packet.captured as usize));
-            rest = behind;
+            let (frame, after) = rest.split_at(rest.len().min(packet.captured as usize));
+            rest = after;
             sent.add(port, packet, [frame, &[], &[]])?;
         }
         marks_left.try_for_each(|(_, until)| sent.flush(until))?;
@@ -166,15 +166,13 @@ impl Parcel {
 
 #[cfg(test)]
 mod tests {
-    use super::super::output::Capture;
     use super::*;
     use sluice_pcaps::capture::CaptureTime;
-    use sluice_pcaps::capture::write::CaptureWriter;
     use std::io::Write;
     use std::sync::{Arc, Mutex};
 
     /// Takes so many bytes, then is full.
-    #[derive(Clone, Default)]
+    #[derive(Clone)]
     struct Disk(Arc<Mutex<Vec<u8>>>, usize);
 
     impl Write for Disk {
@@ -192,17 +190,25 @@ mod tests {
         }
     }
 
-    fn sent(disk: &Disk, in_order: bool, folder: &std::path::Path) -> Sent {
-        let out: Box<dyn Write + Send> = Box::new(disk.clone());
-        let writer = CaptureWriter::new(out, &[]).unwrap();
-        let capture = Capture { file: Pending::create(&folder.join("out")).unwrap(), writer };
+    impl Disk {
+        fn new(size: usize) -> Disk {
+            Disk(Arc::default(), size)
+        }
+
+        /// Handles on the disk.
+        fn handles(&self) -> usize {
+            Arc::strong_count(&self.0)
+        }
+    }
+
+    fn sent(disk: &Disk, in_order: bool) -> SentCapture {
         let ports = (0..3).map(|port| (port, format!("port {port}"), 1_000)).collect();
-        Sent::of(ports, in_order, capture, CaptureTime::EPOCH)
+        SentCapture::with_ports(ports, in_order, Box::new(disk.clone()), CaptureTime::EPOCH).unwrap()
     }
 
     /// Packets of four ports, each port's in order of time, some with pieces and comments, and times up to which all
     /// are written.
-    fn write(scribe: &mut Scribe, count: u64) -> Result<(), WriteError> {
+    fn write(writer: &mut CaptureWriter, count: u64) -> Result<(), WriteError> {
         for n in 0..count {
             let (port, len) = ((n * 7 % 4) as u16, (n * 131 % 700) as usize);
             let bytes = vec![n as u8; len];
@@ -211,23 +217,22 @@ mod tests {
             let comment = (n % 11 == 0).then(|| format!("number {n}").into_boxed_str());
             let time = Time::from_ps(n * 1_000 + u64::from(port) * 7_777);
             let captured = len as u32;
-            scribe.add(port, Waiting { time, captured, orig_len: captured, comment }, [head, tail, pad])?;
+            writer.add(port, Waiting { time, captured, orig_len: captured, comment }, [head, tail, pad])?;
             if n % 64 == 63 {
-                scribe.flush(Time::from_ps(n * 1_000))?;
+                writer.flush(Time::from_ps(n * 1_000))?;
             }
         }
-        scribe.flush(Time::MAX)
+        writer.flush(Time::MAX)
     }
 
     #[test]
-    fn a_thread_writes_the_same_file() {
-        let folder = tempfile::tempdir().unwrap();
+    fn a_thread_writes_the_same_bytes() {
         for in_order in [false, true] {
-            let files = [Scribe::behind, |sent| Scribe::Direct(Box::new(sent))].map(|make| {
-                let disk = Disk(Arc::default(), usize::MAX);
-                let mut scribe = make(sent(&disk, in_order, folder.path()));
-                write(&mut scribe, 5_000).unwrap();
-                scribe.finish(&[PortCounts { dev_port: 1, received: 5, dropped: 6 }]).unwrap();
+            let files = [CaptureWriter::threaded, |sent| CaptureWriter::Direct(Box::new(sent))].map(|make| {
+                let disk = Disk::new(usize::MAX);
+                let mut writer = make(sent(&disk, in_order));
+                write(&mut writer, 5_000).unwrap();
+                writer.finish(&[PortCounts { dev_port: 1, received: 5, dropped: 6 }]).unwrap();
                 std::mem::take(&mut *disk.0.lock().unwrap())
             });
             assert!(files[0].len() > 1_000_000);
@@ -236,36 +241,27 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_fails_leaves_no_file() {
-        let folder = tempfile::tempdir().unwrap();
-        for _ in 0..50 {
-            let mut scribe = Scribe::behind(sent(&Disk(Arc::default(), usize::MAX), true, folder.path()));
-            write(&mut scribe, 1_000).unwrap();
-            drop(scribe);
-            assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    fn a_writer_that_is_dropped_has_let_go_of_its_output() {
+        for count in [0, 1_000, 2_000] {
+            for _ in 0..50 {
+                let disk = Disk::new(usize::MAX);
+                let mut writer = CaptureWriter::threaded(sent(&disk, true));
+                write(&mut writer, count).unwrap();
+                assert_eq!(disk.handles(), 2);
+                drop(writer);
+                assert_eq!(disk.handles(), 1);
+            }
         }
     }
 
     #[test]
-    fn a_full_disk_is_told_and_nothing_is_written_after_it() {
-        let folder = tempfile::tempdir().unwrap();
-        let disk = Disk(Arc::default(), 300_000);
-        let mut scribe = Scribe::behind(sent(&disk, true, folder.path()));
-        let failed = write(&mut scribe, 50_000).unwrap_err();
+    fn a_full_disk_is_an_error_and_nothing_is_written_after_it() {
+        let disk = Disk::new(300_000);
+        let mut writer = CaptureWriter::threaded(sent(&disk, true));
+        let failed = write(&mut writer, 50_000).unwrap_err();
         assert!(matches!(failed, WriteError::Io(e) if e.kind() == io::ErrorKind::StorageFull));
         let held = disk.0.lock().unwrap().len();
-        assert!(scribe.finish(&[]).is_err());
+        assert!(writer.finish(&[]).is_err());
         assert_eq!(disk.0.lock().unwrap().len(), held);
-    }
-
-    #[test]
-    fn a_capture_that_is_given_up_leaves_no_file() {
-        let folder = tempfile::tempdir().unwrap();
-        let disk = Disk(Arc::default(), usize::MAX);
-        let mut scribe = Scribe::behind(sent(&disk, true, folder.path()));
-        write(&mut scribe, 2_000).unwrap();
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
-        drop(scribe);
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 }

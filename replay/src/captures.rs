@@ -1,113 +1,110 @@
-//! Captures out: one interface per port, in order of time, and the dead packets apart.
+//! Captures of a run: sent packets, and packets that ended inside.
 
-use super::Plan;
-use super::order::Waiting;
-use super::scribe::Scribe;
-use super::sent::Sent;
-use crate::fail::Failure;
-use crate::files::{Folder, Pending};
+use crate::capture_writer::CaptureWriter;
+use crate::error::Error;
+use crate::sent_capture::SentCapture;
+use crate::time_order::Waiting;
+use crate::view::SwitchView;
 use sluice_asic::mac::MIN_FRAME;
 use sluice_asic::units::Time;
-use sluice_pcaps::capture::write::{CaptureWriter, InterfaceSpec, InterfaceStatistics, Packet, WriteError};
+use sluice_pcaps::capture::write::{InterfaceSpec, InterfaceStatistics, Packet, WriteError};
 use sluice_pcaps::capture::{CaptureTime, MAX_FRAME_LEN};
 use sluice_pipeline::switch::Left;
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::Path;
 
 /// Zeros that pad short frames.
 const PAD: [u8; 60] = [0; 60];
 
-/// The interfaces of the capture of dead packets.
-const DEAD: [InterfaceSpec<'static>; 2] = [
+/// Interfaces of a capture of packets that ended inside.
+const LOST: [InterfaceSpec<'static>; 2] = [
     InterfaceSpec { name: "dropped", description: "packets that died in the switch", speed: 0 },
     InterfaceSpec { name: "absorbed", description: "packets that the program consumed on purpose", speed: 0 },
 ];
 
-/// What a port counted, for the statistics at the end of a capture.
+/// Counters of a port, for the statistics at the end of a capture.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PortCounts {
     pub(crate) dev_port: u16,
     pub(crate) received: u64,
-    /// Lost in its queues.
+    /// Packets dropped in the queues of the port.
     pub(crate) dropped: u64,
 }
 
-/// The end of a packet.
+/// End of a packet inside.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Death {
+pub(crate) struct End {
     pub(crate) time: Time,
-    /// Consumed on purpose.
+    /// True if the program consumed the packet on purpose.
     pub(crate) absorbed: bool,
-    /// Bytes that it had on the wire.
+    /// Bytes on the wire.
     pub(crate) bytes: u32,
 }
 
-/// The captures of a run.
-pub(crate) struct Outputs {
+/// Writers of captures in pcapng. A writer that is `None` is not used.
+#[derive(Default)]
+pub struct Captures {
+    /// Sent packets: one interface per port, in order of time, stamps in ns.
+    pub sent: Option<Box<dyn Write + Send>>,
+    /// Packets that ended inside the switch, with reason and place as comment. Dropped and absorbed packets are on
+    /// interfaces of their own.
+    pub lost: Option<Box<dyn Write + Send>>,
+}
+
+/// The writer of a pcapng file.
+pub(crate) type PcapngWriter = sluice_pcaps::capture::write::CaptureWriter<Box<dyn Write + Send>>;
+
+/// The captures of a run while they are written.
+pub(crate) struct CaptureOutputs {
     origin: CaptureTime,
-    out: Option<Scribe>,
-    drops: Option<Dead>,
+    sent: Option<CaptureWriter>,
+    lost: Option<LostCapture>,
     error: Option<WriteError>,
 }
 
-/// The capture of what died. Deaths are not told in order, and there are few of them.
-struct Dead {
-    capture: Capture,
+/// A capture of packets that ended inside. The switch does not report them in order of time, and there are few of them.
+struct LostCapture {
+    writer: PcapngWriter,
     waiting: BTreeMap<(Time, u64), (u32, Waiting, Vec<u8>)>,
     seq: u64,
-    counts: [u64; DEAD.len()],
+    counts: [u64; LOST.len()],
     last: Time,
 }
 
-/// A capture under construction.
-pub(super) struct Capture {
-    pub(super) file: Pending,
-    pub(super) writer: CaptureWriter<Box<dyn Write + Send>>,
-}
-
-impl Outputs {
-    /// Writes what leaves to `out`, what dies to `drops`.
-    pub(crate) fn create(
-        plan: &Plan<'_>,
+impl CaptureOutputs {
+    /// Starts the captures. Time zero of the run is at `origin`.
+    pub(crate) fn new(
+        view: &SwitchView<'_>,
         origin: CaptureTime,
-        out: Option<&Path>,
-        drops: Option<&Path>,
-    ) -> Result<Self, Failure> {
-        let mut outputs = Outputs::nowhere(origin);
-        if let Some(path) = out {
-            outputs.out = Some(Scribe::new(Sent::new(plan, Capture::create(path, &[])?, origin)));
-        }
-        if let Some(path) = drops {
-            outputs.drops = Some(Dead {
-                capture: Capture::create(path, &DEAD)?,
-                waiting: BTreeMap::new(),
-                seq: 0,
-                counts: [0; DEAD.len()],
-                last: Time::ORIGIN,
-            });
-        }
-        Ok(outputs)
+        captures: Captures,
+    ) -> Result<Self, WriteError> {
+        let sent = captures.sent.map(|out| SentCapture::new(view, out, origin)).transpose()?;
+        let lost = captures.lost.map(|out| PcapngWriter::new(out, &LOST)).transpose()?;
+        let lost = lost.map(|writer| LostCapture {
+            writer,
+            waiting: BTreeMap::new(),
+            seq: 0,
+            counts: [0; LOST.len()],
+            last: Time::ORIGIN,
+        });
+        Ok(CaptureOutputs { origin, sent: sent.map(CaptureWriter::new), lost, error: None })
     }
 
-    /// Writes nothing.
-    pub(crate) const fn nowhere(origin: CaptureTime) -> Self {
-        Outputs { origin, out: None, drops: None, error: None }
-    }
-
-    /// Whether packets that left are written.
+    /// True if sent packets are written.
+    #[inline]
     pub(crate) const fn wants_sent(&self) -> bool {
-        self.out.is_some()
+        self.sent.is_some()
     }
 
-    /// Whether packets that died are written.
+    /// True if packets that ended inside are written.
+    #[inline]
     pub(crate) const fn wants_lost(&self) -> bool {
-        self.drops.is_some()
+        self.lost.is_some()
     }
 
-    /// Takes a packet that left; it is written when no earlier one can come.
+    /// Takes a sent packet. It is written when no earlier one can come.
     pub(crate) fn sent(&mut self, p: &Left, comment: Option<String>, head: &[u8], tail: &[u8]) {
-        let Some(out) = &mut self.out else { return };
+        let Some(out) = &mut self.sent else { return };
         let at_hand = head.len() + tail.len();
         let short = at_hand == p.bytes as usize && (at_hand as u64) < MIN_FRAME.get();
         let pad = if short { &PAD[at_hand..] } else { &[] };
@@ -120,42 +117,36 @@ impl Outputs {
         note(&mut self.error, out.add(p.egress_port, packet, [head, tail, pad]));
     }
 
-    /// Takes a packet that died.
-    pub(crate) fn lost(&mut self, p: &Death, comment: String, head: &[u8], tail: &[u8]) {
-        let Some(dead) = &mut self.drops else { return };
+    /// Takes a packet that ended inside.
+    pub(crate) fn lost(&mut self, p: &End, comment: String, head: &[u8], tail: &[u8]) {
+        let Some(lost) = &mut self.lost else { return };
         let bytes = [head, tail].concat();
         let comment = Some(comment.into_boxed_str());
         let w = Waiting { time: p.time, captured: bytes.len() as u32, orig_len: p.bytes, comment };
-        dead.seq += 1;
-        dead.waiting.insert((p.time, dead.seq), (u32::from(p.absorbed), w, bytes));
+        lost.seq += 1;
+        lost.waiting.insert((p.time, lost.seq), (u32::from(p.absorbed), w, bytes));
     }
 
-    /// Writes every packet that left or died until then: nothing earlier can come any more.
-    pub(crate) fn flush(&mut self, until: Time) -> Result<(), Failure> {
-        if let Some(out) = &mut self.out {
+    /// Writes every packet up to a time. No earlier packet may come after that.
+    pub(crate) fn flush(&mut self, until: Time) -> Result<(), Error> {
+        if let Some(out) = &mut self.sent {
             let written = out.flush(until);
             note(&mut self.error, written);
         }
-        if let Some(dead) = &mut self.drops {
-            let written = dead.flush(self.origin, until);
+        if let Some(lost) = &mut self.lost {
+            let written = lost.flush(self.origin, until);
             note(&mut self.error, written);
         }
-        self.error.take().map_or(Ok(()), |e| Err(Failure::input(e)))
+        self.error.take().map_or(Ok(()), |e| Err(e.into()))
     }
 
-    /// Completes the captures; they get their names with the folder's other files.
-    pub(crate) fn finish(
-        self,
-        folder: &mut Folder,
-        name: &str,
-        counts: &[PortCounts],
-    ) -> Result<(), Failure> {
-        if let Some(out) = self.out {
-            let file = out.finish(counts)?;
-            folder.add(file, name, "pcapng", "packets that left, one interface per port, ns stamps");
+    /// Completes the captures.
+    pub(crate) fn finish(self, counts: &[PortCounts]) -> Result<(), WriteError> {
+        if let Some(out) = self.sent {
+            out.finish(counts)?;
         }
-        match self.drops {
-            Some(dead) => dead.finish(self.origin),
+        match self.lost {
+            Some(lost) => lost.finish(self.origin),
             None => Ok(()),
         }
     }
@@ -168,25 +159,26 @@ fn note(first: &mut Option<WriteError>, result: Result<(), WriteError>) {
     }
 }
 
-/// The pieces of a frame, as far as captures hold them: headers may have made it longer than one may be.
-pub(super) fn held<'b>(head: &'b [u8], tail: &'b [u8]) -> (&'b [u8], &'b [u8]) {
+/// Returns the pieces of a frame, cut to the length of the longest frame in a capture: added headers may have made the
+/// frame longer.
+pub(crate) fn at_most_longest<'b>(head: &'b [u8], tail: &'b [u8]) -> (&'b [u8], &'b [u8]) {
     let room = MAX_FRAME_LEN as usize;
     let head = &head[..head.len().min(room)];
     (head, &tail[..tail.len().min(room - head.len())])
 }
 
-pub(super) fn stamp(origin: CaptureTime, time: Time) -> CaptureTime {
+pub(crate) fn stamp(origin: CaptureTime, time: Time) -> CaptureTime {
     origin.checked_add_ps(time.as_ps()).unwrap_or(origin)
 }
 
-impl Dead {
+impl LostCapture {
     fn flush(&mut self, origin: CaptureTime, until: Time) -> Result<(), WriteError> {
         while let Some(entry) = self.waiting.first_entry().filter(|e| e.key().0 <= until) {
             let (interface, w, bytes) = entry.remove();
             self.counts[interface as usize] += 1;
             self.last = self.last.max(w.time);
-            let (head, tail) = held(&bytes, &[]);
-            self.capture.writer.write(&Packet {
+            let (head, tail) = at_most_longest(&bytes, &[]);
+            self.writer.write(&Packet {
                 interface,
                 time: stamp(origin, w.time),
                 head,
@@ -199,7 +191,7 @@ impl Dead {
         Ok(())
     }
 
-    fn finish(self, origin: CaptureTime) -> Result<(), Failure> {
+    fn finish(self, origin: CaptureTime) -> Result<(), WriteError> {
         let time = stamp(origin, self.last);
         let statistics: Vec<InterfaceStatistics<'_>> = (0..)
             .zip(self.counts)
@@ -210,16 +202,6 @@ impl Dead {
                 ..Default::default()
             })
             .collect();
-        self.capture.writer.finish(&statistics).map_err(Failure::input)?;
-        self.capture.file.finish()
-    }
-}
-
-impl Capture {
-    fn create(path: &Path, specs: &[InterfaceSpec<'_>]) -> Result<Capture, Failure> {
-        let file = Pending::create(path)?;
-        let out: Box<dyn Write + Send> = Box::new(file.handle()?);
-        let writer = CaptureWriter::new(out, specs).map_err(Failure::input)?;
-        Ok(Capture { file, writer })
+        self.writer.finish(&statistics).map(drop)
     }
 }

@@ -1,32 +1,33 @@
-//! What leaves the switch: counted, timed, written. What may not live here: formats.
+//! Collects what a switch reports during a run: latencies, captures, the trace, properties, and what a control plane hears.
 
-use super::Plan;
-use super::checked::Checked;
-use super::comment;
-use super::network::Told;
-use super::output::{Death, Outputs};
-use super::trace::TraceText;
+use crate::captures::{CaptureOutputs, End};
+use crate::comment;
+use crate::control_plane::Heard;
+use crate::property_check::PropertyCheck;
+use crate::trace::Trace;
+use crate::view::SwitchView;
 use hdrhistogram::Histogram;
 use sluice_pipeline::switch::{
-    DeviceDrop, Digest, GENERATED, GhostEvent, IdleEntry, Left, Lost, Mode, PassEvent, QueueEvent, Reason,
-    Sink,
+    DeviceDrop, Digest, GENERATED, GhostEvent, IdleEntry, Left, Lost, PassEvent, QueueEvent, Reason, Sink,
 };
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Latencies from first bit in to first bit out.
-pub(crate) struct Latency {
+/// Latencies from first bit in to first bit out, in ps.
+#[derive(Clone, Debug)]
+pub struct Latency {
     histogram: Option<Histogram<u64>>,
-    pub(crate) min: u64,
-    pub(crate) max: u64,
-    pub(crate) count: u64,
+    min: u64,
+    max: u64,
+    count: u64,
 }
 
 impl Latency {
     pub(crate) fn new() -> Latency {
-        // Three significant digits; minimum and maximum are kept exactly beside it.
+        // Three significant digits; minimum and maximum are kept exactly.
         Latency { histogram: Histogram::new(3).ok(), min: u64::MAX, max: 0, count: 0 }
     }
 
+    #[inline]
     pub(crate) fn record(&mut self, ps: u64) {
         if let Some(h) = &mut self.histogram {
             // An auto-resizing histogram takes every value that fits its counts.
@@ -37,32 +38,53 @@ impl Latency {
         self.count += 1;
     }
 
-    /// A quantile in ps.
-    pub(crate) fn quantile(&self, q: f64) -> u64 {
+    /// Returns the number of latencies.
+    #[must_use]
+    pub const fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Returns the least latency in ps; `None` if there is no latency.
+    #[must_use]
+    pub fn min(&self) -> Option<u64> {
+        (self.count > 0).then_some(self.min)
+    }
+
+    /// Returns the largest latency in ps; `None` if there is no latency.
+    #[must_use]
+    pub fn max(&self) -> Option<u64> {
+        (self.count > 0).then_some(self.max)
+    }
+
+    /// Returns the latency in ps that a share `q`, 0 to 1, of the packets does not exceed, to three significant digits;
+    /// 0 if there is no latency.
+    #[must_use]
+    pub fn quantile(&self, q: f64) -> u64 {
         self.histogram.as_ref().map_or(0, |h| h.value_at_quantile(q).clamp(self.min.min(self.max), self.max))
     }
 }
 
-/// Where a packet came from.
+/// Place of a packet in the inputs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Origin {
     /// Number of the input.
     pub(crate) input: u32,
-    /// Record in its file, from 1, and where that begins.
+    /// Record in the input, from 1.
     pub(crate) record: u64,
+    /// Byte at which the record begins.
     pub(crate) offset: u64,
 }
 
-/// Origins of the packets sent last: enough for those that die at the parser, in bounded memory.
+/// Places of the packets sent last, in bounded memory. That is enough for packets that end at the parser.
 #[derive(Debug)]
 pub(crate) struct Origins {
     ring: Vec<(u64, Origin)>,
 }
 
 impl Origins {
-    const SIZE: usize = 1024;
+    pub(crate) const ONE_SWITCH: usize = 1024;
 
-    /// Room for so many, or some more: the place of a packet is then found without a division.
+    /// Returns room for `size` packets, rounded up to a power of two so that a place is found without a division.
     pub(crate) fn new(size: usize) -> Origins {
         Origins { ring: vec![(u64::MAX, Origin::default()); size.next_power_of_two()] }
     }
@@ -79,53 +101,78 @@ impl Origins {
     }
 }
 
-/// Packets that the parser could not read, and where the first of them came from.
-#[derive(Clone, Debug)]
-pub(crate) struct Unparsed {
-    pub(crate) reason: DeviceDrop,
-    /// With the name of the input.
-    pub(crate) first: Option<(String, Origin)>,
-    pub(crate) bytes: u32,
+/// Packets that the parser could not read, by reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unparsed {
+    /// The reason.
+    pub reason: DeviceDrop,
+    /// Place of the first such packet in the inputs; `None` if it is not known any more.
+    pub first: Option<PacketPlace>,
+    /// Length of the first such packet in bytes.
+    pub bytes: u32,
 }
 
-/// The sink of a replay.
+/// Place of a packet in the inputs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PacketPlace {
+    /// Name of the input.
+    pub input: String,
+    /// Record in the input, from 1.
+    pub record: u64,
+    /// Byte of the (uncompressed) input at which the record begins.
+    pub offset: u64,
+}
+
+/// Collects what one switch reports.
 pub(crate) struct Collector<'a> {
-    plan: &'a Plan<'a>,
+    pub(crate) view: SwitchView<'a>,
     /// Names of the inputs.
     names: Vec<&'a str>,
-    pub(crate) outputs: Outputs,
-    pub(crate) trace: Option<TraceText>,
+    pub(crate) captures: CaptureOutputs,
+    pub(crate) trace: Option<Trace>,
     pub(crate) latency: Latency,
     pub(crate) origins: Origins,
-    /// In place of these: those of all switches of a network.
-    pub(crate) shared: Option<Arc<Mutex<Origins>>>,
+    /// In place of `origins`: the origins of all switches of a network.
+    shared: Option<Arc<Mutex<Origins>>>,
     /// The first packet of each kind that the parser could not read.
     pub(crate) unparsed: Vec<Unparsed>,
-    /// Asks properties, with `--check`.
-    pub(crate) checked: Option<Checked>,
-    /// What a control plane is to hear, with `--hot-flows`.
-    pub(crate) told: Option<Told>,
+    pub(crate) check: Option<PropertyCheck>,
+    /// Messages for the control plane, if there is one.
+    pub(crate) heard: Option<Heard>,
 }
 
 impl<'a> Collector<'a> {
     pub(crate) fn new(
-        plan: &'a Plan<'a>,
+        view: SwitchView<'a>,
         names: Vec<&'a str>,
-        outputs: Outputs,
-        trace: Option<TraceText>,
+        captures: CaptureOutputs,
+        trace: Option<Trace>,
     ) -> Self {
-        let (latency, origins) = (Latency::new(), Origins::new(Origins::SIZE));
-        let checked = Checked::of(plan);
-        let (shared, unparsed, told) = (None, Vec::new(), None);
-        Collector { plan, names, outputs, trace, latency, origins, shared, unparsed, checked, told }
+        Collector {
+            names,
+            captures,
+            trace,
+            latency: Latency::new(),
+            origins: Origins::new(Origins::ONE_SWITCH),
+            shared: None,
+            unparsed: Vec::new(),
+            check: PropertyCheck::of(&view),
+            heard: None,
+            view,
+        }
     }
 
-    /// What it collects for.
-    pub(crate) const fn plan(&self) -> &'a Plan<'a> {
-        self.plan
+    /// Looks origins up among those of all switches.
+    pub(crate) fn sharing(self, origins: Arc<Mutex<Origins>>) -> Self {
+        Collector { shared: Some(origins), ..self }
     }
 
-    /// Where a packet came from: the input's name and the place in it.
+    /// Keeps messages for a control plane if there is one.
+    pub(crate) fn for_control_plane(self, is_there: bool) -> Self {
+        Collector { heard: is_there.then(Heard::default), ..self }
+    }
+
+    /// Returns the place of a packet: the name of the input, and the record in it.
     pub(crate) fn origin(&self, tag: u64) -> Option<(&'a str, Origin)> {
         let origin = match &self.shared {
             Some(shared) => shared.lock().unwrap_or_else(PoisonError::into_inner).find(tag),
@@ -141,7 +188,12 @@ impl<'a> Collector<'a> {
             return;
         };
         if self.unparsed.iter().all(|u| u.reason != reason) {
-            let first = self.origin(p.tag).map(|(name, origin)| (name.to_owned(), origin));
+            let place = |(name, Origin { record, offset, .. }): (&str, Origin)| PacketPlace {
+                input: name.to_owned(),
+                record,
+                offset,
+            };
+            let first = self.origin(p.tag).map(place);
             self.unparsed.push(Unparsed { reason, first, bytes: p.bytes });
         }
     }
@@ -149,42 +201,42 @@ impl<'a> Collector<'a> {
 
 impl Sink for Collector<'_> {
     fn sent(&mut self, p: &Left, head: &[u8], tail: &[u8]) {
-        if self.plan.config.mode == Mode::Timed && p.tag != GENERATED {
+        if self.view.is_timed() && p.tag != GENERATED {
             self.latency.record(p.first_bit.saturating_since(p.received).as_ps());
         }
         if let Some(trace) = &mut self.trace {
             trace.sent(p);
         }
-        if let Some(checked) = &mut self.checked {
-            checked.monitor.left(p, head, tail);
+        if let Some(check) = &mut self.check {
+            check.monitor.left(p, head, tail);
         }
-        if self.outputs.wants_sent() {
-            let comment = self.plan.args.comments.then(|| comment::sent(self.plan, p, head));
-            self.outputs.sent(p, comment, head, tail);
+        if self.captures.wants_sent() {
+            let comment = self.view.options.comments.then(|| comment::sent(&self.view, p, head));
+            self.captures.sent(p, comment, head, tail);
         }
     }
 
-    /// A frame of a MAC has no latency: it never was in the switch.
+    /// A frame that a MAC made has no latency: it was never in the switch.
     fn mac_sent(&mut self, p: &Left, frame: &[u8]) {
-        if self.outputs.wants_sent() {
-            let comment = self.plan.args.comments.then(|| "made by the port's MAC".to_owned());
-            self.outputs.sent(p, comment, frame, &[]);
+        if self.captures.wants_sent() {
+            let comment = self.view.options.comments.then(|| "made by the port's MAC".to_owned());
+            self.captures.sent(p, comment, frame, &[]);
         }
     }
 
     fn lost(&mut self, p: &Lost, head: &[u8], tail: &[u8]) {
-        let reason = p.reason.name(&self.plan.program);
+        let reason = p.reason.name(self.view.program());
         if let Some(trace) = &mut self.trace {
             trace.lost(p, reason);
         }
-        if let Some(checked) = &mut self.checked {
-            checked.monitor.ended(p, head, tail);
+        if let Some(check) = &mut self.check {
+            check.monitor.ended(p, head, tail);
         }
         self.note_unparsed(p);
-        if self.outputs.wants_lost() {
-            let comment = comment::lost(self.plan, p, reason, self.origin(p.tag), head);
-            let death = Death { time: p.time, absorbed: p.absorbed, bytes: p.bytes };
-            self.outputs.lost(&death, comment, head, tail);
+        if self.captures.wants_lost() {
+            let comment = comment::lost(&self.view, p, reason, self.origin(p.tag), head);
+            let end = End { time: p.time, absorbed: p.absorbed, bytes: p.bytes };
+            self.captures.lost(&end, comment, head, tail);
         }
     }
 
@@ -199,18 +251,18 @@ impl Sink for Collector<'_> {
     }
 
     fn digest(&mut self, digest: &Digest, data: &[u8]) {
-        if let Some(told) = &mut self.told {
-            told.digest(digest, data);
+        if let Some(heard) = &mut self.heard {
+            heard.digest(digest, data);
         }
     }
 
     fn idle(&mut self, entry: &IdleEntry) {
-        if let Some(told) = &mut self.told {
-            told.idle(entry);
+        if let Some(heard) = &mut self.heard {
+            heard.idle(entry);
         }
         if let Some(trace) = &mut self.trace {
-            let state = &self.plan.program.tables[entry.table];
-            trace.idle(&state.name, entry);
+            let table = &self.view.program().tables[entry.table];
+            trace.idle(&table.name, entry);
         }
     }
 

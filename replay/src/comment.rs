@@ -1,23 +1,23 @@
 //! Comments of packets in captures: `key=value` words, so that `frame.comment contains "ecn=CE"` finds them.
 
-use super::Plan;
-use super::sink::Origin;
+use crate::collector::Origin;
+use crate::view::SwitchView;
 use sluice_fabric::network::LinkDrop;
 use sluice_pcaps::wire::{ethernet, ipv4, ipv6, vlan};
-use sluice_pipeline::switch::{GENERATED, Left, Lost, Mode};
+use sluice_pipeline::switch::{GENERATED, Left, Lost};
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// What a packet is called: its number in the inputs, or that a packet generator made it.
+/// Returns the name of a packet: its number in the inputs, or `generated` if a packet generator made it.
 pub(crate) fn packet(tag: u64) -> Cow<'static, str> {
     if tag == GENERATED { "generated".into() } else { tag.to_string().into() }
 }
 
-/// Of a packet that left.
-pub(crate) fn sent(plan: &Plan<'_>, p: &Left, head: &[u8]) -> String {
-    let (from, to) = (plan.port_name(p.ingress_port), plan.port_name(p.egress_port));
+/// Returns the comment of a packet that was sent.
+pub(crate) fn sent(view: &SwitchView<'_>, p: &Left, head: &[u8]) -> String {
+    let (from, to) = (view.port_name(p.ingress_port), view.port_name(p.egress_port));
     let mut text = format!("fate=out packet={} path={from}>{to}.q{}", packet(p.tag), p.qid);
-    if plan.config.mode == Mode::Timed {
+    if view.is_timed() {
         let latency = p.first_bit.saturating_since(p.received);
         // Writing into a String cannot fail.
         let _ = write!(text, " latency={latency} queued={}", p.queued);
@@ -26,9 +26,9 @@ pub(crate) fn sent(plan: &Plan<'_>, p: &Left, head: &[u8]) -> String {
     text
 }
 
-/// Of a packet that ended inside.
+/// Returns the comment of a packet that ended inside the switch.
 pub(crate) fn lost(
-    plan: &Plan<'_>,
+    view: &SwitchView<'_>,
     p: &Lost,
     reason: &str,
     origin: Option<(&str, Origin)>,
@@ -36,7 +36,7 @@ pub(crate) fn lost(
 ) -> String {
     let fate = if p.absorbed { "absorbed" } else { "dropped" };
     let mut text =
-        format!("fate={fate} reason={reason} packet={} path={}", packet(p.tag), plan.port_name(p.port));
+        format!("fate={fate} reason={reason} packet={} path={}", packet(p.tag), view.port_name(p.port));
     if let Some((file, o)) = origin {
         let _ = write!(text, " record={} of={file}", o.record);
     }
@@ -44,15 +44,15 @@ pub(crate) fn lost(
     text
 }
 
-/// Of a frame that ended on the link behind a port.
+/// Returns the comment of a frame that ended on the link of a port.
 pub(crate) fn on_link(
-    plan: &Plan<'_>,
+    view: &SwitchView<'_>,
     p: &Left,
     drop: LinkDrop,
     origin: Option<(&str, Origin)>,
     head: &[u8],
 ) -> String {
-    let (reason, port) = (drop.name(), plan.port_name(p.egress_port));
+    let (reason, port) = (drop.name(), view.port_name(p.egress_port));
     let mut text = format!("fate=dropped reason={reason} packet={} link={port}", packet(p.tag));
     if let Some((file, o)) = origin {
         // Writing into a String cannot fail.
@@ -69,7 +69,7 @@ fn add_ecn(text: &mut String, head: &[u8]) {
     }
 }
 
-/// The ECN field of the outermost IP header, behind up to two tags.
+/// Returns the ECN field of the outermost IP header, after up to two VLAN tags.
 fn ecn(frame: &[u8]) -> Option<u8> {
     let eth = ethernet::View::new(frame).ok()?;
     let (mut kind, mut payload) = (eth.ethertype(), eth.payload());

@@ -1,10 +1,8 @@
-//! Who executes the passes of a network's switches: as `--engine`, `--trace` and `--coverage` say. What may not live
-//! here: the switches.
+//! Executors of the passes, as values: a replay asks its caller for one per switch.
 
-use super::super::{engine, trace::Shared};
-use crate::args::EngineKind;
+use crate::trace::StepTracer;
 use sluice_asic::gress::Gress;
-use sluice_fabric::network::{Placed, SwitchSetup};
+use sluice_fabric::network::SwitchSetup;
 use sluice_pipeline::control::{ControlState, Entry, EntryId};
 use sluice_pipeline::cover::{Coverage, Points};
 use sluice_pipeline::engine::{Engine, LowerError};
@@ -13,61 +11,72 @@ use sluice_pipeline::packet::PacketStore;
 use sluice_pipeline::pass::{Executor, GhostUpdate, Made, Pass, State};
 use sluice_pipeline::reference::{Options, Reference};
 
-/// The executor of a switch.
-pub(super) enum Runner {
-    Fast(Box<Engine>),
-    Plain(Box<Reference>),
-    Traced(Box<Reference<Shared>>),
+/// The executor that a replay needs for a switch.
+pub struct ExecutorRequest<'a> {
+    /// The switch.
+    pub switch: &'a SwitchSetup,
+    /// Points whose coverage the executor must count; `None`: it need not count.
+    pub points: Option<&'a Points>,
+    /// Tracer that the executor must tell each step; `None`: it need not tell any.
+    pub tracer: Option<StepTracer>,
 }
 
-impl Runner {
-    /// The executor of a switch. It tells `tracer` every step, if there is one; the engine counts what packets reach of
-    /// `points`.
-    pub(super) fn new(
-        switch: &SwitchSetup,
-        kind: EngineKind,
-        points: Option<&Points>,
-        tracer: Option<Shared>,
-    ) -> Result<Runner, LowerError> {
-        let Placed { program, placement } = switch.placed.as_ref();
-        let control = &switch.control;
-        let options = || {
-            let cycles = [0, 1].map(|g: usize| placement.gresses[g].parser.cycles.clone());
-            Options { parser_cycles: cycles, ..Options::default() }
-        };
-        if let Some(tracer) = tracer {
-            return Ok(Runner::Traced(Box::new(Reference::traced(program, control, options(), tracer))));
-        }
-        if kind == EngineKind::Reference {
-            return Ok(Runner::Plain(Box::new(Reference::new(program, control, options()))));
-        }
-        let engine = engine(kind, (program, placement, control), points)?;
-        Ok(Runner::Fast(Box::new(engine)))
-    }
+/// Makes the executor that is requested. A replay calls it once for each switch, a rate search once for each switch and
+/// trial.
+pub type ExecutorFactory<'f, E> = dyn FnMut(ExecutorRequest<'_>) -> Result<E, LowerError> + 'f;
 
+/// Returns a reference interpreter for a switch.
+#[must_use]
+pub fn interpreter(switch: &SwitchSetup) -> Reference {
+    Reference::new(&switch.placed.program, &switch.control, options(switch))
+}
+
+/// Returns a reference interpreter that tells `tracer` each step.
+#[must_use]
+pub fn traced_interpreter(switch: &SwitchSetup, tracer: StepTracer) -> Reference<StepTracer> {
+    Reference::traced(&switch.placed.program, &switch.control, options(switch), tracer)
+}
+
+/// The interpreter counts a parser's cycles as the placement has them.
+fn options(switch: &SwitchSetup) -> Options {
+    let cycles = [0, 1].map(|g: usize| switch.placed.placement.gresses[g].parser.cycles.clone());
+    Options { parser_cycles: cycles, ..Options::default() }
+}
+
+/// One of the executors, for networks whose executors are chosen at run time.
+pub enum AnyExecutor {
+    /// The engine, on generated code or by steps.
+    Engine(Box<Engine>),
+    /// The reference interpreter.
+    Interpreter(Box<Reference>),
+    /// The reference interpreter with a tracer.
+    Traced(Box<Reference<StepTracer>>),
+}
+
+impl AnyExecutor {
     fn inner(&self) -> &dyn Executor {
         match self {
-            Runner::Fast(engine) => engine.as_ref(),
-            Runner::Plain(reference) => reference.as_ref(),
-            Runner::Traced(reference) => reference.as_ref(),
+            AnyExecutor::Engine(engine) => engine.as_ref(),
+            AnyExecutor::Interpreter(reference) => reference.as_ref(),
+            AnyExecutor::Traced(reference) => reference.as_ref(),
         }
     }
 
     #[inline]
     fn inner_mut(&mut self) -> &mut dyn Executor {
         match self {
-            Runner::Fast(engine) => engine.as_mut(),
-            Runner::Plain(reference) => reference.as_mut(),
-            Runner::Traced(reference) => reference.as_mut(),
+            AnyExecutor::Engine(engine) => engine.as_mut(),
+            AnyExecutor::Interpreter(reference) => reference.as_mut(),
+            AnyExecutor::Traced(reference) => reference.as_mut(),
         }
     }
 }
 
-impl Executor for Runner {
+impl Executor for AnyExecutor {
     #[inline]
     fn run(&mut self, gress: Gress, batch: &mut [Pass], packets: &mut PacketStore) {
         match self {
-            Runner::Fast(engine) => engine.run(gress, batch, packets),
+            AnyExecutor::Engine(engine) => engine.run(gress, batch, packets),
             other => other.inner_mut().run(gress, batch, packets),
         }
     }
@@ -79,7 +88,7 @@ impl Executor for Runner {
     #[inline]
     fn made(&mut self) -> &mut Vec<Made> {
         match self {
-            Runner::Fast(engine) => engine.made(),
+            AnyExecutor::Engine(engine) => engine.made(),
             other => other.inner_mut().made(),
         }
     }
@@ -120,11 +129,13 @@ impl Executor for Runner {
         self.inner_mut().state_mut()
     }
 
-    fn fork(&self) -> Option<Runner> {
+    fn fork(&self) -> Option<AnyExecutor> {
         match self {
-            Runner::Fast(engine) => engine.fork().map(|e| Runner::Fast(Box::new(e))),
-            Runner::Plain(reference) => reference.fork().map(|r| Runner::Plain(Box::new(r))),
-            Runner::Traced(reference) => reference.fork().map(|r| Runner::Traced(Box::new(r))),
+            AnyExecutor::Engine(engine) => engine.fork().map(|e| AnyExecutor::Engine(Box::new(e))),
+            AnyExecutor::Interpreter(reference) => {
+                reference.fork().map(|r| AnyExecutor::Interpreter(Box::new(r)))
+            }
+            AnyExecutor::Traced(reference) => reference.fork().map(|r| AnyExecutor::Traced(Box::new(r))),
         }
     }
 

@@ -1,60 +1,32 @@
-//! What the flags say of when packets are sent. What may not live here: the sending.
+//! Paces as text: `original`, `line-rate`, `2.5x`, `1.5Mpps`, `40Gbps`.
 
-use crate::args::{Addresses, ReplayArgs};
-use crate::fail::Failure;
-use sluice_asic::units::{BitRate, Duration};
-use sluice_pcaps::replay::{Pace, Rewrite, Schedule};
+use sluice_asic::units::BitRate;
+use sluice_pcaps::replay::Pace;
+use thiserror::Error;
 
-/// Text that is no pace.
-#[derive(Debug, thiserror::Error)]
-#[error("`{0}` is no pace; write original, top, line-rate, 2.5x, 1.5Mpps or 40Gbps")]
-pub(crate) struct BadPace(String);
-
-/// The schedule that the flags ask for.
-pub(crate) fn schedule(args: &ReplayArgs) -> Result<Schedule, Failure> {
-    if args.loops == 0 && args.limit.is_none() && args.duration.is_none() {
-        return Err(Failure::with_help(
-            "--loop 0 sends the inputs for ever",
-            "say when it ends with --limit N or --duration TIME",
-        ));
-    }
-    let duration = match &args.duration {
-        None => u64::MAX,
-        Some(text) => text.parse::<Duration>().map_err(Failure::input)?.as_ps(),
-    };
-    Ok(Schedule {
-        pace: pace(args).map_err(Failure::input)?,
-        turns: args.loops,
-        limit: args.limit.unwrap_or(u64::MAX),
-        duration,
-    })
+/// A text that is no pace.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("`{found}` is no pace; write original, top, line-rate, 2.5x, 1.5Mpps or 40Gbps")]
+pub struct ParsePaceError {
+    /// The text.
+    pub found: String,
 }
 
-/// The addresses that change from loop to loop.
-pub(crate) fn rewrite(args: &ReplayArgs) -> Option<Rewrite> {
-    args.unique_ip.map(|which| match which {
-        Addresses::Src => Rewrite::Source,
-        Addresses::Dst => Rewrite::Destination,
-        Addresses::Both => Rewrite::Both,
-    })
+/// Parses a pace: `original`, `top` or `line-rate`, a factor (`2.5x`), packets per second (`1.5Mpps`) or bits per second on
+/// the wire (`40Gbps`: padding, FCS, preamble and gap count).
+///
+/// # Errors
+/// If the text is none of these, or if its number is 0 or has too many digits.
+pub fn parse_pace(text: &str) -> Result<Pace, ParsePaceError> {
+    parse(text).ok_or_else(|| ParsePaceError { found: text.to_owned() })
 }
 
-fn pace(args: &ReplayArgs) -> Result<Pace, BadPace> {
-    let number =
-        |text: &str, scale| decimal(text, scale).filter(|n| *n > 0).ok_or_else(|| BadPace(text.to_owned()));
-    if args.topspeed {
-        return Ok(Pace::LineRate);
-    }
-    if let Some(times) = &args.multiplier {
-        return number(times, 1_000).map(Pace::Times);
-    }
-    if let Some(rate) = &args.pps {
-        return number(rate, 1).map(Pace::Packets);
-    }
-    if let Some(rate) = &args.mbps {
-        return number(rate, 1_000_000).map(Pace::Bits);
-    }
-    parse(&args.speed).ok_or_else(|| BadPace(args.speed.clone()))
+/// Parses a decimal number and multiplies it by `scale`.
+///
+/// # Errors
+/// If the text is no decimal number, or if the product is 0 or not whole.
+pub fn parse_decimal(text: &str, scale: u64) -> Result<u64, ParsePaceError> {
+    decimal(text, scale).filter(|n| *n > 0).ok_or_else(|| ParsePaceError { found: text.to_owned() })
 }
 
 fn parse(text: &str) -> Option<Pace> {
@@ -75,7 +47,7 @@ fn parse(text: &str) -> Option<Pace> {
     some(text.parse::<BitRate>().ok()?.as_bps()).map(Pace::Bits)
 }
 
-/// A decimal number times `scale`, exact or nothing.
+/// Returns a decimal number times `scale`; `None` if that is not a whole number.
 fn decimal(text: &str, scale: u64) -> Option<u64> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let digits = u32::try_from(fraction.len()).ok()?;

@@ -1,30 +1,26 @@
-//! What `--check` asks properties of a replay: packets that come in, and entries that change between them. What may not live
-//! here: the properties; what leaves.
+//! Properties that are checked during a run: the monitor hears of packets that come in and of entries that change.
 
-use super::Plan;
+use crate::view::SwitchView;
 use sluice_asic::units::Time;
-use sluice_pipeline::control::ControlOp;
 use sluice_pipeline::property::Monitor;
 use std::iter::Peekable;
 
-/// A monitor that hears of entries before the packets behind them.
-pub(crate) struct Checked {
+/// A monitor that hears of changed entries before the packets that come in after the change.
+pub(crate) struct PropertyCheck {
     pub(crate) monitor: Monitor,
-    /// When entries change. Queues and ports change when packets leave, not where they go.
+    /// Times at which entries change.
     changes: Peekable<std::vec::IntoIter<Time>>,
 }
 
-impl Checked {
-    /// That of a plan, if it is asked for.
-    pub(super) fn of(plan: &Plan<'_>) -> Option<Checked> {
-        let make = plan.properties.as_ref()?;
-        let entries = plan.changes.iter().filter(|(_, op)| !matches!(op, ControlOp::Device(_)));
-        let mut times: Vec<Time> = entries.map(|(at, _)| Time::ORIGIN + *at).collect();
-        times.sort_unstable();
-        Some(Checked { monitor: Monitor::new(&plan.program, make()), changes: times.into_iter().peekable() })
+impl PropertyCheck {
+    /// Returns the check of a switch; `None` if its properties are not checked.
+    pub(crate) fn of(view: &SwitchView<'_>) -> Option<PropertyCheck> {
+        let make = view.checks.properties.as_ref()?;
+        let changes = view.entry_changes.to_vec().into_iter().peekable();
+        Some(PropertyCheck { monitor: Monitor::new(view.program(), make()), changes })
     }
 
-    /// A packet comes in.
+    /// Tells the monitor of a packet that comes in.
     pub(crate) fn entered(&mut self, tag: u64, port: u16, time: Time, bytes: &[u8]) {
         let mut changed = false;
         while self.changes.next_if(|at| *at <= time).is_some() {

@@ -1,73 +1,110 @@
-//! `--find-ndr`: the highest rate without loss, by trials on fresh switches or networks. What may not live
-//! here: the bisection itself, and the replay of one trial.
+//! Rate search: the highest rate without loss (non-drop rate), by trials on new switches or networks.
+//!
+//! `sluice_pcaps::replay::Search` chooses the rates. The first trial runs at a small part of the line rate: drops there are
+//! decisions of the program (policy), not congestion, and do not count as loss in later trials.
 
-use super::inputs::Inputs;
-use super::run::{Done, PortLoad};
-use crate::args::ReplayArgs;
-use crate::fail::Failure;
-use crate::table::table;
+use crate::error::{Error, Passes};
+use crate::inputs::Inputs;
+use crate::outcome::{Outcome, PortLoad};
 use serde_json::{Value, json};
-use sluice_asic::units::BitRate;
+use sluice_asic::units::{BitRate, Cells};
 use sluice_pcaps::replay::Search;
 use sluice_pipeline::switch::{DeviceDrop, Reason};
-use std::fmt::Write;
+use std::fmt;
 
-/// Loss for want of room or speed; every other drop is the program's or the parser's decision.
+/// Drops because of congestion. Every other drop is a decision of the program or of the parser.
 const CONGESTION: [DeviceDrop; 3] =
     [DeviceDrop::QueueTailDrop, DeviceDrop::BufferFull, DeviceDrop::IngressOverrun];
 
-/// The slowest trial runs at this part of the line rate: drops there are taken for policy.
+/// The first trial runs at this part of the line rate.
 const SLOWEST: u64 = 1_000;
 
-/// One trial.
-#[derive(Clone, Debug)]
-struct Trial {
+/// A trial that is to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Attempt {
     /// Bit/s on the wire of each input port.
-    rate: u64,
-    /// Packets/s over all ports.
-    pps: u64,
-    packets: u64,
-    /// Dropped for want of room or speed, or still inside at the end.
-    congestion: u64,
-    /// Dropped otherwise.
-    policy: u64,
-    lost: u64,
-    fullest_cells: u64,
+    pub rate: u64,
+    /// Number of the trial, from 1.
+    pub number: usize,
 }
 
-/// The outcome of a search.
-#[derive(Clone, Debug)]
-pub(crate) struct Found {
-    line: u64,
-    resolution: u64,
-    ports: usize,
-    policy: u64,
-    best: Option<Trial>,
-    failed: Option<u64>,
-    trials: Vec<Trial>,
-    queue_limit: u64,
-}
-
-/// A trial to be run.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Attempt {
+/// A trial that has run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trial {
     /// Bit/s on the wire of each input port.
-    pub(crate) rate: u64,
-    number: usize,
+    pub rate: u64,
+    /// Packets/s over all input ports.
+    pub pps: u64,
+    /// Packets that came in.
+    pub packets: u64,
+    /// Packets dropped because of congestion, and packets still inside at the end.
+    pub congestion: u64,
+    /// Packets dropped for other reasons.
+    pub policy: u64,
+    /// Packets that count as loss: congestion, and other drops beyond those of the first trial.
+    pub lost: u64,
+    /// Most cells that a queue held.
+    pub fullest_cells: u64,
 }
 
-impl Attempt {
-    /// What its progress is called.
-    pub(crate) fn what(&self) -> String {
-        format!("trial {} at {}: ", self.number, BitRate::from_bps(self.rate))
+/// Result of a rate search.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RateSearch {
+    /// Rate of the slowest input port's line in bit/s: the highest rate that is tried.
+    pub line: u64,
+    /// Largest distance of the result from the lowest rate with loss, in bit/s.
+    pub resolution: u64,
+    /// Number of input ports.
+    pub ports: usize,
+    /// Drops that do not count as loss: those of the first trial that congestion did not cause.
+    pub policy: u64,
+    /// The trial at the highest rate without loss; `None` if every trial lost packets.
+    pub best: Option<Trial>,
+    /// The lowest rate with loss in bit/s; `None` if no trial lost packets.
+    pub failed: Option<u64>,
+    /// All trials in the order in which they ran.
+    pub trials: Vec<Trial>,
+    /// Tail-drop limit of each queue.
+    pub queue_limit: Cells,
+}
+
+/// A reason to doubt the result of a rate search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RateWarning {
+    /// Even the slowest trial lost packets.
+    AlwaysLoss {
+        /// Rate of the slowest trial.
+        slowest: BitRate,
+    },
+    /// At the result, a queue was more than half full: it may still have been filling when the trial ended.
+    QueueFilling {
+        /// Most cells that the queue held.
+        held: u64,
+        /// Limit of the queue in cells.
+        limit: Cells,
+    },
+}
+
+impl fmt::Display for RateWarning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RateWarning::AlwaysLoss { slowest } => {
+                write!(f, "even the slowest rate tried lost packets: {slowest} on the wire of each port")
+            }
+            RateWarning::QueueFilling { held, limit } => write!(
+                f,
+                "at the rate found a queue held {held} of its {} cells: it may still have been filling, and longer trials \
+                 (more turns of the inputs) may find a lower rate",
+                limit.0
+            ),
+        }
     }
 }
 
-/// What came of a trial.
+/// Counts of one trial.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Ran {
+pub(crate) struct TrialCounts {
     received: u64,
-    /// Dropped for want of room or speed, and otherwise.
     congestion: u64,
     others: u64,
     held: u64,
@@ -75,30 +112,31 @@ pub(crate) struct Ran {
     ports: Vec<PortLoad>,
 }
 
-impl Ran {
-    /// Of one switch.
-    pub(crate) fn of(done: &Done<'_>) -> Ran {
-        let full = |r: &Reason| match r {
+impl TrialCounts {
+    /// Returns the counts of one switch.
+    pub(crate) fn of(outcome: &Outcome<'_>) -> TrialCounts {
+        let congested = |r: &Reason| match r {
             Reason::Device(d) => CONGESTION.contains(d),
             Reason::Buffer(_) => true,
             Reason::Label(_) => false,
         };
-        let congestion = done.totals.reasons().filter(|(r, _)| full(r)).map(|(_, n)| n).sum();
-        let fullest = done.queues.iter().filter_map(|q| q["max_cells"].as_u64()).max();
-        Ran {
-            received: done.totals.received,
+        let totals = &outcome.totals;
+        let congestion = totals.reasons().filter(|(r, _)| congested(r)).map(|(_, n)| n).sum();
+        let fullest = outcome.queues.iter().map(|q| u64::from(q.stats.max_cells.0)).max();
+        TrialCounts {
+            received: totals.received,
             congestion,
-            others: done.totals.dropped - congestion,
-            held: done.held.total(),
+            others: totals.dropped - congestion,
+            held: outcome.held.total(),
             fullest_cells: fullest.unwrap_or(0),
-            ports: done.ports.clone(),
+            ports: outcome.loads.clone(),
         }
     }
 
-    /// Of all switches of a network that this many packets entered, and as many were on links at its end.
-    pub(crate) fn over(switches: &[Done<'_>], received: u64, on_links: u64) -> Ran {
-        let start = Ran { received, held: on_links, ..Ran::default() };
-        switches.iter().map(Ran::of).fold(start, |mut all, one| {
+    /// Returns the counts of a network: `received` packets entered it, and `on_links` were on links at its end.
+    pub(crate) fn over(switches: &[Outcome<'_>], received: u64, on_links: u64) -> TrialCounts {
+        let start = TrialCounts { received, held: on_links, ..TrialCounts::default() };
+        switches.iter().map(TrialCounts::of).fold(start, |mut all, one| {
             all.congestion += one.congestion;
             all.others += one.others;
             all.held += one.held;
@@ -109,26 +147,22 @@ impl Ran {
     }
 }
 
-/// Searches. The rates are whole bit/s on the wire, the same for all input ports, `line` at most.
-pub(crate) fn find(
-    args: &ReplayArgs,
+/// Searches rates up to `line`. Rates are whole bit/s on the wire, the same for all input ports.
+pub(crate) fn search(
     inputs: &Inputs,
-    line: BitRate,
-    run: &mut dyn FnMut(Attempt) -> Result<Ran, Failure>,
-) -> Result<Found, Failure> {
-    inputs.check_passes("--find-ndr")?;
-    let line = line.as_bps();
-    let resolution = match &args.ndr_resolution {
-        Some(text) => text.parse::<BitRate>().map_err(Failure::input)?.as_bps().max(1),
-        None => (line / 1_000).max(1),
-    };
+    (line, resolution): (Option<BitRate>, Option<BitRate>),
+    queue_limit: Cells,
+    run: &mut dyn FnMut(Attempt) -> Result<TrialCounts, Error>,
+) -> Result<RateSearch, Error> {
+    inputs.check_repeatable(Passes::RateSearch)?;
+    let line = line.map_or(0, BitRate::as_bps);
+    let resolution = resolution.map_or(line / 1_000, BitRate::as_bps).max(1);
     let mut trial = |rate, policy, number| {
-        let ran = run(Attempt { rate, number })?;
-        if ran.received == 0 {
-            let text = "the inputs have no packets to search a rate with";
-            return Err(Failure::with_help(text, "give other captures"));
+        let counts = run(Attempt { rate, number })?;
+        if counts.received == 0 {
+            return Err(Error::NoPackets);
         }
-        Ok(Trial::of(&ran, rate, policy))
+        Ok(Trial::of(&counts, rate, policy))
     };
     let slowest = trial((line / SLOWEST).max(1), None, 1)?;
     let policy = slowest.policy;
@@ -143,13 +177,13 @@ pub(crate) fn find(
         trials.push(t);
     }
     let best = search.passed().and_then(|rate| trials.iter().find(|t| t.rate == rate)).cloned();
-    let (ports, queue_limit) = (inputs.ports.len(), u64::from(args.queue_limit));
-    Ok(Found { line, resolution, ports, policy, best, failed: search.failed(), trials, queue_limit })
+    let ports = inputs.places().len();
+    Ok(RateSearch { line, resolution, ports, policy, best, failed: search.failed(), trials, queue_limit })
 }
 
 impl Trial {
-    /// Without `policy` its own drops of that kind are no loss.
-    fn of(ran: &Ran, rate: u64, policy: Option<u64>) -> Trial {
+    /// Returns the trial with these counts. Without `policy`, its own drops of that kind are no loss.
+    fn of(ran: &TrialCounts, rate: u64, policy: Option<u64>) -> Trial {
         let congestion = ran.congestion + ran.held;
         Trial {
             rate,
@@ -171,21 +205,23 @@ impl Trial {
     }
 }
 
-/// Packets per second of a port at `rate` bit/s on its wire, rounded down.
+/// Returns packets per second of a port at `rate` bit/s on its wire, rounded down.
 fn packets_per_second(p: &PortLoad, rate: u64) -> u64 {
     let bits = u128::from(p.wire_bytes.max(1)) * 8;
     u64::try_from(u128::from(p.packets) * u128::from(rate) / bits).unwrap_or(u64::MAX)
 }
 
-impl Found {
-    /// The rate to replay at: the answer, else the slowest one tried.
-    pub(crate) fn rate(&self) -> u64 {
+impl RateSearch {
+    /// Returns the rate to replay at, in bit/s on the wire of each input port: the result, or else the slowest rate tried.
+    #[must_use]
+    pub fn rate(&self) -> u64 {
         let slowest = self.trials.iter().map(|t| t.rate).min().unwrap_or(1);
         self.best.as_ref().map_or(slowest, |t| t.rate)
     }
 
-    /// The key `ndr` of the summary.
-    pub(crate) fn json(&self) -> Value {
+    /// Returns the key `ndr` of a summary.
+    #[must_use]
+    pub fn json(&self) -> Value {
         let best = self.best.as_ref();
         json!({
             "bps_per_port": best.map(|t| t.rate),
@@ -200,49 +236,15 @@ impl Found {
         })
     }
 
-    /// What the reader should know before trusting the answer.
-    pub(crate) fn warnings(&self) -> Vec<String> {
-        let mut list = Vec::new();
+    /// Returns a reason to doubt the result, if there is one.
+    #[must_use]
+    pub fn warning(&self) -> Option<RateWarning> {
         match &self.best {
-            None => list.push(format!(
-                "even the slowest rate tried lost packets: {} on the wire of each port",
-                BitRate::from_bps(self.rate())
-            )),
-            Some(best) if best.rate < self.line && best.fullest_cells * 2 > self.queue_limit => {
-                list.push(format!(
-                    "at the rate found a queue held {} of its {} cells: it may still have been filling, and longer \
-                     trials (--loop) may find a lower rate",
-                    best.fullest_cells, self.queue_limit
-                ));
+            None => Some(RateWarning::AlwaysLoss { slowest: BitRate::from_bps(self.rate()) }),
+            Some(best) if best.rate < self.line && best.fullest_cells * 2 > u64::from(self.queue_limit.0) => {
+                Some(RateWarning::QueueFilling { held: best.fullest_cells, limit: self.queue_limit })
             }
-            Some(_) => {}
+            Some(_) => None,
         }
-        list
-    }
-
-    /// For people: the answer, then the trials in their order.
-    pub(crate) fn text(&self) -> String {
-        let mut out = String::new();
-        let rate = |bps: u64| BitRate::from_bps(bps).to_string();
-        // Writing into a String cannot fail.
-        let _ = match &self.best {
-            None => writeln!(out, "no rate without loss was found"),
-            Some(t) => writeln!(
-                out,
-                "highest rate without loss: {} on the wire of each of {} port(s), {:.2} % of the line, {} packets/s{}",
-                rate(t.rate),
-                self.ports,
-                100.0 * t.rate as f64 / self.line.max(1) as f64,
-                t.pps,
-                self.failed.map_or(String::new(), |f| format!("; loss from {} on", rate(f))),
-            ),
-        };
-        let rows = self.trials.iter().zip(1..).map(|(t, n)| {
-            let words = [n, t.rate, t.pps, t.packets, t.lost, t.fullest_cells];
-            words.iter().map(u64::to_string).collect()
-        });
-        let head = ["TRIAL", "BPS PER PORT", "PPS", "PACKETS", "LOST", "FULLEST QUEUE"];
-        let _ = writeln!(out, "\n{}\n", table(&head, rows.collect()));
-        out
     }
 }

@@ -1,15 +1,16 @@
-//! Reading ahead: a thread reads the captures and paces their frames while the switch runs. What is replayed is the
-//! same with and without it. What may not live here: when frames are sent.
+//! Reading ahead: a thread reads the inputs and paces their frames while the switch runs. The frames are the same without
+//! the thread.
 
+use crate::progress::InputProgress;
 use sluice_pcaps::capture::{CaptureError, CaptureFault, CaptureTime, Frame};
 use sluice_pcaps::replay::{Feed, InputReport, Sending};
 use std::io;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 
-/// Most frames of a chunk, and bytes with which one is full: some of them fit a processor's own cache.
+/// Frames or bytes with which a chunk is full. Some chunks fit the cache of one processor.
 const FRAMES: usize = 256;
 const BYTES: usize = 64 << 10;
-/// Chunks that the thread may be ahead.
+/// Chunks that the thread may be ahead of the run.
 const AHEAD: usize = 3;
 
 /// The frames of a run, one after another.
@@ -31,7 +32,7 @@ pub(crate) struct Ahead {
     sent: u64,
 }
 
-/// Frames in the order in which they are sent, and where the reading stood behind them.
+/// Frames in the order in which they are sent, and how far the reader was after them.
 #[derive(Default)]
 struct Chunk {
     frames: Vec<Kept>,
@@ -41,7 +42,7 @@ struct Chunk {
     end: Option<Result<(), CaptureError>>,
 }
 
-/// A frame whose bytes stand elsewhere.
+/// A frame whose bytes are in the chunk.
 #[derive(Clone, Copy)]
 struct Kept {
     port: u32,
@@ -58,8 +59,8 @@ struct Kept {
 }
 
 impl Frames {
-    /// The frames of a feed. One that `waits` for somebody who makes its bytes is not read ahead: what has come must be
-    /// in the run when the user ends it. Nor is any where there is one processor: a thread would only cost.
+    /// Returns the frames of a feed. A feed that `waits` for bytes in the making is not read ahead, because all frames that
+    /// have come must be in the run when the user ends it. With one processor, a thread would only cost.
     pub(crate) fn new(feed: Feed<'static>, waits: bool) -> Frames {
         match std::thread::available_parallelism() {
             Ok(processors) if processors.get() > 1 && !waits => Frames::ahead(feed),
@@ -70,13 +71,13 @@ impl Frames {
     fn ahead(feed: Feed<'static>) -> Frames {
         let (to_run, full) = sync_channel(AHEAD);
         let (spent, emptied) = channel();
-        // Never joined: it ends by itself when nobody wants its frames any more.
+        // The thread is not joined: it ends when the receiver is dropped.
         std::thread::spawn(move || read(feed, &to_run, &emptied));
         let chunk = Chunk::default();
         Frames::Ahead(Box::new(Ahead { full, spent, chunk, given: 0, at: 0, sent: 0 }))
     }
 
-    /// The next frame to send; `None` at the end, and for ever after the end or an error.
+    /// Returns the next frame to send; `None` at the end, and always after the end or an error.
     #[inline]
     pub(crate) fn next_frame(&mut self) -> Result<Option<Sending<'_>>, CaptureError> {
         match self {
@@ -85,7 +86,7 @@ impl Frames {
         }
     }
 
-    /// Frames given so far.
+    /// Returns the number of frames given so far.
     #[inline]
     pub(crate) fn sent(&self) -> u64 {
         match self {
@@ -94,7 +95,7 @@ impl Frames {
         }
     }
 
-    /// Whether the run may end here: reports are those of the frames given.
+    /// Returns true if the run may end here, because the reports count exactly the frames given.
     #[inline]
     pub(crate) fn may_end(&self) -> bool {
         match self {
@@ -103,15 +104,16 @@ impl Frames {
         }
     }
 
-    /// Bytes taken from the sources in the present turn, and how many turns lie behind: for progress.
-    pub(crate) fn progress(&self) -> (u64, u64) {
-        match self {
+    /// Returns how much of the inputs has been read.
+    pub(crate) fn read(&self) -> InputProgress {
+        let (turns, bytes) = match self {
             Frames::Direct(feed) => feed.progress(),
             Frames::Ahead(ahead) => ahead.chunk.progress,
-        }
+        };
+        InputProgress { turns, bytes }
     }
 
-    /// What became of the inputs so far, in the order of their numbers.
+    /// Returns the reports of the inputs so far, in the order of their numbers.
     pub(crate) fn reports(&mut self) -> &[InputReport] {
         match self {
             Frames::Direct(feed) => feed.reports(),
@@ -147,7 +149,7 @@ impl Ahead {
     #[cold]
     fn refill(&mut self) -> Result<bool, CaptureError> {
         if let Some(end) = self.chunk.end.take() {
-            // An error is told once.
+            // An error is returned once.
             self.chunk.end = Some(Ok(()));
             return end.map(|()| false);
         }
@@ -158,14 +160,14 @@ impl Ahead {
             fault: CaptureFault::Io(io::Error::other("the reader's thread broke down")),
         };
         let chunk = self.full.recv().map_err(|_| broken())?;
-        // Nobody takes it back once all is read.
+        // The reader takes no chunk back after the last one.
         let _ = self.spent.send(std::mem::replace(&mut self.chunk, chunk));
         (self.given, self.at) = (0, 0);
         Ok(true)
     }
 }
 
-/// Reads to the end of the feed, or until nobody wants its frames.
+/// Reads to the end of the feed, or until the receiver is dropped.
 fn read(mut feed: Feed<'static>, to_run: &SyncSender<Chunk>, emptied: &Receiver<Chunk>) {
     loop {
         let mut chunk = emptied.try_recv().unwrap_or_default();
@@ -240,7 +242,7 @@ mod tests {
             }
         }
         assert!(frames.next_frame().unwrap().is_none() && frames.may_end());
-        seen.push(format!("{} {:?} {:?}", frames.sent(), frames.progress(), frames.reports()));
+        seen.push(format!("{} {:?} {:?}", frames.sent(), frames.read(), frames.reports()));
         seen
     }
 

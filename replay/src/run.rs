@@ -1,304 +1,422 @@
-//! The loop: takes packets from the feed, gives them to the switch in order of time, lets it run, drains it.
+//! Replays through one switch: takes packets from the inputs, gives them to the switch in order of time, drains it.
 
-use super::Plan;
-use super::ahead::Frames;
-use super::flow;
-use super::inputs::{Inputs, bad};
-use super::network::{Agent, Told, is_data};
-use super::obey;
-use super::progress::Progress;
-use super::sink::{Collector, Origin};
-use crate::fail::Failure;
-use crate::timeline::{self, Recorder};
-use serde_json::{Value, json};
+use crate::captures::{CaptureOutputs, Captures};
+use crate::collector::{Collector, Origin};
+use crate::control_plane::{ControlPlane, listen_to_switch};
+use crate::error::{Error, Passes};
+use crate::executor::{ExecutorFactory, ExecutorRequest};
+use crate::held_back::HeldBackReport;
+use crate::inputs::Inputs;
+use crate::options::{Checks, Options};
+use crate::outcome::{InputOutcome, Outcome, PortLoad, RunParts};
+use crate::progress::{Progress, Run, Status};
+use crate::rate_search::{Attempt, RateSearch, TrialCounts, search};
+use crate::read_ahead::Frames;
+use crate::timeline::{self, Recorder, TimelineRequest};
+use crate::trace::Trace;
+use crate::view::SwitchView;
 use sluice_asic::port::DevPort;
 use sluice_asic::tm::buffer::QosMaps;
 use sluice_asic::tm::pfc::PfcConfig;
-use sluice_asic::units::{Duration, Time};
-use sluice_fabric::senders::{Ears, Heard, Receiver, Senders, Sent, Waiting};
-use sluice_pcaps::capture::{CaptureError, TruncatedTail};
-use sluice_pcaps::replay::{InputReport, Sending};
-use sluice_pcaps::wire::ethernet::wire_len;
-use sluice_pipeline::control::Reading;
+use sluice_asic::units::{BitRate, Duration, Time};
+use sluice_fabric::network::{SwitchId, SwitchSetup};
+use sluice_fabric::senders::{Ears, Heard as HeardPause, Receiver, Senders, Sent, Waiting};
+use sluice_pcaps::capture::{CaptureError, CaptureTime};
+use sluice_pcaps::replay::{Feed, Pace, Rewrite, Schedule, Sending};
+use sluice_pipeline::control::ControlOp;
 use sluice_pipeline::cover::Coverage;
-use sluice_pipeline::pass::{Executor, State};
-use sluice_pipeline::switch::{Crowded, Held, Mode, Overtaxed, RxFrame, Stalled, Switch, Totals};
-use std::sync::atomic::Ordering;
+use sluice_pipeline::pass::Executor;
+use sluice_pipeline::switch::{Mode, RxFrame, Switch};
+use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Packets between two times that the switch is let run; without time more of them make fuller batches of egress.
+/// Packets between two times that the switch is let run. Without time, more packets make fuller batches of egress.
 const STRIDE: u64 = 64;
 const FUNCTIONAL_STRIDE: u64 = 256;
 
-/// A replay under way.
-pub(crate) struct Session<'a, E> {
-    plan: &'a Plan<'a>,
+/// A replay of inputs through one switch, before it runs. It may run more than once.
+#[derive(Clone, Copy)]
+pub struct Replay<'a> {
+    /// Program with its placement, ports, entries and settings of the switch.
+    pub switch: &'a SwitchSetup,
+    /// Operations during the run, by time since the first packet.
+    pub changes: &'a [(Duration, ControlOp)],
+    /// Properties to check and points to count.
+    pub checks: &'a Checks,
+    /// Captures and the ports that they go into.
+    pub inputs: &'a Inputs,
+    /// All other settings.
+    pub options: &'a Options,
+    /// Stops the run early if the caller sets it. The results are those of the packets until then.
+    pub stop: &'a AtomicBool,
+}
+
+/// What takes part in a run besides the switch. Everything may be left out.
+#[derive(Default)]
+pub struct Attached<'a> {
+    /// Writers of captures.
+    pub captures: Captures,
+    /// A timeline to record.
+    pub timeline: Option<TimelineRequest<'a>>,
+    /// A control plane.
+    pub control_plane: Option<&'a mut dyn ControlPlane>,
+    /// Hears how far the run is.
+    pub progress: Option<&'a mut dyn Progress>,
+}
+
+/// A replay whose switch is made and whose inputs are open. Nothing has run yet.
+pub struct Prepared<'a, E> {
+    replay: Replay<'a>,
+    schedule: Schedule,
+    attempt: Option<Attempt>,
+    view: SwitchView<'a>,
+    switch: Switch<E>,
+    feed: Feed<'static>,
+    trace: Option<Trace>,
+}
+
+impl<'a> Replay<'a> {
+    /// Makes the switch and opens the inputs.
+    ///
+    /// # Errors
+    /// If the executor or the switch cannot be made, or if an input cannot be opened or read as often as needed.
+    pub fn prepare<E: Executor>(
+        &self,
+        executors: &mut ExecutorFactory<'_, E>,
+    ) -> Result<Prepared<'a, E>, Error> {
+        self.prepare_at(self.options.schedule, None, executors)
+    }
+
+    /// Searches for the highest rate without loss, with a new switch for each trial. All input ports have the same rate on
+    /// the wire. `resolution` is the largest distance of the result from the lowest rate with loss; `None`: 1/1000 of the
+    /// line rate.
+    ///
+    /// # Errors
+    /// As [`Replay::prepare`] and [`Prepared::run`]; also if the inputs have no packets, or if the search is stopped.
+    pub fn find_rate<E: Executor>(
+        &self,
+        resolution: Option<BitRate>,
+        executors: &mut ExecutorFactory<'_, E>,
+        progress: &mut dyn Progress,
+    ) -> Result<RateSearch, Error> {
+        let view = self.view();
+        let places = self.inputs.places();
+        let line = places.iter().map(|(_, port)| view.speed_of(port.number())).min();
+        let queue_limit = self.switch.config.queues.limit;
+        search(self.inputs, (line, resolution), queue_limit, &mut |attempt| {
+            let schedule = Schedule { pace: Pace::Bits(attempt.rate), ..self.options.schedule };
+            let prepared = self.prepare_at(schedule, Some(attempt), executors)?;
+            let outcome = prepared.run(Attached { progress: Some(&mut *progress), ..Attached::default() })?;
+            if outcome.interrupted {
+                return Err(Error::Interrupted);
+            }
+            Ok(TrialCounts::of(&outcome))
+        })
+    }
+
+    fn view(&self) -> SwitchView<'a> {
+        let changes = self.changes.iter().map(|(at, op)| (*at, op));
+        SwitchView::new(self.switch, self.options, self.checks, &self.switch.config.port_speeds, changes)
+    }
+
+    fn prepare_at<E: Executor>(
+        &self,
+        schedule: Schedule,
+        attempt: Option<Attempt>,
+        executors: &mut ExecutorFactory<'_, E>,
+    ) -> Result<Prepared<'a, E>, Error> {
+        if schedule.turns != 1 {
+            self.inputs.check_repeatable(Passes::Turns)?;
+        }
+        let trace = self.options.trace.then(Trace::default);
+        let (points, tracer) = (self.checks.points.as_ref(), trace.as_ref().map(Trace::tracer));
+        let executor = executors(ExecutorRequest { switch: self.switch, points, tracer })?;
+        let SwitchSetup { placed, ports, control, config, .. } = self.switch;
+        let mut config = config.clone();
+        if self.options.trace {
+            // A batch would report the steps of several packets as one pass.
+            config.max_batch = 1;
+        }
+        let (program, placement) = (&placed.program, &placed.placement);
+        let mut switch = Switch::new(program, placement, ports, control.clone(), executor, config)?;
+        for (at, op) in self.changes {
+            switch.control(Time::ORIGIN + *at, op.clone())?;
+        }
+        let view = self.view();
+        // Frames take time on the wire only if there is time, or if the pace is that of the line.
+        let takes_time = view.is_timed() || schedule.pace == Pace::LineRate;
+        let line = |_, port: DevPort| {
+            if takes_time { view.speed_of(port.number()) } else { BitRate::from_bps(0) }
+        };
+        let feed = self.inputs.feed(schedule, line)?;
+        Ok(Prepared { replay: *self, schedule, attempt, view, switch, feed, trace })
+    }
+}
+
+impl<'a, E: Executor> Prepared<'a, E> {
+    /// Returns the time zero of the run: the earliest first stamp of all inputs.
+    #[must_use]
+    pub fn origin(&self) -> CaptureTime {
+        self.feed.origin()
+    }
+
+    /// Runs to the end of the inputs, or until the stop flag is set, and completes the captures.
+    ///
+    /// # Errors
+    /// If an input is damaged, or cut with [`Options::strict`], if the switch refuses a packet or an operation, or if a
+    /// writer fails. Captures are incomplete then.
+    pub fn run(mut self, attached: Attached<'_>) -> Result<Outcome<'a>, Error> {
+        let inputs = self.replay.inputs;
+        let captures = CaptureOutputs::new(&self.view, self.feed.origin(), attached.captures)?;
+        let recorder = attached.timeline.map(|request| Recorder::start(request, &mut self.switch));
+        let collector = Collector::new(self.view.clone(), inputs.names(), captures, self.trace)
+            .for_control_plane(attached.control_plane.is_some());
+        let mut progress = attached.progress;
+        if let Some(progress) = &mut progress {
+            progress.begin(&Run { trial: self.attempt, schedule: self.schedule, bytes: inputs.bytes() });
+        }
+        let senders = senders(&self.view, inputs, &self.switch);
+        let counts = attached.control_plane.as_ref().map(|plane| plane.counts());
+        let session = Session {
+            view: self.view,
+            inputs,
+            stop: self.replay.stop,
+            switch: self.switch,
+            collector,
+            scratch: Vec::new(),
+            last: Time::ORIGIN,
+            loads: inputs.places().iter().map(|(_, port)| PortLoad::new(*port)).collect(),
+            progress,
+            senders,
+            recorder,
+            control_plane: attached.control_plane,
+            counts,
+            counted: 0,
+        };
+        session.run(Frames::new(self.feed, inputs.may_wait()), self.schedule)
+    }
+}
+
+/// Returns senders that obey PFC, with what the switch says of PFC and priorities; `None` if senders ignore PFC.
+fn senders<E: Executor>(view: &SwitchView<'_>, inputs: &Inputs, switch: &Switch<E>) -> Option<Senders> {
+    let cable = view.options.pfc_cable?;
+    let flow = switch.flow(Time::ORIGIN);
+    let (pfc, maps) =
+        flow.map_or((PfcConfig::default(), QosMaps::azure()), |f| (f.config.pfc, f.config.maps));
+    let sender = |(_, port): &(SwitchId, DevPort)| ((0, *port), view.speed_of(port.number()), pfc, maps);
+    Some(Senders::new(inputs.places().iter().map(sender), cable))
+}
+
+/// A run under way.
+struct Session<'a, 'r, E> {
+    view: SwitchView<'a>,
     inputs: &'a Inputs,
+    stop: &'a AtomicBool,
     switch: Switch<E>,
     collector: Collector<'a>,
     /// Bytes of a packet whose addresses change.
     scratch: Vec<u8>,
     last: Time,
-    ports: Vec<PortLoad>,
-    progress: Progress,
+    loads: Vec<PortLoad>,
+    progress: Option<&'r mut dyn Progress>,
     /// Senders that obey PFC, if they do.
     senders: Option<Senders>,
-    /// Files of timelines, if any are asked for.
-    timelines: Option<Recorder>,
-    /// The control plane of `--hot-flows`, and the DATA that came.
-    agent: Option<Agent>,
-    data: u64,
+    recorder: Option<Recorder<'r>>,
+    control_plane: Option<&'r mut dyn ControlPlane>,
+    /// The control plane's test for frames, and the number of frames that passed it.
+    counts: Option<fn(&[u8]) -> bool>,
+    counted: u64,
 }
 
-/// What went into one port.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct PortLoad {
-    pub(crate) packets: u64,
-    /// Bytes on the wire, with padding, FCS, preamble and gap.
-    pub(crate) wire_bytes: u64,
-    /// Packets that waited for the wire.
-    pub(crate) delayed: u64,
-    /// Longest wait, and that of the last packet.
-    pub(crate) most: Duration,
-    pub(crate) at_end: Duration,
-}
-
-/// A finished replay.
-pub(crate) struct Done<'a> {
-    pub(crate) inputs: &'a Inputs,
-    pub(crate) reports: Vec<InputReport>,
-    pub(crate) collector: Collector<'a>,
-    pub(crate) totals: Totals,
-    pub(crate) held: Held,
-    pub(crate) state: State,
-    /// Each pipe's own.
-    pub(crate) pipes: Vec<State>,
-    /// What the control plane has read.
-    pub(crate) readings: Vec<Reading>,
-    pub(crate) queues: Vec<Value>,
-    pub(crate) buffer: Value,
-    /// The shared buffer and its pools.
-    pub(crate) flow: Value,
-    pub(crate) flow_pools: Vec<Value>,
-    pub(crate) ports: Vec<PortLoad>,
-    pub(crate) conserved: bool,
-    /// Gresses that got more than a packet per cycle.
-    pub(crate) overtaxed: Vec<Overtaxed>,
-    pub(crate) crowded: Vec<Crowded>,
-    /// The packet at which a capture turned out to be damaged: what came before it was replayed.
-    pub(crate) damage: Option<CaptureError>,
-    /// What was reached, with `--coverage`.
-    pub(crate) coverage: Option<Coverage>,
-    /// When the last packet came in.
-    pub(crate) last: Time,
-    /// What senders that obey PFC held back.
-    pub(crate) obeyed: Value,
-    /// The `hot_flows` key.
-    pub(crate) hot_flows: Value,
-    /// Flow-control words that reached queues, by pipe.
-    pub(crate) words: Value,
-    /// Queues that hold packets and may not send.
-    pub(crate) stalled: Vec<Stalled>,
-    pub(crate) wall: Value,
-    /// Files of timelines, to be completed.
-    pub(crate) timelines: Option<Recorder>,
-}
-
-impl<'a, E: Executor> Session<'a, E> {
-    pub(crate) fn new(
-        plan: &'a Plan<'a>,
-        inputs: &'a Inputs,
-        switch: Switch<E>,
-        collector: Collector<'a>,
-        progress: Progress,
-    ) -> Self {
-        let ports = vec![PortLoad::default(); inputs.ports.len()];
-        let senders = plan.cable.map(|cable| {
-            let flow = switch.flow(Time::ORIGIN);
-            let (pfc, maps) =
-                flow.map_or((PfcConfig::default(), QosMaps::azure()), |f| (f.config.pfc, f.config.maps));
-            let sender = |port: &DevPort| ((0, *port), plan.speed_of(port.number()), pfc, maps);
-            Senders::new(inputs.ports.iter().map(sender), cable)
-        });
-        Session {
-            plan,
-            inputs,
-            switch,
-            collector,
-            scratch: Vec::new(),
-            last: Time::ORIGIN,
-            ports,
-            progress,
-            senders,
-            timelines: None,
-            agent: None,
-            data: 0,
-        }
-    }
-
-    /// With a control plane of hot flows, if there is to be one.
-    pub(crate) fn with_hot_flows(mut self) -> Result<Self, Failure> {
-        if let Some(args) = self.plan.args.hot_flows {
-            self.agent = Some(Agent::of_one(args, &self.plan.program)?);
-            self.collector.told = Some(Told::default());
-        }
-        Ok(self)
-    }
-
-    /// Has timelines drawn, if files of them are asked for.
-    pub(crate) fn with_timelines(mut self) -> Result<Self, Failure> {
-        self.timelines = Recorder::start(&self.plan.args.timelines, &mut self.switch)?;
-        Ok(self)
-    }
-
-    /// Runs to the end of the feed, or until the user interrupts, and takes the results out.
-    pub(crate) fn run(mut self, mut feed: Frames) -> Result<Done<'a>, Failure> {
+impl<'a, E: Executor> Session<'a, '_, E> {
+    fn run(mut self, mut frames: Frames, schedule: Schedule) -> Result<Outcome<'a>, Error> {
         let mut damage = None;
-        let stride = match self.plan.config.mode {
+        let stride = match self.view.config().mode {
             Mode::Timed => STRIDE,
             Mode::Functional => FUNCTIONAL_STRIDE,
         };
         let mut until_stride = stride;
-        while !(feed.may_end() && self.plan.stop.load(Ordering::Relaxed)) {
-            match self.send_next(&mut feed) {
+        while !(frames.may_end() && self.is_stopped()) {
+            match self.send_next(&mut frames) {
                 Ok(true) => {}
                 Ok(false) => break,
                 Err(Stop::Damage(e)) => {
                     damage = Some(e);
                     break;
                 }
-                Err(Stop::Failure(e)) => return Err(e),
+                Err(Stop::Error(e)) => return Err(e),
             }
             until_stride -= 1;
             if until_stride == 0 {
                 until_stride = stride;
                 if self.senders.is_none() {
                     self.advance(self.last)?;
-                    self.progress.tick(self.last, feed.sent(), || feed.progress());
+                    if let Some(progress) = &mut self.progress {
+                        progress.tick(&Status {
+                            now: self.last,
+                            sent: frames.sent(),
+                            read: &|| frames.read(),
+                        });
+                    }
                 }
             }
         }
         self.send_rest()?;
         self.drain()?;
-        self.progress.clear();
-        Ok(self.finish(&mut feed, damage))
+        if let Some(progress) = &mut self.progress {
+            progress.end();
+        }
+        self.finish(&mut frames, schedule, damage)
     }
 
-    /// Sends the next packet; `false` if there is none.
+    /// Sends the next packet; returns false if there is none.
     #[inline]
-    fn send_next(&mut self, feed: &mut Frames) -> Result<bool, Stop> {
-        let tag = feed.sent();
-        let Some(s) = feed.next_frame().map_err(Stop::Damage)? else { return Ok(false) };
+    fn send_next(&mut self, frames: &mut Frames) -> Result<bool, Stop> {
+        let tag = frames.sent();
+        let Some(s) = frames.next_frame().map_err(Stop::Damage)? else { return Ok(false) };
         let frame = s.frame;
-        let bytes = bytes_of(self.plan, &s, &mut self.scratch);
+        let bytes = bytes_of(self.view.options.rewrite, &s, &mut self.scratch);
         let time = Time::from_ps(s.time);
         self.last = time;
         self.collector
             .origins
             .note(tag, Origin { input: s.input as u32, record: frame.record, offset: frame.offset });
+        let (_, port) = self.inputs.places()[s.port];
         if let Some(senders) = &mut self.senders {
             let due = Waiting { due: time, tag, bytes: bytes.to_vec(), orig_len: frame.orig_len };
             senders.queue(s.port, due);
-            if let Some(checked) = &mut self.collector.checked {
-                checked.entered(tag, self.inputs.ports[s.port].number(), time, bytes);
+            if let Some(check) = &mut self.collector.check {
+                check.entered(tag, port.number(), time, bytes);
             }
-            return self.send_until(time).map(|()| true).map_err(Stop::Failure);
+            return self.send_until(time).map(|()| true).map_err(Stop::Error);
         }
-        self.data += u64::from(self.agent.is_some() && is_data(bytes));
+        if let Some(counts) = self.counts {
+            self.counted += u64::from(counts(bytes));
+        }
         let rx = RxFrame { bytes, orig_len: frame.orig_len, tag };
-        let port = self.inputs.ports[s.port];
-        let more = self.switch.rx(port, time, rx).map_err(|e| Stop::Failure(Failure::input(e)))?;
-        if let Some(checked) = &mut self.collector.checked {
-            checked.entered(tag, port.number(), time, bytes);
+        let more = self.switch.rx(port, time, rx).map_err(|e| Stop::Error(e.into()))?;
+        if let Some(check) = &mut self.collector.check {
+            check.entered(tag, port.number(), time, bytes);
         }
-        self.ports[s.port].count(frame.orig_len, Duration::from_ps(s.delay) + more);
+        self.loads[s.port].count(frame.orig_len, Duration::from_ps(s.delay) + more);
         Ok(true)
     }
 
-    /// Has senders send what may go up to `until`, if they obey PFC.
-    fn send_until(&mut self, until: Time) -> Result<(), Failure> {
+    /// Lets senders that obey PFC send what they may up to `until`.
+    fn send_until(&mut self, until: Time) -> Result<(), Error> {
         let Some(mut senders) = self.senders.take() else { return Ok(()) };
         let sent = senders.send_until(until, self);
         self.senders = Some(senders);
         sent?;
-        self.collector.outputs.flush(self.switch.time())
+        self.collector.captures.flush(self.switch.time())
     }
 
-    /// Has senders send what they still hold, for as long as the drain allows.
-    fn send_rest(&mut self) -> Result<(), Failure> {
+    /// Lets senders send what they still hold, for as long as the drain allows.
+    fn send_rest(&mut self) -> Result<(), Error> {
         let Some(mut senders) = self.senders.take() else { return Ok(()) };
-        let sent = senders.send_rest(self.last + self.plan.drain, self);
+        let sent = senders.send_rest(self.last + self.view.options.drain, self);
         self.senders = Some(senders);
         sent?;
-        self.collector.outputs.flush(self.switch.time())
+        self.collector.captures.flush(self.switch.time())
     }
 
-    fn advance(&mut self, until: Time) -> Result<(), Failure> {
-        // Nothing that a control plane does comes earlier than a step behind its cause.
-        while let Some(agent) = &mut self.agent {
-            let to = until.min(self.switch.time() + agent.step());
-            timeline::advance(&mut self.timelines, &mut self.switch, to, &mut self.collector)?;
-            if let Some(told) = &mut self.collector.told {
-                agent.listen_to(&mut self.switch, told)?;
+    /// Runs the switch up to a time, and writes what happened until then.
+    fn advance(&mut self, until: Time) -> Result<(), Error> {
+        self.run_switch(until, None)?;
+        self.collector.captures.flush(until)
+    }
+
+    /// Runs the switch up to a time. PFC frames to senders go to `pauses`.
+    fn run_switch(&mut self, until: Time, mut pauses: Option<&mut Vec<HeardPause>>) -> Result<(), Error> {
+        loop {
+            // No operation of a control plane takes effect earlier than one latency after its cause.
+            let to = match &self.control_plane {
+                None => until,
+                Some(plane) => until.min(self.switch.time() + plane.latency().max(Duration::from_ps(1))),
+            };
+            let (recorder, switch) = (&mut self.recorder, &mut self.switch);
+            match &mut pauses {
+                None => timeline::advance(recorder, switch, to, &mut self.collector)?,
+                Some(heard) => {
+                    let mut ears = Ears { inner: &mut self.collector, heard };
+                    timeline::advance(recorder, switch, to, &mut ears)?;
+                }
+            }
+            if let (Some(plane), Some(heard)) = (&mut self.control_plane, &mut self.collector.heard) {
+                listen_to_switch(&mut **plane, &mut self.switch, heard)?;
             }
             if to >= until {
-                return self.collector.outputs.flush(until);
+                return Ok(());
             }
         }
-        timeline::advance(&mut self.timelines, &mut self.switch, until, &mut self.collector)?;
-        self.collector.outputs.flush(until)
     }
 
-    /// Lets the switch empty itself but for timers, for as long as the drain allows.
-    fn drain(&mut self) -> Result<(), Failure> {
-        let end = self.last + self.plan.drain;
+    /// Lets the switch empty itself except for timers, for as long as the drain allows.
+    fn drain(&mut self) -> Result<(), Error> {
+        let end = self.last + self.view.options.drain;
         while self.switch.is_busy()
             && let Some(next) = self.switch.next_time().filter(|t| *t <= end)
         {
-            // Delayed frames may lie behind the drain's end only if the line was oversubscribed; they go on.
+            // Delayed frames may be later than the end of the drain only if the line was oversubscribed; they still run.
             self.advance(next)?;
-            if self.plan.stop.load(Ordering::Relaxed) {
+            if self.is_stopped() {
                 break;
             }
         }
-        self.collector.outputs.flush(Time::MAX)
+        self.collector.captures.flush(Time::MAX)
     }
 
-    fn finish(mut self, feed: &mut Frames, damage: Option<CaptureError>) -> Done<'a> {
-        if let Some(checked) = &mut self.collector.checked {
-            checked.monitor.settled(&self.switch);
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    fn finish(
+        mut self,
+        frames: &mut Frames,
+        schedule: Schedule,
+        damage: Option<CaptureError>,
+    ) -> Result<Outcome<'a>, Error> {
+        if let Some(check) = &mut self.collector.check {
+            check.monitor.settled(&self.switch);
         }
-        self.timelines.iter_mut().for_each(|recorder| recorder.end(&mut self.switch));
-        let coverage = self.plan.points.as_ref().map(|points| {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.end(&mut self.switch)?;
+        }
+        let coverage = self.view.checks.points.as_ref().map(|points| {
             let mut coverage = Coverage::new(points);
             self.switch.executor_mut().take_coverage(&mut coverage);
             coverage
         });
-        let (plan, now) = (self.plan, self.switch.time());
-        let obeyed =
-            self.senders.as_ref().map_or(Value::Null, |s| obey::json(s, 0, |port| plan.port_name(port), now));
-        let hot_flows = self.agent.as_ref().map_or(Value::Null, |agent| agent.json(self.data));
-        let wall = wall(self.progress.seconds(), feed.sent());
-        let reports = feed.reports().to_vec();
-        let Session { inputs, switch, collector, ports, last, timelines, .. } = self;
-        let run = Drained {
-            inputs,
-            reports,
-            collector,
-            ports,
-            obeyed,
-            hot_flows,
+        let now = self.switch.time();
+        let name = |port| self.view.port_name(port);
+        let held_back = self.senders.as_ref().map(|s| HeldBackReport::of(s, SwitchId(0), name, now));
+        let interrupted = self.is_stopped();
+        let inputs = self.inputs.all().iter().zip(frames.reports());
+        let Collector { captures, trace, latency, unparsed, check, .. } = self.collector;
+        let run = RunParts {
+            schedule,
+            inputs: inputs.map(|(input, report)| InputOutcome::of(input, report)).collect(),
+            loads: self.loads,
+            latency,
+            unparsed,
+            violations: check.map_or(Vec::new(), |check| check.monitor.violations().to_vec()),
+            trace,
+            held_back,
+            control_plane: self.control_plane.map(|plane| plane.report(self.counted)),
             coverage,
-            damage,
-            last,
-            wall,
-            timelines,
+            last: self.last,
+            sent: frames.sent(),
+            interrupted,
+            view: self.view,
         };
-        Done::of(plan, &switch, run)
+        let outcome = Outcome::of(&self.switch, run);
+        outcome.check_inputs(damage)?;
+        captures.finish(&outcome.port_counts())?;
+        Ok(outcome)
     }
 }
 
-impl<E: Executor> Receiver for Session<'_, E> {
-    type Error = Failure;
+impl<E: Executor> Receiver for Session<'_, '_, E> {
+    type Error = Error;
 
     fn time(&self) -> Time {
         self.switch.time()
@@ -308,98 +426,27 @@ impl<E: Executor> Receiver for Session<'_, E> {
         self.switch.next_time()
     }
 
-    fn run_until(&mut self, until: Time, heard: &mut Vec<Heard>) -> Result<(), Failure> {
-        let mut ears = Ears { inner: &mut self.collector, heard };
-        timeline::advance(&mut self.timelines, &mut self.switch, until, &mut ears)
+    fn run_until(&mut self, until: Time, heard: &mut Vec<HeardPause>) -> Result<(), Error> {
+        self.run_switch(until, Some(heard))
     }
 
-    fn take(&mut self, Sent { sender, at, frame }: &Sent) -> Result<(), Failure> {
+    fn take(&mut self, Sent { sender, at, frame }: &Sent) -> Result<(), Error> {
         let rx = RxFrame { bytes: &frame.bytes, orig_len: frame.orig_len, tag: frame.tag };
-        self.switch.rx(self.inputs.ports[*sender], *at, rx).map_err(Failure::input)?;
-        self.ports[*sender].count(frame.orig_len, Duration::ZERO);
+        self.switch.rx(self.inputs.places()[*sender].1, *at, rx)?;
+        self.loads[*sender].count(frame.orig_len, Duration::ZERO);
         self.last = self.last.max(*at);
         Ok(())
     }
 
     fn stopped(&self) -> bool {
-        self.plan.stop.load(Ordering::Relaxed)
+        self.is_stopped()
     }
 }
 
-/// The `wall` key.
-pub(super) fn wall(seconds: f64, packets: u64) -> Value {
-    json!({ "seconds": seconds, "packets_per_second": packets as f64 / seconds.max(1e-9) })
-}
-
-/// What is known of a run beside its switch.
-pub(super) struct Drained<'a> {
-    pub(super) inputs: &'a Inputs,
-    pub(super) reports: Vec<InputReport>,
-    pub(super) collector: Collector<'a>,
-    pub(super) ports: Vec<PortLoad>,
-    /// What senders that obey PFC held back; `null` if they do not.
-    pub(super) obeyed: Value,
-    /// The `hot_flows` key; `null` without a control plane.
-    pub(super) hot_flows: Value,
-    pub(super) coverage: Option<Coverage>,
-    pub(super) damage: Option<CaptureError>,
-    pub(super) last: Time,
-    pub(super) wall: Value,
-    pub(super) timelines: Option<Recorder>,
-}
-
-impl<'a> Done<'a> {
-    /// Takes the results out of a switch.
-    pub(super) fn of<E: Executor>(plan: &Plan<'_>, switch: &Switch<E>, run: Drained<'a>) -> Done<'a> {
-        let queues = switch
-            .queues()
-            .filter(|(_, _, s)| s.enqueued.packets + s.dropped().packets > 0)
-            .map(|(port, queue, s)| {
-                json!({
-                    "dev_port": port, "queue": queue,
-                    "enqueued": s.enqueued.packets, "enqueued_bytes": s.enqueued.bytes.get(),
-                    "dropped": s.dropped().packets, "dropped_bytes": s.dropped().bytes.get(),
-                    "max_cells": s.max_cells.0,
-                })
-            })
-            .collect();
-        let view = switch.flow(switch.time());
-        let (flow, flow_pools) =
-            view.as_ref().map_or((Value::Null, Vec::new()), |v| (flow::buffer(v), flow::pools(v)));
-        let cells = view.as_ref().map_or(plan.placement.chip.tm.cells.0, |v| v.config.size.0);
-        Done {
-            obeyed: run.obeyed,
-            hot_flows: run.hot_flows,
-            words: flow::words(switch),
-            stalled: switch.stalled(),
-            queues,
-            buffer: json!({ "pool": "buffer", "cells": cells, "max_cells": switch.max_used_cells() }),
-            flow,
-            flow_pools,
-            totals: switch.totals().clone(),
-            held: switch.held(),
-            state: switch.state(),
-            pipes: switch.pipe_states().cloned().collect(),
-            readings: switch.readings().to_vec(),
-            conserved: switch.is_conserved(),
-            overtaxed: switch.overtaxed(),
-            crowded: switch.crowded(),
-            wall: run.wall,
-            reports: run.reports,
-            inputs: run.inputs,
-            collector: run.collector,
-            ports: run.ports,
-            damage: run.damage,
-            coverage: run.coverage,
-            last: run.last,
-            timelines: run.timelines,
-        }
-    }
-}
-
-/// The bytes of a packet to send, with the addresses of its turn.
-pub(super) fn bytes_of<'f>(plan: &Plan<'_>, s: &Sending<'f>, scratch: &'f mut Vec<u8>) -> &'f [u8] {
-    match plan.rewrite {
+/// Returns the bytes of a packet to send, with the addresses of its turn.
+#[inline]
+pub(crate) fn bytes_of<'f>(rewrite: Option<Rewrite>, s: &Sending<'f>, scratch: &'f mut Vec<u8>) -> &'f [u8] {
+    match rewrite {
         Some(rewrite) if s.turn > 0 => {
             scratch.clear();
             scratch.extend_from_slice(s.frame.data);
@@ -410,71 +457,8 @@ pub(super) fn bytes_of<'f>(plan: &Plan<'_>, s: &Sending<'f>, scratch: &'f mut Ve
     }
 }
 
-impl PortLoad {
-    /// Counts a packet of so many bytes that waited for the wire.
-    pub(super) fn count(&mut self, orig_len: u32, waited: Duration) {
-        self.packets += 1;
-        self.wire_bytes += wire_len(orig_len);
-        self.at_end = waited;
-        if !waited.is_zero() {
-            self.delayed += 1;
-            self.most = self.most.max(waited);
-        }
-    }
-}
-
-/// Why no next packet was sent.
+/// Reasons why no next packet was sent.
 enum Stop {
     Damage(CaptureError),
-    Failure(Failure),
-}
-
-impl Done<'_> {
-    /// Refuses what the contract calls bad input: damage, and with `--strict` a cut tail.
-    pub(crate) fn check_inputs(&self, strict: bool, interrupted: bool) -> Result<(), Failure> {
-        if let Some(e) = &self.damage {
-            let t = &self.totals;
-            let used = match t.received {
-                0 => "no packet came before it".to_owned(),
-                n => format!(
-                    "the {n} packets before it were replayed: {} out, {} dropped, {} absorbed, {} held; no file is \
-                     kept",
-                    t.sent,
-                    t.dropped,
-                    t.absorbed,
-                    self.held.total()
-                ),
-            };
-            let Failure::Input { text, help } = bad(e) else { return Err(bad(e)) };
-            return Err(Failure::Input { text: format!("{text}\n  = note: {used}"), help });
-        }
-        match self.cut_tails().next() {
-            Some(text) if strict && !interrupted => {
-                Err(Failure::with_help(text, "without --strict the records before it are replayed"))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// The captures that end inside a record.
-    pub(crate) fn cut_tails(&self) -> impl Iterator<Item = String> + '_ {
-        let pairs = self.inputs.sources.iter().zip(&self.reports);
-        pairs.filter_map(|(s, r)| r.truncated.map(|t| tail(&s.name, t)))
-    }
-
-    /// Peculiarities of the captures.
-    pub(crate) fn oddities(&self) -> impl Iterator<Item = String> + '_ {
-        self.inputs.sources.iter().zip(&self.reports).flat_map(|(s, r)| {
-            r.oddities.iter().map(|(oddity, t)| {
-                format!("{}: {oddity}: {} records, first is record {}", s.name, t.count, t.first_record)
-            })
-        })
-    }
-}
-
-fn tail(name: &str, t: TruncatedTail) -> String {
-    format!(
-        "{name}: ends inside record {} at byte {}: {} of at least {} bytes are there",
-        t.record, t.offset, t.found, t.needed
-    )
+    Error(Error),
 }

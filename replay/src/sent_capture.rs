@@ -1,52 +1,57 @@
-//! The capture of what left: one interface per port that sent something, in order of time. What may not live here: which
-//! thread writes it, and captures of anything else.
+//! The capture of sent packets: pcapng with one interface per port that sent something, in order of time.
+//!
+//! Module `capture_writer` decides which thread writes it.
 
-use super::Plan;
-use super::order::{Order, Waiting};
-use super::output::{Capture, PortCounts, held, stamp};
-use crate::fail::Failure;
-use crate::files::Pending;
+use crate::captures::{PcapngWriter, PortCounts, at_most_longest, stamp};
+use crate::time_order::{TimeOrder, Waiting};
+use crate::view::SwitchView;
 use sluice_asic::units::Time;
 use sluice_pcaps::capture::CaptureTime;
 use sluice_pcaps::capture::write::{Direction, InterfaceSpec, InterfaceStatistics, Packet, WriteError};
-use sluice_pipeline::switch::Mode;
+use std::io::Write;
 
-/// The capture of what left. It knows no plan: another thread may have it.
-pub(super) struct Sent {
-    capture: Capture,
+/// A capture of sent packets. It borrows nothing, so that another thread may have it.
+pub(crate) struct SentCapture {
+    writer: PcapngWriter,
     origin: CaptureTime,
-    /// Packets come in the order in which they are written.
+    /// True if packets come in the order in which they are written.
     in_order: bool,
-    /// What each dev_port is called, and its bit rate.
+    /// Number, name and bit rate of each dev_port.
     ports: Vec<(u16, String, u64)>,
-    /// Interface of each dev_port that sent something, and how many packets.
+    /// By dev_port: the interface and the number of packets written; `None` if the port has sent nothing.
     interfaces: Vec<Option<(u32, u64)>>,
-    waiting: Order,
+    waiting: TimeOrder,
     last: Time,
 }
 
-impl Sent {
-    pub(super) fn new(plan: &Plan<'_>, capture: Capture, origin: CaptureTime) -> Sent {
-        let ports = plan.ports.iter().map(|p| p.dev_port.number());
-        let ports = ports.map(|p| (p, plan.port_name(p), plan.speed_of(p).as_bps())).collect();
-        // Without time packets leave in the order in which they are told.
-        Sent::of(ports, plan.config.mode == Mode::Functional, capture, origin)
+impl SentCapture {
+    /// Starts a capture of what a switch sends. Time zero of the run is at `origin`.
+    pub(crate) fn new(
+        view: &SwitchView<'_>,
+        out: Box<dyn Write + Send>,
+        origin: CaptureTime,
+    ) -> Result<SentCapture, WriteError> {
+        let ports = view.setup.ports.iter().map(|p| p.dev_port.number());
+        let ports = ports.map(|p| (p, view.port_name(p), view.speed_of(p).as_bps())).collect();
+        // Without time, the switch reports packets in the order in which they are written.
+        SentCapture::with_ports(ports, !view.is_timed(), out, origin)
     }
 
-    /// On ports with these names and rates.
-    pub(super) fn of(
+    /// Starts a capture for ports with these numbers, names and bit rates.
+    pub(crate) fn with_ports(
         ports: Vec<(u16, String, u64)>,
         in_order: bool,
-        capture: Capture,
+        out: Box<dyn Write + Send>,
         origin: CaptureTime,
-    ) -> Sent {
-        let (interfaces, waiting, last) = (Vec::new(), Order::default(), Time::ORIGIN);
-        Sent { capture, origin, in_order, ports, interfaces, waiting, last }
+    ) -> Result<SentCapture, WriteError> {
+        let writer = PcapngWriter::new(out, &[])?;
+        let (interfaces, waiting, last) = (Vec::new(), TimeOrder::default(), Time::ORIGIN);
+        Ok(SentCapture { writer, origin, in_order, ports, interfaces, waiting, last })
     }
 
-    /// Takes a packet of a dev_port, whose bytes are the pieces; it is written when no earlier one can come.
+    /// Takes a packet of a dev_port, whose bytes are the pieces. The packet is written when no earlier one can come.
     #[inline]
-    pub(super) fn add(&mut self, port: u16, packet: Waiting, pieces: [&[u8]; 3]) -> Result<(), WriteError> {
+    pub(crate) fn add(&mut self, port: u16, packet: Waiting, pieces: [&[u8]; 3]) -> Result<(), WriteError> {
         match pieces {
             [head, tail, []] if self.in_order => self.write(port, &packet, head, tail),
             pieces => {
@@ -56,8 +61,8 @@ impl Sent {
         }
     }
 
-    /// Writes every packet that left until then: nothing earlier can come any more.
-    pub(super) fn flush(&mut self, until: Time) -> Result<(), WriteError> {
+    /// Writes every packet up to a time. No earlier packet may come after that.
+    pub(crate) fn flush(&mut self, until: Time) -> Result<(), WriteError> {
         let mut waiting = std::mem::take(&mut self.waiting);
         let mut result = Ok(());
         while result.is_ok()
@@ -80,9 +85,9 @@ impl Sent {
             None => self.declare(port)?,
         };
         self.last = self.last.max(w.time);
-        let (head, tail) = held(head, tail);
+        let (head, tail) = at_most_longest(head, tail);
         let comments: &[&str] = &[w.comment.as_deref().unwrap_or_default()];
-        self.capture.writer.write(&Packet {
+        self.writer.write(&Packet {
             interface,
             time: stamp(self.origin, w.time),
             head,
@@ -93,7 +98,7 @@ impl Sent {
         })
     }
 
-    /// The interface of a port that sends for the first time.
+    /// Declares the interface of a port that sends for the first time.
     #[cold]
     fn declare(&mut self, port: u16) -> Result<u32, WriteError> {
         let known = self.ports.iter().find(|(p, ..)| *p == port);
@@ -101,7 +106,7 @@ impl Sent {
             known.map_or((format!("dev:{port}"), 0), |(_, name, speed)| (name.clone(), *speed));
         let description = format!("dev_port {port}");
         let spec = InterfaceSpec { name: &name, description: &description, speed };
-        let number = self.capture.writer.add_interface(&spec)?;
+        let number = self.writer.add_interface(&spec)?;
         let index = usize::from(port);
         if self.interfaces.len() <= index {
             self.interfaces.resize(index + 1, None);
@@ -110,8 +115,8 @@ impl Sent {
         Ok(number)
     }
 
-    /// Completes the capture with the interfaces' statistics.
-    pub(super) fn finish(self, counts: &[PortCounts]) -> Result<Pending, Failure> {
+    /// Completes the capture with the statistics of its interfaces.
+    pub(crate) fn finish(self, counts: &[PortCounts]) -> Result<(), WriteError> {
         let time = stamp(self.origin, self.last);
         let used = self.interfaces.iter().zip(0u16..);
         let mut statistics: Vec<InterfaceStatistics<'_>> = used
@@ -129,7 +134,6 @@ impl Sent {
             })
             .collect();
         statistics.sort_by_key(|s| s.interface);
-        self.capture.writer.finish(&statistics).map_err(Failure::input)?;
-        Ok(self.capture.file)
+        self.writer.finish(&statistics).map(drop)
     }
 }

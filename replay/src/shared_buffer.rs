@@ -1,5 +1,5 @@
-//! The shared buffer in `summary.json`: priority groups, queues, pools, PFC, watchdog. Watermarks are in bytes of cells.
-//! What may not live here: text for people.
+//! The shared buffer in summaries: priority groups, queues, pools, PFC, watchdog, flow-control words. Watermarks are in bytes
+//! of cells.
 
 use serde_json::{Value, json};
 use sluice_asic::tm::buffer::{Gauge, PoolKind, Reader};
@@ -9,7 +9,7 @@ use sluice_asic::units::{Bytes, Cells};
 use sluice_pipeline::pass::Executor;
 use sluice_pipeline::switch::{FlowView, PortFlowView, StormCounts, Switch};
 
-/// What a count of cells shows.
+/// Returns present value and watermarks of a count of cells, in bytes.
 fn gauge(g: &Gauge, cell: Bytes) -> Value {
     let bytes = |cells: Cells| cells.bytes(cell).get();
     json!({
@@ -23,8 +23,23 @@ fn seen(g: &Gauge) -> bool {
     g.watermark(Reader::Persistent) > Cells::ZERO
 }
 
-/// The `buffer` key.
-pub(crate) fn buffer(view: &FlowView<'_>) -> Value {
+/// The shared buffer at the end of a run, as parts of a summary.
+#[derive(Clone, Debug)]
+pub struct SharedBuffer {
+    /// The key `buffer`: profile, priority groups, queues, ports, PFC, watchdog.
+    pub buffer: Value,
+    /// Elements of the key `pools`.
+    pub pools: Vec<Value>,
+}
+
+impl SharedBuffer {
+    pub(crate) fn of(view: &FlowView<'_>) -> SharedBuffer {
+        SharedBuffer { buffer: buffer(view), pools: pools(view) }
+    }
+}
+
+/// Returns the key `buffer`.
+fn buffer(view: &FlowView<'_>) -> Value {
     json!({
         "profile": view.config.name,
         "cell_bytes": view.config.cell.get(),
@@ -81,7 +96,7 @@ fn queues(view: &FlowView<'_>) -> Vec<Value> {
     list
 }
 
-/// Cells of packets that came in by each port, and of those that wait to leave by it.
+/// Returns for each port the cells of packets that came in by it, and of packets that wait to be sent by it.
 fn ports(view: &FlowView<'_>) -> Vec<Value> {
     let cell = view.config.cell;
     let row = |(index, port): (u16, &PortFlowView<'_>)| {
@@ -139,8 +154,8 @@ fn storm_counts(counts: &StormCounts) -> Value {
     json!({ "tx_ok": tx_ok, "tx_drop": tx_drop, "rx_ok": rx_ok, "rx_drop": rx_drop })
 }
 
-/// Elements of the `pools` key.
-pub(crate) fn pools(view: &FlowView<'_>) -> Vec<Value> {
+/// Returns elements of the key `pools`.
+fn pools(view: &FlowView<'_>) -> Vec<Value> {
     let cell = view.config.cell;
     let pools = view.buffer.pools(view.config);
     pools
@@ -159,23 +174,45 @@ pub(crate) fn pools(view: &FlowView<'_>) -> Vec<Value> {
         .collect()
 }
 
-/// Flow-control words that reached queues of each pipe, and what its visibility FIFO has of them.
-pub(super) fn words<E: Executor>(switch: &Switch<E>) -> Value {
-    let seen = |s: &AfcSeen| {
-        let mode = s.mode.map(|mode| match mode {
-            AfcMode::Xoff => "xoff",
-            AfcMode::Credit => "credit",
-        });
-        json!({
-            "time_ns": s.time.as_ps() as f64 / 1000.0, "local_port": s.port, "group_queue": s.queue, "mode": mode,
-            "credit": s.credit, "register": s.register(),
-        })
-    };
+/// Flow-control words that reached queues of a pipe.
+#[derive(Clone, Debug)]
+pub struct PipeWords {
+    /// The pipe.
+    pub pipe: u32,
+    /// Number of words.
+    pub words: u64,
+    /// Words that the visibility FIFO of the pipe lost because it was full.
+    pub lost: u64,
+    /// Words in the visibility FIFO.
+    pub seen: Vec<AfcSeen>,
+}
+
+/// Returns the flow-control words of each pipe that had any.
+pub(crate) fn words<E: Executor>(switch: &Switch<E>) -> Vec<PipeWords> {
     let pipes = (0..).zip(switch.seen_flow_control_words()).filter(|(_, fifo)| fifo.words() > 0);
-    pipes
-        .map(|(pipe, fifo): (u32, &AfcFifo)| {
-            let entries: Vec<Value> = fifo.entries().map(seen).collect();
-            json!({ "pipe": pipe, "words": fifo.words(), "lost": fifo.lost(), "seen": entries })
-        })
-        .collect()
+    let words = |(pipe, fifo): (u32, &AfcFifo)| PipeWords {
+        pipe,
+        words: fifo.words(),
+        lost: fifo.lost(),
+        seen: fifo.entries().copied().collect(),
+    };
+    pipes.map(words).collect()
+}
+
+impl PipeWords {
+    /// Returns an element of the key `flow_control_words`.
+    pub(crate) fn json(&self) -> Value {
+        let seen = |s: &AfcSeen| {
+            let mode = s.mode.map(|mode| match mode {
+                AfcMode::Xoff => "xoff",
+                AfcMode::Credit => "credit",
+            });
+            json!({
+                "time_ns": s.time.as_ps() as f64 / 1000.0, "local_port": s.port, "group_queue": s.queue, "mode": mode,
+                "credit": s.credit, "register": s.register(),
+            })
+        };
+        let entries: Vec<Value> = self.seen.iter().map(seen).collect();
+        json!({ "pipe": self.pipe, "words": self.words, "lost": self.lost, "seen": entries })
+    }
 }

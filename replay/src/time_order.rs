@@ -1,16 +1,17 @@
-//! Packets of several ports put in order of time, in recycled memory. What may not live here: formats.
+//! Packets of several ports put in order of time, in recycled memory.
 
 use sluice_asic::units::Time;
 use std::cmp::Reverse;
 use std::collections::binary_heap::PeekMut;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// A packet that left and has not been written.
+/// A packet that was sent or dropped, and is not written yet.
 #[derive(Debug)]
 pub(crate) struct Waiting {
     pub(crate) time: Time,
-    /// Bytes at hand, and those that it had on the wire.
+    /// Bytes at hand.
     pub(crate) captured: u32,
+    /// Bytes on the wire.
     pub(crate) orig_len: u32,
     pub(crate) comment: Option<Box<str>>,
 }
@@ -24,13 +25,13 @@ struct Lane {
 
 /// Packets in order of time, then port.
 #[derive(Debug, Default)]
-pub(crate) struct Order {
+pub(crate) struct TimeOrder {
     lanes: Vec<Lane>,
-    /// The first packet of every lane that has one.
+    /// Time and port of the first packet of every lane that has one.
     heads: BinaryHeap<Reverse<(Time, u16)>>,
 }
 
-impl Order {
+impl TimeOrder {
     /// Adds a packet, not earlier than the last one of its port; its bytes are the pieces.
     pub(crate) fn push(&mut self, port: u16, packet: Waiting, pieces: [&[u8]; 3]) {
         let index = usize::from(port);
@@ -82,9 +83,9 @@ mod tests {
 
     #[test]
     fn packets_come_by_time_then_port_with_their_bytes() {
-        let mut order = Order::default();
+        let mut order = TimeOrder::default();
         let mut seen = Vec::new();
-        let add = |order: &mut Order, port: u16, ps: u64, len: u8| {
+        let add = |order: &mut TimeOrder, port: u16, ps: u64, len: u8| {
             let bytes = vec![ps as u8; usize::from(len)];
             let (a, b) = bytes.split_at(bytes.len() / 3);
             let time = Time::from_ps(ps);

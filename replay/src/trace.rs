@@ -1,6 +1,9 @@
-//! `--trace`: the interpreter's steps of each pass, with cycles and queues between them.
+//! Traces: the interpreter's steps of each pass, with cycles, and the queues between passes.
+//!
+//! A [`StepTracer`] collects the steps of one pass inside the executor; the switch then reports the pass, and the steps
+//! become a piece of the trace. Pieces have times, so that traces of several switches can be joined.
 
-use super::comment::packet;
+use crate::comment::packet;
 use sluice_asic::units::Time;
 use sluice_fabric::network::LinkDrop;
 use sluice_pipeline::ir::Program;
@@ -10,48 +13,48 @@ use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A tracer whose text somebody else takes.
-pub(crate) struct Shared(Arc<Mutex<TextTracer>>);
+/// Collects the steps of the pass that an executor runs. Clones share the steps.
+#[derive(Clone, Default)]
+pub struct StepTracer(Arc<Mutex<TextTracer>>);
 
-impl Tracer for Shared {
+impl Tracer for StepTracer {
     fn event(&mut self, program: &Program, event: &Event<'_>) {
-        lock(&self.0).event(program, event);
+        self.lock().event(program, event);
     }
 }
 
-fn lock(steps: &Mutex<TextTracer>) -> MutexGuard<'_, TextTracer> {
-    steps.lock().unwrap_or_else(PoisonError::into_inner)
+impl StepTracer {
+    fn lock(&self) -> MutexGuard<'_, TextTracer> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the steps since the last call.
+    fn take(&self) -> String {
+        std::mem::take(&mut self.lock().text)
+    }
 }
 
-/// The trace so far.
-pub(crate) struct TraceText {
-    steps: Arc<Mutex<TextTracer>>,
-    pub(crate) written: String,
-    /// When each piece of it happened, its number, and where it begins.
+/// The trace of one switch.
+#[derive(Default)]
+pub struct Trace {
+    steps: StepTracer,
+    text: String,
+    /// For each piece: its time, its number, and where it begins in the text.
     pieces: Vec<(Time, u64, usize)>,
-    /// Numbers pieces, over all switches of a network without time.
+    /// Numbers the pieces over all switches of a network without time.
     numbers: Option<Arc<AtomicU64>>,
 }
 
-/// A tracer for the interpreter and where its text comes out.
-pub(crate) fn tracer() -> (Shared, TraceText) {
-    let steps = Arc::new(Mutex::new(TextTracer::default()));
-    let (written, pieces, numbers) = (String::new(), Vec::new(), None);
-    (Shared(Arc::clone(&steps)), TraceText { steps, written, pieces, numbers })
-}
-
-/// The traces of a network's switches as one, in order of time; each piece begins with its switch. Where there is no
-/// time they were numbered as they happened.
-pub(crate) fn joined(traces: &[(&str, TraceText)]) -> String {
+/// Joins the traces of a network's switches in order of time; each piece begins with the name of its switch. In a network
+/// without time, pieces are in the order of their numbers.
+pub(crate) fn joined(traces: &[(&str, &Trace)]) -> String {
     let mut pieces: Vec<((Time, u64, usize), &str, &str)> = Vec::new();
     for (switch, (name, trace)) in traces.iter().enumerate() {
-        let ends = trace.pieces.iter().skip(1).map(|(.., at)| *at).chain([trace.written.len()]);
-        for ((time, number, start), end) in trace.pieces.iter().zip(ends) {
-            let text = trace.written.get(*start..end).unwrap_or_default();
-            pieces.push(((*time, *number, switch), name, text));
-        }
+        pieces.extend(
+            trace.numbered_pieces().map(|(time, number, text)| ((time, number, switch), *name, text)),
+        );
     }
-    // Stable: pieces of one switch at one time stay as they were told.
+    // The sort is stable: pieces of one switch at one time keep their order.
     pieces.sort_by_key(|(key, ..)| *key);
     let mut out = String::new();
     for (_, name, text) in pieces {
@@ -61,26 +64,49 @@ pub(crate) fn joined(traces: &[(&str, TraceText)]) -> String {
     out
 }
 
-impl TraceText {
-    /// The same, with pieces numbered over all switches.
-    pub(crate) fn numbered(self, numbers: Arc<AtomicU64>) -> TraceText {
-        TraceText { numbers: Some(numbers), ..self }
+impl Trace {
+    /// Returns the whole text: a piece for each event, in the order in which the switch reported them.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
     }
 
-    /// A piece begins.
+    /// Returns the pieces with their times, in the order in which the switch reported them. A piece has one line or more.
+    pub fn pieces(&self) -> impl Iterator<Item = (Time, &str)> {
+        self.numbered_pieces().map(|(time, _, text)| (time, text))
+    }
+
+    fn numbered_pieces(&self) -> impl Iterator<Item = (Time, u64, &str)> {
+        let ends = self.pieces.iter().skip(1).map(|(.., at)| *at).chain([self.text.len()]);
+        self.pieces.iter().zip(ends).map(|(&(time, number, start), end)| {
+            (time, number, self.text.get(start..end).unwrap_or_default())
+        })
+    }
+
+    /// Returns the tracer for the switch's executor.
+    pub(crate) fn tracer(&self) -> StepTracer {
+        self.steps.clone()
+    }
+
+    /// Numbers the pieces over all switches.
+    pub(crate) fn numbered(self, numbers: Arc<AtomicU64>) -> Trace {
+        Trace { numbers: Some(numbers), ..self }
+    }
+
+    /// Begins a piece.
     fn piece(&mut self, time: Time) {
         let number = self.numbers.as_ref().map_or(0, |n| n.fetch_add(1, Ordering::Relaxed));
-        self.pieces.push((time, number, self.written.len()));
+        self.pieces.push((time, number, self.text.len()));
     }
 
     fn line(&mut self, text: std::fmt::Arguments<'_>) {
         // Writing into a String cannot fail.
-        let _ = writeln!(self.written, "{text}");
+        let _ = writeln!(self.text, "{text}");
     }
 
-    /// A pass was run: its steps are waiting.
+    /// Adds a pass, whose steps are in the tracer.
     pub(crate) fn pass(&mut self, e: &PassEvent) {
-        let steps = std::mem::take(&mut lock(&self.steps).text);
+        let steps = self.steps.take();
         self.piece(e.entered);
         self.line(format_args!(
             "packet {}: {} of pipe {} entered at {} (cycle {}, waited {})",
@@ -103,9 +129,9 @@ impl TraceText {
         ));
     }
 
-    /// The ghost control was run: its steps are waiting.
+    /// Adds an update of the ghost control, whose steps are in the tracer.
     pub(crate) fn ghost(&mut self, e: &GhostEvent) {
-        let steps = std::mem::take(&mut lock(&self.steps).text);
+        let steps = self.steps.take();
         let (at, cycle) = (e.entered.since_origin(), e.cycle.get());
         self.piece(e.entered);
         self.line(format_args!("ghost update of pipe {} entered at {at} (cycle {cycle})", e.pipe));
@@ -144,7 +170,7 @@ impl TraceText {
         ));
     }
 
-    /// A link lost what left.
+    /// Adds the loss of a frame on a link.
     pub(crate) fn lost_on_link(&mut self, p: &Left, drop: LinkDrop) {
         self.piece(p.first_bit);
         self.line(format_args!("packet {}: dropped on its link: {}", packet(p.tag), drop.name()));

@@ -1,28 +1,29 @@
-//! `--changes` of a network: lines as for one switch, with the switch behind the time. What may not live here: what
-//! operations mean.
+//! Operations during the run of a network as text: lines as for one switch, with the switch after the time.
 
-use crate::fail::Failure;
 use sluice_asic::units::Time;
 use sluice_fabric::network::{NetworkSetup, SwitchId, SwitchSetup};
-use sluice_pipeline::control::{ControlOp, EntryError, lines};
-use std::path::Path;
+use sluice_pipeline::control::lines;
+use sluice_pipeline::control::{ControlOp, EntryError};
 
-/// In the place of a switch: all that run the program.
+/// Stands for all switches that run the program.
 const ALL: &str = "*";
 
-/// The operations of a file, for switches of the network; `program` is the one that `*` asks for.
-pub(super) fn read(
-    path: &Path,
+/// Parses operations for switches of a network, such as `@1.5ms leaf0 table_delete ipv4_route 3`. In the place of a switch,
+/// `*` names all switches that run `program`. `origin` is the name of the text in errors.
+///
+/// # Errors
+/// Everything wrong in the text, by line.
+pub fn parse_changes(
+    text: &str,
+    origin: &str,
     network: &NetworkSetup,
     program: &str,
-) -> Result<Vec<(SwitchId, Time, ControlOp)>, Failure> {
-    let text = std::fs::read_to_string(path).map_err(|e| Failure::file("read", path, &e))?;
-    let origin = path.display().to_string();
-    let (texts, mut errors) = split(&text, &origin, network, program);
+) -> Result<Vec<(SwitchId, Time, ControlOp)>, Vec<EntryError>> {
+    let (texts, mut errors) = split(text, origin, network, program);
     let mut all = Vec::new();
     for (id, (switch, text)) in (0..).map(SwitchId).zip(network.switches.iter().zip(texts)) {
         let program = &switch.placed.program;
-        let script = lines::parse_changes(program, &text, &origin)
+        let script = lines::parse_changes(program, &text, origin)
             .and_then(|script| script.check(program, &switch.control).map(|()| script));
         match script {
             Ok(script) => all.extend(script.ops.into_iter().map(|s| (id, Time::ORIGIN + s.at, s.op))),
@@ -35,14 +36,15 @@ pub(super) fn read(
     }
     if !errors.is_empty() {
         errors.sort_by_key(|e| e.line);
-        return Err(Failure::entries(&errors));
+        return Err(errors);
     }
-    // Of one switch in order already.
+    // The sort is stable, and operations of one switch are in order already.
     all.sort_by_key(|(_, time, _)| *time);
     Ok(all)
 }
 
-/// The lines of each switch where they stand in the file, without its name; lines of others are empty.
+/// Returns the lines of each switch at their places in the text, without the name of the switch; lines of other switches are
+/// empty.
 fn split(text: &str, origin: &str, network: &NetworkSetup, program: &str) -> (Vec<String>, Vec<EntryError>) {
     let mut texts = vec![String::new(); network.switches.len()];
     let mut errors = Vec::new();

@@ -1,80 +1,72 @@
-//! `summary.json` of a network: the keys of a single switch summed over the network, then `switches` and `links`. What
-//! may not live here: what one switch says.
+//! Summaries of networks: the keys of a single switch summed over the network, then `switches` and `links`.
 
-use super::super::Plan;
-use super::super::summary::{latency_of, value as of_switch};
-use super::Network;
-use super::name_of;
-use super::run::Finished;
-use crate::args::ReplayArgs;
+use super::{NetworkOutcome, name_of};
 use serde_json::{Map, Value, json};
-use sluice_fabric::network::{End, LinkDrop, LinkId, Waiting, Way, WayTotals};
+use sluice_fabric::network::{End, LinkDrop, LinkId, Network, Waiting, Way, WayTotals};
+use sluice_pipeline::pass::Executor;
 
-/// The summary of a run; `unused` is what the user said to no effect.
-pub(super) fn value(
-    args: &ReplayArgs,
-    plans: &[Plan<'_>],
-    finished: &Finished<'_>,
-    unused: Vec<String>,
-) -> Value {
-    let network = &finished.network;
-    let mut switches: Vec<Value> =
-        plans.iter().zip(&finished.switches).map(|(plan, done)| of_switch(plan, done)).collect();
-    for (id, switch) in network.ids().zip(&mut switches) {
-        switch["name"] = name_of(network, id).into();
+impl<E: Executor> NetworkOutcome<'_, E> {
+    /// Returns the summary as a document of schema `sluice.summary/1`. Every key is always there.
+    #[must_use]
+    pub fn summary(&self) -> Value {
+        let network = &self.network;
+        let mut switches: Vec<Value> = self.switches.iter().map(|s| s.summary()).collect();
+        for (id, switch) in network.ids().zip(&mut switches) {
+            switch["name"] = name_of(network, id).into();
+        }
+        let t = network.totals();
+        let mut drops = maps(&switches, "drops");
+        for (drop, name, ..) in LinkDrop::TABLE {
+            add(&mut drops, name, t.link_drops[drop as usize]);
+        }
+        let mut held = maps(&switches, "held");
+        add(&mut held, "links", t.on_links);
+        let one = |key: &str| {
+            let first = switches.first().map_or(Value::Null, |s| s[key].clone());
+            switches.iter().all(|s| s[key] == first).then_some(first)
+        };
+        let programs = || {
+            let mut names: Vec<&str> = switches.iter().filter_map(|s| s["program"].as_str()).collect();
+            names.sort_unstable();
+            names.dedup();
+            Value::String(names.join("+"))
+        };
+        let timed = self.switches.first().is_none_or(|s| s.view.is_timed());
+        json!({
+            "schema": "sluice.summary/1",
+            "program": one("program").unwrap_or_else(programs),
+            "chip": one("chip"),
+            "params": one("params").unwrap_or_else(|| json!({})),
+            "seed": self.switches.first().map_or(0, |s| s.view.config().seed),
+            "inputs": lists(&switches, "inputs", false),
+            "packets": {
+                "in": t.entered, "created": t.created, "out": t.delivered,
+                "dropped": t.dropped + t.lost_on_links(), "absorbed": t.absorbed, "held": t.held + t.on_links,
+            },
+            "created": created(&switches),
+            "drops": drops,
+            "absorbed": maps(&switches, "absorbed"),
+            "held": held,
+            "recirculated": sum(&switches, "recirculated"),
+            "resubmitted": sum(&switches, "resubmitted"),
+            "latency_ns": if timed { self.latency.json() } else { Value::Null },
+            "ports": edge_ports(network, &switches),
+            "queues": queues(&switches),
+            "pools": lists(&switches, "pools", true),
+            "buffer": Value::Null,
+            "counters": [],
+            "registers": [],
+            "readings": [],
+            "warnings": warnings(&switches).into_iter().chain(deadlocks(network)).collect::<Vec<_>>(),
+            "violations": lists(&switches, "violations", true),
+            "obey_pfc": obeyed(&switches),
+            "hot_flows": self.control_plane.as_ref().unwrap_or(&Value::Null),
+            "flow_control_words": lists(&switches, "flow_control_words", true),
+            "hops": t.hops,
+            "links": network.links().filter_map(|id| link(network, id)).collect::<Vec<_>>(),
+            "switches": switches,
+        })
     }
-    number_violations(&mut switches, &finished.asked);
-    let t = network.totals();
-    let mut drops = maps(&switches, "drops");
-    for (drop, name, ..) in LinkDrop::TABLE {
-        add(&mut drops, name, t.link_drops[drop as usize]);
-    }
-    let mut held = maps(&switches, "held");
-    add(&mut held, "links", t.on_links);
-    let one = |key: &str| {
-        let first = switches.first().map_or(Value::Null, |s| s[key].clone());
-        switches.iter().all(|s| s[key] == first).then_some(first)
-    };
-    let programs = || {
-        let mut names: Vec<&str> = switches.iter().filter_map(|s| s["program"].as_str()).collect();
-        names.sort_unstable();
-        names.dedup();
-        Value::String(names.join("+"))
-    };
-    json!({
-        "schema": "sluice.summary/1",
-        "program": one("program").unwrap_or_else(programs),
-        "chip": one("chip"),
-        "params": one("params").unwrap_or_else(|| json!({})),
-        "seed": args.seed,
-        "inputs": lists(&switches, "inputs", false),
-        "packets": {
-            "in": t.entered, "created": t.created, "out": t.delivered,
-            "dropped": t.dropped + t.lost_on_links(), "absorbed": t.absorbed, "held": t.held + t.on_links,
-        },
-        "created": created(&switches),
-        "drops": drops,
-        "absorbed": maps(&switches, "absorbed"),
-        "held": held,
-        "recirculated": sum(&switches, "recirculated"),
-        "resubmitted": sum(&switches, "resubmitted"),
-        "latency_ns": if args.functional { Value::Null } else { latency_of(&finished.latency) },
-        "ports": edge_ports(network, &switches),
-        "queues": queues(&switches),
-        "pools": lists(&switches, "pools", true),
-        "buffer": Value::Null,
-        "counters": [],
-        "registers": [],
-        "readings": [],
-        "warnings": warnings(unused, &switches).into_iter().chain(deadlocks(network)).collect::<Vec<_>>(),
-        "violations": lists(&switches, "violations", true),
-        "obey_pfc": obeyed(&switches),
-        "hot_flows": finished.hot_flows,
-        "flow_control_words": lists(&switches, "flow_control_words", true),
-        "hops": t.hops,
-        "links": network.links().filter_map(|id| link(network, id)).collect::<Vec<_>>(),
-        "switches": switches,
-    })
 }
 
 fn add(map: &mut Map<String, Value>, key: &str, count: u64) {
@@ -84,7 +76,7 @@ fn add(map: &mut Map<String, Value>, key: &str, count: u64) {
     }
 }
 
-/// The sum of objects of counts.
+/// Returns the sum of objects of counts.
 fn maps(switches: &[Value], key: &str) -> Map<String, Value> {
     let mut all = Map::new();
     for (name, count) in switches.iter().filter_map(|s| s[key].as_object()).flatten() {
@@ -93,7 +85,7 @@ fn maps(switches: &[Value], key: &str) -> Map<String, Value> {
     all
 }
 
-/// As [`maps`], with all keys.
+/// Returns the same sum of `created`, with keys whose count is 0.
 fn created(switches: &[Value]) -> Map<String, Value> {
     let mut all = maps(switches, "created");
     for name in switches.iter().filter_map(|s| s["created"].as_object()).flat_map(Map::keys) {
@@ -106,7 +98,7 @@ fn sum(switches: &[Value], key: &str) -> u64 {
     switches.iter().filter_map(|s| s[key].as_u64()).sum()
 }
 
-/// The elements of all switches' lists, each with its switch if asked to.
+/// Returns the elements of all switches' lists, each with the name of its switch if they are `named`.
 fn lists(switches: &[Value], key: &str, named: bool) -> Vec<Value> {
     let mut all = Vec::new();
     for switch in switches {
@@ -121,7 +113,7 @@ fn lists(switches: &[Value], key: &str, named: bool) -> Vec<Value> {
     all
 }
 
-/// All queues, with what their ports are called.
+/// Returns all queues, with the names of their ports.
 fn queues(switches: &[Value]) -> Vec<Value> {
     let mut all = lists(switches, "queues", true);
     for queue in &mut all {
@@ -134,8 +126,8 @@ fn queues(switches: &[Value]) -> Vec<Value> {
     all
 }
 
-/// Ports without a link that sent or received something.
-fn edge_ports(network: &Network, switches: &[Value]) -> Vec<Value> {
+/// Returns ports without a link that sent or received something.
+fn edge_ports<E: Executor>(network: &Network<E>, switches: &[Value]) -> Vec<Value> {
     let ends: Vec<(&str, u16)> = network
         .links()
         .filter_map(|id| network.link(id))
@@ -150,13 +142,13 @@ fn edge_ports(network: &Network, switches: &[Value]) -> Vec<Value> {
     ports
 }
 
-/// A link's end: switch and dev_port.
-fn port(network: &Network, end: End) -> Option<(&str, u16)> {
+/// Returns the switch and the dev_port of a link's end.
+fn port<E: Executor>(network: &Network<E>, end: End) -> Option<(&str, u16)> {
     let setup = network.setup(end.switch)?;
     Some((setup.name.as_str(), setup.ports.front(end.port)?.dev_port.number()))
 }
 
-/// What senders that obey PFC held back, at all switches.
+/// Returns packets that senders held back, at all switches.
 fn obeyed(switches: &[Value]) -> Value {
     let Some(cable) = switches.iter().find_map(|s| s["obey_pfc"]["cable_m"].as_f64()) else {
         return Value::Null;
@@ -172,19 +164,8 @@ fn obeyed(switches: &[Value]) -> Value {
     json!({ "cable_m": cable, "ports": all })
 }
 
-/// Packets of violations by their numbers in the network.
-fn number_violations(switches: &mut [Value], asked: &[Vec<u64>]) {
-    for (switch, tags) in switches.iter_mut().zip(asked) {
-        for violation in switch["violations"].as_array_mut().into_iter().flatten() {
-            if let Some(number) = violation["packet"].as_u64() {
-                violation["packet"] = tags.get(number as usize).copied().into();
-            }
-        }
-    }
-}
-
-fn warnings(unused: Vec<String>, switches: &[Value]) -> Vec<String> {
-    let mut all = unused;
+fn warnings(switches: &[Value]) -> Vec<String> {
+    let mut all = Vec::new();
     for switch in switches {
         let name = switch["name"].as_str().unwrap_or("");
         let own = switch["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str);
@@ -193,8 +174,8 @@ fn warnings(unused: Vec<String>, switches: &[Value]) -> Vec<String> {
     all
 }
 
-/// Queues of switches that wait for each other in a circle when the run ends.
-fn deadlocks(network: &Network) -> Vec<String> {
+/// Returns queues of switches that wait for each other in a circle when the run ends.
+fn deadlocks<E: Executor>(network: &Network<E>) -> Vec<String> {
     let queue = |w: &Waiting| {
         let setup = network.setup(w.switch);
         let port = setup.and_then(|s| s.ports.iter().find(|p| p.dev_port.number() == w.dev_port)?.front());
@@ -208,7 +189,7 @@ fn deadlocks(network: &Network) -> Vec<String> {
     network.deadlocks().iter().map(circle).collect()
 }
 
-fn link(network: &Network, id: LinkId) -> Option<Value> {
+fn link<E: Executor>(network: &Network<E>, id: LinkId) -> Option<Value> {
     let setup = network.link(id)?;
     let [a, b] = setup.ends;
     let end = |end: End| {

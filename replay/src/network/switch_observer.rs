@@ -1,17 +1,16 @@
-//! What watches one switch of a network: its captures and latencies as if it were alone, and what only the network as
-//! a whole can tell. What may not live here: other switches.
+//! Observer of one switch of a network: collects what the switch reports as if it were alone, and frames that enter and
+//! leave the network.
 
-use super::super::checked::Checked;
-use super::super::comment;
-use super::super::output::Death;
-use super::super::sink::Collector;
-use super::agent::is_data;
+use crate::captures::End;
+use crate::collector::Collector;
+use crate::comment;
+use crate::property_check::PropertyCheck;
 use crate::timeline::Row;
 use sluice_asic::units::{Duration, Time};
 use sluice_fabric::network::{Entered, LinkFrame, Observer, SwitchId};
-use sluice_fabric::senders::Heard;
-use sluice_fabric::story::Watcher;
+use sluice_fabric::senders::Heard as HeardPause;
 use sluice_pipeline::pass::Executor;
+use sluice_pipeline::property::Violation;
 use sluice_pipeline::switch::{
     Digest, FlowControlEvent, GENERATED, GhostEvent, IdleEntry, Left, Lost, PassEvent, QueueEvent, Sink,
     Switch, TimelineRow,
@@ -20,25 +19,25 @@ use std::collections::BTreeMap;
 
 /// A frame that came in from outside.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct In {
-    pub(super) tag: u64,
-    pub(super) time: Time,
-    pub(super) waited: Duration,
+pub(crate) struct In {
+    pub(crate) tag: u64,
+    pub(crate) time: Time,
+    pub(crate) waited: Duration,
 }
 
-/// The properties of one switch's program. Their packets are numbered by switch, those of the network over all.
-struct Watch {
-    checked: Checked,
-    /// From the network's number to the switch's last one.
+/// The property check of one switch. The check numbers packets by switch, the network numbers them over all switches.
+struct SwitchCheck {
+    check: PropertyCheck,
+    /// From a network's number to the switch's last number for it.
     local: BTreeMap<u64, u64>,
-    /// The other way round.
+    /// From a switch's number to the network's.
     tags: Vec<u64>,
 }
 
-impl Watch {
+impl SwitchCheck {
     fn entered(&mut self, frame: &Entered, bytes: &[u8]) {
         let number = self.tags.len() as u64;
-        self.checked.entered(number, frame.port, frame.time, bytes);
+        self.check.entered(number, frame.port, frame.time, bytes);
         self.tags.push(frame.tag);
         if frame.tag != GENERATED {
             self.local.insert(frame.tag, number);
@@ -50,178 +49,199 @@ impl Watch {
     }
 
     fn left(&mut self, frame: &Left, head: &[u8], tail: &[u8]) {
-        self.checked.monitor.left(&Left { tag: self.number(frame.tag), ..*frame }, head, tail);
+        self.check.monitor.left(&Left { tag: self.number(frame.tag), ..*frame }, head, tail);
     }
 
     fn lost(&mut self, packet: &Lost, head: &[u8], tail: &[u8]) {
-        self.checked.monitor.ended(&Lost { tag: self.number(packet.tag), ..*packet }, head, tail);
+        self.check.monitor.ended(&Lost { tag: self.number(packet.tag), ..*packet }, head, tail);
     }
 }
 
-/// Who wants to hear of what.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Wants {
-    /// An agent of what programs tell.
-    pub(super) digests: bool,
-    /// Senders of PFC frames.
-    pub(super) pauses: bool,
-}
-
-/// A switch's place among the watched.
-pub(super) struct Seat<'a> {
-    pub(super) collector: Collector<'a>,
-    /// Frames that came in since they were last taken.
-    pub(super) entered: Vec<In>,
-    /// Frames that left the network since they were last taken: tag, first bit out.
-    pub(super) left: Vec<(u64, Time)>,
-    /// Watches a flow.
-    pub(super) watcher: Option<Watcher>,
-    /// Whether an agent wants to hear what follows.
-    heard: bool,
-    /// What the program told since it was last taken.
-    pub(super) digests: Vec<(Time, Vec<u8>)>,
-    /// Entries of the flow table that were idle since they were last taken.
-    pub(super) idle: Vec<IdleEntry>,
-    /// DATA of RoCEv2 that came from hosts.
-    pub(super) data: u64,
-    /// PFC frames to senders, if these obey them, since they were last taken.
-    pub(super) pauses: Vec<Heard>,
+/// Observes one switch.
+pub(crate) struct SwitchObserver<'a> {
+    pub(crate) collector: Collector<'a>,
+    /// Frames from outside since the caller last took them.
+    pub(crate) entered: Vec<In>,
+    /// Frames that left the network since the caller last took them: number, and time of the first bit out.
+    pub(crate) left: Vec<(u64, Time)>,
+    /// The caller's own observer.
+    own: Option<&'a mut (dyn Observer + Send)>,
+    /// A control plane's test for frames from outside, and the number of frames that passed it.
+    counts: Option<fn(&[u8]) -> bool>,
+    pub(crate) counted: u64,
+    /// PFC frames to senders that obey them, since the caller last took them.
+    pub(crate) pauses: Vec<HeardPause>,
     obeyed: bool,
-    /// What the traffic manager held since it was last taken.
-    pub(super) levels: Vec<Row>,
-    watch: Option<Watch>,
+    /// Rows of the timeline since the caller last took them.
+    pub(crate) rows: Vec<Row>,
+    check: Option<SwitchCheck>,
 }
 
-impl<'a> Seat<'a> {
-    pub(super) fn new(mut collector: Collector<'a>, watcher: Option<Watcher>, wants: Wants) -> Seat<'a> {
-        let watch = |checked| Watch { checked, local: BTreeMap::new(), tags: Vec::new() };
-        let watch = collector.checked.take().map(watch);
-        let Wants { digests: heard, pauses: obeyed } = wants;
-        let (entered, left, digests, idle) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let (pauses, levels, data) = (Vec::new(), Vec::new(), 0);
-        Seat { collector, entered, left, watcher, heard, digests, idle, data, pauses, obeyed, levels, watch }
-    }
-
-    /// The run is over: what was collected, and the network's numbers of the packets that properties were asked about.
-    pub(super) fn end<E: Executor>(mut self, switch: &Switch<E>) -> (Collector<'a>, Vec<u64>) {
-        let Some(mut watch) = self.watch.take() else { return (self.collector, Vec::new()) };
-        watch.checked.monitor.settled(switch);
-        self.collector.checked = Some(watch.checked);
-        (self.collector, watch.tags)
-    }
-}
-
-impl Observer for Seat<'_> {
-    fn entered(&mut self, at: SwitchId, frame: &Entered, bytes: &[u8]) {
-        if let Some(watcher) = &mut self.watcher {
-            watcher.entered(at, frame, bytes);
+impl<'a> SwitchObserver<'a> {
+    /// Returns the observer of a switch. `counts` is the control plane's test for frames; `obeyed` is true if senders
+    /// obey PFC.
+    pub(crate) fn new(
+        mut collector: Collector<'a>,
+        own: Option<&'a mut (dyn Observer + Send)>,
+        counts: Option<fn(&[u8]) -> bool>,
+        obeyed: bool,
+    ) -> SwitchObserver<'a> {
+        let check = |check| SwitchCheck { check, local: BTreeMap::new(), tags: Vec::new() };
+        let check = collector.check.take().map(check);
+        SwitchObserver {
+            collector,
+            entered: Vec::new(),
+            left: Vec::new(),
+            own,
+            counts,
+            counted: 0,
+            pauses: Vec::new(),
+            obeyed,
+            rows: Vec::new(),
+            check,
         }
-        if let Some(watch) = &mut self.watch {
-            watch.entered(frame, bytes);
+    }
+
+    /// Ends the observation. Returns the collector, and violated properties with the network's numbers of packets.
+    pub(crate) fn end<E: Executor>(mut self, switch: &Switch<E>) -> (Collector<'a>, Vec<Violation>) {
+        let Some(mut check) = self.check.take() else { return (self.collector, Vec::new()) };
+        check.check.monitor.settled(switch);
+        let number = |tag: Option<u64>| check.tags.get(usize::try_from(tag?).ok()?).copied();
+        let violations = check.check.monitor.violations().iter();
+        let violations = violations.map(|v| Violation { tag: number(v.tag), ..v.clone() }).collect();
+        (self.collector, violations)
+    }
+}
+
+impl Observer for SwitchObserver<'_> {
+    fn entered(&mut self, at: SwitchId, frame: &Entered, bytes: &[u8]) {
+        if let Some(own) = &mut self.own {
+            own.entered(at, frame, bytes);
+        }
+        if let Some(check) = &mut self.check {
+            check.entered(frame, bytes);
         }
         if frame.link.is_none() {
-            self.data += u64::from(self.heard && is_data(bytes));
+            if let Some(counts) = self.counts {
+                self.counted += u64::from(counts(bytes));
+            }
             self.entered.push(In { tag: frame.tag, time: frame.time, waited: frame.waited });
         }
     }
 
     fn on_link(&mut self, from: SwitchId, frame: &LinkFrame, head: &[u8], tail: &[u8]) {
-        if let Some(watcher) = &mut self.watcher {
-            watcher.on_link(from, frame, head, tail);
+        if let Some(own) = &mut self.own {
+            own.on_link(from, frame, head, tail);
         }
         match frame.mac {
             true => self.collector.mac_sent(&frame.left, head),
             false => self.collector.sent(&frame.left, head, tail),
         }
-        if let Some(watch) = self.watch.as_mut().filter(|_| !frame.mac) {
-            watch.left(&frame.left, head, tail);
+        if let Some(check) = self.check.as_mut().filter(|_| !frame.mac) {
+            check.left(&frame.left, head, tail);
         }
         if let (Err(drop), Some(trace)) = (frame.fate, &mut self.collector.trace) {
             trace.lost_on_link(&frame.left, drop);
         }
         if let Err(drop) = frame.fate
-            && self.collector.outputs.wants_lost()
+            && self.collector.captures.wants_lost()
         {
             let from = self.collector.origin(frame.left.tag);
-            let comment = comment::on_link(self.collector.plan(), &frame.left, drop, from, head);
-            let death = Death { time: frame.left.first_bit, absorbed: false, bytes: frame.left.bytes };
-            self.collector.outputs.lost(&death, comment, head, tail);
+            let comment = comment::on_link(&self.collector.view, &frame.left, drop, from, head);
+            let end = End { time: frame.left.first_bit, absorbed: false, bytes: frame.left.bytes };
+            self.collector.captures.lost(&end, comment, head, tail);
         }
     }
 
     fn delivered(&mut self, from: SwitchId, frame: &Left, head: &[u8], tail: &[u8]) {
-        if let Some(watcher) = &mut self.watcher {
-            watcher.delivered(from, frame, head, tail);
+        if let Some(own) = &mut self.own {
+            own.delivered(from, frame, head, tail);
         }
         if frame.tag != GENERATED {
             self.left.push((frame.tag, frame.first_bit));
         }
         if self.obeyed {
             // A whole PFC frame is in the head.
-            self.pauses.extend(Heard::of(from.0, frame, head));
+            self.pauses.extend(HeardPause::of(from.0, frame, head));
         }
         self.collector.sent(frame, head, tail);
-        if let Some(watch) = &mut self.watch {
-            watch.left(frame, head, tail);
+        if let Some(check) = &mut self.check {
+            check.left(frame, head, tail);
         }
     }
 
     fn mac_sent(&mut self, from: SwitchId, frame: &Left, bytes: &[u8]) {
+        if let Some(own) = &mut self.own {
+            own.mac_sent(from, frame, bytes);
+        }
         if self.obeyed {
-            self.pauses.extend(Heard::of(from.0, frame, bytes));
+            self.pauses.extend(HeardPause::of(from.0, frame, bytes));
         }
         self.collector.mac_sent(frame, bytes);
     }
 
     fn lost(&mut self, at: SwitchId, packet: &Lost, head: &[u8], tail: &[u8]) {
-        if let Some(watcher) = &mut self.watcher {
-            watcher.lost(at, packet, head, tail);
+        if let Some(own) = &mut self.own {
+            own.lost(at, packet, head, tail);
         }
         self.collector.lost(packet, head, tail);
-        if let Some(watch) = &mut self.watch {
-            watch.lost(packet, head, tail);
+        if let Some(check) = &mut self.check {
+            check.lost(packet, head, tail);
         }
     }
 
-    fn pass(&mut self, _: SwitchId, event: &PassEvent) {
+    fn pass(&mut self, at: SwitchId, event: &PassEvent) {
+        if let Some(own) = &mut self.own {
+            own.pass(at, event);
+        }
         Sink::pass(&mut self.collector, event);
     }
 
-    fn ghost(&mut self, _: SwitchId, event: &GhostEvent) {
+    fn ghost(&mut self, at: SwitchId, event: &GhostEvent) {
+        if let Some(own) = &mut self.own {
+            own.ghost(at, event);
+        }
         Sink::ghost(&mut self.collector, event);
-    }
-
-    fn dequeued(&mut self, _: SwitchId, event: &QueueEvent) {
-        Sink::dequeued(&mut self.collector, event);
-    }
-
-    fn level(&mut self, _: SwitchId, row: &TimelineRow<'_>) {
-        self.levels.push(row.into());
     }
 
     fn enqueued(&mut self, at: SwitchId, event: &QueueEvent) {
         Sink::enqueued(&mut self.collector, event);
-        if let Some(watcher) = &mut self.watcher {
-            watcher.enqueued(at, event);
+        if let Some(own) = &mut self.own {
+            own.enqueued(at, event);
         }
+    }
+
+    fn dequeued(&mut self, at: SwitchId, event: &QueueEvent) {
+        if let Some(own) = &mut self.own {
+            own.dequeued(at, event);
+        }
+        Sink::dequeued(&mut self.collector, event);
+    }
+
+    fn level(&mut self, at: SwitchId, row: &TimelineRow<'_>) {
+        if let Some(own) = &mut self.own {
+            own.level(at, row);
+        }
+        self.rows.push(row.into());
     }
 
     fn flow_control(&mut self, at: SwitchId, event: &FlowControlEvent) {
-        if let Some(watcher) = &mut self.watcher {
-            watcher.flow_control(at, event);
+        if let Some(own) = &mut self.own {
+            own.flow_control(at, event);
         }
     }
 
-    fn digest(&mut self, _: SwitchId, digest: &Digest, data: &[u8]) {
-        if self.heard {
-            self.digests.push((digest.time, data.to_vec()));
+    fn digest(&mut self, at: SwitchId, digest: &Digest, data: &[u8]) {
+        if let Some(own) = &mut self.own {
+            own.digest(at, digest, data);
         }
+        Sink::digest(&mut self.collector, digest, data);
     }
 
-    fn idle(&mut self, _: SwitchId, entry: &IdleEntry) {
+    fn idle(&mut self, at: SwitchId, entry: &IdleEntry) {
+        if let Some(own) = &mut self.own {
+            own.idle(at, entry);
+        }
         Sink::idle(&mut self.collector, entry);
-        if self.heard {
-            self.idle.push(*entry);
-        }
     }
 }

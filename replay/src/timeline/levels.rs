@@ -1,20 +1,19 @@
-//! A drawing of a timeline in bounded memory: the busiest places, a line each, peaks kept.
+//! A drawing of a timeline in bounded memory: the busiest places, a line each. Peaks are kept.
 
-use crate::plot::{Chart, Style};
 use sluice_pipeline::switch::{Subject, TimelineRow};
 use std::collections::BTreeMap;
 
-/// Points that a line keeps at most; twice as many are brought down to this.
+/// Most points that a line keeps. A line with twice as many is thinned out to this number.
 const POINTS: usize = 1024;
-/// Lines of a drawing: more cannot be told apart.
+/// Most lines of a drawing: more cannot be told apart.
 const LINES: usize = 8;
 
-/// One place over time: steps, from one point to the next.
+/// One place over time: a level from each point to the next.
 #[derive(Clone, Debug, Default)]
 struct Steps {
     /// Time in ps and cells.
     points: Vec<(u64, u32)>,
-    /// Points closer together than this become one, the highest.
+    /// Time in ps. Points closer together than this become one, the highest.
     grain: u64,
     peak: u32,
 }
@@ -62,35 +61,45 @@ impl Steps {
     }
 }
 
-/// Places over time.
+/// Levels of places over time, in bounded memory for each place.
 #[derive(Debug, Default)]
-pub(super) struct Levels {
+pub struct Levels {
     places: BTreeMap<(Subject, String, u16), Steps>,
     end: u64,
 }
 
+/// One place of a drawing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// Kind and name of the place.
+    pub name: String,
+    /// Corners of the level over time: microseconds and cells.
+    pub points: Vec<(f64, f64)>,
+}
+
 impl Levels {
-    pub(super) fn add(&mut self, row: &TimelineRow<'_>) {
+    /// Adds a row of a timeline. Rows come in order of time.
+    pub fn add(&mut self, row: &TimelineRow<'_>) {
         let time = row.time.as_ps();
         self.end = self.end.max(time);
         let place = (row.subject, row.name.to_owned(), row.index);
         self.places.entry(place).or_default().add(time, row.level.cells);
     }
 
-    /// Whether nothing ever held anything.
-    pub(super) fn is_empty(&self) -> bool {
+    /// Returns true if no place ever held anything.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
         self.places.values().all(|steps| steps.peak == 0)
     }
 
-    /// Pools, groups and queues that held most, by their peak.
-    pub(super) fn chart(&self) -> Chart {
-        let mut chart = Chart::new("Buffer over time", "time, us", "cells");
+    /// Returns the eight places with the highest peaks, in order of their kind, name and number.
+    #[must_use]
+    pub fn lines(&self) -> Vec<Line> {
         let mut busiest: Vec<_> = self.places.iter().filter(|(_, steps)| steps.peak > 0).collect();
         busiest.sort_by_key(|(place, steps)| (std::cmp::Reverse(steps.peak), *place));
         busiest.truncate(LINES);
-        // Lines stand in order of place.
         busiest.sort_by_key(|(place, _)| *place);
-        for ((subject, name, index), steps) in busiest {
+        let line = |((subject, name, index), steps): (&(Subject, String, u16), &Steps)| {
             let name = match subject {
                 Subject::Buffer => "all of it".to_owned(),
                 Subject::Group => format!("port {name}, group {index}"),
@@ -98,9 +107,9 @@ impl Levels {
                 _ if *index == 0 => name.clone(),
                 _ => format!("{name}, partition {index}"),
             };
-            chart.line(&name, steps.corners(self.end), Style::Line);
-        }
-        chart
+            Line { name, points: steps.corners(self.end) }
+        };
+        busiest.into_iter().map(line).collect()
     }
 }
 

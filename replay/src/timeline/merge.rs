@@ -1,16 +1,12 @@
-//! Timelines of a network's switches: tables with a column for the switch, a drawing for each. What may not live here:
-//! what one row says.
+//! Rows of several switches put in order of time.
 
-use super::chart::Levels;
-use super::{COLUMNS, Target, TimelineArgs, cells, draw};
-use crate::fail::Failure;
-use crate::files::beside;
-use crate::rows::{Cell, Column, Kind, RowWriter};
-use sluice_asic::units::{Duration, Time};
+use super::RowSink;
+use crate::error::Error;
+use sluice_asic::units::Time;
+use sluice_fabric::network::SwitchId;
 use sluice_pipeline::switch::{Level, Subject, TimelineRow};
-use std::path::PathBuf;
 
-/// A row that has not been written.
+/// A row that borrows nothing.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
     time: Time,
@@ -27,83 +23,40 @@ impl From<&TimelineRow<'_>> for Row {
     }
 }
 
-/// Files under construction.
-pub(crate) struct NetworkFiles {
-    tables: Vec<RowWriter>,
-    drawings: Vec<PathBuf>,
-    /// By switch: its name, what is drawn of it, rows that have not been written.
-    switches: Vec<(String, Levels, Vec<Row>)>,
-    every: Option<Duration>,
+impl Row {
+    fn as_row(&self) -> TimelineRow<'_> {
+        let &Row { time, subject, ref name, index, level } = self;
+        TimelineRow { time, subject, name, index, level }
+    }
 }
 
-impl NetworkFiles {
-    /// Starts the files that are asked for, if any, for switches of these names.
-    pub(crate) fn create(args: &TimelineArgs, names: Vec<String>) -> Result<Option<NetworkFiles>, Failure> {
-        if args.timeline.is_empty() {
-            return Ok(None);
-        }
-        let (mut tables, mut drawings) = (Vec::new(), Vec::new());
-        let columns: Vec<Column> = [Column::new("switch", Kind::Text)].into_iter().chain(COLUMNS).collect();
-        for Target { path, format } in &args.timeline {
-            match format {
-                Some(format) => tables.push(RowWriter::create(path, *format, "timeline", &columns)?),
-                None => drawings.push(path.clone()),
-            }
-        }
-        let switches = names.into_iter().map(|name| (name, Levels::default(), Vec::new())).collect();
-        Ok(Some(NetworkFiles { tables, drawings, switches, every: args.timeline_every }))
-    }
+/// Rows of a network's switches on their way to a sink.
+pub(crate) struct Merge<'a> {
+    rows: &'a mut dyn RowSink,
+    /// By switch: rows in order of time that the sink has not got.
+    waiting: Vec<Vec<Row>>,
+}
 
-    /// When to look: at multiples of this, else at every change.
-    pub(crate) fn every(&self) -> Option<Duration> {
-        self.every
+impl<'a> Merge<'a> {
+    pub(crate) fn new(rows: &'a mut dyn RowSink, switches: usize) -> Merge<'a> {
+        Merge { rows, waiting: vec![Vec::new(); switches] }
     }
 
     /// Adds rows of a switch, which come in order of time.
-    pub(crate) fn take(&mut self, switch: usize, rows: impl IntoIterator<Item = Row>) {
-        if let Some((.., waiting)) = self.switches.get_mut(switch) {
+    pub(crate) fn add(&mut self, switch: SwitchId, rows: impl IntoIterator<Item = Row>) {
+        if let Some(waiting) = self.waiting.get_mut(switch.0 as usize) {
             waiting.extend(rows);
         }
     }
 
-    /// Writes the rows up to a time, in order of time and switch: no earlier ones can come.
-    pub(crate) fn flush(&mut self, until: Time) -> Result<(), Failure> {
-        let mut due: Vec<(Time, usize, Row)> = Vec::new();
-        for (switch, (.., waiting)) in self.switches.iter_mut().enumerate() {
+    /// Gives the sink the rows up to a time, in order of time and switch. No earlier rows may come after that.
+    pub(crate) fn flush(&mut self, until: Time) -> Result<(), Error> {
+        let mut due: Vec<(SwitchId, Row)> = Vec::new();
+        for (switch, waiting) in (0..).map(SwitchId).zip(&mut self.waiting) {
             let count = waiting.partition_point(|row| row.time <= until);
-            due.extend(waiting.drain(..count).map(|row| (row.time, switch, row)));
+            due.extend(waiting.drain(..count).map(|row| (switch, row)));
         }
-        due.sort_by_key(|(time, switch, _)| (*time, *switch));
-        for (_, switch, row) in &due {
-            let Some((name, levels, _)) = self.switches.get_mut(*switch) else { continue };
-            let row = TimelineRow {
-                time: row.time,
-                subject: row.subject,
-                name: &row.name,
-                index: row.index,
-                level: row.level,
-            };
-            if !self.drawings.is_empty() {
-                levels.add(&row);
-            }
-            let values: Vec<Cell<'_>> = [Cell::Text(name)].into_iter().chain(cells(&row)).collect();
-            self.tables.iter_mut().try_for_each(|table| table.row(&values))?;
-        }
-        Ok(())
-    }
-
-    /// Completes the files.
-    pub(crate) fn finish(mut self) -> Result<(), Failure> {
-        self.flush(Time::MAX)?;
-        let mut done = Vec::new();
-        for table in self.tables {
-            done.push(table.finish()?);
-        }
-        for path in &self.drawings {
-            for (name, levels, _) in self.switches.iter().filter(|(_, levels, _)| !levels.is_empty()) {
-                done.push(draw(levels, &beside(path, name))?);
-            }
-        }
-        done.into_iter().try_for_each(crate::files::Pending::finish)
+        due.sort_by_key(|(switch, row)| (row.time, *switch));
+        due.iter().try_for_each(|(switch, row)| self.rows.row(*switch, &row.as_row())).map_err(Error::Rows)
     }
 }

@@ -1,0 +1,59 @@
+//! Timelines of a network's switches: tables with a column for the switch, a drawing for each.
+
+use super::{COLUMNS, Target, cells, draw};
+use crate::fail::Failure;
+use crate::files::{Pending, beside};
+use crate::rows::{Cell, Column, Kind, RowWriter};
+use sluice_fabric::network::SwitchId;
+use sluice_pipeline::switch::TimelineRow;
+use sluice_replay::{BoxError, Levels, RowSink};
+use std::path::PathBuf;
+
+/// Files under construction.
+pub(crate) struct NetworkFiles {
+    tables: Vec<RowWriter>,
+    drawings: Vec<PathBuf>,
+    /// By switch: its name, and what is drawn of it.
+    switches: Vec<(String, Levels)>,
+}
+
+impl NetworkFiles {
+    /// Starts files for switches of these names.
+    pub(crate) fn create(targets: &[Target], names: Vec<String>) -> Result<NetworkFiles, Failure> {
+        let (mut tables, mut drawings) = (Vec::new(), Vec::new());
+        let columns: Vec<Column> = [Column::new("switch", Kind::Text)].into_iter().chain(COLUMNS).collect();
+        for Target { path, format } in targets {
+            match format {
+                Some(format) => tables.push(RowWriter::create(path, *format, "timeline", &columns)?),
+                None => drawings.push(path.clone()),
+            }
+        }
+        let switches = names.into_iter().map(|name| (name, Levels::default())).collect();
+        Ok(NetworkFiles { tables, drawings, switches })
+    }
+
+    /// Completes the files and gives them their names.
+    pub(crate) fn finish(self) -> Result<(), Failure> {
+        let mut done = Vec::new();
+        for table in self.tables {
+            done.push(table.finish()?);
+        }
+        for path in &self.drawings {
+            for (name, levels) in self.switches.iter().filter(|(_, levels)| !levels.is_empty()) {
+                done.push(draw(levels, &beside(path, name))?);
+            }
+        }
+        done.into_iter().try_for_each(Pending::finish)
+    }
+}
+
+impl RowSink for NetworkFiles {
+    fn row(&mut self, switch: SwitchId, row: &TimelineRow<'_>) -> Result<(), BoxError> {
+        let Some((name, levels)) = self.switches.get_mut(switch.0 as usize) else { return Ok(()) };
+        if !self.drawings.is_empty() {
+            levels.add(row);
+        }
+        let values: Vec<Cell<'_>> = [Cell::Text(name)].into_iter().chain(cells(row)).collect();
+        Ok(self.tables.iter_mut().try_for_each(|table| table.row(&values))?)
+    }
+}
