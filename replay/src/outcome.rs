@@ -136,7 +136,7 @@ impl PortLoad {
 }
 
 /// Counters of a queue.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct QueueOutcome {
     /// dev_port of the queue.
     pub dev_port: u16,
@@ -171,7 +171,7 @@ impl<'a> Outcome<'a> {
         let queue = |(dev_port, queue, stats): (u16, u8, &QueueStats)| QueueOutcome {
             dev_port,
             queue,
-            stats: stats.clone(),
+            stats: *stats,
         };
         let flow = switch.flow(switch.time());
         let buffer_size = flow.as_ref().map_or(run.view.placement().chip.tm.cells, |v| v.config.size);

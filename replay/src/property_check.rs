@@ -16,8 +16,9 @@ impl PropertyCheck {
     /// Returns the check of a switch; `None` if its properties are not checked.
     pub(crate) fn of(view: &SwitchView<'_>) -> Option<PropertyCheck> {
         let make = view.checks.properties.as_ref()?;
-        let changes = view.entry_changes.to_vec().into_iter().peekable();
-        Some(PropertyCheck { monitor: Monitor::new(view.program(), make()), changes })
+        let changes: Vec<Time> = view.entry_changes.to_vec();
+        let monitor = Monitor::new(view.program(), make());
+        Some(PropertyCheck { monitor, changes: changes.into_iter().peekable() })
     }
 
     /// Tells the monitor of a packet that comes in.

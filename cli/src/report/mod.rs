@@ -1,4 +1,4 @@
-//! `sluice report`: does it fit. What may not live here: placement.
+//! `sluice report`: does it fit.
 
 mod compare;
 mod plot;
@@ -10,6 +10,8 @@ use crate::fail::Failure;
 use crate::files::{Folder, Pending, pretty};
 use crate::resolve;
 use serde_json::Value;
+use sluice_asic::chip::ChipSpec;
+use sluice_pipeline::place::NoFit;
 use sluice_pipeline::report::{self, Report};
 use std::io::Write;
 
@@ -40,6 +42,22 @@ pub(crate) fn run(args: &ReportArgs, as_json: bool) -> Result<(), Failure> {
             Err(Failure::Property)
         }
     }
+}
+
+/// Places the program with one parameter at a value, or as the flags say.
+fn placed(
+    args: &ReportArgs,
+    chip: &ChipSpec,
+    set: Option<(&String, u64)>,
+) -> Result<Result<Report, Box<NoFit>>, Failure> {
+    let mut target = args.target.clone();
+    if let Some((key, value)) = set {
+        target.sets.retain(|(k, _)| k != key);
+        target.sets.push((key.clone(), value.to_string()));
+    }
+    let program = resolve::build(resolve::stage(&args.program)?, &target)?;
+    let placement = resolve::fit(&program, chip, &args.placing.options());
+    Ok(placement.map(|placement| Report::new(&program, &placement)))
 }
 
 fn fits(args: &ReportArgs, report: &Report, as_json: bool) -> Result<(), Failure> {

@@ -14,6 +14,8 @@ mod json;
 mod limits;
 mod next_table;
 mod power;
+mod remedies;
+mod sweep;
 mod text;
 mod vendor;
 
@@ -29,5 +31,7 @@ pub use json::{json, json_no_fit};
 pub use limits::Limit;
 pub use next_table::{BranchReport, NextTables};
 pub use power::{PowerReport, TablePower};
+pub use remedies::{Remedy, remedies};
+pub use sweep::{Sweep, SweepPoint, sweep};
 pub use text::{text, text_no_fit};
 pub use vendor::{resources_log, table_summary};
