@@ -389,7 +389,7 @@ pub(crate) struct ReplayArgs {
     /// flow table) (default all), after (digests, default 3), latency (of the control plane, default 50us), interval (between two
     /// operations) (default 1us), reply (theta_reply in ticks) (default 8). Flows known from the start: --set known=0 for none
     #[arg(long, value_name = "WORDS", conflicts_with_all = ["find_ndr", "obey_pfc", "functional"], num_args = 0..=1, require_equals = true, default_missing_value = "")]
-    pub(crate) hot_flows: Option<crate::replay::HotFlowArgs>,
+    pub(crate) hot_flows: Option<sluice_replay::HotFlowOptions>,
     /// Threads that a network runs on; the results are the same
     #[arg(long, default_value_t = 1, value_name = "N", requires = "topology", value_parser = threads)]
     pub(crate) threads: usize,

@@ -1,104 +1,63 @@
-//! `sluice replay`: does it behave. Resolves the arguments, drives the switch, puts the results where they belong.
+//! `sluice replay`: flags become a replay; its results become files and text.
 
-mod ahead;
-mod checked;
-mod comment;
-mod flow;
+mod executors;
+mod failure;
+mod hot_flows;
 mod inputs;
-mod ndr;
 mod network;
-mod obey;
-mod order;
-mod output;
-mod pace;
 mod progress;
-mod run;
-mod scribe;
-mod sent;
-mod sink;
+mod rate_text;
+mod schedule;
 mod sonic;
-mod state;
 mod stdin;
-mod summary;
 mod text;
-mod trace;
 
 use crate::args::{EngineKind, ReplayArgs, SchedulerKind};
 use crate::fail::Failure;
-use crate::files::{Folder, pretty};
+use crate::files::{Folder, Pending, pretty};
 use crate::resolve;
-use crate::timeline::Recorder;
-use ahead::Frames;
-use inputs::{Inputs, bad};
-pub(crate) use network::HotFlowArgs;
-use output::{Outputs, PortCounts};
-use progress::Progress;
-use run::{Done, Session};
+use crate::timeline;
+use progress::ProgressLine;
 use serde_json::Value;
-use sink::Collector;
-use sluice_asic::port::{DevPort, FrontPort, PortKind, PortMap, PortName};
-use sluice_asic::units::{BitRate, Cells, Duration, Length, Time};
+use sluice_asic::port::{FrontPort, PortMap, PortName};
+use sluice_asic::units::{BitRate, Cells, Duration};
 use sluice_catalogue::Catalogue;
-use sluice_control::{ControlOp, ControlState};
+use sluice_control::ControlOp;
 use sluice_exec::cover::{Coverage, Points};
-use sluice_exec::engine::{Engine, LowerError};
 use sluice_exec::pass::Executor;
-use sluice_exec::reference::{Options, Reference};
-use sluice_ir::Program;
-use sluice_pcaps::replay::{Pace, Rewrite, Schedule};
-use sluice_place::Placement;
+use sluice_fabric::network::{Placed, SwitchSetup};
+use sluice_pcaps::replay::{Pace, Schedule};
 use sluice_place::report::Report;
+use sluice_replay::{
+    Attached, Captures, Checks, ControlPlane, ExecutorFactory, Inputs, Options, Outcome, PropertyFactory,
+    RateSearch, Replay, TimelineRequest, interpreter, traced_interpreter,
+};
 use sluice_report as report;
 use sluice_report::coverage as coverage_report;
-use sluice_switch::property::{Property, general_and};
-use sluice_switch::{BufferSetup, Mode, QueueSetup, Switch, SwitchConfig};
+use sluice_switch::property::general_and;
+use sluice_switch::{BufferSetup, Mode, QueueSetup, SwitchConfig};
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Everything that a run needs, resolved.
-pub(crate) struct Plan<'a> {
-    pub(crate) args: &'a ReplayArgs,
-    pub(crate) program: Program,
-    pub(crate) placement: Placement,
-    pub(crate) ports: sluice_asic::port::PortMap,
-    pub(crate) control: ControlState,
+/// A replay as the flags ask for it.
+struct Job<'a> {
+    args: &'a ReplayArgs,
+    switch: SwitchSetup,
     /// Operations during the run.
-    pub(crate) changes: Vec<(Duration, ControlOp)>,
-    pub(crate) config: SwitchConfig,
-    pub(crate) schedule: Schedule,
-    pub(crate) rewrite: Option<Rewrite>,
-    pub(crate) drain: Duration,
-    /// Length of the cables to senders that obey PFC, if they do.
-    pub(crate) cable: Option<Length>,
+    changes: Vec<(Duration, ControlOp)>,
+    checks: Checks,
+    inputs: Inputs,
+    options: Options,
     /// Set by Ctrl-C.
-    pub(crate) stop: Arc<AtomicBool>,
-    /// Makes the properties to ask, with `--check`.
-    pub(crate) properties: Option<Properties>,
-    /// What can be reached, with `--coverage`.
-    pub(crate) points: Option<Points>,
+    stop: Arc<AtomicBool>,
 }
 
-/// Makes properties, fresh.
-pub(crate) type Properties = Box<dyn Fn() -> Vec<Box<dyn Property>> + Send + Sync>;
-
-impl Plan<'_> {
-    /// The speed that a dev_port runs at; 0 if there is no such port.
-    pub(crate) fn speed_of(&self, dev_port: u16) -> BitRate {
-        let slower = self.config.port_speeds.iter().find(|(dev, _)| *dev == dev_port).map(|(_, s)| *s);
-        let port = self.ports.iter().find(|p| p.dev_port.number() == dev_port);
-        slower.or(port.map(|p| p.speed)).unwrap_or(BitRate::from_bps(0))
-    }
-
-    /// What the summary calls a dev_port: its front-panel number, `cpu` or `recirc:N`.
-    pub(crate) fn port_name(&self, dev_port: u16) -> String {
-        match self.ports.iter().find(|p| p.dev_port.number() == dev_port).map(|p| p.kind) {
-            Some(PortKind::Front(front)) => front.0.to_string(),
-            Some(PortKind::Cpu) => "cpu".to_owned(),
-            Some(PortKind::Recirculation) => format!("recirc:{dev_port}"),
-            None => format!("dev:{dev_port}"),
-        }
+impl Job<'_> {
+    fn replay<'r>(&'r self, options: &'r Options) -> Replay<'r> {
+        let Job { switch, changes, checks, inputs, stop, .. } = self;
+        Replay { switch, changes, checks, inputs, options, stop }
     }
 }
 
@@ -107,10 +66,27 @@ pub(crate) fn run(args: &ReplayArgs, catalogue: &Catalogue, as_json: bool) -> Re
     if let Some(topology) = &args.topology {
         return network::run(args, catalogue, topology, as_json);
     }
+    let job = job(args, catalogue)?;
+    match (args.trace, args.engine) {
+        (true, _) => search_and_finish(
+            &job,
+            &mut |request| Ok(traced_interpreter(request.switch, request.tracer.unwrap_or_default())),
+            as_json,
+        ),
+        (false, EngineKind::Reference) => {
+            search_and_finish(&job, &mut |request| Ok(interpreter(request.switch)), as_json)
+        }
+        (false, kind) => {
+            search_and_finish(&job, &mut |request| executors::engine(catalogue, kind, &request), as_json)
+        }
+    }
+}
+
+fn job<'a>(args: &'a ReplayArgs, catalogue: &Catalogue) -> Result<Job<'a>, Failure> {
     let chip = resolve::chip(&args.target.chip)?;
     let stage = resolve::stage(catalogue, &args.program)?;
     let program = resolve::build(stage, &args.target)?;
-    let schedule = pace::schedule(args)?;
+    let schedule = schedule::schedule(args)?;
     let placement = resolve::fit(&program, &chip, &args.placing.options()).map_err(|no_fit| {
         eprintln!("{}", report::text_no_fit(&no_fit));
         Failure::Property
@@ -135,81 +111,38 @@ pub(crate) fn run(args: &ReplayArgs, catalogue: &Catalogue, as_json: bool) -> Re
     let buffer = args.buffer.as_deref().map(|name| resolve::buffer(name, &chip)).transpose()?;
     let buffer = buffer.map(|file| BufferSetup { file, seed: args.seed });
     let config = SwitchConfig { buffer, ..config(args, speeds)? };
-    let drain = args.drain.parse().map_err(Failure::input)?;
-    let cable = args.obey_pfc.then(|| args.cable.parse()).transpose().map_err(Failure::input)?;
+    let options = options(args, schedule)?;
     let stop = interrupt_flag();
-    let inputs = Inputs::parse(&args.inputs, &args.program, &ports, Arc::clone(&stop))?;
-    if schedule.turns != 1 {
-        inputs.check_passes("--loop")?;
-    }
-    let rewrite = pace::rewrite(args);
+    let inputs = inputs::of_switch(&args.inputs, &args.program, &ports, &stop)?;
+    check_turns(&inputs, schedule)?;
     let changes = match &args.changes {
         Some(path) => resolve::changes(&program, &control, path)?,
         None => Vec::new(),
     };
     let properties = args.check.then(|| {
         let (stage, program) = (Arc::clone(stage), program.clone());
-        Box::new(move || general_and(stage.properties(&program))) as Properties
+        Box::new(move || general_and(stage.properties(&program))) as PropertyFactory
     });
     if args.coverage && args.engine == EngineKind::Reference {
         return Err(reference_does_not_count());
     }
     let points = args.coverage.then(|| Points::of(&program, &chip));
-    let plan = Plan {
-        args,
-        program,
-        placement,
-        ports,
-        control,
-        changes,
-        config,
-        schedule,
-        rewrite,
-        drain,
-        cable,
-        points,
-        properties,
-        stop,
-    };
-    let cycles = [0, 1].map(|g: usize| plan.placement.gresses[g].parser.cycles.clone());
-    let options = Options { parser_cycles: cycles, ..Options::default() };
-    match (args.trace, args.engine) {
-        (true, _) => {
-            let (tracer, text) = trace::tracer();
-            let reference = Reference::traced(&plan.program, &plan.control, options, tracer);
-            finish(&plan, &inputs, reference, Some(text), None, as_json)
-        }
-        (false, EngineKind::Reference) => {
-            let make = || Ok(Reference::new(&plan.program, &plan.control, options.clone()));
-            search_and_finish(&plan, &inputs, &make, as_json)
-        }
-        (false, kind) => {
-            let Plan { program, placement, control, .. } = &plan;
-            let points = plan.points.as_ref();
-            let make =
-                || engine(catalogue, kind, (program, placement, control), points).map_err(Failure::input);
-            search_and_finish(&plan, &inputs, &make, as_json)
-        }
-    }
-}
-
-/// The engine that executes as `--engine` says, and counts what is reached if there are points.
-fn engine(
-    catalogue: &Catalogue,
-    kind: EngineKind,
-    (program, placement, control): (&Program, &Placement, &ControlState),
-    points: Option<&Points>,
-) -> Result<Engine, LowerError> {
-    let list = if kind == EngineKind::Steps { &[] } else { catalogue.code() };
-    match points {
-        None => Engine::generated(program, placement, control, list),
-        Some(points) => Engine::covered(program, placement, control, points.clone(), list),
-    }
+    let placed = Arc::new(Placed { program, placement });
+    let switch = SwitchSetup { name: "switch".to_owned(), placed, ports, control, config };
+    Ok(Job { args, switch, changes, checks: Checks { properties, points }, inputs, options, stop })
 }
 
 fn reference_does_not_count() -> Failure {
     let help = "leave --engine out: results are the same";
     Failure::with_help("the reference interpreter does not count what is reached", help)
+}
+
+/// Refuses standard input early if the inputs are sent more than once.
+fn check_turns(inputs: &Inputs, schedule: Schedule) -> Result<(), Failure> {
+    match schedule.turns {
+        1 => Ok(()),
+        _ => Ok(inputs.check_repeatable(sluice_replay::Passes::Turns)?),
+    }
 }
 
 /// A flag that Ctrl-C sets.
@@ -236,7 +169,6 @@ fn config(args: &ReplayArgs, port_speeds: Vec<(u16, BitRate)>) -> Result<SwitchC
     Ok(SwitchConfig {
         mode: if args.functional { Mode::Functional } else { Mode::Timed },
         clock_origin: args.clock_origin.parse().map_err(Failure::input)?,
-        max_batch: if args.trace { 1 } else { SwitchConfig::default().max_batch },
         queues: QueueSetup {
             limit: Cells(args.queue_limit),
             strict: args.scheduler == SchedulerKind::Strict,
@@ -248,150 +180,167 @@ fn config(args: &ReplayArgs, port_speeds: Vec<(u16, BitRate)>) -> Result<SwitchC
     })
 }
 
-/// The switch of the plan, at time zero.
-fn switch<E: Executor>(plan: &Plan<'_>, executor: E) -> Result<Switch<E>, Failure> {
-    let (control, config) = (plan.control.clone(), plan.config.clone());
-    let made = Switch::new(&plan.program, &plan.placement, &plan.ports, control, executor, config);
-    let mut switch = made.map_err(Failure::input)?;
-    for (at, op) in &plan.changes {
-        switch.control(Time::ORIGIN + *at, op.clone()).map_err(Failure::input)?;
-    }
-    Ok(switch)
+fn options(args: &ReplayArgs, schedule: Schedule) -> Result<Options, Failure> {
+    Ok(Options {
+        schedule,
+        rewrite: schedule::rewrite(args),
+        drain: args.drain.parse().map_err(Failure::input)?,
+        pfc_cable: args.obey_pfc.then(|| args.cable.parse()).transpose().map_err(Failure::input)?,
+        comments: args.comments,
+        strict: args.strict,
+        trace: args.trace,
+    })
+}
+
+/// The resolution that --ndr-resolution asks for.
+fn resolution(args: &ReplayArgs) -> Result<Option<BitRate>, Failure> {
+    args.ndr_resolution.as_deref().map(|text| text.parse().map_err(Failure::input)).transpose()
 }
 
 /// Searches a rate first, if asked to.
 fn search_and_finish<E: Executor>(
-    plan: &Plan<'_>,
-    inputs: &Inputs,
-    make: &dyn Fn() -> Result<E, Failure>,
+    job: &Job<'_>,
+    executors: &mut ExecutorFactory<'_, E>,
     as_json: bool,
 ) -> Result<(), Failure> {
-    let found = plan.args.find_ndr.then(|| find_ndr(plan, inputs, make)).transpose()?;
-    finish(plan, inputs, make()?, None, found, as_json)
+    let mut progress = ProgressLine::new();
+    let found = match job.args.find_ndr {
+        true => {
+            job.inputs.check_repeatable(sluice_replay::Passes::RateSearch)?;
+            let replay = job.replay(&job.options);
+            Some(replay.find_rate(resolution(job.args)?, executors, &mut progress)?)
+        }
+        false => None,
+    };
+    finish(job, executors, found.as_ref(), progress, as_json)
 }
 
-/// Searches the highest rate without loss, on a fresh switch for each trial.
-fn find_ndr<E: Executor>(
-    plan: &Plan<'_>,
-    inputs: &Inputs,
-    make: &dyn Fn() -> Result<E, Failure>,
-) -> Result<ndr::Found, Failure> {
-    let line = inputs.ports.iter().map(|p| plan.speed_of(p.number())).min();
-    ndr::find(plan.args, inputs, line.unwrap_or(BitRate::from_bps(0)), &mut |trial| {
-        let schedule = Schedule { pace: Pace::Bits(trial.rate), ..plan.schedule };
-        let feed = inputs.feed(schedule, |_, port| plan.speed_of(port.number())).map_err(|e| bad(&e))?;
-        let progress = Progress::new(&trial.what(), schedule, inputs);
-        let collector = Collector::new(plan, Vec::new(), Outputs::nowhere(feed.origin()), None);
-        let done = Session::new(plan, inputs, switch(plan, make()?)?, collector, progress)
-            .run(Frames::new(feed, inputs.wait()))?;
-        if plan.stop.load(Ordering::Relaxed) {
-            return Err(Failure::Interrupted);
-        }
-        done.check_inputs(plan.args.strict, false)?;
-        Ok(ndr::Ran::of(&done))
-    })
+/// Files of a replay that are written while it runs.
+struct Files {
+    sent: Option<Pending>,
+    lost: Option<Pending>,
+    timeline: Option<timeline::Files>,
+}
+
+impl Files {
+    fn create(args: &ReplayArgs) -> Result<Files, Failure> {
+        let sent = args.output.as_ref().map(|dir| Pending::create(&dir.join("out.pcapng"))).transpose()?;
+        let lost = args.drops.as_deref().map(Pending::create).transpose()?;
+        let targets = &args.timelines.timeline;
+        let timeline = (!targets.is_empty()).then(|| timeline::Files::create(targets)).transpose()?;
+        Ok(Files { sent, lost, timeline })
+    }
+
+    fn captures(&self) -> Result<Captures, Failure> {
+        Ok(Captures { sent: writer(self.sent.as_ref())?, lost: writer(self.lost.as_ref())? })
+    }
+}
+
+/// Returns a writer of a file.
+fn writer(file: Option<&Pending>) -> Result<Option<Box<dyn Write + Send>>, Failure> {
+    file.map(|file| Ok(Box::new(file.handle()?) as Box<dyn Write + Send>)).transpose()
 }
 
 fn finish<E: Executor>(
-    plan: &Plan<'_>,
-    inputs: &Inputs,
-    executor: E,
-    trace: Option<trace::TraceText>,
-    found: Option<ndr::Found>,
+    job: &Job<'_>,
+    executors: &mut ExecutorFactory<'_, E>,
+    found: Option<&RateSearch>,
+    mut progress: ProgressLine,
     as_json: bool,
 ) -> Result<(), Failure> {
-    let pace = found.as_ref().map_or(plan.schedule.pace, |f| Pace::Bits(f.rate()));
-    let schedule = Schedule { pace, ..plan.schedule };
-    let switch = switch(plan, executor)?;
-    // Frames take time on the wire only where there is time, or where the pace is the line's.
-    let takes_time = plan.config.mode == Mode::Timed || pace == Pace::LineRate;
-    let line = |_, port: DevPort| {
-        if takes_time { plan.speed_of(port.number()) } else { BitRate::from_bps(0) }
-    };
-    let feed = inputs.feed(schedule, line).map_err(|e| bad(&e))?;
-    let out = plan.args.output.as_ref().map(|dir| dir.join("out.pcapng"));
-    let outputs = Outputs::create(plan, feed.origin(), out.as_deref(), plan.args.drops.as_deref())?;
-    let names = inputs.sources.iter().map(|s| s.name.as_str()).collect();
-    let collector = Collector::new(plan, names, outputs, trace);
-    let progress = Progress::new("", schedule, inputs);
-    let session =
-        Session::new(plan, inputs, switch, collector, progress).with_timelines()?.with_hot_flows()?;
-    let done = session.run(Frames::new(feed, inputs.wait()))?;
-    let interrupted = plan.stop.load(Ordering::Relaxed);
-    done.check_inputs(plan.args.strict, interrupted)?;
-    let mut summary = summary::value(plan, &done);
-    if let Some(found) = &found {
-        summary["ndr"] = found.json();
-        if let Some(warnings) = summary["warnings"].as_array_mut() {
-            warnings.extend(found.warnings().into_iter().map(Value::String));
-        }
-    }
-    let (conserved, wall) = (done.conserved, done.wall.clone());
-    let broken = done.collector.checked.as_ref().is_some_and(|c| !c.monitor.violations().is_empty());
-    let coverage = plan.points.as_ref().zip(done.coverage.clone());
-    let trace = write_files(plan, done, &summary)?;
+    let pace = found.map_or(job.options.schedule.pace, |found| Pace::Bits(found.rate()));
+    let schedule = Schedule { pace, ..job.options.schedule };
+    let options = Options { schedule, ..job.options.clone() };
+    let mut agent = hot_flows::of_switch(job.args, &job.switch)?;
+    let prepared = job.replay(&options).prepare(executors)?;
+    // Files are begun when nothing can be wrong with the inputs' names any more.
+    let mut files = Files::create(job.args)?;
+    let captures = files.captures()?;
+    let every = job.args.timelines.timeline_every;
+    let outcome = prepared.run(Attached {
+        captures,
+        timeline: files.timeline.as_mut().map(|rows| TimelineRequest { every, rows }),
+        control_plane: agent.as_mut().map(|agent| agent as &mut dyn ControlPlane),
+        progress: Some(&mut progress),
+    })?;
+    let mut summary = outcome.summary();
+    add_rate(&mut summary, found);
+    write_files(job, files, &outcome, &summary)?;
+    let coverage = job.checks.points.as_ref().zip(outcome.coverage.as_ref());
     let mut out = std::io::stdout().lock();
     if as_json {
-        if let Some((points, coverage)) = &coverage {
+        if let Some((points, coverage)) = coverage {
             summary["coverage"] = coverage_report::shares(points, coverage);
         }
-        summary["wall"] = wall;
+        summary["wall"] = progress.wall(outcome.sent);
         write!(out, "{}", pretty(&summary))?;
     } else {
-        if let Some(trace) = &trace {
-            write!(out, "{}", trace.written)?;
+        if let Some(trace) = &outcome.trace {
+            write!(out, "{}", trace.text())?;
         }
-        if let Some(found) = &found {
-            write!(out, "{}", found.text())?;
+        if let Some(found) = found {
+            write!(out, "{}", rate_text::text(found))?;
         }
-        write!(out, "{}", text::summary(plan, &summary))?;
-        if let Some((points, coverage)) = &coverage {
-            write!(out, "{}", coverage_report::text(&plan.program.name, points, coverage))?;
+        write!(out, "{}", text::summary(&job.switch, job.args.output.is_some(), &summary))?;
+        if let Some((points, coverage)) = coverage {
+            write!(out, "{}", coverage_report::text(&job.switch.placed.program.name, points, coverage))?;
         }
     }
-    if !conserved {
-        return Err(Failure::Inconsistent("packets in and packets out do not add up".into()));
-    }
-    match (interrupted, broken) {
-        (true, _) => Err(Failure::Interrupted),
-        (false, true) => Err(Failure::Property),
-        (false, false) => Ok(()),
+    verdict(outcome.is_conserved, outcome.interrupted, !outcome.violations.is_empty())
+}
+
+/// Adds the result of a rate search to a summary.
+fn add_rate(summary: &mut Value, found: Option<&RateSearch>) {
+    let Some(found) = found else { return };
+    summary["ndr"] = found.json();
+    if let Some(warnings) = summary["warnings"].as_array_mut() {
+        warnings.extend(found.warning().map(|warning| Value::String(failure::doubt(&warning))));
     }
 }
 
-/// Completes the captures and the output folder; gives the trace back.
-fn write_files(
-    plan: &Plan<'_>,
-    done: Done<'_>,
-    summary: &Value,
-) -> Result<Option<trace::TraceText>, Failure> {
-    let counts = port_counts(&done);
-    let registers = state::all(plan, &done);
-    let coverage = plan.points.as_ref().zip(done.coverage.clone());
-    done.timelines.map_or(Ok(()), Recorder::finish)?;
-    let Collector { outputs, trace, .. } = done.collector;
+/// The end of a command whose results are written and printed.
+fn verdict(conserved: bool, interrupted: bool, broken: bool) -> Result<(), Failure> {
+    match (conserved, interrupted, broken) {
+        (false, ..) => Err(Failure::Inconsistent("packets in and packets out do not add up".into())),
+        (true, true, _) => Err(Failure::Interrupted),
+        (true, false, true) => Err(Failure::Property),
+        (true, false, false) => Ok(()),
+    }
+}
+
+/// Completes the captures, the timelines and the output folder.
+fn write_files(job: &Job<'_>, files: Files, outcome: &Outcome<'_>, summary: &Value) -> Result<(), Failure> {
+    let Files { sent, lost, timeline } = files;
+    timeline.map_or(Ok(()), timeline::Files::finish)?;
     let mut folder = Folder::default();
-    outputs.finish(&mut folder, "out.pcapng", &counts)?;
-    let Some(dir) = &plan.args.output else { return Ok(trace) };
+    if let Some(file) = sent {
+        folder.add(file, "out.pcapng", "pcapng", SENT);
+    }
+    lost.map_or(Ok(()), Pending::finish)?;
+    let Some(dir) = &job.args.output else { return Ok(()) };
     let what = "counts, latency, ports, queues";
     folder.text(dir, "summary.json", "sluice.summary/1", what, &pretty(summary))?;
-    let report = report::json(&Report::new(&plan.program, &plan.placement));
+    let SwitchSetup { placed, control, .. } = &job.switch;
+    let Placed { program, placement } = placed.as_ref();
+    let report = report::json(&Report::new(program, placement));
     folder.text(dir, "report.json", "sluice.report/1", "the program on the chip", &pretty(&report))?;
-    let entries = sluice_control::entries::print(&plan.program, &plan.control);
+    let entries = sluice_control::entries::print(program, control);
     folder.text(dir, "entries.toml", "sluice.entries", "entries at the start of the run", &entries)?;
-    if let Some(registers) = &registers {
+    if let Some(registers) = &outcome.state() {
         let what = "elements of registers that differ from their first value";
         folder.text(dir, "state.json", "sluice.state/1", what, &pretty(registers))?;
     }
-    if let Some((points, coverage)) = &coverage {
-        coverage_files(&mut folder, dir, "", &plan.program.name, points, coverage)?;
+    if let Some((points, coverage)) = job.checks.points.as_ref().zip(outcome.coverage.as_ref()) {
+        coverage_files(&mut folder, dir, "", &program.name, points, coverage)?;
     }
-    if let Some(trace) = &trace {
-        folder.text(dir, "trace.txt", "text", "what happened to each packet", &trace.written)?;
+    if let Some(trace) = &outcome.trace {
+        folder.text(dir, "trace.txt", "text", "what happened to each packet", trace.text())?;
     }
-    folder.finish(dir)?;
-    Ok(trace)
+    folder.finish(dir)
 }
+
+/// What the manifest says of a capture of sent packets.
+const SENT: &str = "packets that left, one interface per port, ns stamps";
 
 /// Coverage as files, whose names begin with `prefix`.
 fn coverage_files(
@@ -410,18 +359,4 @@ fn coverage_files(
     let text = coverage_report::text(program, points, coverage);
     file("coverage.txt", "text", "coverage and what is uncovered", &text)?;
     file("coverage.html", "html", "the same as a page", &coverage_report::html(program, points, coverage))
-}
-
-/// What the ports received and lost in their queues.
-fn port_counts(done: &Done<'_>) -> Vec<PortCounts> {
-    let dropped = |dev_port: u16| {
-        let of = |q: &&Value| q["dev_port"].as_u64() == Some(dev_port.into());
-        done.queues.iter().filter(of).filter_map(|q| q["dropped"].as_u64()).sum()
-    };
-    let counts = |p: &sluice_switch::PortTotals| PortCounts {
-        dev_port: p.dev_port,
-        received: p.rx_packets,
-        dropped: dropped(p.dev_port),
-    };
-    done.totals.ports.iter().map(counts).collect()
 }

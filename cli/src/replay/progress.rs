@@ -1,9 +1,10 @@
-//! The line of progress on a terminal; nothing elsewhere.
+//! The line of progress on a terminal; nothing elsewhere. It also measures the wall time.
 
-use super::inputs::Inputs;
 use indicatif::{ProgressBar, ProgressStyle};
-use sluice_asic::units::Time;
+use serde_json::{Value, json};
+use sluice_asic::units::{BitRate, Time};
 use sluice_pcaps::replay::Schedule;
+use sluice_replay::{Attempt, InputProgress, Progress, Run, Status};
 use std::io::IsTerminal;
 use std::time::Instant;
 
@@ -12,9 +13,11 @@ const STEPS: u64 = 10_000;
 /// A run shorter than this shows nothing.
 const QUIET_MS: u128 = 500;
 
-/// Progress of a run.
-pub(crate) struct Progress {
+/// Progress of runs, one after another.
+pub(super) struct ProgressLine {
     started: Instant,
+    /// Wall time of the run that ended last.
+    seconds: f64,
     /// Stands in front of the figures.
     what: String,
     schedule: Schedule,
@@ -24,29 +27,55 @@ pub(crate) struct Progress {
     terminal: bool,
 }
 
-impl Progress {
-    pub(crate) fn new(what: &str, schedule: Schedule, inputs: &Inputs) -> Progress {
-        Progress {
+impl ProgressLine {
+    pub(super) fn new() -> ProgressLine {
+        ProgressLine {
             started: Instant::now(),
-            what: what.to_owned(),
-            schedule,
-            bytes: inputs.bytes(),
+            seconds: 0.0,
+            what: String::new(),
+            schedule: Schedule::default(),
+            bytes: None,
             bar: None,
             terminal: std::io::stderr().is_terminal(),
         }
     }
 
-    /// Wall time so far, in seconds.
-    pub(crate) fn seconds(&self) -> f64 {
-        self.started.elapsed().as_secs_f64()
+    /// Returns the key `wall`: the wall time of the run that ended last, in which so many packets were sent.
+    pub(super) fn wall(&self, packets: u64) -> Value {
+        let seconds = self.seconds;
+        json!({ "seconds": seconds, "packets_per_second": packets as f64 / seconds.max(1e-9) })
     }
 
-    /// Shows where the run is: frames sent; on demand turns read, and bytes of the present one.
-    pub(crate) fn tick(&mut self, now: Time, sent: u64, read: impl FnOnce() -> (u64, u64)) {
+    /// Returns the share of the run that is done, towards the nearest end that is known.
+    fn share(&self, now: Time, sent: u64, read: InputProgress) -> Option<f64> {
+        let (s, turn, taken) = (&self.schedule, read.turns, read.bytes);
+        let of = |done: u64, all: u64| (all != u64::MAX).then(|| done as f64 / all.max(1) as f64);
+        let turns = match (self.bytes, s.turns) {
+            (Some(bytes), 1..) => Some((turn as f64 + taken as f64 / bytes.max(1) as f64) / s.turns as f64),
+            _ => None,
+        };
+        [turns, of(sent, s.limit), of(now.as_ps(), s.duration)]
+            .into_iter()
+            .flatten()
+            .reduce(f64::max)
+            .map(|share| share.min(1.0))
+    }
+}
+
+impl Progress for ProgressLine {
+    fn begin(&mut self, run: &Run) {
+        let trial = |t: Attempt| format!("trial {} at {}: ", t.number, BitRate::from_bps(t.rate));
+        self.what = run.trial.map_or(String::new(), trial);
+        (self.schedule, self.bytes, self.bar) = (run.schedule, run.bytes, None);
+        self.started = Instant::now();
+    }
+
+    fn tick(&mut self, status: &Status<'_>) {
         if !self.terminal || self.bar.is_none() && self.started.elapsed().as_millis() < QUIET_MS {
             return;
         }
-        let share = self.share(now, sent, read());
+        let Status { now, sent, .. } = *status;
+        let share = self.share(now, sent, (status.read)());
         let bar = self.bar.get_or_insert_with(|| new_bar(share.is_some()));
         if let Some(share) = share {
             bar.set_position((share * STEPS as f64) as u64);
@@ -65,26 +94,12 @@ impl Progress {
         ));
     }
 
-    /// How much of the run is done, if its end is known: whatever end is nearest.
-    fn share(&self, now: Time, sent: u64, (turn, taken): (u64, u64)) -> Option<f64> {
-        let s = &self.schedule;
-        let of = |done: u64, all: u64| (all != u64::MAX).then(|| done as f64 / all.max(1) as f64);
-        let turns = match (self.bytes, s.turns) {
-            (Some(bytes), 1..) => Some((turn as f64 + taken as f64 / bytes.max(1) as f64) / s.turns as f64),
-            _ => None,
-        };
-        [turns, of(sent, s.limit), of(now.as_ps(), s.duration)]
-            .into_iter()
-            .flatten()
-            .reduce(f64::max)
-            .map(|share| share.min(1.0))
-    }
-
     /// Takes the line away.
-    pub(crate) fn clear(&self) {
+    fn end(&mut self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
+        self.seconds = self.started.elapsed().as_secs_f64();
     }
 }
 

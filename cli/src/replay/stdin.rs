@@ -14,7 +14,7 @@ const AHEAD: usize = 4;
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Standard input; it ends early when `stop` is set.
-pub(crate) struct Stdin {
+pub(super) struct Stdin {
     chunks: Receiver<io::Result<Vec<u8>>>,
     stop: Arc<AtomicBool>,
     chunk: Vec<u8>,
@@ -23,7 +23,7 @@ pub(crate) struct Stdin {
 }
 
 impl Stdin {
-    pub(crate) fn new(stop: Arc<AtomicBool>) -> Stdin {
+    pub(super) fn new(stop: Arc<AtomicBool>) -> Stdin {
         let (sender, chunks) = sync_channel(AHEAD);
         // Never joined: it may be blocked in a read when the run is over.
         std::thread::spawn(move || {

@@ -1,12 +1,12 @@
 //! The summary for people: the answer first, then where packets died and what to try. Zero rows stay hidden.
 
-use super::Plan;
+use super::hot_flows;
 use super::sonic;
 use crate::table::table;
 use serde_json::Value;
 use sluice_asic::tm::buffer::Rule;
 use sluice_control::show_key;
-use sluice_fabric::network::LinkDrop;
+use sluice_fabric::network::{LinkDrop, SwitchSetup};
 use sluice_ir::{CounterHome, Program};
 use sluice_switch::DeviceDrop;
 use std::fmt::Write;
@@ -61,25 +61,26 @@ pub(super) fn n(v: &Value) -> u64 {
     v.as_u64().unwrap_or(0)
 }
 
-/// The text of a summary.
-pub(crate) fn summary(plan: &Plan<'_>, s: &Value) -> String {
+/// Returns the text of a summary; `is_written` is true if the results are in a folder too.
+pub(super) fn summary(switch: &SwitchSetup, is_written: bool, s: &Value) -> String {
     let mut out = String::new();
     // Writing into a String cannot fail.
-    let _ = write_summary(&mut out, plan, s);
+    let _ = write_summary(&mut out, switch, is_written, s);
     out
 }
 
-fn write_summary(out: &mut String, plan: &Plan<'_>, s: &Value) -> std::fmt::Result {
+fn write_summary(out: &mut String, switch: &SwitchSetup, is_written: bool, s: &Value) -> std::fmt::Result {
+    let (program, placement) = (&switch.placed.program, &switch.placed.placement);
     let p = &s["packets"];
     let stages =
-        plan.placement.gresses.iter().flat_map(|g| g.nodes.values()).flat_map(|n| &n.parts).map(|p| p.stage);
+        placement.gresses.iter().flat_map(|g| g.nodes.values()).flat_map(|n| &n.parts).map(|p| p.stage);
     writeln!(
         out,
         "{} on {}: fits in {} of {} stages",
-        plan.program.name,
-        plan.placement.chip.name,
+        program.name,
+        placement.chip.name,
         stages.max().map_or(0, |s| u32::from(s) + 1),
-        plan.placement.chip.mau.stages
+        placement.chip.mau.stages
     )?;
     for i in s["inputs"].as_array().into_iter().flatten() {
         writeln!(
@@ -100,7 +101,7 @@ fn write_summary(out: &mut String, plan: &Plan<'_>, s: &Value) -> std::fmt::Resu
         n(&p["absorbed"]),
         n(&p["held"])
     )?;
-    if let Some(line) = super::network::hot_flows_text(&s["hot_flows"]) {
+    if let Some(line) = hot_flows::text(&s["hot_flows"]) {
         writeln!(out, "{line}")?;
     }
     if let Some(l) = s["latency_ns"].as_object() {
@@ -115,14 +116,14 @@ fn write_summary(out: &mut String, plan: &Plan<'_>, s: &Value) -> std::fmt::Resu
             l["method"].as_str().unwrap_or("")
         )?;
     }
-    deaths(out, std::slice::from_ref(plan), s)?;
+    deaths(out, &[program], s)?;
     ports(out, s)?;
     senders(out, s)?;
     words(out, s)?;
-    counters(out, plan, s)?;
+    counters(out, switch, s)?;
     registers(out, s)?;
     readings(out, s)?;
-    queues(out, plan, s)?;
+    queues(out, switch, s)?;
     sonic::write(out, s)?;
     for v in s["violations"].as_array().into_iter().flatten() {
         let packet = v["packet"].as_u64().map_or(String::new(), |n| format!(" packet {n}:"));
@@ -132,11 +133,11 @@ fn write_summary(out: &mut String, plan: &Plan<'_>, s: &Value) -> std::fmt::Resu
     for w in s["warnings"].as_array().into_iter().flatten() {
         writeln!(out, "\nwarning: {}", w.as_str().unwrap_or(""))?;
     }
-    next(out, plan)
+    next(out, &program.name, is_written)
 }
 
-/// Why packets ended; labels are those of the plans' programs.
-pub(super) fn deaths(out: &mut String, plans: &[Plan<'_>], s: &Value) -> std::fmt::Result {
+/// Writes the reasons why packets ended; labels are those of the programs.
+pub(super) fn deaths(out: &mut String, programs: &[&Program], s: &Value) -> std::fmt::Result {
     let total = n(&s["packets"]["in"]).max(1) as f64;
     let drops = s["drops"].as_object().into_iter().flatten().map(|(k, v)| (k, v, "dropped"));
     let absorbed = s["absorbed"].as_object().into_iter().flatten().map(|(k, v)| (k, v, "absorbed"));
@@ -150,7 +151,7 @@ pub(super) fn deaths(out: &mut String, plans: &[Plan<'_>], s: &Value) -> std::fm
         let rule = Rule::TABLE.iter().find(|(_, name, ..)| name == reason).map(|r| (r.2, r.3));
         let link = LinkDrop::TABLE.iter().find(|(_, name, ..)| name == reason).map(|r| (r.2, r.3));
         let device = device.or(rule).or(link);
-        let label = plans.iter().flat_map(|p| p.program.labels.values()).find(|l| l.name == *reason);
+        let label = programs.iter().flat_map(|p| p.labels.values()).find(|l| l.name == *reason);
         let meaning = device.map(|d| d.0).or(label.map(|l| l.doc.as_str())).unwrap_or("");
         writeln!(
             out,
@@ -190,11 +191,12 @@ fn ports(out: &mut String, s: &Value) -> std::fmt::Result {
 }
 
 /// The name of a counter's cell: the entry's key, or the index.
-fn cell_name(plan: &Plan<'_>, program: &Program, counter: &str, index: u64) -> String {
+fn cell_name(switch: &SwitchSetup, counter: &str, index: u64) -> String {
+    let program = &switch.placed.program;
     let home = program.counters.values().find(|c| c.name == counter).map(|c| c.home);
     let Some(CounterHome::Direct(t)) = home else { return index.to_string() };
     let data = &program.tables[t];
-    let entry = plan.control.tables[t].slots.get(index as usize).and_then(Option::as_ref);
+    let entry = switch.control.tables[t].slots.get(index as usize).and_then(Option::as_ref);
     let Some(entry) = entry else { return index.to_string() };
     let keys = data.keys.iter().zip(&entry.key);
     let cared = keys.filter(|(_, v)| !matches!(v, sluice_ir::KeyValue::Ternary { mask: 0, .. }));
@@ -207,8 +209,8 @@ fn cell_name(plan: &Plan<'_>, program: &Program, counter: &str, index: u64) -> S
     texts.join(" ")
 }
 
-fn counters(out: &mut String, plan: &Plan<'_>, s: &Value) -> std::fmt::Result {
-    let program = &plan.program;
+fn counters(out: &mut String, switch: &SwitchSetup, s: &Value) -> std::fmt::Result {
+    let program = &switch.placed.program;
     let direct = |name: &str| {
         program.counters.values().any(|c| c.name == name && matches!(c.home, CounterHome::Direct(_)))
     };
@@ -221,7 +223,7 @@ fn counters(out: &mut String, plan: &Plan<'_>, s: &Value) -> std::fmt::Result {
             let name = c["counter"].as_str().unwrap_or("");
             let table = c["table"].as_str().unwrap_or("");
             vec![
-                format!("{table}  {}", cell_name(plan, program, name, n(&c["index"]))),
+                format!("{table}  {}", cell_name(switch, name, n(&c["index"]))),
                 n(&c["packets"]).to_string(),
                 n(&c["bytes"]).to_string(),
             ]
@@ -297,10 +299,10 @@ fn readings(out: &mut String, s: &Value) -> std::fmt::Result {
     writeln!(out, "\n{}", table(&["READ AT", "CELL", "PIPE", "VALUE"], rows))
 }
 
-fn queues(out: &mut String, plan: &Plan<'_>, s: &Value) -> std::fmt::Result {
-    let cell = s["buffer"]["cell_bytes"].as_u64().unwrap_or(plan.placement.chip.tm.cell.get());
+fn queues(out: &mut String, switch: &SwitchSetup, s: &Value) -> std::fmt::Result {
+    let cell = s["buffer"]["cell_bytes"].as_u64().unwrap_or(switch.placed.placement.chip.tm.cell.get());
     let name = |dev: u64| {
-        let port = plan.ports.iter().find(|p| u64::from(p.dev_port.number()) == dev);
+        let port = switch.ports.iter().find(|p| u64::from(p.dev_port.number()) == dev);
         port.map_or_else(|| format!("dev:{dev}"), ToString::to_string)
     };
     let mut busiest: Vec<&Value> = s["queues"].as_array().into_iter().flatten().collect();
@@ -324,11 +326,10 @@ fn queues(out: &mut String, plan: &Plan<'_>, s: &Value) -> std::fmt::Result {
     writeln!(out, "\n{}", table(&["FULLEST QUEUES", "ENQUEUED", "DROPPED", "MAX CELLS", "MAX BYTES"], rows))
 }
 
-fn next(out: &mut String, plan: &Plan<'_>) -> std::fmt::Result {
+fn next(out: &mut String, name: &str, is_written: bool) -> std::fmt::Result {
     writeln!(out, "\nnext:")?;
-    let name = &plan.program.name;
     writeln!(out, "  sluice replay {name} --trace --limit 3    what happens to each packet, step by step")?;
-    if plan.args.output.is_none() {
+    if !is_written {
         writeln!(
             out,
             "  sluice replay {name} -o out              captures and summary.json, for tshark and scripts"

@@ -10,7 +10,9 @@ use crate::fail::Failure;
 use crate::files::{Folder, Pending, pretty};
 use crate::resolve;
 use serde_json::Value;
+use sluice_asic::chip::ChipSpec;
 use sluice_catalogue::Catalogue;
+use sluice_place::NoFit;
 use sluice_place::report::Report;
 use sluice_report as report;
 use std::io::Write;
@@ -42,6 +44,23 @@ pub(crate) fn run(args: &ReportArgs, catalogue: &Catalogue, as_json: bool) -> Re
             Err(Failure::Property)
         }
     }
+}
+
+/// Places the program with one parameter at a value, or as the flags say.
+fn placed(
+    args: &ReportArgs,
+    catalogue: &Catalogue,
+    chip: &ChipSpec,
+    set: Option<(&String, u64)>,
+) -> Result<Result<Report, Box<NoFit>>, Failure> {
+    let mut target = args.target.clone();
+    if let Some((key, value)) = set {
+        target.sets.retain(|(k, _)| k != key);
+        target.sets.push((key.clone(), value.to_string()));
+    }
+    let program = resolve::build(resolve::stage(catalogue, &args.program)?, &target)?;
+    let placement = resolve::fit(&program, chip, &args.placing.options());
+    Ok(placement.map(|placement| Report::new(&program, &placement)))
 }
 
 fn fits(args: &ReportArgs, report: &Report, as_json: bool) -> Result<(), Failure> {

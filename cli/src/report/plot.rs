@@ -1,20 +1,21 @@
 //! Drawings of a sweep.
 
-use super::sweep::Point;
 use crate::fail::Failure;
 use crate::plot::{Chart, Style};
 use sluice_asic::chip::Column;
 use sluice_place::report::Report;
+use sluice_report::{Sweep, SweepPoint};
 
 /// Share of what the chip has, in percent.
-fn shares(points: &[Point], of: impl Fn(&Report) -> (u32, u32)) -> Vec<(f64, f64)> {
+fn shares(points: &[SweepPoint], of: impl Fn(&Report) -> (u32, u32)) -> Vec<(f64, f64)> {
     let fit = points.iter().filter_map(|p| p.result.as_ref().ok().map(|r| (p.value, of(r))));
     fit.map(|(value, (used, all))| (value as f64, 100.0 * f64::from(used) / f64::from(all.max(1)))).collect()
 }
 
 /// Stages, SRAM and TCAM in percent against the parameter, which is drawn in powers; a line where it stops
 /// fitting.
-pub(super) fn sweep(title: &str, key: &str, points: &[Point]) -> Result<String, Failure> {
+pub(super) fn sweep(title: &str, sweep: &Sweep) -> Result<String, Failure> {
+    let Sweep { key, points, .. } = sweep;
     let mut chart = Chart { log_x: true, top: Some(105.0), ..Chart::new(title, key, "percent of the chip") };
     let column =
         |c: Column| move |r: &Report| (r.totals[c.index()], r.available[c.index()] * r.stages.len() as u32);

@@ -1,22 +1,14 @@
-//! `sluice report --sweep`: how far a parameter can go.
+//! `sluice report --sweep`: the flag becomes a sweep; its result becomes files and text.
 
-use super::{plot, print};
-use crate::args::{ReportArgs, Target, count};
+use super::{placed, plot, print};
+use crate::args::{ReportArgs, count};
 use crate::fail::Failure;
 use crate::files::{Folder, pretty};
 use crate::resolve;
 use crate::table::table;
-use serde_json::{Value, json};
-use sluice_asic::chip::{ChipSpec, Column};
+use sluice_asic::chip::Column;
 use sluice_catalogue::Catalogue;
-use sluice_place::report::Report;
-
-/// What came of one value.
-pub(super) struct Point {
-    pub(super) value: u64,
-    /// The report, or why the program does not fit.
-    pub(super) result: Result<Report, String>,
-}
+use sluice_report::{SweepPoint, sweep};
 
 /// A parameter and the values to try.
 struct Range {
@@ -39,58 +31,7 @@ fn range(text: &str) -> Result<Range, Failure> {
     Ok(Range { key: key.to_owned(), from, to })
 }
 
-/// Places a program with one parameter at one value.
-pub(super) fn point(
-    args: &ReportArgs,
-    catalogue: &Catalogue,
-    chip: &ChipSpec,
-    key: &str,
-    value: u64,
-) -> Result<Point, Failure> {
-    let mut sets = args.target.sets.clone();
-    sets.retain(|(k, _)| k != key);
-    sets.push((key.to_owned(), value.to_string()));
-    let target = Target { sets, ..args.target.clone() };
-    let program = resolve::build(resolve::stage(catalogue, &args.program)?, &target)?;
-    let result = match resolve::fit(&program, chip, &args.placing.options()) {
-        Ok(placement) => Ok(Report::new(&program, &placement)),
-        Err(no_fit) => Err(no_fit.reason()),
-    };
-    Ok(Point { value, result })
-}
-
-/// Doubles from one end to the other, then halves the step between the last value that fits and the first
-/// that does not.
-fn points(
-    args: &ReportArgs,
-    catalogue: &Catalogue,
-    chip: &ChipSpec,
-    range: &Range,
-) -> Result<Vec<Point>, Failure> {
-    let mut list = Vec::new();
-    let mut value = range.from;
-    loop {
-        let next = point(args, catalogue, chip, &range.key, value)?;
-        let fits = next.result.is_ok();
-        list.push(next);
-        if value == range.to || !fits {
-            break;
-        }
-        value = value.saturating_mul(2).min(range.to);
-    }
-    let largest = |list: &[Point]| list.iter().filter(|p| p.result.is_ok()).map(|p| p.value).max();
-    let smallest = |list: &[Point]| list.iter().filter(|p| p.result.is_err()).map(|p| p.value).min();
-    while let (Some(fits), Some(fails)) = (largest(&list), smallest(&list)) {
-        if fails <= fits + 1 {
-            break;
-        }
-        list.push(point(args, catalogue, chip, &range.key, fits + (fails - fits) / 2)?);
-    }
-    list.sort_by_key(|p| p.value);
-    Ok(list)
-}
-
-fn row(point: &Point) -> Vec<String> {
+fn row(point: &SweepPoint) -> Vec<String> {
     match &point.result {
         Ok(r) => {
             let total = |c: Column| r.totals[c.index()].to_string();
@@ -110,28 +51,6 @@ fn row(point: &Point) -> Vec<String> {
     }
 }
 
-fn value(range: &Range, points: &[Point], largest: Option<u64>) -> Value {
-    json!({
-        "schema": "sluice.sweep/1",
-        "key": range.key,
-        "from": range.from,
-        "to": range.to,
-        "largest_that_fits": largest,
-        "points": points.iter().map(|p| match &p.result {
-            Ok(r) => json!({
-                "value": p.value, "fits": true, "reason": null, "stages": r.stages_used(),
-                "totals": Column::ALL.iter().map(|c| (c.id().to_owned(), Value::from(r.totals[c.index()])))
-                    .collect::<serde_json::Map<_, _>>(),
-                "total_ns": r.total.as_ps().div_ceil(1000),
-            }),
-            Err(reason) => json!({
-                "value": p.value, "fits": false, "reason": reason, "stages": null, "totals": null,
-                "total_ns": null,
-            }),
-        }).collect::<Vec<_>>(),
-    })
-}
-
 /// Prints the sweep; exit 1 when no value fits.
 pub(super) fn run(
     args: &ReportArgs,
@@ -141,30 +60,29 @@ pub(super) fn run(
 ) -> Result<(), Failure> {
     let range = range(text)?;
     let chip = resolve::chip(&args.target.chip)?;
-    let points = points(args, catalogue, &chip, &range)?;
-    let largest = points.iter().filter(|p| p.result.is_ok()).map(|p| p.value).max();
+    let Range { key, from, to } = range;
+    let sweep = sweep(&key, (from, to), &mut |value| placed(args, catalogue, &chip, Some((&key, value))))?;
+    let (points, largest) = (&sweep.points, sweep.largest());
     let heading = ["value", "stages", "SRAM", "TCAM", "map RAM", "ns", "closest to its limit"];
     let rows = table(&heading, points.iter().map(row).collect());
     let verdict = match largest {
-        Some(largest) if points.iter().any(|p| p.result.is_err()) => {
-            format!("{} = {largest} is the largest that fits {}", range.key, chip.name)
+        Some(largest) if sweep.smallest_failure().is_some() => {
+            format!("{key} = {largest} is the largest that fits {}", chip.name)
         }
         Some(largest) => format!("all values fit {}, the largest tried is {largest}", chip.name),
         None => format!("no value fits {}", chip.name),
     };
     let why = points.iter().find_map(|p| p.result.as_ref().err().map(|e| (p.value, e)));
     let why = why.map_or_else(String::new, |(value, e)| format!("at {value}: {e}\n"));
-    let text = format!(
-        "{} on {}, {} from {} to {}\n\n{rows}\n\n{verdict}\n{why}",
-        args.program, chip.name, range.key, range.from, range.to
-    );
-    let value = value(&range, &points, largest);
+    let text =
+        format!("{} on {}, {key} from {from} to {to}\n\n{rows}\n\n{verdict}\n{why}", args.program, chip.name);
+    let value = sweep.json();
     if let Some(dir) = &args.output {
         let mut folder = Folder::default();
         folder.text(dir, "sweep.txt", "text", "the sweep for people", &text)?;
         folder.text(dir, "sweep.json", "sluice.sweep/1", "the sweep for machines", &pretty(&value))?;
         let title = format!("{} on {}", args.program, chip.name);
-        let drawing = plot::sweep(&title, &range.key, &points)?;
+        let drawing = plot::sweep(&title, &sweep)?;
         folder.text(dir, "sweep.svg", "svg", "stages and memory against the parameter", &drawing)?;
         folder.finish(dir)?;
     }

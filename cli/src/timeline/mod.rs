@@ -1,20 +1,20 @@
-//! `--timeline FILE`: what pools, priority groups and queues held over time, as CSV, Parquet or a drawing.
+//! `--timeline FILE`: what pools, priority groups and queues hold over time, as CSV, Parquet or a drawing.
 //!
 //! Rows are written as they come; a drawing keeps a bounded number of points. So memory depends on places, not on how
-//! long a run is, and files are whole after Ctrl-C.
+//! long a run is, and files are complete after Ctrl-C.
 
-mod chart;
 mod network;
 
 use crate::fail::Failure;
 use crate::files::Pending;
+use crate::plot::{Chart, Style};
 use crate::rows::{Cell, Column, Format, Kind, RowWriter};
-use chart::Levels;
 use clap::Args;
-pub(crate) use network::{NetworkFiles, Row};
-use sluice_asic::units::{Duration, Time};
-use sluice_exec::pass::Executor;
-use sluice_switch::{Sink, Subject, Switch, Timeline, TimelineRow};
+pub(crate) use network::NetworkFiles;
+use sluice_asic::units::Duration;
+use sluice_fabric::network::SwitchId;
+use sluice_replay::{BoxError, Levels, RowSink};
+use sluice_switch::{Subject, TimelineRow};
 use std::path::{Path, PathBuf};
 
 /// What to draw timelines of, and where to.
@@ -97,7 +97,7 @@ pub(crate) struct Files {
     tables: Vec<(RowWriter, PathBuf)>,
     drawings: Vec<PathBuf>,
     levels: Levels,
-    /// The first error: those who tell rows cannot fail.
+    /// The first error: whoever reports rows cannot fail.
     error: Option<Failure>,
 }
 
@@ -143,70 +143,29 @@ impl Files {
         }
         Ok(done)
     }
+
+    /// Completes the files and gives them their names.
+    pub(crate) fn finish(self) -> Result<(), Failure> {
+        self.complete()?.into_iter().try_for_each(|(file, _)| file.finish())
+    }
 }
 
 /// A drawing under construction.
 fn draw(levels: &Levels, path: &Path) -> Result<Pending, Failure> {
+    let mut chart = Chart::new("Buffer over time", "time, us", "cells");
+    for line in levels.lines() {
+        chart.line(&line.name, line.points, Style::Line);
+    }
     let mut file = Pending::create(path)?;
-    let written = std::io::Write::write_all(file.writer(), levels.chart().svg()?.as_bytes());
+    let written = std::io::Write::write_all(file.writer(), chart.svg()?.as_bytes());
     written.map_err(|e| Failure::file("write", path, &e))?;
     Ok(file)
 }
 
-/// Files of the timeline of a switch.
-pub(crate) struct Recorder {
-    timeline: Timeline,
-    files: Files,
-}
-
-impl Recorder {
-    /// Starts the files that are asked for, if any.
-    pub(crate) fn start<E: Executor>(
-        args: &TimelineArgs,
-        switch: &mut Switch<E>,
-    ) -> Result<Option<Recorder>, Failure> {
-        if args.timeline.is_empty() {
-            return Ok(None);
-        }
-        let files = Files::create(&args.timeline)?;
-        Ok(Some(Recorder { timeline: Timeline::new(switch, args.timeline_every), files }))
-    }
-
-    fn advance<E: Executor>(
-        &mut self,
-        switch: &mut Switch<E>,
-        until: Time,
-        sink: &mut impl Sink,
-    ) -> Result<(), Failure> {
-        let Recorder { timeline, files } = self;
-        let advanced = timeline.advance(switch, until, sink, &mut |row| files.take(row));
-        advanced.map_err(Failure::input)?;
-        files.error.take().map_or(Ok(()), Err)
-    }
-
-    /// Tells what differs at the end of a run.
-    pub(crate) fn end<E: Executor>(&mut self, switch: &mut Switch<E>) {
-        let Recorder { timeline, files } = self;
-        timeline.look(switch, &mut |row| files.take(row));
-    }
-
-    /// Completes the files.
-    pub(crate) fn finish(self) -> Result<(), Failure> {
-        self.files.complete()?.into_iter().try_for_each(|(file, _)| file.finish())
-    }
-}
-
-/// Runs a switch up to a time, watched or not.
-#[inline]
-pub(crate) fn advance<E: Executor>(
-    recorder: &mut Option<Recorder>,
-    switch: &mut Switch<E>,
-    until: Time,
-    sink: &mut impl Sink,
-) -> Result<(), Failure> {
-    match recorder {
-        None => switch.advance(until, sink).map_err(Failure::input),
-        Some(recorder) => recorder.advance(switch, until, sink),
+impl RowSink for Files {
+    fn row(&mut self, _: SwitchId, row: &TimelineRow<'_>) -> Result<(), BoxError> {
+        self.take(row);
+        self.error.take().map_or(Ok(()), |error| Err(error.into()))
     }
 }
 

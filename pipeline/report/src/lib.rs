@@ -8,6 +8,8 @@ pub mod coverage;
 mod grid;
 mod html;
 mod json;
+mod remedies;
+mod sweep;
 mod text;
 mod vendor;
 
@@ -17,5 +19,7 @@ mod tests;
 pub use compare::{Comparison, Difference, compare, json_no_comparison};
 pub use html::html;
 pub use json::{json, json_no_fit};
+pub use remedies::{Remedy, remedies};
+pub use sweep::{Sweep, SweepPoint, sweep};
 pub use text::{text, text_no_fit};
 pub use vendor::{resources_log, table_summary};

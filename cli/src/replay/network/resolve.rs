@@ -1,4 +1,4 @@
-//! From words to a network: topology, programs, ports.
+//! Flags that name a network become one: topology, programs, ports.
 
 use crate::args::ReplayArgs;
 use crate::fail::Failure;
@@ -11,9 +11,10 @@ use sluice_catalogue::Catalogue;
 use sluice_catalogue::position::Neighbor;
 use sluice_control::ControlState;
 use sluice_fabric::deploy::{Defaults, DeployError, Deployment, Files, deploy};
-use sluice_fabric::network::SwitchSetup;
+use sluice_fabric::network::{SwitchId, SwitchSetup};
 use sluice_fabric::topology::Blueprint;
 use sluice_ir::Program;
+use sluice_replay::network::parse_changes;
 use sluice_switch::SwitchConfig;
 use std::path::{Path, PathBuf};
 
@@ -89,9 +90,10 @@ pub(super) fn network(
             let mut resolved = Resolved { deployment, unused };
             resolved.set_speeds(&args.port_speeds)?;
             if let Some(path) = &args.changes {
-                let network = &resolved.deployment.network;
-                let changes = super::changes::read(path, network, &args.program)?;
-                resolved.deployment.changes.extend(changes);
+                let text = std::fs::read_to_string(path).map_err(|e| Failure::file("read", path, &e))?;
+                let (origin, network) = (path.display().to_string(), &resolved.deployment.network);
+                let changes = parse_changes(&text, &origin, network, &args.program);
+                resolved.deployment.changes.extend(changes.map_err(|e| Failure::entries(&e))?);
             }
             Ok(resolved)
         }
@@ -221,14 +223,14 @@ impl Resolved {
                 other => other,
             })?;
             let rate: BitRate = rate.parse().map_err(Failure::input)?;
-            let config = self.deployment.network.switches.get_mut(switch as usize).map(|s| &mut s.config);
+            let config = self.deployment.network.switches.get_mut(switch.0 as usize).map(|s| &mut s.config);
             config.into_iter().for_each(|config| config.port_speeds.push((port.number(), rate)));
         }
         Ok(())
     }
 
     /// The port that a user named: `leaf0:3` or `leaf0:dev:137`.
-    pub(super) fn port(&self, text: &str) -> Result<(u32, DevPort), Failure> {
+    pub(super) fn port(&self, text: &str) -> Result<(SwitchId, DevPort), Failure> {
         let usage = "write SWITCH:PORT@FILE, for example leaf0:0@trace.pcap or leaf0:dev:137@trace.pcap";
         let (name, port) = text
             .split_once(':')
@@ -254,7 +256,7 @@ impl Resolved {
             );
             return Err(Failure::with_help(text, self.edges()));
         }
-        Ok((number, dev_port))
+        Ok((SwitchId(number), dev_port))
     }
 
     /// Some ports of hosts.
@@ -278,26 +280,5 @@ impl Resolved {
             "a network has no embedded trace: name an input with -i SWITCH:PORT@FILE",
             self.edges(),
         )
-    }
-
-    /// Speeds of ports that differ from the others', by switch: those of the setups, and those of links.
-    pub(super) fn speeds(&self) -> Vec<Vec<(u16, BitRate)>> {
-        let network = &self.deployment.network;
-        let mut speeds: Vec<Vec<(u16, BitRate)>> = Vec::new();
-        for switch in &network.switches {
-            speeds.push(switch.config.port_speeds.clone());
-        }
-        for link in &network.links {
-            for end in link.ends {
-                let number = end.switch.0 as usize;
-                let port = network.switches.get(number).and_then(|s| s.ports.front(end.port));
-                if let (Some(rate), Some(port), Some(of)) = (link.rate, port, speeds.get_mut(number)) {
-                    of.push((port.dev_port.number(), rate));
-                }
-            }
-        }
-        // The last word on a port counts, and is looked for from the front.
-        speeds.iter_mut().for_each(|of| of.reverse());
-        speeds
     }
 }

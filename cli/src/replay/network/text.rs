@@ -1,19 +1,20 @@
 //! The summary of a network for people.
 
-use super::super::Plan;
+use super::super::hot_flows;
 use super::super::text::{deaths, n, senders};
 use crate::table::table;
 use serde_json::Value;
+use sluice_ir::Program;
 use std::fmt::Write;
 
 /// Rows of a table that are shown.
 const ROWS: usize = 16;
 
 /// The text of a summary.
-pub(super) fn summary(plans: &[Plan<'_>], s: &Value) -> String {
+pub(super) fn summary(programs: &[&Program], s: &Value) -> String {
     let mut out = String::new();
     // Writing into a String cannot fail.
-    let _ = write_summary(&mut out, plans, s);
+    let _ = write_summary(&mut out, programs, s);
     out
 }
 
@@ -25,7 +26,7 @@ fn text(v: &Value) -> String {
     v.as_str().unwrap_or("").to_owned()
 }
 
-fn write_summary(out: &mut String, plans: &[Plan<'_>], s: &Value) -> std::fmt::Result {
+fn write_summary(out: &mut String, programs: &[&Program], s: &Value) -> std::fmt::Result {
     let (switches, links) = (list(s, "switches").count(), list(s, "links").count());
     writeln!(
         out,
@@ -57,7 +58,7 @@ fn write_summary(out: &mut String, plans: &[Plan<'_>], s: &Value) -> std::fmt::R
         n(&p["held"]),
         n(&s["hops"])
     )?;
-    if let Some(line) = super::agent::text(&s["hot_flows"]) {
+    if let Some(line) = hot_flows::text(&s["hot_flows"]) {
         writeln!(out, "{line}")?;
     }
     if let Some(l) = s["latency_ns"].as_object() {
@@ -72,7 +73,7 @@ fn write_summary(out: &mut String, plans: &[Plan<'_>], s: &Value) -> std::fmt::R
             ns("max"),
         )?;
     }
-    deaths(out, plans, s)?;
+    deaths(out, programs, s)?;
     switch_rows(out, s)?;
     link_rows(out, s)?;
     queue_rows(out, s)?;

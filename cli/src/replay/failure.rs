@@ -1,0 +1,73 @@
+//! Errors of a replay in the words of the command line: flags, and files that are not kept.
+
+use crate::fail::Failure;
+use sluice_replay::{Error, Fates, HotFlowError, Passes, RateWarning};
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        match error {
+            Error::Capture(e) => Failure::with_help(&e, e.help()),
+            Error::Damaged { damage, replayed } => {
+                let replayed = match replayed {
+                    None => "no packet came before it".to_owned(),
+                    Some(fates) => used(&fates),
+                };
+                Failure::with_help(format!("{damage}\n  = note: {replayed}"), damage.help())
+            }
+            Error::CutOff(cut) => {
+                Failure::with_help(cut, "without --strict the records before it are replayed")
+            }
+            Error::ReadOnce { passes, .. } => {
+                let flag = match passes {
+                    Passes::Turns => "--loop",
+                    Passes::RateSearch => "--find-ndr",
+                };
+                Failure::with_help(
+                    format!("{flag} reads its inputs more than once, and standard input is read once only"),
+                    "save it to a file first",
+                )
+            }
+            Error::NoPackets => {
+                Failure::with_help("the inputs have no packets to search a rate with", "give other captures")
+            }
+            Error::Rows(e) => match e.downcast::<Failure>() {
+                Ok(failure) => *failure,
+                Err(e) => Failure::input(e),
+            },
+            Error::Interrupted => Failure::Interrupted,
+            other => Failure::input(other),
+        }
+    }
+}
+
+fn used(fates: &Fates) -> String {
+    let Fates { received, sent, dropped, absorbed, held } = fates;
+    format!(
+        "the {received} packets before it were replayed: {sent} out, {dropped} dropped, {absorbed} absorbed, {held} held; \
+         no file is kept"
+    )
+}
+
+impl From<HotFlowError> for Failure {
+    fn from(error: HotFlowError) -> Failure {
+        match error {
+            HotFlowError::TooManyRows { rows, most } => Failure::with_help(
+                format!("rows={rows} are more than the {most} that the flow table has besides row 0"),
+                "raise --set flows=N",
+            ),
+            HotFlowError::Missing(e) => Failure::input(e),
+        }
+    }
+}
+
+/// Returns a reason to doubt the result of --find-ndr.
+pub(super) fn doubt(warning: &RateWarning) -> String {
+    match warning {
+        RateWarning::AlwaysLoss { .. } => warning.to_string(),
+        RateWarning::QueueFilling { held, limit } => format!(
+            "at the rate found a queue held {held} of its {} cells: it may still have been filling, and longer trials \
+             (--loop) may find a lower rate",
+            limit.0
+        ),
+    }
+}

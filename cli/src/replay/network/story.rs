@@ -1,0 +1,39 @@
+//! `--story`: the life of one flow of `conweave` as a sequence diagram.
+
+use crate::args::ReplayArgs;
+use crate::fail::Failure;
+use crate::files::Folder;
+use sluice_exec::pass::Executor;
+use sluice_fabric::network::{Network, Observer, SwitchSetup};
+use sluice_fabric::story::{Flow, Story, Watcher};
+use std::path::Path;
+
+/// Watchers of a flow, one for each switch.
+pub(super) struct Watch {
+    flow: Flow,
+    watchers: Vec<Watcher>,
+}
+
+impl Watch {
+    /// Returns the watchers, if a story is asked for.
+    pub(super) fn new(args: &ReplayArgs, switches: &[SwitchSetup]) -> Option<Watch> {
+        let flow = args.story?;
+        let watchers = switches.iter().map(|s| Watcher::new(flow, &s.placed.program)).collect();
+        Some(Watch { flow, watchers })
+    }
+
+    pub(super) fn observers(&mut self) -> Vec<&mut (dyn Observer + Send)> {
+        self.watchers.iter_mut().map(|w| w as &mut (dyn Observer + Send)).collect()
+    }
+
+    /// Joins what the watchers saw of a run.
+    pub(super) fn tell<E: Executor>(&self, network: &Network<E>) -> Result<Story, Failure> {
+        Story::tell(self.flow, network, &self.watchers).map_err(Failure::input)
+    }
+}
+
+/// Adds a story to the output folder.
+pub(super) fn write(story: &Story, folder: &mut Folder, dir: &Path) -> Result<(), Failure> {
+    folder.text(dir, "story.txt", "text", "the life of a flow as a sequence diagram", &story.text())?;
+    folder.text(dir, "story.svg", "svg", "the same drawn to scale", &story.svg())
+}

@@ -1,0 +1,115 @@
+//! Control planes that listen to the switches of a run and change them.
+
+use crate::error::Error;
+use crate::network::switch_observer::SwitchObserver;
+use serde_json::Value;
+use sluice_asic::units::{Duration, Time};
+use sluice_control::{ControlOp, ControlState, EntryId};
+use sluice_exec::pass::Executor;
+use sluice_fabric::network::{Network, SwitchId};
+use sluice_ir::KeyValue;
+use sluice_switch::{Digest, IdleEntry, Switch};
+
+/// A control plane that hears digests and idle entries, and answers with operations.
+///
+/// A run stops at least once per [`ControlPlane::latency`] to let the control plane hear. A single switch has number 0.
+pub trait ControlPlane {
+    /// Returns the least time from a digest or an idle entry to an operation that follows from it; above 0.
+    fn latency(&self) -> Duration;
+
+    /// Hears a digest that a switch sent at `time`.
+    fn digest(&mut self, time: Time, switch: SwitchId, data: &[u8]);
+
+    /// Hears that an entry has reached its time to live. The key is empty if the entry is not in its table any more.
+    fn idle(&mut self, time: Time, switch: SwitchId, entry: EntryId, key: &[KeyValue]);
+
+    /// Returns the next operation, in order of time; `None` if there is none for now.
+    fn poll(&mut self) -> Option<Operation>;
+
+    /// Returns the test for frames that [`ControlPlane::report`] counts. Switches of a network run on several threads, so
+    /// the test is a plain function.
+    fn counts(&self) -> fn(&[u8]) -> bool;
+
+    /// Returns the report in summaries; `frames` is the number of frames from outside that passed the test.
+    fn report(&self, frames: u64) -> Value;
+}
+
+/// An operation of a control plane.
+#[derive(Clone, Debug)]
+pub struct Operation {
+    /// Time at which the operation takes effect. An operation that is too late takes effect at once.
+    pub time: Time,
+    /// The switch.
+    pub switch: SwitchId,
+    /// The operation.
+    pub op: ControlOp,
+}
+
+/// Messages of one switch since the control plane last heard it.
+#[derive(Debug, Default)]
+pub(crate) struct Heard {
+    digests: Vec<(Time, Vec<u8>)>,
+    idle: Vec<IdleEntry>,
+}
+
+impl Heard {
+    pub(crate) fn digest(&mut self, digest: &Digest, data: &[u8]) {
+        self.digests.push((digest.time, data.to_vec()));
+    }
+
+    pub(crate) fn idle(&mut self, entry: &IdleEntry) {
+        self.idle.push(*entry);
+    }
+}
+
+/// Lets a control plane hear one switch, and gives the switch its operations.
+pub(crate) fn listen_to_switch<E: Executor>(
+    plane: &mut dyn ControlPlane,
+    switch: &mut Switch<E>,
+    heard: &mut Heard,
+) -> Result<(), Error> {
+    const ONLY: SwitchId = SwitchId(0);
+    for (time, data) in heard.digests.drain(..) {
+        plane.digest(time, ONLY, &data);
+    }
+    for idle in heard.idle.drain(..) {
+        plane.idle(idle.time, ONLY, idle.entry, &key_of(switch.control_state(), &idle));
+    }
+    while let Some(Operation { time, op, .. }) = plane.poll() {
+        switch.control(time.max(switch.time()), op)?;
+    }
+    Ok(())
+}
+
+/// Lets a control plane hear all switches of a network, digests in order of time, and gives them its operations.
+pub(crate) fn listen_to_network<E: Executor>(
+    plane: &mut dyn ControlPlane,
+    network: &mut Network<E>,
+    observers: &mut [SwitchObserver<'_>],
+) -> Result<(), Error> {
+    let mut digests: Vec<(Time, SwitchId, Vec<u8>)> = Vec::new();
+    let mut idle: Vec<(SwitchId, IdleEntry)> = Vec::new();
+    for (id, observer) in (0..).map(SwitchId).zip(observers) {
+        let Some(heard) = &mut observer.collector.heard else { continue };
+        digests.extend(heard.digests.drain(..).map(|(time, data)| (time, id, data)));
+        idle.extend(heard.idle.drain(..).map(|entry| (id, entry)));
+    }
+    digests.sort();
+    for (time, id, data) in digests {
+        plane.digest(time, id, &data);
+    }
+    for (id, entry) in idle {
+        let key = network.switch(id).map(|s| key_of(s.control_state(), &entry)).unwrap_or_default();
+        plane.idle(entry.time, id, entry.entry, &key);
+    }
+    while let Some(Operation { time, switch, op }) = plane.poll() {
+        network.control(switch, time.max(network.time()), op)?;
+    }
+    Ok(())
+}
+
+/// Returns the key of an idle entry; an empty one if the entry is not there any more.
+fn key_of(control: &ControlState, idle: &IdleEntry) -> Vec<KeyValue> {
+    let slot = control.tables.get(idle.table).and_then(|t| t.slots.get(idle.entry as usize));
+    slot.and_then(|s| s.as_ref()).map(|e| e.key.clone()).unwrap_or_default()
+}

@@ -1,0 +1,35 @@
+//! Properties that are checked during a run: the monitor hears of packets that come in and of entries that change.
+
+use crate::view::SwitchView;
+use sluice_asic::units::Time;
+use sluice_switch::property::Monitor;
+use std::iter::Peekable;
+
+/// A monitor that hears of changed entries before the packets that come in after the change.
+pub(crate) struct PropertyCheck {
+    pub(crate) monitor: Monitor,
+    /// Times at which entries change.
+    changes: Peekable<std::vec::IntoIter<Time>>,
+}
+
+impl PropertyCheck {
+    /// Returns the check of a switch; `None` if its properties are not checked.
+    pub(crate) fn of(view: &SwitchView<'_>) -> Option<PropertyCheck> {
+        let make = view.checks.properties.as_ref()?;
+        let changes: Vec<Time> = view.entry_changes.to_vec();
+        let monitor = Monitor::new(view.program(), make());
+        Some(PropertyCheck { monitor, changes: changes.into_iter().peekable() })
+    }
+
+    /// Tells the monitor of a packet that comes in.
+    pub(crate) fn entered(&mut self, tag: u64, port: u16, time: Time, bytes: &[u8]) {
+        let mut changed = false;
+        while self.changes.next_if(|at| *at <= time).is_some() {
+            changed = true;
+        }
+        if changed {
+            self.monitor.changed();
+        }
+        self.monitor.entered(tag, port, time, bytes);
+    }
+}

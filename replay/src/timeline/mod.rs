@@ -1,0 +1,97 @@
+//! Timelines: how much pools, priority groups and queues hold over time.
+//!
+//! Rows go to a [`RowSink`] as they come, so a long run keeps none of them. [`Levels`] is a drawing of a timeline in bounded
+//! memory.
+
+mod levels;
+mod merge;
+
+pub use levels::{Levels, Line};
+pub(crate) use merge::{Merge, Row};
+
+use crate::error::{BoxError, Error};
+use sluice_asic::units::{Duration, Time};
+use sluice_exec::pass::Executor;
+use sluice_fabric::network::SwitchId;
+use sluice_switch::{Sink, Switch, TimelineRow};
+
+/// Takes rows of timelines.
+pub trait RowSink {
+    /// Takes a row of a switch. Rows come in order of time; rows of one time come in the order of the switches. A single
+    /// switch has number 0.
+    ///
+    /// # Errors
+    /// Its own. The run ends with [`Error::Rows`].
+    fn row(&mut self, switch: SwitchId, row: &TimelineRow<'_>) -> Result<(), BoxError>;
+}
+
+/// A timeline to record.
+pub struct TimelineRequest<'a> {
+    /// Time between two looks at the switches: rows have multiples of it as their times. `None`: a row for every change.
+    pub every: Option<Duration>,
+    /// Takes the rows.
+    pub rows: &'a mut dyn RowSink,
+}
+
+/// Records the timeline of a single switch.
+pub(crate) struct Recorder<'a> {
+    timeline: sluice_switch::Timeline,
+    rows: &'a mut dyn RowSink,
+}
+
+impl<'a> Recorder<'a> {
+    pub(crate) fn start<E: Executor>(request: TimelineRequest<'a>, switch: &mut Switch<E>) -> Recorder<'a> {
+        let timeline = sluice_switch::Timeline::new(switch, request.every);
+        Recorder { timeline, rows: request.rows }
+    }
+
+    fn advance<E: Executor>(
+        &mut self,
+        switch: &mut Switch<E>,
+        until: Time,
+        sink: &mut impl Sink,
+    ) -> Result<(), Error> {
+        let mut taker = Taker { rows: &mut *self.rows, error: None };
+        self.timeline.advance(switch, until, sink, &mut |row| taker.take(row))?;
+        taker.result()
+    }
+
+    /// Records what differs at the end of a run.
+    pub(crate) fn end<E: Executor>(&mut self, switch: &mut Switch<E>) -> Result<(), Error> {
+        let mut taker = Taker { rows: &mut *self.rows, error: None };
+        self.timeline.look(switch, &mut |row| taker.take(row));
+        taker.result()
+    }
+}
+
+/// Hands rows to a sink, and keeps the first error: a timeline cannot fail.
+struct Taker<'s> {
+    rows: &'s mut dyn RowSink,
+    error: Option<BoxError>,
+}
+
+impl Taker<'_> {
+    fn take(&mut self, row: &TimelineRow<'_>) {
+        if let Err(error) = self.rows.row(SwitchId(0), row) {
+            self.error.get_or_insert(error);
+        }
+    }
+
+    fn result(self) -> Result<(), Error> {
+        self.error.map_or(Ok(()), |error| Err(Error::Rows(error)))
+    }
+}
+
+/// Runs a switch up to a time, with or without a timeline.
+#[inline]
+pub(crate) fn advance<E: Executor>(
+    recorder: &mut Option<Recorder<'_>>,
+    switch: &mut Switch<E>,
+    until: Time,
+    sink: &mut impl Sink,
+) -> Result<(), Error> {
+    match recorder {
+        None => Ok(switch.advance(until, sink)?),
+        Some(recorder) => recorder.advance(switch, until, sink),
+    }
+}

@@ -1,0 +1,72 @@
+//! One switch of a run as its outputs show it: names and speeds of its ports.
+
+use crate::options::{Checks, Options};
+use sluice_asic::port::PortKind;
+use sluice_asic::units::{BitRate, Duration, Time};
+use sluice_control::ControlOp;
+use sluice_fabric::network::SwitchSetup;
+use sluice_ir::Program;
+use sluice_place::Placement;
+use sluice_switch::{Mode, SwitchConfig};
+use std::sync::Arc;
+
+/// One switch of a run.
+#[derive(Clone)]
+pub(crate) struct SwitchView<'a> {
+    pub(crate) setup: &'a SwitchSetup,
+    pub(crate) options: &'a Options,
+    pub(crate) checks: &'a Checks,
+    /// dev_ports that do not run at the speed of the port map. The first entry of a port counts.
+    speeds: Arc<[(u16, BitRate)]>,
+    /// Times at which entries change. Operations on the device are left out, because they change when packets leave and
+    /// not where they go.
+    pub(crate) entry_changes: Arc<[Time]>,
+}
+
+impl<'a> SwitchView<'a> {
+    pub(crate) fn new<'c>(
+        setup: &'a SwitchSetup,
+        options: &'a Options,
+        checks: &'a Checks,
+        speeds: &[(u16, BitRate)],
+        changes: impl Iterator<Item = (Duration, &'c ControlOp)>,
+    ) -> SwitchView<'a> {
+        let changes = changes.filter(|(_, op)| !matches!(op, ControlOp::Device(_)));
+        let mut times: Vec<Time> = changes.map(|(at, _)| Time::ORIGIN + at).collect();
+        times.sort_unstable();
+        SwitchView { setup, options, checks, speeds: speeds.into(), entry_changes: times.into() }
+    }
+
+    pub(crate) fn program(&self) -> &'a Program {
+        &self.setup.placed.program
+    }
+
+    pub(crate) fn placement(&self) -> &'a Placement {
+        &self.setup.placed.placement
+    }
+
+    pub(crate) fn config(&self) -> &'a SwitchConfig {
+        &self.setup.config
+    }
+
+    pub(crate) fn is_timed(&self) -> bool {
+        self.setup.config.mode == Mode::Timed
+    }
+
+    /// Returns the speed that a dev_port runs at; 0 if there is no such port.
+    pub(crate) fn speed_of(&self, dev_port: u16) -> BitRate {
+        let slower = self.speeds.iter().find(|(dev, _)| *dev == dev_port).map(|(_, speed)| *speed);
+        let port = self.setup.ports.iter().find(|p| p.dev_port.number() == dev_port);
+        slower.or(port.map(|p| p.speed)).unwrap_or(BitRate::from_bps(0))
+    }
+
+    /// Returns the name of a dev_port in summaries: its front-panel number, `cpu`, `recirc:N`, or `dev:N`.
+    pub(crate) fn port_name(&self, dev_port: u16) -> String {
+        match self.setup.ports.iter().find(|p| p.dev_port.number() == dev_port).map(|p| p.kind) {
+            Some(PortKind::Front(front)) => front.0.to_string(),
+            Some(PortKind::Cpu) => "cpu".to_owned(),
+            Some(PortKind::Recirculation) => format!("recirc:{dev_port}"),
+            None => format!("dev:{dev_port}"),
+        }
+    }
+}
