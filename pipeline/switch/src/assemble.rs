@@ -1,7 +1,7 @@
 //! Puts a switch together: constants of its timing, ports, pipes with their state, queues, what the control plane set
 //! before.
 
-use super::flow::FlowControl;
+use super::flow_control::FlowControl;
 use super::generator::Generator;
 use super::ghost::Ghost;
 use super::idle::Sweeps;

@@ -1,6 +1,6 @@
 //! Configuration of the device and what makes one impossible.
 
-use super::flow::BufferSetup;
+use super::flow_control::BufferSetup;
 use super::pipes::SplitState;
 use super::port::PortState;
 use sluice_asic::chip::ChipSpec;

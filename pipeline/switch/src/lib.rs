@@ -21,7 +21,7 @@ mod config;
 mod control;
 mod copies;
 mod egress;
-mod flow;
+mod flow_control;
 mod functional;
 mod generator;
 mod ghost;
@@ -41,7 +41,7 @@ mod timeline;
 mod totals;
 
 pub use config::{Mode, QueueSetup, SwitchConfig, SwitchError};
-pub use flow::{BufferSetup, FlowView, PortFlowView, QueueFlowView, StormCounts};
+pub use flow_control::{BufferSetup, FlowView, PortFlowView, QueueFlowView, StormCounts};
 pub use generator::GENERATED;
 pub use idle::IdleEntry;
 pub use laps::{FUNCTIONAL_LAPS, FUNCTIONAL_PASSES, TIMER_LAPS};
@@ -126,7 +126,7 @@ struct PacketInfo {
     /// Times that it went around.
     laps: u32,
     /// What flow control knows of it.
-    flow: flow::FlowInfo,
+    flow: flow_control::FlowInfo,
 }
 
 /// What happens at a time.
@@ -232,7 +232,7 @@ pub struct Switch<E> {
     now: Time,
     sweeps: Sweeps,
     /// With a shared buffer.
-    flow: Option<Box<flow::FlowControl>>,
+    flow: Option<Box<flow_control::FlowControl>>,
 }
 
 impl<E: Executor> Switch<E> {
