@@ -251,8 +251,7 @@ intrinsic! {
     }
     /// `eg`: the mark of a deflected packet.
     Deflected {
-        /// 1 in a deflected packet; the low 7 bits of its `enq_qdepth` are then the local port that it was
-        /// sent to
+        /// 1 in a deflected packet; the low 7 bits of its `enq_qdepth` are then the local port that it was sent to
         deflection_flag: Ro<1> = DeflectionFlag;
     }
     /// `ghost`: an update of a queue's depth, the only input of the ghost control. Tofino 2 only.
