@@ -120,7 +120,7 @@ pub enum SwitchError {
     #[error(transparent)]
     Split(Box<SplitState>),
     /// A program that needs time, in functional mode.
-    #[error("program `{program}` {needs}, which needs time: run it without --functional")]
+    #[error("program `{program}` {needs}, which needs time; run it without --functional")]
     NeedsTime {
         /// The program.
         program: String,

@@ -110,8 +110,8 @@ impl<E: Executor> Switch<E> {
     }
 
     /// Returns true if arrivals may get their slots before earlier events: no event inside can make an
-    /// arrival, take a slot, or change entries that arrivals meet. The control plane can change entries, so
-    /// the answer may differ at each call.
+    /// arrival, take a slot, or change entries that arrivals meet. False if any operation was ever scheduled,
+    /// because operations may change entries.
     pub(super) fn may_admit_ahead(&mut self, sink: &impl Sink) -> bool {
         let active = |pipe: &PipeState| pipe.generator.scheduled.is_some() || pipe.deflection.is_some();
         self.ops == 0

@@ -1,16 +1,16 @@
-//! Flow control of the device: a shared buffer with its classes, PFC at the MACs, marking, the watchdog.
+//! Flow control of the device: a shared buffer with classes, PFC at the MACs, ECN marking, the watchdog.
 //!
-//! The accounting is the traffic manager's ([`sluice_asic::tm::buffer`]), timers and state machines are
-//! [`sluice_asic::tm`]'s; here they meet frames and the order of events:
+//! The accounting is in [`sluice_asic::tm::buffer`], timers and state machines are in [`sluice_asic::tm`].
+//! This module connects them to frames and to the order of events:
 //!
-//! - a received PFC frame ends at the MAC and takes effect a reaction time after its last bit; queues of its priorities
-//!   stop, packets that they have handed out go on their way;
-//! - a pause or resume that the buffer asks for is sent by the port's MAC as soon as its line is free, before what waits
-//!   in queues (assumption: behind what has left the egress deparser; on its way from the buffer it takes as long as
-//!   packets from the deparser), and again while it lasts;
-//! - a packet's class is that of its code points as it came in, unless the program sets `qid` or `ingress_cos`;
-//! - a mark is decided by the length of the queue and written as the frame leaves. Neither chip marks by itself; where
-//!   there is a profile, this does so in its place.
+//! - A received PFC frame ends at the MAC and takes effect a reaction time after its last bit. Queues of its
+//!   priorities stop; packets already dequeued are sent.
+//! - A pause or resume that the buffer requests is sent by the port's MAC as soon as its line is free, before
+//!   packets in queues (assumptions: after packets that have left the egress deparser; the request takes as
+//!   long as a packet from the deparser). It is repeated while the pause lasts.
+//! - A packet's class is that of its code points on arrival, unless the program sets `qid` or `ingress_cos`.
+//! - A mark is decided by the length of the queue and written when the frame is sent. Neither chip marks by
+//!   itself; if there is a profile, this module marks in the chip's place.
 
 mod classify;
 mod mac;
@@ -34,57 +34,57 @@ use sluice_asic::tm::pfc::{PfcRx, PfcTx};
 use sluice_asic::tm::watchdog::Watchdog;
 use sluice_asic::units::{Duration, Time};
 
-/// What the device keeps of flow control.
+/// Flow-control state of the device.
 pub(super) struct FlowControl {
     config: BufferConfig,
     ports: Vec<PortFlow>,
     random: RandomStream,
-    /// The program sets `qid`, `ingress_cos`.
+    /// True if the program sets `qid`; likewise `ingress_cos`.
     own_queue: bool,
     own_cos: bool,
-    /// The operator has all lossless queues drop.
+    /// True if the operator makes all lossless queues drop.
     big_red_switch: bool,
 }
 
 impl FlowControl {
-    /// The profile on its ports.
+    /// Returns the profile, resolved for the device's ports.
     pub(super) const fn config(&self) -> &BufferConfig {
         &self.config
     }
 }
 
-/// One port's.
+/// Flow-control state of a port.
 struct PortFlow {
     rx: PfcRx,
     tx: PfcTx,
-    /// From a frame's last bit to its effect.
+    /// Delay from a frame's last bit to its effect.
     reaction: Duration,
-    /// MAC control frames that are neither PFC nor PAUSE.
+    /// Number of MAC control frames that are neither PFC nor PAUSE.
     unknown: u64,
-    /// When the end of a pause is scheduled.
+    /// Scheduled end of a pause.
     pause_ends: Option<Time>,
-    /// Some queue is kept from sending, so that a backlog may be nothing that can go.
+    /// True if some queue is paused, so that a backlog may have no packet to send.
     held_up: bool,
     queues: Vec<QueueFlow>,
     polling: bool,
-    /// A look for stuck queues is scheduled.
+    /// True if a check for stuck queues is scheduled.
     looking: bool,
 }
 
-/// One queue's.
+/// Flow-control state of a queue.
 #[derive(Default)]
 struct QueueFlow {
     average: Average,
     marked: Counter,
     wred_dropped: Counter,
     watchdog: Option<Box<Watchdog>>,
-    /// The watchdog drops what comes.
+    /// True if the watchdog drops arriving packets.
     dropping: bool,
     watchdog_dropped: u64,
-    /// Packets that were taken out to be dropped.
+    /// Number of packets removed and dropped.
     flushed: u64,
-    /// What had been counted when the storm began that was seen last.
+    /// Counters at the beginning of the last storm.
     storm: Option<StormCounts>,
-    /// When it last sent, or got something while it was empty; kept where stuck queues are emptied.
+    /// Time at which it last sent, or got a packet while empty; kept only if stuck queues are emptied.
     idle_since: Time,
 }

@@ -40,7 +40,7 @@ fn lengths_and_check_sums_of_a_frame_are_looked_at() {
         (without_ports(17), "UDP: found 7 bytes behind IP, expected 8 at least"),
         (without_ports(6), "TCP: found 7 bytes behind IP, expected 20 at least"),
         (changed(14, 0x35), "IPv4: found version"),
-        (changed(22, 9), "IPv4: found header check sum"),
+        (changed(22, 9), "IPv4: found header checksum"),
         (changed(39, 200), "UDP: found length 200, expected 8 to 40"),
         (datagram(9)[..50].to_vec(), "IPv4: found total length 60, expected 20 to 36"),
     ] {
@@ -173,7 +173,7 @@ fn headroom_is_for_lossless_groups_and_ends_are_ends() {
         states: &[],
     };
     assert_eq!(Settles::default().settled(&at(false, true)), Ok(()));
-    let stay = Err("3 packets stay inside".to_owned());
+    let stay = Err("3 packets stay inside the device".to_owned());
     assert_eq!(Settles::default().settled(&at(true, true)), stay);
     // Entries that changed may send packets round, but only those.
     let mut changed = Settles::default();

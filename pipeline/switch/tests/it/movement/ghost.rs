@@ -220,7 +220,7 @@ fn tofino_and_runs_without_time_refuse_it() {
     let text = refused.err().unwrap().to_string();
     assert_eq!(
         text,
-        "program `shorter` sees queue depths in its ghost control, which needs time: run it without --functional"
+        "program `shorter` sees queue depths in its ghost control, which needs time; run it without --functional"
     );
 }
 
