@@ -31,14 +31,14 @@ fn without_ports(protocol: u8) -> Vec<u8> {
 }
 
 #[test]
-fn lengths_and_check_sums_of_a_frame_are_looked_at() {
+fn lengths_and_checksums_of_a_frame_are_checked() {
     assert_eq!(well_formed(&datagram(9)), Ok(()));
     // Padding behind the datagram is well formed, and so is what is no IP packet.
     assert_eq!(well_formed(&[datagram(9), vec![0; 6]].concat()), Ok(()));
     assert_eq!(well_formed(&changed(12, 0x99)), Ok(()));
     for (bytes, text) in [
-        (without_ports(17), "UDP: found 7 bytes behind IP, expected 8 at least"),
-        (without_ports(6), "TCP: found 7 bytes behind IP, expected 20 at least"),
+        (without_ports(17), "UDP: found 7 bytes after the IP header, expected at least 8"),
+        (without_ports(6), "TCP: found 7 bytes after the IP header, expected at least 20"),
         (changed(14, 0x35), "IPv4: found version"),
         (changed(22, 9), "IPv4: found header checksum"),
         (changed(39, 200), "UDP: found length 200, expected 8 to 40"),
