@@ -1,4 +1,4 @@
-//! Next tables as text: what carries each outcome.
+//! Next tables as text: the carrier of each outcome.
 
 use sluice_place::report::Report;
 use std::fmt::Write;
