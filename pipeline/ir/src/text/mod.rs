@@ -1,6 +1,4 @@
-//! The text form of a stage program: it prints, it reads like P4, and it parses back to an equal program.
-//!
-//! Printer, lexer, parser.
+//! Text form of a stage program. It reads like P4, and parses back to an equal program.
 //!
 //! The form, by example:
 //!
@@ -79,7 +77,7 @@ use crate::Program;
 
 pub(crate) use lex::is_plain as is_plain_name;
 
-/// Why a text is not a program: what stands at a place and what could stand there.
+/// Syntax error: the token found, and the tokens expected in its place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{line}:{col}: found {found}, expected {expected}{}{help}", if .help.is_empty() { "" } else { "; " })]
 pub struct ParseError {
@@ -87,27 +85,27 @@ pub struct ParseError {
     pub line: u32,
     /// Column from 1, in characters.
     pub col: u32,
-    /// What stands there.
+    /// Token found.
     pub found: String,
-    /// What could stand there.
+    /// Tokens expected.
     pub expected: String,
-    /// How to mend it; empty if nothing useful can be said.
+    /// How to fix it; empty if there is no useful advice.
     pub help: String,
 }
 
-/// The text of a program, complete but for the places where its author wrote things.
+/// Prints a program. The text is complete except for source locations.
 ///
-/// [`parse`] turns it into an equal program, given that headers and fields agree about which field belongs
-/// to which header (a rule of the verifier).
+/// [`parse`] turns it into an equal program if headers and fields agree about which field belongs to which header (a rule of
+/// the verifier).
 #[must_use]
 pub fn print(program: &Program) -> String {
     print::program(program)
 }
 
-/// The program that a text describes. Its places point into the text, under the file name `<text>`.
+/// Parses the text of a program. Locations refer to the text, with the file name `<text>`.
 ///
 /// # Errors
-/// At the first token that cannot stand where it stands.
+/// Refuses the text at the first token that the grammar does not allow there.
 pub fn parse(text: &str) -> Result<Program, ParseError> {
     let tokens = lex::tokens(text)?;
     let items = scan::items(&tokens)?;
