@@ -38,24 +38,26 @@
 //! }
 //! ```
 //!
-//! - `/// text` documents the declaration that follows; `//` and `/* */` are comments.
-//! - Names are letters, digits, `_`, `.`, `-`, `$`; any other name stands in backticks (`` `odd name` ``).
+//! - `/// text` documents the next declaration; `//` and `/* */` are comments.
+//! - Names consist of letters, digits, `_`, `.`, `-` and `$`; any other name is written in backticks (`` `odd
+//!   name` ``).
 //! - `.name` is a field whose name does not start with its header's, or that a parameter hides;
 //!   `egress::name` is an entity of the other gress; `#3` is the entity with index 3 of its kind.
-//! - `@index(3)` before a declaration says its index where it is not the position in the text.
-//! - `meter police : ingress { kind = bytes; size = 16; }` and `random dice : ingress { width = 8; }` declare what
-//!   `m.colour = meter(police, m.slot)` and `m.roll = random(dice)` use. An index may be `@entry`, the matched
-//!   entry's cell of a `direct` array, or `hash(h)`.
-//! - In a deparser `resubmit(1, again)`, `mirror(2, m.session, header)` and `digest(3, header)` are made when the
-//!   type field of their kind has that value; a resubmit or copy without a header needs none.
-//! - In a parser state `advance(4)` skips bytes, `m.x = lookahead(8)` copies bits ahead from the 8th on;
-//!   `set_counter(5)`, `set_counter(field, max, rotate, mask, add)`, `increment(1)` and `decrement(1)` change the
-//!   counter, `m.x = subtract_checksum({ h.a, h.b })` takes fields out of a sum, `push_counter(..)` and `pop_counter()` keep one for later. Beside fields a state selects on `lookahead(at, width)`, `last(stack, position)`,
-//!   `counter_is_zero()` and `counter_is_negative()`.
-//! - `port_metadata : ingress { … }` declares port metadata, first bit first; `copy_valid(a, b)` in an action makes
-//!   element `a` of a stack valid if `b` is.
-//! - In an action `add(a, b)` and its like are ALU instructions, `cast(a, 16)` and `a[7:0]` change the width, and
-//!   `funnel_shift(high, low, 5)` shifts two fields side by side.
+//! - `@index(3)` before a declaration sets its index, if that is not the position in the text.
+//! - `meter police : ingress { kind = bytes; size = 16; }` and `random dice : ingress { width = 8; }` declare
+//!   the arrays that `m.colour = meter(police, m.slot)` and `m.roll = random(dice)` use. An index may be
+//!   `@entry`, the matched entry's cell of a `direct` array, or `hash(h)`.
+//! - In a deparser, `resubmit(1, again)`, `mirror(2, m.session, header)` and `digest(3, header)` are made if
+//!   the type field of their kind has that value. The header of a resubmit or copy may be left out.
+//! - In a parser state, `advance(4)` skips bytes, and `m.x = lookahead(8)` copies bits from the 8th bit ahead
+//!   on. `set_counter(5)`, `set_counter(field, max, rotate, mask, add)`, `increment(1)` and `decrement(1)`
+//!   change the counter; `push_counter(..)` and `pop_counter()` save and restore it. `m.x =
+//!   subtract_checksum({ h.a, h.b })` subtracts fields from a sum. Keys of a select are fields,
+//!   `lookahead(at, width)`, `last(stack, position)`, `counter_is_zero()` and `counter_is_negative()`.
+//! - `port_metadata : ingress { … }` declares port metadata, first bit first; `copy_valid(a, b)` in an action
+//!   makes element `a` of a stack valid if `b` is.
+//! - In an action, `add(a, b)` and similar calls are ALU instructions, `cast(a, 16)` and `a[7:0]` change the
+//!   width, and `funnel_shift(high, low, 5)` shifts two concatenated fields.
 //! - `16w0x800` is a constant of 16 bits, `v &&& m` a value under a mask, `v / n` a prefix.
 
 mod code;

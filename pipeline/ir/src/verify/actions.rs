@@ -1,4 +1,4 @@
-//! Actions: each primitive fits one instruction, and none depends on another of the same action.
+//! Actions: each primitive fits one instruction, and none depends on an earlier one of the same action.
 
 mod instruction;
 
@@ -84,7 +84,7 @@ impl Check<'_> {
         }
     }
 
-    /// Value and mask are a pair of words of the action data bus.
+    /// Checks a masked write: value and mask are a pair of words of the action data bus.
     fn masked(&mut self, dst: Field, value: &Expr, mask: &Expr) {
         self.writable(dst);
         for e in [value, mask] {
@@ -118,7 +118,7 @@ impl Check<'_> {
         }
     }
 
-    /// A question to a meter: what it is asked with, where the answer goes.
+    /// Checks an access to a meter: its input, and the field for its result.
     fn meter(&mut self, access: &MeterAccess) {
         let (p, who) = (self.p, self.site.who);
         let data = &p.meters[access.meter];
@@ -155,7 +155,7 @@ impl Check<'_> {
         self.index(&access.index, data.home, ("meter", name));
     }
 
-    /// An index of a register or meter: of the right kind, a leaf, able to be below the size.
+    /// Checks the index of a register or meter: of the right kind, a leaf, able to be below the size.
     fn index(&mut self, index: &Index, home: CounterHome, (word, name): (&str, &str)) {
         let (p, who) = (self.p, self.site.who);
         let cells = p.cells(home);
@@ -197,7 +197,7 @@ impl Check<'_> {
         }
     }
 
-    /// An index of so many bits against the cells of an array.
+    /// Compares the width of an index with the number of cells.
     fn reach(&mut self, width: u16, cells: u32, name: &str) {
         let who = self.site.who;
         if width > 32 {
@@ -293,7 +293,7 @@ impl Check<'_> {
     }
 }
 
-/// What a primitive can touch.
+/// Things that a primitive can access.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Touched {
     Field(Field),
@@ -365,7 +365,7 @@ fn fields_read(p: &Program, primitive: &Primitive) -> Vec<Field> {
     list
 }
 
-/// All primitives of an action run at once.
+/// Checks that all primitives of an action can run at once.
 fn independent(p: &Program, data: &ActionData, d: &mut Vec<Diag>) {
     let who = format!("action `{}`", data.name);
     let help = "the primitives of an action run at once: split it into two actions";
@@ -399,7 +399,7 @@ fn independent(p: &Program, data: &ActionData, d: &mut Vec<Diag>) {
     }
 }
 
-/// A direct array is accessed only by actions that nothing but its own table runs.
+/// Checks that only actions of its table access a direct array.
 fn direct(p: &Program, d: &mut Vec<Diag>) {
     for (a, data) in p.actions.iter() {
         for primitive in &data.body {
@@ -425,7 +425,7 @@ fn direct(p: &Program, d: &mut Vec<Diag>) {
     }
 }
 
-/// Where an action is called without a table.
+/// Returns the place where an action is called without a table.
 fn called(p: &Program, action: Action) -> Option<Loc> {
     Gress::ALL.into_iter().find_map(|gress| {
         let flow = Flow::of(p, gress);

@@ -1,4 +1,4 @@
-//! Control blocks: where tables are applied and what conditions look like.
+//! Control blocks: places of tables, and forms of conditions.
 
 use super::values::width;
 use super::{Diag, Site, count};
@@ -112,7 +112,7 @@ impl Check<'_> {
     }
 }
 
-/// A field, or a slice of one.
+/// Returns true for a field, or a slice of one.
 fn is_field(e: &Expr) -> bool {
     match e {
         Expr::Field(_) => true,

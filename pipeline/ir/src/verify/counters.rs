@@ -1,4 +1,4 @@
-//! Counters: what their cells can be.
+//! Counters: formats of their cells.
 
 use super::Diag;
 use crate::{CounterHome, Program};

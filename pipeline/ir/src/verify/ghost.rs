@@ -1,4 +1,4 @@
-//! The ghost control: what a thread without a packet may do.
+//! Ghost control: the operations that are allowed without a packet.
 
 use super::Diag;
 use crate::cfg::{Flow, Var};
@@ -61,7 +61,7 @@ pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
     }
 }
 
-/// The ghost control reads something.
+/// Checks a read of the ghost control.
 fn reads(p: &Program, var: Var, loc: Loc, d: &mut Vec<Diag>) {
     let (name, what) = match var {
         Var::Valid(_) => (var.name(p), "headers"),
@@ -77,12 +77,12 @@ fn reads(p: &Program, var: Var, loc: Loc, d: &mut Vec<Diag>) {
     d.push(Diag::error(loc, text).help("use ghost.qlength, ghost.qid, ghost.pipe_id and registers"));
 }
 
-/// The ghost control writes something.
+/// Checks a write of the ghost control.
 fn writes(p: &Program, var: Var, loc: Loc, d: &mut Vec<Diag>) {
     if matches!(var, Var::Field(f) if p.fields[f].home == Home::Metadata) {
         return;
     }
-    // A drop is reported as such.
+    // A drop is reported separately.
     if matches!(var, Var::Field(f) if p.fields[f].home == Home::Intrinsic(crate::Intrinsic::DropCtl)) {
         return;
     }
@@ -90,7 +90,7 @@ fn writes(p: &Program, var: Var, loc: Loc, d: &mut Vec<Diag>) {
     d.push(Diag::error(loc, text).help("write metadata and registers"));
 }
 
-/// Ingress reads something.
+/// Checks a read of ingress.
 fn spies(p: &Program, var: Var, loc: Loc, d: &mut Vec<Diag>) {
     let Var::Field(f) = var else { return };
     let Home::Intrinsic(which) = p.fields[f].home else { return };
@@ -100,7 +100,7 @@ fn spies(p: &Program, var: Var, loc: Loc, d: &mut Vec<Diag>) {
     }
 }
 
-/// A chip without the thread.
+/// Reports a ghost control on a chip without a ghost thread.
 pub(super) fn for_chip(p: &Program, chip: &ChipSpec, d: &mut Vec<Diag>) {
     let Some(first) = p.ghost.first().filter(|_| !chip.features.ghost) else { return };
     let text = format!("the program has a ghost control, which {} does not run", chip.name);

@@ -1,4 +1,4 @@
-//! Hash computations: output shape and inputs.
+//! Hash computations: width, seed, rotation and inputs.
 
 use super::values::{has_param, leaf, width};
 use super::{Diag, Site};
@@ -32,7 +32,7 @@ pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
     }
 }
 
-/// Pairs in whichever order: different inputs of one width, each in one pair.
+/// Checks symmetric pairs: different inputs of one width, each in one pair.
 fn symmetric(p: &Program, data: &HashData, who: &str, d: &mut Vec<Diag>) {
     let mut error = |text: String, help: &str| d.push(Diag::error(data.loc, text).help(help));
     let mut seen: Vec<u16> = Vec::new();

@@ -35,7 +35,7 @@ pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
     }
 }
 
-/// First configurations that the chip's codes do not reach.
+/// Checks that the chip's codes can express the initial configurations.
 pub(super) fn for_chip(p: &Program, chip: &ChipSpec, d: &mut Vec<Diag>) {
     for data in p.meters.values().filter(|m| m.initial.is_none_or(|config| config.is_for(m.kind))) {
         if let Err(error) = MeterCell::new(data.kind, data.initial.as_ref(), &Origin::of(chip)) {

@@ -1,4 +1,4 @@
-//! Parser graphs: shape, selects, extraction, what states may set.
+//! Parser graphs: shape, selects, extraction, and assignments of states.
 
 use super::headers::Validity;
 use super::possible::Possible;
@@ -95,7 +95,7 @@ fn select(p: &Program, data: &StateData, d: &mut Vec<Diag>) {
     }
 }
 
-/// What a state writes, and from what.
+/// Checks the writes of a state, and their sources.
 fn effects(p: &Program, data: &StateData, d: &mut Vec<Diag>) {
     let who = format!("state `{}`", data.name);
     let mut extracted: Vec<Header> = Vec::new();
@@ -210,7 +210,7 @@ fn source(p: &Program, dst: Field, value: &Expr, extracted: &[Header], site: Sit
     }
 }
 
-/// What depends on the way that a packet took.
+/// Checks rules that depend on the path of a packet.
 fn paths(p: &Program, gress: Gress, ways: &Ways, d: &mut Vec<Diag>) {
     let validity = Validity::new(p, gress);
     let flow = validity.parse(ways);
@@ -268,7 +268,7 @@ fn paths(p: &Program, gress: Gress, ways: &Ways, d: &mut Vec<Diag>) {
     }
 }
 
-/// The field was extracted on every path to here, or the hardware filled it before.
+/// Checks that the field was extracted on every path, or that the hardware filled it before.
 fn present(
     p: &Program,
     v: &Validity<'_>,
@@ -306,7 +306,7 @@ fn present(
     d.push(diag);
 }
 
-/// Intrinsic fields that have no value before the parser has run.
+/// Returns true for an intrinsic field without a value before the parser has run.
 const fn late(which: Intrinsic) -> bool {
     which.info().writable
         || which.is_ghost()

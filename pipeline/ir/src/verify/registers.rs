@@ -1,4 +1,4 @@
-//! Registers and what their actions may say on any chip.
+//! Registers, and register actions as far as they are independent of a chip.
 
 use super::values::{Source, leaf, width};
 use super::{Diag, Site, fits, has_errors};
@@ -37,7 +37,8 @@ pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
     }
 }
 
-/// Parameters: as many as a register file has rows, each with a name of its own and a value that has no sign.
+/// Checks parameters: at most as many as a register file has rows, each with a unique name and an unsigned
+/// value.
 fn params(data: &RegisterData, d: &mut Vec<Diag>) {
     let who = format!("register `{}`", data.name);
     let mut error = |text: String, help: &str| d.push(Diag::error(data.loc, text).help(help));
@@ -57,19 +58,19 @@ fn params(data: &RegisterData, d: &mut Vec<Diag>) {
     }
 }
 
-/// Whether the divider takes the value as it is.
+/// Returns true if the divider takes the value without computing it.
 fn is_leaf(value: &CellValue) -> bool {
     matches!(value, CellValue::Const(_) | CellValue::Half(_) | CellValue::Phv(_) | CellValue::Hash(_))
 }
 
-/// Whether a register action writes an output word.
+/// Returns true if a register action writes an output word.
 pub(super) fn outputs(data: &RegisterActionData, word: u8) -> bool {
     let mut found = false;
     data.statements(&mut |s| found |= matches!(s.kind, CellStmtKind::Output(w, _) if w == word));
     found
 }
 
-/// Whether a half is held equal to a packet value: what ternary match units do at any width.
+/// Returns true for an equality of a half and a packet value, which ternary match units test at any width.
 fn is_wide_equality(cond: &CellCond) -> bool {
     let packet = |v: &CellValue| matches!(v, CellValue::Phv(_) | CellValue::Hash(_));
     let half = |v: &CellValue| matches!(v, CellValue::Half(_));
@@ -87,7 +88,7 @@ fn is_wide_equality(cond: &CellCond) -> bool {
 struct Body<'c> {
     p: &'c Program,
     format: Format,
-    /// Parameters of the register.
+    /// Number of parameters of the register.
     params: usize,
     d: &'c mut Vec<Diag>,
 }
@@ -123,7 +124,7 @@ impl Body<'_> {
         }
     }
 
-    /// A value that an output word shows and no ALU takes.
+    /// Checks a value that is an output and no operand of an ALU.
     fn returned(&mut self, site: Site<'_>, value: &CellValue) {
         match value {
             CellValue::Predicate(conds) => {

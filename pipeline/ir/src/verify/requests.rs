@@ -6,7 +6,7 @@ use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_asic::intrinsic::Architecture;
 
-/// Bits of a mirror session's number, as programs declare it (model: chip §10).
+/// Width of a mirror session's number in programs (model: chip §10).
 const SESSION_BITS: u16 = 10;
 
 pub(super) fn check(p: &Program, gress: Gress, d: &mut Vec<Diag>) {
@@ -82,7 +82,7 @@ fn resubmit(p: &Program, gress: Gress, request: &Request, d: &mut Vec<Diag>) {
     }
 }
 
-/// What a chip lacks.
+/// Checks requests against a chip.
 pub(super) fn for_chip(p: &Program, chip: &ChipSpec, d: &mut Vec<Diag>) {
     let tna = Architecture::of(chip) == Architecture::Tna;
     let bits = |which: Intrinsic| if tna { which.info().tofino } else { which.info().tofino2 };
@@ -130,7 +130,7 @@ pub(super) fn for_chip(p: &Program, chip: &ChipSpec, d: &mut Vec<Diag>) {
 
 fn length(p: &Program, chip: &ChipSpec, gress: Gress, request: &Request, d: &mut Vec<Diag>) {
     let limits = &chip.deparser;
-    // A mirror header stands behind the session's number, which counts (model: chip §6.4).
+    // A mirror header follows the session's number, whose bytes count (model: chip §6.4).
     let (most, beside) = match request.kind {
         RequestKind::Resubmit => (limits.resubmit_bytes, 0),
         RequestKind::Mirror(_) => (limits.mirror_bytes, u32::from(SESSION_BITS).div_ceil(8)),

@@ -90,7 +90,7 @@ fn actions(p: &Program, data: &TableData, d: &mut Vec<Diag>) {
     call(p, &data.default, &format!("the default action of table `{name}`"), data.loc, d);
 }
 
-/// One fitting value per parameter.
+/// Checks that a call has one fitting value per parameter.
 fn call(p: &Program, call: &ActionCall, who: &str, loc: Loc, d: &mut Vec<Diag>) {
     let action = &p.actions[call.action];
     let (found, expected) = (call.args.len(), action.params.len());
@@ -149,7 +149,7 @@ fn entries(p: &Program, data: &TableData, d: &mut Vec<Diag>) {
     }
 }
 
-/// What is wrong with a column, as in "entry 3 … `ipv4.dst`", and the remedy.
+/// Returns the mistake of a column, as in "entry 3 … `ipv4.dst`", and how to fix it.
 fn column(value: KeyValue, kind: MatchKind, width: u16) -> Option<(String, &'static str)> {
     match (value, kind) {
         (KeyValue::Exact(v), MatchKind::Exact) => (!fits(v, width))
@@ -208,7 +208,8 @@ fn column(value: KeyValue, kind: MatchKind, width: u16) -> Option<(String, &'sta
     }
 }
 
-/// Ageing: of entries that come and go, with bits that there are, and a time to live that they count.
+/// Checks ageing: entries are added at run time, the number of bits exists, and the bits can count the time
+/// to live.
 fn idle(data: &TableData, d: &mut Vec<Diag>) {
     let Some(idle) = data.idle else { return };
     let name = &data.name;
@@ -241,7 +242,7 @@ fn idle(data: &TableData, d: &mut Vec<Diag>) {
     }
 }
 
-/// Memories in SRAM for keys that call for TCAM.
+/// Checks memories in SRAM for keys that imply TCAM.
 fn algorithmic(p: &Program, data: &TableData, d: &mut Vec<Diag>) {
     let Some(kind) = data.algorithmic else { return };
     let name = &data.name;
@@ -336,7 +337,7 @@ fn profile(p: &Program, data: &ProfileData, d: &mut Vec<Diag>) {
         d.push(Diag::error(data.loc, text).help(format!("a selector takes at most {most}")));
     }
     let several = s.max_group_size > WORD_SLOTS;
-    // No hash has more than 64 bits; the rest of the word choice is then zero.
+    // No hash has more than 64 bits; the remaining bits of the word choice are zero.
     let reads = s.mode.hash_bits(several).map_or(0, |bits| bits.min(64));
     let hash = &p.hashes[s.hash];
     if u32::from(hash.width) < reads {

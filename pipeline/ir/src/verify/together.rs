@@ -1,4 +1,4 @@
-//! Ports that state must see together.
+//! Groups of ports that must be in one pipe.
 
 use super::Diag;
 use crate::Program;
