@@ -29,7 +29,7 @@ impl Sum {
     fn takes(&mut self, of: usize, mask: Option<u32>) -> Result<(), Fault> {
         if self.masks[of].is_some_and(|m| m != mask) {
             let text = "compares one value under two masks";
-            return Err(Fault::new(text, "compute one of the values in a stage before"));
+            return Err(Fault::new(text, "compute one of the values in an earlier stage"));
         }
         self.masks[of] = Some(mask);
         Ok(())
@@ -50,7 +50,7 @@ pub(super) fn test(
     if computed && !equality && sense != Sense::Serial {
         return Err(Fault::new(
             "orders a computed value by size, but a comparator's sums do not wrap where the value does",
-            "compare as sequence numbers do (`serial`), or compute the value in a stage before",
+            "compare as sequence numbers do (`serial`), or compute the value in an earlier stage",
         ));
     }
     // Equality of sums does not depend on wrapping, so all equalities use the wrapping sense.
@@ -112,7 +112,7 @@ fn add(sum: &mut Sum, sym: &Sym, sign: i32, how: (Sense, Format, bool)) -> Resul
         Sym::Op(op, ..) => {
             return Err(Fault::new(
                 format!("compares the result of `{op}`; a comparator adds and subtracts only"),
-                "compute that value in a stage before and pass it as a packet value",
+                "compute that value in an earlier stage and pass it as a packet value",
             ));
         }
         _ => {
@@ -152,7 +152,7 @@ fn compare(relation: Relation, sense: Sense, sum: Sum, format: Format) -> Result
     let memory: Vec<usize> = (0..2).filter(|&h| sum.memory[h] != 0).collect();
     let phv: Vec<usize> = (0..sum.phv.len()).filter(|&n| sum.phv[n] != 0).collect();
     let twice = sum.memory.iter().chain(&sum.phv).any(|c| c.abs() > 1);
-    let help = "compute the sum in a stage before and pass it as a packet value";
+    let help = "compute the sum in an earlier stage and pass it as a packet value";
     if memory.len() > 1 {
         return Err(Fault::new("compares both halves of the element; a comparator reads one", help));
     }

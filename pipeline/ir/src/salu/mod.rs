@@ -82,7 +82,7 @@ pub fn map(program: &Program, register: Register, chip: &ChipSpec) -> Result<Map
             names.join(", ")
         );
         diags.push(Diag::error(data.loc, text).help(
-            "compute one value from several in a stage before, or let the actions share a metadata field",
+            "compute one value from several in an earlier stage, or let the actions share a metadata field",
         ));
     }
     let programs: Vec<SaluProgram> = actions.iter().map(|(_, p)| p.clone()).collect();

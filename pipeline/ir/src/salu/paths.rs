@@ -192,7 +192,7 @@ impl<'a> Walk<'a> {
                     };
                     if !search.operands.iter().enumerate().all(in_place) {
                         let text = "searches with a packet value that is not the low operand of its register";
-                        let help = "let the register's first action use it, or give the search a register of its own";
+                        let help = "let the register's first action use it, or use a separate register for the search";
                         return Err(fault(Fault::new(text, help)));
                     }
                     path.end.search = Some(search.what);
@@ -321,7 +321,7 @@ impl<'a> Walk<'a> {
         }
         if self.comparators.len() == MOST_COMPARISONS {
             let text = format!("needs more than {MOST_COMPARISONS} comparisons");
-            return Err(Fault::new(text, "decide in stages before and pass the result as a packet value"));
+            return Err(Fault::new(text, "decide in earlier stages and pass the result as a packet value"));
         }
         self.comparators.push(Unit { comparator, form: comparator, opposite: false, loc });
         Ok(self.comparators.len() - 1)

@@ -46,14 +46,14 @@ pub(super) fn program(paths: &Paths, format: Format, spec: &SaluSpec) -> Result<
 fn comparisons(paths: &Paths, format: Format, spec: &SaluSpec) -> Result<(), Fault> {
     let (found, limit) = (paths.comparators.len(), spec.comparators as usize);
     if format == Format::BIT && found > 0 {
-        let text = "compares; a one-bit access has no conditions";
+        let text = "has a condition, which a one-bit access cannot have";
         return Err(Fault::new(text, "use elements of 8 bits").at(paths.comparators[0].loc));
     }
     if found <= limit {
         return Ok(());
     }
     let text = format!("needs {found} comparisons; a stateful ALU of this chip has {limit}");
-    let help = "a test and its opposite share one; decide one of them in a stage before and pass a bit";
+    let help = "a test and its opposite share one; decide one of them in an earlier stage and pass a bit";
     let mut fault = Fault::new(text, help).at(paths.comparators[limit].loc);
     for (n, unit) in paths.comparators.iter().enumerate().filter(|(n, _)| *n != limit) {
         fault = fault.also(unit.loc, format!("comparison {}", n + 1));
@@ -104,14 +104,14 @@ impl Shape<'_> {
                 (None, None) => {}
                 (Some(first), Some(search)) if first == search && alone => {}
                 _ => {
-                    let text = "searches lanes in some cases only, or writes the element besides";
-                    return Err(Fault::new(text, "make two actions of it").at(env.at[0]));
+                    let text = "searches lanes on some paths only, or also writes the element";
+                    return Err(Fault::new(text, "split it into two actions").at(env.at[0]));
                 }
             }
         }
         let none = self.ends().any(|(_, env)| env.search.is_none());
         if none && found.is_some() {
-            return Err(Fault::new("searches lanes in some cases only", "make two actions of it"));
+            return Err(Fault::new("searches lanes on some paths only", "split it into two actions"));
         }
         Ok(found)
     }
@@ -130,7 +130,7 @@ impl Shape<'_> {
                 self.half_name(half),
                 list.len()
             );
-            let help = "make one of the values in a stage before, or keep one of them by not writing";
+            let help = "compute one of the values in an earlier stage, or keep one by not writing it";
             return Err(Fault::new(text, help).at(env.at[at]));
         }
         let mut updates = [None; 2];
@@ -209,7 +209,8 @@ impl Shape<'_> {
             }
             _ => "computes on both halves; an update ALU takes one half and a packet value or a constant",
         };
-        Err(Fault::new(text, "compute a part of it in a stage before and pass it as a packet value").at(loc))
+        Err(Fault::new(text, "compute a part of it in an earlier stage and pass it as a packet value")
+            .at(loc))
     }
 
     fn source_a(&self, sym: &Sym) -> Option<SourceA> {
@@ -356,7 +357,7 @@ impl Shape<'_> {
             Sym::Op(SaluOp::Nota, a, _) if **a == old => true,
             Sym::Op(SaluOp::Xor, a, b) if **a == old && **b == Sym::Const(1) => true,
             _ => {
-                let text = "returns something else than the old bit; a one-bit access returns that or its complement";
+                let text = "returns something other than the old bit; a one-bit access returns that or its complement";
                 return Err(Fault::new(text, "return the bit before it is written").at(env.at[2]));
             }
         };

@@ -46,7 +46,7 @@ impl Array {
         match self {
             Array::Counter(_) => "counts",
             Array::Register(_) => "accesses",
-            Array::Meter(_) => "asks",
+            Array::Meter(_) => "accesses",
             Array::Random(_) => "draws from",
         }
     }

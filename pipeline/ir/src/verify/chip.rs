@@ -164,7 +164,7 @@ fn condition(gress: Gress, chip: &ChipSpec, cond: &Cond, loc: Loc, d: &mut Vec<D
                     op.symbol(),
                     chip.name
                 );
-                d.push(Diag::error(loc, text).help("subtract them in an action before and test the result"));
+                d.push(Diag::error(loc, text).help("subtract them in an earlier action and test the result"));
             }
         }
         Cond::Valid(_) => {}
@@ -223,7 +223,7 @@ fn counter_stack(p: &Program, chip: &ChipSpec, gress: Gress, d: &mut Vec<Diag>) 
     let Some(stop) = ways.places.iter().find(|s| s.effect.pushed_most > most) else { return };
     let data = &p.states[stop.place.state];
     let text = format!(
-        "state `{}` puts {} on the parser counter's stack; that of {} holds {most}",
+        "state `{}` pushes {} on the parser counter's stack; the stack of {} holds {most}",
         data.name,
         super::count(stop.effect.pushed_most, "counter"),
         chip.name

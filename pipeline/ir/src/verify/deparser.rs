@@ -12,7 +12,7 @@ pub(super) fn check(p: &Program, gress: Gress, after: Option<&Possible>, d: &mut
     for (n, h) in deparser.emit.iter().enumerate() {
         if deparser.emit[..n].contains(h) {
             let text = format!("{gress} emits header `{}` twice", p.headers[*h].name);
-            d.push(Diag::error(p.headers[*h].loc, text).help("emit it once, where it stands on the wire"));
+            d.push(Diag::error(p.headers[*h].loc, text).help("emit it once, at its place on the wire"));
         }
     }
     for (n, update) in deparser.checksums.iter().enumerate() {
@@ -66,7 +66,7 @@ fn checksum(p: &Program, gress: Gress, update: &ChecksumUpdate, d: &mut Vec<Diag
     if runs.clone().count() > 1 {
         for run in runs.filter(|run| !bits_of(run).is_multiple_of(16)) {
             let text = format!(
-                "the checksum `{}` sums {} bits from `{}` on before it comes to another header",
+                "the checksum `{}` sums {} bits from `{}` on before the next header",
                 field.name,
                 bits_of(run),
                 p.fields[run[0]].name

@@ -130,8 +130,8 @@ impl Walk<'_> {
     fn block(&mut self, block: &Block, mut at: Possible) -> Possible {
         for stmt in block {
             if at.is_never() {
-                let text = "no packet gets here: the headers that the conditions above want are never valid together";
-                self.d.push(Diag::warning(stmt.loc, text).help("remove the statement or mend the condition"));
+                let text = "no packet reaches this: the headers that the conditions above require are never valid together";
+                self.d.push(Diag::warning(stmt.loc, text).help("remove the statement or fix the condition"));
                 return at;
             }
             at = match &stmt.kind {

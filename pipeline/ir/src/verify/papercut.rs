@@ -64,7 +64,7 @@ fn unused(p: &Program, flows: &[Flow; 2], d: &mut Vec<Diag>) {
     }
     for (m, data) in p.meters.iter() {
         if !primitives().any(|k| matches!(k, PrimitiveKind::Meter(x) if x.meter == m)) {
-            warn("meter", &data.name, data.loc, "asked", "ask it in an action or remove it");
+            warn("meter", &data.name, data.loc, "accessed", "access it in an action or remove it");
         }
     }
     for (r, data) in p.randoms.iter() {
@@ -109,7 +109,7 @@ fn unreached(p: &Program, gress: Gress, d: &mut Vec<Diag>) {
     let order = ways.states();
     for (_, data) in p.states.iter().filter(|(s, x)| x.gress == gress && !order.contains(s)) {
         let text = format!("state `{}` of the {gress} parser is never reached", data.name);
-        d.push(Diag::warning(data.loc, text).help("lead an arm of a reached state to it or remove it"));
+        d.push(Diag::warning(data.loc, text).help("make an arm of a reached state go to it, or remove it"));
     }
 }
 
@@ -138,7 +138,7 @@ fn unwritten(p: &Program, gress: Gress, flow: &Flow, d: &mut Vec<Diag>) {
             let text = format!("metadata field `{}` is read but never written: it is always 0", data.name);
             d.push(
                 Diag::warning(data.loc, text)
-                    .help("write it in the parser or in an action before it is read"),
+                    .help("write it in the parser or in an earlier action it is read"),
             );
         }
     }
@@ -173,7 +173,7 @@ fn left_out(p: &Program, gress: Gress, flow: &Flow, d: &mut Vec<Diag>) {
                 continue;
             };
             let text = format!("{gress} uses `{}`, which {note}", which.info().name);
-            d.push(Diag::warning(data.loc, text).help("leave it out, or take this into account"));
+            d.push(Diag::warning(data.loc, text).help("leave it out, or expect this"));
         }
     }
 }

@@ -44,13 +44,13 @@ fn params(data: &RegisterData, d: &mut Vec<Diag>) {
     let mut error = |text: String, help: &str| d.push(Diag::error(data.loc, text).help(help));
     if data.params.len() > Constant::PARAMS {
         let text = format!("{who} has {} parameters", data.params.len());
-        error(text, "a register file has four rows: pass a value with the packet");
+        error(text, "a register file has four rows: pass other values in metadata");
     }
     for (n, param) in data.params.iter().enumerate() {
         let (name, most) = (&param.name, data.most_param());
         if param.init > most {
             let text = format!("{who} has a parameter `{name}` of {}; the largest is {most}", param.init);
-            error(text, "rows of the register file have a sign: use wider elements or a smaller value");
+            error(text, "rows of the register file are signed: use wider elements or a smaller value");
         }
         if data.params[..n].iter().any(|other| other.name == *name) {
             error(format!("{who} has two parameters `{name}`"), "rename one of them");
@@ -130,7 +130,11 @@ impl Body<'_> {
             CellValue::Predicate(conds) => {
                 if !(1..=4).contains(&conds.len()) {
                     let text = format!("returns a predicate of {}", super::count(conds.len(), "condition"));
-                    self.error(site, text, "a stateful ALU compares 1 to 4 times, on fields and the element");
+                    self.error(
+                        site,
+                        text,
+                        "a stateful ALU makes 1 to 4 comparisons, of fields and the element",
+                    );
                 }
                 for cond in conds {
                     self.cond(site, cond);
@@ -152,7 +156,7 @@ impl Body<'_> {
     fn search(&mut self, site: Site<'_>, search: &Search) {
         if self.format.element_bits() != 128 || self.format.is_pair() {
             let text = format!("searches the lanes of an element of {} bits", self.format);
-            self.error(site, text, "lanes are those of 128-bit elements");
+            self.error(site, text, "only 128-bit elements have lanes");
         }
         if search.operands.len() > 2 {
             let text = format!("searches with {} packet values", search.operands.len());
@@ -181,7 +185,7 @@ impl Body<'_> {
         if let CellCond::Match(half, value, _) = cond {
             self.half(site, *half, "matches");
             if !matches!(value, CellValue::Phv(_) | CellValue::Hash(_)) {
-                let text = "matches a half with something else than a packet value".to_owned();
+                let text = "matches a half with something other than a packet value".to_owned();
                 self.error(site, text, "a ternary match unit compares memory and PHV");
             }
             return self.value(site, value);
@@ -248,11 +252,11 @@ impl Body<'_> {
 
     fn operand(&mut self, site: Site<'_>, e: &Expr, bits: u16) {
         if leaf(e) != Some(Source::Field) {
-            let text = "uses a packet value that is no field".to_owned();
+            let text = "uses a packet value that is not a field".to_owned();
             return self.error(
                 site,
                 text,
-                "use a field, or a slice or cast of one; write others to metadata before",
+                "use a field, or a slice or cast of one; write other values to metadata first",
             );
         }
         let mut found = Vec::new();

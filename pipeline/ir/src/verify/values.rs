@@ -41,7 +41,7 @@ pub(super) fn width(
         Expr::Slice(inner, hi, lo) => {
             let whole = width(p, inner, site, params, d)?;
             if hi < lo || *hi >= whole {
-                let text = format!("{who} takes bits {hi}..={lo} of a {whole}-bit value");
+                let text = format!("{who} takes bits {hi} to {lo} of a {whole}-bit value");
                 let help = format!("the first bit is the higher one and at most {}", whole.saturating_sub(1));
                 d.push(Diag::error(site.loc, text).help(help));
                 return None;
@@ -85,7 +85,7 @@ fn legal_width(width: u16, what: &str, site: Site<'_>, d: &mut Vec<Diag>) -> Opt
         return Some(width);
     }
     let text = format!("{} uses {what} of {width} bits", site.who);
-    d.push(Diag::error(site.loc, text).help("1 to 128 bits are possible"));
+    d.push(Diag::error(site.loc, text).help("a width is 1 to 128 bits"));
     None
 }
 

@@ -55,7 +55,7 @@ impl Check<'_> {
         }
         if let Some(width) = width.filter(|w| by >= 2 * w && by < 32) {
             let text = format!(
-                "{who} shifts two values of {width} bits by {by} (`funnel_shift`), which leaves nothing of them"
+                "{who} shifts two values of {width} bits by {by} (`funnel_shift`), which leaves no bits"
             );
             let help = format!("shift by 0 to {}", (2 * width).saturating_sub(1));
             self.d.push(Diag::warning(self.site.loc, text).help(help));
@@ -73,8 +73,7 @@ impl Check<'_> {
             return self.error(text, "the amount is part of the instruction: use one action per amount");
         };
         if let Some(width) = width.filter(|w| *by >= u128::from(*w)) {
-            let text =
-                format!("{who} shifts a value of {width} bits by {by} (`{op}`), which leaves nothing of it");
+            let text = format!("{who} shifts a value of {width} bits by {by} (`{op}`), which leaves no bits");
             self.d.push(
                 Diag::warning(self.site.loc, text).help(format!("shift by 0 to {}", width.saturating_sub(1))),
             );

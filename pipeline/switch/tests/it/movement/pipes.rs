@@ -123,7 +123,7 @@ fn groups_of_ports_that_say_nothing_are_mistakes() {
     assert_eq!(said("registers = { seen };", "registers = { };"), "together `seen_0` names no register");
     assert_eq!(
         said("/// packets of all of them get one sequence of numbers\n", ""),
-        "together `seen_0` does not say why"
+        "together `seen_0` has no reason"
     );
     let wrong = text::parse(&printed.replace("\"8\"", "\"eight\"")).unwrap_err().to_string();
     assert!(wrong.contains("expected a port as in \"3\" or \"dev:137\""), "{wrong}");

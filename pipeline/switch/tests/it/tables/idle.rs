@@ -259,13 +259,13 @@ fn impossible_ageing_is_refused() {
     assert_eq!(
         refused("notify(2, \"1ms\", \"4ms\")"),
         [
-            "table `flows` has a time to live of 4ms, 4 sweeps, which 2 bits do not count: use more bits, rarer sweeps, \
+            "table `flows` has a time to live of 4ms, 4 sweeps, which 2 bits do not count: use more bits, a longer interval, \
           or at most 3ms"
         ]
     );
     assert_eq!(
         refused("notify(2, \"0ps\", \"4ms\")"),
-        ["table `flows` ages entries by sweeps without an interval: say how much time is between two sweeps"]
+        ["table `flows` ages entries by sweeps without an interval: set the time between two sweeps"]
     );
     let few = IdleTimeout::notify(Duration::from_millis(5), Duration::from_millis(1));
     assert_eq!((few.bits, few.most()), (3, 7));

@@ -231,7 +231,7 @@ fn ranges_that_no_chip_can_do_are_refused() {
     assert_eq!(
         refused("h.src : lpm; h.dst : range;"),
         [
-            "table `acl` has an lpm key beside a range: make the lpm key ternary and give longer prefixes lower \
+            "table `acl` has an lpm key and a range key: make the lpm key ternary and give longer prefixes lower \
           priority numbers"
         ]
     );
