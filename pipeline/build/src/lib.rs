@@ -8,8 +8,8 @@
 //! # A complete program
 //!
 //! ```
-//! use crate::net::{Ethernet, Ipv4};
-//! use crate::*;
+//! use sluice_build::net::{Ethernet, Ipv4};
+//! use sluice_build::*;
 //! use sluice_ir as ir;
 //! use sluice_ir::verify;
 //!
@@ -119,7 +119,7 @@
 //! the new value.
 //!
 //! ```
-//! # use crate::{*, net::Ipv4};
+//! # use sluice_build::{*, net::Ipv4};
 //! # use sluice_ir as ir;
 //! # #[derive(Header)]
 //! # pub struct Meta { pub now: Bits<32>, pub slot: Bits<16>, pub candidate: Bits<32>, pub member: Bits<32> }
@@ -156,7 +156,7 @@
 //!
 //! Widths must agree:
 //! ```compile_fail,E0277
-//! # use crate::{*, net::Ipv4};
+//! # use sluice_build::{*, net::Ipv4};
 //! #[stage_program]
 //! fn ingress(ig: &GressBuilder<'_>) {
 //!     let ipv4 = ig.header::<Ipv4>();
@@ -165,7 +165,7 @@
 //! ```
 //! The hardware's fields are read-only:
 //! ```compile_fail,E0277
-//! # use crate::*;
+//! # use sluice_build::*;
 //! #[stage_program]
 //! fn ingress(ig: &GressBuilder<'_>) {
 //!     let port = ig.intrinsic::<tna::Ingress>();
@@ -174,7 +174,7 @@
 //! ```
 //! A field of several bits is not a condition:
 //! ```compile_fail,E0277
-//! # use crate::{*, net::Ipv4};
+//! # use sluice_build::{*, net::Ipv4};
 //! #[stage_program]
 //! fn ingress(ig: &GressBuilder<'_>, no_route: LabelRef) {
 //!     let ipv4 = ig.header::<Ipv4>();
@@ -187,7 +187,7 @@
 //! ```
 //! Actions cannot branch on packets; only control blocks can:
 //! ```compile_fail,E0277
-//! # use crate::{*, net::Ipv4};
+//! # use sluice_build::{*, net::Ipv4};
 //! #[stage_program]
 //! fn ingress(ig: &GressBuilder<'_>, no_route: LabelRef) {
 //!     let ipv4 = ig.header::<Ipv4>();
@@ -200,7 +200,7 @@
 //! ```
 //! `let` is refused in data-plane code:
 //! ```compile_fail
-//! # use crate::{*, net::Ipv4};
+//! # use sluice_build::{*, net::Ipv4};
 //! #[stage_program]
 //! fn ingress(ig: &GressBuilder<'_>) {
 //!     let ipv4 = ig.header::<Ipv4>();

@@ -10,7 +10,7 @@ use thiserror::Error;
 /// The parameters of a program; `#[derive(Params)]` implements it for a struct, one key per field.
 ///
 /// ```
-/// use crate::params::{self, Params};
+/// use sluice_build::params::{self, Params};
 ///
 /// #[derive(Params)]
 /// struct Settings {
@@ -34,7 +34,7 @@ use thiserror::Error;
 /// Parameters that several programs have are a struct of their own; with `flatten` they stand where its field does.
 ///
 /// ```
-/// use crate::params::{self, Params};
+/// use sluice_build::params::{self, Params};
 ///
 /// #[derive(Params)]
 /// struct Room {

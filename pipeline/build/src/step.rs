@@ -13,7 +13,7 @@ use sluice_ir::{self as ir, PrimitiveKind};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a step of a control block",
     label = "not a step",
-    note = "steps are `table.apply()`, `action.call()`, `drop(label)` (of `crate`), \
+    note = "steps are `table.apply()`, `action.call()`, `drop(label)` (of `sluice_build`), \
             `header.set_valid()`, `counter.count(index)`"
 )]
 pub trait ControlStep {

@@ -363,7 +363,7 @@ macro_rules! __cell {
 /// Constant entries for [`TableBuilder::entries`]: one line per entry, a column per key.
 ///
 /// ```
-/// # use crate::{Cell, entries, Builder};
+/// # use sluice_build::{Cell, entries, Builder};
 /// # let b = Builder::new("doc", "");
 /// # let [hot, cold] = ["hot", "cold"].map(|n| b.ingress().named(n, "").action(|_| {}));
 /// const LIMIT: u64 = 0x10;

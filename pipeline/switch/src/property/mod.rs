@@ -5,7 +5,7 @@
 //! properties. This module has the trait, the monitor, and the properties that hold for every program.
 //!
 //! ```
-//! use crate::property::{Departed, Finding, Property};
+//! use sluice_switch::property::{Departed, Finding, Property};
 //!
 //! /// A frame leaves no longer than it came.
 //! struct NeverGrows;
@@ -22,8 +22,8 @@
 //! }
 //!
 //! let mut property = NeverGrows;
-//! let came = crate::property::Origin { port: 8, time: Default::default(), bytes: &[0; 60] };
-//! let left = crate::property::Departed::of(&[0; 64], 9, Some(came));
+//! let came = sluice_switch::property::Origin { port: 8, time: Default::default(), bytes: &[0; 60] };
+//! let left = sluice_switch::property::Departed::of(&[0; 64], 9, Some(came));
 //! assert_eq!(property.left(&left), Err("came with 60 bytes and left with 64".to_owned()));
 //! ```
 
