@@ -100,7 +100,7 @@ impl<'b> GressBuilder<'b> {
 }
 
 /// Access to a meter, filter or WRED entry; its result is assigned to a field.
-#[must_use = "a meter is asked where its answer is assigned"]
+#[must_use = "a meter is accessed where its result is assigned"]
 #[derive(Debug)]
 pub struct Asked {
     meter: ir::Meter,

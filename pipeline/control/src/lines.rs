@@ -131,8 +131,8 @@ fn before_run(program: &Program, text: &str, origin: &str) -> (Script, Vec<Entry
     errors.extend(reads.map(|sourced| EntryError {
         origin: origin.to_owned(),
         line: sourced.line,
-        text: "there is nothing to read before the run".to_owned(),
-        help: "put the reading into a file of changes, behind its time: `@1ms register_read ..`".to_owned(),
+        text: "cells can be read only during the run".to_owned(),
+        help: "put the command into a file of changes, after its time: `@1ms register_read ..`".to_owned(),
     }));
     errors.sort_by_key(|e| e.line);
     (script, errors)

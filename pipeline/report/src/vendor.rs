@@ -154,7 +154,7 @@ pub fn table_summary(report: &Report) -> String {
 }
 
 const NOTES: &str = "
-NOTES:  - A '*' behind the stage range marks a table that stands later than its dependencies alone ask for
+NOTES:  - A '*' after the stage range marks a table in a later stage than its dependencies alone require
  - Entries required are those of the program; entries allocated are those that the RAMs of the part hold
 ";
 

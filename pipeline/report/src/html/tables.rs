@@ -55,7 +55,7 @@ pub(super) fn next_tables(report: &Report) -> Markup {
                 }
             }
         } @else {
-            p { "Codes of " (next.code_bits) " bits. Tables follow each other as a chain: a branch ends before anything beside it begins." }
+            p { "Codes of " (next.code_bits) " bits. Tables follow each other as a chain: a branch ends before a parallel branch begins." }
         }
     }
 }
@@ -130,7 +130,7 @@ pub(super) fn containers(report: &Report) -> Markup {
     let total = |gress: Gress| -> u32 { report.phv.groups.iter().map(|g| g.used[gress.index()]).sum() };
     let all: u32 = report.phv.groups.iter().map(|g| g.containers).sum();
     html! {
-        p { "Ingress uses " (total(Gress::Ingress)) ", egress " (total(Gress::Egress)) " of " (all) " containers. Fields stand from the most significant bit on." }
+        p { "Ingress uses " (total(Gress::Ingress)) ", egress " (total(Gress::Egress)) " of " (all) " containers. Fields are listed from the most significant bit on." }
         @for gress in Gress::ALL {
             h3 { (gress) }
             div.phv {

@@ -179,7 +179,7 @@ fn mistakes_name_the_array_the_limit_and_the_remedy() {
             "register_write seen",
             "too few or too many words; expected register_write REGISTER INDEX VALUE [HIGH]",
         ),
-        ("register_read seen 3", "there is nothing to read before the run"),
+        ("register_read seen 3", "cells can be read only during the run"),
         ("counter_reset all 2", "counter `all` has no cell 2; it has 2 cells, from 0"),
         ("meter_set_rates police 1 8Mbps 9Mbps:1", "`8Mbps` is no rate with a burst"),
         (
