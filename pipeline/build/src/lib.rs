@@ -249,7 +249,7 @@ pub use handles::{
     RegisterActionRef, RegisterParamRef, RegisterRef, TableRef,
 };
 pub use hash::{Algorithm, HashBuilder};
-pub use meter::{Asked, Drawn, MeterSize, cells, meter_per_entry};
+pub use meter::{MeterResult, MeterSize, RandomNumber, cells, meter_per_entry};
 pub use parser::{
     Ahead, CounterFrom, CounterTest, ParserValue, SelectFields, StateRef, counter_is_negative,
     counter_is_zero, lookahead,

@@ -102,7 +102,7 @@ impl<'b> GressBuilder<'b> {
 /// Access to a meter, filter or WRED entry; its result is assigned to a field.
 #[must_use = "a meter is accessed where its result is assigned"]
 #[derive(Debug)]
-pub struct Asked {
+pub struct MeterResult {
     meter: ir::Meter,
     index: ir::Index,
     input: Option<ir::Expr>,
@@ -110,29 +110,29 @@ pub struct Asked {
 
 impl MeterRef {
     /// Accesses the cell with this index. An index beyond the end returns 0. A hash is accepted as index.
-    pub fn execute(self, index: impl ArrayIndex) -> Asked {
-        Asked { meter: self.0, index: index.array_index(), input: None }
+    pub fn execute(self, index: impl ArrayIndex) -> MeterResult {
+        MeterResult { meter: self.0, index: index.array_index(), input: None }
     }
 
     /// Accesses the cell of the matched entry. Allowed only in actions of the table that the array is
     /// attached to.
-    pub fn at_entry(self) -> Asked {
-        Asked { meter: self.0, index: ir::Index::Entry, input: None }
+    pub fn at_entry(self) -> MeterResult {
+        MeterResult { meter: self.0, index: ir::Index::Entry, input: None }
     }
 }
 
-impl Asked {
+impl MeterResult {
     /// Passes an input: the packet's colour before the meter (0 green, 1 yellow, 3 red), or the sample of a
     /// filter or WRED.
-    pub fn with<const W: u16>(mut self, input: impl Val<W>) -> Asked {
+    pub fn with<const W: u16>(mut self, input: impl Val<W>) -> MeterResult {
         self.input = Some(input.ir());
         self
     }
 }
 
-impl<const W: u16> Rhs<W> for Asked {
+impl<const W: u16> Rhs<W> for MeterResult {
     fn assign(self, place: ir::Field) -> PrimitiveKind {
-        let Asked { meter, index, input } = self;
+        let MeterResult { meter, index, input } = self;
         PrimitiveKind::Meter(MeterAccess { meter, index, input, to: place })
     }
 }
@@ -140,16 +140,16 @@ impl<const W: u16> Rhs<W> for Asked {
 /// A random number, to be assigned to a field of its width.
 #[must_use = "a random number is drawn where it is assigned"]
 #[derive(Debug)]
-pub struct Drawn<const W: u16>(ir::Random);
+pub struct RandomNumber<const W: u16>(ir::Random);
 
 impl<const W: u16> RandomRef<W> {
     /// Draws a number. A pass may draw from a generator once.
-    pub fn get(self) -> Drawn<W> {
-        Drawn(self.0)
+    pub fn get(self) -> RandomNumber<W> {
+        RandomNumber(self.0)
     }
 }
 
-impl<const W: u16> Rhs<W> for Drawn<W> {
+impl<const W: u16> Rhs<W> for RandomNumber<W> {
     fn assign(self, place: ir::Field) -> PrimitiveKind {
         PrimitiveKind::Random(place, self.0)
     }

@@ -34,7 +34,7 @@ impl ArrayWrites {
 
     /// Returns the writes that differ from those in `common`.
     #[must_use]
-    pub fn beside(&self, common: &ArrayWrites) -> ArrayWrites {
+    pub fn differences_from(&self, common: &ArrayWrites) -> ArrayWrites {
         let mut own = self.clone();
         own.registers.retain(|cell, value| common.registers.get(cell) != Some(value));
         own.meters.retain(|cell, config| common.meters.get(cell) != Some(config));

@@ -70,7 +70,7 @@ fn print_pipe(program: &Program, all: &ControlState, pipe: u8, own: &ControlStat
             print_of(Some(pipe), out);
         }
     }
-    print_arrays(program, &own.arrays.beside(&all.arrays), Some(pipe), out);
+    print_arrays(program, &own.arrays.differences_from(&all.arrays), Some(pipe), out);
 }
 
 /// Prints the pipe of the TOML table above, unless it applies to all pipes.

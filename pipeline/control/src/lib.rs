@@ -12,7 +12,7 @@
 //! | `replication` | mirror sessions and multicast groups |
 //! | `port` | port metadata |
 //! | `device`, `app_words` | packet generator, ports, queues; a packet-generator application as text |
-//! | `back` | restoring an earlier state |
+//! | `restore` | restoring an earlier state |
 //! | `arrays`, `cells` | register and meter writes; arrays with marks on written blocks |
 //! | `schema` | the tables, profiles and arrays that a program lets the control plane configure |
 //! | `value` | numbers, addresses, prefixes and masks as text |
@@ -23,7 +23,6 @@
 mod app_words;
 mod array_cells;
 mod arrays;
-mod back;
 pub mod cells;
 mod change;
 mod check;
@@ -37,6 +36,7 @@ mod pipe;
 mod port;
 mod replication;
 mod resolve;
+mod restore;
 mod schema;
 mod script;
 mod state;
@@ -48,13 +48,13 @@ mod value;
 mod tests;
 
 pub use arrays::ArrayWrites;
-pub use back::Scope;
 pub use change::Change;
 pub use device::{DeviceError, DeviceOp, DeviceState, PktgenApp};
 pub use error::ControlError;
 pub use op::{ArrayRef, ControlOp, Reading};
 pub use port::PortMetadata;
 pub use replication::{MulticastNode, Replication, ReplicationError};
+pub use restore::Scope;
 pub use schema::{
     ActionSchema, CounterSchema, KeySchema, MeterSchema, ParamSchema, PortFieldSchema, ProfileSchema,
     RegisterParamSchema, RegisterSchema, Schema, TableSchema,

@@ -5,7 +5,7 @@
 use super::observe::{Digest, Sink};
 use super::reason::{DeviceDrop, Reason};
 use super::replicate::Member;
-use super::{FUNCTIONAL_LAPS, Mode, PacketInfo, Switch};
+use super::{FUNCTIONAL_RECIRCULATIONS, Mode, PacketInfo, Switch};
 use sluice_asic::gress::Gress;
 use sluice_asic::meter::Colour;
 use sluice_asic::tm::MirrorSession;
@@ -67,7 +67,7 @@ impl<E: Executor> Switch<E> {
             deflect: false,
             deflected: None,
             made: true,
-            laps: parent.laps.saturating_add(1),
+            recirculations: parent.recirculations.saturating_add(1),
             flow: parent.flow.alone(),
             ..*parent
         }
@@ -90,8 +90,8 @@ impl<E: Executor> Switch<E> {
         let info = self.offspring(&parent, at);
         self.born(copy, info);
         self.totals.count_made(|m| &mut m.mirror);
-        if self.config.mode == Mode::Functional && info.laps > FUNCTIONAL_LAPS {
-            self.lose(copy, at.time, Reason::Device(DeviceDrop::TooManyLaps), sink);
+        if self.config.mode == Mode::Functional && info.recirculations > FUNCTIONAL_RECIRCULATIONS {
+            self.lose(copy, at.time, Reason::Device(DeviceDrop::TooManyRecirculations), sink);
             return;
         }
         let Some(session) = session else {

@@ -5,9 +5,9 @@
 
 use super::copies::Place;
 use super::ingress::PendingPass;
-use super::laps::FUNCTIONAL_PASSES;
 use super::observe::Sink;
 use super::reason::{DeviceDrop, Reason};
+use super::recirculation::FUNCTIONAL_PASSES;
 use super::{Event, Switch, SwitchError};
 use sluice_asic::gress::Gress;
 use sluice_asic::units::{Cycles, Duration, Time};
@@ -116,7 +116,7 @@ impl<E: Executor> Switch<E> {
             let info = self.info_of(packet);
             passes += 1;
             if passes > FUNCTIONAL_PASSES {
-                self.lose(packet, info.received, Reason::Device(DeviceDrop::TooManyLaps), sink);
+                self.lose(packet, info.received, Reason::Device(DeviceDrop::TooManyRecirculations), sink);
                 continue;
             }
             let (time, stamp) = (info.received, self.stamp(a.parser));

@@ -27,13 +27,13 @@ mod generator;
 mod ghost;
 mod idle;
 mod ingress;
-mod laps;
 mod observe;
 mod pipe;
 mod pipes;
 mod port;
 pub mod property;
 mod reason;
+mod recirculation;
 mod replicate;
 mod settings;
 mod stalled;
@@ -44,10 +44,10 @@ pub use config::{Mode, QueueSetup, SwitchConfig, SwitchError};
 pub use flow_control::{BufferSetup, FlowView, PortFlowView, QueueFlowView, StormCounts};
 pub use generator::GENERATED;
 pub use idle::IdleEntry;
-pub use laps::{FUNCTIONAL_LAPS, FUNCTIONAL_PASSES, TIMER_LAPS};
 pub use observe::{Digest, FlowControlEvent, GhostEvent, Left, Lost, PassEvent, QueueEvent, Sink};
 pub use pipes::{Crowded, Overtaxed, SplitState, state_is_whole};
 pub use reason::{DeviceDrop, Reason};
+pub use recirculation::{FUNCTIONAL_PASSES, FUNCTIONAL_RECIRCULATIONS, TIMER_RECIRCULATIONS};
 pub use stalled::Stalled;
 pub use timeline::{Level, Subject, Timeline, TimelineRow};
 pub use totals::{Created, Held, PortTotals, Totals};
@@ -125,7 +125,7 @@ struct PacketInfo {
     /// dropped.
     deflected: Option<(u8, u8)>,
     /// Number of recirculations.
-    laps: u32,
+    recirculations: u32,
     /// Data of flow control.
     flow: flow_control::FlowInfo,
 }

@@ -31,7 +31,7 @@ pub enum DeviceDrop {
     /// The mirror session is not set up for this direction.
     MirrorSessionOff,
     /// Functional mode: the packet recirculated too often.
-    TooManyLaps,
+    TooManyRecirculations,
     /// A field above the allowed largest value set the parser counter.
     ParserCounterRange,
     /// The control plane took the port down.
@@ -108,7 +108,7 @@ impl DeviceDrop {
             "set up the session, or check the session number that the program sets",
         ),
         (
-            DeviceDrop::TooManyLaps,
+            DeviceDrop::TooManyRecirculations,
             "too_many_laps",
             "in functional mode a packet recirculated, or copies were made of copies, more often than allowed",
             "run in timed mode, where recirculation has no limit, or find the condition that should end the loop",

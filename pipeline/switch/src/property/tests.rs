@@ -136,9 +136,9 @@ fn order_within_a_flow_and_queue() {
     let _ = (order.left(&departed(1, 5)), order.left(&departed(0, 6)));
     assert_eq!(order.settled(&settled), Ok(()));
     let _ = (order.left(&departed(1, 5)), order.left(&departed(0, 5)));
-    let mut laps = Totals::default();
-    laps.recirculated = 1;
-    assert_eq!(order.settled(&Settled { totals: &laps, ..settled }), Ok(()));
+    let mut recirculations = Totals::default();
+    recirculations.recirculated = 1;
+    assert_eq!(order.settled(&Settled { totals: &recirculations, ..settled }), Ok(()));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //!
 //! Both take slots of the ingress pipe. Recirculation also takes bandwidth of the line that all recirculation
 //! ports of a pipe share. Neither makes a packet. A *timer* is a packet that a packet generator made, or a
-//! packet made inside that has recirculated [`TIMER_LAPS`] times; a run does not wait for timers.
+//! packet made inside that has recirculated [`TIMER_RECIRCULATIONS`] times; a run does not wait for timers.
 
 use super::ingress::Arrival;
 use super::observe::Sink;
@@ -19,11 +19,11 @@ use sluice_exec::pass::Executor;
 use sluice_ir::{ActionCall, Expr, Intrinsic, PrimitiveKind, Program, Table};
 
 /// Recirculations after which a packet that was made inside counts as a timer.
-pub const TIMER_LAPS: u32 = 8;
+pub const TIMER_RECIRCULATIONS: u32 = 8;
 
 /// Limit of recirculations of a packet in functional mode, including those of the packet it is a copy of;
 /// making a copy counts as one.
-pub const FUNCTIONAL_LAPS: u32 = 64;
+pub const FUNCTIONAL_RECIRCULATIONS: u32 = 64;
 
 /// Limit of the passes that a packet from outside and its copies may take in functional mode.
 pub const FUNCTIONAL_PASSES: u32 = 4096;
@@ -34,7 +34,7 @@ const LINES: u32 = 1 << 17;
 impl PacketInfo {
     /// True for a timer, which no run waits for.
     pub(super) const fn is_timer(&self) -> bool {
-        self.generated || self.made && self.laps >= TIMER_LAPS
+        self.generated || self.made && self.recirculations >= TIMER_RECIRCULATIONS
     }
 }
 
@@ -115,14 +115,14 @@ impl<E: Executor> Switch<E> {
     fn again(&mut self, packet: Packet, arrival: Arrival, sink: &mut impl Sink) {
         let info = &mut self.info[packet.index()];
         let was_timer = info.is_timer();
-        info.laps = info.laps.saturating_add(1);
-        let (laps, timer) = (info.laps, info.is_timer());
+        info.recirculations = info.recirculations.saturating_add(1);
+        let (recirculations, timer) = (info.recirculations, info.is_timer());
         self.outside -= u64::from(timer && !was_timer);
         match self.config.mode {
             Mode::Timed => self.arrive(arrival),
-            Mode::Functional if laps > FUNCTIONAL_LAPS => {
+            Mode::Functional if recirculations > FUNCTIONAL_RECIRCULATIONS => {
                 let time = self.info_of(packet).received;
-                self.lose(packet, time, Reason::Device(DeviceDrop::TooManyLaps), sink);
+                self.lose(packet, time, Reason::Device(DeviceDrop::TooManyRecirculations), sink);
             }
             Mode::Functional => self.work.push_back((packet, None)),
         }

@@ -42,7 +42,7 @@ impl ControlOp {
 impl ControlState {
     /// Restores `first`, from which `self` differs only by operations of these scopes. Copies only the
     /// tables, profiles and settings that the scopes name, so that repeated runs do not copy every entry.
-    pub fn take_back(&mut self, first: &ControlState, scopes: &[Scope]) {
+    pub fn restore(&mut self, first: &ControlState, scopes: &[Scope]) {
         if scopes.contains(&Scope::Any) || !self.pipes.is_empty() || !first.pipes.is_empty() {
             self.clone_from(first);
             return;
@@ -98,9 +98,9 @@ mod tests {
         assert_ne!(state, first);
         assert!(!scopes.contains(&Scope::Any));
         let mut again = state.clone();
-        again.take_back(&first, &scopes);
+        again.restore(&first, &scopes);
         assert_eq!(again, first);
-        state.take_back(&first, &[Scope::Any]);
+        state.restore(&first, &[Scope::Any]);
         assert_eq!(state, first);
     }
 }
