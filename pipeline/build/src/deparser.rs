@@ -77,11 +77,11 @@ impl Deparser<'_> {
         self
     }
 
-    /// Writes the ones' complement checksum over `inputs` to `field` if `header` is valid. Inputs are
-    /// metadata fields and fields of headers that this deparser emits; fields of a header that is not valid
-    /// then are left out. For an incremental update (RFC 1624), the inputs are
-    /// the metadata field of [`StateRef::subtract_checksum`](super::StateRef::subtract_checksum) and the fields
-    /// with their new values.
+    /// Writes the ones' complement checksum over `inputs` to `field` if `header` is valid.
+    ///
+    /// Inputs are metadata fields, and fields of headers that this deparser emits; fields of a header that is not
+    /// valid then are left out. For an incremental update (RFC 1624), the inputs are the metadata field of
+    /// [`StateRef::subtract_checksum`](super::StateRef::subtract_checksum) and the fields with their new values.
     #[track_caller]
     pub fn checksum<T, const N: usize>(self, header: Hdr<T>, field: Bits<16>, inputs: [Field; N]) -> Self {
         self.update(header, field, inputs.to_vec(), false, Loc::caller())

@@ -23,9 +23,19 @@ pub(crate) fn lower(closure: &ExprClosure) -> Result<TokenStream> {
         Pat::Ident(pat) => &pat.ident,
         Pat::Type(typed) => match &*typed.pat {
             Pat::Ident(pat) => &pat.ident,
-            other => return Err(Error::new(other.span(), "the context is a plain name: `|c| ..`")),
+            other => {
+                return Err(Error::new(
+                    other.span(),
+                    "the first parameter of a data-plane closure must be a plain name: `|c| ..`",
+                ));
+            }
         },
-        other => return Err(Error::new(other.span(), "the context is a plain name: `|c| ..`")),
+        other => {
+            return Err(Error::new(
+                other.span(),
+                "the first parameter of a data-plane closure must be a plain name: `|c| ..`",
+            ));
+        }
     };
     let args = closure.inputs.iter().skip(1).map(|input| match input {
         Pat::Type(typed) => {
